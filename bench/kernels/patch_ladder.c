@@ -7,32 +7,120 @@
 #include "kernels/texts.h"
 #include "smoother/patch/patch.h"
 
-enum { MOST = 8, M = 2 * MOST - 1, N = 2 * MOST + 1, LADDER_THREADS = 200 };
+enum { MOST = 8, M = 2 * MOST - 1, N = 2 * MOST + 1, LADDER_THREADS = 200, MOST_THREADS = 1024 };
 
+#define EVERY .most = {8, 8}, .precision = -1
 const BenchLadderVariant bench_ladder_variants[] = {
-    {"global", "residual by the global operator, local solves by a second kernel", -1, 2, 0, false, false, 0,
-     8, -1, true},
-    {"separate", "local residual and local solves by two kernels", 0, 2, 0, false, false, 0, 8, -1, true},
-    {"fused", "one kernel; threads over the closed patch, boundary masked (basic)", 3, 0, 0, false, false, 0,
-     8, -1, true},
-    {"linear", "fused; linear thread indices over results", 3, 1, 0, false, false, 0, 8, -1, true},
-    {"conflict_free", "fused, linear; arrays without gaps, of odd pitch", 3, 2, 0, false, false, 0, 8, -1,
-     true},
-    {"boundary", "conflict_free; boundary shortcut", 3, 2, 0, true, false, 0, 8, -1, true},
-    {"dense", "conflict_free; dense inverse of the patch", 3, 2, 0, false, true, 0, 3, -1, true},
-    {"patches_1", "conflict_free, one patch a block", 3, 2, 0, false, false, 1, 8, -1, true},
-    {"patches_2", "conflict_free, two patches a block", 3, 2, 0, false, false, 2, 7, -1, true},
-    {"patches_4", "conflict_free, four patches a block", 3, 2, 0, false, false, 4, 5, -1, true},
-    {"patches_8", "conflict_free, eight patches a block", 3, 2, 0, false, false, 8, 3, -1, true},
-    {"lines", "lines in registers, matrices as immediates", 3, 3, 0, false, false, 0, 8, -1, true},
-    {"even_odd", "lines in registers, even and odd halves", 3, 4, 0, false, false, 0, 8, -1, true},
-    {"even_odd_boundary", "even_odd; boundary shortcut", 3, 4, 0, true, false, 0, 8, -1, true},
-    {"tensor", "float64 tensor cores, m16n8k8", 3, 5, 0, false, false, 0, 8, TES_DOUBLE, true},
-    {"tensor_boundary", "float64 tensor cores; boundary shortcut", 3, 5, 0, true, false, 0, 8, TES_DOUBLE,
-     true},
-    {"tf32", "tensor cores, operands rounded to TF32", 3, 5, 1, false, false, 0, 8, TES_SINGLE, false},
-    {"tf32_split", "tensor cores, TF32 in three products", 3, 5, 2, false, false, 0, 8, TES_SINGLE, true},
-    {NULL, NULL, 0, 0, 0, false, false, 0, 0, 0, false}};
+    {.name = "global",
+     .text = "residual by the global operator, local solves by a second kernel",
+     .kernels = BENCH_LADDER_GLOBAL,
+     .form = 2,
+     EVERY},
+    {.name = "separate",
+     .text = "local residual and local solves by two kernels, conflict_free",
+     .kernels = BENCH_LADDER_SEPARATE,
+     .form = 2,
+     EVERY},
+    {.name = "separate_basic",
+     .text = "local residual and local solves by two kernels, basic",
+     .kernels = BENCH_LADDER_SEPARATE,
+     .form = 0,
+     EVERY},
+    {.name = "separate_boundary",
+     .text = "separate; boundary shortcut",
+     .kernels = BENCH_LADDER_SEPARATE,
+     .form = 2,
+     .shortcut = true,
+     EVERY},
+    {.name = "fused",
+     .text = "one kernel; threads over the closed patch, boundary masked (basic)",
+     .form = 0,
+     EVERY},
+    {.name = "linear", .text = "fused; linear thread indices over results", .form = 1, EVERY},
+    {.name = "conflict_free", .text = "fused, linear; arrays without gaps, of odd pitch", .form = 2, EVERY},
+    {.name = "boundary", .text = "conflict_free; boundary shortcut", .form = 2, .shortcut = true, EVERY},
+    {.name = "blocks_3d",
+     .text = "fused (basic) in blocks of threads in 3D: a thread a node, up to 1024",
+     .form = 0,
+     .blocks_3d = true,
+     .most = {0, 8},
+     .precision = -1},
+    {.name = "dense",
+     .text = "conflict_free; dense inverse of the patch",
+     .form = 2,
+     .dense = true,
+     .most = {8, 5},
+     .precision = -1},
+    {.name = "patches_1", .text = "conflict_free, one patch a block", .form = 2, .patches = 1, EVERY},
+    {.name = "patches_2",
+     .text = "conflict_free, two patches a block",
+     .form = 2,
+     .patches = 2,
+     .most = {8, 7},
+     .precision = -1},
+    {.name = "patches_4",
+     .text = "conflict_free, four patches a block",
+     .form = 2,
+     .patches = 4,
+     .most = {7, 5},
+     .precision = -1},
+    {.name = "patches_8",
+     .text = "conflict_free, eight patches a block",
+     .form = 2,
+     .patches = 8,
+     .most = {5, 3},
+     .precision = -1},
+    {.name = "patches_16",
+     .text = "conflict_free, sixteen patches a block",
+     .form = 2,
+     .patches = 16,
+     .most = {3, 2},
+     .precision = -1},
+    {.name = "patches_32",
+     .text = "conflict_free, thirty-two patches a block",
+     .form = 2,
+     .patches = 32,
+     .most = {2, 2},
+     .precision = -1},
+    {.name = "data",
+     .text = "conflict_free without its computations: values are moved alone",
+     .form = 2,
+     .data = true,
+     EVERY},
+    {.name = "separate_data",
+     .text = "separate without its computations",
+     .kernels = BENCH_LADDER_SEPARATE,
+     .form = 2,
+     .data = true,
+     EVERY},
+    {.name = "lines", .text = "lines in registers, matrices as immediates", .form = 3, EVERY},
+    {.name = "even_odd", .text = "lines in registers, even and odd halves", .form = 4, EVERY},
+    {.name = "even_odd_boundary", .text = "even_odd; boundary shortcut", .form = 4, .shortcut = true, EVERY},
+    {.name = "tensor",
+     .text = "float64 tensor cores, m16n8k8",
+     .form = 5,
+     .most = {8, 8},
+     .precision = TES_DOUBLE},
+    {.name = "tensor_boundary",
+     .text = "float64 tensor cores; boundary shortcut",
+     .form = 5,
+     .shortcut = true,
+     .most = {8, 8},
+     .precision = TES_DOUBLE},
+    {.name = "tf32",
+     .text = "tensor cores, operands rounded to TF32",
+     .form = 5,
+     .round = 1,
+     .most = {8, 8},
+     .precision = TES_SINGLE,
+     .rounded = true},
+    {.name = "tf32_split",
+     .text = "tensor cores, TF32 in three products",
+     .form = 5,
+     .round = 2,
+     .most = {8, 8},
+     .precision = TES_SINGLE},
+    {.name = NULL}};
 
 typedef struct Ladder { /* as in the kernel */
   int cells[3], colour[3];
@@ -43,8 +131,8 @@ typedef struct Ladder { /* as in the kernel */
 
 typedef struct Plan {
   const BenchLadderVariant *variant;
-  TesiKernel residual, solve; /* fused: solve alone */
-  int patches;
+  TesiKernel kernel[2]; /* by part; fused: the second alone */
+  int patches, notes;
   unsigned threads;
   size_t shared;
   void *numbers, *inverse, *r; /* device */
@@ -59,8 +147,8 @@ const BenchLadderVariant *bench_ladder_find(const char *name) {
 
 bool bench_ladder_serves(const BenchLadderVariant *variant, const TesOperator *op) {
   const TesSpace *space = op->space;
-  bool served = tesi_has_kernels(op->context) && space->dim == 3 && tesi_is_separable(op) &&
-                space->degree <= variant->most_degree &&
+  bool served = tesi_has_kernels(op->context) && tesi_is_separable(op) &&
+                space->degree <= variant->most[space->dim - 2] &&
                 (variant->precision < 0 || variant->precision == (int)op->precision);
   for (int d = 0; d < space->dim; d++) {
     const TesiAxis *axis = &space->axis[d];
@@ -171,11 +259,39 @@ done:
   return status;
 }
 
+/* inverse[m^dim][m^dim] <- T diag(1 / eigenvalue) T', T = S (x) S (x) S. */
+static TesStatus invert(const TesOperator *op, const Numbers *p, const Ladder *a, double *inverse) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const bool deep = op->space->dim == 3;
+  const int m = p->m, size = m * m * (deep ? m : 1);
+  double *T = NULL, *scaled = NULL;
+  TES_ALLOC(&T, size * size);
+  TES_ALLOC(&scaled, size);
+  for (int i = 0; i < size; i++)
+    for (int q = 0; q < size; q++)
+      T[i * size + q] = p->S[i % m * m + q % m] * p->S[i / m % m * m + q / m % m] *
+                        (deep ? p->S[i / m / m * m + q / m / m] : 1);
+  for (int i = 0; i < size; i++) {
+    for (int q = 0; q < size; q++)
+      scaled[q] = T[i * size + q] / (p->lambda[q % m] + a->ry * p->lambda[q / m % m] +
+                                     (deep ? a->rz * p->lambda[q / m / m] : 0) + a->r0);
+    for (int j = 0; j <= i; j++) {
+      double sum = 0;
+      for (int q = 0; q < size; q++) sum += scaled[q] * T[j * size + q];
+      inverse[i * size + j] = inverse[j * size + i] = sum;
+    }
+  }
+done:
+  tesi_free(ctx, &T);
+  tesi_free(ctx, &scaled);
+  return status;
+}
+
 static TesStatus upload_numbers(const TesOperator *op, const Numbers *p, Plan *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const int m = p->m, mn = m * p->n, cube = m * m * m;
-  const Ladder *a = &plan->arguments;
+  const int m = p->m, mn = m * p->n, size = m * m * (op->space->dim == 3 ? m : 1);
   double *values = NULL, *inverse = NULL;
   TES_ALLOC(&values, 2 * mn + m * m + m);
   memcpy(values, p->mass, (size_t)mn * sizeof *values);
@@ -184,15 +300,9 @@ static TesStatus upload_numbers(const TesOperator *op, const Numbers *p, Plan *p
   memcpy(values + 2 * mn + m * m, p->lambda, (size_t)m * sizeof *values);
   TES_TRY(upload(op, values, 2 * mn + m * m + m, &plan->numbers));
   if (!plan->variant->dense) goto done;
-  TES_ALLOC(&inverse, cube * cube);
-  for (int i = 0; i < cube; i++)
-    for (int j = 0; j < cube; j++)
-      for (int q = 0; q < cube; q++)
-        inverse[i * cube + j] +=
-            p->S[i % m * m + q % m] * p->S[i / m % m * m + q / m % m] * p->S[i / m / m * m + q / m / m] *
-            p->S[j % m * m + q % m] * p->S[j / m % m * m + q / m % m] * p->S[j / m / m * m + q / m / m] /
-            (p->lambda[q % m] + a->ry * p->lambda[q / m % m] + a->rz * p->lambda[q / m / m] + a->r0);
-  TES_TRY(upload(op, inverse, cube * cube, &plan->inverse));
+  TES_ALLOC(&inverse, size * size);
+  TES_TRY(invert(op, p, &plan->arguments, inverse));
+  TES_TRY(upload(op, inverse, size * size, &plan->inverse));
 done:
   tesi_free(ctx, &values);
   tesi_free(ctx, &inverse);
@@ -201,8 +311,9 @@ done:
 
 static void fill_arguments(const TesOperator *op, Ladder *a) {
   const TesiAxis *axis = op->space->axis;
-  const double hx = axis[0].h[0], hy = axis[1].h[0], hz = axis[2].h[0];
-  for (int d = 0; d < 3; d++) a->cells[d] = axis[d].cells;
+  const int dim = op->space->dim;
+  const double hx = axis[0].h[0], hy = axis[1].h[0], hz = dim == 3 ? axis[2].h[0] : 1;
+  for (int d = 0; d < dim; d++) a->cells[d] = axis[d].cells;
   a->pitch = axis[0].nodes;
   a->plane = (long long)axis[0].nodes * axis[1].nodes;
   a->ry = hx * hx / (hy * hy);
@@ -211,26 +322,40 @@ static void fill_arguments(const TesOperator *op, Ladder *a) {
   a->scale = hx / (tesi_diffusion_of(op)->a * hy * hz);
 }
 
+/* Threads of a patch: one a line across, or a node (in 2D, in blocks of threads in 3D); of lines in registers in 2D
+ * there are as many as a side has nodes. Tensor cores want whole warps. */
+static int choose_team(const BenchLadderVariant *v, int dim, int n) {
+  if (v->form == 5) return dim == 3 ? (n * n + 31) / 32 * 32 : 32;
+  if (v->blocks_3d) return tesi_min(n * n * n, MOST_THREADS);
+  return dim == 2 && (v->form == 3 || v->form == 4) ? n : n * n;
+}
+
 /* Patches and threads of a block; shared memory as in the kernel. */
 static void choose_block(const TesOperator *op, Plan *plan, int *team) {
   const BenchLadderVariant *v = plan->variant;
-  const int k = op->space->degree, m = 2 * k - 1, n = 2 * k + 1;
-  *team = v->form == 5 ? (n * n + 31) / 32 * 32 : n * n;
+  const int dim = op->space->dim, k = op->space->degree, m = 2 * k - 1, n = 2 * k + 1;
+  *team = choose_team(v, dim, n);
   plan->patches = v->patches ? v->patches : tesi_max(1, LADDER_THREADS / *team);
   plan->threads = (unsigned)(plan->patches * *team);
-  const int patch = v->form < 2 ? 4 * n * n * n : n * n * n + 2 * m * n * n + m * m * n;
+  const int closed = dim == 3 ? n * n * n : n * n;
+  const int patch = v->form < 2 ? 4 * closed
+                    : dim == 3  ? closed + 2 * m * n * n + m * m * n
+                                : closed + 3 * m * n;
   plan->shared = (size_t)(plan->patches * patch + 2 * m * n + m * m + m) * tesi_precision_size(op->precision);
 }
 
+/* phases: as in the kernel. */
 static TesStatus get_kernel(const TesOperator *op, const Plan *plan, int team, int phases, const char *tables,
                             TesiKernel *kernel) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const BenchLadderVariant *v = plan->variant;
-  static const char *const names[] = {"DEGREE", "PATCHES",  "TEAM",  "PHASES", "FORM",
-                                      "ROUND",  "SHORTCUT", "DENSE", "GLOBAL"};
-  const int values[] = {op->space->degree, plan->patches, team,     phases,       v->form,
-                        v->round,          v->shortcut,   v->dense, v->phases < 0};
+  static const char *const names[] = {"DIM",   "DEGREE",   "PATCHES", "TEAM",   "PHASES", "FORM",
+                                      "ROUND", "SHORTCUT", "DENSE",   "GLOBAL", "DATA",   "NOTES"};
+  const int values[] = {
+      op->space->dim, op->space->degree, plan->patches, team,     phases,
+      v->form,        v->round,          v->shortcut,   v->dense, v->kernels == BENCH_LADDER_GLOBAL,
+      v->data,        plan->notes};
   enum { COUNT = sizeof values / sizeof *values };
   char text[COUNT][24];
   TesiProgram *program;
@@ -258,10 +383,12 @@ static TesStatus prepare(const TesOperator *op, Plan *plan) {
   TES_TRY(make_numbers(ctx, op->space->degree, numbers));
   TES_TRY(upload_numbers(op, numbers, plan));
   TES_TRY(print_tables(ctx, numbers, op->precision == TES_SINGLE ? "float" : "double", &tables));
-  const int phases = plan->variant->phases;
-  if (phases == 0) TES_TRY(get_kernel(op, plan, team, 1, tables, &plan->residual));
-  TES_TRY(get_kernel(op, plan, team, phases == 3 ? 3 : 2, tables, &plan->solve));
-  if (phases != 3)
+  const BenchLadderKernels kernels = plan->variant->kernels;
+  if (kernels == BENCH_LADDER_SEPARATE)
+    TES_TRY(get_kernel(op, plan, team, 1, tables, &plan->kernel[BENCH_LADDER_RESIDUAL]));
+  TES_TRY(get_kernel(op, plan, team, kernels == BENCH_LADDER_FUSED ? 3 : 2, tables,
+                     &plan->kernel[BENCH_LADDER_SOLVE]));
+  if (kernels != BENCH_LADDER_FUSED)
     TES_TRY(tesi_context_device(ctx)->allocate(
         ctx, (size_t)op->space->length * tesi_precision_size(op->precision), &plan->r));
 done:
@@ -271,21 +398,22 @@ done:
 }
 
 /* ---- sweeps -------------------------------------------------------------------------------------------- */
-static TesStatus launch(const TesSmoother *smoother, const TesiKernel *kernel, int colour, const void *b,
-                        void *x) {
+/* log NULL: all blocks of the colour, else the first, which notes there. */
+static TesStatus launch(const TesSmoother *smoother, BenchLadderPart part, int colour, const void *b, void *x,
+                        long long *log) {
   const Plan *plan = smoother->plan;
   Ladder argument = plan->arguments;
-  unsigned patches[3];
-  for (int d = 0; d < 3; d++) {
+  unsigned patches[3] = {1, 1, 1};
+  for (int d = 0; d < smoother->op->space->dim; d++) {
     argument.colour[d] = colour >> d & 1;
     patches[d] = (unsigned)((argument.cells[d] - argument.colour[d]) / 2);
   }
   const void *numbers = plan->numbers, *inverse = plan->inverse, *r = plan->r;
-  void *arguments[] = {&x, &b, &numbers, &inverse, &r, &argument};
+  void *arguments[] = {&x, &b, &numbers, &inverse, &r, &argument, &log};
   const unsigned teams = (unsigned)plan->patches;
-  return tesi_kernel_launch(smoother->context, kernel,
-                            (TesiGrid){(patches[0] + teams - 1) / teams, patches[1], patches[2]},
-                            plan->threads, plan->shared, arguments);
+  const TesiGrid all = {(patches[0] + teams - 1) / teams, patches[1], patches[2]}, one = {1, 1, 1};
+  return tesi_kernel_launch(smoother->context, &plan->kernel[part], log ? one : all, plan->threads,
+                            plan->shared, arguments);
 }
 
 static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
@@ -293,27 +421,53 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   TesStatus status = TES_OK;
   const Plan *plan = smoother->plan;
   const TesOperator *op = smoother->op;
+  const BenchLadderKernels kernels = plan->variant->kernels;
+  const int colours = 1 << op->space->dim;
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->space->length, 0, x));
-  for (int i = 0; i < 8; i++) {
-    const int colour = sweep == TES_FORWARD ? i : 7 - i;
-    if (plan->variant->phases < 0) TES_TRY(op->table->residual(op, b, x, plan->r));
-    if (plan->variant->phases == 0) TES_TRY(launch(smoother, &plan->residual, colour, b, x));
-    TES_TRY(launch(smoother, &plan->solve, colour, b, x));
+  for (int i = 0; i < colours; i++) {
+    const int colour = sweep == TES_FORWARD ? i : colours - 1 - i;
+    if (kernels == BENCH_LADDER_GLOBAL) TES_TRY(op->table->residual(op, b, x, plan->r));
+    if (kernels == BENCH_LADDER_SEPARATE)
+      TES_TRY(launch(smoother, BENCH_LADDER_RESIDUAL, colour, b, x, NULL));
+    TES_TRY(launch(smoother, BENCH_LADDER_SOLVE, colour, b, x, NULL));
   }
 done:
   return status;
 }
 
-/* What its algorithm does on full matrices (half of it by even and odd halves), and what eight colours move. */
+TesStatus bench_ladder_run(const TesSmoother *smoother, BenchLadderPart part, const void *b, void *x) {
+  TesStatus status = TES_OK;
+  for (int colour = 0; colour < 1 << smoother->op->space->dim && status == TES_OK; colour++)
+    status = launch(smoother, part, colour, b, x, NULL);
+  return status;
+}
+
+TesStatus bench_ladder_note(const TesSmoother *smoother, BenchLadderPart part, const void *b, void *x,
+                            long long *log) {
+  return launch(smoother, part, 0, b, x, log);
+}
+
+TesStatus bench_ladder_block(const TesSmoother *smoother, BenchLadderPart part, BenchLadderBlock *block) {
+  const Plan *plan = smoother->plan;
+  *block = (BenchLadderBlock){plan->patches, (int)plan->threads, 0, plan->shared};
+  return tesi_kernel_occupancy(smoother->context, &plan->kernel[part], plan->threads, plan->shared,
+                               &block->resident);
+}
+
+/* What its algorithm does on full matrices (half of it by even and odd halves), and what all colours move. */
 static TesCost cost(const TesSmoother *smoother) {
   const Plan *plan = smoother->plan;
+  const BenchLadderVariant *v = plan->variant;
+  const bool deep = smoother->op->space->dim == 3;
   const double k = smoother->op->space->degree, m = 2 * k - 1, n = 2 * k + 1,
-               points = (double)smoother->op->space->length, cube = m * m * m,
-               a_patch = n * (2 * n * n * m + 3 * n * m * m + 2 * m * m * m) +
-                         (plan->variant->dense ? cube * cube : 6 * m * cube),
-               values = plan->variant->shortcut ? n * n * n - cube : n * n * n;
-  return (TesCost){.flops = points * 2 * a_patch * (plan->variant->form == 4 ? 0.5 : 1) / (k * k * k),
-                   .bytes = points * (values + (plan->variant->phases == 3 ? 2 : 4) * cube) / (k * k * k) *
+               points = (double)smoother->op->space->length, inner = deep ? m * m * m : m * m,
+               closed = deep ? n * n * n : n * n, cell = deep ? k * k * k : k * k,
+               residual =
+                   deep ? n * (2 * n * n * m + 3 * n * m * m + 2 * m * m * m) : n * (2 * n * m + 2 * m * m),
+               solve = v->dense ? inner * inner : (deep ? 6 : 4) * m * inner,
+               values = v->shortcut ? closed - inner : closed;
+  return (TesCost){.flops = v->data ? 0 : points * 2 * (residual + solve) * (v->form == 4 ? 0.5 : 1) / cell,
+                   .bytes = points * (values + (v->kernels == BENCH_LADDER_FUSED ? 2 : 4) * inner) / cell *
                             (double)tesi_precision_size(smoother->op->precision)};
 }
 
@@ -331,21 +485,21 @@ static void destroy(TesSmoother *smoother) {
 static const TesiSmootherTable table = {
     .apply = apply, .apply_ref = tesi_smoother_patch_apply_ref, .cost = cost, .destroy = destroy};
 
-TesStatus bench_ladder_create(TesContext *ctx, const TesOperator *op, const BenchLadderVariant *variant,
-                              TesSmoother **smoother) {
+TesStatus bench_ladder_create_noting(TesContext *ctx, const TesOperator *op,
+                                     const BenchLadderVariant *variant, int notes, TesSmoother **smoother) {
   TesStatus status = TES_OK;
   TesSmoother *s = NULL;
   Plan *plan = NULL;
   *smoother = NULL;
   if (!bench_ladder_serves(variant, op))
     TES_FAIL(TES_MISSING,
-             "the variant %s needs a device with kernels, equal cells, Dirichlet faces, 3D%s and degree at "
-             "most %d",
+             "the variant %s needs a device with kernels, equal cells, Dirichlet faces%s and degree at "
+             "most %d in %dD",
              variant->name,
              variant->precision == TES_DOUBLE   ? ", float64"
              : variant->precision == TES_SINGLE ? ", float32"
                                                 : "",
-             variant->most_degree);
+             variant->most[op->space->dim - 2], op->space->dim);
   TES_NEW(&s);
   s->context = tesi_context_retain(ctx);
   s->op = tesi_operator_retain(op);
@@ -354,6 +508,7 @@ TesStatus bench_ladder_create(TesContext *ctx, const TesOperator *op, const Benc
   s->omega = 1;
   TES_NEW(&plan);
   plan->variant = variant;
+  plan->notes = notes;
   s->plan = plan;
   s->table = &table;
   TES_TRY(prepare(op, plan));
@@ -365,4 +520,9 @@ TesStatus bench_ladder_create(TesContext *ctx, const TesOperator *op, const Benc
 done:
   tes_smoother_destroy(&s);
   return status;
+}
+
+TesStatus bench_ladder_create(TesContext *ctx, const TesOperator *op, const BenchLadderVariant *variant,
+                              TesSmoother **smoother) {
+  return bench_ladder_create_noting(ctx, op, variant, 0, smoother);
 }

@@ -1,11 +1,12 @@
-/* The vertex-patch smoother in 3D, patch by patch, in the variants of patch-smoothers-cui-2024, section 4, and in
- * ours: to be measured, not to be fast. For each patch of one colour, from its (2k+1)^3 closed nodes u and (2k-1)^3
- * inner values of b:
+/* The vertex-patch smoother, patch by patch, in the variants of patch-smoothers-cui-2024, section 4, and in
+ * ours: to be measured, not to be fast. For each patch of one colour, from its (2k+1)^d closed nodes u and (2k-1)^d
+ * inner values of b, here in 3D:
  *   r = b - A u = b - [Kx My Mz + ry Mx Ky Mz + rz Mx My Kz + r0 Mx My Mz] u       7 contractions, matrices of width 1
  *   u_I <- u_I + (S (x) S (x) S) (lambda_x + ry lambda_y + rz lambda_z + r0)^-1 (S (x) S (x) S)' r      6 contractions
- * or, DENSE, with the inverse of the patch's matrix; SHORTCUT: u_I is taken for 0 and r solved for u_I itself,
- * which an exact local solver allows. Multiply-adds a patch: about 13 (2k-1)^4, or (2k-1)^6; all data in shared
- * memory between contractions.
+ * (2D: 4 and 4) or, DENSE, with the inverse of the patch's matrix; SHORTCUT: u_I is taken for 0 and r solved for u_I
+ * itself, which an exact local solver allows. Multiply-adds a patch: about 13 (2k-1)^4, or (2k-1)^6; 8 (2k-1)^3 or
+ * (2k-1)^4 in 2D; all data in shared memory between contractions. DATA: values are moved and nothing is computed,
+ * so x_I <- x_I + scale b.
  *
  * PHASES: 1 residual to memory, 2 solve from memory (GLOBAL: the residual of the operator, not scaled), 3 both
  * (fused). FORM of a contraction:
@@ -17,31 +18,38 @@
  *   5 tiles         tensor cores: 16 x 8 results of 8 lines a step (m16n8k8), matrix and lines padded with zeros
  * ROUND of form 5: 0 none (float64), 1 TF32, 2 TF32 in three products (the value's leading part and its rest).
  *
- * Macros: real, DEGREE, PATCHES (a block), TEAM (threads a patch; of whole warps in form 5), PHASES, FORM, ROUND,
- * SHORTCUT, DENSE, GLOBAL. Tables: tesk_m, tesk_k (closed patch, [M][N]), tesk_s (modes, (node, mode)), and their
- * halves tesk_me, tesk_mo, .., where FORM asks for them. */
+ * Macros: real, DIM, DEGREE, PATCHES (a block), TEAM (threads a patch; of whole warps in form 5), PHASES, FORM, ROUND,
+ * SHORTCUT, DENSE, GLOBAL, DATA, NOTES. Tables: tesk_m, tesk_k (closed patch, [M][N]), tesk_s (modes, (node, mode)),
+ * and their halves tesk_me, tesk_mo, .., where FORM asks for them.
+ * NOTES, in the emulator alone: as many places of shared memory a thread writes down, for patch_conflicts.c. */
 #include "kernel.h"
 #include "tables.h"
 
 #define K DEGREE
 #define M (2 * K - 1)
 #define N (2 * K + 1)
-#define M3 (M * M * M)
-#define N3 (N * N * N)
+#if DIM == 3
+#define DEEP(n) (n) /* what a third direction has */
+#else
+#define DEEP(n) 1
+#endif
+#define MD (M * M * DEEP(M))
+#define ND (N * N * DEEP(N))
 #if FORM < 2
 #define ROW(n) N
 #define PLANE(n0, n1) (N * N)
-#define SIZE(n0, n1, n2) N3
+#define SIZE(n0, n1, n2) ND
 #else
 #define ROW(n) (n)
 #define PLANE(n0, n1) ((n0) * (n1))
-#define SIZE(n0, n1, n2) ((n0) * (n1) * (n2))
+#define SIZE(n0, n1, n2) ((n0) * (n1)*DEEP(n2))
 #endif
 enum { MASS, STIFFNESS, TO_MODES, TO_NODES };
-/* One patch: U closed, P and Q after x, V after y; later results take the place of what is no longer needed. */
+/* One patch: U closed, P and Q after x, V after y (2D: after x); later results take the place of what is no longer
+ * needed. */
 #define SIZE_U SIZE(N, N, N)
 #define SIZE_P SIZE(M, N, N)
-#define SIZE_V SIZE(M, M, N)
+#define SIZE_V SIZE(M, DIM == 3 ? M : N, N)
 #define SIZE_PATCH (SIZE_U + 2 * SIZE_P + SIZE_V)
 #define SIZE_MATRICES (2 * M * N + M * M + M) /* M, K, S, lambda behind the patches */
 #define THREADS (PATCHES * TEAM)
@@ -53,6 +61,28 @@ typedef struct TeskLadder {
   long long plane;
   double ry, rz, r0, scale;
 } TeskLadder;
+
+/* ---- notes ---------------------------------------------------------------------------------------------- */
+#if NOTES
+enum { NOTE_MATRIX, NOTE_IN, NOTE_OLD, NOTE_OUT, NOTE_KINDS };
+static struct {
+  long long *log; /* [thread][NOTES]: how many, the number of the contraction, then (key, place) */
+  const real *memory;
+} tesk_notes;
+/* Lanes that come to one access with the same counters come together. */
+TESK_DEVICE void note(int kind, int step, int j, const real *p) {
+  long long *mine = tesk_notes.log + (long long)threadIdx.x * NOTES, n = mine[0];
+  if (n + 4 > NOTES) return;
+  mine[n + 2] = ((mine[1] * 4096 + step) * 64 + j) * NOTE_KINDS + kind;
+  mine[n + 3] = p - tesk_notes.memory;
+  mine[0] = n + 2;
+}
+#define NOTE(kind, step, j, p) note(kind, step, j, p)
+#define NOTE_NEXT() (tesk_notes.log[(long long)threadIdx.x * NOTES + 1]++)
+#else
+#define NOTE(kind, step, j, p) ((void)0)
+#define NOTE_NEXT() ((void)0)
+#endif
 
 /* ---- lines in registers -------------------------------------------------------------------------------- */
 #if FORM == 3 || FORM == 4
@@ -121,16 +151,20 @@ TESK_DEVICE void multiply_line(int which, const real *v, real *w) {
 
 /* ---- contractions -------------------------------------------------------------------------------------- */
 /* Entry of a matrix in shared memory. */
+TESK_DEVICE int place_of_entry(int which, int i, int j) {
+  return which == MASS        ? i * N + j
+         : which == STIFFNESS ? M * N + i * N + j
+         : which == TO_MODES  ? 2 * M * N + j * M + i
+                              : 2 * M * N + i * M + j;
+}
 TESK_DEVICE real shared_entry(const real *matrices, int which, int i, int j) {
-  return which == MASS        ? matrices[i * N + j]
-         : which == STIFFNESS ? matrices[M * N + i * N + j]
-         : which == TO_MODES  ? matrices[2 * M * N + j * M + i]
-                              : matrices[2 * M * N + i * M + j];
+  return matrices[place_of_entry(which, i, j)];
 }
 
 /* Whether a line in x of the closed patch runs through inner nodes, of which a shortcut knows that they are zero. */
 TESK_DEVICE int is_hollow(int which, int direction, int y, int z) {
-  return SHORTCUT && which < TO_MODES && direction == 0 && y > 0 && y < N - 1 && z > 0 && z < N - 1;
+  return SHORTCUT && which < TO_MODES && direction == 0 && y > 0 && y < N - 1 &&
+         (DIM == 2 || (z > 0 && z < N - 1));
 }
 
 #if FORM == 5
@@ -257,8 +291,8 @@ TESK_DEVICE void contract_tiles(const real *matrices, int which, const real *in,
 }
 #endif
 
-/* out[z][y][x] <- weight (matrix along `direction`) in, added to out where `add`. Sizes are of the results; in has
- * N or M along `direction` and the same in the others. All threads; the caller waits for in. */
+/* out[z][y][x] <- weight (matrix along `direction`) in, added to out where `add`. Sizes are of the results (n2 is 1
+ * in 2D); in has N or M along `direction` and the same in the others. All threads; the caller waits for in. */
 TESK_DEVICE void contract(const real *matrices, int which, int direction, const real *in, real *out, int n0,
                           int n1, int n2, real weight, int add) {
   const int inputs = which < TO_MODES ? N : M;
@@ -266,9 +300,10 @@ TESK_DEVICE void contract(const real *matrices, int which, int direction, const 
   const int row_in = ROW(i0), plane_in = PLANE(i0, i1), row_out = ROW(n0), plane_out = PLANE(n0, n1);
   const int stride_in = direction == 0 ? 1 : direction == 1 ? row_in : plane_in;
   (void)stride_in;
+  NOTE_NEXT();
 #if FORM <= 2
 #if FORM == 0
-  FOR_TASKS(id, N3) {
+  FOR_TASKS(id, ND) {
     const int x = id % N, y = id / N % N, z = id / N / N;
     if (x >= n0 || y >= n1 || z >= n2) continue;
 #else
@@ -280,13 +315,23 @@ TESK_DEVICE void contract(const real *matrices, int which, int direction, const 
                        (direction == 2 ? 0 : z) * plane_in;
     real sum = 0;
     if (is_hollow(which, direction, y, z)) {
+      for (int side = 0; side < 2; side++) {
+        NOTE(NOTE_MATRIX, id / TEAM, 62 + side, matrices + place_of_entry(which, i, side * (N - 1)));
+        NOTE(NOTE_IN, id / TEAM, 62 + side, from + side * (N - 1));
+      }
       sum = shared_entry(matrices, which, i, 0) * from[0] +
             shared_entry(matrices, which, i, N - 1) * from[N - 1];
     } else {
       TESK_UNROLL
-      for (int j = 0; j < inputs; j++) sum += shared_entry(matrices, which, i, j) * from[j * stride_in];
+      for (int j = 0; j < inputs; j++) {
+        NOTE(NOTE_MATRIX, id / TEAM, j, matrices + place_of_entry(which, i, j));
+        NOTE(NOTE_IN, id / TEAM, j, from + j * stride_in);
+        sum += shared_entry(matrices, which, i, j) * from[j * stride_in];
+      }
     }
     real *to = out + x + y * row_out + z * plane_out;
+    if (add) NOTE(NOTE_OLD, id / TEAM, 0, to);
+    NOTE(NOTE_OUT, id / TEAM, 0, to);
     *to = weight * sum + (add ? *to : 0);
   }
 #elif FORM <= 4
@@ -300,15 +345,24 @@ TESK_DEVICE void contract(const real *matrices, int which, int direction, const 
          v[N], w[M];
     if (is_hollow(which, direction, a, b)) {
       const real first = from[0], last = from[N - 1];
+      NOTE(NOTE_IN, id / TEAM, 62, from);
+      NOTE(NOTE_IN, id / TEAM, 63, from + N - 1);
       TESK_UNROLL
       for (int i = 0; i < M; i++) w[i] = entry(which, i, 0) * first + entry(which, i, N - 1) * last;
     } else {
       TESK_UNROLL
-      for (int j = 0; j < inputs; j++) v[j] = from[j * stride_in];
+      for (int j = 0; j < inputs; j++) {
+        NOTE(NOTE_IN, id / TEAM, j, from + j * stride_in);
+        v[j] = from[j * stride_in];
+      }
       multiply_line(which, v, w);
     }
     TESK_UNROLL
-    for (int i = 0; i < M; i++) to[i * stride_out] = weight * w[i] + (add ? to[i * stride_out] : 0);
+    for (int i = 0; i < M; i++) {
+      if (add) NOTE(NOTE_OLD, id / TEAM, i, to + i * stride_out);
+      NOTE(NOTE_OUT, id / TEAM, i, to + i * stride_out);
+      to[i * stride_out] = weight * w[i] + (add ? to[i * stride_out] : 0);
+    }
   }
   (void)matrices;
 #else
@@ -330,12 +384,23 @@ TESK_DEVICE int place(int id) {
   return id % M + id / M % M * ROW(M) + id / M / M * PLANE(M, M);
 }
 TESK_DEVICE long long node_of(const TeskLadder *a, int id) {
-  return (id / M / M + 1) * a->plane + (id / M % M + 1) * a->pitch + id % M + 1;
+  return (DIM == 3 ? (id / M / M + 1) * a->plane : 0) + (id / M % M + 1) * a->pitch + id % M + 1;
 }
 
-#if PHASES & 1
+#if PHASES & 1 && !DATA
 /* P <- -A u from U. */
 TESK_DEVICE void apply(const real *matrices, real *U, real *P, real *Q, real *V, const TeskLadder *a) {
+#if DIM == 2
+  contract(matrices, MASS, 0, U, Q, M, N, 1, 1, 0);
+  contract(matrices, STIFFNESS, 0, U, V, M, N, 1, 1, 0);
+  __syncthreads();
+  contract(matrices, MASS, 1, V, P, M, M, 1, -1, 0);
+  __syncthreads();
+  contract(matrices, STIFFNESS, 1, Q, P, M, M, 1, -(real)a->ry, 1);
+  __syncthreads();
+  if (a->r0 != 0) contract(matrices, MASS, 1, Q, P, M, M, 1, -(real)a->r0, 1);
+  __syncthreads();
+#else
   contract(matrices, MASS, 0, U, P, M, N, N, 1, 0);
   contract(matrices, STIFFNESS, 0, U, Q, M, N, N, 1, 0);
   __syncthreads();
@@ -344,53 +409,63 @@ TESK_DEVICE void apply(const real *matrices, real *U, real *P, real *Q, real *V,
   __syncthreads();
   contract(matrices, STIFFNESS, 1, P, V, M, M, N, (real)a->ry, 1);
   __syncthreads();
-  if (a->r0 != 0) FOR_TASKS(id, M3 + 2 * M * M) V[place(id)] += (real)a->r0 * U[place(id)];
+  if (a->r0 != 0) FOR_TASKS(id, MD + 2 * M * M) V[place(id)] += (real)a->r0 * U[place(id)];
   __syncthreads();
   contract(matrices, MASS, 2, V, P, M, M, M, -1, 0);
   __syncthreads();
   contract(matrices, STIFFNESS, 2, U, P, M, M, M, -(real)a->rz, 1);
   __syncthreads();
+#endif
 }
 #endif
 
-#if PHASES & 2
-/* The patch's solution, from P to P by Q. */
-TESK_DEVICE void solve(const real *matrices, const real *inverse, real *P, real *Q, const TeskLadder *a) {
+#if PHASES & 2 && !DATA
 #if DENSE
-  FOR_TASKS(id, M3) {
+/* The patch's solution, from P to P by Q. */
+TESK_DEVICE void solve_dense(const real *inverse, real *P, real *Q) {
+  FOR_TASKS(id, MD) {
     real sum = 0;
-    for (int j = 0; j < M3; j++) sum += inverse[j * M3 + id] * P[place(j)];
+    for (int j = 0; j < MD; j++) sum += inverse[j * MD + id] * P[place(j)];
     Q[place(id)] = sum;
   }
   __syncthreads();
-  FOR_TASKS(id, M3) P[place(id)] = Q[place(id)];
+  FOR_TASKS(id, MD) P[place(id)] = Q[place(id)];
+  __syncthreads();
+}
 #else
+/* The patch's solution, from P to P by Q: through the modes, which are in Q, in 2D in P. */
+TESK_DEVICE void solve(const real *matrices, real *P, real *Q, const TeskLadder *a) {
   const real *lambda = matrices + 2 * M * N + M * M;
-  contract(matrices, TO_MODES, 0, P, Q, M, M, M, 1, 0);
+  real *const modes = DIM == 3 ? Q : P;
+  contract(matrices, TO_MODES, 0, P, Q, M, M, DEEP(M), 1, 0);
   __syncthreads();
-  contract(matrices, TO_MODES, 1, Q, P, M, M, M, 1, 0);
+  contract(matrices, TO_MODES, 1, Q, P, M, M, DEEP(M), 1, 0);
   __syncthreads();
+#if DIM == 3
   contract(matrices, TO_MODES, 2, P, Q, M, M, M, 1, 0);
   __syncthreads();
-  FOR_TASKS(id, M3)
-  Q[place(id)] /=
-      lambda[id % M] + (real)a->ry * lambda[id / M % M] + (real)a->rz * lambda[id / M / M] + (real)a->r0;
+#endif
+  FOR_TASKS(id, MD)
+  modes[place(id)] /= lambda[id % M] + (real)a->ry * lambda[id / M % M] +
+                      (DIM == 3 ? (real)a->rz * lambda[id / M / M] : 0) + (real)a->r0;
   __syncthreads();
+#if DIM == 3
   contract(matrices, TO_NODES, 2, Q, P, M, M, M, 1, 0);
   __syncthreads();
-  contract(matrices, TO_NODES, 1, P, Q, M, M, M, 1, 0);
-  __syncthreads();
-  contract(matrices, TO_NODES, 0, Q, P, M, M, M, 1, 0);
 #endif
+  contract(matrices, TO_NODES, 1, P, Q, M, M, DEEP(M), 1, 0);
+  __syncthreads();
+  contract(matrices, TO_NODES, 0, Q, P, M, M, DEEP(M), 1, 0);
   __syncthreads();
 }
 #endif
+#endif
 
 /* The patches of one colour: teams along x, blockIdx.y and z one each. numbers: M, K [M][N], S [M][M], lambda [M];
- * inverse [M3][M3]: DENSE only; r: nodes, between the phases where they are apart. Teams without a patch compute,
+ * inverse [MD][MD]: DENSE only; r: nodes, between the phases where they are apart. Teams without a patch compute,
  * and keep it for themselves. */
 TESK_KERNEL(tesk_patch_ladder, THREADS, 1, (real *)x, (const real *)b, (const real *)numbers,
-            (const real *)inverse, (real *)r, (TeskLadder)a) {
+            (const real *)inverse, (real *)r, (TeskLadder)a, (long long *)log) {
   TESK_SHARED(memory);
   const int team = (int)threadIdx.x / TEAM, patch = (int)blockIdx.x * PATCHES + team,
             on = patch < (a.cells[0] - a.colour[0]) / 2;
@@ -399,19 +474,25 @@ TESK_KERNEL(tesk_patch_ladder, THREADS, 1, (real *)x, (const real *)b, (const re
                            K;
   real *const matrices = memory + PATCHES * SIZE_PATCH, *const U = memory + team * SIZE_PATCH,
               *const P = U + SIZE_U, *const Q = P + SIZE_P, *const V = Q + SIZE_P;
-  (void)V;
+  (void)U, (void)Q, (void)V, (void)log;
+#if NOTES
+  tesk_notes.log = log;
+  tesk_notes.memory = memory;
+#endif
   for (int id = (int)threadIdx.x; id < SIZE_MATRICES; id += THREADS) matrices[id] = numbers[id];
 #if PHASES & 1
-  FOR_TASKS(id, N3) {
+  FOR_TASKS(id, ND) {
     const int ix = id % N, iy = id / N % N, iz = id / N / N;
-    const int inside = ix > 0 && iy > 0 && iz > 0 && ix < N - 1 && iy < N - 1 && iz < N - 1;
+    const int inside = ix > 0 && iy > 0 && ix < N - 1 && iy < N - 1 && (DIM == 2 || (iz > 0 && iz < N - 1));
     U[ix + iy * ROW(N) + iz * PLANE(N, N)] =
         !on || (SHORTCUT && inside) ? 0 : x[corner + iz * a.plane + iy * a.pitch + ix];
   }
   __syncthreads();
+#if !DATA
   apply(matrices, U, P, Q, V, &a);
-  FOR_TASKS(id, M3) {
-    const real value = P[place(id)] + (on ? (real)a.scale * b[corner + node_of(&a, id)] : 0);
+#endif
+  FOR_TASKS(id, MD) {
+    const real value = (DATA ? 0 : P[place(id)]) + (on ? (real)a.scale * b[corner + node_of(&a, id)] : 0);
 #if PHASES == 1
     if (on) r[corner + node_of(&a, id)] = value;
 #else
@@ -419,12 +500,16 @@ TESK_KERNEL(tesk_patch_ladder, THREADS, 1, (real *)x, (const real *)b, (const re
 #endif
   }
 #else
-  FOR_TASKS(id, M3) P[place(id)] = on ? (GLOBAL ? (real)a.scale : 1) * r[corner + node_of(&a, id)] : 0;
+  FOR_TASKS(id, MD) P[place(id)] = on ? (GLOBAL ? (real)a.scale : 1) * r[corner + node_of(&a, id)] : 0;
 #endif
 #if PHASES & 2
   __syncthreads();
-  solve(matrices, inverse, P, Q, &a);
-  FOR_TASKS(id, M3) {
+#if !DATA && DENSE
+  solve_dense(inverse, P, Q);
+#elif !DATA
+  solve(matrices, P, Q, &a);
+#endif
+  FOR_TASKS(id, MD) {
     const long long node = corner + node_of(&a, id);
     if (on) x[node] = P[place(id)] + (SHORTCUT ? 0 : x[node]);
   }

@@ -38,7 +38,8 @@ typedef struct BenchOptions {
   double alpha, aspect; /* mass term; length of the box in x */
   int level[BENCH_LIST],
       levels;       /* stokes-tables: of 2^(level - 1) cells a direction; applications: 2^level */
-  int paper_table;  /* applications: which of the paper's */
+  int paper_table;  /* applications, patch-tables: which of the paper's; 0: the counts */
+  int figure;       /* patch-figures: which of the paper's; else 0 */
   const char *mesh; /* of tables 2 and 3; NULL: all */
   const char *csv, *plot;
   char comment[512], machine[256];
@@ -68,6 +69,40 @@ TesStatus bench_elastic_cube(TesContext *ctx, const BenchOptions *options, Bench
 TesStatus bench_explicit_flow(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_stokes_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_patch_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+/* The same with options->paper_table 5 and 6; the figures by options->figure. */
+TesStatus bench_patch_kernels(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+TesStatus bench_patch_figures(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+
+/* Columns of a table of variants: `dim` and `degree` say the space, `rate` is 1e9 unknowns a second. */
+enum {
+  BENCH_VARIANT_DEGREE,
+  BENCH_VARIANT_PRECISION,
+  BENCH_VARIANT_NAME,
+  BENCH_VARIANT_CELLS,
+  BENCH_VARIANT_DOFS,
+  BENCH_VARIANT_MS,
+  BENCH_VARIANT_FASTEST,
+  BENCH_VARIANT_SPREAD,
+  BENCH_VARIANT_PS,
+  BENCH_VARIANT_GFLOPS,
+  BENCH_VARIANT_GBYTES,
+  BENCH_VARIANT_DIFFERENCE,
+  BENCH_VARIANT_DIM,
+  BENCH_VARIANT_PATCHES,
+  BENCH_VARIANT_BLOCKS,
+  BENCH_VARIANT_RATE,
+  BENCH_VARIANT_SERIES,
+  BENCH_VARIANT_COLUMNS
+};
+/* Rows of variants of the patch kernel in a table of bench_variants_begin(): those of `names` (parted by blanks;
+ * NULL: all), for one space. */
+void bench_variants_begin(const BenchOptions *options, BenchResult *result);
+TesStatus bench_variants_measure(TesContext *ctx, const BenchOptions *options, const char *names, int dim,
+                                 int degree, double dofs, TesPrecision precision, CliTable *table);
+/* The steps of bench_solver(); and rows of Table 7 of patch-smoothers-cui-2024 in its table. */
+void bench_solver_begin(const BenchOptions *options, BenchResult *result);
+TesStatus bench_solver_rows(TesContext *ctx, const BenchOptions *options, CliTable *table);
+TesStatus bench_solver_published(int degree, CliTable *table);
 
 /* A unit square or cube with cells chosen so that about `dofs` unknowns come out. coarsens: only 2^l, 3*2^l and
  * 5*2^l cells a direction, which multigrid can use. */
@@ -89,6 +124,13 @@ typedef struct BenchSubject {
 TesStatus bench_subject(TesContext *ctx, TesSpace *space, bool variable, TesPrecision precision,
                         BenchSubject *subject); /* takes the space over; no smoother */
 void bench_subject_release(BenchSubject *subject);
+
+/* A text that stays; the same for the same words. */
+const char *bench_text(const char *format, ...) TESI_PRINTF(1, 2);
+/* Whether `names`, parted by blanks, has this one. */
+bool bench_has_name(const char *names, const char *name);
+/* Options and their values, in parts; ends with NULL. */
+extern const char *const bench_help[];
 
 /* Waits for queued work of a GPU. */
 TesStatus bench_wait(const TesOperator *op);

@@ -6,65 +6,6 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-static const char help[] =
-    "usage: tessera bench NAME [OPTION]...\n\n"
-    "  operator       one application y = A x\n"
-    "  smoother       one smoothing sweep, beside the operator\n"
-    "  cycle          parts of a V-cycle, by level\n"
-    "  solver         time to solution of Poisson\n"
-    "  bp             BP1..BP6 on deformed cells: mass, stiffness\n"
-    "  adaptive       the ball of adaptive-matrix-free-ljungkvist-2017, also with hanging nodes: "
-    "beside CSR\n"
-    "  stokes         operator, sweep and solve of Stokes flow, Raviart-Thomas elements\n"
-    "  stokes-tables  the fractional iterations of stokes-multigrid-cui-2025, Table 1, beside ours\n"
-    "  applications   problems in time of adaptive-multigrid-liebchen, Tables 1 to 4, beside ours\n"
-    "  patch-tables   the iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours\n\n"
-    "options (lists: 4 | 1,2,7 | 1..8; sizes may be 1e3..2e7, in steps of four):\n"
-    "  --dim LIST            2, 3 or 2,3                                     (3)\n"
-    "  --degree LIST         polynomial degrees, 1..20                       (1..8)\n"
-    "  --dofs LIST           unknowns, about                                 (4e6)\n"
-    "  --precision P         double, single, mixed (solver, stokes), or all  (all)\n"
-    "  --coefficient C       constant or variable: 1/(0.05+2|x|^2)           (constant)\n"
-    "  --smoother S          auto patch patch_additive jacobi chebyshev gauss_seidel gauss_seidel_morton;\n"
-    "                        stokes: auto patch cell_patch\n"
-    "  --variant V           smoother, bp: one kernel of the papers' ladders on a GPU, all of them beside "
-    "ours, "
-    "or list\n"
-    "                        (bp: element vectors)\n"
-    "                        stokes, sweeps: all exact unfused cg dense red_black cells\n"
-    "  --method M            auto vcycle fmg gmres cg\n"
-    "  --tolerance T         of the relative residual                        (1e-9, stokes: 1e-8)\n"
-    "  --bp LIST             bp: 1, 3, 5 or, with dim components, 2, 4, 6     (1,3,5)\n"
-    "  --form F              bp: global or element vectors                   (global)\n"
-    "  --geometry G          bp: auto stored vertices affine matrix weights curved (auto)\n"
-    "                        adaptive: curved, or vertices for multilinear cells\n"
-    "  --assembled A         adaptive: on, or off: the matrix-free operator alone (on)\n"
-    "  --numbering N         bp: cells lexicographic shuffled                (lexicographic)\n"
-    "  --points N            bp: Gauss points a direction, more than the degree: 1, 2, 3      (2)\n"
-    "  --lambda L            bp: mass with this factor in BP3 to BP6         (element vectors: 1)\n"
-    "  --cells LIST          bp: cells in all, instead of --dofs; stokes: a direction (16);\n"
-    "                        applications, table 4: of the pressure across   (32)\n"
-    "  --cg N                bp: N iterations of conjugate gradients too, with the diagonal\n"
-    "  --cg-tolerance T      bp: they end when the residual is reduced by T  (--cg alone: never)\n"
-    "  --rhs R               stokes: manufactured or random                  (manufactured)\n"
-    "  --penalty P           stokes: auto standard paper                     (auto)\n"
-    "  --pre N --post N      stokes: smoothing steps before and after        (chosen)\n"
-    "  --alpha A             stokes: mass term                               (0)\n"
-    "  --aspect A            stokes: length of the box in x, with --rhs random (1)\n"
-    "  --draw WHAT           stokes: what --plot draws, time or errors over time (time)\n"
-    "  --level LIST          stokes-tables: 3..9, of 2^(level - 1) cells     (3..6)\n"
-    "                        applications, table 1: 3..12, of 2^level cells  (7..10)\n"
-    "                        tables 2 and 3: 1..6, of the cube's meshes      (2: all; 3: 2..4)\n"
-    "                        patch-tables: 3..12 of Tables 1 and 2\n"
-    "  --table N             applications: 1, transport; 2, meshes of elasticity; 3, its times;\n"
-    "                        4, explicit steps of flows                      (1)\n"
-    "  --mesh M              applications, tables 2 and 3: face, edge or vertex (all)\n"
-    "  --seconds S           for each row                                    (0.5)\n"
-    "  --clock C             wall, or cpu: processor time, for one thread     (wall)\n"
-    "  --device D --threads N --simd BITS\n"
-    "  --csv FILE --json FILE --plot FILE.svg\n"
-    "  --quiet --verbose --help\n";
-
 typedef struct Bench {
   const char *name;
   TesStatus (*run)(TesContext *ctx, const BenchOptions *options, BenchResult *result);
@@ -79,7 +20,8 @@ static const Bench benches[] = {{"operator", bench_operator, 20},
                                 {"stokes", bench_stokes, 15},
                                 {"stokes-tables", bench_stokes_tables, 15},
                                 {"applications", bench_applications, 20},
-                                {"patch-tables", bench_patch_tables, 10}};
+                                {"patch-tables", bench_patch_tables, 10},
+                                {"patch-figures", bench_patch_figures, 8}};
 
 enum {
   DIM = CLI_OWN_OPTIONS,
@@ -111,6 +53,7 @@ enum {
   LEVEL,
   TABLE,
   MESH,
+  FIGURE,
   SECONDS,
   CLOCK,
   CSV,
@@ -147,6 +90,7 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"level", required_argument, NULL, LEVEL},
                                              {"table", required_argument, NULL, TABLE},
                                              {"mesh", required_argument, NULL, MESH},
+                                             {"figure", required_argument, NULL, FIGURE},
                                              {"seconds", required_argument, NULL, SECONDS},
                                              {"clock", required_argument, NULL, CLOCK},
                                              CLI_COMMON_OPTIONS,
@@ -224,12 +168,18 @@ static bool parse_steps(const char *option, int *steps) {
   return true;
 }
 
-/* The options of stokes and of applications. */
+/* The options of stokes, of applications and of the papers' tables and figures. */
 static bool parse_stokes(int option, BenchOptions *o) {
-  static const char *const
-      sides[] = {"manufactured", "random", NULL},
-      *const penalties[] = {"auto", "standard", "paper", NULL}, *const drawn[] = {"time", "errors", NULL},
-      *const tables[] = {"1", "2", "3", "4", NULL}, *const meshes[] = {"face", "edge", "vertex", NULL};
+  static const char *const sides[] = {"manufactured", "random", NULL},
+                           *const penalties[] = {"auto", "standard", "paper", NULL},
+                           *const drawn[] = {"time", "errors", NULL}, *const tables[] = {"1", "2", "3", "4",
+                                                                                         "5", "6", "7", NULL},
+                           *const meshes[] = {"face", "edge", "vertex", NULL}, *const figures[] = {"3",  "5",
+                                                                                                   "7",  "8",
+                                                                                                   "9",  "15",
+                                                                                                   "17", "18",
+                                                                                                   NULL};
+  static const int figure[] = {3, 5, 7, 8, 9, 15, 17, 18};
   int choice;
   switch (option) {
   case RIGHT_HAND_SIDE:
@@ -253,6 +203,10 @@ static bool parse_stokes(int option, BenchOptions *o) {
   case TABLE:
     choice = cli_parse_choice("table", optarg, tables);
     o->paper_table = choice + 1;
+    return choice >= 0;
+  case FIGURE:
+    choice = cli_parse_choice("figure", optarg, figures);
+    o->figure = choice >= 0 ? figure[choice] : 0;
     return choice >= 0;
   case MESH:
     choice = cli_parse_choice("mesh", optarg, meshes);
@@ -317,6 +271,7 @@ static bool parse_option(int option, BenchOptions *o) {
   case LEVEL:
   case TABLE:
   case MESH:
+  case FIGURE:
     return parse_stokes(option, o);
   case ASSEMBLED:
     choice = cli_parse_choice("assembled", optarg, switches);
@@ -345,15 +300,16 @@ static bool parse_option(int option, BenchOptions *o) {
 static const struct {
   int option;
   const char *benches;
-} special[] = {{DIM, "operator smoother solver cycle bp adaptive stokes patch-tables"},
-               {DEGREE, "operator smoother solver cycle bp adaptive stokes patch-tables"},
-               {DOFS, "operator smoother solver cycle bp adaptive"},
-               {PRECISION, "operator smoother solver cycle bp adaptive stokes"},
+} special[] = {{DIM, "operator smoother solver cycle bp adaptive stokes patch-tables patch-figures"},
+               {DEGREE, "operator smoother solver cycle bp adaptive stokes patch-tables patch-figures"},
+               {DOFS, "operator smoother solver cycle bp adaptive patch-tables patch-figures"},
+               {PRECISION, "operator smoother solver cycle bp adaptive stokes patch-figures"},
                {COEFFICIENT, "operator smoother solver cycle"},
                {SMOOTHER, "smoother solver cycle stokes"},
                {VARIANT, "smoother bp stokes"},
                {METHOD, "solver stokes"},
                {TOLERANCE, "solver stokes"},
+               {FIGURE, "patch-figures"},
                {BP, "bp"},
                {FORM, "bp"},
                {GEOMETRY, "bp adaptive"},
@@ -372,34 +328,45 @@ static const struct {
                {ASPECT, "stokes"},
                {DRAW, "stokes"},
                {LEVEL, "stokes-tables applications patch-tables"},
-               {TABLE, "applications"},
+               {TABLE, "applications patch-tables"},
                {MESH, "applications"}};
-
-/* Whether `names` has this one. */
-static bool has_name(const char *names, const char *name) {
-  const size_t length = strlen(name);
-  for (const char *at = names; (at = strstr(at, name)); at += length)
-    if ((at == names || at[-1] == ' ') && (at[length] == 0 || at[length] == ' ')) return true;
-  return false;
-}
 
 static bool was_given(uint64_t given, int option) {
   return given >> (option - DIM) & 1;
+}
+
+/* Tables and figures of the vertex-patch paper: which options mean something with which. 0 or an exit status. */
+static int check_patch_options(const Bench *bench, const BenchOptions *o, uint64_t given) {
+  const bool tables = !strcmp(bench->name, "patch-tables"), figures = !strcmp(bench->name, "patch-figures");
+  if (tables && was_given(given, TABLE) && o->paper_table < 5)
+    return cli_usage_error("bench patch-tables: --table 5, 6 or 7; 1 to 3 are shown without it");
+  if (tables && was_given(given, TABLE) && was_given(given, LEVEL))
+    return cli_usage_error("bench patch-tables takes --level or --table, not both");
+  if (tables && was_given(given, DOFS) && !was_given(given, TABLE))
+    return cli_usage_error("bench patch-tables takes --dofs with --table");
+  if (tables && !was_given(given, LEVEL) && (was_given(given, DIM) || was_given(given, DEGREE)))
+    return cli_usage_error("bench patch-tables takes --dim and --degree with --level");
+  if (figures && !o->figure)
+    return cli_usage_error("bench patch-figures needs --figure 3, 5, 7, 8, 9, 15, 17 or 18");
+  if (figures && (o->figure == 5 || o->figure > 15) && was_given(given, DIM) &&
+      (o->dims > 1 || o->dim[0] != 3))
+    return cli_usage_error("bench patch-figures: figure %d is of 3D", o->figure);
+  return 0;
 }
 
 /* What a benchmark would pass over in silence is refused before anything is measured; `given`: a bit an option. 0
  * or an exit status. */
 static int check_options(const Bench *bench, const BenchOptions *o, uint64_t given) {
   for (size_t i = 0; i < sizeof special / sizeof *special; i++)
-    if (was_given(given, special[i].option) && !has_name(special[i].benches, bench->name))
+    if (was_given(given, special[i].option) && !bench_has_name(special[i].benches, bench->name))
       return cli_usage_error("bench %s has no --%s; that is for: %s", bench->name,
                              long_options[special[i].option - DIM].name, special[i].benches);
   for (int k = 0; was_given(given, DEGREE) && k < o->degrees; k++)
     if (o->degree[k] > bench->degrees)
       return cli_usage_error("bench %s: degree %d, expected 1 to %d", bench->name, o->degree[k],
                              bench->degrees);
-  if (strcmp(bench->name, "solver") != 0 && strcmp(bench->name, "stokes") != 0 && !o->single_precision &&
-      !o->double_precision)
+  if (strcmp(bench->name, "solver") != 0 && strcmp(bench->name, "stokes") != 0 && o->figure != 18 &&
+      !o->single_precision && !o->double_precision)
     return cli_usage_error("bench %s: --precision double, single or all; mixed is for solver and stokes",
                            bench->name);
   if (!strcmp(bench->name, "adaptive") &&
@@ -418,11 +385,10 @@ static int check_options(const Bench *bench, const BenchOptions *o, uint64_t giv
     if (cube ? o->level[l] > 6 : o->level[l] < 3)
       return cli_usage_error("--level %d, expected %s", o->level[l],
                              cube ? "1 to 6 with tables 2 and 3" : "3 or more");
-  if (!strcmp(bench->name, "patch-tables") && !was_given(given, LEVEL) &&
-      (was_given(given, DIM) || was_given(given, DEGREE)))
-    return cli_usage_error("bench patch-tables takes --dim and --degree with --level");
+  if (!strcmp(bench->name, "applications") && o->paper_table > 4)
+    return cli_usage_error("bench applications: --table 1, 2, 3 or 4");
   if (was_given(given, CG_TOLERANCE) && !o->cg) return cli_usage_error("--cg-tolerance needs --cg N");
-  return 0;
+  return check_patch_options(bench, o, given);
 }
 
 /* Files that cannot be written are told before the time is spent. */
@@ -490,6 +456,15 @@ static void set_stokes_defaults(uint64_t given, BenchOptions *o) {
   if (!was_given(given, CELLS)) o->cells = 1, o->cell_counts[0] = 16;
 }
 
+/* Both dimensions where the paper draws both, float64 (and mixed in figure 18). */
+static void set_figure_defaults(uint64_t given, BenchOptions *o) {
+  const bool sizes = o->figure == 18;
+  if (!was_given(given, DIM) && o->figure != 5 && o->figure < 17) o->dims = 2, o->dim[0] = 2, o->dim[1] = 3;
+  if (!was_given(given, PRECISION)) o->single_precision = false, o->mixed = sizes;
+  if (!was_given(given, DEGREE) && (o->figure == 7 || o->figure == 8)) o->degrees = 4;
+  if (!was_given(given, DEGREE) && sizes) o->degrees = 1, o->degree[0] = 7;
+}
+
 /* Of applications: by table. */
 static void set_levels(BenchOptions *o) {
   const int first = o->paper_table == 1   ? 7
@@ -500,6 +475,12 @@ static void set_levels(BenchOptions *o) {
                                          : 4;
   o->levels = 0;
   for (int level = first; level <= last; level++) o->level[o->levels++] = level;
+}
+
+static int print_help(void) {
+  bool good = true;
+  for (int i = 0; bench_help[i]; i++) good = good && fputs(bench_help[i], stdout) >= 0;
+  return !good;
 }
 
 static int measure(int argc, char **argv) {
@@ -523,13 +504,13 @@ static int measure(int argc, char **argv) {
                     .levels = 4};
   uint64_t given = 0;
   for (int option; (option = cli_next_option(argc, argv, long_options)) != -1;) {
-    if (option == HELP) return fputs(help, stdout) < 0;
+    if (option == HELP) return print_help();
     if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
     if (option >= DIM) given |= UINT64_C(1) << (option - DIM);
   }
   if (optind + 1 != argc)
     return cli_usage_error("bench takes one name: operator, smoother, cycle, solver, bp, adaptive, stokes, "
-                           "stokes-tables, applications or patch-tables "
+                           "stokes-tables, applications, patch-tables or patch-figures "
                            "(tessera bench --help)");
   o.name = argv[optind];
   if (!strcmp(o.name, "stokes")) set_stokes_defaults(given, &o);
@@ -537,6 +518,9 @@ static int measure(int argc, char **argv) {
   if (!strcmp(o.name, "applications") && !was_given(given, LEVEL)) set_levels(&o);
   if (!strcmp(o.name, "patch-tables") && !was_given(given, DEGREE)) o.degrees = 10;
   if (!strcmp(o.name, "patch-tables") && !was_given(given, LEVEL)) o.levels = 0;
+  if (!strcmp(o.name, "patch-tables") && !was_given(given, TABLE)) o.paper_table = 0;
+  if (!strcmp(o.name, "patch-tables") && !was_given(given, DOFS)) o.sizes = 0;
+  if (!strcmp(o.name, "patch-figures")) set_figure_defaults(given, &o);
   if ((o.csv && !strcmp(o.csv, "-")) || (o.common.json && !strcmp(o.common.json, "-")))
     o.common.verbosity = TES_QUIET; /* nothing else on the standard output */
   for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
@@ -546,7 +530,7 @@ static int measure(int argc, char **argv) {
     }
   return cli_usage_error(
       "there is no benchmark '%s'; expected operator, smoother, cycle, solver, bp, adaptive, "
-      "stokes, stokes-tables, applications or patch-tables",
+      "stokes, stokes-tables, applications, patch-tables or patch-figures",
       o.name);
 }
 

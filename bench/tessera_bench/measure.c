@@ -1,5 +1,7 @@
 /* Meshes, vectors and clocks of the benchmarks. */
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -52,6 +54,27 @@ TesStatus bench_random(const TesSpace *space, TesVector *vector) {
 done:
   tesi_free(ctx, &values);
   return status;
+}
+
+bool bench_has_name(const char *names, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = names; (at = strstr(at, name)); at += length)
+    if ((at == names || at[-1] == ' ') && (at[length] == 0 || at[length] == ' ')) return true;
+  return false;
+}
+
+const char *bench_text(const char *format, ...) {
+  enum { MOST = 512, LENGTH = 64 };
+  static char kept[MOST][LENGTH];
+  char text[LENGTH];
+  va_list arguments;
+  int i = 0;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  while (i < MOST - 1 && kept[i][0] && strcmp(kept[i], text) != 0) i++;
+  memcpy(kept[i], text, sizeof text);
+  return kept[i];
 }
 
 TesStatus bench_wait(const TesOperator *op) {

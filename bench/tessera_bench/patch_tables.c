@@ -2,10 +2,12 @@
  * -lap u = 1.
  * Conventions: B: right-hand side of ones on the finest level, full multigrid start; Z: true load,
  * V-cycles from zero; A: true load, after the full multigrid start; R: right-preconditioned GMRES.
+ * With --table 7: seconds and errors of its solves; 5 and 6: patch_kernels.c.
  * With --level the rows of Tables 1 and 2 of these levels, convention B; what memory is too small for is left out. */
 #include <math.h>
 #include <string.h>
 #include "bench.h"
+#include "kernels/patch_published.h"
 #include "tessera/functional.h"
 
 enum { DIM, CELLS, SMOOTHER, CONVENTION, FIRST_DEGREE, DEGREES = 10, COLUMNS = FIRST_DEGREE + DEGREES };
@@ -156,10 +158,30 @@ done:
   return status;
 }
 
+/* Table 7: its meshes, or with --dofs others of about so many unknowns. */
+static TesStatus solves(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
+  TesStatus status = TES_OK;
+  BenchOptions o = *options;
+  o.dims = o.degrees = o.sizes = 1;
+  o.dim[0] = 3;
+  o.single_precision = false;
+  bench_solver_begin(&o, result);
+  for (int i = 0; i < PATCH_SOLVE_TIMES && !tesi_context_interrupted(ctx); i++) {
+    o.degree[0] = patch_solve_times[i].degree;
+    if (!options->sizes) o.dofs[0] = patch_solve_times[i].dofs;
+    TES_TRY(bench_solver_rows(ctx, &o, &result->table));
+    TES_TRY(bench_solver_published(o.degree[0], &result->table));
+  }
+done:
+  return status;
+}
+
 TesStatus bench_patch_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
   TesStatus status = TES_OK;
   static const int meshes[][2] = {{2, 8}, {2, 32}, {3, 8}};
   enum { ALL = ~0 };
+  if (options->paper_table == 7) return solves(ctx, options, result);
+  if (options->paper_table) return bench_patch_kernels(ctx, options, result);
   CliTable *table = &result->table;
   cli_table_begin(table, columns, COLUMNS, options->common.verbosity >= TES_NORMAL);
   if (options->levels) return add_levels(ctx, options, table);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "bench.h"
+#include "kernels/patch_published.h"
 
 enum {
   DIM,
@@ -17,13 +18,14 @@ enum {
   L2,
   H1,
   VECTORS,
+  EACH,
   SERIES,
   COLUMNS
 };
 
 static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
                                            [DEGREE] = {"degree", 6, 0},
-                                           [PRECISION] = {"precision", 9, -1},
+                                           [PRECISION] = {"precision", 13, -1},
                                            [CELLS] = {"cells", 6, 0},
                                            [DOFS] = {"dofs", 10, 0},
                                            [LEVELS] = {"levels", 6, 0},
@@ -34,13 +36,10 @@ static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
                                            [L2] = {"error_l2", 10, -2},
                                            [H1] = {"error_h1", 10, -2},
                                            [VECTORS] = {"memory_vectors", 14, 1},
+                                           [EACH] = {"s_per_gdof", 10, 4},
                                            [SERIES] = {"series", 0, -1}};
 
 static const char *const precision_names[] = {"mixed", "double", "single"};
-static const char *const series_names[] = {"Q1",  "Q2",  "Q3",  "Q4",  "Q5",  "Q6",  "Q7",
-                                           "Q8",  "Q9",  "Q10", "Q11", "Q12", "Q13", "Q14",
-                                           "Q15", "Q16", "Q17", "Q18", "Q19", "Q20"};
-
 typedef struct Data {
   TesSpace *space;
   TesFunction *a, *f, *exact;
@@ -83,6 +82,38 @@ done:
   return status;
 }
 
+/* Precisions are told where there are several. */
+static const char *series_of(const BenchOptions *o, int degree, const char *precision) {
+  const bool several = o->mixed + o->double_precision + o->single_precision > 1;
+  return several ? bench_text("Q%d %s", degree, precision) : bench_text("Q%d", degree);
+}
+
+TesStatus bench_solver_published(int degree, CliTable *table) {
+  for (int i = 0; i < PATCH_SOLVE_TIMES; i++)
+    for (int mixed = 0; mixed < 2 && patch_solve_times[i].degree == degree; mixed++) {
+      const PatchSolveTimes *p = &patch_solve_times[i];
+      const double seconds = mixed ? p->mixed_s : p->double_s;
+      const CliCell row[COLUMNS] = {
+          [DIM] = {3, NULL},
+          [DEGREE] = {p->degree, NULL},
+          [PRECISION] = {0, mixed ? "paper: mixed" : "paper: double"},
+          [CELLS] = {NAN, NULL},
+          [DOFS] = {p->dofs, NULL},
+          [LEVELS] = {NAN, NULL},
+          [ITERATIONS] = {p->iterations, NULL},
+          [SECONDS] = {seconds, NULL},
+          [RATE] = {1e-6 * p->dofs / seconds, NULL},
+          [SETUP] = {NAN, NULL},
+          [L2] = {p->error_l2, NULL},
+          [H1] = {NAN, NULL},
+          [VECTORS] = {NAN, NULL},
+          [EACH] = {1e9 * seconds / p->dofs, NULL},
+          [SERIES] = {0, bench_text("Q%d %s, paper, A100", degree, precision_names[!mixed])}};
+      if (!cli_table_add(table, row)) return TES_OUT_OF_MEMORY;
+    }
+  return TES_OK;
+}
+
 static TesStatus solve(void *data) {
   Data *d = data;
   return tes_problem_solve(d->problem, &d->result);
@@ -113,7 +144,8 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
         [L2] = {l2, NULL},
         [H1] = {h1, NULL},
         [VECTORS] = {(double)tes_context_memory(ctx) / 8 / (double)tes_space_length(d.space), NULL},
-        [SERIES] = {0, series_names[degree - 1]}};
+        [EACH] = {1e9 * time.median / unknowns, NULL},
+        [SERIES] = {0, series_of(o, degree, precision_names[precision])}};
     if (!cli_table_add(table, row)) status = TES_OUT_OF_MEMORY;
   }
   release(&d);
@@ -149,22 +181,30 @@ done:
   return status;
 }
 
-TesStatus bench_solver(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
-  const BenchOptions *o = options;
-  TesStatus status = TES_OK;
-  const bool wanted[] = {o->mixed, o->double_precision, o->single_precision && !o->mixed},
-             sizes = o->sizes > 1;
+void bench_solver_begin(const BenchOptions *o, BenchResult *result) {
+  const bool sizes = o->sizes > 1, figure = o->figure == 18;
   cli_table_begin(&result->table, columns, COLUMNS, o->common.verbosity >= TES_NORMAL);
   result->plot = (CliPlot){.title = "time to solution",
-                           .x_label = sizes ? "unknowns" : "degree",
-                           .y_label = "million unknowns a second",
-                           .x = sizes ? DOFS : DEGREE,
-                           .y = RATE,
-                           .series = sizes ? SERIES : PRECISION,
-                           .log_x = sizes};
+                           .x_label = sizes || figure ? "unknowns" : "degree",
+                           .y_label = figure ? "seconds for 1e9 unknowns" : "million unknowns a second",
+                           .x = sizes || figure ? DOFS : DEGREE,
+                           .y = figure ? EACH : RATE,
+                           .series = sizes || figure ? SERIES : PRECISION,
+                           .log_x = sizes || figure,
+                           .log_y = figure};
+}
+
+TesStatus bench_solver_rows(TesContext *ctx, const BenchOptions *o, CliTable *table) {
+  TesStatus status = TES_OK;
+  const bool wanted[] = {o->mixed, o->double_precision, o->single_precision && !o->mixed};
   for (int d = 0; d < o->dims; d++)
     for (int k = 0; k < o->degrees; k++)
-      TES_TRY(measure_sizes(ctx, o, o->dim[d], o->degree[k], wanted, &result->table));
+      TES_TRY(measure_sizes(ctx, o, o->dim[d], o->degree[k], wanted, table));
 done:
   return status;
+}
+
+TesStatus bench_solver(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
+  bench_solver_begin(options, result);
+  return bench_solver_rows(ctx, options, &result->table);
 }

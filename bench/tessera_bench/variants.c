@@ -1,5 +1,5 @@
 /* tessera bench smoother --variant: the patch kernels that are there to be compared, each checked against the sweep
- * of programs. */
+ * of programs. blocks: how many a multiprocessor holds at a time. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,29 +7,25 @@
 #include "device/kernel.h"
 #include "kernels/patch_ladder.h"
 
-enum {
-  DEGREE,
-  PRECISION,
-  VARIANT,
-  CELLS,
-  DOFS,
-  MS,
-  FASTEST,
-  SPREAD,
-  PS,
-  GFLOPS,
-  GBYTES,
-  DIFFERENCE,
-  COLUMNS
-};
+enum { COLUMNS = BENCH_VARIANT_COLUMNS };
 
-static const CliColumn columns[COLUMNS] = {
-    [DEGREE] = {"degree", 6, 0},        [PRECISION] = {"precision", 9, -1},
-    [VARIANT] = {"variant", 17, -1},    [CELLS] = {"cells", 6, 0},
-    [DOFS] = {"dofs", 10, 0},           [MS] = {"sweep_ms", 10, 3},
-    [FASTEST] = {"fastest_ms", 10, 3},  [SPREAD] = {"spread", 7, 3},
-    [PS] = {"ps_per_dof", 10, 1},       [GFLOPS] = {"gflops", 9, 1},
-    [GBYTES] = {"gbytes_per_s", 12, 1}, [DIFFERENCE] = {"difference", 10, -2}};
+static const CliColumn columns[COLUMNS] = {[BENCH_VARIANT_DEGREE] = {"degree", 6, 0},
+                                           [BENCH_VARIANT_PRECISION] = {"precision", 9, -1},
+                                           [BENCH_VARIANT_NAME] = {"variant", 31, -1},
+                                           [BENCH_VARIANT_CELLS] = {"cells", 6, 0},
+                                           [BENCH_VARIANT_DOFS] = {"dofs", 10, 0},
+                                           [BENCH_VARIANT_MS] = {"sweep_ms", 10, 3},
+                                           [BENCH_VARIANT_FASTEST] = {"fastest_ms", 10, 3},
+                                           [BENCH_VARIANT_SPREAD] = {"spread", 7, 3},
+                                           [BENCH_VARIANT_PS] = {"ps_per_dof", 10, 1},
+                                           [BENCH_VARIANT_GFLOPS] = {"gflops", 9, 1},
+                                           [BENCH_VARIANT_GBYTES] = {"gbytes_per_s", 12, 1},
+                                           [BENCH_VARIANT_DIFFERENCE] = {"difference", 10, -2},
+                                           [BENCH_VARIANT_DIM] = {"dim", 3, 0},
+                                           [BENCH_VARIANT_PATCHES] = {"patches", 7, 0},
+                                           [BENCH_VARIANT_BLOCKS] = {"blocks", 6, 0},
+                                           [BENCH_VARIANT_RATE] = {"gdofs_per_s", 11, 3},
+                                           [BENCH_VARIANT_SERIES] = {"series", 0, -1}};
 
 static TesStatus sweep(void *data) {
   const BenchSubject *s = data;
@@ -37,10 +33,11 @@ static TesStatus sweep(void *data) {
   return status == TES_OK ? bench_wait(s->op) : status;
 }
 
-static TesStatus prepare(TesContext *ctx, int degree, double dofs, TesPrecision precision, BenchSubject *s) {
+static TesStatus prepare(TesContext *ctx, int dim, int degree, double dofs, TesPrecision precision,
+                         BenchSubject *s) {
   TesStatus status = TES_OK;
   TesSpace *space;
-  TES_TRY(bench_space(ctx, 3, degree, dofs, true, &space));
+  TES_TRY(bench_space(ctx, dim, degree, dofs, true, &space));
   TES_TRY(bench_subject(ctx, space, false, precision, s));
   status = tes_vector_create(ctx, tes_space_length(space), precision, &s->x);
   if (status != TES_OK) bench_subject_release(s);
@@ -62,51 +59,78 @@ done:
   return status;
 }
 
-static TesStatus measure(TesContext *ctx, const BenchOptions *o, BenchSubject *s, const char *name,
-                         CliTable *table) {
+/* What a line of the plot is called. */
+static const char *series_of(const BenchOptions *o, int dim, int degree, TesPrecision precision,
+                             const char *name) {
+  const char *kind =
+      o->single_precision && o->double_precision ? precision == TES_DOUBLE ? ", float64" : ", float32" : "";
+  if (o->figure == 7) return bench_text("%dD Q%d%s", dim, degree, kind);
+  return o->dims > 1 ? bench_text("%dD %s%s", dim, name, kind) : bench_text("%s%s", name, kind);
+}
+
+/* variant NULL: the smoother of programs. */
+static TesStatus measure(TesContext *ctx, const BenchOptions *o, BenchSubject *s,
+                         const BenchLadderVariant *variant, CliTable *table) {
   TesStatus status = TES_OK;
   BenchTime time;
-  double difference;
-  TES_TRY(compare(ctx, s, &difference));
+  BenchLadderBlock block = {0};
+  double difference = NAN;
+  const char *name = variant ? variant->name : "rows";
+  if (!variant || !variant->data) TES_TRY(compare(ctx, s, &difference));
+  if (variant) TES_TRY(bench_ladder_block(s->smoother, BENCH_LADDER_SOLVE, &block));
   TES_TRY(bench_time(sweep, s, o->seconds, &time));
   const TesSpace *space = s->space;
+  const TesPrecision precision = tes_vector_precision(s->x);
+  const TesMeshInfo mesh = tes_mesh_info(tes_space_mesh(space));
   const double unknowns = (double)tes_space_dofs(space);
   const TesCost cost = tes_smoother_cost(s->smoother);
   const CliCell row[COLUMNS] = {
-      [DEGREE] = {tes_space_degree(space), NULL},
-      [PRECISION] = {0, tes_vector_precision(s->x) == TES_DOUBLE ? "double" : "single"},
-      [VARIANT] = {0, name},
-      [CELLS] = {tes_mesh_info(tes_space_mesh(space)).cells_along[0], NULL},
-      [DOFS] = {unknowns, NULL},
-      [MS] = {1e3 * time.median, NULL},
-      [FASTEST] = {1e3 * time.fastest, NULL},
-      [SPREAD] = {(time.slowest - time.fastest) / time.median / 2, NULL},
-      [PS] = {1e12 * time.median / unknowns, NULL},
-      [GFLOPS] = {1e-9 * cost.flops / time.median, NULL},
-      [GBYTES] = {1e-9 * cost.bytes / time.median, NULL},
-      [DIFFERENCE] = {difference, NULL}};
+      [BENCH_VARIANT_DEGREE] = {tes_space_degree(space), NULL},
+      [BENCH_VARIANT_PRECISION] = {0, precision == TES_DOUBLE ? "double" : "single"},
+      [BENCH_VARIANT_NAME] = {0, name},
+      [BENCH_VARIANT_CELLS] = {mesh.cells_along[0], NULL},
+      [BENCH_VARIANT_DOFS] = {unknowns, NULL},
+      [BENCH_VARIANT_MS] = {1e3 * time.median, NULL},
+      [BENCH_VARIANT_FASTEST] = {1e3 * time.fastest, NULL},
+      [BENCH_VARIANT_SPREAD] = {(time.slowest - time.fastest) / time.median / 2, NULL},
+      [BENCH_VARIANT_PS] = {1e12 * time.median / unknowns, NULL},
+      [BENCH_VARIANT_GFLOPS] = {1e-9 * cost.flops / time.median, NULL},
+      [BENCH_VARIANT_GBYTES] = {1e-9 * cost.bytes / time.median, NULL},
+      [BENCH_VARIANT_DIFFERENCE] = {difference, NULL},
+      [BENCH_VARIANT_DIM] = {mesh.dim, NULL},
+      [BENCH_VARIANT_PATCHES] = {variant ? block.patches : NAN, NULL},
+      [BENCH_VARIANT_BLOCKS] = {block.resident ? block.resident : NAN, NULL},
+      [BENCH_VARIANT_RATE] = {1e-9 * unknowns / time.median, NULL},
+      [BENCH_VARIANT_SERIES] = {0, series_of(o, mesh.dim, tes_space_degree(space), precision, name)}};
   if (!cli_table_add(table, row)) status = TES_OUT_OF_MEMORY;
 done:
   return status;
 }
 
-/* The smoother of programs first ("rows"), then all variants that serve. */
-static TesStatus measure_space(TesContext *ctx, const BenchOptions *o, int degree, double dofs,
-                               TesPrecision precision, CliTable *table) {
+/* All smoothers are created before the first is measured: their kernels are compiled at the same time. */
+TesStatus bench_variants_measure(TesContext *ctx, const BenchOptions *o, const char *names, int dim,
+                                 int degree, double dofs, TesPrecision precision, CliTable *table) {
+  enum { MOST = 40 };
   TesStatus status = TES_OK;
   BenchSubject s;
-  TES_TRY(prepare(ctx, degree, dofs, precision, &s));
+  TesSmoother *smoother[MOST] = {NULL};
+  const BenchLadderVariant *const all = bench_ladder_variants;
+  TES_TRY(prepare(ctx, dim, degree, dofs, precision, &s));
+  for (int i = 0; i < MOST && all[i].name; i++)
+    if ((!names || bench_has_name(names, all[i].name)) && bench_ladder_serves(&all[i], s.op))
+      TES_TRY(bench_ladder_create(ctx, s.op, &all[i], &smoother[i]));
   TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .kind = TES_SMOOTHER_PATCH}, &s.smoother));
   TES_TRY(tes_smoother_apply(s.smoother, s.b, s.y, TES_FORWARD, true));
-  if (!strcmp(o->variant, "all") || !strcmp(o->variant, "rows")) TES_TRY(measure(ctx, o, &s, "rows", table));
-  tes_smoother_destroy(&s.smoother);
-  for (const BenchLadderVariant *v = bench_ladder_variants; v->name && !tesi_context_interrupted(ctx); v++) {
-    if ((strcmp(o->variant, "all") && strcmp(o->variant, v->name)) || !bench_ladder_serves(v, s.op)) continue;
-    TES_TRY(bench_ladder_create(ctx, s.op, v, &s.smoother));
-    TES_TRY(measure(ctx, o, &s, v->name, table));
+  if (!names || bench_has_name(names, "rows")) TES_TRY(measure(ctx, o, &s, NULL, table));
+  for (int i = 0; i < MOST && all[i].name && !tesi_context_interrupted(ctx); i++) {
+    if (!smoother[i]) continue;
     tes_smoother_destroy(&s.smoother);
+    s.smoother = smoother[i];
+    smoother[i] = NULL;
+    TES_TRY(measure(ctx, o, &s, &all[i], table));
   }
 done:
+  for (int i = 0; i < MOST; i++) tes_smoother_destroy(&smoother[i]);
   bench_subject_release(&s);
   return status;
 }
@@ -117,32 +141,38 @@ static void list_variants(void) {
     printf("  %-18s %s\n", v->name, v->text);
 }
 
-TesStatus bench_variants(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
-  TesStatus status = TES_OK;
-  const BenchOptions *o = options;
-  const bool named = strcmp(o->variant, "all") && strcmp(o->variant, "rows");
+void bench_variants_begin(const BenchOptions *o, BenchResult *result) {
   cli_table_begin(&result->table, columns, COLUMNS,
-                  o->common.verbosity >= TES_NORMAL && strcmp(o->variant, "list"));
+                  o->common.verbosity >= TES_NORMAL && (!o->variant || strcmp(o->variant, "list") != 0));
   result->plot = (CliPlot){.title = "one smoothing sweep, variants",
                            .x_label = "degree",
                            .y_label = "ps an unknown",
-                           .x = DEGREE,
-                           .y = PS,
-                           .series = VARIANT};
+                           .x = BENCH_VARIANT_DEGREE,
+                           .y = BENCH_VARIANT_PS,
+                           .series = BENCH_VARIANT_SERIES};
+}
+
+TesStatus bench_variants(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
+  TesStatus status = TES_OK;
+  const BenchOptions *o = options;
+  const bool all = !strcmp(o->variant, "all");
+  bench_variants_begin(o, result);
   if (!strcmp(o->variant, "list")) {
     list_variants();
     return TES_OK;
   }
-  TES_CHECK(!named || bench_ladder_find(o->variant), "there is no variant '%s': see --variant list",
-            o->variant);
+  TES_CHECK(all || !strcmp(o->variant, "rows") || bench_ladder_find(o->variant),
+            "there is no variant '%s': see --variant list", o->variant);
   if (!tesi_has_kernels(ctx)) TES_FAIL(TES_MISSING, "variants are kernels: --device cuda or emulator");
   for (int precision = TES_DOUBLE; precision <= TES_SINGLE; precision++)
-    for (int k = 0; k < o->degrees; k++)
-      for (int s = 0; s < o->sizes; s++) {
-        if (tesi_context_interrupted(ctx)) goto done;
-        if (o->degree[k] <= 8 && (precision == TES_DOUBLE ? o->double_precision : o->single_precision))
-          TES_TRY(measure_space(ctx, o, o->degree[k], o->dofs[s], (TesPrecision)precision, &result->table));
-      }
+    for (int d = 0; d < o->dims; d++)
+      for (int k = 0; k < o->degrees; k++)
+        for (int s = 0; s < o->sizes; s++) {
+          if (tesi_context_interrupted(ctx)) goto done;
+          if (o->degree[k] <= 8 && (precision == TES_DOUBLE ? o->double_precision : o->single_precision))
+            TES_TRY(bench_variants_measure(ctx, o, all ? NULL : o->variant, o->dim[d], o->degree[k],
+                                           o->dofs[s], (TesPrecision)precision, &result->table));
+        }
 done:
   return status;
 }

@@ -184,6 +184,18 @@ int64_t tesi_kernel_resident(const TesContext *ctx, int64_t each) {
   return table->in_turn ? 1 : table->multiprocessors(ctx) * each;
 }
 
+TesStatus tesi_kernel_occupancy(TesContext *ctx, const TesiKernel *kernel, unsigned threads, size_t shared,
+                                int *blocks) {
+  TesStatus status = TES_OK;
+  const struct TesiKernelTable *table = tesi_context_device(ctx)->kernels;
+  *blocks = 0;
+  if (!table->occupancy) return TES_OK;
+  if (!kernel->entry->function) TES_TRY(resolve(ctx, kernel->program, kernel->entry));
+  TES_TRY(table->occupancy(ctx, kernel->entry->function, threads, shared, blocks));
+done:
+  return status;
+}
+
 void tesi_kernel_state_destroy(TesiKernelState *state) {
   TesContext *ctx = state->ctx;
   const TesiDevice *device = tesi_context_device(ctx);

@@ -44,6 +44,9 @@ TesStatus tesi_kernel_launch(TesContext *ctx, const TesiKernel *kernel, TesiGrid
 int tesi_kernel_multiprocessors(const TesContext *ctx);
 /* Blocks that are sure to run at a time, if `each` do on a multiprocessor. */
 int64_t tesi_kernel_resident(const TesContext *ctx, int64_t each);
+/* Blocks of a kernel that a multiprocessor holds at a time; 0: the device does not say. */
+TesStatus tesi_kernel_occupancy(TesContext *ctx, const TesiKernel *kernel, unsigned threads, size_t shared,
+                                int *blocks);
 
 /* ---- what a device with kernels provides: TesiDevice.kernels ------------------------------------------- */
 enum { TESI_TEXTS = 64 }; /* of a program, at most */
@@ -71,6 +74,8 @@ struct TesiKernelTable {
   TesStatus (*launch)(TesContext *ctx, void *function, TesiGrid grid, bool together, unsigned threads,
                       size_t shared, void **arguments);
   int (*multiprocessors)(const TesContext *ctx);
+  /* Blocks of a function that a multiprocessor holds at a time; NULL: unknown. */
+  TesStatus (*occupancy)(TesContext *ctx, void *function, unsigned threads, size_t shared, int *blocks);
   bool in_turn; /* blocks run one after another: they cannot wait for each other */
   bool at_once; /* compile in tesi_program_get, with the context itself */
 };

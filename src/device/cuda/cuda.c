@@ -181,13 +181,23 @@ static int multiprocessors(const TesContext *ctx) {
   return state_of(ctx)->multiprocessors;
 }
 
+static TesStatus occupancy(TesContext *ctx, void *function, unsigned threads, size_t shared, int *blocks) {
+  TesStatus status = TES_OK;
+  CudaState *s = state_of(ctx);
+  CU(s, context_set(s->context));
+  CU(s, occupancy(blocks, function, (int)threads, shared));
+done:
+  return status;
+}
+
 static const struct TesiKernelTable kernels = {.describe = describe,
                                                .compile = compile,
                                                .load = load,
                                                .unload = unload,
                                                .get = get,
                                                .launch = launch,
-                                               .multiprocessors = multiprocessors};
+                                               .multiprocessors = multiprocessors,
+                                               .occupancy = occupancy};
 
 /* ---- graphs -------------------------------------------------------------------------------------------- */
 static TesStatus graph_begin(TesContext *ctx) {

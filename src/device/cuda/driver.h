@@ -38,6 +38,7 @@ enum {
   X(module_unload, "cuModuleUnload", (TesiCuModule))                                                         \
   X(module_function, "cuModuleGetFunction", (TesiCuFunction *, TesiCuModule, const char *))                  \
   X(function_set, "cuFuncSetAttribute", (TesiCuFunction, int, int))                                          \
+  X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor", (int *, TesiCuFunction, int, size_t))          \
   X(launch, "cuLaunchKernel",                                                                                \
     (TesiCuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, TesiCuStream,     \
      void **, void **))                                                                                      \

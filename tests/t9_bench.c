@@ -1,0 +1,109 @@
+/* Run: ctest -R t9_bench. The benchmarks of the program: tables, files, figures, and what is refused. */
+#include "program_testing.h"
+
+static void benches_write_tables(void **state) {
+  (void)state;
+  assert_run("bench operator --dim 2 --degree 2,3 --dofs 1e3 --seconds 0.01 --csv o.csv --json o.json", 0);
+  assert_output("mdofs_per_s");
+  cJSON *json = read_json("o.json");
+  assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "rows")), 4);
+  cJSON_Delete(json);
+  assert_true(exists("o.csv"));
+  assert_run("bench smoother --dim 2 --degree 2 --dofs 1e3 --seconds 0.01", 0);
+  assert_output("sweep_per_operator");
+  assert_run("bench solver --dim 2 --degree 4 --dofs 1e3 --seconds 0.01 --precision mixed", 0);
+  assert_output("mixed");
+  assert_run("bench bp --bp 3 --degree 1 --cells 8,2000000000 --seconds 0.01 --precision double --csv o.csv",
+             4);
+  FILE *table = fopen("o.csv", "r"); /* the row before */
+  assert_non_null(table);
+  output[fread(output, 1, sizeof output - 1, table)] = 0;
+  fclose(table);
+  assert_output("3,3,1,double,8,");
+  assert_run("bench bp --form element --bp 1 --degree 1 --cells 8 --seconds 0.01 --json - --precision double",
+             0);
+  assert_true(*output == '{');
+  assert_run("bench bp --variant all --bp 5 --degree 1 --cells 8 --seconds 0.01 --precision double --device "
+             "emulator",
+             0);
+  assert_output("symmetric");
+  assert_run("bench cycle --dim 2,3 --degree 2,4 --dofs 1e3 --seconds 0.001 --csv o.csv --plot o.svg", 0);
+  assert_output("percent");
+  assert_run("bench bp --variant list", 0);
+  assert_output("registers");
+  assert_run("bench patch-tables --dim 2,3 --level 3,4 --degree 1,3 --csv o.csv", 0);
+  assert_output("paper, Table 2, level 4");
+  assert_run("bench patch-tables --table 7 --dofs 1000 --seconds 0.001 --device cpu", 0);
+  assert_output("paper: mixed");
+  assert_run(
+      "bench patch-figures --figure 18 --dofs 1e3..4e3 --degree 1 --seconds 0.001 --device cpu --csv o.csv "
+      "--plot o.svg",
+      0);
+  assert_output("s_per_gdof");
+  assert_run(
+      "bench patch-figures --figure 8 --degree 1 --dofs 60 --seconds 0.001 --device emulator --csv o.csv "
+      "--plot o.svg",
+      0);
+  assert_output("patches_");
+  assert_run("bench applications --table 4 --cells 4 --seconds 0.01 --device cpu", 0);
+  assert_output("tessera, multigrid");
+  if (tes_has_part("p4est")) {
+    assert_run("bench applications --table 2 --mesh face --level 2", 0);
+    assert_output("     4.92      4.92           7.11      5313");
+    assert_run("bench applications --table 3 --mesh edge --level 1 --device cpu", 0);
+    assert_output("4.054402"); /* backward Euler ends at the static solution */
+    assert_output("7.79624");
+  }
+  remove("o.csv");
+  remove("o.json");
+}
+
+/* Nothing is passed over in silence, and nothing is measured before it is told. */
+static void wrong_benches_are_refused(void **state) {
+  (void)state;
+  static const char *const wrong[][2] = {
+      {"bp --degree 1..16", "degree 16, expected 1 to 15"},
+      {"adaptive --degree 9", "degree 9, expected 1 to 8"},
+      {"bp --precision mixed", "mixed is for solver"},
+      {"bp --smoother patch", "bench bp has no --smoother; that is for: smoother solver"},
+      {"operator --cells 5", "bench operator has no --cells"},
+      {"patch-tables --dim 2", "bench patch-tables takes --dim and --degree with --level"},
+      {"patch-tables --table 4", "bench patch-tables: --table 5, 6 or 7"},
+      {"patch-tables --dofs 1e4", "takes --dofs with --table"},
+      {"patch-tables --table 5 --level 4", "--level or --table, not both"},
+      {"applications --table 5", "bench applications: --table 1, 2, 3 or 4"},
+      {"patch-figures", "bench patch-figures needs --figure 3, 5, 7, 8, 9, 15, 17 or 18"},
+      {"patch-figures --figure 4", "--figure"},
+      {"patch-figures --figure 17 --dim 2", "bench patch-figures: figure 17 is of 3D"},
+      {"solver --figure 18", "bench solver has no --figure; that is for: patch-figures"},
+      {"adaptive --geometry affine", "bench adaptive: --geometry auto, curved, vertices, stored or weights"},
+      {"bp --cg-tolerance 1e-3", "--cg-tolerance needs --cg"},
+      {"bp --cells 8 --dofs 100", "not both"},
+      {"applications --table 4 --level 3", "--level with tables 1 to 3 and --cells with table 4"},
+      {"applications --cells 8", "--level with tables 1 to 3 and --cells with table 4"},
+      {"applications --level 2", "--level 2, expected 3 or more"},
+      {"applications --table 3 --level 7", "--level 7, expected 1 to 6 with tables 2 and 3"},
+      {"applications --mesh face", "--mesh is for tables 2 and 3"},
+      {"stokes --mesh face", "bench stokes has no --mesh; that is for: applications"},
+      {"bp --variant foo --device emulator", "no variant 'foo'"},
+      {"bp --variant shared --bp 2 --device emulator", "one component"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char arguments[200];
+    snprintf(arguments, sizeof arguments, "bench %s", wrong[i][0]);
+    assert_run(arguments, 2);
+    assert_output(wrong[i][1]);
+    if (strstr(output, "median")) fail_msg("%s: a table was begun", wrong[i][0]);
+  }
+  assert_run("bench bp --variant all", 3);
+  assert_run("bench patch-figures --figure 3 --device cpu", 3);
+  assert_run("bench patch-tables --table 5 --device cpu", 3);
+  assert_run("bench bp --csv /nonexistent/x.csv", 4);
+  assert_run("bench bp --plot /nonexistent/x.svg", 4);
+  if (strstr(output, "median")) fail_msg("a table was begun");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(benches_write_tables),
+                                     cmocka_unit_test(wrong_benches_are_refused)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
