@@ -3,13 +3,12 @@
  * stored,vertices,affine]
  *              [--precision double|float] [--factors double|float] [--dofs N] [--side CELLS] [--colours] [--brick
  *              B] [--seconds S]
- *              [--components 1-4] [--full-index] [--sweep] [--variant
- *              global|shared|registers|unrolled|barriers|symmetric] [--csv FILE]
+ *              [--components 1-4] [--full-index] [--sweep] [--variant NAME] [--csv FILE]
  * The index has an integer a row of consecutive nodes, as an operator finds out by itself; --full-index: one a
  * node, as for any numbering.
  * BENCH_CUT in the environment: cuts to time too (TESSERA_MAPPED_CUT), with ';' between them.
- * --brick: cells numbered in bricks of B a direction; --variant: the ladder of bench/kernels/mapped_ladder.cu,
- * element form.
+ * --brick: cells numbered in bricks of B a direction; --variant: a kernel of the ladder of
+ * bench/kernels/mapped_ladder.h, element form, for degrees that it is for.
  * --mass adds the mass to BP3 and BP5; --side: cells a direction, instead of about --dofs unknowns (2e7); --sweep:
  * several cuts.
  * Element form: dofs are nodes of cells, GB/s and share count the bytes of Swirydowicz et al. (2019), table 1;
@@ -125,7 +124,7 @@ static void print_row(const Job *job, double t, double spread, double error, con
            : c->ahead    ? "/x"
                          : "",
            c->gradients ? "/g" : "");
-  if (bench.rung >= 0) snprintf(used, sizeof used, "%s", bench_mapped_rungs[bench.rung]);
+  if (bench.rung >= 0) snprintf(used, sizeof used, "%s", bench_mapped_rungs[bench.rung].name);
   printf(
       "BP%d%s x%d %-7s %-8s %s p=%-2d %8lld cells %6.2f Mdof %9.4f ms +-%4.1f%% %7.2f GDoF/s %6.0f GFLOP/s "
       "%5.0f GB/s %5.1f%% "
@@ -150,6 +149,7 @@ static void time_cut(Job *job, const char *cut) {
   double spread, error;
   setenv("TESSERA_MAPPED_CUT", cut, 1);
   const TesiMappedKernelDesc desc = describe(job);
+  if (bench.rung >= 0 && bench_mapped_rung_refuses(bench.rung, desc.q, desc.collocated)) return;
   must(tesi_mapped_kernel_make_for(bench.ctx, &desc, job->cells, &job->kernel));
   if (bench.rung >= 0) {
     must(bench_mapped_ladder_make(bench.ctx, &desc, bench.rung, job->cells, &job->ladder));
@@ -244,8 +244,8 @@ int main(int argc, char **argv) {
     else if (!strcmp(option, "--side"))
       bench.side = atoi(value);
     else if (!strcmp(option, "--variant")) {
-      for (bench.rung = BENCH_MAPPED_RUNGS - 1; bench.rung >= 0; bench.rung--)
-        if (!strcmp(value, bench_mapped_rungs[bench.rung])) break;
+      bench.rung = bench_mapped_rung_find(value);
+      if (bench.rung < 0) return fprintf(stderr, "there is no variant '%s'\n", value), 2;
     } else if (!strcmp(option, "--brick"))
       bench.brick = atoi(value);
     else if (!strcmp(option, "--seconds"))

@@ -123,10 +123,11 @@ static void print_line(FILE *out, const Axis axis[2], const CliLine *line) {
     if (is_drawn(&axis[0], line->x[i]) && is_drawn(&axis[1], line->y[i]))
       fprintf(out, "%.1f,%.1f ", place(&axis[0], line->x[i]), place(&axis[1], line->y[i]));
   fputs("\"/>\n", out);
-  for (int i = 0; i < line->points && !line->dashed; i++)
+  for (int i = 0; i < line->points && (line->hollow || !line->dashed); i++)
     if (is_drawn(&axis[0], line->x[i]) && is_drawn(&axis[1], line->y[i]))
-      fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", place(&axis[0], line->x[i]),
-              place(&axis[1], line->y[i]), colour);
+      fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\" stroke=\"%s\"/>\n",
+              place(&axis[0], line->x[i]), place(&axis[1], line->y[i]), line->hollow ? "white" : colour,
+              colour);
 }
 
 /* Names that do not fit below one another are left out, and their number is told. */

@@ -12,6 +12,7 @@ typedef struct CliLine {
   int points, colour;
   const double *x, *y;
   bool dashed; /* without marks: a bound, or the values of others */
+  bool hollow; /* with marks all the same, not filled */
 } CliLine;
 
 typedef struct CliFigure {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "command.h"
 
-enum { CLI_COLUMNS = 28 };
+enum { CLI_COLUMNS = 36, CLI_BESIDE = 2 };
 
 typedef struct CliColumn {
   const char *name; /* in CSV and JSON, and as the heading */
@@ -38,11 +38,20 @@ void cli_print_csv_text(FILE *out, const char *text);
 TesStatus cli_table_write_csv(TesContext *ctx, const CliTable *table, const char *path);
 TesStatus cli_table_write_json(TesContext *ctx, const CliTable *table, const char *path);
 
+/* What is drawn beside each line, dashed, in its colour: column `y` (0: nothing) over column `x` (0: that of the plot).
+ * `name` stands behind the line's in the legend; NULL: the column's. `marks`: single values, shown one by one. */
+typedef struct CliBeside {
+  int y, x;
+  const char *name;
+  bool marks;
+} CliBeside;
+
 /* How a table is drawn: column `y` over column `x` (logarithmic axes with log_x, log_y), a line for each value of
- * column `series`; beside each the columns `limit` (0: none) dashed and without points: what bounds it. */
+ * column `series`; beside each what bounds it, or what others have. */
 typedef struct CliPlot {
   const char *title, *subtitle, *x_label, *y_label; /* subtitle: machine and threads, or NULL */
-  int x, y, series, limit[2];
+  int x, y, series;
+  CliBeside beside[CLI_BESIDE];
   bool log_x, log_y;
 } CliPlot;
 /* As SVG. Errors: TES_INVALID_INPUT where nothing can be drawn, TES_IO, TES_OUT_OF_MEMORY. */

@@ -6,7 +6,7 @@
 #include "figure.h"
 #include "table.h"
 
-enum { NAME = 80, LIMITS = 2 };
+enum { NAME = 80 };
 
 static const CliCell *cell(const CliTable *table, int row, int column) {
   return &table->cells[row * table->columns + column];
@@ -31,24 +31,31 @@ typedef struct Lines {
   int lines, numbers;
 } Lines;
 
-static void add_line(const CliTable *table, const CliPlot *plot, int row, int column, int colour,
+/* beside NULL: the line itself. */
+static void add_line(const CliTable *table, const CliPlot *plot, int row, const CliBeside *beside, int colour,
                      Lines *all) {
   const CliCell *series = cell(table, row, plot->series);
-  const bool limit = column != plot->y;
+  const int from = beside && beside->x ? beside->x : plot->x, column = beside ? beside->y : plot->y;
   double *x = all->number + all->numbers, *y = x + table->rows;
   char *name = all->name[all->lines];
+  const char *what = !beside ? "" : beside->name ? beside->name : table->column[column].name;
   int points = 0;
   for (int r = row; r < table->rows; r++)
     if (same(cell(table, r, plot->series), series) && isfinite(cell(table, r, column)->number))
-      x[points] = cell(table, r, plot->x)->number, y[points++] = cell(table, r, column)->number;
+      x[points] = cell(table, r, from)->number, y[points++] = cell(table, r, column)->number;
   if (!points) return;
   if (series->text)
-    snprintf(name, NAME, "%s%s%s", series->text, limit ? ": " : "", limit ? table->column[column].name : "");
+    snprintf(name, NAME, "%s%s%s", series->text, beside ? ": " : "", what);
   else
-    snprintf(name, NAME, "%s %g%s%s", table->column[plot->series].name, series->number, limit ? ": " : "",
-             limit ? table->column[column].name : "");
-  all->line[all->lines++] =
-      (CliLine){.name = name, .points = points, .colour = colour, .x = x, .y = y, .dashed = limit};
+    snprintf(name, NAME, "%s %g%s%s", table->column[plot->series].name, series->number, beside ? ": " : "",
+             what);
+  all->line[all->lines++] = (CliLine){.name = name,
+                                      .points = points,
+                                      .colour = colour,
+                                      .x = x,
+                                      .y = y,
+                                      .dashed = beside,
+                                      .hollow = beside && (beside->marks || points == 1)};
   all->numbers += 2 * table->rows;
 }
 
@@ -56,15 +63,15 @@ static void add_series(const CliTable *table, const CliPlot *plot, Lines *all) {
   int colour = 0;
   for (int row = 0; row < table->rows; row++) {
     if (!opens_series(table, row, plot->series)) continue;
-    add_line(table, plot, row, plot->y, colour, all);
-    for (int i = 0; i < LIMITS; i++)
-      if (plot->limit[i]) add_line(table, plot, row, plot->limit[i], colour, all);
+    add_line(table, plot, row, NULL, colour, all);
+    for (int i = 0; i < CLI_BESIDE; i++)
+      if (plot->beside[i].y) add_line(table, plot, row, &plot->beside[i], colour, all);
     colour++;
   }
 }
 
 TesStatus cli_table_plot(TesContext *ctx, const CliTable *table, const CliPlot *plot, const char *path) {
-  const size_t most = (size_t)table->rows * (1 + LIMITS) + 1;
+  const size_t most = (size_t)table->rows * (1 + CLI_BESIDE) + 1;
   Lines all = {.line = calloc(most, sizeof *all.line),
                .name = calloc(most, sizeof *all.name),
                .number = calloc(most * 2 * (size_t)(table->rows + 1), sizeof *all.number)};

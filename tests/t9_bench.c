@@ -1,6 +1,12 @@
 /* Run: ctest -R t9_bench. The benchmarks of the program: tables, files, figures, and what is refused. */
 #include "program_testing.h"
 
+static int count(const char *text, const char *part) {
+  int found = 0;
+  for (const char *at = text; (at = strstr(at, part)); at++) found++;
+  return found;
+}
+
 static void benches_write_tables(void **state) {
   (void)state;
   assert_run("bench operator --dim 2 --degree 2,3 --dofs 1e3 --seconds 0.01 --csv o.csv --json o.json", 0);
@@ -23,14 +29,29 @@ static void benches_write_tables(void **state) {
   assert_run("bench bp --form element --bp 1 --degree 1 --cells 8 --seconds 0.01 --json - --precision double",
              0);
   assert_true(*output == '{');
-  assert_run("bench bp --variant all --bp 5 --degree 1 --cells 8 --seconds 0.01 --precision double --device "
-             "emulator",
-             0);
+  assert_run(
+      "bench bp --variant planes --bp 5 --degree 1 --cells 8 --seconds 0.01 --precision double --device "
+      "emulator",
+      0);
   assert_output("symmetric");
+  assert_run(
+      "bench bp --variant cubes --bp 3 --degree 1 --cells 1,8 --seconds 0.001 --precision double --device "
+      "emulator --plot o.svg",
+      0);
+  assert_output("split");
+  assert_output("cube_arrays");
   assert_run("bench cycle --dim 2,3 --degree 2,4 --dofs 1e3 --seconds 0.001 --csv o.csv --plot o.svg", 0);
   assert_output("percent");
   assert_run("bench bp --variant list", 0);
   assert_output("registers");
+  if (tes_has_part("p4est")) {
+    assert_run(
+        "bench adaptive --dim 3 --degree 2 --mesh uniform --dofs 100,1e3 --precision double --seconds 0.001 "
+        "--plot o.svg",
+        0);
+    assert_output("uniform");
+    assert_null(strstr(output, "shells"));
+  }
   assert_run("bench patch-tables --dim 2,3 --level 3,4 --degree 1,3 --csv o.csv", 0);
   assert_output("paper, Table 2, level 4");
   assert_run("bench patch-tables --table 7 --dofs 1000 --seconds 0.001 --device cpu", 0);
@@ -56,6 +77,57 @@ static void benches_write_tables(void **state) {
   }
   remove("o.csv");
   remove("o.json");
+}
+
+static void read_figure(void) {
+  FILE *file = fopen("s.svg", "r");
+  assert_non_null(file);
+  output[fread(output, 1, sizeof output - 1, file)] = 0;
+  fclose(file);
+}
+
+/* Lines of earlier tables stand beside those of now, and alone where nothing is measured; values of others are hollow
+ * marks. */
+static void figures_take_lines_of_earlier_tables(void **state) {
+  (void)state;
+  assert_run("bench bp --bp 5 --dim 2 --degree 1,2,3 --dofs 500 --precision double --seconds 0.001 --quiet "
+             "--csv first.csv",
+             0);
+  assert_run("bench bp --bp 5 --dim 2 --degree 1,2 --dofs 500 --precision double --seconds 0.001 --quiet "
+             "--plot s.svg --with first.csv",
+             0);
+  read_figure();
+  assert_int_equal(count(output, "<polyline"), 2);
+  assert_int_equal(count(output, "<circle"), 5);
+  assert_output(">BP5 2D double<");
+  assert_output(">BP5 2D double, first<");
+  assert_output("thread");
+  assert_run("bench bp --seconds 0 --with first.csv,first.csv --plot s.svg", 0);
+  read_figure();
+  assert_int_equal(count(output, "<polyline"), 1); /* one file twice: the same line */
+  assert_null(strstr(output, "thread"));
+  assert_run("bench applications --table 3 --seconds 0 --with first.csv --plot s.svg", 2);
+  assert_output("first.csv:2: no column 'level', which the figure needs");
+  assert_run("bench bp --seconds 0 --with no.csv --plot s.svg", 4);
+  assert_output("no.csv");
+  FILE *file = fopen("wrong.csv", "w");
+  assert_non_null(file);
+  fputs("degree,gdofs_per_s,series\n1,much,BP5\n", file);
+  fclose(file);
+  assert_run("bench bp --seconds 0 --with wrong.csv --plot s.svg", 2);
+  assert_output("wrong.csv:2: column 'gdofs_per_s': 'much' is no number");
+  assert_run(
+      "bench applications --table 4 --cells 4,32 --seconds 0.001 --device cpu --threads 1 --plot s.svg "
+      "--csv first.csv",
+      0);
+  read_figure();
+  assert_output(">paper, H100, cuSPARSE: solve<");
+  assert_output("fill=\"white\" stroke="); /* of the paper's single size */
+  assert_run("bench applications --table 4 --draw memory --seconds 0 --with first.csv --plot s.svg", 0);
+  read_figure();
+  assert_output(">MiB<");
+  assert_int_equal(count(output, "<polyline"), 2); /* the paper prints none */
+  assert_int_equal(remove("s.svg") + remove("first.csv") + remove("wrong.csv"), 0);
 }
 
 /* Nothing is passed over in silence, and nothing is measured before it is told. */
@@ -86,7 +158,19 @@ static void wrong_benches_are_refused(void **state) {
       {"applications --mesh face", "--mesh is for tables 2 and 3"},
       {"stokes --mesh face", "bench stokes has no --mesh; that is for: applications"},
       {"bp --variant foo --device emulator", "no variant 'foo'"},
-      {"bp --variant shared --bp 2 --device emulator", "one component"}};
+      {"bp --variant shared --bp 2 --device emulator", "one component"},
+      {"bp --variant cube --bp 5 --degree 9,10 --device emulator",
+       "'cube' is not for --bp 5 --degree 10: blocks"},
+      {"bp --variant split --bp 5 --device emulator", "BP5 has nothing to interpolate"},
+      {"adaptive --mesh face", "--mesh uniform or shells"},
+      {"adaptive --table 3", "--table 2, the sizes of the paper's largest meshes"},
+      {"adaptive --table 2 --dofs 1e6", "not both"},
+      {"applications --draw errors", "--draw time or memory"},
+      {"stokes --draw memory", "--draw time, errors or operator"},
+      {"bp --with a.csv", "--with needs --plot"},
+      {"bp --seconds 0", "--seconds 0 measures nothing"},
+      {"operator --with a.csv --plot a.svg", "bench operator has no --with"},
+      {"applications --table 2 --plot a.svg", "there is no figure of it"}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     char arguments[200];
     snprintf(arguments, sizeof arguments, "bench %s", wrong[i][0]);
@@ -104,6 +188,7 @@ static void wrong_benches_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(benches_write_tables),
+                                     cmocka_unit_test(figures_take_lines_of_earlier_tables),
                                      cmocka_unit_test(wrong_benches_are_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

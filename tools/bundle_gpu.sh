@@ -90,7 +90,7 @@ t5_cell_patch_kernels 7-8 4-6 1-3
 t5_line_patch 7-8 4-6 1-3
 t5_saddle_kernels 4-99 3 2 1
 t4_mapped_device 1-2 3-4
-t4_mapped_ladder 1-5
+t4_mapped_ladder 1-5 6,7
 t4_functional_device 6-9 1-5
 t4_forest_kernels 5-8 1-4
 t4_transport_kernels 7-8 5-6 1-4
@@ -204,7 +204,8 @@ if begin bp 240; then
   rows bp_global bench_mapped --form global --geometry affine --degrees 1-8 --csv
   rows bp_global bench_mapped --form global --geometry vertices --degrees 9-15 --csv
   rows bp_global bench_mapped --form global --colours --degrees 1-8 --csv
-  for rung in global shared registers unrolled barriers symmetric; do
+  for rung in global shared registers constant padded unrolled barriers symmetric split cube cube_unrolled cube_factors \
+    cube_registers cube_shared cube_arrays; do
     rows bp_ladder bench_mapped --mass --form element --degrees 1-15 --variant $rung --csv
   done
   tables bp_global bp_element bp_cg bp_csr bp_small bp_plane bp_float bp_vector bp_ladder

@@ -24,7 +24,7 @@ t4_mapped_device 2 3 1 4
 t4_quadrature_kernels 2 3 1 4 9-99 7 8
 t5_patch_kernels 2 1 3 9-99 4 7 8
 t4_mapped_kernels 2 3 4 1 7 8
-t4_mapped_ladder 2 3 1 4
+t4_mapped_ladder 2 3 1 4 6-7
 t4_mapped_cuts 3 2 4,6 1 13,14
 t4_forest_kernels 3 2 4 1 7 8
 t4_transport_kernels 3 2 4 1 7 8

@@ -4,14 +4,67 @@
 #include "kernels/texts.h"
 #include "operator/mapped/device/mapped_device.h"
 
-const char *const bench_mapped_rungs[BENCH_MAPPED_RUNGS] = {"global",   "shared",   "registers",
-                                                            "unrolled", "barriers", "symmetric"};
+/* What the paper tells: BP1.0 kernels 1, 3, 6, 7, 8; BP3.0 in planes kernels 1, 2, 3, 5, 9; BP3.5 in planes kernels 1,
+ * 6, 10; in cubes BP3.0 kernels 1 and 9, BP3.5 kernels 1, 3, 5. */
+const BenchMappedRung bench_mapped_rungs[BENCH_MAPPED_RUNGS] = {
+    {"global",
+     "planes of threads; every contraction reads and writes global memory",
+     false,
+     0,
+     false,
+     {80, 0, 200}},
+    {"shared", "work arrays in shared memory", false, 1, false, {0, 280, 500}},
+    {"registers",
+     "columns in registers, layers and matrices in shared memory",
+     false,
+     2,
+     false,
+     {1000, 0, 0}},
+    {"constant", "the same, what is read is declared constant", false, 3, false, {0, 1250, 0}},
+    {"padded",
+     "the same, rows of 8 or 16 numbers in shared memory are one longer",
+     false,
+     4,
+     false,
+     {0, 0, 0}},
+    {"unrolled", "the same, loops unrolled", false, 5, false, {1400, 1400, 1200}},
+    {"barriers", "whole cells in shared memory: a barrier a direction", false, 6, false, {2250, 1500, 0}},
+    {"symmetric", "the same, an entry of the matrices loaded once for two", false, 7, false, {2500, 1600, 0}},
+    {"split",
+     "a thread a point; interpolation, derivatives, projection as three kernels",
+     true,
+     0,
+     true,
+     {0, 280, 0}},
+    {"cube", "the same in one kernel; every contraction writes global memory", true, 0, false, {0, 0, 300}},
+    {"cube_unrolled", "the same, inputs constant, loops unrolled", true, 1, false, {0, 0, 0}},
+    {"cube_factors", "the same, factors loaded once a point", true, 2, false, {0, 0, 350}},
+    {"cube_registers", "the same, results summed in registers", true, 3, false, {0, 0, 0}},
+    {"cube_shared", "values in one shared array", true, 4, false, {0, 0, 610}},
+    {"cube_arrays", "values in four shared arrays: fewer barriers", true, 5, false, {0, 900, 0}}};
+enum { MOST_CUBE = 10 }; /* points a direction of a block of at most 1024 threads */
 
-/* Numbers of shared memory, as the kernel's head says. */
-static int count_shared(int rung, int n, int q) {
-  if (rung == 0) return 0;
-  if (rung == 1) return 4 * q * q * q;
-  return (rung < 4 ? 3 * q * q : 3 * q * q * q) + q * n + q * q;
+int bench_mapped_rung_find(const char *name) {
+  for (int rung = 0; rung < BENCH_MAPPED_RUNGS; rung++)
+    if (!strcmp(name, bench_mapped_rungs[rung].name)) return rung;
+  return -1;
+}
+
+const char *bench_mapped_rung_refuses(int rung, int q, bool collocated) {
+  if (bench_mapped_rungs[rung].cube && q > MOST_CUBE)
+    return "blocks of a thread a point end with 10 points a direction";
+  if (bench_mapped_rungs[rung].split && collocated) return "BP5 has nothing to interpolate: it is one kernel";
+  return NULL;
+}
+
+/* Numbers of shared memory, as the kernels' heads say. */
+static int count_shared(const BenchMappedRung *rung, int n, int q) {
+  const int level = rung->level, cube = q * q * q;
+  if (rung->cube) return q * n + q * q + (level == 4 ? cube : level == 5 ? 4 * cube : 0);
+  if (level == 0) return 0;
+  if (level == 1) return 4 * cube;
+  const int np = n + (level >= 4 && n % 8 == 0), qp = q + (level >= 4 && q % 8 == 0);
+  return 3 * q * qp * (level >= 6 ? q : 1) + q * np + q * qp;
 }
 
 /* I [q][n], then D [q][q], in the kernel's precision. */
@@ -39,26 +92,31 @@ TesStatus bench_mapped_ladder_make(TesContext *ctx, const TesiMappedKernelDesc *
   TesStatus status = TES_OK;
   TesiProgram *program;
   char text[6][24];
+  const BenchMappedRung *step = &bench_mapped_rungs[rung];
   const size_t size = tesi_precision_size(d->precision);
   memset(ladder, 0, sizeof *ladder);
   TES_CHECK(d->dim == 3 && d->components == 1 && d->output == TESI_MAPPED_ELEMENT &&
                 d->geometry == TESI_MAPPED_STORED && d->factors == d->precision,
             "the ladder's kernels are for element vectors of one component, 3D, stored factors");
-  const int values[] = {d->n, d->q, d->collocated, d->mass, d->stiffness, rung};
+  const char *refused = bench_mapped_rung_refuses(rung, d->q, d->collocated);
+  TES_CHECK(!refused, "kernel '%s': %s", step->name, refused);
+  const int values[] = {d->n, d->q, d->collocated, d->mass, d->stiffness, step->level};
   static const char *const names[] = {"N", "Q", "COLLOCATED", "MASS", "STIFFNESS", "LEVEL"};
-  TesiProgramDesc desc = {.file = "mapped_ladder.cu",
+  TesiProgramDesc desc = {.file = step->cube ? "mapped_ladder_cube.cu" : "mapped_ladder.cu",
                           .options = {d->precision == TES_SINGLE ? "real=float" : "real=double"}};
   for (int i = 0; i < 6; i++) {
     snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
     desc.options[i + 1] = text[i];
   }
-  ladder->threads = d->q * d->q;
-  ladder->shared = (size_t)count_shared(rung, d->n, d->q) * size;
+  ladder->rung = step;
+  ladder->threads = d->q * d->q * (step->cube ? d->q : 1);
+  ladder->shared = (size_t)count_shared(step, d->n, d->q) * size;
   ladder->mass = 1;
   TES_TRY(bench_program_get(ctx, &desc, &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_mapped_ladder", ladder->shared, &ladder->kernel));
+  TES_TRY(tesi_kernel_get(ctx, program, step->cube ? "tesk_mapped_ladder_cube" : "tesk_mapped_ladder",
+                          ladder->shared, &ladder->kernel));
   TES_TRY(upload_tables(ctx, d, ladder));
-  if (rung == 0)
+  if (step->cube ? step->level < 4 : step->level == 0)
     TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)(4 * cells * d->q * d->q * d->q) * size,
                                                &ladder->work));
 done:
@@ -84,9 +142,14 @@ TesStatus bench_mapped_ladder_run(TesContext *ctx, const BenchMappedLadder *ladd
   const void *geometry = ladder->geometry, *I = ladder->tables, *D = ladder->D;
   void *work = ladder->work;
   double mass = ladder->mass;
-  void *arguments[] = {&x, &y, &geometry, &I, &D, &mass, &work};
-  return tesi_kernel_launch(ctx, &ladder->kernel, (TesiGrid){(unsigned)cells, 1, 1},
-                            (unsigned)ladder->threads, ladder->shared, arguments);
+  const int all = 7, first = ladder->rung->split ? 1 : all; /* bits of `parts` in mapped_ladder_cube.cu */
+  TesStatus status = TES_OK;
+  for (int parts = first; parts <= all && status == TES_OK; parts *= 2) {
+    void *arguments[] = {&x, &y, &geometry, &I, &D, &mass, &work, &parts};
+    status = tesi_kernel_launch(ctx, &ladder->kernel, (TesiGrid){(unsigned)cells, 1, 1},
+                                (unsigned)ladder->threads, ladder->shared, arguments);
+  }
+  return status;
 }
 
 void bench_mapped_ladder_release(TesContext *ctx, BenchMappedLadder *ladder) {

@@ -1,16 +1,19 @@
 /* The ladder of Swirydowicz et al. (2019): benchmark operators on element vectors as their paper improves them,
  * step by step, so that its figures can be redrawn beside mapped.cu. A block has one cell, thread (j, i) the column
- * of nodes above point (j, i).
+ * of nodes above point (j, i): the planes of threads of the paper's Figures 3, 7 and 9 (mapped_ladder_cube.cu: a thread
+ * a point).
  *   LEVEL 0 global      every contraction reads and writes a work array in global memory, the matrices too
  *         1 shared      work arrays in shared memory
  *         2 registers   columns in registers, layers in shared memory one by one, matrices in shared memory
- *         3 unrolled    the same, all loops unrolled
- *         4 barriers    whole cells in shared memory: a barrier a direction instead of several a layer
- *         5 symmetric   the same; a matrix entry of the z-direction is loaded once for I[r][c] and I[Q-1-r][N-1-c],
- *         those of the other
- *                       directions once for all layers
- * Shared memory: 0: none; 1: 4 Q^3; 2, 3: 3 Q^2 + Q N + Q^2; 4, 5: 3 Q^3 + Q N + Q^2 numbers. Bytes and flops: as
- * mapped.cu, without even-odd.
+ *         3 constant    the same; what is read is declared constant and without aliases
+ *         4 padded      the same; rows of shared arrays whose length is a multiple of 8 are one longer
+ *         5 unrolled    the same, all loops unrolled
+ *         6 barriers    whole cells in shared memory: a barrier a direction instead of several a layer
+ *         7 symmetric   the same; a matrix entry of the z-direction is loaded once for I[r][c] and I[Q-1-r][N-1-c],
+ *                       those of the other directions once for all layers
+ * Shared memory: 0: none; 1: 4 Q^3; 2 to 5: 3 Q Q' + Q N' + Q Q'; 6, 7: 3 Q^2 Q' + Q N' + Q Q' numbers; Q' and N' are
+ * Q and N with their gap. Registers: 2, 3, 4 keep columns in local memory, where loops are not unrolled; 5 to 7:
+ * N + 2 Q to N + 4 Q numbers. Bytes and flops: as mapped.cu, without even-odd.
  * Macros: real, N, Q, COLLOCATED, MASS, STIFFNESS, LEVEL. */
 #include "kernel.h"
 
@@ -19,6 +22,15 @@
 #define POINTS (Q * Q * Q)
 #define NODES (N * N * N)
 #if LEVEL >= 3
+#define INPUT const real *TESK_RESTRICT
+#else
+#define INPUT real *
+#endif
+#define PADDED(n)                                                                                            \
+  ((n) + (LEVEL >= 4 && (n) % 8 == 0)) /* 8 or 16 threads would ask the same banks of memory */
+#define QP PADDED(Q)
+#define NP PADDED(N)
+#if LEVEL >= 5
 #define UNROLL TESK_UNROLL
 #elif defined(TESK_EMULATOR)
 #define UNROLL
@@ -105,7 +117,7 @@ TESK_DEVICE void apply_cell(const real *x, real *y, const real *geometry, const 
 #define COLUMN(rows, columns, entry, sign, in, out)                                                          \
   UNROLL                                                                                                     \
   for (int r = 0; r < (rows); r++) out[r] = 0;                                                               \
-  if (LEVEL < 5) {                                                                                           \
+  if (LEVEL < 7) {                                                                                           \
     UNROLL                                                                                                   \
     for (int r = 0; r < (rows); r++) UNROLL                                                                  \
     for (int l = 0; l < (columns); l++) out[r] += (entry)*in[l];                                             \
@@ -127,28 +139,28 @@ TESK_DEVICE void apply_cell(const real *x, real *y, const real *geometry, const 
 /* A sum along x or y of a layer, for layer k of a column: v[k] (+)= sum over l of entry(l) s[k][l stride]. */
 #define LAYER(length, entry, from, stride, k, result)                                                        \
   UNROLL                                                                                                     \
-  for (int l = 0; l < (length); l++) result += (entry) * (from)[(LEVEL >= 4 ? (k)*Q * Q : 0) + l * (stride)];
+  for (int l = 0; l < (length); l++) result += (entry) * (from)[(LEVEL >= 6 ? (k)*Q * QP : 0) + l * (stride)];
 
 /* For all layers at once where whole cells are at hand, so that an entry is loaded once. */
 #define LAYERS(layers, length, entry, from, stride, out)                                                     \
-  if (LEVEL >= 5) {                                                                                          \
+  if (LEVEL >= 7) {                                                                                          \
     UNROLL                                                                                                   \
     for (int l = 0; l < (length); l++) {                                                                     \
       const real m = entry;                                                                                  \
       UNROLL                                                                                                 \
-      for (int k = 0; k < (layers); k++) out[k] += m * (from)[k * Q * Q + l * (stride)];                     \
+      for (int k = 0; k < (layers); k++) out[k] += m * (from)[k * Q * QP + l * (stride)];                    \
     }                                                                                                        \
   } else {                                                                                                   \
     UNROLL                                                                                                   \
     for (int k = 0; k < (layers); k++) LAYER(length, entry, from, stride, k, out[k])                         \
   }
 
-#define AT(k) ((LEVEL >= 4 ? (k)*Q * Q : 0) + j * Q + i)
+#define AT(k) ((LEVEL >= 6 ? (k)*Q * QP : 0) + j * QP + i)
 
 #if !COLLOCATED
 /* v[Q] of all layers along one direction: `s` takes the layers, `mine` says who has a result. */
 #define ALONG(owner, mine, length, entry, from, stride)                                                      \
-  if (LEVEL >= 4) {                                                                                          \
+  if (LEVEL >= 6) {                                                                                          \
     real sum[Q];                                                                                             \
     UNROLL                                                                                                   \
     for (int k = 0; k < Q; k++) {                                                                            \
@@ -179,13 +191,13 @@ TESK_DEVICE void apply_cell(const real *x, real *y, const real *geometry, const 
 
 TESK_DEVICE void apply_cell(const real *x, real *y, const real *geometry, const real *I, const real *D,
                             real lambda, real *s) {
-  enum { CUBE = LEVEL >= 4 ? POINTS : Q * Q };
+  enum { CUBE = LEVEL >= 6 ? Q * Q * QP : Q * QP };
   const int i = (int)threadIdx.x % Q, j = (int)threadIdx.x / Q, node = i < N && j < N;
-  real *const s1 = s + CUBE, *const s2 = s1 + CUBE, *const mi = s2 + CUBE, *const md = mi + Q * N;
+  real *const s1 = s + CUBE, *const s2 = s1 + CUBE, *const mi = s2 + CUBE, *const md = mi + Q * NP;
   real u[N], v[Q], w[Q];
   (void)w, (void)s1, (void)s2;
-  for (int l = (int)threadIdx.x; l < Q * N; l += THREADS) mi[l] = I[l];
-  md[threadIdx.x] = D[threadIdx.x];
+  for (int l = (int)threadIdx.x; l < Q * N; l += THREADS) mi[l / N * NP + l % N] = I[l];
+  md[j * QP + i] = D[threadIdx.x];
   UNROLL
   for (int k = 0; k < N; k++) u[k] = node ? x[(k * N + j) * N + i] : 0;
   __syncthreads();
@@ -193,29 +205,29 @@ TESK_DEVICE void apply_cell(const real *x, real *y, const real *geometry, const 
   UNROLL
   for (int k = 0; k < Q; k++) v[k] = u[k];
 #else
-  COLUMN(Q, N, mi[r * N + l], 1, u, v)
-  ALONG(node, i < N, N, mi[j * N + l], s + i, Q)
-  ALONG(i < N, 1, N, mi[i * N + l], s + j * Q, 1)
+  COLUMN(Q, N, mi[r * NP + l], 1, u, v)
+  ALONG(node, i < N, N, mi[j * NP + l], s + i, QP)
+  ALONG(i < N, 1, N, mi[i * NP + l], s + j * QP, 1)
 #endif
 #if STIFFNESS
-  COLUMN(Q, Q, md[r * Q + l], -1, v, w)
+  COLUMN(Q, Q, md[r * QP + l], -1, v, w)
   real r1[Q], r2[Q];
   UNROLL
   for (int k = 0; k < Q; k++) r1[k] = r2[k] = 0;
-  if (LEVEL >= 4) {
+  if (LEVEL >= 6) {
     UNROLL
     for (int k = 0; k < Q; k++) s[AT(k)] = v[k];
     __syncthreads();
-    LAYERS(Q, Q, md[i * Q + l], s + j * Q, 1, r1)
-    LAYERS(Q, Q, md[j * Q + l], s + i, Q, r2)
+    LAYERS(Q, Q, md[i * QP + l], s + j * QP, 1, r1)
+    LAYERS(Q, Q, md[j * QP + l], s + i, QP, r2)
   }
   UNROLL
   for (int k = 0; k < Q; k++) {
-    if (LEVEL < 4) {
+    if (LEVEL < 6) {
       s[AT(k)] = v[k];
       __syncthreads();
-      LAYER(Q, md[i * Q + l], s + j * Q, 1, k, r1[k])
-      LAYER(Q, md[j * Q + l], s + i, Q, k, r2[k])
+      LAYER(Q, md[i * QP + l], s + j * QP, 1, k, r1[k])
+      LAYER(Q, md[j * QP + l], s + i, QP, k, r2[k])
     }
     real g[3] = {r1[k], r2[k], w[k]};
     const real m = apply_factors(geometry, (k * Q + j) * Q + i, lambda, g);
@@ -223,18 +235,18 @@ TESK_DEVICE void apply_cell(const real *x, real *y, const real *geometry, const 
     s2[AT(k)] = g[1];
     w[k] = g[2];
     v[k] = MASS ? m * v[k] : 0;
-    if (LEVEL < 4) {
+    if (LEVEL < 6) {
       __syncthreads();
-      LAYER(Q, md[l * Q + i], s1 + j * Q, 1, k, v[k])
-      LAYER(Q, md[l * Q + j], s2 + i, Q, k, v[k])
+      LAYER(Q, md[l * QP + i], s1 + j * QP, 1, k, v[k])
+      LAYER(Q, md[l * QP + j], s2 + i, QP, k, v[k])
     }
   }
-  if (LEVEL >= 4) {
+  if (LEVEL >= 6) {
     __syncthreads();
-    LAYERS(Q, Q, md[l * Q + i], s1 + j * Q, 1, v)
-    LAYERS(Q, Q, md[l * Q + j], s2 + i, Q, v)
+    LAYERS(Q, Q, md[l * QP + i], s1 + j * QP, 1, v)
+    LAYERS(Q, Q, md[l * QP + j], s2 + i, QP, v)
   }
-  COLUMN(Q, Q, md[l * Q + r], -1, w, r1)
+  COLUMN(Q, Q, md[l * QP + r], -1, w, r1)
   UNROLL
   for (int k = 0; k < Q; k++) v[k] += r1[k];
 #else
@@ -249,9 +261,9 @@ TESK_DEVICE void apply_cell(const real *x, real *y, const real *geometry, const 
   for (int k = 0; k < N; k++) u[k] = v[k];
 #else
   __syncthreads();
-  ALONG(1, i < N, Q, mi[l * N + i], s + j * Q, 1)
-  ALONG(i < N, node, Q, mi[l * N + j], s + i, Q)
-  COLUMN(N, Q, mi[l * N + r], 1, v, u)
+  ALONG(1, i < N, Q, mi[l * NP + i], s + j * QP, 1)
+  ALONG(i < N, node, Q, mi[l * NP + j], s + i, QP)
+  COLUMN(N, Q, mi[l * NP + r], 1, v, u)
 #endif
   UNROLL
   for (int k = 0; k < N; k++)
@@ -259,8 +271,7 @@ TESK_DEVICE void apply_cell(const real *x, real *y, const real *geometry, const 
 }
 #endif
 
-TESK_KERNEL(tesk_mapped_ladder, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y,
-            (const real *TESK_RESTRICT)geometry, (const real *TESK_RESTRICT)I, (const real *TESK_RESTRICT)D,
+TESK_KERNEL(tesk_mapped_ladder, THREADS, 1, (INPUT)x, (real *)y, (INPUT)geometry, (INPUT)I, (INPUT)D,
             (double)lambda, (real *)work) {
   TESK_SHARED(memory);
   const long long cell = blockIdx.x;

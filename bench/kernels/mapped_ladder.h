@@ -1,22 +1,38 @@
-/* The paper's ladder of kernels for mapped cells (mapped_ladder.cu): element vectors, 3D, one component, stored
- * factors. For comparison and for drawing the paper's figures; the fast kernel is in mapped_kernel.h. */
+/* The paper's ladder of kernels for mapped cells (mapped_ladder.cu, mapped_ladder_cube.cu): element vectors, 3D, one
+ * component, stored factors. For comparison and for drawing the paper's figures; the fast kernel is in
+ * mapped_kernel.h. */
 #ifndef BENCH_MAPPED_LADDER_H
 #define BENCH_MAPPED_LADDER_H
 
 #include "operator/mapped/device/mapped_kernel.h"
 #include "tessera/operator.h"
 
-enum { BENCH_MAPPED_RUNGS = 6 };
-/* "global", "shared", "registers", "unrolled", "barriers", "symmetric" */
-extern const char *const bench_mapped_rungs[BENCH_MAPPED_RUNGS];
+enum { BENCH_MAPPED_RUNGS = 15 };
+typedef struct BenchMappedRung {
+  const char *name, *text;
+  bool cube;  /* a thread a point, of which a block has at most 1000; else a thread a column of points */
+  int level;  /* of the kernel's text */
+  bool split; /* interpolation, derivatives and projection are launches of their own: nothing of BP5 */
+  double paper
+      [3]; /* GFLOP/s of BP1, BP3 and BP5 (BP3.5), the best that the paper's text tells of its kernel on a
+                    * P100, counted with full matrices; 0: nothing */
+} BenchMappedRung;
+/* Planes of threads first, then cubes. */
+extern const BenchMappedRung bench_mapped_rungs[BENCH_MAPPED_RUNGS];
+
+/* The number of a name; -1: there is none. */
+int bench_mapped_rung_find(const char *name);
+/* Why a rung is not for an operator with q points a direction, collocated or not; NULL: it is. */
+const char *bench_mapped_rung_refuses(int rung, int q, bool collocated);
 
 typedef struct BenchMappedLadder {
+  const BenchMappedRung *rung;
   TesiKernel kernel;
   int threads;
   size_t shared;
   double mass;
   const void *geometry; /* the caller sets it: [cell][s][q^3] of the precision */
-  void *tables, *work;  /* device memory: I, D; the work arrays of rung 0 */
+  void *tables, *work;  /* device memory: I, D; work arrays */
   void *D;
 } BenchMappedLadder;
 

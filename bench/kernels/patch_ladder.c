@@ -450,8 +450,11 @@ TesStatus bench_ladder_note(const TesSmoother *smoother, BenchLadderPart part, c
 TesStatus bench_ladder_block(const TesSmoother *smoother, BenchLadderPart part, BenchLadderBlock *block) {
   const Plan *plan = smoother->plan;
   *block = (BenchLadderBlock){plan->patches, (int)plan->threads, 0, plan->shared};
-  return tesi_kernel_occupancy(smoother->context, &plan->kernel[part], plan->threads, plan->shared,
-                               &block->resident);
+  TesiKernelUse use;
+  const TesStatus status =
+      tesi_kernel_use(smoother->context, &plan->kernel[part], plan->threads, plan->shared, &use);
+  block->resident = use.blocks;
+  return status;
 }
 
 /* What its algorithm does on full matrices (half of it by even and odd halves), and what all colours move. */

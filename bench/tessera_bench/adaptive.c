@@ -20,7 +20,7 @@
 #include "device/device.h"
 #include "operator/assembled/assembled.h"
 
-enum { BATCH = 10 };
+enum { BATCH = 10, DEGREES = 8 };
 
 typedef struct Subject {
   TesMesh *forest;
@@ -208,6 +208,8 @@ enum {
   H_SETUP,
   DIFFERENCE,
   ENERGY,
+  PAPER_DOFS,
+  PAPER_HANGING,
   SERIES,
   COLUMNS
 };
@@ -239,7 +241,20 @@ static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
                                            [H_SETUP] = {"h_setup_s", 9, 3},
                                            [DIFFERENCE] = {"difference", 10, -2},
                                            [ENERGY] = {"energy", 14, 10},
+                                           [PAPER_DOFS] = {"paper_dofs", 10, 0},
+                                           [PAPER_HANGING] = {"paper_hanging_percent", 0, 2},
                                            [SERIES] = {"series", 0, -1}};
+
+/* Table 2 of the paper, degrees 1 to 4: unknowns, and percent of them that hang. */
+enum { PAPER_DEGREES = 4 };
+typedef struct PaperMesh {
+  double dofs, hanging;
+} PaperMesh;
+static const PaperMesh paper[2][2][PAPER_DEGREES] = {
+    {{{20975617, 0}, {20975617, 0}, {47192065, 0}, {20975617, 0}},
+     {{18572584, 3.23}, {19992109, 4.51}, {44680720, 3.37}, {22356367, 4.70}}},
+    {{{1847617, 0}, {14729857, 0}, {6221281, 0}, {14729857, 0}},
+     {{1522469, 38.3}, {11564225, 25.4}, {5784259, 24.8}, {13205632, 19.6}}}};
 
 static double count_dofs(const Subject *s) {
   return (double)(tes_space_length(s->space) + tes_space_hanging(s->space));
@@ -357,18 +372,22 @@ done:
   return status;
 }
 
-enum { DEGREES = 8 };
+/* Whether a figure goes over sizes, not over degrees. */
+static bool over_sizes(const BenchOptions *o) {
+  return o->sizes > 1 && !o->paper_table;
+}
 
-/* The line of a row: over degrees one a mesh, over sizes one a mesh, degree and precision. */
+/* The line of a row: over degrees one a mesh, over sizes one a mesh and degree; with both precisions, one each. */
 static const char *series_of(const BenchOptions *o, int dim, int degree, bool shells,
                              TesPrecision precision) {
-  static const char *const meshes[2][2] = {{"2D uniform", "2D shells"}, {"3D uniform", "3D shells"}};
+  static const char *const meshes[2][2] = {{"2D uniform", "2D shells"}, {"3D uniform", "3D shells"}},
+                           *const precisions[] = {" float64", " float32"};
   static char names[2][2][DEGREES + 1][2][32];
-  const bool single = precision == TES_SINGLE;
-  char *name = names[dim - 2][shells][degree][single];
-  if (o->sizes == 1) return meshes[dim - 2][shells];
-  snprintf(name, sizeof names[0][0][0][0], "%s Q%d %s", meshes[dim - 2][shells], degree,
-           single ? "float32" : "float64");
+  const bool single = precision == TES_SINGLE, sizes = over_sizes(o);
+  char *name = names[dim - 2][shells][sizes ? degree : 0][single], k[8] = "";
+  if (sizes) snprintf(k, sizeof k, " Q%d", degree);
+  snprintf(name, sizeof names[0][0][0][0], "%s%s%s", meshes[dim - 2][shells], k,
+           o->single_precision && o->double_precision ? precisions[single] : "");
   return name;
 }
 
@@ -399,6 +418,10 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
   row[OVERHEAD].number = with.median / without.median - 1;
   row[BYTES].number = s.bytes / count_dofs(&s);
   TES_TRY(find_energy(ctx, &s, &row[ENERGY].number));
+  if (o->paper_table) {
+    const PaperMesh *mesh = &paper[dim - 2][shells][degree - 1];
+    row[PAPER_DOFS].number = mesh->dofs, row[PAPER_HANGING].number = mesh->hanging;
+  }
   release(&s);
   s = (Subject){0};
   if (!o->alone) TES_TRY(measure_matrix(ctx, o, a, dim, degree, dofs, shells, precision, row));
@@ -409,29 +432,48 @@ done:
   return status;
 }
 
+/* Figures 4 and 5 of the paper over sizes, 6 and 7 over degrees. A matrix has the size of its own mesh, which may be
+ * smaller. */
+static CliPlot describe_plot(const BenchOptions *o) {
+  const bool sizes = over_sizes(o);
+  return (CliPlot){.title =
+                       o->alone ? "Ball: matrix-free" : "Ball: matrix-free and, dashed, the assembled matrix",
+                   .x_label = sizes ? "unknowns" : "degree",
+                   .y_label = "million unknowns a second",
+                   .x = sizes ? DOFS : DEGREE,
+                   .y = RATE,
+                   .series = SERIES,
+                   .beside = {{.y = CSR_RATE, .x = sizes ? CSR_DOFS : DEGREE, .name = "matrix"}},
+                   .log_x = sizes};
+}
+
+/* All sizes and precisions of a mesh and degree. */
+static TesStatus measure_sizes(TesContext *ctx, const BenchOptions *o, int dim, int degree, bool shells,
+                               BenchResult *result) {
+  TesStatus status = TES_OK;
+  const int sizes = o->paper_table ? 1 : o->sizes;
+  if (degree > (o->paper_table ? PAPER_DEGREES : DEGREES)) return TES_OK;
+  for (int i = 0; i < sizes; i++)
+    for (int p = 0; p < 2; p++) {
+      if (tesi_context_interrupted(ctx)) return TES_OK; /* what is there is written */
+      if (p == 0 ? !o->double_precision : !o->single_precision) continue;
+      const double dofs = o->paper_table ? paper[dim - 2][shells][degree - 1].dofs : o->dofs[i];
+      TES_TRY(measure(ctx, o, dim, degree, dofs, shells, p == 0 ? TES_DOUBLE : TES_SINGLE, result));
+    }
+done:
+  return status;
+}
+
 TesStatus bench_adaptive(TesContext *ctx, const BenchOptions *o, BenchResult *result) {
+  static const char *const meshes[] = {"uniform", "shells"};
   TesStatus status = TES_OK;
   cli_table_begin(&result->table, columns, COLUMNS, o->common.verbosity >= TES_NORMAL);
-  const bool sizes = o->sizes > 1;
-  result->plot = (CliPlot){.title = sizes ? "Ball: matrix-free and, dashed, assembled (CSR)"
-                                          : "Ball with hanging nodes: matrix-free, float64 and float32",
-                           .x_label = sizes ? "unknowns" : "degree",
-                           .y_label = "million unknowns a second",
-                           .x = sizes ? DOFS : DEGREE,
-                           .y = RATE,
-                           .series = SERIES,
-                           .limit = {sizes && !o->alone ? CSR_RATE : 0},
-                           .log_x = sizes};
+  result->plot = describe_plot(o);
+  if (o->seconds == 0) return TES_OK;
   for (int d = 0; d < o->dims; d++)
     for (int shells = 0; shells < 2; shells++)
-      for (int k = 0; k < o->degrees; k++)
-        for (int i = 0; i < o->sizes && o->degree[k] <= 8; i++)
-          for (int p = 0; p < 2; p++) {
-            if (tesi_context_interrupted(ctx)) return TES_OK; /* what is there is written */
-            if (p == 0 ? o->double_precision : o->single_precision)
-              TES_TRY(measure(ctx, o, o->dim[d], o->degree[k], o->dofs[i], shells,
-                              p == 0 ? TES_DOUBLE : TES_SINGLE, result));
-          }
+      for (int k = 0; k < o->degrees && (!o->mesh || !strcmp(o->mesh, meshes[shells])); k++)
+        TES_TRY(measure_sizes(ctx, o, o->dim[d], o->degree[k], shells, result));
 done:
   return status;
 }

@@ -6,11 +6,26 @@
 #include "bench.h"
 #include "problem/problem.h"
 
-enum { LEVEL, UNKNOWNS, WHO, DEVICE, STEPS, SETUP, FIRST, LOAD, SOLVE, SUM, ITERATIONS, ERROR, COLUMNS };
-static const CliColumn columns[COLUMNS] = {{"level", 5, 0},       {"unknowns", 9, 0}, {"who", 34, -1},
-                                           {"device", 8, -1},     {"steps", 5, 0},    {"init", 8, 3},
-                                           {"first step", 10, 4}, {"rhs", 8, 3},      {"solve", 8, 3},
-                                           {"sum", 8, 3},         {"its/step", 8, 2}, {"error", 10, -2}};
+enum {
+  LEVEL,
+  UNKNOWNS,
+  WHO,
+  DEVICE,
+  STEPS,
+  SETUP,
+  FIRST,
+  LOAD,
+  SOLVE,
+  SUM,
+  ITERATIONS,
+  ERROR,
+  MEMORY,
+  COLUMNS
+};
+static const CliColumn columns[COLUMNS] = {
+    {"level", 5, 0},    {"unknowns", 9, 0},    {"who", 34, -1}, {"device", 8, -1}, {"steps", 5, 0},
+    {"init", 8, 3},     {"first step", 10, 4}, {"rhs", 8, 3},   {"solve", 8, 3},   {"sum", 8, 3},
+    {"its/step", 8, 2}, {"error", 10, -2},     {"mib", 8, 1}};
 
 /* Table 1 of the paper: init, rhs, solve. */
 enum { PAPER_FIRST = 7, PAPER_LEVELS = 4 };
@@ -94,6 +109,7 @@ static TesStatus measure(TesContext *ctx, const Run *run, const Data *d, CliCell
   TesSolveResult result;
   double error, seconds = 0, first = 0, load = 0;
   int64_t iterations = 0;
+  const double before = bench_memory(ctx);
   TES_TRY(create(ctx, run, d, &p));
   for (int i = 0; i < run->steps; i++) {
     TES_TRY(tes_problem_step(p, &result));
@@ -116,6 +132,7 @@ static TesStatus measure(TesContext *ctx, const Run *run, const Data *d, CliCell
   row[SUM] = (CliCell){tes_problem_info(p).times.total + first + seconds, NULL};
   row[ITERATIONS] = (CliCell){(double)iterations / run->steps, NULL};
   row[ERROR] = (CliCell){error, NULL};
+  row[MEMORY] = (CliCell){(bench_memory(ctx) - before) / 1048576, NULL};
 done:
   tes_problem_destroy(&p);
   return status;
@@ -134,8 +151,26 @@ static bool add_paper(CliTable *table, int level, int device) {
                                 [SOLVE] = {t[2], NULL},
                                 [SUM] = {t[0] + t[1] + t[2], NULL},
                                 [ITERATIONS] = {NAN, NULL},
-                                [ERROR] = {NAN, NULL}};
+                                [ERROR] = {NAN, NULL},
+                                [MEMORY] = {NAN, NULL}};
   return cli_table_add(table, row);
+}
+
+/* Figures 4, 5 and 10 of the paper: seconds of all and, dashed, of the linear solver alone; or memory. */
+static CliPlot describe_plot(const BenchOptions *o) {
+  CliPlot plot = {.title = "Transport and diffusion, 100 steps; dashed: the linear solver",
+                  .x_label = "unknowns",
+                  .y_label = "seconds",
+                  .x = UNKNOWNS,
+                  .y = SUM,
+                  .series = WHO,
+                  .beside = {{.y = SOLVE, .name = "solve"}},
+                  .log_x = true,
+                  .log_y = true};
+  if (o->drawn != BENCH_DRAW_MEMORY) return plot;
+  plot.title = "Transport and diffusion, memory";
+  plot.y_label = "MiB", plot.y = MEMORY, plot.beside[0].y = 0;
+  return plot;
 }
 
 TesStatus bench_applications(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
@@ -147,6 +182,8 @@ TesStatus bench_applications(TesContext *ctx, const BenchOptions *options, Bench
   CliTable *table = &result->table;
   Data data = {0};
   cli_table_begin(table, columns, COLUMNS, options->common.verbosity >= TES_NORMAL);
+  result->plot = describe_plot(options);
+  if (options->seconds == 0) return TES_OK;
   TES_TRY(create_data(ctx, &data));
   for (int l = 0; l < options->levels && !tesi_context_interrupted(ctx); l++) {
     const int level = options->level[l];

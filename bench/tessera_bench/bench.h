@@ -7,6 +7,14 @@
 
 enum { BENCH_LIST = 64 };
 
+/* What --draw asks for: time over the size, or the degree. */
+typedef enum BenchDrawn {
+  BENCH_DRAW_TIME,
+  BENCH_DRAW_ERRORS,
+  BENCH_DRAW_OPERATOR,
+  BENCH_DRAW_MEMORY
+} BenchDrawn;
+
 typedef struct BenchOptions {
   const char *name;
   CliCommon common;
@@ -19,7 +27,8 @@ typedef struct BenchOptions {
   TesSmootherKind smoother;
   const char *variant; /* smoother, bp: of the kernel; NULL: that of programs */
   TesMethod method;
-  double tolerance, seconds; /* time spent on each measurement */
+  double tolerance,
+      seconds; /* time spent on each measurement; 0: none is made, the tables of `with` are drawn */
   /* bp */
   int bp[6], bps;
   bool element, curved; /* element vectors; cells by a smooth map instead of moved vertices */
@@ -32,16 +41,17 @@ typedef struct BenchOptions {
   double cg_tolerance; /* at which they end; 0: never */
   bool alone;          /* adaptive: no assembled operators beside */
   /* stokes */
-  bool random, error_plot; /* right-hand side; error over time is drawn, not time over size */
+  bool random; /* right-hand side */
+  BenchDrawn drawn;
   TesPenalty penalty;
   int pre, post;        /* smoothing steps; 0: chosen, -1: none */
   double alpha, aspect; /* mass term; length of the box in x */
   int level[BENCH_LIST],
       levels;       /* stokes-tables: of 2^(level - 1) cells a direction; applications: 2^level */
-  int paper_table;  /* applications, patch-tables: which of the paper's; 0: the counts */
+  int paper_table;  /* applications, patch-tables, adaptive: which of the paper's; 0: the counts, none */
   int figure;       /* patch-figures: which of the paper's; else 0 */
-  const char *mesh; /* of tables 2 and 3; NULL: all */
-  const char *csv, *plot;
+  const char *mesh; /* adaptive, and of tables 2 and 3; NULL: all */
+  const char *csv, *plot, *with; /* with: tables whose lines are drawn too, with commas between */
   char comment[512], machine[256];
 } BenchOptions;
 
@@ -50,6 +60,10 @@ typedef struct BenchResult {
   CliTable table;
   CliPlot plot;
 } BenchResult;
+
+/* Draws a table, with the rows of the files that options->with names, to options->plot. */
+TesStatus bench_plot_with(TesContext *ctx, const BenchOptions *options, const CliTable *ours,
+                          const CliPlot *plot);
 
 TesStatus bench_operator(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_smoother(TesContext *ctx, const BenchOptions *options, BenchResult *result);
@@ -131,6 +145,8 @@ const char *bench_text(const char *format, ...) TESI_PRINTF(1, 2);
 bool bench_has_name(const char *names, const char *name);
 /* Options and their values, in parts; ends with NULL. */
 extern const char *const bench_help[];
+/* Bytes that a context holds where it computes: of the host, or of its GPU. */
+double bench_memory(TesContext *ctx);
 
 /* Waits for queued work of a GPU. */
 TesStatus bench_wait(const TesOperator *op);

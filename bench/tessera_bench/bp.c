@@ -93,6 +93,11 @@ done:
   return status;
 }
 
+/* Quadrature points a direction. */
+static int points_of(const BenchOptions *o, int bp, int degree) {
+  return bp >= 5 ? degree + 1 : degree + (o->points ? o->points : 2);
+}
+
 static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim, int degree, double size,
                          TesPrecision precision, int rung, Problem *s) {
   TesStatus status = TES_OK;
@@ -100,7 +105,7 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim
   TES_TRY(make_mesh(ctx, o, dim, degree, size, s));
   const bool mass = bp <= 2, both = !mass && (o->element || o->lambda > 0);
   s->components = bp % 2 ? 1 : dim;
-  s->points = bp >= 5 ? degree + 1 : degree + (o->points ? o->points : 2);
+  s->points = points_of(o, bp, degree);
   s->entries = mass ? 1 : dim * (dim + 1) / 2 + both;
   const TesiMappedDesc desc = {
       .mesh = s->mesh,
@@ -128,7 +133,7 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim
   TES_TRY(fill_random(s->x));
   if (s->ladder)
     tesi_log(ctx, TES_LOG_DETAIL, "mapped cells, kernel \"%s\" of the ladder, degree %d, %d points",
-             bench_mapped_rungs[rung], degree, s->points);
+             bench_mapped_rungs[rung].name, degree, s->points);
   else
     tesi_log(ctx, TES_LOG_DETAIL, "%s", tes_operator_info(s->op).description);
 done:
@@ -258,6 +263,29 @@ done:
   return status;
 }
 
+/* Registers of the ladder's kernel, which unrolling costs (Figure 6 of the paper); NAN: not the ladder, or unknown. */
+static TesStatus count_registers(TesContext *ctx, const Problem *s, double *registers) {
+  TesStatus status = TES_OK;
+  TesiKernelUse use = {0};
+  if (s->ladder)
+    TES_TRY(tesi_kernel_use(ctx, &s->ladder->kernel, (unsigned)s->ladder->threads, s->ladder->shared, &use));
+  *registers = use.registers > 0 ? use.registers : NAN;
+done:
+  return status;
+}
+
+/* Operations in 3D with full matrices, an addition and a multiplication an entry: there and back between nodes and
+ * points (BP1 to BP4), derivatives and factors (BP3 to BP6), mass. */
+static double plain_flops(const Problem *s) {
+  const double n = s->degree + 1, q = s->points, points = q * q * q,
+               interpolation = 2 * (q * n * n * n + q * q * n * n + q * q * q * n);
+  const bool mass = s->entries != 6, stiffness = s->bp > 2;
+  if (s->dim != 3) return NAN;
+  return s->cells * s->components *
+         ((s->bp < 5 ? 2 * interpolation : 0) + (stiffness ? (12 * q + 15) * points : 0) +
+          (mass ? (1 + stiffness) * points : 0));
+}
+
 /* The paper's least traffic: 2 values a node and the factors of each point. */
 static double paper_bytes(const Problem *s, TesPrecision precision) {
   const double points = pow(s->points, s->dim);
@@ -283,6 +311,9 @@ enum {
   BP_SHARED,
   BP_COPY_LIMIT,
   BP_SHARED_LIMIT,
+  BP_PLAIN,
+  BP_PAPER,
+  BP_REGISTERS,
   BP_CG,
   BP_ITERATIONS,
   BP_SECONDS,
@@ -309,20 +340,52 @@ static const CliColumn columns[BP_COLUMNS] = {[BP_PROBLEM] = {"bp", 2, 0},
                                               [BP_SHARED] = {"share_of_shared", 15, 3},
                                               [BP_COPY_LIMIT] = {"copy_roofline_gflops", 0, 1},
                                               [BP_SHARED_LIMIT] = {"shared_roofline_gflops", 0, 1},
+                                              [BP_PLAIN] = {"plain_gflops", 0, 1},
+                                              [BP_PAPER] = {"paper_gflops", 0, 0},
+                                              [BP_REGISTERS] = {"registers", 9, 0},
                                               [BP_ITERATIONS] = {"cg_iterations", 13, 0},
                                               [BP_SECONDS] = {"cg_s", 8, 3},
                                               [BP_CG] = {"cg_gdofs_per_s", 14, 4},
                                               [BP_REDUCTION] = {"cg_reduction", 12, -2},
                                               [BP_SERIES] = {"series", 0, -1}};
 
-/* variant: number of the ladder's kernel, BENCH_MAPPED_RUNGS: that of programs. */
-static const char *series_name(int bp, int dim, TesPrecision precision, int variant) {
-  static char names[7][2][2][BENCH_MAPPED_RUNGS + 1][40];
-  char *name = names[bp][dim - 2][precision][variant];
-  snprintf(name, sizeof names[0][0][0][0], "BP%d %dD %s%s%s", bp, dim,
-           precision == TES_DOUBLE ? "double" : "single", variant < BENCH_MAPPED_RUNGS ? " " : "",
-           variant < BENCH_MAPPED_RUNGS ? bench_mapped_rungs[variant] : "");
+/* variant: number of the ladder's kernel, BENCH_MAPPED_RUNGS: that of programs. A figure of the ladder goes over
+ * degrees: there numbers of cells are lines of their own. */
+static const char *series_name(const BenchOptions *o, const Problem *s, TesPrecision precision, int variant) {
+  static char names[7][2][2][BENCH_MAPPED_RUNGS + 1][BENCH_LIST][56];
+  static const char *const precisions[] = {"double", "single"};
+  const bool ladder = o->variant, several = ladder && o->cells > 1;
+  int size = 0;
+  char cells[16] = "";
+  for (int i = 1; several && i < o->cells; i++) /* meshes have about so many */
+    if (fabs(log(o->cell_counts[i] / s->cells)) < fabs(log(o->cell_counts[size] / s->cells))) size = i;
+  if (several) snprintf(cells, sizeof cells, ", %.0f", s->cells);
+  char *name = names[s->bp][s->dim - 2][precision][variant][size];
+  if (ladder)
+    snprintf(name, sizeof names[0][0][0][0][0], "BP%d %s%s%s", s->bp,
+             variant < BENCH_MAPPED_RUNGS ? bench_mapped_rungs[variant].name : "ours",
+             precision == TES_DOUBLE ? "" : " single", cells);
+  else
+    snprintf(name, sizeof names[0][0][0][0][0], "BP%d %dD %s", s->bp, s->dim, precisions[precision]);
   return name;
+}
+
+/* Names for several kernels of the ladder. */
+enum { ALL, PLANES, CUBES, GROUPS };
+static const char *const groups[GROUPS] = {"all", "planes", "cubes"};
+
+static bool is_group(const char *variant) {
+  bool found = false;
+  for (int g = 0; g < GROUPS; g++) found = found || !strcmp(variant, groups[g]);
+  return found;
+}
+
+/* v: a kernel of the ladder, or BENCH_MAPPED_RUNGS: that of programs. */
+static bool is_wanted(const BenchOptions *o, int v) {
+  if (v == BENCH_MAPPED_RUNGS) return !o->variant || is_group(o->variant);
+  if (!o->variant) return false;
+  return !strcmp(o->variant, groups[ALL]) || !strcmp(o->variant, bench_mapped_rungs[v].name) ||
+         !strcmp(o->variant, groups[bench_mapped_rungs[v].cube ? CUBES : PLANES]);
 }
 
 static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, TesPrecision precision,
@@ -331,12 +394,14 @@ static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, Tes
   TesStatus status = TES_OK;
   BenchTime time;
   Solve cg = {0, NAN, NAN};
-  double bandwidth, shared;
+  double bandwidth, shared, registers;
   TES_TRY(bench_time(apply, s, o->seconds, &time));
   TES_TRY(copy_bandwidth(ctx, &bandwidth));
   TES_TRY(shared_share(ctx, s, time.median, &shared));
-  const bool limits =
-      variant == BENCH_MAPPED_RUNGS || strcmp(o->variant, "all") != 0; /* once beside a ladder */
+  TES_TRY(count_registers(ctx, s, &registers));
+  const bool rung = variant < BENCH_MAPPED_RUNGS, limits = !rung || !is_group(o->variant); /* once a ladder */
+  const double paper = rung ? bench_mapped_rungs[variant].paper[s->bp / 2] : 0,
+               plain = 1e-9 * plain_flops(s) / time.median;
   if (o->cg) TES_TRY(solve(s, o->cg, o->cg_tolerance, &cg));
   const TesCost cost = tes_operator_info(s->op).cost;
   const double bytes = paper_bytes(s, precision), gflops = 1e-9 * cost.flops / time.median,
@@ -353,32 +418,35 @@ static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, Tes
       [BP_FASTEST] = {1e3 * time.fastest, NULL},
       [BP_SLOWEST] = {1e3 * time.slowest, NULL},
       [BP_RATE] = {1e-9 * s->unknowns / time.median, NULL},
-      [BP_VARIANT] = {0, variant < BENCH_MAPPED_RUNGS ? bench_mapped_rungs[variant] : NULL},
+      [BP_VARIANT] = {0, rung ? bench_mapped_rungs[variant].name : NULL},
       [BP_GFLOPS] = {gflops, NULL},
       [BP_GBYTES] = {1e-9 * bytes / time.median, NULL},
       [BP_COPY] = {share, NULL},
       [BP_SHARED] = {shared, NULL},
-      [BP_COPY_LIMIT] = {limits ? gflops / share : NAN, NULL},
+      [BP_COPY_LIMIT] = {limits ? (o->variant ? plain : gflops) / share : NAN, NULL},
       [BP_SHARED_LIMIT] = {limits ? gflops / shared : NAN, NULL},
+      [BP_PLAIN] = {plain, NULL},
+      [BP_PAPER] = {paper > 0 ? paper : NAN, NULL},
+      [BP_REGISTERS] = {registers, NULL},
       [BP_CG] = {1e-9 * s->unknowns * cg.iterations / cg.seconds, NULL},
       [BP_ITERATIONS] = {o->cg ? cg.iterations : NAN, NULL},
       [BP_SECONDS] = {cg.seconds, NULL},
       [BP_REDUCTION] = {cg.reduction, NULL},
-      [BP_SERIES] = {0, series_name(s->bp, s->dim, precision, variant)}};
+      [BP_SERIES] = {0, series_name(o, s, precision, variant)}};
   if (!cli_table_add(table, row)) status = TES_OUT_OF_MEMORY;
 done:
   return status;
 }
 
-/* The kernel of programs, one of the ladder, or all. */
+/* The kernel of programs, one of the ladder, or several that are for it. */
 static TesStatus measure(TesContext *ctx, const BenchOptions *o, int bp, int dim, int degree, double size,
                          TesPrecision precision, CliTable *table) {
   TesStatus status = TES_OK;
-  const bool all = o->variant && !strcmp(o->variant, "all");
   for (int v = 0; v <= BENCH_MAPPED_RUNGS; v++) {
-    const char *name = v < BENCH_MAPPED_RUNGS ? bench_mapped_rungs[v] : NULL;
     Problem s;
-    if (!all && (o->variant ? !name || strcmp(o->variant, name) != 0 : name != NULL)) continue;
+    if (!is_wanted(o, v) ||
+        (v < BENCH_MAPPED_RUNGS && bench_mapped_rung_refuses(v, points_of(o, bp, degree), bp >= 5)))
+      continue;
     TES_TRY(prepare(ctx, o, bp, dim, degree, size, precision, v, &s));
     status = add_row(ctx, o, &s, precision, v, table);
     release(&s);
@@ -403,34 +471,38 @@ done:
 }
 
 static TesStatus list_variants(const BenchOptions *o) {
-  static const char *const texts[BENCH_MAPPED_RUNGS] = {
-      "every contraction reads and writes global memory",
-      "work arrays in shared memory",
-      "columns in registers, layers and matrices in shared memory",
-      "the same, loops unrolled",
-      "whole cells in shared memory: a barrier a direction",
-      "the same, an entry of the matrices loaded once for two"};
-  for (int v = 0; v < BENCH_MAPPED_RUNGS && o->common.verbosity >= TES_NORMAL; v++)
-    printf("  %-12s %s\n", bench_mapped_rungs[v], texts[v]);
+  if (o->common.verbosity < TES_NORMAL) return TES_OK;
+  for (int v = 0; v < BENCH_MAPPED_RUNGS; v++)
+    printf("  %-14s %s\n", bench_mapped_rungs[v].name, bench_mapped_rungs[v].text);
+  printf("  %-14s the first eight, with a thread a column of points, and that of programs\n", groups[PLANES]);
+  printf("  %-14s the others, with a thread a point, and that of programs\n", groups[CUBES]);
   return TES_OK;
 }
 
 static TesStatus check_variant(TesContext *ctx, const BenchOptions *o) {
   TesStatus status = TES_OK;
-  bool known = !strcmp(o->variant, "all");
-  for (int v = 0; v < BENCH_MAPPED_RUNGS; v++) known = known || !strcmp(o->variant, bench_mapped_rungs[v]);
-  TES_CHECK(known, "there is no variant '%s': see bench bp --variant list", o->variant);
+  const int rung = bench_mapped_rung_find(o->variant);
+  TES_CHECK(rung >= 0 || is_group(o->variant), "there is no variant '%s': see bench bp --variant list",
+            o->variant);
   TES_CHECK(o->dims == 1 && o->dim[0] == 3, "variants are for --dim 3");
-  for (int i = 0; i < o->bps; i++) TES_CHECK(o->bp[i] % 2, "variants are for one component: --bp 1, 3 and 5");
+  for (int i = 0; i < o->bps; i++) {
+    TES_CHECK(o->bp[i] % 2, "variants are for one component: --bp 1, 3 and 5");
+    for (int k = 0; k < o->degrees && rung >= 0; k++) {
+      const char *refused =
+          bench_mapped_rung_refuses(rung, points_of(o, o->bp[i], o->degree[k]), o->bp[i] >= 5);
+      TES_CHECK(!refused, "variant '%s' is not for --bp %d --degree %d: %s", o->variant, o->bp[i],
+                o->degree[k], refused);
+    }
+  }
   if (!tesi_has_kernels(ctx)) TES_FAIL(TES_MISSING, "variants are kernels: --device cuda or emulator");
 done:
   return status;
 }
 
 /* GFLOP/s beside both rooflines, as the figures of the paper, for its element vectors; unknowns a second for global
- * ones. */
+ * ones. The ladder: counted as the paper does, beside the best that it tells of the same kernel. */
 static CliPlot describe_plot(const BenchOptions *o) {
-  const bool sizes = (o->cells ? o->cells : o->sizes) > 1;
+  const bool sizes = !o->variant && (o->cells ? o->cells : o->sizes) > 1;
   CliPlot plot = {.title = "benchmark problems, global vectors",
                   .x_label = sizes ? "unknowns" : "degree",
                   .y_label = "billion unknowns a second",
@@ -442,7 +514,12 @@ static CliPlot describe_plot(const BenchOptions *o) {
   plot.title = "benchmark problems, element vectors";
   plot.y_label = "GFLOP/s";
   plot.y = BP_GFLOPS;
-  plot.limit[0] = BP_COPY_LIMIT, plot.limit[1] = BP_SHARED_LIMIT;
+  plot.beside[0].y = BP_COPY_LIMIT, plot.beside[1].y = BP_SHARED_LIMIT;
+  if (!o->variant) return plot;
+  plot.title = "benchmark problems, the ladder; dashed: the copy roofline, and the paper's best on a P100";
+  plot.y_label = "GFLOP/s, counted with full matrices";
+  plot.y = BP_PLAIN;
+  plot.beside[1] = (CliBeside){.y = BP_PAPER, .name = "paper"};
   return plot;
 }
 
@@ -451,10 +528,11 @@ TesStatus bench_bp(TesContext *ctx, const BenchOptions *options, BenchResult *re
   const BenchOptions *o = &with;
   TesStatus status = TES_OK;
   if (o->variant && !strcmp(o->variant, "list")) return list_variants(o);
-  if (o->variant) TES_TRY(check_variant(ctx, o));
+  if (o->variant && o->seconds > 0) TES_TRY(check_variant(ctx, o));
   with.element = o->element || o->variant; /* the ladder's form */
   cli_table_begin(&result->table, columns, BP_COLUMNS, o->common.verbosity >= TES_NORMAL);
   result->plot = describe_plot(o);
+  if (o->seconds == 0) return TES_OK;
   for (int i = 0; i < o->bps; i++)
     for (int d = 0; d < o->dims; d++)
       for (int precision = TES_DOUBLE; precision <= TES_SINGLE; precision++)

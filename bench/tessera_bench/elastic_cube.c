@@ -116,11 +116,28 @@ done:
 
 /* ---- table 3 ------------------------------------------------------------------------------------------- */
 
-enum { MESH_OF, FREE, WHO, DEVICE, SETUP, FIRST, LOAD, SOLVE, SUM, ITERATIONS, MOST, WORK, COLUMNS };
-static const CliColumn columns[COLUMNS] = {{"mesh", 9, -1},    {"unknowns", 8, 0}, {"who", 33, -1},
-                                           {"device", 8, -1},  {"init", 8, 3},     {"first step", 10, 4},
-                                           {"rhs", 8, 3},      {"solve", 9, 3},    {"sum", 9, 3},
-                                           {"its/step", 8, 2}, {"most its", 8, 0}, {"int f.u", 16, -3}};
+enum {
+  MESH_OF,
+  FREE,
+  WHO,
+  DEVICE,
+  SETUP,
+  FIRST,
+  LOAD,
+  SOLVE,
+  SUM,
+  ITERATIONS,
+  MOST,
+  WORK,
+  MEMORY,
+  LEVEL,
+  SERIES,
+  COLUMNS
+};
+static const CliColumn columns[COLUMNS] = {
+    {"mesh", 9, -1},       {"unknowns", 8, 0},  {"who", 33, -1}, {"device", 8, -1}, {"init", 8, 3},
+    {"first step", 10, 4}, {"rhs", 8, 3},       {"solve", 9, 3}, {"sum", 9, 3},     {"its/step", 8, 2},
+    {"most its", 8, 0},    {"int f.u", 16, -3}, {"mib", 8, 1},   {"level", 0, 0},   {"series", 0, -1}};
 
 typedef struct Run {
   const char *who;
@@ -136,6 +153,13 @@ static const Run runs[] = {
     {"tessera", {.end = 2.5, .step = 0.025, .method = TES_TIME_BACKWARD_EULER}, {0}},
     {"tessera, trapezoidal rule", {.end = 0.025, .step = 2.5e-4, .method = TES_TIME_NEWMARK}, {0}}};
 
+/* A line of a figure: a way of refinement and who computed; who: of the paper's two, then of runs. */
+static const char *series_of(int name, int who, const char *text) {
+  static char series[NAMES][8][56];
+  snprintf(series[name][who], sizeof series[0][0], "%s, %s", names[name], text);
+  return series[name][who];
+}
+
 static TesStatus add_paper(TesContext *ctx, int name, int level, CliTable *table) {
   TesStatus status = TES_OK;
   static const char *const who[] = {"paper, EPYC 7773X, 8 threads", "paper, H100"};
@@ -145,6 +169,7 @@ static TesStatus add_paper(TesContext *ctx, int name, int level, CliTable *table
     for (int k = 0; k < COLUMNS; k++) row[k] = (CliCell){NAN, NULL};
     row[MESH_OF].text = mesh_name[name][level - 1], row[WHO].text = who[i], row[DEVICE].text = "";
     row[SOLVE].number = t[2 * i], row[SUM].number = t[2 * i + 1];
+    row[LEVEL].number = level, row[SERIES].text = series_of(name, i, i ? "paper, H100" : "paper, EPYC");
     if (!cli_table_add(table, row)) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a table");
   }
 done:
@@ -171,6 +196,7 @@ static TesStatus measure(TesContext *ctx, const Run *run, const TesMesh *mesh, c
   double seconds = 0, first = 0, load = 0, work;
   int64_t iterations = 0;
   int most = 0;
+  const double before = bench_memory(ctx);
   TES_TRY(
       tes_problem_create(ctx,
                          &(TesProblemDesc){.equation = TES_ELASTICITY,
@@ -202,6 +228,7 @@ static TesStatus measure(TesContext *ctx, const Run *run, const TesMesh *mesh, c
   row[ITERATIONS] = (CliCell){(double)iterations / STEPS, NULL};
   row[MOST] = (CliCell){most, NULL};
   row[WORK] = (CliCell){work, NULL};
+  row[MEMORY] = (CliCell){(bench_memory(ctx) - before) / 1048576, NULL};
 done:
   tes_problem_destroy(&p);
   return status;
@@ -213,7 +240,9 @@ static TesStatus time_mesh(TesContext *ctx, int name, int level, const Data *d, 
   TES_TRY(create_mesh(ctx, name, level, &mesh));
   TES_TRY(add_paper(ctx, name, level, table));
   for (size_t i = 0; i < sizeof runs / sizeof *runs && !tesi_context_interrupted(ctx); i++) {
-    CliCell row[COLUMNS] = {[MESH_OF] = {0, mesh_name[name][level - 1]}};
+    CliCell row[COLUMNS] = {[MESH_OF] = {0, mesh_name[name][level - 1]},
+                            [LEVEL] = {level, NULL},
+                            [SERIES] = {0, series_of(name, 2 + (int)i, runs[i].who)}};
     TES_TRY(measure(ctx, &runs[i], mesh, d, row));
     if (!cli_table_add(table, row)) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a table");
   }
@@ -222,15 +251,39 @@ done:
   return status;
 }
 
+/* Figures 7, 8 and 10 of the paper: seconds of 100 steps by mesh and, dashed, of the linear solver alone; or memory. */
+static CliPlot describe_plot(const BenchOptions *o) {
+  CliPlot plot = {.title = "Elasticity on refined cubes, 100 steps; dashed: the linear solver",
+                  .x_label = "level of the mesh",
+                  .y_label = "seconds",
+                  .x = LEVEL,
+                  .y = SUM,
+                  .series = SERIES,
+                  .beside = {{.y = SOLVE, .name = "solve"}},
+                  .log_y = true};
+  if (o->drawn != BENCH_DRAW_MEMORY) return plot;
+  return (CliPlot){.title = "Elasticity on refined cubes, memory",
+                   .x_label = "unknowns",
+                   .y_label = "MiB",
+                   .x = FREE,
+                   .y = MEMORY,
+                   .series = SERIES,
+                   .log_x = true,
+                   .log_y = true};
+}
+
 TesStatus bench_elastic_cube(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
   TesStatus status = TES_OK;
   CliTable *table = &result->table;
   const bool counts = options->paper_table == 2, print = options->common.verbosity >= TES_NORMAL;
   Data d = {0};
+  cli_table_begin(table, counts ? mesh_columns : columns, counts ? MESH_COLUMNS : COLUMNS, print);
+  if (counts && options->plot) TES_FAIL(TES_INVALID_INPUT, "table 2 counts meshes: there is no figure of it");
+  if (!counts) result->plot = describe_plot(options);
+  if (options->seconds == 0) return TES_OK;
   TES_TRY(tes_function_create_constant(ctx, 8e4, &d.lambda));
   TES_TRY(tes_function_create_constant(ctx, 2e4, &d.mu));
   TES_TRY(tes_function_create_constant(ctx, -1, &d.f));
-  cli_table_begin(table, counts ? mesh_columns : columns, counts ? MESH_COLUMNS : COLUMNS, print);
   for (int name = 0; name < NAMES; name++)
     for (int l = 0; l < options->levels && !tesi_context_interrupted(ctx); l++) {
       const int level = options->level[l];

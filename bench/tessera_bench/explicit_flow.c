@@ -22,12 +22,14 @@ enum {
   STEP,
   CYCLES,
   ENERGY,
+  UNKNOWNS,
+  MEMORY,
   COLUMNS
 };
-static const CliColumn columns[COLUMNS] = {{"cells", 5, 0},     {"who", 28, -1},       {"velocities", 10, 0},
-                                           {"pressures", 9, 0}, {"init s", 7, 2},      {"momentum", 9, 4},
-                                           {"pres-rhs", 9, 4},  {"pres-solve", 10, 4}, {"pres-up", 8, 4},
-                                           {"step ms", 9, 4},   {"cycles", 6, 1},      {"energy", 16, -3}};
+static const CliColumn columns[COLUMNS] = {
+    {"cells", 5, 0},    {"who", 28, -1},    {"velocities", 10, 0}, {"pressures", 9, 0}, {"init s", 7, 2},
+    {"momentum", 9, 4}, {"pres-rhs", 9, 4}, {"pres-solve", 10, 4}, {"pres-up", 8, 4},   {"step ms", 9, 4},
+    {"cycles", 6, 1},   {"energy", 16, -3}, {"unknowns", 0, 0},    {"mib", 8, 1}};
 
 /* Table 4 of the paper, seconds of 40,000 steps: momentum, right-hand side, solve, update, sum. */
 static const struct {
@@ -124,16 +126,18 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int cells, bool
   Part part = {.flow = NULL};
   BenchTime time;
   double energy, others = 0;
-  const double start = tesi_now();
+  const double start = tesi_now(), before = bench_memory(ctx);
   TES_TRY(create(ctx, cells, direct, &part.flow));
   row[SETUP].number = tesi_now() - start;
   row[CELLS].number = cells;
   row[WHO].text = direct ? "tessera, direct" : "tessera, multigrid";
   row[VELOCITIES].number = (double)(3 * part.flow->iso->nodes);
   row[PRESSURES].number = (double)part.flow->iso->pressures;
+  row[UNKNOWNS].number = row[VELOCITIES].number + row[PRESSURES].number;
   part.what = STEP;
   TES_TRY(begin(part.flow));
   TES_TRY(run(&part));
+  row[MEMORY].number = (bench_memory(ctx) - before) / 1048576;
   TES_TRY(tesi_explicit_flow_energy(part.flow, &energy));
   part.cycles = 0;
   TES_TRY(bench_time(run, &part, o->seconds, &time));
@@ -160,16 +164,36 @@ static bool add_paper(CliTable *table) {
     row[VELOCITIES].number = 3. * n * n * (2 * n - 1);
     row[PRESSURES].number = 1. * m * m * (2 * m - 1);
     for (int j = 0; j < 5; j++) row[MOMENTUM + j].number = paper[i].seconds[j] / 40;
-    row[SETUP].number = row[CYCLES].number = row[ENERGY].number = NAN;
+    row[UNKNOWNS].number = row[VELOCITIES].number + row[PRESSURES].number;
+    row[SETUP].number = row[CYCLES].number = row[ENERGY].number = row[MEMORY].number = NAN;
     if (!cli_table_add(table, row)) return false;
   }
   return true;
+}
+
+/* Figures 9 and 10 of the paper: milliseconds of a step and, dashed, of the pressure's solve; or memory. */
+static CliPlot describe_plot(const BenchOptions *o) {
+  CliPlot plot = {.title = "Algorithm 4, a step; dashed: the pressure's solve",
+                  .x_label = "unknowns",
+                  .y_label = "ms",
+                  .x = UNKNOWNS,
+                  .y = STEP,
+                  .series = WHO,
+                  .beside = {{.y = SOLVE, .name = "solve"}},
+                  .log_x = true,
+                  .log_y = true};
+  if (o->drawn != BENCH_DRAW_MEMORY) return plot;
+  plot.title = "Algorithm 4, memory";
+  plot.y_label = "MiB", plot.y = MEMORY, plot.beside[0].y = 0;
+  return plot;
 }
 
 TesStatus bench_explicit_flow(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
   TesStatus status = TES_OK;
   CliTable *table = &result->table;
   cli_table_begin(table, columns, COLUMNS, options->common.verbosity >= TES_NORMAL);
+  result->plot = describe_plot(options);
+  if (options->seconds == 0) return TES_OK;
   for (int i = 0; i < options->cells && !tesi_context_interrupted(ctx); i++) {
     const int cells = (int)options->cell_counts[i];
     TES_CHECK(cells >= 2 && cells <= 512, "--cells %d, expected 2 to 512 across", cells);
@@ -180,14 +204,6 @@ TesStatus bench_explicit_flow(TesContext *ctx, const BenchOptions *options, Benc
       if (!cli_table_add(table, row)) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a table");
     }
   }
-  result->plot = (CliPlot){.title = "Algorithm 4: a step",
-                           .x_label = "cells across",
-                           .y_label = "ms",
-                           .x = CELLS,
-                           .y = STEP,
-                           .series = WHO,
-                           .log_x = true,
-                           .log_y = true};
 done:
   return status;
 }

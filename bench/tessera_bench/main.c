@@ -54,6 +54,7 @@ enum {
   TABLE,
   MESH,
   FIGURE,
+  WITH,
   SECONDS,
   CLOCK,
   CSV,
@@ -91,6 +92,7 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"table", required_argument, NULL, TABLE},
                                              {"mesh", required_argument, NULL, MESH},
                                              {"figure", required_argument, NULL, FIGURE},
+                                             {"with", required_argument, NULL, WITH},
                                              {"seconds", required_argument, NULL, SECONDS},
                                              {"clock", required_argument, NULL, CLOCK},
                                              CLI_COMMON_OPTIONS,
@@ -172,13 +174,10 @@ static bool parse_steps(const char *option, int *steps) {
 static bool parse_stokes(int option, BenchOptions *o) {
   static const char *const sides[] = {"manufactured", "random", NULL},
                            *const penalties[] = {"auto", "standard", "paper", NULL},
-                           *const drawn[] = {"time", "errors", NULL}, *const tables[] = {"1", "2", "3", "4",
-                                                                                         "5", "6", "7", NULL},
-                           *const meshes[] = {"face", "edge", "vertex", NULL}, *const figures[] = {"3",  "5",
-                                                                                                   "7",  "8",
-                                                                                                   "9",  "15",
-                                                                                                   "17", "18",
-                                                                                                   NULL};
+                           *const drawn[] = {"time", "errors", "operator", "memory", NULL},
+                           *const tables[] = {"1", "2", "3", "4", "5", "6", "7", NULL},
+                           *const meshes[] = {"face", "edge", "vertex", "uniform", "shells", NULL},
+                           *const figures[] = {"3", "5", "7", "8", "9", "15", "17", "18", NULL};
   static const int figure[] = {3, 5, 7, 8, 9, 15, 17, 18};
   int choice;
   switch (option) {
@@ -214,7 +213,7 @@ static bool parse_stokes(int option, BenchOptions *o) {
     return choice >= 0;
   default:
     choice = cli_parse_choice("draw", optarg, drawn);
-    o->error_plot = choice == 1;
+    o->drawn = (BenchDrawn)choice;
     return choice >= 0;
   }
 }
@@ -280,7 +279,7 @@ static bool parse_option(int option, BenchOptions *o) {
   case TOLERANCE:
     return one_number("tolerance", 1e-16, 0.999, &o->tolerance);
   case SECONDS:
-    return one_number("seconds", 1e-3, 1e4, &o->seconds);
+    return one_number("seconds", 0, 1e4, &o->seconds);
   case CLOCK:
     choice = cli_parse_choice("clock", optarg, clocks);
     if (choice == 1) bench_use_processor_clock();
@@ -290,6 +289,9 @@ static bool parse_option(int option, BenchOptions *o) {
     return true;
   case PLOT:
     o->plot = optarg;
+    return true;
+  case WITH:
+    o->with = optarg;
     return true;
   default:
     return cli_parse_common(option, &o->common);
@@ -326,10 +328,11 @@ static const struct {
                {POST, "stokes"},
                {ALPHA, "stokes"},
                {ASPECT, "stokes"},
-               {DRAW, "stokes"},
+               {DRAW, "stokes applications"},
                {LEVEL, "stokes-tables applications patch-tables"},
-               {TABLE, "applications patch-tables"},
-               {MESH, "applications"}};
+               {TABLE, "applications patch-tables adaptive"},
+               {MESH, "applications adaptive"},
+               {WITH, "bp adaptive stokes applications"}};
 
 static bool was_given(uint64_t given, int option) {
   return given >> (option - DIM) & 1;
@@ -351,6 +354,34 @@ static int check_patch_options(const Bench *bench, const BenchOptions *o, uint64
   if (figures && (o->figure == 5 || o->figure > 15) && was_given(given, DIM) &&
       (o->dims > 1 || o->dim[0] != 3))
     return cli_usage_error("bench patch-figures: figure %d is of 3D", o->figure);
+  return 0;
+}
+
+/* What --plot draws, and of which tables. */
+static int check_figure(const char *bench, const BenchOptions *o, uint64_t given) {
+  const bool stokes = !strcmp(bench, "stokes");
+  if (o->with && !o->plot)
+    return cli_usage_error("--with needs --plot FILE.svg: it adds lines to that figure");
+  if (o->seconds == 0 && !o->with)
+    return cli_usage_error("--seconds 0 measures nothing: it is for --with FILE --plot FILE.svg");
+  if (was_given(given, DRAW) && o->drawn != BENCH_DRAW_TIME && stokes == (o->drawn == BENCH_DRAW_MEMORY))
+    return cli_usage_error("bench %s: --draw %s", bench,
+                           stokes ? "time, errors or operator" : "time or memory");
+  return 0;
+}
+
+/* Meshes of the papers by name and number. */
+static int check_meshes(const char *bench, const BenchOptions *o, uint64_t given) {
+  const bool ball = !strcmp(bench, "adaptive"), cube = o->paper_table == 2 || o->paper_table == 3,
+             of_ball = o->mesh && (!strcmp(o->mesh, "uniform") || !strcmp(o->mesh, "shells"));
+  if (was_given(given, MESH) && ball != of_ball)
+    return cli_usage_error("bench %s: --mesh %s", bench, ball ? "uniform or shells" : "face, edge or vertex");
+  if (was_given(given, MESH) && !ball && !cube)
+    return cli_usage_error("bench applications: --mesh is for tables 2 and 3");
+  if (ball && was_given(given, TABLE) && o->paper_table != 2)
+    return cli_usage_error("bench adaptive: --table 2, the sizes of the paper's largest meshes");
+  if (ball && was_given(given, TABLE) && was_given(given, DOFS))
+    return cli_usage_error("bench adaptive takes --dofs or --table 2, not both");
   return 0;
 }
 
@@ -379,8 +410,6 @@ static int check_options(const Bench *bench, const BenchOptions *o, uint64_t giv
   const bool cube = o->paper_table == 2 || o->paper_table == 3;
   if (!strcmp(bench->name, "applications") && was_given(given, o->paper_table == 4 ? LEVEL : CELLS))
     return cli_usage_error("bench applications takes --level with tables 1 to 3 and --cells with table 4");
-  if (was_given(given, MESH) && !cube)
-    return cli_usage_error("bench applications: --mesh is for tables 2 and 3");
   for (int l = 0; was_given(given, LEVEL) && l < o->levels; l++)
     if (cube ? o->level[l] > 6 : o->level[l] < 3)
       return cli_usage_error("--level %d, expected %s", o->level[l],
@@ -388,7 +417,9 @@ static int check_options(const Bench *bench, const BenchOptions *o, uint64_t giv
   if (!strcmp(bench->name, "applications") && o->paper_table > 4)
     return cli_usage_error("bench applications: --table 1, 2, 3 or 4");
   if (was_given(given, CG_TOLERANCE) && !o->cg) return cli_usage_error("--cg-tolerance needs --cg N");
-  return check_patch_options(bench, o, given);
+  int refused = check_patch_options(bench, o, given);
+  if (!refused) refused = check_meshes(bench->name, o, given);
+  return refused ? refused : check_figure(bench->name, o, given);
 }
 
 /* Files that cannot be written are told before the time is spent. */
@@ -421,10 +452,13 @@ static void describe_run(int argc, char **argv, TesContext *ctx, BenchOptions *o
 static TesStatus write_results(TesContext *ctx, const BenchOptions *o, const BenchResult *result) {
   TesStatus status = TES_OK;
   CliPlot plot = result->plot;
-  plot.subtitle = o->machine;
-  if (o->csv) TES_TRY(cli_table_write_csv(ctx, &result->table, o->csv));
-  if (o->common.json) TES_TRY(cli_table_write_json(ctx, &result->table, o->common.json));
-  if (o->plot) TES_TRY(cli_table_plot(ctx, &result->table, &plot, o->plot));
+  const bool measured = result->table.rows > 0;
+  if (measured) plot.subtitle = o->machine;
+  if (o->csv && measured) TES_TRY(cli_table_write_csv(ctx, &result->table, o->csv));
+  if (o->common.json && measured) TES_TRY(cli_table_write_json(ctx, &result->table, o->common.json));
+  if (o->plot)
+    TES_TRY(o->with ? bench_plot_with(ctx, o, &result->table, &plot)
+                    : cli_table_plot(ctx, &result->table, &plot, o->plot));
 done:
   return status;
 }
@@ -440,7 +474,7 @@ static int run_bench(const Bench *bench, int argc, char **argv, BenchOptions *o)
   if (status == TES_OK) status = bench->run(ctx, o, &result);
   if (status == TES_INTERRUPTED) status = TES_OK; /* within a row */
   result.table.comment = o->comment;
-  if (result.table.rows > 0) {
+  if (result.table.rows > 0 || (o->seconds == 0 && status == TES_OK)) {
     const TesStatus written = write_results(ctx, o, &result);
     if (status == TES_OK) status = written;
   }
@@ -515,6 +549,7 @@ static int measure(int argc, char **argv) {
   o.name = argv[optind];
   if (!strcmp(o.name, "stokes")) set_stokes_defaults(given, &o);
   if (o.paper_table == 4 && !was_given(given, CELLS)) o.cells = 1, o.cell_counts[0] = 32;
+  if (strcmp(o.name, "applications") && !was_given(given, TABLE)) o.paper_table = 0;
   if (!strcmp(o.name, "applications") && !was_given(given, LEVEL)) set_levels(&o);
   if (!strcmp(o.name, "patch-tables") && !was_given(given, DEGREE)) o.degrees = 10;
   if (!strcmp(o.name, "patch-tables") && !was_given(given, LEVEL)) o.levels = 0;

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <time.h>
 #include "bench.h"
-#include "device/device.h"
+#include "device/blocks.h"
+#include "device/kernel.h"
 #include "space/space.h"
 
 static int nearest_coarsening(double cells) {
@@ -28,6 +29,10 @@ TesStatus bench_space(TesContext *ctx, int dim, int degree, double dofs, bool co
 done:
   tes_mesh_destroy(&mesh);
   return status;
+}
+
+double bench_memory(TesContext *ctx) {
+  return (double)(tesi_has_kernels(ctx) ? tesi_usage_device(ctx).held : tesi_usage_host(ctx).held);
 }
 
 TesStatus bench_coefficient(TesContext *ctx, bool variable, TesFunction **a) {

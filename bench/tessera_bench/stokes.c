@@ -32,6 +32,8 @@ enum {
   RIGHT_HAND_SIDE,
   ALPHA,
   ASPECT,
+  RATE,
+  PAPER_RATE,
   SERIES,
   COLUMNS
 };
@@ -61,6 +63,8 @@ static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
                                            [RIGHT_HAND_SIDE] = {"rhs", 0, -1},
                                            [ALPHA] = {"alpha", 0, -2},
                                            [ASPECT] = {"aspect", 0, 0},
+                                           [RATE] = {"operator_gdofs_per_s", 0, 4},
+                                           [PAPER_RATE] = {"paper_operator_gdofs_per_s", 0, 3},
                                            [SERIES] = {"series", 0, -1}};
 
 static const char *const precision_names[] = {"mixed", "double", "single"};
@@ -213,6 +217,8 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
                                   [RIGHT_HAND_SIDE] = {0, o->random ? "random" : "manufactured"},
                                   [ALPHA] = {o->alpha, NULL},
                                   [ASPECT] = {o->aspect, NULL},
+                                  [RATE] = {1e3 / operator_ps, NULL},
+                                  [PAPER_RATE] = {1 / paper.operator_ns, NULL},
                                   [SERIES] = {0, series_name(o, degree, precision)}};
     if (!cli_table_add(table, row)) status = TES_OUT_OF_MEMORY;
   }
@@ -221,24 +227,42 @@ done:
   return status;
 }
 
+/* Over the degree, or the size; the paper's values beside, where its Table 2 has them. Figures 9 (the operator), 6
+ * (errors over time) and 13. */
+static CliPlot describe_plot(const BenchOptions *o) {
+  const bool sizes = o->cells > 1;
+  CliPlot plot = {.title = "Stokes flow, time to solution",
+                  .x_label = sizes ? "unknowns" : "degree",
+                  .y_label = "nanoseconds an unknown",
+                  .x = sizes ? DOFS : DEGREE,
+                  .y = NS,
+                  .series = sizes ? SERIES : PRECISION,
+                  .beside = {{.y = PAPER, .name = "paper, A100", .marks = true}},
+                  .log_x = sizes};
+  if (o->drawn == BENCH_DRAW_ERRORS)
+    plot = (CliPlot){.title = plot.title,
+                     .x_label = "seconds",
+                     .y_label = "error of the velocity",
+                     .x = SECONDS,
+                     .y = VELOCITY,
+                     .series = SERIES,
+                     .log_x = true,
+                     .log_y = true};
+  if (o->drawn == BENCH_DRAW_OPERATOR) {
+    plot.title = "Stokes flow, the float64 operator";
+    plot.y_label = "billion unknowns a second", plot.y = RATE, plot.beside[0].y = PAPER_RATE;
+  }
+  return plot;
+}
+
 TesStatus bench_stokes(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
   const BenchOptions *o = options;
   TesStatus status = TES_OK;
   if (o->variant) return bench_stokes_variants(ctx, o, result);
-  const bool wanted[] = {o->mixed, o->double_precision, o->single_precision}, errors = o->error_plot;
+  const bool wanted[] = {o->mixed, o->double_precision, o->single_precision};
   cli_table_begin(&result->table, columns, COLUMNS, o->common.verbosity >= TES_NORMAL);
-  result->plot = (CliPlot){.title = "Stokes flow, time to solution",
-                           .x_label = errors         ? "seconds"
-                                      : o->cells > 1 ? "unknowns"
-                                                     : "degree",
-                           .y_label = errors ? "error of the velocity" : "nanoseconds an unknown",
-                           .x = errors         ? SECONDS
-                                : o->cells > 1 ? DOFS
-                                               : DEGREE,
-                           .y = errors ? VELOCITY : NS,
-                           .series = o->cells > 1 || errors ? SERIES : PRECISION,
-                           .log_x = o->cells > 1 || errors,
-                           .log_y = errors};
+  result->plot = describe_plot(o);
+  if (o->seconds == 0) return TES_OK;
   for (int d = 0; d < o->dims; d++)
     for (int k = 0; k < o->degrees; k++)
       for (int c = 0; c < o->cells; c++)

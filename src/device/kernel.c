@@ -175,6 +175,18 @@ done:
   return status;
 }
 
+TesStatus tesi_kernel_use(TesContext *ctx, const TesiKernel *kernel, unsigned threads, size_t shared,
+                          TesiKernelUse *use) {
+  TesStatus status = TES_OK;
+  const struct TesiKernelTable *table = tesi_context_device(ctx)->kernels;
+  *use = (TesiKernelUse){0};
+  if (!table->use) return TES_OK;
+  if (!kernel->entry->function) TES_TRY(resolve(ctx, kernel->program, kernel->entry));
+  TES_TRY(table->use(ctx, kernel->entry->function, threads, shared, use));
+done:
+  return status;
+}
+
 int tesi_kernel_multiprocessors(const TesContext *ctx) {
   return tesi_context_device(ctx)->kernels->multiprocessors(ctx);
 }
@@ -182,18 +194,6 @@ int tesi_kernel_multiprocessors(const TesContext *ctx) {
 int64_t tesi_kernel_resident(const TesContext *ctx, int64_t each) {
   const struct TesiKernelTable *table = tesi_context_device(ctx)->kernels;
   return table->in_turn ? 1 : table->multiprocessors(ctx) * each;
-}
-
-TesStatus tesi_kernel_occupancy(TesContext *ctx, const TesiKernel *kernel, unsigned threads, size_t shared,
-                                int *blocks) {
-  TesStatus status = TES_OK;
-  const struct TesiKernelTable *table = tesi_context_device(ctx)->kernels;
-  *blocks = 0;
-  if (!table->occupancy) return TES_OK;
-  if (!kernel->entry->function) TES_TRY(resolve(ctx, kernel->program, kernel->entry));
-  TES_TRY(table->occupancy(ctx, kernel->entry->function, threads, shared, blocks));
-done:
-  return status;
 }
 
 void tesi_kernel_state_destroy(TesiKernelState *state) {

@@ -40,13 +40,18 @@ TesStatus tesi_kernel_get(TesContext *ctx, TesiProgram *program, const char *nam
 TesStatus tesi_kernel_launch(TesContext *ctx, const TesiKernel *kernel, TesiGrid grid, unsigned threads,
                              size_t shared, void **arguments);
 
+/* What a thread of a kernel needs, in registers and in local memory (arrays and spills), and how many blocks a
+ * multiprocessor holds at a time. All 0 where the device has no such thing. */
+typedef struct TesiKernelUse {
+  int registers, local_bytes, blocks;
+} TesiKernelUse;
+TesStatus tesi_kernel_use(TesContext *ctx, const TesiKernel *kernel, unsigned threads, size_t shared,
+                          TesiKernelUse *use);
+
 /* Multiprocessors of the device, 1 or more. */
 int tesi_kernel_multiprocessors(const TesContext *ctx);
 /* Blocks that are sure to run at a time, if `each` do on a multiprocessor. */
 int64_t tesi_kernel_resident(const TesContext *ctx, int64_t each);
-/* Blocks of a kernel that a multiprocessor holds at a time; 0: the device does not say. */
-TesStatus tesi_kernel_occupancy(TesContext *ctx, const TesiKernel *kernel, unsigned threads, size_t shared,
-                                int *blocks);
 
 /* ---- what a device with kernels provides: TesiDevice.kernels ------------------------------------------- */
 enum { TESI_TEXTS = 64 }; /* of a program, at most */
@@ -73,9 +78,9 @@ struct TesiKernelTable {
   TesStatus (*get)(TesContext *ctx, void *module, const char *name, size_t shared, void **function);
   TesStatus (*launch)(TesContext *ctx, void *function, TesiGrid grid, bool together, unsigned threads,
                       size_t shared, void **arguments);
+  TesStatus (*use)(TesContext *ctx, void *function, unsigned threads, size_t shared,
+                   TesiKernelUse *use); /* optional */
   int (*multiprocessors)(const TesContext *ctx);
-  /* Blocks of a function that a multiprocessor holds at a time; NULL: unknown. */
-  TesStatus (*occupancy)(TesContext *ctx, void *function, unsigned threads, size_t shared, int *blocks);
   bool in_turn; /* blocks run one after another: they cannot wait for each other */
   bool at_once; /* compile in tesi_program_get, with the context itself */
 };

@@ -177,17 +177,19 @@ done:
   return status;
 }
 
-static int multiprocessors(const TesContext *ctx) {
-  return state_of(ctx)->multiprocessors;
-}
-
-static TesStatus occupancy(TesContext *ctx, void *function, unsigned threads, size_t shared, int *blocks) {
+static TesStatus use(TesContext *ctx, void *function, unsigned threads, size_t shared, TesiKernelUse *use) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
   CU(s, context_set(s->context));
-  CU(s, occupancy(blocks, function, (int)threads, shared));
+  CU(s, function_get(&use->registers, TESI_CU_FUNCTION_REGISTERS, function));
+  CU(s, function_get(&use->local_bytes, TESI_CU_FUNCTION_LOCAL_BYTES, function));
+  CU(s, occupancy(&use->blocks, function, (int)threads, shared));
 done:
   return status;
+}
+
+static int multiprocessors(const TesContext *ctx) {
+  return state_of(ctx)->multiprocessors;
 }
 
 static const struct TesiKernelTable kernels = {.describe = describe,
@@ -196,8 +198,8 @@ static const struct TesiKernelTable kernels = {.describe = describe,
                                                .unload = unload,
                                                .get = get,
                                                .launch = launch,
-                                               .multiprocessors = multiprocessors,
-                                               .occupancy = occupancy};
+                                               .use = use,
+                                               .multiprocessors = multiprocessors};
 
 /* ---- graphs -------------------------------------------------------------------------------------------- */
 static TesStatus graph_begin(TesContext *ctx) {

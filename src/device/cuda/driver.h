@@ -17,6 +17,8 @@ enum {
   TESI_CU_MULTIPROCESSORS = 16,
   TESI_CU_COMPUTE_MAJOR = 75,
   TESI_CU_COMPUTE_MINOR = 76,
+  TESI_CU_FUNCTION_LOCAL_BYTES = 3,
+  TESI_CU_FUNCTION_REGISTERS = 4,
   TESI_CU_FUNCTION_MAX_DYNAMIC_SHARED = 8,
   TESI_CU_DEVICE_MAX_SHARED_OPTIN = 97,
   TESI_CU_SUCCESS = 0,
@@ -38,6 +40,7 @@ enum {
   X(module_unload, "cuModuleUnload", (TesiCuModule))                                                         \
   X(module_function, "cuModuleGetFunction", (TesiCuFunction *, TesiCuModule, const char *))                  \
   X(function_set, "cuFuncSetAttribute", (TesiCuFunction, int, int))                                          \
+  X(function_get, "cuFuncGetAttribute", (int *, int, TesiCuFunction))                                        \
   X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor", (int *, TesiCuFunction, int, size_t))          \
   X(launch, "cuLaunchKernel",                                                                                \
     (TesiCuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, TesiCuStream,     \
