@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include "operator/operator.h"
 #include "parallel/layout.h"
+#include "smoother/cell_patch/cell_patch.h"
+#include "smoother/smoother.h"
 #include "tessera/tessera.h"
 #include "testing.h"
 
@@ -173,6 +175,12 @@ static void the_rest_is_refused(void **state) {
   assert_int_equal(tes_operator_create(together, &quadrature, &op), TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(together), "this one is of kind quadrature"));
   tes_context_clear(together);
+  assert_ok(together, tes_operator_create(together, &(TesOperatorDesc){.space = space}, &op));
+  const TesSmootherDesc points = {.op = op, .kind = TES_SMOOTHER_GAUSS_SEIDEL};
+  assert_int_equal(tes_smoother_create(together, &points, &smoother), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(together), "so is for one rank"));
+  tes_context_clear(together);
+  tes_operator_destroy(&op);
   tes_space_destroy(&space);
   tes_mesh_destroy(&mesh);
   create_mesh(together, &(Case){.mesh = {.dim = 2, .cells = {8, 8}}}, &mesh);
@@ -192,13 +200,9 @@ static void the_rest_is_refused(void **state) {
   if (written != TES_MISSING) expect_one_rank("writing files");
   tes_context_clear(together);
   assert_ok(together, tes_operator_create(together, &(TesOperatorDesc){.space = space}, &op));
-  const TesSmootherDesc patches = {.op = op, .kind = TES_SMOOTHER_CELL_PATCH};
-  assert_int_equal(tes_smoother_create(together, &patches, &smoother), TES_INVALID_INPUT);
-  assert_non_null(strstr(tes_context_message(together), "cuts between ranks"));
-  tes_context_clear(together);
-  const TesMultigridDesc direct = {.op = op, .coarse = TES_COARSE_DIRECT};
-  assert_int_equal(tes_multigrid_create(together, &direct, &multigrid), TES_INVALID_INPUT);
-  assert_non_null(strstr(tes_context_message(together), "coarse cg"));
+  const TesMultigridDesc algebraic = {.op = op, .coarse = TES_COARSE_AMG};
+  assert_int_equal(tes_multigrid_create(together, &algebraic, &multigrid), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(together), "coarse amg is for one rank"));
   tes_context_clear(together);
   tes_operator_destroy(&op);
   tes_space_destroy(&space);
@@ -309,6 +313,95 @@ static void operators_are_one(void **state) {
   }
 }
 
+/* ---- smoothers ----------------------------------------------------------------------------------------- */
+
+static void smooth(const Applied *of, TesSmootherKind kind, TesSweep sweep, bool plain, TesVector *x) {
+  TesContext *ctx = of->op->context;
+  TesSmoother *smoother;
+  const TesSmootherDesc desc = {
+      .op = of->op, .kind = kind, .omega = kind == TES_SMOOTHER_PATCH_ADDITIVE ? 0.3 : 0};
+  assert_ok(ctx, tes_smoother_create(ctx, &desc, &smoother));
+  assert_ok(ctx, tes_vector_copy(of->x, 1, x));
+  if (plain) {
+    assert_ok(ctx, tesi_smoother_apply_ref(smoother, of->r, x, sweep, false));
+  } else {
+    assert_ok(ctx, tes_smoother_apply(smoother, of->r, x, sweep, false));
+    assert_ok(ctx, tes_smoother_apply(smoother, of->y, x, !sweep, false)); /* from what it left at the cuts */
+  }
+  tes_smoother_destroy(&smoother);
+}
+
+static void expect_equal_copies(const TesSpace *space, const TesVector *v) {
+  TesiExchange *shared = space->layout->shared;
+  const int32_t *entry = NULL;
+  double *least = values_of(together, v), *most = values_of(together, v);
+  for (int64_t i = 0; i < space->length; i++) least[i] = -least[i];
+  tesi_exchange_begin(shared, TES_DOUBLE, least);
+  tesi_exchange_end(shared, TESI_MAXIMUM, TES_DOUBLE, least);
+  tesi_exchange_begin(shared, TES_DOUBLE, most);
+  tesi_exchange_end(shared, TESI_MAXIMUM, TES_DOUBLE, most);
+  for (int64_t i = 0, n = tesi_exchange_entries(shared, &entry); i < n; i++)
+    assert_true(-least[entry[i]] == most[entry[i]]);
+  free(least);
+  free(most);
+}
+
+/* Vertex patches of boxes: the step of one rank. All copies are the same to the last bit. */
+static void sweeps_are_one(void **state) {
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases && cases[c].mesh.kind == TES_MESH_BOX; c++) {
+    Applied whole, part;
+    TesVector *x, *y;
+    apply(alone, &cases[c], &whole);
+    apply(together, &cases[c], &part);
+    assert_ok(alone, tesi_operator_new_vector(whole.op, TES_DOUBLE, &x));
+    assert_ok(together, tesi_operator_new_vector(part.op, TES_DOUBLE, &y));
+    int64_t *match = match_nodes(whole.space, part.space);
+    for (int k = 0; k < 8; k++) {
+      const TesSmootherKind kind = k & 1 ? TES_SMOOTHER_PATCH_ADDITIVE : TES_SMOOTHER_PATCH;
+      const TesSweep sweep = k & 2 ? TES_BACKWARD : TES_FORWARD;
+      smooth(&whole, kind, sweep, k & 4, x);
+      smooth(&part, kind, sweep, k & 4, y);
+      compare("a sweep", x, y, match, 1e-11);
+      expect_equal_copies(part.space, y);
+    }
+    free(match);
+    tes_vector_destroy(&x);
+    tes_vector_destroy(&y);
+    release(&whole);
+    release(&part);
+  }
+}
+
+/* Patches of cells of forests, and the weights at their nodes; fast and plain. */
+static void cell_patches_are_one(void **state) {
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    Applied of[2];
+    TesiCellPatches *patches[2];
+    TesVector *z[2][3];
+    if (cases[c].mesh.kind == TES_MESH_BOX) continue;
+    for (int i = 0; i < 2; i++) {
+      TesContext *ctx = i ? together : alone;
+      apply(ctx, &cases[c], &of[i]);
+      assert_ok(ctx, tesi_cell_patches_create(of[i].op, &patches[i]));
+      for (int j = 0; j < 3; j++) assert_ok(ctx, tesi_operator_new_vector(of[i].op, TES_DOUBLE, &z[i][j]));
+      assert_ok(ctx, tesi_cell_patches_apply(patches[i], of[i].r->data, z[i][0]->data));
+      assert_ok(ctx, tesi_cell_patches_apply_ref(patches[i], of[i].r->data, z[i][1]->data));
+      memcpy(z[i][2]->data, patches[i]->weight, (size_t)of[i].op->length * sizeof(double));
+    }
+    int64_t *match = match_nodes(of[0].space, of[1].space);
+    static const char *const names[] = {"patches of cells", "patches of cells, plain", "weights"};
+    for (int j = 0; j < 3; j++) compare(names[j], z[0][j], z[1][j], match, 1e-10);
+    free(match);
+    for (int i = 0; i < 2; i++) {
+      for (int j = 0; j < 3; j++) tes_vector_destroy(&z[i][j]);
+      tesi_cell_patches_destroy(&patches[i]);
+      release(&of[i]);
+    }
+  }
+}
+
 /* ---- solves -------------------------------------------------------------------------------------------- */
 
 typedef struct Solved {
@@ -318,8 +411,15 @@ typedef struct Solved {
   double l2, h1, mean;
 } Solved;
 
-static void solve(TesContext *ctx, const Case *is, TesMethod method, TesSolvePrecision precision,
-                  Solved *to) {
+/* How a case is solved. */
+typedef struct How {
+  TesMethod method;
+  TesSolvePrecision precision;
+  TesSmootherKind smoother;
+  TesCoarseKind coarse; /* of forests */
+} How;
+
+static void solve(TesContext *ctx, const Case *is, const How *how, Solved *to) {
   TesFunction *a = expression(ctx, is->a), *u = expression(ctx, is->u), *f;
   TesSolveResult result;
   create_mesh(ctx, is, &to->mesh);
@@ -333,11 +433,11 @@ static void solve(TesContext *ctx, const Case *is, TesMethod method, TesSolvePre
                                .boundaries = is->values ? 2 : 1,
                                .boundary = boundary,
                                .exact = {u},
-                               .solver = {.method = method,
+                               .solver = {.method = how->method,
                                           .tolerance = 1e-12,
-                                          .precision = precision,
-                                          .coarse = is->mesh.kind ? TES_COARSE_AUTO : TES_COARSE_CG,
-                                          .smoother = TES_SMOOTHER_CHEBYSHEV}};
+                                          .precision = how->precision,
+                                          .coarse = is->mesh.kind ? TES_COARSE_AUTO : how->coarse,
+                                          .smoother = how->smoother}};
   assert_ok(ctx, tes_problem_create(ctx, &desc, &to->problem));
   assert_ok(ctx, tes_problem_solve(to->problem, &result));
   to->iterations = result.iterations;
@@ -350,16 +450,23 @@ static void solve(TesContext *ctx, const Case *is, TesMethod method, TesSolvePre
 
 static void solves_are_one(void **state) {
   (void)state;
+  static const How how[] = {
+      {TES_METHOD_AUTO, TES_SOLVE_MIXED, TES_SMOOTHER_CHEBYSHEV, TES_COARSE_CG},
+      {TES_METHOD_AUTO, TES_SOLVE_MIXED, TES_SMOOTHER_AUTO, TES_COARSE_AUTO},
+      {TES_METHOD_CG, TES_SOLVE_MIXED, TES_SMOOTHER_CELL_PATCH, TES_COARSE_DIRECT}, /* of boxes: patch */
+      {TES_METHOD_GMRES, TES_SOLVE_DOUBLE, TES_SMOOTHER_CHEBYSHEV, TES_COARSE_CG}};
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-    for (int k = 0; k < 1 + (int)(c % 3 == 1); k++) {
+    for (int k = 0; k < 4; k++) {
       Solved whole, part;
-      const TesMethod method = k ? TES_METHOD_GMRES : TES_METHOD_AUTO;
-      const TesSolvePrecision precision = k ? TES_SOLVE_DOUBLE : TES_SOLVE_MIXED;
-      solve(alone, &cases[c], method, precision, &whole);
-      solve(together, &cases[c], method, precision, &part);
+      How as = how[k];
+      if (k > 1 && c % 3 != (size_t)k - 2) continue;
+      if (cases[c].mesh.kind == TES_MESH_BOX && as.smoother == TES_SMOOTHER_CELL_PATCH)
+        as.smoother = TES_SMOOTHER_PATCH;
+      solve(alone, &cases[c], &as, &whole);
+      solve(together, &cases[c], &as, &part);
       int64_t *match = match_nodes(tes_problem_space(whole.problem), tes_problem_space(part.problem));
       compare("u", tes_problem_solution(whole.problem), tes_problem_solution(part.problem), match, 1e-11);
-      /* boxes have a start by full multigrid, and may end on a larger coarsest level */
+      /* boxes may end on a larger coarsest level */
       assert_in_range(part.iterations, cases[c].mesh.kind ? 1 : whole.iterations - 1, whole.iterations + 1);
       assert_near(part.l2, whole.l2, 1e-9 * whole.l2);
       assert_near(part.h1, whole.h1, 1e-9 * whole.h1);
@@ -374,6 +481,7 @@ static void solves_are_one(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(spaces_are_one), cmocka_unit_test(operators_are_one),
+                                     cmocka_unit_test(sweeps_are_one), cmocka_unit_test(cell_patches_are_one),
                                      cmocka_unit_test(solves_are_one), cmocka_unit_test(the_rest_is_refused)};
   const TesStatus status = tesi_communicator_create_mpi(&world);
   if (status != TES_OK) return status == TES_MISSING ? 77 : 1;

@@ -65,6 +65,21 @@ TesStatus tesi_context_new(const TesContextDesc *desc, TesContext **context) {
   return TES_OK;
 }
 
+TesStatus tesi_context_create_alone(TesContext *ctx, TesContext **alone) {
+  TesStatus status = TES_OK;
+  const TesContextDesc desc = {.threads = ctx->threads,
+                               .verbosity = TES_QUIET,
+                               .allocator = ctx->allocator,
+                               .deterministic = ctx->deterministic,
+                               .simd_bits = ctx->simd_bits};
+  if (tesi_context_new(&desc, alone) != TES_OK) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a context");
+  (*alone)->maps = ctx->maps;
+  (*alone)->silent = true;
+  (*alone)->device = ctx->device;
+done:
+  return status;
+}
+
 TesContext *tesi_context_retain(TesContext *ctx) {
   atomic_fetch_add(&ctx->references, 1);
   return ctx;

@@ -134,3 +134,45 @@ void tesi_exchange_mean(TesiExchange *e, double *known, double *x) {
   for (int64_t i = 0; i < entries; i++)
     if (known[entry[i]] > 0) x[entry[i]] /= known[entry[i]];
 }
+
+/* A message is a number of records, and as many as the longest list has. */
+TesStatus tesi_exchange_records(TesContext *ctx, const TesiExchange *e, int64_t count, size_t size,
+                                const void *records, int64_t *total, void *received) {
+  TesStatus status = TES_OK;
+  const TesCommunicator *communicator = tesi_context_communicator(ctx);
+  const int ranks = e ? e->sharers.ranks : 0;
+  char *sent = NULL, *lists = NULL, **all = received;
+  TesiMessage *message = NULL;
+  double most = (double)count;
+  int messages = 0;
+  *total = 0, *all = NULL;
+  if (tesi_ranks(ctx) == 1) return TES_OK;
+  tesi_reduce(ctx, TESI_MAXIMUM, 1, &most);
+  const size_t bytes = sizeof count + (size_t)most * size;
+  TES_ALLOC(&sent, bytes);
+  TES_ALLOC(&lists, (size_t)ranks * bytes);
+  TES_ALLOC(&message, ranks);
+  TES_ALLOC(all, (size_t)ranks * (size_t)most * size);
+  memcpy(sent, &count, sizeof count);
+  if (count) memcpy(sent + sizeof count, records, (size_t)count * size);
+  for (int r = 0; r < ranks; r++) {
+    if (r == e->own) continue;
+    message[messages] =
+        (TesiMessage){e->sharers.rank[r], (int64_t)bytes, sent, lists + (size_t)messages * bytes};
+    messages++;
+  }
+  communicator->table->begin(communicator, messages, message);
+  communicator->table->end(communicator);
+  for (int i = 0; i < messages; i++) {
+    const char *list = lists + (size_t)i * bytes;
+    int64_t told;
+    memcpy(&told, list, sizeof told);
+    memcpy(*all + (size_t)*total * size, list + sizeof told, (size_t)told * size);
+    *total += told;
+  }
+done:
+  tesi_free(ctx, &sent);
+  tesi_free(ctx, &lists);
+  tesi_free(ctx, &message);
+  return status;
+}

@@ -66,6 +66,17 @@ void tesi_layout_destroy(TesiLayout **layout) {
   tes_context_destroy(&ctx);
 }
 
+TesStatus tesi_layout_numbers(const TesiLayout *layout, double **number) {
+  TesContext *ctx = layout->context;
+  TesStatus status = TES_OK;
+  const TesiOwned *own = &layout->block[0];
+  TES_ALLOC(number, layout->length);
+  for (int64_t i = 0; i < own->owned; i++) (*number)[own->start + i] = (double)(own->first + i);
+  tesi_exchange_sum(layout->shared, TES_DOUBLE, *number);
+done:
+  return status;
+}
+
 double tesi_layout_product(const TesiLayout *layout, const double *x, const double *y) {
   double sum = 0;
   for (int b = 0; b < layout->blocks; b++) {

@@ -40,6 +40,10 @@ TesStatus tesi_layout_put_together(TesContext *ctx, int parts, const TesiLayout 
 TesiLayout *tesi_layout_retain(const TesiLayout *layout);
 void tesi_layout_destroy(TesiLayout **layout);
 
+/* *number [length]: of each entry that among the owned entries of all ranks, the same in all copies; of one block. The
+ * caller's to free; exact, as integers below 2^53. Every rank calls it. */
+TesStatus tesi_layout_numbers(const TesiLayout *layout, double **number);
+
 /* Sum over owned entries of all ranks of x_i y_i, y NULL: of x_i; host memory, on one thread: of levels that are
  * small. */
 double tesi_layout_product(const TesiLayout *layout, const double *x, const double *y);

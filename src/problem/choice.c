@@ -13,11 +13,10 @@
 /* Boxes where a is a number. Isotropic cells and constant coefficients: the patch smoother leaves so little that full
  * multigrid and a few defect corrections beat any Krylov method, and need no further vectors. Varying coefficients:
  * every level tries which smoother serves it (tes_smoother_create), so GMRES, which takes any and makes up for what it
- * does not reach. Conjugate gradients where the smoother is symmetric anyway. All other meshes, and boxes of several
- * ranks: chebyshev, or patches of cells or of lines of them where these are stretched, whose cycles are symmetric,
- * inside cg from the start that full multigrid makes: a sixth of a cycle that saves one to three. The first row that
- * fits holds; full multigrid makes its own start, so that V-cycles, or cg alone, take its place where there is a
- * guess. */
+ * does not reach. Conjugate gradients where the smoother is symmetric anyway. All other meshes: chebyshev, or patches
+ * of cells or of lines of them where these are stretched, whose cycles are symmetric, inside cg from the start that
+ * full multigrid makes: a sixth of a cycle that saves one to three. The first row that fits holds; full multigrid makes
+ * its own start, so that V-cycles, or cg alone, take its place where there is a guess. */
 enum { BOX = 1, OTHER = 2, NO = 1, YES = 2, ONE_WAY = 4, ANY = 7 };
 enum { ASKED_ANY = -1, ASKED_SYMMETRIC = -2 };
 static const struct {
@@ -69,6 +68,7 @@ static double aspect_ratio(const TesSpace *space) {
       for (int i = 0; i < axis[d].cells; i++)
         for (int j = 0; j < axis[e].cells && d != e; j += tesi_max(1, axis[e].cells - 1))
           ratio = fmax(ratio, axis[d].h[i] / axis[e].h[j]);
+  tesi_reduce(space->context, TESI_MAXIMUM, 1, &ratio);
   return ratio;
 }
 
@@ -138,10 +138,10 @@ static void choose_tolerance(TesProblem *p) {
                : names[p->options.precision]);
 }
 
-/* Cell patches stand on the nodes of a scalar element, to this degree, and on one rank. */
+/* Cell patches stand on the nodes of a scalar element, to this degree. */
 static bool has_cell_patches(const TesSpace *space) {
   enum { DEGREE = 8 };
-  return space->element == TES_ELEMENT_Q && space->degree <= DEGREE && tesi_ranks(space->context) == 1;
+  return space->element == TES_ELEMENT_Q && space->degree <= DEGREE;
 }
 
 /* What no choice serves. */
@@ -172,10 +172,9 @@ static void warn(const TesProblem *p, const TesiSurvey *survey) {
 static TesStatus choose_direct(TesProblem *p, TesSmootherKind *smoother) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TES_CHECK(tesi_is_separable(p->op) && tesi_ranks(ctx) == 1,
+  TES_CHECK(tesi_is_separable(p->op),
             "solver.method: direct is fast diagonalization: of boxes with constant a and c, without a "
-            "velocity that "
-            "is solved for, on one rank");
+            "velocity that is solved for");
   p->method = TES_METHOD_VCYCLE;
   *smoother = TES_SMOOTHER_AUTO;
   choose_tolerance(p);
@@ -199,10 +198,9 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
     survey.stretch = TESI_EVEN; /* no smoother of lines or cells serves several components */
   warn(p, &survey);
   const TesiSituation situation = {
-      .mesh = p->equation->couples || survey.matrices || tesi_ranks(ctx) > 1 ? TES_MESH_CELLS : p->mesh->kind,
+      .mesh = p->equation->couples || survey.matrices ? TES_MESH_CELLS : p->mesh->kind,
       .constant = tesi_operator_constant(p->levels),
-      .stretch = (p->mesh->kind == TES_MESH_BOX && !survey.matrices && tesi_ranks(ctx) == 1) ||
-                         has_cell_patches(p->space)
+      .stretch = (p->mesh->kind == TES_MESH_BOX && !survey.matrices) || has_cell_patches(p->space)
                      ? survey.stretch
                      : TESI_EVEN,
       .guess = p->start || p->in_time,

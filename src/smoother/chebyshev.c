@@ -194,7 +194,7 @@ static bool leaves_strong_couplings(const TesiCellPatches *p) {
  * (docs/performance-adaptive.md). */
 static int usual_degree(const TesSmoother *smoother, const TesiCellPatches *patches) {
   const TesSpace *space = smoother->op->space;
-  if (patches) return leaves_strong_couplings(patches) ? 4 : 2;
+  if (patches) return tesi_reduce_any(smoother->context, leaves_strong_couplings(patches)) ? 4 : 2;
   return space && space->degree >= 5 ? 5 : 4;
 }
 

@@ -39,7 +39,9 @@ done:
 static TesStatus init_patch(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  if (tesi_is_dg(smoother->op))
+  if (smoother->op->local)
+    TES_TRY(tesi_smoother_ranks_init(smoother));
+  else if (tesi_is_dg(smoother->op))
     TES_TRY(tesi_smoother_dg_init(smoother));
   else if (tesi_is_saddle_varying(smoother->op))
     TES_TRY(tesi_smoother_saddle_varying_init(smoother));
@@ -57,12 +59,7 @@ done:
   return status;
 }
 
-static const char *wants_one_rank(const TesOperator *op) {
-  return op->local ? "it does not reach over the cuts between ranks; use chebyshev or jacobi" : NULL;
-}
-
 static const char *wants_patches(const TesOperator *op) {
-  if (wants_one_rank(op)) return wants_one_rank(op);
   return tesi_is_diffusion(op) || is_broken(op)
              ? NULL
              : "it is for operators over a box (separable, quadrature, saddle, dg)";
@@ -75,12 +72,15 @@ static const char *wants_diagonal(const TesOperator *op) {
 }
 
 static const char *wants_box(const TesOperator *op) {
-  if (wants_one_rank(op)) return wants_one_rank(op);
   return tesi_is_diffusion(op) ? NULL : "it is for operators over a box (separable, quadrature)";
 }
 
+static const char *wants_one_box(const TesOperator *op) {
+  return op->local ? "it goes from node to node, and so is for one rank; use patch, chebyshev or jacobi"
+                   : wants_box(op);
+}
+
 static const char *wants_mapped(const TesOperator *op) {
-  if (wants_one_rank(op)) return wants_one_rank(op);
   return op->kind == &tesi_operator_mapped ? NULL
                                            : "it is for mapped operators; boxes have vertex patches (patch)";
 }
@@ -101,15 +101,15 @@ static const struct {
   const char *name;
   const char *(*refuses)(const TesOperator *op);
   TesStatus (*init)(TesSmoother *smoother);
-} kinds[] = {
-    [TES_SMOOTHER_PATCH] = {"patch", wants_patches, init_patch},
-    [TES_SMOOTHER_PATCH_ADDITIVE] = {"patch_additive", wants_box, init_patch},
-    [TES_SMOOTHER_JACOBI] = {"jacobi", wants_diagonal, tesi_smoother_jacobi_init},
-    [TES_SMOOTHER_CHEBYSHEV] = {"chebyshev", wants_diagonal, tesi_smoother_chebyshev_init},
-    [TES_SMOOTHER_GAUSS_SEIDEL] = {"gauss_seidel", wants_box, tesi_smoother_gauss_seidel_init},
-    [TES_SMOOTHER_GAUSS_SEIDEL_MORTON] = {"gauss_seidel_morton", wants_box, tesi_smoother_gauss_seidel_init},
-    [TES_SMOOTHER_CELL_PATCH] = {"cell_patch", wants_cells, init_cells},
-    [TES_SMOOTHER_LINE_PATCH] = {"line_patch", wants_mapped, tesi_smoother_chebyshev_init}};
+} kinds[] = {[TES_SMOOTHER_PATCH] = {"patch", wants_patches, init_patch},
+             [TES_SMOOTHER_PATCH_ADDITIVE] = {"patch_additive", wants_box, init_patch},
+             [TES_SMOOTHER_JACOBI] = {"jacobi", wants_diagonal, tesi_smoother_jacobi_init},
+             [TES_SMOOTHER_CHEBYSHEV] = {"chebyshev", wants_diagonal, tesi_smoother_chebyshev_init},
+             [TES_SMOOTHER_GAUSS_SEIDEL] = {"gauss_seidel", wants_one_box, tesi_smoother_gauss_seidel_init},
+             [TES_SMOOTHER_GAUSS_SEIDEL_MORTON] = {"gauss_seidel_morton", wants_one_box,
+                                                   tesi_smoother_gauss_seidel_init},
+             [TES_SMOOTHER_CELL_PATCH] = {"cell_patch", wants_cells, init_cells},
+             [TES_SMOOTHER_LINE_PATCH] = {"line_patch", wants_mapped, tesi_smoother_chebyshev_init}};
 
 /* Jacobi and Chebyshev need no more than residuals and the diagonal, of whatever space. */
 static bool goes_by_part(const TesSmoother *smoother) {
@@ -123,8 +123,7 @@ static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   if (goes_by_part(smoother)) return tesi_smoother_parts_init(smoother);
-  const bool any = smoother->kind == TES_SMOOTHER_AUTO,
-             box = tesi_is_diffusion(smoother->op) && !smoother->op->local;
+  const bool any = smoother->kind == TES_SMOOTHER_AUTO, box = tesi_is_diffusion(smoother->op);
   if (any)
     smoother->kind = box || is_broken(smoother->op) ? TES_SMOOTHER_PATCH
                      : tesi_is_upwind(smoother->op) ? TES_SMOOTHER_CELL_PATCH

@@ -11,6 +11,7 @@
 #include "multigrid/coarse/coarse_saddle_varying.h"
 #include "operator/dg/dg.h"
 #include "operator/operator_parts.h"
+#include "operator/operator_wide.h"
 #include "operator/saddle_varying/saddle_varying.h"
 #include "parallel/comm.h"
 
@@ -25,6 +26,10 @@ struct TesiCoarse {
   int parts, same[TESI_SCALARS];
   TesiCoarse *part[TESI_SCALARS];
   TesiDiagonalization *diagonalization;
+  /* Of a box of several ranks: each solves all of it, with vectors of its own. */
+  TesiWide *wide;
+  TesiCoarse *whole;
+  TesVector *whole_b, *whole_x;
   TesiCoarseMatrix *matrix; /* of mapped operators */
   TesiCoarseSaddle *saddle;
   TesiCoarseSaddleVarying *saddle_varying;
@@ -142,6 +147,26 @@ done:
   return status;
 }
 
+/* All of the box on every rank. */
+static TesStatus create_on_ranks(TesiCoarse *c) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_wide_create(c->op, TESI_WIDE_ALL, &c->wide));
+  const TesOperator *op = tesi_wide_operator(c->wide);
+  TES_TRY(tesi_wide_report(c->wide, tesi_coarse_create(op, TES_DOUBLE, TES_COARSE_DIRECT, &c->whole)));
+  TES_TRY(tesi_wide_report(c->wide, tesi_operator_new_vector(op, TES_DOUBLE, &c->whole_b)));
+  TES_TRY(tesi_wide_report(c->wide, tesi_operator_new_vector(op, TES_DOUBLE, &c->whole_x)));
+done:
+  return status;
+}
+
+static TesStatus solve_on_ranks(TesiCoarse *c) {
+  tesi_wide_fill(c->wide, TES_DOUBLE, c->b, c->whole_b->data);
+  const TesStatus status = tesi_wide_report(c->wide, tesi_coarse_solve(c->whole, c->whole_b, c->whole_x));
+  tesi_wide_take(c->wide, TES_DOUBLE, c->whole_x->data, c->x);
+  return status;
+}
+
 /* Mapped operators: a matrix. */
 static TesStatus create_mapped(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
   TesContext *ctx = c->context;
@@ -172,15 +197,16 @@ static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKi
   TesStatus status = TES_OK;
   const bool saddle = c->op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(c->op) ||
                       tesi_is_dg(c->op) || tesi_is_upwind(c->op),
-             box = (tesi_is_diffusion(c->op) && !c->op->local) || saddle;
+             box = tesi_is_diffusion(c->op) || saddle;
   TES_CHECK(!box || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
             "the coarsest level of a box is solved by fast diagonalization: coarse amg and cg are for other "
             "meshes");
   TES_ALLOC(&c->b, c->length);
   TES_ALLOC(&c->x, c->length);
-  TES_TRY(saddle ? create_saddle(c, precision)
-          : box  ? create_box(c, precision)
-                 : create_mapped(c, precision, kind));
+  TES_TRY(saddle                ? create_saddle(c, precision)
+          : box && c->op->local ? create_on_ranks(c)
+          : box                 ? create_box(c, precision)
+                                : create_mapped(c, precision, kind));
 done:
   return status;
 }
@@ -227,6 +253,10 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tesi_coarse_lu_destroy(&c->lu);
   for (int p = 0; p < 2; p++) tesi_coarse_saddle_device_destroy(&c->saddle_device[p]);
   tesi_diagonalization_destroy(&c->diagonalization);
+  tes_vector_destroy(&c->whole_b);
+  tes_vector_destroy(&c->whole_x);
+  tesi_coarse_destroy(&c->whole);
+  tesi_wide_destroy(&c->wide);
   tes_operator_destroy(&c->op);
   tesi_free(ctx, &c);
   tes_context_destroy(&ctx);
@@ -303,7 +333,9 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   if (coarse->dense) return tesi_coarse_dense_solve(coarse->dense, b->data, x->data);
   if (coarse->p) return conjugate_gradients(coarse, b, x);
   TES_TRY(tes_vector_get(b, coarse->b));
-  if (coarse->matrix)
+  if (coarse->wide)
+    TES_TRY(solve_on_ranks(coarse));
+  else if (coarse->matrix)
     TES_TRY(tesi_coarse_matrix_solve(coarse->matrix, coarse->b, coarse->x));
   else if (coarse->lu)
     TES_TRY(tesi_coarse_lu_solve(coarse->lu, coarse->b, coarse->x));

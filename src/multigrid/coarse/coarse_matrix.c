@@ -3,6 +3,7 @@
  * zero the solution is that of mean zero. */
 #include <lapacke.h>
 #include <math.h>
+#include <string.h>
 #include "multigrid/coarse/amg.h"
 #include "multigrid/coarse/coarse.h"
 #include "operator/operator.h"
@@ -16,7 +17,10 @@ struct TesiCoarseMatrix {
   TesContext *context;
   TesOperator *op;
   int64_t length;
-  double *factor;           /* [length][length], lower triangle; NULL: conjugate gradients */
+  int64_t size;             /* of the matrix: length, on several ranks the entries of all */
+  double *number;           /* [length] on several ranks: that of an entry in the matrix; NULL: its own */
+  double *gathered;         /* [size] on several ranks */
+  double *factor;           /* [size][size], lower triangle; NULL: conjugate gradients */
   TesiAmg *amg;             /* of conjugate gradients; NULL: the diagonal */
   int motions;              /* rigid ones that nothing holds */
   double *motion;           /* [motions][length], orthonormal */
@@ -24,18 +28,43 @@ struct TesiCoarseMatrix {
   TesVector *p, *q;         /* device */
 };
 
+/* to[size] <- entries b[length] of all ranks, on each of them. */
+static void gather(const TesiCoarseMatrix *m, const double *b, double *to) {
+  const TesiLayout *layout = m->op->space->layout;
+  const TesiOwned *own = &layout->block[0];
+  memset(to, 0, (size_t)m->size * sizeof *to);
+  memcpy(to + own->first, b + own->start, (size_t)own->owned * sizeof *b);
+  tesi_reduce(m->context, TESI_SUM, (int)m->size, to);
+}
+
+static bool is_entry(const TesiCoarseMatrix *m, int64_t i, int64_t row) {
+  return m->number ? m->number[i] == (double)row : i == row;
+}
+
 static TesStatus assemble(TesiCoarseMatrix *m) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
-  const int64_t n = m->length;
+  const int64_t n = m->size;
   TES_ALLOC(&m->factor, n * n);
-  for (int64_t i = 0; i < n; i++) {
-    m->r[i] = 1;
+  for (int64_t row = 0; row < n; row++) {
+    double *const to = m->factor + row * n;
+    for (int64_t i = 0; i < m->length; i++) m->r[i] = is_entry(m, i, row);
     TES_TRY(tes_vector_set(m->p, m->r));
-    m->r[i] = 0;
     TES_TRY(tes_operator_apply(m->op, m->p, m->q));
-    TES_TRY(tes_vector_get(m->q, m->factor + i * n));
+    TES_TRY(tes_vector_get(m->q, m->number ? m->r : to));
+    if (m->number) gather(m, m->r, to);
   }
+done:
+  return status;
+}
+
+/* The numbers that ranks agree about. */
+static TesStatus number_entries(TesiCoarseMatrix *m) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  const TesiLayout *layout = m->op->space->layout;
+  TES_TRY(tesi_layout_numbers(layout, &m->number));
+  TES_ALLOC(&m->gathered, m->size);
 done:
   return status;
 }
@@ -43,8 +72,9 @@ done:
 static TesStatus factorize(TesiCoarseMatrix *m) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
-  const int64_t n = m->length;
+  const int64_t n = m->size;
   double trace = 0;
+  if (tesi_ranks(ctx) > 1) TES_TRY(number_entries(m));
   TES_TRY(assemble(m));
   for (int64_t i = 0; i < n; i++) trace += m->factor[i * n + i];
   for (int64_t i = 0; m->op->singular && i < n * n; i++) m->factor[i] += trace / ((double)n * (double)n);
@@ -102,11 +132,11 @@ done:
 static TesStatus check_memory(const TesiCoarseMatrix *m) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
-  const double bytes = 8 * (double)m->length * (double)m->length, free = (double)tes_memory_available();
+  const double bytes = 8 * (double)m->size * (double)m->size, free = (double)tes_memory_available();
   if (bytes > free)
     TES_FAIL(TES_OUT_OF_MEMORY,
              "the coarsest level has %lld unknowns: a direct solver needs %.3g GiB, %.3g GiB are free",
-             (long long)m->length, bytes / (1 << 30), free / (1 << 30));
+             (long long)m->size, bytes / (1 << 30), free / (1 << 30));
 done:
   return status;
 }
@@ -116,12 +146,11 @@ static TesStatus choose(TesiCoarseMatrix *m, TesCoarseKind kind) {
   TesStatus status = TES_OK;
   const bool elasticity = tesi_is_elasticity(m->op);
   if (kind == TES_COARSE_AUTO)
-    kind = tesi_ranks(ctx) > 1                   ? TES_COARSE_CG
-           : m->length <= TESI_DENSE             ? TES_COARSE_DIRECT
-           : tesi_amg_available() && !elasticity ? TES_COARSE_AMG
-                                                 : TES_COARSE_CG;
-  TES_CHECK(tesi_ranks(ctx) == 1 || kind == TES_COARSE_CG,
-            "several ranks solve the coarsest level by conjugate gradients: coarse cg");
+    kind = m->size <= TESI_DENSE                                         ? TES_COARSE_DIRECT
+           : tesi_amg_available() && !elasticity && tesi_ranks(ctx) == 1 ? TES_COARSE_AMG
+                                                                         : TES_COARSE_CG;
+  TES_CHECK(tesi_ranks(ctx) == 1 || kind != TES_COARSE_AMG,
+            "coarse amg is for one rank; several have direct and cg on their coarsest level");
   TES_CHECK(kind != TES_COARSE_AMG || !elasticity,
             "coarse amg is for one component; elasticity has direct and cg on its coarsest level");
   if (kind == TES_COARSE_DIRECT) {
@@ -144,6 +173,7 @@ TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesC
   m->context = tesi_context_retain(ctx);
   m->op = tesi_operator_retain(op);
   m->length = op->length;
+  m->size = tesi_ranks(ctx) > 1 ? op->space->layout->global : op->length;
   TES_ALLOC(&m->r, m->length);
   TES_ALLOC(&m->z, m->length);
   TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &m->p));
@@ -163,6 +193,8 @@ void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix) {
   TesContext *ctx = m->context;
   *matrix = NULL;
   tesi_amg_destroy(&m->amg);
+  tesi_free(ctx, &m->number);
+  tesi_free(ctx, &m->gathered);
   tesi_free(ctx, &m->factor);
   tesi_free(ctx, &m->motion);
   tesi_free(ctx, &m->diagonal);
@@ -239,14 +271,17 @@ done:
 TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, double *x) {
   TesContext *ctx = matrix->context;
   TesStatus status = TES_OK;
-  const int64_t n = matrix->length;
+  const int64_t n = matrix->size;
   const double mean = mean_of(matrix, b);
+  double *const all = matrix->number ? matrix->gathered : x;
   if (!matrix->factor) return conjugate_gradients(matrix, b, x);
-  for (int64_t i = 0; i < n; i++) x[i] = b[i] - mean;
+  for (int64_t i = 0; i < matrix->length; i++) x[i] = b[i] - mean;
   tesi_elasticity_project(n, matrix->motions, matrix->motion, x);
+  if (matrix->number) gather(matrix, x, all);
   const int info = (int)LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, matrix->factor, (lapack_int)n,
-                                       x, (lapack_int)n);
+                                       all, (lapack_int)n);
   if (info != 0) TES_FAIL(TES_INTERNAL, "LAPACK dpotrs: %d", info);
+  for (int64_t i = 0; matrix->number && i < matrix->length; i++) x[i] = all[(int64_t)matrix->number[i]];
 done:
   return status;
 }

@@ -141,6 +141,8 @@ TesStatus tesi_cell_patch_weights(TesiCellPatches *p, const TesOperator *op, dou
   double *diagonal = NULL;
   TES_ALLOC(&diagonal, m->nodes);
   TES_TRY(tesi_diagonal_ref(op, diagonal));
+  tesi_exchange_sum(p->sum, TES_DOUBLE, sum);
+  tesi_exchange_sum(p->sum, TES_DOUBLE, count);
   for (int64_t i = 0; i < m->nodes; i++)
     diagonal[i] = count[i] > 0 ? sqrt(sum[i] / (count[i] * count[i] * diagonal[i])) : 0;
   TES_TRY(tesi_operator_vector(op, &p->weight));
@@ -274,10 +276,11 @@ static TesStatus begin(const TesOperator *op, bool lines, TesiCellPatches **patc
   p = *patches;
   p->context = tesi_context_retain(ctx);
   p->m = tesi_mapped_of(op);
+  p->sum = op->space ? op->space->layout->sum : NULL;
   TES_ALLOC(&p->end, p->m->cells);
   TES_ALLOC(&p->g, p->m->cells);
   if (lines) TES_ALLOC(&p->across, p->m->cells);
-  TES_TRY(tesi_cell_patches_find_ends(p));
+  TES_TRY(tesi_cell_patches_find_ends(p, op->space ? op->space->layout : NULL));
   TES_TRY(make_factors(p));
 done:
   return status;
@@ -358,13 +361,19 @@ static void apply_colours(const void *data, const TesiTeamMember *me) {
   }
 }
 
-TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void *z) {
+static TesStatus apply_cells(const TesiCellPatches *p, const void *r, void *z) {
   const int threads = tesi_team_threads(p->context, 4 * p->m->cells * p->m->cell_nodes);
-  if (p->lines) return tesi_line_patches_apply(p, r, z);
-  if (p->kernels) return tesi_cell_patch_kernels_apply(p, r, z);
   memset(z, 0, (size_t)p->m->length * tesi_precision_size(p->m->precision));
   tesi_team_run(threads, apply_colours, &(Apply){p, r, z});
   return TES_OK;
+}
+
+TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void *z) {
+  const TesStatus status = p->lines     ? tesi_line_patches_apply(p, r, z)
+                           : p->kernels ? tesi_cell_patch_kernels_apply(p, r, z)
+                                        : apply_cells(p, r, z);
+  if (status == TES_OK) tesi_exchange_sum(p->sum, p->m->precision, z);
+  return status;
 }
 
 TesCost tesi_cell_patches_cost(const TesiCellPatches *p) {

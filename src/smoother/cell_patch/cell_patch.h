@@ -48,6 +48,7 @@ typedef void (*TesiCellPatchRun)(const TesiCellPatches *p, int64_t first, int64_
 struct TesiCellPatches {
   TesContext *context;
   const TesiMapped *m; /* of the operator, which outlives this */
+  TesiExchange *sum;   /* of the unknowns that several ranks have; NULL: none */
   int classes;
   int class_of[TESI_ENDS][TESI_ENDS]; /* by the ends, -1: no cell has them */
   double *S, *lambda; /* [classes][n][n] (node, mode), [classes][n]; modes that are not: S = 0, lambda = 1 */
@@ -70,9 +71,9 @@ TesStatus tesi_cell_patches_create(const TesOperator *op, TesiCellPatches **patc
 /* The same with lines of stretched cells in the place of these cells: line_patch.h. */
 TesStatus tesi_cell_patches_create_lines(const TesOperator *op, TesiCellPatches **patches);
 void tesi_cell_patches_destroy(TesiCellPatches **patches);
-/* z <- sum R_c' A_c^-1 R_c W r: B r without the last W, which a polynomial of B A multiplies with anyway. The same
- * bits for every number of threads and, but for contexts that are unordered, every order of blocks. On a device:
- * nothing is allocated, nothing waits. */
+/* z <- sum R_c' A_c^-1 R_c W r, over the cells of all ranks: B r without the last W, which a polynomial of B A
+ * multiplies with anyway. The same bits for every number of threads and, but for contexts that are unordered, every
+ * order of blocks. On a device: nothing is allocated, nothing waits. */
 TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void *z);
 /* The same, plain, float64: A_c assembled as a dense matrix, and solved with. */
 TesStatus tesi_cell_patches_apply_ref(const TesiCellPatches *p, const double *r, double *z);
@@ -86,8 +87,8 @@ TesStatus tesi_cell_patch_kernels_apply(const TesiCellPatches *p, const void *r,
 /* Of one application, from and to main memory. */
 double tesi_cell_patch_kernels_bytes(const TesiCellPatches *p);
 
-/* cell_patch_ends.c: p->end. */
-TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p);
+/* cell_patch_ends.c: p->end, and p->across of cells of this rank. On several ranks all call it. */
+TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p, const TesiLayout *layout);
 /* K, M [n][n] of the cell [0, 1] with its neighbours at the ends. */
 void tesi_cell_patch_matrices(int n, const uint8_t end[2], double *K, double *M);
 /* The part of the neighbours alone; K, M: those of the cell. */
@@ -100,8 +101,9 @@ TesStatus tesi_cell_patch_basis(TesContext *ctx, int n, const uint8_t end[2], do
 TesStatus tesi_cell_patch_weights(TesiCellPatches *p, const TesOperator *op, double *sum, double *count);
 /* A_x = b by Cholesky, x from b; A[n][n] is overwritten. Plain. */
 void tesi_solve_dense(int n, double *A, double *x);
-/* A number of a vertex that all cells agree about, where it hangs too. */
-uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, int64_t cell, int v);
+/* A number of a vertex that all cells agree about, where it hangs too. number[nodes]: those that all ranks agree about;
+ * NULL: the index's. */
+uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, const double *number, int64_t cell, int v);
 /* Whether node i of the cell, number `at`, is in its patch. */
 bool tesi_cell_patch_has(const TesiMapped *m, int64_t cell, int64_t at);
 

@@ -8,11 +8,20 @@
 #include "mesh/forest/hanging.h"
 #include "smoother/cell_patch/cell_patch.h"
 
+/* cell: of this rank, or from m->cells on of others. */
 typedef struct Face {
   uint64_t key;
   int32_t cell;
   int8_t face;
+  bool fine; /* it hangs on a coarser one */
 } Face;
+
+/* What other ranks are told about a face that they may have too. */
+typedef struct Told {
+  uint64_t key;
+  double thickness; /* of the cell, across the face */
+  bool fine;
+} Told;
 
 static int by_key(const void *a, const void *b) {
   const Face *x = a, *y = b;
@@ -35,19 +44,19 @@ static uint64_t mix(uint64_t bits) {
 }
 
 /* Of the node that the index has at vertex v: on hanging lines one of the coarse side. */
-static uint64_t index_key(const TesiMapped *m, int64_t cell, int v) {
+static uint64_t index_key(const TesiMapped *m, const double *number, int64_t cell, int v) {
   const int n = m->n, step[3] = {1, n, n * n};
   int at = 0;
   for (int d = 0; d < m->dim; d++) at += (v >> d & 1) * (n - 1) * step[d];
-  const int32_t node = m->index[cell * m->cell_nodes + at];
-  return mix((uint64_t)(node < 0 ? ~node : node));
+  const int32_t node = tesi_cells_node(m->index[cell * m->cell_nodes + at]);
+  return mix(number ? (uint64_t)number[node] : (uint64_t)node);
 }
 
 /* The same for a vertex in all cells: where it halves an edge or a face of the coarse side, from the corners of
  * that. */
-uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, int64_t cell, int v) {
+uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, const double *number, int64_t cell, int v) {
   const int last = m->n - 1, i[3] = {(v & 1) * last, (v >> 1 & 1) * last, (v >> 2 & 1) * last};
-  if (!tesi_mapped_hangs(m, cell)) return 4 * index_key(m, cell, v);
+  if (!tesi_mapped_hangs(m, cell)) return 4 * index_key(m, number, cell, v);
   const unsigned halved =
       tesi_hanging_directions(m->dim, m->n, m->mask[cell], i) & ((unsigned)v ^ m->mask[cell]);
   uint64_t sum = 0;
@@ -56,17 +65,18 @@ uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, int64_t cell, int v) {
     unsigned corner = (unsigned)v, bit = 0;
     for (int d = 0; d < 3; d++)
       if (halved >> d & 1) corner ^= (t >> bit++ & 1) << d;
-    sum += index_key(m, cell, (int)corner);
+    sum += index_key(m, number, cell, (int)corner);
   }
   return sum;
 }
 
 /* Both sides of a hanging face have the key of the coarse one. */
-static Face face_of(const TesiMapped *m, int64_t cell, int face) {
-  Face f = {.cell = (int32_t)cell, .face = (int8_t)face};
+static Face face_of(const TesiMapped *m, const double *number, int64_t cell, int face) {
+  Face f = {.cell = (int32_t)cell, .face = (int8_t)face, .fine = hangs(m, cell, face)};
   for (int v = 0; v < 1 << m->dim; v++)
     if ((v >> (face / 2) & 1) == (face & 1))
-      f.key += mix(hangs(m, cell, face) ? 4 * index_key(m, cell, v) : tesi_cell_patch_vertex_key(m, cell, v));
+      f.key +=
+          mix(f.fine ? 4 * index_key(m, number, cell, v) : tesi_cell_patch_vertex_key(m, number, cell, v));
   return f;
 }
 
@@ -93,13 +103,12 @@ static void thickness(const TesiGeometry *g, int64_t cell, const double *B, cons
 static uint8_t end_of(const TesiCellPatches *p, const Face *f, const Face *first, const Face *end,
                       double (*const h)[3]) {
   const TesiMapped *m = p->m;
-  const bool fine = hangs(m, f->cell, f->face);
   const Face *other = NULL;
-  if (fine || constrained(m, f->cell, f->face)) return TESI_END_GONE;
+  if (f->fine || constrained(m, f->cell, f->face)) return TESI_END_GONE;
   for (const Face *o = first; o < end; o++)
-    if (o != f && (!other || hangs(m, o->cell, o->face))) other = o;
+    if (o != f && (!other || o->fine)) other = o;
   if (!other) return TESI_END_FREE;
-  if (p->across && !hangs(m, other->cell, other->face))
+  if (p->across && !other->fine && other->cell < m->cells)
     p->across[f->cell][f->face / 2][f->face & 1] = (TesiAcross){other->cell, other->face};
   const double ratio = h[other->cell][other->face / 2] / h[f->cell][f->face / 2];
   return (uint8_t)(TESI_END_MIDDLE + (int)lrint(fmin(fmax(2 * log2(ratio), -6), 6)));
@@ -128,7 +137,8 @@ static void find_ends(const TesiCellPatches *p, Face *face, int64_t count, doubl
   for (int64_t i = 0, j; i < count; i = j) {
     for (j = i + 1; j < count && face[j].key == face[i].key;) j++;
     for (int64_t k = i; k < j; k++)
-      p->end[face[k].cell][face[k].face / 2][face[k].face & 1] = end_of(p, &face[k], face + i, face + j, h);
+      if (face[k].cell < p->m->cells)
+        p->end[face[k].cell][face[k].face / 2][face[k].face & 1] = end_of(p, &face[k], face + i, face + j, h);
   }
 }
 
@@ -137,6 +147,7 @@ typedef struct Faces {
   const TesiCellPatches *p;
   double B[TESI_GEOMETRY_DEGREE + 1], G[TESI_GEOMETRY_DEGREE + 1];
   int64_t start[BUCKETS + 1];
+  const double *number; /* of all ranks' nodes; NULL: one rank */
   Face *face, *sorted;
   double (*h)[3];
 } Faces;
@@ -147,7 +158,7 @@ static void list_faces(const void *data, TesiSpan span) {
   const int faces = 2 * m->dim;
   for (int64_t c = span.first; c < span.end; c++) {
     thickness(m->geometry, c, s->B, s->G, s->h[c]);
-    for (int f = 0; f < faces; f++) s->face[c * faces + f] = face_of(m, c, f);
+    for (int f = 0; f < faces; f++) s->face[c * faces + f] = face_of(m, s->number, c, f);
   }
 }
 
@@ -157,23 +168,90 @@ static void sort_buckets(const void *data, TesiSpan span) {
     find_ends(s->p, s->sorted + s->start[b], s->start[b + 1] - s->start[b], s->h);
 }
 
-TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p) {
+/* *told <- of faces all of whose vertices other ranks have too. */
+static TesStatus tell_faces(const Faces *s, const TesiLayout *layout, int64_t *count, Told **told) {
+  TesContext *ctx = layout->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = s->p->m;
+  const int faces = 2 * m->dim, n = m->n, step[3] = {1, n, n * n};
+  const int32_t *entry = NULL;
+  const int64_t entries = tesi_exchange_entries(layout->shared, &entry);
+  bool *shared = NULL;
+  *count = 0;
+  TES_ALLOC(&shared, layout->length);
+  TES_ALLOC(told, m->cells * faces);
+  for (int64_t i = 0; i < entries; i++) shared[entry[i]] = true;
+  for (int64_t c = 0; c < m->cells; c++)
+    for (int f = 0; f < faces; f++) {
+      const Face *face = &s->face[c * faces + f];
+      bool all = true;
+      for (int v = 0; v < 1 << m->dim; v++) {
+        int at = 0;
+        for (int d = 0; d < m->dim; d++) at += (v >> d & 1) * (n - 1) * step[d];
+        if ((v >> (f / 2) & 1) == (f & 1))
+          all = all && shared[tesi_cells_node(m->index[c * m->cell_nodes + at])];
+      }
+      if (all) (*told)[(*count)++] = (Told){face->key, s->h[c][f / 2], face->fine};
+    }
+done:
+  tesi_free(ctx, &shared);
+  return status;
+}
+
+/* Faces of other ranks come behind those of the cells of this one: *count becomes that of all. */
+static TesStatus add_others(Faces *s, const TesiLayout *layout, int64_t *count) {
+  TesContext *ctx = layout->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = s->p->m;
+  Told *told = NULL, *others = NULL;
+  Face *face = NULL;
+  double(*h)[3] = NULL;
+  int64_t here, there;
+  TES_TRY(tell_faces(s, layout, &here, &told));
+  TES_TRY(tesi_exchange_records(ctx, layout->shared, here, sizeof *told, told, &there, &others));
+  TES_ALLOC(&face, *count + there);
+  TES_ALLOC(&h, m->cells + there);
+  memcpy(face, s->face, (size_t)*count * sizeof *face);
+  memcpy(h, s->h, (size_t)m->cells * sizeof *h);
+  for (int64_t i = 0; i < there; i++) {
+    face[*count + i] = (Face){others[i].key, (int32_t)(m->cells + i), 0, others[i].fine};
+    h[m->cells + i][0] = others[i].thickness;
+  }
+  tesi_free(ctx, &s->face);
+  tesi_free(ctx, &s->h);
+  s->face = face, s->h = h;
+  *count += there;
+done:
+  tesi_free(ctx, &told);
+  tesi_free(ctx, &others);
+  if (status != TES_OK) tesi_free(ctx, &face);
+  if (status != TES_OK) tesi_free(ctx, &h);
+  return status;
+}
+
+TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p, const TesiLayout *layout) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiMapped *m = p->m;
-  const int64_t count = 2 * m->dim * m->cells;
+  int64_t count = 2 * m->dim * m->cells;
   const int threads = tesi_team_threads(ctx, 32 * count);
   const double middle = 0.5;
+  const bool alone = !layout || tesi_ranks(ctx) == 1;
+  double *number = NULL;
   Faces s = {.p = p};
   if (p->across) memset(p->across, -1, (size_t)m->cells * sizeof *p->across);
   TES_ALLOC(&s.face, count);
-  TES_ALLOC(&s.sorted, count);
   TES_ALLOC(&s.h, m->cells);
+  if (!alone) TES_TRY(tesi_layout_numbers(layout, &number));
+  s.number = number;
   tesi_geometry_tables(m->geometry, 1, &middle, s.B, s.G);
   tesi_team_for(threads, m->cells, list_faces, &s);
+  if (!alone) TES_TRY(add_others(&s, layout, &count));
+  TES_ALLOC(&s.sorted, count);
   distribute(s.face, count, s.start, s.sorted);
   tesi_team_share(threads, BUCKETS, 8, sort_buckets, &s);
 done:
+  tesi_free(ctx, &number);
   tesi_free(ctx, &s.face);
   tesi_free(ctx, &s.sorted);
   tesi_free(ctx, &s.h);

@@ -53,11 +53,10 @@ void tesi_solve_dense(int n, double *A, double *x) {
   }
 }
 
-TesStatus tesi_cell_patches_apply_ref(const TesiCellPatches *p, const double *r, double *z) {
+static TesStatus apply_cells(const TesiCellPatches *p, const double *r, double *z) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiMapped *m = p->m;
-  if (p->lines) return tesi_line_patches_apply_ref(p, r, z);
   double *A = NULL, *weight = NULL, x[MOST * MOST * MOST];
   int at[MOST * MOST * MOST];
   const TesVector w = {.context = ctx, .length = m->length, .precision = m->precision, .data = p->weight};
@@ -80,5 +79,11 @@ TesStatus tesi_cell_patches_apply_ref(const TesiCellPatches *p, const double *r,
 done:
   tesi_free(ctx, &A);
   tesi_free(ctx, &weight);
+  return status;
+}
+
+TesStatus tesi_cell_patches_apply_ref(const TesiCellPatches *p, const double *r, double *z) {
+  const TesStatus status = p->lines ? tesi_line_patches_apply_ref(p, r, z) : apply_cells(p, r, z);
+  if (status == TES_OK) tesi_exchange_sum(p->sum, TES_DOUBLE, z);
   return status;
 }

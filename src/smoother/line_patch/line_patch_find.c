@@ -51,7 +51,7 @@ void tesi_line_ends(const TesiCellPatches *p, const TesiLineCell *c, int t, uint
 static uint64_t corner(const TesiMapped *m, const TesiLineCell *c, const int bit[3]) {
   int v = 0;
   for (int t = 0; t < m->dim; t++) v |= (bit[t] ^ c->flip[t]) << c->axis[t];
-  return tesi_cell_patch_vertex_key(m, c->cell, v);
+  return tesi_cell_patch_vertex_key(m, NULL, c->cell, v);
 }
 
 /* Whether the side `forward` of `a` is the other side of b, node by node. */
@@ -91,7 +91,7 @@ static bool find_next(const TesiCellPatches *p, const TesiLineCell *a, int forwa
   return false;
 }
 
-/* Whether cells go on beyond the end of a line, but smaller ones: the faces between hang. */
+/* Whether cells go on beyond the end of a line, but smaller ones, or another rank's. */
 static bool is_cut(const TesiCellPatches *p, const TesiLineCell *end, int forward) {
   const int axis = end->axis[0], side = forward ^ end->flip[0];
   return p->across[end->cell][axis][side].cell < 0 && p->end[end->cell][axis][side] >= TESI_END_RATIO;

@@ -1,0 +1,29 @@
+/* Operators of boxes over more than the layers of cells of this rank: the same form on a box that takes in layers of
+ * other ranks. It knows nothing of ranks and belongs to a context that has one, so that smoothers and direct solvers
+ * made for it do too. What reaches over a cut is computed by both sides: a rank gets the values in the other's layers
+ * first, works on all of the wide box, and keeps what is its own. */
+#ifndef TESI_OPERATOR_WIDE_H
+#define TESI_OPERATOR_WIDE_H
+
+#include "operator/operator.h"
+
+typedef struct TesiWide TesiWide;
+
+enum { TESI_WIDE_ALL = 1 << 25 };
+
+/* op: separable, on several ranks. layers: how many more at each cut, at least; TESI_WIDE_ALL: the whole box. The first
+ * layer has an even number among those of all ranks, which keeps colours of vertices. All ranks call this, and the
+ * functions below. */
+TesStatus tesi_wide_create(const TesOperator *op, int layers, TesiWide **wide);
+void tesi_wide_destroy(TesiWide **wide);
+/* Of the wide box, and of one rank. */
+const TesOperator *tesi_wide_operator(const TesiWide *wide);
+/* What failed in a call with the wide operator's context: status, with its message in that of the ranks. */
+TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status);
+
+/* to <- x and what other ranks have of the wide box: `to` has the length of the wide operator. Host memory. */
+void tesi_wide_fill(TesiWide *wide, TesPrecision precision, const void *x, void *to);
+/* x <- what is this rank's own of `from`. Of nodes on a cut every copy becomes that of their owner. */
+void tesi_wide_take(TesiWide *wide, TesPrecision precision, const void *from, void *x);
+
+#endif

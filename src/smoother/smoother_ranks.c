@@ -1,0 +1,90 @@
+/* Vertex patches on several ranks, of boxes that are cut into layers. Each rank sweeps over its layers and those beyond
+ * its cuts that its own nodes depend on, and keeps what is its own: the step of one rank, with as many colours, for one
+ * exchange of b and x. Of the direction that is cut, which is the outermost, a sweep meets both colours once. A node at
+ * a cut is solved for by the patch around the cut, or by those around the vertices before and behind, which read nodes
+ * that the patches beyond have changed: no more than two layers away. */
+#include <string.h>
+#include "operator/operator_wide.h"
+#include "smoother/smoother.h"
+
+enum { LAYERS = 2 };
+
+typedef struct Plan {
+  TesiWide *wide;
+  TesSmoother *inner; /* of the wide operator */
+  void *b, *x;        /* as long as that, in the operator's precision */
+} Plan;
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = smoother->plan;
+  const TesPrecision precision = smoother->op->precision;
+  tesi_wide_fill(plan->wide, precision, b, plan->b);
+  if (!zero_guess) tesi_wide_fill(plan->wide, precision, x, plan->x);
+  TES_TRY(tesi_wide_report(plan->wide,
+                           plan->inner->table->apply(plan->inner, plan->b, plan->x, sweep, zero_guess)));
+  tesi_wide_take(plan->wide, precision, plan->x, x);
+done:
+  return status;
+}
+
+static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = smoother->plan;
+  const int64_t length = tesi_wide_operator(plan->wide)->length;
+  double *wide_b = NULL, *wide_x = NULL;
+  TES_ALLOC(&wide_b, length);
+  TES_ALLOC(&wide_x, length);
+  tesi_wide_fill(plan->wide, TES_DOUBLE, b, wide_b);
+  tesi_wide_fill(plan->wide, TES_DOUBLE, x, wide_x);
+  TES_TRY(tesi_wide_report(plan->wide, plan->inner->table->apply_ref(plan->inner, wide_b, wide_x, sweep)));
+  tesi_wide_take(plan->wide, TES_DOUBLE, wide_x, x);
+done:
+  tesi_free(ctx, &wide_b);
+  tesi_free(ctx, &wide_x);
+  return status;
+}
+
+static TesCost cost(const TesSmoother *smoother) {
+  const Plan *plan = smoother->plan;
+  return plan->inner->table->cost(plan->inner);
+}
+
+static void destroy(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  Plan *plan = smoother->plan;
+  if (!plan) return;
+  tes_smoother_destroy(&plan->inner);
+  tesi_wide_destroy(&plan->wide);
+  tesi_free(ctx, &plan->b);
+  tesi_free(ctx, &plan->x);
+  tesi_free(ctx, &smoother->plan);
+}
+
+static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+
+TesStatus tesi_smoother_ranks_init(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const size_t size = tesi_precision_size(smoother->op->precision);
+  Plan *plan;
+  TES_NEW(&plan);
+  smoother->plan = plan;
+  smoother->table = &table;
+  TES_TRY(tesi_wide_create(smoother->op, LAYERS, &plan->wide));
+  const TesOperator *op = tesi_wide_operator(plan->wide);
+  const TesSmootherDesc desc = {
+      .op = op, .kind = smoother->kind, .local = smoother->local, .omega = smoother->omega};
+  TES_TRY(tesi_wide_report(plan->wide, tes_smoother_create(op->context, &desc, &plan->inner)));
+  double least = -plan->inner->omega; /* damping by an eigenvalue, which ranks find of their own boxes */
+  tesi_reduce(ctx, TESI_MAXIMUM, 1, &least);
+  smoother->omega = plan->inner->omega = -least;
+  smoother->symmetric = plan->inner->symmetric;
+  TES_TRY(tesi_alloc(ctx, (size_t)op->length, size, &plan->b));
+  TES_TRY(tesi_alloc(ctx, (size_t)op->length, size, &plan->x));
+  memcpy(smoother->description, plan->inner->description, sizeof smoother->description);
+done:
+  return status;
+}
