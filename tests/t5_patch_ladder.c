@@ -147,7 +147,7 @@ static void variants_that_do_not_fit_are_refused(void **state) {
     const char *name;
     int dim, degree;
     TesPrecision precision;
-  } none[] = {{"dense", 3, 6, TES_DOUBLE}, {"tensor", 3, 2, TES_SINGLE}, {"blocks_3d", 2, 2, TES_DOUBLE}};
+  } none[] = {{"dense", 3, 8, TES_DOUBLE}, {"tensor", 3, 2, TES_SINGLE}, {"blocks_3d", 2, 2, TES_DOUBLE}};
   for (size_t i = 0; ctx && i < sizeof none / sizeof *none; i++)
     run_case(ctx, bench_ladder_find(none[i].name),
              &(Case){.dim = none[i].dim,
@@ -208,6 +208,13 @@ static void all_accesses_are_noted(void **state) {
   const int read = 2 * N * N * N + 3 * M * N * N + 2 * M * M * N + 6 * M * M * M,
             written = 2 * M * N * N + 3 * M * M * N + 2 * M * M * M + 6 * M * M * M + M * M * N + M * M * M;
   assert_int_equal(lines.accesses, PATCHES * (read + written));
+  assert_near(bench_ladder_accesses(bench_ladder_find("linear"), 2, 2) * PATCHES, linear.accesses, 0);
+  assert_near(bench_ladder_accesses(bench_ladder_find("even_odd"), 3, 2) * PATCHES, lines.accesses, 0);
+  assert_int_equal(bench_ladder_conflicts(bench_ladder_find("conflict_free"), 3, 3, TES_DOUBLE,
+                                          BENCH_LADDER_SOLVE, &fused),
+                   TES_OK);
+  assert_near(bench_ladder_accesses(bench_ladder_find("conflict_free"), 3, 3) * (200 / 49), fused.accesses,
+              0);
 }
 
 int main(void) {

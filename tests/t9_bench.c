@@ -66,6 +66,11 @@ static void benches_write_tables(void **state) {
       "--plot o.svg",
       0);
   assert_output("patches_");
+  assert_run(
+      "bench patch-figures --figure 20 --degree 2 --dofs 60 --seconds 0.001 --device emulator --csv o.csv "
+      "--plot o.svg",
+      0);
+  assert_output("share_of_roof");
   assert_run("bench applications --table 4 --cells 4 --seconds 0.01 --device cpu", 0);
   assert_output("tessera, multigrid");
   if (tes_has_part("p4est")) {
@@ -141,10 +146,11 @@ static void wrong_benches_are_refused(void **state) {
       {"operator --cells 5", "bench operator has no --cells"},
       {"patch-tables --dim 2", "bench patch-tables takes --dim and --degree with --level"},
       {"patch-tables --table 4", "bench patch-tables: --table 5, 6 or 7"},
+      {"patch-tables --method cg", "bench patch-tables takes --method with --table 7"},
       {"patch-tables --dofs 1e4", "takes --dofs with --table"},
       {"patch-tables --table 5 --level 4", "--level or --table, not both"},
       {"applications --table 5", "bench applications: --table 1, 2, 3 or 4"},
-      {"patch-figures", "bench patch-figures needs --figure 3, 5, 7, 8, 9, 15, 17 or 18"},
+      {"patch-figures", "bench patch-figures needs --figure 3, 5, 7, 8, 9, 15, or 17 to 20"},
       {"patch-figures --figure 4", "--figure"},
       {"patch-figures --figure 17 --dim 2", "bench patch-figures: figure 17 is of 3D"},
       {"solver --figure 18", "bench solver has no --figure; that is for: patch-figures"},

@@ -144,3 +144,19 @@ done:
   tes_context_destroy(&ctx);
   return status;
 }
+
+/* Each multiply-add reads a value and an entry of a matrix, or a line is read once for all its results; results are
+ * written, and read where something is added to them. */
+double bench_ladder_accesses(const BenchLadderVariant *v, int dim, int degree) {
+  const double m = 2 * degree - 1, n = 2 * degree + 1, inner = dim == 3 ? m * m * m : m * m;
+  if (v->shortcut || v->data || v->form == 5) return 0;
+  const double modes = v->dense   ? 0
+                       : dim == 3 ? 6
+                                  : 4,
+               read = dim == 3 ? 2 * n * n * n + 3 * m * n * n + 2 * m * m * n : 2 * n * n + 2 * m * n,
+               written = dim == 3 ? 2 * m * n * n + 3 * m * m * n + 2 * inner : 2 * m * n + 2 * inner,
+               old = dim == 3 ? m * m * n + inner : inner, lines = read + modes * inner,
+               results = written + modes * inner + old;
+  if (v->form >= 3) return lines + results;
+  return 2 * m * lines + results;
+}

@@ -61,6 +61,10 @@ TesStatus bench_ladder_conflicts(const BenchLadderVariant *variant, int dim, int
 /* Wavefronts of up to 32 lanes at places[lanes] (numbers of values of `size` bytes), and those above the least. */
 BenchConflicts bench_wavefronts(int lanes, const long long *places, size_t size);
 
+/* The same accesses, of one patch, by the formula of its contractions (without a mass term): 0 for what is not counted,
+ * shortcuts and tensor cores. */
+double bench_ladder_accesses(const BenchLadderVariant *variant, int dim, int degree);
+
 /* ---- for patch_conflicts.c ---- */
 /* The smoother with kernels that note their accesses; the emulator alone. */
 TesStatus bench_ladder_create_noting(TesContext *ctx, const TesOperator *op,

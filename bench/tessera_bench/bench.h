@@ -86,6 +86,8 @@ TesStatus bench_patch_tables(TesContext *ctx, const BenchOptions *options, Bench
 /* The same with options->paper_table 5 and 6; the figures by options->figure. */
 TesStatus bench_patch_kernels(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_patch_figures(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+TesStatus bench_patch_roofline(TesContext *ctx, const BenchOptions *options,
+                               BenchResult *result); /* 19, 20 */
 
 /* Columns of a table of variants: `dim` and `degree` say the space, `rate` is 1e9 unknowns a second. */
 enum {
@@ -161,6 +163,8 @@ TesStatus bench_time(BenchCall call, void *data, double seconds, BenchTime *time
 /* Measures in processor time of the calling thread from now on: for one thread on a machine that others use too. */
 void bench_use_processor_clock(void);
 
+/* Bytes a second that a copy of 256 MiB reads and writes on this device: a roofline of papers. Measured once. */
+TesStatus bench_copy_rate(TesContext *ctx, double *bytes_per_second);
 /* Least seconds for this cost on this machine, from its measured peak and memory bandwidth (measured once a run), and
  * which of both it is: "flops" or "memory". */
 double bench_floor(TesContext *ctx, TesPrecision precision, TesCost cost, const char **bound);

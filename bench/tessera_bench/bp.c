@@ -232,8 +232,7 @@ static TesStatus copy(void *data) {
   return status == TES_OK ? tesi_context_device(ctx)->synchronize(ctx) : status;
 }
 
-/* Bytes a second that a copy of 256 MiB reads and writes on this device: the roofline of the paper. Measured once. */
-static TesStatus copy_bandwidth(TesContext *ctx, double *bandwidth) {
+TesStatus bench_copy_rate(TesContext *ctx, double *bandwidth) {
   enum { LENGTH = 1 << 25 };
   static double measured;
   TesStatus status = TES_OK;
@@ -396,7 +395,7 @@ static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, Tes
   Solve cg = {0, NAN, NAN};
   double bandwidth, shared, registers;
   TES_TRY(bench_time(apply, s, o->seconds, &time));
-  TES_TRY(copy_bandwidth(ctx, &bandwidth));
+  TES_TRY(bench_copy_rate(ctx, &bandwidth));
   TES_TRY(shared_share(ctx, s, time.median, &shared));
   TES_TRY(count_registers(ctx, s, &registers));
   const bool rung = variant < BENCH_MAPPED_RUNGS, limits = !rung || !is_group(o->variant); /* once a ladder */

@@ -115,9 +115,6 @@ done:
 
 static TesStatus add_rows(const TesMultigrid *mg, TesPrecision precision, double (*const ms)[4],
                           CliTable *table) {
-  static const char *const names[] = {"",    "Q1",  "Q2",  "Q3",  "Q4",  "Q5",  "Q6",
-                                      "Q7",  "Q8",  "Q9",  "Q10", "Q11", "Q12", "Q13",
-                                      "Q14", "Q15", "Q16", "Q17", "Q18", "Q19", "Q20"};
   const int levels = tes_multigrid_levels(mg);
   double all = 0;
   for (int l = 0; l < levels; l++)
@@ -138,7 +135,7 @@ static TesStatus add_rows(const TesMultigrid *mg, TesPrecision precision, double
                                   [COARSE] = {ms[l][3], NULL},
                                   [SUM] = {sum, NULL},
                                   [SHARE] = {100 * sum / all, NULL},
-                                  [SERIES] = {0, names[tes_space_degree(space)]}};
+                                  [SERIES] = {0, bench_text("%dD Q%d", mesh.dim, tes_space_degree(space))}};
     if (!cli_table_add(table, row)) return TES_OUT_OF_MEMORY;
   }
   return TES_OK;

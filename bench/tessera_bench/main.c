@@ -172,13 +172,13 @@ static bool parse_steps(const char *option, int *steps) {
 
 /* The options of stokes, of applications and of the papers' tables and figures. */
 static bool parse_stokes(int option, BenchOptions *o) {
-  static const char *const sides[] = {"manufactured", "random", NULL},
-                           *const penalties[] = {"auto", "standard", "paper", NULL},
-                           *const drawn[] = {"time", "errors", "operator", "memory", NULL},
-                           *const tables[] = {"1", "2", "3", "4", "5", "6", "7", NULL},
-                           *const meshes[] = {"face", "edge", "vertex", "uniform", "shells", NULL},
-                           *const figures[] = {"3", "5", "7", "8", "9", "15", "17", "18", NULL};
-  static const int figure[] = {3, 5, 7, 8, 9, 15, 17, 18};
+  static const char *const sides[] = {"manufactured", "random", NULL};
+  static const char *const penalties[] = {"auto", "standard", "paper", NULL};
+  static const char *const drawn[] = {"time", "errors", "operator", "memory", NULL};
+  static const char *const tables[] = {"1", "2", "3", "4", "5", "6", "7", NULL};
+  static const char *const meshes[] = {"face", "edge", "vertex", "uniform", "shells", NULL};
+  static const char *const figures[] = {"3", "5", "7", "8", "9", "15", "17", "18", "19", "20", NULL};
+  static const int figure[] = {3, 5, 7, 8, 9, 15, 17, 18, 19, 20};
   int choice;
   switch (option) {
   case RIGHT_HAND_SIDE:
@@ -309,7 +309,7 @@ static const struct {
                {COEFFICIENT, "operator smoother solver cycle"},
                {SMOOTHER, "smoother solver cycle stokes"},
                {VARIANT, "smoother bp stokes"},
-               {METHOD, "solver stokes"},
+               {METHOD, "solver stokes patch-tables patch-figures"},
                {TOLERANCE, "solver stokes"},
                {FIGURE, "patch-figures"},
                {BP, "bp"},
@@ -347,10 +347,13 @@ static int check_patch_options(const Bench *bench, const BenchOptions *o, uint64
     return cli_usage_error("bench patch-tables takes --level or --table, not both");
   if (tables && was_given(given, DOFS) && !was_given(given, TABLE))
     return cli_usage_error("bench patch-tables takes --dofs with --table");
+  if (was_given(given, METHOD) && ((tables && o->paper_table != 7) || (figures && o->figure != 18)))
+    return cli_usage_error("bench %s takes --method with %s", bench->name,
+                           tables ? "--table 7" : "--figure 18");
   if (tables && !was_given(given, LEVEL) && (was_given(given, DIM) || was_given(given, DEGREE)))
     return cli_usage_error("bench patch-tables takes --dim and --degree with --level");
   if (figures && !o->figure)
-    return cli_usage_error("bench patch-figures needs --figure 3, 5, 7, 8, 9, 15, 17 or 18");
+    return cli_usage_error("bench patch-figures needs --figure 3, 5, 7, 8, 9, 15, or 17 to 20");
   if (figures && (o->figure == 5 || o->figure > 15) && was_given(given, DIM) &&
       (o->dims > 1 || o->dim[0] != 3))
     return cli_usage_error("bench patch-figures: figure %d is of 3D", o->figure);
@@ -490,11 +493,11 @@ static void set_stokes_defaults(uint64_t given, BenchOptions *o) {
   if (!was_given(given, CELLS)) o->cells = 1, o->cell_counts[0] = 16;
 }
 
-/* Both dimensions where the paper draws both, float64 (and mixed in figure 18). */
+/* Both dimensions where the paper draws both, float64 (with mixed in figure 18, float32 in rooflines). */
 static void set_figure_defaults(uint64_t given, BenchOptions *o) {
   const bool sizes = o->figure == 18;
   if (!was_given(given, DIM) && o->figure != 5 && o->figure < 17) o->dims = 2, o->dim[0] = 2, o->dim[1] = 3;
-  if (!was_given(given, PRECISION)) o->single_precision = false, o->mixed = sizes;
+  if (!was_given(given, PRECISION)) o->single_precision = o->figure > 18, o->mixed = sizes;
   if (!was_given(given, DEGREE) && (o->figure == 7 || o->figure == 8)) o->degrees = 4;
   if (!was_given(given, DEGREE) && sizes) o->degrees = 1, o->degree[0] = 7;
 }
@@ -556,6 +559,7 @@ static int measure(int argc, char **argv) {
   if (!strcmp(o.name, "patch-tables") && !was_given(given, TABLE)) o.paper_table = 0;
   if (!strcmp(o.name, "patch-tables") && !was_given(given, DOFS)) o.sizes = 0;
   if (!strcmp(o.name, "patch-figures")) set_figure_defaults(given, &o);
+  if (!was_given(given, METHOD) && (o.figure == 18 || o.paper_table == 7)) o.method = TES_METHOD_GMRES;
   if ((o.csv && !strcmp(o.csv, "-")) || (o.common.json && !strcmp(o.common.json, "-")))
     o.common.verbosity = TES_QUIET; /* nothing else on the standard output */
   for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)

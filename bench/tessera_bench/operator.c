@@ -76,15 +76,7 @@ static const CliColumn operator_columns[OP_COLUMNS] = {[OP_DIM] = {"dim", 3, 0},
                                                        [OP_SERIES] = {"series", 0, -1}};
 
 static const char *series_name(int dim, int degree, TesPrecision precision) {
-  static const char *names[2][21][2];
-  static char texts[2][21][2][24];
-  char *text = texts[dim - 2][degree][precision];
-  if (!names[dim - 2][degree][precision]) {
-    snprintf(text, sizeof texts[0][0][0], "%dD Q%d %s", dim, degree,
-             precision == TES_DOUBLE ? "double" : "single");
-    names[dim - 2][degree][precision] = text;
-  }
-  return text;
+  return bench_text("%dD Q%d %s", dim, degree, precision == TES_DOUBLE ? "double" : "single");
 }
 
 static TesStatus measure_operator(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,

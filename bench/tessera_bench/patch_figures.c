@@ -1,6 +1,6 @@
-/* tessera bench patch-figures: the figures of patch-smoothers-cui-2024 that compare kernels (3, 5, 7, 8, 9, 15, 17)
- * and solves over sizes (18), each from a table of its own, beside what the paper prints: its figures have no
- * numbers, its Tables 5 to 7 have some. */
+/* tessera bench patch-figures: the figures of patch-smoothers-cui-2024 that compare kernels (3, 5, 7, 8, 9, 15, 17),
+ * solves over sizes (18) and rooflines (19, 20: patch_roofline.c), each from a table of its own, beside what the paper
+ * prints: its figures have no numbers, its Tables 5 to 7 have some. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -116,13 +116,23 @@ done:
   return status;
 }
 
-/* Figure 18, with the points of Table 7. */
+/* Figure 18, with the points of Table 7. Sizes for which memory is too small are left out. */
 static TesStatus draw_solves(TesContext *ctx, const BenchOptions *o, BenchResult *result) {
   TesStatus status = TES_OK;
+  BenchOptions one = *o;
+  one.sizes = one.degrees = 1;
   bench_solver_begin(o, result);
   result->plot.title = "Figure 18: solves in 3D to 1e-9, by precision";
-  TES_TRY(bench_solver_rows(ctx, o, &result->table));
-  for (int k = 0; k < o->degrees; k++) TES_TRY(bench_solver_published(o->degree[k], &result->table));
+  for (int k = 0; k < o->degrees; k++) {
+    one.degree[0] = o->degree[k];
+    for (int s = 0; s < o->sizes && !tesi_context_interrupted(ctx); s++) {
+      one.dofs[0] = o->dofs[s];
+      status = bench_solver_rows(ctx, &one, &result->table);
+      if (status == TES_OUT_OF_MEMORY) tes_context_clear(ctx), status = TES_OK;
+      TES_TRY(status);
+    }
+    TES_TRY(bench_solver_published(o->degree[k], &result->table));
+  }
 done:
   return status;
 }
@@ -130,5 +140,6 @@ done:
 TesStatus bench_patch_figures(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
     if (figures[i].number == options->figure) return draw_kernels(ctx, options, &figures[i], result);
-  return draw_solves(ctx, options, result);
+  return options->figure == 18 ? draw_solves(ctx, options, result)
+                               : bench_patch_roofline(ctx, options, result);
 }
