@@ -32,7 +32,9 @@ static TesStatus tell_parts(const Check *c) {
   double size;
   for (int i = 0; i < tes_mesh_boundaries(c->mesh) && status == TES_OK; i++) {
     status = tes_functional_value(c->space, NULL, &(TesValue){.where = TES_ON_BOUNDARY, .number = i}, &size);
-    if (status == TES_OK)
+    if (status == TES_OK && size == 0)
+      printf("boundary  %-16s no faces\n", tes_mesh_boundary_name(c->mesh, i));
+    else if (status == TES_OK)
       printf("boundary  %-16s %s %.6g\n", tes_mesh_boundary_name(c->mesh, i), dim == 2 ? "length" : "area",
              size);
   }

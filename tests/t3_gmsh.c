@@ -489,9 +489,9 @@ static void test_warnings_and_dim(void **state) {
   assert_int_equal(trees->boundaries, 1);
   assert_string_equal(trees->boundary_name[trees->boundary[4 + 1]], "9");
   tesi_trees_release(&trees);
-  assert_int_equal(tesi_trees_file(ctx, "/no/such.msh", 0, false, false, &trees), TES_IO);
+  assert_int_equal(tesi_trees_file(ctx, &(TesMeshDesc){.file = "/no/such.msh"}, &trees), TES_IO);
   tes_context_clear(ctx);
-  assert_int_equal(tesi_trees_file(ctx, TESI_SOURCE_DIR, 0, false, false, &trees), TES_IO);
+  assert_int_equal(tesi_trees_file(ctx, &(TesMeshDesc){.file = TESI_SOURCE_DIR}, &trees), TES_IO);
   tes_context_clear(ctx);
 }
 

@@ -154,24 +154,118 @@ static void an_l_is_refined_at_its_corner(void **state) {
   assert_true(rate[1] < 0.5);
 }
 
-static void what_has_no_estimate_is_refused(void **state) {
+/* ---- goals --------------------------------------------------------------------------------------------- */
+
+typedef struct Known {
+  int steps;
+  double value, estimate[12], upper[12], error[12];
+} Known;
+
+static TesStatus compare(void *user, const TesAdaptStep *at) {
+  Known *k = user;
+  k->estimate[k->steps] = at->estimate, k->upper[k->steps] = at->upper;
+  k->error[k->steps++] = k->value - at->goal;
+  if (isfinite(at->error)) assert_near(at->error, k->value - at->goal, 1e-9);
+  return TES_OK;
+}
+
+/* u = (sin(pi x/2) sin(pi y), y (1 - y) sin x) on a square that is held at the left, lambda = 2, mu = 1: goals of all
+ * kinds, whose values are known; the force by sigma n. */
+static void estimates_of_goals(void **state) {
+  static const struct {
+    TesGoal goal;
+    double value;
+  } goals[] = {{{.kind = TES_GOAL_POINT, .point = {0.5, 0.5}, .of = "v"}, 0.119856384651},
+               {{.kind = TES_GOAL_INTEGRAL}, 0.405284734569},
+               {{.kind = TES_GOAL_MEAN, .where = "domain", .of = "v"}, 0.0766162823553},
+               {{.kind = TES_GOAL_INTEGRAL, .where = "right", .of = "v"}, 0.140245164135},
+               {{.kind = TES_GOAL_FORCE, .where = "left", .of = "x"}, -4},
+               {{.kind = TES_GOAL_FORCE, .where = "left", .of = "y"}, -0.166666666667}};
+  (void)state;
+  for (size_t i = 0; i < sizeof goals / sizeof *goals; i++) {
+    TesMesh *mesh;
+    Known known = {.value = goals[i].value};
+    const TesStatus made =
+        tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = 2, .cells = {4, 4}}, &mesh);
+    if (made == TES_MISSING) return;
+    assert_ok(ctx, made);
+    const TesFunction *u[2] = {keep(expression("sin(pi/2*x)*sin(pi*y)")),
+                               keep(expression("y*(1 - y)*sin(x)"))};
+    const TesBoundary boundary[] = {
+        {.condition = TES_NEUMANN, .g = {keep(expression("-pi*sin(pi/2*x)")), keep(expression("-4*sin(x)"))}},
+        {.name = "left", .condition = TES_DIRICHLET},
+        {.name = "right",
+         .condition = TES_ROBIN,
+         .alpha = keep(constant(3)),
+         .g = {keep(expression("2*sin(1)*(1 - 2*y) + 3*sin(pi*y)")),
+               keep(expression("pi*cos(pi*y) + y*(1 - y)*(cos(1) + 3*sin(1))"))}}};
+    const TesProblemDesc desc = {
+        .equation = TES_ELASTICITY,
+        .mesh = mesh,
+        .degree = 2,
+        .data = {.lambda = keep(constant(2)),
+                 .a = keep(constant(1)),
+                 .f = {keep(expression("2*pi*pi*sin(pi/2*x)*sin(pi*y) - 3*cos(x)*(1 - 2*y)")),
+                       keep(expression("(8 + y*(1 - y))*sin(x) - 1.5*pi*pi*cos(pi/2*x)*cos(pi*y)"))}},
+        .exact = {u[0], u[1]},
+        .boundary = boundary,
+        .boundaries = 3,
+        .solver = {.tolerance = 1e-12}};
+    const TesAdaptDesc adapt = {.estimator = TES_ESTIMATE_DWR,
+                                .goal = goals[i].goal,
+                                .marking = TES_MARK_FRACTION,
+                                .fraction = 1, /* halved cells keep the error's sign */
+                                .steps = 3,
+                                .report = compare,
+                                .report_user = &known};
+    assert_ok(ctx, tes_adapt_run(ctx, &desc, &adapt, NULL));
+    for (int k = 0; k < 3; k++)
+      print_message("goal %zu: error %.3e, estimate over it %.3f, upper figure %.3e\n", i, known.error[k],
+                    known.estimate[k] / known.error[k], known.upper[k]);
+    for (int k = 0; k < 3; k++) {
+      const double effectivity = known.estimate[k] / known.error[k];
+      assert_true(effectivity > 0.5 && effectivity < 2);
+    }
+    assert_true(known.upper[2] < 0.1 * known.upper[0]);
+    tes_mesh_destroy(&mesh);
+    forget();
+  }
+}
+
+static void what_is_no_goal_is_refused(void **state) {
+  static const struct {
+    TesGoal goal;
+    const char *message;
+  } wrong[] = {
+      {{.kind = TES_GOAL_POINT, .point = {0.5, 0.5}, .of = "w"}, "the goal is of 'w', expected u or v"},
+      {{.kind = TES_GOAL_FORCE, .where = "left", .of = "z"}, "the goal is of 'z', expected x or y"},
+      {{.kind = TES_GOAL_FORCE}, "the goal is a force: on which boundary?"},
+      {{.kind = TES_GOAL_FORCE, .where = "right"},
+       "the force on right in direction x, where no displacement is given"},
+      {{.kind = TES_GOAL_MEAN, .where = "left"}, "the goal is the mean on left, where the values are given"},
+      {{.kind = TES_GOAL_INTEGRAL, .where = "middle"}, "no boundary called middle"}};
   TesMesh *mesh;
   (void)state;
   if (tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = 2, .cells = {2, 2}}, &mesh)) {
     tes_context_clear(ctx);
     return;
   }
-  const TesProblemDesc desc = {.equation = TES_ELASTICITY, .mesh = mesh, .degree = 2};
-  const TesAdaptDesc adapt = {.estimator = TES_ESTIMATE_DWR, .goal = {.point = {0.5, 0.5}}};
-  assert_int_equal(tes_adapt_run(ctx, &desc, &adapt, NULL), TES_INVALID_INPUT);
-  assert_non_null(strstr(tes_context_message(ctx), "elasticity has the residual estimator"));
-  tes_context_clear(ctx);
+  const TesBoundary boundary[] = {{.condition = TES_DIRICHLET}, {.name = "right", .condition = TES_NEUMANN}};
+  const TesProblemDesc desc = {
+      .equation = TES_ELASTICITY, .mesh = mesh, .degree = 2, .boundary = boundary, .boundaries = 2};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    const TesAdaptDesc adapt = {.estimator = TES_ESTIMATE_DWR, .goal = wrong[i].goal};
+    assert_int_equal(tes_adapt_run(ctx, &desc, &adapt, NULL), TES_INVALID_INPUT);
+    if (!strstr(tes_context_message(ctx), wrong[i].message)) fail_msg("%s", tes_context_message(ctx));
+    tes_context_clear(ctx);
+  }
   tes_mesh_destroy(&mesh);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(solutions_of_the_space_leave_nothing), cmocka_unit_test(orders_and_effectivities),
-      cmocka_unit_test(an_l_is_refined_at_its_corner), cmocka_unit_test(what_has_no_estimate_is_refused)};
+      cmocka_unit_test(an_l_is_refined_at_its_corner), cmocka_unit_test(estimates_of_goals),
+      cmocka_unit_test(what_is_no_goal_is_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

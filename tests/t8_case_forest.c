@@ -52,7 +52,7 @@ static void everything_is_read(void **state) {
   assert_true(c->adaptive);
   assert_int_equal(c->adapt.goal.kind, TES_GOAL_MEAN);
   assert_int_equal(c->adapt.estimator, TES_ESTIMATE_DWR);
-  assert_string_equal(c->adapt.goal.boundary, "shell");
+  assert_string_equal(c->adapt.goal.where, "shell");
   assert_int_equal(c->adapt.marking, TES_MARK_FRACTION);
   assert_near(c->adapt.fraction, 0.3, 0);
   assert_int_equal(c->adapt.steps, 4);
@@ -187,7 +187,7 @@ static void mistakes_are_told(void **state) {
        "a.yaml:3:31: data.materials.steel.a: expected a number"},
       {"mesh: {ball: {dim: 3}}\ndata: {materials: 5}", "data.materials: expected keys with values (names)"},
       {"mesh: {ball: {dim: 3}}\nboundary: {surface: }", "expected keys with values (dirichlet"},
-      {"mesh: {ball: {dim: 3}}\nadapt: {estimator: dwr}", "need one goal: point or mean"},
+      {"mesh: {ball: {dim: 3}}\nadapt: {estimator: dwr}", "need one goal: point, mean, integral or force"},
       {"mesh: {ball: {dim: 3}}\nadapt: {fraction: 2}", "adapt.fraction: expected a number"},
       {"mesh: {ball: {dim: 3}}\ndata: {materials: {steel: {b: 2}}}", "unknown key 'b'; known keys: a, c, f"},
       {"mesh: {ball: {dim: 3}}\ndata: {materials: {steel: 5}}", "expected a, c or f of material steel"},

@@ -165,6 +165,11 @@ void bench_use_processor_clock(void);
 
 /* Bytes a second that a copy of 256 MiB reads and writes on this device: a roofline of papers. Measured once. */
 TesStatus bench_copy_rate(TesContext *ctx, double *bytes_per_second);
+
+/* How many millions of unknowns like these, of a problem of `unknowns`, fit in the 139 GiB of an H200, by
+ * tes_problem_memory(). */
+TesStatus bench_room(TesContext *ctx, const TesProblemDesc *desc, double unknowns, double *most);
+
 /* Least seconds for this cost on this machine, from its measured peak and memory bandwidth (measured once a run), and
  * which of both it is: "flops" or "memory". */
 double bench_floor(TesContext *ctx, TesPrecision precision, TesCost cost, const char **bound);

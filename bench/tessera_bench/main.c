@@ -504,7 +504,7 @@ static void set_figure_defaults(uint64_t given, BenchOptions *o) {
 
 /* Of applications: by table. */
 static void set_levels(BenchOptions *o) {
-  const int first = o->paper_table == 1   ? 7
+  const int first = o->paper_table == 1   ? 4
                     : o->paper_table == 2 ? 1
                                           : 2,
             last = o->paper_table == 1   ? 10

@@ -122,3 +122,11 @@ TesStatus bench_time(BenchCall call, void *data, double seconds, BenchTime *time
       .median = sample[count / 2], .fastest = sample[0], .slowest = sample[count - 1], .calls = count};
   return TES_OK;
 }
+
+TesStatus bench_room(TesContext *ctx, const TesProblemDesc *desc, double unknowns, double *most) {
+  static const double h200 = 139. * (1 << 30);
+  TesProblemMemory memory;
+  const TesStatus status = tes_problem_memory(ctx, desc, &memory);
+  if (status == TES_OK) *most = 1e-6 * unknowns * h200 / (double)memory.gpu;
+  return status;
+}

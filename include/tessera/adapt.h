@@ -9,7 +9,7 @@
  *      j = [a du/dn] inside, g - alpha u - a du/dn on Neumann and Robin boundaries, 0 on Dirichlet boundaries;
  *  h: diameter by volume. Hanging faces count from their fine side, where both gradients are smooth. Elasticity has
  *  f + div sigma, sigma n for a du/dn and mu for a, component by component; the norm is that of the energy of the
- *  error, (int sigma(e) : eps(e))^1/2. It has no dual-weighted residuals.
+ *  error, (int sigma(e) : eps(e))^1/2.
  *
  *  With a velocity, and in time, the same residual estimates the error in the L2 norm:
  *      eta_K^2 = tau_K^2 { |r|_K^2 + sum over faces h_F k / h_K^2 [1/2 inside] |j|_F^2 },
@@ -20,9 +20,12 @@
  *  Dual-weighted residuals (Becker, Rannacher: Acta Numerica 10, 2001) for a goal J(u): the dual solution z of
  *  degree k + 1 weighs the residual,
  *      eta_K = (f + div(a grad u) - c u, w)_K - sum over faces ([1/2 inside] j', w)_F,   w = z - I_k z,
- *  and the sum over cells is the estimate of J(exact) - J(u), with its sign. That sum passes through zero where
- *  parts of the error cancel by chance; the sum of the absolute indicators does not, and is the upper figure by
- *  which the loop ends.
+ *  and the sum over cells is the estimate of J(exact) - J(u), with its sign. It does not see boundary values that the
+ *  elements do not hold. That sum passes through zero where parts of the error cancel by chance; the sum of the
+ *  absolute indicators does not, and is the upper figure by which the loop ends. A velocity turns round in the dual
+ *  problem, and its two forms change places; with streamlines eta_K has - tau (r, b . grad I_k z)_K too, what these
+ *  leave of the residual in I_k z. Where layers of z are thinner than cells, as with small a at boundaries with values,
+ *  the estimate is none before they are refined. For a force z has the value -1 on the support and no load.
  */
 #ifndef TESSERA_ADAPT_H
 #define TESSERA_ADAPT_H
@@ -35,12 +38,15 @@ extern "C" {
 #endif
 
 typedef enum TesEstimator { TES_ESTIMATE_RESIDUAL, TES_ESTIMATE_DWR } TesEstimator;
-/** J(u) = u(point), or the mean of u on a boundary that is not Dirichlet. */
-typedef enum TesGoalKind { TES_GOAL_POINT, TES_GOAL_MEAN } TesGoalKind;
+/** J(u) = u(point); the mean or the integral of u over the domain, a material or a boundary that is not Dirichlet; of
+ *  elasticity the force of a support on the body. */
+typedef enum TesGoalKind { TES_GOAL_POINT, TES_GOAL_MEAN, TES_GOAL_INTEGRAL, TES_GOAL_FORCE } TesGoalKind;
 typedef struct TesGoal {
   TesGoalKind kind;
   double point[3];
-  const char *boundary;
+  const char
+      *where; /**< a boundary, else a material; NULL or "domain": the domain. Force: a boundary with values */
+  const char *of; /**< elasticity: the component u (NULL), v or w; of a force x (NULL), y or z */
 } TesGoal;
 
 /** Bulk: the fewest cells whose squared indicators (residual) or absolute ones (DWR) make up `fraction` of all
@@ -50,8 +56,9 @@ typedef enum TesMarking { TES_MARK_BULK, TES_MARK_FRACTION } TesMarking;
 /** eta2[cells] of the residual estimator for the solution of a problem on a mesh with trees: of poisson, or elasticity
  *  at rest. */
 TesStatus tes_estimate_residual(const TesProblem *problem, double *eta2);
-/** eta[cells] of dual-weighted residuals, signed. Solves the dual problem, degree + 1 <= 8, to 1e-6. Errors:
- *  TES_INVALID_INPUT (the point lies in no cell; no such boundary; a Dirichlet boundary). */
+/** eta[cells] of dual-weighted residuals, signed; steady problems. Solves the dual problem, degree + 1 <= 8, to 1e-6.
+ *  Errors: TES_INVALID_INPUT (the point lies in no cell; no such boundary or material; values given where a mean is
+ *  taken, or none where a force is; no such component). */
 TesStatus tes_estimate_dwr(const TesProblem *problem, const TesGoal *goal, double *eta);
 /** mark[cells] <- 1 for the cells to be refined, 0 otherwise; returns how many. indicators are not negative. */
 int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,

@@ -50,6 +50,12 @@ typedef enum TesDomain {
 } TesDomain;
 
 /** A coarse mesh by arrays. */
+/** An edge (3D) or a corner of a tree. at = t_x + 3 t_y + 9 t_z: in each direction 0 on the lower side, 2 on the upper
+ *  one, 1 along it. */
+typedef struct TesTreePart {
+  int32_t tree, at, boundary;
+} TesTreePart;
+
 typedef struct TesCellsDesc {
   int64_t trees;
   int degree; /**< m of the map Q_m of each, 1..8; 0 means 1 */
@@ -59,6 +65,10 @@ typedef struct TesCellsDesc {
   const int32_t *boundary; /**< [trees][2 dim] number of the face's name, -1: none; NULL: no face has one */
   int boundaries;
   const char *const *boundary_names; /**< [boundaries] */
+  /** Groups of edges and corners, where supports of elasticity hold: boundaries without a face. All trees that have a
+   *  part should name it. */
+  int64_t parts;
+  const TesTreePart *part; /**< [parts] in any order; copied */
   const int32_t *material; /**< [trees] number of the tree's name, -1: none; NULL: no tree has one */
   int materials;
   const char *const *material_names; /**< [materials] */
@@ -95,7 +105,10 @@ typedef struct TesMeshDesc {
   /** All cells of the file are split at the middles of edges, faces and cells: triangles become 3 quadrilaterals,
    *  tetrahedra 4 hexahedra, prisms 6, hexahedra 8. */
   bool split;
-  bool file_periodic;        /**< faces that the file's $Periodic calls one are one */
+  bool file_periodic; /**< faces that the file's $Periodic calls one are one */
+  /** Named groups of curves (3D) and points of the file are boundaries without faces, where elasticity has supports;
+   *  those that have the name of faces are left out, told. */
+  bool file_groups;
   const TesCellsDesc *trees; /**< of TES_DOMAIN_CELLS; copied */
   const char
       *rest; /**< name for those faces of the boundary that have none, e.g. "rest"; NULL: they keep none */

@@ -76,7 +76,7 @@ typedef struct TesBoundary {
   /** By component; NULL: 0; an expression may use nx, ny, nz, the outer normal. Flows: Dirichlet, the velocity;
    * Neumann, an outflow with nu du/dn - p n = (g[0], .., g[dim - 1]) - g[dim] n. */
   const TesFunction *g[4];
-  const TesFunction *alpha; /**< Robin only, not negative; NULL: 0 */
+  const TesFunction *alpha; /**< Robin, and flux, where alpha u is added too: not negative; NULL: 0 */
   const char *where; /**< stands before messages about this entry, e.g. "case.yaml:7:3"; NULL: nothing */
 } TesBoundary;
 

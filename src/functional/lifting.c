@@ -67,6 +67,7 @@ static TesStatus mark_nodes(const TesiBatches *b, const bool *wanted, int32_t *m
   const int nodes = b->dim == 3 ? b->n * b->n : b->n;
   TesiExchange *shared = b->space->layout->shared;
   double *shared_mark = NULL;
+  int32_t *number = NULL;
   if (shared) TES_ALLOC(&shared_mark, b->length);
   TES_TRY(tesi_boundary_faces(b, wanted, &face, &faces));
   for (int64_t i = 0; i < faces; i++)
@@ -76,12 +77,16 @@ static TesStatus mark_nodes(const TesiBatches *b, const bool *wanted, int32_t *m
           &mark[b->kind->node(b, face[i].cell, tesi_face_node(b->dim, b->n, face[i].face, p), &given)];
       *to = tesi_max(*to, face[i].boundary + 1);
     }
+  TES_ALLOC(&number, b->boundaries + 1);
+  for (int i = 0; i < b->boundaries; i++) number[i] = wanted[i] ? i + 1 : 0;
+  tesi_cells_mark_groups(b->view, number, mark);
   for (int64_t i = 0; i < b->length && shared; i++) shared_mark[i] = mark[i];
   tesi_exchange_begin(shared, TES_DOUBLE, shared_mark);
   tesi_exchange_end(shared, TESI_MAXIMUM, TES_DOUBLE, shared_mark);
   for (int64_t i = 0; i < b->length && shared; i++) mark[i] = (int32_t)shared_mark[i];
 done:
   tesi_free(ctx, &face);
+  tesi_free(ctx, &number);
   tesi_free(ctx, &shared_mark);
   return status;
 }

@@ -44,6 +44,8 @@ typedef enum Whole {
   W_NUMBERING,
   W_COUNT
 } Whole;
+enum { MAPPED = 1, GROUPED = 2 }; /* W_MAPPED: trees have maps, groups of edges and corners */
+enum { PART = sizeof(TesTreePart) / sizeof(int32_t) };
 enum { N_TIME, N_CENTRE, N_RADIUS = N_CENTRE + 3, N_INNER, N_CORE, N_COUNT };
 
 /* Of index and masks: another numbering, as of another version of p4est, would put values in wrong places. */
@@ -101,7 +103,8 @@ static TesStatus put_head(TesiStore *store, const TesCheckpointDesc *desc) {
   }
   if (t) {
     whole[W_TREE_DEGREE] = t->degree, whole[W_TREES] = t->trees, whole[W_MATERIALS] = t->materials;
-    whole[W_MAPPED] = t->map != NULL, whole[W_IDENTITY] = (int64_t)t->identity;
+    whole[W_MAPPED] = (t->map ? MAPPED : 0) + (t->parts ? GROUPED : 0),
+    whole[W_IDENTITY] = (int64_t)t->identity;
     whole[W_NUMBERING] = numbering_hash(s->scalar[0]->view);
     number[N_RADIUS] = t->radius, number[N_INNER] = t->inner, number[N_CORE] = t->core;
     for (int d = 0; d < 3; d++) number[N_CENTRE + d] = t->centre[d];
@@ -137,6 +140,7 @@ static TesStatus put_forest(TesiStore *store, const TesSpace *s) {
   TES_TRY(tesi_store_put(store, "tree_boundary", TESI_STORE_INT32, t->trees * 2 * t->dim, t->boundary));
   TES_TRY(tesi_store_put(store, "tree_material", TESI_STORE_INT32, t->trees, t->material));
   if (t->map) TES_TRY(tesi_store_put(store, "tree_map", TESI_STORE_BYTES, t->trees, t->map));
+  if (t->parts) TES_TRY(tesi_store_put(store, "tree_parts", TESI_STORE_INT32, PART * t->parts, t->part));
   TES_TRY(put_names(ctx, store, "boundary_names", t->boundaries, t->boundary_name));
   TES_TRY(put_names(ctx, store, "material_names", t->materials, t->material_name));
   TES_TRY(tesi_store_put(store, "cell_tree", TESI_STORE_INT32, l->cells, l->tree));
@@ -243,6 +247,7 @@ static void image_free(Image *m) {
   tesi_free(ctx, &m->trees.boundary);
   tesi_free(ctx, &m->trees.material);
   tesi_free(ctx, &m->trees.map);
+  tesi_free(ctx, &m->trees.part);
   tesi_free(ctx, &m->trees.boundary_name);
   tesi_free(ctx, &m->trees.material_name);
   for (int i = 0; i < 2; i++) tesi_free(ctx, &m->texts[i]);
@@ -347,7 +352,14 @@ static TesStatus get_trees(Image *m) {
   TES_TRY(
       tesi_store_get(m->store, "tree_boundary", TESI_STORE_INT32, t->trees * 2 * t->dim, &t->boundary, NULL));
   TES_TRY(tesi_store_get(m->store, "tree_material", TESI_STORE_INT32, t->trees, &t->material, NULL));
-  if (h[W_MAPPED]) TES_TRY(tesi_store_get(m->store, "tree_map", TESI_STORE_BYTES, t->trees, &t->map, NULL));
+  if (h[W_MAPPED] & MAPPED)
+    TES_TRY(tesi_store_get(m->store, "tree_map", TESI_STORE_BYTES, t->trees, &t->map, NULL));
+  if (h[W_MAPPED] & GROUPED) {
+    TES_TRY(tesi_store_get(m->store, "tree_parts", TESI_STORE_INT32, -1, &t->part, &t->parts));
+    TES_CHECK(t->parts % PART == 0, "%s is damaged: its groups have %lld numbers", m->path,
+              (long long)t->parts);
+    t->parts /= PART;
+  }
   TES_TRY(get_names(m, "boundary_names", t->boundaries, &m->texts[0], &t->boundary_name));
   TES_TRY(get_names(m, "material_names", t->materials, &m->texts[1], &t->material_name));
 done:

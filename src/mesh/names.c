@@ -70,6 +70,41 @@ bool tes_mesh_on_boundary(const TesMesh *mesh, int64_t cell, int face, int *boun
   return true;
 }
 
+bool tesi_mesh_is_group(const TesMesh *mesh, int boundary) {
+  const TesiTrees *c = mesh->coarse;
+  for (int64_t i = 0; c && i < c->parts; i++)
+    if (c->part[i].boundary == boundary) return true;
+  return false;
+}
+
+/* The first part of a tree, or where it would stand. */
+static int64_t first_part(const TesiTrees *c, int32_t tree) {
+  int64_t low = 0, high = c->parts;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (c->part[middle].tree < tree)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+int64_t tesi_mesh_next_part(const TesMesh *mesh, int64_t cell, int64_t i) {
+  const TesiTrees *c = mesh->coarse;
+  if (!c || !c->parts) return -1;
+  const int32_t tree = mesh->leaves.tree[cell], size = (int32_t)1 << mesh->depth,
+                length = (int32_t)1 << (mesh->depth - mesh->leaves.level[cell]);
+  const int32_t *origin = &mesh->leaves.origin[3 * cell];
+  for (i = i < 0 ? first_part(c, tree) : i + 1; i < c->parts && c->part[i].tree == tree; i++) {
+    bool at = true;
+    for (int d = 0, t = c->part[i].at; d < mesh->dim; d++, t /= 3)
+      at = at && (t % 3 == 1 || origin[d] == (t % 3 ? size - length : 0));
+    if (at) return i;
+  }
+  return -1;
+}
+
 int tes_mesh_material(const TesMesh *mesh, int64_t cell) {
   return mesh->coarse ? mesh->coarse->material[mesh->leaves.tree[cell]] : -1;
 }

@@ -112,7 +112,7 @@ static TesStatus weigh_boundary(const TesProblem *p, const TesOperator *whole, i
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiTransport *transport = tesi_transport_of(whole);
-  const bool given = is_given(p, i), robin = condition(p, i) == TES_ROBIN && p->numbered.boundary[i].alpha;
+  const bool given = is_given(p, i), robin = p->numbered.boundary && p->numbered.boundary[i].alpha;
   const bool carries = transport && (given ? !transport->conservative : condition(p, i) != TES_FLUX);
   if (transport && !transport->conservative) TES_TRY(add_through(p, whole->space, i, 1, b->source));
   if (!robin && !carries) goto done;

@@ -83,30 +83,55 @@ done:
   return status;
 }
 
+/* on[length] <- 1 at the nodes of a boundary, else 0. */
+static TesStatus find_nodes(const TesSpace *part, int boundary, int32_t *on) {
+  TesContext *ctx = part->context;
+  TesStatus status = TES_OK;
+  const TesValue value = {.kind = TES_VALUE_INTEGRAL, .where = TES_ON_BOUNDARY, .number = boundary};
+  const TesiCellView *view;
+  TesVector *weight = NULL;
+  int32_t *number = NULL;
+  double *w = NULL, most = 0;
+  if (tesi_mesh_is_group(part->mesh, boundary)) {
+    TES_TRY(tesi_space_cells(part, &view));
+    TES_ALLOC(&number, tes_mesh_boundaries(part->mesh));
+    number[boundary] = 1;
+    tesi_cells_mark_groups(view, number, on);
+    goto done;
+  }
+  TES_TRY(tes_vector_create(ctx, part->length, TES_DOUBLE, &weight));
+  TES_TRY(tesi_functional_weights(part, &value, weight));
+  TES_ALLOC(&w, part->length);
+  TES_TRY(tes_vector_get(weight, w));
+  for (int64_t i = 0; i < part->length; i++) most = fmax(most, fabs(w[i]));
+  for (int64_t i = 0; i < part->length; i++) on[i] = fabs(w[i]) > 1e-13 * most;
+done:
+  tes_vector_destroy(&weight);
+  tesi_free(ctx, &number);
+  tesi_free(ctx, &w);
+  return status;
+}
+
 TesStatus tesi_elasticity_force(const TesProblem *p, int boundary, int direction, double *force) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesSpace *part = p->space->part[direction];
-  const TesValue on = {.kind = TES_VALUE_INTEGRAL, .where = TES_ON_BOUNDARY, .number = boundary};
-  TesVector *residual = NULL, *weight = NULL;
-  double *w = NULL, *r = NULL, most = 0;
+  TesVector *residual = NULL;
+  int32_t *on = NULL;
+  double *r = NULL;
   TES_TRY(tes_vector_create(ctx, part->length, TES_DOUBLE, &residual));
-  TES_TRY(tes_vector_create(ctx, part->length, TES_DOUBLE, &weight));
   TES_TRY(find_residual(p, direction, boundary, residual));
-  TES_TRY(tesi_functional_weights(part, &on, weight));
-  TES_ALLOC(&w, part->length);
+  TES_ALLOC(&on, part->length);
   TES_ALLOC(&r, part->length);
-  TES_TRY(tes_vector_get(weight, w));
+  TES_TRY(find_nodes(part, boundary, on));
   TES_TRY(tes_vector_get(residual, r));
-  for (int64_t i = 0; i < part->length; i++) most = fmax(most, fabs(w[i]));
   *force = 0;
   for (int64_t i = 0; i < part->length; i++)
-    if (fabs(w[i]) > 1e-13 * most) *force += r[i];
+    if (on[i]) *force += r[i];
 done:
-  tesi_free(ctx, &w);
+  tesi_free(ctx, &on);
   tesi_free(ctx, &r);
   tes_vector_destroy(&residual);
-  tes_vector_destroy(&weight);
   return status;
 }
 

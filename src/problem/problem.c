@@ -31,7 +31,7 @@ static TesStatus create_form(TesProblem *p) {
   TES_ALLOC(&p->through, names + 1);
   int n = p->equation->form(p, p->term);
   for (int i = 0; boundary && i < names; i++)
-    if (boundary[i].condition == TES_ROBIN && boundary[i].alpha)
+    if (boundary[i].alpha)
       p->term[n++] = (TesTermDesc){.term = TES_TERM_ROBIN, .a = {.all = boundary[i].alpha}, .boundary = i};
   p->form = (TesForm){n, p->term, p->options.penalty};
 done:
@@ -40,7 +40,8 @@ done:
 
 bool tesi_problem_given(const TesProblem *p, int boundary, int component) {
   const TesBoundary *b = p->numbered.boundary ? &p->numbered.boundary[boundary] : NULL;
-  return !b || (b->condition == TES_DIRICHLET && (!b->components || b->components >> component & 1));
+  if (!b) return !tesi_mesh_is_group(p->mesh, boundary);
+  return b->condition == TES_DIRICHLET && (!b->components || b->components >> component & 1);
 }
 
 TesStatus tesi_problem_create_space(TesProblem *p, int degree) {

@@ -37,11 +37,28 @@ done:
   return status;
 }
 
+/* Edges and corners have supports, and no normal. */
+static TesStatus check_group(const TesMesh *mesh, const TesBoundary *entry) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(entry->condition == TES_DIRICHLET,
+            "boundary.%s: %s is a group of curves or points, where only a displacement can be given",
+            entry->name, entry->name);
+  for (int c = 0; c < mesh->dim; c++)
+    TES_CHECK(!entry->g[c] || !tesi_function_uses(entry->g[c]),
+              "boundary.%s is \"%.200s\": curves and points have no normal nx, ny, nz", entry->name,
+              tes_function_text(entry->g[c]));
+done:
+  return status;
+}
+
 static TesStatus find_boundary(const TesMesh *mesh, const TesBoundary *entry, int *number) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   TES_TRY(tes_mesh_find_boundary(mesh, entry->name, number));
-  TES_CHECK(tesi_mesh_boundary_faces(mesh, *number) > 0,
+  const bool group = tesi_mesh_is_group(mesh, *number);
+  if (group) TES_TRY(check_group(mesh, entry));
+  TES_CHECK(group || tesi_mesh_boundary_faces(mesh, *number) > 0,
             "boundary.%s: all faces of this name lie between cells, where no condition can hold",
             entry->name);
 done:
@@ -79,10 +96,11 @@ done:
 /* Takes the place of what a boundary had. */
 static void set_boundary(TesBoundary *target, const TesBoundary *entry) {
   TesBoundary old = *target;
+  const bool mixed = entry->condition == TES_ROBIN || entry->condition == TES_FLUX;
   *target = (TesBoundary){.condition = entry->condition,
                           .components = entry->components,
                           .priority = entry->priority,
-                          .alpha = tesi_function_retain(entry->condition == TES_ROBIN ? entry->alpha : NULL)};
+                          .alpha = tesi_function_retain(mixed ? entry->alpha : NULL)};
   for (int c = 0; c <= TESI_AXES; c++) {
     target->g[c] = tesi_function_retain(entry->g[c]);
     tes_function_destroy((TesFunction **)&old.g[c]);
@@ -93,10 +111,12 @@ static void set_boundary(TesBoundary *target, const TesBoundary *entry) {
 static TesStatus number_boundaries(TesContext *ctx, const TesProblemDesc *desc, TesBoundary *boundary) {
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(desc->mesh);
+  for (int number = 0; number < names && desc->boundaries; number++)
+    if (tesi_mesh_is_group(desc->mesh, number)) boundary[number].condition = TES_NEUMANN;
   for (int i = 0; i < desc->boundaries; i++) {
     TES_TRY(check_condition(ctx, &desc->boundary[i]));
     for (int number = 0; number < names && !desc->boundary[i].name; number++)
-      set_boundary(&boundary[number], &desc->boundary[i]);
+      if (!tesi_mesh_is_group(desc->mesh, number)) set_boundary(&boundary[number], &desc->boundary[i]);
   }
   for (int i = 0; i < desc->boundaries; i++) {
     int number;

@@ -15,7 +15,10 @@ static TesStatus take_given(TesSpace *space, const uint8_t *given) {
   const int names = tes_mesh_boundaries(space->mesh);
   const unsigned all = (1u << space->parts) - 1;
   TES_ALLOC(&space->given, names + 1);
-  for (int i = 0; i <= names; i++) space->given[i] = (uint8_t)(!given ? all : i < names ? given[i] & all : 0);
+  for (int i = 0; i <= names; i++)
+    space->given[i] = (uint8_t)(given                                ? i < names ? given[i] & all : 0
+                                : tesi_mesh_is_group(space->mesh, i) ? 0
+                                                                     : all);
 done:
   return status;
 }

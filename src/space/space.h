@@ -117,6 +117,9 @@ static inline bool tesi_cells_given(const TesiCellView *cells, int boundary) {
   const int names = tes_mesh_boundaries(cells->mesh);
   return cells->given[boundary >= 0 && boundary < names ? boundary : names];
 }
+/* mark[length] <- the largest of itself and of number[boundary], not 0, of the groups of edges and corners that a node
+ * is on. */
+void tesi_cells_mark_groups(const TesiCellView *cells, const int32_t *number, int32_t *mark);
 /* The node that an entry of index means, Dirichlet or not. */
 static inline int32_t tesi_cells_node(int32_t index) {
   return index < 0 ? -1 - index : index;

@@ -38,6 +38,41 @@ static void mark_face(const TesiCellView *s, int64_t cell, int face, _Atomic cha
   }
 }
 
+void tesi_cells_mark_groups(const TesiCellView *s, const int32_t *number, int32_t *mark) {
+  if (!s->mesh->coarse || !s->mesh->coarse->parts) return;
+  for (int64_t c = 0; c < s->cells; c++)
+    for (int64_t i = -1; (i = tesi_mesh_next_part(s->mesh, c, i)) >= 0;) {
+      const TesTreePart *part = &s->mesh->coarse->part[i];
+      for (int p = 0; p < s->cell_nodes && number[part->boundary]; p++) {
+        const int at[3] = {p % s->n, p / s->n % s->n, p / s->n / s->n};
+        bool on = true;
+        for (int d = 0, t = part->at; d < s->dim; d++, t /= 3)
+          on = on && (t % 3 == 1 || at[d] == (t % 3 ? s->n - 1 : 0));
+        int32_t *to = &mark[tesi_cells_node(s->index[c * s->cell_nodes + p])];
+        if (on) *to = tesi_max(*to, number[part->boundary]);
+      }
+    }
+}
+
+/* Those of groups whose values are given. */
+static TesStatus mark_groups(const TesiCellView *s, _Atomic char *marked) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const int names = tes_mesh_boundaries(s->mesh);
+  int32_t *number = NULL, *mark = NULL;
+  if (!s->mesh->coarse || !s->mesh->coarse->parts) return TES_OK;
+  TES_ALLOC(&number, names + 1);
+  TES_ALLOC(&mark, s->length);
+  for (int i = 0; i < names; i++) number[i] = s->given[i] != 0;
+  tesi_cells_mark_groups(s, number, mark);
+  for (int64_t i = 0; i < s->length; i++)
+    if (mark[i]) atomic_store_explicit(&marked[i], 1, memory_order_relaxed);
+done:
+  tesi_free(ctx, &number);
+  tesi_free(ctx, &mark);
+  return status;
+}
+
 /* Nodes on boundaries whose values are given. */
 typedef struct Marks {
   const TesiCellView *s;
@@ -111,6 +146,7 @@ static TesStatus constrain(TesiCellView *s, const TesiSharers *sharers) {
   TES_ALLOC(&marked, s->length);
   TES_TRY(tesi_work_for(ctx, tesi_team_threads(ctx, 16 * s->cells), s->cells, mark_cells,
                         &(Marks){s, marked, NULL}));
+  TES_TRY(mark_groups(s, marked));
   TES_TRY(share_marks(s, marked));
   TES_TRY(list_constrained(ctx, s, marked));
   if (!s->layout->shared || s->layout->sum) goto done;

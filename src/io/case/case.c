@@ -140,7 +140,8 @@ void tesi_case_clear(TesCase *c) {
   clear_functions(3, c->mesh.map);
   tesi_free(ctx, &c->mesh.file);
   for (int d = 0; d < 3; d++) tesi_free(ctx, &c->mesh.coordinates[d]);
-  tesi_free(ctx, &c->adapt.goal.boundary);
+  tesi_free(ctx, &c->adapt.goal.where);
+  tesi_free(ctx, &c->adapt.goal.of);
   for (int i = 0; i < c->warning_count; i++) tesi_free(ctx, &c->warnings[i]);
   for (int i = 0; i < c->keys; i++) tesi_free(ctx, &c->key[i].where);
   tesi_free(ctx, &c->key);

@@ -275,10 +275,17 @@ void tesi_case_finish(TesiCaseReader *r) {
   c->problem.solver.pre = steps(d->pre), c->problem.solver.post = steps(d->post);
   c->mesh.file = d->file;
   c->mesh.split = d->split, c->mesh.file_periodic = d->file_periodic;
+  c->mesh.file_groups = c->problem.equation == TES_ELASTICITY;
   if (d->refine_times == 0) tes_function_destroy(&d->where);
   for (int i = 0; i < 3; i++) c->mesh.map[i] = d->map[i];
   c->mesh.refine_where = d->where, c->mesh.refine_times = d->refine_times;
-  c->adapt.goal.boundary = d->goal;
+  for (int i = 0; i < 3; i++) {
+    if (c->adapt.goal.where)
+      tesi_free(r->ctx, &d->goal[i]);
+    else
+      c->adapt.goal.where = d->goal[i];
+  }
+  c->adapt.goal.of = d->goal_of;
   c->adapt.max_dofs = d->max_dofs;
   drop(&d->all);
   for (int i = 0; i < 6; i++) drop(&d->face[i]);

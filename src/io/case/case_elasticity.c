@@ -83,8 +83,6 @@ static TesStatus refuse_keys_of_others(TesiCaseReader *r) {
   const int element = tesi_case_row("space.element"), initial = tesi_case_row("data.initial");
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     TES_TRY(refuse(r, keys[i], "belongs to poisson and transport"));
-  if (d->c.adapt.estimator == TES_ESTIMATE_DWR)
-    TES_TRY(refuse(r, "adapt.estimator", "dwr is for one component; elasticity has residual"));
   if (d->c.problem.element > TES_ELEMENT_Q)
     TES_TRY(tesi_case_error(r, element, r->node[element], "elasticity has the element q"));
   if (r->node[initial] && r->node[initial]->kind != TESI_YAML_MAP)

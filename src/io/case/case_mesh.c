@@ -107,13 +107,24 @@ done:
 
 static TesStatus check_adapt(TesiCaseReader *r) {
   TesCase *c = &r->draft.c;
+  static const char *const kinds[] = {[TES_GOAL_POINT] = "adapt.goal.point",
+                                      [TES_GOAL_MEAN] = "adapt.goal.mean",
+                                      [TES_GOAL_INTEGRAL] = "adapt.goal.integral",
+                                      [TES_GOAL_FORCE] = "adapt.goal.force"};
   const TesiYaml *node = given(r, "adapt"), *goal = given(r, "adapt.goal");
-  const bool point = given(r, "adapt.goal.point") != NULL;
+  int goals = 0;
   c->adaptive = node != NULL;
-  c->adapt.goal.kind = point ? TES_GOAL_POINT : TES_GOAL_MEAN;
-  if (c->adaptive && c->adapt.estimator == TES_ESTIMATE_DWR && point == (r->draft.goal != NULL))
+  for (int i = 0; i <= TES_GOAL_FORCE; i++)
+    if (given(r, kinds[i])) c->adapt.goal.kind = (TesGoalKind)i, goals++;
+  if (c->adaptive && c->adapt.estimator == TES_ESTIMATE_DWR && goals != 1)
     return tesi_case_error(r, tesi_case_row("adapt.goal"), goal ? goal : node,
-                           "dual-weighted residuals need one goal: point or mean");
+                           "dual-weighted residuals need one goal: point, mean, integral or force");
+  if (goals && c->problem.equation != TES_ELASTICITY)
+    for (int i = 0; i < 2; i++) {
+      const char *const path = i ? "adapt.goal.of" : kinds[TES_GOAL_FORCE];
+      if (given(r, path))
+        return tesi_case_error(r, tesi_case_row(path), given(r, path), "belongs to elasticity");
+    }
   if (c->adaptive && c->adapt.estimator == TES_ESTIMATE_RESIDUAL && goal)
     return tesi_case_error(r, tesi_case_row("adapt.goal"), goal,
                            "the residual estimator serves the energy norm, no goal: estimator: dwr");

@@ -42,9 +42,9 @@ typedef struct TesiCaseDraft {
   TesFunction *b[3];
   TesFunction *mean_velocity[3]; /* numbers */
   int stabilization, form;
-  TesiCaseFace all, face[6]; /* of a box: left, right, bottom, top, back, front */
-  char *file, *goal;
-  int periodic; /* bit d: in direction d */
+  TesiCaseFace all, face[6];      /* of a box: left, right, bottom, top, back, front */
+  char *file, *goal[3], *goal_of; /* goal: of mean, integral, force */
+  int periodic;                   /* bit d: in direction d */
   int split, file_periodic;
   int refine_times, max_dofs, pre, post, guess;
 } TesiCaseDraft;

@@ -117,8 +117,6 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
   }
   if (!transport) TES_TRY(refuse(r, "data.b", "belongs to transport"));
   if (!transport) TES_TRY(refuse(r, "space.stabilization", "belongs to transport"));
-  if (r->node[b] && c->adapt.estimator == TES_ESTIMATE_DWR)
-    TES_TRY(refuse(r, "adapt.estimator", "dual-weighted residuals are for problems without a velocity"));
   if (!given(r, "time")) {
     TES_TRY(refuse_keys_of_time(r));
     goto done;

@@ -60,28 +60,14 @@ done:
 
 /* ---- names ---- */
 
-/* The number of the name of a physical group: of boundaries (kind 0) or materials (1). Groups without a name are
- * called by their tag. */
-static TesStatus find_name(TesiGmshBuilder *b, int kind, int32_t tag, int32_t *number) {
+/* *number <- that of a name, which is new or known; it is remembered by its tag. */
+TesStatus tesi_gmsh_add_name(TesiGmshBuilder *b, int kind, int32_t tag, const char *name, int32_t *number) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
-  const int dim = kind ? b->dim : b->dim - 1;
-  char text[16];
-  const char *name = text;
-  *number = -1;
-  if (tag == 0) return TES_OK;
-  for (int i = 0; i < b->name_count[kind]; i++)
-    if (b->tags[kind][i] == tag) {
-      *number = b->number[kind][i];
-      return TES_OK;
-    }
-  snprintf(text, sizeof text, "%d", tag);
-  for (int64_t i = 0; i < b->mesh->names; i++)
-    if ((b->mesh->name[i].dim == dim || b->mesh->name[i].dim == TESI_GMSH_ANY) && b->mesh->name[i].tag == tag)
-      name = b->mesh->name[i].name;
   const int count = b->name_count[kind];
   int distinct = kind ? b->desc.materials : b->desc.boundaries;
   int64_t room = count, room_tags = count, room_numbers = count;
+  *number = -1;
   TES_TRY(tesi_gmsh_grow(ctx, &b->names[kind], sizeof **b->names, count, count + 1, &room));
   TES_TRY(tesi_gmsh_grow(ctx, &b->tags[kind], sizeof **b->tags, count, count + 1, &room_tags));
   TES_TRY(tesi_gmsh_grow(ctx, &b->number[kind], sizeof **b->number, count, count + 1, &room_numbers));
@@ -101,6 +87,26 @@ static TesStatus find_name(TesiGmshBuilder *b, int kind, int32_t tag, int32_t *n
   b->name_count[kind]++;
 done:
   return status;
+}
+
+/* The number of the name of a physical group: of boundaries (kind 0) or materials (1). Groups without a name are
+ * called by their tag. */
+static TesStatus find_name(TesiGmshBuilder *b, int kind, int32_t tag, int32_t *number) {
+  const int dim = kind ? b->dim : b->dim - 1;
+  char text[16];
+  const char *name = text;
+  *number = -1;
+  if (tag == 0) return TES_OK;
+  for (int i = 0; i < b->name_count[kind]; i++)
+    if (b->tags[kind][i] == tag) {
+      *number = b->number[kind][i];
+      return TES_OK;
+    }
+  snprintf(text, sizeof text, "%d", tag);
+  for (int64_t i = 0; i < b->mesh->names; i++)
+    if ((b->mesh->name[i].dim == dim || b->mesh->name[i].dim == TESI_GMSH_ANY) && b->mesh->name[i].tag == tag)
+      name = b->mesh->name[i].name;
+  return tesi_gmsh_add_name(b, kind, tag, name, number);
 }
 
 static void sort_vertices(int32_t v[4]) {
@@ -253,6 +259,7 @@ static void builder_free(TesiGmshBuilder *b) {
   tesi_free(ctx, &b->vertices);
   tesi_free(ctx, &b->boundary);
   tesi_free(ctx, &b->material);
+  tesi_free(ctx, &b->part);
 }
 
 static TesStatus build(TesiGmshBuilder *b, TesiTrees **trees) {
@@ -274,6 +281,7 @@ static TesStatus build(TesiGmshBuilder *b, TesiTrees **trees) {
   TES_TRY(tesi_gmsh_check_twins(b));
   TES_TRY(tesi_gmsh_check_shared(b));
   TES_TRY(name_faces(b));
+  if (b->mesh->options.groups) TES_TRY(tesi_gmsh_find_parts(b));
   if (b->mesh->pairs) TES_TRY(tesi_gmsh_join_periodic(b));
   b->desc.trees = b->trees;
   b->desc.degree = b->degree;
@@ -281,6 +289,7 @@ static TesStatus build(TesiGmshBuilder *b, TesiTrees **trees) {
   b->desc.vertices = b->vertices;
   b->desc.boundary = b->boundary;
   b->desc.material = b->material;
+  b->desc.part = b->part;
   b->desc.boundary_names = (const char *const *)b->names[0];
   b->desc.material_names = (const char *const *)b->names[1];
   const double checked = tesi_now();

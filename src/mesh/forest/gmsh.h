@@ -38,6 +38,7 @@ int64_t tesi_gmsh_find_node(const struct TesiGmsh *mesh, int64_t number);
 typedef struct TesiGmshOptions {
   bool split;    /* triangles, tetrahedra, prisms are split, and all other cells with them */
   bool periodic; /* $Periodic is obeyed */
+  bool groups;   /* named groups of curves and points become boundaries */
 } TesiGmshOptions;
 
 typedef struct TesiGmshElement {
@@ -70,7 +71,7 @@ typedef struct TesiGmsh {
   int64_t *node_number; /* [nodes] ascending */
   int32_t *node_at;     /* their places, by number - node_number[0]; -1: none; NULL: numbers are far apart */
   double (*node)[3];    /* [nodes] */
-  TesiGmshElement *element; /* [elements]: lines, quadrilaterals, hexahedra */
+  TesiGmshElement *element; /* [elements]: points of groups, lines, .. */
   int64_t *element_node;    /* numbers of nodes, later their places in `node` */
   TesiGmshName *name;
   TesiGmshEntity *entity;

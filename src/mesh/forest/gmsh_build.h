@@ -34,6 +34,8 @@ typedef struct TesiGmshBuilder {
   TesCellsDesc desc;  /* points to the following */
   double *nodes;
   int32_t *vertices, *boundary, *material;
+  TesTreePart *part; /* [desc.parts] */
+  int64_t part_room;
   char **names[2]; /* of boundaries and materials */
   int32_t *tags[2], *number[2], name_count[2];
 } TesiGmshBuilder;
@@ -54,6 +56,10 @@ TesStatus tesi_gmsh_check_middles(const TesiGmshBuilder *b, const TesiTrees *tre
 /* Refuses cells that bend an edge or a face in two ways (gmsh_shared.c). */
 TesStatus tesi_gmsh_check_shared(const TesiGmshBuilder *b);
 TesStatus tesi_gmsh_tell_parts(const TesiGmshBuilder *b);
+/* *number <- that of a name of a boundary (kind 0) or material (1), new or known; tag 0: none. */
+TesStatus tesi_gmsh_add_name(TesiGmshBuilder *b, int kind, int32_t tag, const char *name, int32_t *number);
+/* Edges and corners of cells that are in named groups of curves and points (gmsh_parts.c); faces have their names. */
+TesStatus tesi_gmsh_find_parts(TesiGmshBuilder *b);
 /* Vertices that $Periodic calls one become one. */
 TesStatus tesi_gmsh_join_periodic(TesiGmshBuilder *b);
 

@@ -26,18 +26,19 @@ done:
   return status;
 }
 
-TesStatus tesi_trees_file(TesContext *context, const char *path, int dim, bool split, bool periodic,
-                          TesiTrees **trees) {
+TesStatus tesi_trees_file(TesContext *context, const TesMeshDesc *desc, TesiTrees **trees) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesiGmsh mesh = {0};
+  const char *path = desc->file;
+  const TesiGmshOptions options = {desc->split, desc->file_periodic, desc->file_groups};
   char *text = NULL;
   size_t length = 0;
   const double start = tesi_now();
   TES_TRY(read_all(ctx, path, &text, &length));
-  TES_TRY(tesi_gmsh_parse(ctx, text, length, path, (TesiGmshOptions){split, periodic}, &mesh));
+  TES_TRY(tesi_gmsh_parse(ctx, text, length, path, options, &mesh));
   tesi_log(ctx, TES_LOG_DETAIL, "mesh: %s read in %.2f s", path, tesi_now() - start);
-  TES_TRY(tesi_gmsh_trees(&mesh, dim, trees));
+  TES_TRY(tesi_gmsh_trees(&mesh, desc->dim, trees));
 done:
   tesi_gmsh_free(&mesh);
   tesi_free(ctx, &text);

@@ -149,7 +149,7 @@ done:
   return status;
 }
 
-/* The nodes of an element whose head has been read. Points are passed over. */
+/* The nodes of an element whose head has been read. Points that are in no group, or not asked for, are passed over. */
 static TesStatus read_element(TesiGmshCursor *c, const TesiGmshType *type, int64_t number, int64_t physical,
                               TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
@@ -172,7 +172,7 @@ static TesStatus read_element(TesiGmshCursor *c, const TesiGmshType *type, int64
                              (long long)node));
     mesh->element_node[mesh->element_nodes + i] = found;
   }
-  if (type->dim == 0) return TES_OK;
+  if (type->dim == 0 && (!physical || !c->options.groups)) return TES_OK;
   mesh->elements++;
   mesh->element_nodes += type->nodes;
 done:

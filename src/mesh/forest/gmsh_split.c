@@ -215,6 +215,7 @@ static TesStatus split_element(Splitter *s, const TesiGmshElement *e) {
                                         [TESI_GMSH_PRISM] = &prism};
   int32_t v[8];
   int64_t half[2];
+  if (e->type->dim == 0) return add_element(s, e, e->type->type, &s->mesh->element_node[e->first]);
   for (int i = 0; i < e->type->nodes; i++) v[i] = (int32_t)s->mesh->element_node[e->first + i];
   if (e->type->dim == 2) return split_plane(s, e, shapes[e->type->shape], v);
   if (e->type->dim == 3) return split_volume(s, e, shapes[e->type->shape], v);

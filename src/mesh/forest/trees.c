@@ -1,6 +1,7 @@
 /* The coarse mesh: from arrays, its names, references. */
 #include "mesh/forest/trees.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "basis/gauss.h"
 #include "mesh/forest/forest_p4est.h"
@@ -35,6 +36,7 @@ void tesi_trees_release(TesiTrees **coarse) {
   tesi_free(ctx, &c->map);
   tesi_free(ctx, &c->boundary);
   tesi_free(ctx, &c->material);
+  tesi_free(ctx, &c->part);
   tesi_free(ctx, &c);
   tes_context_destroy(&ctx);
 }
@@ -80,6 +82,37 @@ done:
   return status;
 }
 
+/* Edges have one free direction, corners none; a boundary has parts or faces. */
+static TesStatus check_parts(TesContext *ctx, int dim, const TesCellsDesc *c) {
+  TesStatus status = TES_OK;
+  bool *faces = NULL;
+  TES_CHECK(c->parts >= 0 && (!c->parts || c->part), "%lld parts of trees, and the list of them is NULL",
+            (long long)c->parts);
+  TES_ALLOC(&faces, c->boundaries + 1);
+  for (int64_t i = 0; c->boundary && i < c->trees * 2 * dim; i++)
+    if (c->boundary[i] >= 0) faces[c->boundary[i]] = true;
+  for (int64_t i = 0; i < c->parts; i++) {
+    const TesTreePart *p = &c->part[i];
+    const int free = (p->at % 3 == 1) + (p->at / 3 % 3 == 1) + (dim == 3 && p->at / 9 == 1);
+    TES_CHECK(p->tree >= 0 && p->tree < c->trees && p->at >= 0 && p->at < (dim == 2 ? 9 : 27) &&
+                  free < dim - 1,
+              "part %lld lies at place %d of tree %d: expected an edge (3D) or a corner of a tree",
+              (long long)i, p->at, p->tree);
+    TES_CHECK(p->boundary >= 0 && p->boundary < c->boundaries && !faces[p->boundary],
+              "part %lld has boundary %d, expected one of 0..%d without faces", (long long)i, p->boundary,
+              c->boundaries - 1);
+  }
+done:
+  tesi_free(ctx, &faces);
+  return status;
+}
+
+static int by_tree(const void *a, const void *b) {
+  const TesTreePart *p = a, *q = b;
+  if (p->tree != q->tree) return p->tree < q->tree ? -1 : 1;
+  return p->at != q->at ? p->at - q->at : p->boundary - q->boundary;
+}
+
 /* The arrays of a mesh with names, nothing looked at yet. */
 static TesStatus copy_arrays(TesContext *ctx, const TesCellsDesc *d, TesiTrees *c) {
   TesStatus status = TES_OK;
@@ -100,6 +133,12 @@ static TesStatus copy_arrays(TesContext *ctx, const TesCellsDesc *d, TesiTrees *
     c->boundary[i] = d->boundary ? d->boundary[i] : TESI_TREES_UNNAMED;
   TES_ALLOC(&c->material, c->trees);
   for (int64_t i = 0; i < c->trees; i++) c->material[i] = d->material ? d->material[i] : TESI_TREES_UNNAMED;
+  c->parts = d->parts;
+  if (c->parts) {
+    TES_ALLOC(&c->part, c->parts);
+    memcpy(c->part, d->part, (size_t)c->parts * sizeof *c->part);
+    qsort(c->part, (size_t)c->parts, sizeof *c->part, by_tree);
+  }
   c->boundaries = d->boundaries;
   c->materials = d->materials;
   TES_TRY(copy_names(ctx, d->boundaries, d->boundary_names, &c->boundary_name));
@@ -115,6 +154,7 @@ TesStatus tesi_trees_from_cells(TesContext *context, int dim, const TesCellsDesc
   TesiTrees *c = NULL;
   *coarse = NULL;
   TES_TRY(check_cells(ctx, dim, cells));
+  TES_TRY(check_parts(ctx, dim, cells));
   TES_NEW(&c);
   atomic_init(&c->references, 1);
   c->context = tesi_context_retain(ctx);
@@ -149,6 +189,7 @@ static uint64_t identity(const TesiTrees *c) {
   hash = hash_bytes(hash, c->boundary, (size_t)(c->trees * 2 * c->dim) * sizeof *c->boundary);
   hash = hash_bytes(hash, c->material, (size_t)c->trees * sizeof *c->material);
   if (c->map) hash = hash_bytes(hash, c->map, (size_t)c->trees);
+  if (c->parts) hash = hash_bytes(hash, c->part, (size_t)c->parts * sizeof *c->part);
   for (int d = 0; d < c->dim && c->deform[0]; d++) {
     const char *text = tes_function_text(c->deform[d]);
     hash = hash_bytes(hash, text, strlen(text) + 1);
@@ -224,7 +265,7 @@ TesStatus tesi_trees_create(TesContext *context, const TesMeshDesc *desc, TesiTr
     break;
   case TES_DOMAIN_FILE:
     TES_CHECK(desc->file && *desc->file, "a mesh file needs a name");
-    TES_TRY(tesi_trees_file(ctx, desc->file, desc->dim, desc->split, desc->file_periodic, &c));
+    TES_TRY(tesi_trees_file(ctx, desc, &c));
     break;
   case TES_DOMAIN_CELLS:
     TES_CHECK(desc->trees, "TES_DOMAIN_CELLS needs trees");
@@ -256,6 +297,8 @@ TesStatus tesi_trees_restore(TesContext *context, const TesiTrees *image, TesiTr
                               .nodes = image->nodes,
                               .vertices = image->vertices,
                               .material = image->material,
+                              .parts = image->parts,
+                              .part = image->part,
                               .boundaries = image->boundaries,
                               .boundary_names = (const char *const *)image->boundary_name,
                               .materials = image->materials,

@@ -31,6 +31,8 @@ typedef struct TesiTrees {
   double centre[3], radius, inner, core;
   int32_t *boundary; /* [trees][2 dim]: number of a name, or one of the constants above */
   int32_t *material; /* [trees] */
+  int64_t parts;
+  TesTreePart *part; /* [parts] by trees; boundaries that stand here have no faces */
   int boundaries, materials;
   char **boundary_name, **material_name;
   int box[3]; /* a box of so many trees, whose connectivity p4est makes; 0: no box */
@@ -67,9 +69,8 @@ void tesi_trees_evaluate_plain(const TesiTrees *coarse, int64_t tree, int n, con
 TesStatus tesi_trees_round(TesContext *ctx, const TesMeshDesc *desc, int dim, TesiTrees **coarse);
 TesStatus tesi_trees_lattice(TesContext *ctx, const TesMeshDesc *desc, int dim, TesiTrees **coarse);
 TesStatus tesi_trees_channel(TesContext *ctx, const TesMeshDesc *desc, int dim, TesiTrees **coarse);
-/* A Gmsh file; dim 0: what it has; see TesMeshDesc. */
-TesStatus tesi_trees_file(TesContext *ctx, const char *path, int dim, bool split, bool periodic,
-                          TesiTrees **coarse);
+/* A Gmsh file; dim 0: what it has. */
+TesStatus tesi_trees_file(TesContext *ctx, const TesMeshDesc *desc, TesiTrees **coarse);
 /* Which tree faces lie on the boundary: fills those of coarse->boundary that lie inside. `cells` may name faces. */
 TesStatus tesi_trees_match_faces(TesContext *ctx, const TesiTreeLabel *label, TesiTrees *coarse);
 /* Refuses trees that meet others at a vertex or edge but share no face round it: p4est (2.2) balances cells across

@@ -110,26 +110,28 @@ done:
   return status;
 }
 
-/* J(exact) - J(u): the point's value, or the mean of the interpolated exact solution in degree 8. */
+/* J(exact) - J(u): the point's value, or the integral of the interpolated exact solution in degree 8; not of forces. */
 static TesStatus goal_error(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TesValue *goal = &s->goal;
-  const TesiCellView *space = s->problem->space->view;
-  double exact;
+  const TesSpace *space = s->problem->space;
+  const TesFunction *known = s->problem->exact[tesi_goal_component(goal)];
+  TesValue plain = *goal;
+  double exact = NAN;
   uint8_t *none = NULL;
   TesSpace *fine = NULL;
   TesVector *v = NULL;
+  plain.of = "u"; /* of the space of one component */
   if (goal->kind == TES_VALUE_POINT) {
-    TES_TRY(tes_function_evaluate(s->problem->exact[0], 1, &goal->point[0], &goal->point[1], &goal->point[2],
-                                  0, &exact));
-  } else {
+    TES_TRY(tes_function_evaluate(known, 1, &goal->point[0], &goal->point[1], &goal->point[2], 0, &exact));
+  } else if (goal->kind != TES_VALUE_FORCE) {
     TES_ALLOC(&none, tes_mesh_boundaries(space->mesh) + 1);
     const TesSpaceDesc desc = {.mesh = space->mesh, .degree = tesi_min(space->degree + 3, 8), .given = none};
     TES_TRY(tes_space_create(ctx, &desc, &fine));
     TES_TRY(tesi_vector_create_on(fine->layout, TES_DOUBLE, &v));
-    TES_TRY(tes_space_interpolate(fine, (const TesFunction *[]){s->problem->exact[0]}, v));
-    TES_TRY(tesi_goal_value(fine, goal, v, &exact));
+    TES_TRY(tes_space_interpolate(fine, (const TesFunction *[]){known}, v));
+    TES_TRY(tes_functional_value(fine, v, &plain, &exact));
   }
   s->at.error = exact - s->at.goal;
 done:
@@ -150,7 +152,7 @@ static TesStatus estimate(Loop *s) {
   TES_ALLOC(&s->indicator, s->at.cells);
   s->at.goal = s->at.error = s->at.error_l2 = s->at.error_h1 = NAN;
   if (dual) {
-    TES_TRY(tesi_goal_value(s->problem->space, &s->goal, s->problem->u, &s->at.goal));
+    TES_TRY(tes_problem_value(s->problem, &s->goal, &s->at.goal));
     TES_TRY(tesi_estimate_dwr(s->problem, &s->goal, s->indicator));
   } else {
     TES_TRY(tes_estimate_residual(s->problem, s->indicator));
@@ -286,16 +288,13 @@ TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, cons
             fraction);
   TES_CHECK(steps > 0 && desc->tolerance >= 0 && desc->max_dofs >= 0,
             "negative steps, tolerance or max_dofs");
-  const bool carries = problem->data.b[0] || problem->data.b[1] || problem->data.b[2];
   TES_CHECK(problem->time.end == 0 && problem->time.step == 0,
             "problems in time are solved once, on meshes that change: tes_problem_remesh()");
-  TES_CHECK(!carries || desc->estimator == TES_ESTIMATE_RESIDUAL,
-            "dual-weighted residuals are those of problems without a velocity");
-  TES_CHECK(problem->equation != TES_ELASTICITY || desc->estimator == TES_ESTIMATE_RESIDUAL,
-            "dual-weighted residuals are for one component, elasticity has the residual estimator");
   TES_CHECK(problem->mesh && problem->mesh->kind == TES_MESH_FOREST,
             "only meshes of kind forest are adapted");
-  if (desc->estimator == TES_ESTIMATE_DWR) TES_TRY(tesi_goal_number(problem->mesh, &desc->goal, &s.goal));
+  const int components = problem->equation == TES_ELASTICITY ? problem->mesh->dim : 1;
+  if (desc->estimator == TES_ESTIMATE_DWR)
+    TES_TRY(tesi_goal_number(problem->mesh, components, &desc->goal, &s.goal));
   for (int i = 0; i < steps && !stop; i++) {
     TES_TRY(step(&s, i));
     stop = i + 1 == steps || s.at.upper <= desc->tolerance;

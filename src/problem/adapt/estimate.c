@@ -1,6 +1,7 @@
 /* The residual estimator, and the dual-weighted one: adapt.h. */
 #include "problem/adapt/estimate.h"
 #include "operator/operator.h"
+#include "operator/transport/transport_operator.h"
 #include <math.h>
 #include <string.h>
 #include "base/team.h"
@@ -118,20 +119,25 @@ done:
 /* ---- dual-weighted residuals --------------------------------------------------------------------------- */
 
 typedef struct Weights {
-  const TesiCellView *dual, *space; /* of z, of the solution */
-  double *z, *low;                  /* z and I_k z: [length of dual], [length of space] */
+  const TesiCellView *dual,
+      *space;      /* of z, of the solution: of the first component, which has the nodes of all */
+  double *z, *low; /* z and I_k z: [components][length of dual], [components][length of space] */
   TesiCellRule dual_rule;
+  bool streamline; /* the solution has streamline terms */
 } Weights;
 
 /* z, and I_k z: its values at the nodes of the solution that do not hang. */
 static TesStatus take_dual(const TesProblem *problem, const TesProblem *dual, Weights *w) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
+  const TesiTransport *transport = tesi_transport_of(problem->op);
   TesVector *low = NULL;
-  w->dual = dual->space->view, w->space = problem->space->view;
-  TES_ALLOC(&w->z, w->dual->length);
-  TES_ALLOC(&w->low, w->space->length);
-  TES_TRY(tesi_vector_create_on(w->space->layout, TES_DOUBLE, &low));
+  w->streamline = transport && transport->streamline;
+  TES_TRY(tesi_space_cells(dual->space->part[0], &w->dual));
+  TES_TRY(tesi_space_cells(problem->space->part[0], &w->space));
+  TES_ALLOC(&w->z, dual->space->length);
+  TES_ALLOC(&w->low, problem->space->length);
+  TES_TRY(tesi_vector_create_on(problem->space->layout, TES_DOUBLE, &low));
   TES_TRY(tes_space_carry(dual->space, dual->u, problem->space, low));
   TES_TRY(tes_vector_get(dual->u, w->z));
   TES_TRY(tes_vector_get(low, w->low));
@@ -142,30 +148,37 @@ done:
 
 static void weigh_cell(const TesiResidual *s, const Weights *w, int64_t cell, TesiCellPoints *at,
                        double *eta) {
-  double r[TESI_CELL_POINTS], high[TESI_CELL_POINTS], low[TESI_CELL_POINTS], local[TESI_CELL_MOST];
+  double r[3 * TESI_CELL_POINTS], high[TESI_CELL_POINTS], low[TESI_CELL_POINTS],
+      along[TESI_CELL_POINTS] = {0}, local[TESI_CELL_MOST];
+  const int64_t n = s->rule.points;
   tesi_residual_cell(s, cell, at, r);
-  tesi_cells_read(w->dual, cell, w->z, local);
-  tesi_cell_evaluate(&w->dual_rule, -1, local, high);
-  tesi_cells_read(w->space, cell, w->low, local);
-  tesi_cell_evaluate(&s->rule, -1, local, low);
   double sum = 0;
-  for (int64_t p = 0; p < s->rule.points; p++) sum += at->weight[p] * r[p] * (high[p] - low[p]);
+  for (int c = 0; c < s->components; c++) {
+    tesi_cells_read(w->dual, cell, w->z + c * w->dual->length, local);
+    tesi_cell_evaluate(&w->dual_rule, -1, local, high);
+    tesi_cells_read(w->space, cell, w->low + c * w->space->length, local);
+    tesi_cell_evaluate(&s->rule, -1, local, low);
+    if (w->streamline) tesi_residual_streamline(s, cell, at, local, along);
+    for (int64_t p = 0; p < n; p++) sum += at->weight[p] * r[c * n + p] * (high[p] - low[p] - along[p]);
+  }
   *eta = sum;
 }
 
 static void weigh_face(const TesiResidual *s, const Weights *w, int64_t i, double *eta) {
   const TesiFacePair *pair = &s->pair[i];
-  double j[TESI_FACE_MOST], weight[TESI_FACE_MOST], xi[3 * TESI_FACE_MOST], high[TESI_FACE_MOST],
+  double j[3 * TESI_FACE_MOST], weight[TESI_FACE_MOST], xi[3 * TESI_FACE_MOST], high[TESI_FACE_MOST],
       low[TESI_FACE_MOST], local[TESI_CELL_MOST];
   const int n = s->face_rule.points;
   double sum = 0;
   if (!tesi_residual_face(s, i, j, weight)) return;
   tesi_pair_points(s, pair, false, xi);
-  tesi_cells_read(w->dual, pair->cell, w->z, local);
-  tesi_local_values(s->rule.dim, w->dual->degree, local, n, xi, high, NULL);
-  tesi_cells_read(w->space, pair->cell, w->low, local);
-  tesi_local_values(s->rule.dim, w->space->degree, local, n, xi, low, NULL);
-  for (int p = 0; p < n; p++) sum += weight[p] * j[p] * (high[p] - low[p]);
+  for (int c = 0; c < s->components; c++) {
+    tesi_cells_read(w->dual, pair->cell, w->z + c * w->dual->length, local);
+    tesi_local_values(s->rule.dim, w->dual->degree, local, n, xi, high, NULL);
+    tesi_cells_read(w->space, pair->cell, w->low + c * w->space->length, local);
+    tesi_local_values(s->rule.dim, w->space->degree, local, n, xi, low, NULL);
+    for (int p = 0; p < n; p++) sum += weight[p] * j[c * n + p] * (high[p] - low[p]);
+  }
   const double share = pair->other < 0 ? 1 : 0.5;
 #pragma omp atomic
   eta[pair->cell] -= share * sum;
@@ -211,35 +224,80 @@ static TesStatus add_goal(void *user, const TesSpace *space, TesVector *b) {
   return tesi_goal_load(space, user, b);
 }
 
-/* The problem's own with all data 0 but the coefficients, one degree higher, loaded with the goal. */
+/* What the dual problem has on boundaries: no fluxes and values 0, of a force -1 (`minus`) on its own. Its transport
+ * term leaves out on boundaries what the problem's own has there, and the other way round. */
+static void set_boundaries(const TesProblem *problem, const TesValue *goal, const TesFunction *minus,
+                           TesBoundary *boundary) {
+  const TesBoundary *own = problem->numbered.boundary;
+  for (int i = 0; i < tes_mesh_boundaries(problem->mesh); i++) {
+    boundary[i] = own ? own[i] : (TesBoundary){0};
+    if (!own && tesi_mesh_is_group(problem->mesh, i)) boundary[i].condition = TES_NEUMANN;
+    for (int c = 0; c <= TESI_AXES; c++) boundary[i].g[c] = NULL;
+    if (tesi_problem_transports(problem) && boundary[i].condition != TES_DIRICHLET)
+      boundary[i].condition = boundary[i].condition == TES_FLUX ? TES_ROBIN : TES_FLUX;
+  }
+  if (goal->kind == TES_VALUE_FORCE) boundary[goal->number].g[tesi_goal_component(goal)] = minus;
+}
+
+/* The problem's own, transposed, with all data 0 but the coefficients, one degree higher, loaded with the goal. */
 static TesStatus solve_dual(const TesProblem *problem, const TesValue *goal, TesProblem **dual) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesiNumbered numbered = problem->numbered;
-  TesFunction *zero = NULL;
+  TesFunction *zero = NULL, *minus = NULL, *back[TESI_AXES] = {NULL};
   TesBoundary *boundary = NULL;
   const TesFunction **f = NULL;
   TesSolveResult result;
+  const bool turned = tesi_problem_transports(problem) && !problem->conservative;
   TesProblemDesc desc = {.mesh = problem->mesh,
                          .degree = problem->space->degree + 1,
+                         .transport_form = turned ? TES_TRANSPORT_CONSERVATIVE : TES_TRANSPORT_CONVECTIVE,
+                         .stabilization = problem->stabilization,
                          .add_load = add_goal,
                          .add_load_user = (void *)goal,
                          .solver = problem->options};
-  const int names = tes_mesh_boundaries(problem->mesh);
   TES_TRY(tes_function_create_constant(ctx, 0, &zero));
-  TES_ALLOC(&boundary, names + 1);
+  TES_TRY(tes_function_create_constant(ctx, -1, &minus));
+  TES_ALLOC(&boundary, tes_mesh_boundaries(problem->mesh) + 1);
   TES_ALLOC(&f, tes_mesh_materials(problem->mesh) + 1);
-  for (int i = 0; numbered.boundary && i < names; i++)
-    boundary[i] = numbered.boundary[i], boundary[i].g[0] = NULL;
-  if (numbered.boundary) numbered.boundary = boundary;
-  numbered.data.f[0] = zero, numbered.f[0] = f;
+  set_boundaries(problem, goal, minus, boundary);
+  if (numbered.boundary || goal->kind == TES_VALUE_FORCE) numbered.boundary = boundary;
+  for (int c = 0; c < TESI_AXES; c++) {
+    numbered.data.f[c] = zero, numbered.f[c] = f;
+    if (!numbered.data.b[c]) continue;
+    TES_TRY(tesi_function_affine(numbered.data.b[c], -1, 0, &back[c]));
+    numbered.data.b[c] = back[c];
+  }
   desc.solver.monitor = NULL, desc.solver.tolerance = 1e-6;
   TES_TRY(tesi_problem_create_like(problem, &desc, &numbered, dual));
   TES_TRY(tes_problem_solve(*dual, &result));
 done:
   tesi_free(ctx, &boundary);
   tesi_free(ctx, &f);
+  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&back[c]);
   tes_function_destroy(&zero);
+  tes_function_destroy(&minus);
+  return status;
+}
+
+static TesStatus check_goal(const TesProblem *problem, const TesValue *goal) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(!problem->in_time, "dual-weighted residuals are for steady problems");
+  TES_CHECK(problem->space->degree < TESI_FOREST_DEGREE,
+            "dual-weighted residuals need degree %d or less, the space has %d", TESI_FOREST_DEGREE - 1,
+            problem->space->degree);
+  TES_CHECK(!problem->op->singular,
+            "only fluxes are given on the boundary and c = 0: u is determined up to a constant, and so is "
+            "the goal. "
+            "Give a Dirichlet or Robin condition somewhere, or c > 0");
+  TES_CHECK(!problem->motions, "%d rigid motions are held by no boundary, and so the goal is not determined",
+            problem->motions);
+  TES_CHECK(goal->kind != TES_VALUE_FORCE ||
+                tesi_problem_given(problem, goal->number, tesi_goal_component(goal)),
+            "the goal is the force on %s in direction %s, where no displacement is given",
+            tes_mesh_boundary_name(problem->mesh, goal->number), goal->of);
+done:
   return status;
 }
 
@@ -250,15 +308,7 @@ TesStatus tesi_estimate_dwr(const TesProblem *problem, const TesValue *goal, dou
   TesiResidual *s = NULL;
   Weights w = {0};
   TES_TRY(check_mesh(problem));
-  TES_CHECK(problem->space->parts == 1, "dual-weighted residuals are for one component, not for %s",
-            problem->equation->name);
-  TES_CHECK(problem->space->degree < TESI_FOREST_DEGREE,
-            "dual-weighted residuals need degree %d or less, the space has %d", TESI_FOREST_DEGREE - 1,
-            problem->space->degree);
-  TES_CHECK(!problem->op->singular,
-            "only fluxes are given on the boundary and c = 0: u is determined up to a constant, and so is "
-            "the goal. "
-            "Give a Dirichlet or Robin condition somewhere, or c > 0");
+  TES_TRY(check_goal(problem, goal));
   TES_TRY(solve_dual(problem, goal, &dual));
   TES_TRY(take_dual(problem, dual, &w));
   TES_TRY(tesi_residual_create(problem, &s));
@@ -275,7 +325,8 @@ TesStatus tes_estimate_dwr(const TesProblem *problem, const TesGoal *goal, doubl
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesValue value;
-  TES_TRY(tesi_goal_number(problem->mesh, goal, &value));
+  TES_TRY(check_mesh(problem));
+  TES_TRY(tesi_goal_number(problem->mesh, problem->space->parts, goal, &value));
   TES_TRY(tesi_estimate_dwr(problem, &value, eta));
 done:
   return status;

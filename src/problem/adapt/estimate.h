@@ -58,12 +58,16 @@ void tesi_residual_flux(const TesiResidual *s, int64_t cell, int64_t n, const do
 void tesi_residual_gradient(const TesiResidual *s, int64_t cell, const TesiCellPoints *at, double *gradient);
 /* Reference points of the face rule in the cell of a pair, or in the other one: xi[points][dim]. */
 void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi);
-/* What a goal asks for, its boundary by number: of all meshes over the same trees. */
-TesStatus tesi_goal_number(const TesMesh *mesh, const TesGoal *goal, TesValue *value);
-/* b += J(phi_i); checks the goal. */
+/* r[points] <- tau b . grad v of a function by its nodes local[n^dim] in a cell, as streamline terms have it. */
+void tesi_residual_streamline(const TesiResidual *s, int64_t cell, const TesiCellPoints *at,
+                              const double *local, double *r);
+/* What a goal asks for, by numbers, `of` a known name: of all meshes over the same trees. components: of the solution;
+ * more than one: elasticity. */
+TesStatus tesi_goal_number(const TesMesh *mesh, int components, const TesGoal *goal, TesValue *value);
+/* The component of the solution, or the direction of a force. */
+int tesi_goal_component(const TesValue *goal);
+/* b += J(phi_i), of a force nothing; checks the goal. */
 TesStatus tesi_goal_load(const TesSpace *space, const TesValue *goal, TesVector *b);
-/* value <- J(u). */
-TesStatus tesi_goal_value(const TesSpace *space, const TesValue *goal, const TesVector *u, double *value);
 /* tes_estimate_dwr() of a goal by number. */
 TesStatus tesi_estimate_dwr(const TesProblem *problem, const TesValue *goal, double *eta);
 

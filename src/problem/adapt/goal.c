@@ -1,46 +1,108 @@
-/* Goals of dual-weighted residuals: values of functions, and right-hand sides of dual problems. */
+/* Goals of dual-weighted residuals: what they ask for, and right-hand sides of dual problems. */
 #include <string.h>
 #include "functional/functional.h"
 #include "problem/adapt/estimate.h"
 
-TesStatus tesi_goal_number(const TesMesh *mesh, const TesGoal *goal, TesValue *value) {
+static const char *const components_of[] = {"u", "v", "w"}, *const directions[] = {"x", "y", "z"};
+
+/* *name <- a lasting text of the component; of: NULL, the first. */
+static TesStatus find_component(const TesMesh *mesh, int components, const TesGoal *goal, const char **name) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  *value = (TesValue){.kind = TES_VALUE_POINT, .point = {goal->point[0], goal->point[1], goal->point[2]}};
-  if (goal->kind == TES_GOAL_POINT) return TES_OK;
-  value->kind = TES_VALUE_MEAN, value->where = TES_ON_BOUNDARY;
-  TES_CHECK(goal->boundary, "the goal is a mean on a boundary: which one?");
-  TES_TRY(tes_mesh_find_boundary(mesh, goal->boundary, &value->number));
-  TES_CHECK(tesi_mesh_boundary_faces(mesh, value->number) > 0,
-            "the goal is the mean on %s, whose faces all lie between cells: choose one of the boundary",
-            goal->boundary);
+  const bool force = goal->kind == TES_GOAL_FORCE;
+  const char *const *known = force ? directions : components_of;
+  *name = NULL;
+  for (int i = 0; i < components; i++)
+    if (goal->of ? !strcmp(goal->of, known[i]) : i == 0) *name = known[i];
+  TES_CHECK(*name, "the goal is of '%.60s', expected %s", goal->of,
+            components == 1   ? "u"
+            : components == 2 ? force ? "x or y" : "u or v"
+            : force           ? "x, y or z"
+                              : "u, v or w");
 done:
   return status;
 }
 
-/* b += the functional of the mean. */
-static TesStatus add_mean(const TesSpace *space, const TesValue *goal, TesVector *b) {
+/* A boundary, else a material, else the domain. */
+static TesStatus find_place(const TesMesh *mesh, const TesGoal *goal, TesValue *value) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const bool force = goal->kind == TES_GOAL_FORCE;
+  const char *what = goal->kind == TES_GOAL_MEAN       ? "mean"
+                     : goal->kind == TES_GOAL_INTEGRAL ? "integral"
+                                                       : "force";
+  const char *name = goal->where && strcmp(goal->where, "domain") != 0 ? goal->where : NULL;
+  TES_CHECK(name || !force, "the goal is a force: on which boundary?");
+  for (int i = 0; name && i < tes_mesh_materials(mesh) && !force; i++)
+    if (!strcmp(tes_mesh_material_name(mesh, i), name)) value->where = TES_ON_MATERIAL, value->number = i;
+  for (int i = 0; name && i < tes_mesh_boundaries(mesh); i++)
+    if (!strcmp(tes_mesh_boundary_name(mesh, i), name)) value->where = TES_ON_BOUNDARY, value->number = i;
+  if (name && value->where == TES_ON_DOMAIN) TES_TRY(tes_mesh_find_boundary(mesh, name, &value->number));
+  if (value->where != TES_ON_BOUNDARY) goto done;
+  const bool group = tesi_mesh_is_group(mesh, value->number);
+  TES_CHECK(force || !group,
+            "the goal is the %s on %s, a group of curves or points: only forces are taken there", what, name);
+  TES_CHECK(group || tesi_mesh_boundary_faces(mesh, value->number) > 0,
+            "the goal is the %s on %s, whose faces all lie between cells: choose one of the boundary", what,
+            name);
+done:
+  return status;
+}
+
+TesStatus tesi_goal_number(const TesMesh *mesh, int components, const TesGoal *goal, TesValue *value) {
+  static const TesValueKind kinds[] = {[TES_GOAL_POINT] = TES_VALUE_POINT,
+                                       [TES_GOAL_MEAN] = TES_VALUE_MEAN,
+                                       [TES_GOAL_INTEGRAL] = TES_VALUE_INTEGRAL,
+                                       [TES_GOAL_FORCE] = TES_VALUE_FORCE};
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  TES_CHECK((int)goal->kind >= 0 && goal->kind <= TES_GOAL_FORCE, "the goal is of kind %d, expected 0..%d",
+            (int)goal->kind, TES_GOAL_FORCE);
+  TES_CHECK(goal->kind != TES_GOAL_FORCE || components > 1, "a force is a goal of elasticity alone");
+  *value = (TesValue){.kind = kinds[goal->kind], .point = {goal->point[0], goal->point[1], goal->point[2]}};
+  TES_TRY(find_component(mesh, components, goal, &value->of));
+  if (goal->kind != TES_GOAL_POINT) TES_TRY(find_place(mesh, goal, value));
+done:
+  return status;
+}
+
+int tesi_goal_component(const TesValue *goal) {
+  return goal->of[0] - (goal->kind == TES_VALUE_FORCE ? 'x' : 'u');
+}
+
+/* b += the functional of the mean or the integral; b: of one component. */
+static TesStatus add_integral(const TesSpace *space, const TesValue *goal, TesVector *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const TesValue area = {.where = TES_ON_BOUNDARY, .number = goal->number};
-  const TesFunction **g = NULL;
+  const TesMesh *mesh = space->mesh;
+  const bool boundary = goal->where == TES_ON_BOUNDARY;
+  const TesFunction **g = NULL, **f = NULL;
   TesFunction *one = NULL;
   TesVector *load = NULL;
-  double size;
-  TES_CHECK(!tes_space_given(space, goal->number),
-            "the goal is the mean on %s, where the values are given: choose a boundary with a neumann or "
+  double size = 1, *values = NULL;
+  TES_CHECK(!boundary || !tes_space_given(space, goal->number),
+            "the goal is the %s on %s, where the values are given: choose a boundary with a neumann or "
             "robin condition",
-            tes_mesh_boundary_name(space->mesh, goal->number));
+            goal->kind == TES_VALUE_MEAN ? "mean" : "integral", tes_mesh_boundary_name(mesh, goal->number));
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
-  TES_ALLOC(&g, tes_mesh_boundaries(space->mesh));
-  g[goal->number] = one;
+  TES_ALLOC(&g, tes_mesh_boundaries(mesh) + 1);
+  TES_ALLOC(&f, tes_mesh_materials(mesh) + 1);
+  if (boundary) g[goal->number] = one;
+  if (goal->where == TES_ON_MATERIAL) f[goal->number] = one;
+  const TesiLoad all = {
+      .space = space, .f = goal->where == TES_ON_DOMAIN ? one : NULL, .material_f = f, .g = g};
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &load));
-  TES_TRY(tes_functional_load(&(TesLoadDesc){.space = space, .g = {g}}, load));
-  TES_TRY(tes_functional_value(space, NULL, &area, &size));
+  TES_TRY(tesi_functional_load(&all, true, load));
+  TES_ALLOC(&values, load->length);
+  TES_TRY(tes_vector_get(load, values));
+  if (goal->kind == TES_VALUE_MEAN) size = 0;
+  for (int64_t i = 0; i < load->length && goal->kind == TES_VALUE_MEAN; i++) size += values[i];
   TES_TRY(tes_vector_axpy(1 / size, load, b));
 done:
   tes_vector_destroy(&load);
+  tesi_free(ctx, &values);
   tesi_free(ctx, &g);
+  tesi_free(ctx, &f);
   tes_function_destroy(&one);
   return status;
 }
@@ -55,7 +117,7 @@ static void functions_at(const TesiCellView *space, const double *xi, double *lo
   }
 }
 
-/* b += the values of the functions at the point. */
+/* b += the values of the functions at the point; b: of one component. */
 static TesStatus add_point(const TesSpace *of, const TesValue *goal, TesVector *b) {
   TesContext *ctx = of->context;
   TesStatus status = TES_OK;
@@ -73,9 +135,9 @@ done:
 }
 
 TesStatus tesi_goal_load(const TesSpace *space, const TesValue *goal, TesVector *b) {
-  return goal->kind == TES_VALUE_POINT ? add_point(space, goal, b) : add_mean(space, goal, b);
-}
-
-TesStatus tesi_goal_value(const TesSpace *space, const TesValue *goal, const TesVector *u, double *value) {
-  return tes_functional_value(space, u, goal, value);
+  const int component = tesi_goal_component(goal);
+  const TesSpace *part = space->part[component];
+  TesVector of_b = tesi_space_range(space, b, component);
+  if (goal->kind == TES_VALUE_FORCE) return TES_OK; /* its dual solution has a value on the boundary */
+  return goal->kind == TES_VALUE_POINT ? add_point(part, goal, &of_b) : add_integral(part, goal, &of_b);
 }

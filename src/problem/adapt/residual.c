@@ -164,6 +164,37 @@ double tesi_residual_speed(const TesiResidual *s, const TesiCellPoints *at) {
   return sqrt(most);
 }
 
+void tesi_residual_streamline(const TesiResidual *s, int64_t cell, const TesiCellPoints *at,
+                              const double *local, double *r) {
+  const int dim = s->rule.dim, k = s->space->degree;
+  const int64_t n = s->rule.points;
+  double b[3 * TESI_CELL_POINTS], slope[3][TESI_CELL_POINTS], row[3][3 * TESI_CELL_POINTS],
+      flux[3][3 * TESI_CELL_POINTS];
+  velocity_at(s, at, b);
+  for (int d = 0; d < dim; d++) tesi_cell_evaluate(&s->rule, d, local, slope[d]);
+  for (int64_t p = 0; p < n; p++) {
+    double inverse[9];
+    tesi_cell_inverse(&s->rule, at, p, inverse);
+    for (int e = 0; e < dim; e++)
+      for (int d = 0; d < dim; d++) row[e][d * n + p] = flux[e][d * n + p] = inverse[e * dim + d];
+  }
+  for (int e = 0; e < dim; e++) tesi_residual_flux(s, cell, n, at->x, flux[e]);
+  for (int64_t p = 0; p < n; p++) {
+    double B2 = 0, trace = 0, along = 0;
+    for (int e = 0; e < dim; e++) {
+      double B = 0;
+      for (int d = 0; d < dim; d++) {
+        B += row[e][d * n + p] * b[d * n + p];
+        trace += row[e][d * n + p] * flux[e][d * n + p] / dim;
+      }
+      B2 += B * B;
+      along += B * slope[e][p];
+    }
+    const double diffusive = 12. * k * k * trace;
+    r[p] = along / sqrt(4. * k * k * B2 + diffusive * diffusive);
+  }
+}
+
 /* r -= b . grad u, F[dim][points] the gradient; conservative: F -= b u, F the flux a grad u. */
 static void carry(const TesiResidual *s, const TesiCellPoints *at, const double *u, double *F, double *r) {
   const int64_t n = s->rule.points;
@@ -404,7 +435,7 @@ static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const
   for (int p = 0; p < n; p++)
     for (int d = 0; d < s->rule.dim; d++) out[d * n + p] = normal[p * s->rule.dim + d];
   const double *const more[3] = {out, out + n, out + 2 * n};
-  values_of(boundary && boundary->condition == TES_ROBIN ? boundary->alpha : NULL, 0, n, at->x, alpha);
+  values_of(boundary ? boundary->alpha : NULL, 0, n, at->x, alpha);
   for (int c = 0; c < s->components; c++) {
     double g[TESI_FACE_MOST] = {0};
     const bool given = tesi_cells_given(s->part[c], name);
