@@ -60,6 +60,7 @@ static const struct {
     {"stokes-manufactured", "--set mesh.box.cells=[8,8] --set solver.method=fmg"},
     {"stokes-shear", "--set mesh.box.cells=[5,4] --set solver.precision=double"},
     {"sun", "--set mesh.refine=0 --set mesh.geometry_degree=2 --set space.degree=2"},
+    {"taylor-green", "--set mesh.box.cells=[3,3] --set space.degree=3 --set time.end=0.3"},
     {"variable-coefficient", "--set mesh.box.cells=8 --set space.degree=3"},
     {"variable-coefficient", "--set mesh.box.cells=8 --set space.degree=3 --set solver.local_solver=auto"},
     {"variable-coefficient",

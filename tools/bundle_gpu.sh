@@ -95,10 +95,12 @@ t4_functional_device 6-9 1-5
 t4_forest_kernels 5-8 1-4
 t4_transport_kernels 7-8 5-6 1-4
 t4_elasticity_kernels 7-8 5-6 3-4 1-2
+t4_mixed_kernels 7-8 5-6 3-4 2
 t4_assembled 1-2 3-6
 t7_device_solve -
 t7_time -
 t7_time_device -
+t7_navier_stokes_device -
 t7_balance -
 t7_direct -
 t7_scale -

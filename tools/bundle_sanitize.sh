@@ -29,6 +29,7 @@ t4_mapped_cuts 3 2 4,6 1 13,14
 t4_forest_kernels 3 2 4 1 7 8
 t4_transport_kernels 3 2 4 1 7 8
 t4_elasticity_kernels 3 2 1 4 7 8
+t4_mixed_kernels 2 3 4
 t4_assembled 2 1 3 4-6
 t5_forest_kernels 3 2 4 1 7 8
 t5_cell_patch_kernels 3 2 4 1 7 8
@@ -41,6 +42,7 @@ t7_device_solve gmres conjugate_gradients restarted_gmres_is_the_hosts lent_memo
 t7_scale -
 t7_time -
 t7_time_device -
+t7_navier_stokes_device -
 t7_balance -
 t7_direct -
 t4_functional_device 2 3 4 1 7 8

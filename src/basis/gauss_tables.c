@@ -1,26 +1,12 @@
 #include "basis/gauss_tables.h"
 #include <stdio.h>
 #include "basis/lagrange.h"
+#include "basis/table_text.h"
 #include "basis/gauss.h"
 
 enum { N = TESI_MAX_DEGREE + 1 };
 
-typedef struct Text {
-  char *data;
-  size_t used, size;
-  const char *type;
-} Text;
-
-static void print(Text *text, const char *name, const double *values, int count) {
-  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used,
-                                 "TESK_TABLE(%s, tesk_%s, {", text->type, name);
-  for (int i = 0; i < count; i++)
-    text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "%s%.17g", i ? ", " : "",
-                                   values[i]);
-  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "})\n");
-}
-
-static void print_halves(Text *text, const char *even, const char *odd, int n, const double *T) {
+static void print_halves(TesiTableText *text, const char *even, const char *odd, int n, const double *T) {
   double E[N * N], O[N * N];
   const int h = (n + 1) / 2, g = n / 2;
   for (int i = 0; i < h; i++) {
@@ -28,8 +14,8 @@ static void print_halves(Text *text, const char *even, const char *odd, int n, c
       E[i * h + j] = 2 * j == n - 1 ? T[i * n + j] : (T[i * n + j] + T[i * n + n - 1 - j]) / 2;
     for (int j = 0; j < g; j++) O[i * g + j] = (T[i * n + j] - T[i * n + n - 1 - j]) / 2;
   }
-  print(text, even, E, h * h);
-  print(text, odd, O, h * g);
+  tesi_table_text_add(text, even, E, h * h);
+  tesi_table_text_add(text, odd, O, h * g);
 }
 
 static void transpose(int n, const double *T, double *out) {
@@ -41,7 +27,7 @@ TesStatus tesi_quadrature_tables(TesContext *ctx, int degree, const char *type, 
   TesStatus status = TES_OK;
   double nodes[N], points[N], weights[N], B[N * N], G[N * N], D[N * N], T[N * N] = {0};
   const int n = degree + 1;
-  Text t = {.size = 8192 + 26 * 8 * N * N, .type = type};
+  TesiTableText t = {.size = 8192 + 26 * 8 * N * N, .type = type};
   TES_TRY(tesi_alloc(ctx, t.size, 1, &t.data));
   tesi_gauss_lobatto(n, nodes, NULL);
   tesi_gauss(n, points, weights);
@@ -53,11 +39,11 @@ TesStatus tesi_quadrature_tables(TesContext *ctx, int degree, const char *type, 
   print_halves(&t, "bte", "bto", n, T);
   transpose(n, D, T);
   print_halves(&t, "dte", "dto", n, T);
-  print(&t, "w", weights, n);
-  print(&t, "b", B, n * n);
+  tesi_table_text_add(&t, "w", weights, n);
+  tesi_table_text_add(&t, "b", B, n * n);
   for (int i = 0; i < n * n; i++) B[i] *= B[i], G[i] *= G[i];
-  print(&t, "b2", B, n * n);
-  print(&t, "g2", G, n * n);
+  tesi_table_text_add(&t, "b2", B, n * n);
+  tesi_table_text_add(&t, "g2", G, n * n);
   *text = t.data;
 done:
   return status;

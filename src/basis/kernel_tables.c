@@ -3,26 +3,12 @@
 #include <string.h>
 #include "basis/eigen.h"
 #include "basis/lagrange.h"
+#include "basis/table_text.h"
 
 enum { N = TESI_MAX_DEGREE + 1, C = 2 * TESI_MAX_DEGREE + 1 };
 
-typedef struct Text {
-  char *data;
-  size_t used, size;
-  const char *type;
-} Text;
-
-static void print_table(Text *text, const char *name, const double *values, int count) {
-  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used,
-                                 "TESK_TABLE(%s, tesk_%s, {", text->type, name);
-  for (int i = 0; i < count || i < 1; i++)
-    text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "%s%.17g", i ? ", " : "",
-                                   i < count ? values[i] : 0.0);
-  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "})\n");
-}
-
 /* Even-odd halves of A[n][n] as E[h][h], O[g][g]. */
-static void print_halves(Text *text, const char *name, int n, const double *A) {
+static void print_halves(TesiTableText *text, const char *name, int n, const double *A) {
   double E[N * N], O[N * N];
   char full[16];
   const int h = (n + 1) / 2, g = n / 2;
@@ -32,13 +18,13 @@ static void print_halves(Text *text, const char *name, int n, const double *A) {
   for (int i = 0; i < g; i++)
     for (int j = 0; j < g; j++) O[i * g + j] = (A[i * n + j] - A[i * n + n - 1 - j]) / 2;
   snprintf(full, sizeof full, "%se", name);
-  print_table(text, full, E, h * h);
+  tesi_table_text_add(text, full, E, h * h);
   snprintf(full, sizeof full, "%so", name);
-  print_table(text, full, O, g * g);
+  tesi_table_text_add(text, full, O, g * g);
 }
 
 /* First halves of the modes: even ones [h][h], odd ones [g][g], (node, mode). */
-static void print_modes(Text *text, const char *name, int n, const double *S) {
+static void print_modes(TesiTableText *text, const char *name, int n, const double *S) {
   double E[C * C], O[C * C];
   char full[16];
   const int h = (n + 1) / 2, g = n / 2;
@@ -47,9 +33,9 @@ static void print_modes(Text *text, const char *name, int n, const double *S) {
   for (int i = 0; i < g; i++)
     for (int j = 0; j < g; j++) O[i * g + j] = S[i * n + h + j];
   snprintf(full, sizeof full, "%se", name);
-  print_table(text, full, E, h * h);
+  tesi_table_text_add(text, full, E, h * h);
   snprintf(full, sizeof full, "%so", name);
-  print_table(text, full, O, g * g);
+  tesi_table_text_add(text, full, O, g * g);
 }
 
 /* Rows and columns first .. first+n-1 of A[size][size]. */
@@ -67,8 +53,8 @@ static void couple(const double *S, const double *A, int size, int n, double *ou
 }
 
 /* Patch of two cells: modes, their inverse, couplings. */
-static TesStatus print_patch(TesContext *ctx, Text *text, int k, const double *mass, const double *stiffness,
-                             TesiPatchNumbers *numbers) {
+static TesStatus print_patch(TesContext *ctx, TesiTableText *text, int k, const double *mass,
+                             const double *stiffness, TesiPatchNumbers *numbers) {
   TesStatus status = TES_OK;
   const int size = 2 * k + 1, m = 2 * k - 1, n = k + 1;
   double *work = NULL;
@@ -90,15 +76,15 @@ static TesStatus print_patch(TesContext *ctx, Text *text, int k, const double *m
   couple(S, M, size, m, numbers->c);
   print_modes(text, "s", m, S);
   print_modes(text, "i", m, inverse);
-  print_table(text, "lambda", numbers->lambda, m);
-  print_table(text, "a", numbers->a, m);
-  print_table(text, "c", numbers->c, m);
+  tesi_table_text_add(text, "lambda", numbers->lambda, m);
+  tesi_table_text_add(text, "a", numbers->a, m);
+  tesi_table_text_add(text, "c", numbers->c, m);
 done:
   tesi_free(ctx, &work);
   return status;
 }
 
-static TesStatus print_bubbles(TesContext *ctx, Text *text, int k, const double *mass,
+static TesStatus print_bubbles(TesContext *ctx, TesiTableText *text, int k, const double *mass,
                                const double *stiffness, TesiPatchNumbers *numbers) {
   TesStatus status = TES_OK;
   const int n = k + 1, inner = k - 1;
@@ -122,7 +108,7 @@ TesStatus tesi_kernel_tables(TesContext *ctx, int degree, const char *type, char
   TesStatus status = TES_OK;
   double mass[N * N], stiffness[N * N];
   TesiPatchNumbers own;
-  Text t = {.type = type};
+  TesiTableText t = {.type = type};
   const int k = degree, m = 2 * k - 1;
   *text = NULL;
   if (!numbers) numbers = &own;
@@ -133,8 +119,8 @@ TesStatus tesi_kernel_tables(TesContext *ctx, int degree, const char *type, char
   tesi_cell_matrices(k, mass, stiffness);
   print_halves(&t, "m", k + 1, mass);
   print_halves(&t, "k", k + 1, stiffness);
-  print_table(&t, "mlast", mass + k * (k + 1), k + 1);
-  print_table(&t, "klast", stiffness + k * (k + 1), k + 1);
+  tesi_table_text_add(&t, "mlast", mass + k * (k + 1), k + 1);
+  tesi_table_text_add(&t, "klast", stiffness + k * (k + 1), k + 1);
   TES_TRY(print_patch(ctx, &t, k, mass, stiffness, numbers));
   TES_TRY(print_bubbles(ctx, &t, k, mass, stiffness, numbers));
   *text = t.data;

@@ -62,14 +62,14 @@ static TesStatus pressure_error(const TesProblem *p, const TesFunction *exact, d
   TesStatus status = TES_OK;
   const TesiProjection *pr = tesi_projection_of(p);
   const TesSpace *space = pr->mixed->pressure;
-  double mean, volume, integral = 0, *values = pr->ps->data;
+  double mean, volume, integral;
   if (pr->walls.any_open) return tes_functional_error(space, &pr->p, &exact, l2, NULL, NULL, NULL);
   TES_TRY(tes_functional_load(&(TesLoadDesc){.space = space, .f = {exact}}, pr->ps));
-  for (int64_t i = 0; i < pr->ps->length; i++) integral += values[i];
+  TES_TRY(tes_vector_dot(pr->ones, pr->ps, &integral));
   TES_TRY(tes_functional_value(space, &pr->p, &(TesValue){.kind = TES_VALUE_INTEGRAL}, &mean));
   TES_TRY(tes_functional_value(space, NULL, &(TesValue){.kind = TES_VALUE_INTEGRAL}, &volume));
   TES_TRY(tes_vector_copy(&pr->p, 1, pr->ps));
-  for (int64_t i = 0; i < pr->ps->length; i++) values[i] += (integral - mean) / volume;
+  TES_TRY(tes_vector_axpy((integral - mean) / volume, pr->ones, pr->ps));
   TES_TRY(tes_functional_error(space, pr->ps, &exact, l2, NULL, NULL, NULL));
 done:
   return status;

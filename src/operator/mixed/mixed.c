@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 #include "base/team.h"
+#include "device/kernel.h"
+#include "operator/mixed/mixed_device.h"
 
 enum { ARRAYS = 31 /* of a thread, [points][lane] each */ };
 
@@ -185,11 +187,13 @@ static void run(Pass *pass, TesiSums *sums, int count, double *out) {
 }
 
 TesStatus tesi_mixed_divergence(TesiMixed *m, const TesVector *u, TesVector *b) {
+  if (m->device) return tesi_mixed_device_divergence(m, u, b);
   run(&(Pass){.m = m, .batch = divergence, .in = u->data}, &m->p_sums, 1, b->data);
   return TES_OK;
 }
 
 TesStatus tesi_mixed_gradient(TesiMixed *m, const TesVector *p, TesVector *b) {
+  if (m->device) return tesi_mixed_device_gradient(m, p, b);
   run(&(Pass){.m = m, .batch = gradient, .in = p->data}, m->v_sums, m->dim, b->data);
   return TES_OK;
 }
@@ -209,12 +213,14 @@ done:
 }
 
 TesStatus tesi_mixed_convection(TesiMixed *m, const TesVector *u, TesVector *b, double *rate) {
+  if (m->device) return tesi_mixed_device_convection(m, u, b, false, rate);
   const Pass pass = {.m = m, .batch = convection, .in = u->data};
   return run_most(pass, m->over_sums, m->dim, b->data, rate);
 }
 
 TesStatus tesi_mixed_reach(TesiMixed *m, const TesVector *u, double *most) {
   double none;
+  if (m->device) return tesi_mixed_device_convection(m, u, NULL, true, most);
   return run_most((Pass){.m = m, .batch = reach, .in = u->data}, m->over_sums, 0, &none, most);
 }
 
@@ -227,6 +233,19 @@ static int64_t share_of(const TesiBatches *b) {
 /* The same places for sums over other points. */
 static void share_sums(TesiMixed *m) {
   for (int c = 0; c < m->dim; c++) m->over_sums[c] = m->v_sums[c], m->over_sums[c].batches = m->over;
+}
+
+static TesStatus create_loops(TesiMixed *m) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  m->threads = tesi_team_threads(ctx, m->over->cells * m->over->points * m->dim);
+  m->share = share_of(m->over);
+  TES_ALLOC(&m->memory, m->share * m->threads);
+  for (int c = 0; c < m->dim; c++) TES_TRY(tesi_sums_create(m->v, true, NULL, &m->v_sums[c]));
+  TES_TRY(tesi_sums_create(m->p, true, NULL, &m->p_sums));
+  share_sums(m);
+done:
+  return status;
 }
 
 TesStatus tesi_mixed_create(const TesSpace *velocity, const TesSpace *pressure, TesiMixed **mixed) {
@@ -243,12 +262,7 @@ TesStatus tesi_mixed_create(const TesSpace *velocity, const TesSpace *pressure, 
   TES_TRY(tesi_batches_create(m->velocity, k + 1, &m->v));
   TES_TRY(tesi_batches_create(m->pressure, k + 1, &m->p));
   TES_TRY(tesi_batches_create(m->velocity, 3 * k / 2 + 2, &m->over));
-  m->threads = tesi_team_threads(ctx, m->over->cells * m->over->points * m->dim);
-  m->share = share_of(m->over);
-  TES_ALLOC(&m->memory, m->share * m->threads);
-  for (int c = 0; c < m->dim; c++) TES_TRY(tesi_sums_create(m->v, true, NULL, &m->v_sums[c]));
-  TES_TRY(tesi_sums_create(m->p, true, NULL, &m->p_sums));
-  share_sums(m);
+  TES_TRY(tesi_has_kernels(ctx) ? tesi_mixed_device_create(m) : create_loops(m));
   *mixed = m;
   m = NULL;
 done:
@@ -260,6 +274,7 @@ void tesi_mixed_destroy(TesiMixed **mixed) {
   TesiMixed *m = *mixed;
   if (!m) return;
   TesContext *ctx = m->context;
+  tesi_mixed_device_destroy(ctx, &m->device);
   for (int c = 0; c < m->dim; c++) tesi_sums_free(&m->v_sums[c]);
   tesi_sums_free(&m->p_sums);
   tesi_batches_destroy(&m->v);

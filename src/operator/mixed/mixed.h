@@ -11,12 +11,15 @@
  * On reference coordinates: X = J^-1 at a point, d u / d x_c = sum over e of X_ec d u / d xi_e, and the velocity along
  * them is B = X u. On boxes X is diagonal.
  *
- * Bytes: a velocity is read and written once; points are computed anew in each pass, nothing is stored a point. */
+ * Bytes: a velocity is read and written once; points are computed anew in each pass, nothing is stored a point. On
+ * devices with kernels: mixed_device.h. */
 #ifndef TESI_MIXED_H
 #define TESI_MIXED_H
 
 #include "functional/batch_faces.h"
 #include "tessera/problem.h"
+
+typedef struct TesiMixedDevice TesiMixedDevice;
 
 typedef struct TesiMixed {
   TesContext *context;
@@ -27,10 +30,11 @@ typedef struct TesiMixed {
   double *memory; /* [threads][share] */
   int64_t share;
   int threads;
+  TesiMixedDevice *device; /* with kernels, which have no use for sums and memory; else NULL */
 } TesiMixed;
 
 /* velocity, pressure: spaces of one component over one mesh, of which no node is given; degree of the first one
- * larger. References are kept. Errors: TES_OUT_OF_MEMORY. */
+ * larger. References are kept. Errors: TES_OUT_OF_MEMORY; on devices with kernels TES_MISSING beyond degrees 2 to 8. */
 TesStatus tesi_mixed_create(const TesSpace *velocity, const TesSpace *pressure, TesiMixed **mixed);
 void tesi_mixed_destroy(TesiMixed **mixed);
 
@@ -59,18 +63,19 @@ typedef struct TesiMixedFaces {
   TesiFaceRule rule;
   TesiBoundaryFace *face;
   int64_t count;
+  void *list, *normals; /* device; NULL: not asked for */
 } TesiMixedFaces;
 
 /* wanted[boundaries]. */
 TesStatus tesi_mixed_faces_create(const TesiMixed *mixed, const bool *wanted, TesiMixedFaces *faces);
 void tesi_mixed_faces_free(const TesiMixed *mixed, TesiMixedFaces *faces);
 /* b_i += - int 1/2 min(u.n, 0) u . v_i: what keeps a flow that turns back into an open boundary from gaining energy. */
-TesStatus tesi_mixed_backflow(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesVector *u,
+TesStatus tesi_mixed_backflow(const TesiMixed *mixed, TesiMixedFaces *faces, const TesVector *u,
                               TesVector *b);
-/* b_i += int (g - P n) . v_i, the stress of open boundaries, with the functions of each: boundary[..].g[0 .. dim - 1]
- * is g, g[dim] is P; NULL: 0. Errors: TES_NAN with the point. */
+/* On the host, whatever the device: b_i += int (g - P n) . v_i, the stress of open boundaries, with the functions of
+ * each: boundary[..].g[0 .. dim - 1] is g, g[dim] is P; NULL: 0. Errors: TES_NAN with the point. */
 TesStatus tesi_mixed_stress(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesBoundary *boundary,
-                            TesVector *b);
+                            double *b);
 /* *sum <- int (nu du_c/dn - p n_c) w over the faces, w by its values at the nodes of the velocity. Host arrays. */
 typedef struct TesiMixedTraction {
   double nu;

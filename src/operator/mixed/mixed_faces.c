@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "geometry/locate.h"
-#include "operator/mixed/mixed.h"
+#include "operator/mixed/mixed_device.h"
 
 enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS, NODES = 16 * 16 * 16 };
 
@@ -13,7 +13,10 @@ TesStatus tesi_mixed_faces_create(const TesiMixed *m, const bool *wanted, TesiMi
 }
 
 void tesi_mixed_faces_free(const TesiMixed *m, TesiMixedFaces *faces) {
+  const TesiDevice *device = tesi_context_device(m->context);
   tesi_free(m->context, &faces->face);
+  device->release(m->context, &faces->list);
+  device->release(m->context, &faces->normals);
 }
 
 /* Weights, points and outer normals of a face; values of a velocity there. */
@@ -62,10 +65,10 @@ static double normal_part(const TesiMixed *m, const Face *at, int p) {
   return sum;
 }
 
-TesStatus tesi_mixed_backflow(const TesiMixed *m, const TesiMixedFaces *faces, const TesVector *u,
-                              TesVector *b) {
+TesStatus tesi_mixed_backflow(const TesiMixed *m, TesiMixedFaces *faces, const TesVector *u, TesVector *b) {
   Face at;
   double value[MOST];
+  if (m->device) return tesi_mixed_device_backflow(m, faces, u, b);
   for (int64_t i = 0; i < faces->count; i++) {
     bool turns = false;
     place(m, faces, i, &at);
@@ -91,7 +94,7 @@ static TesStatus add_function(const TesFunction *f, double sign, int c, const Fa
 }
 
 TesStatus tesi_mixed_stress(const TesiMixed *m, const TesiMixedFaces *faces, const TesBoundary *boundary,
-                            TesVector *b) {
+                            double *b) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   Face at;
@@ -104,7 +107,7 @@ TesStatus tesi_mixed_stress(const TesiMixed *m, const TesiMixedFaces *faces, con
       TES_TRY(add_function(of->g[c], 1, -1, &at, value));
       TES_TRY(add_function(of->g[m->dim], -1, c, &at, value));
       for (int p = 0; p < at.points; p++) value[p] *= at.weight[p];
-      add_face(m, faces, i, c, value, b->data);
+      add_face(m, faces, i, c, value, b);
     }
   }
 done:

@@ -3,10 +3,10 @@
 #include <string.h>
 #include "functional/difference.h"
 #include "functional/functional.h"
+#include "krylov/diagonal_cg.h"
 #include "operator/operator.h"
 #include "problem/adapt/remesh.h"
 #include "problem/balance.h"
-#include "problem/projection/projection.h"
 
 /* ---- projection ---------------------------------------------------------------------------------------- */
 
@@ -79,8 +79,8 @@ TesStatus tesi_move_projected(const TesSpace *from, const TesVector *u, const Te
   TES_TRY(tes_operator_apply(mass, v, w[Q]));
   TES_TRY(tes_vector_norm(w[Q], &size)); /* where cells were refined alone the difference is round-off */
   TES_TRY(find_inverse(mass, w[INVERSE]));
-  TES_TRY(tesi_jacobi_cg(mass, w[INVERSE], fmax(tolerance * norm, round_off * size), MOST, w[R], w[D], w[Z],
-                         w[Q], w[P]));
+  const TesiJacobi cg = {mass, w[INVERSE], w[Z], w[Q], w[P], NULL};
+  TES_TRY(tesi_jacobi_cg(&cg, fmax(tolerance * norm, round_off * size), MOST, w[R], w[D]));
   TES_TRY(correct_mean(mass, w[R], w[P], w[Q], w[D]));
   TES_TRY(tes_vector_axpy(1, w[D], v));
 done:

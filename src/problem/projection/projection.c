@@ -31,6 +31,7 @@ TesStatus tesi_projection_give_pressure(TesProblem *p, const double *factor) {
   TesiProjection *pr = tesi_projection_of(p);
   const int dim = p->mesh->dim;
   const TesFunction **g = NULL;
+  double *now = NULL, *first = NULL;
   bool any = false;
   TES_ALLOC(&g, pr->walls.boundaries + 1);
   for (int i = 0; i < pr->walls.boundaries && p->numbered.boundary; i++)
@@ -39,14 +40,22 @@ TesStatus tesi_projection_give_pressure(TesProblem *p, const double *factor) {
   if (!any) goto done;
   if (!pr->given_pressure) TES_TRY(tes_vector_create(ctx, pr->p.length, TES_DOUBLE, &pr->given_pressure));
   TES_TRY(tes_functional_lifting(pr->poisson->space, (const TesFunction *const *[]){g}, pr->ps));
-  const double *now = pr->ps->data;
-  double *before = pr->given_pressure->data, *to = factor ? pr->pn->data : pr->p.data;
-  for (int64_t i = 0; i < pr->p.length; i++) {
-    if (factor) to[i] = *factor * (now[i] - before[i]);
-    if (!factor && now[i] != 0) to[i] = now[i];
-    before[i] = now[i];
+  if (factor) {
+    TES_TRY(tes_vector_copy(pr->ps, *factor, pr->pn));
+    TES_TRY(tes_vector_axpy(-*factor, pr->given_pressure, pr->pn));
+  } else {
+    TES_ALLOC(&now, pr->p.length);
+    TES_ALLOC(&first, pr->p.length);
+    TES_TRY(tes_vector_get(pr->ps, now));
+    TES_TRY(tes_vector_get(&pr->p, first));
+    for (int64_t i = 0; i < pr->p.length; i++)
+      if (now[i] != 0) first[i] = now[i];
+    TES_TRY(tes_vector_set(&pr->p, first));
   }
+  TES_TRY(tes_vector_copy(pr->ps, 1, pr->given_pressure));
 done:
+  tesi_free(ctx, &now);
+  tesi_free(ctx, &first);
   tesi_free(ctx, &g);
   return status;
 }
@@ -61,6 +70,27 @@ static bool load_is_timed(const TesProblem *p) {
   return timed;
 }
 
+/* b += the stress of open boundaries, integrated on the host. */
+static TesStatus add_stress(TesProblem *p, const TesBoundary *boundary, TesVector *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  double *values = NULL;
+  bool any = false;
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    for (int c = 0; c <= p->mesh->dim; c++)
+      any = any || (boundary[i].condition == TES_NEUMANN && boundary[i].g[c]);
+  if (!any) return TES_OK;
+  if (!tesi_has_kernels(ctx)) return tesi_mixed_stress(pr->mixed, &pr->open, boundary, b->data);
+  TES_ALLOC(&values, b->length);
+  TES_TRY(tes_vector_get(b, values));
+  TES_TRY(tesi_mixed_stress(pr->mixed, &pr->open, boundary, values));
+  TES_TRY(tes_vector_set(b, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
 TesStatus tesi_projection_load(TesProblem *p, TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -71,7 +101,7 @@ TesStatus tesi_projection_load(TesProblem *p, TesVector *b) {
       &(TesLoadDesc){.space = pr->full,
                      .f = {n->data.f[0], n->data.f[1], p->mesh->dim == 3 ? n->data.f[2] : NULL}},
       b));
-  if (n->boundary) TES_TRY(tesi_mixed_stress(pr->mixed, &pr->open, n->boundary, b));
+  if (n->boundary) TES_TRY(add_stress(p, n->boundary, b));
   if (p->in_time && p->in_time->add_load)
     TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, b));
   if (pr->timed) goto done;
@@ -311,13 +341,13 @@ TesStatus tesi_projection_step(TesProblem *p, TesSolveResult *result) {
     const TesiFormula f = tesi_projection_formula(pr, dt);
     TES_TRY(tesi_flow_steps_tell(p, dt, advance(p, time + dt, &f, result)));
     TES_TRY(tesi_flow_steps_check(p, dt, pr->x, pr->pn, &pr->u));
-    tesi_average_add(pr, time, time + dt, false);
+    TES_TRY(tesi_average_add(pr, time, time + dt, false));
     TES_TRY(commit(pr, &f, true));
   } else {
-    tesi_average_add(pr, time, time + dt, false);
+    TES_TRY(tesi_average_add(pr, time, time + dt, false));
     TES_TRY(tesi_flow_steps_tell(p, dt, start(p, time, dt, result)));
   }
-  tesi_average_add(pr, time, time + dt, true);
+  TES_TRY(tesi_average_add(pr, time, time + dt, true));
   tesi_flow_steps_go_on(p, dt);
   TES_TRY(tesi_in_time_at(p, p->in_time->time));
   tesi_flow_steps_count(p);

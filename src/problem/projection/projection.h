@@ -17,10 +17,13 @@
  * phi = 0 on open boundaries, from values extrapolated in time. On open boundaries nu du/dn - p n = g - P n +
  * 1/2 min(u.n, 0) u. Where a pressure P changes there, phi takes its change.
  *
- * Vectors of velocities hold all components behind each other, boundary values included. On the host. */
+ * Vectors of velocities hold all components behind each other, boundary values included. On devices with kernels they
+ * stay there: boundary values and stresses that change in time are evaluated on the host and sent, forces and inverse
+ * diagonals made there; else sums and maxima alone come to the host. */
 #ifndef TESI_PROJECTION_H
 #define TESI_PROJECTION_H
 
+#include "device/kernel.h"
 #include "operator/mixed/mixed.h"
 #include "problem/in_time.h"
 
@@ -49,6 +52,8 @@ typedef struct TesiWalls {
   int *priority;  /* the same */
   double at;      /* the time of the values; NaN: none */
   bool timed, any_open;
+  TesiKernel put; /* with kernels; then entries and values on the device too */
+  void *device_entry, *device_value;
 } TesiWalls;
 
 /* A step's numbers, as above. */
@@ -84,6 +89,7 @@ typedef struct TesiProjection {
   /* mass, and sigma M + nu K over the unknowns and over all nodes; the pressure's mass; inverse diagonals */
   TesOperator *mass, *op, *whole, *pressure_mass;
   TesVector *inverse, *pressure_inverse;
+  struct TesiJacobiDevice *jacobi, *pressure_jacobi; /* with kernels */
   double sigma;
   TesVector u, p; /* parts of the problem's solution */
   /* The state: old velocities u(t - dt_1), u(t - dt_1 - dt_2), N(u) of now and before, phi of now and before. */
@@ -109,6 +115,7 @@ typedef struct TesiProjection {
   /* work */
   TesVector *b, *r, *x, *d, *z, *q, *s;        /* velocities */
   TesVector *pb, *pr, *pd, *pz, *pq, *pn, *ps; /* pressures */
+  TesVector *ones;                             /* a pressure of 1 */
 } TesiProjection;
 
 static inline TesiProjection *tesi_projection_of(const TesProblem *problem) {
@@ -130,17 +137,13 @@ void tesi_walls_free(TesContext *ctx, TesiWalls *walls);
 /* walls->value <- those of the problem's numbers at a time. */
 TesStatus tesi_walls_update(const TesProblem *problem, double time, TesiWalls *walls);
 /* u <- u with the values, or zeros (values false), at the entries. */
-void tesi_walls_put(const TesiWalls *walls, bool values, TesVector *u);
+TesStatus tesi_walls_put(const TesiWalls *walls, bool values, TesVector *u);
 
 /* mark[length] <- whether a node is one of the boundary; *count <- how many are. */
 TesStatus tesi_walls_mark(const TesiMixed *mixed, int boundary, uint8_t *mark, int64_t *count);
 
 /* ---- solves (projection_solve.c) ---- */
 
-/* d <- about A^-1 r by conjugate gradients with the inverse diagonal until |r| <= target; r becomes the residual. z, q:
- * scratch. Errors: TES_NOT_CONVERGED, TES_NAN. */
-TesStatus tesi_jacobi_cg(const TesOperator *op, const TesVector *inverse, double target, int most,
-                         TesVector *r, TesVector *d, TesVector *z, TesVector *q, TesVector *p);
 /* sigma M + nu K for a sigma. */
 TesStatus tesi_projection_use_sigma(TesProblem *problem, double sigma);
 /* x <- the solution with the given values of b; x: a guess, old: the solution before. */
@@ -150,7 +153,7 @@ TesStatus tesi_projection_velocity(TesProblem *problem, const TesVector *b, cons
 TesStatus tesi_projection_potential(TesProblem *problem, double time, double scale, TesVector *b,
                                     TesVector *phi, TesSolveResult *result);
 /* b <- b of mean zero where the pressure is undetermined. */
-TesStatus tesi_projection_balance(const TesiProjection *projection, TesVector *b);
+TesStatus tesi_projection_balance(TesiProjection *projection, TesVector *b);
 /* x <- M^-1 b for pressures. b is lost. */
 TesStatus tesi_projection_project(TesProblem *problem, TesVector *b, TesVector *x);
 /* v <- v without its mean. */
@@ -171,7 +174,7 @@ TesStatus tesi_drive_keep(TesiProjection *projection, TesVector *x);
 TesStatus tesi_average_create(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_average_free(TesiAverage *average);
 /* The solution counts as that at the begin or the end of a step, by the trapezoidal rule from average.from on. */
-void tesi_average_add(TesiProjection *projection, double begin, double end, bool at_end);
+TesStatus tesi_average_add(TesiProjection *projection, double begin, double end, bool at_end);
 /* mean_u, .., mean_p, mean_uu, .., mean_pp; projection NULL: the names alone. Returns how many. */
 int tesi_average_fields(const TesiProjection *projection, int dim, TesiField *field);
 

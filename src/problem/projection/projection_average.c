@@ -34,23 +34,26 @@ void tesi_average_free(TesiAverage *a) {
 }
 
 /* The means of so much time get `share` of a value in the place of their own. */
-static void mix(const TesVector *value, double share, TesVector *mean, TesVector *square) {
-  const double *from = value->data;
-  double *m = mean->data, *s = square->data;
-  for (int64_t i = 0; i < value->length; i++) {
-    m[i] += share * (from[i] - m[i]);
-    s[i] += share * (from[i] * from[i] - s[i]);
-  }
+static TesStatus mix(const TesVector *value, double share, TesVector *mean, TesVector *square) {
+  TesContext *ctx = value->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tes_vector_copy(mean, 1 - share, mean));
+  TES_TRY(tes_vector_axpy(share, value, mean));
+  TES_TRY(tes_vector_copy(square, 1 - share, square));
+  TES_TRY(tesi_context_device(ctx)->multiply_add(ctx, TES_DOUBLE, value->length, share, value->data,
+                                                 value->data, square->data));
+done:
+  return status;
 }
 
-void tesi_average_add(TesiProjection *pr, double begin, double end, bool at_end) {
+TesStatus tesi_average_add(TesiProjection *pr, double begin, double end, bool at_end) {
   TesiAverage *a = &pr->average;
   const double part = end - fmax(begin, a->from), early = part * part / (2 * (end - begin));
-  if (!a->velocity[0] || !(part > 0)) return;
+  if (!a->velocity[0] || !(part > 0)) return TES_OK;
   const double weight = at_end ? part - early : early;
   a->time += weight;
-  mix(&pr->u, weight / a->time, a->velocity[0], a->velocity[1]);
-  mix(&pr->p, weight / a->time, a->pressure[0], a->pressure[1]);
+  const TesStatus status = mix(&pr->u, weight / a->time, a->velocity[0], a->velocity[1]);
+  return status == TES_OK ? mix(&pr->p, weight / a->time, a->pressure[0], a->pressure[1]) : status;
 }
 
 int tesi_average_fields(const TesiProjection *pr, int dim, TesiField *field) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "device/kernel.h"
 #include "functional/functional.h"
+#include "krylov/diagonal_cg.h"
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
 
@@ -109,17 +110,27 @@ static TesStatus create_vectors(TesProblem *p, TesiProjection *pr) {
                                     &pr->b,      &pr->r,      &pr->x,          &pr->d,
                                     &pr->z,      &pr->q,      &pr->s};
   TesVector **const pressures[] = {&pr->phi[0], &pr->phi[1], &pr->pb, &pr->pr, &pr->pd,
-                                   &pr->pz,     &pr->pq,     &pr->pn, &pr->ps};
+                                   &pr->pz,     &pr->pq,     &pr->pn, &pr->ps, &pr->ones};
   for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++)
     TES_TRY(tes_vector_create(ctx, n, TES_DOUBLE, velocities[i]));
   for (size_t i = 0; i < sizeof pressures / sizeof *pressures; i++)
     TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, pressures[i]));
+  TES_TRY(tes_vector_fill(pr->ones, 1));
   pr->guesses_kept = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
   for (int i = 0; i < pr->guesses_kept; i++) TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, &pr->guess[i]));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->u));
   pr->u = tesi_space_range(p->space, p->u, 0);
   pr->p = tesi_space_range(p->space, p->u, 1);
   for (int c = 0; c < p->mesh->dim; c++) TES_TRY(tes_vector_part(pr->full, &pr->u, c, &p->component[c]));
+done:
+  return status;
+}
+
+static TesStatus create_solvers(TesProblem *p, TesiProjection *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_jacobi_device_create(ctx, pr->full->length, &pr->jacobi));
+  TES_TRY(tesi_jacobi_device_create(ctx, pr->p.length, &pr->pressure_jacobi));
 done:
   return status;
 }
@@ -142,6 +153,7 @@ TesStatus tesi_projection_create_spaces(TesProblem *p, int degree) {
   TES_TRY(tesi_projection_create_faces(p, pr));
   TES_TRY(create_vectors(p, pr));
   TES_TRY(create_masses(p, pr));
+  TES_TRY(create_solvers(p, pr));
 done:
   return status;
 }
@@ -153,9 +165,12 @@ TesStatus tesi_projection_interpolate(const TesSpace *space, const TesFunction *
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesFunction *now[TESI_AXES] = {NULL};
-  for (int c = 0; c < tesi_max(space->parts, 1); c++)
-    if (f[c]) TES_TRY(tesi_function_at(f[c], time, &now[c]));
-  TES_TRY(now[0] ? tes_space_interpolate(space, (const TesFunction *const *)now, v) : tes_vector_fill(v, 0));
+  bool any = false;
+  const int count = tesi_max(space->parts, 1);
+  for (int c = 0; c < count; c++) any = any || f[c];
+  for (int c = 0; any && c < count; c++)
+    TES_TRY(f[c] ? tesi_function_at(f[c], time, &now[c]) : tes_function_create_constant(ctx, 0, &now[c]));
+  TES_TRY(any ? tes_space_interpolate(space, (const TesFunction *const *)now, v) : tes_vector_fill(v, 0));
 done:
   for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&now[c]);
   return status;
@@ -172,7 +187,7 @@ static TesStatus begin(TesProblem *p, TesiProjection *pr, const TesProblemDesc *
                                                    : desc->exact[dim];
   TES_TRY(tesi_projection_interpolate(pr->full, initial, time, &pr->u));
   TES_TRY(tesi_walls_update(p, time, &pr->walls));
-  tesi_walls_put(&pr->walls, true, &pr->u);
+  TES_TRY(tesi_walls_put(&pr->walls, true, &pr->u));
   TES_TRY(tesi_projection_interpolate(pr->mixed->pressure, &pressure, time, &pr->p));
   if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &pr->p));
   TES_TRY(tesi_projection_give_pressure(p, NULL));
@@ -186,7 +201,8 @@ TesStatus tesi_projection_check(TesProblem *p, const TesProblemDesc *desc, int d
   double alpha;
   TesiProjection *pr = p->projection;
   const char *name = p->equation->name;
-  if (tesi_has_kernels(ctx)) TES_FAIL(TES_MISSING, "%s with element q runs on the device cpu alone", name);
+  if (tesi_has_kernels(ctx) && !p->equation->in_time)
+    TES_FAIL(TES_MISSING, "steady %s with element q runs on the device cpu alone", name);
   TES_CHECK(degree >= LEAST && degree <= MOST,
             "the degree of the velocity is %d, expected %d..%d: the pressure has one less", degree, LEAST,
             MOST);
@@ -249,6 +265,7 @@ void tesi_projection_destroy(TesProblem *p) {
                                  &pr->pq,
                                  &pr->pn,
                                  &pr->ps,
+                                 &pr->ones,
                                  &pr->inverse,
                                  &pr->load,
                                  &pr->balance,
@@ -261,6 +278,8 @@ void tesi_projection_destroy(TesProblem *p) {
                                  &pr->cycle_b,
                                  &pr->cycle_x};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
+  tesi_jacobi_device_destroy(ctx, &pr->jacobi);
+  tesi_jacobi_device_destroy(ctx, &pr->pressure_jacobi);
   tes_problem_destroy(&pr->poisson);
   TesOperator **const operators[] = {&pr->mass, &pr->op, &pr->whole, &pr->pressure_mass};
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) tes_operator_destroy(operators[i]);

@@ -8,6 +8,7 @@
  *
  * so that the new velocity solves the momentum equation with the new force, implicitly. */
 #include <math.h>
+#include "krylov/diagonal_cg.h"
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
 
@@ -119,10 +120,10 @@ static TesStatus find_response(TesiProjection *pr, int c) {
   double norm;
   TES_TRY(tes_vector_fill(pr->r, 0));
   TES_TRY(tes_vector_copy(&weights, 1, &to));
-  tesi_walls_put(&pr->walls, false, pr->r);
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
   TES_TRY(tes_vector_norm(pr->r, &norm));
-  TES_TRY(
-      tesi_jacobi_cg(pr->op, pr->inverse, 1e-10 * norm, MOST, pr->r, d->response[c], pr->z, pr->q, pr->s));
+  const TesiJacobi cg = {pr->op, pr->inverse, pr->z, pr->q, pr->s, NULL};
+  TES_TRY(tesi_jacobi_cg(&cg, 1e-10 * norm, MOST, pr->r, d->response[c]));
   TES_TRY(tes_vector_dot(&weights, &part, &d->gain[c]));
 done:
   return status;

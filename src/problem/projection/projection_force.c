@@ -49,15 +49,22 @@ static TesStatus find_others(const TesProblem *p, int boundary, int direction, c
   const TesiProjection *pr = tesi_projection_of(p);
   TesiMixedFaces faces = {.count = 0};
   bool *wanted = NULL;
+  double *u = NULL, *pressure = NULL;
   *sum = 0;
   TES_ALLOC(&wanted, pr->walls.boundaries + 1);
   for (int i = 0; i < pr->walls.boundaries; i++)
     wanted[i] = i != boundary && (pr->walls.wall[i].components >> direction & 1);
   TES_TRY(tesi_mixed_faces_create(pr->mixed, wanted, &faces));
-  const TesiMixedTraction of = {
-      .nu = pr->nu, .u = pr->u.data, .p = pr->p.data, .w = w, .component = direction};
+  if (!faces.count) goto done;
+  TES_ALLOC(&u, pr->u.length);
+  TES_ALLOC(&pressure, pr->p.length);
+  TES_TRY(tes_vector_get(&pr->u, u));
+  TES_TRY(tes_vector_get(&pr->p, pressure));
+  const TesiMixedTraction of = {.nu = pr->nu, .u = u, .p = pressure, .w = w, .component = direction};
   TES_TRY(tesi_mixed_traction(pr->mixed, &faces, &of, sum));
 done:
+  tesi_free(ctx, &u);
+  tesi_free(ctx, &pressure);
   tesi_mixed_faces_free(pr->mixed, &faces);
   tesi_free(ctx, &wanted);
   return status;
@@ -70,7 +77,7 @@ TesStatus tesi_projection_force(const TesProblem *problem, int boundary, int dir
   TesProblem *p = (TesProblem *)problem; /* scratch of the problem's own */
   TesiProjection *pr = tesi_projection_of(p);
   uint8_t *mark = NULL;
-  double *w = NULL;
+  double *w = NULL, *r = NULL;
   int64_t count;
   const int64_t length = pr->mixed->velocity->length;
   TES_TRY(keep_residual(p));
@@ -79,10 +86,13 @@ TesStatus tesi_projection_force(const TesProblem *problem, int boundary, int dir
   TES_TRY(tesi_walls_mark(pr->mixed, boundary, mark, &count));
   for (int64_t i = 0; i < length; i++) w[i] = mark[i];
   TES_TRY(find_others(p, boundary, direction, w, force));
-  const double *r = (const double *)pr->balance->data + direction * length;
+  const TesVector part = tesi_vector_range(pr->balance, direction * length, length);
+  TES_ALLOC(&r, length);
+  TES_TRY(tes_vector_get(&part, r));
   for (int64_t i = 0; i < length; i++) *force -= w[i] * r[i];
 done:
   tesi_free(ctx, &mark);
   tesi_free(ctx, &w);
+  tesi_free(ctx, &r);
   return status;
 }

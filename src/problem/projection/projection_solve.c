@@ -1,48 +1,22 @@
 /* The solves of a step: see projection.h. */
 #include <math.h>
+#include "krylov/diagonal_cg.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
 
-/* ---- conjugate gradients with the diagonal ------------------------------------------------------------- */
-
-static TesStatus scale(const TesVector *r, const TesVector *inverse, TesVector *z) {
-  return tesi_device_multiply(r->context, TES_DOUBLE, r->length, 1, r->data, inverse->data, z->data);
-}
-
-TesStatus tesi_jacobi_cg(const TesOperator *op, const TesVector *inverse, double target, int most,
-                         TesVector *r, TesVector *d, TesVector *z, TesVector *q, TesVector *p) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  double norm, rz = 0;
-  TES_TRY(tes_vector_fill(d, 0));
-  TES_TRY(tes_vector_norm(r, &norm));
-  for (int i = 0; norm > target; i++) {
-    double before = rz, pq;
-    if (i == most) return TES_NOT_CONVERGED;
-    TES_TRY(scale(r, inverse, z));
-    TES_TRY(tes_vector_dot(r, z, &rz));
-    TES_TRY(i ? tes_vector_xpay(z, rz / before, p) : tes_vector_copy(z, 1, p));
-    TES_TRY(tes_operator_apply(op, p, q));
-    TES_TRY(tes_vector_dot(p, q, &pq));
-    TES_TRY(tes_vector_axpy(rz / pq, p, d));
-    TES_TRY(tes_vector_axpy(-rz / pq, q, r));
-    TES_TRY(tes_vector_norm(r, &norm));
-    TES_TRY(tesi_work_go_on(ctx));
-  }
-  if (!isfinite(norm)) return TES_NAN;
-done:
-  return status;
-}
-
 static TesStatus find_inverse(const TesOperator *op, TesVector **inverse) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
+  double *values = NULL;
   if (!*inverse) TES_TRY(tes_vector_create(ctx, op->space->length, TES_DOUBLE, inverse));
+  TES_ALLOC(&values, op->space->length);
   TES_TRY(tes_operator_diagonal(op, *inverse));
-  double *values = (*inverse)->data;
-  for (int64_t i = 0; i < (*inverse)->length; i++) values[i] = 1 / values[i];
+  TES_TRY(tes_vector_get(*inverse, values));
+  for (int64_t i = 0; i < op->space->length; i++) values[i] = 1 / values[i];
+  TES_TRY(tes_vector_set(*inverse, values));
 done:
+  tesi_free(ctx, &values);
   return status;
 }
 
@@ -65,6 +39,7 @@ TesStatus tesi_projection_use_sigma(TesProblem *p, double sigma) {
   TES_TRY(tesi_operator_on(pr->op, pr->full, TES_DOUBLE, &pr->whole));
   TES_TRY(find_inverse(pr->op, &pr->inverse));
   pr->sigma = sigma;
+  tesi_jacobi_device_forget(ctx, pr->jacobi);
 done:
   tes_function_destroy(&nu);
   tes_function_destroy(&c);
@@ -74,9 +49,13 @@ done:
 /* r <- b - (sigma M + nu K) x at the unknowns; its norm. */
 static TesStatus find_residual(TesiProjection *pr, const TesVector *b, const TesVector *x, TesVector *r,
                                double *norm) {
-  TesStatus status = tes_operator_residual(pr->whole, b, x, r);
-  tesi_walls_put(&pr->walls, false, r);
-  return status == TES_OK ? tes_vector_norm(r, norm) : status;
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tes_operator_residual(pr->whole, b, x, r));
+  TES_TRY(tesi_walls_put(&pr->walls, false, r));
+  TES_TRY(tes_vector_norm(r, norm));
+done:
+  return status;
 }
 
 /* The tolerance is of the residual of the old solution with the new values; a share of the pressure's, in whose
@@ -89,17 +68,17 @@ TesStatus tesi_projection_velocity(TesProblem *p, const TesVector *b, const TesV
   TesStatus status = TES_OK;
   double reference, norm;
   TES_TRY(tes_vector_copy(old, 1, pr->d));
-  tesi_walls_put(&pr->walls, true, pr->d);
+  TES_TRY(tesi_walls_put(&pr->walls, true, pr->d));
   TES_TRY(find_residual(pr, b, pr->d, pr->r, &reference));
-  tesi_walls_put(&pr->walls, true, x);
+  TES_TRY(tesi_walls_put(&pr->walls, true, x));
   TES_TRY(find_residual(pr, b, x, pr->r, &norm));
   if (!isfinite(norm) || !isfinite(reference)) return TES_NAN;
   if (reference < norm) {
     TES_TRY(tes_vector_copy(pr->d, 1, x));
     TES_TRY(find_residual(pr, b, x, pr->r, &norm));
   }
-  TES_TRY(tesi_jacobi_cg(pr->op, pr->inverse, fmax(share * p->tolerance * reference, 1e-15 * norm), MOST,
-                         pr->r, pr->d, pr->z, pr->q, pr->s));
+  const TesiJacobi cg = {pr->op, pr->inverse, pr->z, pr->q, pr->s, pr->jacobi};
+  TES_TRY(tesi_jacobi_cg(&cg, fmax(share * p->tolerance * reference, 1e-15 * norm), MOST, pr->r, pr->d));
   TES_TRY(tes_vector_axpy(1, pr->d, x));
 done:
   return status;
@@ -130,12 +109,15 @@ static TesStatus keep_guess(TesiProjection *pr, double time, double factor, cons
 }
 
 /* What rounding and the interpolation of boundary values leave of the net flux is no part of the equation. */
-TesStatus tesi_projection_balance(const TesiProjection *pr, TesVector *b) {
-  double sum = 0, *values = b->data;
+TesStatus tesi_projection_balance(TesiProjection *pr, TesVector *b) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  double sum;
   if (pr->walls.any_open) return TES_OK;
-  for (int64_t i = 0; i < b->length; i++) sum += values[i];
-  for (int64_t i = 0; i < b->length; i++) values[i] -= sum / (double)b->length;
-  return TES_OK;
+  TES_TRY(tes_vector_dot(pr->ones, b, &sum));
+  TES_TRY(tes_vector_axpy(-sum / (double)b->length, pr->ones, b));
+done:
+  return status;
 }
 
 static TesStatus poisson_residual(TesiProjection *pr, const TesVector *b, const TesVector *phi, TesVector *r,
@@ -191,8 +173,9 @@ TesStatus tesi_projection_project(TesProblem *p, TesVector *b, TesVector *x) {
   double norm;
   if (!pr->pressure_inverse) TES_TRY(find_inverse(pr->pressure_mass, &pr->pressure_inverse));
   TES_TRY(tes_vector_norm(b, &norm));
-  TES_TRY(tesi_jacobi_cg(pr->pressure_mass, pr->pressure_inverse, fmin(1e-4, 1e-2 * p->tolerance) * norm,
-                         MOST, b, x, pr->pz, pr->pq, pr->pd));
+  const TesiJacobi cg = {pr->pressure_mass,  pr->pressure_inverse, pr->pz, pr->pq, pr->pd,
+                         pr->pressure_jacobi};
+  TES_TRY(tesi_jacobi_cg(&cg, fmin(1e-4, 1e-2 * p->tolerance) * norm, MOST, b, x));
 done:
   return status;
 }
@@ -201,12 +184,11 @@ TesStatus tesi_projection_remove_mean(TesProblem *p, TesVector *v) {
   TesiProjection *pr = tesi_projection_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  double sum, volume, *values = v->data;
-  TES_TRY(tes_vector_fill(pr->pz, 1));
-  TES_TRY(tes_operator_apply(pr->pressure_mass, pr->pz, pr->pq));
-  TES_TRY(tes_vector_dot(pr->pq, pr->pz, &volume));
+  double sum, volume;
+  TES_TRY(tes_operator_apply(pr->pressure_mass, pr->ones, pr->pq));
+  TES_TRY(tes_vector_dot(pr->pq, pr->ones, &volume));
   TES_TRY(tes_vector_dot(pr->pq, v, &sum));
-  for (int64_t i = 0; i < v->length; i++) values[i] -= sum / volume;
+  TES_TRY(tes_vector_axpy(-sum / volume, pr->ones, v));
 done:
   return status;
 }

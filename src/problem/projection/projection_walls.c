@@ -1,6 +1,7 @@
 /* Given values of velocities: see projection.h. */
 #include <limits.h>
 #include <math.h>
+#include "device/upload.h"
 #include "problem/projection/projection.h"
 
 static const char *name_of(const TesProblem *p, int boundary) {
@@ -139,7 +140,9 @@ static TesStatus take_normals(const TesProblem *p, int boundary, const TesSpace 
   TesStatus status = TES_OK;
   TesFunction *f = NULL;
   TesVector *v = NULL;
+  double *values = NULL;
   const TesFunction **g = NULL;
+  TES_ALLOC(&values, given->length);
   TES_ALLOC(&g, tes_mesh_boundaries(p->mesh) + 1);
   TES_TRY(tes_vector_create(ctx, given->length, TES_DOUBLE, &v));
   for (int c = 0; c < p->mesh->dim; c++) {
@@ -147,13 +150,15 @@ static TesStatus take_normals(const TesProblem *p, int boundary, const TesSpace 
     TES_TRY(tes_function_create_expression(ctx, names[c], &f));
     g[boundary] = f;
     TES_TRY(tes_functional_lifting(given, (const TesFunction *const *[]){g}, v));
+    TES_TRY(tes_vector_get(v, values));
     for (int64_t i = 0; i < given->length; i++)
-      if (mark[i]) normal[c * count + at++] = ((const double *)v->data)[i];
+      if (mark[i]) normal[c * count + at++] = values[i];
     tes_function_destroy(&f);
   }
 done:
   tes_function_destroy(&f);
   tes_vector_destroy(&v);
+  tesi_free(ctx, &values);
   tesi_free(ctx, &g);
   return status;
 }
@@ -203,6 +208,18 @@ static bool is_timed(const TesProblem *p) {
   return timed;
 }
 
+static TesStatus create_on_device(TesContext *ctx, TesiWalls *walls) {
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  const TesiProgramDesc desc = {.file = "entries.cu", .options = {"real=double"}};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_put_entries", 0, &walls->put));
+  TES_TRY(tesi_upload(ctx, walls->entry, (size_t)walls->count * sizeof *walls->entry, &walls->device_entry));
+  TES_TRY(tesi_upload(ctx, walls->value, (size_t)walls->count * sizeof *walls->value, &walls->device_value));
+done:
+  return status;
+}
+
 TesStatus tesi_walls_create(const TesProblem *p, const TesSpace *velocity, const TesiMixed *m,
                             TesiWalls *walls) {
   TesContext *ctx = p->context;
@@ -218,6 +235,7 @@ TesStatus tesi_walls_create(const TesProblem *p, const TesSpace *velocity, const
     if (walls->wall[i].components) TES_TRY(fill_wall(p, velocity, m, i, slot_of, x, mark, &walls->wall[i]));
   walls->at = NAN;
   walls->timed = p->in_time && is_timed(p);
+  if (tesi_has_kernels(ctx)) TES_TRY(create_on_device(ctx, walls));
 done:
   tesi_free(ctx, &slot_of);
   tesi_free(ctx, &mark);
@@ -236,6 +254,8 @@ void tesi_walls_free(TesContext *ctx, TesiWalls *walls) {
   tesi_free(ctx, &walls->value);
   tesi_free(ctx, &walls->length);
   tesi_free(ctx, &walls->priority);
+  tesi_context_device(ctx)->release(ctx, &walls->device_entry);
+  tesi_context_device(ctx)->release(ctx, &walls->device_value);
 }
 
 /* ---- values -------------------------------------------------------------------------------------------- */
@@ -298,13 +318,27 @@ TesStatus tesi_walls_update(const TesProblem *p, double time, TesiWalls *walls) 
     walls->priority[s] = INT_MIN, walls->length[s] = INFINITY, walls->value[s] = 0;
   for (int i = 0; i < walls->boundaries; i++)
     if (walls->wall[i].components) TES_TRY(put_wall(p, i, walls, value));
+  if (walls->device_value)
+    TES_TRY(tesi_context_device(ctx)->to_device(ctx, walls->device_value, walls->value,
+                                                (size_t)walls->count * sizeof *walls->value));
   walls->at = time;
 done:
   tesi_free(ctx, &value);
   return status;
 }
 
-void tesi_walls_put(const TesiWalls *walls, bool values, TesVector *u) {
+static TesStatus put_on_device(const TesiWalls *walls, bool values, TesVector *u) {
+  enum { THREADS = 256, BLOCKS = 4096 };
+  const void *value = values ? walls->device_value : NULL;
+  long long count = walls->count;
+  const long long blocks = (count + THREADS - 1) / THREADS;
+  return tesi_kernel_launch(u->context, &walls->put, (TesiGrid){(unsigned)tesi_min(blocks, BLOCKS), 1, 1},
+                            THREADS, 0, (void *[]){&u->data, (void *)&walls->device_entry, &value, &count});
+}
+
+TesStatus tesi_walls_put(const TesiWalls *walls, bool values, TesVector *u) {
   double *to = u->data;
+  if (walls->put.entry) return put_on_device(walls, values, u);
   for (int64_t s = 0; s < walls->count; s++) to[walls->entry[s]] = values ? walls->value[s] : 0;
+  return TES_OK;
 }

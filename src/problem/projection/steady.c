@@ -31,7 +31,7 @@ static TesStatus apply(void *user, const TesVector *x, TesVector *y) {
   TesVector to_u = part_of(p, y, 0), to_p = part_of(p, y, 1);
   TES_TRY(tes_operator_apply(pr->op, &u, &to_u));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &q, pr->r));
-  tesi_walls_put(&pr->walls, false, pr->r);
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
   TES_TRY(tes_vector_axpy(-1, pr->r, &to_u));
   TES_TRY(tesi_mixed_divergence(pr->mixed, &u, &to_p));
   TES_TRY(tes_vector_copy(&to_p, -1, &to_p));
@@ -67,7 +67,7 @@ static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &z_p));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &z_p, pr->r));
   TES_TRY(tes_vector_axpy(1, &r_u, pr->r));
-  tesi_walls_put(&pr->walls, false, pr->r);
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
   TES_TRY(cycle(p, pr->r, &z_u));
 done:
   return status;
@@ -82,9 +82,9 @@ static TesStatus right_hand_side(TesProblem *p) {
   TES_TRY(tesi_projection_load(p, pr->b));
   TES_TRY(tes_vector_fill(pr->x, 0));
   TES_TRY(tesi_walls_update(p, 0, &pr->walls));
-  tesi_walls_put(&pr->walls, true, pr->x);
+  TES_TRY(tesi_walls_put(&pr->walls, true, pr->x));
   TES_TRY(tes_operator_residual(pr->whole, pr->b, pr->x, &b_u));
-  tesi_walls_put(&pr->walls, false, &b_u);
+  TES_TRY(tesi_walls_put(&pr->walls, false, &b_u));
   TES_TRY(tesi_mixed_divergence(pr->mixed, pr->x, &b_p));
   TES_TRY(tesi_projection_balance(pr, &b_p));
 done:

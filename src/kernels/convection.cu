@@ -1,0 +1,108 @@
+/* b_i += int (u . grad u) . v_i by so many points that nothing aliases, Q = 3k/2 + 2 a direction, in float64; formulas:
+ * operator/mixed/mixed.h. On cells of any mesh, with hanging nodes. rates[block] <- the largest velocity along an axis
+ * of the reference cell [0, 1], cells a unit of time; or, `reach`, that times the square of the cell's length along it,
+ * and b stays.
+ *
+ * A block owns CELLS cells; steps are of lines of shared arrays (mixed_lines.h), thread id the line id % Q^(DIM-1)
+ * of array id / Q^(DIM-1), an array a component of a cell. Nodes go to the points; B = C u at each point, a point a
+ * thread; along each direction a line of u_c is differentiated, times B there, and added to the sums; these go back
+ * with the weights in the table. Tables are operands in the constant bank. Additions are atomic, or (order) without a
+ * rival.
+ * Shared: 3 DIM arrays of SIZE a cell: 41 KiB for k = 4 in 3D, 96 KiB for k = 6. Registers: two lines of Q numbers.
+ * Flops a cell in 3D, n = k + 1: 12 (n^3 Q + n^2 Q^2 + n Q^3) for values there and back, 18 Q^4 for slopes,
+ * 6 Q^3: 1.4e5 for k = 4, 710 an unknown.
+ * Bytes a cell: nodes of DIM components once, written by atomics, 4 a node for the index, C once, or DIM^2 + 1 numbers
+ * a point: for k = 4 in 3D some 45 an unknown. Macros: of mixed_lines.h. */
+#include "kernel.h"
+#include "tables.h"
+#include "mixed_lines.h"
+
+LINE_PRODUCT(velocity_values, tesk_b, Q, N, N, 1)
+LINE_PRODUCT(velocity_moments, tesk_bw, N, Q, 1, N)
+TO_POINTS(velocities_to_points, velocity_values, N)
+FROM_POINTS(velocities_from_points, velocity_moments, N)
+
+/* The larger, or NaN when one of them is. */
+TESK_DEVICE real larger(real a, real b) {
+  return a >= b || a != a ? a : b;
+}
+
+/* along[DIM] <- C u at point p; returns the largest rate there, or reach. */
+TESK_DEVICE real find_along(const TeskMixed *a, long long cell, int p, int reach, const real *u,
+                            real along[DIM]) {
+  const real inverse = number_of(a, cell, 0, DIM, p);
+  real most = 0;
+  TESK_UNROLL
+  for (int d = 0; d < DIM; d++) {
+    real square = 0;
+    along[d] = 0;
+    TESK_UNROLL
+    for (int c = 0; c < DIM; c++) {
+      if (NUMBERS == ALIGNED && c != d) continue;
+      const real number = number_of(a, cell, d, c, p);
+      along[d] += number * u[c * SIZE];
+      square += number * number;
+    }
+    const real size = along[d] < 0 ? -along[d] : along[d];
+    most = larger(most, reach ? size / (square * inverse) : size * inverse);
+  }
+  return most;
+}
+
+/* sum (or +=) the slopes along d of a line of u_c times B_d. */
+TESK_DEVICE void add_carried(int step, int adds, const real *u, const real *along, real *sum) {
+  real v[Q];
+  TESK_UNROLL
+  for (int j = 0; j < Q; j++) v[j] = u[j * step];
+  TESK_UNROLL
+  for (int r = 0; r < Q; r++) {
+    real slope = 0;
+    TESK_UNROLL
+    for (int j = 0; j < Q; j++) slope += tesk_d(r * Q + j) * v[j];
+    sum[r * step] = (adds ? sum[r * step] : 0) + along[r * step] * slope;
+  }
+}
+
+/* The largest of the block's, from memory[THREADS]. */
+TESK_DEVICE real largest_of_block(real most, real *memory) {
+  const int t = (int)threadIdx.x;
+  memory[t] = most;
+  __syncthreads();
+  for (int n = THREADS, half; n > 1; n = half) {
+    half = (n + 1) / 2;
+    if (t + half < n) memory[t] = larger(memory[t], memory[t + half]);
+    __syncthreads();
+  }
+  return memory[0];
+}
+
+TESK_KERNEL(tesk_convection, THREADS, 1, (const real *TESK_RESTRICT)u, (real *)b, (real *)rates, (int)reach,
+            (TeskMixed)a) {
+  TESK_SHARED(memory);
+  real *const at = memory, *const along = at + CELLS * DIM * SIZE, *const sums = along + CELLS * DIM * SIZE;
+  real most = 0;
+  read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, u, sums);
+  velocities_to_points(CELLS * DIM, sums, at);
+  FOR_ITEMS(id, CELLS * POINTS) {
+    const int slot = id / POINTS, p = id % POINTS, place = slot * DIM * SIZE + line_start(0, p / Q) + p % Q;
+    const long long cell = find_cell(&a, slot);
+    real found[DIM];
+    if (cell < 0) continue;
+    most = larger(most, find_along(&a, cell, p, reach, at + place, found));
+    TESK_UNROLL
+    for (int d = 0; d < DIM; d++) along[place + d * SIZE] = found[d];
+  }
+  most = largest_of_block(most, sums);
+  if (threadIdx.x == 0) rates[blockIdx.x] = most;
+  if (reach) return;
+  __syncthreads();
+  for (int d = 0; d < DIM; d++) {
+    FOR_ITEMS(id, CELLS * DIM * LINES) {
+      const int array = id / LINES, start = line_start(d, id % LINES), place = array * SIZE + start;
+      add_carried(line_step(d), d, at + place, along + (array / DIM * DIM + d) * SIZE + start, sums + place);
+    }
+    __syncthreads();
+  }
+  velocities_from_points(CELLS * DIM, sums, at);
+  add_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, at, b);
+}

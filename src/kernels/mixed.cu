@@ -1,0 +1,103 @@
+/* What couples velocities of Q_k and pressures of Q_(k-1), by k + 1 points a direction, in float64; formulas:
+ * operator/mixed/mixed.h. On cells of any mesh, with hanging nodes:
+ *   tesk_divergence   b_i += int (div u) phi_i        tesk_gradient   b_i += int p div v_i
+ *
+ * A block owns CELLS cells. Each step is one of lines of shared arrays (mixed_lines.h), thread id the line id % (lines
+ * of an array) of array id / (lines of an array): nodes are read, a node a thread, carried to the points a direction
+ * after the other, differentiated along the lines of each direction with C = |J| J^-1 between, and carried back. The
+ * weights of the points stand in the table that carries pressures. Additions are atomic; where cells come colour by
+ * colour (order) they have no rival.
+ * Shared: 2 DIM arrays of SIZE a cell: 7 KiB for k = 4 in 3D, 34 KiB for k = 8. Registers: lines of Q numbers, 2 of the
+ * divergence, 2 of the gradient.
+ * Flops a cell, C diagonal, n = k + 1: 2 n times (DIM + 2) n^DIM each way for values, DIM n^DIM for slopes; in 3D about
+ * 20 n^4 or 300 an unknown of a pressure for k = 4.
+ * Bytes a cell: nodes of both once, written by atomics; 4 a node for the indices; C once a cell, or DIM^2 numbers a
+ * point. Macros: of mixed_lines.h; Q = N. */
+#include "kernel.h"
+#include "tables.h"
+#include "mixed_lines.h"
+
+LINE_PRODUCT(velocity_values, tesk_b, Q, N, N, 1)
+LINE_PRODUCT(velocity_moments, tesk_b, N, Q, 1, N)
+LINE_PRODUCT(pressure_values, tesk_pw, Q, NP, NP, 1)
+LINE_PRODUCT(pressure_moments, tesk_pw, NP, Q, 1, NP)
+TO_POINTS(velocities_to_points, velocity_values, N)
+FROM_POINTS(velocities_from_points, velocity_moments, N)
+TO_POINTS(pressures_to_points, pressure_values, NP)
+FROM_POINTS(pressures_from_points, pressure_moments, NP)
+
+/* sum[r] += C[d][c] d u_c / d xi_d at the points of a line. */
+TESK_DEVICE void add_slopes(const TeskMixed *a, long long cell, int d, int c, int l, const real *u,
+                            real sum[Q]) {
+  const int step = line_step(d);
+  real v[Q];
+  TESK_UNROLL
+  for (int r = 0; r < Q; r++) v[r] = u[r * step];
+  TESK_UNROLL
+  for (int r = 0; r < Q; r++) {
+    real slope = 0;
+    TESK_UNROLL
+    for (int j = 0; j < Q; j++) slope += tesk_d(r * Q + j) * v[j];
+    sum[r] += number_of(a, cell, d, c, line_point(d, l, r)) * slope;
+  }
+}
+
+TESK_KERNEL(tesk_divergence, THREADS, 1, (const real *TESK_RESTRICT)u, (real *)b, (TeskMixed)a) {
+  TESK_SHARED(memory);
+  real *const at = memory, *const sums = memory + CELLS * DIM * SIZE, *const out = sums + CELLS * SIZE;
+  read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, u, sums);
+  velocities_to_points(CELLS * DIM, sums, at);
+  for (int d = 0; d < DIM; d++) {
+    FOR_ITEMS(id, CELLS * LINES) {
+      const int slot = id / LINES, l = id % LINES, start = line_start(d, l);
+      const long long found = find_cell(&a, slot), cell = found < 0 ? 0 : found;
+      real sum[Q], *const to = sums + slot * SIZE + start;
+      TESK_UNROLL
+      for (int r = 0; r < Q; r++) sum[r] = d ? to[r * line_step(d)] : 0;
+      for (int c = 0; c < DIM; c++)
+        if (NUMBERS != ALIGNED || c == d)
+          add_slopes(&a, cell, d, c, l, at + (slot * DIM + c) * SIZE + start, sum);
+      TESK_UNROLL
+      for (int r = 0; r < Q; r++) to[r * line_step(d)] = sum[r];
+    }
+    __syncthreads();
+  }
+  pressures_from_points(CELLS, sums, out);
+  add_cells(&a, a.pressure, a.pressure_mask, a.pressure_halves, NP, 1, out, b);
+}
+
+/* to[r] = (or +=) sum over j of d phi_r / d xi_d (point j) C[d][c] p_j along a line. */
+TESK_DEVICE void test_slopes(const TeskMixed *a, long long cell, int d, int c, int l, int adds, const real *p,
+                             real *to) {
+  const int step = line_step(d);
+  real v[Q];
+  TESK_UNROLL
+  for (int j = 0; j < Q; j++) v[j] = number_of(a, cell, d, c, line_point(d, l, j)) * p[j * step];
+  TESK_UNROLL
+  for (int r = 0; r < Q; r++) {
+    real sum = adds ? to[r * step] : 0;
+    TESK_UNROLL
+    for (int j = 0; j < Q; j++) sum += tesk_d(j * Q + r) * v[j];
+    to[r * step] = sum;
+  }
+}
+
+TESK_KERNEL(tesk_gradient, THREADS, 1, (const real *TESK_RESTRICT)p, (real *)b, (TeskMixed)a) {
+  TESK_SHARED(memory);
+  real *const at = memory, *const sums = memory + CELLS * DIM * SIZE;
+  read_cells(&a, a.pressure, a.pressure_mask, a.pressure_halves, NP, 1, p, sums);
+  pressures_to_points(CELLS, sums, at);
+  for (int d = 0; d < DIM; d++) {
+    const int each = NUMBERS == ALIGNED ? 1 : DIM; /* components that direction d tests */
+    FOR_ITEMS(id, CELLS * each * LINES) {
+      const int slot = id / (each * LINES), l = id % LINES, start = line_start(d, l);
+      const int c = NUMBERS == ALIGNED ? d : id / LINES % each;
+      const long long found = find_cell(&a, slot), cell = found < 0 ? 0 : found;
+      test_slopes(&a, cell, d, c, l, NUMBERS != ALIGNED && d, at + slot * SIZE + start,
+                  sums + (slot * DIM + c) * SIZE + start);
+    }
+    __syncthreads();
+  }
+  velocities_from_points(CELLS * DIM, sums, at);
+  add_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, at, b);
+}

@@ -1,0 +1,167 @@
+#include "krylov/diagonal_cg.h"
+#include <math.h>
+#include <string.h>
+#include "device/recorded.h"
+#include "kernels/krylov_arguments.h"
+
+/* ---- on a device with kernels -------------------------------------------------------------------------- */
+
+enum { THREADS = 256, ENTRIES = 1024 /* a block, at least */ };
+enum { NORM, RZ, OLD, SCALARS }; /* of jacobi.cu */
+enum { START, FINISH, DIRECTION, DOT, UPDATE, KERNELS };
+
+struct TesiJacobiDevice {
+  TesiKernel kernel[KERNELS];
+  unsigned parts; /* blocks of vector kernels */
+  void *memory;   /* device: scalars, then parts of p.q, of r.r and of r.z */
+  TesiRecorded step;
+  const TesOperator *op; /* of the recorded step, and the addresses it knows */
+  const void *address[5];
+};
+
+TesStatus tesi_jacobi_device_create(TesContext *ctx, int64_t length, TesiJacobiDevice **device) {
+  static const char *const names[KERNELS] = {"tesk_jacobi_start", "tesk_jacobi_finish",
+                                             "tesk_jacobi_direction", "tesk_jacobi_dot",
+                                             "tesk_jacobi_update"};
+  TesStatus status = TES_OK;
+  const int64_t blocks = (length + ENTRIES - 1) / ENTRIES;
+  const TesiProgramDesc desc = {.file = "jacobi.cu", .options = {"real=double"}};
+  TesiJacobiDevice *d;
+  TesiProgram *program;
+  *device = NULL;
+  if (!tesi_has_kernels(ctx)) return TES_OK;
+  TES_NEW(&d);
+  *device = d;
+  d->parts = (unsigned)tesi_max(1, blocks < TESK_PARTS ? (int)blocks : TESK_PARTS);
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  for (int i = 0; i < KERNELS; i++)
+    TES_TRY(tesi_kernel_get(ctx, program, names[i], THREADS * sizeof(double), &d->kernel[i]));
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (SCALARS + 3 * TESK_PARTS) * sizeof(double), &d->memory));
+done:
+  if (status != TES_OK) tesi_jacobi_device_destroy(ctx, device);
+  return status;
+}
+
+void tesi_jacobi_device_forget(TesContext *ctx, TesiJacobiDevice *device) {
+  if (device) tesi_recorded_release(ctx, &device->step);
+}
+
+void tesi_jacobi_device_destroy(TesContext *ctx, TesiJacobiDevice **device) {
+  if (!*device) return;
+  tesi_jacobi_device_forget(ctx, *device);
+  tesi_context_device(ctx)->release(ctx, &(*device)->memory);
+  tesi_free(ctx, device);
+}
+
+static TesStatus launch(TesContext *ctx, const TesiJacobiDevice *d, int kernel, void **arguments) {
+  const TesiGrid grid = {kernel == FINISH ? 1 : d->parts, 1, 1};
+  return tesi_kernel_launch(ctx, &d->kernel[kernel], grid, THREADS, THREADS * sizeof(double), arguments);
+}
+
+typedef struct Iteration {
+  const TesiJacobi *jacobi;
+  TesVector *r, *d;
+} Iteration;
+
+/* Scalars and parts of an iteration. */
+static double *scalars_of(const TesiJacobiDevice *d) {
+  return d->memory;
+}
+static double *parts_of(const TesiJacobiDevice *d) {
+  return scalars_of(d) + SCALARS + TESK_PARTS;
+}
+
+static TesStatus finish(TesContext *ctx, const TesiJacobiDevice *d) {
+  int parts = (int)d->parts;
+  double *partial = parts_of(d), *scalars = scalars_of(d);
+  return launch(ctx, d, FINISH, (void *[]){&parts, &partial, &scalars});
+}
+
+static TesStatus iterate(void *user) {
+  const Iteration *it = user;
+  const TesiJacobi *j = it->jacobi;
+  TesContext *ctx = j->op->context;
+  TesStatus status = TES_OK;
+  const TesiJacobiDevice *d = j->device;
+  long long n = it->r->length;
+  int parts = (int)d->parts;
+  double *scalars = scalars_of(d), *products = scalars + SCALARS, *partial = parts_of(d);
+  void *inverse = j->inverse->data, *p = j->p->data, *q = j->q->data, *r = it->r->data, *x = it->d->data;
+  TES_TRY(launch(ctx, d, DIRECTION, (void *[]){&n, &r, &inverse, &p, &scalars}));
+  TES_TRY(tes_operator_apply(j->op, j->p, j->q));
+  TES_TRY(launch(ctx, d, DOT, (void *[]){&n, &p, &q, &products}));
+  TES_TRY(launch(ctx, d, UPDATE,
+                 (void *[]){&n, &p, &q, &inverse, &x, &r, &products, &parts, &partial, &scalars}));
+  TES_TRY(finish(ctx, d));
+done:
+  return status;
+}
+
+/* The recorded step is that of these addresses. */
+static void expect(TesContext *ctx, const TesiJacobi *j, const TesVector *r, const TesVector *d) {
+  TesiJacobiDevice *own = j->device;
+  const void *address[5] = {j->inverse->data, j->p->data, j->q->data, r->data, d->data};
+  if (own->op != j->op || memcmp(address, own->address, sizeof address)) tesi_jacobi_device_forget(ctx, own);
+  own->op = j->op;
+  memcpy(own->address, address, sizeof address);
+}
+
+static TesStatus read_norm(TesContext *ctx, const TesiJacobiDevice *d, double *norm) {
+  return tesi_context_device(ctx)->to_host(ctx, norm, scalars_of(d) + NORM, sizeof *norm);
+}
+
+static TesStatus on_device(const TesiJacobi *j, double target, int most, TesVector *r, TesVector *d) {
+  TesContext *ctx = j->op->context;
+  TesStatus status = TES_OK;
+  TesiJacobiDevice *own = j->device;
+  Iteration iteration = {j, r, d};
+  long long n = r->length;
+  double norm, *partial = parts_of(own);
+  const void *inverse = j->inverse->data;
+  expect(ctx, j, r, d);
+  TES_TRY(tes_vector_fill(d, 0));
+  TES_TRY(tesi_context_device(ctx)->fill(ctx, TES_DOUBLE, SCALARS, 0, own->memory));
+  TES_TRY(launch(ctx, own, START, (void *[]){&n, &r->data, &inverse, &partial}));
+  TES_TRY(finish(ctx, own));
+  TES_TRY(read_norm(ctx, own, &norm));
+  for (int i = 0; norm > target; i++) {
+    if (i == most) return TES_NOT_CONVERGED;
+    TES_TRY(tesi_recorded_run(ctx, &own->step, iterate, &iteration));
+    TES_TRY(read_norm(ctx, own, &norm));
+    TES_TRY(tesi_work_go_on(ctx));
+  }
+  if (!isfinite(norm)) return TES_NAN;
+done:
+  return status;
+}
+
+/* ---- vector by vector ---------------------------------------------------------------------------------- */
+
+static TesStatus scale(const TesVector *r, const TesVector *inverse, TesVector *z) {
+  return tesi_device_multiply(r->context, TES_DOUBLE, r->length, 1, r->data, inverse->data, z->data);
+}
+
+TesStatus tesi_jacobi_cg(const TesiJacobi *j, double target, int most, TesVector *r, TesVector *d) {
+  TesContext *ctx = j->op->context;
+  TesStatus status = TES_OK;
+  double norm, rz = 0;
+  if (j->device) return on_device(j, target, most, r, d);
+  TES_TRY(tes_vector_fill(d, 0));
+  TES_TRY(tes_vector_norm(r, &norm));
+  for (int i = 0; norm > target; i++) {
+    double before = rz, pq;
+    if (i == most) return TES_NOT_CONVERGED;
+    TES_TRY(scale(r, j->inverse, j->z));
+    TES_TRY(tes_vector_dot(r, j->z, &rz));
+    TES_TRY(i ? tes_vector_xpay(j->z, rz / before, j->p) : tes_vector_copy(j->z, 1, j->p));
+    TES_TRY(tes_operator_apply(j->op, j->p, j->q));
+    TES_TRY(tes_vector_dot(j->p, j->q, &pq));
+    TES_TRY(tes_vector_axpy(rz / pq, j->p, d));
+    TES_TRY(tes_vector_axpy(-rz / pq, j->q, r));
+    TES_TRY(tes_vector_norm(r, &norm));
+    TES_TRY(tesi_work_go_on(ctx));
+  }
+  if (!isfinite(norm)) return TES_NAN;
+done:
+  return status;
+}

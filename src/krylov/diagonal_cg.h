@@ -1,0 +1,27 @@
+/* Conjugate gradients with the diagonal, for systems of a few iterations: masses, and those with a little diffusion. */
+#ifndef TESI_DIAGONAL_CG_H
+#define TESI_DIAGONAL_CG_H
+
+#include "operator/operator.h"
+
+/* An iteration as recorded work, whose scalars stay on the device; one number comes back for each. */
+typedef struct TesiJacobiDevice TesiJacobiDevice;
+
+typedef struct TesiJacobi {
+  const TesOperator *op;
+  const TesVector *inverse; /* of the diagonal */
+  TesVector *z, *q, *p;     /* scratch; z is not used with `device` */
+  TesiJacobiDevice *device; /* NULL: vector by vector, on any device */
+} TesiJacobi;
+
+/* d <- about A^-1 r until |r| <= target; r becomes the residual. Errors: TES_NOT_CONVERGED after `most` iterations,
+ * TES_NAN. */
+TesStatus tesi_jacobi_cg(const TesiJacobi *jacobi, double target, int most, TesVector *r, TesVector *d);
+
+/* For vectors of so many entries on a device with kernels; on others *device stays NULL. */
+TesStatus tesi_jacobi_device_create(TesContext *ctx, int64_t length, TesiJacobiDevice **device);
+void tesi_jacobi_device_destroy(TesContext *ctx, TesiJacobiDevice **device);
+/* The operator is another one now, or another one has its address. NULL is fine. */
+void tesi_jacobi_device_forget(TesContext *ctx, TesiJacobiDevice *device);
+
+#endif
