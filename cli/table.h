@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "command.h"
 
-enum { CLI_COLUMNS = 36, CLI_BESIDE = 2 };
+enum { CLI_COLUMNS = 36, CLI_BESIDE = 3 };
 
 typedef struct CliColumn {
   const char *name; /* in CSV and JSON, and as the heading */

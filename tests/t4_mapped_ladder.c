@@ -99,8 +99,26 @@ static void other_forms_are_refused(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* Numbers of shared memory, counted by hand for one cell of two points a direction. */
+static void traffic_is_counted(void **state) {
+  (void)state;
+  /* matrices 8; two columns of 4 threads x 4 entries; 3 writes and 4 sums of 2 x (value, entry), 2 layers, 4 threads */
+  assert_int_equal((int)bench_mapped_rung_traffic(bench_mapped_rung_find("unrolled"), 2, 2, true, true),
+                   8 + 2 * 16 + 3 * 8 + 4 * 4 * 2 * 4);
+  /* the same, half of the columns' entries, and in a sum one entry for both layers */
+  assert_int_equal((int)bench_mapped_rung_traffic(bench_mapped_rung_find("symmetric"), 2, 2, true, true),
+                   8 + 2 * 8 + 3 * 8 + 4 * 4 * 2 * 3);
+  /* matrices 8; 6 sums of 2 x (value, entry) and 4 writes at 8 points */
+  assert_int_equal((int)bench_mapped_rung_traffic(bench_mapped_rung_find("cube_shared"), 2, 2, true, true),
+                   8 + 6 * 2 * 2 * 8 + 4 * 8);
+  /* matrices 3 x (2 + 1), one node, two points: entries alone, n = 1 */
+  assert_int_equal((int)bench_mapped_rung_traffic(bench_mapped_rung_find("split"), 1, 2, false, false),
+                   3 * (2 + 4) + 1 * (2 + 4 + 8) + 2 * (4 + 2 + 1));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(rungs_equal_the_plain_operator),
-                                     cmocka_unit_test(other_forms_are_refused)};
+                                     cmocka_unit_test(other_forms_are_refused),
+                                     cmocka_unit_test(traffic_is_counted)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

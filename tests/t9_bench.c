@@ -172,7 +172,7 @@ static void wrong_benches_are_refused(void **state) {
       {"adaptive --table 3", "--table 2, the sizes of the paper's largest meshes"},
       {"adaptive --table 2 --dofs 1e6", "not both"},
       {"applications --draw errors", "--draw time or memory"},
-      {"stokes --draw memory", "--draw time, errors or operator"},
+      {"stokes --draw memory", "--draw time, errors, operator or iterations"},
       {"bp --with a.csv", "--with needs --plot"},
       {"bp --seconds 0", "--seconds 0 measures nothing"},
       {"operator --with a.csv --plot a.svg", "bench operator has no --with"},

@@ -1,4 +1,5 @@
 #include "kernels/mapped_ladder.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "kernels/texts.h"
@@ -65,6 +66,42 @@ static int count_shared(const BenchMappedRung *rung, int n, int q) {
   if (level == 1) return 4 * cube;
   const int np = n + (level >= 4 && n % 8 == 0), qp = q + (level >= 4 && q % 8 == 0);
   return 3 * q * qp * (level >= 6 ? q : 1) + q * np + q * qp;
+}
+
+/* Planes of threads, columns in registers. A column: matrix entries alone are read; along x and y: a value and an entry
+ * for each layer, or an entry for all layers. */
+static double planes_traffic(int level, double n, double q, bool collocated, bool stiffness) {
+  const bool once = level >= 7;
+  const double threads = q * q, layers = once ? q + 1 : 2 * q, column_nq = n * (once ? ceil(q / 2) : q),
+               column_qn = q * (once ? ceil(n / 2) : n), column_qq = q * (once ? ceil(q / 2) : q);
+  double numbers = q * n + q * q; /* the matrices */
+  if (!collocated)                /* there: z, y, x; back: x, y, z; what is written, then what is read */
+    numbers += threads * (column_nq + column_qn) + q * (n * n + n * q + q * q + n * q) +
+               layers * (n * n * q + n * q * q + q * n * q + q * n * n);
+  if (stiffness) numbers += 2 * threads * column_qq + 3 * threads * q + 4 * threads * q * layers;
+  return numbers;
+}
+
+/* Cubes of threads: an entry, and where values are in shared memory a value, for each step of a sum. */
+static double cube_traffic(int level, double n, double q, bool collocated, bool stiffness) {
+  const double points = q * q * q, each = level >= 4 ? 2 : 1;
+  double numbers = q * n + q * q, writes = 0;
+  if (!collocated) {
+    numbers += each * (n * (n * n * q + n * q * q + points) + q * (n * q * q + n * n * q + n * n * n));
+    writes += 6;
+  }
+  if (stiffness) {
+    numbers += each * 6 * q * points;
+    writes += 4;
+  }
+  return numbers + (level >= 4 ? writes * points : 0);
+}
+
+double bench_mapped_rung_traffic(int rung, int n, int q, bool collocated, bool stiffness) {
+  const BenchMappedRung *r = &bench_mapped_rungs[rung];
+  if (!r->cube) return r->level >= 2 ? planes_traffic(r->level, n, q, collocated, stiffness) : 0;
+  const int again = r->split ? 2 * (q * n + q * q) : 0; /* the matrices of two more launches */
+  return again + cube_traffic(r->level, n, q, collocated, stiffness);
 }
 
 /* I [q][n], then D [q][q], in the kernel's precision. */

@@ -12,8 +12,8 @@
  *         7 symmetric   the same; a matrix entry of the z-direction is loaded once for I[r][c] and I[Q-1-r][N-1-c],
  *                       those of the other directions once for all layers
  * Shared memory: 0: none; 1: 4 Q^3; 2 to 5: 3 Q Q' + Q N' + Q Q'; 6, 7: 3 Q^2 Q' + Q N' + Q Q' numbers; Q' and N' are
- * Q and N with their gap. Registers: 2, 3, 4 keep columns in local memory, where loops are not unrolled; 5 to 7:
- * N + 2 Q to N + 4 Q numbers. Bytes and flops: as mapped.cu, without even-odd.
+ * Q and N with their gap. Registers of BP3 in float64 on sm_90: 48 where loops are not unrolled, and columns are
+ * in local memory; 240 to 255 (5 to 7, Q = 8 to 10). Bytes and flops: as mapped.cu, without even-odd.
  * Macros: real, N, Q, COLLOCATED, MASS, STIFFNESS, LEVEL. */
 #include "kernel.h"
 

@@ -25,6 +25,11 @@ int bench_mapped_rung_find(const char *name);
 /* Why a rung is not for an operator with q points a direction, collocated or not; NULL: it is. */
 const char *bench_mapped_rung_refuses(int rung, int q, bool collocated);
 
+/* What all threads of a block read and write in shared memory, in numbers, as the text of its kernel says: n nodes and
+ * q points a direction. A matrix entry counts for each thread that reads it.
+ * 0: "global" has nothing there, "shared" no columns in registers: no bound is told. */
+double bench_mapped_rung_traffic(int rung, int n, int q, bool collocated, bool stiffness);
+
 typedef struct BenchMappedLadder {
   const BenchMappedRung *rung;
   TesiKernel kernel;

@@ -251,11 +251,17 @@ done:
   return status;
 }
 
+static double ladder_traffic(const Problem *s) {
+  const int rung = (int)(s->ladder->rung - bench_mapped_rungs);
+  return bench_mapped_rung_traffic(rung, s->degree + 1, s->points, s->bp >= 5, s->bp > 2);
+}
+
 /* Share of the measured rate of shared memory that one application takes; NAN where there is none. */
 static TesStatus shared_share(TesContext *ctx, const Problem *s, double seconds, double *share) {
   static double rate = -1;
   TesStatus status = TES_OK;
-  const double bytes = s->ladder ? 0 : tesi_mapped_shared_bytes(s->op);
+  const double size = (double)tesi_precision_size(s->x->precision),
+               bytes = s->ladder ? size * s->cells * ladder_traffic(s) : tesi_mapped_shared_bytes(s->op);
   if (rate < 0) TES_TRY(bench_shared_rate(ctx, &rate));
   *share = rate > 0 && bytes > 0 ? bytes / seconds / rate : NAN;
 done:
@@ -328,7 +334,7 @@ static const CliColumn columns[BP_COLUMNS] = {[BP_PROBLEM] = {"bp", 2, 0},
                                               [BP_CELLS] = {"cells", 8, 0},
                                               [BP_DOFS] = {"dofs", 10, 0},
                                               [BP_FACTORS] = {"factors", 8, -1},
-                                              [BP_VARIANT] = {"variant", 9, -1},
+                                              [BP_VARIANT] = {"variant", 14, -1},
                                               [BP_MS] = {"median_ms", 10, 4},
                                               [BP_FASTEST] = {"fastest_ms", 10, 4},
                                               [BP_SLOWEST] = {"slowest_ms", 0, 4},
@@ -423,7 +429,7 @@ static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, Tes
       [BP_COPY] = {share, NULL},
       [BP_SHARED] = {shared, NULL},
       [BP_COPY_LIMIT] = {limits ? (o->variant ? plain : gflops) / share : NAN, NULL},
-      [BP_SHARED_LIMIT] = {limits ? gflops / shared : NAN, NULL},
+      [BP_SHARED_LIMIT] = {limits ? (o->variant ? plain : gflops) / shared : NAN, NULL},
       [BP_PLAIN] = {plain, NULL},
       [BP_PAPER] = {paper > 0 ? paper : NAN, NULL},
       [BP_REGISTERS] = {registers, NULL},
@@ -513,12 +519,13 @@ static CliPlot describe_plot(const BenchOptions *o) {
   plot.title = "benchmark problems, element vectors";
   plot.y_label = "GFLOP/s";
   plot.y = BP_GFLOPS;
-  plot.beside[0].y = BP_COPY_LIMIT, plot.beside[1].y = BP_SHARED_LIMIT;
+  plot.beside[0] = (CliBeside){.y = BP_COPY_LIMIT, .name = "copy"};
+  plot.beside[1] = (CliBeside){.y = BP_SHARED_LIMIT, .name = "shared memory"};
   if (!o->variant) return plot;
-  plot.title = "benchmark problems, the ladder; dashed: the copy roofline, and the paper's best on a P100";
+  plot.title = "benchmark problems, the ladder; dashed: rooflines, and the paper's best on a P100";
   plot.y_label = "GFLOP/s, counted with full matrices";
   plot.y = BP_PLAIN;
-  plot.beside[1] = (CliBeside){.y = BP_PAPER, .name = "paper"};
+  plot.beside[2] = (CliBeside){.y = BP_PAPER, .name = "paper"};
   return plot;
 }
 

@@ -49,7 +49,7 @@ const char *const bench_help[] = {
     "  --pre N --post N      stokes: smoothing steps before and after        (chosen)\n"
     "  --alpha A             stokes: mass term                               (0)\n"
     "  --aspect A            stokes: length of the box in x, with --rhs random (1)\n"
-    "  --draw WHAT           what --plot draws: stokes: time, errors over time, operator;\n"
+    "  --draw WHAT           what --plot draws: stokes: time, errors over time, operator, iterations;\n"
     "                        applications: time, memory (tables 1, 3, 4)     (time)\n"
     "  --level LIST          stokes-tables: 3..9, of 2^(level - 1) cells     (3..6)\n"
     "                        applications, table 1: 3..12, of 2^level cells  (7..10)\n"

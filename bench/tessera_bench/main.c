@@ -174,7 +174,7 @@ static bool parse_steps(const char *option, int *steps) {
 static bool parse_stokes(int option, BenchOptions *o) {
   static const char *const sides[] = {"manufactured", "random", NULL};
   static const char *const penalties[] = {"auto", "standard", "paper", NULL};
-  static const char *const drawn[] = {"time", "errors", "operator", "memory", NULL};
+  static const char *const drawn[] = {"time", "errors", "operator", "iterations", "memory", NULL};
   static const char *const tables[] = {"1", "2", "3", "4", "5", "6", "7", NULL};
   static const char *const meshes[] = {"face", "edge", "vertex", "uniform", "shells", NULL};
   static const char *const figures[] = {"3", "5", "7", "8", "9", "15", "17", "18", "19", "20", NULL};
@@ -369,7 +369,7 @@ static int check_figure(const char *bench, const BenchOptions *o, uint64_t given
     return cli_usage_error("--seconds 0 measures nothing: it is for --with FILE --plot FILE.svg");
   if (was_given(given, DRAW) && o->drawn != BENCH_DRAW_TIME && stokes == (o->drawn == BENCH_DRAW_MEMORY))
     return cli_usage_error("bench %s: --draw %s", bench,
-                           stokes ? "time, errors or operator" : "time or memory");
+                           stokes ? "time, errors, operator or iterations" : "time or memory");
   return 0;
 }
 

@@ -227,8 +227,8 @@ done:
   return status;
 }
 
-/* Over the degree, or the size; the paper's values beside, where its Table 2 has them. Figures 9 (the operator), 6
- * (errors over time) and 13. */
+/* Over the degree, or the size; the paper's values beside, where its Table 2 has them. Figures 4 (iterations),
+ * 6 (errors over time), 9 (the operator) and 13. */
 static CliPlot describe_plot(const BenchOptions *o) {
   const bool sizes = o->cells > 1;
   CliPlot plot = {.title = "Stokes flow, time to solution",
@@ -248,6 +248,14 @@ static CliPlot describe_plot(const BenchOptions *o) {
                      .series = SERIES,
                      .log_x = true,
                      .log_y = true};
+  if (o->drawn == BENCH_DRAW_ITERATIONS)
+    plot = (CliPlot){.title = "Stokes flow, iterations",
+                     .x_label = "cells a direction",
+                     .y_label = "fractional iterations",
+                     .x = CELLS,
+                     .y = FRACTIONAL,
+                     .series = SERIES,
+                     .log_x = true};
   if (o->drawn == BENCH_DRAW_OPERATOR) {
     plot.title = "Stokes flow, the float64 operator";
     plot.y_label = "billion unknowns a second", plot.y = RATE, plot.beside[0].y = PAPER_RATE;
