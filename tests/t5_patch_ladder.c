@@ -215,6 +215,16 @@ static void all_accesses_are_noted(void **state) {
                    TES_OK);
   assert_near(bench_ladder_accesses(bench_ladder_find("conflict_free"), 3, 3) * (200 / 49), fused.accesses,
               0);
+  /* by layers nothing meets, and the linear indices of arrays with gaps do: Table 5 of the paper */
+  assert_int_equal(
+      bench_ladder_conflicts(bench_ladder_find("layers"), 3, 3, TES_DOUBLE, BENCH_LADDER_SOLVE, &linear),
+      TES_OK);
+  assert_int_equal(linear.accesses, fused.accesses);
+  assert_int_equal(linear.excess, 0);
+  assert_int_equal(bench_ladder_conflicts(bench_ladder_find("linear_layers"), 3, 3, TES_DOUBLE,
+                                          BENCH_LADDER_SOLVE, &linear),
+                   TES_OK);
+  assert_true(linear.excess > 0);
 }
 
 int main(void) {

@@ -38,6 +38,18 @@ const BenchLadderVariant bench_ladder_variants[] = {
      EVERY},
     {.name = "linear", .text = "fused; linear thread indices over results", .form = 1, EVERY},
     {.name = "conflict_free", .text = "fused, linear; arrays without gaps, of odd pitch", .form = 2, EVERY},
+    {.name = "linear_layers", .text = "linear, layer by layer of a patch", .form = 1, .layers = true, EVERY},
+    {.name = "layers",
+     .text = "conflict_free, layer by layer of a patch: no conflicts of banks within it",
+     .form = 2,
+     .layers = true,
+     EVERY},
+    {.name = "boundary_layers",
+     .text = "layers; boundary shortcut",
+     .form = 2,
+     .layers = true,
+     .shortcut = true,
+     EVERY},
     {.name = "boundary", .text = "conflict_free; boundary shortcut", .form = 2, .shortcut = true, EVERY},
     {.name = "blocks_3d",
      .text = "fused (basic) in blocks of threads in 3D: a thread a node, up to 1024",
@@ -348,12 +360,21 @@ static TesStatus get_kernel(const TesOperator *op, const Plan *plan, int team, i
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const BenchLadderVariant *v = plan->variant;
-  static const char *const names[] = {"DIM",   "DEGREE",   "PATCHES", "TEAM",   "PHASES", "FORM",
-                                      "ROUND", "SHORTCUT", "DENSE",   "GLOBAL", "DATA",   "NOTES"};
-  const int values[] = {
-      op->space->dim, op->space->degree, plan->patches, team,     phases,
-      v->form,        v->round,          v->shortcut,   v->dense, v->kernels == BENCH_LADDER_GLOBAL,
-      v->data,        plan->notes};
+  static const char *const names[] = {"DIM",    "DEGREE",   "PATCHES", "TEAM",   "PHASES", "FORM", "ROUND",
+                                      "LAYERS", "SHORTCUT", "DENSE",   "GLOBAL", "DATA",   "NOTES"};
+  const int values[] = {op->space->dim,
+                        op->space->degree,
+                        plan->patches,
+                        team,
+                        phases,
+                        v->form,
+                        v->round,
+                        v->layers,
+                        v->shortcut,
+                        v->dense,
+                        v->kernels == BENCH_LADDER_GLOBAL,
+                        v->data,
+                        plan->notes};
   enum { COUNT = sizeof values / sizeof *values };
   char text[COUNT][24];
   TesiProgram *program;

@@ -13,14 +13,15 @@
  *   0 basic         arrays with the pitches of the closed patch, threads over the closed patch, those outside idle
  *   1 linear        the same arrays, threads over the results by a linear index
  *   2 conflict_free arrays without gaps (odd pitches: neighbours meet different banks)
+ *     of both, LAYERS: the results layer by layer, as the paper has them: without conflicts, and with idle threads
  *   3 lines         a thread owns a line in registers, entries of the matrix are immediates
  *   4 even_odd      the same with the even and odd halves of the matrices: half the multiplications
  *   5 tiles         tensor cores: 16 x 8 results of 8 lines a step (m16n8k8), matrix and lines padded with zeros
  * ROUND of form 5: 0 none (float64), 1 TF32, 2 TF32 in three products (the value's leading part and its rest).
  *
  * Macros: real, DIM, DEGREE, PATCHES (a block), TEAM (threads a patch; of whole warps in form 5), PHASES, FORM, ROUND,
- * SHORTCUT, DENSE, GLOBAL, DATA, NOTES. Tables: tesk_m, tesk_k (closed patch, [M][N]), tesk_s (modes, (node, mode)),
- * and their halves tesk_me, tesk_mo, .., where FORM asks for them.
+ * LAYERS, SHORTCUT, DENSE, GLOBAL, DATA, NOTES. Tables: tesk_m, tesk_k (closed patch, [M][N]), tesk_s (modes, (node,
+ * mode)), and their halves tesk_me, tesk_mo, .., where FORM asks for them.
  * NOTES, in the emulator alone: as many places of shared memory a thread writes down, for patch_conflicts.c. */
 #include "kernel.h"
 #include "tables.h"
@@ -306,6 +307,10 @@ TESK_DEVICE void contract(const real *matrices, int which, int direction, const 
   FOR_TASKS(id, ND) {
     const int x = id % N, y = id / N % N, z = id / N / N;
     if (x >= n0 || y >= n1 || z >= n2) continue;
+#elif LAYERS
+  FOR_TASKS(id, TEAM * n2) {
+    const int x = id % TEAM % n0, y = id % TEAM / n0, z = id / TEAM;
+    if (y >= n1) continue;
 #else
   FOR_TASKS(id, n0 * n1 * n2) {
     const int x = id % n0, y = id / n0 % n1, z = id / n0 / n1;

@@ -17,7 +17,7 @@ typedef struct BenchLadderVariant {
   const char *name, *text; /* one line of what it is */
   BenchLadderKernels kernels;
   int form, round; /* as in the kernel */
-  bool shortcut, dense;
+  bool layers, shortcut, dense;
   bool data;      /* values are moved, nothing is computed: x += h^2 b / a, or so, in each patch */
   bool blocks_3d; /* a thread a node of a patch, up to 1024, in place of a thread a line (3D) */
   int patches;    /* a block; 0: about 200 threads */

@@ -15,8 +15,8 @@ typedef struct PatchKernelTimes {
 } PatchKernelTimes;
 static const PatchKernelTimes patch_kernel_times[] = {
     {5, 3, "basic", "fused", 0, 454.8e6, 28.23, NAN, 19, NAN, 113},
-    {5, 3, "linear indexing", "linear", 0, 454.8e6, 25.35, NAN, 21, NAN, 163},
-    {5, 3, "conflict free", "conflict_free", 0, 454.8e6, 21.50, NAN, 24, NAN, 0},
+    {5, 3, "linear indexing", "linear_layers", 0, 454.8e6, 25.35, NAN, 21, NAN, 163},
+    {5, 3, "conflict free", "layers", 0, 454.8e6, 21.50, NAN, 24, NAN, 0},
     {6, 2, "fused", "conflict_free", 0, 135.0e6, 6.85, 1.89, NAN, 3, NAN},
     {6, 2, "separate (residual)", "separate", 1, 135.0e6, 5.58, 2.02, NAN, 3, NAN},
     {6, 2, "separate (solver)", "separate", 2, 135.0e6, 1.66, 1.07, NAN, 8, NAN},

@@ -22,7 +22,7 @@ static const Figure figures[] = {
      "patches_1 patches_2 patches_4 patches_8 patches_16 patches_32"},
     {9, "Figure 9: global, separate and fused kernels, basic", "global separate_basic fused"},
     {15, "Figure 15: steps of the fused kernel, and the kernel of programs (rows)",
-     "fused linear conflict_free boundary rows"},
+     "fused linear_layers layers boundary_layers conflict_free rows"},
     {17, "Figure 17: fused and separate kernels, conflict-free and with the boundary shortcut",
      "conflict_free boundary separate separate_boundary"}};
 

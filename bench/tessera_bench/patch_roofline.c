@@ -63,10 +63,10 @@ done:
   return status;
 }
 
-/* Bytes of shared memory that the contractions of all patches move in a sweep. */
+/* Bytes of shared memory that the contractions of all patches move in a sweep; patches as TesCost counts them. */
 static double shared_bytes(const CliCell *row, TesPrecision precision) {
   const int degree = (int)row[BENCH_VARIANT_DEGREE].number;
-  const double patches = pow(row[BENCH_VARIANT_CELLS].number - 1, 3);
+  const double patches = pow(row[BENCH_VARIANT_CELLS].number + 1.0 / degree, 3);
   return patches * bench_ladder_accesses(bench_ladder_find(row[BENCH_VARIANT_NAME].text), 3, degree) *
          (double)tesi_precision_size(precision);
 }
