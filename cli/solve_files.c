@@ -5,9 +5,12 @@
 #include <unistd.h>
 #include "solve.h"
 
-/* The name of the solution in checkpoints: what is of another kind of problem is no start. */
+/* The name of the solution in checkpoints: what is of another kind of problem is no start. In time it is that of
+ * tes_problem_write(). */
 static const char *field_of(const Solve *s) {
-  return s->input->problem.equation == TES_STOKES       ? "velocity, pressure"
+  const bool in_time = s->input->problem.time.end > s->input->problem.time.start;
+  return in_time                                        ? "u"
+         : s->input->problem.equation == TES_STOKES     ? "velocity, pressure"
          : s->input->problem.equation == TES_ELASTICITY ? "displacement"
                                                         : "u";
 }

@@ -114,6 +114,9 @@ static const struct {
     {"problem: elasticity\ndata: {lambda: 1, mu: 1}\nmesh: {box: {cells: [4, 4]}}\nadapt: {estimator: dwr, "
      "goal: {mean: left, integral: right}}\n",
      "a.yaml:4:31: adapt.goal: dual-weighted residuals need one goal: point, mean, integral or force"},
+    {HEAD "solver: {smoother: jacobi, smoother_degree: 3}\n",
+     "a.yaml:3:45: solver.smoother_degree: is for the polynomials of smoother: chebyshev, cell_patch or "
+     "line_patch"},
     {HEAD "solver: {smoother_degree: 0}\n",
      "a.yaml:3:27: solver.smoother_degree: expected an integer from 1 to 100, got '0'"},
     {TIMED "time: {end: 1}\n", "a.yaml:3:7: time.step: is missing: length of a step..."},

@@ -82,6 +82,44 @@ static void restarts_give_the_same_bytes(void **state) {
     }
 }
 
+/* A body on two points of a mesh file, which are in the checkpoint too. */
+static void bodies_restart_too(void **state) {
+  (void)state;
+  if (!has_checkpoints() || !has_forests()) skip();
+  FILE *file = fopen("body.msh", "w");
+  assert_non_null(file);
+  fputs("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n0 1 \"pin\"\n0 2 "
+        "\"slide\"\n$EndPhysicalNames\n"
+        "$Nodes\n6\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 2 0 0\n6 2 1 0\n$EndNodes\n"
+        "$Elements\n4\n1 15 2 1 1 1\n2 15 2 2 1 5\n3 3 2 10 1 1 2 3 4\n4 3 2 10 1 2 5 6 3\n$EndElements\n",
+        file);
+  fclose(file);
+  file = fopen("body.yaml", "w");
+  assert_non_null(file);
+  fputs(
+      "problem: elasticity\nmesh: {file: body.msh, refine: 1}\nspace: {degree: 2}\n"
+      "data: {young: 100, poisson: 0.3, f: [0, -1]}\ntime: {end: 1, step: 0.125}\n"
+      "boundary: {all: {traction: [0, 0]}, pin: {displacement: [0, 0]}, slide: {displacement: [null, 0]}}\n"
+      "output: {values: {middle: {point: [1, 1], of: v}, hold: {force: pin, of: y}}, checkpoint: body.h5}\n",
+      file);
+  fclose(file);
+  assert_run(
+      "solve body.yaml --quiet --deterministic --set output.checkpoint=null --set output.series=whole.csv",
+      0);
+  assert_run("solve body.yaml --quiet --deterministic --set time.end=0.625 --set output.series=body.csv", 0);
+  assert_run("solve body.yaml --quiet --deterministic --restart body.h5 --set output.series=body.csv", 0);
+  the_same("whole.csv", "body.csv", "elasticity");
+  assert_run("solve body.yaml --quiet --set boundary.pin.traction=[0,0]", 2);
+  assert_output("pin is a group of curves or points, where only a displacement can be given");
+  assert_run("solve body.yaml --quiet --set \"output.values={a: {mean: slide, of: v}}\"", 2);
+  assert_output("slide is a group of curves or points, where only a force is taken");
+  assert_run(
+      "solve body.yaml --quiet --set problem=poisson --set data=null --set time=null --set output=null --set "
+      "\"boundary={all: {dirichlet: 0}, pin: {dirichlet: 1}}\"",
+      2);
+  assert_output("the mesh has no boundary called pin");
+}
+
 static void other_histories_are_refused(void **state) {
   static const struct {
     const char *options, *message;
@@ -227,6 +265,7 @@ int main(void) {
                                      cmocka_unit_test(films_and_series_have_their_rows),
                                      cmocka_unit_test(steps_differ),
                                      cmocka_unit_test(restarts_give_the_same_bytes),
+                                     cmocka_unit_test(bodies_restart_too),
                                      cmocka_unit_test(other_histories_are_refused),
                                      cmocka_unit_test(steady_states_end_a_run)};
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -178,6 +178,12 @@ done:
   return status;
 }
 
+static TesStatus refuse_degree(TesiCaseReader *r) {
+  const int row = tesi_case_row("solver.smoother_degree");
+  return tesi_case_error(r, row, r->node[row],
+                         "is for the polynomials of smoother: chebyshev, cell_patch or line_patch");
+}
+
 static TesStatus check_solver(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -189,6 +195,9 @@ static TesStatus check_solver(TesiCaseReader *r) {
   if (r->draft.pre == 0 && r->draft.post == 0)
     TES_TRY(tesi_case_error(r, row, r->node[row],
                             "pre_smoothing and post_smoothing are both 0: nothing would smooth"));
+  if (o->smoother_degree && s != TES_SMOOTHER_AUTO && s != TES_SMOOTHER_CHEBYSHEV &&
+      s != TES_SMOOTHER_CELL_PATCH && s != TES_SMOOTHER_LINE_PATCH)
+    TES_TRY(refuse_degree(r));
   if (o->precision == TES_SOLVE_SINGLE && o->tolerance < 1e-6)
     TES_TRY(warn(r, "solver.precision", "single raises solver.tolerance to 1e-6: take mixed to go below"));
   if (c->mesh.kind == TES_MESH_FOREST) {

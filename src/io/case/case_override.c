@@ -32,7 +32,7 @@ static bool is_literal(int row, const char *text) {
   if (row < 0) return true;
   const TesiKeyType type = tesi_case_keys[row].type;
   if (*text == '{' && (tesi_case_keys[row].map_too || type == TESI_KEY_FIELD)) return false;
-  if (type == TESI_KEY_FIELD || type == TESI_KEY_MATRIX) return *text != '[';
+  if (type == TESI_KEY_FIELD || type == TESI_KEY_MATRIX || tesi_case_keys[row].lists) return *text != '[';
   return type == TESI_KEY_EXPRESSION || type == TESI_KEY_BOUNDARY || type == TESI_KEY_FILE ||
          type == TESI_KEY_NAME || type == TESI_KEY_CHOICE;
 }
