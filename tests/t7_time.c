@@ -1,6 +1,7 @@
 /* Run: ctest -R t7_time. Heat in time on boxes and forests against manufactured solutions that the elements hold
  * exactly, so that errors are those of time; transport against the numbers of another program, on the host and by
- * kernels. Brief: 20 steps in kernels in place of 100 more. */
+ * kernels. What many steps hold. Brief: 20 steps in
+ * kernels in place of 100 more, 1000 of 24,000. */
 #include "time_testing.h"
 
 static TesContext *ctx;
@@ -211,6 +212,45 @@ static void test_layer(void **state) {
   tes_function_destroy(&a), tes_function_destroy(&b), tes_function_destroy(&f);
 }
 
+/* What a problem in time holds, and the most that it has held, after 24,000 steps as after 24, but for the digits of
+ * the time in texts of expressions: a byte a step would be 24,000. */
+static void test_memory_of_many_steps(void **state) {
+  static const TesEquation equations[] = {TES_TRANSPORT, TES_ELASTICITY};
+  enum { DIGITS = 512 };
+  const int steps = test_brief() ? 1000 : 24000;
+  (void)state;
+  for (int e = 0; e < 2; e++) {
+    TesMesh *mesh;
+    TesProblem *problem;
+    TesSolveResult result;
+    TesFunction *a, *f;
+    size_t held = 0, peak = 0;
+    TesContext *on;
+    assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu", .threads = 1}, &on, NULL, 0),
+                     TES_OK);
+    assert_ok(on, tes_function_create_expression(on, "0.1", &a));
+    assert_ok(on, tes_function_create_expression(on, "sin(t)*x", &f));
+    assert_ok(on, tes_mesh_create(on, &(TesMeshDesc){.dim = 2, .cells = {3, 3}}, &mesh));
+    const TesProblemDesc desc = {.equation = equations[e],
+                                 .mesh = mesh,
+                                 .degree = 1,
+                                 .data = {.a = a, .b = {e ? NULL : a}, .f = {f}},
+                                 .time = {.end = 0.1 * steps, .step = 0.1}};
+    assert_ok(on, tes_problem_create(on, &desc, &problem));
+    for (int i = 0; i < steps; i++) {
+      assert_ok(on, tes_problem_step(problem, &result));
+      if (i == 23) held = tes_context_memory(on), peak = tes_context_memory_peak(on);
+    }
+    assert_true(tes_context_memory(on) < held + DIGITS);
+    assert_true(tes_context_memory_peak(on) < peak + DIGITS);
+    tes_problem_destroy(&problem);
+    tes_mesh_destroy(&mesh);
+    tes_function_destroy(&a);
+    tes_function_destroy(&f);
+    tes_context_destroy(&on);
+  }
+}
+
 static int set_up(void **state) {
   (void)state;
   return tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0) != TES_OK;
@@ -231,6 +271,7 @@ int main(void) {
       cmocka_unit_test(test_moving_tests_are_refused),
       cmocka_unit_test(test_transport),
       cmocka_unit_test(test_transport_on_devices),
-      cmocka_unit_test(test_layer)};
+      cmocka_unit_test(test_layer),
+      cmocka_unit_test(test_memory_of_many_steps)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
