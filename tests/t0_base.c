@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "base/base.h"
+#include "base/context_impl.h"
 #include "base/context_new.h"
 #include "testing.h"
 
@@ -36,6 +37,39 @@ static void memory_is_accounted_and_zeroed(void **state) {
   assert_non_null(strstr(tes_context_trace(ctx), "memory.c"));
   tes_context_destroy(&ctx);
   assert_null(ctx);
+}
+
+/* Large blocks that were given back come again, in parts too, as zeros; what is kept is bounded. */
+static void large_blocks_are_kept(void **state) {
+  (void)state;
+  enum { BLOCKS = 6, MIB = 1 << 20 };
+  TesContext *ctx;
+  char *block[BLOCKS] = {NULL};
+  uint64_t random = 7;
+  bool kept = false;
+  assert_int_equal(tesi_context_new(NULL, &ctx), TES_OK);
+  for (int step = 0; step < 60; step++) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    const int i = (int)(random >> 33) % BLOCKS;
+    const size_t bytes = (9 + (random >> 40) % 14) * MIB - (random >> 50) % 5000;
+    if (block[i]) {
+      tesi_free(ctx, &block[i]);
+    } else {
+      assert_int_equal(tesi_alloc(ctx, bytes, 1, &block[i]), TES_OK);
+      for (size_t k = 0; k < bytes; k += 97) assert_int_equal(block[i][k], 0);
+      assert_int_equal(block[i][bytes - 1], 0);
+      memset(block[i], -1, bytes);
+    }
+    size_t sum = 0;
+    for (int k = 0; k < ctx->kept.count; k++) sum += ctx->kept.of[k].bytes;
+    assert_int_equal(sum, ctx->kept.bytes);
+    assert_true(sum <= tes_context_memory_peak(ctx));
+    kept = kept || sum > 0;
+  }
+  assert_true(kept == TESI_MAPS);
+  for (int i = 0; i < BLOCKS; i++) tesi_free(ctx, &block[i]);
+  assert_int_equal(ctx->kept.bytes, 0); /* no more than is held */
+  tes_context_destroy(&ctx);
 }
 
 /* Without a log of its own a program gets no lines of progress among its output. */
@@ -119,6 +153,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(status_table_is_complete),
       cmocka_unit_test(memory_is_accounted_and_zeroed),
+      cmocka_unit_test(large_blocks_are_kept),
       cmocka_unit_test(progress_is_for_logs),
       cmocka_unit_test(too_much_is_refused),
       cmocka_unit_test(the_limit_of_the_address_space_is_known),

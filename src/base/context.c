@@ -51,6 +51,7 @@ TesStatus tesi_context_new(const TesContextDesc *desc, TesContext **context) {
   if (!c) return TES_OUT_OF_MEMORY;
   memset(c, 0, sizeof *c);
   atomic_init(&c->references, 1);
+  atomic_flag_clear(&c->kept.lock);
   c->allocator = allocator;
   c->maps = !desc->allocator.allocate;
   c->verbosity = desc->verbosity;
@@ -92,6 +93,7 @@ void tes_context_destroy(TesContext **context) {
   if (atomic_fetch_sub(&c->references, 1) != 1) return;
   tesi_context_set_words(c, NULL, NULL);
   if (c->device_destroy) c->device_destroy(c->device_state);
+  tesi_kept_give(&c->kept, NULL, 0, 0);
   TesAllocator allocator = c->allocator;
   allocator.release(allocator.user, c);
 }

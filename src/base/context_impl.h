@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include "base.h"
+#include "base/memory_kept.h"
 
 enum { TESI_MESSAGE_SIZE = 2048, TESI_TRACE_SIZE = 4096 };
 
@@ -12,6 +13,7 @@ struct TesContext {
   TesAllocator allocator;
   bool maps; /* large blocks come from the system: the allocator is not the caller's */
   atomic_size_t memory, memory_peak, memory_high; /* high: since tesi_memory_mark() */
+  TesiKept kept;
   TesVerbosity verbosity;
   int threads, simd_bits;
   bool unordered, deterministic;

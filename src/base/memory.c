@@ -1,6 +1,7 @@
 /* Accounted memory: a header of 64 bytes before each block keeps its sizes and the alignment. Large blocks come from
  * the system by themselves, if the context has no allocator of its own: they are zero already, so nobody touches them
- * before the threads that fill them do, each its own part, and pages that nobody fills cost nothing. */
+ * before the threads that fill them do, each its own part, and pages that nobody fills cost nothing. Given back they
+ * are kept for a while (memory_kept.h), and cleared by all threads when they are taken again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,24 +10,13 @@
 #include <unistd.h>
 #include "base/context_impl.h"
 #include "base/memory_mark.h"
+#include "base/team.h"
 
 enum { HEADER = 64, LARGE = 256 << 20, MAPPED = 8 << 20, HUGE_PAGE = 2 << 20 };
 
 typedef struct Header {
   size_t bytes, mapped; /* of the user; of the system, 0: the allocator gave it */
 } Header;
-
-/* Sanitizers look for pointers and leaks in what malloc gave. */
-#if defined(__SANITIZE_ADDRESS__)
-#define TESI_MAPS false
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
-#define TESI_MAPS false
-#endif
-#endif
-#ifndef TESI_MAPS
-#define TESI_MAPS true
-#endif
 
 static void keep_most(atomic_size_t *most, size_t now) {
   size_t before = atomic_load(most);
@@ -60,35 +50,63 @@ static void advise(char *block, size_t bytes) {
 #endif
 }
 
-/* A block that the machine does not have would be given all the same, and the process killed while it is filled. */
-static bool fits(size_t bytes) {
-  return bytes < LARGE || bytes < tes_memory_available();
+/* A block that the machine does not have would be given all the same, and the process killed while it is filled. What
+ * is kept makes room before one is refused. */
+static bool fits(TesContext *ctx, size_t bytes) {
+  if (bytes < LARGE || bytes < tes_memory_available()) return true;
+  tesi_kept_give(&ctx->kept, NULL, 0, 0);
+  return bytes < tes_memory_available();
 }
 
 static void unmap(char *block, size_t bytes) {
   if (bytes) munmap(block, bytes);
 }
 
-/* Zeros on huge pages; *bytes becomes what is to be unmapped. */
-static char *map_zeros(size_t *bytes) {
-  const size_t wanted = (*bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, all = wanted + HUGE_PAGE;
+/* Zeros on huge pages, a multiple of them. */
+static char *map_zeros(size_t wanted) {
+  const size_t all = wanted + HUGE_PAGE;
   char *const first = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (first == MAP_FAILED) return NULL;
   const size_t before = (HUGE_PAGE - (uintptr_t)first % HUGE_PAGE) % HUGE_PAGE;
   unmap(first, before);
   unmap(first + before + wanted, all - before - wanted);
-  *bytes = wanted;
   advise(first + before, wanted);
   return first + before;
+}
+
+typedef struct Clear {
+  char *block;
+  size_t bytes;
+} Clear;
+
+enum { PART = 1 << 18 };
+
+static void clear(const void *data, TesiSpan span) {
+  const Clear *c = data;
+  const size_t first = (size_t)span.first * PART, end = (size_t)span.end * PART;
+  memset(c->block + first, 0, (end < c->bytes ? end : c->bytes) - first);
+}
+
+/* Zeros that were kept, or new ones. */
+static char *take_mapped(TesContext *ctx, size_t bytes, size_t mapped) {
+  char *block = tesi_kept_take(&ctx->kept, mapped);
+  if (block) {
+    tesi_team_for(ctx->threads, (int64_t)((bytes + PART - 1) / PART), clear, &(Clear){block, bytes});
+    return block;
+  }
+  block = map_zeros(mapped);
+  if (block) return block;
+  tesi_kept_give(&ctx->kept, NULL, 0, 0);
+  return map_zeros(mapped);
 }
 
 /* *mapped: see Header. */
 static char *take(TesContext *ctx, size_t bytes, size_t *mapped) {
   *mapped = 0;
-  if (!fits(bytes)) return NULL;
+  if (!fits(ctx, bytes)) return NULL;
   if (TESI_MAPS && ctx->maps && bytes >= MAPPED && bytes < SIZE_MAX / 2) {
-    *mapped = bytes;
-    return map_zeros(mapped);
+    *mapped = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    return take_mapped(ctx, bytes, *mapped);
   }
   char *block = ctx->allocator.allocate(ctx->allocator.user, bytes);
   if (!block) return NULL;
@@ -117,6 +135,12 @@ TesStatus tesi_alloc(TesContext *ctx, size_t count, size_t size, void *pointer_t
   return TES_OK;
 }
 
+/* How much may be kept: see memory_kept.h. */
+static size_t most_kept(const TesContext *ctx) {
+  const size_t held = atomic_load(&ctx->memory), peak = atomic_load(&ctx->memory_peak);
+  return peak - held < held ? peak - held : held;
+}
+
 void tesi_free(TesContext *ctx, void *pointer_to_pointer) {
   void **pointer = pointer_to_pointer;
   if (!*pointer) return;
@@ -125,7 +149,7 @@ void tesi_free(TesContext *ctx, void *pointer_to_pointer) {
   memcpy(&header, block, sizeof header);
   atomic_fetch_sub(&ctx->memory, header.bytes);
   if (header.mapped)
-    unmap(block, header.mapped);
+    tesi_kept_give(&ctx->kept, block, header.mapped, most_kept(ctx));
   else
     ctx->allocator.release(ctx->allocator.user, block);
   *pointer = NULL;

@@ -171,20 +171,25 @@ done:
   return status;
 }
 
-/* All lanes have inner runs, and no two the same in one row (cells that are turned against each other), as they are
- * added at a time. */
-static bool inner_runs(const TesiMappedHost *plan, const int32_t *cells) {
+/* Whether two lanes have the same run in one row (cells that are turned against each other). */
+static bool runs_meet(const TesiMappedHost *plan, const int32_t *cells) {
   const TesiMapped *m = plan->m;
   const int lanes = plan->kernels.lanes;
-  for (int l = 0; l < lanes; l++) {
-    if (!has_inner_runs(m, cells[l])) return false;
-    for (int64_t row = 0; row < m->cell_nodes; row += m->n)
-      for (int o = 0; o < l; o++)
-        if (decode(m->index[cells[o] * m->cell_nodes + row + 1]) ==
-            decode(m->index[cells[l] * m->cell_nodes + row + 1]))
-          return false;
+  int32_t first[TESI_MAPPED_LANES];
+  int meet = 0;
+  for (int64_t row = 0; row < m->cell_nodes; row += m->n) {
+    for (int l = 0; l < lanes; l++) first[l] = decode(m->index[cells[l] * m->cell_nodes + row + 1]);
+    for (int l = 1; l < lanes; l++)
+      for (int o = 0; o < l; o++) meet |= first[o] == first[l];
   }
-  return true;
+  return meet;
+}
+
+/* All lanes have inner runs, and no two the same in one row, as they are added at a time. */
+static bool inner_runs(const TesiMappedHost *plan, const int32_t *cells) {
+  for (int l = 0; l < plan->kernels.lanes; l++)
+    if (!has_inner_runs(plan->m, cells[l])) return false;
+  return !runs_meet(plan, cells);
 }
 
 static int64_t index_size(const TesiMappedHost *plan, TesiGather kind) {
@@ -196,36 +201,41 @@ static int64_t index_size(const TesiMappedHost *plan, TesiGather kind) {
 
 static void fill_index(const TesiMappedHost *plan, const TesiMappedBatch *batch, const int32_t *cells) {
   const TesiMapped *m = plan->m;
-  const int lanes = plan->kernels.lanes, n = plan->n;
+  const int lanes = plan->kernels.lanes, n = plan->n, rows = (int)(plan->nodes / n);
   int32_t *to = plan->index + batch->index;
-  for (int l = 0; l < lanes; l++) {
+  if (batch->kind == TESI_GATHER_JOINED) {
+    const int32_t *index = m->index + cells[0] * m->cell_nodes;
+    for (int row = 0; row < rows; row++) to[row] = decode(index[row * n]);
+    return;
+  }
+  for (int l = 0; l < lanes; l++, to++) {
     const int32_t *index = m->index + cells[l] * m->cell_nodes;
-    for (int64_t p = 0; p < plan->nodes; p++) {
-      const int i = (int)(p % n);
-      const int64_t row = p / n;
-      if (batch->kind == TESI_GATHER_ANY)
-        to[p * lanes + l] = decode(index[p]);
-      else if (batch->kind == TESI_GATHER_JOINED && l == 0 && i == 0)
-        to[row] = decode(index[p]);
-      else if (batch->kind == TESI_GATHER_RUNS && (i < 2 || i == n - 1))
-        to[(3 * row + (i == n - 1 ? 2 : i)) * lanes + l] = decode(index[p]);
+    for (int p = 0; batch->kind == TESI_GATHER_ANY && p < plan->nodes; p++) to[p * lanes] = decode(index[p]);
+    for (int row = 0; batch->kind == TESI_GATHER_RUNS && row < rows; row++, index += n) {
+      to[3 * row * lanes] = decode(index[0]);
+      to[(3 * row + 1) * lanes] = decode(index[1]);
+      to[(3 * row + 2) * lanes] = decode(index[n - 1]);
     }
   }
 }
 
-/* Bits of the lanes that count, at each node; returns whether any does not. */
-static bool lane_masks(const TesiMappedHost *plan, const TesiMappedBatch *batch, const int32_t *cells,
+/* Whether a lane does not count at some node. */
+static bool has_masks(const TesiMappedHost *plan, const TesiMappedBatch *batch, const int32_t *cells) {
+  const TesiMapped *m = plan->m;
+  int32_t all = 0;
+  for (int l = 0; l < batch->count; l++)
+    for (int64_t p = 0; p < plan->nodes; p++) all |= m->index[cells[l] * m->cell_nodes + p];
+  return batch->count < plan->kernels.lanes || all < 0;
+}
+
+/* Bits of the lanes that count, at each node. */
+static void lane_masks(const TesiMappedHost *plan, const TesiMappedBatch *batch, const int32_t *cells,
                        uint16_t *mask) {
   const TesiMapped *m = plan->m;
-  bool any = false;
-  for (int64_t p = 0; p < plan->nodes; p++) {
-    unsigned bits = 0;
-    for (int l = 0; l < batch->count; l++)
-      bits |= (unsigned)(m->index[cells[l] * m->cell_nodes + p] >= 0) << l;
-    any = any || bits != (1u << plan->kernels.lanes) - 1;
-    if (mask) mask[p] = (uint16_t)bits;
-  }
-  return any;
+  for (int64_t p = 0; p < plan->nodes; p++) mask[p] = 0;
+  for (int l = 0; l < batch->count; l++)
+    for (int64_t p = 0; p < plan->nodes; p++)
+      mask[p] = (uint16_t)(mask[p] | (unsigned)(m->index[cells[l] * m->cell_nodes + p] >= 0) << l);
 }
 
 /* Lanes by child and by kind of line. */
@@ -252,7 +262,7 @@ static void find_kind(const TesiMappedHost *plan, const Group *group, const int3
   batch->kind = group->joined && plan->components == 1 ? TESI_GATHER_JOINED
                 : inner_runs(plan, cells)              ? TESI_GATHER_RUNS
                                                        : TESI_GATHER_ANY;
-  batch->mask = lane_masks(plan, batch, cells, NULL) ? 0 : -1;
+  batch->mask = has_masks(plan, batch, cells) ? 0 : -1;
   batch->hanging = tesi_mapped_hangs(plan->m, cells[0]) ? 0 : -1;
 }
 

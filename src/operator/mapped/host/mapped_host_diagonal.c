@@ -1,5 +1,6 @@
 /* The diagonal on the host, from the definition by squares of 1D tables: eight cells at a time, chunks of a colour in
- * parallel, so that sums have one order whatever the number of threads. */
+ * parallel, so that sums have one order whatever the number of threads. Of affine cells, whose factors are the weights
+ * times a number an entry, the sums over points are made once for all. */
 #include <string.h>
 #include "base/team.h"
 #include "operator/mapped/host/mapped_host.h"
@@ -11,6 +12,8 @@ typedef struct Diagonal {
   TesiFill fill;
   TesiHangingDiagonal *hanging; /* NULL: nothing hangs */
   double *tables;               /* [3][q][n] of tesi_mapped_square_tables() */
+  double *affine,
+      *sums;    /* [cells][entries], and [entries][nodes] that they are factors of; NULL: other cells */
   double *work; /* [threads][share]: the fill's work, factors, two arrays of products, values; a cell's */
   int64_t factors, products, share;
   int64_t *taken; /* [colours] chunks */
@@ -29,19 +32,58 @@ void tesi_mapped_square_tables(const TesiMapped *m, double *t) {
     }
 }
 
-/* values[nodes][8] <- the diagonals of eight cells with factors g[numbers][points][8]. */
-static void add_squares(const Diagonal *s, const double *g, double *products, double *values) {
+/* values[nodes][8] += what entry `number` of the factors gives to the diagonals of eight cells: g[points][8]. */
+static void add_entry(const Diagonal *s, int number, const double *g, double *products, double *values) {
   const TesiMapped *m = s->m;
   const int size = m->q * m->n;
-  const double *t[3];
-  memset(values, 0, (size_t)(m->cell_nodes * TESI_LANES) * sizeof *values);
-  for (int c = 0; m->stiffness && c < m->dim; c++)
-    for (int e = c; e < m->dim; e++, g += m->cell_points * TESI_LANES) {
-      for (int k = 0; k < 3; k++) t[k] = s->tables + size * ((k == c) + (k == e));
-      s->fill.loops->squares(m->dim, m->n, m->q, t, c == e ? 1 : 2, g, products, values);
+  const double *t[3] = {s->tables, s->tables, s->tables};
+  double factor = m->lambda; /* of the mass, the last one */
+  for (int c = 0, at = 0; m->stiffness && c < m->dim; c++)
+    for (int e = c; e < m->dim; e++, at++) {
+      if (at != number) continue;
+      for (int k = 0; k < 3; k++) t[k] += size * ((k == c) + (k == e));
+      factor = c == e ? 1 : 2;
     }
-  for (int k = 0; k < 3; k++) t[k] = s->tables;
-  if (m->mass) s->fill.loops->squares(m->dim, m->n, m->q, t, m->lambda, g, products, values);
+  s->fill.loops->squares(m->dim, m->n, m->q, t, factor, g, products, values);
+}
+
+/* values[nodes][8] <- the diagonals of eight cells with factors g[entries][points][8]. */
+static void add_squares(const Diagonal *s, const double *g, double *products, double *values) {
+  const TesiMapped *m = s->m;
+  memset(values, 0, (size_t)(m->cell_nodes * TESI_LANES) * sizeof *values);
+  for (int e = 0; e < m->factors; e++) add_entry(s, e, g + e * m->cell_points * TESI_LANES, products, values);
+}
+
+/* s->affine, s->sums; the first thread's work is used. */
+static TesStatus make_sums(TesContext *ctx, Diagonal *s) {
+  TesStatus status = TES_OK;
+  const TesiMapped *m = s->m;
+  double *g = s->work + s->fill.work, *products = g + s->factors, *values = products + s->products;
+  TES_ALLOC(&s->affine, m->cells * m->factors);
+  TES_ALLOC(&s->sums, m->factors * m->cell_nodes);
+  TES_TRY(tesi_mapped_fill_affine(m, 0, m->cells, s->affine));
+  for (int64_t i = 0; i < m->cell_points * TESI_LANES; i++) g[i] = s->fill.weight[i / TESI_LANES];
+  for (int e = 0; e < m->factors; e++) {
+    memset(values, 0, (size_t)(m->cell_nodes * TESI_LANES) * sizeof *values);
+    add_entry(s, e, g, products, values);
+    for (int64_t p = 0; p < m->cell_nodes; p++) s->sums[e * m->cell_nodes + p] = values[p * TESI_LANES];
+  }
+done:
+  return status;
+}
+
+/* own[nodes] <- the diagonal of an affine cell, with what hanging nodes get. */
+static void affine_cell(const Diagonal *s, int64_t cell, double *own) {
+  const TesiMapped *m = s->m;
+  const double *g = s->affine + cell * m->factors;
+  double *factors = own + m->cell_nodes;
+  for (int64_t p = 0; p < m->cell_nodes; p++) own[p] = 0;
+  for (int e = 0; e < m->factors; e++)
+    for (int64_t p = 0; p < m->cell_nodes; p++) own[p] += g[e] * s->sums[e * m->cell_nodes + p];
+  if (!tesi_mapped_hangs(m, cell)) return;
+  for (int e = 0; e < m->factors; e++)
+    for (int64_t p = 0; p < m->cell_points; p++) factors[e * m->cell_points + p] = g[e] * s->fill.weight[p];
+  tesi_hanging_diagonal_cell(s->hanging, m->mask[cell], factors, own);
 }
 
 /* own[nodes] <- lane l of values[nodes][8], with what hanging nodes get. */
@@ -74,11 +116,16 @@ static void add_chunk(const Diagonal *s, int64_t chunk, double *work, double *d)
   for (int64_t at = first; at < end; at += TESI_LANES) {
     int32_t cell[TESI_LANES];
     for (int l = 0; l < TESI_LANES; l++) cell[l] = plan->cell[tesi_min64(at + l, end - 1)];
-    tesi_fill_cells(&s->fill, cell, work, g);
-    add_squares(s, g, products, values);
+    if (!s->affine) {
+      tesi_fill_cells(&s->fill, cell, work, g);
+      add_squares(s, g, products, values);
+    }
     for (int l = 0; l < TESI_LANES && at + l < end; l++) {
       if ((at + l) % lanes >= plan->batch[(at + l) / lanes].count) continue;
-      take_lane(s, cell[l], l, g, values, own);
+      if (s->affine)
+        affine_cell(s, cell[l], own);
+      else
+        take_lane(s, cell[l], l, g, values, own);
       add_cell(s->m, cell[l], own, d);
     }
   }
@@ -99,6 +146,7 @@ static TesStatus make(TesContext *ctx, const TesiMappedHost *plan, Diagonal *s) 
              m->factors * m->cell_points;
   s->share = (s->share + TESI_LANES - 1) / TESI_LANES * TESI_LANES;
   TES_ALLOC(&s->work, plan->threads * s->share);
+  if (m->can_affine) TES_TRY(make_sums(ctx, s));
 done:
   return status;
 }
@@ -131,6 +179,8 @@ done:
   tesi_fill_destroy(&s.fill);
   tesi_free(ctx, &s.hanging);
   tesi_free(ctx, &s.tables);
+  tesi_free(ctx, &s.affine);
+  tesi_free(ctx, &s.sums);
   tesi_free(ctx, &s.work);
   return status;
 }
