@@ -107,6 +107,10 @@ static void figures_take_lines_of_earlier_tables(void **state) {
   assert_output(">BP5 2D double<");
   assert_output(">BP5 2D double, first<");
   assert_output("thread");
+  assert_run("bench bp --seconds 0 --with GPU=./first.csv,first.csv --plot s.svg", 0);
+  read_figure();
+  assert_output(">BP5 2D double, GPU<");
+  assert_int_equal(count(output, "<polyline"), 2);
   assert_run("bench bp --seconds 0 --with first.csv,first.csv --plot s.svg", 0);
   read_figure();
   assert_int_equal(count(output, "<polyline"), 1); /* one file twice: the same line */

@@ -444,7 +444,8 @@ static CliPlot describe_plot(const BenchOptions *o) {
                    .y = RATE,
                    .series = SERIES,
                    .beside = {{.y = CSR_RATE, .x = sizes ? CSR_DOFS : DEGREE, .name = "matrix"}},
-                   .log_x = sizes};
+                   .log_x = sizes,
+                   .log_y = sizes || o->with}; /* a GPU and a processor in one figure */
 }
 
 /* All sizes and precisions of a mesh and degree. */

@@ -66,7 +66,7 @@ const char *const bench_help[] = {
     "  --clock C             wall, or cpu: processor time, for one thread     (wall)\n"
     "  --device D --threads N --simd BITS\n"
     "  --csv FILE --json FILE --plot FILE.svg\n"
-    "  --with FILE.csv,...   bp, adaptive, stokes, applications: --plot has the lines of these\n"
-    "                        earlier tables too, each with the name of its file\n"
+    "  --with [NAME=]FILE,.. bp, adaptive, stokes, applications: --plot has the lines of these\n"
+    "                        earlier tables too, each with that name, or its file's\n"
     "  --quiet --verbose --help\n",
     NULL};

@@ -560,8 +560,8 @@ static int measure(int argc, char **argv) {
   if (!strcmp(o.name, "patch-tables") && !was_given(given, DOFS)) o.sizes = 0;
   if (!strcmp(o.name, "patch-figures")) set_figure_defaults(given, &o);
   if (!was_given(given, METHOD) && (o.figure == 18 || o.paper_table == 7)) o.method = TES_METHOD_GMRES;
-  if ((o.csv && !strcmp(o.csv, "-")) || (o.common.json && !strcmp(o.common.json, "-")))
-    o.common.verbosity = TES_QUIET; /* nothing else on the standard output */
+  if (o.seconds == 0 || (o.csv && !strcmp(o.csv, "-")) || (o.common.json && !strcmp(o.common.json, "-")))
+    o.common.verbosity = TES_QUIET; /* nothing else on the standard output, or nothing at all */
   for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
     if (!strcmp(o.name, benches[i].name)) {
       const int refused = check_options(&benches[i], &o, given);

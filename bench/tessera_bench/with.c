@@ -1,5 +1,6 @@
-/* --with FILE,...: the rows of earlier tables of the same benchmark, of other machines for example, in one figure with
- * those measured now. Columns go by their names; the name of a file stands behind its lines' in the legend. */
+/* --with [NAME=]FILE,...: the rows of earlier tables of the same benchmark, of other machines for example, in one
+ * figure with those measured now. Columns go by their names; NAME, or that of the file, stands behind its lines' in the
+ * legend. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -104,14 +105,30 @@ done:
   return status;
 }
 
-/* "cpu" of "results/cpu.csv", behind the line's name. */
-static void name_series(const char *path, const CliTable *table, int series, CliCell *row, char name[NAME]) {
-  const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path, *dot = strrchr(base, '.');
-  const int length = (int)(dot ? (size_t)(dot - base) : strlen(base));
+/* What stands behind the names of a file's lines: "a" of a=results/cpu.csv, "cpu" of results/cpu.csv. *path becomes the
+ * file's. */
+typedef struct Label {
+  const char *text;
+  int length;
+} Label;
+
+static Label split_label(const char **path) {
+  const char *equals = strchr(*path, '='), *first = strchr(*path, '/');
+  if (equals && (!first || equals < first)) {
+    const Label label = {*path, (int)(equals - *path)};
+    *path = equals + 1;
+    return label;
+  }
+  const char *slash = strrchr(*path, '/'), *base = slash ? slash + 1 : *path, *dot = strrchr(base, '.');
+  return (Label){base, (int)(dot ? (size_t)(dot - base) : strlen(base))};
+}
+
+static void name_series(Label label, const CliTable *table, int series, CliCell *row, char name[NAME]) {
   if (row[series].text)
-    snprintf(name, NAME, "%s, %.*s", row[series].text, length, base);
+    snprintf(name, NAME, "%s, %.*s", row[series].text, label.length, label.text);
   else
-    snprintf(name, NAME, "%s %g, %.*s", table->column[series].name, row[series].number, length, base);
+    snprintf(name, NAME, "%s %g, %.*s", table->column[series].name, row[series].number, label.length,
+             label.text);
   row[series].text = name;
 }
 
@@ -127,6 +144,7 @@ static TesStatus add_file(TesContext *ctx, const char *path, const CliPlot *plot
   Header header = {0};
   CliCell row[CLI_COLUMNS];
   int number = 0, rows = 0;
+  const Label label = split_label(&path);
   TES_TRY(read_text(ctx, path, &source->text));
   TES_ALLOC(&source->name, count_lines(source->text));
   char *at = source->text;
@@ -138,7 +156,7 @@ static TesStatus add_file(TesContext *ctx, const char *path, const CliPlot *plot
       continue;
     }
     TES_TRY(read_row(ctx, path, number, line, all, &header, row));
-    name_series(path, all, plot->series, row, source->name[rows++]);
+    name_series(label, all, plot->series, row, source->name[rows++]);
     if (!cli_table_add(all, row)) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a table");
   }
   TES_CHECK(rows > 0, "--with: %s has no rows", path);
