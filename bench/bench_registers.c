@@ -1,7 +1,7 @@
 /* Compiles kernels by NVRTC, with no GPU needed, and tabulates what the assembler says of them.
  * bench_registers [--targets sm_80,sm_90,sm_100] [--degrees 2,4,7] [--all] [--csv FILE]
- * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes, dg, elasticity),
- * patch smoothers, cell patches and transfers, in 2D and 3D, float64 and float32; --all: every specialised
+ * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes, dg, elasticity,
+ * flows), patch smoothers, cell patches and transfers, in 2D and 3D, float64 and float32; --all: every specialised
  * degree and one beyond. One line a kernel: target, kernel, options, registers, stack, spill stores and loads in
  * bytes. The exit status is 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
 #include <math.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "device/kernel.h"
+#include "operator/mixed/mixed.h"
 #include "smoother/cell_patch/cell_patch.h"
 #include "tessera/tessera.h"
 
@@ -216,6 +217,36 @@ done:
   return status;
 }
 
+/* Flows with Q_k/Q_(k-1): a forest with hanging nodes, C diagonal or at points; float64. */
+static TesStatus compile_flow(TesContext *ctx, const Job *job) {
+  static const uint8_t none[8];
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesSpace *space[2] = {NULL};
+  TesFunction *corner = NULL;
+  TesiMixed *mixed = NULL;
+  TES_TRY(tes_function_create_expression(ctx, "0.1 - x - y - z", &corner));
+  const TesMeshDesc desc[] = {
+      {.dim = job->dim, .cells = {2, 2, 2}, .refine_where = corner, .kind = TES_MESH_FOREST},
+      {.dim = job->dim, .domain = TES_DOMAIN_BALL, .refine_where = corner, .kind = TES_MESH_FOREST}};
+  for (int i = 0; i < 2; i++) {
+    TES_TRY(tes_mesh_create(ctx, &desc[i], &mesh));
+    for (int j = 0; j < 2; j++)
+      TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree - j, .given = none},
+                               &space[j]));
+    TES_TRY(tesi_mixed_create(space[0], space[1], &mixed));
+    tesi_mixed_destroy(&mixed);
+    tes_space_destroy(&space[0]), tes_space_destroy(&space[1]);
+    tes_mesh_destroy(&mesh);
+  }
+done:
+  tesi_mixed_destroy(&mixed);
+  tes_space_destroy(&space[0]), tes_space_destroy(&space[1]);
+  tes_mesh_destroy(&mesh);
+  tes_function_destroy(&corner);
+  return status;
+}
+
 static Job jobs[512];
 static int job_count, next_job;
 
@@ -240,6 +271,8 @@ static void *work(void *unused) {
     if (status == TES_OK && job->degree <= (job->dim == 3 ? 4 : 8)) status = compile_stokes(ctx, job);
     if (status == TES_OK) status = compile_broken(ctx, job);
     if (status == TES_OK && job->degree <= 8) status = compile_elastic(ctx, job);
+    if (status == TES_OK && job->precision == TES_DOUBLE && job->degree >= 2 && job->degree <= 8)
+      status = compile_flow(ctx, job);
     if (status != TES_OK) {
       fprintf(stderr, "%s %dD degree %d: %s\n%s", job->target, job->dim, job->degree,
               tes_context_message(ctx), tes_context_trace(ctx));

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "device/emulator/fiber.h"
 #include "device/kernel.h"
+#include "device/vector.h"
 #include "device_testing.h"
 
 enum { N = 10007 };
@@ -87,6 +88,29 @@ static void check_updates(TesContext *ctx, TesPrecision px, TesPrecision py) {
   tes_vector_destroy(&vy);
 }
 
+/* Sums of 1 to 5 vectors, into another one or the last of them. */
+static void check_combinations(TesContext *ctx) {
+  static double x[TESI_COMBINED][N], y[N];
+  static const double a[TESI_COMBINED] = {0.5, -2, 0.25, 3, -0.125};
+  for (int count = 1; count <= TESI_COMBINED; count++)
+    for (int own = 0; own < 2; own++) {
+      TesVector *v[TESI_COMBINED], *to;
+      uint64_t seed = 5;
+      for (int i = 0; i < TESI_COMBINED; i++) v[i] = random_vector(ctx, TES_DOUBLE, x[i], &seed);
+      assert_int_equal(tes_vector_create(ctx, N, TES_DOUBLE, &to), TES_OK);
+      assert_int_equal(tes_vector_fill(to, NAN), TES_OK);
+      TesVector *const result = own ? v[count - 1] : to;
+      assert_int_equal(tesi_vector_combine(count, a, (const TesVector *const *)v, result), TES_OK);
+      for (int i = 0; i < N; i++) {
+        y[i] = 0;
+        for (int k = 0; k < count; k++) y[i] += a[k] * x[k][i];
+      }
+      expect(result, y);
+      for (int i = 0; i < TESI_COMBINED; i++) tes_vector_destroy(&v[i]);
+      tes_vector_destroy(&to);
+    }
+}
+
 static void check_reductions(TesContext *ctx, TesPrecision precision) {
   static double x[N], y[N];
   uint64_t seed = 5;
@@ -122,6 +146,7 @@ static void vectors_are_right_on_every_device(void **state) {
       for (int py = 0; py < 2; py++) check_updates(ctx, (TesPrecision)px, (TesPrecision)py);
       check_reductions(ctx, (TesPrecision)px);
     }
+    check_combinations(ctx);
     tes_context_destroy(&ctx);
   }
 }

@@ -6,6 +6,8 @@
 
 #include "base/base.h"
 
+enum { TESI_COMBINED = 5 };
+
 typedef struct TesiDevice {
   const char *kind; /* "cpu", "cuda", "emulator" */
   /* memory: zero-filled, aligned to at least 64 bytes */
@@ -45,6 +47,8 @@ typedef struct TesiDevice {
                              const void *d, double c, void *p, double keep, void *x);
   TesStatus (*diagonal_residual)(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *q,
                                  const void *d, void *r, void *z, double *rz);
+  /* y <- sum over i < count of a_i x_i in one pass, float64, count 1 .. TESI_COMBINED; y may be one of x. Required. */
+  TesStatus (*combine)(TesContext *ctx, int64_t n, int count, const double *a, const void *const *x, void *y);
 } TesiDevice;
 
 extern const TesiDevice tesi_device_host;

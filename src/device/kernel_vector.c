@@ -11,15 +11,16 @@ typedef enum Operation {
   XPAY,
   MULTIPLY_ADD,
   MULTIPLY,
+  COMBINE,
   DOT,
   SUM,
   MAXIMUM,
   LARGEST,
   OPERATIONS
 } Operation;
-static const char *const names[OPERATIONS] = {"tesk_fill",         "tesk_copy",     "tesk_axpy", "tesk_xpay",
-                                              "tesk_multiply_add", "tesk_multiply", "tesk_dot",  "tesk_sum",
-                                              "tesk_maximum",      "tesk_largest"};
+static const char *const names[OPERATIONS] = {
+    "tesk_fill",    "tesk_copy", "tesk_axpy", "tesk_xpay",    "tesk_multiply_add", "tesk_multiply",
+    "tesk_combine", "tesk_dot",  "tesk_sum",  "tesk_maximum", "tesk_largest"};
 
 static TesStatus get(TesContext *ctx, TesPrecision px, TesPrecision py, Operation operation,
                      TesiKernel **kernel) {
@@ -84,6 +85,20 @@ TesStatus tesi_kernel_multiply_add(TesContext *ctx, TesPrecision precision, int6
   long long count = n;
   void *arguments[] = {&count, &a, &x, &d, &y};
   return run(ctx, precision, precision, MULTIPLY_ADD, n, arguments);
+}
+
+TesStatus tesi_kernel_combine(TesContext *ctx, int64_t n, int count, const double *a, const void *const *x,
+                              void *y) {
+  long long entries = n;
+  double factor[TESI_COMBINED] = {0};
+  const void *from[TESI_COMBINED] = {NULL};
+  void *arguments[2 + 2 * TESI_COMBINED] = {&entries, &y};
+  for (int i = 0; i < TESI_COMBINED; i++) {
+    if (i < count) factor[i] = a[i], from[i] = x[i];
+    arguments[2 + 2 * i] = &factor[i];
+    arguments[3 + 2 * i] = &from[i];
+  }
+  return run(ctx, TES_DOUBLE, TES_DOUBLE, COMBINE, n, arguments);
 }
 
 TesStatus tesi_kernel_reserve(TesContext *ctx) {

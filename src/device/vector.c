@@ -135,6 +135,12 @@ TesStatus tes_vector_axpy(double a, const TesVector *x, TesVector *y) {
       ->axpy(y->context, y->length, a, x->precision, x->data, y->precision, y->data);
 }
 
+TesStatus tesi_vector_combine(int count, const double *a, const TesVector *const *x, TesVector *y) {
+  const void *data[TESI_COMBINED];
+  for (int i = 0; i < count; i++) data[i] = x[i]->data;
+  return tesi_context_device(y->context)->combine(y->context, y->length, count, a, data, y->data);
+}
+
 TesStatus tes_vector_xpay(const TesVector *x, double a, TesVector *y) {
   const TesStatus status = check_pair(x, y, true);
   if (status != TES_OK) return status;

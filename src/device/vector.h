@@ -33,6 +33,9 @@ static inline TesVector tesi_vector_range(const TesVector *vector, int64_t first
 TesStatus tesi_vector_create_on(const TesiLayout *layout, TesPrecision precision, TesVector **vector);
 /* Entries of all ranks, each once. */
 int64_t tesi_vector_global(const TesVector *vector);
+/* y <- sum over i < count of a_i x_i in one pass; y may be one of x. float64, of one length, count 1 ..
+ * TESI_COMBINED. */
+TesStatus tesi_vector_combine(int count, const double *a, const TesVector *const *x, TesVector *y);
 /* The same as an object, which is destroyed before the vector is. */
 TesStatus tesi_vector_view(const TesVector *vector, int64_t first, int64_t length, TesVector **view);
 

@@ -8,7 +8,8 @@
  * thread; along each direction a line of u_c is differentiated, times B there, and added to the sums; these go back
  * with the weights in the table. Tables are operands in the constant bank. Additions are atomic, or (order) without a
  * rival.
- * Shared: 3 DIM arrays of SIZE a cell: 41 KiB for k = 4 in 3D, 96 KiB for k = 6. Registers: two lines of Q numbers.
+ * Shared: 3 DIM arrays of SIZE a cell: 41 KiB for k = 4 in 3D, 96 KiB for k = 6. Registers: two lines
+ * of Q numbers; on sm_90 79 for k = 4, 52 for k = 2, 80 and 8 bytes of spills for k = 6.
  * Flops a cell in 3D, n = k + 1: 12 (n^3 Q + n^2 Q^2 + n Q^3) for values there and back, 18 Q^4 for slopes,
  * 6 Q^3: 1.4e5 for k = 4, 710 an unknown.
  * Bytes a cell: nodes of DIM components once, written by atomics, 4 a node for the index, C once, or DIM^2 + 1 numbers
@@ -76,8 +77,8 @@ TESK_DEVICE real largest_of_block(real most, real *memory) {
   return memory[0];
 }
 
-TESK_KERNEL(tesk_convection, THREADS, 1, (const real *TESK_RESTRICT)u, (real *)b, (real *)rates, (int)reach,
-            (TeskMixed)a) {
+TESK_KERNEL(tesk_convection, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (real *)b, (real *)rates,
+            (int)reach, (TeskMixed)a) {
   TESK_SHARED(memory);
   real *const at = memory, *const along = at + CELLS * DIM * SIZE, *const sums = along + CELLS * DIM * SIZE;
   real most = 0;

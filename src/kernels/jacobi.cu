@@ -3,7 +3,7 @@
  * whoever needs it adds the parts in their order. inverse: 1 / a_ii; z = inverse r is not stored.
  *   start       parts of r.r and r.z                            finish   scalars from these
  *   direction   p <- z + (r.z / the one before) p               dot      parts of p.q, q = A p
- *   update      x <- x + alpha p, r <- r - alpha q, alpha = r.z / p.q, and the parts of the new r
+ *   update      x <- x + alpha p, r <- r - alpha q, alpha = r.z / p.q (r = 0: 0), and the parts of the new r
  * Bytes an entry: start 16, direction 32, dot 16, update 56. Shared: the tree of a sum. */
 #include "kernel.h"
 #include "krylov_arguments.h"
@@ -67,7 +67,8 @@ TESK_KERNEL(tesk_jacobi_update, THREADS, 1, (long long)n, (const double *)p, (co
             (const double *)inverse, (double *)x, (double *)r, (const double *)products, (int)parts,
             (double *)partial, (const double *)scalars) {
   TESK_SHARED(memory);
-  const double alpha = scalars[RZ] / add_parts(products, parts, (double *)memory);
+  const double pq = add_parts(products, parts, (double *)memory), rz_now = scalars[RZ],
+               alpha = rz_now == 0 ? 0 : rz_now / pq;
   double square = 0, rz = 0;
   FOR_EACH(i, n) {
     const double value = r[i] - alpha * q[i];

@@ -7,8 +7,8 @@
  * after the other, differentiated along the lines of each direction with C = |J| J^-1 between, and carried back. The
  * weights of the points stand in the table that carries pressures. Additions are atomic; where cells come colour by
  * colour (order) they have no rival.
- * Shared: 2 DIM arrays of SIZE a cell: 7 KiB for k = 4 in 3D, 34 KiB for k = 8. Registers: lines of Q numbers, 2 of the
- * divergence, 2 of the gradient.
+ * Shared: 2 DIM arrays of SIZE a cell: 7 KiB for k = 4 in 3D, 34 KiB for k = 8. Registers: two lines of Q numbers; on
+ * sm_90 40 for k = 2, 80 for k = 4, 96 for k = 6 in 3D.
  * Flops a cell, C diagonal, n = k + 1: 2 n times (DIM + 2) n^DIM each way for values, DIM n^DIM for slopes; in 3D about
  * 20 n^4 or 300 an unknown of a pressure for k = 4.
  * Bytes a cell: nodes of both once, written by atomics; 4 a node for the indices; C once a cell, or DIM^2 numbers a
@@ -42,7 +42,7 @@ TESK_DEVICE void add_slopes(const TeskMixed *a, long long cell, int d, int c, in
   }
 }
 
-TESK_KERNEL(tesk_divergence, THREADS, 1, (const real *TESK_RESTRICT)u, (real *)b, (TeskMixed)a) {
+TESK_KERNEL(tesk_divergence, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (real *)b, (TeskMixed)a) {
   TESK_SHARED(memory);
   real *const at = memory, *const sums = memory + CELLS * DIM * SIZE, *const out = sums + CELLS * SIZE;
   read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, u, sums);
@@ -82,7 +82,7 @@ TESK_DEVICE void test_slopes(const TeskMixed *a, long long cell, int d, int c, i
   }
 }
 
-TESK_KERNEL(tesk_gradient, THREADS, 1, (const real *TESK_RESTRICT)p, (real *)b, (TeskMixed)a) {
+TESK_KERNEL(tesk_gradient, THREADS, BLOCKS, (const real *TESK_RESTRICT)p, (real *)b, (TeskMixed)a) {
   TESK_SHARED(memory);
   real *const at = memory, *const sums = memory + CELLS * DIM * SIZE;
   read_cells(&a, a.pressure, a.pressure_mask, a.pressure_halves, NP, 1, p, sums);

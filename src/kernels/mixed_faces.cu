@@ -43,7 +43,7 @@ TESK_DEVICE void hang_cell(const TeskMixed *a, long long cell, int transposed, r
 #endif
 }
 
-TESK_KERNEL(tesk_backflow, THREADS, 1, (const real *TESK_RESTRICT)u, (real *)b, (const int *)faces,
+TESK_KERNEL(tesk_backflow, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (real *)b, (const int *)faces,
             (const real *)normals, (long long)count, (TeskMixed)a) {
   TESK_SHARED(memory);
   real *const dense = memory, *const values = memory + DIM * SIZE;

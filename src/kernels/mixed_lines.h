@@ -3,7 +3,8 @@
  *
  * Arrays of a block: SIZE numbers each, dense [n]^DIM with the nodes of a cell, or pitched over its points, of which x
  * has the step 1, y PITCH, z PLANE; PITCH is odd, so that threads of lines along x use all banks.
- * Macros: real = double, DIM, N (nodes of the velocity a direction), Q (points), CELLS, NUMBERS, HANGING, THREADS.
+ * Macros: real = double, DIM, N (nodes of the velocity a direction), Q (points), CELLS, NUMBERS, HANGING,
+ * THREADS, BLOCKS (that are to run on a multiprocessor).
  * tables.h: tesk_b[Q][N] and tesk_p[Q][N - 1] values at the points, tesk_bw and tesk_pw the same times the weights of
  * the points, tesk_d[Q][Q] derivatives of polynomials through the points. */
 #ifndef TESK_MIXED_LINES_H

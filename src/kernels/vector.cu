@@ -34,6 +34,20 @@ TESK_KERNEL(tesk_multiply, THREADS, 1, (long long)n, (double)a, (const real *)x,
   FOR_EACH(i, n) y[i] = (real_out)((real)a * x[i] * d[i]);
 }
 
+/* y <- the sum of a_i x_i; NULL: there are no more. y may be one of x. */
+TESK_KERNEL(tesk_combine, THREADS, 1, (long long)n, (double *)y, (double)a0, (const double *)x0, (double)a1,
+            (const double *)x1, (double)a2, (const double *)x2, (double)a3, (const double *)x3, (double)a4,
+            (const double *)x4) {
+  FOR_EACH(i, n) {
+    double sum = a0 * x0[i];
+    if (x1) sum += a1 * x1[i];
+    if (x2) sum += a2 * x2[i];
+    if (x3) sum += a3 * x3[i];
+    if (x4) sum += a4 * x4[i];
+    y[i] = sum;
+  }
+}
+
 /* The larger, or NaN when one of them is: a comparison that NaN fails. */
 TESK_DEVICE double larger(double a, double b) {
   return a >= b || a != a ? a : b;

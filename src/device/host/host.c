@@ -132,6 +132,37 @@ static TesStatus multiply(TesContext *ctx, TesPrecision precision, int64_t n, do
              (Job){.a = a, .x = x, .d = d, .y = y});
 }
 
+typedef struct Combination {
+  int count;
+  const double *a;
+  const void *const *x;
+  double *y;
+} Combination;
+
+/* A piece at a time, which stays in the nearest cache. */
+static void combine_span(const void *data, TesiSpan span) {
+  enum { PIECE = 512 };
+  const Combination *c = data;
+  double sum[PIECE];
+  for (int64_t first = span.first; first < span.end; first += PIECE) {
+    const int64_t n = first + PIECE < span.end ? PIECE : span.end - first;
+    for (int k = 0; k < c->count; k++) {
+      const double a = c->a[k], *x = (const double *)c->x[k] + first;
+      if (k == 0)
+        for (int64_t i = 0; i < n; i++) sum[i] = a * x[i];
+      else
+        for (int64_t i = 0; i < n; i++) sum[i] += a * x[i];
+    }
+    for (int64_t i = 0; i < n; i++) c->y[first + i] = sum[i];
+  }
+}
+
+static TesStatus combine(TesContext *ctx, int64_t n, int count, const double *a, const void *const *x,
+                         void *y) {
+  tesi_team_for(tesi_team_threads(ctx, n), n, combine_span, &(Combination){count, a, x, y});
+  return TES_OK;
+}
+
 static TesStatus diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n, double s, const void *r,
                                const void *d, double c, void *p, double keep, void *x) {
   return run(ctx, n, precision == TES_DOUBLE ? diagonal_step_double : diagonal_step_float,
@@ -195,6 +226,7 @@ const TesiDevice tesi_device_host = {
     .maximum = maximum,
     .multiply_add = multiply_add,
     .multiply = multiply,
+    .combine = combine,
     .diagonal_step = diagonal_step,
     .diagonal_residual = diagonal_residual,
 };

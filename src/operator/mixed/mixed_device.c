@@ -11,7 +11,12 @@
 #include "operator/mapped/mapped.h"
 
 enum { AT_POINTS, AFFINE, ALIGNED }; /* numbers of mixed_lines.h */
-enum { LEAST = 2, MOST = 8 /* degrees */, BLOCK = 128 /* lines a block, at least */ };
+enum {
+  LEAST = 2,
+  MOST = 8 /* degrees */,
+  BLOCK = 128 /* lines a block, at least */,
+  RESIDENT = 768 /* threads a multiprocessor: 85 registers */
+};
 
 /* The kernels over one set of points. */
 typedef struct Points {
@@ -204,13 +209,15 @@ static void cut(int dim, int q, int arrays, Points *points) {
 
 static TesStatus get_program(const TesiMixed *m, const TesiMixedDevice *d, const char *file,
                              const Points *points, int each, const char *tables, TesiProgram **program) {
-  static const char *const names[] = {"DIM", "N", "Q", "CELLS", "NUMBERS", "HANGING", "THREADS"};
-  const int values[] = {m->dim,     m->velocity->degree + 1, points->q, each, d->numbers,
-                        d->hanging, points->threads};
-  char text[7][24];
+  static const char *const names[] = {"DIM", "N", "Q", "CELLS", "NUMBERS", "HANGING", "THREADS", "BLOCKS"};
+  const int values[] = {m->dim,          m->velocity->degree + 1,
+                        points->q,       each,
+                        d->numbers,      d->hanging,
+                        points->threads, tesi_max(1, RESIDENT / points->threads)};
+  char text[8][24];
   TesiProgramDesc desc = {
       .file = file, .options = {"real=double", "TESK_CONSTANT_TABLES=1"}, .tables = tables};
-  for (int i = 0; i < 7; i++) {
+  for (int i = 0; i < 8; i++) {
     snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
     desc.options[i + 2] = text[i];
   }

@@ -138,17 +138,15 @@ static TesStatus gather(TesProblem *p, const TesiFormula *f) {
   TesiProjection *pr = tesi_projection_of(p);
   TES_TRY(tesi_projection_load(p, pr->b));
   TES_TRY(tesi_drive_load(pr, pr->b));
-  TES_TRY(tes_vector_copy(&pr->u, f->a1 / f->dt, pr->d));
-  if (f->a2 != 0) TES_TRY(tes_vector_axpy(-f->a2 / f->dt, pr->old[0], pr->d));
+  const double by = 1 / f->dt;
+  const TesVector *const velocity[] = {&pr->u, pr->old[0]},
+                         *const pressure[] = {&pr->p, pr->phi[0], pr->phi[1]},
+                         *const all[] = {pr->b, pr->r, pr->z, pr->carried[0], pr->carried[1]};
+  TES_TRY(tesi_vector_combine(f->a2 != 0 ? 2 : 1, (double[]){by * f->a1, -by * f->a2}, velocity, pr->d));
   TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));
-  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
-  TES_TRY(tes_vector_axpy(-f->e0, pr->carried[0], pr->b));
-  if (f->e1 != 0) TES_TRY(tes_vector_axpy(f->e1, pr->carried[1], pr->b));
-  TES_TRY(tes_vector_copy(&pr->p, 1, pr->pn));
-  TES_TRY(tes_vector_axpy(f->a1 / f->dt, pr->phi[0], pr->pn));
-  if (f->a2 != 0) TES_TRY(tes_vector_axpy(-f->a2 / f->dt, pr->phi[1], pr->pn));
-  TES_TRY(tesi_mixed_gradient(pr->mixed, pr->pn, pr->r));
-  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
+  TES_TRY(tesi_vector_combine(f->a2 != 0 ? 3 : 2, (double[]){1, by * f->a1, -by * f->a2}, pressure, pr->pn));
+  TES_TRY(tesi_mixed_gradient(pr->mixed, pr->pn, pr->z));
+  TES_TRY(tesi_vector_combine(f->e1 != 0 ? 5 : 4, (double[]){1, 1, 1, -f->e0, f->e1}, all, pr->b));
 done:
   return status;
 }
@@ -158,14 +156,13 @@ static TesStatus guess_velocity(TesiProjection *pr, double dt) {
   const int count = pr->guesses_kept ? tesi_min(pr->known, 2) : 0;
   const double at[3] = {0, -pr->step[0], -pr->step[0] - pr->step[1]};
   const TesVector *value[3] = {&pr->u, pr->old[0], pr->old[1]};
-  TesStatus status = tes_vector_fill(pr->x, 0);
-  for (int j = 0; j <= count && status == TES_OK; j++) {
-    double weight = 1;
+  double weight[3];
+  for (int j = 0; j <= count; j++) {
+    weight[j] = 1;
     for (int i = 0; i <= count; i++)
-      if (i != j) weight *= (dt - at[i]) / (at[j] - at[i]);
-    status = tes_vector_axpy(weight, value[j], pr->x);
+      if (i != j) weight[j] *= (dt - at[i]) / (at[j] - at[i]);
   }
-  return status;
+  return tesi_vector_combine(count + 1, weight, value, pr->x);
 }
 
 /* pn <- the new pressure, ps <- the new phi, of the velocity x. */
@@ -183,9 +180,8 @@ static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSo
   TES_TRY(tesi_projection_potential(p, time, factor, pr->pz, pr->ps, result));
   if (given) TES_TRY(tes_vector_axpy(1, pr->pn, pr->ps));
   TES_TRY(tesi_projection_project(p, pr->pb, pr->pn));
-  TES_TRY(tes_vector_copy(pr->pn, -pr->nu, pr->pn));
-  TES_TRY(tes_vector_axpy(1, &pr->p, pr->pn));
-  TES_TRY(tes_vector_axpy(1 / factor, pr->ps, pr->pn));
+  TES_TRY(tesi_vector_combine(3, (double[]){-pr->nu, 1, 1 / factor},
+                              (const TesVector *const[]){pr->pn, &pr->p, pr->ps}, pr->pn));
   if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, pr->pn));
 done:
   return status;

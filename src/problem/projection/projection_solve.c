@@ -88,14 +88,15 @@ done:
 
 /* Lagrange's polynomial through the old ones. */
 static TesStatus extrapolate(const TesiProjection *pr, double time, double factor, TesVector *phi) {
-  TesStatus status = tes_vector_fill(phi, 0);
-  for (int j = 0; j < pr->guesses && status == TES_OK; j++) {
-    double weight = factor;
+  double weight[TESI_PROJECTION_GUESSES];
+  const TesVector *guess[TESI_PROJECTION_GUESSES];
+  if (!pr->guesses) return tes_vector_fill(phi, 0);
+  for (int j = 0; j < pr->guesses; j++) {
+    weight[j] = factor, guess[j] = pr->guess[j];
     for (int i = 0; i < pr->guesses; i++)
-      if (i != j) weight *= (time - pr->guess_at[i]) / (pr->guess_at[j] - pr->guess_at[i]);
-    status = tes_vector_axpy(weight, pr->guess[j], phi);
+      if (i != j) weight[j] *= (time - pr->guess_at[i]) / (pr->guess_at[j] - pr->guess_at[i]);
   }
-  return status;
+  return tesi_vector_combine(pr->guesses, weight, guess, phi);
 }
 
 static TesStatus keep_guess(TesiProjection *pr, double time, double factor, const TesVector *phi) {
