@@ -71,6 +71,16 @@ static void benches_write_tables(void **state) {
       "--plot o.svg",
       0);
   assert_output("share_of_roof");
+  assert_run(
+      "bench patch-figures --figure 11 --degree 2 --dofs 500 --seconds 0.001 --device cpu --csv o.csv --plot "
+      "o.svg",
+      0);
+  assert_output("finest level: transfers");
+  assert_run(
+      "bench patch-figures --figure 16 --degree 2 --dofs 300 --seconds 0.001 --device emulator --csv o.csv "
+      "--plot o.svg",
+      0);
+  assert_output("boundary finest level: sweeps");
   assert_run("bench applications --table 4 --cells 4 --seconds 0.01 --device cpu", 0);
   assert_output("tessera, multigrid");
   if (tes_has_part("p4est")) {
@@ -154,8 +164,9 @@ static void wrong_benches_are_refused(void **state) {
       {"patch-tables --dofs 1e4", "takes --dofs with --table"},
       {"patch-tables --table 5 --level 4", "--level or --table, not both"},
       {"applications --table 5", "bench applications: --table 1, 2, 3 or 4"},
-      {"patch-figures", "bench patch-figures needs --figure 3, 5, 7, 8, 9, 15, or 17 to 20"},
+      {"patch-figures", "bench patch-figures needs --figure 3, 5, 7 to 12, or 15 to 20"},
       {"patch-figures --figure 4", "--figure"},
+      {"patch-figures --figure 11 --precision double", "figure 11 is of mixed precision"},
       {"patch-figures --figure 17 --dim 2", "bench patch-figures: figure 17 is of 3D"},
       {"solver --figure 18", "bench solver has no --figure; that is for: patch-figures"},
       {"adaptive --geometry affine", "bench adaptive: --geometry auto, curved, vertices, stored or weights"},

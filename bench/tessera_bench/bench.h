@@ -87,9 +87,19 @@ TesStatus bench_patch_tables(TesContext *ctx, const BenchOptions *options, Bench
 /* The same with options->paper_table 5 and 6; the figures by options->figure. */
 TesStatus bench_patch_kernels(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_patch_figures(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+TesStatus bench_patch_shares(TesContext *ctx, const BenchOptions *options,
+                             BenchResult *result); /* 10 to 12, 16 */
 TesStatus bench_patch_roofline(TesContext *ctx, const BenchOptions *options,
                                BenchResult *result); /* 19, 20 */
 
+/* The steps of bench_cycle(): the V-cycle of a space, and milliseconds of its parts on each level, the coarsest first,
+ * each timed by itself: two sweeps, a residual, both transfers; on level 0 the coarse solver. */
+enum { BENCH_SMOOTH, BENCH_RESIDUAL, BENCH_TRANSFER, BENCH_COARSE, BENCH_PARTS, BENCH_LEVELS = 40 };
+TesStatus bench_cycle_multigrid(TesContext *ctx, const BenchOptions *options, int dim, int degree,
+                                double dofs, TesPrecision precision, TesMultigrid **mg);
+TesStatus bench_cycle_times(TesContext *ctx, const BenchOptions *options, const TesMultigrid *mg,
+                            double ms[BENCH_LEVELS][BENCH_PARTS]);
+double bench_sum(const double *values, int count);
 /* Columns of a table of variants: `dim` and `degree` say the space, `rate` is 1e9 unknowns a second. */
 enum {
   BENCH_VARIANT_DEGREE,
@@ -119,6 +129,9 @@ TesStatus bench_variants_measure(TesContext *ctx, const BenchOptions *options, c
 /* The steps of bench_solver(); and rows of Table 7 of patch-smoothers-cui-2024 in its table. */
 void bench_solver_begin(const BenchOptions *options, BenchResult *result);
 TesStatus bench_solver_rows(TesContext *ctx, const BenchOptions *options, CliTable *table);
+/* One solve in mixed precision by options->method. */
+TesStatus bench_solver_once(TesContext *ctx, const BenchOptions *options, int dim, int degree, double dofs,
+                            double *unknowns, double *seconds, int *iterations);
 TesStatus bench_solver_published(int degree, CliTable *table);
 
 /* A unit square or cube with cells chosen so that about `dofs` unknowns come out. coarsens: only 2^l, 3*2^l and

@@ -1,6 +1,7 @@
 /* tessera bench cycle: where the time of a V-cycle goes, by part and by level (patch-smoothers-cui-2024, Figures 10 to
  * 12 and 16). Each part is timed by itself, on every level: two smoothing sweeps, one residual, restriction and
  * prolongation, and the solver of the coarsest level. */
+#include <string.h>
 #include "bench.h"
 
 enum {
@@ -95,16 +96,19 @@ done:
   return status;
 }
 
-/* ms[4] <- the parts of a level. */
+/* ms <- the parts of a level. */
 static TesStatus measure_level(TesContext *ctx, const BenchOptions *o, const TesMultigrid *mg, int l,
-                               double ms[4]) {
-  static const BenchCall calls[] = {smooth, residual, transfer, coarse};
+                               double ms[BENCH_PARTS]) {
+  static const BenchCall calls[BENCH_PARTS] = {[BENCH_SMOOTH] = smooth,
+                                               [BENCH_RESIDUAL] = residual,
+                                               [BENCH_TRANSFER] = transfer,
+                                               [BENCH_COARSE] = coarse};
   TesStatus status = TES_OK;
   Parts parts;
   TES_TRY(prepare(ctx, mg, l, &parts));
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < BENCH_PARTS; i++) {
     BenchTime time = {0};
-    if ((i == 3) == (l == 0)) status = bench_time(calls[i], &parts, o->seconds, &time);
+    if ((i == BENCH_COARSE) == (l == 0)) status = bench_time(calls[i], &parts, o->seconds, &time);
     if (status != TES_OK) break;
     ms[i] = 1e3 * time.median;
   }
@@ -113,26 +117,30 @@ done:
   return status;
 }
 
-static TesStatus add_rows(const TesMultigrid *mg, TesPrecision precision, double (*const ms)[4],
+double bench_sum(const double *values, int count) {
+  double sum = 0;
+  for (int i = 0; i < count; i++) sum += values[i];
+  return sum;
+}
+
+static TesStatus add_rows(const TesMultigrid *mg, TesPrecision precision, double (*const ms)[BENCH_PARTS],
                           CliTable *table) {
   const int levels = tes_multigrid_levels(mg);
-  double all = 0;
-  for (int l = 0; l < levels; l++)
-    for (int i = 0; i < 4; i++) all += ms[l][i];
+  const double all = bench_sum(ms[0], levels * BENCH_PARTS);
   for (int l = levels - 1; l >= 0; l--) {
     const TesSpace *space = tes_multigrid_level(mg, l).space;
     const TesMeshInfo mesh = tes_mesh_info(tes_space_mesh(space));
-    const double sum = ms[l][0] + ms[l][1] + ms[l][2] + ms[l][3];
+    const double sum = bench_sum(ms[l], BENCH_PARTS);
     const CliCell row[COLUMNS] = {[DIM] = {mesh.dim, NULL},
                                   [DEGREE] = {tes_space_degree(space), NULL},
                                   [PRECISION] = {0, precision == TES_DOUBLE ? "double" : "single"},
                                   [LEVEL] = {l, NULL},
                                   [CELLS] = {mesh.cells_along[0], NULL},
                                   [DOFS] = {(double)tes_space_dofs(space), NULL},
-                                  [SMOOTH] = {ms[l][0], NULL},
-                                  [RESIDUAL] = {ms[l][1], NULL},
-                                  [TRANSFER] = {ms[l][2], NULL},
-                                  [COARSE] = {ms[l][3], NULL},
+                                  [SMOOTH] = {ms[l][BENCH_SMOOTH], NULL},
+                                  [RESIDUAL] = {ms[l][BENCH_RESIDUAL], NULL},
+                                  [TRANSFER] = {ms[l][BENCH_TRANSFER], NULL},
+                                  [COARSE] = {ms[l][BENCH_COARSE], NULL},
                                   [SUM] = {sum, NULL},
                                   [SHARE] = {100 * sum / all, NULL},
                                   [SERIES] = {0, bench_text("%dD Q%d", mesh.dim, tes_space_degree(space))}};
@@ -141,31 +149,48 @@ static TesStatus add_rows(const TesMultigrid *mg, TesPrecision precision, double
   return TES_OK;
 }
 
-static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
-                         TesPrecision precision, CliTable *table) {
-  enum { MOST = 40 };
+TesStatus bench_cycle_multigrid(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
+                                TesPrecision precision, TesMultigrid **mg) {
   TesStatus status = TES_OK;
   TesSpace *space = NULL;
   TesFunction *a = NULL;
   TesOperator *op = NULL;
-  TesMultigrid *mg = NULL;
-  double ms[MOST][4] = {{0}};
+  *mg = NULL;
   TES_TRY(bench_space(ctx, dim, degree, dofs, true, &space));
   TES_TRY(bench_coefficient(ctx, o->variable, &a));
   TES_TRY(tes_operator_create(
       ctx, &(TesOperatorDesc){.space = space, .form = {.terms = 1, .term = &(TesTermDesc){.a = {.all = a}}}},
       &op));
   TES_TRY(tes_multigrid_create(
-      ctx, &(TesMultigridDesc){.op = op, .precision = precision, .smoother = {.kind = o->smoother}}, &mg));
-  TES_CHECK(tes_multigrid_levels(mg) <= MOST, "%d levels, expected at most %d", tes_multigrid_levels(mg),
-            MOST);
-  for (int l = 0; l < tes_multigrid_levels(mg); l++) TES_TRY(measure_level(ctx, o, mg, l, ms[l]));
-  TES_TRY(add_rows(mg, precision, ms, table));
+      ctx, &(TesMultigridDesc){.op = op, .precision = precision, .smoother = {.kind = o->smoother}}, mg));
 done:
-  tes_multigrid_destroy(&mg);
   tes_operator_destroy(&op);
   tes_function_destroy(&a);
   tes_space_destroy(&space);
+  return status;
+}
+
+TesStatus bench_cycle_times(TesContext *ctx, const BenchOptions *o, const TesMultigrid *mg,
+                            double ms[BENCH_LEVELS][BENCH_PARTS]) {
+  TesStatus status = TES_OK;
+  const int levels = tes_multigrid_levels(mg);
+  memset(ms, 0, BENCH_LEVELS * sizeof *ms);
+  TES_CHECK(levels <= BENCH_LEVELS, "%d levels, expected at most %d", levels, BENCH_LEVELS);
+  for (int l = 0; l < levels; l++) TES_TRY(measure_level(ctx, o, mg, l, ms[l]));
+done:
+  return status;
+}
+
+static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
+                         TesPrecision precision, CliTable *table) {
+  TesStatus status = TES_OK;
+  TesMultigrid *mg = NULL;
+  double ms[BENCH_LEVELS][BENCH_PARTS];
+  TES_TRY(bench_cycle_multigrid(ctx, o, dim, degree, dofs, precision, &mg));
+  TES_TRY(bench_cycle_times(ctx, o, mg, ms));
+  TES_TRY(add_rows(mg, precision, ms, table));
+done:
+  tes_multigrid_destroy(&mg);
   return status;
 }
 

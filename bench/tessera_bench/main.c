@@ -177,8 +177,9 @@ static bool parse_stokes(int option, BenchOptions *o) {
   static const char *const drawn[] = {"time", "errors", "operator", "iterations", "memory", NULL};
   static const char *const tables[] = {"1", "2", "3", "4", "5", "6", "7", NULL};
   static const char *const meshes[] = {"face", "edge", "vertex", "uniform", "shells", NULL};
-  static const char *const figures[] = {"3", "5", "7", "8", "9", "15", "17", "18", "19", "20", NULL};
-  static const int figure[] = {3, 5, 7, 8, 9, 15, 17, 18, 19, 20};
+  static const char *const figures[] = {"3",  "5",  "7",  "8",  "9",  "10", "11", "12",
+                                        "15", "16", "17", "18", "19", "20", NULL};
+  static const int figure[] = {3, 5, 7, 8, 9, 10, 11, 12, 15, 16, 17, 18, 19, 20};
   int choice;
   switch (option) {
   case RIGHT_HAND_SIDE:
@@ -338,6 +339,10 @@ static bool was_given(uint64_t given, int option) {
   return given >> (option - DIM) & 1;
 }
 
+static bool is_of_solves(const BenchOptions *o) {
+  return (o->figure >= 10 && o->figure <= 12) || o->figure == 16 || o->figure == 18;
+}
+
 /* Tables and figures of the vertex-patch paper: which options mean something with which. 0 or an exit status. */
 static int check_patch_options(const Bench *bench, const BenchOptions *o, uint64_t given) {
   const bool tables = !strcmp(bench->name, "patch-tables"), figures = !strcmp(bench->name, "patch-figures");
@@ -347,14 +352,16 @@ static int check_patch_options(const Bench *bench, const BenchOptions *o, uint64
     return cli_usage_error("bench patch-tables takes --level or --table, not both");
   if (tables && was_given(given, DOFS) && !was_given(given, TABLE))
     return cli_usage_error("bench patch-tables takes --dofs with --table");
-  if (was_given(given, METHOD) && ((tables && o->paper_table != 7) || (figures && o->figure != 18)))
+  if (was_given(given, METHOD) && ((tables && o->paper_table != 7) || (figures && !is_of_solves(o))))
     return cli_usage_error("bench %s takes --method with %s", bench->name,
-                           tables ? "--table 7" : "--figure 18");
+                           tables ? "--table 7" : "--figure 10, 11, 12, 16 or 18");
   if (tables && !was_given(given, LEVEL) && (was_given(given, DIM) || was_given(given, DEGREE)))
     return cli_usage_error("bench patch-tables takes --dim and --degree with --level");
+  if (figures && is_of_solves(o) && o->figure != 18 && was_given(given, PRECISION))
+    return cli_usage_error("bench patch-figures: figure %d is of mixed precision", o->figure);
   if (figures && !o->figure)
-    return cli_usage_error("bench patch-figures needs --figure 3, 5, 7, 8, 9, 15, or 17 to 20");
-  if (figures && (o->figure == 5 || o->figure > 15) && was_given(given, DIM) &&
+    return cli_usage_error("bench patch-figures needs --figure 3, 5, 7 to 12, or 15 to 20");
+  if (figures && (o->figure == 5 || o->figure == 12 || o->figure > 15) && was_given(given, DIM) &&
       (o->dims > 1 || o->dim[0] != 3))
     return cli_usage_error("bench patch-figures: figure %d is of 3D", o->figure);
   return 0;
@@ -496,7 +503,8 @@ static void set_stokes_defaults(uint64_t given, BenchOptions *o) {
 /* Both dimensions where the paper draws both, float64 (with mixed in figure 18, float32 in rooflines). */
 static void set_figure_defaults(uint64_t given, BenchOptions *o) {
   const bool sizes = o->figure == 18;
-  if (!was_given(given, DIM) && o->figure != 5 && o->figure < 17) o->dims = 2, o->dim[0] = 2, o->dim[1] = 3;
+  if (!was_given(given, DIM) && o->figure != 5 && o->figure != 12 && o->figure < 16)
+    o->dims = 2, o->dim[0] = 2, o->dim[1] = 3;
   if (!was_given(given, PRECISION)) o->single_precision = o->figure > 18, o->mixed = sizes;
   if (!was_given(given, DEGREE) && (o->figure == 7 || o->figure == 8)) o->degrees = 4;
   if (!was_given(given, DEGREE) && sizes) o->degrees = 1, o->degree[0] = 7;
@@ -559,7 +567,7 @@ static int measure(int argc, char **argv) {
   if (!strcmp(o.name, "patch-tables") && !was_given(given, TABLE)) o.paper_table = 0;
   if (!strcmp(o.name, "patch-tables") && !was_given(given, DOFS)) o.sizes = 0;
   if (!strcmp(o.name, "patch-figures")) set_figure_defaults(given, &o);
-  if (!was_given(given, METHOD) && (o.figure == 18 || o.paper_table == 7)) o.method = TES_METHOD_GMRES;
+  if (!was_given(given, METHOD) && (is_of_solves(&o) || o.paper_table == 7)) o.method = TES_METHOD_GMRES;
   if (o.seconds == 0 || (o.csv && !strcmp(o.csv, "-")) || (o.common.json && !strcmp(o.common.json, "-")))
     o.common.verbosity = TES_QUIET; /* nothing else on the standard output, or nothing at all */
   for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)

@@ -1,6 +1,7 @@
-/* tessera bench patch-figures: the figures of patch-smoothers-cui-2024 that compare kernels (3, 5, 7, 8, 9, 15, 17),
- * solves over sizes (18) and rooflines (19, 20: patch_roofline.c), each from a table of its own, beside what the paper
- * prints: its figures have no numbers, its Tables 5 to 7 have some. */
+/* tessera bench patch-figures: the figures of patch-smoothers-cui-2024 that compare kernels (3, 5, 7, 8, 9, 15, 17) and
+ * solves over sizes (18), each from a table of its own, beside what the paper prints: its figures have no numbers, its
+ * Tables 5 to 7 have some. Shares of the time (10 to 12, 16) are in patch_shares.c, rooflines (19, 20) in
+ * patch_roofline.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,6 +141,7 @@ done:
 TesStatus bench_patch_figures(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
     if (figures[i].number == options->figure) return draw_kernels(ctx, options, &figures[i], result);
-  return options->figure == 18 ? draw_solves(ctx, options, result)
-                               : bench_patch_roofline(ctx, options, result);
+  return options->figure == 18  ? draw_solves(ctx, options, result)
+         : options->figure > 18 ? bench_patch_roofline(ctx, options, result)
+                                : bench_patch_shares(ctx, options, result);
 }

@@ -153,6 +153,21 @@ done:
   return status;
 }
 
+TesStatus bench_solver_once(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
+                            double *unknowns, double *seconds, int *iterations) {
+  TesStatus status = TES_OK;
+  BenchTime time;
+  Data d;
+  TES_TRY(prepare(ctx, o, dim, degree, dofs, TES_SOLVE_MIXED, &d));
+  status = bench_time(solve, &d, o->seconds, &time);
+  *unknowns = (double)tes_space_dofs(d.space);
+  *seconds = time.median;
+  *iterations = d.result.iterations;
+  release(&d);
+done:
+  return status;
+}
+
 /* Cells a direction of the mesh for about so many unknowns: neighbouring sizes may have the same one. */
 static TesStatus cells_for(TesContext *ctx, int dim, int degree, double dofs, int *cells) {
   TesStatus status = TES_OK;
