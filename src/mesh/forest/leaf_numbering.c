@@ -246,11 +246,18 @@ static TesiMember owner_of(const Numbering *s, int64_t cell, int p) {
   return tesi_entity_first(&s->set, slot_of(s, cell, p));
 }
 
+/* Asks for the slots of a cell's patterns, but for those in `known`, some cells before they are read. */
+enum { AHEAD = 6 };
+
+static void prefetch_slots(const Numbering *s, int64_t cell, uint32_t known) {
+  for (int p = 0; p < s->patterns; p++)
+    if (p != s->inside && size_of(s, p) && !(known >> p & 1))
+      tesi_entity_prefetch(&s->set, slot_of(s, cell, p));
+}
+
 /* Bits of the patterns whose nodes a cell numbers. */
 static uint32_t find_own(const Numbering *s, int64_t cell) {
   uint32_t own = 0;
-  for (int p = 0; p < s->patterns; p++)
-    if (p != s->inside && size_of(s, p)) tesi_entity_prefetch(&s->set, slot_of(s, cell, p));
   for (int p = 0; p < s->patterns; p++) {
     if (!size_of(s, p)) continue;
     const TesiMember owner = owner_of(s, cell, p);
@@ -262,6 +269,7 @@ static uint32_t find_own(const Numbering *s, int64_t cell) {
 static void count_own(const void *data, TesiSpan span) {
   const Numbering *s = data;
   for (int64_t c = span.first; c < span.end; c++) {
+    if (c + AHEAD < span.end) prefetch_slots(s, c + AHEAD, 0);
     s->own[c] = find_own(s, c);
     for (int p = 0; p < s->patterns; p++) s->first[c + 1] += s->own[c] >> p & 1 ? size_of(s, p) : 0;
   }
@@ -311,12 +319,17 @@ static void copy_pattern(const Numbering *s, int64_t cell, int p, const TesiMemb
 
 static void copy_others(const void *data, TesiSpan span) {
   const Numbering *s = data;
-  for (int64_t c = span.first; c < span.end; c++)
+  TesiMember owner[TESI_PATTERNS];
+  for (int64_t c = span.first; c < span.end; c++) {
+    if (c + AHEAD < span.end) prefetch_slots(s, c + AHEAD, s->own[c + AHEAD]);
     for (int p = 0; p < s->patterns; p++) {
       if (!size_of(s, p) || s->own[c] >> p & 1) continue;
-      const TesiMember owner = owner_of(s, c, p);
-      copy_pattern(s, c, p, &owner);
+      owner[p] = owner_of(s, c, p);
+      __builtin_prefetch(s->index + owner[p].cell * s->nodes + s->node[s->begin[owner[p].pattern]]);
     }
+    for (int p = 0; p < s->patterns; p++)
+      if (size_of(s, p) && !(s->own[c] >> p & 1)) copy_pattern(s, c, p, &owner[p]);
+  }
 }
 
 /* Coarse faces that hang have (2k-1)^(dim-1) fine nodes inside, coarse edges in 3D 2k-1. A face is seen by 2^(dim-1)
