@@ -6,7 +6,7 @@
 #include "output_file.h"
 
 /* Pixels. */
-enum { WIDTH = 860, HEIGHT = 520, LEFT = 76, RIGHT = 250, TOP = 62, BOTTOM = 56, LEGEND = 20, LETTERS = 30 };
+enum { WIDTH = 920, HEIGHT = 520, LEFT = 76, RIGHT = 310, TOP = 62, BOTTOM = 56, LEGEND = 20, LETTERS = 42 };
 
 static const char *const colours[] = {"#1b6ca8", "#c8553d", "#3a7d44", "#7d4f9e", "#b8860b", "#d6579b",
                                       "#444444", "#17a2a2", "#8c6d4f", "#6a8f00", "#5b6ee1", "#a33b20"};
