@@ -2,7 +2,9 @@
 #include "problem/projection/projection.h"
 #include <math.h>
 #include <string.h>
+#include "functional/device_text.h"
 #include "functional/functional.h"
+#include "functional/load_plan.h"
 #include "operator/operator.h"
 #include "problem/flow_steps.h"
 
@@ -70,6 +72,31 @@ static bool load_is_timed(const TesProblem *p) {
   return timed;
 }
 
+/* b <- the force of the time, by plans that were made once; *done: false where the host must do it. */
+static TesStatus load_by_plans(TesProblem *p, TesVector *b, bool *done) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const TesFunction *const *f = p->in_time->given.data.f;
+  const bool begins = !pr->clock;
+  bool refused = false;
+  if (begins) TES_TRY(tesi_clock_create(ctx, 0, &pr->clock));
+  TES_TRY(tesi_clock_set(ctx, pr->clock, tesi_device_time(p->mesh->dim, p->numbered.data.f)));
+  *done = true;
+  for (int c = 0; c < p->mesh->dim && *done; c++) {
+    TesVector part = tesi_space_range(pr->full, b, c);
+    const TesiLoad desc = {.space = pr->full->part[c], .f = f[c]};
+    if (begins && f[c]) TES_TRY(tesi_load_plan_create(&desc, true, &pr->plan[c]));
+    *done = !f[c] || pr->plan[c];
+    if (pr->plan[c]) TES_TRY(tesi_load_plan_run(pr->plan[c], pr->clock, &part));
+    if (!f[c]) TES_TRY(tes_vector_fill(&part, 0));
+  }
+  TES_TRY(tesi_clock_refused(ctx, pr->clock, &refused));
+  *done = *done && !refused;
+done:
+  return status;
+}
+
 /* b += the stress of open boundaries, integrated on the host. */
 static TesStatus add_stress(TesProblem *p, const TesBoundary *boundary, TesVector *b) {
   TesContext *ctx = p->context;
@@ -96,11 +123,14 @@ TesStatus tesi_projection_load(TesProblem *p, TesVector *b) {
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
   const TesiNumbered *n = &p->numbered;
+  bool done_by_plans = false;
   if (pr->load) return tes_vector_copy(pr->load, 1, b);
-  TES_TRY(tes_functional_load(
-      &(TesLoadDesc){.space = pr->full,
-                     .f = {n->data.f[0], n->data.f[1], p->mesh->dim == 3 ? n->data.f[2] : NULL}},
-      b));
+  if (pr->timed && tesi_sums_on_device(pr->full->part[0])) TES_TRY(load_by_plans(p, b, &done_by_plans));
+  if (!done_by_plans)
+    TES_TRY(tes_functional_load(
+        &(TesLoadDesc){.space = pr->full,
+                       .f = {n->data.f[0], n->data.f[1], p->mesh->dim == 3 ? n->data.f[2] : NULL}},
+        b));
   if (n->boundary) TES_TRY(add_stress(p, n->boundary, b));
   if (p->in_time && p->in_time->add_load)
     TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, b));

@@ -18,8 +18,9 @@
  * 1/2 min(u.n, 0) u. Where a pressure P changes there, phi takes its change.
  *
  * Vectors of velocities hold all components behind each other, boundary values included. On devices with kernels they
- * stay there: boundary values and stresses that change in time are evaluated on the host and sent, forces and inverse
- * diagonals made there; else sums and maxima alone come to the host. */
+ * stay there. On the host: boundary values, stresses and pressures of open ends, sent where they change in time;
+ * inverse diagonals, when the step's length changes; forces on boundaries, when they are asked for. Else sums and
+ * maxima alone come to the host. */
 #ifndef TESI_PROJECTION_H
 #define TESI_PROJECTION_H
 
@@ -107,9 +108,11 @@ typedef struct TesiProjection {
   double largest;  /* rate so far */
   TesVector *load; /* F where it is the same at all times; NULL: not, or not known */
   bool timed, warned, warned_of_cells;
-  TesVector *cycle_b, *cycle_x; /* of the cycle's precision; of steady flows (steady.c) */
-  double *residuals;            /* the same */
-  TesVector *given_pressure;    /* P at nodes of open boundaries; NULL: 0 */
+  struct TesiLoadPlan *plan[TESI_AXES]; /* of forces that change in time, with kernels */
+  void *clock;                          /* of the plans; NULL: none were asked for */
+  TesVector *cycle_b, *cycle_x;         /* of the cycle's precision; of steady flows (steady.c) */
+  double *residuals;                    /* the same */
+  TesVector *given_pressure;            /* P at nodes of open boundaries; NULL: 0 */
   struct TesiExplicitFlow
       *explicit_flow; /* of element iso, whose steps it makes; most of the above is NULL then */
   /* work */

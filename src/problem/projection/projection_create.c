@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "device/kernel.h"
 #include "functional/functional.h"
+#include "functional/load_plan.h"
 #include "krylov/diagonal_cg.h"
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
@@ -287,6 +288,8 @@ void tesi_projection_destroy(TesProblem *p) {
     tesi_mixed_faces_free(pr->mixed, &pr->open);
     tesi_mixed_faces_free(pr->mixed, &pr->closed);
   }
+  for (int c = 0; c < TESI_AXES; c++) tesi_load_plan_destroy(&pr->plan[c]);
+  tesi_context_device(ctx)->release(ctx, &pr->clock);
   tesi_drive_free(&pr->drive);
   tesi_average_free(&pr->average);
   tesi_walls_free(ctx, &pr->walls);
