@@ -150,13 +150,15 @@ static void figures_take_lines_of_earlier_tables(void **state) {
   assert_output("wrong.csv:2: column 'gdofs_per_s': 'much' is no number");
   file = fopen("first.csv", "w");
   assert_non_null(file);
-  fputs("who,unknowns,step ms,pres-solve,mib\nours,100,1,0.5,2\nours,200,2,1,3\n\"theirs, GPU\",100,5,4,\n",
+  fputs("who,unknowns,step ms,pres-solve,mib\nours,100,1,0.5,2\nours,200,2,1,3\n\"paper, GPU\",100,5,4,\n",
         file);
   fclose(file);
-  assert_run("bench applications --table 4 --seconds 0 --with first.csv --plot s.svg", 0);
+  assert_run("bench applications --table 4 --seconds 0 --with first.csv,b=first.csv --plot s.svg", 0);
   read_figure();
+  assert_int_equal(count(output, "<polyline"), 6); /* of two tables, and of the paper, each with its solves */
+  assert_output(">ours, b: solve<");
   assert_output(">ours, first: solve<");
-  assert_output(">theirs, GPU, first: solve<");
+  assert_output(">paper, GPU: solve<");
   assert_output("fill=\"white\" stroke="); /* a single value of others */
   assert_run("bench applications --table 4 --draw memory --seconds 0 --with first.csv --plot s.svg", 0);
   read_figure();

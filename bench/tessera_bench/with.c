@@ -123,6 +123,21 @@ static Label split_label(const char **path) {
   return (Label){base, (int)(dot ? (size_t)(dot - base) : strlen(base))};
 }
 
+/* What a paper prints is in every table: it keeps its name, and is taken once. */
+static bool is_paper(const char *series) {
+  return series && (!strncmp(series, "paper, ", 7) || strstr(series, ", paper, "));
+}
+
+static bool is_there(const CliTable *table, const CliPlot *plot, const CliCell *row) {
+  for (int r = 0; r < table->rows; r++) {
+    const CliCell *other = &table->cells[r * table->columns];
+    if (other[plot->x].number == row[plot->x].number && other[plot->series].text &&
+        !strcmp(other[plot->series].text, row[plot->series].text))
+      return true;
+  }
+  return false;
+}
+
 static void name_series(Label label, const CliTable *table, int series, CliCell *row, char name[NAME]) {
   if (row[series].text)
     snprintf(name, NAME, "%s, %.*s", row[series].text, label.length, label.text);
@@ -156,7 +171,11 @@ static TesStatus add_file(TesContext *ctx, const char *path, const CliPlot *plot
       continue;
     }
     TES_TRY(read_row(ctx, path, number, line, all, &header, row));
-    name_series(label, all, plot->series, row, source->name[rows++]);
+    rows++;
+    if (!is_paper(row[plot->series].text))
+      name_series(label, all, plot->series, row, source->name[rows - 1]);
+    else if (is_there(all, plot, row))
+      continue;
     if (!cli_table_add(all, row)) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a table");
   }
   TES_CHECK(rows > 0, "--with: %s has no rows", path);
