@@ -169,6 +169,8 @@ TesStatus solve_restart(Solve *s) {
   if (status == TES_OK && !halved)
     status = tes_checkpoint_restart(s->checkpoint, field_of(s), s->mesh, s->input->problem.degree, &s->guess);
   if (status != TES_OK) return status;
+  const bool in_time = s->input->problem.time.end > s->input->problem.time.start;
+  if (in_time) tes_vector_destroy(&s->guess); /* tes_problem_read() takes all */
   if (!halved) s->mesh = tes_space_mesh(tes_checkpoint_space(s->checkpoint));
   s->first_step = (int)tes_checkpoint_contents(s->checkpoint)->step;
   solve_log(s, TES_LOG_INFO, "restart   from step %d of %s", s->first_step, path);

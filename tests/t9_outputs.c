@@ -153,7 +153,7 @@ static void flows_go_on(void **state) {
   assert_output("it is not periodic in direction x");
   write_case("mesh: {box: {dim: 2, cells: [8, 4], upper: [2, 1]}}\n", "  checkpoint: null\n");
   assert_run("solve a.yaml --restart c.h5", 2);
-  assert_output("c.h5 holds no solution 'u'");
+  assert_output("c.h5 holds no solution 'u', it holds 'velocity, pressure'");
   remove("a.yaml"), remove("c.h5");
 }
 

@@ -109,6 +109,16 @@ static void bodies_restart_too(void **state) {
   assert_run("solve body.yaml --quiet --deterministic --set time.end=0.625 --set output.series=body.csv", 0);
   assert_run("solve body.yaml --quiet --deterministic --restart body.h5 --set output.series=body.csv", 0);
   the_same("whole.csv", "body.csv", "elasticity");
+  const char box[] =
+      "--quiet --set \"mesh={box: {cells: [2, 1]}}\" --set boundary=null --set output.values=null";
+  char command[400];
+  snprintf(command, sizeof command, "solve body.yaml %s", box);
+  assert_run(command, 0);
+  snprintf(command, sizeof command,
+           "solve body.yaml %s --restart body.h5 --set problem=transport --set data=null --set time.end=2",
+           box);
+  assert_run(command, 2);
+  assert_output("the checkpoint holds steps of elasticity, the problem is transport");
   assert_run("solve body.yaml --quiet --set boundary.pin.traction=[0,0]", 2);
   assert_output("pin is a group of curves or points, where only a displacement can be given");
   assert_run("solve body.yaml --quiet --set \"output.values={a: {mean: slide, of: v}}\"", 2);

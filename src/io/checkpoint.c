@@ -540,7 +540,8 @@ TesStatus tes_checkpoint_restart(const TesCheckpoint *checkpoint, const char *na
   const TesMesh *found = checkpoint->space->mesh;
   *u = NULL;
   TES_TRY(tesi_checkpoint_compare(checkpoint->path, found, mesh));
-  TES_CHECK(values, "%s holds no solution '%s'", checkpoint->path, name);
+  TES_CHECK(values, "%s holds no solution '%s', it holds '%s'", checkpoint->path, name,
+            checkpoint->contents.fields ? checkpoint->name[0] : "none");
   TES_ALLOC(&none, tes_mesh_boundaries(found) + 1);
   const TesSpaceDesc desc = {.mesh = found,
                              .degree = degree,

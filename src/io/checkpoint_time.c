@@ -131,10 +131,30 @@ done:
   return status;
 }
 
+/* Whose steps the checkpoint holds, by the names of its fields: flows have a pressure or element rt, bodies u_tt. */
+static const char *equation_in(const TesCheckpoint *checkpoint) {
+  if (tes_checkpoint_values(checkpoint, "pressure") || tesi_space_rt(tes_checkpoint_space(checkpoint)))
+    return "navier_stokes";
+  return tes_checkpoint_values(checkpoint, rates[1]) ? "elasticity" : "transport";
+}
+
+/* A steady solution has no state, which is refused later. Elements dg of transport stand on axes as those of rt do. */
+static TesStatus check_equation(const TesProblem *p, const TesCheckpoint *checkpoint) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const bool dg = tes_checkpoint_space(checkpoint)->element == TES_ELEMENT_DG;
+  const char *found = dg ? "transport" : equation_in(checkpoint);
+  TES_CHECK(!tes_checkpoint_contents(checkpoint)->states || !strcmp(found, p->equation->name),
+            "the checkpoint holds steps of %s, the problem is %s", found, p->equation->name);
+done:
+  return status;
+}
+
 TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   const TesCheckpointContents *found = tes_checkpoint_contents(checkpoint);
+  TES_TRY(check_equation(problem, checkpoint));
   if (problem->rt_flow) return tesi_checkpoint_read_rt(problem, checkpoint);
   if (problem->equation->march) return tesi_checkpoint_read_flow(problem, checkpoint);
   TES_TRY(check(problem, found, tes_checkpoint_space(checkpoint)));
