@@ -142,6 +142,8 @@ static void figures_take_lines_of_earlier_tables(void **state) {
   assert_output("first.csv:2: no column 'level', which the figure needs");
   assert_run("bench bp --seconds 0 --with no.csv --plot s.svg", 4);
   assert_output("no.csv");
+  assert_run("bench bp --seconds 0 --with . --plot s.svg", 4);
+  assert_output(". is no table");
   FILE *file = fopen("wrong.csv", "w");
   assert_non_null(file);
   fputs("degree,gdofs_per_s,series\n1,much,BP5\n", file);
@@ -204,8 +206,9 @@ static void wrong_benches_are_refused(void **state) {
       {"adaptive --mesh face", "--mesh uniform or shells"},
       {"adaptive --table 3", "--table 2, the sizes of the paper's largest meshes"},
       {"adaptive --table 2 --dofs 1e6", "not both"},
-      {"applications --draw errors", "--draw time or memory"},
-      {"stokes --draw memory", "--draw time, errors, operator or iterations"},
+      {"applications --draw errors", "bench applications: --draw errors, expected one of: time memory"},
+      {"stokes --draw memory", "expected one of: time errors operator iterations"},
+      {"bp --draw registers", "bench bp without --variant: --draw registers, expected one of: time"},
       {"bp --with a.csv", "--with needs --plot"},
       {"bp --seconds 0", "--seconds 0 measures nothing"},
       {"operator --with a.csv --plot a.svg", "bench operator has no --with"},

@@ -7,7 +7,7 @@
 #   sanitize 330   those tests under compute-sanitizer: `sanitize`, which can be run alone, by tool and by test
 #   kernels 120    operators, smoothers, transfers, vectors of boxes     solve 180     whole solves
 #   stokes 90      flows: operator, sweep, whole solves
-#   bp 240         the benchmark operators: bench_mapped, _cg, _csr      adaptive 270  meshes with hanging nodes
+#   bp 300         the benchmark operators: bench_mapped, _cg, _csr      adaptive 270  meshes with hanging nodes
 #   start 90       processes from start to end                           ladder 60     variants of the patch kernel
 #   profile 300    counters of ncu; only where it is named
 # A part out of time keeps what it has and tells what is missing. CHECK_JOBS=14: pieces side by side.
@@ -186,7 +186,7 @@ if begin stokes 90; then
 fi
 
 # The most telling first. Kernels are compiled before, side by side, by the device that only compiles.
-if begin bp 240; then
+if begin bp 300; then
   target=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .)
   for what in "--form global" "--form element --mass" "--form global --geometry vertices" "--form global --bp 3,5 --mass"; do
     for degree in 8 7 6 5 4 3 2 1 15 14 13 12 11 10 9; do echo "$what --degrees $degree"; done

@@ -13,7 +13,8 @@ typedef enum BenchDrawn {
   BENCH_DRAW_ERRORS,
   BENCH_DRAW_OPERATOR,
   BENCH_DRAW_ITERATIONS,
-  BENCH_DRAW_MEMORY
+  BENCH_DRAW_MEMORY,
+  BENCH_DRAW_REGISTERS
 } BenchDrawn;
 
 typedef struct BenchOptions {

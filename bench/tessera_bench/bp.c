@@ -526,6 +526,13 @@ static CliPlot describe_plot(const BenchOptions *o) {
   plot.y_label = "GFLOP/s, counted with full matrices";
   plot.y = BP_PLAIN;
   plot.beside[2] = (CliBeside){.y = BP_PAPER, .name = "paper"};
+  if (o->drawn == BENCH_DRAW_REGISTERS) /* Figure 6 */
+    plot = (CliPlot){.title = "benchmark problems, the ladder",
+                     .x_label = "degree",
+                     .y_label = "registers of a thread",
+                     .x = BP_DEGREE,
+                     .y = BP_REGISTERS,
+                     .series = BP_SERIES};
   return plot;
 }
 

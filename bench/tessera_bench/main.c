@@ -170,11 +170,13 @@ static bool parse_steps(const char *option, int *steps) {
   return true;
 }
 
+/* In the order of BenchDrawn. */
+static const char *const drawn[] = {"time", "errors", "operator", "iterations", "memory", "registers", NULL};
+
 /* The options of stokes, of applications and of the papers' tables and figures. */
 static bool parse_stokes(int option, BenchOptions *o) {
   static const char *const sides[] = {"manufactured", "random", NULL};
   static const char *const penalties[] = {"auto", "standard", "paper", NULL};
-  static const char *const drawn[] = {"time", "errors", "operator", "iterations", "memory", NULL};
   static const char *const tables[] = {"1", "2", "3", "4", "5", "6", "7", NULL};
   static const char *const meshes[] = {"face", "edge", "vertex", "uniform", "shells", NULL};
   static const char *const figures[] = {"3",  "5",  "7",  "8",  "9",  "10", "11", "12",
@@ -329,7 +331,7 @@ static const struct {
                {POST, "stokes"},
                {ALPHA, "stokes"},
                {ASPECT, "stokes"},
-               {DRAW, "stokes applications"},
+               {DRAW, "stokes applications bp"},
                {LEVEL, "stokes-tables applications patch-tables"},
                {TABLE, "applications patch-tables adaptive"},
                {MESH, "applications adaptive"},
@@ -369,14 +371,18 @@ static int check_patch_options(const Bench *bench, const BenchOptions *o, uint64
 
 /* What --plot draws, and of which tables. */
 static int check_figure(const char *bench, const BenchOptions *o, uint64_t given) {
-  const bool stokes = !strcmp(bench, "stokes");
+  const char *has = !strcmp(bench, "stokes")         ? "time errors operator iterations"
+                    : !strcmp(bench, "applications") ? "time memory"
+                    : o->variant                     ? "time registers"
+                                                     : "time";
   if (o->with && !o->plot)
     return cli_usage_error("--with needs --plot FILE.svg: it adds lines to that figure");
   if (o->seconds == 0 && !o->with)
     return cli_usage_error("--seconds 0 measures nothing: it is for --with FILE --plot FILE.svg");
-  if (was_given(given, DRAW) && o->drawn != BENCH_DRAW_TIME && stokes == (o->drawn == BENCH_DRAW_MEMORY))
-    return cli_usage_error("bench %s: --draw %s", bench,
-                           stokes ? "time, errors, operator or iterations" : "time or memory");
+  if (was_given(given, DRAW) && !bench_has_name(has, drawn[o->drawn]))
+    return cli_usage_error("bench %s%s: --draw %s, expected one of: %s", bench,
+                           !strcmp(bench, "bp") && !o->variant ? " without --variant" : "", drawn[o->drawn],
+                           has);
   return 0;
 }
 

@@ -22,6 +22,7 @@ static TesStatus read_text(TesContext *ctx, const char *path, char **text) {
   if (!in) TES_FAIL(TES_IO, "--with: %s: %s", path, strerror(errno));
   if (fseek(in, 0, SEEK_END) != 0) TES_FAIL(TES_IO, "--with: %s: %s", path, strerror(errno));
   const long size = ftell(in);
+  if (size < 0 || size > 1 << 30) TES_FAIL(TES_IO, "--with: %s is no table: a file of less than 1 GiB", path);
   TES_ALLOC(text, size + 1);
   rewind(in);
   if (fread(*text, 1, (size_t)size, in) != (size_t)size)
