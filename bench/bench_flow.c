@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "common.h"
-#include "device/device.h"
+#include "device/kernel.h"
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
 
@@ -104,6 +104,23 @@ static void run_part(TesiProjection *pr, Part part) {
   if (part == MASS) must(tes_operator_apply(pr->mass, pr->x, pr->r));
 }
 
+/* What the context asked of a device with kernels so far; zeros on the host. */
+static TesiCounts counts_now(void) {
+  return tesi_has_kernels(ctx) ? ((const TesiKernelState *)tesi_context_device_state(ctx))->counts
+                               : (TesiCounts){0};
+}
+
+static void print_counts(TesiCounts before) {
+  const TesiCounts after = counts_now();
+  const double n = steps;
+  if (!tesi_has_kernels(ctx)) return;
+  printf("a step asks for %.1f launches, %.1f graphs, %.1f copies to the host, %.1f to the device, %.1f "
+         "allocations\n",
+         (double)(after.launches - before.launches) / n, (double)(after.graphs - before.graphs) / n,
+         (double)(after.to_host - before.to_host) / n, (double)(after.to_device - before.to_device) / n,
+         (double)(after.allocations - before.allocations) / n);
+}
+
 static double time_part(TesiProjection *pr, Part part) {
   double seconds[RUNS];
   run_part(pr, part);
@@ -139,6 +156,7 @@ int main(int argc, char **argv) {
   TesiProjection *pr = tesi_projection_of(problem);
   const double setup = now() - start;
   for (int i = 0; i < WARM; i++) must(tes_problem_step(problem, &result));
+  const TesiCounts before = counts_now();
   for (int i = 0; i < steps; i++) {
     const double begin = now();
     must(tes_problem_step(problem, &result));
@@ -152,6 +170,7 @@ int main(int argc, char **argv) {
          dim, degree, degree - 1, (long long)tes_mesh_info(mesh).cells, 100 * share, n, setup);
   printf("a step %.3f ms, %.3f ns an unknown, %.1f iterations of the pressure\n", step * 1e3, step / n * 1e9,
          (double)iterations / steps);
+  print_counts(before);
   FILE *csv = csv_path ? fopen(csv_path, "w") : NULL;
   if (csv) fprintf(csv, "dim,degree,cells,hanging,unknowns,setup_s,part,ms,ns_an_unknown\n");
   for (int part = -1; part < PARTS; part++) {

@@ -111,20 +111,20 @@ static TesStatus read_norm(TesContext *ctx, const TesiJacobiDevice *d, double *n
   return tesi_context_device(ctx)->to_host(ctx, norm, scalars_of(d) + NORM, sizeof *norm);
 }
 
-static TesStatus on_device(const TesiJacobi *j, double target, int most, TesVector *r, TesVector *d) {
+static TesStatus on_device(const TesiJacobi *j, double norm, double target, int most, TesVector *r,
+                           TesVector *d) {
   TesContext *ctx = j->op->context;
   TesStatus status = TES_OK;
   TesiJacobiDevice *own = j->device;
   Iteration iteration = {j, r, d};
   long long n = r->length;
-  double norm, *partial = parts_of(own);
+  double *partial = parts_of(own);
   const void *inverse = j->inverse->data;
   expect(ctx, j, r, d);
   TES_TRY(tes_vector_fill(d, 0));
   TES_TRY(tesi_context_device(ctx)->fill(ctx, TES_DOUBLE, SCALARS, 0, own->memory));
   TES_TRY(launch(ctx, own, START, (void *[]){&n, &r->data, &inverse, &partial}));
   TES_TRY(finish(ctx, own));
-  TES_TRY(read_norm(ctx, own, &norm));
   /* Solves are much alike: the norm is looked at from the last but one iteration of the solve before on. */
   const int unseen = tesi_context_deterministic(ctx) ? 0 : own->usual - 2;
   for (int i = 0; norm > target; i++) {
@@ -146,13 +146,13 @@ static TesStatus scale(const TesVector *r, const TesVector *inverse, TesVector *
   return tesi_device_multiply(r->context, TES_DOUBLE, r->length, 1, r->data, inverse->data, z->data);
 }
 
-TesStatus tesi_jacobi_cg(const TesiJacobi *j, double target, int most, TesVector *r, TesVector *d) {
+TesStatus tesi_jacobi_cg(const TesiJacobi *j, double norm, double target, int most, TesVector *r,
+                         TesVector *d) {
   TesContext *ctx = j->op->context;
   TesStatus status = TES_OK;
-  double norm, rz = 0;
-  if (j->device) return on_device(j, target, most, r, d);
+  double rz = 0;
+  if (j->device) return on_device(j, norm, target, most, r, d);
   TES_TRY(tes_vector_fill(d, 0));
-  TES_TRY(tes_vector_norm(r, &norm));
   for (int i = 0; norm > target; i++) {
     double before = rz, pq;
     if (i == most) return TES_NOT_CONVERGED;

@@ -14,9 +14,10 @@ typedef struct TesiJacobi {
   TesiJacobiDevice *device; /* NULL: vector by vector, on any device */
 } TesiJacobi;
 
-/* d <- about A^-1 r until |r| <= target; r becomes the residual. Errors: TES_NOT_CONVERGED after `most` iterations,
- * TES_NAN. */
-TesStatus tesi_jacobi_cg(const TesiJacobi *jacobi, double target, int most, TesVector *r, TesVector *d);
+/* d <- about A^-1 r until |r| <= target; r becomes the residual. norm: |r|. Errors: TES_NOT_CONVERGED after `most`
+ * iterations, TES_NAN. */
+TesStatus tesi_jacobi_cg(const TesiJacobi *jacobi, double norm, double target, int most, TesVector *r,
+                         TesVector *d);
 
 /* For vectors of so many entries on a device with kernels; on others *device stays NULL. */
 TesStatus tesi_jacobi_device_create(TesContext *ctx, int64_t length, TesiJacobiDevice **device);

@@ -80,7 +80,7 @@ TesStatus tesi_move_projected(const TesSpace *from, const TesVector *u, const Te
   TES_TRY(tes_vector_norm(w[Q], &size)); /* where cells were refined alone the difference is round-off */
   TES_TRY(find_inverse(mass, w[INVERSE]));
   const TesiJacobi cg = {mass, w[INVERSE], w[Z], w[Q], w[P], NULL};
-  TES_TRY(tesi_jacobi_cg(&cg, fmax(tolerance * norm, round_off * size), MOST, w[R], w[D]));
+  TES_TRY(tesi_jacobi_cg(&cg, norm, fmax(tolerance * norm, round_off * size), MOST, w[R], w[D]));
   TES_TRY(correct_mean(mass, w[R], w[P], w[Q], w[D]));
   TES_TRY(tes_vector_axpy(1, w[D], v));
 done:

@@ -118,7 +118,8 @@ typedef struct TesiProjection {
   /* work */
   TesVector *b, *r, *x, *d, *z, *q, *s;        /* velocities */
   TesVector *pb, *pr, *pd, *pz, *pq, *pn, *ps; /* pressures */
-  TesVector *ones;                             /* a pressure of 1 */
+  TesVector *ones, *weights; /* a pressure of 1, and the mass times that; NULL: no mean was asked for */
+  double volume;
 } TesiProjection;
 
 static inline TesiProjection *tesi_projection_of(const TesProblem *problem) {

@@ -267,6 +267,7 @@ void tesi_projection_destroy(TesProblem *p) {
                                  &pr->pn,
                                  &pr->ps,
                                  &pr->ones,
+                                 &pr->weights,
                                  &pr->inverse,
                                  &pr->load,
                                  &pr->balance,

@@ -123,7 +123,7 @@ static TesStatus find_response(TesiProjection *pr, int c) {
   TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
   TES_TRY(tes_vector_norm(pr->r, &norm));
   const TesiJacobi cg = {pr->op, pr->inverse, pr->z, pr->q, pr->s, NULL};
-  TES_TRY(tesi_jacobi_cg(&cg, 1e-10 * norm, MOST, pr->r, d->response[c]));
+  TES_TRY(tesi_jacobi_cg(&cg, norm, 1e-10 * norm, MOST, pr->r, d->response[c]));
   TES_TRY(tes_vector_dot(&weights, &part, &d->gain[c]));
 done:
   return status;

@@ -78,7 +78,8 @@ TesStatus tesi_projection_velocity(TesProblem *p, const TesVector *b, const TesV
     TES_TRY(find_residual(pr, b, x, pr->r, &norm));
   }
   const TesiJacobi cg = {pr->op, pr->inverse, pr->z, pr->q, pr->s, pr->jacobi};
-  TES_TRY(tesi_jacobi_cg(&cg, fmax(share * p->tolerance * reference, 1e-15 * norm), MOST, pr->r, pr->d));
+  TES_TRY(
+      tesi_jacobi_cg(&cg, norm, fmax(share * p->tolerance * reference, 1e-15 * norm), MOST, pr->r, pr->d));
   TES_TRY(tes_vector_axpy(1, pr->d, x));
 done:
   return status;
@@ -176,7 +177,7 @@ TesStatus tesi_projection_project(TesProblem *p, TesVector *b, TesVector *x) {
   TES_TRY(tes_vector_norm(b, &norm));
   const TesiJacobi cg = {pr->pressure_mass,  pr->pressure_inverse, pr->pz, pr->pq, pr->pd,
                          pr->pressure_jacobi};
-  TES_TRY(tesi_jacobi_cg(&cg, fmin(1e-4, 1e-2 * p->tolerance) * norm, MOST, b, x));
+  TES_TRY(tesi_jacobi_cg(&cg, norm, fmin(1e-4, 1e-2 * p->tolerance) * norm, MOST, b, x));
 done:
   return status;
 }
@@ -185,11 +186,14 @@ TesStatus tesi_projection_remove_mean(TesProblem *p, TesVector *v) {
   TesiProjection *pr = tesi_projection_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  double sum, volume;
-  TES_TRY(tes_operator_apply(pr->pressure_mass, pr->ones, pr->pq));
-  TES_TRY(tes_vector_dot(pr->pq, pr->ones, &volume));
-  TES_TRY(tes_vector_dot(pr->pq, v, &sum));
-  TES_TRY(tes_vector_axpy(-sum / volume, pr->ones, v));
+  double sum;
+  if (!pr->weights) {
+    TES_TRY(tes_vector_create(ctx, pr->p.length, TES_DOUBLE, &pr->weights));
+    TES_TRY(tes_operator_apply(pr->pressure_mass, pr->ones, pr->weights));
+    TES_TRY(tes_vector_dot(pr->weights, pr->ones, &pr->volume));
+  }
+  TES_TRY(tes_vector_dot(pr->weights, v, &sum));
+  TES_TRY(tes_vector_axpy(-sum / pr->volume, pr->ones, v));
 done:
   return status;
 }
