@@ -1,11 +1,11 @@
 /* Run: ctest -R t7_supports. Supports of elasticity on groups of curves and points: forces on beams as statics has
- * them, a plate whose solution elements hold, coarse levels and hanging nodes among them; springs against a rod in one
- * dimension; groups of Gmsh files and what is refused. */
+ * them, a strip whose solution elements hold, on the host and by kernels, hanging nodes among them; springs against a
+ * rod in one dimension; groups of Gmsh files and what is refused. */
 #include "elasticity_testing.h"
 
 /* ---- coarse meshes: a row of unit cells along x -------------------------------------------------------- */
 
-enum { LENGTH = 4, CORNERS = 4 * (LENGTH + 1) };
+enum { LENGTH = 4 };
 
 /* Groups: 0 the corner or edge at x = z = 0 (2D: y = 0), 1 that at x = LENGTH. Faces: 2 at x = 0, 3 at x = LENGTH, 4
  * all others. False: no trees. */
@@ -53,11 +53,10 @@ static double force_on(const TesProblem *problem, int number, const char *of) {
 }
 
 /* A strip that is pulled, plane stress: u = s x / E, v = -nu s y / E, held in a corner, and in height in another. */
-static void a_strip_on_two_points(void **state) {
+static void check_strip(void) {
   TesMesh *mesh;
   TesSolveResult result;
   double l2, h1;
-  (void)state;
   for (int refined = 0; refined < 2; refined++) {
     if (!beam(2, refined ? keep(expression("1.6 - x - y")) : NULL, &mesh)) return;
     const double E = 10, nu = 0.25, s = 3;
@@ -87,6 +86,19 @@ static void a_strip_on_two_points(void **state) {
     tes_mesh_destroy(&mesh);
     forget();
   }
+}
+
+static void a_strip_on_two_points(void **state) {
+  TesContext *const host = ctx;
+  (void)state;
+  check_strip();
+  if (TEST_THREAD_SANITIZER) return;
+  assert_int_equal(
+      tes_context_create(&(TesContextDesc){.device = "emulator", .verbosity = TES_QUIET}, &ctx, NULL, 0),
+      TES_OK);
+  check_strip();
+  tes_context_destroy(&ctx);
+  ctx = host;
 }
 
 /* On two edges, under f = (0, 0, -(1 + x)) and a shear on its end: forces on the supports by the balance of forces and

@@ -61,6 +61,35 @@ static void everything_is_read(void **state) {
   tes_case_destroy(&c);
 }
 
+static void goals_are_known(void **state) {
+  static const struct {
+    const char *text;
+    TesGoalKind kind;
+    const char *where, *of;
+  } goals[] = {{"{point: [0.5, 0.25], of: v}", TES_GOAL_POINT, NULL, "v"},
+               {"{mean: domain}", TES_GOAL_MEAN, "domain", NULL},
+               {"{integral: notch, of: u}", TES_GOAL_INTEGRAL, "notch", "u"},
+               {"{force: outer, of: y}", TES_GOAL_FORCE, "outer", "y"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof goals / sizeof *goals; i++) {
+    char text[300];
+    TesCase *c;
+    snprintf(text, sizeof text,
+             "problem: elasticity\nmesh: {l_shape: {dim: 2}}\ndata: {young: 1, poisson: 0.3}\n"
+             "solver: {smoother: chebyshev, smoother_degree: 7}\nadapt: {estimator: dwr, goal: %s}\n",
+             goals[i].text);
+    if (tes_case_parse(ctx, text, "a.yaml", 0, NULL, &c)) fail_msg("%s", tes_context_message(ctx));
+    assert_int_equal(c->adapt.goal.kind, goals[i].kind);
+    assert_int_equal(!c->adapt.goal.where, !goals[i].where);
+    if (goals[i].where) assert_string_equal(c->adapt.goal.where, goals[i].where);
+    assert_int_equal(!c->adapt.goal.of, !goals[i].of);
+    if (goals[i].of) assert_string_equal(c->adapt.goal.of, goals[i].of);
+    assert_int_equal(c->problem.solver.smoother_degree, 7);
+    assert_true(c->mesh.file_groups);
+    tes_case_destroy(&c);
+  }
+}
+
 static void domains_are_known(void **state) {
   (void)state;
   static const struct {
@@ -207,6 +236,7 @@ static void mistakes_are_told(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(everything_is_read, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(goals_are_known, set_up, tear_down),
       cmocka_unit_test_setup_teardown(domains_are_known, set_up, tear_down),
       cmocka_unit_test_setup_teardown(null_takes_away, set_up, tear_down),
       cmocka_unit_test_setup_teardown(trees_have_no_patches, set_up, tear_down),

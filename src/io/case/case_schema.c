@@ -76,7 +76,9 @@
        .lists = true,                                                                                        \
        .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
-       .help = "elasticity: u = this list, where null leaves a component free; `exact`: data.exact"},        \
+       .help =                                                                                               \
+           "elasticity: u = this list, where null leaves a component free; `exact`: data.exact; also on "    \
+           "named groups of curves and points of a mesh file"},                                              \
       {.path = "boundary." name ".traction",                                                                 \
        .type = TESI_KEY_BOUNDARY,                                                                            \
        .lists = true,                                                                                        \
