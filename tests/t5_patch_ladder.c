@@ -1,6 +1,7 @@
 /* Run: ctest -R t5_patch_ladder. Every variant of the patch kernel that is there to be measured against the plain
  * sweep, in 2D and 3D: on the emulator with the threads in several orders, and on a GPU where there is one; what moves
- * data alone against its own sums; conflicts of banks against counts by hand. Brief: all, of the degrees named. */
+ * data alone against its own sums; conflicts of banks against counts by hand. Brief: all, of the degrees named, or a
+ * degree of each where none is. */
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
 #include "kernels/patch_ladder.h"
@@ -82,9 +83,10 @@ static void all_variants(const char *device, int dim, int most) {
   static const int sizes[][3] = {{4, 3, 5}, {5, 4, 2}, {3, 2, 3}, {11, 2, 3}},
                    flat[][3] = {{6, 7, 0}, {7, 4, 0}, {5, 2, 0}, {150, 3, 0}};
   TesContext *ctx = test_device(device);
+  const bool each_once = test_brief() && !getenv("TESSERA_TEST_DEGREES");
   for (const BenchLadderVariant *v = bench_ladder_variants; ctx && v->name; v++)
     for (int degree = 1; degree <= most; degree++)
-      if (test_degree(degree)) {
+      if (test_degree(degree) && (!each_once || degree == 1 + (v - bench_ladder_variants + dim) % most)) {
         const int *cells = (dim == 2 ? flat : sizes)[degree == 1 ? 3 : degree > 3 ? 2 : degree % 3];
         const int number = (int)(v - bench_ladder_variants) + degree + dim;
         tesi_fiber_order((TesiOrder)(number % 3), (uint64_t)number);
@@ -130,7 +132,7 @@ static void highest_degree_is_right(void **state) {
                  {"dense", 2, 7, TES_DOUBLE},
                  {"separate_boundary", 2, 8, TES_DOUBLE}};
   TesContext *ctx = test_device("emulator");
-  for (size_t i = 0; ctx && i < sizeof highest / sizeof *highest; i++)
+  for (size_t i = 0; ctx && i < sizeof highest / sizeof *highest; i += test_brief() ? 3 : 1)
     run_case(ctx, bench_ladder_find(highest[i].name),
              &(Case){.dim = highest[i].dim,
                      .degree = highest[i].degree,
