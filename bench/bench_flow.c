@@ -114,6 +114,8 @@ static void print_counts(TesiCounts before) {
   const TesiCounts after = counts_now();
   const double n = steps;
   if (!tesi_has_kernels(ctx)) return;
+  const TesiKernelState *state = tesi_context_device_state(ctx);
+  printf("device memory %.3f GB\n", (double)state->blocks.held * 1e-9);
   printf("a step asks for %.1f launches, %.1f graphs, %.1f copies to the host, %.1f to the device, %.1f "
          "allocations\n",
          (double)(after.launches - before.launches) / n, (double)(after.graphs - before.graphs) / n,
