@@ -4,12 +4,17 @@
  *   across: w_i = nu (sum over a /= i of Ld in direction a) u_i + alpha u_i
  *   rows:   y_i = Mc w_i + nu Lc u_i - D' p along i,   y_p = -sum over i of D u_i
  * No shared memory, about 40 registers. An entry of a velocity takes 2 (3 n (dim - 1) + 2 (2 n + 1) + 2 n) flops and
- * as many reads, which but for the first come from the caches; bytes: x, w and y, 4 numbers an entry. */
+ * as many reads, which but for the first come from the caches; bytes: x, w and y, 4 numbers an entry.
+ * Of flows in time, any degree:
+ *   mass:       y_i += factor Mc x_i along i: 3 numbers an entry
+ *   divergence: y = sum over i of D u_i, parts of sum over i of |D u_i|^2: 2 numbers an entry of the pressure and
+ *               1 of a velocity; shared memory: a double a thread */
 #include "kernel.h"
 
 #define THREADS 256
 #include "rt_entries.h"
 #include "band_rows.h"
+#include "sums.h"
 
 /* Grid: blocks of entries, components. */
 TESK_KERNEL(tesk_saddle_across, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)w, (TeskSaddle)s) {
@@ -42,4 +47,35 @@ TESK_KERNEL(tesk_saddle_rows, THREADS, 1, (const real *TESK_RESTRICT)x, (const r
     }
     y[e.place] = (keep ? b[e.place] : 0) + sign * sum;
   }
+}
+
+/* Grid: blocks of entries, components. */
+TESK_KERNEL(tesk_saddle_mass, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y, (TeskSaddle)s,
+            (real)factor) {
+  const int i = (int)blockIdx.y;
+  FOR_ENTRIES(id, size_of(&s.parts, i)) {
+    const TeskEntry e = entry_of(&s.parts, i, id);
+    y[e.place] += factor * band_row(&s.mass[i], e.at[i], x + e.place - e.at[i] * e.step[i], e.step[i]);
+  }
+}
+
+/* y: the pressures alone; roots[block]: the root of its part, so that their squares add up. */
+TESK_KERNEL(tesk_saddle_divergence, THREADS, 1, (const real *TESK_RESTRICT)u, (real *)y, (double *)roots,
+            (TeskSaddle)s) {
+  TESK_SHARED(memory);
+  const int p = s.parts.dim;
+  double squares = 0;
+  FOR_ENTRIES(id, size_of(&s.parts, p)) {
+    const TeskEntry e = entry_of(&s.parts, p, id);
+    real sum = 0;
+    for (int d = 0; d < p; d++) {
+      const real slope =
+          band_row(&s.derivative[d], e.at[d], u + line_of(&s.parts, d, d, e.at), step_of(&s.parts, d, d));
+      sum += slope;
+      squares += (double)slope * (double)slope;
+    }
+    y[id] = sum;
+  }
+  squares = add_threads(squares, (double *)memory);
+  if (threadIdx.x == 0) roots[blockIdx.x] = sqrt(squares);
 }

@@ -51,6 +51,7 @@ static TesStatus clear_flow(const TesSpace *space, TesVector *v) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double *values = NULL;
+  if (!tesi_rt_knows(tesi_space_rt(space))) return TES_OK;
   TES_ALLOC(&values, v->length);
   TES_TRY(tes_vector_get(v, values));
   tesi_rt_clear(tesi_space_rt(space), values);
@@ -63,9 +64,9 @@ done:
 TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
   TesStatus status = TES_OK;
   if (p->space->element == TES_ELEMENT_DG) return TES_OK;
-  if (tesi_space_rt(p->space)) return clear_flow(p->space, v);
   if (p->free && v->precision == TES_DOUBLE)
     return tesi_device_multiply(p->context, TES_DOUBLE, v->length, 1, v->data, p->free->data, v->data);
+  if (tesi_space_rt(p->space)) return clear_flow(p->space, v);
   for (int c = 0; c < p->space->parts && status == TES_OK; c++) {
     TesVector of_v = tesi_space_range(p->space, v, c);
     status = clear_component(p->space->part[c], &of_v);

@@ -226,26 +226,18 @@ done:
   return status;
 }
 
-TesStatus tesi_stokes_correct(TesProblem *p, TesVector *r, TesVector *u) {
+TesStatus tesi_stokes_correct(TesProblem *p, TesVector *r, TesVector *const work[2], TesVector *u) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesVector *single[2] = {NULL, NULL}, *part = NULL;
   double norm;
-  const TesPrecision precision = p->cycle;
-  for (int i = 0; i < p->space->dim; i++) {
-    TES_TRY(tes_vector_part(p->space, r, i, &part));
-    TES_TRY(tes_vector_fill(part, 0));
-    tes_vector_destroy(&part);
-  }
+  TesVector velocity = tesi_vector_range(r, 0, tesi_space_rt(p->space)->offset[p->space->dim]);
+  TES_TRY(tes_vector_fill(&velocity, 0));
   TES_TRY(tes_vector_norm(r, &norm));
   if (!(norm > 0)) goto done;
-  for (int i = 0; i < 2; i++) TES_TRY(tes_vector_create(ctx, r->length, precision, &single[i]));
-  TES_TRY(tes_vector_copy(r, 1 / norm, single[0]));
-  TES_TRY(tes_multigrid_cycle(p->multigrid, single[0], single[1], true));
-  TES_TRY(tes_vector_axpy(norm, single[1], u));
+  TES_TRY(tes_vector_copy(r, 1 / norm, work[0]));
+  TES_TRY(tes_multigrid_cycle(p->multigrid, work[0], work[1], true));
+  TES_TRY(tes_vector_axpy(norm, work[1], u));
 done:
-  tes_vector_destroy(&part);
-  for (int i = 0; i < 2; i++) tes_vector_destroy(&single[i]);
   return status;
 }
 
@@ -259,16 +251,18 @@ static TesStatus clean_divergence(TesProblem *p) {
   const double small = p->options.smoother == TES_SMOOTHER_CELL_PATCH ? 1e-9 : 1e-13;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesVector *r = NULL;
+  TesVector *r = NULL, *work[2] = {NULL};
   double divergence, gradient;
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &r));
+  for (int i = 0; i < 2; i++) TES_TRY(tes_vector_create(ctx, r->length, p->cycle, &work[i]));
   for (int i = 0; i < CYCLES; i++) {
     TES_TRY(tes_operator_residual(p->op, p->b, p->u, r));
     TES_TRY(measure_divergence(p, r, &divergence, &gradient));
     if (!(divergence > small * gradient) || !isfinite(divergence)) break;
-    TES_TRY(tesi_stokes_correct(p, r, p->u));
+    TES_TRY(tesi_stokes_correct(p, r, work, p->u));
   }
 done:
+  for (int i = 0; i < 2; i++) tes_vector_destroy(&work[i]);
   tes_vector_destroy(&r);
   return status;
 }

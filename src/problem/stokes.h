@@ -17,8 +17,8 @@ void tesi_stokes_faces(const TesProblem *problem, TesiFlowFace face[6]);
  * (TES_INVALID_INPUT tells it); what rounding leaves in b is taken away. */
 TesStatus tesi_stokes_balance(const TesProblem *problem, double flux, TesVector *b);
 /* u <- u + the cycle applied to the divergence in r = b - K u, whose velocity part becomes 0: the correction is then as
- * small as the divergence, and so is the round-off of a float32 cycle. */
-TesStatus tesi_stokes_correct(TesProblem *problem, TesVector *r, TesVector *u);
+ * small as the divergence, and so is the round-off of a float32 cycle. work: two vectors of the cycle's precision. */
+TesStatus tesi_stokes_correct(TesProblem *problem, TesVector *r, TesVector *const work[2], TesVector *u);
 /* The pressure in u gets the mean zero where it is undetermined. */
 TesStatus tesi_stokes_remove_mean(const TesProblem *problem, TesVector *u);
 

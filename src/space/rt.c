@@ -78,6 +78,12 @@ bool tesi_rt_closed(const TesiRt *rt) {
   return true;
 }
 
+bool tesi_rt_knows(const TesiRt *rt) {
+  for (int d = 0; d < rt->dim; d++)
+    if (tesi_rt_first(&rt->axis[d]) > 0 || tesi_rt_end(&rt->axis[d]) < rt->axis[d].nodes) return true;
+  return false;
+}
+
 void tesi_rt_clear(const TesiRt *rt, double *v) {
   for (int i = 0; i < rt->dim; i++) {
     int64_t inner = 1;

@@ -55,6 +55,8 @@ static inline int tesi_rt_node(const TesiRtAxis *a, int c, int i) {
 }
 /* Whether nothing fixes the constant of the pressure: the normal component is known on all faces. */
 bool tesi_rt_closed(const TesiRt *rt);
+/* Whether some node is known. */
+bool tesi_rt_knows(const TesiRt *rt);
 /* v <- 0 at known nodes; host array over the whole space. */
 void tesi_rt_clear(const TesiRt *rt, double *v);
 

@@ -6,7 +6,9 @@
 #include "base/team.h"
 #include "basis/gauss.h"
 #include "basis/lagrange.h"
+#include "device/kernel.h"
 #include "functional/batch_faces.h"
+#include "operator/rt_convection/rt_convection_device.h"
 
 enum { LANES = TESI_RT_CONVECTION_LANES, FACE = TESI_FLOW_POINTS * TESI_FLOW_POINTS };
 
@@ -16,6 +18,18 @@ static void fill_tables(TesiRtConvection *c) {
   tesi_flow_tables(c->n, c->q, &c->table);
   tesi_lagrange(c->q, c->table.x, c->q, c->table.x, NULL, c->derivative);
   for (int end = 0; end < 2; end++) tesi_rt_legendre(c->n, 1, end, c->end[end], NULL);
+}
+
+static TesStatus allocate(TesiRtConvection *c, int64_t aside) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  TES_ALLOC(&c->u, c->space->length);
+  TES_ALLOC(&c->y, c->space->length);
+  TES_ALLOC(&c->aside, aside);
+  TES_ALLOC(&c->work, c->share * c->threads + LANES);
+  TES_ALLOC(&c->rates, c->batches);
+done:
+  return status;
 }
 
 TesStatus tesi_rt_convection_create(const TesSpace *space, TesiRtConvection **convection) {
@@ -28,6 +42,10 @@ TesStatus tesi_rt_convection_create(const TesSpace *space, TesiRtConvection **co
   TES_CHECK(space->degree >= 1 && space->degree <= TESI_RT_CONVECTION_DEGREE,
             "convection of element rt has the degrees 1 to %d, got %d", TESI_RT_CONVECTION_DEGREE,
             space->degree);
+  TES_CHECK(
+      !tesi_has_kernels(ctx) || rt->dim == 2 || space->degree <= TESI_RT_CONVECTION_SPACE,
+      "convection of element rt has kernels for the degrees 1 to %d in space, got %d: take --device cpu",
+      TESI_RT_CONVECTION_SPACE, space->degree);
   TES_NEW(&c);
   c->context = ctx, c->space = space, c->rt = rt;
   c->n = rt->n, c->q = (3 * rt->n + 1) / 2;
@@ -46,11 +64,7 @@ TesStatus tesi_rt_convection_create(const TesSpace *space, TesiRtConvection **co
     c->aside_at[i] = aside;
     aside += c->aside_size[i] * c->cells;
   }
-  TES_ALLOC(&c->u, space->length);
-  TES_ALLOC(&c->y, space->length);
-  TES_ALLOC(&c->aside, aside);
-  TES_ALLOC(&c->work, c->share * c->threads + LANES);
-  TES_ALLOC(&c->rates, c->batches);
+  TES_TRY(tesi_has_kernels(ctx) ? tesi_rt_convection_device_create(c, &c->device) : allocate(c, aside));
   *convection = c;
   c = NULL;
 done:
@@ -73,6 +87,7 @@ void tesi_rt_convection_destroy(TesiRtConvection **convection) {
   tesi_free(ctx, &c->aside);
   tesi_free(ctx, &c->work);
   tesi_free(ctx, &c->rates);
+  tesi_rt_convection_device_destroy(ctx, &c->device);
   tesi_free(ctx, &c);
 }
 
@@ -85,10 +100,6 @@ static void side_cell(const TesiRt *rt, int side, int64_t number, int cell[3]) {
     cell[e] = e == d ? (side % 2 ? rt->axis[e].cells - 1 : 0) : (int)(number % rt->axis[e].cells);
     if (e != d) number /= rt->axis[e].cells;
   }
-}
-
-static int64_t side_cells(const TesiRtConvection *c, int side) {
-  return c->cells / c->rt->axis[side / 2].cells;
 }
 
 /* Points x[3][q^(dim - 1)] of a cell's face, and weights. */
@@ -123,8 +134,8 @@ static TesStatus fill_side(TesiRtConvection *c, int side, const TesiFlowFace *fa
   for (int i = 0; i < c->rt->dim; i++) {
     const TesFunction *g = face->g[i];
     if (i == d || !g || (tes_function_constant(g, &zero) && zero == 0)) continue;
-    TES_ALLOC(&s->g[i], side_cells(c, side) * (c->rt->dim == 2 ? c->q : c->q * c->q));
-    for (int64_t k = 0; k < side_cells(c, side); k++) {
+    TES_ALLOC(&s->g[i], tesi_rt_convection_side_cells(c, side) * (c->rt->dim == 2 ? c->q : c->q * c->q));
+    for (int64_t k = 0; k < tesi_rt_convection_side_cells(c, side); k++) {
       int cell[3];
       side_cell(c->rt, side, k, cell);
       const int count = face_points(c, side, cell, x, w);
@@ -141,6 +152,7 @@ TesStatus tesi_rt_convection_face(TesiRtConvection *c, const TesiFlowFace *face)
   TesStatus status = TES_OK;
   for (int side = 0; side < 2 * c->rt->dim; side++)
     if (!c->rt->axis[side / 2].periodic) TES_TRY(fill_side(c, side, &face[side]));
+  if (c->device) TES_TRY(tesi_rt_convection_device_sides(c));
 done:
   return status;
 }
@@ -182,7 +194,7 @@ static void add_side(const TesiRtConvection *c, int side, double *y) {
   double x[3 * FACE], w[FACE], normal[FACE], value[FACE];
   if (s->kind == TESI_FLOW_SLIP) return;
   const double share = s->kind == TESI_FLOW_OUTFLOW ? 0.5 : 1;
-  for (int64_t k = 0; k < side_cells(c, side); k++) {
+  for (int64_t k = 0; k < tesi_rt_convection_side_cells(c, side); k++) {
     int cell[3];
     bool enters = false;
     side_cell(c->rt, side, k, cell);
@@ -248,6 +260,7 @@ TesStatus tesi_rt_convection_apply(TesiRtConvection *c, const TesVector *u, TesV
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = c->rt;
+  if (c->device) return tesi_rt_convection_device_apply(c, u, b, rate);
   const int bits = tes_context_simd_bits(ctx);
   const Task task = {c, TESI_SIMD_PICK(bits, tesi_rt_convection_cells)};
   TES_TRY(tes_vector_get(u, c->u));

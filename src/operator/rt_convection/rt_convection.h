@@ -17,13 +17,13 @@
  * the 1D matrix of polynomials through the points. Each cell reads its neighbours and adds to none: what it gives to
  * the nodes at its upper faces is put aside, and added by the cell above. Flops a cell in 3D, n = k + 1, q points:
  * about 2 (18 q^4 + 12 q^3 n + 72 q^2 n). Bytes: the velocity read, N written, 2 n^(dim - 1) a component and cell put
- * aside. */
+ * aside. Devices with kernels do the same, a few cells a block (src/kernels/rt_convection.cu). */
 #ifndef TESI_RT_CONVECTION_H
 #define TESI_RT_CONVECTION_H
 
 #include "functional/flow.h"
 
-enum { TESI_RT_CONVECTION_DEGREE = 8, TESI_RT_CONVECTION_LANES = 8 };
+enum { TESI_RT_CONVECTION_DEGREE = 8, TESI_RT_CONVECTION_SPACE = 4, TESI_RT_CONVECTION_LANES = 8 };
 
 /* Given tangential velocities at the points of the faces of one side of the box. */
 typedef struct TesiRtConvectionSide {
@@ -31,6 +31,7 @@ typedef struct TesiRtConvectionSide {
   double *g[3]; /* [cells of the side][points], x fastest; NULL: 0 */
 } TesiRtConvectionSide;
 
+typedef struct TesiRtConvectionDevice TesiRtConvectionDevice;
 typedef struct TesiRtConvection {
   TesContext *context;
   const TesSpace *space;
@@ -44,9 +45,10 @@ typedef struct TesiRtConvection {
   int64_t aside_size[3], aside_at[3];   /* what a cell puts aside for a component; where those of it begin */
   double *u, *y, *aside, *work, *rates; /* work: [threads][share]; rates: [batches] */
   TesiRtConvectionSide side[6];
+  TesiRtConvectionDevice *device; /* instead of u to rates; NULL on the host */
 } TesiRtConvection;
 
-/* On the host, degrees 1 to TESI_RT_CONVECTION_DEGREE. The space outlives it. */
+/* Degrees 1 to TESI_RT_CONVECTION_DEGREE, with kernels in 3D to TESI_RT_CONVECTION_SPACE. The space outlives it. */
 TesStatus tesi_rt_convection_create(const TesSpace *space, TesiRtConvection **convection);
 void tesi_rt_convection_destroy(TesiRtConvection **convection);
 /* What holds on the boundary from now on: face[2 dim], with functions of one time. Errors: TES_NAN with the point. */
@@ -68,6 +70,9 @@ void tesi_rt_convection_cells_128(const TesiRtConvection *c, int64_t first, int6
 void tesi_rt_convection_cells_256(const TesiRtConvection *c, int64_t first, int64_t end, double *work);
 void tesi_rt_convection_cells_512(const TesiRtConvection *c, int64_t first, int64_t end, double *work);
 
+static inline int64_t tesi_rt_convection_side_cells(const TesiRtConvection *c, int side) {
+  return c->cells / c->rt->axis[side / 2].cells;
+}
 /* A cell by its number, x fastest. */
 static inline void tesi_rt_cell(const TesiRt *rt, int64_t number, int cell[3]) {
   const int x = rt->axis[0].cells, y = rt->axis[1].cells;

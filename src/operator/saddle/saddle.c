@@ -61,25 +61,31 @@ done:
 
 TesStatus tesi_saddle_add_mass(const TesOperator *op, double factor, const TesVector *x, TesVector *y) {
   const TesiSaddle *s = tesi_saddle_of(op);
+  if (s->device) return tesi_saddle_device_add_mass(op, factor, x->data, y->data);
   for (int i = 0; i < s->rt->dim; i++)
     product(op, &s->axis[i].mass, s->rt->extent[i], i, factor, true, at(op, x->data, s->rt->offset[i]),
             at(op, y->data, s->rt->offset[i]));
   return TES_OK;
 }
 
-TesStatus tesi_saddle_stretching(const TesOperator *op, const TesVector *u, double *square) {
+TesStatus tesi_saddle_divergence(const TesOperator *op, const TesVector *u, TesVector *r,
+                                 double *stretching) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  TesVector *derivative = NULL;
+  TesVector *derivative = NULL,
+            to = tesi_vector_range(r, s->rt->offset[s->rt->dim], tesi_rt_size(s->rt, s->rt->dim));
   double norm;
-  *square = 0;
-  TES_TRY(tes_vector_create(ctx, tesi_rt_size(s->rt, s->rt->dim), TES_DOUBLE, &derivative));
+  if (s->device) return tesi_saddle_device_divergence(op, u->data, to.data, stretching);
+  *stretching = 0;
+  TES_TRY(tes_vector_create(ctx, to.length, TES_DOUBLE, &derivative));
+  TES_TRY(tes_vector_fill(&to, 0));
   for (int i = 0; i < s->rt->dim; i++) {
     product(op, &s->axis[i].derivative, s->rt->extent[i], i, 1, false, at(op, u->data, s->rt->offset[i]),
             derivative->data);
     TES_TRY(tes_vector_norm(derivative, &norm));
-    *square += norm * norm;
+    *stretching += norm * norm;
+    TES_TRY(tes_vector_axpy(1, derivative, &to));
   }
 done:
   tes_vector_destroy(&derivative);

@@ -49,11 +49,10 @@ double tesi_saddle_boundary_penalty(TesPenalty penalty, int k, double h);
 TesStatus tesi_saddle_axis_create(TesContext *ctx, const TesiRtAxis *a, TesPenalty penalty,
                                   TesiSaddleAxis *axis);
 void tesi_saddle_axis_free(TesContext *ctx, TesiSaddleAxis *axis);
-/* y <- y + factor M x with the mass matrix M of velocities; rows of known nodes and pressures get nothing. Float64, on
- * the host. */
+/* y <- y + factor M x with the mass matrix M of velocities; rows of known nodes and pressures get nothing. Float64. */
 TesStatus tesi_saddle_add_mass(const TesOperator *op, double factor, const TesVector *x, TesVector *y);
-/* *square <- the sum over i of |d u_i / d x_i|^2 in L2. Float64, on the host. */
-TesStatus tesi_saddle_stretching(const TesOperator *op, const TesVector *u, double *square);
+/* The pressures of r <- B u, *stretching <- the sum over i of |d u_i / d x_i|^2 in L2. Float64. */
+TesStatus tesi_saddle_divergence(const TesOperator *op, const TesVector *u, TesVector *r, double *stretching);
 /* By quadrature cell by cell and face by face (saddle_ref.c). */
 TesStatus tesi_saddle_apply_ref(const TesOperator *op, const double *x, double *y);
 

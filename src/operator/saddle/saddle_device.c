@@ -1,16 +1,19 @@
 #include "operator/saddle/saddle_device.h"
 #include "device/kernel.h"
+#include "device/vector.h"
 #include "operator/saddle/saddle_tiles.h"
 #include "space/rt_device.h"
 #include "tensor/band_device.h"
 
-enum { THREADS = 256, BANDS = 5 };
+enum { THREADS = 256, BANDS = 5, BLOCKS = 1024 };
 
 struct TesiSaddleDevice {
   TeskSaddle arguments;
   TesiKernel across, rows;
   void *memory[3][BANDS], *work; /* device */
   TesiSaddleTiles *tiles;        /* where they serve, instead of all else */
+  TesiKernel mass, divergence;   /* of flows in time */
+  TesVector *roots;              /* [blocks] of the divergence; NULL: these two are not there */
 };
 
 static TesStatus upload_axis(const TesOperator *op, int d, TesiSaddleDevice *device) {
@@ -27,19 +30,33 @@ done:
   return status;
 }
 
+static TesStatus get_program(const TesOperator *op, TesiProgram **program) {
+  const TesiProgramDesc desc = {.file = "saddle.cu",
+                                .options = {op->precision == TES_SINGLE ? "real=float" : "real=double"}};
+  return tesi_program_get(op->context, &desc, program);
+}
+
+/* What kernels that take bands need. */
+static TesStatus upload_axes(const TesOperator *op, TesiSaddleDevice *device) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  TES_TRY(tesi_rt_parts(ctx, s->rt, &device->arguments.parts));
+  for (int d = 0; d < s->rt->dim; d++) TES_TRY(upload_axis(op, d, device));
+done:
+  return status;
+}
+
 /* A thread an entry, in two launches: for what saddle_tiles.cu does not serve. */
 static TesStatus create_entries(const TesOperator *op, TesiSaddleDevice *device) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
   TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "saddle.cu",
-                                .options = {op->precision == TES_SINGLE ? "real=float" : "real=double"}};
   device->arguments.nu = s->nu;
   device->arguments.alpha = s->alpha;
-  TES_TRY(tesi_rt_parts(ctx, s->rt, &device->arguments.parts));
-  for (int d = 0; d < s->rt->dim; d++) TES_TRY(upload_axis(op, d, device));
-  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(upload_axes(op, device));
+  TES_TRY(get_program(op, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_across", 0, &device->across));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_rows", 0, &device->rows));
   TES_TRY(tesi_context_device(ctx)->allocate(
@@ -70,7 +87,12 @@ void tesi_saddle_device_destroy(TesContext *ctx, TesiSaddleDevice **device) {
   tesi_saddle_tiles_destroy(ctx, &d->tiles);
   for (int i = 0; i < 3 * BANDS; i++) table->release(ctx, &d->memory[i / BANDS][i % BANDS]);
   table->release(ctx, &d->work);
+  tes_vector_destroy(&d->roots);
   tesi_free(ctx, device);
+}
+
+static unsigned blocks_of(const TesiRt *rt) {
+  return (unsigned)((tesi_rt_largest(rt) + THREADS - 1) / THREADS);
 }
 
 TesStatus tesi_saddle_device_add(const TesOperator *op, const void *b, double sign, const void *x, void *y) {
@@ -81,8 +103,7 @@ TesStatus tesi_saddle_device_add(const TesOperator *op, const void *b, double si
   if (d->tiles) return tesi_saddle_tiles_add(op, d->tiles, b, sign, x, y);
   int keep = b != NULL;
   float single = (float)sign;
-  const unsigned blocks = (unsigned)((tesi_rt_largest(s->rt) + THREADS - 1) / THREADS),
-                 dim = (unsigned)s->rt->dim;
+  const unsigned blocks = blocks_of(s->rt), dim = (unsigned)s->rt->dim;
   void *across[] = {&x, &d->work, &d->arguments},
        *rows[] = {&x,
                   &d->work,
@@ -93,6 +114,50 @@ TesStatus tesi_saddle_device_add(const TesOperator *op, const void *b, double si
                   op->precision == TES_SINGLE ? (void *)&single : (void *)&sign};
   TES_TRY(tesi_kernel_launch(ctx, &d->across, (TesiGrid){blocks, dim, 1}, THREADS, 0, across));
   TES_TRY(tesi_kernel_launch(ctx, &d->rows, (TesiGrid){blocks, dim + 1, 1}, THREADS, 0, rows));
+done:
+  return status;
+}
+
+/* ---- of flows in time ---------------------------------------------------------------------------------- */
+
+static TesStatus prepare_flow(const TesOperator *op, TesiSaddleDevice *d) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  if (d->roots) return TES_OK;
+  if (d->tiles) TES_TRY(upload_axes(op, d));
+  TES_TRY(get_program(op, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_mass", 0, &d->mass));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_divergence", THREADS * sizeof(double), &d->divergence));
+  TES_TRY(tes_vector_create(ctx, BLOCKS, TES_DOUBLE, &d->roots));
+done:
+  return status;
+}
+
+TesStatus tesi_saddle_device_add_mass(const TesOperator *op, double factor, const void *x, void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  TesiSaddleDevice *d = s->device;
+  void *arguments[] = {&x, &y, &d->arguments, &factor};
+  TES_TRY(prepare_flow(op, d));
+  TES_TRY(tesi_kernel_launch(ctx, &d->mass, (TesiGrid){blocks_of(s->rt), (unsigned)s->rt->dim, 1}, THREADS, 0,
+                             arguments));
+done:
+  return status;
+}
+
+TesStatus tesi_saddle_device_divergence(const TesOperator *op, const void *u, void *to, double *stretching) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiSaddleDevice *d = tesi_saddle_of(op)->device;
+  double norm;
+  TES_TRY(prepare_flow(op, d));
+  void *arguments[] = {&u, &to, &d->roots->data, &d->arguments};
+  TES_TRY(tesi_kernel_launch(ctx, &d->divergence, (TesiGrid){BLOCKS, 1, 1}, THREADS, THREADS * sizeof(double),
+                             arguments));
+  TES_TRY(tes_vector_norm(d->roots, &norm));
+  *stretching = norm * norm;
 done:
   return status;
 }

@@ -10,4 +10,8 @@ void tesi_saddle_device_destroy(TesContext *ctx, TesiSaddleDevice **device);
 /* y <- b + sign K x; b NULL: zero; y may be b. */
 TesStatus tesi_saddle_device_add(const TesOperator *op, const void *b, double sign, const void *x, void *y);
 
+/* Of flows in time: see saddle.h; device addresses. Their kernels are asked for when they are used first. */
+TesStatus tesi_saddle_device_add_mass(const TesOperator *op, double factor, const void *x, void *y);
+TesStatus tesi_saddle_device_divergence(const TesOperator *op, const void *u, void *to, double *stretching);
+
 #endif

@@ -12,8 +12,12 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   const int degree = tesi_space_usual_degree(TES_ELEMENT_RT, desc->degree);
   const TesTimeMethod method = desc->time.method;
   double alpha, nu = 1;
-  if (tesi_has_kernels(ctx))
-    TES_FAIL(TES_MISSING, "navier_stokes with element rt runs on the device cpu alone");
+  if (tesi_has_kernels(ctx) && p->mesh->dim == 3 && degree > TESI_RT_CONVECTION_SPACE)
+    TES_FAIL(
+        TES_MISSING,
+        "navier_stokes with element rt in space has the degrees 1 to %d on devices, got %d: take --device "
+        "cpu",
+        TESI_RT_CONVECTION_SPACE, degree);
   TES_CHECK(p->mesh->kind == TES_MESH_BOX, "element rt is for meshes of kind box; this one is not");
   TES_CHECK(degree >= 1 && degree <= TESI_RT_CONVECTION_DEGREE,
             "the degree of navier_stokes with element rt is 1 to %d, got %d", TESI_RT_CONVECTION_DEGREE,
@@ -32,6 +36,21 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
             "solver.local_solver: cg leaves a divergence: navier_stokes has exact");
   TES_TRY(tesi_stokes_check(p, desc));
 done:
+  return status;
+}
+
+/* On devices known nodes are cleared by a product. */
+static TesStatus mark_free(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesVector *marks = NULL;
+  if (!tesi_has_kernels(ctx) || !tesi_rt_knows(tesi_space_rt(p->space))) return TES_OK;
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &marks));
+  TES_TRY(tes_vector_fill(marks, 1));
+  TES_TRY(tesi_problem_clear(p, marks));
+  p->free = marks, marks = NULL;
+done:
+  tes_vector_destroy(&marks);
   return status;
 }
 
@@ -54,6 +73,8 @@ static TesStatus create_vectors(TesProblem *p) {
                                  &flow->sum};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
     TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, vectors[i]));
+  for (int i = 0; i < 2; i++) TES_TRY(tes_vector_create(ctx, p->space->length, p->cycle, &flow->cycle[i]));
+  TES_TRY(mark_free(p));
 done:
   return status;
 }
@@ -140,10 +161,10 @@ done:
 static void destroy(TesProblem *p) {
   TesiRtFlow *flow = p->rt_flow;
   if (!flow) return;
-  TesVector **const vectors[] = {&flow->old[0],     &flow->old[1],     &flow->old[2], &flow->carried[0],
-                                 &flow->carried[1], &flow->carried[2], &flow->b,      &flow->r,
-                                 &flow->d,          &flow->x,          &flow->w,      &flow->sum,
-                                 &flow->load};
+  TesVector **const vectors[] = {&flow->old[0],     &flow->old[1],     &flow->old[2],   &flow->carried[0],
+                                 &flow->carried[1], &flow->carried[2], &flow->b,        &flow->r,
+                                 &flow->d,          &flow->x,          &flow->w,        &flow->sum,
+                                 &flow->load,       &flow->given,      &flow->cycle[0], &flow->cycle[1]};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
   for (int i = 0; i < TESI_RT_FLOW_SYSTEMS; i++) {
     tes_solver_destroy(&flow->system[i].solver);

@@ -12,7 +12,9 @@
  * is that of a small right-hand side. What a float32 cycle leaves in the divergence is taken away by another cycle.
  *
  * sigma is a mass term of the operator: the systems of the last SYSTEMS numbers sigma are kept, with their multigrid.
- * On the host. */
+ *
+ * On devices with kernels vectors stay there. Loads and boundary values are found by the host, once where they do not
+ * depend on t, and sent. */
 #ifndef TESI_RT_FLOW_H
 #define TESI_RT_FLOW_H
 
@@ -41,8 +43,10 @@ typedef struct TesiRtFlow {
   double rate;     /* cells that it crosses a unit of time */
   bool timed;      /* velocities on the boundary are */
   bool checked;    /* their flux */
+  bool gives;      /* they let something through: `given` is the lifting */
   bool warned;
   TesVector *load;                    /* F where it is the same at all times; NULL: not, or not known */
+  TesVector *given, *cycle[2];        /* known nodes; work of the cycle's precision */
   TesVector *b, *r, *d, *x, *w, *sum; /* work */
 } TesiRtFlow;
 

@@ -56,7 +56,8 @@ done:
 
 /* ---- what a solution must be --------------------------------------------------------------------------- */
 
-TesStatus tesi_rt_flow_give(TesProblem *p, TesVector *x) {
+/* The lifting of the time of the problem's numbers, which was not made or was that of another time. */
+static TesStatus find_given(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiRtFlow *flow = p->rt_flow;
@@ -64,18 +65,32 @@ TesStatus tesi_rt_flow_give(TesProblem *p, TesVector *x) {
   double flux;
   tesi_stokes_faces(p, face);
   TES_TRY(tesi_flow_lifting(p->space, face, flow->w, &flux));
-  TES_TRY(tesi_problem_clear(p, x));
-  TES_TRY(tes_vector_axpy(1, flow->w, x));
-  if (flow->checked && !flow->timed) goto done;
-  TES_TRY(tes_vector_fill(flow->r, 0));
-  TES_TRY(tes_operator_residual(p->op, flow->r, flow->w, flow->r));
-  TES_TRY(tesi_stokes_balance(p, flux, flow->r));
+  flow->gives = flux > 0;
+  if (flow->gives) {
+    TES_TRY(tes_vector_fill(flow->r, 0));
+    TES_TRY(tes_operator_residual(p->op, flow->r, flow->w, flow->r));
+    TES_TRY(tesi_stokes_balance(p, flux, flow->r));
+    if (!flow->given) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &flow->given));
+    TES_TRY(tes_vector_copy(flow->w, 1, flow->given));
+  }
   flow->checked = true;
 done:
   return status;
 }
 
-/* *divergence <- |div x| in L2, *size <- what it is compared with: at most about |grad x|. r <- b - K x. */
+TesStatus tesi_rt_flow_give(TesProblem *p, TesVector *x) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  if (!flow->checked || flow->timed) TES_TRY(find_given(p));
+  TES_TRY(tesi_problem_clear(p, x));
+  if (flow->gives) TES_TRY(tes_vector_axpy(1, flow->given, x));
+done:
+  return status;
+}
+
+/* *divergence <- |div x| in L2, *size <- what it is compared with: at most about |grad x|; that of 0 or more stays. The
+ * pressures of r: div x. */
 static TesStatus measure(const TesProblem *p, const TesVector *x, double *divergence, double *size) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -84,14 +99,13 @@ static TesStatus measure(const TesProblem *p, const TesVector *x, double *diverg
   double stretching, energy, extent = 0;
   for (int d = 0; d < rt->dim; d++)
     extent = fmax(extent, rt->axis[d].x[rt->axis[d].cells] - rt->axis[d].x[0]);
-  TES_TRY(tesi_saddle_stretching(p->op, x, &stretching));
+  TES_TRY(tesi_saddle_divergence(p->op, x, flow->r, &stretching));
+  const TesVector part = tesi_vector_range(flow->r, rt->offset[rt->dim], tesi_rt_size(rt, rt->dim));
+  TES_TRY(tes_vector_norm(&part, divergence));
+  if (*size >= 0) goto done;
   TES_TRY(tes_vector_fill(flow->w, 0));
   TES_TRY(tesi_saddle_add_mass(p->op, 1, x, flow->w));
   TES_TRY(tes_vector_dot(x, flow->w, &energy));
-  TES_TRY(tes_vector_fill(flow->w, 0));
-  TES_TRY(tes_operator_residual(p->op, flow->w, x, flow->r));
-  const TesVector part = tesi_vector_range(flow->r, rt->offset[rt->dim], tesi_rt_size(rt, rt->dim));
-  TES_TRY(tes_vector_norm(&part, divergence));
   *size = sqrt(stretching + fmax(energy, 0) / (extent * extent));
 done:
   return status;
@@ -102,11 +116,11 @@ TesStatus tesi_rt_flow_clean(TesProblem *p, TesVector *x) {
   const double small = 3e-13;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  double divergence, size;
+  double divergence, size = -1;
   for (int i = 0; i < CYCLES; i++) {
     TES_TRY(measure(p, x, &divergence, &size));
     if (!(divergence > small * size) || !isfinite(divergence)) break;
-    TES_TRY(tesi_stokes_correct(p, p->rt_flow->r, x));
+    TES_TRY(tesi_stokes_correct(p, p->rt_flow->r, p->rt_flow->cycle, x));
   }
   TES_TRY(tesi_stokes_remove_mean(p, x));
 done:

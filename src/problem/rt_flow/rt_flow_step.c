@@ -103,11 +103,13 @@ static TesStatus gather(TesProblem *p, const Formula *f, const TesVector *const 
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiRtFlow *flow = p->rt_flow;
+  double factor[TESI_RT_FLOW_TIMES + 1] = {1};
+  const TesVector *sum[TESI_RT_FLOW_TIMES + 1] = {flow->b};
   TES_TRY(find_load(p, flow->b));
-  for (int j = 0; j < f->count; j++) {
-    TES_TRY(tesi_saddle_add_mass(p->op, f->back[j], old[j], flow->b));
-    TES_TRY(tes_vector_axpy(-f->weight[j], carried[j], flow->b));
-  }
+  for (int j = 0; j < f->count; j++) factor[j + 1] = -f->weight[j], sum[j + 1] = carried[j];
+  TES_TRY(tesi_vector_combine(f->count + 1, factor, sum, flow->b));
+  TES_TRY(tesi_vector_combine(f->count, f->back, old, flow->r));
+  TES_TRY(tesi_saddle_add_mass(p->op, 1, flow->r, flow->b));
 done:
   return status;
 }
@@ -238,9 +240,8 @@ static TesStatus go(TesProblem *p, double time, double dt, TesSolveResult *resul
   const Formula f = find_formula(time, flow->when, flow->order, dt),
                 guess =
                     find_formula(time, flow->when, tesi_min(tesi_max(flow->guess, 1), flow->known + 1), dt);
-  TES_TRY(tes_vector_fill(flow->x, 0));
-  for (int j = 0; j < guess.count && flow->guess > 0; j++)
-    TES_TRY(tes_vector_axpy(guess.weight[j], all[j], flow->x));
+  TES_TRY(flow->guess > 0 ? tesi_vector_combine(guess.count, guess.weight, all, flow->x)
+                          : tes_vector_fill(flow->x, 0));
   TES_TRY(advance(p, time, &f, all, flow->carried, flow->x, result));
 done:
   return status;

@@ -1,0 +1,466 @@
+/* Convection of a velocity of element rt by itself, by upwind traces (src/operator/rt_convection/rt_convection.h), 2D
+ * and 3D, any cells and ends, float64.
+ *
+ * A block has CELLS cells, x fastest; what it needs of them stands in shared memory, of a component [z][y][x]. A
+ * thread takes a line of numbers of one component, holds it in registers, and leaves it contracted with a matrix of
+ * the unit cell: an operand of the constant bank. First the faces, all 2 DIM with all components side by side:
+ *   trace       u.n, and the jump of the other components: own modes less those of the neighbour, from global memory
+ *   points      DIM - 1 contractions
+ *   upwind      times |u.n| where u enters, and the first contraction back; DIM - 2 more
+ *   gather      what the faces give to each number of the cell
+ * then the cell: DIM contractions to the points, DIM passes of u_d d/dx_d, DIM contractions back, the last of which
+ * writes. What belongs to the nodes at the upper face is put aside: tesk_rt_convection_join adds it to the cell above.
+ * So every number has one writer at a time, and the bits do not depend on the order of blocks.
+ *
+ * Numbers of shared memory: CELLS (2 DIM SIZE + 2 WORK) + THREADS. In 3D 16 barriers, and 8 of the maximum; a cell
+ * takes about 2 (18 Q^4 + 12 Q^3 N + 72 Q^2 N) flops. Bytes an entry of the velocity that must come and go: 16; from
+ * the caches 2 DIM (DIM - 1) / DIM times the velocity more, for traces, and 16 N^(DIM - 1) DIM a cell put aside.
+ * Registers: docs/navier-stokes.md.
+ * Macros: real = double, DIM, N (modes of a cell, k + 1), Q (points), CELLS, THREADS, MIN_BLOCKS. Tables: modal [Q][N],
+ * nodal [Q][N + 1], both times the weights of the points too (_w), slope [Q][Q], root [N]: modes at the upper end. */
+#include "kernel.h"
+#include "tables.h"
+#include "rt_convection_arguments.h"
+
+#define P (N + 1)
+#define SIZE (P * N * (DIM == 3 ? N : 1)) /* numbers of a component */
+#define POINTS (Q * Q * (DIM == 3 ? Q : 1))
+#define FACE (DIM == 3 ? Q * Q : Q)
+#define SLOTS (2 * DIM * DIM) /* of faces and components: [direction][end][component] */
+#define WORK (DIM * POINTS > SLOTS * FACE ? DIM * POINTS : SLOTS * FACE)
+#define CELL (2 * DIM * SIZE + 2 * WORK)
+#define COEFFICIENTS (DIM == 3 ? P * N : P) /* of a slot, at most */
+#define EXTENT(i, d) ((d) >= DIM ? 1 : (d) == (i) ? P : N)
+
+/* Where a cell's numbers stand. */
+#define OF_U(cell) (memory + (cell)*CELL)
+#define OF_OUT(cell) (OF_U(cell) + DIM * SIZE)
+#define OF_A(cell) (OF_U(cell) + 2 * DIM * SIZE)
+#define OF_B(cell) (OF_A(cell) + WORK)
+
+#define EACH(id, count) TESK_ROLL for (int id = (int)threadIdx.x; id < CELLS * (count); id += THREADS)
+
+/* ---- lines ------------------------------------------------------------------------------------------------ */
+
+/* to[r step] <- sum over c of T[r][c] from[c step]; `back` names its transpose. */
+#define CONTRACTION(name, rows, columns, entry)                                                              \
+  TESK_DEVICE void name(const real *from, int step, real *to, int stride) {                                  \
+    real line[columns];                                                                                      \
+    TESK_UNROLL                                                                                              \
+    for (int c = 0; c < columns; c++) line[c] = from[c * step];                                              \
+    TESK_UNROLL                                                                                              \
+    for (int r = 0; r < rows; r++) {                                                                         \
+      real sum = 0;                                                                                          \
+      TESK_UNROLL                                                                                            \
+      for (int c = 0; c < columns; c++) sum += (entry)*line[c];                                              \
+      to[r * stride] = sum;                                                                                  \
+    }                                                                                                        \
+  }
+CONTRACTION(modes_to_points, Q, N, tesk_modal(r *N + c))
+CONTRACTION(nodes_to_points, Q, P, tesk_nodal(r *P + c))
+CONTRACTION(points_to_modes, N, Q, tesk_modal_w(c *N + r))
+CONTRACTION(points_to_nodes, P, Q, tesk_nodal_w(c *P + r))
+
+TESK_DEVICE void to_points(int nodal, const real *from, int step, real *to, int stride) {
+  if (nodal)
+    nodes_to_points(from, step, to, stride);
+  else
+    modes_to_points(from, step, to, stride);
+}
+TESK_DEVICE void from_points(int nodal, const real *from, int step, real *to, int stride) {
+  if (nodal)
+    points_to_nodes(from, step, to, stride);
+  else
+    points_to_modes(from, step, to, stride);
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------------ */
+
+typedef struct Cell {
+  int number, at[3];
+} Cell;
+
+/* Cells after the last are the last one again, which then is computed twice. */
+TESK_DEVICE Cell cell_of(const TeskConvection *s, int of) {
+  Cell c;
+  const int number = (int)blockIdx.x * CELLS + of;
+  c.number = number < s->all ? number : s->all - 1;
+  const int row = c.number / s->cells[0];
+  c.at[0] = c.number - row * s->cells[0];
+  c.at[2] = row / s->cells[1];
+  c.at[1] = row - c.at[2] * s->cells[1];
+  return c;
+}
+
+/* 1 / sqrt(h) of the directions other than i: modes of a cell are those of [0, 1] times it. */
+TESK_DEVICE real scale_of(const TeskConvection *s, int i, const int at[3]) {
+  real square = 1;
+  TESK_UNROLL
+  for (int d = 0; d < DIM; d++)
+    if (d != i) square *= TESK_READ(s->h[d] + at[d]);
+  return 1 / sqrt(square);
+}
+
+/* The place of entry x, y, z of component i in a cell; a ring ends with its first node. */
+TESK_DEVICE long long place_of(const TeskConvection *s, int i, const int at[3], int x, int y, int z) {
+  const int *const e = s->parts.extent[i];
+  int px = at[0] * N + x, py = at[1] * N + y, pz = DIM == 3 ? at[2] * N + z : 0;
+  if (px == e[0]) px = 0;
+  if (py == e[1]) py = 0;
+  if (DIM == 3 && pz == e[2]) pz = 0;
+  return s->parts.offset[i] + ((long long)pz * e[1] + py) * e[0] + px;
+}
+
+/* Whether there is a cell beyond face (d, end). */
+TESK_DEVICE int is_inner(const TeskConvection *s, int d, int end, const int at[3]) {
+  return s->ring[d] || (end ? at[d] < s->cells[d] - 1 : at[d] > 0);
+}
+
+/* Whether face (d, end) is an open part of the boundary. */
+TESK_DEVICE int is_open(const TeskConvection *s, int d, int end, const int at[3]) {
+  return !is_inner(s, d, end, at) && s->side[2 * d + end].kind == TESK_SIDE_OUTFLOW;
+}
+
+/* ---- faces ------------------------------------------------------------------------------------------------ */
+
+/* Component i at face (d, end): the other directions a < b, and its extents there. */
+typedef struct Slot {
+  int i, d, end, a, b, ea, eb;
+} Slot;
+
+TESK_DEVICE Slot slot_of(int number) {
+  Slot f;
+  const int face = number / DIM;
+  f.i = number - face * DIM;
+  f.d = face / 2;
+  f.end = face - 2 * f.d;
+  f.a = f.d == 0 ? 1 : 0;
+  f.b = DIM == 2 ? 2 : f.d == 2 ? 1 : 2;
+  f.ea = f.a == f.i ? P : N;
+  f.eb = EXTENT(f.i, f.b);
+  return f;
+}
+
+/* A component's entries of a cell: from one to the next of direction d. */
+TESK_DEVICE int step_of(int i, int d) {
+  return d == 0 ? 1 : d == 1 ? EXTENT(i, 0) : EXTENT(i, 0) * EXTENT(i, 1);
+}
+
+/* sum over modes of their values at an end; upper: 1, else -1. */
+TESK_DEVICE real end_value(int mode, real upper) {
+  return mode % 2 ? upper * tesk_root(mode) : tesk_root(mode);
+}
+
+/* What the neighbour has at the face, of numbers ka, kb. */
+TESK_DEVICE real beyond(const TeskConvection *s, const Slot *f, const Cell *c, const real *TESK_RESTRICT u,
+                        const int k[3], real upper) {
+  int at[3] = {c->at[0], c->at[1], c->at[2]};
+  const int *const e = s->parts.extent[f->i];
+  const int last = s->cells[f->d] - 1;
+  TESK_UNROLL
+  for (int d = 0; d < DIM; d++)
+    if (d == f->d) at[d] = f->end ? (at[d] == last ? 0 : at[d] + 1) : (at[d] == 0 ? last : at[d] - 1);
+  const long long step = f->d == 0 ? 1 : f->d == 1 ? e[0] : (long long)e[0] * e[1];
+  const real *const x = u + place_of(s, f->i, at, k[0], k[1], k[2]);
+  real sum = 0;
+  TESK_UNROLL
+  for (int m = 0; m < N; m++) sum += end_value(m, -upper) * TESK_READ(x + m * step);
+  return scale_of(s, f->i, at) * sum;
+}
+
+/* Coefficients of u.n, and of jumps (where there is no neighbour: of the own trace), [b][a]. */
+TESK_DEVICE void take_traces(const TeskConvection *s, const real *TESK_RESTRICT u, real *memory) {
+  EACH(id, SLOTS * COEFFICIENTS) {
+    const int of = id / (SLOTS * COEFFICIENTS), rest = id - of * (SLOTS * COEFFICIENTS),
+              slot = rest / COEFFICIENTS, number = rest - slot * COEFFICIENTS;
+    const Slot f = slot_of(slot);
+    const int kb = number / f.ea, ka = number - kb * f.ea, step = step_of(f.i, f.d);
+    if (kb >= f.eb) continue;
+    const real *const own = OF_U(of) + f.i * SIZE + ka * step_of(f.i, f.a) + kb * step_of(f.i, f.b);
+    real value = 0;
+    if (f.i == f.d) {
+      value = own[f.end * N * step];
+    } else {
+      const real upper = f.end ? 1 : -1;
+      const Cell c = cell_of(s, of);
+      TESK_UNROLL
+      for (int m = 0; m < N; m++) value += end_value(m, upper) * own[m * step];
+      if (is_inner(s, f.d, f.end, c.at)) {
+        const int k[3] = {f.a == 0 ? ka : 0, f.a == 1 ? ka : f.b == 1 ? kb : 0, f.b == 2 ? kb : 0};
+        value -= beyond(s, &f, &c, u, k, upper);
+      }
+    }
+    (DIM == 3 ? OF_A(of) : OF_B(of))[slot * FACE + number] = value;
+  }
+  __syncthreads();
+}
+
+/* Values at the points of the faces, [b][a], in A. */
+TESK_DEVICE void faces_to_points(real *memory) {
+  EACH(id, SLOTS * (DIM == 3 ? P : 1)) {
+    const int each = SLOTS * (DIM == 3 ? P : 1), of = id / each, rest = id - of * each,
+              slot = rest / (DIM == 3 ? P : 1), line = rest - slot * (DIM == 3 ? P : 1);
+    const Slot f = slot_of(slot);
+    if (line >= f.eb) continue;
+    to_points(f.i == f.a, (DIM == 3 ? OF_A(of) : OF_B(of)) + slot * FACE + line * f.ea, 1,
+              (DIM == 3 ? OF_B(of) : OF_A(of)) + slot * FACE + line * Q, 1);
+  }
+  __syncthreads();
+#if DIM == 3
+  EACH(id, SLOTS * Q) {
+    const int of = id / (SLOTS * Q), rest = id - of * (SLOTS * Q), slot = rest / Q, line = rest - slot * Q;
+    const Slot f = slot_of(slot);
+    to_points(f.i == f.b, OF_B(of) + slot * FACE + line, Q, OF_A(of) + slot * FACE + line, Q);
+  }
+  __syncthreads();
+#endif
+}
+
+/* Given values of a component at the points of a cell's face; NULL: 0. */
+TESK_DEVICE const double *given_of(const TeskConvection *s, const Slot *f, const Cell *c) {
+  const double *const g = s->side[2 * f->d + f->end].g[f->i];
+  const int a = c->at[f->a], b = DIM == 3 ? c->at[f->b] : 0;
+  return g ? g + (long long)(b * s->cells[f->a] + a) * FACE : g;
+}
+
+/* A line of |u.n| (u - beyond) where u enters, times the face's area: contracted along a, from A to B, [b][a]. */
+TESK_DEVICE void upwind(const TeskConvection *s, real *memory) {
+  EACH(id, SLOTS * (FACE / Q)) {
+    const int each = SLOTS * (FACE / Q), of = id / each, rest = id - of * each, slot = rest / (FACE / Q),
+              line = rest - slot * (FACE / Q);
+    const Slot f = slot_of(slot);
+    const Cell c = cell_of(s, of);
+    const int inner = is_inner(s, f.d, f.end, c.at), kind = s->side[2 * f.d + f.end].kind;
+    if (f.i == f.d && !is_open(s, f.d, f.end, c.at)) continue;
+    const double *const given = inner ? (const double *)0 : given_of(s, &f, &c);
+    const real *const normal = OF_A(of) + (2 * f.d + f.end) * DIM * FACE + f.d * FACE + line * Q,
+                      *const jump = OF_A(of) + slot * FACE + line * Q;
+    real area = inner || kind == TESK_SIDE_VELOCITY ? 1 : kind == TESK_SIDE_OUTFLOW ? 0.5 : 0, value[Q];
+    TESK_UNROLL
+    for (int d = 0; d < DIM; d++)
+      if (d != f.d) area *= TESK_READ(s->h[d] + c.at[d]);
+    TESK_UNROLL
+    for (int q = 0; q < Q; q++) {
+      const real in = f.end ? -normal[q] : normal[q], known = given ? TESK_READ(given + line * Q + q) : 0;
+      value[q] = in > 0 || in != in ? area * in * (jump[q] - known) : 0;
+    }
+    from_points(f.i == f.a, value, 1, OF_B(of) + slot * FACE + line * f.ea, 1);
+  }
+  __syncthreads();
+#if DIM == 3
+  EACH(id, SLOTS * P) {
+    const int of = id / (SLOTS * P), rest = id - of * (SLOTS * P), slot = rest / P, line = rest - slot * P;
+    const Slot f = slot_of(slot);
+    if (line >= f.ea || (f.i == f.d && !is_open(s, f.d, f.end, cell_of(s, of).at))) continue;
+    from_points(f.i == f.b, OF_B(of) + slot * FACE + line, f.ea, OF_A(of) + slot * FACE + line, f.ea);
+  }
+  __syncthreads();
+#endif
+}
+
+/* What the faces give to each number of the cell; of the component along the normal only outflows give. */
+TESK_DEVICE void gather_faces(const TeskConvection *s, real *memory) {
+  EACH(id, DIM * SIZE) {
+    const int of = id / (DIM * SIZE), number = id - of * (DIM * SIZE), i = number / SIZE,
+              k = number - i * SIZE, row = k / EXTENT(i, 0), layer = row / EXTENT(i, 1);
+    const int at[3] = {k - row * EXTENT(i, 0), row - layer * EXTENT(i, 1), layer};
+    const Cell c = cell_of(s, of);
+    const real *const from = DIM == 3 ? OF_A(of) : OF_B(of);
+    real sum = 0;
+    TESK_UNROLL
+    for (int d = 0; d < DIM; d++) {
+      const int a = d == 0 ? 1 : 0, b = d == 2 ? 1 : 2;
+      const int place = at[a] + (DIM == 3 ? at[b] * EXTENT(i, a) : 0);
+      TESK_UNROLL
+      for (int end = 0; end < 2; end++) {
+        const real *const slot = from + (2 * d + end) * DIM * FACE + i * FACE;
+        if (d != i) {
+          const real root = tesk_root(at[d]);
+          sum += (at[d] % 2 && !end ? -root : root) * slot[place];
+        } else if (at[d] == end * N && is_open(s, d, end, c.at)) {
+          sum += slot[place];
+        }
+      }
+    }
+    OF_OUT(of)[number] = sum;
+  }
+  __syncthreads();
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------------ */
+
+TESK_DEVICE void read_cells(const TeskConvection *s, const real *TESK_RESTRICT u, real *memory) {
+  EACH(id, DIM * SIZE) {
+    const int of = id / (DIM * SIZE), number = id - of * (DIM * SIZE), i = number / SIZE,
+              k = number - i * SIZE, row = k / EXTENT(i, 0), layer = row / EXTENT(i, 1);
+    const Cell c = cell_of(s, of);
+    OF_U(of)
+    [number] = scale_of(s, i, c.at) *
+               TESK_READ(u + place_of(s, i, c.at, k - row * EXTENT(i, 0), row - layer * EXTENT(i, 1), layer));
+  }
+  __syncthreads();
+}
+
+/* Lines of all components side by side: the component of line `rest`, which becomes the number among its own. */
+TESK_DEVICE int component_of(int *rest, const int first, const int second) {
+  const int i = (*rest >= first) + (DIM == 3 && *rest >= first + second);
+  *rest -= (i > 0 ? first : 0) + (i > 1 ? second : 0);
+  return i;
+}
+
+/* Direction d, a constant: those before it are at points already. */
+TESK_DEVICE void cells_to_points(const int d, real *memory, const int from, const int from_size,
+                                 const int to) {
+  const int inner = d == 0 ? 1 : d == 1 ? Q : Q * Q;
+#define LINES(i) (inner * (d < 1 ? EXTENT(i, 1) : 1) * (d < 2 ? EXTENT(i, 2) : 1))
+  const int all = LINES(0) + LINES(1) + (DIM == 3 ? LINES(2) : 0);
+  EACH(id, all) {
+    const int of = id / all;
+    int line = id - of * all;
+    const int i = component_of(&line, LINES(0), LINES(1)), o = line / inner, at = line - o * inner;
+    to_points(i == d, OF_U(of) + from + i * from_size + o * inner * (i == d ? P : N) + at, inner,
+              OF_U(of) + to + i * POINTS + o * inner * Q + at, inner);
+  }
+#undef LINES
+  __syncthreads();
+}
+
+/* Larger, or NaN where one is. */
+TESK_DEVICE real larger(real a, real b) {
+  return a >= b || a != a ? a : b;
+}
+
+/* B <- u . grad u, direction by direction; u in A. Returns the largest |u_d| / h_d of the thread's lines. */
+TESK_DEVICE real carry(const TeskConvection *s, const int d, real *memory, real most) {
+  const int inner = d == 0 ? 1 : d == 1 ? Q : Q * Q;
+  EACH(id, DIM * (POINTS / Q)) {
+    const int of = id / (DIM * (POINTS / Q)), rest = id - of * (DIM * (POINTS / Q)), i = rest / (POINTS / Q),
+              line = rest - i * (POINTS / Q), o = line / inner, first = o * inner * Q + line - o * inner;
+    const real *const v = OF_A(of) + i * POINTS + first, *const w = OF_A(of) + d * POINTS + first;
+    real *const sum = OF_B(of) + i * POINTS + first;
+    const real rate = 1 / TESK_READ(s->h[d] + cell_of(s, of).at[d]);
+    real values[Q];
+    TESK_UNROLL
+    for (int q = 0; q < Q; q++) values[q] = v[q * inner];
+    TESK_UNROLL
+    for (int q = 0; q < Q; q++) {
+      const real speed = rate * w[q * inner];
+      real slope = 0;
+      TESK_UNROLL
+      for (int c = 0; c < Q; c++) slope += tesk_slope(q * Q + c) * values[c];
+      sum[q * inner] = d == 0 ? speed * slope : sum[q * inner] + speed * slope;
+      if (i == d) most = larger(most, speed < 0 ? -speed : speed);
+    }
+  }
+  __syncthreads();
+  return most;
+}
+
+/* Direction d, a constant: those before it are coefficients already. */
+TESK_DEVICE void points_to_cells(const int d, real *memory, const int from, const int to) {
+  const int outer = d == DIM - 1 ? 1 : d == DIM - 2 ? Q : Q * Q;
+#define INNER(i) ((d > 0 ? EXTENT(i, 0) : 1) * (d > 1 ? EXTENT(i, 1) : 1))
+  const int all = outer * (INNER(0) + INNER(1) + (DIM == 3 ? INNER(2) : 0));
+  EACH(id, all) {
+    const int of = id / all;
+    int line = id - of * all;
+    const int i = component_of(&line, outer * INNER(0), outer * INNER(1)), inner = INNER(i), o = line / inner,
+              at = line - o * inner;
+    from_points(i == d, OF_U(of) + from + i * POINTS + o * inner * Q + at, inner,
+                OF_U(of) + to + i * POINTS + o * inner * (i == d ? P : N) + at, inner);
+  }
+#undef INNER
+  __syncthreads();
+}
+
+/* To y, or aside; coefficients of component i: [POINTS] apart. */
+TESK_DEVICE void write_cells(const TeskConvection *s, real *y, real *aside, real *memory, const int from) {
+  const int mine = s->all - (int)blockIdx.x * CELLS;
+  EACH(id, DIM * SIZE) {
+    const int of = id / (DIM * SIZE), number = id - of * (DIM * SIZE), i = number / SIZE,
+              k = number - i * SIZE, row = k / EXTENT(i, 0), layer = row / EXTENT(i, 1);
+    const int at[3] = {k - row * EXTENT(i, 0), row - layer * EXTENT(i, 1), layer};
+    if (of >= mine) continue;
+    const Cell c = cell_of(s, of);
+    real volume = 1;
+    TESK_UNROLL
+    for (int d = 0; d < DIM; d++) volume *= TESK_READ(s->h[d] + c.at[d]);
+    const real value =
+        scale_of(s, i, c.at) * (OF_OUT(of)[number] + volume * (OF_U(of) + from)[i * POINTS + k]);
+    if (at[i] < N || !is_inner(s, i, 1, c.at)) {
+      y[place_of(s, i, c.at, at[0], at[1], at[2])] = value;
+    } else {
+      const int a = i == 0 ? 1 : 0, b = i == 2 ? 1 : 2;
+      aside[s->aside_at[i] + (long long)c.number * (SIZE / P) + at[a] + (DIM == 3 ? at[b] * N : 0)] = value;
+    }
+  }
+}
+
+/* rates[block] <- the largest of its threads. */
+TESK_DEVICE void leave_rate(real most, real *shared, real *rates) {
+  const int t = (int)threadIdx.x;
+  shared[t] = most;
+  TESK_ROLL
+  for (int count = THREADS; count > 1;) {
+    const int half = (count + 1) / 2;
+    __syncthreads();
+    if (t < count - half) shared[t] = larger(shared[t], shared[t + half]);
+    count = half;
+  }
+  if (t == 0) rates[blockIdx.x] = shared[0];
+}
+
+/* y <- N(u) at the velocities but for what is put aside. Grid: CELLS cells a block. */
+TESK_KERNEL(tesk_rt_convection, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)u, (real *)y, (real *)aside,
+            (real *)rates, (TeskConvection)s) {
+  TESK_SHARED(memory);
+  const int of_a = 2 * DIM * SIZE, of_b = of_a + WORK;
+  real most = 0;
+  read_cells(&s, u, memory);
+  take_traces(&s, u, memory);
+  faces_to_points(memory);
+  upwind(&s, memory);
+  gather_faces(&s, memory);
+#if DIM == 3
+  cells_to_points(0, memory, 0, SIZE, of_a);
+  cells_to_points(1, memory, of_a, POINTS, of_b);
+  cells_to_points(2, memory, of_b, POINTS, of_a);
+#else
+  cells_to_points(0, memory, 0, SIZE, of_b);
+  cells_to_points(1, memory, of_b, POINTS, of_a);
+#endif
+  most = carry(&s, 0, memory, most);
+  most = carry(&s, 1, memory, most);
+#if DIM == 3
+  most = carry(&s, 2, memory, most);
+#endif
+  points_to_cells(0, memory, of_b, of_a);
+  points_to_cells(1, memory, of_a, of_b);
+#if DIM == 3
+  points_to_cells(2, memory, of_b, of_a);
+#endif
+  write_cells(&s, y, aside, memory, DIM == 3 ? of_a : of_b);
+  leave_rate(most, memory + CELLS * CELL, rates);
+}
+
+/* y at the lower nodes of each cell <- y + what the cell below put aside. A thread a number: 24 bytes. Grid: blocks of
+ * numbers, components. */
+TESK_KERNEL(tesk_rt_convection_join, THREADS, 1, (const real *TESK_RESTRICT)aside, (real *)y,
+            (TeskConvection)s) {
+  const int i = (int)blockIdx.y, each = SIZE / P;
+  const long long id = (long long)blockIdx.x * THREADS + threadIdx.x;
+  if (id >= (long long)s.all * each) return;
+  const int number = (int)(id / each), k = (int)(id - (long long)number * each), row = number / s.cells[0];
+  int at[3] = {number - row * s.cells[0], 0, row / s.cells[1]};
+  at[1] = row - at[2] * s.cells[1];
+  if (!is_inner(&s, i, 1, at)) return;
+  TESK_UNROLL
+  for (int d = 0; d < DIM; d++)
+    if (d == i) at[d] = at[d] == s.cells[d] - 1 ? 0 : at[d] + 1;
+  const int a = k % N, b = k / N;
+  y[place_of(&s, i, at, i == 0 ? 0 : a,
+             i == 0   ? a
+             : i == 1 ? 0
+                      : b,
+             i == 2 ? 0 : b)] += TESK_READ(aside + s.aside_at[i] + id);
+}

@@ -1,0 +1,24 @@
+/* What rt_convection.cu gets by value; the host includes this text too. */
+#ifndef TESK_RT_CONVECTION_ARGUMENTS_H
+#define TESK_RT_CONVECTION_ARGUMENTS_H
+
+#include "saddle_arguments.h"
+
+/* What holds on a side of the box: walls take what enters in full, outflows half of it, slip nothing. */
+enum { TESK_SIDE_VELOCITY = 0, TESK_SIDE_SLIP = 1, TESK_SIDE_OUTFLOW = 2 };
+
+typedef struct TeskConvectionSide {
+  const double *g[3]; /* [cells of the side][points]; NULL: 0 */
+  int kind, unused;
+} TeskConvectionSide;
+
+typedef struct TeskConvection {
+  TeskParts parts;
+  int cells[3], ring[3];
+  int all, unused;       /* cells */
+  long long aside_at[3]; /* where a component's numbers begin */
+  const double *h[3];    /* widths of the cells of a direction */
+  TeskConvectionSide side[6];
+} TeskConvection;
+
+#endif

@@ -1,0 +1,195 @@
+#include "operator/rt_convection/rt_convection_device.h"
+#include <math.h>
+#include <stdio.h>
+#include "device/kernel.h"
+#include "device/upload.h"
+#include "kernels/rt_convection_arguments.h"
+#include "space/rt_device.h"
+
+enum { MOST_CELLS = 16, TABLES = 7 };
+
+struct TesiRtConvectionDevice {
+  TeskConvection arguments;
+  TesiKernel cells, join;
+  unsigned blocks, threads;
+  size_t shared;
+  TesVector *rates;  /* [blocks] */
+  void *widths[3];   /* device */
+  void *aside;       /* device */
+  void *given[6][3]; /* device; NULL: 0 */
+};
+
+/* ---- the kernel ---------------------------------------------------------------------------------------- */
+
+/* How cells are dealt to blocks: so many lines of points as threads, about. */
+typedef struct Cut {
+  int cells, threads, blocks; /* blocks: of a multiprocessor, at least */
+} Cut;
+
+static Cut cut_of(const TesiRtConvection *c) {
+  static const Cut of_space[TESI_RT_CONVECTION_SPACE + 2] = {{0},         {0},         {4, 128, 4},
+                                                             {2, 160, 3}, {1, 128, 5}, {1, 192, 3}};
+  if (c->rt->dim == 3) return of_space[c->n];
+  const int cells = 128 / (2 * c->q);
+  return (Cut){cells > MOST_CELLS ? MOST_CELLS : cells, 128, 3};
+}
+
+/* Numbers of shared memory, as the kernel has them. */
+static int64_t shared_of(const TesiRtConvection *c, const Cut *cut) {
+  const int64_t dim = c->rt->dim, n = c->n, q = c->q, size = (n + 1) * n * (dim == 3 ? n : 1);
+  const int64_t points = dim * q * q * (dim == 3 ? q : 1), faces = 2 * dim * dim * (dim == 3 ? q * q : q);
+  return cut->cells * (2 * dim * size + 2 * (points > faces ? points : faces)) + cut->threads;
+}
+
+static int put_table(const char *name, int count, const double *values, const double *weights, int columns,
+                     char *text, size_t size) {
+  int used = snprintf(text, size, "TESK_TABLE(double, tesk_%s, {", name);
+  for (int i = 0; i < count; i++)
+    used += snprintf(text + used, size - (size_t)used, "%s%.17g", i ? ", " : "",
+                     values[i] * (weights ? weights[i / columns] : 1));
+  return used + snprintf(text + used, size - (size_t)used, "})\n");
+}
+
+static TesStatus make_tables(const TesiRtConvection *c, char **tables) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  const int n = c->n, q = c->q;
+  const double *const w = c->table.w;
+  const size_t size = 64 * TABLES + 26 * (size_t)(2 * q * n + 2 * q * (n + 1) + q * q + n);
+  const struct {
+    const char *name;
+    int count, columns;
+    const double *values, *weights;
+  } table[] = {
+      {"modal", q * n, n, c->table.modal[0], NULL}, {"nodal", q * (n + 1), n + 1, c->table.nodal[0], NULL},
+      {"modal_w", q * n, n, c->table.modal[0], w},  {"nodal_w", q * (n + 1), n + 1, c->table.nodal[0], w},
+      {"slope", q * q, q, c->derivative, NULL},     {"root", n, n, c->end[1], NULL}};
+  char *text = NULL;
+  int used = 0;
+  TES_ALLOC(&text, (int64_t)size);
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    used += put_table(table[i].name, table[i].count, table[i].values, table[i].weights, table[i].columns,
+                      text + used, size - (size_t)used);
+  *tables = text;
+done:
+  return status;
+}
+
+static TesStatus get_kernels(const TesiRtConvection *c, TesiRtConvectionDevice *device) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  const Cut cut = cut_of(c);
+  TesiProgram *program;
+  char text[6][24], *tables = NULL;
+  const char *const names[6] = {"DIM", "N", "Q", "CELLS", "THREADS", "MIN_BLOCKS"};
+  const int values[6] = {c->rt->dim, c->n, c->q, cut.cells, cut.threads, cut.blocks};
+  for (int i = 0; i < 6; i++) snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
+  device->blocks = (unsigned)((c->cells + cut.cells - 1) / cut.cells);
+  device->threads = (unsigned)cut.threads;
+  device->shared = (size_t)shared_of(c, &cut) * sizeof(double);
+  TES_TRY(make_tables(c, &tables));
+  const TesiProgramDesc desc = {.file = "rt_convection.cu",
+                                .options = {"real=double", text[0], text[1], text[2], text[3], text[4],
+                                            text[5], "TESK_CONSTANT_TABLES=1"},
+                                .tables = tables};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_rt_convection", device->shared, &device->cells));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_rt_convection_join", 0, &device->join));
+done:
+  tesi_free(ctx, &tables);
+  return status;
+}
+
+/* ---- set-up -------------------------------------------------------------------------------------------- */
+
+static TesStatus fill_arguments(const TesiRtConvection *c, TesiRtConvectionDevice *device) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  TeskConvection *to = &device->arguments;
+  int64_t aside = 0;
+  TES_TRY(tesi_rt_parts(ctx, c->rt, &to->parts));
+  to->all = (int)c->cells;
+  for (int d = 0; d < 3; d++) {
+    const TesiRtAxis *a = &c->rt->axis[d];
+    to->cells[d] = a->cells, to->ring[d] = a->periodic;
+    to->aside_at[d] = c->aside_at[d];
+    aside += c->aside_size[d] * c->cells;
+    TES_TRY(tesi_upload(ctx, a->h, (size_t)a->cells * sizeof *a->h, &device->widths[d]));
+    to->h[d] = device->widths[d];
+  }
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)aside * sizeof(double), &device->aside));
+done:
+  return status;
+}
+
+TesStatus tesi_rt_convection_device_create(const TesiRtConvection *c, TesiRtConvectionDevice **result) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  TesiRtConvectionDevice *device = NULL;
+  *result = NULL;
+  TES_NEW(&device);
+  TES_TRY(fill_arguments(c, device));
+  TES_TRY(get_kernels(c, device));
+  TES_TRY(tes_vector_create(ctx, device->blocks, TES_DOUBLE, &device->rates));
+  *result = device;
+  device = NULL;
+done:
+  tesi_rt_convection_device_destroy(ctx, &device);
+  return status;
+}
+
+void tesi_rt_convection_device_destroy(TesContext *ctx, TesiRtConvectionDevice **device) {
+  TesiRtConvectionDevice *d = *device;
+  const TesiDevice *table = tesi_context_device(ctx);
+  if (!d) return;
+  for (int i = 0; i < 3; i++) table->release(ctx, &d->widths[i]);
+  for (int i = 0; i < 18; i++) table->release(ctx, &d->given[i / 3][i % 3]);
+  table->release(ctx, &d->aside);
+  tes_vector_destroy(&d->rates);
+  tesi_free(ctx, device);
+}
+
+TesStatus tesi_rt_convection_device_sides(TesiRtConvection *c) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  TesiRtConvectionDevice *device = c->device;
+  const TesiDevice *table = tesi_context_device(ctx);
+  const size_t points = (size_t)(c->rt->dim == 2 ? c->q : c->q * c->q) * sizeof(double);
+  for (int side = 0; side < 2 * c->rt->dim; side++) {
+    const TesiRtConvectionSide *from = &c->side[side];
+    TeskConvectionSide *to = &device->arguments.side[side];
+    to->kind = from->kind == TESI_FLOW_SLIP      ? TESK_SIDE_SLIP
+               : from->kind == TESI_FLOW_OUTFLOW ? TESK_SIDE_OUTFLOW
+                                                 : TESK_SIDE_VELOCITY;
+    for (int i = 0; i < c->rt->dim; i++) {
+      void **given = &device->given[side][i];
+      const size_t bytes = (size_t)tesi_rt_convection_side_cells(c, side) * points;
+      if (!from->g[i]) table->release(ctx, given);
+      if (from->g[i] && *given) TES_TRY(table->to_device(ctx, *given, from->g[i], bytes));
+      if (from->g[i] && !*given) TES_TRY(tesi_upload(ctx, from->g[i], bytes, given));
+      to->g[i] = *given;
+    }
+  }
+done:
+  return status;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------- */
+
+TesStatus tesi_rt_convection_device_apply(TesiRtConvection *c, const TesVector *u, TesVector *b,
+                                          double *rate) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  TesiRtConvectionDevice *d = c->device;
+  const TesiRt *rt = c->rt;
+  TesVector pressure = tesi_vector_range(b, rt->offset[rt->dim], tesi_rt_size(rt, rt->dim));
+  void *cells[] = {(void *)&u->data, &b->data, &d->aside, &d->rates->data, &d->arguments},
+       *join[] = {&d->aside, &b->data, &d->arguments};
+  const unsigned most = (unsigned)((c->cells * c->aside_size[0] + d->threads - 1) / d->threads);
+  TES_TRY(tesi_kernel_launch(ctx, &d->cells, (TesiGrid){d->blocks, 1, 1}, d->threads, d->shared, cells));
+  TES_TRY(tesi_kernel_launch(ctx, &d->join, (TesiGrid){most, (unsigned)rt->dim, 1}, d->threads, 0, join));
+  TES_TRY(tes_vector_fill(&pressure, 0));
+  TES_TRY(tes_vector_maximum(d->rates, rate));
+done:
+  return status;
+}
