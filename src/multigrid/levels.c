@@ -27,7 +27,7 @@ static TesStatus coarsen_meshes(Levels *s, int64_t enough) {
   TesMesh *coarse = NULL;
   for (;;) {
     const TesSpace *last = s->space[s->count - 1];
-    if (tes_space_length(last) <= enough) break;
+    if (last->layout->global <= enough) break;
     TES_TRY(tes_mesh_coarsen(last->mesh, &coarse));
     if (!coarse) break;
     TES_TRY(add_level(s, coarse, last->degree));
@@ -44,7 +44,7 @@ static TesStatus coarsen_degrees(Levels *s, int64_t small) {
   TesStatus status = TES_OK;
   for (;;) {
     const TesSpace *last = s->space[s->count - 1];
-    if (last->degree == 1 || last->scalar[0]->length <= small || last->product) break;
+    if (last->degree == 1 || last->scalar[0]->layout->global <= small || last->product) break;
     TES_TRY(add_level(s, last->mesh, last->degree / 2));
   }
 done:
