@@ -226,6 +226,22 @@ static void restarts_are_the_same(const char *device) {
   tes_context_destroy(&ctx);
 }
 
+/* The programs that a context keeps are there after the first time. */
+static void flows_leave_nothing(void **state) {
+  TesContext *ctx = test_device("emulator");
+  size_t held[3];
+  (void)state;
+  if (!ctx) skip();
+  for (int i = 0; i < 3; i++) {
+    Outcome out;
+    if (run(ctx, PLATES, &out)) free(out.values);
+    held[i] =
+        ((const TesiKernelState *)tesi_context_device_state(ctx))->blocks.held + tes_context_memory(ctx);
+  }
+  assert_int_equal(held[1], held[2]);
+  tes_context_destroy(&ctx);
+}
+
 static void restarts_on_the_emulator(void **state) {
   (void)state;
   restarts_are_the_same("emulator");
@@ -237,8 +253,8 @@ static void restarts_on_a_gpu(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(on_the_emulator), cmocka_unit_test(on_a_gpu),
-                                     cmocka_unit_test(restarts_on_the_emulator),
-                                     cmocka_unit_test(restarts_on_a_gpu)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(on_the_emulator), cmocka_unit_test(on_a_gpu), cmocka_unit_test(flows_leave_nothing),
+      cmocka_unit_test(restarts_on_the_emulator), cmocka_unit_test(restarts_on_a_gpu)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
