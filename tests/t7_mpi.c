@@ -1,5 +1,5 @@
 /* Run: ctest -R t7_mpi. Forests and boxes on several ranks against the same on one: mpirun starts as many processes as
- * the test's name ends with, each of which computes both, and compares node by node.
+ * the test's name ends with, each of which computes both, and compares node by node. Brief: a way to solve a case.
  * Ranks: 2 3 4 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -380,7 +380,7 @@ static void cell_patches_are_one(void **state) {
     Applied of[2];
     TesiCellPatches *patches[2];
     TesVector *z[2][3];
-    if (cases[c].mesh.kind == TES_MESH_BOX) continue;
+    if (cases[c].mesh.kind == TES_MESH_BOX || (test_brief() && c % 2)) continue;
     for (int i = 0; i < 2; i++) {
       TesContext *ctx = i ? together : alone;
       apply(ctx, &cases[c], &of[i]);
@@ -473,7 +473,7 @@ static void solves_are_one(void **state) {
     for (int k = 0; k < 4; k++) {
       Solved whole, part;
       How as = how[k];
-      if (k > 1 && c % 3 != (size_t)k - 2) continue;
+      if ((k > 1 && c % 3 != (size_t)k - 2) || (test_brief() && k != (int)(c % 3))) continue;
       if (cases[c].mesh.kind == TES_MESH_BOX && as.smoother == TES_SMOOTHER_CELL_PATCH)
         as.smoother = TES_SMOOTHER_PATCH;
       solve(alone, &cases[c], &as, &whole);
