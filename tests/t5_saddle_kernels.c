@@ -153,7 +153,10 @@ static void compare_kind(const Pair *p, TesSmootherDesc desc) {
   desc.op = p->op;
   assert_ok(p->ctx, tes_smoother_create(p->ctx, &desc, &smoother));
   desc.op = p->exact;
+  const bool mirrored = strstr(tes_smoother_describe(smoother), "mirrored") != NULL;
+  if (mirrored) setenv("TESSERA_PATCH_MIRRORED", "1", 1);
   assert_ok(host, tes_smoother_create(host, &desc, &exact));
+  unsetenv("TESSERA_PATCH_MIRRORED");
   boxes += p->flow->dim == 3 && p->flow->degree <= 4 && !p->flow->broken;
   in_lanes += strstr(tes_smoother_describe(smoother), "lanes") != NULL;
   TesVector *b = here(p, p->values), *be = there(p, p->values);
@@ -185,10 +188,10 @@ static void compare_cells(const Pair *p) {
   compare_kind(p, (TesSmootherDesc){.kind = TES_SMOOTHER_CELL_PATCH});
 }
 
-/* To twice the cells, and one more in x. */
-static void compare_transfer(const Pair *p) {
+/* To twice the cells, and `more` in x. */
+static void compare_transfer_of(const Pair *p, int more) {
   Flow twice = *p->flow;
-  for (int d = 0; d < twice.dim; d++) twice.cells[d] = 2 * twice.cells[d] + (d == 0);
+  for (int d = 0; d < twice.dim; d++) twice.cells[d] = 2 * twice.cells[d] + (d == 0 ? more : 0);
   TesMesh *of_fine = flow_mesh(p->ctx, &twice), *of_coarse;
   assert_ok(p->ctx, tes_mesh_coarsen(of_fine, &of_coarse));
   TesSpace *coarse = flow_space_on(p->ctx, p->flow, of_coarse),
@@ -218,6 +221,11 @@ static void compare_transfer(const Pair *p) {
   tes_space_destroy(&fine);
   tes_mesh_destroy(&of_coarse);
   tes_mesh_destroy(&of_fine);
+}
+
+static void compare_transfer(const Pair *p) {
+  compare_transfer_of(p, 0);
+  compare_transfer_of(p, 1);
 }
 
 static void compare_coarse(const Pair *p) {

@@ -15,7 +15,7 @@
 typedef struct Outcome {
   int exit_status, iterations;
   double residual, l2;
-  bool in_time;
+  bool in_time, mirrored;
   char device[64], text[1 << 15];
 } Outcome;
 
@@ -91,6 +91,7 @@ static void solve(const char *name, const char *options, const char *device, Out
   const cJSON *residuals = cJSON_GetObjectItem(json, "residuals");
   outcome->iterations = (int)cJSON_GetNumberValue(cJSON_GetObjectItem(json, "iterations"));
   outcome->in_time = cJSON_HasObjectItem(json, "time_steps");
+  outcome->mirrored = strstr(outcome->text, "walls mirrored") != NULL;
   outcome->residual = cJSON_GetNumberValue(cJSON_GetArrayItem(residuals, cJSON_GetArraySize(residuals) - 1));
   outcome->l2 = cJSON_GetNumberValue(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "errors"), "l2"));
   snprintf(outcome->device, sizeof outcome->device, "%s",
@@ -99,7 +100,8 @@ static void solve(const char *name, const char *options, const char *device, Out
 }
 
 /* Counts are the same; residuals differ by round-off, which the last digits before the tolerance of float32 cycles
- * show. Of many steps in time, each to three digits of its own, a tenth of the iterations may be more or less. */
+ * show. Of many steps in time, each to three digits of its own, a tenth of the iterations may be more or less; one
+ * where patches at walls are solved with other matrices (saddle_lanes.cu). */
 static void compare(const char *name, const char *options, const char *device) {
   static Outcome host, other;
   solve(name, options, "cpu", &host);
@@ -112,7 +114,7 @@ static void compare(const char *name, const char *options, const char *device) {
   assert_int_equal(strncmp(other.device, device, strlen(device)), 0);
   printf("%s %s: %d iterations to %.2e, on the host %.2e\n", name, options, other.iterations, other.residual,
          host.residual);
-  if (abs(host.iterations - other.iterations) > (host.in_time ? host.iterations / 10 : 0))
+  if (abs(host.iterations - other.iterations) > (host.in_time ? host.iterations / 10 : other.mirrored))
     fail_msg("%s %s: %d iterations on the %s, %d on the host", name, options, other.iterations, device,
              host.iterations);
   assert_int_equal(isnan(other.l2), isnan(host.l2)); /* not told without an exact solution */

@@ -1,7 +1,7 @@
 /* Conjugate gradients and GMRES without a scalar on the host. Each vector kernel is a grid-stride loop over the
  * entries, one thread an entry at a time, no shared memory but the tree of a sum; a sum leaves one part a block,
  * and whoever needs it adds the parts in their order.
- * Bytes an entry: direction 28-32, dots 24, update 40; GMRES step j: take 20, dots 8 (1.5 (j + 1)), update 8 (j +
+ * Bytes an entry: direction 28-32, dots 24, update 40; GMRES step j: take 12, dots 8 (1.5 (j + 1)), update 8 (j +
  * 3). 2 flops a product.
  * Macros: real (the cycle's precision). */
 #include "kernel.h"
@@ -174,15 +174,12 @@ TESK_KERNEL(tesk_cg_finish, THREADS, 1, (int)parts, (const double *)squares, (Te
 
 /* ---- GMRES: one Arnoldi step, j = scalars->column ------------------------------------------------------ */
 
-/* v_j <- v_j / |v_j|;  out <- factor v_j */
+/* scale_j <- 1 / |basis j|;  out <- factor v_j */
 TESK_KERNEL(tesk_gmres_take, THREADS, 1, (long long)n, (real *)out, (TeskArnoldi)a) {
-  double *v = a.basis[a.scalars->column];
-  const double inverse = a.scalars->inverse, factor = a.scalars->factor;
-  FOR_EACH(i, n) {
-    const double value = inverse * v[i];
-    v[i] = value;
-    out[i] = (real)(factor * value);
-  }
+  const long long j = a.scalars->column;
+  const double *v = a.basis[j], inverse = a.scalars->inverse, factor = a.scalars->factor * inverse;
+  if (blockIdx.x == 0 && threadIdx.x == 0) a.scale[j] = inverse;
+  FOR_EACH(i, n) out[i] = (real)(factor * v[i]);
 }
 
 /* image_j <- e / factor, and the same in float64 for the operator; z may be e. */
@@ -196,8 +193,8 @@ TESK_KERNEL(tesk_gmres_put, THREADS, 1, (long long)n, (const real *)e, (double *
   }
 }
 
-/* Parts of v_i . w and v_i . v_j for i <= j; a block takes four i, the second index of the grid. partial: [2
- * n][TESK_PARTS] */
+/* Parts of v_i . w and v_i . v_j, all but w unscaled, for i <= j; a block takes four i, the second index of the grid.
+ * partial: [2 n][TESK_PARTS] */
 TESK_KERNEL(tesk_gmres_dots, THREADS, 1, (long long)n, (const double *)w, (double *)partial, (TeskArnoldi)a) {
   TESK_SHARED(memory);
   const int j = (int)a.scalars->column, first = 4 * (int)blockIdx.y;
@@ -244,9 +241,9 @@ TESK_KERNEL(tesk_gmres_project, THREADS, 1, (const double *)partial, (TeskArnold
     }
     if (lane == 0 && m < 2 * (j + 1)) {
       if (m % 2)
-        L[m / 2] = sums[threadIdx.x];
+        L[m / 2] = a.scale[m / 2] * a.scale[j] * sums[threadIdx.x];
       else
-        h[m / 2] = sums[threadIdx.x];
+        h[m / 2] = a.scale[m / 2] * sums[threadIdx.x];
     }
     __syncthreads();
   }
@@ -258,21 +255,32 @@ TESK_KERNEL(tesk_gmres_project, THREADS, 1, (const double *)partial, (TeskArnold
   }
 }
 
-/* v_{j+1} <- w - sum_i h_i v_i, not yet normalised; parts of its square. Shared memory: the tree of the sum, then h
- * [n]. */
+/* basis j + 1 <- w - sum_i h_i v_i, four entries a thread under way; parts of its square. Shared memory: the tree of
+ * the sum, then h [n]. */
 TESK_KERNEL(tesk_gmres_update, THREADS, 1, (long long)n, (const double *)w, (double *)squares,
             (TeskArnoldi)a) {
   TESK_SHARED(memory);
   double *h = (double *)memory + THREADS, sum = 0;
   const int j = (int)a.scalars->column;
   double *next = a.basis[j + 1];
-  for (int i = (int)threadIdx.x; i <= j; i += THREADS) h[i] = a.H[(long long)j * (a.n + 1) + i];
+  for (int i = (int)threadIdx.x; i <= j; i += THREADS) h[i] = a.H[(long long)j * (a.n + 1) + i] * a.scale[i];
   __syncthreads();
-  FOR_EACH(i, n) {
-    double value = w[i];
-    for (int k = 0; k <= j; k++) value -= h[k] * a.basis[k][i];
-    next[i] = value;
-    sum += value * value;
+  const long long step = (long long)gridDim.x * THREADS;
+  for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < n; i += 4 * step) {
+    double value[4];
+    TESK_UNROLL
+    for (int m = 0; m < 4; m++) value[m] = i + m * step < n ? w[i + m * step] : 0;
+    for (int k = 0; k <= j; k++) {
+      const double *v = a.basis[k], factor = h[k];
+      TESK_UNROLL
+      for (int m = 0; m < 4; m++)
+        if (i + m * step < n) value[m] -= factor * v[i + m * step];
+    }
+    TESK_UNROLL
+    for (int m = 0; m < 4; m++) {
+      if (i + m * step < n) next[i + m * step] = value[m];
+      sum += value[m] * value[m];
+    }
   }
   sum = add_threads(sum, (double *)memory);
   if (threadIdx.x == 0) squares[blockIdx.x] = sum;

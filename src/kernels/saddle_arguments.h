@@ -70,10 +70,7 @@ typedef struct TeskSaddleTiles {
 
 /* ---- patches in lanes (saddle_lanes.cu) ---------------------------------------------------------------- */
 
-enum {
-  TESK_LANES_GROUP = 8,  /* cells side by side in memory */
-  TESK_LANES_COPIES = 16 /* numbers that a thread copies */
-};
+enum { TESK_LANES_GROUP = 8 /* cells side by side in memory */ };
 
 /* Vectors by parity classes of cells: [parity of z, y, x][z / 2][y / 2][x / 2 / 8][value][x / 2 mod 8]; values of a
  * cell: of component c [node along c][mode of direction c + 1][mode of direction c + 2], cyclic, then the pressure
@@ -86,12 +83,16 @@ typedef struct TeskLanes {
   const void *numbers[3]; /* real: tables of the kinds of each direction */
 } TeskLanes;
 
-/* Patches of one kind: at most as many as a block has lanes. */
+/* A patch a lane, of one kind; in x some lanes may be of one of two other kinds. */
+enum { TESK_LANES_MOST = 16, TESK_LANES_TABLES = 5 /* of a block: of x, y, z, then of other kinds of x */ };
 typedef struct TeskLanesBlock {
-  const void *inverse; /* real: S^+ by parity, in tiles */
-  int first, count, kind[3];
-  int split[3]; /* whether the modes of a direction are split by parity */
-  int inner;    /* whether its tables are those given as an argument, in all directions */
+  const void *inverse[3]; /* real: S^+ by parity, in tiles; then of other kinds of x */
+  int first, kind[3];
+  int split[3];                     /* whether the modes of a direction are split by parity */
+  int far[3];                       /* the cell of a direction that is taken for one at a wall; -1: none */
+  int inner;                        /* whether its tables are those given as an argument, in all directions */
+  int others, other[2];             /* other kinds of x */
+  int lanes, lane[TESK_LANES_MOST]; /* the lanes that are of them */
 } TeskLanesBlock;
 
 /* x -> y (real). b: M^-1 b for patches round even and odd vertices of the component's direction; pressures in b[0].
@@ -102,8 +103,9 @@ typedef struct TeskLanesVectors {
   int odd, unused;
 } TeskLanesVectors;
 
+/* A lane: its vertex; tables: 0, or 1 + number of another kind of x; far: of its kind of x. */
 typedef struct TeskVertex {
-  int v[3];
+  int v[3], exists, tables, far;
 } TeskVertex;
 
 /* What right-hand sides are prepared with: for each direction the kind of a vertex, and the inverse mass matrix of the
@@ -120,5 +122,11 @@ typedef struct TeskRtPass {
   TeskBand nodes, modes;
   int direction, unused;
 } TeskRtPass;
+
+/* All directions at once. cells: coarse ones; known: bit e, whether the node at end e is. */
+typedef struct TeskRtBox {
+  TeskParts coarse, fine;
+  int cells[3], ring[3], known[3], unused;
+} TeskRtBox;
 
 #endif

@@ -1,6 +1,7 @@
 /* A colour of vertex patches of a Stokes problem in 3D, with its residual, in one launch: y <- x, and in the patches
  * x_I <- the solution of K_II x_I = b_I - K_IB x_B (src/operator/saddle/saddle_local.h), the mean of the pressure of a
- * patch kept. The old values inside are not read. For walls and rings, equal cells, alpha >= 0; N1 = k + 1 up to 5.
+ * patch kept. The old values inside are not read, but at walls (EVEN). For walls and rings, equal cells, alpha >= 0;
+ * N1 = k + 1 up to 5.
  *
  * Lanes are patches: a block owns LANES patches of one kind, a thread works on a plane (transverse modes) or a line of
  * one of them; shared memory is [number][lane], so that there are no bank conflicts, and global memory stands by
@@ -17,10 +18,16 @@
  * (multiplications and additions), n = 2, 3, 4, 5: 18, 98, 330, 860 thousand, S^+ among them with 2 n^6 8.
  * Registers and bytes of shared memory: docs/stokes.md.
  *
+ * In x a few lanes may be of another kind than the block, with tables of their own and a product with S^+ after that
+ * of the others: rows of patches along x, which stand side by side in memory, need not be torn at walls.
+ *
  * LINES: of planes only a row is held in registers (saddle_lanes_rows.h, else saddle_lanes_planes.h).
- * INNER: inner patches of cubes have a path of their own, with the tables that are an argument; even and odd parts of
- * lines meet half of a table each, a quarter less flops in all for n = 3.
- * Macros: real, N1, LANES, THREADS, BLOCKS, TILE, LINES, INNER. */
+ * INNER: inner patches of cubes have a path of their own, with the tables that are an argument.
+ * EVEN: modes of all patches are even or odd; even and odd parts of lines meet half of a table each, a quarter less
+ * flops in all for n = 3. Patches at walls are solved as if the other end had the same wall: their S^+ is as small as
+ * that of others. Ld of the cell at that end, less what the local matrix has there (AT_OWN), is taken to the
+ * right-hand side with the old values.
+ * Macros: real, N1, LANES, THREADS, BLOCKS, TILE, LINES, INNER, EVEN. */
 #include "kernel.h"
 #if LINES
 #include "saddle_lanes_rows.h"
@@ -37,7 +44,7 @@ TESK_DEVICE int step_of(int d) {
 /* lambda of the transverse modes a, b of component c. */
 TESK_DEVICE real across(const Place *p, int c, int a, int b, real alpha) {
   const int d = c == 2 ? 0 : c + 1, e = c == 0 ? 2 : c - 1;
-  return p->table[d * TABLE + AT_LD + a] + p->table[e * TABLE + AT_LD + b] + alpha;
+  return *table_of(p, d, AT_LD + a) + *table_of(p, e, AT_LD + b) + alpha;
 }
 
 TESK_DEVICE int line_in_q(int c, int a, int b) {
@@ -125,7 +132,7 @@ TESK_DEVICE Parity parity_of(const Place *p, const TeskLanesBlock *block, int nu
   b.first = 0;
   TESK_UNROLL
   for (int d = 0; d < 3; d++) {
-    const int split = p->even || block->split[d];
+    const int split = EVEN || p->even || block->split[d];
     b.extent[d] = split ? N1 : N;
     b.rows *= b.extent[d];
     if (split) {
@@ -179,9 +186,56 @@ TESK_DEVICE void add_columns(const Parity *b, const real *A, const real *Q, real
   }
 }
 
+/* Lanes of other kinds of x: each thread at most one tile of one of them. */
+#define TILES (N * N * N / TILE)
+TESK_DEVICE void multiply_others(const Place *p, const TeskLanesBlock *block, const TeskVertex *vertices,
+                                 int tid, real *Q) {
+  const int tile = tid % TILES, group = tid / TILES, groups = THREADS / TILES;
+  for (int first = 0; first < block->lanes; first += groups) {
+    const int busy = group < groups && first + group < block->lanes,
+              lane = busy ? block->lane[first + group] : 0;
+    Parity b = parity_of(p, block, 0);
+    const int tiles = b.rows / TILE;
+    b = parity_of(p, block, tile / tiles);
+    const real *A = (const real *)block->inverse[vertices[block->first + lane].tables] +
+                    (long long)tile * b.rows * TILE_ROW;
+    real sum[TILE];
+    TESK_UNROLL
+    for (int r = 0; r < TILE; r++) sum[r] = 0;
+    TESK_ROLL
+    for (int x = 0; busy && x < b.extent[0]; x++) {
+      TESK_ROLL
+      for (int y = 0; y < b.extent[1]; y += AHEAD) {
+        TESK_UNROLL
+        for (int j = 0; j < AHEAD * N1; j++) { /* the loads are under way together */
+          const real v = Q[(b.first + x * SX + (y + j / N1) * SY + j % N1 * SZ) * LANES + lane];
+          TESK_UNROLL
+          for (int r = 0; r < TILE_ROW; r += 4) {
+            const Four a = *(const Four *)(A + j * TILE_ROW + r);
+            TESK_UNROLL
+            for (int e = 0; e < 4; e++)
+              if (r + e < TILE) sum[r + e] += a.v[e] * v;
+          }
+        }
+        A += AHEAD * N1 * TILE_ROW;
+      }
+    }
+    __syncthreads();
+    TESK_UNROLL
+    for (int r = 0; r < TILE; r++)
+      if (busy) Q[place_of(&b, tile % tiles * TILE + r) * LANES + lane] = sum[r];
+    __syncthreads();
+  }
+}
+
 /* Each thread at most one tile: TILE rows of four lanes. */
-TESK_DEVICE void multiply_inverse(const Place *p, const TeskLanesBlock *block, int tid, real *Q) {
-  const int fours = LANES / 4, tile = tid / fours, lane = tid % fours * 4, busy = tile < N * N * N / TILE;
+TESK_DEVICE void multiply_inverse(const Place *p, const TeskLanesBlock *block, const TeskVertex *vertices,
+                                  int tid, real *Q) {
+  const int fours = LANES / 4, tile = tid / fours, lane = tid % fours * 4, busy = tile < TILES;
+  int same[4] = {1, 1, 1, 1}; /* lanes of the block's kind */
+  TESK_UNROLL
+  for (int l = 0; l < 4; l++)
+    if (EVEN && !p->one && block->others) same[l] = vertices[block->first + lane + l].tables == 0;
   real sum[TILE][4];
   Parity b = parity_of(p, block, 0);
   const int tiles = b.rows / TILE;
@@ -192,20 +246,23 @@ TESK_DEVICE void multiply_inverse(const Place *p, const TeskLanesBlock *block, i
     for (int l = 0; l < 4; l++) sum[r][l] = 0;
   }
   if (busy)
-    add_columns(&b, (const real *)block->inverse + (long long)tile * b.rows * TILE_ROW, Q + lane, sum);
+    add_columns(&b, (const real *)block->inverse[0] + (long long)tile * b.rows * TILE_ROW, Q + lane, sum);
   __syncthreads();
   if (busy) {
     TESK_UNROLL
     for (int r = 0; r < TILE; r++) {
       real *q = Q + place_of(&b, tile % tiles * TILE + r) * LANES + lane;
       TESK_UNROLL
-      for (int l = 0; l < 4; l++) q[l] = sum[r][l];
+      for (int l = 0; l < 4; l++)
+        if (same[l]) q[l] = sum[r][l];
     }
   }
   __syncthreads();
 }
 
 /* ---- the kernels --------------------------------------------------------------------------------------- */
+
+#define PIECE (4 * N1) /* numbers that a thread copies: the host counts blocks by it */
 
 /* Where a cell of direction d begins, in numbers. */
 TESK_DEVICE int cell_offset(const TeskLanes *s, int d, int cell) {
@@ -228,38 +285,40 @@ TESK_DEVICE void fill_offsets(const TeskLanes *s, const TeskLanesBlock *block, c
   for (int d = 0; d < 3; d++)
     for (int id = (int)threadIdx.x; id < 4 * LANES; id += THREADS) {
       const int lane = id % LANES;
-      const TeskVertex *v = vertices + block->first + (lane < block->count ? lane : 0);
+      const TeskVertex *v = vertices + block->first + lane;
       offset[d * 4 * LANES + id] = cell_offset(s, d, neighbour(s, d, v->v[d], id / LANES - 1));
     }
 }
 
-/* Cells that are in no patch of the colour, by where they begin. */
+/* Cells that are in no patch of the colour, by where they begin: a thread PIECE numbers of one, all of them asked for
+ * before the first is written, since loads and stores of two vectors keep their order. */
 TESK_DEVICE void copy_cells(const int *cells, int count, int block, const real *x, real *y) {
-  const int first = block * (TESK_LANES_COPIES * THREADS) + (int)threadIdx.x;
+  const int id = block * THREADS + (int)threadIdx.x, piece = id / count;
+  real v[PIECE];
+  if (piece >= VALUES / PIECE) return;
+  const int place = cells[id - piece * count] + piece * (PIECE * G);
   TESK_UNROLL
-  for (int i = 0; i < TESK_LANES_COPIES; i++) {
-    const int id = first + i * THREADS;
-    if (id >= count * VALUES) return;
-    const int place = cells[id % count] + id / count * G;
-    y[place] = TESK_READ(x + place);
-  }
+  for (int i = 0; i < PIECE; i++) v[i] = TESK_READ(x + place + i * G);
+  TESK_UNROLL
+  for (int i = 0; i < PIECE; i++) y[place + i * G] = v[i];
 }
 
 /* What a block does with its patches. */
-TESK_DEVICE void solve(const Place *p, const TeskLanesBlock *block, const TeskLanesVectors *v, real alpha,
-                       real *U, real *Q) {
+TESK_DEVICE void solve(const Place *p, const TeskLanesBlock *block, const TeskVertex *vertices,
+                       const TeskLanesVectors *v, real alpha, real *U, real *Q) {
   load_planes(p, v, U, Q);
   __syncthreads();
   for (int c = 0; c < 3; c++) {
     for (int t = p->task; t < N * N; t += TASKS) line_in(p, c, t, alpha, U, Q);
     __syncthreads();
   }
-  multiply_inverse(p, block, (int)threadIdx.x, Q);
+  multiply_inverse(p, block, vertices, (int)threadIdx.x, Q);
+  if (EVEN && !p->one && block->lanes) multiply_others(p, block, vertices, (int)threadIdx.x, Q);
   for (int t = p->task; t < 3 * N * N; t += TASKS) line_out(p, t / (N * N), t % (N * N), alpha, U, Q);
   __syncthreads();
   for (int t = p->task; t < N * N; t += TASKS) pressure_out(p, t, Q);
   __syncthreads();
-  store_planes(p, p->lane < block->count, v, U, Q);
+  store_planes(p, vertices[block->first + p->lane].exists, v, U, Q);
 }
 
 /* Blocks from `count` on copy. */
@@ -268,24 +327,28 @@ TESK_KERNEL(tesk_saddle_lanes, THREADS, BLOCKS, (TeskLanes)s, (const TeskLanesBl
             (int)copies, (Inner)inner) {
   TESK_SHARED(U); /* planes of the components, q, tables, offsets */
   real *const Q = U + 3 * PLANES * LANES, *const table = Q + (N * SX + 3) / 4 * 4 * LANES;
-  int *const offset = (int *)(table + 3 * TABLE);
+  int *const offset = (int *)(table + TESK_LANES_TABLES * TABLE);
   if ((int)blockIdx.x >= count) {
     copy_cells(cells, copies, (int)blockIdx.x - count, (const real *)v.x, (real *)v.y);
     return;
   }
-  const TeskLanesBlock block = blocks[blockIdx.x];
-  const int tid = (int)threadIdx.x;
-  fill_offsets(&s, &block, vertices, offset);
-  TESK_UNROLL
-  for (int d = 0; d < 3; d++)
+  const TeskLanesBlock *const block = blocks + blockIdx.x;
+  const int tid = (int)threadIdx.x, lane = tid % LANES;
+  fill_offsets(&s, block, vertices, offset);
+  for (int t = 0; t < 3 + block->others; t++) {
+    const int d = t < 3 ? t : 0, kind = t < 3 ? block->kind[t] : block->other[t - 3];
     for (int id = tid; id < TABLE; id += THREADS)
-      table[d * TABLE + id] = ((const real *)s.numbers[d])[block.kind[d] * TABLE + id];
+      table[t * TABLE + id] = ((const real *)s.numbers[d])[kind * TABLE + id];
+  }
   __syncthreads();
-  if (INNER && block.inner) {
-    const Place p = {tid % LANES, tid / LANES, offset, table, inner.v, 0, 1};
-    solve(&p, &block, &v, (real)s.alpha, U, Q);
+  if (INNER && block->inner) {
+    const Place p = {lane, tid / LANES, offset, table, inner.v, 0, 1, 1, -1, -1, -1};
+    solve(&p, block, vertices, &v, (real)s.alpha, U, Q);
   } else {
-    const Place p = {tid % LANES, tid / LANES, offset, table, table, TABLE, 0};
-    solve(&p, &block, &v, (real)s.alpha, U, Q);
+    const TeskVertex *const own = vertices + block->first + lane;
+    const int x = own->tables ? 2 + own->tables : 0;
+    const Place p = {lane, tid / LANES, offset,   table,         table,        x,
+                     EVEN, 0,           own->far, block->far[1], block->far[2]};
+    solve(&p, block, vertices, &v, (real)s.alpha, U, Q);
   }
 }

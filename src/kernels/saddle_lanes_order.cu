@@ -1,7 +1,8 @@
 /* Vectors of Stokes between the order of all others and that of saddle_lanes.cu (saddle_arguments.h), and the
  * right-hand side as its patches want it. No shared memory.
- *   in, prepare  a block a piece of a row of cells of one class, a thread a line of N1 numbers (prepare: 2 N1 - 1) of
- *                a component in its direction, eight cells side by side; pressures in x. About 40 and 60 registers.
+ *   in, prepare  a block a piece of a row of cells, of both classes in x so that all that is read is used, a thread a
+ *                line of N1 numbers (prepare: 2 N1 - 1) of a component in its direction, 16 cells side by side;
+ *                pressures in x. About 40 and 60 registers.
  *   out          a block a row of entries, a thread an entry. About 30 registers.
  * Bytes a number: read and written once; prepare reads once and writes twice, with 2 (2 n - 1) flops for each.
  * Macros: real, N1. */
@@ -36,15 +37,13 @@ typedef struct Line {
 /* The thread's line; exists: -1 behind the last one of the row, 0 in the cells that fill up a group. */
 TESK_DEVICE Line line_of(const TeskLanes *s) {
   Line l;
-  const unsigned id = blockIdx.y * THREADS + threadIdx.x, row = blockIdx.x;
-  const int task = (int)(id / G % (4 * SQUARE)), half = (int)(id / (G * 4 * SQUARE) * G + id % G),
-            a = task / N1 % N1, b = task % N1;
-  const unsigned rest = row / (unsigned)s->half[1], parity = rest / (unsigned)s->half[2];
+  const unsigned id = blockIdx.y * THREADS + threadIdx.x, row = blockIdx.x, rows = 2 * (unsigned)s->half[1];
+  const int task = (int)(id / (2 * G) % (4 * SQUARE)), a = task / N1 % N1, b = task % N1;
   l.part = task / SQUARE;
   l.c = l.part % 3; /* the pressure is stored as component 0 is */
-  l.cell[0] = 2 * half + (int)(parity & 1);
-  l.cell[1] = 2 * (int)(row - rest * (unsigned)s->half[1]) + (int)(parity >> 1 & 1);
-  l.cell[2] = 2 * (int)(rest - parity * (unsigned)s->half[2]) + (int)(parity >> 2 & 1);
+  l.cell[0] = (int)(id / (2 * G * 4 * SQUARE) * (2 * G) + id % (2 * G));
+  l.cell[1] = (int)(row % rows);
+  l.cell[2] = (int)(row / rows);
   l.exists = 1;
   int at[3];
   TESK_UNROLL
@@ -52,16 +51,16 @@ TESK_DEVICE Line line_of(const TeskLanes *s) {
     l.exists = l.exists && l.cell[d] < s->cells[d];
     at[d] = l.cell[d] * N1 + (d == l.c ? 0 : d == (l.c + 1) % 3 ? a : b);
   }
-  if (half >= s->half[0]) l.exists = -1;
+  if (l.cell[0] >= 2 * s->half[0]) l.exists = -1;
   const int *const e = s->parts.extent[l.part];
   l.value = l.part * CUBE + a * N1 + b;
-  l.place = (int)row * s->half[0] * VALUES + half / G * (VALUES * G) + half % G + l.value * G;
+  l.place = place_of(s, l.cell) + l.value * G;
   l.step = l.c == 0 ? 1 : l.c == 1 ? e[0] : (long long)e[0] * e[1];
   l.entry = s->parts.offset[l.part] + ((long long)at[2] * e[1] + at[1]) * e[0] + at[0];
   return l;
 }
 
-/* Grid: rows of cells of all classes, pieces. */
+/* Grid: rows of cells, pieces. */
 TESK_KERNEL(tesk_lanes_in, THREADS, 1, (TeskLanes)s, (const real *TESK_RESTRICT)x, (real *)y) {
   const Line l = line_of(&s);
   if (l.exists < 0) return;

@@ -101,12 +101,19 @@ TESK_DEVICE void load_velocity(const Place *p, int c, int pl, const real *x, con
     read_plane((end ? x : b) + at, a, bb, w);
   }
   if (!end) {
-    const real *td = matrix_of(p, d, 0), *te = matrix_of(p, e, 0);
-    couple_a(x + at, offset_of(p, d, -1), bb, td + AT_LOW, 0, w);
-    couple_a(x + at, offset_of(p, d, 2), bb, td + AT_HIGH, 1, w);
+    TESK_UNROLL
+    for (int h = 0; h < 2; h++) {
+      TESK_ROLL
+      for (int s = 0; s < sources_of(p, d, h); s++)
+        couple_a(x + at, offset_of(p, d, source_cell(h, s)), bb, matrix_of(p, d, source_table(h, s)), h, w);
+    }
     FORGET();
-    couple_b(x + at, offset_of(p, e, -1), a, te + AT_LOW, 0, w);
-    couple_b(x + at, offset_of(p, e, 2), a, te + AT_HIGH, 1, w);
+    TESK_UNROLL
+    for (int h = 0; h < 2; h++) {
+      TESK_ROLL
+      for (int s = 0; s < sources_of(p, e, h); s++)
+        couple_b(x + at, offset_of(p, e, source_cell(h, s)), a, matrix_of(p, e, source_table(h, s)), h, w);
+    }
   }
   FORGET();
   plane_to_modes(p, d, e, w);

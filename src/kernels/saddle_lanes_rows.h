@@ -20,23 +20,29 @@ TESK_DEVICE void load_rows(const Place *p, int c, int pl, int i, const real *x, 
     for (int j = 0; j < N; j++)
       w[h * N + j] = pl == 0 || pl == N ? 0 : TESK_READ(from + own + bb[j / N1] + j % N1 * G);
     if (end) continue;
-    const real *const A = p->table + d * TABLE + (h ? AT_HIGH : AT_LOW) + i * ROW_1, *const beside =
-                                                                                         x + at +
-                                                                                         offset_of(p, d,
-                                                                                                   h ? 2
-                                                                                                     : -1);
-    TESK_UNROLL
-    for (int l = 0; l < N1; l++) {
+    TESK_ROLL
+    for (int s = 0; s < sources_of(p, d, h); s++) {
+      const real *const A = table_of(p, d, source_table(h, s) + i * ROW_1), *const beside =
+                                                                                x + at +
+                                                                                offset_of(p, d,
+                                                                                          source_cell(h, s));
       TESK_UNROLL
-      for (int j = 0; j < N; j++)
-        w[h * N + j] -= A[l] * TESK_READ(beside + bb[j / N1] + (l * N1 + j % N1) * G);
+      for (int l = 0; l < N1; l++) {
+        TESK_UNROLL
+        for (int j = 0; j < N; j++)
+          w[h * N + j] -= A[l] * TESK_READ(beside + bb[j / N1] + (l * N1 + j % N1) * G);
+      }
     }
     TESK_UNROLL
-    for (int j = 0; j < N1; j++) line[j] = TESK_READ(x + own + offset_of(p, e, -1) + j * G);
-    subtract(B + AT_LOW, line, w, h * N, 1);
-    TESK_UNROLL
-    for (int j = 0; j < N1; j++) line[j] = TESK_READ(x + own + offset_of(p, e, 2) + j * G);
-    subtract(B + AT_HIGH, line, w, h * N + N1, 1);
+    for (int g = 0; g < 2; g++) {
+      TESK_ROLL
+      for (int s = 0; s < sources_of(p, e, g); s++) {
+        TESK_UNROLL
+        for (int j = 0; j < N1; j++)
+          line[j] = TESK_READ(x + own + offset_of(p, e, source_cell(g, s)) + j * G);
+        subtract(B + source_table(g, s), line, w, h * N + g * N1, 1);
+      }
+    }
   }
   FORGET();
   pair_to_modes(p, e, w, out);

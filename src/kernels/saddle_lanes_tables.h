@@ -29,7 +29,8 @@
 #define AT_GT (AT_G + N * ROW_M)             /* G': [M][ROW_N] */
 #define AT_LOW (AT_GT + M * ROW_N)           /* nu Ld, lower cell and its neighbour below: [N1][ROW_1] */
 #define AT_HIGH (AT_LOW + N1 * ROW_1)        /* the same above */
-#define AT_ENDS (AT_HIGH + N1 * ROW_1)       /* by mode: Zc' M at both ends, nu Zc' Lc there: [M][4] */
+#define AT_OWN (AT_HIGH + N1 * ROW_1)        /* what nu Ld of a cell taken for one at a wall lacks */
+#define AT_ENDS (AT_OWN + N1 * ROW_1)        /* by mode: Zc' M at both ends, nu Zc' Lc there: [M][4] */
 #define AT_GE (AT_ENDS + M * 4)              /* Zd' D at both ends: [N][4], the last two 0 */
 #define AT_LC (AT_GE + N * 4)                /* nu lc, nu ld */
 #define AT_LD (AT_LC + ROW_M)
@@ -42,19 +43,24 @@ typedef struct TESK_ALIGNED(16) Four {
 typedef struct Place {
   int lane, task;
   const int *offset;  /* of cells -1 .. 2 of the three directions: [direction][4][LANES] */
-  const real *table;  /* of the three directions, for what depends on the mode */
-  const real *matrix; /* the same for all else, `step` from one direction to the next */
-  int step;
-  int even; /* a constant: modes of all directions are even, then odd, and `matrix` has them for all */
+  const real *table;  /* of the three directions, for what depends on the mode; x: the number of its table */
+  const real *matrix; /* for all else, the same of all directions, where `one` */
+  int x;
+  int even;                /* a constant: modes of all directions are even, then odd */
+  int one;                 /* a constant */
+  int far_x, far_y, far_z; /* TeskLanesBlock, of the lane's kind of x; not of `one` */
 } Place;
 
 /* The tables of the kind of all three directions, an argument: reading it costs no instruction. */
-typedef struct Inner {
+typedef struct TESK_ALIGNED(16) Inner {
   real v[TABLE];
 } Inner;
 
+TESK_DEVICE const real *table_of(const Place *p, int d, int at) {
+  return p->table + (d == 0 ? p->x : d) * TABLE + at;
+}
 TESK_DEVICE const real *matrix_of(const Place *p, int d, int at) {
-  return p->matrix + d * p->step + at;
+  return p->one ? p->matrix + at : table_of(p, d, at);
 }
 
 /* Where cell `at` (-1 .. 2, the patch has 0 and 1) of direction d begins. */
@@ -233,6 +239,18 @@ TESK_DEVICE void subtract(const real *A, const real *line, real *w, int at, int 
   multiply(A, N1, N1, ROW_1, line, out);
   TESK_UNROLL
   for (int i = 0; i < N1; i++) w[at + i * step] -= out[i];
+}
+
+/* What cell `end` (0, 1) of direction d is coupled to besides its neighbour beyond that end: itself, where it is taken
+ * for one at a wall. Source 0 is the neighbour. */
+TESK_DEVICE int sources_of(const Place *p, int d, int end) {
+  return EVEN && !p->one && (d == 0 ? p->far_x : d == 1 ? p->far_y : p->far_z) == end ? 2 : 1;
+}
+TESK_DEVICE int source_cell(int end, int source) {
+  return source ? end : end ? 2 : -1;
+}
+TESK_DEVICE int source_table(int end, int source) {
+  return source ? AT_OWN : end ? AT_HIGH : AT_LOW;
 }
 
 /* Where plane j of component c stands. The last one, j = N, is the first of the cell above; beside a wall it is of any

@@ -8,7 +8,7 @@ enum { THREADS = 256, ENTRIES = 1024 /* a block, at least */ };
  * conjugate gradients). */
 static size_t count_numbers(size_t n) {
   const size_t sums = n ? 2 * n + 1 : 3;
-  return sums * TESK_PARTS + n * (n + 1) + n * n + 4 * n + 1 + 2 * n + 1;
+  return sums * TESK_PARTS + n * (n + 1) + n * n + 4 * n + 1 + 3 * n + 2;
 }
 
 static double *carve(double **at, size_t numbers) {
@@ -30,6 +30,7 @@ static void place(TesiKrylovDevice *d, size_t n) {
   d->arnoldi.sine = carve(&at, n);
   d->arnoldi.g = carve(&at, n + 1);
   d->arnoldi.y = carve(&at, n);
+  d->arnoldi.scale = carve(&at, n + 1);
   d->arnoldi.basis = (double *const *)carve(&at, n + 1);
   d->arnoldi.image = (void *const *)carve(&at, n);
 }

@@ -26,7 +26,7 @@ TesStatus tesi_coarse_saddle_axis(TesContext *ctx, const TesiSaddle *s, int d, i
   for (int i = 0; i < nodes; i++) index[i] = first + i;
   for (int i = 0; i < a->modes; i++) index[a->nodes + i] = i;
   TES_TRY(tesi_saddle_local_create(ctx, a, exists ? &s->axis[d] : NULL, nodes, index, a->modes,
-                                   index + a->nodes, local));
+                                   index + a->nodes, TESI_SADDLE_FAR_NONE, local));
 done:
   tesi_free(ctx, &index);
   return status;

@@ -29,7 +29,7 @@ static TesStatus create_lanes(TesContext *ctx, const TesOperator *op, TesPrecisi
   for (int d = 0; d < s->rt->dim; d++) one = one && s->rt->axis[d].cells == 2 && !s->rt->axis[d].periodic;
   if (!one) return TES_OK;
   for (int d = 0; d < 3; d++) TES_TRY(tesi_saddle_patch_axis_create(ctx, s, d, 2, &axis[d]));
-  if (tesi_saddle_lanes_serve(op, axis)) TES_TRY(tesi_saddle_lanes_create(op, precision, axis, lanes));
+  if (tesi_saddle_lanes_serve(op)) TES_TRY(tesi_saddle_lanes_create(op, precision, axis, lanes));
 done:
   for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &axis[d]);
   return status;

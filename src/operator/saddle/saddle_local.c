@@ -111,8 +111,17 @@ done:
   return status;
 }
 
+/* The entries of Ld[N][N] of cell `far` become those of the other cell, mirrored. */
+static void repeat_near(int N, TesiSaddleFar far, double *Ld) {
+  const int n = N / 2, to = far * n, from = n - to;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      Ld[(to + i) * N + to + j] = ((i + j) % 2 ? -1 : 1) * Ld[(from + i) * N + from + j];
+}
+
 TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s, int nodes,
-                                   const int *node, int modes, const int *mode, TesiSaddleLocalAxis *l) {
+                                   const int *node, int modes, const int *mode, TesiSaddleFar far,
+                                   TesiSaddleLocalAxis *l) {
   TesStatus status = TES_OK;
   const int M = nodes, N = modes;
   *l = (TesiSaddleLocalAxis){.nodes = M, .modes = N};
@@ -132,6 +141,7 @@ TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiRtAxis *a, const T
   pick(&s->mass, M, node, M, node, Mc);
   pick(&s->penalty, N, mode, N, mode, Ld);
   pick(&s->derivative, N, mode, M, node, D);
+  if (far != TESI_SADDLE_FAR_NONE) repeat_near(N, far, Ld);
   TES_TRY(diagonalize(ctx, l));
   for (int q = 0; q < N; q++)
     for (int b = 0; b < N && mode[q] % a->n == 0; b++)

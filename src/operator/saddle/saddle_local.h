@@ -24,9 +24,17 @@ typedef struct TesiSaddleLocalAxis {
   bool symmetric;
 } TesiSaddleLocalAxis;
 
+/* Which of two cells gets the entries of Ld of the other one, mirrored: as if beyond its outer face stood what stands
+ * beyond that of the other. */
+typedef enum TesiSaddleFar {
+  TESI_SADDLE_FAR_NONE = -1,
+  TESI_SADDLE_FAR_LOW,
+  TESI_SADDLE_FAR_HIGH
+} TesiSaddleFar;
 /* Of the entries node[nodes], mode[modes] of an axis. s NULL: a direction that does not exist. */
 TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s, int nodes,
-                                   const int *node, int modes, const int *mode, TesiSaddleLocalAxis *local);
+                                   const int *node, int modes, const int *mode, TesiSaddleFar far,
+                                   TesiSaddleLocalAxis *local);
 void tesi_saddle_local_free(TesContext *ctx, TesiSaddleLocalAxis *local);
 /* Whether both have the same matrices, to round-off. */
 bool tesi_saddle_local_equal(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b);

@@ -23,13 +23,22 @@ static const Cut cuts[2][DEGREES + 2] = {
 static const Cut few[2][DEGREES + 2] = {
     {{0}, {0}, {4, 128, 2, 2, 0, 0}, {4, 256, 1, 3, 0, 0}, {4, 256, 1, 8, 1, 0}, {4, 512, 1, 5, 1, 0}},
     {{0}, {0}, {4, 256, 1, 2, 0, 0}, {4, 512, 1, 3, 1, 0}, {4, 512, 1, 4, 1, 0}, {4, 480, 1, 5, 1, 0}}};
-enum { FEW = 1024 /* patches of a colour */ };
+enum {
+  FEW = 1024, /* patches of a colour */
+  SINGLE =
+      256, /* the same: below, blocks of walls run beside others, and what mixed rows do besides costs more */
+};
 
-static Cut cut_of(TesPrecision precision, int n, const TesiSaddlePatchAxis axis[3]) {
+static double patches_of_a_colour(const TesiSaddlePatchAxis axis[3]) {
   const double patches = (double)axis[0].vertices * axis[1].vertices * axis[2].vertices,
                colours = (double)axis[0].colours * axis[1].colours * axis[2].colours;
+  return patches / colours;
+}
+
+static Cut cut_of(TesPrecision precision, int n, const TesiSaddlePatchAxis axis[3]) {
   /* the variable is for tests */
-  return patches <= FEW * colours && !getenv("TESSERA_PATCH_MANY") ? few[precision][n] : cuts[precision][n];
+  return patches_of_a_colour(axis) <= FEW && !getenv("TESSERA_PATCH_MANY") ? few[precision][n]
+                                                                           : cuts[precision][n];
 }
 
 /* Patches and cells of a colour: ranges of the lists. */
@@ -40,6 +49,8 @@ typedef struct Colour {
 struct TesiSaddleLanes {
   TesPrecision precision;
   int n;
+  bool even;  /* the modes of all kinds are even or odd */
+  bool mixed; /* rows of patches along x stay together: those at walls are read with those beside them */
   Cut cut;
   size_t shared;
   TesiKernel kernel[KERNELS];
@@ -66,11 +77,22 @@ typedef struct Making {
 
 /* ---- whom it serves ------------------------------------------------------------------------------------ */
 
-static bool serves_axis(const TesiRtAxis *a, const TesiSaddlePatchAxis *p) {
+static bool serves_axis(const TesiRtAxis *a) {
   const bool closed = a->periodic ? a->cells % 2 == 0 && a->cells >= 4 : a->normal[0] && a->normal[1];
   bool equal = true;
   for (int c = 1; c < a->cells; c++) equal = equal && a->h[c] == a->h[0];
-  return closed && equal && p->types <= KINDS;
+  return closed && equal; /* at most three kinds of intervals: inside, and at both ends */
+}
+
+/* Where walls hold the velocity across, too: where it slips the other end would be too soft. */
+bool tesi_saddle_lanes_mirrors(const TesOperator *op) {
+  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  bool held = true;
+  for (int d = 0; d < rt->dim; d++) {
+    const TesiRtAxis *a = &rt->axis[d];
+    held = held && (a->periodic || (a->tangential[0] && a->tangential[1]));
+  }
+  return held;
 }
 
 /* Numbers of the vectors by classes: in x whole groups of cells. */
@@ -84,12 +106,12 @@ static double count_numbers(const TesiRt *rt, int half[3]) {
   return count;
 }
 
-bool tesi_saddle_lanes_serve(const TesOperator *op, const TesiSaddlePatchAxis axis[3]) {
+bool tesi_saddle_lanes_serve(const TesOperator *op) {
   const TesiRt *rt = tesi_saddle_of(op)->rt;
   int half[3];
   if (rt->dim != 3 || rt->n > DEGREES + 1 || getenv("TESSERA_PATCH_GLOBAL")) return false; /* for tests */
   for (int d = 0; d < 3; d++)
-    if (!serves_axis(&rt->axis[d], &axis[d])) return false;
+    if (!serves_axis(&rt->axis[d])) return false;
   return count_numbers(rt, half) < INT_MAX;
 }
 
@@ -114,7 +136,8 @@ static TesStatus make_axis(Making *m, int d) {
   TES_ALLOC(&masses, (int64_t)a->types * mass);
   for (int k = 0; k < a->types; k++) {
     TES_TRY(tesi_lanes_sort(ctx, n, &a->local[k], &m->kind[d][k], &m->split[d][k]));
-    tesi_lanes_fill_table(tesi_saddle_of(m->op), d, vertex_of(a, k), &m->kind[d][k],
+    l->even = l->even && m->split[d][k];
+    tesi_lanes_fill_table(tesi_saddle_of(m->op), d, vertex_of(a, k), a->far[k], &m->kind[d][k],
                           tables + (int64_t)k * size);
     tesi_lanes_fill_mass(&m->kind[d][k], masses + (int64_t)k * mass);
   }
@@ -142,8 +165,10 @@ static TesStatus keep_inner(Making *m) {
   for (int d = 0; d < 3; d++) {
     const int kind = m->axis[d].type[m->axis[d].vertices / 2];
     const double *table = m->table[d] + (size_t)kind * size;
-    l->inner_kind[d] = d > 0 && memcmp(first, table, size * sizeof *table) ? -1 : kind;
     if (d == 0) first = table;
+    const bool like =
+        m->axis[d].far[kind] == TESI_SADDLE_FAR_NONE && !memcmp(first, table, size * sizeof *table);
+    l->inner_kind[d] = like ? kind : -1;
   }
   narrow = (float *)l->inner;
   if (l->precision == TES_DOUBLE) memcpy(l->inner, first, size * sizeof *first);
@@ -154,6 +179,10 @@ done:
 
 static int combinations(const Making *m) {
   return m->axis[0].types * m->axis[1].types * m->axis[2].types;
+}
+
+static int combination_of(const Making *m, const int kind[3]) {
+  return kind[0] + m->axis[0].types * (kind[1] + m->axis[1].types * kind[2]);
 }
 
 static void kinds_of(const Making *m, int i, int kind[3]) {
@@ -232,41 +261,88 @@ typedef struct Lists {
   int blocks, vertices, copies;
 } Lists;
 
-static void append_vertex(const Making *m, Lists *lists, int combination, const int v[3]) {
-  const int lanes = m->lanes->cut.lanes;
-  const bool full = lists->vertices % lanes == 0; /* combinations begin with a new block */
-  if (full) lists->blocks++;
+static void begin_block(const Making *m, const int kind[3], Lists *lists) {
+  TeskLanesBlock *b = &lists->block[lists->blocks - 1];
+  bool split[3];
+  *b = (TeskLanesBlock){
+      .inverse = {m->inverse[combination_of(m, kind)]}, .first = lists->vertices, .inner = 1};
+  splits_of(m, kind, split);
+  for (int d = 0; d < 3; d++) {
+    b->kind[d] = kind[d];
+    b->split[d] = split[d];
+    b->far[d] = m->axis[d].far[kind[d]];
+    b->inner = b->inner && kind[d] == m->lanes->inner_kind[d];
+  }
+}
+
+/* Which tables of x a lane takes: 0, those of the block, or 1 .. of another kind, which the block learns to know. */
+static int tables_of(const Making *m, TeskLanesBlock *b, int kind, int lane) {
+  int t = 0;
+  if (kind == b->kind[0]) return 0;
+  while (t < b->others && b->other[t] != kind) t++;
+  b->other[t] = kind;
+  b->inverse[1 + t] = m->inverse[combination_of(m, (const int[]){kind, b->kind[1], b->kind[2]})];
+  b->others = tesi_max(b->others, t + 1);
+  b->lane[b->lanes++] = lane;
+  b->inner = 0;
+  return 1 + t;
+}
+
+/* kind: of the block's patches but, in x, of some of its lanes. v NULL: a lane without a patch. */
+static void append_vertex(const Making *m, Lists *lists, const int kind[3], const int *v) {
+  const int lane = lists->vertices % m->lanes->cut.lanes; /* combinations begin with a new block */
+  if (lane == 0) lists->blocks++;
   if (lists->block) {
     TeskLanesBlock *b = &lists->block[lists->blocks - 1];
-    bool split[3];
-    if (full) *b = (TeskLanesBlock){.inverse = m->inverse[combination], .first = lists->vertices};
-    kinds_of(m, combination, b->kind);
-    splits_of(m, b->kind, split);
-    b->inner = 1;
-    for (int d = 0; d < 3; d++) {
-      b->split[d] = split[d];
-      b->inner = b->inner && b->kind[d] == m->lanes->inner_kind[d];
+    TeskVertex *vertex = &lists->vertex[lists->vertices];
+    if (lane == 0) begin_block(m, kind, lists);
+    *vertex = (TeskVertex){.exists = v != NULL, .far = TESI_SADDLE_FAR_NONE};
+    if (v) {
+      const int of = m->axis[0].type[v[0]];
+      memcpy(vertex->v, v, sizeof vertex->v);
+      vertex->tables = tables_of(m, b, of, lane);
+      vertex->far = m->axis[0].far[of];
     }
-    b->count++;
-    memcpy(lists->vertex[lists->vertices].v, v, sizeof lists->vertex->v);
   }
   lists->vertices++;
 }
 
+/* Vertices of a colour in x; *middle: the kind of the middle one. */
+static int count_row(const TesiSaddlePatchAxis *a, int colour, int *middle) {
+  int count = 0, seen = 0;
+  for (int v = 0; v < a->vertices; v++) count += a->colour[v] == colour;
+  for (int v = 0; v < a->vertices; v++)
+    if (a->colour[v] == colour && seen++ == count / 2) *middle = a->type[v];
+  return count;
+}
+
+/* A row of patches along x; rows begin where cells side by side begin in memory, unless they are short. */
+static void append_row(const Making *m, int colour, const int kind[3], const int v[3], Lists *lists) {
+  const TesiSaddlePatchAxis *a = m->axis;
+  const int most = tesi_min(G, m->lanes->cut.lanes);
+  int middle, align = 1;
+  const int count = count_row(&a[0], colour, &middle);
+  while (align < most && align < count) align *= 2;
+  while (m->lanes->mixed && lists->vertices % align) append_vertex(m, lists, kind, NULL);
+  for (int x = 0; x < a[0].vertices; x++)
+    if (a[0].colour[x] == colour && (m->lanes->mixed || a[0].type[x] == kind[0]))
+      append_vertex(m, lists, kind, (const int[]){x, v[1], v[2]});
+}
+
+/* Of one combination of kinds; where rows are mixed, of all kinds in x together with the middle one. */
 static void append_patches(const Making *m, const int colour[3], int combination, Lists *lists) {
   const TesiSaddlePatchAxis *a = m->axis;
   const int lanes = m->lanes->cut.lanes;
-  int kind[3], v[3];
+  int kind[3], middle = 0, v[3] = {0, 0, 0};
   kinds_of(m, combination, kind);
+  if (count_row(&a[0], colour[0], &middle) == 0 || (m->lanes->mixed && kind[0] != middle)) return;
   for (v[2] = 0; v[2] < a[2].vertices; v[2]++)
-    for (v[1] = 0; v[1] < a[1].vertices; v[1]++)
-      for (v[0] = 0; v[0] < a[0].vertices; v[0]++) {
-        bool mine = true;
-        for (int d = 0; d < 3; d++)
-          mine = mine && a[d].colour[v[d]] == colour[d] && a[d].type[v[d]] == kind[d];
-        if (mine) append_vertex(m, lists, combination, v);
-      }
-  lists->vertices = (lists->vertices + lanes - 1) / lanes * lanes;
+    for (v[1] = 0; v[1] < a[1].vertices; v[1]++) {
+      bool mine = true;
+      for (int d = 1; d < 3; d++) mine = mine && a[d].colour[v[d]] == colour[d] && a[d].type[v[d]] == kind[d];
+      if (mine) append_row(m, colour[0], kind, v, lists);
+    }
+  while (lists->vertices % lanes) append_vertex(m, lists, kind, NULL);
 }
 
 /* Whether a cell is in an interval of a colour. */
@@ -356,13 +432,13 @@ done:
 
 static size_t shared_numbers(int n, const Cut *cut) {
   const int N = 2 * n, rows = N * (N * (N + 1) + 1), plane = N * (N + cut->lines) + 1;
-  return (size_t)(cut->lanes * (3 * (N + 3) * plane + (rows + 3) / 4 * 4) + 3 * tesi_lanes_table_size(n));
+  return (size_t)(cut->lanes * (3 * (N + 3) * plane + (rows + 3) / 4 * 4) + 5 * tesi_lanes_table_size(n));
 }
 
 static TesStatus get_kernels(TesContext *ctx, int n, TesiSaddleLanes *l) {
   TesStatus status = TES_OK;
   const char *real = l->precision == TES_SINGLE ? "real=float" : "real=double";
-  char text[7][24];
+  char text[8][24];
   TesiProgram *sweep, *order;
   l->shared = shared_numbers(n, &l->cut) * tesi_precision_size(l->precision) +
               12 * (size_t)l->cut.lanes * sizeof(int);
@@ -373,9 +449,10 @@ static TesStatus get_kernels(TesContext *ctx, int n, TesiSaddleLanes *l) {
   snprintf(text[4], sizeof text[4], "TILE=%d", l->cut.tile);
   snprintf(text[5], sizeof text[5], "LINES=%d", l->cut.lines);
   snprintf(text[6], sizeof text[6], "INNER=%d", l->cut.inner);
+  snprintf(text[7], sizeof text[7], "EVEN=%d", l->even);
   const TesiProgramDesc lanes = {.file = "saddle_lanes.cu",
                                  .options = {real, text[0], text[1], text[2], text[3], text[4], text[5],
-                                             text[6]}},
+                                             text[6], text[7]}},
                         orders = {.file = "saddle_lanes_order.cu", .options = {real, text[0]}};
   TES_TRY(tesi_program_get(ctx, &lanes, &sweep));
   TES_TRY(tesi_program_get(ctx, &orders, &order));
@@ -418,9 +495,11 @@ TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision
   l->precision = precision;
   l->n = s->rt->n;
   l->cut = cut_of(l->precision, l->n, axis);
-  TES_TRY(get_kernels(ctx, s->rt->n, l));
+  l->even = true;
   TES_TRY(make_vectors(ctx, s, l));
   for (int d = 0; d < 3; d++) TES_TRY(make_axis(&m, d));
+  l->mixed = l->even && (patches_of_a_colour(axis) > SINGLE || getenv("TESSERA_PATCH_MANY"));
+  TES_TRY(get_kernels(ctx, s->rt->n, l));
   TES_TRY(keep_inner(&m));
   TES_TRY(make_inverses(&m));
   TES_TRY(make_lists(&m));
@@ -463,11 +542,10 @@ static TesStatus run_colour(TesContext *ctx, TesiSaddleLanes *l, const Colour *c
   TeskLanesVectors vectors = {.x = l->x[from], .b = {l->b[0], l->b[1]}, .y = l->x[1 - from], .odd = c->odd};
   int blocks = c->blocks, copies = c->copies;
   const TeskLanesBlock *block = (const TeskLanesBlock *)l->blocks + c->first_block;
-  const int *cells = (const int *)l->copies + c->first_copy, *half = l->arguments.half;
-  const int64_t piece = (int64_t)TESK_LANES_COPIES * l->cut.threads,
-                values = l->arguments.class_size / ((int64_t)half[0] * half[1] * half[2]);
+  const int *cells = (const int *)l->copies + c->first_copy;
+  const int64_t pieces = (int64_t)copies * l->n * l->n; /* 4 n numbers each */
   void *arguments[] = {&l->arguments, &block, &l->vertices, &vectors, &blocks, &cells, &copies, l->inner};
-  const TesiGrid grid = {(unsigned)(blocks + (copies * values + piece - 1) / piece), 1, 1};
+  const TesiGrid grid = {(unsigned)(blocks + (pieces + l->cut.threads - 1) / l->cut.threads), 1, 1};
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[SWEEP], grid, (unsigned)l->cut.threads, l->shared, arguments));
 done:
   return status;
@@ -479,13 +557,13 @@ TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const voi
   const TesiDevice *device = tesi_context_device(ctx);
   const TeskLanes *a = &l->arguments;
   const int64_t count = 8 * (int64_t)a->class_size;
-  const int lines = a->half[0] * 4 * l->n * l->n;
+  const int lines = 2 * a->half[0] * 4 * l->n * l->n;
   int most = 0;
   for (int p = 0; p < 4; p++) {
     const int rows = a->parts.extent[p][1] * a->parts.extent[p][2];
     most = rows > most ? rows : most;
   }
-  const TesiGrid rows = {8 * (unsigned)(a->half[1] * a->half[2]), (unsigned)((lines + THREADS - 1) / THREADS),
+  const TesiGrid rows = {4 * (unsigned)(a->half[1] * a->half[2]), (unsigned)((lines + THREADS - 1) / THREADS),
                          1};
   void *prepare[] = {&l->arguments, &l->mass, &b, &l->b[0], &l->b[1]}, *in[] = {&l->arguments, &x, &l->x[0]};
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], rows, THREADS, 0, prepare));

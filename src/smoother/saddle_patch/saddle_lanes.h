@@ -7,7 +7,9 @@
 #include "smoother/saddle_patch/saddle_patch.h"
 
 typedef struct TesiSaddleLanes TesiSaddleLanes;
-bool tesi_saddle_lanes_serve(const TesOperator *op, const TesiSaddlePatchAxis axis[3]);
+/* Axes of intervals of two cells; mirrored where tesi_saddle_lanes_mirrors says so. */
+bool tesi_saddle_lanes_mirrors(const TesOperator *op);
+bool tesi_saddle_lanes_serve(const TesOperator *op);
 /* precision: of the vectors. *lanes is NULL after a failure. */
 TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision,
                                    const TesiSaddlePatchAxis axis[3], TesiSaddleLanes **lanes);
@@ -25,8 +27,8 @@ int tesi_lanes_table_size(int n);
 /* Modes sorted, even ones first, where the interval is symmetric (*split); vertex: one of the kind. */
 TesStatus tesi_lanes_sort(TesContext *ctx, int n, const TesiSaddleLocalAxis *from,
                           TesiSaddleLocalAxis *sorted, bool *split);
-void tesi_lanes_fill_table(const TesiSaddle *s, int d, int vertex, const TesiSaddleLocalAxis *l,
-                           double *table);
+void tesi_lanes_fill_table(const TesiSaddle *s, int d, int vertex, TesiSaddleFar far,
+                           const TesiSaddleLocalAxis *l, double *table);
 /* M^-1 of the nodes inside: [2 n - 1][2 n - 1], rows padded to four numbers. */
 void tesi_lanes_fill_mass(const TesiSaddleLocalAxis *l, double *inverse);
 /* Numbers of S^+ by parity blocks, and S^+ in that order, from [pressures][pressures]. */

@@ -77,7 +77,7 @@ done:
 
 int tesi_lanes_table_size(int n) {
   const int N = 2 * n, M = N - 1, row_n = padded(N), row_m = padded(M), row_1 = padded(n);
-  return 2 * N * row_n + 2 * M * row_m + N * row_m + M * row_n + 2 * n * row_1 + 4 * M + 4 * N + row_m +
+  return 2 * N * row_n + 2 * M * row_m + N * row_m + M * row_n + 3 * n * row_1 + 4 * M + 4 * N + row_m +
          row_n;
 }
 
@@ -113,6 +113,22 @@ static double *put_coupling(const TesiSaddle *s, int d, int cell, int beside, do
     for (int j = 0; j < row; j++)
       to[i * row + j] =
           exists && j < n ? s->nu * tesi_band_entry(&s->axis[d].penalty, cell * n + i, other * n + j) : 0;
+  return to + n * row;
+}
+
+/* nu times Ld of the cell that is taken for one at a wall, less what the local matrix has in its place. */
+static double *put_own(const TesiSaddle *s, int d, int vertex, TesiSaddleFar far,
+                       const TesiSaddleLocalAxis *l, double *to) {
+  const int n = s->rt->n, row = padded(n), P = l->nodes, Q = l->modes, in = far * n,
+            at = (vertex + (int)far) * n;
+  const double *Ld = l->matrices + 2 * P * P;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < row; j++) {
+      to[i * row + j] = 0;
+      if (far != TESI_SADDLE_FAR_NONE && j < n)
+        to[i * row + j] =
+            s->nu * (tesi_band_entry(&s->axis[d].penalty, at + i, at + j) - Ld[(in + i) * Q + in + j]);
+    }
   return to + n * row;
 }
 
@@ -165,8 +181,8 @@ static double *put_eigenvalues(double nu, const double *lambda, int count, doubl
   return to + padded(count);
 }
 
-void tesi_lanes_fill_table(const TesiSaddle *s, int d, int vertex, const TesiSaddleLocalAxis *l,
-                           double *table) {
+void tesi_lanes_fill_table(const TesiSaddle *s, int d, int vertex, TesiSaddleFar far,
+                           const TesiSaddleLocalAxis *l, double *table) {
   const int P = l->nodes, Q = l->modes, last = (vertex + 1) % s->rt->axis[d].cells;
   double *at = put(Q, Q, true, l->Zd, table);
   at = put(Q, Q, false, l->Zd, at);
@@ -176,6 +192,7 @@ void tesi_lanes_fill_table(const TesiSaddle *s, int d, int vertex, const TesiSad
   at = put(P, Q, true, l->G, at);
   at = put_coupling(s, d, vertex, vertex - 1, at);
   at = put_coupling(s, d, last, vertex + 2, at);
+  at = put_own(s, d, vertex, far, l, at);
   at = put_ends(s, d, vertex, l, at);
   at = put_end_gradients(s, d, vertex, l, at);
   at = put_eigenvalues(s->nu, l->lc, P, at);

@@ -2,6 +2,7 @@
 #include "smoother/saddle_patch/saddle_patch.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/simd_builds.h"
 #include "base/team.h"
@@ -222,9 +223,11 @@ static TesStatus init_axes(const TesSmoother *smoother, TesiSaddlePatchPlan *p) 
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const int span = tesi_saddle_patch_span(smoother);
+  const bool mirrored = getenv("TESSERA_PATCH_MIRRORED") != NULL; /* for tests of those of devices */
   p->modes = span * p->rt->n;
   p->pressures = 1;
   for (int d = 0; d < 3; d++) {
+    p->axis[d].mirrored = mirrored;
     TES_TRY(tesi_saddle_patch_axis_create(ctx, p->saddle, d, span, &p->axis[d]));
     if (d < p->rt->dim) p->pressures *= p->modes;
   }
@@ -260,8 +263,8 @@ TesStatus tesi_smoother_saddle_init(TesSmoother *smoother) {
   p->red_black = smoother->red_black;
   TES_TRY(init_axes(smoother, p));
   TES_TRY(tesi_saddle_patch_tables_create(smoother, p));
-  p->fused =
-      !smoother->unfused && !p->iterates && can_fuse(p); /* the fused way is that of exact local solves */
+  /* the fused way is that of exact local solves */
+  p->fused = !smoother->unfused && !p->iterates && !p->axis[0].mirrored && can_fuse(p);
   TES_TRY(tesi_saddle_patch_tasks_create(ctx, lanes, p));
   TES_TRY(create_work(smoother, p));
   smoother->omega = 1;

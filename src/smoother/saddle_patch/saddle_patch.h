@@ -22,9 +22,13 @@ typedef struct TesiSaddlePatchOuter {
 
 /* A direction: its intervals, which "vertices" count by their first cells, and their kinds. */
 typedef struct TesiSaddlePatchAxis {
+  /* Set before it is created: intervals of two cells at one wall alone are solved as if the other end had the same
+   * wall; then all intervals of equal cells are their own mirror images. */
+  bool mirrored;
   int span, vertices, colours, types, most; /* most: nodes of an interval at most */
   int *type, *colour;                       /* [vertices] */
   int *image;                               /* [types] the type of which it is the mirror image, or itself */
+  TesiSaddleFar *far;                       /* [types] the cell that has a wall in the place of a neighbour */
   int *node, *mode;                         /* [vertices][most], [vertices][modes], modes = span n */
   TesiSaddleLocalAxis *local;               /* [types] */
   TesiSaddlePatchOuter *outer;              /* [types] */

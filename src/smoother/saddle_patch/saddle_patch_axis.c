@@ -73,6 +73,12 @@ static bool outer_equal(const TesiSaddlePatchOuter *a, const TesiSaddlePatchOute
   return difference <= 1e-12 * largest;
 }
 
+/* The cell of an interval that is taken for one at a wall. */
+static TesiSaddleFar far_of(const TesiRtAxis *a, const TesiSaddlePatchAxis *p, int v) {
+  if (!p->mirrored || a->periodic || p->span != 2 || p->vertices == 1) return TESI_SADDLE_FAR_NONE;
+  return v == 0 ? TESI_SADDLE_FAR_HIGH : v == p->vertices - 1 ? TESI_SADDLE_FAR_LOW : TESI_SADDLE_FAR_NONE;
+}
+
 static TesStatus add_type(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s, int v, int nodes,
                           TesiSaddlePatchAxis *p) {
   TesStatus status = TES_OK;
@@ -80,7 +86,7 @@ static TesStatus add_type(TesContext *ctx, const TesiRtAxis *a, const TesiSaddle
   TesiSaddleLocalAxis *local = &p->local[p->types];
   TesiSaddlePatchOuter *outer = &p->outer[p->types];
   status = tesi_saddle_local_create(ctx, a, s, nodes, p->node + (int64_t)v * p->most, modes,
-                                    p->mode + (int64_t)v * modes, local);
+                                    p->mode + (int64_t)v * modes, far_of(a, p, v), local);
   if (status == TES_OK) status = fill_outer(ctx, a, s, v, nodes, p, outer);
   int t = 0;
   while (status == TES_OK && t < p->types &&
@@ -92,6 +98,7 @@ static TesStatus add_type(TesContext *ctx, const TesiRtAxis *a, const TesiSaddle
     tesi_free(ctx, &outer->values);
     return status;
   }
+  p->far[t] = far_of(a, p, v);
   p->image[t] = 0;
   while (p->image[t] < t && !(p->span == 2 && tesi_saddle_local_mirrors(&p->local[p->image[t]], local)))
     p->image[t]++;
@@ -122,6 +129,7 @@ static TesStatus fill_axis(TesContext *ctx, const TesiRtAxis *a, const TesiSaddl
   TES_ALLOC(&p->type, p->vertices);
   TES_ALLOC(&p->colour, p->vertices);
   TES_ALLOC(&p->image, p->vertices);
+  TES_ALLOC(&p->far, p->vertices);
   TES_ALLOC(&p->wraps, p->vertices);
   TES_ALLOC(&p->node, (int64_t)p->vertices * p->most);
   TES_ALLOC(&p->mode, (int64_t)p->vertices * N);
@@ -153,10 +161,11 @@ static TesStatus fill_nothing(TesContext *ctx, TesiSaddlePatchAxis *p) {
   TES_ALLOC(&p->outer, 1);
   TES_ALLOC(&p->colour, 1);
   TES_ALLOC(&p->image, 1);
+  TES_ALLOC(&p->far, 1);
   TES_ALLOC(&p->node, 1);
   TES_ALLOC(&p->mode, 1);
   TES_ALLOC(&p->local, 1);
-  TES_TRY(tesi_saddle_local_create(ctx, NULL, NULL, 1, &zero, 1, &zero, &p->local[0]));
+  TES_TRY(tesi_saddle_local_create(ctx, NULL, NULL, 1, &zero, 1, &zero, TESI_SADDLE_FAR_NONE, &p->local[0]));
 done:
   return status;
 }
@@ -175,5 +184,6 @@ void tesi_saddle_patch_axis_free(TesContext *ctx, TesiSaddlePatchAxis *a) {
   for (int i = 0; i < 7; i++) tesi_free(ctx, lists[i]);
   tesi_free(ctx, &a->local);
   tesi_free(ctx, &a->outer);
+  tesi_free(ctx, &a->far);
   tesi_free(ctx, &a->wraps);
 }

@@ -117,7 +117,8 @@ static void describe(TesSmoother *smoother) {
   int lanes, threads;
   if (p->lanes) {
     tesi_saddle_lanes_describe(p->lanes, &lanes, &threads);
-    snprintf(cut, sizeof cut, "with residuals, %d lanes, %d threads a block", lanes, threads);
+    snprintf(cut, sizeof cut, "with residuals%s, %d lanes, %d threads a block",
+             p->axis[0].mirrored ? ", walls mirrored" : "", lanes, threads);
   } else {
     snprintf(cut, sizeof cut, "%u threads a patch%s", p->patches.threads,
              p->patches.shared ? "" : " in global memory");
@@ -138,10 +139,13 @@ TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother) {
   TES_NEW(&p);
   smoother->plan = p;
   const int span = tesi_saddle_patch_span(smoother);
-  for (int d = 0; d < 3; d++)
+  const bool lanes = span == 2 && !smoother->red_black && tesi_saddle_lanes_serve(op);
+  for (int d = 0; d < 3; d++) {
+    p->axis[d].mirrored = lanes && tesi_saddle_lanes_mirrors(op);
     TES_TRY(tesi_saddle_patch_axis_create(ctx, tesi_saddle_of(op), d, span, &p->axis[d]));
+  }
   p->colours = tesi_saddle_patch_colours(p->axis, smoother->red_black);
-  if (span == 2 && !smoother->red_black && tesi_saddle_lanes_serve(op, p->axis)) {
+  if (lanes) {
     TES_TRY(tesi_saddle_lanes_create(op, op->precision, p->axis, &p->lanes));
   } else {
     TES_TRY(fill_patches(smoother, p));

@@ -39,15 +39,45 @@ static int list_unknowns(const TesiRt *rt, int span, const int vertex[3], int *l
   return count;
 }
 
-/* x[list] += pseudo-inverse of K[list][list] times r[list]. */
-static TesStatus correct(TesContext *ctx, const double *K, int64_t length, int n, const int *list,
-                         const double *r, double *x) {
+/* What the local matrix of a mirrored axis has besides K, for two entries of a patch: across a wall, Ld of the cell at
+ * the wall, mirrored, in the place of Ld of the other cell. */
+static double mirrored_entry(const TesOperator *op, const TesiSaddlePatchAxis axis[3], const int vertex[3],
+                             int i, int j) {
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiRt *rt = s->rt;
+  const int n = rt->n;
+  int part = 0, at[2][3];
+  double sum = 0;
+  while (i >= rt->offset[part + 1]) part++;
+  if (part >= rt->dim || j < rt->offset[part] || j >= rt->offset[part + 1]) return 0;
+  for (int k = 0; k < 2; k++) {
+    const int64_t entry = (k ? j : i) - rt->offset[part];
+    const int *e = rt->extent[part];
+    at[k][0] = (int)(entry % e[0]);
+    at[k][1] = (int)(entry / e[0] % e[1]);
+    at[k][2] = (int)(entry / e[0] / e[1]);
+  }
+  for (int d = 0; d < rt->dim; d++) {
+    const int v = vertex[d], last = axis[d].vertices - 1, low = at[0][d] / n;
+    const bool at_wall = axis[d].mirrored && !rt->axis[d].periodic && last > 0 && (v == 0 || v == last);
+    const int wall = v == 0 ? 0 : rt->axis[d].cells - 1, far = v == 0 ? 1 : v;
+    bool beside = d != part && at_wall && low == far && at[1][d] / n == far;
+    for (int e = 0; e < rt->dim; e++) beside = beside && (e == d || e == part || at[0][e] == at[1][e]);
+    if (!beside) continue;
+    const int q = at[0][d] % n, r = at[1][d] % n;
+    const double mirrored = ((q + r) % 2 ? -1 : 1) *
+                            tesi_band_entry(&s->axis[d].penalty, wall * n + q, wall * n + r),
+                 own = tesi_band_entry(&s->axis[d].penalty, far * n + q, far * n + r);
+    sum += s->nu * tesi_band_entry(&s->axis[part].mass, at[0][part], at[1][part]) * (mirrored - own);
+  }
+  return sum;
+}
+
+/* x[list] += pseudo-inverse of the local matrix A[n][n] times r[list]. */
+static TesStatus correct(TesContext *ctx, double *A, int n, const int *list, const double *r, double *x) {
   TesStatus status = TES_OK;
-  double *A = NULL, *w = NULL, largest = 0;
-  TES_ALLOC(&A, n * n);
+  double *w = NULL, largest = 0;
   TES_ALLOC(&w, n);
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) A[i * n + j] = K[list[i] * length + list[j]];
   TES_TRY(tesi_blas_begin(ctx, n));
   const int info = LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', n, A, n, w);
   if (info != 0) TES_FAIL(TES_INTERNAL, "eigenvalues of a patch failed (LAPACK dsyev: %d)", info);
@@ -59,7 +89,6 @@ static TesStatus correct(TesContext *ctx, const double *K, int64_t length, int n
     for (int i = 0; i < n; i++) x[list[i]] += A[i * n + m] * sum / w[m];
   }
 done:
-  tesi_free(ctx, &A);
   tesi_free(ctx, &w);
   return status;
 }
@@ -104,9 +133,10 @@ TesStatus tesi_saddle_patch_sweep_ref(const TesOperator *op, const TesiSaddlePat
   const TesiRt *rt = tesi_saddle_of(op)->rt;
   const int colours = tesi_saddle_patch_colours(axis, red_black);
   const int64_t length = op->length;
-  double *K = NULL, *r = NULL;
+  double *K = NULL, *A = NULL, *r = NULL;
   int *list = NULL;
   TES_ALLOC(&K, length * length);
+  TES_ALLOC(&A, length * length);
   TES_ALLOC(&r, length);
   TES_ALLOC(&list, length);
   TES_TRY(assemble(op, K));
@@ -117,11 +147,16 @@ TesStatus tesi_saddle_patch_sweep_ref(const TesOperator *op, const TesiSaddlePat
       const int vertex[3] = {v % axis[0].vertices, v / axis[0].vertices % axis[1].vertices,
                              v / axis[0].vertices / axis[1].vertices};
       if (tesi_saddle_patch_colour(axis, rt->dim, red_black, vertex) != colour) continue;
-      TES_TRY(correct(ctx, K, length, list_unknowns(rt, axis[0].span, vertex, list), list, r, x));
+      const int n = list_unknowns(rt, axis[0].span, vertex, list);
+      for (int k = 0; k < n * n; k++)
+        A[k] = K[list[k / n] * length + list[k % n]] +
+               mirrored_entry(op, axis, vertex, list[k / n], list[k % n]);
+      TES_TRY(correct(ctx, A, n, list, r, x));
     }
   }
 done:
   tesi_free(ctx, &K);
+  tesi_free(ctx, &A);
   tesi_free(ctx, &r);
   tesi_free(ctx, &list);
   return status;

@@ -1,18 +1,127 @@
-/* Transfers of Raviart-Thomas spaces as kernels: a launch a direction, x first on the way up and last on the way
- * down. */
+/* Transfers of Raviart-Thomas spaces as kernels. In 3D, where all cells are halved in equal parts in all directions,
+ * one launch (src/kernels/transfer_rt_box.cu); else (src/kernels/transfer_rt.cu) a launch a direction, x first on the
+ * way up and last on the way down. */
+#include <math.h>
+#include <stdio.h>
 #include "device/kernel.h"
 #include "space/rt_device.h"
 #include "tensor/band_device.h"
 #include "transfer/rt/transfer_rt.h"
 
-enum { THREADS = 256, UP = 0, DOWN = 1 };
+enum { THREADS = 256, UP = 0, DOWN = 1, BOX_POINTS = 5 };
+
+/* All directions at once; cells: coarse ones of a block. */
+typedef struct Box {
+  TesiKernel kernel[2];
+  size_t shared[2];
+  int cells[3];
+  TeskRtBox arguments;
+} Box;
 
 struct TesiTransferRtDevice {
-  TesiKernel kernel;
+  bool in_box;
+  Box box;
+  TesiKernel kernel;     /* else */
   TeskRtPass pass[2][3]; /* up and down, in their order */
   void *memory[2][3][2]; /* device: bands by direction; nodes, modes */
   void *work[2];         /* device: between the directions */
 };
+
+/* ---- all directions at once ---------------------------------------------------------------------------- */
+
+static bool halves_axis(const TesiRtAxis *coarse, const TesiRtAxis *fine) {
+  bool equal = fine->cells == 2 * coarse->cells && coarse->cells > 1;
+  for (int c = 0; c + 1 < fine->cells && equal; c += 2)
+    equal = fabs(fine->h[c] - fine->h[c + 1]) <= 1e-12 * fine->h[c];
+  return equal;
+}
+
+static bool is_box(const TesiRt *coarse, const TesiRt *fine) {
+  bool box = fine->dim == 3 && fine->n <= BOX_POINTS;
+  for (int d = 0; d < fine->dim; d++) box = box && halves_axis(&coarse->axis[d], &fine->axis[d]);
+  return box;
+}
+
+/* Fine rows that fill a warp; about 30 KiB of shared memory in float32. */
+static void choose_cells(int n, int cells[3]) {
+  static const int all[BOX_POINTS + 1][3] = {{0}, {8, 4, 4}, {8, 4, 2}, {8, 2, 1}, {4, 2, 1}, {4, 1, 1}};
+  for (int d = 0; d < 3; d++) cells[d] = all[n][d];
+}
+
+/* The rows of the first cell. */
+static TesStatus print_tables(const TesTransfer *t, char **text) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  static const char *const names[2] = {[TESI_RT_NODES] = "tesk_nodes", [TESI_RT_MODES] = "tesk_modes"};
+  const int n = tesi_space_rt(t->fine)->n;
+  const char *type = t->precision == TES_SINGLE ? "float" : "double";
+  const size_t size = (size_t)(4 * n + 1) * (size_t)(n + 1) * 28 + 128;
+  size_t used = 0;
+  TES_TRY(tesi_alloc(ctx, size, 1, text));
+  for (int b = 0; b < 2; b++) {
+    const TesiBand *band = &((const TesiTransferRt *)t->plan)->up[0][b];
+    const int nodes = b == TESI_RT_NODES;
+    used += (size_t)snprintf(*text + used, size - used, "TESK_TABLE(%s, %s, {", type, names[b]);
+    for (int f = 0; f < 2 * n + nodes; f++)
+      for (int j = 0; j < n + nodes; j++)
+        used += (size_t)snprintf(*text + used, size - used, "%s%.17g", f + j ? ", " : "",
+                                 tesi_band_entry(band, f, j));
+    used += (size_t)snprintf(*text + used, size - used, "})\n");
+  }
+done:
+  return status;
+}
+
+static TesStatus create_box(const TesTransfer *t, Box *box) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  const TesiRt *coarse = tesi_space_rt(t->coarse), *fine = tesi_space_rt(t->fine);
+  const int n = fine->n, *c = box->cells;
+  char text[4][24], *tables = NULL;
+  TesiProgram *program;
+  choose_cells(n, box->cells);
+  TES_TRY(tesi_rt_parts(ctx, coarse, &box->arguments.coarse));
+  TES_TRY(tesi_rt_parts(ctx, fine, &box->arguments.fine));
+  for (int d = 0; d < 3; d++) {
+    const TesiRtAxis *a = &coarse->axis[d];
+    box->arguments.cells[d] = a->cells;
+    box->arguments.ring[d] = a->periodic;
+    box->arguments.known[d] = (tesi_rt_first(a) > 0) + 2 * (tesi_rt_end(a) < a->nodes);
+    snprintf(text[d], sizeof text[d], "CELLS_%c=%d", 'X' + d, c[d]);
+  }
+  snprintf(text[3], sizeof text[3], "N1=%d", n);
+  TES_TRY(print_tables(t, &tables));
+  const TesiProgramDesc desc = {.file = "transfer_rt_box.cu",
+                                .options = {t->precision == TES_SINGLE ? "real=float" : "real=double",
+                                            text[3], text[0], text[1], text[2]},
+                                .tables = tables};
+  const size_t size = tesi_precision_size(t->precision),
+               node[3] = {(size_t)(c[0] * n) + 1, (size_t)(c[1] * n) + 1, (size_t)(c[2] * n) + 1},
+               fine_x = (size_t)(2 * c[0] * n) + 1, fine_y = (size_t)(2 * c[1] * n) + 1,
+               wide_x = (size_t)(2 * (c[0] + 1) * n), wide_y = (size_t)(2 * (c[1] + 1) * n);
+  box->shared[UP] = node[2] * (node[1] + fine_y) * fine_x * size;
+  box->shared[DOWN] = node[2] * (node[1] + wide_y) * wide_x * size;
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate_rt_box", box->shared[UP], &box->kernel[UP]));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_restrict_rt_box", box->shared[DOWN], &box->kernel[DOWN]));
+done:
+  tesi_free(ctx, &tables);
+  return status;
+}
+
+static TesStatus run_box(const TesTransfer *t, int way, const void *from, bool add, void *to) {
+  Box *box = &((const TesiTransferRt *)t->plan)->device->box;
+  const int *cells = box->arguments.cells, parts = tesi_space_rt(t->fine)->parts;
+  unsigned tiles[3];
+  int adds = add;
+  for (int d = 0; d < 3; d++) tiles[d] = (unsigned)((cells[d] + box->cells[d] - 1) / box->cells[d]);
+  void *arguments[] = {&box->arguments, &from, &to, &adds};
+  return tesi_kernel_launch(t->context, &box->kernel[way],
+                            (TesiGrid){tiles[0] * tiles[1], tiles[2], (unsigned)parts}, THREADS,
+                            box->shared[way], arguments);
+}
+
+/* ---- a launch a direction ------------------------------------------------------------------------------ */
 
 /* from becomes what it is after direction d. */
 static void turn(const TesiRt *to, int d, TeskParts *parts) {
@@ -58,6 +167,12 @@ TesStatus tesi_transfer_rt_device_create(const TesTransfer *t, TesiTransferRtDev
                                 .options = {t->precision == TES_SINGLE ? "real=float" : "real=double"}};
   *result = NULL;
   TES_NEW(&device);
+  device->in_box = is_box(tesi_space_rt(t->coarse), tesi_space_rt(t->fine));
+  if (device->in_box) {
+    TES_TRY(create_box(t, &device->box));
+    *result = device;
+    return TES_OK;
+  }
   TES_TRY(fill_passes(t, device, UP, &most));
   TES_TRY(fill_passes(t, device, DOWN, &most));
   TES_TRY(tesi_program_get(ctx, &desc, &program));
@@ -86,6 +201,7 @@ static TesStatus run(const TesTransfer *t, int way, const void *from, bool add, 
   TesStatus status = TES_OK;
   TesiTransferRtDevice *device = ((const TesiTransferRt *)t->plan)->device;
   const int dim = t->fine->dim;
+  if (device->in_box) return run_box(t, way, from, add, to);
   for (int i = 0; i < dim; i++) {
     TeskRtPass *pass = &device->pass[way][i];
     void *target = i == dim - 1 ? to : device->work[i];
