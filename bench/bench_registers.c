@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "device/kernel.h"
 #include "operator/mixed/mixed.h"
+#include "operator/rt_convection/rt_convection.h"
 #include "smoother/cell_patch/cell_patch.h"
 #include "tessera/tessera.h"
 
@@ -137,6 +138,7 @@ static TesStatus compile_stokes(TesContext *ctx, const Job *job) {
   TesSpace *space = NULL;
   TesOperator *op = NULL;
   TesSmoother *smoother = NULL;
+  TesiRtConvection *convection = NULL;
   const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION}, {.term = TES_TERM_DIVERGENCE}};
   TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = job->dim, .cells = {2, 2, 2}}, &mesh));
   TES_TRY(tes_space_create(
@@ -146,7 +148,9 @@ static TesStatus compile_stokes(TesContext *ctx, const Job *job) {
       &(TesOperatorDesc){.space = space, .form = {.terms = 2, .term = term}, .precision = job->precision},
       &op));
   TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother));
+  if (job->precision == TES_DOUBLE) TES_TRY(tesi_rt_convection_create(space, &convection));
 done:
+  tesi_rt_convection_destroy(&convection);
   tes_smoother_destroy(&smoother);
   tes_operator_destroy(&op);
   tes_space_destroy(&space);

@@ -54,6 +54,9 @@ static const struct {
     {"poisson-square", "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=gauss_seidel --set "
                        "solver.method=gmres"},
     {"pure-neumann", "--set mesh.box.cells=8 --set space.degree=3"},
+    {"shear-layers", "--set mesh.box.cells=[5,5] --set time.end=0.03 --set output=null"},
+    {"taylor-green-rt",
+     "--set mesh.box.cells=[3,3,3] --set space.degree=1 --set time.end=1 --set output=null"},
     {"rotating-gaussian", "--set mesh.box.cells=[8,8] --set time.end=0.1"},
     {"stokes-cavity", "--set mesh.box.cells=[3,2,4] --set space.degree=1"},
     {"stokes-channel", "--set mesh.box.cells=[8,4]"},

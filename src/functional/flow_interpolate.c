@@ -2,7 +2,9 @@
  * polynomials l_j of [0, 1], the derivative of the interpolant is the projection of f':
  *   (I f)(x) = f(0) + sum over j <= k of (f(1) l_j(1) - f(0) l_j(0) - int f l_j') int over (0, x) of l_j,
  * in the other directions it is the L2 projection. */
+#include <math.h>
 #include <string.h>
+#include "base/team.h"
 #include "basis/gauss.h"
 #include "functional/flow.h"
 #include "tensor/contract.h"
@@ -69,15 +71,15 @@ static int set_points(Interpolant *p, int part, const int cell[3], int extent[3]
   return count;
 }
 
-static TesStatus interpolate_cell(Interpolant *p, int part, const int cell[3], const TesFunction *f,
-                                  double *u) {
-  TesStatus status;
+/* False where f is not finite at a point. */
+static bool interpolate_cell(Interpolant *p, int part, const int cell[3], const TesFunction *f, double *u) {
   const TesiRt *rt = p->rt;
   int extent[3];
   double volume = 1;
   const int count = set_points(p, part, cell, extent);
-  status = tes_function_evaluate(f, count, p->at, p->at + count, p->at + 2 * count, 0, p->values);
-  if (status != TES_OK) return status;
+  tesi_function_values(f, count, p->at, p->at + count, p->at + 2 * count, 0, p->values);
+  for (int i = 0; i < count; i++)
+    if (!isfinite(p->values[i])) return false;
   const double *from = p->values;
   for (int d = 0; d < rt->dim; d++) {
     const int rows = tesi_flow_extent(rt, part, d), columns = extent[d];
@@ -89,25 +91,72 @@ static TesStatus interpolate_cell(Interpolant *p, int part, const int cell[3], c
   for (int i = 0; i < extent[0] * extent[1] * extent[2]; i++) local[i] *= volume;
   tesi_flow_clear(rt, part, cell, u);
   tesi_flow_add(rt, part, cell, local, u);
-  return TES_OK;
+  return true;
+}
+
+/* Cells of a line along a part's own direction share nodes, and each writes over the last one: a thread a line. */
+typedef struct Lines {
+  Interpolant *interpolant; /* [threads] */
+  int part, along;
+  const TesFunction *f;
+  double *values;
+  int64_t *bad; /* the first line in which f is not finite */
+} Lines;
+
+static void line_at(const TesiRt *rt, int along, int64_t number, int cell[3]) {
+  for (int d = 0; d < 3; d++) {
+    cell[d] = d == along ? 0 : (int)(number % rt->axis[d].cells);
+    if (d != along) number /= rt->axis[d].cells;
+  }
+}
+
+static void interpolate_lines(const void *data, TesiSpan span) {
+  const Lines *l = data;
+  Interpolant *p = &l->interpolant[span.thread];
+  for (int64_t i = span.first; i < span.end; i++) {
+    int cell[3];
+    line_at(p->rt, l->along, i, cell);
+    for (; cell[l->along] < p->rt->axis[l->along].cells; cell[l->along]++)
+      if (!interpolate_cell(p, l->part, cell, l->f, l->values)) {
+        tesi_team_least(l->bad, i);
+        break;
+      }
+  }
+}
+
+/* The message of a function that is not finite in a line of cells. */
+static TesStatus explain(TesContext *ctx, Interpolant *p, const Lines *l) {
+  TesStatus status = TES_OK;
+  int cell[3], extent[3];
+  line_at(p->rt, l->along, *l->bad, cell);
+  for (; cell[l->along] < p->rt->axis[l->along].cells; cell[l->along]++) {
+    const int count = set_points(p, l->part, cell, extent);
+    TES_TRY(tes_function_evaluate(l->f, count, p->at, p->at + count, p->at + 2 * count, 0, p->values));
+  }
+done:
+  return status;
 }
 
 TesStatus tesi_flow_interpolate(const TesSpace *space, const TesFunction *const *f, TesVector *u) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = space->rt;
-  const int cells[3] = {rt->axis[0].cells, rt->axis[1].cells, rt->axis[2].cells};
+  const int threads = tes_context_threads(ctx);
+  const int64_t cells = (int64_t)rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells;
   Interpolant *p = NULL;
   double *values = NULL;
-  TES_NEW(&p);
+  TES_TRY(tesi_alloc(ctx, (size_t)threads, sizeof *p, &p));
   TES_ALLOC(&values, space->length);
-  fill_tables(rt, space->degree + 5, p);
-  for (int part = 0; part <= rt->dim; part++)
-    for (int64_t c = 0; c < (int64_t)cells[0] * cells[1] * cells[2] && f[part]; c++) {
-      const int cell[3] = {(int)(c % cells[0]), (int)(c / cells[0] % cells[1]),
-                           (int)(c / cells[0] / cells[1])};
-      TES_TRY(interpolate_cell(p, part, cell, f[part], values));
-    }
+  for (int t = 0; t < threads; t++) fill_tables(rt, space->degree + 5, &p[t]);
+  for (int part = 0; part <= rt->dim; part++) {
+    const int along = part % rt->dim;
+    const int64_t lines = cells / rt->axis[along].cells;
+    int64_t bad = lines;
+    const Lines l = {p, part, along, f[part], values, &bad};
+    if (!f[part]) continue;
+    tesi_team_for(threads, lines, interpolate_lines, &l);
+    if (bad < lines) TES_TRY(explain(ctx, p, &l));
+  }
   TES_TRY(tes_vector_set(u, values));
 done:
   tesi_free(ctx, &values);
