@@ -3,7 +3,10 @@
 #include "operator/operator.h"
 #include "space/space.h"
 
-enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS, SMALL = 1000 };
+/* Nodes of a level that is solved as it is, rather than with a lower degree below it. On boxes, which end with two
+ * cells a direction, this is for elasticity, whose components are solved together: 9^3 nodes of degree 4 take longer
+ * than all levels above. Degree 2 is the least there: degree 1 locks in the few long cells of a beam. */
+enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS, SMALL = 1000, SMALL_COUPLED = 150 };
 
 typedef struct Levels {
   TesContext *context;
@@ -39,12 +42,12 @@ done:
 }
 
 /* A product keeps its degrees. */
-static TesStatus coarsen_degrees(Levels *s, int64_t small) {
+static TesStatus coarsen_degrees(Levels *s, int64_t small, int least) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   for (;;) {
     const TesSpace *last = s->space[s->count - 1];
-    if (last->degree == 1 || last->scalar[0]->layout->global <= small || last->product) break;
+    if (last->degree / 2 < least || last->scalar[0]->layout->global <= small || last->product) break;
     TES_TRY(add_level(s, last->mesh, last->degree / 2));
   }
 done:
@@ -65,9 +68,11 @@ TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TE
   TES_CHECK(desc->coarse_dofs >= 0, "coarse_dofs is %lld, expected >= 0", (long long)desc->coarse_dofs);
   space[0] = tesi_space_retain(finest);
   if (coarsening == TES_COARSEN_NONE) goto done;
-  if (coarsening == TES_COARSEN_DEGREE) TES_TRY(coarsen_degrees(&s, 0));
+  if (coarsening == TES_COARSEN_DEGREE) TES_TRY(coarsen_degrees(&s, 0, 1));
   TES_TRY(coarsen_meshes(&s, desc->coarse_dofs));
-  if (finest->mesh->kind != TES_MESH_BOX) TES_TRY(coarsen_degrees(&s, SMALL));
+  const bool box = finest->mesh->kind == TES_MESH_BOX;
+  if (!box || desc->op->kind == &tesi_operator_elasticity)
+    TES_TRY(coarsen_degrees(&s, box ? SMALL_COUPLED : SMALL, box ? 2 : 1));
   for (int l = 0; l < s.count / 2; l++) {
     TesSpace *fine = space[l];
     space[l] = space[s.count - 1 - l], space[s.count - 1 - l] = fine;
