@@ -30,11 +30,11 @@ static double krylov_bytes(const TesProblem *p, int columns) {
 }
 
 /* In time: old values that guesses are made from, right-hand sides, a second operator; of flows (rt_flow.h) 13 vectors,
- * four of convection, and three more systems. */
+ * given values, two of a cycle, four of convection, and three more systems. */
 static double time_bytes(const TesProblem *p) {
   const double length = (double)p->space->length;
   if (p->equation->march)
-    return 136 * length +
+    return 160 * length +
            3 * (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother);
   return p->in_time ? 80 * length : 0;
 }
