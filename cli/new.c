@@ -18,7 +18,7 @@ static const char help[] =
     "  stokes    a flow whose solution is known\n"
     "  stokes-3d the same in space\n"
     "  cavity    a flow that a lid drives\n"
-    "  cavity-flow, cylinder, taylor-green, channel-flow, step  flows in time\n"
+    "  cavity-flow, cylinder, cylinder-adaptive, taylor-green, channel-flow, step  flows in time\n"
     "  channel   a flow with an open end\n"
     "  shear     a periodic flow\n"
     "  viscosity a flow whose viscosity varies\n"
@@ -264,6 +264,23 @@ static const struct {
                  "  values: {drag: {force: cylinder, of: x}, lift: {force: cylinder, of: y}}\n"
                  "  series: {file: cylinder.csv, every: 5}\n"
                  "  vtu: {file: cylinder.vtu, every: {time: 0.5}}\n"},
+    {"cylinder-adaptive",
+     "# The same on a mesh that follows the vortices.\n"
+     "problem: navier_stokes\n"
+     "mesh: {channel: {dim: 2}, refine: 1, geometry_degree: 4}\n"
+     "space: {degree: 4}\n"
+     "data: {nu: 1e-3}\n"
+     "boundary:\n"
+     "  inflow: {velocity: [\"6*y*(0.41 - y)/(0.41*0.41)*min(t, 1)\", 0]}\n"
+     "  outflow: outflow\n"
+     "time: {end: 8, cfl: 0.5}\n"
+     "adapt:\n"
+     "  every: 50                     # steps; without it: when the flow has crossed two cells\n"
+     "  max_level: 3                  # refinements above the first mesh\n"
+     "output:\n"
+     "  values: {drag: {force: cylinder, of: x}, lift: {force: cylinder, of: y}}\n"
+     "  series: {file: cylinder.csv, every: 5}\n"
+     "  vtu: {file: cylinder.vtu, every: {time: 0.5}}\n"},
     {"taylor-green",
      "# Vortices in a periodic square lose their energy to friction; the exact solution is known.\n"
      "problem: navier_stokes\n"

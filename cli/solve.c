@@ -226,9 +226,10 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
                                               .l2 = step->error_l2,
                                               .h1 = step->error_h1};
   solve_print_step(s, step);
-  s->has_errors = s->input->problem.exact[0] != NULL;
+  s->has_errors = s->input->problem.exact[0] && !solve_is_flow(s);
   s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;
-  status = solve_find_outputs(s, step->problem);
+  if (solve_is_flow(s)) status = solve_find_errors(s, step->problem);
+  if (status == TES_OK) status = solve_find_outputs(s, step->problem);
   if (status == TES_OK)
     status = solve_write_numbered(s, step->problem, s->first_step + step->step, s->first_step + step->step,
                                   step->indicator);

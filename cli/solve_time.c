@@ -200,7 +200,11 @@ static TesStatus keep_remesh(Solve *s, const TesProblemInfo *info, const TesReme
     if (!list) return TES_OUT_OF_MEMORY;
     t->report.remesh = t->remesh = list, t->remesh_room = room;
   }
-  t->remesh[t->report.remeshes++] = (TesReportRemesh){info->step, info->time, r->cells, r->dofs};
+  t->remesh[t->report.remeshes++] = (TesReportRemesh){.step = info->step,
+                                                      .time = info->time,
+                                                      .cells = r->cells,
+                                                      .dofs = r->dofs,
+                                                      .divergence = r->divergence_removed};
   return TES_OK;
 }
 

@@ -31,9 +31,18 @@ static void check_passes(const Place *p, const char *what) {
   assert_ok(p->ctx, tes_vector_dot(u, grad, &left));
   assert_ok(p->ctx, tes_vector_dot(q, div, &right));
   assert_near(left, right, 1e-12 * (double)n);
-  assert_ok(p->ctx, tesi_mixed_reach(p->mixed, u, &rate));
-  assert_ok(p->ctx, tesi_mixed_reach_ref(p->mixed, tes_vector_data(u), &plain_rate));
+  const int64_t cells = tes_mesh_info(p->mesh).cells;
+  double *cell = calloc((size_t)(2 * cells), sizeof *cell), *plain_cell = cell + cells;
+  memset(cell, 0xff, (size_t)cells * sizeof *cell); /* NaN */
+  assert_ok(p->ctx, tesi_mixed_reach(p->mixed, u, &rate, cell));
+  assert_ok(p->ctx, tesi_mixed_reach_ref(p->mixed, tes_vector_data(u), &plain_rate, plain_cell));
   assert_near(rate, plain_rate, 1e-12 * plain_rate);
+  for (int64_t i = 0; i < cells; i++) assert_near(cell[i], plain_cell[i], 1e-12 * plain_rate);
+  assert_ok(p->ctx, tesi_mixed_grad_div(p->mixed, cell, u, grad));
+  assert_ok(p->ctx, tesi_mixed_grad_div_ref(p->mixed, cell, tes_vector_data(u), plain));
+  assert_close(grad, plain, what, "grad-div");
+  free(cell);
+  assert_ok(p->ctx, tes_vector_fill(grad, NAN));
   assert_ok(p->ctx, tesi_mixed_convection(p->mixed, u, grad, &rate));
   assert_ok(p->ctx, tesi_mixed_convection_ref(p->mixed, tes_vector_data(u), plain, &plain_rate));
   assert_close(grad, plain, what, "convection");

@@ -36,8 +36,8 @@ static void check_passes(const Place *p, const char *what) {
   assert_ok(p->ctx, tesi_mixed_gradient(m, q, out));
   assert_ok(p->ctx, tesi_mixed_gradient_ref(m, of_q, plain));
   assert_close(out, plain, what, "gradient");
-  assert_ok(p->ctx, tesi_mixed_reach(m, u, &rate));
-  assert_ok(p->ctx, tesi_mixed_reach_ref(m, of_u, &plain_rate));
+  assert_ok(p->ctx, tesi_mixed_reach(m, u, &rate, NULL));
+  assert_ok(p->ctx, tesi_mixed_reach_ref(m, of_u, &plain_rate, NULL));
   assert_near(rate, plain_rate, 1e-12 * plain_rate);
   assert_ok(p->ctx, tes_vector_fill(out, NAN));
   assert_ok(p->ctx, tesi_mixed_convection(m, u, out, &rate));

@@ -97,7 +97,7 @@ static void check_orthogonal(int dim, int degree, uint64_t *seed) {
   old.u = test_vector(ctx, old.space->length, TES_DOUBLE, 7);
   TesVector *w = test_vector(ctx, new.space->length, TES_DOUBLE, 11),
             *fine = test_vector(ctx, old.space->length, TES_DOUBLE, 0);
-  assert_ok(ctx, tesi_move_projected(old.space, old.u, new.mass, new.u));
+  assert_ok(ctx, tesi_move_projected(old.space, old.u, new.mass, 1e-10, new.u));
   assert_ok(ctx, tes_space_carry(new.space, new.u, old.space, fine));
   assert_ok(ctx, tes_vector_axpy(-1, fine, old.u)); /* the difference */
   assert_ok(ctx, tes_space_carry(new.space, w, old.space, fine));
@@ -126,7 +126,7 @@ static void check_means(int dim, int degree, int meshes) {
   const double mean = integral(&old);
   for (int i = 0; i < meshes; i++) {
     Level new = make_level(adapt_at_random(old.mesh, dim == 2 ? 150 : 80, true, &seed), degree);
-    assert_ok(ctx, tesi_move_projected(old.space, old.u, new.mass, new.u));
+    assert_ok(ctx, tesi_move_projected(old.space, old.u, new.mass, 1e-10, new.u));
     drop_level(&old);
     old = new;
   }
@@ -165,7 +165,7 @@ static void hills_change_as_known(void **state) {
     Level old = make_level(fine, rows[i].degree), new = make_level(next, rows[i].degree);
     assert_ok(ctx, tes_space_interpolate(old.space, (const TesFunction *[]){hill}, old.u));
     const double size = sqrt(product(&old, old.u, old.u));
-    assert_ok(ctx, tesi_move_projected(old.space, old.u, new.mass, new.u));
+    assert_ok(ctx, tesi_move_projected(old.space, old.u, new.mass, 1e-10, new.u));
     assert_near(integral(&new), integral(&old), 1e-14 * integral(&old));
     TesVector *back = test_vector(ctx, old.space->length, TES_DOUBLE, 0);
     assert_ok(ctx, tes_space_carry(new.space, new.u, old.space, back));

@@ -59,6 +59,53 @@ static void restarts_give_the_same_bytes(void **state) {
   }
 }
 
+/* A cavity whose lid begins to move, with means in time; the flow's histories go from mesh to mesh, and restarts fall
+ * between two of them. */
+static void write_cavity(const char *end, const char *adapt) {
+  FILE *file = fopen("c.yaml", "w");
+  assert_non_null(file);
+  fprintf(file,
+          "problem: navier_stokes\n"
+          "mesh: {box: {cells: [4, 4]}}\n"
+          "space: {degree: 3}\n"
+          "data: {nu: 0.005}\n"
+          "boundary: {top: {velocity: [\"16*x*x*(1 - x)*(1 - x)*min(t, 1)\", 0]}}\n"
+          "time: {end: %s, step: 0.015625}\n"
+          "adapt: %s\n"
+          "output: {values: {e: {integral: domain, of: u*u + v*v}, drag: {force: top, of: x}}, average: "
+          "{from: 0.25}}\n",
+          end, adapt);
+  assert_int_equal(fclose(file), 0);
+}
+
+#define FLOW "solve c.yaml --quiet --device cpu --deterministic "
+
+static void flows_restart_with_the_same_bytes(void **state) {
+  static const char *const adapt[] = {"{every: 4, max_level: 2}", "{max_level: 2, max_dofs: 1200}"};
+  (void)state;
+  if (!has_forests() || !tes_has_part("hdf5")) skip();
+  for (int i = 0; i < 2; i++) {
+    write_cavity("1.25", adapt[i]);
+    assert_run(FLOW "--set output.series=full.csv --json full.json", 0);
+    cJSON *json = read_json("full.json");
+    const cJSON *remeshes = cJSON_GetObjectItem(json, "remeshes");
+    const int n = cJSON_GetArraySize(remeshes);
+    assert_true(n >= (i ? 1 : 3));
+    for (int k = 0; k < n; k++) {
+      const cJSON *remesh = cJSON_GetArrayItem(remeshes, k);
+      if (cJSON_GetNumberValue(cJSON_GetObjectItem(remesh, "step")) > 0)
+        assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(remesh, "divergence_removed")) >= 0);
+    }
+    assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "times"), "adapt")) > 0);
+    cJSON_Delete(json);
+    write_cavity("0.578125", adapt[i]);
+    assert_run(FLOW "--set output.series=part.csv --set output.checkpoint=c.h5", 0);
+    write_cavity("1.25", adapt[i]);
+    assert_run(FLOW "--set output.series=part.csv --restart c.h5 --json part.json", 0);
+    assert_int_equal(system("cmp full.csv part.csv"), 0);
+  }
+}
+
 static void what_does_not_fit_is_refused(void **state) {
   static const struct {
     const char *options, *message;
@@ -80,16 +127,23 @@ static void what_does_not_fit_is_refused(void **state) {
     assert_run(command, 2);
     assert_output(bad[i].message);
   }
-  assert_run("solve " CASES "cylinder.yaml --quiet --set adapt.every=3 --set adapt.max_level=1", 2);
-  assert_output("adapt");
+  assert_run("solve " CASES "cylinder.yaml --quiet --set adapt.every=3", 2);
+  assert_output("adapt.max_level: is missing");
+  assert_run("solve " CASES "cylinder.yaml --quiet --set adapt.max_level=1 --set adapt.estimator=dwr", 2);
+  assert_output("dwr is for one component; flows have residual");
+  assert_run("solve " CASES "shear-layers.yaml --quiet --set adapt.every=3 --set adapt.max_level=1", 2);
+  assert_output("navier_stokes with element rt does not have this");
+  assert_run("solve " CASES "cavity-explicit.yaml --quiet --set adapt.every=3 --set adapt.max_level=1", 2);
+  assert_output("element iso is for boxes of kind box");
   assert_run("solve " CASES
              "cantilever.yaml --quiet --set time.end=1 --set time.step=0.1 --set adapt.max_level=1",
              2);
-  assert_output("adapt: with `time` belongs to transport");
+  assert_output("adapt: with `time` belongs to transport and navier_stokes");
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(restarts_give_the_same_bytes),
+                                     cmocka_unit_test(flows_restart_with_the_same_bytes),
                                      cmocka_unit_test(what_does_not_fit_is_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

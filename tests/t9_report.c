@@ -73,6 +73,9 @@ static void the_document_has_every_key(void **state) {
   collect_run("solve " CASES "l-shape.yaml --set adapt.steps=1");
   collect_run("solve " CASES "three-bodies.yaml --device cpu --set mesh.box.cells=[6,6] --set time.end=0.01");
   collect_run("solve " CASES "adaptive-hill.yaml --set space.degree=1 --set time.end=0.01");
+  collect_run("solve " CASES "cylinder-adaptive.yaml --device cpu --set space.degree=2 --set adapt.every=2 "
+              "--set adapt.max_level=1 --set time.end=0.02 --set time.cfl=null --set time.step=0.005 --set "
+              "output.average=null");
   collect_run("solve " CASES
               "cantilever.yaml --set mesh.box.cells=[4,1,1] --set \"output.points={tip: [10, 0.5, 0.5]}\"");
   for (int i = 0; i < seen_count; i++)
@@ -86,13 +89,29 @@ static void the_document_has_every_key(void **state) {
 
 /* Templates are valid cases, but for the mesh that is somebody's own; a check tells of the mesh. */
 static void templates_are_valid(void **state) {
-  static const char *const names[] = {
-      "",         "poisson",      "heat",         "transport",    "stokes",  "stokes-3d", "cavity",
-      "channel",  "shear",        "viscosity",    "shear-layers", "l-shape", "goal",      "ball",
-      "cylinder", "taylor-green", "channel-flow", "cavity-flow",  "front"};
+  static const char *const names[] = {"",
+                                      "poisson",
+                                      "heat",
+                                      "transport",
+                                      "stokes",
+                                      "stokes-3d",
+                                      "cavity",
+                                      "channel",
+                                      "shear",
+                                      "viscosity",
+                                      "shear-layers",
+                                      "l-shape",
+                                      "goal",
+                                      "ball",
+                                      "cylinder",
+                                      "taylor-green",
+                                      "channel-flow",
+                                      "cavity-flow",
+                                      "front",
+                                      "cylinder-adaptive"};
   (void)state;
   const bool forests = has_forests();
-  for (int i = 0; i < (forests ? 19 : 11); i++) {
+  for (int i = 0; i < (forests ? 20 : 11); i++) {
     char arguments[200];
     snprintf(arguments, sizeof arguments, "new %s > a.yaml; " PROGRAM " check a.yaml --vtu a.vtu", names[i]);
     assert_run(arguments, 0);

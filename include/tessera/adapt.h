@@ -17,6 +17,12 @@
  *  |b| the largest one in the cell, u_t the derivative of the polynomial through the last three solutions; the
  *  conservative form has div(b u), and a boundary with a flux j = g - a du/dn + (b.n) u.
  *
+ *  Flows with continuous elements have dim components and the residual of momentum, with |div u| beside it:
+ *      r = f - u_t - (u . grad) u + nu div(grad u) - grad p,
+ *      j = [nu du/dn] inside, g - P n + 1/2 min(u.n, 0) u - nu du/dn + p n where the boundary is open,
+ *  in time as above with |u| for |b| and + h_K^2 / k^2 |div u|_K^2; steady Stokes flow without the terms of time in the
+ *  energy norm, + nu |div u|_K^2, for (nu |grad e_u|^2 + |e_p|^2 / nu)^1/2.
+ *
  *  Dual-weighted residuals (Becker, Rannacher: Acta Numerica 10, 2001) for a goal J(u): the dual solution z of
  *  degree k + 1 weighs the residual,
  *      eta_K = (f + div(a grad u) - c u, w)_K - sum over faces ([1/2 inside] j', w)_F,   w = z - I_k z,
@@ -53,8 +59,8 @@ typedef struct TesGoal {
  *  (Doerfler 1996). Fraction: that part of the cells, largest indicators first. */
 typedef enum TesMarking { TES_MARK_BULK, TES_MARK_FRACTION } TesMarking;
 
-/** eta2[cells] of the residual estimator for the solution of a problem on a mesh with trees: of poisson, or elasticity
- *  at rest. */
+/** eta2[cells] of the residual estimator for the solution of a problem on a mesh with trees: of poisson, transport,
+ *  elasticity at rest, or a flow with element q. */
 TesStatus tes_estimate_residual(const TesProblem *problem, double *eta2);
 /** eta[cells] of dual-weighted residuals, signed; steady problems. Solves the dual problem, degree + 1 <= 8, to 1e-6.
  *  Errors: TES_INVALID_INPUT (the point lies in no cell; no such boundary or material; values given where a mean is
@@ -118,7 +124,8 @@ typedef struct TesRemesh {
   double estimate;     /**< sqrt of the sum of all indicators, before; NaN: none */
   double seconds;      /**< of all of it */
   double estimate_seconds, setup_seconds,
-      move_seconds; /**< indicators; spaces, operators, levels; projections */
+      move_seconds;          /**< indicators; spaces, operators, levels; projections */
+  double divergence_removed; /**< of flows: the L2 norm of what was taken from div u; NaN: nothing was */
 } TesRemesh;
 
 /** Between two steps of a problem in time, and before the first one: fits its mesh to the solution, where that is
@@ -136,12 +143,17 @@ typedef struct TesRemesh {
  *  the mean is added as a constant. Older values, which start guesses alone, are interpolated. Steps go on as if
  *  nothing had happened, also those of a restart.
  *
+ *  Of flows (navier_stokes with element q) velocities keep their boundary values, and lose the divergence that the
+ *  projection has added: u -= D^-1 B' s with B D^-1 B' s = B u + K phi, D the mass by row sums, B the divergence, K phi
+ *  what the scheme itself had left of it. Without this the next pressure would be wrong by O(1/dt) after an
+ *  interpolation, so it does not jump. The pressure is projected, the last corrections phi are interpolated.
+ *
  *  The problem stays the same object, but its space, operators, multigrid and solution are others, and those of
  *  before are gone. Cost: an estimate, the set-up of a problem, two or three solves with a mass matrix. Of the
  *  description every, max_level, first, marking, fraction, tolerance and max_dofs are obeyed.
- *  Errors: TES_INVALID_INPUT (not transport, steady, a mesh that is no forest, another first mesh, neither max_level
- *  nor max_dofs, no velocity and no `every`, dual-weighted residuals), those of tes_problem_create(): the problem is
- *  then as it was. */
+ *  Errors: TES_INVALID_INPUT (neither transport nor a flow with element q, steady, a mesh that is no forest, another
+ *  first mesh, neither max_level nor max_dofs, no velocity and no `every`, dual-weighted residuals), those of
+ *  tes_problem_create(): the problem is then as it was. */
 TesStatus tes_problem_remesh(TesProblem *problem, const TesAdaptDesc *desc, TesRemesh *remesh);
 
 #ifdef __cplusplus

@@ -187,6 +187,8 @@ typedef struct TesProblemDesc {
    *  the trapezoidal rule: mean_u, .., mean_p, mean_uu, .., mean_pp in expressions, in VTU files and checkpoints. */
   bool average;
   double average_from;
+  /** Navier-Stokes with element q: gamma (div u, div v) in the momentum equation, gamma = 0.1 |u| h in each cell. */
+  bool grad_div;
   TesStreamline
       stabilization; /**< transport, element q; steady ones without it need a small cell Peclet number */
   TesSolveOptions solver;

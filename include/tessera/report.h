@@ -97,6 +97,7 @@ typedef struct TesReportRemesh {
   int64_t step; /**< that was made before it */
   double time;
   int64_t cells, dofs; /**< of the new mesh */
+  double divergence;   /**< `divergence_removed`; NaN: left out */
 } TesReportRemesh;
 
 /** A solution in time. */

@@ -22,9 +22,10 @@ enum {
   F_BEFORE,
   F_GUESS_AT,
   F_FORCE = F_GUESS_AT + TESI_PROJECTION_GUESSES /* in files without them the forces are 0 */,
-  F_AVERAGED = F_FORCE + TESI_AXES /* in files without it there are no means */
+  F_AVERAGED = F_FORCE + TESI_AXES /* in files without it there are no means */,
+  F_CROSSED /* by the flow since the mesh was changed; files without it are of before such meshes */
 };
-enum { STATES = F_AVERAGED + 1, MEANS = 7 + TESI_PROJECTION_GUESSES, FIELDS = MEANS + 4 };
+enum { STATES = F_CROSSED + 1, MEANS = 7 + TESI_PROJECTION_GUESSES, FIELDS = MEANS + 4 };
 
 static const char *const names[FIELDS] = {"u",
                                           "u-1",
@@ -74,7 +75,7 @@ static void fill_state(const TesProblem *p, double state[STATES]) {
   state[F_LARGEST] = it->largest, state[F_BEFORE] = it->before;
   for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) state[F_GUESS_AT + i] = pr->guess_at[i];
   for (int i = 0; i < TESI_AXES; i++) state[F_FORCE + i] = pr->drive.force[i];
-  state[F_AVERAGED] = pr->average.time;
+  state[F_AVERAGED] = pr->average.time, state[F_CROSSED] = it->crossed;
 }
 
 /* to <- a vector of pressures, zeros behind. */
@@ -123,7 +124,8 @@ static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, 
   TesStatus status = TES_OK;
   const TesiProjection *pr = tesi_projection_of(p);
   const TesiInTime *it = p->in_time;
-  TES_CHECK(found->states == STATES || found->states == F_FORCE || found->states == F_AVERAGED,
+  TES_CHECK(found->states == STATES || found->states == F_FORCE || found->states == F_AVERAGED ||
+                found->states == F_CROSSED,
             "the checkpoint holds no flow in time");
   const double *s = found->state;
   if (pr->explicit_flow) TES_TRY(tesi_checkpoint_compare("the checkpoint", space->mesh, p->mesh));
@@ -157,7 +159,8 @@ static void take_state(TesProblem *p, const TesCheckpointContents *found) {
   pr->known = (int)s[F_KNOWN], pr->step[0] = s[F_STEP], pr->step[1] = s[F_OLDER_STEP];
   pr->guesses = (int)s[F_GUESSES], it->since = (int)s[F_SINCE];
   for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) pr->guess_at[i] = s[F_GUESS_AT + i];
-  if (pr->average.velocity[0]) pr->average.time = found->states == STATES ? s[F_AVERAGED] : 0;
+  if (pr->average.velocity[0]) pr->average.time = found->states > F_AVERAGED ? s[F_AVERAGED] : 0;
+  it->crossed = found->states > F_CROSSED ? s[F_CROSSED] : 0;
   for (int i = 0; i < TESI_AXES && found->states > F_FORCE; i++) pr->drive.force[i] = s[F_FORCE + i];
   pr->is_carried = pr->is_balanced = false;
   it->dt = s[F_DT], it->largest = s[F_LARGEST], it->before = s[F_BEFORE];

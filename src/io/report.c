@@ -149,6 +149,7 @@ static void put_remeshes(Writer *w, const TesReportInTime *t) {
     put(w, remesh, "time", number(r->time));
     put(w, remesh, "cells", number((double)r->cells));
     put(w, remesh, "dofs", number((double)r->dofs));
+    if (!isnan(r->divergence)) put(w, remesh, "divergence_removed", number(r->divergence));
     append(w, array, remesh);
   }
   put(w, w->root, "remeshes", array);

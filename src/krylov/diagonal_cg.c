@@ -160,6 +160,7 @@ TesStatus tesi_jacobi_cg(const TesiJacobi *j, double norm, double target, int mo
     TES_TRY(tes_vector_dot(r, j->z, &rz));
     TES_TRY(i ? tes_vector_xpay(j->z, rz / before, j->p) : tes_vector_copy(j->z, 1, j->p));
     TES_TRY(tes_operator_apply(j->op, j->p, j->q));
+    if (j->add) TES_TRY(j->add(j->user, j->p, j->q));
     TES_TRY(tes_vector_dot(j->p, j->q, &pq));
     TES_TRY(tes_vector_axpy(rz / pq, j->p, d));
     TES_TRY(tes_vector_axpy(-rz / pq, j->q, r));

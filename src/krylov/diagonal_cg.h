@@ -12,6 +12,9 @@ typedef struct TesiJacobi {
   const TesVector *inverse; /* of the diagonal */
   TesVector *z, *q, *p;     /* scratch; z is not used with `device` */
   TesiJacobiDevice *device; /* NULL: vector by vector, on any device */
+  /* y += what the matrix has beside op, times x; NULL: nothing. Without `device` alone. */
+  TesStatus (*add)(void *user, const TesVector *x, TesVector *y);
+  void *user;
 } TesiJacobi;
 
 /* d <- about A^-1 r until |r| <= target; r becomes the residual. norm: |r|. Errors: TES_NOT_CONVERGED after `most`

@@ -458,8 +458,10 @@ void tesi_in_time_destroy(TesProblem *p) {
   tes_vector_destroy(&it->r);
   tes_vector_destroy(&it->d);
   tes_vector_destroy(&it->load);
-  for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy(&it->exact[c]);
-  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&it->initial[c]);
+  for (int c = 0; c <= TESI_AXES; c++) {
+    tes_function_destroy(&it->exact[c]);
+    tes_function_destroy(&it->initial[c]);
+  }
   tesi_numbered_free(p->mesh, &it->given);
   tesi_free(p->context, &p->in_time);
 }

@@ -19,9 +19,10 @@ typedef struct TesiInTime {
   int since;              /* steps of this length, by the velocity */
   double at;              /* the time that the problem's numbers are of */
   TesiNumbered given;     /* functions of time */
-  TesFunction *exact[TESI_AXES + 1], *initial[TESI_AXES]; /* functions of time */
-  TesSpace *full;                                         /* no node has given values */
-  TesOperator *mass, *whole;                              /* over it: M, sigma M + K */
+  TesFunction *exact[TESI_AXES + 1],
+      *initial[TESI_AXES + 1]; /* functions of time; of flows the pressure last */
+  TesSpace *full;              /* no node has given values */
+  TesOperator *mass, *whole;   /* over it: M, sigma M + K */
   TesOperator
       *carrier; /* over it, with the transport term that whole lacks; NULL: whole has it, or there is none */
   TesiStepper *stepper;

@@ -373,6 +373,8 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   TES_TRY(check_options(ctx, desc));
   TES_CHECK(!desc->mean_components || equation == &tesi_navier_stokes,
             "a mean velocity is kept in flows of navier_stokes with element q");
+  TES_CHECK(!desc->grad_div || equation == &tesi_navier_stokes,
+            "the grad-div term is that of navier_stokes with element q");
   TES_CHECK(!desc->average || equation == &tesi_navier_stokes,
             "means in time are those of navier_stokes with element q");
   TES_NEW(&p);
@@ -435,6 +437,7 @@ TesStatus tesi_problem_create_next(const TesProblem *p, const TesMesh *mesh, Tes
                          .stabilization = p->stabilization,
                          .solver = p->options};
   for (int c = 0; c <= TESI_AXES; c++) desc.exact[c] = it->exact[c];
+  if (p->projection) tesi_projection_describe(p->projection, &desc);
   return create(p->context, p->equation, p->user, &desc, &it->given, p, next);
 }
 

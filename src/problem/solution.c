@@ -102,5 +102,5 @@ done:
 }
 
 size_t tesi_problem_spare(const TesProblem *problem) {
-  return tesi_solver_spare(problem->solver);
+  return problem->solver ? tesi_solver_spare(problem->solver) : 0;
 }

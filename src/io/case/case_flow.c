@@ -102,11 +102,14 @@ done:
 
 /* Keys that are there, and not for a flow; shapes of those that are. */
 static TesStatus refuse_scalar_keys(TesiCaseReader *r) {
-  static const char *const scalar[] = {"data.a", "data.c", "data.materials", "adapt"};
+  static const char *const scalar[] = {"data.a", "data.c", "data.materials"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const int exact = tesi_case_row("data.exact"), f = tesi_case_row("data.f");
-  TES_TRY(refuse_keys(r, 4, scalar, "stokes and navier_stokes do not have this"));
+  TES_TRY(refuse_keys(r, 3, scalar, "stokes and navier_stokes do not have this"));
+  if (r->draft.c.adapt.estimator == TES_ESTIMATE_DWR && given(r, "adapt.estimator"))
+    TES_TRY(tesi_case_error(r, tesi_case_row("adapt.estimator"), given(r, "adapt.estimator"),
+                            "dwr is for one component; flows have residual"));
   if (r->node[exact] && r->node[exact]->kind != TESI_YAML_MAP)
     TES_TRY(tesi_case_error(r, exact, r->node[exact], "expected {velocity: [..], pressure: ..}"));
   if (given(r, "data.exact.pressure") && !given(r, "data.exact.velocity"))
@@ -144,17 +147,17 @@ done:
 }
 
 static TesStatus check_stokes(TesiCaseReader *r) {
-  static const char *const more[] = {"mesh.refine_where"};
+  static const char *const more[] = {"mesh.refine_where", "adapt"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesiCaseDraft *d = &r->draft;
   const int element = tesi_case_row("space.element"), mesh = tesi_case_row("mesh"),
             degree = tesi_case_row("space.degree");
-  const bool box =
-      given(r, "mesh.box") && d->c.mesh.kind != TES_MESH_FOREST && !given(r, "mesh.refine_where");
+  const bool box = given(r, "mesh.box") && d->c.mesh.kind != TES_MESH_FOREST &&
+                   !given(r, "mesh.refine_where") && !given(r, "adapt");
   if (d->c.problem.element == TES_ELEMENT_Q || (d->c.problem.element == TES_ELEMENT_AUTO && !box))
     return check_continuous(r);
-  TES_TRY(refuse_keys(r, 1, more, "element rt does not have this"));
+  TES_TRY(refuse_keys(r, 2, more, "element rt does not have this"));
   if (!box)
     TES_TRY(
         tesi_case_error(r, mesh, r->node[mesh], "element rt is for boxes of kind box; other meshes have q"));
@@ -255,7 +258,8 @@ static TesStatus check_iso(TesiCaseReader *r) {
   if (d->c.problem.degree != 1)
     TES_TRY(tesi_case_error(r, degree, r->node[degree], "element iso has the degree 1, got %d",
                             d->c.problem.degree));
-  if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST || given(r, "mesh.refine_where"))
+  if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST || given(r, "mesh.refine_where") ||
+      given(r, "adapt"))
     TES_TRY(tesi_case_error(r, mesh, r->node[mesh], "element iso is for boxes of kind box"));
   if (given(r, "time") && !r->node[step])
     TES_TRY(tesi_case_error(r, step, NULL, "is missing: element iso has a fixed time.step"));
@@ -285,13 +289,13 @@ done:
 /* Exactly divergence-free, on boxes. */
 static TesStatus check_rt_in_time(TesiCaseReader *r) {
   enum { MOST = 8 };
-  static const char *const of_others[] = {"data.alpha", "space.stabilization", "mesh.refine_where"};
+  static const char *const of_others[] = {"data.alpha", "space.stabilization", "mesh.refine_where", "adapt"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesiCaseDraft *d = &r->draft;
   const int degree = tesi_case_row("space.degree"), mesh = tesi_case_row("mesh"),
             form = tesi_case_row("data.form");
-  TES_TRY(refuse_keys(r, 3, of_others, "navier_stokes with element rt does not have this"));
+  TES_TRY(refuse_keys(r, 4, of_others, "navier_stokes with element rt does not have this"));
   TES_TRY(check_number(r, "data.nu", d->a, true));
   if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST)
     TES_TRY(

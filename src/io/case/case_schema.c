@@ -204,8 +204,9 @@ const TesiKey tesi_case_keys[] = {
      "navier_stokes on boxes, the mesh is that of the pressure; all others are q"},
 
   {.path = "space.stabilization", .type = TESI_KEY_CHOICE, .target = AT(stabilization),
-   .choices = WORDS("auto", "none", "supg"), .fallback = "auto",
-   .help = "transport: streamline terms (SUPG); auto: where the largest cell Peclet number is above 1"},
+   .choices = WORDS("auto", "none", "supg", "grad_div"), .fallback = "auto",
+   .help = "transport: streamline terms (supg); auto: where the largest cell Peclet number is above 1; navier_stokes "
+     "with element q: none (auto), or grad_div, 0.1 |u| h (div u, div v)"},
 
   {.path = "data", .type = TESI_KEY_MAP, .help = "the functions of the equation"},
   {.path = "data.f", .type = TESI_KEY_FIELD, .target = AT(f), .fallback = "1",

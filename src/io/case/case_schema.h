@@ -22,6 +22,9 @@ typedef enum TesiCaseCondition {
   TESI_CASE_ROLLER
 } TesiCaseCondition;
 
+/* space.stabilization: a TesStreamline, or this. */
+enum { TESI_CASE_GRAD_DIV = TES_STREAMLINE_ALWAYS + 1 };
+
 /* What holds on one face. */
 typedef struct TesiCaseFace {
   int condition;         /* TesiCaseCondition */

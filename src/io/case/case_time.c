@@ -92,11 +92,29 @@ static TesStatus check_adapt(TesiCaseReader *r) {
   if (!given(r, "adapt.max_level") && !given(r, "adapt.max_dofs"))
     TES_TRY(tesi_case_error(r, tesi_case_row("adapt.max_level"), adapt,
                             "is missing: with `time` this or max_dofs bounds the mesh"));
-  if (!given(r, "adapt.every") && !given(r, "data.b"))
+  if (r->draft.c.problem.equation == TES_TRANSPORT && !given(r, "adapt.every") && !given(r, "data.b"))
     TES_TRY(tesi_case_error(r, tesi_case_row("adapt.every"), adapt,
                             "is missing: without data.b no flow says when the mesh changes"));
 done:
   return status;
+}
+
+/* Each equation has its own; auto and none stand for none where there is none. */
+static TesStatus check_stabilization(TesiCaseReader *r) {
+  TesiCaseDraft *d = &r->draft;
+  const TesEquation equation = d->c.problem.equation;
+  const TesElement element = d->c.problem.element;
+  const bool flow = equation == TES_NAVIER_STOKES && element != TES_ELEMENT_RT && element != TES_ELEMENT_ISO,
+             grad_div = d->stabilization == TESI_CASE_GRAD_DIV;
+  d->c.problem.grad_div = flow && grad_div;
+  if (grad_div) d->stabilization = TES_STREAMLINE_AUTO;
+  if (flow && !grad_div && d->stabilization == TES_STREAMLINE_ALWAYS)
+    return refuse(r, "space.stabilization", "supg belongs to transport; navier_stokes has grad_div");
+  if (grad_div && !flow)
+    return refuse(r, "space.stabilization", "grad_div belongs to navier_stokes with element q");
+  if (flow || equation == TES_TRANSPORT || (equation == TES_NAVIER_STOKES && element == TES_ELEMENT_RT))
+    return TES_OK;
+  return refuse(r, "space.stabilization", "belongs to transport, and navier_stokes with element q");
 }
 
 TesStatus tesi_case_check_time(TesiCaseReader *r) {
@@ -116,7 +134,7 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
     TES_TRY(tes_function_create_constant(ctx, 0, &r->draft.f[0]));
   }
   if (!transport) TES_TRY(refuse(r, "data.b", "belongs to transport"));
-  if (!transport) TES_TRY(refuse(r, "space.stabilization", "belongs to transport"));
+  TES_TRY(check_stabilization(r));
   if (!given(r, "time")) {
     TES_TRY(refuse_keys_of_time(r));
     goto done;
@@ -138,8 +156,8 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
   else if (t->step > 0 && (t->end - t->start) / t->step > 1e8)
     TES_TRY(tesi_case_error(r, tesi_case_row("time.step"), given(r, "time.step"),
                             "makes %.3g steps, expected at most 1e8", (t->end - t->start) / t->step));
-  if (transport) TES_TRY(check_adapt(r));
-  if (elastic) TES_TRY(refuse(r, "adapt", "with `time` belongs to transport"));
+  if (transport || flow) TES_TRY(check_adapt(r));
+  if (elastic) TES_TRY(refuse(r, "adapt", "with `time` belongs to transport and navier_stokes"));
   if (!given(r, "solver.tolerance")) c->problem.solver.tolerance = 1e-3;
 done:
   return status;

@@ -11,8 +11,8 @@ enum { ARRAYS = 31 /* of a thread, [points][lane] each */ };
 typedef struct Pass {
   TesiMixed *m;
   void (*batch)(const struct Pass *pass, int64_t task, int64_t number, double *memory, double *rate);
-  const double *in;
-  double *rate; /* [threads] */
+  const double *in, *gamma; /* gamma: [cells] */
+  double *rate, *cell;      /* [threads]; [cells], may be NULL */
   int set;
 } Pass;
 
@@ -53,25 +53,48 @@ static Work begin(const TesiBatches *b, const TesiBatch *batch, double *memory) 
   return w;
 }
 
-static void divergence(const Pass *pass, int64_t task, int64_t number, double *memory, double *rate) {
-  const TesiMixed *m = pass->m;
-  const TesiBatches *b = m->v;
+/* w->sum <- div u times the weights. */
+static void find_divergence(const Pass *pass, const TesiBatch *batch, const Work *w) {
+  const TesiBatches *b = pass->m->v;
   const int64_t n = tesi_batches_array(b);
-  const TesiBatch batch = b->kind->batch(b, number);
-  const Work w = begin(b, &batch, memory);
-  TesiSums sums = m->p_sums;
-  (void)rate;
-  memset(w.sum, 0, (size_t)n * sizeof *w.sum);
+  memset(w->sum, 0, (size_t)n * sizeof *w->sum);
   for (int c = 0; c < b->dim; c++) {
-    tesi_batch_evaluate(b, &batch, pass->in + c * b->length, w.u[c], w.scratch);
+    tesi_batch_evaluate(b, batch, pass->in + c * b->length, w->u[c], w->scratch);
     for (int e = 0; e < b->dim; e++) {
       if (!is_there(b, e, c)) continue;
-      differentiate(b, e, false, w.u[c], w.slope);
-      for (int64_t i = 0; i < n; i++) w.sum[i] += w.X[e][c][i] * w.slope[i];
+      differentiate(b, e, false, w->u[c], w->slope);
+      for (int64_t i = 0; i < n; i++) w->sum[i] += w->X[e][c][i] * w->slope[i];
     }
   }
-  for (int64_t i = 0; i < n; i++) w.sum[i] *= w.at.weight[i];
+  for (int64_t i = 0; i < n; i++) w->sum[i] *= w->at.weight[i];
+}
+
+static void divergence(const Pass *pass, int64_t task, int64_t number, double *memory, double *rate) {
+  const TesiMixed *m = pass->m;
+  const TesiBatch batch = m->v->kind->batch(m->v, number);
+  const Work w = begin(m->v, &batch, memory);
+  TesiSums sums = m->p_sums;
+  (void)rate;
+  find_divergence(pass, &batch, &w);
   tesi_batch_integrate(&sums, task, &batch, w.sum, w.scratch);
+}
+
+/* b_i += sum over points of p div v_i, p with the weights; w->u[1] is scratch. */
+static void add_gradient(const TesiMixed *m, int64_t task, const TesiBatch *batch, const Work *w,
+                         const double *p) {
+  const TesiBatches *b = m->v;
+  const int64_t n = tesi_batches_array(b);
+  for (int c = 0; c < b->dim; c++) {
+    TesiSums sums = m->v_sums[c];
+    memset(w->sum, 0, (size_t)n * sizeof *w->sum);
+    for (int e = 0; e < b->dim; e++) {
+      if (!is_there(b, e, c)) continue;
+      for (int64_t i = 0; i < n; i++) w->u[1][i] = w->X[e][c][i] * p[i];
+      differentiate(b, e, true, w->u[1], w->slope);
+      for (int64_t i = 0; i < n; i++) w->sum[i] += w->slope[i];
+    }
+    tesi_batch_integrate(&sums, task, batch, w->sum, w->scratch);
+  }
 }
 
 static void gradient(const Pass *pass, int64_t task, int64_t number, double *memory, double *rate) {
@@ -84,17 +107,21 @@ static void gradient(const Pass *pass, int64_t task, int64_t number, double *mem
   (void)rate;
   tesi_batch_evaluate(m->p, &batch, pass->in, p, w.scratch);
   for (int64_t i = 0; i < n; i++) p[i] *= w.at.weight[i];
-  for (int c = 0; c < b->dim; c++) {
-    TesiSums sums = m->v_sums[c];
-    memset(w.sum, 0, (size_t)n * sizeof *w.sum);
-    for (int e = 0; e < b->dim; e++) {
-      if (!is_there(b, e, c)) continue;
-      for (int64_t i = 0; i < n; i++) w.u[1][i] = w.X[e][c][i] * p[i];
-      differentiate(b, e, true, w.u[1], w.slope);
-      for (int64_t i = 0; i < n; i++) w.sum[i] += w.slope[i];
-    }
-    tesi_batch_integrate(&sums, task, &batch, w.sum, w.scratch);
-  }
+  add_gradient(m, task, &batch, &w, p);
+}
+
+/* Lanes beyond the last cell have weights of 0. */
+static void grad_div(const Pass *pass, int64_t task, int64_t number, double *memory, double *rate) {
+  const TesiMixed *m = pass->m;
+  const TesiBatches *b = m->v;
+  const int64_t n = tesi_batches_array(b);
+  const TesiBatch batch = b->kind->batch(b, number);
+  const Work w = begin(b, &batch, memory);
+  (void)rate;
+  find_divergence(pass, &batch, &w);
+  for (int64_t i = 0; i < n; i++)
+    w.u[0][i] = pass->gamma[batch.first + tesi_min((int)(i % TESI_BATCH), batch.count - 1)] * w.sum[i];
+  add_gradient(m, task, &batch, &w, w.u[0]);
 }
 
 /* The largest |B_e| of lanes with a cell. */
@@ -122,6 +149,7 @@ static void find_along(const Pass *pass, const TesiBatch *batch, const Work *w) 
 
 static void reach(const Pass *pass, int64_t task, int64_t number, double *memory, double *most) {
   const TesiBatches *b = pass->m->over;
+  double lane[TESI_BATCH] = {0};
   const int64_t n = tesi_batches_array(b);
   const TesiBatch batch = b->kind->batch(b, number);
   const Work w = begin(b, &batch, memory);
@@ -132,7 +160,12 @@ static void reach(const Pass *pass, int64_t task, int64_t number, double *memory
     for (int c = 0; c < b->dim; c++)
       for (int64_t i = 0; is_there(b, e, c) && i < n; i++) w.sum[i] += w.X[e][c][i] * w.X[e][c][i];
     for (int64_t i = 0; i < n; i++)
-      if (w.at.weight[i] != 0 && !(fabs(w.B[e][i]) / w.sum[i] <= *most)) *most = fabs(w.B[e][i]) / w.sum[i];
+      if (w.at.weight[i] != 0 && !(fabs(w.B[e][i]) / w.sum[i] <= lane[i % TESI_BATCH]))
+        lane[i % TESI_BATCH] = fabs(w.B[e][i]) / w.sum[i];
+  }
+  for (int l = 0; l < batch.count; l++) {
+    if (!(lane[l] <= *most)) *most = lane[l];
+    if (pass->cell) pass->cell[batch.first + l] = lane[l];
   }
 }
 
@@ -218,10 +251,15 @@ TesStatus tesi_mixed_convection(TesiMixed *m, const TesVector *u, TesVector *b, 
   return run_most(pass, m->over_sums, m->dim, b->data, rate);
 }
 
-TesStatus tesi_mixed_reach(TesiMixed *m, const TesVector *u, double *most) {
+TesStatus tesi_mixed_reach(TesiMixed *m, const TesVector *u, double *most, double *cell) {
   double none;
   if (m->device) return tesi_mixed_device_convection(m, u, NULL, true, most);
-  return run_most((Pass){.m = m, .batch = reach, .in = u->data}, m->over_sums, 0, &none, most);
+  return run_most((Pass){.m = m, .batch = reach, .in = u->data, .cell = cell}, m->over_sums, 0, &none, most);
+}
+
+TesStatus tesi_mixed_grad_div(TesiMixed *m, const double *gamma, const TesVector *u, TesVector *b) {
+  run(&(Pass){.m = m, .batch = grad_div, .in = u->data, .gamma = gamma}, m->v_sums, m->dim, b->data);
+  return TES_OK;
 }
 
 /* ---- creation ------------------------------------------------------------------------------------------ */

@@ -4,6 +4,7 @@
  *   divergence   b_i = int (div u) phi_i                     phi_i a node of the pressure
  *   gradient     b_i = int p div v_i                         v_i a node of the velocity: the transpose
  *   convection   b_i = int (u . grad u) . v_i
+ *   grad-div     b_i = sum over cells K of gamma_K int_K (div u) (div v_i)
  *
  * over all nodes: boundary values take part, and nodes that have them get their integrals. Eight cells at a time,
  * by k + 1 Gauss points a direction, convection by 3k/2 + 2, with which it aliases nothing on affine cells.
@@ -44,14 +45,18 @@ TesStatus tesi_mixed_gradient(TesiMixed *mixed, const TesVector *p, TesVector *b
 /* rate <- the largest |B_e| at a point, on cells [0, 1]: cells a unit of time. */
 TesStatus tesi_mixed_convection(TesiMixed *mixed, const TesVector *u, TesVector *b, double *rate);
 
-/* *most <- the largest |B_e| / |X_e|^2 at a point: velocity times the length of the cell along it. */
-TesStatus tesi_mixed_reach(TesiMixed *mixed, const TesVector *u, double *most);
+/* *most <- the largest |B_e| / |X_e|^2 at a point: velocity times the length of the cell along it. cell[cells] (may be
+ * NULL) <- that of each cell. */
+TesStatus tesi_mixed_reach(TesiMixed *mixed, const TesVector *u, double *most, double *cell);
+/* gamma[cells], not negative. */
+TesStatus tesi_mixed_grad_div(TesiMixed *mixed, const double *gamma, const TesVector *u, TesVector *b);
 
 /* Plain, cell by cell and point by point, all basis functions at each point: the tests' yardstick. Host arrays. */
 TesStatus tesi_mixed_divergence_ref(const TesiMixed *mixed, const double *u, double *b);
 TesStatus tesi_mixed_gradient_ref(const TesiMixed *mixed, const double *p, double *b);
 TesStatus tesi_mixed_convection_ref(const TesiMixed *mixed, const double *u, double *b, double *rate);
-TesStatus tesi_mixed_reach_ref(const TesiMixed *mixed, const double *u, double *most);
+TesStatus tesi_mixed_reach_ref(const TesiMixed *mixed, const double *u, double *most, double *cell);
+TesStatus tesi_mixed_grad_div_ref(const TesiMixed *mixed, const double *gamma, const double *u, double *b);
 /* The terms of one boundary, added to b; g NULL: the backflow of u, else the stress. */
 TesStatus tesi_mixed_boundary_ref(const TesiMixed *mixed, int boundary, const TesFunction *const *g,
                                   const double *u, double *b);

@@ -93,7 +93,30 @@ done:
   return status;
 }
 
-TesStatus tesi_mixed_reach_ref(const TesiMixed *m, const double *u, double *most) {
+TesStatus tesi_mixed_grad_div_ref(const TesiMixed *m, const double *gamma, const double *u, double *b) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesiPlain v;
+  TesiPlainPoint at;
+  TES_TRY(tesi_plain_init(m->velocity, m->velocity->degree + 1, &v));
+  memset(b, 0, (size_t)(m->dim * v.view->length) * sizeof *b);
+  for (int64_t cell = 0; cell < v.cells; cell++) {
+    double local[3][TESI_PLAIN_NODES], sums[3][TESI_PLAIN_NODES] = {{0}};
+    read_cell(&v, cell, m->dim, u, local);
+    for (int i = 0; i < v.points; i++) {
+      double value = 0;
+      TES_TRY(tesi_plain_point(&v, cell, -1, i, &at));
+      for (int c = 0; c < m->dim; c++) value += sum_of(v.nodes, at.slope[c], local[c]);
+      for (int c = 0; c < m->dim; c++)
+        for (int k = 0; k < v.nodes; k++) sums[c][k] += gamma[cell] * at.weight * value * at.slope[c][k];
+    }
+    add_cell(&v, cell, m->dim, sums, b);
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_mixed_reach_ref(const TesiMixed *m, const double *u, double *most, double *cells) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   TesiPlain v;
@@ -101,7 +124,7 @@ TesStatus tesi_mixed_reach_ref(const TesiMixed *m, const double *u, double *most
   TES_TRY(tesi_plain_init(m->velocity, 3 * m->velocity->degree / 2 + 2, &v));
   *most = 0;
   for (int64_t cell = 0; cell < v.cells; cell++) {
-    double local[3][TESI_PLAIN_NODES];
+    double local[3][TESI_PLAIN_NODES], own = 0;
     read_cell(&v, cell, m->dim, u, local);
     for (int i = 0; i < v.points; i++) {
       TES_TRY(tesi_plain_point(&v, cell, -1, i, &at));
@@ -111,9 +134,11 @@ TesStatus tesi_mixed_reach_ref(const TesiMixed *m, const double *u, double *most
           along += at.inverse[e][c] * sum_of(v.nodes, at.phi, local[c]);
           square += at.inverse[e][c] * at.inverse[e][c];
         }
-        *most = fmax(*most, fabs(along) / square);
+        own = fmax(own, fabs(along) / square);
       }
     }
+    *most = fmax(*most, own);
+    if (cells) cells[cell] = own;
   }
 done:
   return status;

@@ -6,6 +6,7 @@
 #include "problem/adapt/estimate.h"
 #include "problem/adapt/room.h"
 #include "functional/functional.h"
+#include "problem/projection/projection.h"
 
 typedef struct Ranked {
   double value;
@@ -67,7 +68,7 @@ static TesStatus solve(Loop *s) {
   s->at.setup_seconds = s->refine_seconds + tesi_now() - start;
   const TesSpace *space = s->problem->space;
   const TesiCellView *view;
-  TES_TRY(tesi_space_cells(space->part[0], &view));
+  TES_TRY(tesi_space_cells(space->scalar[0], &view));
   s->at.cells = view->cells, s->at.dofs = space->dofs, s->at.hanging = view->hanging;
   s->at.problem = s->problem, s->at.mesh = s->desc_at.mesh;
   TES_CHECK(s->at.step || !s->desc->max_dofs || space->dofs <= s->desc->max_dofs,
@@ -80,12 +81,29 @@ done:
   return status;
 }
 
+/* Of a flow: the norms of the velocity's error, and as the error (nu |grad e_u|^2 + |e_p|^2 / nu)^1/2, the pressure as
+ * far as it is known. */
+static TesStatus flow_error(Loop *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const TesiProjection *flow = tesi_projection_of(s->problem);
+  const TesFunction *const *exact = (const TesFunction *const *)s->problem->exact;
+  TesFlowResult result = {0};
+  TES_TRY(tes_functional_error(flow->full, &flow->u, exact, &s->at.error_l2, &s->at.error_h1, NULL, NULL));
+  TES_TRY(tes_problem_flow(s->problem, &result));
+  const double of_pressure = exact[s->desc_at.mesh->dim] ? result.pressure_l2 : 0;
+  s->at.error = sqrt(flow->nu * s->at.error_h1 * s->at.error_h1 + of_pressure * of_pressure / flow->nu);
+done:
+  return status;
+}
+
 /* |sqrt(a) grad e| with a at the middle of each cell, or the energy of elasticity; the two norms of the report. */
 static TesStatus energy_error(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TesiCellView *space;
   double *l2 = NULL, *h1 = NULL, *energy = NULL, sum[3] = {0};
+  if (s->problem->projection) return flow_error(s);
   TES_TRY(tesi_space_cells(s->problem->space->part[0], &space));
   TesiResidual residual = {.data = &s->problem->numbered, .space = space, .geometry = space->mesh->geometry};
   TES_ALLOC(&l2, space->cells);
@@ -290,6 +308,8 @@ TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, cons
             "negative steps, tolerance or max_dofs");
   TES_CHECK(problem->time.end == 0 && problem->time.step == 0,
             "problems in time are solved once, on meshes that change: tes_problem_remesh()");
+  TES_CHECK(problem->equation != TES_STOKES || desc->estimator == TES_ESTIMATE_RESIDUAL,
+            "dual-weighted residuals are not those of flows, which have the residual estimator");
   TES_CHECK(problem->mesh && problem->mesh->kind == TES_MESH_FOREST,
             "only meshes of kind forest are adapted");
   const int components = problem->equation == TES_ELASTICITY ? problem->mesh->dim : 1;

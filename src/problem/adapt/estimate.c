@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/team.h"
+#include "problem/projection/projection.h"
 
 /* values[components][n] */
 static double square(int components, const double *values, const double *weight, int64_t n) {
@@ -31,20 +32,21 @@ typedef struct Estimate {
   double *face, *eta2;    /* [cells]; face: what h |j|^2 counts with */
 } Estimate;
 
+/* What |r|^2, h |j|^2 and, of flows, |div u|^2 count with. */
+typedef struct CellWeights {
+  double inside, face, divergence;
+} CellWeights;
+
 /* Of the energy norm, a at the middle of the cell; or, with a velocity or in time, of the L2 norm: adapt.h. */
-static void find_weights(const TesiResidual *s, int64_t cell, const TesiCellPoints *at, double *inside,
-                         double *face) {
+static CellWeights find_weights(const TesiResidual *s, int64_t cell, const TesiCellPoints *at) {
   const double k = s->space->degree, h = pow(sum_of(at->weight, s->rule.points), 1.0 / s->rule.dim),
                a = tesi_residual_diffusion(s, cell);
   if (s->l2) {
-    const double rate = k * tesi_residual_speed(s, at) / h + 2 * k * k * a / (h * h),
+    const double rate = k * tesi_residual_speed(s, cell, at) / h + 2 * k * k * a / (h * h),
                  time = rate > 0 ? 1 / rate : 0;
-    *inside = time * time;
-    *face = time * time * k / (h * h);
-  } else {
-    *inside = h * h / (8 * k * k * a);
-    *face = 1 / (8 * k * a);
+    return (CellWeights){time * time, time * time * k / (h * h), h * h / (k * k)};
   }
+  return (CellWeights){h * h / (8 * k * k * a), 1 / (8 * k * a), a};
 }
 
 static void add_cells(const void *data, TesiSpan span) {
@@ -52,10 +54,14 @@ static void add_cells(const void *data, TesiSpan span) {
   const TesiResidual *s = e->s;
   TesiCellPoints *at = &e->points[span.thread];
   for (int64_t c = span.first; c < span.end; c++) {
-    double r[3 * TESI_CELL_POINTS], inside;
+    double r[3 * TESI_CELL_POINTS];
     tesi_residual_cell(s, c, at, r);
-    find_weights(s, c, at, &inside, &e->face[c]);
-    e->eta2[c] = inside * square(s->components, r, at->weight, s->rule.points);
+    const CellWeights weight = find_weights(s, c, at);
+    e->face[c] = weight.face;
+    e->eta2[c] = weight.inside * square(s->components, r, at->weight, s->rule.points);
+    if (!s->pressure) continue;
+    tesi_residual_divergence(s, c, at, r);
+    e->eta2[c] += weight.divergence * square(1, r, at->weight, s->rule.points);
   }
 }
 
@@ -83,7 +89,8 @@ static TesStatus check_mesh(const TesProblem *problem) {
   TesStatus status = TES_OK;
   TES_CHECK(problem->mesh->kind == TES_MESH_FOREST,
             "errors are estimated on meshes of kind forest, which can be refined");
-  TES_CHECK(problem->space->parts == 1 || (problem->equation->couples && !problem->in_time),
+  TES_CHECK(problem->space->parts == 1 || (problem->equation->couples && !problem->in_time) ||
+                tesi_is_projection(problem),
             "there is no estimator for %s%s", problem->equation->name, problem->in_time ? " in time" : "");
 done:
   return status;

@@ -16,19 +16,23 @@ typedef struct TesiSideTables {
   double ends[2 * TESI_HANGING_NODES];                                   /* derivatives at 0 and 1 */
 } TesiSideTables;
 
-/* Of -div(a grad u) + c u = f, one component, or of elasticity, -div sigma = f in dim components. */
+/* Of -div(a grad u) + c u = f, one component; of elasticity, -div sigma = f in dim components; of flows with continuous
+ * elements, -nu div(grad u) + grad p = f in dim components, in time with u_t + (u . grad) u. */
 typedef struct TesiResidual {
   const TesiNumbered *data; /* in time: those of the solution's time */
   TesiNumbered own;         /* in time: `data` is this */
   TesMesh *mesh;            /* of `own` */
-  double *rate;             /* [length] about u_t, host; NULL: a steady problem, or no step is made */
+  double *rate; /* [components][length] about u_t, host; NULL: a steady problem, or no step is made */
   bool transports, conservative;
   bool l2; /* the error is estimated in the L2 norm, else in that of the energy */
   int components;
   const TesiCellView *space;           /* of the first component: all have the same nodes */
   const TesiCellView *part[TESI_AXES]; /* of each: where it is given */
   const TesiGeometry *geometry;
-  double *u; /* [components][length] the solution, host */
+  double *u;                    /* [components][length] the solution, host; of flows the pressure behind it */
+  const TesiCellView *pressure; /* of flows; NULL: no flow */
+  TesiCellRule pressure_rule;
+  bool carried; /* a flow in time */
   TesiCellRule rule;
   TesiFaceRule face_rule;
   double D[TESI_FACE_POINTS * TESI_FACE_POINTS]; /* differentiates at the cell rule's points */
@@ -41,7 +45,7 @@ TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residua
 void tesi_residual_destroy(TesContext *ctx, TesiResidual **residual);
 
 /* r[components][points] <- f + div(a grad u) - b . grad u - c u - u_t in a cell, or with div(b u) as the form has it;
- * f + div sigma; at: its points. */
+ * f + div sigma; f + nu div(grad u) - grad p - u_t - (u . grad) u; at: its points. */
 void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at, double *r);
 /* On face pair i: j[components][points] (inside: a du/dn, or sigma n, of the cell minus that of the other, along the
  * cell's outward normal n; Neumann and Robin: a du/dn, or sigma n, + alpha u - g; given components: 0), weight[points]
@@ -49,13 +53,27 @@ void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at,
 bool tesi_residual_face(const TesiResidual *s, int64_t i, double *j, double *weight);
 /* error2[cells] <- the energy of u - exact in each cell of elasticity, int sigma(e) : eps(e). */
 TesStatus tesi_elastic_error(const TesProblem *problem, double *error2);
-/* Diffusion, or mu, at the middle of a cell; the largest |b| at its points. */
+/* Diffusion, or mu, at the middle of a cell; the largest |b|, of flows |u|, at its points. */
 double tesi_residual_diffusion(const TesiResidual *s, int64_t cell);
-double tesi_residual_speed(const TesiResidual *s, const TesiCellPoints *at);
+double tesi_residual_speed(const TesiResidual *s, int64_t cell, const TesiCellPoints *at);
 /* gradient[components][dim][n] in space, at n points x[3][n] of a cell, becomes a grad u, or sigma. */
 void tesi_residual_flux(const TesiResidual *s, int64_t cell, int64_t n, const double *x, double *gradient);
 /* gradient[components][dim][points] <- that of the solution in space at the points of a cell. */
 void tesi_residual_gradient(const TesiResidual *s, int64_t cell, const TesiCellPoints *at, double *gradient);
+/* Of flows (flow_residual.c): r -= grad p, in time r -= (u . grad) u too, gradient[dim][dim][points] that of u;
+ * velocity[dim][points]; div u; j[dim][points], nu du/dn on a boundary, -= p n + g - P n + min(u.n, 0) u / 2 in the
+ * free components, 0 in those given; whether there are any. */
+void tesi_residual_of_flow(const TesiResidual *s, int64_t cell, const TesiCellPoints *at,
+                           const double *gradient, double *r);
+void tesi_residual_velocity(const TesiResidual *s, int64_t cell, double *velocity);
+void tesi_residual_divergence(const TesiResidual *s, int64_t cell, const TesiCellPoints *at,
+                              double *divergence);
+typedef struct TesiOpenFace {
+  const TesiFacePair *pair;
+  int name;                     /* of the boundary */
+  const double *x, *u, *normal; /* [3][points], [dim][points], [points][dim] */
+} TesiOpenFace;
+bool tesi_residual_open_face(const TesiResidual *s, const TesiOpenFace *face, double *j);
 /* Reference points of the face rule in the cell of a pair, or in the other one: xi[points][dim]. */
 void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi);
 /* r[points] <- tau b . grad v of a function by its nodes local[n^dim] in a cell, as streamline terms have it. */

@@ -46,29 +46,36 @@ done:
   return status;
 }
 
-/* d <- d + the constant whose integral is what the residual r has left of the mean. one, q: scratch. */
+/* d <- d + the constants whose integrals are what the residual r has left of the mean of each component. one, q:
+ * scratch. */
 static TesStatus correct_mean(const TesOperator *mass, const TesVector *r, TesVector *one, TesVector *q,
                               TesVector *d) {
   TesContext *ctx = mass->context;
   TesStatus status = TES_OK;
+  const TesSpace *space = mass->space;
   double left, volume;
   TES_TRY(tes_vector_fill(one, 1));
-  TES_TRY(tes_vector_dot(one, r, &left));
   TES_TRY(tes_operator_apply(mass, one, q));
-  TES_TRY(tes_vector_dot(one, q, &volume));
-  TES_TRY(tes_vector_axpy(left / volume, one, d));
+  for (int i = 0; i < space->scalars; i++) {
+    const TesVector ones = tesi_space_scalar_range(space, one, i), of = tesi_space_scalar_range(space, r, i),
+                    weights = tesi_space_scalar_range(space, q, i);
+    TesVector to = tesi_space_scalar_range(space, d, i);
+    TES_TRY(tes_vector_dot(&ones, &of, &left));
+    TES_TRY(tes_vector_dot(&ones, &weights, &volume));
+    TES_TRY(tes_vector_axpy(left / volume, &ones, &to));
+  }
 done:
   return status;
 }
 
 /* v <- v + d with M d = int (u - v) phi, v the interpolation of u. */
 TesStatus tesi_move_projected(const TesSpace *from, const TesVector *u, const TesOperator *mass,
-                              TesVector *v) {
+                              double tolerance, TesVector *v) {
   enum { R, D, Z, Q, P, INVERSE, VECTORS, MOST = 1000 };
   TesContext *ctx = mass->context;
   TesStatus status = TES_OK;
   const TesSpace *to = mass->space;
-  const double tolerance = 1e-10, round_off = 1e-15;
+  const double round_off = 1e-15;
   TesVector *w[VECTORS] = {NULL};
   double norm, size;
   TES_TRY(tes_space_carry(from, u, to, v));
@@ -79,7 +86,7 @@ TesStatus tesi_move_projected(const TesSpace *from, const TesVector *u, const Te
   TES_TRY(tes_operator_apply(mass, v, w[Q]));
   TES_TRY(tes_vector_norm(w[Q], &size)); /* where cells were refined alone the difference is round-off */
   TES_TRY(find_inverse(mass, w[INVERSE]));
-  const TesiJacobi cg = {mass, w[INVERSE], w[Z], w[Q], w[P], NULL};
+  const TesiJacobi cg = {.op = mass, .inverse = w[INVERSE], .z = w[Z], .q = w[Q], .p = w[P]};
   TES_TRY(tesi_jacobi_cg(&cg, norm, fmax(tolerance * norm, round_off * size), MOST, w[R], w[D]));
   TES_TRY(correct_mean(mass, w[R], w[P], w[Q], w[D]));
   TES_TRY(tes_vector_axpy(1, w[D], v));
@@ -108,9 +115,10 @@ TesStatus tesi_move_state(const TesProblem *from, TesProblem *next) {
   TesiStepper *s = next->in_time->stepper;
   const TesOperator *mass = next->in_time->mass;
   const int needed = tesi_time_method(old->method)->old - 1;
-  TES_TRY(tesi_move_projected(from->space, from->u, mass, next->u));
+  const double tolerance = 1e-10;
+  TES_TRY(tesi_move_projected(from->space, from->u, mass, tolerance, next->u));
   for (int i = 0; i < old->known; i++)
-    TES_TRY(i < needed ? tesi_move_projected(from->space, old->old[i], mass, s->old[i])
+    TES_TRY(i < needed ? tesi_move_projected(from->space, old->old[i], mass, tolerance, s->old[i])
                        : tes_space_carry(from->space, old->old[i], next->space, s->old[i]));
   s->known = old->known, s->dt = old->dt, s->started = old->started;
   memcpy(s->when, old->when, sizeof s->when);

@@ -1,4 +1,5 @@
 /* Which cells are refined and coarsened: tes_problem_remesh() in tessera/adapt.h. */
+#include <math.h>
 #include <string.h>
 #include "problem/adapt/remesh.h"
 #include "space/space.h"
@@ -45,8 +46,8 @@ static bool is_family(const TesiLeaves *l, int children, int64_t c) {
 }
 
 /* Families without a mark that have less than this part of the mean are coarsened, but not beyond the first mesh. */
-static void mark_calm(const TesMesh *mesh, const int8_t *first, const double *eta2, int8_t *mark) {
-  const double part = 0.05;
+static void mark_calm(const TesMesh *mesh, double part, const int8_t *first, const double *eta2,
+                      int8_t *mark) {
   const int children = 1 << mesh->dim;
   double all = 0;
   for (int64_t c = 0; c < mesh->cells; c++) all += eta2[c];
@@ -62,18 +63,28 @@ static void mark_calm(const TesMesh *mesh, const int8_t *first, const double *et
   }
 }
 
-/* The mesh of one fraction; NULL: no cell changes. */
+/* What a family may have, of the mean, and be coarsened. Of a flow so much less that their parent,
+ * whose indicator would be up to 4^degree times larger, would not be refined again: the indicator of a flow falls
+ * slowly where that of a hill is nothing behind it. */
+static double calm_part(const TesSpace *space) {
+  const double part = 0.05;
+  return space->scalars > 1 ? fmin(part, pow(4, -space->degree)) : part;
+}
+
+/* The mesh of one fraction; NULL: no cell changes. All components have the same cells. */
 static TesStatus try_fraction(const TesSpace *space, const TesAdaptDesc *desc, double fraction,
                               const int8_t *first, const double *eta2, int8_t *mark, TesMesh **adapted) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesMesh *mesh = space->mesh;
+  const TesiCellView *view;
   bool any = false;
   memset(mark, 0, (size_t)mesh->cells);
   if (fraction > 0 && tes_mark_cells(ctx, desc->marking, fraction, mesh->cells, eta2, mark) < 0)
     TES_FAIL(TES_OUT_OF_MEMORY, "no memory for marking cells");
-  TES_TRY(add_layer(space->view, mark));
-  mark_calm(mesh, first, eta2, mark);
+  TES_TRY(tesi_space_cells(space->scalar[0], &view));
+  TES_TRY(add_layer(view, mark));
+  mark_calm(mesh, calm_part(space), first, eta2, mark);
   for (int64_t c = 0; c < mesh->cells; c++) {
     const int most = desc->max_level ? tesi_min(first[c] + desc->max_level, mesh->p4est->max_level)
                                      : mesh->p4est->max_level;
@@ -97,8 +108,7 @@ static TesStatus passes(const TesSpace *space, const TesMesh *mesh, int64_t most
   TesSpace *next = NULL;
   *too_many = false;
   if (!most || mesh->cells <= space->mesh->cells) return TES_OK;
-  const TesStatus status =
-      tes_space_create(space->context, &(TesSpaceDesc){.mesh = mesh, .degree = space->degree}, &next);
+  const TesStatus status = tesi_space_create_on(space, mesh, space->degree, &next);
   *too_many = status == TES_OK && next->length > most;
   tes_space_destroy(&next);
   return status;

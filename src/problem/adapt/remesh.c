@@ -5,6 +5,7 @@
 #include "operator/operator.h"
 #include "problem/adapt/estimate.h"
 #include "problem/balance.h"
+#include "problem/projection/projection.h"
 #include "problem/step_control.h"
 
 static TesStatus check(const TesProblem *p, const TesAdaptDesc *desc) {
@@ -12,7 +13,8 @@ static TesStatus check(const TesProblem *p, const TesAdaptDesc *desc) {
   TesStatus status = TES_OK;
   TES_CHECK(p->in_time, "a steady problem is adapted by solving it again: tes_adapt_run()");
   TES_CHECK(p->mesh->kind == TES_MESH_FOREST, "adapt: only meshes of kind forest are adapted");
-  TES_CHECK(p->equation == &tesi_transport, "adapt: %s has no estimator in time: transport has one",
+  TES_CHECK(p->equation == &tesi_transport || tesi_is_projection(p),
+            "adapt: %s has no estimator in time: transport and flows with element q have one",
             p->equation->name);
   TES_CHECK(desc->estimator == TES_ESTIMATE_RESIDUAL,
             "adapt.estimator: problems in time have the residual estimator");
@@ -21,7 +23,7 @@ static TesStatus check(const TesProblem *p, const TesAdaptDesc *desc) {
             "adapt: every, max_level, max_dofs, tolerance or fraction is negative, or fraction above 1");
   TES_CHECK(desc->max_level || desc->max_dofs,
             "adapt: max_level or max_dofs must bound the mesh of a problem in time");
-  TES_CHECK(desc->every || tesi_problem_transports(p),
+  TES_CHECK(desc->every || tesi_problem_transports(p) || p->projection,
             "adapt.every: there is no flow that says when the mesh changes: after how many steps?");
 done:
   return status;
@@ -38,25 +40,26 @@ static bool is_due(const TesiInTime *it, const TesAdaptDesc *desc) {
 static void take_over(TesProblem *p, TesProblem **next) {
   const TesProblem swap = *p;
   *p = **next, **next = swap;
-  p->in_time->stepper->evolution.user = p;
-  (*next)->in_time->stepper->evolution.user = *next;
+  if (p->in_time->stepper) p->in_time->stepper->evolution.user = p;
+  if ((*next)->in_time->stepper) (*next)->in_time->stepper->evolution.user = *next;
   p->times.load += (*next)->times.load;
   tes_problem_destroy(next);
 }
 
 /* ---- before the first step ----------------------------------------------------------------------------- */
 
-/* eta2[cells] <- the squared error of the interpolated initial function in L2; sum: of all. size: about |u|^2. */
-static TesStatus find_initial_error(const TesProblem *p, const TesSpace *space, const TesFunction *f,
+/* eta2[cells] <- the squared error of the interpolated initial functions in L2, of flows the velocity; sum: of all.
+ * size: about |u|^2. */
+static TesStatus find_initial_error(const TesProblem *p, const TesSpace *space, const TesFunction *const *f,
                                     double *eta2, double *sum, double *size) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesVector *u = NULL, *zero = NULL;
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &u));
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &zero));
-  TES_TRY(tes_space_interpolate(space, (const TesFunction *[]){f}, u));
-  TES_TRY(tes_functional_error(space, zero, (const TesFunction *[]){f}, size, NULL, NULL, NULL));
-  TES_TRY(tes_functional_error(space, u, (const TesFunction *[]){f}, sum, NULL, eta2, NULL));
+  TES_TRY(tes_space_interpolate(space, f, u));
+  TES_TRY(tes_functional_error(space, zero, f, size, NULL, NULL, NULL));
+  TES_TRY(tes_functional_error(space, u, f, sum, NULL, eta2, NULL));
   *sum *= *sum, *size *= *size;
 done:
   tes_vector_destroy(&u);
@@ -64,8 +67,8 @@ done:
   return status;
 }
 
-/* *mesh <- the next mesh for the initial function; NULL: that of the space is fine enough. */
-static TesStatus fit_once(const TesProblem *p, const TesSpace *space, const TesFunction *f,
+/* *mesh <- the next mesh for the initial functions; NULL: that of the space is fine enough. */
+static TesStatus fit_once(const TesProblem *p, const TesSpace *space, const TesFunction *const *f,
                           const TesAdaptDesc *desc, TesMesh **mesh) {
   const double round_off = 1e-24;
   TesContext *ctx = p->context;
@@ -73,7 +76,7 @@ static TesStatus fit_once(const TesProblem *p, const TesSpace *space, const TesF
   double *eta2 = NULL, sum, size;
   *mesh = NULL;
   TES_ALLOC(&eta2, space->mesh->cells);
-  TES_TRY(find_initial_error(p, space, f, eta2, &sum, &size));
+  TES_TRY(find_initial_error(p, p->projection ? space->part[0] : space, f, eta2, &sum, &size));
   const bool fine = sum <= round_off * size || (desc->tolerance > 0 && sqrt(sum) <= desc->tolerance);
   if (!fine) TES_TRY(tesi_regrid(space, desc, true, eta2, mesh));
 done:
@@ -81,29 +84,30 @@ done:
   return status;
 }
 
-/* The mesh for the initial function, a round a level; NULL: the problem's own. */
+/* The mesh for the initial functions, a round a level; NULL: the problem's own. */
 static TesStatus fit_initial(const TesProblem *p, const TesAdaptDesc *desc, TesMesh **mesh) {
   enum { ROUNDS = 10 };
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesFunction *f = NULL;
+  TesFunction *f[TESI_AXES] = {NULL};
   TesSpace *space = tesi_space_retain(p->space);
   *mesh = NULL;
   if (!p->in_time->initial[0]) goto done;
-  TES_TRY(tesi_function_at(p->in_time->initial[0], p->in_time->time, &f));
+  for (int c = 0; c < TESI_AXES; c++)
+    if (p->in_time->initial[c]) TES_TRY(tesi_function_at(p->in_time->initial[c], p->in_time->time, &f[c]));
   for (int i = 0; i < (desc->max_level ? desc->max_level : ROUNDS); i++) {
     TesMesh *next;
-    TES_TRY(fit_once(p, space, f, desc, &next));
+    TES_TRY(fit_once(p, space, (const TesFunction *const *)f, desc, &next));
     if (!next) break;
     tes_mesh_destroy(mesh);
     *mesh = next;
     tes_space_destroy(&space);
-    TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = next, .degree = p->space->degree}, &space));
+    TES_TRY(tesi_space_create_on(p->space, next, p->space->degree, &space));
   }
 done:
   if (status != TES_OK) tes_mesh_destroy(mesh);
   tes_space_destroy(&space);
-  tes_function_destroy(&f);
+  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&f[c]);
   return status;
 }
 
@@ -127,6 +131,19 @@ done:
   return status;
 }
 
+/* Of the initial functions. */
+static TesStatus begin_anew(const TesProblem *p, TesProblem *next) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  for (int c = 0; c <= TESI_AXES; c++)
+    next->in_time->initial[c] = tesi_function_retain(p->in_time->initial[c]);
+  if (p->projection) return tesi_projection_begin(next);
+  TES_TRY(tesi_in_time_interpolate(next));
+  if (next->balance) TES_TRY(tesi_balance_begin(next));
+done:
+  return status;
+}
+
 TesStatus tesi_change_mesh(TesProblem *p, const TesMesh *mesh, TesRemesh *remesh) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -135,14 +152,10 @@ TesStatus tesi_change_mesh(TesProblem *p, const TesMesh *mesh, TesRemesh *remesh
   TES_TRY(tesi_problem_create_next(p, mesh, &next));
   const double made = tesi_now();
   remesh->setup_seconds = made - start;
-  if (p->in_time->step == 0) {
-    for (int c = 0; c < TESI_AXES; c++)
-      next->in_time->initial[c] = tesi_function_retain(p->in_time->initial[c]);
-    TES_TRY(tesi_in_time_interpolate(next));
-    if (next->balance) TES_TRY(tesi_balance_begin(next));
-  } else {
-    TES_TRY(tesi_move_state(p, next));
-  }
+  if (p->in_time->step == 0)
+    TES_TRY(begin_anew(p, next));
+  else
+    TES_TRY(p->projection ? tesi_move_flow(p, next, &remesh->divergence_removed) : tesi_move_state(p, next));
   remesh->move_seconds = tesi_now() - made;
   take_over(p, &next);
   remesh->changed = true;
@@ -157,7 +170,7 @@ TesStatus tes_problem_remesh(TesProblem *p, const TesAdaptDesc *desc, TesRemesh 
   TesMesh *mesh = NULL;
   TesAdaptDesc all = *desc;
   const double start = tesi_now();
-  *remesh = (TesRemesh){.estimate = NAN};
+  *remesh = (TesRemesh){.estimate = NAN, .divergence_removed = NAN};
   TES_TRY(check(p, desc));
   remesh->looked = is_due(p->in_time, desc);
   if (!remesh->looked) goto done;

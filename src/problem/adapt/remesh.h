@@ -9,13 +9,18 @@
  * cell changes. The marks of tes_problem_remesh(). refine: else nothing is refined. */
 TesStatus tesi_regrid(const TesSpace *space, const TesAdaptDesc *desc, bool refine, const double *eta2,
                       TesMesh **adapted);
-/* next <- the solution, the history and the amounts of a problem in time; which has just been made. */
+/* next <- the solution, the history and the amounts of a problem in time; which has just been made. Of a flow
+ * (move_flow.c): velocities that the formula takes by L2 projection, with their boundary values and without the
+ * divergence that this added, *removed its L2 norm in the velocity of now; the pressure by L2 projection; the velocity
+ * before these, corrections, whose boundary values stay, and guesses by interpolation. */
 TesStatus tesi_move_state(const TesProblem *from, TesProblem *next);
+TesStatus tesi_move_flow(const TesProblem *from, TesProblem *next, double *removed);
 /* The problem goes on on a mesh whose cells are at most a level from its own, with its state; before the first step
  * with the initial function. The times of `remesh` are filled in. */
 TesStatus tesi_change_mesh(TesProblem *problem, const TesMesh *mesh, TesRemesh *remesh);
-/* v <- the L2 projection of u; mass: M over `to`, a space without given values. */
+/* v <- the L2 projection of u; mass: M over `to`, a space without given values. Solved to `tolerance` of what the
+ * interpolation of u misses; the mean of each component is that of u in any case. */
 TesStatus tesi_move_projected(const TesSpace *from, const TesVector *u, const TesOperator *mass,
-                              TesVector *v);
+                              double tolerance, TesVector *v);
 
 #endif

@@ -4,6 +4,7 @@
 #include "basis/lagrange.h"
 #include "problem/adapt/estimate.h"
 #include "problem/in_time.h"
+#include "problem/projection/projection.h"
 
 static void side_tables(int n, const TesiFaceRule *rule, TesiSideTables *t) {
   static const double ends[2] = {0, 1};
@@ -19,27 +20,39 @@ static void side_tables(int n, const TesiFaceRule *rule, TesiSideTables *t) {
   }
 }
 
+/* At most two older solutions and the times t[1], t[2] of them; returns how many. */
+static int find_older(const TesProblem *p, const TesVector *older[2], double t[3]) {
+  const TesiStepper *stepper = p->in_time->stepper;
+  const TesiProjection *flow = tesi_projection_of(p);
+  t[0] = p->in_time->time;
+  for (int i = 0; i < 2; i++) {
+    older[i] = flow ? flow->old[i] : stepper->old[i];
+    t[1 + i] = flow ? t[i] - flow->step[i] : stepper->when[i];
+  }
+  return tesi_min(flow ? flow->known : stepper->known, 2);
+}
+
 /* u_t by the polynomial through the last solutions: two of them, or three where they are there. */
 static TesStatus find_rate(const TesProblem *p, TesiResidual *s) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiStepper *stepper = p->in_time->stepper;
-  const int old = tesi_min(stepper->known, 2);
-  const double t[3] = {p->in_time->time, stepper->when[0], stepper->when[1]};
-  double *values = NULL, weight[3];
+  const TesVector *older[2];
+  double *values = NULL, weight[3], t[3];
+  const int old = find_older(p, older, t);
+  const int64_t length = s->components * s->space->length;
   if (old == 0) return TES_OK;
-  TES_ALLOC(&s->rate, s->space->length);
-  TES_ALLOC(&values, s->space->length);
+  TES_ALLOC(&s->rate, length);
+  TES_ALLOC(&values, length);
   weight[0] = 1 / (t[0] - t[1]), weight[1] = -weight[0];
   if (old == 2) {
     weight[0] += 1 / (t[0] - t[2]);
     weight[1] = (t[0] - t[2]) / ((t[1] - t[0]) * (t[1] - t[2]));
     weight[2] = (t[0] - t[1]) / ((t[2] - t[0]) * (t[2] - t[1]));
   }
-  for (int64_t i = 0; i < s->space->length; i++) s->rate[i] = weight[0] * s->u[i];
+  for (int64_t i = 0; i < length; i++) s->rate[i] = weight[0] * s->u[i];
   for (int j = 0; j < old; j++) {
-    TES_TRY(tes_vector_get(stepper->old[j], values));
-    for (int64_t i = 0; i < s->space->length; i++) s->rate[i] += weight[1 + j] * values[i];
+    TES_TRY(tes_vector_get(older[j], values));
+    for (int64_t i = 0; i < length; i++) s->rate[i] += weight[1 + j] * values[i];
   }
 done:
   tesi_free(ctx, &values);
@@ -59,6 +72,22 @@ done:
   return status;
 }
 
+/* Cells of the solution's components; of flows those of the velocity, and of the pressure behind them. */
+static TesStatus take_parts(const TesProblem *problem, TesiResidual *s) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  const TesSpace *space = problem->space;
+  const bool flow = tesi_projection_of(problem) != NULL;
+  s->components = space->scalars - flow;
+  for (int c = 0; c < s->components; c++) TES_TRY(tesi_space_cells(space->scalar[c], &s->part[c]));
+  s->space = s->part[0];
+  if (flow) TES_TRY(tesi_space_cells(space->scalar[s->components], &s->pressure));
+  if (flow) tesi_cell_rule(s->pressure, s->space->degree + 2, &s->pressure_rule);
+  s->carried = flow && problem->in_time;
+done:
+  return status;
+}
+
 TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residual) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
@@ -66,9 +95,8 @@ TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residua
   *residual = NULL;
   TES_NEW(&s);
   s->data = &problem->numbered;
-  s->components = problem->space->parts;
-  for (int c = 0; c < s->components; c++) TES_TRY(tesi_space_cells(problem->space->part[c], &s->part[c]));
-  const TesiCellView *space = s->space = s->part[0];
+  TES_TRY(take_parts(problem, s));
+  const TesiCellView *space = s->space;
   s->geometry = space->mesh->geometry;
   TES_ALLOC(&s->u, problem->space->length);
   TES_TRY(tes_vector_get(problem->u, s->u));
@@ -151,11 +179,14 @@ static void velocity_at(const TesiResidual *s, const TesiCellPoints *at, double 
   for (int d = 0; d < 3; d++) values_of(s->data->data.b[d], 0, n, at->x, b + d * n);
 }
 
-double tesi_residual_speed(const TesiResidual *s, const TesiCellPoints *at) {
+double tesi_residual_speed(const TesiResidual *s, int64_t cell, const TesiCellPoints *at) {
   const int64_t n = s->rule.points;
   double b[3 * TESI_CELL_POINTS], most = 0;
-  if (!s->transports) return 0;
-  velocity_at(s, at, b);
+  if (!s->transports && !s->carried) return 0;
+  if (s->carried)
+    tesi_residual_velocity(s, cell, b);
+  else
+    velocity_at(s, at, b);
   for (int64_t p = 0; p < n; p++) {
     double square = 0;
     for (int d = 0; d < s->rule.dim; d++) square += b[d * n + p] * b[d * n + p];
@@ -249,6 +280,8 @@ void tesi_residual_flux(const TesiResidual *s, int64_t cell, int64_t n, const do
     return;
   }
   values_of(a, 1, n, x, mu);
+  for (int64_t i = 0; s->pressure && i < dim * dim * n; i++) gradient[i] *= mu[i % n];
+  if (s->pressure) return;
   values_of(pick(s->data->lambda, material, s->data->data.lambda), 0, n, x, lambda);
   for (int64_t p = 0; p < n; p++) {
     double G[3][3], trace = 0;
@@ -285,16 +318,18 @@ void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at,
   for (int c = 0; c < s->components; c++)
     values_of(pick(s->data->f[c], material, s->data->data.f[c]), 0, n, at->x, r + c * n);
   if (s->transports && !s->conservative) carry(s, at, u, F, r);
+  if (s->pressure) tesi_residual_of_flow(s, cell, at, F, r);
   tesi_residual_flux(s, cell, n, at->x, F);
   if (s->transports && s->conservative) carry(s, at, u, F, r);
   for (int c = 0; c < s->components; c++) add_divergence(s, at, F + c * dim * n, r + c * n);
   const TesFunction *c = s->components == 1 ? pick(s->data->c, material, s->data->data.c) : NULL;
   if (c) values_of(c, 0, n, at->x, value); /* of elasticity: its density */
   for (int64_t p = 0; c && p < n; p++) r[p] -= value[p] * u[p];
-  if (!s->rate) return;
-  tesi_cells_read(s->space, cell, s->rate, local);
-  tesi_cell_evaluate(rule, -1, local, u);
-  for (int64_t p = 0; p < n; p++) r[p] -= u[p];
+  for (int i = 0; s->rate && i < s->components; i++) {
+    tesi_cells_read(s->space, cell, s->rate + i * s->space->length, local);
+    tesi_cell_evaluate(rule, -1, local, u);
+    for (int64_t p = 0; p < n; p++) r[i * n + p] -= u[p];
+  }
 }
 
 void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi) {
@@ -430,6 +465,7 @@ static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const
   const int n = s->face_rule.points;
   int name, counts = 0;
   if (!tes_mesh_on_boundary(s->space->mesh, pair->cell, pair->face, &name)) return false;
+  if (s->pressure) return tesi_residual_open_face(s, &(TesiOpenFace){pair, name, at->x, at->u, normal}, j);
   const TesBoundary *boundary = s->data->boundary && name >= 0 ? &s->data->boundary[name] : NULL;
   double alpha[TESI_FACE_MOST], out[3 * TESI_FACE_MOST] = {0};
   for (int p = 0; p < n; p++)

@@ -249,6 +249,7 @@ static TesStatus advance(TesProblem *p, double time, const TesiFormula *f, TesSo
   TesiProjection *pr = tesi_projection_of(p);
   TES_TRY(tesi_projection_carry(p));
   TES_TRY(tesi_projection_use_sigma(p, f->a0 / f->dt));
+  TES_TRY(tesi_grad_div_update(pr, &pr->u));
   TES_TRY(tesi_in_time_at(p, time));
   TES_TRY(tesi_walls_update(p, time, &pr->walls));
   if (pr->walls.timed) TES_TRY(tesi_projection_check_flux(p));
@@ -304,6 +305,7 @@ TesStatus tesi_projection_begin_steps(TesProblem *p) {
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
   pr->timed = load_is_timed(p);
+  if (p->before) return TES_OK; /* the steps go on */
   tesi_flow_steps_begin(p);
   TES_TRY(tesi_projection_carry(p));
   if (!(p->in_time->desc.cfl > 0)) goto done;
@@ -324,7 +326,7 @@ static TesStatus watch_cells(TesProblem *p) {
   const double limit = 1e3;
   double reach;
   if (pr->warned_of_cells || (step & (step - 1))) return TES_OK;
-  TES_TRY(tesi_mixed_reach(pr->mixed, &pr->u, &reach));
+  TES_TRY(tesi_mixed_reach(pr->mixed, &pr->u, &reach, NULL));
   if (!(reach > limit * pr->nu)) goto done;
   pr->warned_of_cells = true;
   tesi_log(
@@ -375,6 +377,7 @@ TesStatus tesi_projection_step(TesProblem *p, TesSolveResult *result) {
   }
   TES_TRY(tesi_average_add(pr, time, time + dt, true));
   tesi_flow_steps_go_on(p, dt);
+  p->in_time->crossed += dt * pr->rate;
   TES_TRY(tesi_in_time_at(p, p->in_time->time));
   tesi_flow_steps_count(p);
   if (p->in_time->desc.steady > 0) TES_TRY(end_if_steady(p, dt));

@@ -70,6 +70,12 @@ typedef struct TesiDrive {
   TesVector *weights, *response[3]; /* velocities; NULL: not needed */
 } TesiDrive;
 
+/* gamma_K (div u, div v)_K (projection_grad_div.c); NULL: there is no such term. */
+typedef struct TesiGradDiv {
+  double *gamma;   /* [cells], of the step */
+  TesVector *term; /* scratch, a velocity */
+} TesiGradDiv;
+
 /* Means in time [0] and those of squares [1]; NULL: not wanted. */
 typedef struct TesiAverage {
   double from, time; /* since when, of how much time so far */
@@ -79,6 +85,7 @@ typedef struct TesiAverage {
 
 typedef struct TesiProjection {
   TesiAverage average;
+  TesiGradDiv grad_div;
   double nu;
   TesiDrive drive;
   TesSpace *full;     /* velocities without given values */
@@ -126,6 +133,11 @@ static inline TesiProjection *tesi_projection_of(const TesProblem *problem) {
   return problem->projection;
 }
 
+/* Whether it is a flow with continuous elements, steady or in time, and none of element iso. */
+static inline bool tesi_is_projection(const TesProblem *problem) {
+  return problem->projection && !problem->projection->explicit_flow;
+}
+
 extern const TesiMarch tesi_projection_march, tesi_steady_march, tesi_explicit_march;
 /* Of element iso: the problem's time and the flow's u, p and q are others now. */
 TesStatus tesi_explicit_resume(TesProblem *problem);
@@ -148,6 +160,10 @@ TesStatus tesi_walls_mark(const TesiMixed *mixed, int boundary, uint8_t *mark, i
 
 /* ---- solves (projection_solve.c) ---- */
 
+/* d <- about A^-1 r for velocities, A that of the step with its grad-div term; norm: |r|; r becomes the residual. z, q
+ * and s are written over. */
+TesStatus tesi_projection_cg(TesiProjection *projection, double norm, double target, TesVector *r,
+                             TesVector *d);
 /* sigma M + nu K for a sigma. */
 TesStatus tesi_projection_use_sigma(TesProblem *problem, double sigma);
 /* x <- the solution with the given values of b; x: a guess, old: the solution before. */
@@ -173,6 +189,16 @@ TesStatus tesi_drive_load(const TesiProjection *projection, TesVector *b);
 /* x <- x with the mean that is to be, of the operator that stands, and the force that makes it. */
 TesStatus tesi_drive_keep(TesiProjection *projection, TesVector *x);
 
+/* ---- the grad-div term (projection_grad_div.c) ---- */
+
+TesStatus tesi_grad_div_create(TesProblem *problem, const TesProblemDesc *desc);
+void tesi_grad_div_free(TesContext *ctx, TesiGradDiv *grad_div);
+/* gamma <- that of a velocity. */
+TesStatus tesi_grad_div_update(TesiProjection *projection, const TesVector *u);
+/* y += factor times the term of x; unknowns: not at entries with given values. Nothing where there is none. */
+TesStatus tesi_grad_div_add(TesiProjection *projection, double factor, bool unknowns, const TesVector *x,
+                            TesVector *y);
+
 /* ---- means in time (projection_average.c) ---- */
 
 TesStatus tesi_average_create(TesProblem *problem, const TesProblemDesc *desc);
@@ -189,12 +215,25 @@ TesStatus tesi_projection_check(TesProblem *problem, const TesProblemDesc *desc,
 /* Spaces, faces, vectors and masses. */
 TesStatus tesi_projection_create_spaces(TesProblem *problem, int degree);
 void tesi_projection_destroy(TesProblem *problem);
+/* The solution at the start, of the initial functions, and the length of the first step. */
+TesStatus tesi_projection_begin(TesProblem *problem);
+/* What of a description is kept in the flow: mean velocities and means in time. */
+void tesi_projection_describe(const TesiProjection *projection, TesProblemDesc *desc);
+
+/* ---- divergence (projection_divergence.c) ---- */
+
+/* u <- u - D^-1 B' s, at the entries without given values, so that (div u, psi) = - (grad phi, grad psi) for all
+ * pressures psi that are 0 on open boundaries, to 1e-4 of what is to be removed; D the mass of the velocities by row
+ * sums, B the divergence. Means of u are those before where nothing is given. s: a guess before, s after. *removed <-
+ * the L2 norm of what is taken from div u. The problem is at the time of u. */
+TesStatus tesi_projection_remove_divergence(TesProblem *problem, const TesVector *phi, TesVector *s,
+                                            TesVector *u, double *removed);
 
 /* ---- steps (projection.c) ---- */
 
 /* One step. The state is that before it after a failure. */
 TesStatus tesi_projection_step(TesProblem *problem, TesSolveResult *result);
-/* The length of the first step, and how many there are. */
+/* The length of the first step, and how many there are; what of the load depends on time. */
 TesStatus tesi_projection_begin_steps(TesProblem *problem);
 /* carried[0] and rate of the solution. */
 TesStatus tesi_projection_carry(TesProblem *problem);

@@ -177,23 +177,43 @@ done:
   return status;
 }
 
-static TesStatus begin(TesProblem *p, TesiProjection *pr, const TesProblemDesc *desc) {
+/* Velocity and, last, pressure at the start, of the description. */
+static void take_initial(TesProblem *p, const TesProblemDesc *desc) {
+  const int dim = p->mesh->dim;
+  const TesFunction *const *initial = desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact;
+  TesiInTime *it = p->in_time;
+  for (int c = 0; c < dim; c++) it->initial[c] = tesi_function_retain(initial[c]);
+  it->initial[TESI_AXES] = tesi_function_retain(desc->initial[dim] ? desc->initial[dim]
+                                                : desc->initial[0] ? NULL
+                                                                   : desc->exact[dim]);
+}
+
+TesStatus tesi_projection_begin(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const int dim = p->mesh->dim;
+  TesiProjection *pr = tesi_projection_of(p);
   const double time = p->in_time->time;
-  const TesFunction *const *initial = desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact;
-  const TesFunction *pressure = desc->initial[dim] ? desc->initial[dim]
-                                : desc->initial[0] ? NULL
-                                                   : desc->exact[dim];
+  const TesFunction *const *initial = (const TesFunction *const *)p->in_time->initial,
+                           *pressure = initial[TESI_AXES];
   TES_TRY(tesi_projection_interpolate(pr->full, initial, time, &pr->u));
   TES_TRY(tesi_walls_update(p, time, &pr->walls));
   TES_TRY(tesi_walls_put(&pr->walls, true, &pr->u));
   TES_TRY(tesi_projection_interpolate(pr->mixed->pressure, &pressure, time, &pr->p));
   if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &pr->p));
   TES_TRY(tesi_projection_give_pressure(p, NULL));
+  TES_TRY(tesi_projection_check_flux(p));
+  TES_TRY(tesi_projection_begin_steps(p));
 done:
   return status;
+}
+
+void tesi_projection_describe(const TesiProjection *pr, TesProblemDesc *desc) {
+  const TesiDrive *drive = &pr->drive;
+  desc->mean_components = drive->components;
+  for (int c = 0; c < TESI_AXES; c++) desc->mean_velocity[c] = drive->mean[c];
+  desc->average = pr->average.velocity[0] != NULL;
+  desc->average_from = pr->average.from;
+  desc->grad_div = pr->grad_div.gamma != NULL;
 }
 
 TesStatus tesi_projection_check(TesProblem *p, const TesProblemDesc *desc, int degree) {
@@ -233,11 +253,11 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_projection_create_spaces(p, degree));
   TES_TRY(tesi_drive_create(p, desc));
   TES_TRY(tesi_average_create(p, desc));
+  TES_TRY(tesi_grad_div_create(p, desc));
   TES_TRY(create_poisson(p, pr));
   describe(p, pr);
-  TES_TRY(begin(p, pr, desc));
-  TES_TRY(tesi_projection_check_flux(p));
-  TES_TRY(tesi_projection_begin_steps(p));
+  if (!p->before) take_initial(p, desc);
+  TES_TRY(p->before ? tesi_projection_begin_steps(p) : tesi_projection_begin(p));
 done:
   return status;
 }
@@ -293,6 +313,7 @@ void tesi_projection_destroy(TesProblem *p) {
   tesi_context_device(ctx)->release(ctx, &pr->clock);
   tesi_drive_free(&pr->drive);
   tesi_average_free(&pr->average);
+  tesi_grad_div_free(ctx, &pr->grad_div);
   tesi_walls_free(ctx, &pr->walls);
   tesi_mixed_destroy(&pr->mixed);
   tes_space_destroy(&pr->velocity);

@@ -8,7 +8,6 @@
  *
  * so that the new velocity solves the momentum equation with the new force, implicitly. */
 #include <math.h>
-#include "krylov/diagonal_cg.h"
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
 
@@ -111,7 +110,6 @@ TesStatus tesi_drive_load(const TesiProjection *pr, TesVector *b) {
 
 /* s_c of the operator that stands. */
 static TesStatus find_response(TesiProjection *pr, int c) {
-  enum { MOST = 1000 };
   TesContext *ctx = pr->full->context;
   TesStatus status = TES_OK;
   TesiDrive *d = &pr->drive;
@@ -122,8 +120,7 @@ static TesStatus find_response(TesiProjection *pr, int c) {
   TES_TRY(tes_vector_copy(&weights, 1, &to));
   TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
   TES_TRY(tes_vector_norm(pr->r, &norm));
-  const TesiJacobi cg = {pr->op, pr->inverse, pr->z, pr->q, pr->s, NULL};
-  TES_TRY(tesi_jacobi_cg(&cg, norm, 1e-10 * norm, MOST, pr->r, d->response[c]));
+  TES_TRY(tesi_projection_cg(pr, norm, 1e-10 * norm, pr->r, d->response[c]));
   TES_TRY(tes_vector_dot(&weights, &part, &d->gain[c]));
 done:
   return status;
@@ -133,7 +130,7 @@ TesStatus tesi_drive_keep(TesiProjection *pr, TesVector *x) {
   TesContext *ctx = pr->full->context;
   TesStatus status = TES_OK;
   TesiDrive *d = &pr->drive;
-  const bool same = d->sigma == pr->sigma;
+  const bool same = d->sigma == pr->sigma && !pr->grad_div.gamma;
   for (int c = 0; c < pr->mixed->dim; c++) {
     double sum;
     if (!is_driven(pr, c)) continue;

@@ -2,7 +2,8 @@
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
 
-/* r <- M u_t + N(u) + nu K u - B' p - F over all nodes. u_t by the last formula; 0 at the start. */
+/* r <- M u_t + N(u) + nu K u - B' p - F over all nodes, and the grad-div term of the last step. u_t by the last
+ * formula; 0 at the start. */
 static TesStatus momentum_residual(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -22,6 +23,8 @@ static TesStatus momentum_residual(TesProblem *p) {
   TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
   TES_TRY(tes_operator_apply(pr->whole, &pr->u, pr->r));
   TES_TRY(tes_vector_axpy(-1, pr->b, pr->r));
+  TES_TRY(tesi_grad_div_update(pr, pr->known ? pr->old[0] : &pr->u));
+  TES_TRY(tesi_grad_div_add(pr, 1, false, &pr->u, pr->r));
 done:
   return status;
 }

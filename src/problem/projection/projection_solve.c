@@ -5,6 +5,23 @@
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
 
+static TesStatus add_grad_div(void *user, const TesVector *x, TesVector *y) {
+  return tesi_grad_div_add(user, 1, true, x, y);
+}
+
+TesStatus tesi_projection_cg(TesiProjection *pr, double norm, double target, TesVector *r, TesVector *d) {
+  enum { MOST = 1000 };
+  const TesiJacobi cg = {.op = pr->op,
+                         .inverse = pr->inverse,
+                         .z = pr->z,
+                         .q = pr->q,
+                         .p = pr->s,
+                         .device = d == pr->d ? pr->jacobi : NULL,
+                         .add = pr->grad_div.gamma ? add_grad_div : NULL,
+                         .user = pr};
+  return tesi_jacobi_cg(&cg, norm, target, MOST, r, d);
+}
+
 static TesStatus find_inverse(const TesOperator *op, TesVector **inverse) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -52,6 +69,7 @@ static TesStatus find_residual(TesiProjection *pr, const TesVector *b, const Tes
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   TES_TRY(tes_operator_residual(pr->whole, b, x, r));
+  TES_TRY(tesi_grad_div_add(pr, -1, true, x, r));
   TES_TRY(tesi_walls_put(&pr->walls, false, r));
   TES_TRY(tes_vector_norm(r, norm));
 done:
@@ -61,7 +79,6 @@ done:
 /* The tolerance is of the residual of the old solution with the new values; a share of the pressure's, in whose
  * right-hand side and guesses what is left is noise. */
 TesStatus tesi_projection_velocity(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x) {
-  enum { MOST = 1000 };
   const double share = 0.01;
   TesiProjection *pr = tesi_projection_of(p);
   TesContext *ctx = p->context;
@@ -77,9 +94,7 @@ TesStatus tesi_projection_velocity(TesProblem *p, const TesVector *b, const TesV
     TES_TRY(tes_vector_copy(pr->d, 1, x));
     TES_TRY(find_residual(pr, b, x, pr->r, &norm));
   }
-  const TesiJacobi cg = {pr->op, pr->inverse, pr->z, pr->q, pr->s, pr->jacobi};
-  TES_TRY(
-      tesi_jacobi_cg(&cg, norm, fmax(share * p->tolerance * reference, 1e-15 * norm), MOST, pr->r, pr->d));
+  TES_TRY(tesi_projection_cg(pr, norm, fmax(share * p->tolerance * reference, 1e-15 * norm), pr->r, pr->d));
   TES_TRY(tes_vector_axpy(1, pr->d, x));
 done:
   return status;
@@ -175,8 +190,12 @@ TesStatus tesi_projection_project(TesProblem *p, TesVector *b, TesVector *x) {
   double norm;
   if (!pr->pressure_inverse) TES_TRY(find_inverse(pr->pressure_mass, &pr->pressure_inverse));
   TES_TRY(tes_vector_norm(b, &norm));
-  const TesiJacobi cg = {pr->pressure_mass,  pr->pressure_inverse, pr->pz, pr->pq, pr->pd,
-                         pr->pressure_jacobi};
+  const TesiJacobi cg = {.op = pr->pressure_mass,
+                         .inverse = pr->pressure_inverse,
+                         .z = pr->pz,
+                         .q = pr->pq,
+                         .p = pr->pd,
+                         .device = pr->pressure_jacobi};
   TES_TRY(tesi_jacobi_cg(&cg, norm, fmin(1e-4, 1e-2 * p->tolerance) * norm, MOST, b, x));
 done:
   return status;

@@ -108,7 +108,8 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
                                .monitor_user = p->options.monitor_user,
                                .residuals = pr->residuals};
   TES_TRY(right_hand_side(p));
-  TES_TRY(tes_vector_fill(p->u, 0));
+  TES_TRY(p->start ? tes_vector_copy(p->start, 1, p->u) : tes_vector_fill(p->u, 0));
+  TES_TRY(tesi_walls_put(&pr->walls, false, &pr->u));
   const TesStatus outcome = tesi_flexible_solve(&system, p->b, p->u, result);
   TES_TRY(tes_vector_axpy(1, pr->x, &pr->u));
   if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &pr->p));
@@ -161,6 +162,19 @@ done:
   return status;
 }
 
+static TesStatus take_start(TesProblem *p, const TesVector *guess) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  if (!guess) return TES_OK;
+  TES_CHECK(guess->length == p->space->length,
+            "the guess has %lld values, the space of the problem has %lld nodes", (long long)guess->length,
+            (long long)p->space->length);
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->start));
+  TES_TRY(tes_vector_copy(guess, 1, p->start));
+done:
+  return status;
+}
+
 static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -173,6 +187,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(create_multigrid(p, pr));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
   TES_TRY(tesi_projection_check_flux(p));
+  TES_TRY(take_start(p, desc->guess));
 done:
   return status;
 }

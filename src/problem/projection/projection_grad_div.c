@@ -1,0 +1,46 @@
+/* The grad-div term of a flow: see projection.h. To the momentum equation is added
+ *
+ *   sum over cells K of gamma_K (div u, div v)_K,    gamma_K = 0.1 |u| h,
+ *
+ * |u| h the largest velocity times the length of the cell along it, of the velocity before the step. It is implicit,
+ * with the viscous terms, and couples the components: conjugate gradients with the diagonal of the others. */
+#include "operator/operator.h"
+#include "problem/projection/projection.h"
+
+TesStatus tesi_grad_div_create(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiGradDiv *g = &tesi_projection_of(p)->grad_div;
+  if (!desc->grad_div) return TES_OK;
+  if (tesi_has_kernels(ctx)) TES_FAIL(TES_MISSING, "the grad-div term of flows runs on the device cpu alone");
+  TES_ALLOC(&g->gamma, p->mesh->cells);
+  TES_TRY(tes_vector_create(ctx, tesi_projection_of(p)->full->length, TES_DOUBLE, &g->term));
+done:
+  return status;
+}
+
+void tesi_grad_div_free(TesContext *ctx, TesiGradDiv *g) {
+  tesi_free(ctx, &g->gamma);
+  tes_vector_destroy(&g->term);
+}
+
+TesStatus tesi_grad_div_update(TesiProjection *pr, const TesVector *u) {
+  const double part = 0.1;
+  double most;
+  if (!pr->grad_div.gamma) return TES_OK;
+  const TesStatus status = tesi_mixed_reach(pr->mixed, u, &most, pr->grad_div.gamma);
+  for (int64_t c = 0; c < pr->full->mesh->cells; c++) pr->grad_div.gamma[c] *= part;
+  return status;
+}
+
+TesStatus tesi_grad_div_add(TesiProjection *pr, double factor, bool unknowns, const TesVector *x,
+                            TesVector *y) {
+  TesContext *ctx = x->context;
+  TesStatus status = TES_OK;
+  if (!pr->grad_div.gamma) return TES_OK;
+  TES_TRY(tesi_mixed_grad_div(pr->mixed, pr->grad_div.gamma, x, pr->grad_div.term));
+  if (unknowns) TES_TRY(tesi_walls_put(&pr->walls, false, pr->grad_div.term));
+  TES_TRY(tes_vector_axpy(factor, pr->grad_div.term, y));
+done:
+  return status;
+}
