@@ -300,7 +300,8 @@ TesStatus tesi_mixed_create(const TesSpace *velocity, const TesSpace *pressure, 
   TES_TRY(tesi_batches_create(m->velocity, k + 1, &m->v));
   TES_TRY(tesi_batches_create(m->pressure, k + 1, &m->p));
   TES_TRY(tesi_batches_create(m->velocity, 3 * k / 2 + 2, &m->over));
-  TES_TRY(tesi_has_kernels(ctx) ? tesi_mixed_device_create(m) : create_loops(m));
+  /* element iso, of degree 1, has kernels of its own and takes no pass: batches alone */
+  TES_TRY(tesi_has_kernels(ctx) && k > 1 ? tesi_mixed_device_create(m) : create_loops(m));
   *mixed = m;
   m = NULL;
 done:

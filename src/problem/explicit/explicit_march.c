@@ -83,6 +83,8 @@ static TesStatus create_spaces(TesProblem *p, TesiProjection *pr) {
   pr->u = tesi_space_range(p->space, p->u, 0);
   pr->p = tesi_space_range(p->space, p->u, 1);
   TES_TRY(tes_vector_create(ctx, pressure->length, TES_DOUBLE, &pr->ps));
+  TES_TRY(tes_vector_create(ctx, pressure->length, TES_DOUBLE, &pr->ones));
+  TES_TRY(tes_vector_fill(pr->ones, 1));
   for (int c = 0; c < dim; c++) TES_TRY(tes_vector_part(pr->full, &pr->u, c, &p->component[c]));
 done:
   tes_space_destroy(&pressure);
