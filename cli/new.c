@@ -318,7 +318,7 @@ static const struct {
      "  nu: 0.01\n"
      "  mean_velocity: [1, null]      # null: no force in this direction\n"
      "  initial: {velocity: [6*y*(1 - y) + sin(pi*x)*sin(pi*y), 0]}\n"
-     "time: {end: 20, cfl: 0.4}       # a flow along a channel is not stable with the usual 0.5\n"
+     "time: {end: 20, cfl: 0.35}      # a flow along a channel is not stable with 0.5\n"
      "output:\n"
      "  values: {drag: {force: bottom, of: x}, mean: {mean: domain, of: u}}\n"
      "  series: {file: channel-flow.csv, every: 10}\n"

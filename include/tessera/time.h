@@ -62,7 +62,8 @@ typedef struct TesTimeDesc {
   double start, end, step;
   /** Navier-Stokes and transport with a velocity, instead of `step`: steps in which the flow crosses `cfl` distances of
    *  nodes at most, the largest |u_i| dt / distance over cells and directions (Gauss-Lobatto nodes); Navier-Stokes
-   *  with 0 and no step: 0.5. Steps move on a ladder of factors 2^(1/4), down at once, up by one after ten steps. */
+   *  with 0 and no step: 0.3, element rt 0.5. Steps move on a ladder of factors 2^(1/4), down at once, up by one after
+   *  ten steps. */
   double cfl;
   /** Transport by bdf2, instead of `step`: the local error of a step in L2, relative to the largest |u| so far. It is
    *  told by the difference to what the last three values extrapolate to; a step with more is made again, the next

@@ -260,7 +260,7 @@ static TesStatus check(TesContext *ctx, const TesiEquation *equation, const TesP
                        TesTimeDesc *t) {
   TesStatus status = TES_OK;
   const bool by_flow = equation->march && !(t->step > 0);
-  if (by_flow && t->cfl == 0) t->cfl = 0.5;
+  if (by_flow && t->cfl == 0) t->cfl = equation == &tesi_navier_stokes ? 0.3 : 0.5;
   TES_CHECK(t->method != TES_TIME_EXPLICIT || equation == &tesi_navier_stokes_iso,
             "the method explicit is that of navier_stokes with element iso");
   TES_CHECK(t->method != TES_TIME_IMEX_BDF3 || equation == &tesi_navier_stokes_rt,

@@ -293,7 +293,7 @@ const TesiKey tesi_case_keys[] = {
    .open = true, .fallback_note = "none",
    .help = "length of a step; a little less where the time is no multiple of it, so that steps are equal"},
   {.path = "time.cfl", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.cfl), .low = 0, .high = 10,
-   .open = true, .fallback_note = "navier_stokes without step: 0.5",
+   .open = true, .fallback_note = "navier_stokes without step: 0.3, element rt 0.5",
    .help = "navier_stokes and transport, instead of `step`: distances of nodes that the flow crosses a step at most"},
   {.path = "time.tolerance", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.tolerance), .low = 0, .high = 1,
    .open = true, .fallback_note = "none",
