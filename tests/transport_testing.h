@@ -23,9 +23,9 @@ static inline TesFunction *expression(TesContext *on, const char *text) {
   return f;
 }
 
-static const char *const kinds[] = {"box", "forest", "ball", "equal cells"};
+static const char *const kinds[] = {"box", "forest", "ball", "equal cells", "graded cells"};
 
-enum { BOX, FOREST, BALL, EQUAL, PLACES }; /* equal: and constant coefficients */
+enum { BOX, FOREST, BALL, EQUAL, GRADED, PLACES }; /* equal and graded: and constant coefficients */
 
 /* a <- [[a, 0.05 y, 0], [0.05 y, 0.3, 0], [0, 0, a]] */
 static inline void make_matrix(int dim, Place *p) {
@@ -41,8 +41,8 @@ static inline void make_matrix(int dim, Place *p) {
 static inline bool make_place(TesContext *ctx, int kind, int dim, int degree, bool all, Place *p) {
   *p = (Place){.ctx = ctx,
                .precision = TES_DOUBLE,
-               .a = expression(ctx, kind == EQUAL ? "0.3" : "0.1 + x*x"),
-               .c = expression(ctx, kind == EQUAL ? "2" : "1 + y")};
+               .a = expression(ctx, kind >= EQUAL ? "0.3" : "0.1 + x*x"),
+               .c = expression(ctx, kind >= EQUAL ? "2" : "1 + y")};
   const double graded[] = {0, 0.2, 0.5, 1};
   TesFunction *corner = expression(ctx, "0.1 - x - y - z");
   const TesMeshDesc desc[] = {
@@ -50,6 +50,7 @@ static inline bool make_place(TesContext *ctx, int kind, int dim, int degree, bo
       {.dim = dim, .cells = {2, 2, 2}, .refine_where = corner, .kind = TES_MESH_FOREST},
       {.dim = dim, .domain = TES_DOMAIN_BALL, .radius = 1, .geometry_degree = 2},
       {.dim = dim, .cells = {3, 2, 2}, .kind = TES_MESH_BOX},
+      {.dim = dim, .cells = {3, 2, 2}, .coordinates = {graded}, .kind = TES_MESH_BOX},
   };
   const uint8_t given[8] = {1};
   const TesStatus status = tes_mesh_create(ctx, &desc[kind], &p->mesh);
@@ -57,7 +58,7 @@ static inline bool make_place(TesContext *ctx, int kind, int dim, int degree, bo
   tes_function_destroy(&corner);
   static const char *const varying[] = {"1 + y", "x - 0.3*y", "-0.4 + z"}, *const equal[] = {"1.2", "-0.7",
                                                                                              "0.4"};
-  for (int d = 0; d < 3; d++) p->b[d] = expression(ctx, kind == EQUAL ? equal[d] : varying[d]);
+  for (int d = 0; d < 3; d++) p->b[d] = expression(ctx, kind >= EQUAL ? equal[d] : varying[d]);
   if (status == TES_MISSING) return false;
   assert_ok(ctx, status);
   assert_ok(ctx, tes_space_create(

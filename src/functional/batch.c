@@ -196,6 +196,12 @@ static bool is_finite(int64_t points, const double *values) {
   return finite;
 }
 
+TesStatus tesi_batch_check(const TesiBatches *b, const TesiBatch *batch, const TesFunction *f,
+                           const TesiBatchPoints *at, const double *values) {
+  static const bool all[TESI_BATCH] = {true, true, true, true, true, true, true, true};
+  return is_finite(b->points, values) ? TES_OK : check_lanes(b, batch, f, all, at, values);
+}
+
 /* values <- f in the lanes that have it; all of them: no scratch. */
 static TesStatus fill_lanes(const TesiBatches *b, const TesiBatch *batch, const TesFunction *f,
                             const bool lanes[TESI_BATCH], bool all, const TesiBatchPoints *at, double *values,

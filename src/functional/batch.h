@@ -148,6 +148,9 @@ void tesi_batch_integrate(TesiSums *sums, int64_t task, const TesiBatch *batch, 
 TesStatus tesi_batch_values(const TesiBatches *b, const TesiBatch *batch,
                             const TesFunction *const f[TESI_BATCH], const TesiBatchPoints *at, double *values,
                             double *scratch);
+/* Whether values of f at the points are numbers; errors as tesi_batch_values(). */
+TesStatus tesi_batch_check(const TesiBatches *b, const TesiBatch *batch, const TesFunction *f,
+                           const TesiBatchPoints *at, const double *values);
 /* Whether f needs no points. */
 bool tesi_batch_constant(const TesFunction *const f[TESI_BATCH]);
 

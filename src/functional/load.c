@@ -7,7 +7,13 @@
 
 /* ---- volume -------------------------------------------------------------------------------------------- */
 
-enum { ARRAYS = 6 }; /* of a thread: coordinates, weights, values, scratch: [points][lane] */
+/* Arrays of a thread, [batches][points][lane]: coordinates, weights, values; then a batch with its scratch. Functions
+ * are evaluated at about so many points a call, which cost little beside those of a single batch. */
+enum { ARRAYS = 5, POINTS = 2048, BATCHES = 64 };
+
+static int batches_at_once(const TesiBatches *b) {
+  return tesi_max(1, tesi_min(BATCHES, (int)(POINTS / tesi_batches_array(b))));
+}
 
 /* f of the batch's lanes; whether there is one. */
 static bool sources(const TesiBatches *b, const TesiLoad *desc, const TesiBatch *batch,
@@ -23,47 +29,70 @@ static bool sources(const TesiBatches *b, const TesiLoad *desc, const TesiBatch 
   return any;
 }
 
-static TesStatus add_batch(TesiSums *sums, int64_t task, const TesiLoad *desc, const TesiBatch *batch,
-                           double *memory) {
-  const TesiBatches *b = sums->batches;
-  const int64_t n = tesi_batches_array(b);
-  const TesiBatchPoints at = {.x = {memory, memory + n, memory + 2 * n}, .weight = memory + 3 * n};
-  double *values = memory + 4 * n, *scratch = memory + 5 * n;
-  const TesFunction *f[TESI_BATCH];
-  if (!sources(b, desc, batch, f)) return TES_OK;
-  b->kind->points(b, batch, !tesi_batch_constant(f), &at, memory + ARRAYS * n);
-  const TesStatus status = tesi_batch_values(b, batch, f, &at, values, scratch);
-  if (status != TES_OK) return status;
-  for (int64_t i = 0; i < n; i++) values[i] *= at.weight[i];
-  tesi_batch_integrate(sums, task, batch, values, scratch);
-  return TES_OK;
-}
-
-static TesStatus add_task(TesiSums *sums, int64_t task, const TesiLoad *desc, double *memory) {
-  const TesiBatches *b = sums->batches;
-  int64_t first;
-  const int64_t count = tesi_batches_of_task(b, task, &first);
-  TesStatus status = TES_OK;
-  for (int64_t i = first; i < first + count && status == TES_OK; i++) {
-    const TesiBatch batch = b->kind->batch(b, i);
-    status = add_batch(sums, task, desc, &batch, memory);
-  }
-  return status;
+/* The one f of all cells; NULL: materials have others. */
+static const TesFunction *only_source(const TesiBatches *b, const TesiLoad *desc) {
+  for (int i = 0; desc->material_f && i < b->materials; i++)
+    if (desc->material_f[i] && desc->material_f[i] != desc->f) return NULL;
+  return desc->f;
 }
 
 typedef struct Volume {
   TesiSums *sums;
   const TesiLoad *desc;
+  const TesFunction *only;
   double *memory; /* [threads][share] */
   int64_t share;
   int set, *failed;
 } Volume;
 
+/* Batches first .. first + count - 1, `count` at most batches_at_once(). Coordinates of a batch lie behind each other
+ * (place) before they join those of the others. */
+static TesStatus add_batches(const Volume *v, int64_t task, int64_t first, int count, double *memory) {
+  const TesiBatches *b = v->sums->batches;
+  const int64_t n = tesi_batches_array(b), all = n * batches_at_once(b);
+  double *x = memory, *weight = memory + 3 * all, *values = memory + 4 * all,
+         *scratch = memory + ARRAYS * all, *place = scratch + n, *work = place + 3 * n;
+  TesiBatch batch[BATCHES];
+  const TesFunction *f[TESI_BATCH];
+  TesStatus status = TES_OK;
+  for (int i = 0; i < count; i++) {
+    const TesiBatchPoints at = {.x = {place, place + n, place + 2 * n}, .weight = weight + i * n};
+    batch[i] = b->kind->batch(b, first + i);
+    const bool any = sources(b, v->desc, &batch[i], f);
+    b->kind->points(b, &batch[i], !tesi_batch_constant(f), &at, work);
+    for (int d = 0; d < 3 && v->only; d++) memcpy(x + d * all + i * n, place + d * n, (size_t)n * sizeof *x);
+    if (v->only) continue;
+    for (int64_t p = 0; p < n && !any; p++) values[i * n + p] = 0;
+    if (any) status = tesi_batch_values(b, &batch[i], f, &at, values + i * n, scratch);
+    if (status != TES_OK) return status;
+  }
+  if (v->only) tesi_function_values(v->only, count * n, x, x + all, x + 2 * all, 0, values);
+  for (int i = 0; i < count; i++) {
+    const TesiBatchPoints at = {.x = {x + i * n, x + all + i * n, x + 2 * all + i * n}};
+    if (v->only) status = tesi_batch_check(b, &batch[i], v->only, &at, values + i * n);
+    if (status != TES_OK) return status;
+    for (int64_t p = 0; p < n; p++) values[i * n + p] *= weight[i * n + p];
+    tesi_batch_integrate(v->sums, task, &batch[i], values + i * n, scratch);
+  }
+  return TES_OK;
+}
+
+static TesStatus add_task(const Volume *v, int64_t task, double *memory) {
+  const TesiBatches *b = v->sums->batches;
+  int64_t first;
+  const int64_t count = tesi_batches_of_task(b, task, &first), end = first + count;
+  const int most = batches_at_once(b);
+  TesStatus status = TES_OK;
+  for (int64_t i = first; i < end && status == TES_OK; i += most)
+    status = add_batches(v, task, i, (int)(end - i < most ? end - i : most), memory);
+  return status;
+}
+
 static void add_tasks(const void *data, TesiSpan span) {
   const Volume *v = data;
   for (int64_t i = span.first; i < span.end; i++) {
     const int64_t task = tesi_batches_set_task(v->sums->batches, v->set, i);
-    const TesStatus status = add_task(v->sums, task, v->desc, v->memory + v->share * span.thread);
+    const TesStatus status = add_task(v, task, v->memory + v->share * span.thread);
     if (status != TES_OK) {
 #pragma omp atomic write
       *v->failed = status;
@@ -79,7 +108,8 @@ static TesStatus add_volume(const TesiBatches *b, const TesiLoad *desc, bool giv
   int failed = TES_OK;
   Volume volume = {.sums = &sums,
                    .desc = desc,
-                   .share = ARRAYS * tesi_batches_array(b) + tesi_batches_work(b),
+                   .only = only_source(b, desc),
+                   .share = (ARRAYS * batches_at_once(b) + 4) * tesi_batches_array(b) + tesi_batches_work(b),
                    .failed = &failed};
   TES_ALLOC(&volume.memory, volume.share * threads);
   TES_TRY(tesi_sums_create(b, given, values, &sums));

@@ -162,6 +162,11 @@ TesStatus tesi_solver_residual(TesSolver *solver, const TesVector *b, const TesV
   TesContext *ctx = solver->context;
   TesStatus status = TES_OK;
   double norm;
+  if (solver->zero) {
+    solver->zero = false;
+    *relative = 1;
+    return tes_vector_copy(b, 1, solver->r);
+  }
   TES_TRY(tes_operator_residual(solver->desc.op, b, x, solver->r));
   TES_TRY(tes_vector_norm(solver->r, &norm));
   *relative = norm / solver->b_norm;
@@ -185,7 +190,10 @@ done:
 TesStatus tesi_solver_begin(TesSolver *solver, const TesVector *b, TesVector *x, double *relative) {
   TesContext *ctx = solver->context;
   TesStatus status = TES_OK;
-  if (solver->desc.full_start) TES_TRY(full_start(solver, b, x));
+  if (solver->desc.full_start) {
+    solver->zero = false;
+    TES_TRY(full_start(solver, b, x));
+  }
   TES_TRY(tesi_solver_residual(solver, b, x, relative));
   if (solver->desc.full_start && !(*relative < 1)) {
     TES_TRY(tes_vector_fill(x, 0));
@@ -360,5 +368,14 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
   }
 done:
   fill_result(solver, tesi_now() - start, result);
+  return status;
+}
+
+TesStatus tesi_solver_solve_from_zero(TesSolver *solver, const TesVector *b, TesVector *x,
+                                      TesSolveResult *result) {
+  TesStatus status = tes_vector_fill(x, 0);
+  solver->zero = true;
+  if (status == TES_OK) status = tes_solver_solve(solver, b, x, result);
+  solver->zero = false;
   return status;
 }

@@ -19,6 +19,7 @@ struct TesSolver {
   struct TesiKrylovDevice *device; /* krylov_device.h: cg and gmres on devices with kernels, else NULL */
   TesVector *projected; /* b without its mean, for singular operators; b scaled, where its squares overflow */
   double *residuals;    /* [max_iterations + 1] */
+  bool zero;            /* x is 0 where the solve begins, so that the first residual is b */
   size_t spare;
   double b_norm, root; /* |b|, and the root of its number of entries */
   int iterations;
@@ -43,6 +44,9 @@ TesStatus tesi_solver_record(TesSolver *solver, int iteration, double relative, 
 /* Replaces the last recorded residual by the recomputed one. */
 void tesi_solver_correct(TesSolver *solver, double relative);
 
+/* tes_solver_solve() from x = 0, whatever x is. */
+TesStatus tesi_solver_solve_from_zero(TesSolver *solver, const TesVector *b, TesVector *x,
+                                      TesSolveResult *result);
 /* Of the solves to come. */
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance);
 /* The outcome of an iteration that trusts a recurrence: where it did not converge the last residual is recomputed.

@@ -230,8 +230,7 @@ static TesStatus find_correction(TesProblem *p, double sigma, double time, const
   TES_TRY(tesi_in_time_give(p, x));
   TES_TRY(find_start(p, b, old, x, &tolerance));
   tesi_solver_set_tolerance(p->solver, fmin(fmax(tolerance, 1e-14), 1. / ONE_CYCLE));
-  TES_TRY(tes_vector_fill(it->d, 0));
-  TES_TRY(tes_solver_solve(p->solver, p->b, it->d, result));
+  TES_TRY(tesi_solver_solve_from_zero(p->solver, p->b, it->d, result));
 done:
   return status;
 }

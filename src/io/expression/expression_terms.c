@@ -119,6 +119,12 @@ static int power(TesiTerms *terms, int a, int n) {
   return tesi_term(terms, TESI_OP_MULTIPLY, square, n == 3 ? a : square, 0);
 }
 
+/* A quotient by it is the product with its inverse, to the last bit. */
+static bool is_power_of_two(double value) {
+  int exponent;
+  return fabs(frexp(value, &exponent)) == 0.5 && isnormal(value) && isnormal(1 / value);
+}
+
 int tesi_term(TesiTerms *terms, TesiOp op, int a, int b, int c) {
   if (terms->status) return 0;
   const int n = tesi_op_operands[op], of[3] = {a, n > 1 ? b : a, n > 2 ? c : a};
@@ -128,6 +134,8 @@ int tesi_term(TesiTerms *terms, TesiOp op, int a, int b, int c) {
     if (isfinite(value)) return tesi_term_constant(terms, value);
   }
   if (op == TESI_OP_SELECT && !isnan(va)) return va != 0 ? b : c;
+  if (op == TESI_OP_DIVIDE && is_power_of_two(vb))
+    return tesi_term(terms, TESI_OP_MULTIPLY, a, tesi_term_constant(terms, 1 / vb), 0);
   if (op == TESI_OP_POW && vb >= 0 && vb <= 4 && vb == floor(vb)) return power(terms, a, (int)vb);
   TesiTerm term = {.op = (uint16_t)op, .a = (uint16_t)of[0]};
   if (n > 1) term.b = (uint16_t)of[1];

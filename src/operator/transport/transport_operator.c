@@ -7,6 +7,7 @@
 #include "functional/functional.h"
 #include "operator/form.h"
 #include "operator/transport/transport_device.h"
+#include "parallel/comm.h"
 
 /* What a pass over the cells adds to y. */
 typedef enum What { CONVECTION, MASS, LOAD, SLOPES, FACES, TRACES } What;
@@ -213,12 +214,14 @@ done:
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
   TesiTransport *t = op->plan;
+  if (t->lines) return tesi_lines_run(op->context, t->lines, &(TesiLinesJob){.x = x, .y = y});
   const TesStatus status = t->symmetric->table->apply(t->symmetric, x, y);
   return status == TES_OK ? add(op, (Pass){.what = CONVECTION, .sign = 1}, false, x, y) : status;
 }
 
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
   TesiTransport *t = op->plan;
+  if (t->lines) return tesi_lines_run(op->context, t->lines, &(TesiLinesJob){.x = x, .b = b, .y = r});
   const TesStatus status = t->symmetric->table->residual(t->symmetric, b, x, r);
   return status == TES_OK ? add(op, (Pass){.what = CONVECTION, .sign = -1}, false, x, r) : status;
 }
@@ -263,6 +266,7 @@ done:
 static TesCost cost(const TesOperator *op) {
   const TesiTransport *t = op->plan;
   const TesiBatches *b = t->batches;
+  if (t->lines) return tesi_lines_cost(t->lines);
   TesCost c = t->symmetric->table->cost(t->symmetric);
   const double cells = (double)b->cells, numbers = t->uniform ? 0 : t->arrays * 8.,
                points = (double)b->points, line = 2. * b->q;
@@ -280,6 +284,7 @@ static void destroy(TesOperator *op) {
   tesi_sums_free(&t->sums);
   tesi_face_mass_free(ctx, &t->through);
   tesi_upwind_free(ctx, &t->upwind);
+  tesi_lines_destroy(ctx, &t->lines);
   if (t->batches) tesi_batches_destroy(&t->batches);
   tesi_transport_device_destroy(ctx, &t->device);
   tesi_free(ctx, &t->numbers);
@@ -309,6 +314,14 @@ static const char *refuses(const TesOperatorDesc *desc) {
   if (tesi_space_rt(desc->space) && tesi_has_kernels(desc->space->context))
     return "of element dg it runs on the device cpu alone";
   return NULL;
+}
+
+/* Where a sum of products of 1D matrices is all of it. */
+static TesStatus create_lines(const TesOperator *op, TesiTransport *t) {
+  tesi_lines_destroy(op->context, &t->lines);
+  return t->streamline || t->broken || tesi_ranks(op->context) > 1
+             ? TES_OK
+             : tesi_lines_create(op, t->symmetric, &t->lines);
 }
 
 /* The form without its transport term. */
@@ -376,11 +389,15 @@ static TesStatus init(TesOperator *op) {
   TES_ALLOC(&t->memory, t->share * t->threads);
   TES_TRY(tesi_sums_create(t->batches, t->broken, NULL, &t->sums));
   if (tesi_has_kernels(ctx)) TES_TRY(tesi_transport_device_create(op, t, &t->device));
+  TES_TRY(create_lines(op, t));
   snprintf(op->description, sizeof op->description,
            "transport%s%s, degree %d, %s, cell Peclet number %.2g%s; with %.58s",
-           t->conservative ? " (conservative)" : "", t->broken ? ", upwind" : "", op->space->degree,
-           op->precision == TES_DOUBLE ? "float64" : "float32", t->peclet, t->streamline ? ", SUPG" : "",
-           t->symmetric->description);
+           t->conservative ? " (conservative)" : "",
+           t->broken  ? ", upwind"
+           : t->lines ? ", 1D matrices"
+                      : "",
+           op->space->degree, op->precision == TES_DOUBLE ? "float64" : "float32", t->peclet,
+           t->streamline ? ", SUPG" : "", t->symmetric->description);
 done:
   return status;
 }
@@ -398,6 +415,7 @@ TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]) {
   TES_TRY(tesi_transport_fill(op, t));
   if (t->device) TES_TRY(tesi_transport_device_fill(ctx, t, t->device));
   if (t->broken) TES_TRY(tesi_upwind_fill(&t->upwind, term->b));
+  TES_TRY(create_lines(op, t));
   if (!term->through || t->broken) goto done;
   tesi_face_mass_free(ctx, &t->through);
   t->through = (TesiFaceMass){.precision = op->precision};

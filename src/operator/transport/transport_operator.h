@@ -22,6 +22,7 @@
 #include "functional/batch.h"
 #include "operator/mapped/face_mass.h"
 #include "operator/operator.h"
+#include "operator/transport/transport_lines.h"
 #include "operator/transport/upwind.h"
 
 enum { TESI_TRANSPORT_MORE = 2 /* points a direction beyond the degree */ };
@@ -37,6 +38,7 @@ typedef struct TesiTransport {
   struct TesiTransportDevice *device; /* NULL on the host */
   TesiFaceMass through;               /* +- (b . n) w|J|; of continuous elements */
   TesiUpwind upwind;                  /* of discontinuous elements */
+  TesiLines *lines;                   /* the whole operator as products of 1D matrices; NULL: it is none */
   bool broken;                        /* they are discontinuous */
   double peclet;                      /* largest |b| h / (2 k a) at a point */
   double speed;                       /* largest k |B|: nodes a unit of time */
