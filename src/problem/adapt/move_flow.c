@@ -10,7 +10,7 @@ typedef struct Move {
   TesiProjection *to;
 } Move;
 
-#define ACCURACY 1e-6 /* of projections; what they leave of a divergence is removed too */
+#define ACCURACY 1e-4 /* of projections; what they leave of a divergence is removed too */
 
 static TesStatus move_velocity(const Move *m, const TesVector *u, TesVector *v) {
   return tesi_move_projected(m->from->full, u, m->to->mass, ACCURACY, v);
