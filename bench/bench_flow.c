@@ -44,12 +44,16 @@ static TesFunction *expression(const char *text) {
   return f;
 }
 
-/* Cells that the sphere cuts are refined once. */
+/* As few trees as halving gives, so that the pressure's coarsest level is small; cells that the sphere cuts are refined
+ * once. */
 static TesMesh *make_mesh(void) {
   TesMesh *mesh;
   TesFunction *where = NULL;
   char text[200];
-  const TesMeshDesc desc = {.kind = TES_MESH_FOREST, .dim = dim, .cells = {cells, cells, cells}};
+  int trees = cells, halvings = 0;
+  for (; trees % 2 == 0 && trees > 2; trees /= 2) halvings++;
+  const TesMeshDesc desc = {
+      .kind = TES_MESH_FOREST, .dim = dim, .cells = {trees, trees, trees}, .refine = halvings};
   TesMeshDesc refined = desc;
   snprintf(text, sizeof text, "%.17g - abs(sqrt(pow(x - 0.5, 2) + pow(y - 0.5, 2)%s) - %.17g)",
            0.5 / (double)cells, dim == 3 ? " + pow(z - 0.5, 2)" : "", radius);

@@ -9,7 +9,7 @@
 #include "tessera/tessera.h"
 #include "testing.h"
 
-enum { STEPS = 4 };
+enum { STEPS = 4, FIXED = 1 << 17 /* bytes: what does not grow with the mesh, times its growth */ };
 
 /* What each step held at most on the device in use, beyond what was held before, and its cells. */
 typedef struct Steps {
@@ -66,7 +66,8 @@ static TesStatus run(TesContext *ctx, TesEstimator estimator, TesMethod method, 
   return outcome;
 }
 
-/* In proportion to the cells: not below what comes, and at most a quarter above it from a thousand unknowns on. */
+/* In proportion to the cells: not below what comes, and at most a quarter above it, and the fixed part, from a thousand
+ * unknowns on. */
 static void predictions_hold(void **state) {
   (void)state;
   static const char *const devices[] = {"cpu", "emulator"};
@@ -82,7 +83,7 @@ static void predictions_hold(void **state) {
         print_message("%s, %s: %5.0f cells, %9.0f bytes, predicted %9.0f\n", devices[d],
                       e ? "goal" : "residual", s.cells[i], s.bytes[i], predicted);
         assert_true(predicted > s.bytes[i]);
-        if (s.cells[i - 1] > 300) assert_true(predicted < 1.25 * s.bytes[i]);
+        if (s.cells[i - 1] > 300) assert_true(predicted < 1.25 * s.bytes[i] + FIXED);
       }
       assert_int_equal(usage_of(ctx).held < 1 << 16, 1);
       tes_context_destroy(&ctx);
