@@ -331,7 +331,7 @@ static void steady_stokes_is_adapted(void **state) {
               tes_adapt_run(ctx, &s.desc,
                             &(TesAdaptDesc){.steps = count, .report = note, .report_user = &record}, NULL));
     assert_int_equal(record.steps, count);
-    const int n = count - 1, from = n - 3;
+    const int n = count - 1, from = n - 4;
     const double rate = log(record.error[from] / record.error[n]) / log(record.dofs[n] / record.dofs[from]);
     printf("degree %d: rate %.2f\n", degree, rate);
     assert_true(rate > 0.8 * degree / 2);
