@@ -62,6 +62,8 @@ void cli_progress(const char *line);
 void cli_progress_end(void);
 /* The log of a context, with its progress. */
 void cli_log(void *user, TesLogLevel level, const char *line);
+/* What the library warned of in this process, each once, up to 16; how many. */
+int cli_warnings(const char *const **list);
 /* Prints the message, for "" that of the context (its trace too when verbose), to stderr. */
 void cli_print_failure(TesContext *context, TesStatus status, const char *message);
 /* A refusal with its place in the case: that of the key that it begins with ("solver.method: ..."), or of what that

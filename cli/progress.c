@@ -49,8 +49,27 @@ void cli_progress_end(void) {
   last_second = now();
 }
 
+enum { WARNINGS = 16 };
+static char *warnings[WARNINGS];
+static int warning_count;
+
+/* Each once, without "warning: ". */
+static void keep_warning(const char *line) {
+  static const char prefix[] = "warning: ";
+  const char *text = strncmp(line, prefix, sizeof prefix - 1) ? line : line + sizeof prefix - 1;
+  for (int i = 0; i < warning_count; i++)
+    if (!strcmp(warnings[i], text)) return;
+  if (warning_count < WARNINGS && (warnings[warning_count] = strdup(text))) warning_count++;
+}
+
+int cli_warnings(const char *const **list) {
+  *list = (const char *const *)warnings;
+  return warning_count;
+}
+
 void cli_log(void *user, TesLogLevel level, const char *line) {
   (void)user;
+  if (level == TES_LOG_WARNING) keep_warning(line);
   if (level == TES_LOG_PROGRESS) {
     cli_progress(line);
     return;

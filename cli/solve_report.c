@@ -26,9 +26,21 @@ static void fill_input(const Solve *s, TesReport *report) {
   report->tolerance = c->problem.solver.tolerance;
   report->dim = s->mesh ? tes_mesh_info(s->mesh).dim : c->mesh.dim;
   report->degree = c->problem.degree;
-  report->warnings = (const char *const *)c->warnings;
-  report->warning_count = c->warning_count;
   if (c->adaptive) report->steps = s->steps, report->step_count = s->step_count;
+}
+
+/* Of the case, then of the library. */
+static const char **list_warnings(const Solve *s, TesReport *report) {
+  const int own = s->input ? s->input->warning_count : 0;
+  const char *const *told;
+  const int count = cli_warnings(&told);
+  const char **all = calloc((size_t)(own + count) + 1, sizeof *all);
+  if (!all) return NULL;
+  for (int i = 0; i < own; i++) all[i] = s->input->warnings[i];
+  for (int i = 0; i < count; i++) all[own + i] = told[i];
+  report->warnings = all;
+  report->warning_count = own + count;
+  return all;
 }
 
 static void fill_result(const Solve *s, TesReport *report) {
@@ -119,10 +131,10 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
   const size_t most = s->input ? (size_t)(s->input->points + s->input->values + s->input->lines) + 1 : 1;
   TesReportPoint *points = calloc(most, sizeof *points);
   TesReportValue *values = calloc(most, sizeof *values);
-  const char **lines = calloc(most, sizeof *lines);
+  const char **lines = calloc(most, sizeof *lines), **warnings = list_warnings(s, &report);
   if (s->outputs.known && points && values && lines) fill_outputs(s, &report, points, values, lines);
   const TesStatus status =
-      points && values && lines ? tes_report_write(s->context, &report, path) : TES_OUT_OF_MEMORY;
-  free(points), free(values), free(lines);
+      points && values && lines && warnings ? tes_report_write(s->context, &report, path) : TES_OUT_OF_MEMORY;
+  free(points), free(values), free(lines), free(warnings);
   return status;
 }

@@ -168,9 +168,28 @@ static void completion_offers_what_there_is(void **state) {
   }
 }
 
+/* Of the case, and of the solve, each once. */
+static void warnings_are_reported(void **state) {
+  (void)state;
+  run("solve " CASES "cantilever.yaml --device cpu --quiet --set mesh.box.cells=[4,1,1] --set space.degree=1 "
+      "--set data.poisson=0.47 --set solver.precision=single --json r.json");
+  cJSON *json = read_json("r.json");
+  const cJSON *list = cJSON_GetObjectItem(json, "warnings");
+  int locks = 0, tolerances = 0;
+  for (int i = 0; i < cJSON_GetArraySize(list); i++) {
+    const char *text = cJSON_GetStringValue(cJSON_GetArrayItem(list, i));
+    assert_true(strncmp(text, "warning", 7));
+    locks += strstr(text, "Poisson's ratio is 0.47") != NULL;
+    tolerances += strstr(text, "solver.precision: single") != NULL;
+  }
+  assert_int_equal(locks, 1);
+  assert_int_equal(tolerances, 1);
+  cJSON_Delete(json);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_document_has_every_key),
-                                     cmocka_unit_test(templates_are_valid),
-                                     cmocka_unit_test(completion_offers_what_there_is)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_document_has_every_key), cmocka_unit_test(warnings_are_reported),
+      cmocka_unit_test(templates_are_valid), cmocka_unit_test(completion_offers_what_there_is)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
