@@ -57,6 +57,10 @@ class Checkers(unittest.TestCase):
     def test_gpu_test_that_nobody_runs(self):
         self.assert_finds("tests/t4_a.c", "int main(void) { return test_device(0); }\n", "a test of GPUs")
 
+    def test_what_programs_wrote(self):
+        self.assert_finds("run.log", "done\n", "at the root")
+        self.assert_finds("case.csv", "x,y\n", "at the root")
+
     def test_unknown_folder(self):
         self.assert_finds("src/extra/a.c", "\n", "not in the include order")
 
