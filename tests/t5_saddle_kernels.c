@@ -29,7 +29,12 @@ static const Flow flows[] = {
     {.dim = 2, .degree = 8, .cells = {2, 2}, .given = "vovvvv", .nu = 1},
     {.dim = 2, .degree = 12, .cells = {2, 2}, .given = "vvvvvv", .nu = 1},
     {.dim = 3, .degree = 1, .cells = {5, 4, 3}, .given = "vvvvvv", .nu = 1},
-    {.dim = 3, .degree = 1, .cells = {3, 2, 3}, .given = "vvvvvv", .nu = 2, .alpha = 1}, /* asks the dense sweep */
+    {.dim = 3,
+     .degree = 1,
+     .cells = {3, 2, 3},
+     .given = "vvvvvv",
+     .nu = 2,
+     .alpha = 1}, /* asks the dense sweep */
     {.dim = 3, .degree = 1, .cells = {2, 3, 3}, .given = "vovspp", .graded = true, .nu = 1, .alpha = 1},
     {.dim = 3, .degree = 2, .cells = {4, 3, 4}, .given = "vvvvvv", .nu = 3},
     {.dim = 3, .degree = 2, .cells = {2, 2, 4}, .given = "svppov", .nu = 1},
