@@ -1,7 +1,7 @@
-/* Run: ctest -R t4_mixed_kernels. Velocities and pressures on devices with kernels: divergence, gradient, convection
- * and backflow against the plain version from the definition, in all degrees, 2D and 3D, on graded boxes, forests with
- * hanging nodes, curved and skew cells, in the emulator in three orders of its threads, and on a GPU where there is
- * one; the same bits where they are asked for. */
+/* Run: ctest -R t4_mixed_kernels. Velocities and pressures on devices with kernels: divergence, gradient, convection,
+ * the grad-div term and backflow against the plain version from the definition, in all degrees, 2D and 3D, on graded
+ * boxes, forests with hanging nodes, curved and skew cells, in the emulator in three orders of its threads, and on a
+ * GPU where there is one; the same bits where they are asked for. */
 #include "device/emulator/fiber.h"
 #include "device_testing.h"
 #include "mixed_testing.h"
@@ -24,6 +24,25 @@ static void assert_close(const TesVector *v, const double *expected, const char 
   if (!(distance <= 1e-12 * size)) fail_msg("%s, %s: off by %g of %g", what, part, distance, size);
 }
 
+/* gamma: what the cells reach. */
+static void check_grad_div(const Place *p, const TesVector *u, const double *of_u, const char *what) {
+  const int64_t n = tes_vector_length(u), cells = tes_mesh_info(p->mesh).cells;
+  TesVector *gamma = make_vector(p->ctx, cells, 0, true), *out = make_vector(p->ctx, n, 0, true);
+  double *plain = calloc((size_t)n, sizeof *plain), *plain_gamma = calloc((size_t)cells, sizeof *plain), most,
+         plain_most;
+  assert_ok(p->ctx, tesi_mixed_reach(p->mixed, u, &most, gamma));
+  assert_ok(p->ctx, tesi_mixed_reach_ref(p->mixed, of_u, &plain_most, plain_gamma));
+  assert_near(most, plain_most, 1e-12 * plain_most);
+  assert_close(gamma, plain_gamma, what, "reach");
+  assert_ok(p->ctx, tesi_mixed_grad_div(p->mixed, gamma, u, out));
+  assert_ok(p->ctx, tesi_mixed_grad_div_ref(p->mixed, plain_gamma, of_u, plain));
+  assert_close(out, plain, what, "grad-div");
+  assert_ok(p->ctx, tesi_mixed_reach(p->mixed, u, &most, NULL));
+  assert_near(most, plain_most, 1e-12 * plain_most);
+  free(plain), free(plain_gamma);
+  tes_vector_destroy(&gamma), tes_vector_destroy(&out);
+}
+
 static void check_passes(const Place *p, const char *what) {
   TesiMixed *m = p->mixed;
   const int64_t n = m->dim * tes_space_length(p->velocity), of_p = tes_space_length(p->pressure);
@@ -36,9 +55,7 @@ static void check_passes(const Place *p, const char *what) {
   assert_ok(p->ctx, tesi_mixed_gradient(m, q, out));
   assert_ok(p->ctx, tesi_mixed_gradient_ref(m, of_q, plain));
   assert_close(out, plain, what, "gradient");
-  assert_ok(p->ctx, tesi_mixed_reach(m, u, &rate, NULL));
-  assert_ok(p->ctx, tesi_mixed_reach_ref(m, of_u, &plain_rate, NULL));
-  assert_near(rate, plain_rate, 1e-12 * plain_rate);
+  check_grad_div(p, u, of_u, what);
   assert_ok(p->ctx, tes_vector_fill(out, NAN));
   assert_ok(p->ctx, tesi_mixed_convection(m, u, out, &rate));
   assert_ok(p->ctx, tesi_mixed_convection_ref(m, of_u, plain, &plain_rate));

@@ -60,6 +60,8 @@ static const struct {
     {"rotating-gaussian", "--set mesh.box.cells=[8,8] --set time.end=0.1"},
     {"stokes-cavity", "--set mesh.box.cells=[3,2,4] --set space.degree=1"},
     {"stokes-channel", "--set mesh.box.cells=[8,4]"},
+    {"stokes-cylinder", "--set mesh.refine=0 --set space.degree=2"},
+    {"stokes-cylinder", STEPS("2") " --set mesh.refine=0 --set space.degree=2"},
     {"stokes-manufactured", "--set mesh.box.cells=[8,8] --set solver.method=fmg"},
     {"stokes-shear", "--set mesh.box.cells=[5,4] --set solver.precision=double"},
     {"sun", "--set mesh.refine=0 --set mesh.geometry_degree=2 --set space.degree=2"},

@@ -1,7 +1,7 @@
 /* b_i += int (u . grad u) . v_i by so many points that nothing aliases, Q = 3k/2 + 2 a direction, in float64; formulas:
  * operator/mixed/mixed.h. On cells of any mesh, with hanging nodes. rates[block] <- the largest velocity along an axis
  * of the reference cell [0, 1], cells a unit of time; or, `reach`, that times the square of the cell's length along it,
- * and b stays.
+ * in of_cell[cell] (NULL: not wanted) that of the cell, and b stays.
  *
  * A block owns CELLS cells; steps are of lines of shared arrays (mixed_lines.h), thread id the line id % Q^(DIM-1)
  * of array id / Q^(DIM-1), an array a component of a cell. Nodes go to the points; B = C u at each point, a point a
@@ -77,8 +77,24 @@ TESK_DEVICE real largest_of_block(real most, real *memory) {
   return memory[0];
 }
 
+/* of_cell <- the largest of at[CELLS][POINTS]; lines[CELLS][LINES]: scratch. */
+TESK_DEVICE void keep_largest(const TeskMixed *a, const real *at, real *lines, real *of_cell) {
+  FOR_ITEMS(id, CELLS * LINES) {
+    real most = 0;
+    for (int r = 0; r < Q; r++) most = larger(most, at[id * Q + r]);
+    lines[id] = most;
+  }
+  __syncthreads();
+  FOR_ITEMS(slot, CELLS) {
+    const long long cell = find_cell(a, slot);
+    real most = 0;
+    for (int l = 0; l < LINES; l++) most = larger(most, lines[slot * LINES + l]);
+    if (cell >= 0) of_cell[cell] = most;
+  }
+}
+
 TESK_KERNEL(tesk_convection, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (real *)b, (real *)rates,
-            (int)reach, (TeskMixed)a) {
+            (int)reach, (real *)of_cell, (TeskMixed)a) {
   TESK_SHARED(memory);
   real *const at = memory, *const along = at + CELLS * DIM * SIZE, *const sums = along + CELLS * DIM * SIZE;
   real most = 0;
@@ -87,14 +103,18 @@ TESK_KERNEL(tesk_convection, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (rea
   FOR_ITEMS(id, CELLS * POINTS) {
     const int slot = id / POINTS, p = id % POINTS, place = slot * DIM * SIZE + line_start(0, p / Q) + p % Q;
     const long long cell = find_cell(&a, slot);
-    real found[DIM];
+    real found[DIM], here;
     if (cell < 0) continue;
-    most = larger(most, find_along(&a, cell, p, reach, at + place, found));
+    here = find_along(&a, cell, p, reach, at + place, found);
+    most = larger(most, here);
+    if (reach) along[id] = here;
     TESK_UNROLL
-    for (int d = 0; d < DIM; d++) along[place + d * SIZE] = found[d];
+    for (int d = 0; d < DIM; d++)
+      if (!reach) along[place + d * SIZE] = found[d];
   }
   most = largest_of_block(most, sums);
   if (threadIdx.x == 0) rates[blockIdx.x] = most;
+  if (reach && of_cell) keep_largest(&a, along, at, of_cell);
   if (reach) return;
   __syncthreads();
   for (int d = 0; d < DIM; d++) {

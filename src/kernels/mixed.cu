@@ -1,16 +1,17 @@
 /* What couples velocities of Q_k and pressures of Q_(k-1), by k + 1 points a direction, in float64; formulas:
  * operator/mixed/mixed.h. On cells of any mesh, with hanging nodes:
  *   tesk_divergence   b_i += int (div u) phi_i        tesk_gradient   b_i += int p div v_i
+ *   tesk_grad_div     b_i += gamma int (div u) (div v_i), gamma a number a cell
  *
  * A block owns CELLS cells. Each step is one of lines of shared arrays (mixed_lines.h), thread id the line id % (lines
  * of an array) of array id / (lines of an array): nodes are read, a node a thread, carried to the points a direction
  * after the other, differentiated along the lines of each direction with C = |J| J^-1 between, and carried back. The
- * weights of the points stand in the table that carries pressures. Additions are atomic; where cells come colour by
- * colour (order) they have no rival.
+ * weights of the points stand in the table that carries pressures. tesk_grad_div is both ways through div u times
+ * gamma w / |J| at the points. Additions are atomic; where cells come colour by colour (order) they have no rival.
  * Shared: 2 DIM arrays of SIZE a cell: 7 KiB for k = 4 in 3D, 34 KiB for k = 8. Registers: two lines of Q numbers; on
  * sm_90 40 for k = 2, 80 for k = 4, 96 for k = 6 in 3D.
  * Flops a cell, C diagonal, n = k + 1: 2 n times (DIM + 2) n^DIM each way for values, DIM n^DIM for slopes; in 3D about
- * 20 n^4 or 300 an unknown of a pressure for k = 4.
+ * 20 n^4 or 300 an unknown of a pressure for k = 4; tesk_grad_div 36 n^4 + 3 n^3.
  * Bytes a cell: nodes of both once, written by atomics; 4 a node for the indices; C once a cell, or DIM^2 numbers a
  * point. Macros: of mixed_lines.h; Q = N. */
 #include "kernel.h"
@@ -42,26 +43,31 @@ TESK_DEVICE void add_slopes(const TeskMixed *a, long long cell, int d, int c, in
   }
 }
 
-TESK_KERNEL(tesk_divergence, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (real *)b, (TeskMixed)a) {
-  TESK_SHARED(memory);
-  real *const at = memory, *const sums = memory + CELLS * DIM * SIZE, *const out = sums + CELLS * SIZE;
-  read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, u, sums);
-  velocities_to_points(CELLS * DIM, sums, at);
+/* sums[CELLS] <- |J| div u, of velocities at[CELLS][DIM] at the points. */
+TESK_DEVICE void find_divergence(const TeskMixed *a, const real *at, real *sums) {
   for (int d = 0; d < DIM; d++) {
     FOR_ITEMS(id, CELLS * LINES) {
       const int slot = id / LINES, l = id % LINES, start = line_start(d, l);
-      const long long found = find_cell(&a, slot), cell = found < 0 ? 0 : found;
+      const long long found = find_cell(a, slot), cell = found < 0 ? 0 : found;
       real sum[Q], *const to = sums + slot * SIZE + start;
       TESK_UNROLL
       for (int r = 0; r < Q; r++) sum[r] = d ? to[r * line_step(d)] : 0;
       for (int c = 0; c < DIM; c++)
         if (NUMBERS != ALIGNED || c == d)
-          add_slopes(&a, cell, d, c, l, at + (slot * DIM + c) * SIZE + start, sum);
+          add_slopes(a, cell, d, c, l, at + (slot * DIM + c) * SIZE + start, sum);
       TESK_UNROLL
       for (int r = 0; r < Q; r++) to[r * line_step(d)] = sum[r];
     }
     __syncthreads();
   }
+}
+
+TESK_KERNEL(tesk_divergence, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (real *)b, (TeskMixed)a) {
+  TESK_SHARED(memory);
+  real *const at = memory, *const sums = memory + CELLS * DIM * SIZE, *const out = sums + CELLS * SIZE;
+  read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, u, sums);
+  velocities_to_points(CELLS * DIM, sums, at);
+  find_divergence(&a, at, sums);
   pressures_from_points(CELLS, sums, out);
   add_cells(&a, a.pressure, a.pressure_mask, a.pressure_halves, NP, 1, out, b);
 }
@@ -82,22 +88,51 @@ TESK_DEVICE void test_slopes(const TeskMixed *a, long long cell, int d, int c, i
   }
 }
 
-TESK_KERNEL(tesk_gradient, THREADS, BLOCKS, (const real *TESK_RESTRICT)p, (real *)b, (TeskMixed)a) {
-  TESK_SHARED(memory);
-  real *const at = memory, *const sums = memory + CELLS * DIM * SIZE;
-  read_cells(&a, a.pressure, a.pressure_mask, a.pressure_halves, NP, 1, p, sums);
-  pressures_to_points(CELLS, sums, at);
+/* sums[CELLS][DIM] <- p[CELLS] at the points, with their weights, times div v_i, v_i the polynomials through them. */
+TESK_DEVICE void test_divergence(const TeskMixed *a, const real *p, real *sums) {
   for (int d = 0; d < DIM; d++) {
     const int each = NUMBERS == ALIGNED ? 1 : DIM; /* components that direction d tests */
     FOR_ITEMS(id, CELLS * each * LINES) {
       const int slot = id / (each * LINES), l = id % LINES, start = line_start(d, l);
       const int c = NUMBERS == ALIGNED ? d : id / LINES % each;
-      const long long found = find_cell(&a, slot), cell = found < 0 ? 0 : found;
-      test_slopes(&a, cell, d, c, l, NUMBERS != ALIGNED && d, at + slot * SIZE + start,
+      const long long found = find_cell(a, slot), cell = found < 0 ? 0 : found;
+      test_slopes(a, cell, d, c, l, NUMBERS != ALIGNED && d, p + slot * SIZE + start,
                   sums + (slot * DIM + c) * SIZE + start);
     }
     __syncthreads();
   }
+}
+
+TESK_KERNEL(tesk_gradient, THREADS, BLOCKS, (const real *TESK_RESTRICT)p, (real *)b, (TeskMixed)a) {
+  TESK_SHARED(memory);
+  real *const at = memory, *const sums = memory + CELLS * DIM * SIZE;
+  read_cells(&a, a.pressure, a.pressure_mask, a.pressure_halves, NP, 1, p, sums);
+  pressures_to_points(CELLS, sums, at);
+  test_divergence(&a, at, sums);
+  velocities_from_points(CELLS * DIM, sums, at);
+  add_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, at, b);
+}
+
+/* Weight of point p of a cell. */
+TESK_DEVICE real weight_of(int p) {
+  return tesk_w(p % Q) * tesk_w(p / Q % Q) * (DIM == 3 ? tesk_w(p / (Q * Q) % Q) : 1);
+}
+
+TESK_KERNEL(tesk_grad_div, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (const real *TESK_RESTRICT)gamma,
+            (real *)b, (TeskMixed)a) {
+  TESK_SHARED(memory);
+  real *const at = memory, *const sums = memory + CELLS * DIM * SIZE;
+  read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, u, sums);
+  velocities_to_points(CELLS * DIM, sums, at);
+  find_divergence(&a, at, sums);
+  FOR_ITEMS(id, CELLS * POINTS) {
+    const int slot = id / POINTS, p = id % POINTS, place = slot * SIZE + line_start(0, p / Q) + p % Q;
+    const long long cell = find_cell(&a, slot);
+    at[place] =
+        cell < 0 ? 0 : TESK_READ(gamma + cell) * weight_of(p) * number_of(&a, cell, 0, DIM, p) * sums[place];
+  }
+  __syncthreads();
+  test_divergence(&a, at, sums);
   velocities_from_points(CELLS * DIM, sums, at);
   add_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, at, b);
 }

@@ -6,7 +6,7 @@
  * Macros: real = double, DIM, N (nodes of the velocity a direction), Q (points), CELLS, NUMBERS, HANGING,
  * THREADS, BLOCKS (that are to run on a multiprocessor).
  * tables.h: tesk_b[Q][N] and tesk_p[Q][N - 1] values at the points, tesk_bw and tesk_pw the same times the weights of
- * the points, tesk_d[Q][Q] derivatives of polynomials through the points. */
+ * the points, tesk_d[Q][Q] derivatives of polynomials through the points, tesk_w[Q] the weights. */
 #ifndef TESK_MIXED_LINES_H
 #define TESK_MIXED_LINES_H
 

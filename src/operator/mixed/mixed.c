@@ -246,19 +246,21 @@ done:
 }
 
 TesStatus tesi_mixed_convection(TesiMixed *m, const TesVector *u, TesVector *b, double *rate) {
-  if (m->device) return tesi_mixed_device_convection(m, u, b, false, rate);
+  if (m->device) return tesi_mixed_device_convection(m, u, b, NULL, rate);
   const Pass pass = {.m = m, .batch = convection, .in = u->data};
   return run_most(pass, m->over_sums, m->dim, b->data, rate);
 }
 
-TesStatus tesi_mixed_reach(TesiMixed *m, const TesVector *u, double *most, double *cell) {
+TesStatus tesi_mixed_reach(TesiMixed *m, const TesVector *u, double *most, TesVector *cell) {
   double none;
-  if (m->device) return tesi_mixed_device_convection(m, u, NULL, true, most);
-  return run_most((Pass){.m = m, .batch = reach, .in = u->data, .cell = cell}, m->over_sums, 0, &none, most);
+  if (m->device) return tesi_mixed_device_convection(m, u, NULL, cell, most);
+  const Pass pass = {.m = m, .batch = reach, .in = u->data, .cell = cell ? cell->data : NULL};
+  return run_most(pass, m->over_sums, 0, &none, most);
 }
 
-TesStatus tesi_mixed_grad_div(TesiMixed *m, const double *gamma, const TesVector *u, TesVector *b) {
-  run(&(Pass){.m = m, .batch = grad_div, .in = u->data, .gamma = gamma}, m->v_sums, m->dim, b->data);
+TesStatus tesi_mixed_grad_div(TesiMixed *m, const TesVector *gamma, const TesVector *u, TesVector *b) {
+  if (m->device) return tesi_mixed_device_grad_div(m, gamma, u, b);
+  run(&(Pass){.m = m, .batch = grad_div, .in = u->data, .gamma = gamma->data}, m->v_sums, m->dim, b->data);
   return TES_OK;
 }
 

@@ -47,9 +47,9 @@ TesStatus tesi_mixed_convection(TesiMixed *mixed, const TesVector *u, TesVector 
 
 /* *most <- the largest |B_e| / |X_e|^2 at a point: velocity times the length of the cell along it. cell[cells] (may be
  * NULL) <- that of each cell. */
-TesStatus tesi_mixed_reach(TesiMixed *mixed, const TesVector *u, double *most, double *cell);
+TesStatus tesi_mixed_reach(TesiMixed *mixed, const TesVector *u, double *most, TesVector *cell);
 /* gamma[cells], not negative. */
-TesStatus tesi_mixed_grad_div(TesiMixed *mixed, const double *gamma, const TesVector *u, TesVector *b);
+TesStatus tesi_mixed_grad_div(TesiMixed *mixed, const TesVector *gamma, const TesVector *u, TesVector *b);
 
 /* Plain, cell by cell and point by point, all basis functions at each point: the tests' yardstick. Host arrays. */
 TesStatus tesi_mixed_divergence_ref(const TesiMixed *mixed, const double *u, double *b);

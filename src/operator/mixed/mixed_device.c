@@ -26,7 +26,7 @@ typedef struct Points {
 } Points;
 
 struct TesiMixedDevice {
-  TesiKernel divergence, gradient, convection, backflow;
+  TesiKernel divergence, gradient, grad_div, convection, backflow;
   Points few, many; /* k + 1 and 3k/2 + 2 */
   TeskMixed arguments;
   int numbers; /* what is known of C */
@@ -185,12 +185,14 @@ static TesStatus make_tables(TesContext *ctx, const TesiBatches *v, const TesiBa
   enum { LARGEST = TESI_MAX_POINTS * TESI_MAX_POINTS };
   TesStatus status = TES_OK;
   double weighed[LARGEST];
-  TesiTableText t = {.type = "double", .size = (size_t)(v->q * (2 * v->n + 2 * p->n + v->q)) * 28 + 5 * 64};
+  TesiTableText t = {.type = "double",
+                     .size = (size_t)(v->q * (2 * v->n + 2 * p->n + v->q + 1)) * 28 + 6 * 64};
   TES_TRY(tesi_alloc(ctx, t.size, 1, &t.data));
   tesi_table_text_add(&t, "b", v->B, v->q * v->n);
   weigh(v->q, v->n, v->weight, v->B, weighed);
   tesi_table_text_add(&t, "bw", weighed, v->q * v->n);
   tesi_table_text_add(&t, "d", v->D, v->q * v->q);
+  tesi_table_text_add(&t, "w", v->weight, v->q);
   if (p->q == v->q) weigh(p->q, p->n, p->weight, p->B, weighed);
   if (p->q == v->q) tesi_table_text_add(&t, "pw", weighed, p->q * p->n);
   *text = t.data;
@@ -234,6 +236,7 @@ static TesStatus get_kernels(const TesiMixed *m, TesiMixedDevice *d) {
   TES_TRY(get_program(m, d, "mixed.cu", &d->few, d->few.each, few, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_divergence", d->few.shared, &d->divergence));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_gradient", d->few.shared, &d->gradient));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_grad_div", d->few.shared, &d->grad_div));
   TES_TRY(get_program(m, d, "convection.cu", &d->many, d->many.each, many, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_convection", d->many.shared, &d->convection));
   TES_TRY(get_program(m, d, "mixed_faces.cu", &d->many, 1, many, &program));
@@ -292,43 +295,54 @@ static TeskMixed of_colour(const TesiMixedDevice *d, const Points *points, int c
   return a;
 }
 
-static TesStatus couple(const TesiMixed *m, const TesiKernel *kernel, const TesVector *in, TesVector *out) {
+/* gamma: of tesk_grad_div, else NULL. */
+static TesStatus couple(const TesiMixed *m, const TesiKernel *kernel, const TesVector *in,
+                        const TesVector *gamma, TesVector *out) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   const TesiMixedDevice *d = m->device;
   TES_TRY(tes_vector_fill(out, 0));
   for (int c = 0; c < d->colours; c++) {
     TeskMixed a = of_colour(d, &d->few, c);
+    void *const plain[] = {(void *)&in->data, &out->data, &a}, *const weighed[] = {
+                                                                   (void *)&in->data,
+                                                                   gamma ? (void *)&gamma->data : NULL,
+                                                                   &out->data, &a};
     TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){blocks_of(a.cells, &d->few), 1, 1},
-                               (unsigned)d->few.threads, d->few.shared,
-                               (void *[]){(void *)&in->data, &out->data, &a}));
+                               (unsigned)d->few.threads, d->few.shared, (void **)(gamma ? weighed : plain)));
   }
 done:
   return status;
 }
 
 TesStatus tesi_mixed_device_divergence(const TesiMixed *m, const TesVector *u, TesVector *b) {
-  return couple(m, &m->device->divergence, u, b);
+  return couple(m, &m->device->divergence, u, NULL, b);
 }
 
 TesStatus tesi_mixed_device_gradient(const TesiMixed *m, const TesVector *p, TesVector *b) {
-  return couple(m, &m->device->gradient, p, b);
+  return couple(m, &m->device->gradient, p, NULL, b);
 }
 
-TesStatus tesi_mixed_device_convection(const TesiMixed *m, const TesVector *u, TesVector *b, bool reach,
-                                       double *most) {
+TesStatus tesi_mixed_device_grad_div(const TesiMixed *m, const TesVector *gamma, const TesVector *u,
+                                     TesVector *b) {
+  return couple(m, &m->device->grad_div, u, gamma, b);
+}
+
+TesStatus tesi_mixed_device_convection(const TesiMixed *m, const TesVector *u, TesVector *b,
+                                       TesVector *of_cell, double *most) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   const TesiMixedDevice *d = m->device;
-  int of_reach = reach;
+  int reach = !b;
   double *rates = d->rates->data;
-  void *to = b ? b->data : NULL;
+  void *to = b ? b->data : NULL, *cells = of_cell ? of_cell->data : NULL;
   if (!reach) TES_TRY(tes_vector_fill(b, 0));
   for (int c = 0; c < d->colours; c++) {
     TeskMixed a = of_colour(d, &d->many, c);
     const unsigned blocks = blocks_of(a.cells, &d->many);
     TES_TRY(tesi_kernel_launch(ctx, &d->convection, (TesiGrid){blocks, 1, 1}, (unsigned)d->many.threads,
-                               d->many.shared, (void *[]){(void *)&u->data, &to, &rates, &of_reach, &a}));
+                               d->many.shared,
+                               (void *[]){(void *)&u->data, &to, &rates, &reach, &cells, &a}));
     rates += blocks;
   }
   TES_TRY(tes_vector_maximum(d->rates, most));

@@ -10,9 +10,11 @@ void tesi_mixed_device_destroy(TesContext *ctx, TesiMixedDevice **device);
 
 TesStatus tesi_mixed_device_divergence(const TesiMixed *mixed, const TesVector *u, TesVector *b);
 TesStatus tesi_mixed_device_gradient(const TesiMixed *mixed, const TesVector *p, TesVector *b);
-/* reach: b stays. One number comes to the host. */
-TesStatus tesi_mixed_device_convection(const TesiMixed *mixed, const TesVector *u, TesVector *b, bool reach,
-                                       double *most);
+/* b NULL: the reach, and of_cell (may be NULL) that of each cell. One number comes to the host. */
+TesStatus tesi_mixed_device_convection(const TesiMixed *mixed, const TesVector *u, TesVector *b,
+                                       TesVector *of_cell, double *most);
+TesStatus tesi_mixed_device_grad_div(const TesiMixed *mixed, const TesVector *gamma, const TesVector *u,
+                                     TesVector *b);
 /* Lists of faces in device memory, made when first asked for; freed with the faces. */
 TesStatus tesi_mixed_device_backflow(const TesiMixed *mixed, TesiMixedFaces *faces, const TesVector *u,
                                      TesVector *b);

@@ -72,8 +72,8 @@ typedef struct TesiDrive {
 
 /* gamma_K (div u, div v)_K (projection_grad_div.c); NULL: there is no such term. */
 typedef struct TesiGradDiv {
-  double *gamma;   /* [cells], of the step */
-  TesVector *term; /* scratch, a velocity */
+  TesVector *gamma; /* [cells], of the step */
+  TesVector *term;  /* scratch, a velocity */
 } TesiGradDiv;
 
 /* Means in time [0] and those of squares [1]; NULL: not wanted. */
@@ -192,7 +192,7 @@ TesStatus tesi_drive_keep(TesiProjection *projection, TesVector *x);
 /* ---- the grad-div term (projection_grad_div.c) ---- */
 
 TesStatus tesi_grad_div_create(TesProblem *problem, const TesProblemDesc *desc);
-void tesi_grad_div_free(TesContext *ctx, TesiGradDiv *grad_div);
+void tesi_grad_div_free(TesiGradDiv *grad_div);
 /* gamma <- that of a velocity. */
 TesStatus tesi_grad_div_update(TesiProjection *projection, const TesVector *u);
 /* y += factor times the term of x; unknowns: not at entries with given values. Nothing where there is none. */

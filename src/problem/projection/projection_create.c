@@ -222,8 +222,6 @@ TesStatus tesi_projection_check(TesProblem *p, const TesProblemDesc *desc, int d
   double alpha;
   TesiProjection *pr = p->projection;
   const char *name = p->equation->name;
-  if (tesi_has_kernels(ctx) && !p->equation->in_time)
-    TES_FAIL(TES_MISSING, "steady %s with element q runs on the device cpu alone", name);
   TES_CHECK(degree >= LEAST && degree <= MOST,
             "the degree of the velocity is %d, expected %d..%d: the pressure has one less", degree, LEAST,
             MOST);
@@ -313,7 +311,7 @@ void tesi_projection_destroy(TesProblem *p) {
   tesi_context_device(ctx)->release(ctx, &pr->clock);
   tesi_drive_free(&pr->drive);
   tesi_average_free(&pr->average);
-  tesi_grad_div_free(ctx, &pr->grad_div);
+  tesi_grad_div_free(&pr->grad_div);
   tesi_walls_free(ctx, &pr->walls);
   tesi_mixed_destroy(&pr->mixed);
   tes_space_destroy(&pr->velocity);

@@ -12,25 +12,24 @@ TesStatus tesi_grad_div_create(TesProblem *p, const TesProblemDesc *desc) {
   TesStatus status = TES_OK;
   TesiGradDiv *g = &tesi_projection_of(p)->grad_div;
   if (!desc->grad_div) return TES_OK;
-  if (tesi_has_kernels(ctx)) TES_FAIL(TES_MISSING, "the grad-div term of flows runs on the device cpu alone");
-  TES_ALLOC(&g->gamma, p->mesh->cells);
+  TES_TRY(tes_vector_create(ctx, p->mesh->cells, TES_DOUBLE, &g->gamma));
   TES_TRY(tes_vector_create(ctx, tesi_projection_of(p)->full->length, TES_DOUBLE, &g->term));
 done:
   return status;
 }
 
-void tesi_grad_div_free(TesContext *ctx, TesiGradDiv *g) {
-  tesi_free(ctx, &g->gamma);
+void tesi_grad_div_free(TesiGradDiv *g) {
+  tes_vector_destroy(&g->gamma);
   tes_vector_destroy(&g->term);
 }
 
 TesStatus tesi_grad_div_update(TesiProjection *pr, const TesVector *u) {
   const double part = 0.1;
   double most;
-  if (!pr->grad_div.gamma) return TES_OK;
-  const TesStatus status = tesi_mixed_reach(pr->mixed, u, &most, pr->grad_div.gamma);
-  for (int64_t c = 0; c < pr->full->mesh->cells; c++) pr->grad_div.gamma[c] *= part;
-  return status;
+  TesVector *gamma = pr->grad_div.gamma;
+  if (!gamma) return TES_OK;
+  const TesStatus status = tesi_mixed_reach(pr->mixed, u, &most, gamma);
+  return status == TES_OK ? tes_vector_copy(gamma, part, gamma) : status;
 }
 
 TesStatus tesi_grad_div_add(TesiProjection *pr, double factor, bool unknowns, const TesVector *x,

@@ -16,7 +16,7 @@ TesStatus tesi_projection_cg(TesiProjection *pr, double norm, double target, Tes
                          .z = pr->z,
                          .q = pr->q,
                          .p = pr->s,
-                         .device = d == pr->d ? pr->jacobi : NULL,
+                         .device = d == pr->d && !pr->grad_div.gamma ? pr->jacobi : NULL,
                          .add = pr->grad_div.gamma ? add_grad_div : NULL,
                          .user = pr};
   return tesi_jacobi_cg(&cg, norm, target, MOST, r, d);
