@@ -38,6 +38,12 @@ typedef struct TesiDevice {
   TesStatus (*graph_end)(TesContext *ctx, void **graph);
   TesStatus (*graph_run)(TesContext *ctx, void *graph);
   void (*graph_release)(TesContext *ctx, void **graph);
+  /* Loops of a recording that is under way: what is queued between begin and end is repeated as long as an integer of
+   * device memory is not 0, looked at before each pass; they nest twice. `loops`: whether there are loops, and makes
+   * what they need; to be asked before the recording. All NULL where there are none. */
+  bool (*loops)(TesContext *ctx);
+  TesStatus (*loop_begin)(TesContext *ctx, const int *go_on);
+  TesStatus (*loop_end)(TesContext *ctx);
   /* Optional (NULL: done by the entries above): y <- a (x_i d_i), y may be x; and one pass of a polynomial in D^-1 A,
    * p <- c p + s (r_i d_i), x <- keep x + p. What has the factor 0 is not read. Then one of conjugate gradients with
    * D^-1: r <- r + a q, z <- (r_i d_i), *rz = r.z, to the last bit as axpy, multiply and dot give them. */

@@ -11,6 +11,9 @@
 
 enum { TESI_OPTIONS = 40 };
 
+/* An option: the program calls functions that the driver brings. */
+#define TESI_RELOCATABLE "TESK_RELOCATABLE=1"
+
 typedef struct TesiProgramDesc {
   const char *file;                  /* in src/kernels, e.g. "separable.cu" */
   const char *text;                  /* of a file that stands elsewhere; NULL: it is one of src/kernels */

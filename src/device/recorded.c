@@ -33,6 +33,36 @@ done:
   return status;
 }
 
+bool tesi_recorded_can_loop(TesContext *ctx) {
+  const TesiDevice *device = tesi_context_device(ctx);
+  return device->loops && device->loops(ctx);
+}
+
+static TesStatus record_loop(TesContext *ctx, const int *go_on, TesiWork work, void *user) {
+  const TesiDevice *device = tesi_context_device(ctx);
+  TesStatus status = device->loop_begin(ctx, go_on);
+  if (status != TES_OK) return status;
+  status = work(user);
+  const TesStatus ended = device->loop_end(ctx);
+  return status != TES_OK ? status : ended;
+}
+
+TesStatus tesi_recorded_while(TesContext *ctx, const int *go_on, TesiWork work, void *user) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const TesiKernelState *state = device->graph_begin ? tesi_context_device_state(ctx) : NULL;
+  int more;
+  if (tesi_recorded_can_loop(ctx) && state->recording) return record_loop(ctx, go_on, work, user);
+  for (;;) {
+    TES_TRY(device->to_host(ctx, &more, go_on, sizeof more));
+    if (!more) break;
+    TES_TRY(work(user));
+    TES_TRY(tesi_work_go_on(ctx));
+  }
+done:
+  return status;
+}
+
 void tesi_recorded_release(TesContext *ctx, TesiRecorded *recorded) {
   if (recorded->graph) tesi_context_device(ctx)->graph_release(ctx, &recorded->graph);
   *recorded = (TesiRecorded){0};

@@ -4,6 +4,7 @@
 #include "device/blocks.h"
 #include "device/cuda/compiler.h"
 #include "device/cuda/driver.h"
+#include "device/cuda/loop.h"
 #include "device/cuda/nvrtc.h"
 #include "device/kernel.h"
 
@@ -13,6 +14,7 @@ typedef struct CudaState {
   int device, max_shared, multiprocessors, compiler; /* its version: 1000 major + 10 minor */
   TesiCuContext context;
   TesiCuStream stream;
+  TesiCudaLoops loops;
   char target[32], name[192], short_name[16], model[96];
 } CudaState;
 
@@ -241,6 +243,22 @@ static void graph_release(TesContext *ctx, void **graph) {
   *graph = NULL;
 }
 
+static bool loops(TesContext *ctx) {
+  CudaState *s = state_of(ctx);
+  s->cu->context_set(s->context);
+  return tesi_cuda_loops(ctx, s->cu, &s->loops);
+}
+
+static TesStatus loop_begin(TesContext *ctx, const int *go_on) {
+  CudaState *s = state_of(ctx);
+  return tesi_cuda_loop_begin(ctx, s->cu, &s->loops, s->context, go_on, &s->stream);
+}
+
+static TesStatus loop_end(TesContext *ctx) {
+  CudaState *s = state_of(ctx);
+  return tesi_cuda_loop_end(ctx, s->cu, &s->loops, &s->stream);
+}
+
 /* ---- opening ------------------------------------------------------------------------------------------- */
 const TesiDevice tesi_device_cuda = {.kind = "cuda",
                                      .allocate = allocate,
@@ -255,13 +273,17 @@ const TesiDevice tesi_device_cuda = {.kind = "cuda",
                                      .graph_begin = graph_begin,
                                      .graph_end = graph_end,
                                      .graph_run = graph_run,
-                                     .graph_release = graph_release};
+                                     .graph_release = graph_release,
+                                     .loops = loops,
+                                     .loop_begin = loop_begin,
+                                     .loop_end = loop_end};
 
 static void destroy(void *state) {
   CudaState *s = state;
   TesContext *ctx = s->kernels.ctx;
   if (s->context) {
     tesi_kernel_state_destroy(&s->kernels);
+    tesi_cuda_loops_destroy(s->cu, &s->loops);
     if (s->stream) s->cu->stream_destroy(s->stream);
     s->cu->context_release(s->device);
   }

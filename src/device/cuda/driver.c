@@ -28,6 +28,9 @@ static TesStatus open_library(TesContext *ctx) {
     TES_FAIL(TES_MISSING, "the NVIDIA driver is too old: it lacks %s (CUDA 12.0 or newer is needed)", symbol);
   TESI_CU_LIST(X)
 #undef X
+#define X(name, symbol, arguments) find(library, symbol, &entries.name);
+  TESI_CU_LOOPS(X)
+#undef X
   const int error = entries.init(0);
   if (error)
     TES_FAIL(TES_MISSING, "the NVIDIA driver found no usable GPU: %s (%s)", tesi_cu_name(&entries, error),
@@ -43,6 +46,14 @@ TesStatus tesi_cu_open(TesContext *ctx, const TesiCuDriver **driver) {
   pthread_mutex_unlock(&lock);
   *driver = &entries;
   return status;
+}
+
+bool tesi_cu_has_loops(const TesiCuDriver *driver) {
+  bool all = true;
+#define X(name, symbol, arguments) all = all && driver->name;
+  TESI_CU_LOOPS(X)
+#undef X
+  return all;
 }
 
 const char *tesi_cu_name(const TesiCuDriver *driver, int error) {

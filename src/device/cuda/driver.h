@@ -11,6 +11,23 @@ typedef struct TesiCuStream_ *TesiCuStream;
 typedef struct TesiCuGraph_ *TesiCuGraph;
 typedef struct TesiCuGraphExec_ *TesiCuGraphExec;
 typedef struct TesiCuContext_ *TesiCuContext;
+typedef struct TesiCuNode_ *TesiCuNode;
+
+/* CUgraphNodeParams, of conditional nodes. */
+typedef struct TesiCuNodeParameters {
+  int type, zeros[3];
+  union {
+    long long size[29];
+    struct {
+      unsigned long long condition;
+      int type;
+      unsigned size;
+      TesiCuGraph *body; /* [size], by the driver */
+      TesiCuContext context;
+    } conditional;
+  };
+  long long zero;
+} TesiCuNodeParameters;
 
 /* Attributes of devices and functions, by the driver's numbers. */
 enum {
@@ -66,14 +83,29 @@ enum {
   X(error_name, "cuGetErrorName", (int, const char **))                                                      \
   X(error_text, "cuGetErrorString", (int, const char **))
 
+/* Those of loops in graphs, NULL in drivers before CUDA 12.4. */
+#define TESI_CU_LOOPS(X)                                                                                     \
+  X(capture_info, "cuStreamGetCaptureInfo_v2",                                                               \
+    (TesiCuStream, int *, unsigned long long *, TesiCuGraph *, const TesiCuNode **, size_t *))               \
+  X(set_dependencies, "cuStreamUpdateCaptureDependencies", (TesiCuStream, TesiCuNode *, size_t, unsigned))   \
+  X(capture_to_graph, "cuStreamBeginCaptureToGraph",                                                         \
+    (TesiCuStream, TesiCuGraph, const TesiCuNode *, const void *, size_t, int))                              \
+  X(condition_create, "cuGraphConditionalHandleCreate",                                                      \
+    (unsigned long long *, TesiCuGraph, TesiCuContext, unsigned, unsigned))                                  \
+  X(add_node, "cuGraphAddNode",                                                                              \
+    (TesiCuNode *, TesiCuGraph, const TesiCuNode *, size_t, TesiCuNodeParameters *))
+
 typedef struct TesiCuDriver {
 #define X(name, symbol, arguments) int(*name) arguments;
   TESI_CU_LIST(X)
+  TESI_CU_LOOPS(X)
 #undef X
 } TesiCuDriver;
 
 /* Opens the driver (once a process) and initialises it. Errors: TES_MISSING with cause and remedy. */
 TesStatus tesi_cu_open(TesContext *ctx, const TesiCuDriver **driver);
+/* Whether all entries of loops are there. */
+bool tesi_cu_has_loops(const TesiCuDriver *driver);
 /* "CUDA_ERROR_..." and its explanation, for messages. */
 const char *tesi_cu_name(const TesiCuDriver *driver, int error);
 const char *tesi_cu_text(const TesiCuDriver *driver, int error);

@@ -130,7 +130,7 @@ static int create(const TesiCompilation *c, Program *program) {
 
 static int run(Program program, const TesiCompilation *c, const char *target, bool report) {
   char defines[TESI_OPTIONS][160], arch[64];
-  const char *options[TESI_OPTIONS + 8];
+  const char *options[2 * TESI_OPTIONS + 8];
   int n = 0;
   snprintf(arch, sizeof arch, "--gpu-architecture=%s", target);
   options[n++] = arch;
@@ -142,6 +142,7 @@ static int run(Program program, const TesiCompilation *c, const char *target, bo
   for (int i = 0; i < TESI_OPTIONS && c->options[i]; i++) {
     snprintf(defines[i], sizeof defines[i], "-D%s", c->options[i]);
     options[n++] = defines[i];
+    if (!strcmp(c->options[i], TESI_RELOCATABLE)) options[n++] = "--relocatable-device-code=true";
   }
   return rtc.compile(program, n, options);
 }

@@ -293,6 +293,22 @@ static void graph_release(TesContext *ctx, void **graph) {
   tesi_emulated_graph_destroy(ctx, (TesiEmulatedGraph **)graph);
 }
 
+static bool loops(TesContext *ctx) {
+  (void)ctx;
+  return true;
+}
+
+static TesStatus loop_begin(TesContext *ctx, const int *go_on) {
+  EmulatorState *s = state_of(ctx);
+  return tesi_emulated_graph_loop(ctx, s->recording, go_on, &s->recording);
+}
+
+static TesStatus loop_end(TesContext *ctx) {
+  EmulatorState *s = state_of(ctx);
+  s->recording = tesi_emulated_graph_outer(s->recording);
+  return TES_OK;
+}
+
 const TesiDevice tesi_device_emulator = {.kind = "emulator",
                                          .allocate = allocate,
                                          .release = release,
@@ -306,7 +322,10 @@ const TesiDevice tesi_device_emulator = {.kind = "emulator",
                                          .graph_begin = graph_begin,
                                          .graph_end = graph_end,
                                          .graph_run = graph_run,
-                                         .graph_release = graph_release};
+                                         .graph_release = graph_release,
+                                         .loops = loops,
+                                         .loop_begin = loop_begin,
+                                         .loop_end = loop_end};
 
 static void destroy(void *state) {
   EmulatorState *s = state;

@@ -13,10 +13,13 @@ struct Node {
   size_t shared;
   void *arguments[MOST_ARGUMENTS]; /* into bytes */
   char *bytes;
+  TesiEmulatedGraph *body; /* NULL: a launch; else a loop, and of all above `next` alone is there */
+  const int *go_on;
 };
 
 struct TesiEmulatedGraph {
   Node *first, **last;
+  TesiEmulatedGraph *outer;
 };
 
 TesStatus tesi_emulated_graph_create(TesContext *ctx, TesiEmulatedGraph **graph) {
@@ -32,6 +35,7 @@ void tesi_emulated_graph_destroy(TesContext *ctx, TesiEmulatedGraph **graph) {
   while ((*graph)->first) {
     Node *node = (*graph)->first;
     (*graph)->first = node->next;
+    tesi_emulated_graph_destroy(ctx, &node->body);
     tesi_free(ctx, &node->bytes);
     tesi_free(ctx, &node);
   }
@@ -54,6 +58,11 @@ done:
   return status;
 }
 
+static void append(TesiEmulatedGraph *graph, Node *node) {
+  *graph->last = node;
+  graph->last = &node->next;
+}
+
 TesStatus tesi_emulated_graph_add(TesContext *ctx, TesiEmulatedGraph *graph, void *function, TesiGrid grid,
                                   unsigned threads, size_t shared, void **arguments) {
   TesStatus status = TES_OK;
@@ -64,18 +73,44 @@ TesStatus tesi_emulated_graph_add(TesContext *ctx, TesiEmulatedGraph *graph, voi
   node->threads = threads;
   node->shared = shared;
   TES_TRY(copy_arguments(ctx, node, function, arguments));
-  *graph->last = node;
-  graph->last = &node->next;
+  append(graph, node);
   node = NULL;
 done:
   tesi_free(ctx, &node);
   return status;
 }
 
+TesStatus tesi_emulated_graph_loop(TesContext *ctx, TesiEmulatedGraph *graph, const int *go_on,
+                                   TesiEmulatedGraph **body) {
+  TesStatus status = TES_OK;
+  Node *node = NULL;
+  TES_NEW(&node);
+  TES_TRY(tesi_emulated_graph_create(ctx, &node->body));
+  node->go_on = go_on;
+  node->body->outer = graph;
+  *body = node->body;
+  append(graph, node);
+  node = NULL;
+done:
+  tesi_free(ctx, &node);
+  return status;
+}
+
+TesiEmulatedGraph *tesi_emulated_graph_outer(const TesiEmulatedGraph *body) {
+  return body->outer;
+}
+
+static TesStatus run(TesContext *ctx, Node *n, TesiLaunch launch) {
+  TesStatus status = TES_OK;
+  if (!n->body) return launch(ctx, n->function, n->grid, false, n->threads, n->shared, n->arguments);
+  while (*n->go_on) TES_TRY(tesi_emulated_graph_run(ctx, n->body, launch));
+done:
+  return status;
+}
+
 TesStatus tesi_emulated_graph_run(TesContext *ctx, const TesiEmulatedGraph *graph, TesiLaunch launch) {
   TesStatus status = TES_OK;
-  for (Node *n = graph->first; n; n = n->next)
-    TES_TRY(launch(ctx, n->function, n->grid, false, n->threads, n->shared, n->arguments));
+  for (Node *n = graph->first; n; n = n->next) TES_TRY(run(ctx, n, launch));
 done:
   return status;
 }

@@ -1,0 +1,30 @@
+/* Loops in recorded graphs: while nodes, of drivers from CUDA 12.4 on. */
+#ifndef TESI_CUDA_LOOP_H
+#define TESI_CUDA_LOOP_H
+
+#include "device/cuda/driver.h"
+#include "device/kernel.h"
+
+enum { TESI_CUDA_LOOPS = 2 /* deep */ };
+
+/* Begins as {0}. */
+typedef struct TesiCudaLoops {
+  bool asked, there;
+  TesiKernel test;                      /* loop.cu */
+  int depth;                            /* of those that are being recorded */
+  TesiCuStream stream[TESI_CUDA_LOOPS]; /* on which bodies are recorded */
+  TesiCuStream outer[TESI_CUDA_LOOPS];
+  unsigned long long condition[TESI_CUDA_LOOPS];
+  const int *go_on[TESI_CUDA_LOOPS];
+} TesiCudaLoops;
+
+/* Whether the driver has them; loads the kernel that they need. Not within a recording when asked first. */
+bool tesi_cuda_loops(TesContext *ctx, const TesiCuDriver *cu, TesiCudaLoops *loops);
+/* *stream, on which a graph of the GPU's context is being recorded, is that of the loop's body until its end. */
+TesStatus tesi_cuda_loop_begin(TesContext *ctx, const TesiCuDriver *cu, TesiCudaLoops *loops,
+                               TesiCuContext context, const int *go_on, TesiCuStream *stream);
+TesStatus tesi_cuda_loop_end(TesContext *ctx, const TesiCuDriver *cu, TesiCudaLoops *loops,
+                             TesiCuStream *stream);
+void tesi_cuda_loops_destroy(const TesiCuDriver *cu, TesiCudaLoops *loops);
+
+#endif
