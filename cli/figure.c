@@ -115,6 +115,24 @@ static void print_ticks(FILE *out, const Axis *axis, bool is_x) {
     }
 }
 
+/* A circle; where colours come again a square, then a diamond. */
+static void print_mark(FILE *out, const CliLine *line, double x, double y) {
+  const char *colour = colours[line->colour % COLOURS], *inside = line->hollow ? "white" : colour;
+  switch (line->colour / COLOURS % 3) {
+  case 0:
+    fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\" stroke=\"%s\"/>\n", x, y, inside,
+            colour);
+    break;
+  case 1:
+    fprintf(out, "<path d=\"M%.1f %.1f h6 v6 h-6 z\" fill=\"%s\" stroke=\"%s\"/>\n", x - 3, y - 3, inside,
+            colour);
+    break;
+  default:
+    fprintf(out, "<path d=\"M%.1f %.1f l4 4 l-4 4 l-4 -4 z\" fill=\"%s\" stroke=\"%s\"/>\n", x, y - 4, inside,
+            colour);
+  }
+}
+
 static void print_line(FILE *out, const Axis axis[2], const CliLine *line) {
   const char *colour = colours[line->colour % COLOURS];
   fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s points=\"", colour,
@@ -125,9 +143,7 @@ static void print_line(FILE *out, const Axis axis[2], const CliLine *line) {
   fputs("\"/>\n", out);
   for (int i = 0; i < line->points && (line->hollow || !line->dashed); i++)
     if (is_drawn(&axis[0], line->x[i]) && is_drawn(&axis[1], line->y[i]))
-      fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\" stroke=\"%s\"/>\n",
-              place(&axis[0], line->x[i]), place(&axis[1], line->y[i]), line->hollow ? "white" : colour,
-              colour);
+      print_mark(out, line, place(&axis[0], line->x[i]), place(&axis[1], line->y[i]));
 }
 
 /* Names that do not fit below one another are left out, and their number is told. */
@@ -138,6 +154,7 @@ static void print_legend(FILE *out, const CliFigure *f) {
     const double y = TOP + 8 + LEGEND * l;
     fprintf(out, "<path d=\"M%.1f %.1f h22\" stroke=\"%s\" stroke-width=\"2\"%s/>\n", x, y,
             colours[f->line[l].colour % COLOURS], f->line[l].dashed ? " stroke-dasharray=\"5 4\"" : "");
+    if (f->line[l].hollow || !f->line[l].dashed) print_mark(out, &f->line[l], x + 11, y);
     put_text(out, x + 28, y + 4, "", f->line[l].name, LETTERS);
   }
   if (f->lines > most)
