@@ -22,8 +22,10 @@ measure operator_variable_one_core operator --dim 3 --degree 1..8 --threads 1 --
 measure smoother smoother --dim 2,3 --degree 1..10 --seconds 0.2
 measure solver solver --dim 3 --degree 1..8 --seconds 0.5
 measure solver_variable solver --dim 3 --degree 1..8 --coefficient variable --dofs 2e6 --precision mixed --seconds 0.5
-measure sizes_operator operator --degree 1..10 --precision double --dofs 1e3..2e7 --seconds 0.05 --plot "$folder/sizes_operator.svg"
-measure sizes_solver solver --degree 1,2,4,7,10 --precision mixed --dofs 1e3..2e7 --seconds 0.1 --plot "$folder/sizes_solver.svg"
+measure sizes_operator operator --degree 1..10 --precision double --dofs 1e3..2e7 --seconds 0.05 --plot \
+  "$folder/sizes_operator.svg"
+measure sizes_solver solver --degree 1,2,4,7,10 --precision mixed --dofs 1e3..2e7 --seconds 0.1 --plot \
+  "$folder/sizes_solver.svg"
 measure patch_tables patch-tables
 measure stokes_tables stokes-tables --level 3..8
 measure stokes stokes --degree 1..3 --cells 4,8,16 --precision mixed --draw errors --plot "$folder/stokes_errors.svg"

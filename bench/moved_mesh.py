@@ -1,4 +1,5 @@
-"""A Gmsh file (format 2.2, text) of N^2 quadrilaterals or N^3 hexahedra of the unit cube, whose inner vertices are moved.
+"""A Gmsh file (format 2.2, text) of N^2 quadrilaterals or N^3 hexahedra of the unit cube, whose inner vertices are
+moved.
 
     python3 bench/moved_mesh.py FILE DIM N
 """

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""SVG plots of the tables that bench_mapped and tessera bench bp write: plot_bp.py FOLDER (bp_global.csv, bp_element.csv, bp_ladder.csv,
-bp_vector.csv, bp_float.csv, bp_plane.csv, bp_cg.csv there, or, of a CPU, bp.csv).
+"""SVG plots of the tables that bench_mapped and tessera bench bp write: plot_bp.py FOLDER (bp_global.csv,
+bp_element.csv, bp_ladder.csv, bp_vector.csv, bp_float.csv, bp_plane.csv, bp_cg.csv there, or, of a CPU, bp.csv).
 
-bp_element.svg: share of the copy roofline against the degree, as figures 5, 9 and 12 of Swirydowicz et al. (2019); bp_ladder_*.svg: the
-same for the steps of their ladder; bp_global.svg, bp_vector.svg, bp_float.svg, bp_plane.svg: GDoF/s of global vectors, of vectors of three
-components, in float32, of quadrilaterals; bp_cg.svg: of conjugate gradients, an iteration; bp.svg: GDoF/s on a CPU, one core."""
+bp_element.svg: share of the copy roofline against the degree, as figures 5, 9 and 12 of Swirydowicz et al. (2019);
+bp_ladder_*.svg: the same for the steps of their ladder; bp_global.svg, bp_vector.svg, bp_float.svg, bp_plane.svg:
+GDoF/s of global vectors, of vectors of three components, in float32, of quadrilaterals; bp_cg.svg: of conjugate
+gradients, an iteration; bp.svg: GDoF/s on a CPU, one core."""
 import csv
 import os
 import sys
@@ -23,9 +24,11 @@ def plot(path, title, label, series, top):
     last = max(x for points in series.values() for x, _ in points)
 
     def at(x, y):
-        return (LEFT + (WIDTH - LEFT - RIGHT) * (x - 1) / max(1, last - 1), HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * y / top)
+        return (LEFT + (WIDTH - LEFT - RIGHT) * (x - 1) / max(1, last - 1),
+            HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * y / top)
 
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" font-size="12">',
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+           'font-family="sans-serif" font-size="12">',
            '<rect width="100%" height="100%" fill="white"/>', f'<text x="{LEFT}" y="18" font-size="14">{title}</text>']
     for i in range(6):
         x, y = at(1, top * i / 5)
@@ -84,7 +87,8 @@ def main():
     for bp, name in names.items():
         series = collect(ladder, lambda row: row["cut"], "percent", lambda row, bp=bp: row["bp"] == bp)
         series["lines (ours)"] = collect(large, lambda row: "", "percent", lambda row, bp=bp: row["bp"] == bp)[""]
-        plot(f"{folder}/bp_ladder_{bp}.svg", f"{name}: the ladder and ours, float64, H200", "% of the copy roofline", series, 110)
+        plot(f"{folder}/bp_ladder_{bp}.svg", f"{name}: the ladder and ours, float64, H200", "% of the copy roofline",
+            series, 110)
     top = {"vector": 60, "float": 110, "plane": 75, "cg": 35}
     titles = {"vector": "Global vectors of three components, 20 million unknowns, float64, H200",
               "float": "Global vectors, 20 million unknowns, float32, H200",
@@ -94,12 +98,16 @@ def main():
         first = rows(f"{folder}/bp_{name}.csv")
         value = "gdofs_per_s" if name == "plane" else "gdofs"
         plot(f"{folder}/bp_{name}.svg", title, "GDoF/s",
-             collect(first, lambda row: f"factors {row['geometry']}" if name == "cg" else f"BP{int(row['bp']) + (name == 'vector')}", value,
+             collect(first,
+                 lambda row: f"factors {row['geometry']}" if name == "cg"
+                 else f"BP{int(row['bp']) + (name == 'vector')}", value,
                      lambda row: True), max(top[name], 1.05 * max(float(row[value]) for row in first)))
-    table = [row for row in rows(f"{folder}/bp_global.csv") if row["precision"] == "float64" and row["form"] == "global"]
+    table = [row for row in rows(f"{folder}/bp_global.csv")
+             if row["precision"] == "float64" and row["form"] == "global"]
     plain = [row for row in table if row["mass"] == ("1" if row["bp"] == "1" else "0")]
     plot(f"{folder}/bp_global.svg", "Global vectors, 20 million unknowns, float64, H200", "GDoF/s",
-         collect(plain, lambda row: f'BP{row["bp"]} {row["geometry"]}', "gdofs", lambda row: row["geometry"] != "affine"), 75)
+         collect(plain, lambda row: f'BP{row["bp"]} {row["geometry"]}', "gdofs",
+             lambda row: row["geometry"] != "affine"), 75)
 
 
 if __name__ == "__main__":

@@ -47,18 +47,25 @@ set xlabel "operations a byte of main memory (least traffic)"
 set title "One H200: main memory 4.29 TB/s, 33.4 and 63.9 TFLOP/s"
 set output "$folder/roofline_dram.svg"
 plot min(4292 * x, 33400) title "roof, float64" lc "black", min(4292 * x, 63900) title "roof, float32" lc "gray", \
-  "$work/operator_float64" title "operator, float64" pt 7 lc 1, "$work/operator_float32" title "operator, float32" pt 6 lc 1, \
-  "$work/sweep_float64" title "sweep in rows, float64" pt 5 lc 2, "$work/sweep_float32" title "sweep in rows, float32" pt 4 lc 2, \
-  "$work/conflict_free_double" title "conflict\\\\_free, float64" pt 9 lc 3, "$work/conflict_free_single" title "conflict\\\\_free, float32" pt 8 lc 3, \
+  "$work/operator_float64" title "operator, float64" pt 7 lc 1, "$work/operator_float32" title "operator, float32" pt \
+    6 lc 1, \
+  "$work/sweep_float64" title "sweep in rows, float64" pt 5 lc 2, "$work/sweep_float32" title \
+    "sweep in rows, float32" pt 4 lc 2, \
+  "$work/conflict_free_double" title "conflict\\\\_free, float64" pt 9 lc 3, "$work/conflict_free_single" title \
+    "conflict\\\\_free, float32" pt 8 lc 3, \
   "$work/even_odd_boundary_double" title "even\\\\_odd\\\\_boundary, float64" pt 11 lc 4, \
-  "$work/even_odd_boundary_single" title "even\\\\_odd\\\\_boundary, float32" pt 10 lc 4, "$work/tensor_double" title "tensor, float64" pt 13 lc 5
+  "$work/even_odd_boundary_single" title "even\\\\_odd\\\\_boundary, float32" pt 10 lc 4, "$work/tensor_double" title \
+    "tensor, float64" pt 13 lc 5
 set xrange [0.05:20]
 set xlabel "operations a byte of shared memory (operands of the contractions)"
 set title "One H200: shared memory 33.2 TB/s; float64 tensor cores 66.7 TFLOP/s"
 set output "$folder/roofline_shared.svg"
 plot min(33200 * x, 33400) title "roof, float64" lc "black", min(33200 * x, 63900) title "roof, float32" lc "gray", \
-  "$work/shared_conflict_free_double" title "conflict\\\\_free, float64" pt 9 lc 3, "$work/shared_conflict_free_single" title "conflict\\\\_free, float32" pt 8 lc 3, \
-  "$work/shared_lines_double" title "lines, float64" pt 7 lc 1, "$work/shared_lines_single" title "lines, float32" pt 6 lc 1, \
-  "$work/shared_even_odd_double" title "even\\\\_odd, float64" pt 11 lc 4, "$work/shared_even_odd_single" title "even\\\\_odd, float32" pt 10 lc 4, \
+  "$work/shared_conflict_free_double" title "conflict\\\\_free, float64" pt 9 lc 3, \
+    "$work/shared_conflict_free_single" title "conflict\\\\_free, float32" pt 8 lc 3, \
+  "$work/shared_lines_double" title "lines, float64" pt 7 lc 1, "$work/shared_lines_single" title "lines, float32" pt \
+    6 lc 1, \
+  "$work/shared_even_odd_double" title "even\\\\_odd, float64" pt 11 lc 4, "$work/shared_even_odd_single" title \
+    "even\\\\_odd, float32" pt 10 lc 4, \
   "$work/shared_tensor_double" title "tensor, float64" pt 13 lc 5
 G

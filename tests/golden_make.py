@@ -3,18 +3,18 @@
 
 Usage: golden_make.py PROGRAM > tests/data/golden.json
 
-The committed file was made by the program of commit c0337f0, the last before boxes and forests became kinds of one mesh
-(a Release build, 512 bits, p4est, HDF5 and hypre built in); rows with Chebyshev's smoother, and those of meshes of trees, when its
-polynomial became that of the fourth kind and full multigrid their start; 32 rows of boxes when odd numbers of cells and stretched
-cells got other coarse meshes, none of the others changed; those of odd numbers once more when their last cell stayed
-single. Make it again only for a change that means to change an
-answer, with the reason in the commit; `git diff` then shows the rows that changed. tests/golden_testing.h says how rows
-are compared.
+The committed file was made by the program of commit c0337f0, the last before boxes and forests became kinds of one
+mesh (a Release build, 512 bits, p4est, HDF5 and hypre built in); rows with Chebyshev's smoother, and those of
+meshes of trees, when its polynomial became that of the fourth kind and full multigrid their start; 32 rows of boxes
+when odd numbers of cells and stretched cells got other coarse meshes, none of the others changed; those of odd
+numbers once more when their last cell stayed single. Make it again only for a change that means to change an
+answer, with the reason in the commit; `git diff` then shows the rows that changed. tests/golden_testing.h says how
+rows are compared.
 
 A row that stands too close to a decision is refused, as its counts could differ by round-off: a residual beside the
-tolerance, or another count with two threads than with one. A row is one line: what is run (case, sets, options), what
-it needs of a build (needs), which round it belongs to (brief: the sanitizers' too; sweep: the slow one), then what the
-report said."""
+tolerance, or another count with two threads than with one. A row is one line: what is run (case, sets, options),
+what it needs of a build (needs), which round it belongs to (brief: the sanitizers' too; sweep: the slow one), then
+what the report said."""
 import json
 import os
 import subprocess
@@ -31,7 +31,8 @@ def row(name, case, *sets, options="", needs=(), sweep=False, brief=False, answe
 
     answer: how it is found may change; ties: cells of a symmetric mesh are equally good to refine."""
     flat = [one for given in sets for one in ([given] if isinstance(given, str) else given)]
-    flags = {key: True for key, value in (("sweep", sweep), ("brief", brief), ("answer", answer), ("ties", ties)) if value}
+    flags = {key: True for key, value in (("sweep", sweep), ("brief", brief), ("answer", answer), ("ties",
+        ties)) if value}
     ROWS.append({"name": name, "case": case, "sets": flat, "options": options, "needs": list(needs), **flags})
 
 
@@ -65,7 +66,8 @@ ODD_3D = "[6, 3, 4]"
 
 def files():
     """The cases of the repository as they are."""
-    for name in ("graded", "high-degree", "mixed-boundary", "odd-sizes", "poisson-cube", "poisson-square", "pure-neumann",
+    for name in ("graded", "high-degree", "mixed-boundary", "odd-sizes", "poisson-cube", "poisson-square",
+        "pure-neumann",
                  "variable-coefficient"):
         row(f"file {name}", name)
     for name in ("ball", "fichera", "l-shape", "periodic", "plate"):
@@ -81,7 +83,8 @@ def box_degrees():
         row(f"square odd p{degree}", "golden", box(f"[{cells + 1 - cells % 2}, 5]"), p, DOUBLE, REACTION)
         row(f"square variable p{degree}", "golden", box(cells + cells % 2), p, DOUBLE, VARIABLE, brief=degree == 3)
         if degree <= 10:
-            row(f"cube p{degree}", "golden", box("[4, 4, 4]" if degree < 7 else "[2, 2, 4]"), p, DOUBLE, brief=degree == 3)
+            row(f"cube p{degree}", "golden", box("[4, 4, 4]" if degree < 7 else "[2, 2, 4]"), p, DOUBLE,
+                brief=degree == 3)
             row(f"cube odd p{degree}", "golden", box(ODD_3D if degree < 7 else "[2, 3, 2]"), p)
             row(f"cube variable p{degree}", "golden", box("[4, 2, 3]"), p, VARIABLE, sweep=degree > 6)
             row(f"cube variable double p{degree}", "golden", box("[4, 2, 3]"), p, VARIABLE, DOUBLE, sweep=True)
@@ -112,7 +115,8 @@ def box_solvers():
         for tolerance in ("1e-3", "1e-6"):
             row(f"precision {precision} {tolerance}", "golden", box("[16, 16]"),
                 solver(precision=precision, tolerance=tolerance, method="vcycle"), brief=tolerance == "1e-6")
-    row("neumann variable", "pure-neumann", "data.a=1 + x/2", "data.exact=null", "data.f=x - 0.5", "mesh.box.cells=[8, 6]", DOUBLE)
+    row("neumann variable", "pure-neumann", "data.a=1 + x/2", "data.exact=null", "data.f=x - 0.5",
+        "mesh.box.cells=[8, 6]", DOUBLE)
     row("precision double 1e-12", "golden", box("[8, 4, 4]"), solver(tolerance="1e-12", method="cg"), DOUBLE)
 
 
@@ -122,8 +126,10 @@ def box_shapes():
         p = f"solver.precision={precision}"
         row(f"graded 2D {precision}", "golden",
             box("[12, 8]", spacing="{x: s*s, y: [0, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 1]}"), p)
-        row(f"graded 3D {precision}", "golden", box("[6, 4, 4]", spacing='{z: "s + 0.1*sin(2*pi*s)"}'), p, "space.degree=3")
-        row(f"graded variable {precision}", "golden", box("[4, 4, 6]", spacing="{x: s*s}"), p, VARIABLE, "space.degree=2")
+        row(f"graded 3D {precision}", "golden", box("[6, 4, 4]", spacing='{z: "s + 0.1*sin(2*pi*s)"}'), p,
+            "space.degree=3")
+        row(f"graded variable {precision}", "golden", box("[4, 4, 6]", spacing="{x: s*s}"), p, VARIABLE,
+            "space.degree=2")
         row(f"stretched {precision}", "golden", box("[16, 8]", lower="[-1, 0]", upper="[1, 0.25]"), p)
         for degree in (1, 2, 5):
             row(f"mixed-boundary p{degree} {precision}", "mixed-boundary", "mesh.box.cells=[4, 6, 2]", p,
@@ -148,7 +154,8 @@ def forest_domains():
                    f"space.degree={degree}", DOUBLE, sweep=degree > 4)
     for dim, refine in ((2, 2), (3, 1)):
         forest(f"l_shape {dim}D", "golden", "mesh={l_shape: {dim: %d}, refine: %d}" % (dim, refine))
-        forest(f"channel {dim}D", "golden", "mesh={channel: {dim: %d}, refine: %d}" % (dim, refine - 1), "space.degree=2")
+        forest(f"channel {dim}D", "golden", "mesh={channel: {dim: %d}, refine: %d}" % (dim, refine - 1),
+            "space.degree=2")
     forest("fichera", "golden", "mesh={fichera: {dim: 3}, refine: 1}", "space.degree=3", DOUBLE)
     for degree in (1, 2, 3, 4):
         forest(f"geometry_degree {degree}", "golden", shell % (2, 2, f", geometry_degree: {degree}"), DOUBLE)
@@ -160,7 +167,8 @@ def forest_domains():
     for where in ("x", "xy", "y"):
         forest(f"periodic {where}", "periodic", f"mesh.box.periodic={where}", "data.c=1", DOUBLE,
                "data.f=sin(2*pi*x)*(1 + cos(2*pi*y))", "data.exact=null")
-    forest("periodic 3D", "periodic", "mesh={box: {cells: [4, 2, 3], periodic: xz}, refine_where: 0.3 - y}", "space.degree=2")
+    forest("periodic 3D", "periodic", "mesh={box: {cells: [4, 2, 3], periodic: xz}, refine_where: 0.3 - y}",
+        "space.degree=2")
 
 
 def forest_solvers():
@@ -172,7 +180,8 @@ def forest_solvers():
                 choice = solver(method=method, smoother=smoother, max_iterations=10)
                 forest(f"ball{data} {method} {smoother}", "golden", mesh, sets, choice, "space.degree=3", DOUBLE,
                        brief=method == "cg" and data == "")
-                forest(f"ball{data} {method} {smoother} mixed", "golden", mesh, sets, choice, "space.degree=3", sweep=True)
+                forest(f"ball{data} {method} {smoother} mixed", "golden", mesh, sets, choice, "space.degree=3",
+                    sweep=True)
     for coarsening in ("mesh", "degree"):
         for coarse in ("direct", "amg", "cg"):
             for precision in ("double", "mixed"):
@@ -182,7 +191,8 @@ def forest_solvers():
         forest(f"coarsening {coarsening} 3D hanging", "golden", "space.degree=4", f"solver.coarsening={coarsening}",
                "mesh={ball: {}, refine: 1, refine_where: x - 0.4}", DOUBLE)
     for pre, post in ((1, 1), (2, 1), (3, 3)):
-        forest(f"sweeps {pre} {post}", "golden", mesh, DOUBLE, solver(pre_smoothing=pre, post_smoothing=post, method="vcycle"))
+        forest(f"sweeps {pre} {post}", "golden", mesh, DOUBLE, solver(pre_smoothing=pre, post_smoothing=post,
+            method="vcycle"))
     for precision in ("mixed", "double", "single"):
         forest(f"ball precision {precision}", "golden", mesh, solver(precision=precision, tolerance="1e-5"), brief=True)
     stretched = "mesh={box: {cells: [8, 8], upper: [1, 0.05]}, refine: 1, refine_where: -1}"
@@ -208,7 +218,8 @@ def forest_data():
         forest(f"shell reaction {precision}", "golden", 'mesh={shell: {}, refine: 1}', REACTION, "space.degree=3", p)
         forest(f"ball robin {precision}", "golden", "mesh={ball: {dim: 2}, refine: 2}", VARIABLE, p,
                "boundary.surface={robin: {alpha: 2, g: 1 + x}}", "boundary.all=null")
-        forest(f"ball neumann {precision}", "golden", "mesh={ball: {dim: 2}, refine: 2}", p, "data.f=x", "data.exact=null",
+        forest(f"ball neumann {precision}", "golden", "mesh={ball: {dim: 2}, refine: 2}", p, "data.f=x",
+            "data.exact=null",
                "boundary={all: {neumann: 0}}")
     # The same space and the same answer whether such a box is of trees or not.
     forest("refined box", "golden", "mesh={box: {dim: 2, cells: 4}, refine: 2}", "solver.tolerance=1e-11", DOUBLE,
@@ -224,26 +235,32 @@ def adaptive():
                    "mesh={l_shape: {}, refine: 1}", f"adapt.marking={marking}", steps(6), brief=degree == 2)
     forest("l_shape residual mixed", "golden", f, "mesh={l_shape: {}, refine: 1}", steps(6), "space.degree=2")
     forest("ball 2D residual exact", "golden", "mesh={ball: {dim: 2}, refine: 1}", "space.degree=2", steps(5))
-    forest("fichera residual", "golden", f, "mesh={fichera: {}}", "data.f=exp(x)*(1 + y/3 - z/4)", "space.degree=2", steps(4))
+    forest("fichera residual", "golden", f, "mesh={fichera: {}}", "data.f=exp(x)*(1 + y/3 - z/4)", "space.degree=2",
+        steps(4))
     forest("shell 3D residual", "golden", "mesh={shell: {}}", "space.degree=2", steps(3), DOUBLE)
     forest("box residual", "golden", box("[3, 2]"), steps(5), "space.degree=2", DOUBLE)
     forest("box 3D residual", "golden", box("[3, 2, 2]"), steps(3), "space.degree=2", DOUBLE, f,
            "data.f=exp(3*x)*(1 + y/3 - z/5)")
-    forest("periodic residual", "periodic", "mesh.refine_where=null", "data.f=exp(sin(2*pi*x + 0.3))*(1 + y)", "data.exact=null",
+    forest("periodic residual", "periodic", "mesh.refine_where=null", "data.f=exp(sin(2*pi*x + 0.3))*(1 + y)",
+        "data.exact=null",
            steps(4), "space.degree=2", DOUBLE)
     for coarsening in ("mesh", "degree"):
         for method in ("cg", "fmg", "gmres"):
-            forest(f"adapt {method} {coarsening}", "golden", f, "data.f=exp(x)*(1 + y/4)", "mesh={l_shape: {}, refine: 1}",
+            forest(f"adapt {method} {coarsening}", "golden", f, "data.f=exp(x)*(1 + y/4)",
+                "mesh={l_shape: {}, refine: 1}",
                    "space.degree=4", DOUBLE, steps(5), solver(method=method, coarsening=coarsening))
     forest("adapt cell_patch", "golden", f, "mesh={l_shape: {}, refine: 1}", "space.degree=4", DOUBLE, steps(5),
            "solver.smoother=cell_patch")
     dwr = "adapt={estimator: dwr, goal: {%s}}"
-    forest("dwr point", "golden", f, "mesh={l_shape: {}, refine: 1}", "space.degree=2", dwr % "point: [-0.3, 0.4]", steps(5), DOUBLE)
-    forest("dwr point 3D", "golden", f, "mesh={fichera: {}}", "space.degree=1", dwr % "point: [-0.3, 0.4, -0.6]", steps(3), DOUBLE)
+    forest("dwr point", "golden", f, "mesh={l_shape: {}, refine: 1}", "space.degree=2", dwr % "point: [-0.3, 0.4]",
+        steps(5), DOUBLE)
+    forest("dwr point 3D", "golden", f, "mesh={fichera: {}}", "space.degree=1", dwr % "point: [-0.3, 0.4, -0.6]",
+        steps(3), DOUBLE)
     # f = y, as plate, hole and goal are symmetric.
     forest("dwr mean", "plate", "data.f=y", "space.degree=2", steps(6), DOUBLE, brief=True)
     forest("dwr mean p4", "plate", "data.f=y", "space.degree=4", steps(4))
-    forest("dwr fraction", "plate", "data.f=y", "space.degree=3", steps(4), "adapt.marking=fraction", "adapt.fraction=0.3", DOUBLE)
+    forest("dwr fraction", "plate", "data.f=y", "space.degree=3", steps(4), "adapt.marking=fraction",
+        "adapt.fraction=0.3", DOUBLE)
     forest("max_dofs", "golden", f, "mesh={l_shape: {}, refine: 1}", steps(20), "adapt.max_dofs=900", DOUBLE)
     forest("tolerance", "golden", f, "mesh={l_shape: {}, refine: 1}", "adapt={tolerance: 0.02}", DOUBLE)
     forest("checkpoint", "golden", f, "mesh={l_shape: {}, refine: 1}", "space.degree=2", steps(3), DOUBLE,
@@ -255,7 +272,8 @@ def adaptive():
 def emulator():
     """Kernels in the emulator: compiled once a machine, some seconds each, so the most in the slow round."""
     def case(name, base, *sets, first=False, forest=False):
-        row(f"emulator {name}", base, *sets, options="--device emulator", needs=["emulator"] + ["p4est"] * forest, sweep=not first)
+        row(f"emulator {name}", base, *sets, options="--device emulator", needs=["emulator"] + ["p4est"] * forest,
+            sweep=not first)
     case("square", "golden", "space.degree=3", first=True)
     case("cube", "golden", box("[4, 4, 2]"), "space.degree=2", DOUBLE)
     case("odd", "golden", box("[5, 3]"), "space.degree=4", REACTION, DOUBLE, "solver.tolerance=2e-10")
@@ -266,13 +284,15 @@ def emulator():
         case(smoother, "golden", box("[4, 4]"), "space.degree=2", solver(smoother=smoother, method="cg"), DOUBLE)
     for method in METHODS:
         case(method, "golden", box("[8, 4]"), "space.degree=3", solver(method=method))
-    case("ball", "golden", "mesh={ball: {dim: 2}, refine: 1, refine_where: x - 0.4}", "space.degree=2", DOUBLE, first=True,
+    case("ball", "golden", "mesh={ball: {dim: 2}, refine: 1, refine_where: x - 0.4}", "space.degree=2", DOUBLE,
+        first=True,
          forest=True)
     case("ball 3D", "golden", "mesh={ball: {}, refine: 1, refine_where: x - 0.6}", "space.degree=2", forest=True)
     case("periodic", "periodic", "mesh.box.cells=[4, 4]", "space.degree=2", DOUBLE, forest=True)
     case("plate", "plate", steps(2), "space.degree=1", forest=True)
     case("l_shape", "golden", "mesh={l_shape: {}, refine: 1}", "space.degree=2", steps(3), DOUBLE, forest=True)
-    case("degree first", "golden", "mesh={l_shape: {}, refine: 1}", "space.degree=4", DOUBLE, "solver.coarsening=degree",
+    case("degree first", "golden", "mesh={l_shape: {}, refine: 1}", "space.degree=4", DOUBLE,
+        "solver.coarsening=degree",
          "solver.smoother=cell_patch", forest=True)
 
 
@@ -283,7 +303,8 @@ def answer(program, one, folder, threads):
     for text in one["sets"]:
         command += ["--set", text]
     command += one["options"].split()
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env={**os.environ, "OMP_WAIT_POLICY": "passive"})
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env={**os.environ,
+        "OMP_WAIT_POLICY": "passive"})
     if done.returncode not in (0, 1):
         raise SystemExit(f"{one['name']}: exit status {done.returncode}: {done.stderr}{' '.join(command)}")
     return done.returncode, json.loads(done.stdout)
@@ -327,7 +348,8 @@ def check(one, first, second):
 
 
 def main():
-    for make in (files, box_degrees, box_solvers, box_shapes, forest_domains, forest_solvers, forest_data, adaptive, emulator):
+    for make in (files, box_degrees, box_solvers, box_shapes, forest_domains, forest_solvers, forest_data, adaptive,
+        emulator):
         make()
     names = [one["name"] for one in ROWS]
     assert len(set(names)) == len(names), "two rows of one name"

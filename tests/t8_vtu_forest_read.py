@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Run: ctest -R t8_vtu_forest_read. VTK reads the files of `t8_vtu_forest write`: the cells fill the unit box, levels and fields of cells are
-there, and at random points of all cells, hanging or not, u is its formula. Ends with 77 where VTK or forests are missing."""
+"""Run: ctest -R t8_vtu_forest_read. VTK reads the files of `t8_vtu_forest write`: the cells fill the unit box, levels
+and fields of cells are there, and at random points of all cells, hanging or not, u is its formula. Ends with 77
+where VTK or forests are missing."""
 import math
 import os
 import random

@@ -1,5 +1,5 @@
-"""Run: ctest -R t9_meshio. The lines of docs/meshes.md that convert meshes by meshio: t9_meshio.py TESSERA. A cube of hexahedra in
-each format becomes a Gmsh file, whose volume the program tells. 77 (skipped) without meshio."""
+"""Run: ctest -R t9_meshio. The lines of docs/meshes.md that convert meshes by meshio: t9_meshio.py TESSERA. A cube of
+hexahedra in each format becomes a Gmsh file, whose volume the program tells. 77 (skipped) without meshio."""
 import os
 import re
 import subprocess
@@ -24,7 +24,8 @@ def cube():
         return x + (CELLS + 1) * (y + (CELLS + 1) * z)
 
     corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]
-    cells = [[at(x + a, y + b, z + c) for a, b, c in corners] for z in range(CELLS) for y in range(CELLS) for x in range(CELLS)]
+    cells = [[at(x + a, y + b, z + c) for a, b,
+        c in corners] for z in range(CELLS) for y in range(CELLS) for x in range(CELLS)]
     return meshio.Mesh(points, [("hexahedron", numpy.array(cells))])
 
 
@@ -49,7 +50,8 @@ def main():
             with open("case.yaml", "w", encoding="utf-8") as case:
                 case.write(f"problem: poisson\nmesh: {{file: {target}}}\nboundary: {{all: {{dirichlet: 0}}}}\n"
                            "output: {values: {volume: {integral: domain, of: 1}}}\n")
-            run = subprocess.run([program, "solve", "case.yaml", "--device", "cpu"], capture_output=True, text=True, check=False)
+            run = subprocess.run([program, "solve", "case.yaml", "--device", "cpu"], capture_output=True, text=True,
+                check=False)
             if run.returncode == 3:
                 print("no p4est in this build")
                 return 77

@@ -17,7 +17,8 @@ for file in "$build"/libtessera.so.? "$build"/libtessera_internal.so "$out"/bin/
 done | sort -u | while read -r library; do cp -L "$library" "$out/lib/"; done
 # Open MPI finds its plugins by folders that the run script names; those of networks and schedulers stay behind.
 if ls "$out"/lib/libmpi.so* >/dev/null 2>&1 && command -v ompi_info >/dev/null; then
-  plugins=$(ompi_info --path pkglibdir --parsable | cut -d: -f3) data=$(ompi_info --path pkgdatadir --parsable | cut -d: -f3)
+  plugins=$(ompi_info --path pkglibdir --parsable | cut -d: -f3) data=$(ompi_info --path pkgdatadir --parsable | cut \
+    -d: -f3)
   mkdir -p "$out/lib/openmpi3" "$out/share"
   for plugin in "$plugins"/mca_*.so; do
     case $(basename "$plugin") in
@@ -39,7 +40,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 if [ -d "$here/lib/openmpi3" ]; then
-  export OPAL_PREFIX="$here" OPAL_LIBDIR="$here/lib" OPAL_PKGLIBDIR="$here/lib/openmpi3" OPAL_PKGDATADIR="$here/share/openmpi"
+  export OPAL_PREFIX="$here" OPAL_LIBDIR="$here/lib" OPAL_PKGLIBDIR="$here/lib/openmpi3" \
+    OPAL_PKGDATADIR="$here/share/openmpi"
   export OMPI_MCA_mca_base_component_show_load_errors=0 OMPI_MCA_btl=self OMPI_MCA_ess_singleton_isolated=1
 fi
 program=$1

@@ -70,7 +70,8 @@ rows() {
 # tables NAME...: their CSV from the rows.
 tables() {
   for name in "$@"; do
-    [ -s "$out/$name.rows" ] && { echo "$head | $(awk '!seen[$0]++' "$out/$name.commands" | paste -sd';')"; cat "$out/$name.rows"; } >"$out/$name.csv"
+    [ -s "$out/$name.rows" ] && { echo "$head | $(awk '!seen[$0]++' "$out/$name.commands" | paste -sd';')"; cat \
+      "$out/$name.rows"; } >"$out/$name.csv"
     rm -f "$out/$name.rows" "$out/$name.commands"
   done
 }
@@ -146,7 +147,8 @@ if [ "${1:-}" = one ]; then
 fi
 
 if begin check 240; then
-  pieces | awk '{ for (i = 2; i <= NF; i++) print $1, $i }' | xargs -P "${CHECK_JOBS:-14}" -n 2 "$0" "$out" one | tee "$out/check.txt"
+  pieces | awk '{ for (i = 2; i <= NF; i++) print $1, $i }' | xargs -P "${CHECK_JOBS:-14}" -n 2 "$0" "$out" one | tee \
+    "$out/check.txt"
 fi
 
 if begin sanitize 330; then
@@ -170,7 +172,8 @@ if begin solve 180; then
       case "$problem $how" in "7 208 double fmg" | "7 208 mixed gmres" | "7 208 mixed cg") continue ;; esac
       # shellcheck disable=SC2086
       set -- $problem $how
-      rows solve bench_solve --degree "$1" --cells "$2" --precision "$3" --method "$4" --repeat "$([ "$2" -lt 64 ] && echo 15 || echo 3)" --csv
+      rows solve bench_solve --degree "$1" --cells "$2" --precision "$3" --method "$4" --repeat \
+        "$([ "$2" -lt 64 ] && echo 15 || echo 3)" --csv
     done
   done
   as=""
@@ -191,9 +194,11 @@ fi
 # The most telling first. Kernels are compiled before, side by side, by the device that only compiles.
 if begin bp 300; then
   target=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .)
-  for what in "--form global" "--form element --mass" "--form global --geometry vertices" "--form global --bp 3,5 --mass"; do
+  for what in "--form global" "--form element --mass" "--form global --geometry vertices" \
+    "--form global --bp 3,5 --mass"; do
     for degree in 8 7 6 5 4 3 2 1 15 14 13 12 11 10 9; do echo "$what --degrees $degree"; done
-  done | within xargs -P "${CHECK_JOBS:-14}" -I{} sh -c "'$here/run' bench_mapped --device nvrtc:$target {}" >"$out/bp.log" 2>&1
+  done | within xargs -P "${CHECK_JOBS:-14}" -I{} sh -c "'$here/run' bench_mapped --device nvrtc:$target {}" \
+    >"$out/bp.log" 2>&1
   rows bp_global bench_mapped --form global --degrees 1-8 --csv
   rows bp_global bench_mapped --form global --geometry vertices --degrees 1-8 --csv
   rows bp_global bench_mapped --form global --bp 3,5 --mass --degrees 1-8 --csv
@@ -209,7 +214,8 @@ if begin bp 300; then
   rows bp_global bench_mapped --form global --geometry affine --degrees 1-8 --csv
   rows bp_global bench_mapped --form global --geometry vertices --degrees 9-15 --csv
   rows bp_global bench_mapped --form global --colours --degrees 1-8 --csv
-  for rung in global shared registers constant padded unrolled barriers symmetric split cube cube_unrolled cube_factors \
+  for rung in global shared registers constant padded unrolled barriers symmetric split cube cube_unrolled \
+    cube_factors \
     cube_registers cube_shared cube_arrays; do
     rows bp_ladder bench_mapped --mass --form element --degrees 1-15 --variant $rung --csv
   done
@@ -217,10 +223,12 @@ if begin bp 300; then
 fi
 
 if begin adaptive 270; then # degree 1: fewer unknowns, whose cells are many
-  as="tessera bench adaptive --device cuda --dim D --degree K --dofs ${ADAPTIVE_DOFS:-1e7} (degree 1: 2e6) --seconds 0.2"
+  as="tessera bench adaptive --device cuda --dim D --degree K --dofs ${ADAPTIVE_DOFS:-1e7} (degree 1: 2e6)"
+  as="$as --seconds 0.2"
   for dim in 3 2; do
     for degree in 3 4 2 5 7 6 8; do
-      rows adaptive tessera bench adaptive --device cuda --dim $dim --degree $degree --dofs "${ADAPTIVE_DOFS:-1e7}" --seconds 0.2 --csv
+      rows adaptive tessera bench adaptive --device cuda --dim $dim --degree $degree --dofs "${ADAPTIVE_DOFS:-1e7}" \
+        --seconds 0.2 --csv
     done
     rows adaptive tessera bench adaptive --device cuda --dim $dim --degree 1 --dofs 2e6 --seconds 0.2 --csv
   done
@@ -229,7 +237,8 @@ if begin adaptive 270; then # degree 1: fewer unknowns, whose cells are many
     for patches in off on; do
       # shellcheck disable=SC2086
       set -- $problem
-      rows patches bench_forest_solve --device cuda --domain box --aspect 10 --dim "$1" --degree "$2" --base "$3" --depth 0 --most 3e7 --patches $patches --csv
+      rows patches bench_forest_solve --device cuda --domain box --aspect 10 --dim "$1" --degree "$2" --base "$3" \
+        --depth 0 --most 3e7 --patches $patches --csv
     done
   done
   as="bench_cell_patch --device cuda --dim D --degree K --dofs 1e7 (degree 1: 2e6) --precision P --sums S"
@@ -238,7 +247,8 @@ if begin adaptive 270; then # degree 1: fewer unknowns, whose cells are many
       for sums in ordered atomics; do
         # shellcheck disable=SC2086
         set -- $problem
-        rows cell_patch bench_cell_patch --device cuda --dim "$1" --degree "$2" --dofs "$([ "$2" = 1 ] && echo 2e6 || echo 1e7)" --precision $precision --sums $sums --csv
+        rows cell_patch bench_cell_patch --device cuda --dim "$1" --degree "$2" --dofs \
+          "$([ "$2" = 1 ] && echo 2e6 || echo 1e7)" --precision $precision --sums $sums --csv
       done
     done
   done
@@ -249,17 +259,20 @@ fi
 # process CASE: seconds of a whole process, and what it tells of itself, as a row
 process() {
   start=$(date +%s%N)
-  within "$here/run" tessera solve "$cases/$1.yaml" --device cuda --verbose --json "$out/start.json" >"$out/start.log" 2>&1 || fail "solve $1"
+  within "$here/run" tessera solve "$cases/$1.yaml" --device cuda --verbose --json "$out/start.json" \
+    >"$out/start.log" 2>&1 || fail "solve $1"
   end=$(date +%s%N)
   number() { grep -oE "\"$1\":[[:space:]]*[0-9][0-9.e+-]*" "$out/start.json" | head -1 | grep -oE "[0-9.e+-]+$"; }
-  printf '%s,%s,%s,%s,%s,%s,%s\n' "$1" "$2" "$(awk "BEGIN { printf \"%.3f\", ($end - $start) / 1e9 }")" "$(grep -c '^compiled' "$out/start.log")" \
+  printf '%s,%s,%s,%s,%s,%s,%s\n' "$1" "$2" "$(awk "BEGIN { printf \"%.3f\", ($end - $start) / 1e9 }")" \
+    "$(grep -c '^compiled' "$out/start.log")" \
     "$(number setup)" "$(number solve)" "$(number errors)"
 }
 
 if begin start 90; then
   cases=$here/cases
   {
-    echo "$head | tessera solve cases/CASE.yaml --device cuda --verbose, the process from start to end; bare: bench_start, that with --keep"
+    echo "$head | tessera solve cases/CASE.yaml --device cuda --verbose, the process from start to end;" \
+      "bare: bench_start, that with --keep"
     echo "case,cache,process_s,programs_compiled,setup_s,solve_s,errors_s"
     for _ in 1 2 3 4 5; do
       for how in "" --keep; do
@@ -286,18 +299,27 @@ fi
 if begin ladder 60; then
   as="tessera bench smoother --device cuda --variant all --degree K --dofs ${LADDER_DOFS:-3e7}"
   for degree in 4 7 3 2 5 8 6 1; do
-    rows ladder tessera bench smoother --device cuda --variant all --degree $degree --dofs "${LADDER_DOFS:-3e7}" --seconds 0.03 --csv
+    rows ladder tessera bench smoother --device cuda --variant all --degree $degree --dofs "${LADDER_DOFS:-3e7}" \
+      --seconds 0.03 --csv
   done
   as=""
   tables ladder
 fi
 
 if command -v ncu >/dev/null && begin profile 300; then
+  metrics=gpu__time_duration.sum,dram__bytes.sum,dram__throughput.avg.pct_of_peak_sustained_elapsed
+  metrics=$metrics,sm__inst_issued.avg.pct_of_peak_sustained_active
+  metrics=$metrics,sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active
+  metrics=$metrics,sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active
+  metrics=$metrics,l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed
+  metrics=$metrics,sm__warps_active.avg.pct_of_peak_sustained_active
+  metrics=$metrics,l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum
   for k in 1 2 3 4 5 6 7 8; do
     for precision in double float; do
-      LD_LIBRARY_PATH=$here/lib within ncu --clock-control none --csv --page raw -k 'regex:tesk_(laplace|patch)' -s 2 -c 1 --metrics \
-        gpu__time_duration.sum,dram__bytes.sum,dram__throughput.avg.pct_of_peak_sustained_elapsed,sm__inst_issued.avg.pct_of_peak_sustained_active,sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active,sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active,l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed,sm__warps_active.avg.pct_of_peak_sustained_active,l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum \
-        "$here/bin/bench_kernels" --no-check --what smoother --degrees $k --precision $precision --dofs 6e7 >"$out/profile-$k-$precision.csv" 2>&1
+      LD_LIBRARY_PATH=$here/lib within ncu --clock-control none --csv --page raw -k 'regex:tesk_(laplace|patch)' -s 2 \
+        -c 1 --metrics "$metrics" \
+        "$here/bin/bench_kernels" --no-check --what smoother --degrees $k --precision $precision --dofs 6e7 \
+          >"$out/profile-$k-$precision.csv" 2>&1
     done
   done
 fi

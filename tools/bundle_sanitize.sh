@@ -38,9 +38,11 @@ t5_patch_ladder 3 2 4 1 7 8
 t5_saddle_kernels 2 1 3 4
 t5_rt_convection_kernels 3 2 1 4
 t7_rt_flow_device -
-t9_devices fichera l-shape:1 variable-coefficient poisson-cube l-shape:2 l-shape:3 l-shape:4 poisson-square pure-neumann plate
+t9_devices fichera l-shape:1 variable-coefficient poisson-cube l-shape:2 l-shape:3 l-shape:4
+t9_devices poisson-square pure-neumann plate
 t9_devices stokes-cavity stokes-channel
-t7_device_solve gmres conjugate_gradients restarted_gmres_is_the_hosts lent_memory_changes_nothing multigrid_alone pure_neumann cell_patches
+t7_device_solve gmres conjugate_gradients restarted_gmres_is_the_hosts lent_memory_changes_nothing multigrid_alone
+t7_device_solve pure_neumann cell_patches
 t7_scale -
 t7_time -
 t7_time_device -
@@ -83,7 +85,8 @@ list() { # lines "TOOL TEST DEGREES", round by round; memcheck comes first and l
   done
 }
 
-findings() { cat "$@" | grep -cE '^========= *(Error: |Warning: |Invalid|Uninitialized|Barrier|Race|Program hit|Address)'; }
+findings() { cat "$@" | grep -cE \
+  '^========= *(Error: |Warning: |Invalid|Uninitialized|Barrier|Race|Program hit|Address)'; }
 
 # follow TOOL PROGRAM [argument]...: the program under the tool. Of cuSPARSE's own kernels racecheck tells hazards:
 # they are left out.
@@ -114,7 +117,8 @@ one() {
   [ "$left" -gt "$seconds" ] || seconds=$left
   case $2 in
     t9*) # the processes that it starts are followed, one by one
-      TESSERA_TEST_PROGRAM="$0 $out program $1" SANITIZE_LOG="$log.%p" timeout -k 3 "$seconds" "$here/run" "$2" >"$log" 2>&1
+      TESSERA_TEST_PROGRAM="$0 $out program $1" SANITIZE_LOG="$log.%p" timeout -k 3 "$seconds" "$here/run" "$2" \
+        >"$log" 2>&1
       ;;
     *) timeout -k 3 "$seconds" "$0" "$out" follow "$1" "$2" >"$log" 2>&1 ;;
   esac
@@ -162,7 +166,8 @@ if ! command -v compute-sanitizer > /dev/null; then
 fi
 gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2> /dev/null | head -1 | tr ',' ' ')
 {
-  echo "# $gpu | tessera $(cat "$here/commit" 2> /dev/null) | $(date -u +%Y-%m-%d) | compute-sanitizer, brief lists of cases, ${SANITIZE_JOBS:-14} runs side by side, at most ${SANITIZE_SECONDS:-60} s each"
+  echo "# $gpu | tessera $(cat "$here/commit" 2> /dev/null) | $(date -u +%Y-%m-%d) | compute-sanitizer, brief lists" \
+    "of cases, ${SANITIZE_JOBS:-14} runs side by side, at most ${SANITIZE_SECONDS:-60} s each"
   list | xargs -P "${SANITIZE_JOBS:-14}" -n 3 "$0" "$out" one
   tell_not_reached
 } | tee "$out/sanitize.txt"

@@ -15,7 +15,8 @@ if [ "${1-}" = --fix ]; then
   files | xargs -0 "$formatter" -i
   exit
 fi
-faults=$(files | xargs -0 "$formatter" --dry-run 2>&1 | sed -n 's/: warning: code should be.*//p' | awk -F: '!seen[$1]++')
+faults=$(files | xargs -0 "$formatter" --dry-run 2>&1 | sed -n 's/: warning: code should be.*//p' | awk -F: \
+  '!seen[$1]++')
 [ -n "$faults" ] || exit 0
 printf 'not formatted, first at:\n%s\nto mend it: tools/check_format.sh --fix\n' "$faults"
 exit 1

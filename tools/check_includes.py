@@ -7,15 +7,15 @@
 - A public header includes only public headers and system headers.
 - The program (cli/) and the examples include public headers, system headers and files of their own folder.
 - Header guards are TESSERA_<NAME>_H (public), TESI_<NAME>_H or TESI_<FOLDER>_<NAME>_H (private; TESK_ in src/kernels/),
-  <NAME> from the file's name, each used once. Bodies that are included several times have none: they are named *_body.h, or say in
-  their first lines what they are "included with".
+  <NAME> from the file's name, each used once. Bodies that are included several times have none: they
+  are named *_body.h, or say in their first lines what they are "included with".
 Prints one line a violation; the exit status is 1 when there are any."""
 import re
 import sys
 from pathlib import Path
 
-ORDER = ("base parallel device kernels basis tensor mesh geometry space functional operator smoother transfer multigrid krylov "
-         "time problem io").split()
+ORDER = ("base parallel device kernels basis tensor mesh geometry space functional operator smoother transfer "
+         "multigrid krylov time problem io").split()
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 SOURCES = {".c", ".h", ".cu"}
 

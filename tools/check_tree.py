@@ -44,7 +44,8 @@ def files(root):
         listing = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True,
                                  text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
-        inside = (path for path in root.rglob("*") if not re.match(r"build|dist|\.git$", path.relative_to(root).parts[0]))
+        inside = (path for path in root.rglob("*")
+                  if not re.match(r"build|dist|\.git$", path.relative_to(root).parts[0]))
         return [path for path in inside if path.is_file()]
     return [root / name for name in listing.stdout.splitlines() if (root / name).is_file()]
 
@@ -70,7 +71,7 @@ def check_columns(name, path, lines):
             code ^= line.lstrip().startswith("```")
             if code or line.startswith(("|", "    ")) or " " not in line[:MAX_COLUMNS] or "](" in line:
                 continue
-        elif path.suffix not in {".c", ".h", ".cu"}:
+        elif path.suffix not in SOURCES:
             continue
         if len(line) > MAX_COLUMNS:
             yield f"{name}:{number}: {len(line)} columns, at most {MAX_COLUMNS}"

@@ -44,7 +44,8 @@ has_candidate() { apt-cache policy "$1" 2>/dev/null | grep -q '^ *Candidate: [^(
 apt_quietly() {
   local log
   log=$(mktemp)
-  if as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 "$@" >"$log" 2>&1 </dev/null; then
+  if as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 "$@" >"$log" 2>&1 \
+    </dev/null; then
     rm -f "$log"
   else
     tail -n 15 "$log" >&2

@@ -8,18 +8,23 @@ more_steps=(slow kernels_all fuzz fresh)
 
 describe() {
   case $1 in
-  tree) say "include order, header guards, file lengths, words of unfinished work; and that these checkers find planted faults" ;;
+  tree) say \
+    "include order, guards, lengths of files, words of unfinished work; these checkers find planted faults" ;;
   format) say "clang-format 14" ;;
   scripts) say "shellcheck of the shell scripts" ;;
   docs) say "man pages (mandoc), which know the program's options, and the comments of the public headers (doxygen)" ;;
   gcc) say "gcc, Release, warnings are errors, all tests but the slow ones" ;;
   slow) say "the slow tests of that build: long sweeps; not part of the default round" ;;
-  kernels) say "kernels of degree 4 compile for sm_80, sm_90, sm_100 (NVRTC); registers, and no spills where none are promised" ;;
-  kernels_all) say "the same for every degree, with the table in build-check/kernels.csv; not part of the default round" ;;
+  kernels) say \
+    "kernels of degree 4 compile for sm_80, sm_90, sm_100 (NVRTC); registers, and no spills where none are promised" ;;
+  kernels_all) say \
+    "the same for every degree, with the table in build-check/kernels.csv; not part of the default round" ;;
   clang) say "clang, Release, warnings are errors, quick tests" ;;
-  sanitize) say "address, leak and undefined-behaviour sanitizers: they find planted faults, and pass the quick tests" ;;
+  sanitize) say \
+    "address, leak and undefined-behaviour sanitizers: they find planted faults, and pass the quick tests" ;;
   threads) say "thread sanitizer: finds a planted race, passes clean loops and the tests labelled threads" ;;
-  install) say "install into a prefix; examples through pkg-config and find_package; every public header alone in C and C++" ;;
+  install) say \
+    "install into a prefix; examples through pkg-config and find_package; every public header alone in C and C++" ;;
   fuzz) say "libFuzzer on the parsers, FUZZ_SECONDS (default 60) each; not part of the default round" ;;
   fresh) say "./run on a minimal Debian 12 in a folder (root, debootstrap, network); not part of the default round" ;;
   esac

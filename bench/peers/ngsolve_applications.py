@@ -4,10 +4,10 @@
 ngsolve_applications.py THREADS transport METHOD:DEGREE:CELLS:STEPS...     METHOD: be (backward Euler), cn
 ngsolve_applications.py THREADS elasticity DEGREE:CELLS...
 
-Transport: Q_k on squares; the matrix of a step is constant and factorized once (UMFPACK), which for these sizes in the
-plane is the fastest that NGSolve has. Elasticity: Q_k on cubes, conjugate gradients with BDDC to 1e-9, inner unknowns
-eliminated. A line a size: unknowns, seconds of set-up (assembly and factors) and of the steps or the solve, and the L2
-error."""
+Transport: Q_k on squares; the matrix of a step is constant and factorized once (UMFPACK), which for these sizes in
+the plane is the fastest that NGSolve has. Elasticity: Q_k on cubes, conjugate gradients with BDDC to 1e-9, inner
+unknowns eliminated. A line a size: unknowns, seconds of set-up (assembly and factors) and of the steps or the
+solve, and the L2 error."""
 import sys
 import time
 from math import pi
@@ -67,8 +67,8 @@ def transport(method, degree, cells, steps):
         before.data = load.vec
     end = time.time()
     error = ng.sqrt(ng.Integrate((old - exact) ** 2, mesh, order=2 * degree + 6))
-    print(f"{method} Q{degree} {cells:4}^2 {steps:4} steps {space.ndof:9} unknowns  set-up {middle - start:.4f} s  steps "
-          f"{end - middle:.4f} s  error {error:.4e}", flush=True)
+    print(f"{method} Q{degree} {cells:4}^2 {steps:4} steps {space.ndof:9} unknowns  set-up {middle - start:.4f} s  "
+          f"steps {end - middle:.4f} s  error {error:.4e}", flush=True)
 
 
 def elasticity(degree, cells):
