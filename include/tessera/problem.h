@@ -151,10 +151,10 @@ typedef struct TesProblemDesc {
   TesEquation equation;
   const TesMesh *mesh; /**< a reference is kept */
   int degree;          /**< 0 means 4, rt 2; limits: TesSpaceDesc */
-  /** Auto: q; stokes rt on boxes, else q: Q_k/Q_(k-1), nu a number, no mass term, on the processor. Poisson and
+  /** Auto: q; stokes rt on boxes, else q: Q_k/Q_(k-1), nu a number, no mass term. Poisson and
    * transport over boxes also have dg: discontinuous Q_k, interior penalties, upwind traces of a velocity; a and c
    * constants, no Robin boundaries, transport on the processor. Navier-Stokes over boxes also has rt, degrees 1 to 8,
-   * upwind, divergence-free, by imex_bdf2 (auto) or imex_bdf3, on the processor (docs/navier-stokes.md). */
+   * upwind, divergence-free, by imex_bdf2 (auto) or imex_bdf3 (docs/navier-stokes.md). */
   TesElement element;
   TesData data;
   TesFlowForm flow_form;
