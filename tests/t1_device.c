@@ -56,6 +56,40 @@ static void check_diagonal_residual(TesContext *ctx, TesPrecision precision, Tes
   tes_vector_destroy(&z);
 }
 
+/* A pass of a polynomial with its three factors zero or not, with and without a next residual, which takes the place of
+ * r; what has the factor 0 is NaN. */
+static void check_diagonal_step(TesContext *ctx, TesPrecision precision) {
+  static double r[N], d[N], p[N], x[N], b[N];
+  for (int way = 0; way < 8; way++) {
+    uint64_t seed = 11;
+    const double c = way & 1 ? -0.75 : 0, keep = way & 2 ? 0.5 : 0;
+    TesVector *vr = random_vector(ctx, precision, r, &seed), *vd = random_vector(ctx, precision, d, &seed),
+              *vp = random_vector(ctx, precision, p, &seed), *vx = random_vector(ctx, precision, x, &seed),
+              *vb = random_vector(ctx, precision, b, &seed);
+    TesVector *const all[] = {vr, vd, vp, vx, vb};
+    const TesiDiagonalStep step = {.s = 0.25,
+                                   .c = c,
+                                   .keep = keep,
+                                   .r = tes_vector_data(vr),
+                                   .d = tes_vector_data(vd),
+                                   .p = tes_vector_data(vp),
+                                   .x = tes_vector_data(vx),
+                                   .b = way & 4 ? tes_vector_data(vb) : NULL,
+                                   .next = tes_vector_data(vr)};
+    if (c == 0) assert_int_equal(tes_vector_fill(vp, NAN), TES_OK);
+    if (keep == 0) assert_int_equal(tes_vector_fill(vx, NAN), TES_OK);
+    assert_int_equal(tesi_device_diagonal_step(ctx, precision, N, &step), TES_OK);
+    for (int i = 0; i < N; i++) {
+      p[i] = (c == 0 ? 0 : c * p[i]) + 0.25 * r[i] * d[i];
+      x[i] = (keep == 0 ? 0 : keep * x[i]) + p[i];
+    }
+    expect(vp, p);
+    expect(vx, x);
+    expect(vr, way & 4 ? b : r);
+    for (int i = 0; i < 5; i++) tes_vector_destroy((TesVector **)&all[i]);
+  }
+}
+
 static void check_updates(TesContext *ctx, TesPrecision px, TesPrecision py) {
   static double x[N], y[N], d[N], e[N];
   uint64_t seed = 3;
@@ -79,6 +113,7 @@ static void check_updates(TesContext *ctx, TesPrecision px, TesPrecision py) {
     for (int i = 0; i < N; i++) e[i] = y[i] + 0.5 * x[i] * d[i];
     expect(vy, e);
     check_diagonal_residual(ctx, px, vx, vd, vy);
+    check_diagonal_step(ctx, px);
     tes_vector_destroy(&vd);
   }
   assert_int_equal(tes_vector_fill(vy, -2), TES_OK);

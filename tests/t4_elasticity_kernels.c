@@ -144,6 +144,51 @@ static void bits_are_the_same(void **state) {
     }
 }
 
+/* Degree 1 over cells along the axes in several blocks, the last of them not full, with nodes that hang on edges and
+ * faces: all boundary values, both precisions, with and without a mass. Nothing without p4est. */
+static void check_blocks(TesContext *ctx, int dim, bool forest, int what) {
+  static const uint8_t none[6], some[6] = {3, 2, 0, 4};
+  const uint8_t *const given[] = {none, some, NULL};
+  const TesPrecision precision = what % 2 ? TES_SINGLE : TES_DOUBLE;
+  Place p = {.ctx = ctx};
+  TesOperator *op;
+  TesFunction *corner = expression(ctx, "0.3 - x*(0.5 + y) - z");
+  const TesMeshDesc desc = {.dim = dim,
+                            .cells = {9, dim == 3 ? 5 : 17, 4},
+                            .refine_where = forest ? corner : NULL,
+                            .kind = forest ? TES_MESH_FOREST : TES_MESH_BOX};
+  const TesStatus status = tes_mesh_create(ctx, &desc, &p.mesh);
+  tes_function_destroy(&corner);
+  if (status == TES_MISSING) {
+    tes_context_clear(ctx);
+    return;
+  }
+  assert_ok(ctx, status);
+  const TesSpaceDesc space = {.mesh = p.mesh, .degree = 1, .components = dim, .given = given[what / 4]};
+  assert_ok(ctx, tes_space_create(ctx, &space, &p.space));
+  assert_ok(ctx, create(&p, what % 4 / 2 ? MASS : 0, precision, &op));
+  assert_non_null(strstr(tes_operator_info(op).description, "128 cells a block of 128 threads"));
+  check_products(&p, op, forest ? "blocks of a forest" : "blocks of a box");
+  check_diagonal(&p, op, "blocks");
+  tes_operator_destroy(&op);
+  leave(&p);
+}
+
+static void blocks_are_their_definition(void **state) {
+  (void)state;
+  for (int d = 0; d < 2 && test_degree(1); d++) {
+    TesContext *ctx = test_device(devices[d]);
+    for (int what = 0; ctx && what < 12; what++)
+      for (int dim = 2; dim <= 3; dim++) {
+        tesi_fiber_order(what % 3 ? TESI_ORDER_SHUFFLED : TESI_ORDER_REVERSE, 3);
+        check_blocks(ctx, dim, false, what);
+        check_blocks(ctx, dim, true, what);
+      }
+    tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+    if (ctx) tes_context_destroy(&ctx);
+  }
+}
+
 static void other_degrees_are_refused(void **state) {
   TesContext *ctx = test_device("emulator");
   Place p;
@@ -162,7 +207,7 @@ static void other_degrees_are_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(operators_are_their_definition), cmocka_unit_test(terms_and_precisions_go_together),
-      cmocka_unit_test(parts_are_those_of_the_host), cmocka_unit_test(bits_are_the_same),
-      cmocka_unit_test(other_degrees_are_refused)};
+      cmocka_unit_test(parts_are_those_of_the_host),    cmocka_unit_test(bits_are_the_same),
+      cmocka_unit_test(blocks_are_their_definition),    cmocka_unit_test(other_degrees_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,15 +177,18 @@ static void optional_entries_have_substitutes(void **state) {
   const double r[N] = {1, -2, 3, 0.5, 4}, d[N] = {2, 3, 0.5, 1, -1};
   for (int pass = 0; pass < 2; pass++) {
     double p[N] = {1, 2, 3, 4, 5}, x[N] = {5, 4, 3, 2, 1}, y[N];
+    TesiDiagonalStep step = {.s = 2, .c = 0.5, .keep = 3, .r = r, .d = d, .p = p, .x = x};
     tesi_context_set_device(ctx, pass ? &poor : host, NULL, NULL);
-    assert_int_equal(tesi_device_diagonal_step(ctx, TES_DOUBLE, N, 2, r, d, 0.5, p, 3, x), TES_OK);
+    assert_int_equal(tesi_device_diagonal_step(ctx, TES_DOUBLE, N, &step), TES_OK);
     for (int i = 0; i < N; i++) {
       assert_near(p[i], 0.5 * (i + 1) + 2 * r[i] * d[i], 1e-15);
       assert_near(x[i], 3 * (5 - i) + p[i], 1e-14);
     }
     for (int i = 0; i < N; i++) p[i] = x[i] = NAN;
-    assert_int_equal(tesi_device_diagonal_step(ctx, TES_DOUBLE, N, 2, r, d, 0, p, 0, x), TES_OK);
+    step.c = step.keep = 0, step.b = d, step.next = y;
+    assert_int_equal(tesi_device_diagonal_step(ctx, TES_DOUBLE, N, &step), TES_OK);
     for (int i = 0; i < N; i++) assert_near(x[i], 2 * r[i] * d[i], 1e-15);
+    for (int i = 0; i < N; i++) assert_true(y[i] == d[i]);
     memcpy(y, r, sizeof y);
     assert_int_equal(tesi_device_multiply(ctx, TES_DOUBLE, N, 0.5, y, d, y), TES_OK);
     for (int i = 0; i < N; i++) assert_near(y[i], 0.5 * r[i] * d[i], 1e-15);

@@ -8,6 +8,16 @@
 
 enum { TESI_COMBINED = 5 };
 
+/* A pass of a polynomial in D^-1 A: p <- c p + s (r_i d_i), x <- keep x + p, and with b also next <- b, which may be
+ * r. What has the factor 0 is not read. */
+typedef struct TesiDiagonalStep {
+  double s, c, keep;
+  const void *r, *d;
+  void *p, *x;
+  const void *b; /* NULL: no next */
+  void *next;
+} TesiDiagonalStep;
+
 typedef struct TesiDevice {
   const char *kind; /* "cpu", "cuda", "emulator" */
   /* memory: zero-filled, aligned to at least 64 bytes */
@@ -44,13 +54,13 @@ typedef struct TesiDevice {
   bool (*loops)(TesContext *ctx);
   TesStatus (*loop_begin)(TesContext *ctx, const int *go_on);
   TesStatus (*loop_end)(TesContext *ctx);
-  /* Optional (NULL: done by the entries above): y <- a (x_i d_i), y may be x; and one pass of a polynomial in D^-1 A,
-   * p <- c p + s (r_i d_i), x <- keep x + p. What has the factor 0 is not read. Then one of conjugate gradients with
-   * D^-1: r <- r + a q, z <- (r_i d_i), *rz = r.z, to the last bit as axpy, multiply and dot give them. */
+  /* Optional (NULL: done by the entries above): y <- a (x_i d_i), y may be x; a TesiDiagonalStep. Then a pass of
+   * conjugate gradients with D^-1: r <- r + a q, z <- (r_i d_i), *rz = r.z, to the last bit as axpy, multiply and dot
+   * give them. */
   TesStatus (*multiply)(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                         const void *d, void *y);
-  TesStatus (*diagonal_step)(TesContext *ctx, TesPrecision precision, int64_t n, double s, const void *r,
-                             const void *d, double c, void *p, double keep, void *x);
+  TesStatus (*diagonal_step)(TesContext *ctx, TesPrecision precision, int64_t n,
+                             const TesiDiagonalStep *step);
   TesStatus (*diagonal_residual)(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *q,
                                  const void *d, void *r, void *z, double *rz);
   /* y <- sum over i < count of a_i x_i in one pass, float64, count 1 .. TESI_COMBINED; y may be one of x. Required. */
@@ -62,8 +72,8 @@ extern const TesiDevice tesi_device_host;
 /* The optional entries, by the device's own or by the required ones. */
 TesStatus tesi_device_multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                                const void *d, void *y);
-TesStatus tesi_device_diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n, double s,
-                                    const void *r, const void *d, double c, void *p, double keep, void *x);
+TesStatus tesi_device_diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n,
+                                    const TesiDiagonalStep *step);
 TesStatus tesi_device_diagonal_residual(TesContext *ctx, TesPrecision precision, int64_t n, double a,
                                         const void *q, const void *d, void *r, void *z, double *rz);
 

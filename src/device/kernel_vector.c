@@ -12,6 +12,7 @@ typedef enum Operation {
   MULTIPLY_ADD,
   MULTIPLY,
   COMBINE,
+  STEP,
   DOT,
   SUM,
   MAXIMUM,
@@ -19,8 +20,8 @@ typedef enum Operation {
   OPERATIONS
 } Operation;
 static const char *const names[OPERATIONS] = {
-    "tesk_fill",    "tesk_copy", "tesk_axpy", "tesk_xpay",    "tesk_multiply_add", "tesk_multiply",
-    "tesk_combine", "tesk_dot",  "tesk_sum",  "tesk_maximum", "tesk_largest"};
+    "tesk_fill",    "tesk_copy", "tesk_axpy", "tesk_xpay", "tesk_multiply_add", "tesk_multiply",
+    "tesk_combine", "tesk_step", "tesk_dot",  "tesk_sum",  "tesk_maximum",      "tesk_largest"};
 
 static TesStatus get(TesContext *ctx, TesPrecision px, TesPrecision py, Operation operation,
                      TesiKernel **kernel) {
@@ -145,4 +146,12 @@ TesStatus tesi_kernel_multiply(TesContext *ctx, TesPrecision precision, int64_t 
   long long count = n;
   void *arguments[] = {&count, &a, &x, &d, &y};
   return run(ctx, precision, precision, MULTIPLY, n, arguments);
+}
+
+TesStatus tesi_kernel_diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n,
+                                    const TesiDiagonalStep *step) {
+  long long count = n;
+  TesiDiagonalStep t = *step;
+  void *arguments[] = {&count, &t.s, &t.r, &t.d, &t.c, &t.p, &t.keep, &t.x, &t.b, &t.next};
+  return run(ctx, precision, precision, STEP, n, arguments);
 }

@@ -19,20 +19,22 @@ done:
   return status;
 }
 
-TesStatus tesi_device_diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n, double s,
-                                    const void *r, const void *d, double c, void *p, double keep, void *x) {
+TesStatus tesi_device_diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n,
+                                    const TesiDiagonalStep *step) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
-  if (device->diagonal_step) return device->diagonal_step(ctx, precision, n, s, r, d, c, p, keep, x);
-  if (c == 0)
-    TES_TRY(device->fill(ctx, precision, n, 0, p));
+  const TesiDiagonalStep *t = step;
+  if (device->diagonal_step) return device->diagonal_step(ctx, precision, n, step);
+  if (t->c == 0)
+    TES_TRY(device->fill(ctx, precision, n, 0, t->p));
   else
-    TES_TRY(device->copy(ctx, n, c, precision, p, precision, p));
-  TES_TRY(device->multiply_add(ctx, precision, n, s, r, d, p));
-  if (keep == 0)
-    TES_TRY(device->copy(ctx, n, 1, precision, p, precision, x));
+    TES_TRY(device->copy(ctx, n, t->c, precision, t->p, precision, t->p));
+  TES_TRY(device->multiply_add(ctx, precision, n, t->s, t->r, t->d, t->p));
+  if (t->keep == 0)
+    TES_TRY(device->copy(ctx, n, 1, precision, t->p, precision, t->x));
   else
-    TES_TRY(device->xpay(ctx, precision, n, p, keep, x));
+    TES_TRY(device->xpay(ctx, precision, n, t->p, t->keep, t->x));
+  if (t->b) TES_TRY(device->copy(ctx, n, 1, precision, t->b, precision, t->next));
 done:
   return status;
 }

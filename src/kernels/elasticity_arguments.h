@@ -18,4 +18,16 @@ typedef struct TeskElastic {
   const void *tables;  /* see the kernels */
 } TeskElastic;
 
+#define TESK_ELASTIC_BLOCK 128 /* cells a block of elasticity_corners.cu */
+
+/* The nodes of each block of cells; see operator/elasticity/elasticity_blocks.h. */
+typedef struct TeskElasticBlocks {
+  const int *first;                  /* [blocks + 1] */
+  const int *node;                   /* [first[blocks]] node, or ~node as above */
+  const unsigned short *corner;      /* [block][corner][cell] which of its nodes a corner is */
+  const unsigned short *place_first; /* [first[b] + b + node of the block], and the end */
+  const unsigned short *place; /* [block][corners and cells] corner * TESK_ELASTIC_BLOCK + cell, by node */
+  int most;                    /* nodes of a block, at most */
+} TeskElasticBlocks;
+
 #endif

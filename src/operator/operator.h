@@ -19,6 +19,8 @@ typedef struct TesiCorrection {
 typedef struct TesiOperatorTable {
   TesStatus (*apply)(const TesOperator *op, const void *x, void *y);
   TesStatus (*residual)(const TesOperator *op, const void *b, const void *x, void *r);
+  /* May be NULL. r <- r - A x, where that costs less than a residual. */
+  TesStatus (*subtract)(const TesOperator *op, const void *x, void *r);
   /* May be NULL. All of a TesiCorrection in one pass, and *norm <- |b - A x| before rounding; float64 operators
    * only. On devices with kernels `norm` may be NULL: then nothing waits for the host. */
   TesStatus (*correct_residual)(const TesOperator *op, const TesiCorrection *correction, double *norm);

@@ -10,7 +10,8 @@
  * B: D^-1 (chebyshev), or cell patches (cell_patch), whose outer weights W take the place of D^-1 in the update.
  *
  * With D^-1 a step is one residual and one fused pass over r, D^-1, p, x: 4 reads, 2 writes. From a zero guess the
- * first residual is b itself: degree m costs m - 1 applications then. */
+ * first residual is b itself: degree m costs m - 1 applications then. Where operators subtract from what is there the
+ * pass leaves b in the place of r, for the next step. */
 #include <math.h>
 #include <stdio.h>
 #include "smoother/line_patch/line_patch.h"
@@ -52,15 +53,18 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   const Plan *plan = smoother->plan;
   const TesOperator *op = smoother->op;
   Step step = {0};
+  TesiDiagonalStep pass = {.p = plan->p, .x = x, .next = plan->r};
   (void)sweep;
   for (int i = 0; i < smoother->degree; i++) {
-    const bool zero = i == 0 && zero_guess;
-    if (!zero) TES_TRY(op->table->residual(op, b, x, plan->r));
-    const void *z, *d;
-    TES_TRY(precondition(plan, zero ? b : plan->r, &z, &d));
+    const bool zero = i == 0 && zero_guess, again = op->table->subtract && i + 1 < smoother->degree;
+    if (pass.b)
+      TES_TRY(op->table->subtract(op, x, plan->r));
+    else if (!zero)
+      TES_TRY(op->table->residual(op, b, x, plan->r));
+    TES_TRY(precondition(plan, zero ? b : plan->r, &pass.r, &pass.d));
     step = next_step(plan, i, step);
-    TES_TRY(tesi_device_diagonal_step(ctx, op->precision, op->length, step.s, z, d, step.c, plan->p,
-                                      zero ? 0 : 1, x));
+    pass.s = step.s, pass.c = step.c, pass.keep = zero ? 0 : 1, pass.b = again ? b : NULL;
+    TES_TRY(tesi_device_diagonal_step(ctx, op->precision, op->length, &pass));
   }
 done:
   return status;

@@ -163,10 +163,13 @@ static TesStatus combine(TesContext *ctx, int64_t n, int count, const double *a,
   return TES_OK;
 }
 
-static TesStatus diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n, double s, const void *r,
-                               const void *d, double c, void *p, double keep, void *x) {
-  return run(ctx, n, precision == TES_DOUBLE ? diagonal_step_double : diagonal_step_float,
-             (Job){.a = s, .c = c, .keep = keep, .x = r, .d = d, .p = p, .y = x});
+static TesStatus diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n,
+                               const TesiDiagonalStep *step) {
+  const TesiDiagonalStep *t = step;
+  const TesStatus status =
+      run(ctx, n, precision == TES_DOUBLE ? diagonal_step_double : diagonal_step_float,
+          (Job){.a = t->s, .c = t->c, .keep = t->keep, .x = t->r, .d = t->d, .p = t->p, .y = t->x});
+  return t->b && status == TES_OK ? copy(ctx, n, 1, precision, t->b, precision, t->next) : status;
 }
 
 /* job.sums[blocks]; returns how many. */

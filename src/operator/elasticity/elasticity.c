@@ -207,6 +207,10 @@ done:
   return status;
 }
 
+static TesStatus subtract_on_device(const TesOperator *op, const void *x, void *r) {
+  return add_on_device(op, -1, x, r);
+}
+
 static TesStatus diagonal_on_device(const TesOperator *op, void *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -220,6 +224,7 @@ done:
 
 static const TesiOperatorTable table_on_device = {.apply = apply_on_device,
                                                   .residual = residual_on_device,
+                                                  .subtract = subtract_on_device,
                                                   .diagonal = diagonal_on_device,
                                                   .lift = lift,
                                                   .apply_ref = tesi_elasticity_apply_ref,

@@ -6,6 +6,7 @@
 #include "kernels/elasticity_arguments.h"
 #include "mesh/forest/hanging.h"
 #include "operator/elasticity/elasticity.h"
+#include "operator/elasticity/elasticity_blocks.h"
 
 enum { DEGREE = 8, BLOCK = 128, NODES = DEGREE + 1 }; /* BLOCK: of the diagonal, THREADS of mapped_points.h */
 
@@ -17,8 +18,10 @@ struct TesiElasticityDevice {
   bool hanging;
   int64_t cells, length;
   size_t shared, of_diagonal;
-  int colours;                                                            /* 1: all at once, by atomics */
-  int64_t *first;                                                         /* of a colour; NULL: one colour */
+  int colours;    /* 1: all at once, by atomics */
+  int64_t *first; /* of a colour; NULL: one colour */
+  bool corners;   /* elasticity_corners.cu */
+  TesiElasticityBlocks blocks;
   void *order, *index, *masks, *given, *row, *numbers, *tables, *squares; /* device */
 };
 
@@ -43,6 +46,8 @@ static TesStatus upload_index(const TesOperator *op, TesiElasticityDevice *d) {
   TES_TRY(tesi_upload(ctx, index, (size_t)entries * sizeof *index, &d->index));
   TES_TRY(tesi_upload(ctx, given, (size_t)d->length, &d->given));
   TES_TRY(tesi_upload(ctx, view[0]->mask, (size_t)d->cells * sizeof *view[0]->mask, &d->masks));
+  if (d->corners)
+    TES_TRY(tesi_elasticity_blocks_create(ctx, d->cells, d->points, index, d->length, &d->blocks));
   if (!tesi_context_deterministic(ctx) && op->desc.conflicts != TES_CONFLICTS_COLOURS) goto done;
   TES_TRY(tesi_colour_cells(ctx, d->cells, view[0]->cell_nodes, index, d->length, &d->colours, &d->first,
                             &order));
@@ -95,21 +100,23 @@ static TesStatus upload_tables(TesContext *ctx, const TesiBatches *b, TesiElasti
   const size_t numbers = (size_t)(6 * size + n + 2 * d->dim * d->each * d->points),
                metrics = (size_t)(d->hanging ? 10 : 3) * (size_t)d->points;
   d->shared = numbers * tesi_precision_size(d->precision);
+  if (d->corners)
+    d->shared = (size_t)(d->dim * (d->blocks.arguments.most + d->each * d->points)) *
+                tesi_precision_size(d->precision);
   d->of_diagonal = (metrics + (size_t)n) * sizeof(double);
 done:
   return status;
 }
 
-/* of_diagonal: with what mapped_points.h asks for. */
+/* "elasticity.cu", "elasticity_corners.cu" or, with what mapped_points.h asks for, "elasticity_diagonal.cu". */
 static TesStatus get_program(TesContext *ctx, const TesiElasticity *e, const TesiElasticityDevice *d,
-                             bool of_diagonal, TesiProgram **program) {
+                             const char *file, TesiProgram **program) {
   static const char *const names[] = {"DIM",     "N", "CELLS",     "NUMBERS", "MASS",
                                       "HANGING", "Q", "STIFFNESS", "GEOMETRY"};
   const int values[] = {d->dim, d->n, d->each, e->kind, e->mass, d->hanging, d->n, 1, 0};
-  const bool single = d->precision == TES_SINGLE;
+  const bool single = d->precision == TES_SINGLE, of_diagonal = !strcmp(file, "elasticity_diagonal.cu");
   char text[9][24];
-  TesiProgramDesc desc = {.file = of_diagonal ? "elasticity_diagonal.cu" : "elasticity.cu",
-                          .options = {single ? "real=float" : "real=double"}};
+  TesiProgramDesc desc = {.file = file, .options = {single ? "real=float" : "real=double"}};
   for (int i = 0; i < (of_diagonal ? 9 : 6); i++) {
     snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
     desc.options[i + 1] = text[i];
@@ -121,9 +128,10 @@ static TesStatus get_program(TesContext *ctx, const TesiElasticity *e, const Tes
 static TesStatus get_kernels(TesContext *ctx, const TesiElasticity *e, TesiElasticityDevice *d) {
   TesStatus status = TES_OK;
   TesiProgram *program;
-  TES_TRY(get_program(ctx, e, d, false, &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_elasticity", d->shared, &d->apply));
-  TES_TRY(get_program(ctx, e, d, true, &program));
+  TES_TRY(get_program(ctx, e, d, d->corners ? "elasticity_corners.cu" : "elasticity.cu", &program));
+  TES_TRY(tesi_kernel_get(ctx, program, d->corners ? "tesk_elasticity_corners" : "tesk_elasticity", d->shared,
+                          &d->apply));
+  TES_TRY(get_program(ctx, e, d, "elasticity_diagonal.cu", &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_elasticity_diagonal", d->of_diagonal, &d->diagonal));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_elasticity_ones", 0, &d->ones));
 done:
@@ -145,6 +153,9 @@ TesStatus tesi_elasticity_device_create(const TesOperator *op, const void *g, Te
   d->points = d->n * d->n * (d->dim == 3 ? d->n : 1);
   d->each = tesi_max(1, BLOCK / d->points);
   d->threads = (d->each * d->points + 31) / 32 * 32;
+  d->corners = d->n == 2 && e->kind == TESI_ELASTIC_ALIGNED && !tesi_context_deterministic(ctx) &&
+               op->desc.conflicts != TES_CONFLICTS_COLOURS;
+  if (d->corners) d->each = d->threads = TESK_ELASTIC_BLOCK;
   TES_TRY(tesi_batches_create(op->space->part[0], d->n, &batches));
   TES_TRY(upload_index(op, d));
   TES_TRY(upload_tables(ctx, batches, d));
@@ -173,6 +184,7 @@ void tesi_elasticity_device_destroy(TesContext *ctx, TesiElasticityDevice **devi
   if (!d) return;
   void **all[] = {&d->order, &d->index, &d->masks, &d->given, &d->row, &d->numbers, &d->tables, &d->squares};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) tesi_context_device(ctx)->release(ctx, all[i]);
+  tesi_elasticity_blocks_destroy(ctx, &d->blocks);
   tesi_free(ctx, &d->first);
   tesi_free(ctx, device);
 }
@@ -200,8 +212,9 @@ TesStatus tesi_elasticity_device_add(TesContext *ctx, const TesiElasticityDevice
     if (every || c) a.rows = 0;
     a.blocks = blocks_of(a.cells, d->each);
     const TesiGrid grid = {(unsigned)a.blocks + blocks_of(a.rows, d->threads), 1, 1};
-    TES_TRY(
-        tesi_kernel_launch(ctx, &d->apply, grid, (unsigned)d->threads, d->shared, (void *[]){&x, &y, &a}));
+    TeskElasticBlocks blocks = d->blocks.arguments;
+    TES_TRY(tesi_kernel_launch(ctx, &d->apply, grid, (unsigned)d->threads, d->shared,
+                               (void *[]){&x, &y, &a, &blocks}));
   }
 done:
   return status;

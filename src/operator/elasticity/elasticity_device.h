@@ -1,4 +1,5 @@
-/* Elasticity on devices with kernels (src/kernels/elasticity.cu, elasticity_diagonal.cu). */
+/* Elasticity on devices with kernels (src/kernels/elasticity.cu, elasticity_corners.cu,
+ * elasticity_diagonal.cu). */
 #ifndef TESI_ELASTICITY_DEVICE_H
 #define TESI_ELASTICITY_DEVICE_H
 

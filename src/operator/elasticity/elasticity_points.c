@@ -160,15 +160,17 @@ static bool vanishes(const TesTermDesc *term, int materials) {
   return term->a.all && tes_function_constant(term->a.all, &value) && value == 0;
 }
 
-/* Whether edges of all cells lie along the axes; of affine cells. */
+/* Whether edges of all cells lie along the axes, but for the rounding of their ends; of affine cells. */
 static bool is_aligned(const TesiGeometry *g) {
   const int dim = g->dim;
   for (int64_t c = 0; c < g->cells; c++) {
     const double *x = g->nodes + c * g->cell_nodes * dim;
     const int64_t last = g->degree, step[3] = {last, last * (last + 1), last * (last + 1) * (last + 1)};
-    for (int d = 0; d < dim; d++)
+    for (int d = 0; d < dim; d++) {
+      const double *end = x + step[d] * dim, edge = fabs(end[d] - x[d]);
       for (int r = 0; r < dim; r++)
-        if (r != d && x[step[d] * dim + r] != x[r]) return false;
+        if (r != d && !(fabs(end[r] - x[r]) <= 1e-12 * edge)) return false;
+    }
   }
   return true;
 }
