@@ -33,12 +33,24 @@ TesStatus tesi_gather_create(TesContext *ctx, TesPrecision precision, int64_t pl
   if (places > INT32_MAX)
     TES_FAIL(TES_OUT_OF_MEMORY, "the cells have %lld nodes, sums on a GPU take 2^31 - 1: use a coarser mesh",
              (long long)places);
-  gather->nodes = (int)nodes;
+  gather->nodes = (int)nodes, gather->places = places, gather->vectors = 1;
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_gather", 0, &gather->kernel));
   TES_TRY(make_entries(ctx, places, index, nodes, gather));
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)places * tesi_precision_size(precision),
                                              &gather->values));
+done:
+  return status;
+}
+
+TesStatus tesi_gather_expect(TesContext *ctx, TesPrecision precision, int vectors, TesiGather *gather) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  if (vectors <= gather->vectors) return TES_OK;
+  device->release(ctx, &gather->values);
+  TES_TRY(device->allocate(ctx, (size_t)vectors * (size_t)gather->places * tesi_precision_size(precision),
+                           &gather->values));
+  gather->vectors = vectors;
 done:
   return status;
 }
@@ -55,8 +67,13 @@ double tesi_gather_bytes(TesPrecision precision, int64_t places, int64_t nodes) 
 }
 
 TesStatus tesi_gather_run(TesContext *ctx, const TesiGather *gather, void *y) {
-  void *arguments[] = {(void *)&gather->values, &y, (void *)&gather->first, (void *)&gather->entry,
-                       (void *)&gather->nodes};
-  const TesiGrid blocks = {(unsigned)((gather->nodes + THREADS - 1) / THREADS), 1, 1};
+  return tesi_gather_run_all(ctx, gather, 1, y);
+}
+
+TesStatus tesi_gather_run_all(TesContext *ctx, const TesiGather *gather, int count, void *y) {
+  long long places = gather->places;
+  void *arguments[] = {(void *)&gather->values, &y,     (void *)&gather->first, (void *)&gather->entry,
+                       (void *)&gather->nodes,  &places};
+  const TesiGrid blocks = {(unsigned)((gather->nodes + THREADS - 1) / THREADS), (unsigned)count, 1};
   return tesi_kernel_launch(ctx, &gather->kernel, blocks, THREADS, 0, arguments);
 }

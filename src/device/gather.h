@@ -9,18 +9,22 @@
 /* Begins as {0}; addresses are of the device. */
 typedef struct TesiGather {
   TesiKernel kernel;
-  int nodes;
-  void *values;        /* [places] in the given precision: the caller's kernels write it before each run */
+  int nodes, vectors; /* vectors: that there is room for, one to begin with */
+  int64_t places;
+  void *values; /* [vectors][places] in the given precision: the caller's kernels write it before each run */
   void *first, *entry; /* places of node i: entry[first[i]] .. entry[first[i + 1] - 1] */
 } TesiGather;
 
 /* index[places]: nodes, or what is negative: such places are in no sum and need not be written. */
 TesStatus tesi_gather_create(TesContext *ctx, TesPrecision precision, int64_t places, const int32_t *index,
                              int64_t nodes, TesiGather *gather);
+/* Room for the places of more vectors than one. */
+TesStatus tesi_gather_expect(TesContext *ctx, TesPrecision precision, int vectors, TesiGather *gather);
 void tesi_gather_release(TesContext *ctx, TesiGather *gather);
 /* Bytes on the device. */
 double tesi_gather_bytes(TesPrecision precision, int64_t places, int64_t nodes);
-/* y[nodes] <- the sums; zero at nodes with no place. */
+/* y[nodes] <- the sums; zero at nodes with no place. The same of `count` vectors, y[count][nodes]. */
 TesStatus tesi_gather_run(TesContext *ctx, const TesiGather *gather, void *y);
+TesStatus tesi_gather_run_all(TesContext *ctx, const TesiGather *gather, int count, void *y);
 
 #endif

@@ -1,5 +1,5 @@
 /* Sums node by node of what cells leave in an array of their own: the same order whatever the blocks do. A thread a
- * node.
+ * node; blockIdx.y: which of several vectors behind each other, values[vectors][places].
  * No shared memory; the index and one sum in registers. Bytes a node: y and first, and for each of its places a
  * value and its number. Macros: real. */
 #include "kernel.h"
@@ -8,10 +8,11 @@
 
 /* y <- for each node the sum over its places in the cells, entry[first[node]] .. ; without any: zero. */
 TESK_KERNEL(tesk_gather, THREADS, 1, (const real *TESK_RESTRICT)values, (real *)y,
-            (const int *TESK_RESTRICT)first, (const int *TESK_RESTRICT)entry, (int)nodes) {
+            (const int *TESK_RESTRICT)first, (const int *TESK_RESTRICT)entry, (int)nodes, (long long)places) {
   const int node = (int)(blockIdx.x * THREADS + threadIdx.x);
   if (node >= nodes) return;
   real sum = 0;
+  values += blockIdx.y * places;
   for (int e = first[node]; e < first[node + 1]; e++) sum += values[entry[e]];
-  y[node] = sum;
+  y[(long long)blockIdx.y * nodes + node] = sum;
 }

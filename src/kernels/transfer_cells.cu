@@ -6,6 +6,7 @@
  * itself, so that fine values are touched once and never stored in between. With ROWS = 2 N rows (both halves)
  * where a cell is refined, N where it is not:
  *   prolongation   M^3 -> ROWS M^2 -> ROWS^2 M -> memory         restriction   the way back, transposed
+ * blockIdx.y: which of several vectors behind each other, so many entries apart.
  * Restriction leaves the result of each cell in an array of its own; gather.cu sums them node by node in a fixed
  * order, so that the result does not depend on the order in which blocks run. That array is as large as the coarse
  * vector and a bit: an eighth of the fine one.
@@ -70,8 +71,11 @@ TESK_DEVICE int fine_node(int line, int t) {
 TESK_KERNEL(tesk_prolongate_cells, THREADS, 1, (const real *TESK_RESTRICT)coarse, (real *)fine,
             (const int *TESK_RESTRICT)list, (const int *TESK_RESTRICT)first, (int)count,
             (const int *TESK_RESTRICT)index, (const unsigned short *TESK_RESTRICT)mask,
-            (const int *TESK_RESTRICT)own, (const real *TESK_RESTRICT)tables, (int)add) {
+            (const int *TESK_RESTRICT)own, (const real *TESK_RESTRICT)tables, (int)add,
+            (long long)coarse_length, (long long)fine_length) {
   SHARED
+  coarse += blockIdx.y * coarse_length;
+  fine += blockIdx.y * fine_length;
   FOR_TASKS(id, cells * NODES) {
     const int node = index[(long long)list[begin + id / NODES] * NODES + id % NODES];
     u[id] = node < 0 ? 0 : coarse[node];
@@ -144,8 +148,10 @@ TESK_KERNEL(tesk_prolongate_cells, THREADS, 1, (const real *TESK_RESTRICT)coarse
 TESK_KERNEL(tesk_restrict_cells, THREADS, 1, (const real *TESK_RESTRICT)fine, (real *)values,
             (const int *TESK_RESTRICT)list, (const int *TESK_RESTRICT)first, (int)count,
             (const unsigned short *TESK_RESTRICT)mask, (const int *TESK_RESTRICT)own,
-            (const real *TESK_RESTRICT)tables) {
+            (const real *TESK_RESTRICT)tables, (long long)fine_length, (long long)places) {
   SHARED
+  fine += blockIdx.y * fine_length;
+  values += blockIdx.y * places;
 #if COPIES
   FOR_TASKS(id, cells * NODES) {
     const int from = own[(long long)first[begin + id / NODES] * NODES + id % NODES];

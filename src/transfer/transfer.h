@@ -24,6 +24,11 @@ typedef struct TesiEmbedding {
 typedef struct TesiTransferTable {
   TesStatus (*prolongate)(const TesTransfer *transfer, const void *coarse, bool add, void *fine);
   TesStatus (*restrict_)(const TesTransfer *transfer, const void *fine, void *coarse);
+  /* NULL, or the same of several vectors behind each other at once; before, `expect` makes room for so many. */
+  TesStatus (*expect)(TesTransfer *transfer, int vectors);
+  TesStatus (*prolongate_all)(const TesTransfer *transfer, int vectors, const void *coarse, bool add,
+                              void *fine);
+  TesStatus (*restrict_all)(const TesTransfer *transfer, int vectors, const void *fine, void *coarse);
   void (*destroy)(TesTransfer *transfer); /* releases the plan */
   /* plain versions, float64 host arrays */
   TesStatus (*prolongate_ref)(const TesTransfer *transfer, const double *coarse, bool add, double *fine);

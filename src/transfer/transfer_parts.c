@@ -1,4 +1,5 @@
-/* Transfers of spaces of several parts: one a part, which alike parts share. */
+/* Transfers of spaces of several parts: one a part, which alike parts share, and in a pass of their own where the kind
+ * has passes of several vectors. */
 #include "transfer/transfer.h"
 
 typedef struct Plan {
@@ -11,12 +12,28 @@ static void *entry(const TesTransfer *t, const TesSpace *space, const void *vect
   return (char *)vector + (size_t)space->part_first[part] * tesi_precision_size(t->precision);
 }
 
+/* Parts from p on that are transferred together, one behind the other. */
+static int together(const TesTransfer *t, int p) {
+  const Plan *plan = t->plan;
+  const TesTransfer *part = plan->part[plan->same[p]];
+  int count = 1;
+  while (part->table->expect && p + count < plan->count && plan->same[p + count] == plan->same[p] &&
+         t->coarse->part_first[p + count] == t->coarse->part_first[p] + count * part->coarse_length &&
+         t->fine->part_first[p + count] == t->fine->part_first[p] + count * part->fine_length)
+    count++;
+  return count;
+}
+
 static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine) {
   const Plan *plan = t->plan;
   TesStatus status = TES_OK;
-  for (int p = 0; p < plan->count && status == TES_OK; p++) {
+  for (int p = 0, count; p < plan->count && status == TES_OK; p += count) {
     const TesTransfer *part = plan->part[plan->same[p]];
-    status = part->table->prolongate(part, entry(t, t->coarse, coarse, p), add, entry(t, t->fine, fine, p));
+    const void *from = entry(t, t->coarse, coarse, p);
+    void *to = entry(t, t->fine, fine, p);
+    count = together(t, p);
+    status = count > 1 ? part->table->prolongate_all(part, count, from, add, to)
+                       : part->table->prolongate(part, from, add, to);
   }
   return status;
 }
@@ -24,9 +41,13 @@ static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, 
 static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse) {
   const Plan *plan = t->plan;
   TesStatus status = TES_OK;
-  for (int p = 0; p < plan->count && status == TES_OK; p++) {
+  for (int p = 0, count; p < plan->count && status == TES_OK; p += count) {
     const TesTransfer *part = plan->part[plan->same[p]];
-    status = part->table->restrict_(part, entry(t, t->fine, fine, p), entry(t, t->coarse, coarse, p));
+    const void *from = entry(t, t->fine, fine, p);
+    void *to = entry(t, t->coarse, coarse, p);
+    count = together(t, p);
+    status =
+        count > 1 ? part->table->restrict_all(part, count, from, to) : part->table->restrict_(part, from, to);
   }
   return status;
 }
@@ -86,6 +107,11 @@ static TesStatus init(TesTransfer *t) {
       TES_TRY(tes_transfer_create(
           ctx, &(TesTransferDesc){.coarse = coarse[p], .fine = fine[p], .precision = t->precision},
           &plan->part[p]));
+  }
+  for (int p = 0, count; p < plan->count; p += count) {
+    TesTransfer *part = plan->part[plan->same[p]];
+    count = together(t, p);
+    if (count > 1) TES_TRY(part->table->expect(part, count));
   }
 done:
   return status;

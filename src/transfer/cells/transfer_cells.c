@@ -88,6 +88,9 @@ static const TesiTransferTable table = {.prolongate = prolongate,
 
 static const TesiTransferTable table_of_kernels = {.prolongate = tesi_cells_kernels_prolongate,
                                                    .restrict_ = tesi_cells_kernels_restrict,
+                                                   .expect = tesi_cells_kernels_expect,
+                                                   .prolongate_all = tesi_cells_kernels_prolongate_all,
+                                                   .restrict_all = tesi_cells_kernels_restrict_all,
                                                    .destroy = destroy,
                                                    .prolongate_ref = tesi_cells_prolongate_ref,
                                                    .restrict_ref = tesi_cells_restrict_ref};

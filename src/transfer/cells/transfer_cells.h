@@ -71,6 +71,11 @@ void tesi_cells_kernels_destroy(TesContext *ctx, TesiCellsKernels **kernels);
 TesStatus tesi_cells_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add,
                                         void *fine);
 TesStatus tesi_cells_kernels_restrict(const TesTransfer *transfer, const void *fine, void *coarse);
+TesStatus tesi_cells_kernels_expect(TesTransfer *transfer, int vectors);
+TesStatus tesi_cells_kernels_prolongate_all(const TesTransfer *transfer, int vectors, const void *coarse,
+                                            bool add, void *fine);
+TesStatus tesi_cells_kernels_restrict_all(const TesTransfer *transfer, int vectors, const void *fine,
+                                          void *coarse);
 
 /* Plain versions, transfer_cells_ref.c. */
 TesStatus tesi_cells_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,

@@ -147,17 +147,34 @@ void tesi_cells_kernels_destroy(TesContext *ctx, TesiCellsKernels **kernels) {
   tesi_free(ctx, kernels);
 }
 
-static TesiGrid blocks_of(const Kind *kind) {
-  return (TesiGrid){(unsigned)((kind->count + kind->cells - 1) / kind->cells), 1, 1};
+static TesiGrid blocks_of(const Kind *kind, int vectors) {
+  return (TesiGrid){(unsigned)((kind->count + kind->cells - 1) / kind->cells), (unsigned)vectors, 1};
+}
+
+TesStatus tesi_cells_kernels_expect(TesTransfer *transfer, int vectors) {
+  TesiCellsTransfer *t = transfer->plan;
+  return tesi_gather_expect(transfer->context, transfer->precision, vectors, &t->kernels->gather);
 }
 
 TesStatus tesi_cells_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add,
                                         void *fine) {
+  return tesi_cells_kernels_prolongate_all(transfer, 1, coarse, add, fine);
+}
+
+TesStatus tesi_cells_kernels_restrict(const TesTransfer *transfer, const void *fine, void *coarse) {
+  return tesi_cells_kernels_restrict_all(transfer, 1, fine, coarse);
+}
+
+TesStatus tesi_cells_kernels_prolongate_all(const TesTransfer *transfer, int vectors, const void *coarse,
+                                            bool add, void *fine) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   const TesiCellsKernels *k = ((const TesiCellsTransfer *)transfer->plan)->kernels;
   int adds = add;
-  if (!add) TES_TRY(tesi_context_device(ctx)->fill(ctx, transfer->precision, transfer->fine_length, 0, fine));
+  long long coarse_length = transfer->coarse_length, fine_length = transfer->fine_length;
+  if (!add)
+    TES_TRY(
+        tesi_context_device(ctx)->fill(ctx, transfer->precision, vectors * transfer->fine_length, 0, fine));
   for (int i = 0; i < 2; i++) {
     const Kind *kind = &k->kind[i];
     if (!kind->count) continue;
@@ -170,18 +187,22 @@ TesStatus tesi_cells_kernels_prolongate(const TesTransfer *transfer, const void 
                          (void *)&k->mask,
                          (void *)&k->own,
                          (void *)&kind->tables,
-                         &adds};
-    TES_TRY(tesi_kernel_launch(ctx, &kind->prolongate, blocks_of(kind), (unsigned)kind->threads, kind->shared,
-                               arguments));
+                         &adds,
+                         &coarse_length,
+                         &fine_length};
+    TES_TRY(tesi_kernel_launch(ctx, &kind->prolongate, blocks_of(kind, vectors), (unsigned)kind->threads,
+                               kind->shared, arguments));
   }
 done:
   return status;
 }
 
-TesStatus tesi_cells_kernels_restrict(const TesTransfer *transfer, const void *fine, void *coarse) {
+TesStatus tesi_cells_kernels_restrict_all(const TesTransfer *transfer, int vectors, const void *fine,
+                                          void *coarse) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   const TesiCellsKernels *k = ((const TesiCellsTransfer *)transfer->plan)->kernels;
+  long long fine_length = transfer->fine_length, places = k->gather.places;
   for (int i = 0; i < 2; i++) {
     const Kind *kind = &k->kind[i];
     if (!kind->count) continue;
@@ -192,11 +213,13 @@ TesStatus tesi_cells_kernels_restrict(const TesTransfer *transfer, const void *f
                          (void *)&kind->count,
                          (void *)&k->mask,
                          (void *)&k->own,
-                         (void *)&kind->tables};
-    TES_TRY(tesi_kernel_launch(ctx, &kind->restrict_, blocks_of(kind), (unsigned)kind->threads, kind->shared,
-                               arguments));
+                         (void *)&kind->tables,
+                         &fine_length,
+                         &places};
+    TES_TRY(tesi_kernel_launch(ctx, &kind->restrict_, blocks_of(kind, vectors), (unsigned)kind->threads,
+                               kind->shared, arguments));
   }
-  TES_TRY(tesi_gather_run(ctx, &k->gather, coarse));
+  TES_TRY(tesi_gather_run_all(ctx, &k->gather, vectors, coarse));
 done:
   return status;
 }
