@@ -50,24 +50,66 @@ static TesStatus create(TesContext *ctx, const Case *c, TesProblem **problem) {
   return status;
 }
 
-/* The solution after all steps, the caller's to free; *length, and what the last step asked for and took. */
-static double *run(TesContext *ctx, const Case *c, int64_t *length, TesiCounts *last, int *iterations) {
+/* A body: on one side a displacement that moves, on another none across it, on a third a traction; loads in one or in
+ * both directions. */
+typedef struct Body {
+  TesMeshKind kind;
+  int degree;
+  TesTimeMethod method;
+  int guess;
+  const char *f[2];
+} Body;
+
+static TesStatus create_body(TesContext *ctx, const Body *c, TesProblem **problem) {
+  TesMesh *mesh;
+  TesFunction *lambda = expression(ctx, "2"), *mu = expression(ctx, "1"), *f[2] = {NULL},
+              *g = expression(ctx, "0.1*sin(t)*(1 + y)"), *zero = expression(ctx, "0"),
+              *traction = expression(ctx, c->kind == TES_MESH_BOX ? "y*t" : "y");
+  for (int i = 0; i < 2; i++)
+    if (c->f[i]) f[i] = expression(ctx, c->f[i]);
+  const TesBoundary boundary[] = {{.condition = TES_NEUMANN},
+                                  {.name = "left", .g = {g, zero}},
+                                  {.name = "bottom", .condition = TES_SLIP},
+                                  {.name = "right", .condition = TES_NEUMANN, .g = {NULL, traction}}};
+  assert_true(make_mesh(ctx, c->kind, c->kind == TES_MESH_BOX ? 6 : 2, &mesh));
+  const TesStatus status = tes_problem_create(
+      ctx,
+      &(TesProblemDesc){.equation = TES_ELASTICITY,
+                        .mesh = mesh,
+                        .degree = c->degree,
+                        .data = {.lambda = lambda, .a = mu, .f = {f[0], f[1]}},
+                        .boundary = boundary,
+                        .boundaries = 4,
+                        .time = {.end = 0.6, .step = 0.6 / STEPS, .method = c->method, .rho_inf = 0.5},
+                        .solver = {.tolerance = 1e-11, .guess = c->guess}},
+      problem);
+  TesFunction **all[] = {&lambda, &mu, &f[0], &f[1], &g, &zero, &traction};
+  for (int i = 0; i < 7; i++) tes_function_destroy(all[i]);
+  tes_mesh_destroy(&mesh);
+  return status;
+}
+
+/* The solution after all steps, the caller's to free; *length, and what the last step asked for and took. Of `c`, or
+ * of a body the step before the last. */
+static double *run(TesContext *ctx, const Case *c, const Body *body, int64_t *length, TesiCounts *last,
+                   int *iterations) {
   TesProblem *problem;
   TesSolveResult result;
   TesiCounts before = {0};
   const TesiKernelState *state = tesi_has_kernels(ctx) ? tesi_context_device_state(ctx) : NULL;
-  assert_ok(ctx, create(ctx, c, &problem));
+  assert_ok(ctx, c ? create(ctx, c, &problem) : create_body(ctx, body, &problem));
   for (int i = 0; i < STEPS; i++) {
     if (state) before = state->counts;
     assert_ok(ctx, tes_problem_step(problem, &result));
+    if (body && i == STEPS - 1) break; /* it sums forces too */
     *iterations = result.iterations;
+    if (state)
+      *last = (TesiCounts){.to_host = state->counts.to_host - before.to_host,
+                           .to_device = state->counts.to_device - before.to_device,
+                           .allocations = state->counts.allocations - before.allocations,
+                           .launches = state->counts.launches - before.launches,
+                           .graphs = state->counts.graphs - before.graphs};
   }
-  if (state)
-    *last = (TesiCounts){.to_host = state->counts.to_host - before.to_host,
-                         .to_device = state->counts.to_device - before.to_device,
-                         .allocations = state->counts.allocations - before.allocations,
-                         .launches = state->counts.launches - before.launches,
-                         .graphs = state->counts.graphs - before.graphs};
   const TesVector *u = tes_problem_solution(problem);
   *length = tes_vector_length(u);
   double *values = malloc((size_t)*length * sizeof *values);
@@ -80,7 +122,8 @@ static void compare(TesContext *ctx, const Case *c) {
   TesiCounts counts = {0};
   int64_t n, m;
   int iterations, stages = c->method == TES_TIME_SDIRK2 ? 2 : 1;
-  double *expected = run(host, c, &n, NULL, &iterations), *got = run(ctx, c, &m, &counts, &iterations);
+  double *expected = run(host, c, NULL, &n, NULL, &iterations),
+         *got = run(ctx, c, NULL, &m, &counts, &iterations);
   assert_int_equal(n, m);
   for (int64_t i = 0; i < n; i++)
     if (!(fabs(got[i] - expected[i]) <= 1e-9))
@@ -112,6 +155,45 @@ static void test_as_on_the_host(void **state) {
     for (size_t i = 0; ctx && i < sizeof cases / sizeof *cases; i++) {
       tesi_fiber_order((TesiOrder)(i % 3), i + 1);
       if (cases[i].kind == TES_MESH_BOX || tes_has_part("p4est")) compare(ctx, &cases[i]);
+    }
+    tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+    if (ctx) tes_context_destroy(&ctx);
+  }
+}
+
+static void compare_bodies(TesContext *ctx, const Body *c) {
+  TesiCounts counts = {0};
+  int64_t n, m;
+  int iterations;
+  double *expected = run(host, NULL, c, &n, NULL, &iterations),
+         *got = run(ctx, NULL, c, &m, &counts, &iterations), size = 0;
+  assert_int_equal(n, m);
+  for (int64_t i = 0; i < n; i++) size = fmax(size, fabs(expected[i]));
+  for (int64_t i = 0; i < n; i++)
+    if (!(fabs(got[i] - expected[i]) <= 1e-9 * size))
+      fail_msg("entry %lld of degree %d: %.17g, expected %.17g", (long long)i, c->degree, got[i],
+               expected[i]);
+  if (counts.allocations || counts.to_device || counts.to_host > iterations || counts.graphs == 0)
+    fail_msg(
+        "a step of %d iterations allocates %lld times, sends %lld times and gets %lld numbers, %lld graphs",
+        iterations, counts.allocations, counts.to_device, counts.to_host, counts.graphs);
+  free(expected), free(got);
+}
+
+static void test_bodies_as_on_the_host(void **state) {
+  static const char *const devices[] = {"emulator", "cuda"}, *const wave = "sin(3*t)*(1 + x)";
+  static const Body cases[] = {
+      {TES_MESH_BOX, 1, TES_TIME_BACKWARD_EULER, -1, {wave, "y*t"}},
+      {TES_MESH_BOX, 2, TES_TIME_GENERALIZED_ALPHA, 0, {NULL, wave}},
+      {TES_MESH_FOREST, 1, TES_TIME_NEWMARK, 2, {wave, NULL}},
+      {TES_MESH_FOREST, 3, TES_TIME_GENERALIZED_ALPHA, 0, {"1", "x"}},
+  };
+  (void)state;
+  for (int d = 0; d < 2; d++) {
+    TesContext *ctx = test_device(devices[d]);
+    for (size_t i = 0; ctx && i < sizeof cases / sizeof *cases; i++) {
+      tesi_fiber_order((TesiOrder)(i % 3), i + 1);
+      if (cases[i].kind == TES_MESH_BOX || tes_has_part("p4est")) compare_bodies(ctx, &cases[i]);
     }
     tesi_fiber_order(TESI_ORDER_FORWARD, 1);
     if (ctx) tes_context_destroy(&ctx);
@@ -158,6 +240,7 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_on_the_host),
+                                     cmocka_unit_test(test_bodies_as_on_the_host),
                                      cmocka_unit_test(test_values_that_are_none)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -157,10 +157,9 @@ static TesStatus plan_cells(const TesiLoad *desc, bool given, TesiLoadPlan *plan
   TesContext *ctx = plan->context;
   TesStatus status = TES_OK;
   plan->given = given;
-  if (!desc->f && !desc->material_f) return TES_OK;
   TES_TRY(tesi_cells_device_create(desc->space, desc->space->degree + 3, &plan->cells));
   *good = plan->cells != NULL;
-  if (*good) TES_TRY(plan_volume(desc, plan, good));
+  if (*good && (desc->f || desc->material_f)) TES_TRY(plan_volume(desc, plan, good));
   if (*good) TES_TRY(plan_surface(desc, given, plan, good));
 done:
   return status;
@@ -181,7 +180,9 @@ static TesStatus run_cells(const TesiLoadPlan *plan, const void *clock, TesVecto
                   &cells,
                   &given,
                   (void *)&clock};
-  TES_TRY(tesi_kernel_launch(ctx, &plan->kernel, tesi_cells_grid(c), TESI_CELLS_THREADS, plan->shared, list));
+  if (plan->number)
+    TES_TRY(
+        tesi_kernel_launch(ctx, &plan->kernel, tesi_cells_grid(c), TESI_CELLS_THREADS, plan->shared, list));
   if (plan->surface) TES_TRY(tes_vector_axpy(1, plan->surface, b));
 done:
   return status;

@@ -129,7 +129,7 @@ static TesStatus find_load(TesProblem *p, double time, TesVector *b) {
   if (it->moves || it->changes) TES_TRY(tesi_in_time_use(p, it->sigma, time));
   if (it->load) return tes_vector_copy(it->load, 1, b);
   TES_TRY(tesi_in_time_use(p, it->sigma, time));
-  if (it->data.load) return tesi_timed_data_load(p, time, b);
+  if (it->data.loads) return tesi_timed_data_load(p, time, b);
   TES_TRY(set_numbers(p, time, it->sigma));
   TES_TRY(p->equation->load_all(p, it->whole, b));
   if (it->add_load) TES_TRY(it->add_load(it->add_load_user, p->space, b));
@@ -165,11 +165,11 @@ done:
 
 /* Boundary values are those of a time. */
 static TesStatus take_values(TesProblem *p, double time) {
-  return p->in_time->data.given ? tesi_timed_data_at(p, 0, time) : tesi_problem_lift(p);
+  return p->in_time->data.gives ? tesi_timed_data_at(p, 0, time) : tesi_problem_lift(p);
 }
 
 TesStatus tesi_in_time_give(const TesProblem *p, TesVector *x) {
-  if (p->in_time->data.given) return tesi_given_put(p->in_time->data.given, x);
+  if (p->in_time->data.gives) return tesi_timed_data_give(p, x);
   const TesStatus status = p->some_given ? tesi_problem_clear(p, x) : TES_OK;
   return status == TES_OK && p->lifted ? tes_vector_axpy(1, p->shift, x) : status;
 }
@@ -178,8 +178,8 @@ TesStatus tesi_in_time_residual(const TesProblem *p, const TesVector *b, const T
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TES_TRY(tes_operator_residual(p->in_time->whole, b, x, r));
-  if (p->in_time->data.given)
-    TES_TRY(tesi_given_clear(p->in_time->data.given, r));
+  if (p->in_time->data.gives)
+    TES_TRY(tesi_timed_data_clear(p, r));
   else if (p->some_given)
     TES_TRY(tesi_problem_clear(p, r));
 done:

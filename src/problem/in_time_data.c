@@ -3,36 +3,71 @@
 #include "operator/transport/transport_operator.h"
 #include "problem/in_time.h"
 
-static TesStatus create_load(TesProblem *p, TesiTimedData *data) {
+static bool is_zero(const TesFunction *f) {
+  double value;
+  return !f || (tes_function_constant(f, &value) && value == 0);
+}
+
+/* Whether a component has a load at all. flux[boundaries], by number. */
+static bool has_load(const TesProblem *p, int component, const TesFunction *const *flux) {
+  const TesiNumbered *n = &p->in_time->given;
+  bool any = !is_zero(n->data.f[component]);
+  for (int i = 0; n->f[component] && i < tes_mesh_materials(p->mesh); i++)
+    any = any || !is_zero(n->f[component][i]);
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++) any = any || flux[i];
+  return any;
+}
+
+static TesStatus create_load(TesProblem *p, int component, TesiTimedData *data) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiInTime *it = p->in_time;
-  const TesiTransport *transport = tesi_transport_of(it->whole);
   const TesFunction **flux = NULL;
-  const bool streamline = transport && transport->streamline; /* those tests are the host's */
-  if (!it->timed || it->add_load || streamline || !tesi_sums_on_device(p->space)) return TES_OK;
-  TES_TRY(tesi_problem_fluxes(p, &it->given, 0, &flux));
-  const TesiLoad desc = {p->space, it->given.data.f[0], it->given.f[0], flux};
-  TES_TRY(tesi_load_plan_create(&desc, true, &data->load));
+  TES_TRY(tesi_problem_fluxes(p, &it->given, component, &flux));
+  if (!has_load(p, component, flux)) goto done;
+  const TesiLoad desc = {p->space->part[component], it->given.data.f[component], it->given.f[component],
+                         flux};
+  TES_TRY(tesi_load_plan_create(&desc, true, &data->load[component]));
+  data->loads = data->loads && data->load[component];
 done:
   tesi_free(ctx, &flux);
   return status;
 }
 
-static TesStatus create_given(TesProblem *p, TesiTimedData *data) {
+static TesStatus create_loads(TesProblem *p, TesiTimedData *data) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiInTime *it = p->in_time;
+  const TesiTransport *transport = tesi_transport_of(it->whole);
+  const bool streamline = transport && transport->streamline; /* those tests are the host's */
+  data->loads = it->timed && !it->add_load && !streamline;
+  for (int c = 0; c < p->space->parts && data->loads; c++) {
+    data->loads = tesi_sums_on_device(p->space->part[c]);
+    if (data->loads) TES_TRY(create_load(p, c, data));
+  }
+done:
+  return status;
+}
+
+static TesStatus create_given(TesProblem *p, int component, TesiTimedData *data) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiInTime *it = p->in_time;
   const int names = tes_mesh_boundaries(p->mesh);
+  const TesSpace *part = p->space->part[component];
   const TesFunction **g = NULL;
   double *mark = NULL;
-  if (!p->some_given || !it->given.boundary) return TES_OK;
+  bool any = false;
   TES_ALLOC(&g, names + 1);
-  TES_ALLOC(&mark, p->space->length);
-  for (int i = 0; i < names; i++)
-    if (tesi_problem_given(p, i, 0)) g[i] = it->given.boundary[i].g[0];
-  TES_TRY(tesi_problem_mark_given(p, mark));
-  TES_TRY(tesi_given_create(p->space, mark, names, g, data->clock[0], &data->given));
+  TES_ALLOC(&mark, part->length);
+  for (int i = 0; i < names; i++) {
+    if (!tesi_problem_given(p, i, component)) continue;
+    g[i] = it->given.boundary[i].g[component], any = true;
+  }
+  if (!any) goto done;
+  TES_TRY(tesi_problem_mark_given(p, component, mark));
+  TES_TRY(tesi_given_create(part, mark, names, g, data->clock[0], &data->given[component]));
+  data->gives = data->gives && data->given[component];
 done:
   tesi_free(ctx, &g);
   tesi_free(ctx, &mark);
@@ -43,23 +78,24 @@ TesStatus tesi_timed_data_create(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiTimedData *data = &p->in_time->data;
-  if (!tesi_has_kernels(ctx) || tesi_ranks(ctx) > 1 || p->space->scalars != 1 ||
-      p->space->element != TES_ELEMENT_Q)
+  if (!tesi_has_kernels(ctx) || tesi_ranks(ctx) > 1 || p->space->scalars != p->space->parts ||
+      p->space->parts > TESI_AXES || p->space->element != TES_ELEMENT_Q)
     return TES_OK;
   for (int i = 0; i < TESI_CLOCKS; i++) {
     TES_TRY(tesi_clock_create(ctx, p->in_time->time, &data->clock[i]));
     data->when[i] = p->in_time->time;
   }
-  TES_TRY(create_load(p, data));
-  TES_TRY(create_given(p, data));
+  TES_TRY(create_loads(p, data));
+  data->gives = p->some_given && p->in_time->given.boundary;
+  for (int c = 0; c < p->space->parts && data->gives; c++) TES_TRY(create_given(p, c, data));
 done:
   return status;
 }
 
 void tesi_timed_data_destroy(TesProblem *p) {
   TesiTimedData *data = &p->in_time->data;
-  tesi_load_plan_destroy(&data->load);
-  tesi_given_destroy(&data->given);
+  for (int c = 0; c < TESI_AXES; c++) tesi_load_plan_destroy(&data->load[c]);
+  for (int c = 0; c < TESI_AXES; c++) tesi_given_destroy(&data->given[c]);
   for (int i = 0; i < TESI_CLOCKS; i++)
     if (data->clock[i]) tesi_context_device(p->context)->release(p->context, &data->clock[i]);
 }
@@ -73,8 +109,33 @@ TesStatus tesi_timed_data_at(TesProblem *p, int clock, double time) {
 TesStatus tesi_timed_data_load(TesProblem *p, double time, TesVector *b) {
   const TesiTimedData *data = &p->in_time->data;
   const int clock = data->when[0] != time && data->when[1] == time;
-  const TesStatus status = data->when[clock] == time ? TES_OK : tesi_timed_data_at(p, clock, time);
-  return status == TES_OK ? tesi_load_plan_run(data->load, data->clock[clock], b) : status;
+  TesStatus status = data->when[clock] == time ? TES_OK : tesi_timed_data_at(p, clock, time);
+  for (int c = 0; c < p->space->parts && status == TES_OK; c++) {
+    TesVector part = tesi_space_range(p->space, b, c);
+    status = data->load[c] ? tesi_load_plan_run(data->load[c], data->clock[clock], &part)
+                           : tes_vector_fill(&part, 0);
+  }
+  return status;
+}
+
+/* By component. */
+static TesStatus change_given(const TesProblem *p, TesStatus (*change)(const TesiGiven *given, TesVector *u),
+                              TesVector *x) {
+  const TesiTimedData *data = &p->in_time->data;
+  TesStatus status = TES_OK;
+  for (int c = 0; c < p->space->parts && status == TES_OK; c++) {
+    TesVector part = tesi_space_range(p->space, x, c);
+    if (data->given[c]) status = change(data->given[c], &part);
+  }
+  return status;
+}
+
+TesStatus tesi_timed_data_give(const TesProblem *p, TesVector *x) {
+  return change_given(p, tesi_given_put, x);
+}
+
+TesStatus tesi_timed_data_clear(const TesProblem *p, TesVector *x) {
+  return p->free ? tesi_problem_clear(p, x) : change_given(p, tesi_given_clear, x);
 }
 
 TesStatus tesi_timed_data_explain(TesProblem *p, double time, TesStatus outcome) {

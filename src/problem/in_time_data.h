@@ -12,16 +12,21 @@ enum { TESI_CLOCKS = 2 };
 typedef struct TesiTimedData {
   void *clock[TESI_CLOCKS];
   double when[TESI_CLOCKS];
-  TesiLoadPlan *load; /* F of all rows, where it depends on time */
-  TesiGiven *given;   /* the nodes with values */
+  bool loads,
+      gives; /* F of all rows, where it depends on time, and given values are made here, by component: */
+  TesiLoadPlan *load[TESI_AXES]; /* NULL: 0 */
+  TesiGiven *given[TESI_AXES];   /* the nodes with values; NULL: none */
 } TesiTimedData;
 
-/* Of a problem whose operators are there; one component, continuous elements, one rank. */
+/* Of a problem whose operators are there; continuous elements, one rank, a part a component. */
 TesStatus tesi_timed_data_create(TesProblem *problem);
 void tesi_timed_data_destroy(TesProblem *problem);
 /* The time of a clock for what is queued from now on; b <- F(time), by the clock that is at it, or the first one. */
 TesStatus tesi_timed_data_at(TesProblem *problem, int clock, double time);
 TesStatus tesi_timed_data_load(TesProblem *problem, double time, TesVector *b);
+/* x <- x with the boundary values of the first clock, or with zeros there; where they are made here. */
+TesStatus tesi_timed_data_give(const TesProblem *problem, TesVector *x);
+TesStatus tesi_timed_data_clear(const TesProblem *problem, TesVector *x);
 /* After a solve that ended with `outcome`, not a number: tells which function is none, where one is. */
 TesStatus tesi_timed_data_explain(TesProblem *problem, double time, TesStatus outcome);
 

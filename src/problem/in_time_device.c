@@ -62,8 +62,8 @@ done:
 
 void tesi_in_time_evolve_on_device(TesProblem *p, TesiEvolution *evolution) {
   const TesiInTime *it = p->in_time;
-  const bool loads = !it->timed || it->data.load, gives = !p->some_given || it->data.given;
-  if (!it->data.clock[0] || it->moves || it->changes || it->carrier || evolution->accelerate) return;
+  const bool loads = !it->timed || it->data.loads, gives = !p->some_given || it->data.gives;
+  if (!it->data.clock[0] || it->moves || it->changes || it->carrier) return;
   if (loads && gives) evolution->at = at, evolution->begin = begin, evolution->start = start;
 }
 

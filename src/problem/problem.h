@@ -187,8 +187,8 @@ TesStatus tesi_problem_lift(TesProblem *problem);
 /* g on boundaries with fluxes, NULL where it is 0; [boundaries + 1], the caller's to free. */
 TesStatus tesi_problem_fluxes(const TesProblem *problem, const TesiNumbered *numbered, int component,
                               const TesFunction ***flux);
-/* mark[length]: 1 + the boundary whose value a node has, 0: none; of problems of one component. */
-TesStatus tesi_problem_mark_given(const TesProblem *problem, double *mark);
+/* mark[length of the part]: 1 + the boundary whose value a node of a component has, 0: none. */
+TesStatus tesi_problem_mark_given(const TesProblem *problem, int component, double *mark);
 /* Form, operator, multigrid and solver of the problem's numbers, where there are none. */
 TesStatus tesi_problem_create_system(TesProblem *problem);
 /* The space, of the problem's boundaries. */

@@ -162,7 +162,7 @@ done:
   return status;
 }
 
-TesStatus tesi_problem_mark_given(const TesProblem *p, double *mark) {
+TesStatus tesi_problem_mark_given(const TesProblem *p, int component, double *mark) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(p->mesh);
@@ -171,13 +171,13 @@ TesStatus tesi_problem_mark_given(const TesProblem *p, double *mark) {
   TesVector *v = NULL;
   TES_ALLOC(&g, names + 1);
   TES_ALLOC(&number, names + 1);
-  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &v));
+  TES_TRY(tesi_vector_create_on(p->space->part[component]->layout, TES_DOUBLE, &v));
   for (int i = 0; i < names; i++) {
-    if (!tesi_problem_given(p, i, 0)) continue;
+    if (!tesi_problem_given(p, i, component)) continue;
     TES_TRY(tes_function_create_constant(ctx, i + 1, &number[i]));
     g[i] = number[i];
   }
-  TES_TRY(lift(p, p->space->part[0], g, v));
+  TES_TRY(lift(p, p->space->part[component], g, v));
   TES_TRY(tes_vector_get(v, mark));
 done:
   for (int i = 0; number && i < names; i++) tes_function_destroy(&number[i]);

@@ -72,23 +72,46 @@ done:
   return status;
 }
 
+/* A step before its iterations. */
+typedef struct Begin {
+  TesiStepper *s;
+  Family f;
+  double time, sigma;
+  TesVector *u;
+} Begin;
+
+static TesStatus begin_second_order(void *data) {
+  const Begin *begin = data;
+  TesiStepper *s = begin->s;
+  TesContext *ctx = s->evolution.context;
+  TesStatus status = TES_OK;
+  const Family *f = &begin->f;
+  const double part = (1 - f->am) / (1 - f->af);
+  TES_TRY(tes_vector_copy(s->old[0], part / (f->beta * s->dt * s->dt), s->y));
+  TES_TRY(tes_vector_axpy(part / (f->beta * s->dt), s->rate, s->y));
+  TES_TRY(tes_vector_axpy(part * f->older / f->beta - f->am / (1 - f->af), s->second, s->y));
+  TES_TRY(find_load(s, f, begin->sigma, begin->time));
+  TES_TRY(tesi_stepper_add_mass(s, 1, s->y));
+  TES_TRY(tesi_stepper_guess(s, 1, begin->u));
+  TES_TRY(tesi_stepper_start(s, begin->sigma, begin->time + s->dt, begin->u));
+done:
+  return status;
+}
+
 TesStatus tesi_second_order(TesiStepper *s, const TesiTimeMethod *method, double time, TesVector *u) {
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;
   const TesiEvolution *e = &s->evolution;
   const Family f = family_of(s->method, s->rho);
-  const double sigma = tesi_time_second_sigma(s->method, s->rho, s->dt), part = (1 - f.am) / (1 - f.af);
+  const double sigma = tesi_time_second_sigma(s->method, s->rho, s->dt), then = time + s->dt;
+  const double times[] = {then, time + (1 - f.af) * s->dt};
+  Begin begin = {.s = s, .f = f, .time = time, .sigma = sigma, .u = u};
   (void)method;
   if (!s->started && (int)s->method != TESI_TIME_SECOND_EULER)
     TES_TRY(e->accelerate(e->user, sigma, time, s->old[0], s->second));
   s->started = true;
-  TES_TRY(tes_vector_copy(s->old[0], part / (f.beta * s->dt * s->dt), s->y));
-  TES_TRY(tes_vector_axpy(part / (f.beta * s->dt), s->rate, s->y));
-  TES_TRY(tes_vector_axpy(part * f.older / f.beta - f.am / (1 - f.af), s->second, s->y));
-  TES_TRY(find_load(s, &f, sigma, time));
-  TES_TRY(tesi_stepper_add_mass(s, 1, s->y));
-  TES_TRY(tesi_stepper_guess(s, 1, u));
-  TES_TRY(e->solve(e->user, sigma, time + s->dt, s->b, s->old[0], u));
+  TES_TRY(tesi_stepper_begin(s, 0, sigma, 2, times, begin_second_order, &begin));
+  TES_TRY(e->solve(e->user, sigma, then, s->b, s->old[0], u));
   TES_TRY(update(s, &f, u));
 done:
   return status;
