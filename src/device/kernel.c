@@ -175,6 +175,13 @@ done:
   return status;
 }
 
+void tesi_kernels_wait(TesContext *ctx) {
+  const TesiKernelState *state = tesi_context_device_state(ctx);
+  for (TesiProgram *p = state->programs; p; p = p->next)
+    for (TesiKernelEntry *e = p->entries; e; e = e->next)
+      if (!e->function && resolve(ctx, p, e) != TES_OK) tesi_context_forget(ctx);
+}
+
 TesStatus tesi_kernel_use(TesContext *ctx, const TesiKernel *kernel, unsigned threads, size_t shared,
                           TesiKernelUse *use) {
   TesStatus status = TES_OK;

@@ -51,6 +51,9 @@ typedef struct TesiKernelUse {
 TesStatus tesi_kernel_use(TesContext *ctx, const TesiKernel *kernel, unsigned threads, size_t shared,
                           TesiKernelUse *use);
 
+/* Waits for all kernels that were asked for, so that their first launches do not; what cannot be had is told there. */
+void tesi_kernels_wait(TesContext *ctx);
+
 /* Multiprocessors of the device, 1 or more. */
 int tesi_kernel_multiprocessors(const TesContext *ctx);
 /* Blocks that are sure to run at a time, if `each` do on a multiprocessor. */

@@ -425,7 +425,7 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(refuse_moving_tests(p));
   TES_TRY(create_carrier(p));
   TES_TRY(tesi_timed_data_create(p));
-  tesi_in_time_evolve_on_device(p, &evolution);
+  TES_TRY(tesi_in_time_evolve_on_device(p, &evolution));
   if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->mass, it->sigma, &p->balance));
   if (p->balanced) evolution.amounts = &p->balance->amounts;
   TES_TRY(

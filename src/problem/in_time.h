@@ -75,8 +75,9 @@ TesStatus tesi_in_time_give(const TesProblem *problem, TesVector *x);
 /* r <- b - (sigma M + K) x at the nodes without given values, 0 at the others. */
 TesStatus tesi_in_time_residual(const TesProblem *problem, const TesVector *b, const TesVector *x,
                                 TesVector *r);
-/* Where a device can make the beginning of a stage without the host: evolution->at, begin and start. */
-void tesi_in_time_evolve_on_device(TesProblem *problem, TesiEvolution *evolution);
+/* Where a device can make the beginning of a stage without the host: evolution->at, begin and start. Devices have their
+ * kernels after it. */
+TesStatus tesi_in_time_evolve_on_device(TesProblem *problem, TesiEvolution *evolution);
 /* The rest of such a solve. */
 TesStatus tesi_in_time_finish(TesProblem *problem, TesSolveResult *result);
 /* What was recorded is forgotten. */

@@ -60,11 +60,19 @@ done:
   return status;
 }
 
-void tesi_in_time_evolve_on_device(TesProblem *p, TesiEvolution *evolution) {
+TesStatus tesi_in_time_evolve_on_device(TesProblem *p, TesiEvolution *evolution) {
   const TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
   const bool loads = !it->timed || it->data.loads, gives = !p->some_given || it->data.gives;
-  if (!it->data.clock[0] || it->moves || it->changes || it->carrier) return;
-  if (loads && gives) evolution->at = at, evolution->begin = begin, evolution->start = start;
+  bool can;
+  if (it->data.clock[0] && !it->moves && !it->changes && !it->carrier && loads && gives) {
+    evolution->at = at, evolution->begin = begin, evolution->start = start;
+    TES_TRY(tesi_solver_can_queue(p->solver, &can)); /* asks for its kernels */
+  }
+  if (tesi_has_kernels(ctx)) tesi_kernels_wait(ctx); /* here and not in the first step */
+done:
+  return status;
 }
 
 TesStatus tesi_in_time_finish(TesProblem *p, TesSolveResult *result) {
