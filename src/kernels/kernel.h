@@ -14,6 +14,7 @@
  *   TESK_FENCE()             what this thread wrote is seen by others before what it writes next
  *   TESK_ACQUIRE(p)          the int *p now; what its writer wrote before (with a fence between) is seen
  *   TESK_LOWER(p, v)         *p becomes the smaller of itself and v (long long), atomically
+ *   TESK_GLOBAL(p)           says that p points to global memory, where the compiler does not see it
  *   TESK_ALIGNED(n)          after `struct`: aligned to n bytes, so that it is read at once
  * Arguments are at most 16; arrays by pointer. */
 #ifndef TESK_KERNEL_H
@@ -70,6 +71,7 @@
 #define TESK_UNROLL
 #define TESK_ROLL
 #define TESK_READ(p) (*(p))
+#define TESK_GLOBAL(p) ((void)(p))
 #define TESK_ADD(p, v) (*(p) += (v)) /* fibers take turns at barriers only */
 #define TESK_TAKE(p) ((*(p))++)
 #define TESK_FENCE() ((void)0)
@@ -115,6 +117,7 @@ typedef unsigned long long TeskArrival;
 #define TESK_UNROLL _Pragma("unroll")
 #define TESK_ROLL _Pragma("unroll 1")
 #define TESK_READ(p) __ldg(p) /* memory that nobody writes while the kernel runs */
+#define TESK_GLOBAL(p) __builtin_assume(__isGlobal(p))
 #define TESK_ADD(p, v) ((void)atomicAdd(p, v))
 #define TESK_TAKE(p) atomicAdd(p, 1)
 #define TESK_FENCE() __threadfence()

@@ -8,9 +8,9 @@
  * classes of cells (saddle_arguments.h), so that all reads and writes are side by side. With N = 2 n modes and
  * M = 2 n - 1 nodes of a patch, component c, its own direction c, a and b the others:
  *   planes  j = 0 .. 2 n: w = M^-1 b (prepared for the patch) - nu Ld u of the four neighbours across, and u itself at
- *           both ends, to modes in a and b; pressures: -g likewise
+ *           both ends, to modes in a and b; pressures: g likewise
  *   lines   F^ = (Zc' M w + ends) / Lam; q -= G F^ + G_e u_e, component after component
- *   S^+     p = S^+ q by parity blocks: each thread TILE rows of four lanes, in registers
+ *   S^+     p = S^+ q by parity blocks (saddle_lanes_inverse.h)
  *   lines   u^ = F^ + G' p / Lam, back along c; pressures back along x
  *   planes  back along a and b, written
  * Shared memory: LANES (3 (N + 3) (N P + 1) + N (N (N + 1) + 1)) numbers, P = N, of rows N + 1, and the tables of
@@ -21,25 +21,24 @@
  * In x a few lanes may be of another kind than the block, with tables of their own and a product with S^+ after that
  * of the others: rows of patches along x, which stand side by side in memory, need not be torn at walls.
  *
+ * HELD: S^+ is copied to shared memory while planes are loaded: where multiprocessors are idle, the time is that of one
+ * block, which would wait for the L2 cache.
  * LINES: of planes only a row is held in registers (saddle_lanes_rows.h, else saddle_lanes_planes.h).
  * INNER: inner patches of cubes have a path of their own, with the tables that are an argument.
  * EVEN: modes of all patches are even or odd; even and odd parts of lines meet half of a table each, a quarter less
  * flops in all for n = 3. Patches at walls are solved as if the other end had the same wall: their S^+ is as small as
  * that of others. Ld of the cell at that end, less what the local matrix has there (AT_OWN), is taken to the
  * right-hand side with the old values.
- * Macros: real, N1, LANES, THREADS, BLOCKS, TILE, LINES, INNER, EVEN. */
+ * Macros: real, N1, LANES, THREADS, BLOCKS, TILE, LINES, INNER, EVEN, HELD (only with EVEN). */
 #include "kernel.h"
 #if LINES
 #include "saddle_lanes_rows.h"
 #else
 #include "saddle_lanes_planes.h"
 #endif
+#include "saddle_lanes_inverse.h"
 
 /* ---- lines --------------------------------------------------------------------------------------------- */
-
-TESK_DEVICE int step_of(int d) {
-  return d == 0 ? SX : d == 1 ? SY : SZ;
-}
 
 /* lambda of the transverse modes a, b of component c. */
 TESK_DEVICE real across(const Place *p, int c, int a, int b, real alpha) {
@@ -73,13 +72,13 @@ TESK_DEVICE void line_in(const Place *p, int c, int ab, real alpha, real *U, rea
     u[(1 + m) * plane] = F[m];
   }
   to_divergence(p, c, F, g);
-  if (c == 0) { /* the line of -g, to modes along x */
+  if (c == 0) { /* the line of g, to modes along x */
     real from[N], to[N];
     TESK_UNROLL
     for (int i = 0; i < N; i++) from[i] = q[i * step];
     to_modes(p, 0, from, to);
     TESK_UNROLL
-    for (int i = 0; i < N; i++) g[i] -= to[i];
+    for (int i = 0; i < N; i++) g[i] += to[i];
   }
   TESK_UNROLL
   for (int i = 0; i < N; i++) {
@@ -106,158 +105,16 @@ TESK_DEVICE void line_out(const Place *p, int c, int ab, real alpha, real *U, co
   for (int m = 0; m < M; m++) u[m * plane] = v[m];
 }
 
-/* The pressure's line along x, back, once the velocities have read it. */
-TESK_DEVICE void pressure_out(const Place *p, int ab, real *Q) {
-  real *q = Q + line_in_q(0, ab / N, ab % N) * LANES + p->lane, from[N], to[N];
+/* The pressure's line along x, back, to planes of U that are free by then. */
+TESK_DEVICE void pressure_out(const Place *p, int ab, real *U, const real *Q) {
+  const real *const q = Q + line_in_q(0, ab / N, ab % N) * LANES + p->lane;
+  real *const u = U + (ab / N * PITCH + ab % N) * LANES + p->lane;
+  real from[N], to[N];
   TESK_UNROLL
   for (int i = 0; i < N; i++) from[i] = q[i * SX * LANES];
   from_modes(p, 0, from, to);
   TESK_UNROLL
-  for (int i = 0; i < N; i++) q[i * SX * LANES] = to[i];
-}
-
-/* ---- S^+ ----------------------------------------------------------------------------------------------- */
-
-/* A parity block: extents, and where its first number stands in q. */
-typedef struct Parity {
-  int extent[3], first, rows;
-} Parity;
-
-#define TILE_ROW ((TILE + 3) / 4 * 4)
-#define AHEAD (TILE < 8 && N1 < 5 ? N1 : 1) /* rows of columns whose loads are under way together */
-
-TESK_DEVICE Parity parity_of(const Place *p, const TeskLanesBlock *block, int number) {
-  Parity b;
-  b.rows = 1;
-  b.first = 0;
-  TESK_UNROLL
-  for (int d = 0; d < 3; d++) {
-    const int split = EVEN || p->even || block->split[d];
-    b.extent[d] = split ? N1 : N;
-    b.rows *= b.extent[d];
-    if (split) {
-      b.first += number % 2 * N1 * step_of(d);
-      number /= 2;
-    }
-  }
-  return b;
-}
-
-/* Number `row` of a block in q. */
-TESK_DEVICE int place_of(const Parity *b, int row) {
-  const int z = row % b->extent[2], y = row / b->extent[2] % b->extent[1],
-            x = row / b->extent[2] / b->extent[1];
-  return b->first + x * SX + y * SY + z * SZ;
-}
-
-/* sum += a tile of A times N1 numbers of four lanes. */
-TESK_DEVICE void add_products(const real *A, const real *q, real sum[TILE][4]) {
-  TESK_UNROLL
-  for (int z = 0; z < N1; z++) {
-    const Four v = *(const Four *)(q + z * LANES);
-    TESK_UNROLL
-    for (int r = 0; r < TILE_ROW; r += 4) {
-      const Four a = *(const Four *)(A + z * TILE_ROW + r);
-      TESK_UNROLL
-      for (int e = 0; e < 4; e++) {
-        TESK_UNROLL
-        for (int l = 0; l < 4; l++)
-          if (r + e < TILE) sum[r + e][l] += a.v[e] * v.v[l];
-      }
-    }
-  }
-}
-
-/* The columns of a block, y and z by N1 at a time: their loads are under way together. */
-TESK_DEVICE void add_columns(const Parity *b, const real *A, const real *Q, real sum[TILE][4]) {
-  TESK_ROLL
-  for (int x = 0; x < b->extent[0]; x++) {
-    TESK_ROLL
-    for (int y = 0; y < b->extent[1]; y += AHEAD) {
-      const real *q = Q + (b->first + x * SX + y * SY) * LANES;
-      TESK_ROLL
-      for (int z = 0; z < b->extent[2]; z += N1) {
-        TESK_UNROLL
-        for (int j = 0; j < AHEAD; j++)
-          add_products(A + (j * b->extent[2] + z) * TILE_ROW, q + (j * SY + z) * LANES, sum);
-      }
-      A += AHEAD * b->extent[2] * TILE_ROW;
-    }
-  }
-}
-
-/* Lanes of other kinds of x: each thread at most one tile of one of them. */
-#define TILES (N * N * N / TILE)
-TESK_DEVICE void multiply_others(const Place *p, const TeskLanesBlock *block, const TeskVertex *vertices,
-                                 int tid, real *Q) {
-  const int tile = tid % TILES, group = tid / TILES, groups = THREADS / TILES;
-  for (int first = 0; first < block->lanes; first += groups) {
-    const int busy = group < groups && first + group < block->lanes,
-              lane = busy ? block->lane[first + group] : 0;
-    Parity b = parity_of(p, block, 0);
-    const int tiles = b.rows / TILE;
-    b = parity_of(p, block, tile / tiles);
-    const real *A = (const real *)block->inverse[vertices[block->first + lane].tables] +
-                    (long long)tile * b.rows * TILE_ROW;
-    real sum[TILE];
-    TESK_UNROLL
-    for (int r = 0; r < TILE; r++) sum[r] = 0;
-    TESK_ROLL
-    for (int x = 0; busy && x < b.extent[0]; x++) {
-      TESK_ROLL
-      for (int y = 0; y < b.extent[1]; y += AHEAD) {
-        TESK_UNROLL
-        for (int j = 0; j < AHEAD * N1; j++) { /* the loads are under way together */
-          const real v = Q[(b.first + x * SX + (y + j / N1) * SY + j % N1 * SZ) * LANES + lane];
-          TESK_UNROLL
-          for (int r = 0; r < TILE_ROW; r += 4) {
-            const Four a = *(const Four *)(A + j * TILE_ROW + r);
-            TESK_UNROLL
-            for (int e = 0; e < 4; e++)
-              if (r + e < TILE) sum[r + e] += a.v[e] * v;
-          }
-        }
-        A += AHEAD * N1 * TILE_ROW;
-      }
-    }
-    __syncthreads();
-    TESK_UNROLL
-    for (int r = 0; r < TILE; r++)
-      if (busy) Q[place_of(&b, tile % tiles * TILE + r) * LANES + lane] = sum[r];
-    __syncthreads();
-  }
-}
-
-/* Each thread at most one tile: TILE rows of four lanes. */
-TESK_DEVICE void multiply_inverse(const Place *p, const TeskLanesBlock *block, const TeskVertex *vertices,
-                                  int tid, real *Q) {
-  const int fours = LANES / 4, tile = tid / fours, lane = tid % fours * 4, busy = tile < TILES;
-  int same[4] = {1, 1, 1, 1}; /* lanes of the block's kind */
-  TESK_UNROLL
-  for (int l = 0; l < 4; l++)
-    if (EVEN && !p->one && block->others) same[l] = vertices[block->first + lane + l].tables == 0;
-  real sum[TILE][4];
-  Parity b = parity_of(p, block, 0);
-  const int tiles = b.rows / TILE;
-  b = parity_of(p, block, busy ? tile / tiles : 0);
-  TESK_UNROLL
-  for (int r = 0; r < TILE; r++) {
-    TESK_UNROLL
-    for (int l = 0; l < 4; l++) sum[r][l] = 0;
-  }
-  if (busy)
-    add_columns(&b, (const real *)block->inverse[0] + (long long)tile * b.rows * TILE_ROW, Q + lane, sum);
-  __syncthreads();
-  if (busy) {
-    TESK_UNROLL
-    for (int r = 0; r < TILE; r++) {
-      real *q = Q + place_of(&b, tile % tiles * TILE + r) * LANES + lane;
-      TESK_UNROLL
-      for (int l = 0; l < 4; l++)
-        if (same[l]) q[l] = sum[r][l];
-    }
-  }
-  __syncthreads();
+  for (int i = 0; i < N; i++) u[spare_plane(i) * LANES] = to[i];
 }
 
 /* ---- the kernels --------------------------------------------------------------------------------------- */
@@ -279,13 +136,12 @@ TESK_DEVICE int neighbour(const TeskLanes *s, int d, int v, int at) {
   return s->ring[d] ? (cell < 0 ? cell + cells : cell - cells) : v;
 }
 
-TESK_DEVICE void fill_offsets(const TeskLanes *s, const TeskLanesBlock *block, const TeskVertex *vertices,
-                              int *offset) {
+TESK_DEVICE void fill_offsets(const TeskLanes *s, const TeskVertex *vertices, int *offset) {
   TESK_UNROLL
   for (int d = 0; d < 3; d++)
     for (int id = (int)threadIdx.x; id < 4 * LANES; id += THREADS) {
       const int lane = id % LANES;
-      const TeskVertex *v = vertices + block->first + lane;
+      const TeskVertex *v = vertices + lane;
       offset[d * 4 * LANES + id] = cell_offset(s, d, neighbour(s, d, v->v[d], id / LANES - 1));
     }
 }
@@ -303,52 +159,75 @@ TESK_DEVICE void copy_cells(const int *cells, int count, int block, const real *
   for (int i = 0; i < PIECE; i++) y[place + i * G] = v[i];
 }
 
-/* What a block does with its patches. */
-TESK_DEVICE void solve(const Place *p, const TeskLanesBlock *block, const TeskVertex *vertices,
-                       const TeskLanesVectors *v, real alpha, real *U, real *Q) {
+/* What a block does with its patches. inverse: S^+, where HELD, once it has arrived. */
+TESK_DEVICE void solve(const Place *p, const TeskLanes *s, const TeskLanesBlock *block,
+                       const TeskVertex *vertices, const TeskLanesVectors *v, const real *inverse,
+                       TeskArrival *arrival, real *U, real *Q) {
+  const real alpha = (real)s->alpha;
   load_planes(p, v, U, Q);
   __syncthreads();
   for (int c = 0; c < 3; c++) {
     for (int t = p->task; t < N * N; t += TASKS) line_in(p, c, t, alpha, U, Q);
     __syncthreads();
   }
-  multiply_inverse(p, block, vertices, (int)threadIdx.x, Q);
-  if (EVEN && !p->one && block->lanes) multiply_others(p, block, vertices, (int)threadIdx.x, Q);
-  for (int t = p->task; t < 3 * N * N; t += TASKS) line_out(p, t / (N * N), t % (N * N), alpha, U, Q);
+  if (HELD) TESK_ARRIVED(&arrival[1], 0);
+  multiply_inverse(p, s, block, vertices, HELD ? inverse : (const real *)block->inverse[0], Q);
+  for (int t = p->task; t < 4 * N * N; t += TASKS) {
+    const int c = t / (N * N), ab = t % (N * N);
+    if (c < 3)
+      line_out(p, c, ab, alpha, U, Q);
+    else
+      pressure_out(p, ab, U, Q);
+  }
   __syncthreads();
-  for (int t = p->task; t < N * N; t += TASKS) pressure_out(p, t, Q);
-  __syncthreads();
-  store_planes(p, vertices[block->first + p->lane].exists, v, U, Q);
+  store_planes(p, vertices[p->lane].exists, v, U);
 }
 
-/* Blocks from `count` on copy. */
+/* Tables and, HELD, S^+ on their way to shared memory, by one thread. */
+TESK_DEVICE void start_copies(const TeskLanes *s, const TeskLanesBlock *block, real *table, real *inverse,
+                              TeskArrival *arrival) {
+  const long long bytes = TABLE * (long long)sizeof(real);
+  TESK_EXPECT_NONE(&arrival[0]);
+  TESK_EXPECT_NONE(&arrival[1]);
+  TESK_EXPECT(&arrival[0], (3 + block->others) * bytes);
+  for (int t = 0; t < 3 + block->others; t++) {
+    const int d = t < 3 ? t : 0, kind = t < 3 ? block->kind[t] : block->other[t - 3];
+    TESK_BULK(table + t * TABLE, (const real *)s->numbers[d] + kind * TABLE, bytes, &arrival[0]);
+  }
+  if (HELD) {
+    const long long size = (block->swapped ? 4 * SWAPPED_SIZE : PLAIN_SIZE) * (long long)sizeof(real);
+    TESK_EXPECT(&arrival[1], size);
+    TESK_BULK(inverse, block->inverse[0], size, &arrival[1]);
+  }
+}
+
+/* Blocks from `count` on copy. blocks, vertices: of the colour. */
 TESK_KERNEL(tesk_saddle_lanes, THREADS, BLOCKS, (TeskLanes)s, (const TeskLanesBlock *)blocks,
             (const TeskVertex *)vertices, (TeskLanesVectors)v, (int)count, (const int *TESK_RESTRICT)cells,
             (int)copies, (Inner)inner) {
-  TESK_SHARED(U); /* planes of the components, q, tables, offsets */
-  real *const Q = U + 3 * PLANES * LANES, *const table = Q + (N * SX + 3) / 4 * 4 * LANES;
-  int *const offset = (int *)(table + TESK_LANES_TABLES * TABLE);
+  TESK_SHARED(U); /* planes of the components, q, tables, S^+, arrivals, offsets */
+  real *const Q = U + 3 * PLANES * LANES, *const table = Q + (N * SX + 3) / 4 * 4 * LANES,
+              *const inverse = table + TESK_LANES_TABLES * TABLE;
+  TeskArrival *const arrival = (TeskArrival *)(inverse + (HELD ? PLAIN_SIZE : 0));
+  int *const offset = (int *)(arrival + 2);
   if ((int)blockIdx.x >= count) {
     copy_cells(cells, copies, (int)blockIdx.x - count, (const real *)v.x, (real *)v.y);
     return;
   }
   const TeskLanesBlock *const block = blocks + blockIdx.x;
+  const TeskVertex *const own = vertices + blockIdx.x * LANES;
   const int tid = (int)threadIdx.x, lane = tid % LANES;
-  fill_offsets(&s, block, vertices, offset);
-  for (int t = 0; t < 3 + block->others; t++) {
-    const int d = t < 3 ? t : 0, kind = t < 3 ? block->kind[t] : block->other[t - 3];
-    for (int id = tid; id < TABLE; id += THREADS)
-      table[t * TABLE + id] = ((const real *)s.numbers[d])[kind * TABLE + id];
-  }
+  if (tid == 0) start_copies(&s, block, table, inverse, arrival);
+  fill_offsets(&s, own, offset);
   __syncthreads();
+  TESK_ARRIVED(&arrival[0], 0);
   if (INNER && block->inner) {
     const Place p = {lane, tid / LANES, offset, table, inner.v, 0, 1, 1, -1, -1, -1};
-    solve(&p, block, vertices, &v, (real)s.alpha, U, Q);
+    solve(&p, &s, block, own, &v, inverse, arrival, U, Q);
   } else {
-    const TeskVertex *const own = vertices + block->first + lane;
-    const int x = own->tables ? 2 + own->tables : 0;
-    const Place p = {lane, tid / LANES, offset,   table,         table,        x,
-                     EVEN, 0,           own->far, block->far[1], block->far[2]};
-    solve(&p, block, vertices, &v, (real)s.alpha, U, Q);
+    const int x = own[lane].tables ? 2 + own[lane].tables : 0;
+    const Place p = {lane, tid / LANES, offset,        table,         table,        x,
+                     EVEN, 0,           own[lane].far, block->far[1], block->far[2]};
+    solve(&p, &s, block, own, &v, inverse, arrival, U, Q);
   }
 }

@@ -1,18 +1,20 @@
 /* Vectors of Stokes between the order of all others and that of saddle_lanes.cu (saddle_arguments.h), and the
  * right-hand side as its patches want it. No shared memory.
- *   in, prepare  a block a piece of a row of cells, of both classes in x so that all that is read is used, a thread a
- *                line of N1 numbers (prepare: 2 N1 - 1) of a component in its direction, 16 cells side by side;
- *                pressures in x. About 40 and 60 registers.
+ *   in, prepare  a block 32 cells of a row, 16 of each class in x, of one component or the pressure, a thread a line
+ *                of N1 numbers (prepare: 2 N1 - 1) in its direction; pressures in x. So all sectors that a block
+ *                reads are used by it: lines across x have numbers of N1 others between theirs. About 40 and 60
+ *                registers.
  *   out          a block a row of entries, a thread an entry. About 30 registers.
  * Bytes a number: read and written once; prepare reads once and writes twice, with 2 (2 n - 1) flops for each.
  * Macros: real, N1. */
 #include "kernel.h"
 #include "saddle_arguments.h"
 
-#define THREADS 128
 #define M (2 * N1 - 1)
 #define ROW_M ((M + 3) / 4 * 4)
 #define SQUARE (N1 * N1)
+#define THREADS (2 * G * SQUARE) /* in, prepare: all lines of a part, 16 cells of both classes */
+#define THREADS_OUT 128
 #define CUBE (N1 * N1 * N1)
 #define VALUES (4 * CUBE)
 #define G TESK_LANES_GROUP
@@ -68,10 +70,17 @@ TESK_KERNEL(tesk_lanes_in, THREADS, 1, (TeskLanes)s, (const real *TESK_RESTRICT)
   for (int i = 0; i < N1; i++) y[l.place + i * SQUARE * G] = l.exists ? x[l.entry + i * l.step] : 0;
 }
 
+/* i[d], by comparisons: an array that is indexed by a variable would stand in local memory. */
+TESK_DEVICE int pick(const int i[3], int d) {
+  return d == 0 ? i[0] : d == 1 ? i[1] : i[2];
+}
+
 /* M^-1 b along the component's direction in the patch of the line's cell and the next one. */
 TESK_DEVICE void prepare(const TeskLanes *s, const TeskLanesMass *m, const Line *l, const real *b, real *to) {
-  const int v = l->cell[l->c], end = s->parts.extent[l->part][l->c];
-  const real *const table = (const real *)m->inverse[l->c] + m->kind[l->c][v] * (M * ROW_M);
+  const int v = pick(l->cell, l->c), end = s->parts.extent[l->part][l->c];
+  const void *const inverse = l->c == 0 ? m->inverse[0] : l->c == 1 ? m->inverse[1] : m->inverse[2];
+  const int *const kind = l->c == 0 ? m->kind[0] : l->c == 1 ? m->kind[1] : m->kind[2];
+  const real *const table = (const real *)inverse + kind[v] * (M * ROW_M);
   int next[3];
   real in[M];
   TESK_UNROLL
@@ -106,7 +115,8 @@ TESK_KERNEL(tesk_lanes_prepare, THREADS, 1, (TeskLanes)s, (TeskLanesMass)m, (con
   const Line l = line_of(&s);
   if (l.exists <= 0) return;
   if (l.part < 3) {
-    if (l.cell[l.c] < m.vertices[l.c]) prepare(&s, &m, &l, b, l.cell[l.c] & 1 ? b1 : b0);
+    const int v = pick(l.cell, l.c);
+    if (v < pick(m.vertices, l.c)) prepare(&s, &m, &l, b, v & 1 ? b1 : b0);
   } else {
     TESK_UNROLL
     for (int i = 0; i < N1; i++) b0[l.place + i * SQUARE * G] = b[l.entry + i];
@@ -114,13 +124,13 @@ TESK_KERNEL(tesk_lanes_prepare, THREADS, 1, (TeskLanes)s, (TeskLanesMass)m, (con
 }
 
 /* Grid: rows of the largest part, parts. */
-TESK_KERNEL(tesk_lanes_out, THREADS, 1, (TeskLanes)s, (const real *TESK_RESTRICT)x, (real *)y) {
+TESK_KERNEL(tesk_lanes_out, THREADS_OUT, 1, (TeskLanes)s, (const real *TESK_RESTRICT)x, (real *)y) {
   const int part = (int)blockIdx.y, c = part % 3;
   const int *const e = s.parts.extent[part];
   const int row = (int)blockIdx.x, z = row / e[1];
   if (z >= e[2]) return;
   real *const to = y + s.parts.offset[part] + (long long)row * e[0];
-  for (int i = (int)threadIdx.x; i < e[0]; i += THREADS) {
+  for (int i = (int)threadIdx.x; i < e[0]; i += THREADS_OUT) {
     const int entry[3] = {i, row - z * e[1], z};
     int cell[3], at[3], exists = 1;
     TESK_UNROLL

@@ -85,67 +85,78 @@ TESK_DEVICE void couple_b(const real *x, int from, const int a[2], const real *A
   }
 }
 
-/* Plane `pl` of component c: 0 .. N the nodes, N + 1 and N + 2 the velocity at both ends. */
-TESK_DEVICE void load_velocity(const Place *p, int c, int pl, const real *x, const real *b, real *U) {
-  const int d = c == 2 ? 0 : c + 1, e = c == 0 ? 2 : c - 1, end = pl > N,
-            at = plane_at(p, c,
-                          pl == N + 1   ? 0
-                          : pl == N + 2 ? N
-                                        : pl);
-  const int a[2] = {offset_of(p, d, 0), offset_of(p, d, 1)}, bb[2] = {offset_of(p, e, 0), offset_of(p, e, 1)};
+/* Planes that are coupled to neighbours across take longest: 3 (N + 1) nodes; then 6 ends and N of the pressure. */
+#define COUPLED (3 * (N + 1))
+#define ENDS 6
+#define PLANE_TASKS (COUPLED + ENDS + N)
+#define WHOLE ((COUPLED - 1) / TASKS * TASKS) /* coupled ones in rounds that are full of them */
+#define SHORT_ROOM (WHOLE + TASKS - COUPLED)  /* tasks that have no coupled one in the round after those */
+#define SHORT (SHORT_ROOM < ENDS + N ? SHORT_ROOM : ENDS + N)
+
+/* The plane of task t: what comes after that round goes to tasks that had a short one in it. */
+TESK_DEVICE int plane_of_task(int t) {
+  const int next = t - WHOLE;
+  if (next < 0 || next >= SHORT + COUPLED - WHOLE) return t;
+  return next < SHORT ? COUPLED + next : t - SHORT;
+}
+
+/* w += what couples plane `at` of x, directions d and e, to the neighbours across. */
+TESK_DEVICE void couple_plane(const Place *p, int d, int e, const real *x, const int a[2], const int b[2],
+                              real *w) {
+  TESK_UNROLL
+  for (int h = 0; h < 2; h++) {
+    TESK_ROLL
+    for (int s = 0; s < sources_of(p, d, h); s++)
+      couple_a(x, offset_of(p, d, source_cell(h, s)), b, matrix_of(p, d, source_table(h, s)), h, w);
+  }
+  FORGET();
+  TESK_UNROLL
+  for (int h = 0; h < 2; h++) {
+    TESK_ROLL
+    for (int s = 0; s < sources_of(p, e, h); s++)
+      couple_b(x, offset_of(p, e, source_cell(h, s)), a, matrix_of(p, e, source_table(h, s)), h, w);
+  }
+}
+
+/* A plane to modes: of component c, at the nodes 0 .. N, or, of x itself, at both ends; of g, x fixed. */
+TESK_DEVICE void load_plane(const Place *p, int number, const TeskLanesVectors *v, real *U, real *Q) {
+  const real *const x = (const real *)v->x;
+  const int coupled = number < COUPLED, pressure = number >= COUPLED + ENDS, c = pressure ? 0 : number % 3,
+            node = pressure               ? number - COUPLED - ENDS
+                   : coupled              ? number / 3
+                   : number < COUPLED + 3 ? 0
+                                          : N;
+  const int d = c == 2 ? 0 : c + 1, e = c == 0 ? 2 : c - 1,
+            at = plane_at(p, c, node) + (pressure ? 3 * CUBE * G : 0);
+  const int a[2] = {offset_of(p, d, 0), offset_of(p, d, 1)}, b[2] = {offset_of(p, e, 0), offset_of(p, e, 1)};
   real w[N * N];
-  if (pl == 0 || pl == N) {
+  if (coupled && (node == 0 || node == N)) {
     TESK_UNROLL
     for (int i = 0; i < N * N; i++) w[i] = 0;
   } else {
-    read_plane((end ? x : b) + at, a, bb, w);
+    const void *const from = pressure ? v->b[0] : !coupled ? v->x : v->odd >> c & 1 ? v->b[1] : v->b[0];
+    read_plane((const real *)from + at, a, b, w);
   }
-  if (!end) {
-    TESK_UNROLL
-    for (int h = 0; h < 2; h++) {
-      TESK_ROLL
-      for (int s = 0; s < sources_of(p, d, h); s++)
-        couple_a(x + at, offset_of(p, d, source_cell(h, s)), bb, matrix_of(p, d, source_table(h, s)), h, w);
-    }
-    FORGET();
-    TESK_UNROLL
-    for (int h = 0; h < 2; h++) {
-      TESK_ROLL
-      for (int s = 0; s < sources_of(p, e, h); s++)
-        couple_b(x + at, offset_of(p, e, source_cell(h, s)), a, matrix_of(p, e, source_table(h, s)), h, w);
-    }
-  }
+  if (coupled) couple_plane(p, d, e, x + at, a, b, w);
   FORGET();
   plane_to_modes(p, d, e, w);
-  real *to = U + (c * PLANES + pl * PLANE) * LANES + p->lane;
+  real *const to = (pressure ? Q + node * SX * LANES
+                             : U + (c * PLANES + (coupled     ? node
+                                                  : node == 0 ? N + 1
+                                                              : N + 2) *
+                                                     PLANE) *
+                                       LANES) +
+                   p->lane;
+  const int row = (pressure ? SY : PITCH) * LANES;
   TESK_UNROLL
-  for (int i = 0; i < N * N; i++) to[i * LANES] = w[i];
-}
-
-/* Plane i of -g, x fixed. */
-TESK_DEVICE void load_pressure(const Place *p, int i, const real *b, real *Q) {
-  const int cell = i / N1;
-  const int a[2] = {offset_of(p, 1, 0), offset_of(p, 1, 1)}, bb[2] = {offset_of(p, 2, 0), offset_of(p, 2, 1)};
-  real w[N * N];
-  read_plane(b + offset_of(p, 0, cell) + (3 * CUBE + (i - cell * N1) * N1 * N1) * G, a, bb, w);
-  plane_to_modes(p, 1, 2, w);
-  TESK_UNROLL
-  for (int j = 0; j < N; j++) {
+  for (int i = 0; i < N; i++) {
     TESK_UNROLL
-    for (int k = 0; k < N; k++) Q[(i * SX + j * SY + k * SZ) * LANES + p->lane] = -w[j * N + k];
+    for (int j = 0; j < N; j++) to[i * row + j * LANES] = w[i * N + j];
   }
 }
 
 TESK_DEVICE void load_planes(const Place *p, const TeskLanesVectors *v, real *U, real *Q) {
-  const real *const x = (const real *)v->x, *const b0 = (const real *)v->b[0],
-                    *const b1 = (const real *)v->b[1];
-  const int odd = v->odd;
-  for (int t = p->task; t < 3 * (N + 3) + N; t += TASKS) {
-    if (t < 3 * (N + 3))
-      load_velocity(p, t % 3, t / 3, x, odd >> (t % 3) & 1 ? b1 : b0, U);
-    else
-      load_pressure(p, t - 3 * (N + 3), b0, Q);
-  }
+  for (int t = p->task; t < PLANE_TASKS; t += TASKS) load_plane(p, plane_of_task(t), v, U, Q);
 }
 
 /* ---- out ------------------------------------------------------------------------------------------------- */
@@ -162,46 +173,28 @@ TESK_DEVICE void write_plane(const real *w, const int a[2], const int b[2], real
   }
 }
 
-/* Plane j < N of component c; the first, which is of no patch, as it was. */
-TESK_DEVICE void store_velocity(const Place *p, int c, int j, const real *x, const real *U, real *y) {
-  const int d = c == 2 ? 0 : c + 1, e = c == 0 ? 2 : c - 1, at = plane_at(p, c, j);
+/* Plane j < N of component c, 3: of the pressure. The first of a component, which is of no patch, as it was. The mean
+ * of the pressure in the patch stays: its coefficients are those of the first modes. */
+TESK_DEVICE void store_plane(const Place *p, int c, int j, const real *x, const real *U, real *y) {
+  const int own = c % 3, d = own == 2 ? 0 : own + 1, e = own == 0 ? 2 : own - 1,
+            at = plane_at(p, own, j) + (c == 3 ? 3 * CUBE * G : 0);
   const int a[2] = {offset_of(p, d, 0), offset_of(p, d, 1)}, b[2] = {offset_of(p, e, 0), offset_of(p, e, 1)};
   real w[N * N];
-  if (j == 0) {
+  if (j == 0 && c < 3) {
     read_plane(x + at, a, b, w);
   } else {
-    const real *from = U + (c * PLANES + j * PLANE) * LANES + p->lane;
+    const real *from = U + (c < 3 ? c * PLANES + j * PLANE : spare_plane(j)) * LANES + p->lane;
     TESK_UNROLL
     for (int i = 0; i < N * N; i++) w[i] = from[i * LANES];
     plane_from_modes(p, d, e, w);
+    const real mean = c == 3 && j % N1 == 0 ? mean_of(p, x) : 0;
+    w[0] += mean, w[N1] += mean, w[N1 * N] += mean, w[N1 * N + N1] += mean;
   }
-  write_plane(w, a, b, y + at);
-}
-
-/* Plane i of the pressure, x fixed. The mean of the patch stays: its coefficients are those of the first modes. */
-TESK_DEVICE void store_pressure(const Place *p, int i, const real *x, const real *Q, real *y) {
-  const int cell = i / N1, at = offset_of(p, 0, cell) + (3 * CUBE + (i - cell * N1) * N1 * N1) * G;
-  const int a[2] = {offset_of(p, 1, 0), offset_of(p, 1, 1)}, b[2] = {offset_of(p, 2, 0), offset_of(p, 2, 1)};
-  real w[N * N];
-  TESK_UNROLL
-  for (int j = 0; j < N; j++) {
-    TESK_UNROLL
-    for (int k = 0; k < N; k++) w[j * N + k] = Q[(i * SX + j * SY + k * SZ) * LANES + p->lane];
-  }
-  plane_from_modes(p, 1, 2, w);
-  const real mean = i % N1 == 0 ? mean_of(p, x) : 0;
-  w[0] += mean, w[N1] += mean, w[N1 * N] += mean, w[N1 * N + N1] += mean;
   write_plane(w, a, b, y + at);
 }
 
 /* writes: whether the lane has a patch. */
-TESK_DEVICE void store_planes(const Place *p, int writes, const TeskLanesVectors *v, real *U, real *Q) {
-  const real *const x = (const real *)v->x;
-  real *const y = (real *)v->y;
-  for (int t = p->task; t < 4 * N && writes; t += TASKS) {
-    if (t < 3 * N)
-      store_velocity(p, t / N, t % N, x, U, y);
-    else
-      store_pressure(p, t - 3 * N, x, Q, y);
-  }
+TESK_DEVICE void store_planes(const Place *p, int writes, const TeskLanesVectors *v, real *U) {
+  for (int t = p->task; t < 4 * N && writes; t += TASKS)
+    store_plane(p, t / N, t % N, (const real *)v->x, U, (real *)v->y);
 }

@@ -51,7 +51,7 @@ TESK_DEVICE void load_rows(const Place *p, int c, int pl, int i, const real *x, 
   for (int j = 0; j < 2 * N; j++) to[(j / N * N1 * PITCH + j % N) * LANES] = out[j];
 }
 
-/* Rows j < N1 of plane i of -g, x fixed. */
+/* Rows j < N1 of plane i of g, x fixed. */
 TESK_DEVICE void load_pressure_rows(const Place *p, int i, int j, const real *b, real *Q) {
   const int cell = i >= N1, at = offset_of(p, 0, cell) + (3 * CUBE + ((i - cell * N1) * N1 + j) * N1) * G;
   real w[2 * N], out[2 * N];
@@ -60,8 +60,7 @@ TESK_DEVICE void load_pressure_rows(const Place *p, int i, int j, const real *b,
     w[k] = TESK_READ(b + at + offset_of(p, 1, k / N) + offset_of(p, 2, k % N / N1) + k % N1 * G);
   pair_to_modes(p, 2, w, out);
   TESK_UNROLL
-  for (int k = 0; k < 2 * N; k++)
-    Q[(i * SX + (j + k / N * N1) * SY + k % N * SZ) * LANES + p->lane] = -out[k];
+  for (int k = 0; k < 2 * N; k++) Q[(i * SX + (j + k / N * N1) * SY + k % N * SZ) * LANES + p->lane] = out[k];
 }
 
 /* Two lines of direction d in shared memory, `other` apart, to modes or `back`. */
@@ -79,12 +78,11 @@ TESK_DEVICE void turn_lines(const Place *p, int d, int back, int step, int other
 
 /* Lines t along a of the planes from `first` on of the components (count a component), then of the pressure. */
 TESK_DEVICE void turn_rows(const Place *p, int t, int first, int count, int back, real *U, real *Q) {
-  const int pl = t / N1, c = pl / count, j = t % N1, d = c == 2 ? 0 : c + 1;
-  if (c < 3)
-    turn_lines(p, d, back, PITCH, N1,
-               U + (c * PLANES + (first + pl - c * count) * PLANE + j) * LANES + p->lane);
-  else
-    turn_lines(p, 1, back, SY, N1 * SZ, Q + ((pl - 3 * count) * SX + j * SZ) * LANES + p->lane);
+  const int pl = t / N1, c = pl < 3 * count ? pl / count : 3, j = t % N1, i = pl - c * count,
+            in_q = c == 3 && !back;
+  real *const line = in_q ? Q + (i * SX + j * SZ) * LANES
+                          : U + ((c < 3 ? c * PLANES + (first + i) * PLANE : spare_plane(i)) + j) * LANES;
+  turn_lines(p, c == 2 ? 0 : c == 3 ? 1 : c + 1, back, in_q ? SY : PITCH, N1, line + p->lane);
 }
 
 TESK_DEVICE void load_planes(const Place *p, const TeskLanesVectors *v, real *U, real *Q) {
@@ -106,8 +104,7 @@ TESK_DEVICE void load_planes(const Place *p, const TeskLanesVectors *v, real *U,
 
 /* Rows i < N1 of plane j of a component, or of the pressure (c = 3): along b, and written. The first plane, which is of
  * no patch, as it was; the mean of a pressure stays. */
-TESK_DEVICE void store_rows(const Place *p, int c, int j, int i, const real *x, const real *U, const real *Q,
-                            real *y) {
+TESK_DEVICE void store_rows(const Place *p, int c, int j, int i, const real *x, const real *U, real *y) {
   const int own = c % 3, d = own == 2 ? 0 : own + 1, e = own == 0 ? 2 : own - 1, of = j >= N1;
   const int at = offset_of(p, own, of) + (c * CUBE + ((j - of * N1) * N1 + i) * N1) * G;
   const int a[2] = {offset_of(p, d, 0), offset_of(p, d, 1)}, b[2] = {offset_of(p, e, 0), offset_of(p, e, 1)};
@@ -116,11 +113,9 @@ TESK_DEVICE void store_rows(const Place *p, int c, int j, int i, const real *x, 
     TESK_UNROLL
     for (int k = 0; k < 2 * N; k++) out[k] = TESK_READ(x + at + a[k / N] + b[k % N / N1] + k % N1 * G);
   } else {
-    const real *from =
-        (c < 3 ? U + (c * PLANES + j * PLANE + i * PITCH) * LANES : Q + (j * SX + i * SY) * LANES);
-    const int other = N1 * (c < 3 ? PITCH : SY);
+    const real *from = U + ((c < 3 ? c * PLANES + j * PLANE : spare_plane(j)) + i * PITCH) * LANES + p->lane;
     TESK_UNROLL
-    for (int k = 0; k < 2 * N; k++) w[k] = from[(k / N * other + k % N) * LANES + p->lane];
+    for (int k = 0; k < 2 * N; k++) w[k] = from[(k / N * N1 * PITCH + k % N) * LANES];
     pair_from_modes(p, e, w, out);
   }
   if (c == 3 && j % N1 == 0 && i == 0) {
@@ -132,11 +127,11 @@ TESK_DEVICE void store_rows(const Place *p, int c, int j, int i, const real *x, 
 }
 
 /* writes: whether the lane has a patch. */
-TESK_DEVICE void store_planes(const Place *p, int writes, const TeskLanesVectors *v, real *U, real *Q) {
+TESK_DEVICE void store_planes(const Place *p, int writes, const TeskLanesVectors *v, real *U) {
   const real *const x = (const real *)v->x;
   real *const y = (real *)v->y;
-  for (int t = p->task; t < (3 * M + N) * N1; t += TASKS) turn_rows(p, t, 1, M, 1, U, Q);
+  for (int t = p->task; t < (3 * M + N) * N1; t += TASKS) turn_rows(p, t, 1, M, 1, U, U);
   __syncthreads();
   for (int t = p->task; t < 4 * N * N1 && writes; t += TASKS)
-    store_rows(p, t / (N * N1), t / N1 % N, t % N1, x, U, Q, y);
+    store_rows(p, t / (N * N1), t / N1 % N, t % N1, x, U, y);
 }

@@ -36,6 +36,10 @@
 #define AT_LD (AT_LC + ROW_M)
 #define TABLE (AT_LD + ROW_N)
 
+TESK_DEVICE int step_of(int d) {
+  return d == 0 ? SX : d == 1 ? SY : SZ;
+}
+
 typedef struct TESK_ALIGNED(16) Four {
   real v[4];
 } Four;
@@ -258,6 +262,11 @@ TESK_DEVICE int source_table(int end, int source) {
 TESK_DEVICE int plane_at(const Place *p, int c, int j) {
   const int cell = j < N1 ? 0 : j < N ? 1 : 2;
   return offset_of(p, c, cell) + (c * CUBE + (j - cell * N1) * N1 * N1) * G;
+}
+
+/* Where plane j of the pressure stands on its way back: in planes of U that lines of velocities do not take. */
+TESK_DEVICE int spare_plane(int j) {
+  return j / 4 * PLANES + (j % 4 == 0 ? 0 : N - 1 + j % 4) * PLANE;
 }
 
 /* The mean of the pressure in the patch, in its first modes. */

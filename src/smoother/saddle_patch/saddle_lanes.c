@@ -8,26 +8,25 @@
 #include "device/vector.h"
 #include "space/rt_device.h"
 
-enum { DEGREES = 4, KINDS = 4, THREADS = 128, G = TESK_LANES_GROUP };
+enum { DEGREES = 4, KINDS = 4, THREADS_OUT = 128, G = TESK_LANES_GROUP };
 enum { SWEEP, IN, OUT, PREPARE, KERNELS };
 
-/* How a kernel is cut, by precision and n: lanes, threads, blocks a multiprocessor, rows of a tile of S^+; whether
- * threads hold rows of a plane instead of a whole one; whether inner patches have a path of their own. `few`: for
- * colours that leave multiprocessors idle, where the time is that of one block: two paths are too much text there. */
+/* How a kernel is cut, by precision and degree: lanes, threads, blocks a multiprocessor, rows of a tile of S^+; whether
+ * threads hold rows of a plane instead of a whole one; whether inner patches have a path of their own; whether S^+ is
+ * copied to shared memory. `few`: for colours that leave multiprocessors idle, where the time is that of one block: two
+ * paths are too much text there. */
 typedef struct Cut {
-  int lanes, threads, blocks, tile, lines, inner;
+  int lanes, threads, blocks, tile, lines, inner, held;
 } Cut;
-static const Cut cuts[2][DEGREES + 2] = {
-    {{0}, {0}, {16, 128, 2, 2, 0, 1}, {8, 256, 1, 9, 0, 1}, {4, 256, 1, 8, 1, 1}, {4, 512, 1, 5, 1, 1}},
-    {{0}, {0}, {16, 192, 4, 2, 0, 1}, {16, 256, 2, 9, 0, 1}, {8, 256, 2, 8, 1, 1}, {8, 640, 1, 5, 1, 1}}};
-static const Cut few[2][DEGREES + 2] = {
-    {{0}, {0}, {4, 128, 2, 2, 0, 0}, {4, 256, 1, 3, 0, 0}, {4, 256, 1, 8, 1, 0}, {4, 512, 1, 5, 1, 0}},
-    {{0}, {0}, {4, 256, 1, 2, 0, 0}, {4, 512, 1, 3, 1, 0}, {4, 512, 1, 4, 1, 0}, {4, 480, 1, 5, 1, 0}}};
-enum {
-  FEW = 1024, /* patches of a colour */
-  SINGLE =
-      256, /* the same: below, blocks of walls run beside others, and what mixed rows do besides costs more */
-};
+static const Cut cuts[2][DEGREES] = {
+    {{16, 128, 2, 2, 0, 1, 0}, {8, 256, 1, 9, 0, 1, 0}, {4, 256, 1, 8, 1, 1, 0}, {4, 512, 1, 5, 1, 1, 0}},
+    {{16, 192, 4, 2, 0, 1, 0}, {16, 256, 2, 9, 0, 1, 0}, {8, 256, 2, 8, 1, 1, 0}, {8, 640, 1, 5, 1, 1, 0}}};
+static const Cut few[2][DEGREES] = {
+    {{4, 128, 2, 2, 0, 0, 1}, {4, 256, 1, 3, 0, 0, 1}, {4, 256, 1, 8, 1, 0, 0}, {4, 512, 1, 5, 1, 0, 0}},
+    {{4, 256, 1, 2, 0, 0, 1}, {4, 512, 1, 3, 1, 0, 1}, {4, 512, 1, 4, 1, 0, 1}, {4, 480, 1, 5, 1, 0, 0}}};
+/* Patches of a colour: up to FEW the cuts above; up to SINGLE blocks of walls run beside others, and what mixed rows
+ * do besides costs more. */
+enum { FEW = 1024, SINGLE = 256 };
 
 static double patches_of_a_colour(const TesiSaddlePatchAxis axis[3]) {
   const double patches = (double)axis[0].vertices * axis[1].vertices * axis[2].vertices,
@@ -36,9 +35,9 @@ static double patches_of_a_colour(const TesiSaddlePatchAxis axis[3]) {
 }
 
 static Cut cut_of(TesPrecision precision, int n, const TesiSaddlePatchAxis axis[3]) {
-  /* the variable is for tests */
-  return patches_of_a_colour(axis) <= FEW && !getenv("TESSERA_PATCH_MANY") ? few[precision][n]
-                                                                           : cuts[precision][n];
+  const bool many =
+      patches_of_a_colour(axis) > FEW || getenv("TESSERA_PATCH_MANY"); /* the variable is for tests */
+  return (many ? cuts : few)[precision][n - 2];
 }
 
 /* Patches and cells of a colour: ranges of the lists. */
@@ -58,8 +57,9 @@ struct TesiSaddleLanes {
   TeskLanesMass mass;
   int colours;
   Colour *colour;
-  void *numbers[3], *mass_inverse[3], *mass_kind[3], *inverses, *blocks, *vertices, *copies; /* device */
-  void *x[2], *b[2];                                                                         /* device */
+  void *numbers[3], *mass_inverse[3], *mass_kind[3], *inverses, *blocks, *vertices, *copies,
+      *places;       /* device */
+  void *x[2], *b[2]; /* device */
   int inner_kind[3]; /* in the middle of each direction; -1: their tables differ */
   double *inner;     /* those tables, on the host; numbers of the precision */
 };
@@ -195,6 +195,22 @@ static void splits_of(const Making *m, const int kind[3], bool split[3]) {
   for (int d = 0; d < 3; d++) split[d] = m->split[d][kind[d]];
 }
 
+/* Whether two directions may be swapped in all parity blocks: S^+ is stored in halves. */
+static bool is_swapped(const Making *m, const int kind[3]) {
+  bool inner = m->lanes->even;
+  for (int d = 0; d < 3; d++) inner = inner && kind[d] == m->lanes->inner_kind[d];
+  return inner;
+}
+
+static int64_t inverse_size(const Making *m, int combination) {
+  const TesiLanesShape shape = {m->lanes->n, m->lanes->cut.tile};
+  int kind[3];
+  bool split[3];
+  kinds_of(m, combination, kind);
+  splits_of(m, kind, split);
+  return is_swapped(m, kind) ? tesi_lanes_swapped_size(shape) : tesi_lanes_inverse_size(shape, split);
+}
+
 static TesStatus make_inverse(const Making *m, const int kind[3], double *S, double *tiles) {
   TesContext *ctx = m->op->context;
   TesStatus status = TES_OK;
@@ -208,7 +224,10 @@ static TesStatus make_inverse(const Making *m, const int kind[3], double *S, dou
                                  .closed = true};
   splits_of(m, kind, split);
   TES_TRY(tesi_saddle_local_invert(ctx, &local, S));
-  tesi_lanes_fill_inverse(shape, split, S, tiles);
+  if (is_swapped(m, kind))
+    tesi_lanes_fill_swapped(shape, S, tiles);
+  else
+    tesi_lanes_fill_inverse(shape, split, S, tiles);
 done:
   return status;
 }
@@ -217,37 +236,42 @@ static TesStatus make_inverses(Making *m) {
   TesContext *ctx = m->op->context;
   TesStatus status = TES_OK;
   TesiSaddleLanes *l = m->lanes;
-  const TesiLanesShape shape = {tesi_saddle_of(m->op)->rt->n, l->cut.tile};
-  const int64_t pressures = 8 * shape.n * shape.n * shape.n;
+  const int64_t pressures = 8 * l->n * l->n * l->n;
   double *S = NULL, *tiles = NULL;
   int64_t all = 0, at = 0;
   int kind[3];
-  bool split[3];
   TES_ALLOC(&m->inverse, combinations(m));
   TES_ALLOC(&S, pressures * pressures);
-  for (int i = 0; i < combinations(m); i++) {
-    kinds_of(m, i, kind);
-    splits_of(m, kind, split);
-    all += tesi_lanes_inverse_size(shape, split);
-  }
+  for (int i = 0; i < combinations(m); i++) all += inverse_size(m, i);
   TES_ALLOC(&tiles, all);
   for (int i = 0; i < combinations(m); i++) {
     kinds_of(m, i, kind);
-    splits_of(m, kind, split);
     TES_TRY(make_inverse(m, kind, S, tiles + at));
-    at += tesi_lanes_inverse_size(shape, split);
+    at += inverse_size(m, i);
   }
   TES_TRY(tesi_upload_numbers(ctx, tiles, all, l->precision, &l->inverses));
   const char *address = l->inverses;
   for (int i = 0; i < combinations(m); i++) {
-    kinds_of(m, i, kind);
-    splits_of(m, kind, split);
     m->inverse[i] = address;
-    address += tesi_lanes_inverse_size(shape, split) * (int64_t)tesi_precision_size(l->precision);
+    address += inverse_size(m, i) * (int64_t)tesi_precision_size(l->precision);
   }
 done:
   tesi_free(ctx, &S);
   tesi_free(ctx, &tiles);
+  return status;
+}
+
+static TesStatus make_places(TesContext *ctx, TesiSaddleLanes *l) {
+  TesStatus status = TES_OK;
+  const int n = l->n, rows = 8 * n * n * n, pairs = 4 * n * n * (n - 1);
+  int *places = NULL;
+  TES_ALLOC(&places, rows + pairs);
+  tesi_lanes_fill_places(n, places, places + rows);
+  TES_TRY(tesi_upload(ctx, places, (size_t)(rows + pairs) * sizeof *places, &l->places));
+  l->arguments.rows = l->places;
+  l->arguments.pairs = l->arguments.rows + rows;
+done:
+  tesi_free(ctx, &places);
   return status;
 }
 
@@ -265,7 +289,7 @@ static void begin_block(const Making *m, const int kind[3], Lists *lists) {
   TeskLanesBlock *b = &lists->block[lists->blocks - 1];
   bool split[3];
   *b = (TeskLanesBlock){
-      .inverse = {m->inverse[combination_of(m, kind)]}, .first = lists->vertices, .inner = 1};
+      .inverse = {m->inverse[combination_of(m, kind)]}, .inner = 1, .swapped = is_swapped(m, kind)};
   splits_of(m, kind, split);
   for (int d = 0; d < 3; d++) {
     b->kind[d] = kind[d];
@@ -376,10 +400,8 @@ static void append_copies(const Making *m, const int colour[3], Lists *lists) {
 
 static int count_splits(const Making *m, int combination) {
   int kind[3];
-  bool split[3];
   kinds_of(m, combination, kind);
-  splits_of(m, kind, split);
-  return split[0] + split[1] + split[2];
+  return m->split[0][kind[0]] + m->split[1][kind[1]] + m->split[2][kind[2]];
 }
 
 static int ascending(const void *a, const void *b) {
@@ -432,27 +454,28 @@ done:
 
 static size_t shared_numbers(int n, const Cut *cut) {
   const int N = 2 * n, rows = N * (N * (N + 1) + 1), plane = N * (N + cut->lines) + 1;
-  return (size_t)(cut->lanes * (3 * (N + 3) * plane + (rows + 3) / 4 * 4) + 5 * tesi_lanes_table_size(n));
+  const size_t held = cut->held ? (size_t)N * N * N * n * n * n / cut->tile * ((cut->tile + 3) / 4 * 4) : 0;
+  return (size_t)(cut->lanes * (3 * (N + 3) * plane + (rows + 3) / 4 * 4) + 5 * tesi_lanes_table_size(n)) +
+         held;
 }
 
 static TesStatus get_kernels(TesContext *ctx, int n, TesiSaddleLanes *l) {
   TesStatus status = TES_OK;
   const char *real = l->precision == TES_SINGLE ? "real=float" : "real=double";
-  char text[8][24];
+  static const char *const macros[] = {"N1",    "LANES", "THREADS", "BLOCKS", "TILE",
+                                       "LINES", "INNER", "EVEN",    "HELD"};
+  enum { MACROS = sizeof macros / sizeof *macros };
+  const Cut *c = &l->cut;
+  const int value[MACROS] = {n,        c->lanes, c->threads, c->blocks, c->tile,
+                             c->lines, c->inner, l->even,    c->held};
+  char text[MACROS][24];
   TesiProgram *sweep, *order;
-  l->shared = shared_numbers(n, &l->cut) * tesi_precision_size(l->precision) +
-              12 * (size_t)l->cut.lanes * sizeof(int);
-  snprintf(text[0], sizeof text[0], "N1=%d", n);
-  snprintf(text[1], sizeof text[1], "LANES=%d", l->cut.lanes);
-  snprintf(text[2], sizeof text[2], "THREADS=%d", l->cut.threads);
-  snprintf(text[3], sizeof text[3], "BLOCKS=%d", l->cut.blocks);
-  snprintf(text[4], sizeof text[4], "TILE=%d", l->cut.tile);
-  snprintf(text[5], sizeof text[5], "LINES=%d", l->cut.lines);
-  snprintf(text[6], sizeof text[6], "INNER=%d", l->cut.inner);
-  snprintf(text[7], sizeof text[7], "EVEN=%d", l->even);
+  l->shared = shared_numbers(n, c) * tesi_precision_size(l->precision) + 12 * (size_t)c->lanes * sizeof(int) +
+              2 * sizeof(uint64_t);
+  for (int i = 0; i < MACROS; i++) snprintf(text[i], sizeof text[i], "%s=%d", macros[i], value[i]);
   const TesiProgramDesc lanes = {.file = "saddle_lanes.cu",
                                  .options = {real, text[0], text[1], text[2], text[3], text[4], text[5],
-                                             text[6], text[7]}},
+                                             text[6], text[7], text[8]}},
                         orders = {.file = "saddle_lanes_order.cu", .options = {real, text[0]}};
   TES_TRY(tesi_program_get(ctx, &lanes, &sweep));
   TES_TRY(tesi_program_get(ctx, &orders, &order));
@@ -498,10 +521,12 @@ TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision
   l->even = true;
   TES_TRY(make_vectors(ctx, s, l));
   for (int d = 0; d < 3; d++) TES_TRY(make_axis(&m, d));
+  l->cut.held = l->cut.held && l->even;
   l->mixed = l->even && (patches_of_a_colour(axis) > SINGLE || getenv("TESSERA_PATCH_MANY"));
   TES_TRY(get_kernels(ctx, s->rt->n, l));
   TES_TRY(keep_inner(&m));
   TES_TRY(make_inverses(&m));
+  TES_TRY(make_places(ctx, l));
   TES_TRY(make_lists(&m));
   *lanes = l;
   l = NULL;
@@ -522,7 +547,7 @@ void tesi_saddle_lanes_destroy(TesContext *ctx, TesiSaddleLanes **lanes) {
     device->release(ctx, &l->mass_inverse[d]);
     device->release(ctx, &l->mass_kind[d]);
   }
-  void **const all[] = {&l->inverses, &l->blocks, &l->vertices, &l->copies,
+  void **const all[] = {&l->inverses, &l->blocks, &l->vertices, &l->copies, &l->places,
                         &l->x[0],     &l->x[1],   &l->b[0],     &l->b[1]};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
   tesi_free(ctx, &l->inner);
@@ -542,9 +567,10 @@ static TesStatus run_colour(TesContext *ctx, TesiSaddleLanes *l, const Colour *c
   TeskLanesVectors vectors = {.x = l->x[from], .b = {l->b[0], l->b[1]}, .y = l->x[1 - from], .odd = c->odd};
   int blocks = c->blocks, copies = c->copies;
   const TeskLanesBlock *block = (const TeskLanesBlock *)l->blocks + c->first_block;
+  const TeskVertex *vertex = (const TeskVertex *)l->vertices + (size_t)c->first_block * (size_t)l->cut.lanes;
   const int *cells = (const int *)l->copies + c->first_copy;
   const int64_t pieces = (int64_t)copies * l->n * l->n; /* 4 n numbers each */
-  void *arguments[] = {&l->arguments, &block, &l->vertices, &vectors, &blocks, &cells, &copies, l->inner};
+  void *arguments[] = {&l->arguments, &block, &vertex, &vectors, &blocks, &cells, &copies, l->inner};
   const TesiGrid grid = {(unsigned)(blocks + (pieces + l->cut.threads - 1) / l->cut.threads), 1, 1};
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[SWEEP], grid, (unsigned)l->cut.threads, l->shared, arguments));
 done:
@@ -557,22 +583,18 @@ TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const voi
   const TesiDevice *device = tesi_context_device(ctx);
   const TeskLanes *a = &l->arguments;
   const int64_t count = 8 * (int64_t)a->class_size;
-  const int lines = 2 * a->half[0] * 4 * l->n * l->n;
+  const unsigned lines = 2 * G * (unsigned)(l->n * l->n); /* of 32 cells and a part: a block */
   int most = 0;
-  for (int p = 0; p < 4; p++) {
-    const int rows = a->parts.extent[p][1] * a->parts.extent[p][2];
-    most = rows > most ? rows : most;
-  }
-  const TesiGrid rows = {4 * (unsigned)(a->half[1] * a->half[2]), (unsigned)((lines + THREADS - 1) / THREADS),
-                         1};
+  for (int p = 0; p < 4; p++) most = tesi_max(most, a->parts.extent[p][1] * a->parts.extent[p][2]);
+  const TesiGrid rows = {4 * (unsigned)(a->half[1] * a->half[2]), 4 * (unsigned)(a->half[0] / G), 1};
   void *prepare[] = {&l->arguments, &l->mass, &b, &l->b[0], &l->b[1]}, *in[] = {&l->arguments, &x, &l->x[0]};
-  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], rows, THREADS, 0, prepare));
+  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], rows, lines, 0, prepare));
   TES_TRY(zero_guess ? device->fill(ctx, l->precision, count, 0, l->x[0])
-                     : tesi_kernel_launch(ctx, &l->kernel[IN], rows, THREADS, 0, in));
+                     : tesi_kernel_launch(ctx, &l->kernel[IN], rows, lines, 0, in));
   for (int i = 0; i < l->colours; i++)
     TES_TRY(run_colour(ctx, l, &l->colour[sweep == TES_FORWARD ? i : l->colours - 1 - i], i % 2));
   void *out[] = {&l->arguments, &l->x[l->colours % 2], &x};
-  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[OUT], (TesiGrid){(unsigned)most, 4, 1}, THREADS, 0, out));
+  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[OUT], (TesiGrid){(unsigned)most, 4, 1}, THREADS_OUT, 0, out));
 done:
   return status;
 }

@@ -35,5 +35,10 @@ void tesi_lanes_fill_mass(const TesiSaddleLocalAxis *l, double *inverse);
 /* Numbers of S^+ by parity blocks, and S^+ in that order, from [pressures][pressures]. */
 int64_t tesi_lanes_inverse_size(TesiLanesShape shape, const bool split[3]);
 void tesi_lanes_fill_inverse(TesiLanesShape shape, const bool split[3], const double *S, double *to);
+/* The same of a cube whose kinds are equal and split, in halves by the swap of two directions, tile by tile; the places
+ * rows[8 n^3] and pairs[4 n^2 (n - 1)] of saddle_arguments.h. */
+int64_t tesi_lanes_swapped_size(TesiLanesShape shape);
+void tesi_lanes_fill_swapped(TesiLanesShape shape, const double *S, double *to);
+void tesi_lanes_fill_places(int n, int *rows, int *pairs);
 
 #endif

@@ -247,3 +247,74 @@ void tesi_lanes_fill_inverse(TesiLanesShape shape, const bool split[3], const do
       }
     }
 }
+
+/* ---- S^+ in halves, by the swap of two like directions --------------------------------------------------- */
+
+/* Numbers (i, a, b) of a parity block: sums a <= b, then differences a < b. */
+static int list_swapped(int n, int (*number)[3]) {
+  int count = 0;
+  for (int half = 0; half < 2; half++)
+    for (int i = 0; i < n; i++)
+      for (int a = 0; a < n; a++)
+        for (int b = a + half; b < n; b++) {
+          const int q[3] = {i, a, b};
+          memcpy(number[count++], q, sizeof q);
+        }
+  return count;
+}
+
+enum { MOST = 125 }; /* numbers of a parity block */
+
+static int sums_of(int n) {
+  return n * n * (n + 1) / 2;
+}
+
+int64_t tesi_lanes_swapped_size(TesiLanesShape shape) {
+  const int sums = sums_of(shape.n), differences = shape.n * shape.n * shape.n - sums;
+  return 4 * ((int64_t)(sums / shape.tile) * sums + (int64_t)(differences / shape.tile) * differences) *
+         padded(shape.tile);
+}
+
+void tesi_lanes_fill_swapped(TesiLanesShape shape, const double *S, double *to) {
+  static const int block[4] = {0, 1, 6, 7}; /* with 0 to 3 odd directions, unlike the others: x */
+  const int n = shape.n, all = 8 * n * n * n, extent[3] = {n, n, n}, sums = sums_of(n);
+  const bool split[3] = {true, true, true};
+  int number[MOST][3];
+  const int count = list_swapped(n, number);
+  for (int type = 0; type < 4; type++)
+    for (int tile = 0; tile < count / shape.tile; tile++) {
+      const int first = tile * shape.tile < sums ? 0 : sums, end = first ? count : sums;
+      for (int c = first; c < end; c++)
+        for (int r = 0; r < padded(shape.tile); r++) {
+          const int *row = number[r < shape.tile ? tile * shape.tile + r : 0], *column = number[c];
+          const int64_t at =
+              pressure_of(shape, split, extent, block[type], (row[0] * n + row[1]) * n + row[2]);
+          const int straight = (column[0] * n + column[1]) * n + column[2],
+                    crossed = (column[0] * n + column[2]) * n + column[1];
+          const double x = S[pressure_of(shape, split, extent, block[type], straight) * (int64_t)all + at],
+                       y = S[pressure_of(shape, split, extent, block[type], crossed) * (int64_t)all + at];
+          *to++ = r < shape.tile ? (x + (first ? -y : y)) / 2 : 0;
+        }
+    }
+}
+
+void tesi_lanes_fill_places(int n, int *rows, int *pairs) {
+  const int N = 2 * n, step[3] = {N * (N + 1) + 1, N + 1, 1}, sums = sums_of(n);
+  int number[MOST][3];
+  const int count = list_swapped(n, number);
+  for (int block = 0; block < 8; block++) {
+    const int odd[3] = {block & 1, block >> 1 & 1, block >> 2}, all = odd[0] + odd[1] + odd[2];
+    int unlike = 0, first = 0;
+    for (int d = 0; d < 3; d++) {
+      if ((all == 1 && odd[d]) || (all == 2 && !odd[d])) unlike = d;
+      first += odd[d] * n * step[d];
+    }
+    const int si = step[unlike], sa = step[(unlike + 1) % 3], sb = step[(unlike + 2) % 3];
+    for (int r = 0; r < count; r++) {
+      const int *q = number[r], low = first + q[0] * si + q[1] * sa + q[2] * sb,
+                high = first + q[0] * si + q[2] * sa + q[1] * sb;
+      *rows++ = r < sums ? low : high;
+      if (r >= sums) *pairs++ = low | high << 16;
+    }
+  }
+}
