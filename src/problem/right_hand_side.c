@@ -63,7 +63,8 @@ done:
 
 TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
   TesStatus status = TES_OK;
-  if (p->space->element == TES_ELEMENT_DG) return TES_OK;
+  if (p->space->element == TES_ELEMENT_DG || (p->space->element == TES_ELEMENT_Q && !p->some_given))
+    return TES_OK;
   if (p->free && v->precision == TES_DOUBLE)
     return tesi_device_multiply(p->context, TES_DOUBLE, v->length, 1, v->data, p->free->data, v->data);
   if (tesi_space_rt(p->space)) return clear_flow(p->space, v);
@@ -260,13 +261,14 @@ done:
   return status;
 }
 
-/* On devices given nodes are cleared by a product, once a residual in time. */
-static TesStatus mark_free(TesProblem *p) {
+/* On devices given nodes are cleared by a product where that is done often: in time, and with guesses, which are of
+ * problems within others. */
+static TesStatus mark_free(TesProblem *p, bool often) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesSpace *space = p->space;
   TesVector *marks = NULL;
-  if (!tesi_has_kernels(ctx) || !p->in_time || !p->some_given || space->element != TES_ELEMENT_Q ||
+  if (!tesi_has_kernels(ctx) || !often || !p->some_given || space->element != TES_ELEMENT_Q ||
       (tesi_space_box(space->part[0]) && space->parts == 1))
     return TES_OK;
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &marks));
@@ -282,7 +284,7 @@ TesStatus tesi_problem_create_right_hand_side(TesProblem *p, const TesProblemDes
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
-  TES_TRY(mark_free(p));
+  TES_TRY(mark_free(p, p->in_time || desc->guess));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->b));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->u));
   for (int c = 0; c < p->space->parts && p->equation->vector; c++)
