@@ -60,7 +60,7 @@ static void check_diagonal_residual(TesContext *ctx, TesPrecision precision, Tes
  * r; what has the factor 0 is NaN. */
 static void check_diagonal_step(TesContext *ctx, TesPrecision precision) {
   static double r[N], d[N], p[N], x[N], b[N];
-  for (int way = 0; way < 8; way++) {
+  for (int way = 0; way < (tesi_has_kernels(ctx) ? 16 : 8); way++) {
     uint64_t seed = 11;
     const double c = way & 1 ? -0.75 : 0, keep = way & 2 ? 0.5 : 0;
     TesVector *vr = random_vector(ctx, precision, r, &seed), *vd = random_vector(ctx, precision, d, &seed),
@@ -75,12 +75,13 @@ static void check_diagonal_step(TesContext *ctx, TesPrecision precision) {
                                    .p = tes_vector_data(vp),
                                    .x = tes_vector_data(vx),
                                    .b = way & 4 ? tes_vector_data(vb) : NULL,
+                                   .q = way & 8 ? tes_vector_data(vb) : NULL,
                                    .next = tes_vector_data(vr)};
     if (c == 0) assert_int_equal(tes_vector_fill(vp, NAN), TES_OK);
     if (keep == 0) assert_int_equal(tes_vector_fill(vx, NAN), TES_OK);
     assert_int_equal(tesi_device_diagonal_step(ctx, precision, N, &step), TES_OK);
     for (int i = 0; i < N; i++) {
-      p[i] = (c == 0 ? 0 : c * p[i]) + 0.25 * r[i] * d[i];
+      p[i] = (c == 0 ? 0 : c * p[i]) + 0.25 * (way & 8 ? r[i] - b[i] : r[i]) * d[i];
       x[i] = (keep == 0 ? 0 : keep * x[i]) + p[i];
     }
     expect(vp, p);

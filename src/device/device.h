@@ -9,10 +9,10 @@
 enum { TESI_COMBINED = 5 };
 
 /* A pass of a polynomial in D^-1 A: p <- c p + s (r_i d_i), x <- keep x + p, and with b also next <- b, which may be
- * r. What has the factor 0 is not read. */
+ * r. With q, which devices with kernels alone know, r - q stands for r. What has the factor 0 is not read. */
 typedef struct TesiDiagonalStep {
   double s, c, keep;
-  const void *r, *d;
+  const void *r, *q, *d; /* q NULL: 0 */
   void *p, *x;
   const void *b; /* NULL: no next */
   void *next;
@@ -43,7 +43,8 @@ typedef struct TesiDevice {
   /* compiled kernels (kernel.h); NULL on the host, whose operators are loops */
   const struct TesiKernelTable *kernels;
   /* Recording of queued work, to be replayed at less cost a launch; NULL where there is no such thing. Between
-   * begin and end nothing runs, and calls that return numbers or copy to the host are errors. */
+   * begin and end nothing runs, and calls that return numbers or copy to the host are errors. graph NULL: the recording
+   * is dropped. */
   TesStatus (*graph_begin)(TesContext *ctx);
   TesStatus (*graph_end)(TesContext *ctx, void **graph);
   TesStatus (*graph_run)(TesContext *ctx, void *graph);

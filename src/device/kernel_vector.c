@@ -152,6 +152,6 @@ TesStatus tesi_kernel_diagonal_step(TesContext *ctx, TesPrecision precision, int
                                     const TesiDiagonalStep *step) {
   long long count = n;
   TesiDiagonalStep t = *step;
-  void *arguments[] = {&count, &t.s, &t.r, &t.d, &t.c, &t.p, &t.keep, &t.x, &t.b, &t.next};
+  void *arguments[] = {&count, &t.s, &t.r, &t.q, &t.d, &t.c, &t.p, &t.keep, &t.x, &t.b, &t.next};
   return run(ctx, precision, precision, STEP, n, arguments);
 }

@@ -8,7 +8,7 @@ static TesStatus record(TesContext *ctx, TesiRecorded *recorded, TesiWork work, 
   state->recording = true;
   status = work(user);
   state->recording = false;
-  const TesStatus ended = device->graph_end(ctx, &recorded->graph);
+  const TesStatus ended = device->graph_end(ctx, status == TES_OK ? &recorded->graph : NULL);
   if (status == TES_OK && ended == TES_OK) return TES_OK;
   tesi_log(ctx, TES_LOG_DETAIL, "launched kernel by kernel: %s", tes_context_message(ctx));
   tesi_context_forget(ctx);

@@ -17,6 +17,16 @@ TESK_DEVICE double choose_factor(double norm, double root) {
   return norm > 0 && norm - norm == 0 ? ldexp(1.0, -exponent) : 1.0;
 }
 
+/* An iteration is over. */
+TESK_DEVICE void end_iteration(TeskKrylov *s, double relative) {
+  const int done = s->done + 1;
+  s->relative = relative;
+  s->done = done;
+  /* False for what is no number, or grows out of hand. */
+  s->go_on = relative > s->tolerance && relative <= 1e6 && done < s->most;
+  if (s->history) s->history[done] = relative;
+}
+
 /* out <- factor v, rounded: what a float32 cycle is given. */
 TESK_KERNEL(tesk_krylov_round, THREADS, 1, (long long)n, (const double *)v, (real *)out,
             (const TeskKrylov *)s) {
@@ -46,7 +56,8 @@ TESK_KERNEL(tesk_start_squares, THREADS, 1, (long long)n, (const double *)u, (co
 /* One block. The residual of one start has the squares uu, that of the other one, which tolerances are of, vv: which is
  * taken, and all scalars of the iteration to come. factor 0: that of its residual; g: of GMRES, or 0. */
 TESK_KERNEL(tesk_start_choose, THREADS, 1, (int)parts, (const double *)partial, (int)either,
-            (double)tolerance, (double)factor, (double)root, (double *)g, (TeskKrylov *)s) {
+            (double)tolerance, (double)factor, (double)root, (double *)g, (int)most, (double *)history,
+            (TeskKrylov *)s) {
   TESK_SHARED(memory);
   const double first = sqrt(add_parts(partial, parts, (double *)memory)),
                old = sqrt(add_parts(partial + TESK_PARTS, parts, (double *)memory));
@@ -62,6 +73,11 @@ TESK_KERNEL(tesk_start_choose, THREADS, 1, (int)parts, (const double *)partial, 
   s->root = root;
   s->pq = 0;
   s->column = 0;
+  s->done = 0;
+  s->most = most;
+  s->history = history;
+  s->go_on = norm > 0;
+  if (history) history[0] = s->relative;
   if (g) g[0] = 1;
 }
 
@@ -105,7 +121,7 @@ TESK_KERNEL(tesk_cycle_finish, THREADS, 1, (int)parts, (const double *)squares, 
   const double norm = sqrt(add_parts(squares, parts, (double *)memory));
   if (threadIdx.x) return;
   s->factor = choose_factor(norm, s->root);
-  s->relative = s->b_norm > 0 ? norm / s->b_norm : norm;
+  end_iteration(s, s->b_norm > 0 ? norm / s->b_norm : norm);
 }
 
 /* ---- conjugate gradients ------------------------------------------------------------------------------- */
@@ -169,7 +185,7 @@ TESK_KERNEL(tesk_cg_finish, THREADS, 1, (int)parts, (const double *)squares, (Te
   const double norm = sqrt(add_parts(squares, parts, (double *)memory));
   if (threadIdx.x) return;
   s->factor = choose_factor(norm, s->root);
-  s->relative = s->pq > 0 ? norm / s->b_norm : s->pq - s->pq == 0 ? -1 : s->pq - s->pq;
+  end_iteration(s, s->pq > 0 ? norm / s->b_norm : s->pq - s->pq == 0 ? -1 : s->pq - s->pq);
 }
 
 /* ---- GMRES: one Arnoldi step, j = scalars->column ------------------------------------------------------ */
@@ -307,8 +323,8 @@ TESK_KERNEL(tesk_gmres_finish, THREADS, 1, (const double *)squares, (TeskArnoldi
   a.g[j + 1] = -a.sine[j] * a.g[j];
   a.g[j] *= a.cosine[j];
   a.scalars->inverse = norm > 0 ? 1 / norm : 1;
-  a.scalars->relative = a.g[j + 1] < 0 ? -a.g[j + 1] : a.g[j + 1];
   a.scalars->column = j + 1;
+  end_iteration(a.scalars, a.g[j + 1] < 0 ? -a.g[j + 1] : a.g[j + 1]);
 }
 
 /* One thread: y solves the rotated system of the columns there are. */

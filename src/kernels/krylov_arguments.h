@@ -12,7 +12,18 @@ typedef struct TeskKrylov {
   long long column;          /* GMRES: the Arnoldi step under way */
   double tolerance;          /* what `relative` is to become, where the device decides it */
   long long old;             /* whether the second start was taken */
+  /* Of solves that the device ends: whether another iteration follows, and how many there were, may be; `relative`
+   * after each, [most + 1], or NULL. */
+  int go_on, done, most;
+  double *history;
 } TeskKrylov;
+
+/* Of conjugate gradients with the diagonal. */
+typedef struct TeskJacobi {
+  double norm, rz, old; /* |r|, r.z, and r.z before, 0 at the start */
+  double target;        /* what |r| is to become */
+  int go_on, done, most;
+} TeskJacobi;
 
 /* Of GMRES: addresses of the vectors, and the small least-squares problem with n = restart columns. */
 typedef struct TeskArnoldi {

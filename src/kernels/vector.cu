@@ -49,10 +49,10 @@ TESK_KERNEL(tesk_combine, THREADS, 1, (long long)n, (double *)y, (double)a0, (co
 }
 
 /* TesiDiagonalStep of device.h; b NULL: no next, which may be r. Bytes an entry: 8 numbers at most. */
-TESK_KERNEL(tesk_step, THREADS, 1, (long long)n, (double)s, (const real *)r, (const real *)d, (double)c,
-            (real *)p, (double)keep, (real *)x, (const real *)b, (real *)next) {
+TESK_KERNEL(tesk_step, THREADS, 1, (long long)n, (double)s, (const real *)r, (const real *)q, (const real *)d,
+            (double)c, (real *)p, (double)keep, (real *)x, (const real *)b, (real *)next) {
   FOR_EACH(i, n) {
-    const real add = (real)s * r[i] * d[i], step = c == 0 ? add : (real)c * p[i] + add;
+    const real add = (real)s * (q ? r[i] - q[i] : r[i]) * d[i], step = c == 0 ? add : (real)c * p[i] + add;
     p[i] = step;
     x[i] = keep == 0 ? step : (real)keep * x[i] + step;
     if (b) next[i] = b[i];

@@ -7,26 +7,27 @@
 /* ---- on a device with kernels -------------------------------------------------------------------------- */
 
 enum { THREADS = 256, ENTRIES = 1024 /* a block, at least */ };
-enum { NORM, RZ, OLD, SCALARS }; /* of jacobi.cu */
-enum { START, FINISH, DIRECTION, DOT, UPDATE, KERNELS };
+enum { START, BEGIN, FINISH, DIRECTION, DOT, UPDATE, KERNELS };
 
 struct TesiJacobiDevice {
   TesiKernel kernel[KERNELS];
   unsigned parts; /* blocks of vector kernels */
   void *memory;   /* device: scalars, then parts of p.q, of r.r and of r.z */
   TesiRecorded step;
-  int usual;             /* iterations of the last solve */
+  int usual;             /* iterations of the last solve, where the host ends them */
   const TesOperator *op; /* of the recorded step, and the addresses it knows */
   const void *address[5];
 };
 
-TesStatus tesi_jacobi_device_create(TesContext *ctx, int64_t length, TesiJacobiDevice **device) {
-  static const char *const names[KERNELS] = {"tesk_jacobi_start", "tesk_jacobi_finish",
-                                             "tesk_jacobi_direction", "tesk_jacobi_dot",
-                                             "tesk_jacobi_update"};
+TesStatus tesi_jacobi_device_create(TesContext *ctx, TesPrecision precision, int64_t length,
+                                    TesiJacobiDevice **device) {
+  static const char *const names[KERNELS] = {"tesk_jacobi_start",  "tesk_jacobi_begin",
+                                             "tesk_jacobi_finish", "tesk_jacobi_direction",
+                                             "tesk_jacobi_dot",    "tesk_jacobi_update"};
   TesStatus status = TES_OK;
   const int64_t blocks = (length + ENTRIES - 1) / ENTRIES;
-  const TesiProgramDesc desc = {.file = "jacobi.cu", .options = {"real=double"}};
+  const TesiProgramDesc desc = {.file = "jacobi.cu",
+                                .options = {precision == TES_DOUBLE ? "real=double" : "real=float"}};
   TesiJacobiDevice *d;
   TesiProgram *program;
   *device = NULL;
@@ -37,7 +38,8 @@ TesStatus tesi_jacobi_device_create(TesContext *ctx, int64_t length, TesiJacobiD
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   for (int i = 0; i < KERNELS; i++)
     TES_TRY(tesi_kernel_get(ctx, program, names[i], THREADS * sizeof(double), &d->kernel[i]));
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (SCALARS + 3 * TESK_PARTS) * sizeof(double), &d->memory));
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, sizeof(TeskJacobi) + 3 * TESK_PARTS * sizeof(double),
+                                             &d->memory));
 done:
   if (status != TES_OK) tesi_jacobi_device_destroy(ctx, device);
   return status;
@@ -55,7 +57,7 @@ void tesi_jacobi_device_destroy(TesContext *ctx, TesiJacobiDevice **device) {
 }
 
 static TesStatus launch(TesContext *ctx, const TesiJacobiDevice *d, int kernel, void **arguments) {
-  const TesiGrid grid = {kernel == FINISH ? 1 : d->parts, 1, 1};
+  const TesiGrid grid = {kernel == FINISH || kernel == BEGIN ? 1 : d->parts, 1, 1};
   return tesi_kernel_launch(ctx, &d->kernel[kernel], grid, THREADS, THREADS * sizeof(double), arguments);
 }
 
@@ -64,18 +66,15 @@ typedef struct Iteration {
   TesVector *r, *d;
 } Iteration;
 
-/* Scalars and parts of an iteration. */
-static double *scalars_of(const TesiJacobiDevice *d) {
+/* Scalars, parts of p.q, and those of r.r and r.z. */
+static TeskJacobi *scalars_of(const TesiJacobiDevice *d) {
   return d->memory;
 }
-static double *parts_of(const TesiJacobiDevice *d) {
-  return scalars_of(d) + SCALARS + TESK_PARTS;
+static double *products_of(const TesiJacobiDevice *d) {
+  return (double *)(scalars_of(d) + 1);
 }
-
-static TesStatus finish(TesContext *ctx, const TesiJacobiDevice *d) {
-  int parts = (int)d->parts;
-  double *partial = parts_of(d), *scalars = scalars_of(d);
-  return launch(ctx, d, FINISH, (void *[]){&parts, &partial, &scalars});
+static double *parts_of(const TesiJacobiDevice *d) {
+  return products_of(d) + TESK_PARTS;
 }
 
 static TesStatus iterate(void *user) {
@@ -86,16 +85,22 @@ static TesStatus iterate(void *user) {
   const TesiJacobiDevice *d = j->device;
   long long n = it->r->length;
   int parts = (int)d->parts;
-  double *scalars = scalars_of(d), *products = scalars + SCALARS, *partial = parts_of(d);
+  TeskJacobi *scalars = scalars_of(d);
+  double *products = products_of(d), *partial = parts_of(d);
   void *inverse = j->inverse->data, *p = j->p->data, *q = j->q->data, *r = it->r->data, *x = it->d->data;
   TES_TRY(launch(ctx, d, DIRECTION, (void *[]){&n, &r, &inverse, &p, &scalars}));
   TES_TRY(tes_operator_apply(j->op, j->p, j->q));
   TES_TRY(launch(ctx, d, DOT, (void *[]){&n, &p, &q, &products}));
   TES_TRY(launch(ctx, d, UPDATE,
                  (void *[]){&n, &p, &q, &inverse, &x, &r, &products, &parts, &partial, &scalars}));
-  TES_TRY(finish(ctx, d));
+  TES_TRY(launch(ctx, d, FINISH, (void *[]){&parts, &partial, &scalars}));
 done:
   return status;
+}
+
+static TesStatus iterate_all(void *user) {
+  const TesiJacobi *j = ((const Iteration *)user)->jacobi;
+  return tesi_recorded_while(j->op->context, &scalars_of(j->device)->go_on, iterate, user);
 }
 
 /* The recorded step is that of these addresses. */
@@ -107,8 +112,27 @@ static void expect(TesContext *ctx, const TesiJacobi *j, const TesVector *r, con
   memcpy(own->address, address, sizeof address);
 }
 
-static TesStatus read_norm(TesContext *ctx, const TesiJacobiDevice *d, double *norm) {
-  return tesi_context_device(ctx)->to_host(ctx, norm, scalars_of(d) + NORM, sizeof *norm);
+static TesStatus read_scalars(TesContext *ctx, const TesiJacobiDevice *d, TeskJacobi *now) {
+  return tesi_context_device(ctx)->to_host(ctx, now, scalars_of(d), sizeof *now);
+}
+
+/* Solves are much alike: the norm is looked at from the last but one iteration of the solve before on. */
+static TesStatus iterate_by_host(const TesiJacobi *j, double norm, double target, int most,
+                                 Iteration *iteration, TeskJacobi *now) {
+  TesContext *ctx = j->op->context;
+  TesStatus status = TES_OK;
+  TesiJacobiDevice *own = j->device;
+  const int unseen = tesi_context_deterministic(ctx) ? 0 : own->usual - 2;
+  now->norm = norm;
+  for (int i = 0; now->norm > target && i < most; i++) {
+    TES_TRY(tesi_recorded_run(ctx, &own->step, iterate, iteration));
+    own->usual = i + 1;
+    if (i < unseen) continue;
+    TES_TRY(read_scalars(ctx, own, now));
+    TES_TRY(tesi_work_go_on(ctx));
+  }
+done:
+  return status;
 }
 
 static TesStatus on_device(const TesiJacobi *j, double norm, double target, int most, TesVector *r,
@@ -117,25 +141,25 @@ static TesStatus on_device(const TesiJacobi *j, double norm, double target, int 
   TesStatus status = TES_OK;
   TesiJacobiDevice *own = j->device;
   Iteration iteration = {j, r, d};
+  TeskJacobi now, *scalars = scalars_of(own);
   long long n = r->length;
+  int parts = (int)own->parts;
   double *partial = parts_of(own);
   const void *inverse = j->inverse->data;
+  if (!(norm > target)) return isfinite(norm) ? tes_vector_fill(d, 0) : TES_NAN;
   expect(ctx, j, r, d);
   TES_TRY(tes_vector_fill(d, 0));
-  TES_TRY(tesi_context_device(ctx)->fill(ctx, TES_DOUBLE, SCALARS, 0, own->memory));
   TES_TRY(launch(ctx, own, START, (void *[]){&n, &r->data, &inverse, &partial}));
-  TES_TRY(finish(ctx, own));
-  /* Solves are much alike: the norm is looked at from the last but one iteration of the solve before on. */
-  const int unseen = tesi_context_deterministic(ctx) ? 0 : own->usual - 2;
-  for (int i = 0; norm > target; i++) {
-    if (i == most) return TES_NOT_CONVERGED;
-    TES_TRY(tesi_recorded_run(ctx, &own->step, iterate, &iteration));
-    own->usual = i + 1;
-    if (i < unseen) continue;
-    TES_TRY(read_norm(ctx, own, &norm));
+  TES_TRY(launch(ctx, own, BEGIN, (void *[]){&parts, &partial, &target, &most, &scalars}));
+  if (tesi_recorded_can_loop(ctx)) {
+    TES_TRY(tesi_recorded_run(ctx, &own->step, iterate_all, &iteration));
+    TES_TRY(read_scalars(ctx, own, &now));
     TES_TRY(tesi_work_go_on(ctx));
+  } else {
+    TES_TRY(iterate_by_host(j, norm, target, most, &iteration, &now));
   }
-  if (!isfinite(norm)) return TES_NAN;
+  if (!isfinite(now.norm)) return TES_NAN;
+  if (now.norm > target) return TES_NOT_CONVERGED;
 done:
   return status;
 }

@@ -4,7 +4,8 @@
 
 #include "operator/operator.h"
 
-/* An iteration as recorded work, whose scalars stay on the device; one number comes back for each. */
+/* Scalars stay on the device, which ends the iteration too: one recorded loop, and one answer. Where it cannot
+ * (tesi_recorded_can_loop()) an iteration is recorded, and a number comes back for each. */
 typedef struct TesiJacobiDevice TesiJacobiDevice;
 
 typedef struct TesiJacobi {
@@ -17,13 +18,15 @@ typedef struct TesiJacobi {
   void *user;
 } TesiJacobi;
 
-/* d <- about A^-1 r until |r| <= target; r becomes the residual. norm: |r|. Errors: TES_NOT_CONVERGED after `most`
+/* d <- about A^-1 r until |r| <= target; r becomes the residual. norm: |r|. All of the operator's precision, which is
+ * float64 without `device`. Errors: TES_NOT_CONVERGED after `most`
  * iterations, TES_NAN. */
 TesStatus tesi_jacobi_cg(const TesiJacobi *jacobi, double norm, double target, int most, TesVector *r,
                          TesVector *d);
 
 /* For vectors of so many entries on a device with kernels; on others *device stays NULL. */
-TesStatus tesi_jacobi_device_create(TesContext *ctx, int64_t length, TesiJacobiDevice **device);
+TesStatus tesi_jacobi_device_create(TesContext *ctx, TesPrecision precision, int64_t length,
+                                    TesiJacobiDevice **device);
 void tesi_jacobi_device_destroy(TesContext *ctx, TesiJacobiDevice **device);
 /* The operator is another one now, or another one has its address. NULL is fine. */
 void tesi_jacobi_device_forget(TesContext *ctx, TesiJacobiDevice *device);

@@ -17,9 +17,10 @@ static double *carve(double **at, size_t numbers) {
   return first;
 }
 
-static void place(TesiKrylovDevice *d, size_t n) {
+static void place(TesiKrylovDevice *d, size_t n, size_t history) {
   double *at = (double *)((char *)d->memory + sizeof(TeskKrylov));
   d->scalars = d->memory;
+  d->history = carve(&at, history);
   d->partial = carve(&at, (n ? 2 * n : 2) * TESK_PARTS);
   d->squares = carve(&at, TESK_PARTS);
   if (!n) return;
@@ -79,6 +80,7 @@ TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device
   TesiKrylovDevice *d = NULL;
   const bool gmres = solver->desc.method == TES_METHOD_GMRES;
   const size_t n = gmres ? (size_t)solver->desc.restart : 0;
+  const size_t history = (size_t)solver->desc.max_iterations + 1;
   const int64_t blocks = (solver->desc.op->length + ENTRIES - 1) / ENTRIES;
   *device = NULL;
   TES_NEW(&d);
@@ -88,9 +90,9 @@ TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device
                                 .options = {solver->mg_b ? "real=float" : "real=double"}};
   TES_TRY(tesi_program_get(ctx, &desc, &d->program));
   TES_TRY(get_kernels(solver, d));
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, sizeof(TeskKrylov) + count_numbers(n) * sizeof(double),
-                                             &d->memory));
-  place(d, n);
+  TES_TRY(tesi_context_device(ctx)->allocate(
+      ctx, sizeof(TeskKrylov) + (history + count_numbers(n)) * sizeof(double), &d->memory));
+  place(d, n, history);
   if (gmres) TES_TRY(send_addresses(d, solver, (int)n));
   *device = d;
   d = NULL;

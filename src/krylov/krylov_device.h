@@ -17,6 +17,7 @@ typedef struct TesiKrylovDevice {
   void *memory;        /* device: scalars, parts of sums, and for GMRES all that `arnoldi` points to */
   TeskKrylov *scalars; /* device */
   double *partial, *squares;
+  double *history; /* device, [max_iterations + 1]: of solves that the device ends */
   TeskArnoldi arnoldi;
   unsigned parts; /* blocks of vector kernels */
 } TesiKrylovDevice;

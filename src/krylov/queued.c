@@ -71,13 +71,19 @@ static TesStatus launch(TesiKrylovDevice *d, int kernel, bool one_block, void **
                             arguments);
 }
 
+/* Of GMRES: columns. */
+static int most_iterations(const TesSolver *s) {
+  return s->desc.method == TES_METHOD_GMRES ? tesi_min(s->desc.restart, s->desc.max_iterations)
+                                            : s->desc.max_iterations;
+}
+
 TesStatus tesi_solver_queue(TesSolver *s, const TesiStarts *starts) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
   const bool gmres = s->desc.method == TES_METHOD_GMRES, cg = s->desc.method == TES_METHOD_CG;
   long long n = s->desc.op->length;
-  int parts = (int)d->parts, either = starts->either;
+  int parts = (int)d->parts, either = starts->either, most = most_iterations(s);
   double tolerance = starts->tolerance, root = s->root,
          factor = !gmres    ? 0
                   : s->mg_b ? tesi_solver_factor(s, 1)
@@ -88,14 +94,16 @@ TesStatus tesi_solver_queue(TesSolver *s, const TesiStarts *starts) {
                      : starts->old_r->data,
        *p = cg ? s->p->data : NULL, *q = cg ? s->q->data : NULL;
   void *squares[] = {&n, &starts->r->data, &starts->old_r->data, &d->partial},
-       *choose[] = {&parts, &d->partial, &either, &tolerance, &factor, &root, &g, &d->scalars},
+       *choose[] = {&parts, &d->partial, &either, &tolerance,  &factor,
+                    &root,  &g,          &most,   &d->history, &d->scalars},
        *take[] = {&n, &starts->old->data, &starts->old_r->data, &starts->x->data, &starts->r->data, &copy, &p,
                   &q, &d->scalars};
   TesiIteration iteration = iteration_of(s, starts);
   TES_TRY(launch(d, SQUARES, false, squares));
   TES_TRY(launch(d, CHOOSE, true, choose));
   TES_TRY(launch(d, TAKE, false, take));
-  TES_TRY(step_of(s)(&iteration));
+  TES_TRY(tesi_recorded_can_loop(ctx) ? tesi_recorded_while(ctx, &d->scalars->go_on, step_of(s), &iteration)
+                                      : step_of(s)(&iteration));
 done:
   return status;
 }
@@ -109,8 +117,36 @@ static TesStatus solve_on(TesSolver *s, const TesiStarts *starts, int done, TesS
   return status;
 }
 
-static TesStatus read_scalars(const TesSolver *s, TeskKrylov *scalars) {
-  return tesi_context_device(s->context)->to_host(s->context, scalars, s->device->scalars, sizeof *scalars);
+/* The scalars, and the first residuals, which stand behind them. */
+typedef struct Outcome {
+  TeskKrylov now;
+  double history[32];
+} Outcome;
+
+static TesStatus read_outcome(const TesSolver *s, Outcome *outcome) {
+  enum { FIRST = sizeof outcome->history / sizeof *outcome->history };
+  const size_t count = (size_t)tesi_min(FIRST, s->desc.max_iterations + 1);
+  return tesi_context_device(s->context)
+      ->to_host(s->context, outcome, s->device->scalars, sizeof(TeskKrylov) + count * sizeof(double));
+}
+
+/* The residuals between the first and the last one. */
+static TesStatus tell_history(TesSolver *s, const Outcome *outcome) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const int done = outcome->now.done;
+  const double *residual = outcome->history;
+  double *all = NULL;
+  bool stop;
+  if (done > (int)(sizeof outcome->history / sizeof *outcome->history)) {
+    TES_ALLOC(&all, done);
+    TES_TRY(tesi_context_device(ctx)->to_host(ctx, all, s->device->history, (size_t)done * sizeof *all));
+    residual = all;
+  }
+  for (int i = 1; i < done; i++) tesi_solver_record(s, i, residual[i], &stop);
+done:
+  tesi_free(ctx, &all);
+  return status;
 }
 
 TesStatus tesi_solver_finish(TesSolver *s, const TesiStarts *starts, TesSolveResult *result) {
@@ -118,28 +154,27 @@ TesStatus tesi_solver_finish(TesSolver *s, const TesiStarts *starts, TesSolveRes
   TesStatus status = TES_OK;
   const double begin = tesi_now();
   const bool gmres = s->desc.method == TES_METHOD_GMRES;
-  const int most = gmres ? tesi_min(s->desc.restart, s->desc.max_iterations) : s->desc.max_iterations;
-  TeskKrylov now;
+  Outcome outcome;
+  TeskKrylov *const now = &outcome.now;
   TesiIteration iteration = iteration_of(s, starts);
   bool stop = false;
-  int done = 1;
   if (s->device->x != starts->old->data) tesi_recorded_release(ctx, &s->device->step);
   s->device->x = starts->old->data;
-  TES_TRY(read_scalars(s, &now));
-  tesi_solver_set_tolerance(s, now.tolerance);
-  s->b_norm = now.b_norm;
-  if (!isfinite(now.b_norm)) return solve_on(s, starts, 0, result);
-  TES_TRY(tesi_solver_record(s, 0, now.b_norm > 0 ? 1 : 0, &stop));
-  if (now.b_norm == 0) goto tell;
-  while (!stop && now.relative > now.tolerance && done < most) {
-    if (tesi_solver_record(s, done, now.relative, &stop) != TES_OK) break;
+  TES_TRY(read_outcome(s, &outcome));
+  tesi_solver_set_tolerance(s, now->tolerance);
+  s->b_norm = now->b_norm;
+  if (!isfinite(now->b_norm)) return solve_on(s, starts, 0, result);
+  TES_TRY(tesi_solver_record(s, 0, now->b_norm > 0 ? 1 : 0, &stop));
+  if (now->b_norm == 0) goto tell;
+  TES_TRY(tell_history(s, &outcome));
+  while (!stop && now->go_on) {
+    if (tesi_solver_record(s, now->done, now->relative, &stop) != TES_OK) break;
     TES_TRY(tesi_recorded_run(ctx, &s->device->step, step_of(s), &iteration));
-    TES_TRY(read_scalars(s, &now));
-    done++;
+    TES_TRY(read_outcome(s, &outcome));
   }
-  if (gmres && isfinite(now.relative)) TES_TRY(tesi_gmres_device_correct(s, starts->old));
-  if (!(now.relative >= 0 && now.relative <= now.tolerance)) return solve_on(s, starts, done, result);
-  TES_TRY(tesi_solver_record(s, done, now.relative, &stop));
+  if (gmres && isfinite(now->relative)) TES_TRY(tesi_gmres_device_correct(s, starts->old));
+  if (!(now->relative >= 0 && now->relative <= now->tolerance)) return solve_on(s, starts, now->done, result);
+  TES_TRY(tesi_solver_record(s, now->done, now->relative, &stop));
 tell:
   *result = (TesSolveResult){.iterations = s->iterations,
                              .residual_count = s->iterations + 1,

@@ -1,6 +1,7 @@
 /* A solve on a device with kernels that begins without the host: of two starts the better one is taken, the tolerance
- * is made of their residuals, and the first iteration runs, all of which can be recorded. Then one number an iteration
- * tells the host whether another one is needed. */
+ * is made of their residuals, and the iterations run, all of which can be recorded. The device decides whether another
+ * one is needed, and the host reads count and residuals at the end. Where it cannot (tesi_recorded_can_loop()) the
+ * first one alone is queued, and then one number an iteration tells the host. */
 #ifndef TESI_QUEUED_H
 #define TESI_QUEUED_H
 

@@ -1,6 +1,6 @@
-/* Stages of problems in time on devices with kernels: load, guess, residuals of both starts and the first iteration are
- * launches alone, which are recorded and replayed as long as dt and the formula stay; the times are in device memory.
- * The better start and the tolerance are chosen there. An iteration more costs one number for the host. */
+/* Stages of problems in time on devices with kernels: load, guess, residuals of both starts and all iterations are
+ * launches alone, which are recorded as one graph and replayed as long as dt and the formula stay; the times are in
+ * device memory. The better start, the tolerance and the end of the iteration are chosen there (queued.h). */
 #include <math.h>
 #include "krylov/queued.h"
 #include "problem/balance.h"

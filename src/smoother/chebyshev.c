@@ -14,6 +14,7 @@
  * pass leaves b in the place of r, for the next step. */
 #include <math.h>
 #include <stdio.h>
+#include "device/kernel.h"
 #include "smoother/line_patch/line_patch.h"
 #include "smoother/spectrum.h"
 
@@ -52,16 +53,22 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   TesStatus status = TES_OK;
   const Plan *plan = smoother->plan;
   const TesOperator *op = smoother->op;
+  const bool within =
+      tesi_has_kernels(ctx) && !op->table->subtract && !plan->patches; /* the pass subtracts */
   Step step = {0};
   TesiDiagonalStep pass = {.p = plan->p, .x = x, .next = plan->r};
   (void)sweep;
   for (int i = 0; i < smoother->degree; i++) {
-    const bool zero = i == 0 && zero_guess, again = op->table->subtract && i + 1 < smoother->degree;
+    const bool zero = i == 0 && zero_guess, again = op->table->subtract && i + 1 < smoother->degree,
+               product = within && !zero;
     if (pass.b)
       TES_TRY(op->table->subtract(op, x, plan->r));
+    else if (product)
+      TES_TRY(op->table->apply(op, x, plan->r));
     else if (!zero)
       TES_TRY(op->table->residual(op, b, x, plan->r));
-    TES_TRY(precondition(plan, zero ? b : plan->r, &pass.r, &pass.d));
+    TES_TRY(precondition(plan, zero || product ? b : plan->r, &pass.r, &pass.d));
+    pass.q = product ? plan->r : NULL;
     step = next_step(plan, i, step);
     pass.s = step.s, pass.c = step.c, pass.keep = zero ? 0 : 1, pass.b = again ? b : NULL;
     TES_TRY(tesi_device_diagonal_step(ctx, op->precision, op->length, &pass));

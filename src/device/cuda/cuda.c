@@ -213,11 +213,14 @@ done:
   return status;
 }
 
+/* graph NULL: what was recorded is of no use. It is left alone: bodies of loops may have ended with an error, and the
+ * driver crashes over them. */
 static TesStatus graph_end(TesContext *ctx, void **graph) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
   TesiCuGraph recorded = NULL;
   TesiCuGraphExec executable = NULL;
+  if (!graph) return s->cu->capture_end(s->stream, &recorded) ? TES_INTERNAL : TES_OK;
   *graph = NULL;
   CU(s, capture_end(s->stream, &recorded));
   CU(s, graph_instantiate(&executable, recorded, 0));

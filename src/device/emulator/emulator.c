@@ -279,7 +279,10 @@ static TesStatus graph_begin(TesContext *ctx) {
 
 static TesStatus graph_end(TesContext *ctx, void **graph) {
   EmulatorState *s = state_of(ctx);
-  *graph = s->recording;
+  if (graph)
+    *graph = s->recording;
+  else
+    tesi_emulated_graph_destroy(ctx, &s->recording);
   s->recording = NULL;
   return TES_OK;
 }

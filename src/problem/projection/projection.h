@@ -25,6 +25,7 @@
 #define TESI_PROJECTION_H
 
 #include "device/kernel.h"
+#include "krylov/refined_cg.h"
 #include "operator/mixed/mixed.h"
 #include "problem/in_time.h"
 
@@ -98,6 +99,7 @@ typedef struct TesiProjection {
   TesOperator *mass, *op, *whole, *pressure_mass;
   TesVector *inverse, *pressure_inverse;
   struct TesiJacobiDevice *jacobi, *pressure_jacobi; /* with kernels */
+  TesiRefined refined, pressure_refined;             /* of op and pressure_mass; none: in float64 alone */
   double sigma;
   TesVector u, p; /* parts of the problem's solution */
   /* The state: old velocities u(t - dt_1), u(t - dt_1 - dt_2), N(u) of now and before, phi of now and before. */
@@ -123,7 +125,10 @@ typedef struct TesiProjection {
   struct TesiExplicitFlow
       *explicit_flow; /* of element iso, whose steps it makes; most of the above is NULL then */
   /* work */
-  TesVector *b, *r, *x, *d, *z, *q, *s;        /* velocities */
+  TesVector *b, *r, *x, *d, *z, *q, *s; /* velocities */
+  TesVector *last;                      /* b of the step before, in time */
+  double last_sigma; /* of the operator A that stands behind u, A u = last; NaN: that does not hold */
+  bool is_last;      /* A is that of the step under way */
   TesVector *pb, *pr, *pd, *pz, *pq, *pn, *ps; /* pressures */
   TesVector *ones, *weights; /* a pressure of 1, and the mass times that; NULL: no mean was asked for */
   double volume;

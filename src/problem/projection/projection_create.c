@@ -130,8 +130,8 @@ done:
 static TesStatus create_solvers(TesProblem *p, TesiProjection *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TES_TRY(tesi_jacobi_device_create(ctx, pr->full->length, &pr->jacobi));
-  TES_TRY(tesi_jacobi_device_create(ctx, pr->p.length, &pr->pressure_jacobi));
+  TES_TRY(tesi_jacobi_device_create(ctx, TES_DOUBLE, pr->full->length, &pr->jacobi));
+  TES_TRY(tesi_jacobi_device_create(ctx, TES_DOUBLE, pr->p.length, &pr->pressure_jacobi));
 done:
   return status;
 }
@@ -239,6 +239,19 @@ done:
   return status;
 }
 
+/* What steps in time need beside all that. In float32 where the cycles for the pressure are. */
+static TesStatus create_refined(TesProblem *p, TesiProjection *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  pr->last_sigma = NAN;
+  TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &pr->last));
+  if (pr->poisson->cycle != TES_SINGLE) goto done;
+  if (!pr->grad_div.gamma) TES_TRY(tesi_refined_create(ctx, pr->full->length, &pr->refined));
+  TES_TRY(tesi_refined_create(ctx, pr->p.length, &pr->pressure_refined));
+done:
+  return status;
+}
+
 static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -253,6 +266,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_average_create(p, desc));
   TES_TRY(tesi_grad_div_create(p, desc));
   TES_TRY(create_poisson(p, pr));
+  TES_TRY(create_refined(p, pr));
   describe(p, pr);
   if (!p->before) take_initial(p, desc);
   TES_TRY(p->before ? tesi_projection_begin_steps(p) : tesi_projection_begin(p));
@@ -296,10 +310,13 @@ void tesi_projection_destroy(TesProblem *p) {
                                  &pr->pressure_inverse,
                                  &pr->given_pressure,
                                  &pr->cycle_b,
-                                 &pr->cycle_x};
+                                 &pr->cycle_x,
+                                 &pr->last};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
   tesi_jacobi_device_destroy(ctx, &pr->jacobi);
   tesi_jacobi_device_destroy(ctx, &pr->pressure_jacobi);
+  tesi_refined_destroy(&pr->refined);
+  tesi_refined_destroy(&pr->pressure_refined);
   tes_problem_destroy(&pr->poisson);
   TesOperator **const operators[] = {&pr->mass, &pr->op, &pr->whole, &pr->pressure_mass};
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) tes_operator_destroy(operators[i]);

@@ -5,12 +5,13 @@
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
 
+enum { MOST = 1000 /* iterations */ };
+
 static TesStatus add_grad_div(void *user, const TesVector *x, TesVector *y) {
   return tesi_grad_div_add(user, 1, true, x, y);
 }
 
 TesStatus tesi_projection_cg(TesiProjection *pr, double norm, double target, TesVector *r, TesVector *d) {
-  enum { MOST = 1000 };
   const TesiJacobi cg = {.op = pr->op,
                          .inverse = pr->inverse,
                          .z = pr->z,
@@ -55,6 +56,7 @@ TesStatus tesi_projection_use_sigma(TesProblem *p, double sigma) {
       ctx, &(TesOperatorDesc){.space = pr->velocity, .form = {sigma > 0 ? 2 : 1, term, 0}}, &pr->op));
   TES_TRY(tesi_operator_on(pr->op, pr->full, TES_DOUBLE, &pr->whole));
   TES_TRY(find_inverse(pr->op, &pr->inverse));
+  TES_TRY(tesi_refined_use(&pr->refined, pr->op, pr->inverse));
   pr->sigma = sigma;
   tesi_jacobi_device_forget(ctx, pr->jacobi);
 done:
@@ -76,6 +78,47 @@ done:
   return status;
 }
 
+typedef struct System {
+  TesiProjection *projection;
+  const TesVector *b;
+} System;
+
+static TesStatus find_again(void *user, const TesVector *x, TesVector *r, double *norm) {
+  const System *s = user;
+  return find_residual(s->projection, s->b, x, r, norm);
+}
+
+/* x <- x + what takes its residual r, of this norm, to the target. */
+static TesStatus improve(TesiProjection *pr, const TesVector *b, double norm, double target, TesVector *r,
+                         TesVector *x) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  System system = {pr, b};
+  if (pr->refined.op) return tesi_refined_solve(&pr->refined, find_again, &system, norm, target, MOST, r, x);
+  TES_TRY(tesi_projection_cg(pr, norm, target, r, pr->d));
+  TES_TRY(tes_vector_axpy(1, pr->d, x));
+done:
+  return status;
+}
+
+/* |r| of the old solution with the new values. It solved the last system, so that it is the change of b. */
+static TesStatus find_reference(TesiProjection *pr, const TesVector *b, const TesVector *old,
+                                double *reference) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  if (pr->is_last) {
+    TES_TRY(tesi_vector_combine(2, (double[]){1, -1}, (const TesVector *const[]){b, pr->last}, pr->r));
+    TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
+    TES_TRY(tes_vector_norm(pr->r, reference));
+  } else {
+    TES_TRY(tes_vector_copy(old, 1, pr->d));
+    TES_TRY(tesi_walls_put(&pr->walls, true, pr->d));
+    TES_TRY(find_residual(pr, b, pr->d, pr->r, reference));
+  }
+done:
+  return status;
+}
+
 /* The tolerance is of the residual of the old solution with the new values; a share of the pressure's, in whose
  * right-hand side and guesses what is left is noise. */
 TesStatus tesi_projection_velocity(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x) {
@@ -84,18 +127,16 @@ TesStatus tesi_projection_velocity(TesProblem *p, const TesVector *b, const TesV
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double reference, norm;
-  TES_TRY(tes_vector_copy(old, 1, pr->d));
-  TES_TRY(tesi_walls_put(&pr->walls, true, pr->d));
-  TES_TRY(find_residual(pr, b, pr->d, pr->r, &reference));
+  TES_TRY(find_reference(pr, b, old, &reference));
   TES_TRY(tesi_walls_put(&pr->walls, true, x));
   TES_TRY(find_residual(pr, b, x, pr->r, &norm));
   if (!isfinite(norm) || !isfinite(reference)) return TES_NAN;
   if (reference < norm) {
-    TES_TRY(tes_vector_copy(pr->d, 1, x));
+    TES_TRY(tes_vector_copy(old, 1, x));
+    TES_TRY(tesi_walls_put(&pr->walls, true, x));
     TES_TRY(find_residual(pr, b, x, pr->r, &norm));
   }
-  TES_TRY(tesi_projection_cg(pr, norm, fmax(share * p->tolerance * reference, 1e-15 * norm), pr->r, pr->d));
-  TES_TRY(tes_vector_axpy(1, pr->d, x));
+  TES_TRY(improve(pr, b, norm, fmax(share * p->tolerance * reference, 1e-15 * norm), pr->r, x));
 done:
   return status;
 }
@@ -182,21 +223,35 @@ done:
   return status;
 }
 
+static TesStatus find_mass_residual(void *user, const TesVector *x, TesVector *r, double *norm) {
+  const System *s = user;
+  const TesStatus status = tes_operator_residual(s->projection->pressure_mass, s->b, x, r);
+  return status == TES_OK ? tes_vector_norm(r, norm) : status;
+}
+
 TesStatus tesi_projection_project(TesProblem *p, TesVector *b, TesVector *x) {
-  enum { MOST = 1000 };
   TesiProjection *pr = tesi_projection_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
+  System system = {pr, b};
   double norm;
-  if (!pr->pressure_inverse) TES_TRY(find_inverse(pr->pressure_mass, &pr->pressure_inverse));
+  if (!pr->pressure_inverse) {
+    TES_TRY(find_inverse(pr->pressure_mass, &pr->pressure_inverse));
+    TES_TRY(tesi_refined_use(&pr->pressure_refined, pr->pressure_mass, pr->pressure_inverse));
+  }
   TES_TRY(tes_vector_norm(b, &norm));
+  const double target = fmin(1e-4, 0.1 * p->tolerance) * norm;
   const TesiJacobi cg = {.op = pr->pressure_mass,
                          .inverse = pr->pressure_inverse,
                          .z = pr->pz,
                          .q = pr->pq,
                          .p = pr->pd,
                          .device = pr->pressure_jacobi};
-  TES_TRY(tesi_jacobi_cg(&cg, norm, fmin(1e-4, 1e-2 * p->tolerance) * norm, MOST, b, x));
+  if (!pr->pressure_refined.op) return tesi_jacobi_cg(&cg, norm, target, MOST, b, x);
+  TES_TRY(tes_vector_fill(x, 0));
+  TES_TRY(tes_vector_copy(b, 1, pr->pz));
+  TES_TRY(
+      tesi_refined_solve(&pr->pressure_refined, find_mass_residual, &system, norm, target, MOST, pr->pz, x));
 done:
   return status;
 }

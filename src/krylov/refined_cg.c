@@ -1,0 +1,59 @@
+#include "krylov/refined_cg.h"
+#include <math.h>
+#include "device/kernel.h"
+
+TesStatus tesi_refined_create(TesContext *ctx, int64_t length, TesiRefined *refined) {
+  TesStatus status = TES_OK;
+  TesVector **const vectors[] = {&refined->inverse, &refined->r, &refined->d, &refined->p, &refined->q};
+  if (!tesi_has_kernels(ctx)) return TES_OK;
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+    TES_TRY(tes_vector_create(ctx, length, TES_SINGLE, vectors[i]));
+  TES_TRY(tesi_jacobi_device_create(ctx, TES_SINGLE, length, &refined->device));
+done:
+  return status;
+}
+
+void tesi_refined_destroy(TesiRefined *refined) {
+  TesVector **const vectors[] = {&refined->inverse, &refined->r, &refined->d, &refined->p, &refined->q};
+  if (refined->device) tesi_jacobi_device_destroy(refined->r->context, &refined->device);
+  tes_operator_destroy(&refined->op);
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
+}
+
+TesStatus tesi_refined_use(TesiRefined *refined, const TesOperator *op, const TesVector *inverse) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  if (!refined->device) return TES_OK;
+  tes_operator_destroy(&refined->op);
+  tesi_jacobi_device_forget(ctx, refined->device);
+  TES_TRY(tesi_operator_on(op, op->space, TES_SINGLE, &refined->op));
+  TES_TRY(tes_vector_copy(inverse, 1, refined->inverse));
+done:
+  return status;
+}
+
+TesStatus tesi_refined_solve(const TesiRefined *refined, TesiRefinedResidual residual, void *user,
+                             double norm, double target, int most, TesVector *r, TesVector *x) {
+  const double digits = 1e-4;
+  TesContext *ctx = x->context;
+  TesStatus status = TES_OK;
+  const TesiJacobi cg = {.op = refined->op,
+                         .inverse = refined->inverse,
+                         .q = refined->q,
+                         .p = refined->p,
+                         .device = refined->device};
+  double before = INFINITY;
+  while (norm > target) {
+    const double share = target / norm;
+    if (!(norm < before)) return TES_NOT_CONVERGED;
+    TES_TRY(tes_vector_copy(r, 1 / norm, refined->r));
+    TES_TRY(tesi_jacobi_cg(&cg, 1, fmax(share, digits), most, refined->r, refined->d));
+    TES_TRY(tes_vector_axpy(norm, refined->d, x));
+    if (share >= digits) break;
+    before = norm;
+    TES_TRY(residual(user, x, r, &norm));
+  }
+  if (!isfinite(norm)) return TES_NAN;
+done:
+  return status;
+}

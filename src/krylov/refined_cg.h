@@ -1,0 +1,29 @@
+/* Conjugate gradients with the diagonal in float32, inside an iteration in float64: half the bytes. For systems of a
+ * few iterations, on devices with kernels. */
+#ifndef TESI_REFINED_CG_H
+#define TESI_REFINED_CG_H
+
+#include "krylov/diagonal_cg.h"
+
+/* Of one operator; begins as {0}. */
+typedef struct TesiRefined {
+  TesOperator *op; /* float32; NULL: there is none, as on the host */
+  TesVector *inverse, *r, *d, *p, *q;
+  TesiJacobiDevice *device;
+} TesiRefined;
+
+/* Vectors of so many entries. Nothing on the host. */
+TesStatus tesi_refined_create(TesContext *ctx, int64_t length, TesiRefined *refined);
+void tesi_refined_destroy(TesiRefined *refined);
+/* The operator in float32, its unknowns and terms, and the inverse of its diagonal in float64. */
+TesStatus tesi_refined_use(TesiRefined *refined, const TesOperator *op, const TesVector *inverse);
+
+/* r <- the residual of x, and its norm. */
+typedef TesStatus (*TesiRefinedResidual)(void *user, const TesVector *x, TesVector *r, double *norm);
+/* x <- x + about A^-1 r until |r| <= target, of which r and norm are given for x. A pass in float32 takes away four
+ * digits at most; what it says is left is believed, and between passes the residual is made anew. r is lost. Errors: as
+ * tesi_jacobi_cg(). */
+TesStatus tesi_refined_solve(const TesiRefined *refined, TesiRefinedResidual residual, void *user,
+                             double norm, double target, int most, TesVector *r, TesVector *x);
+
+#endif
