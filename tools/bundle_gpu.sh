@@ -110,6 +110,7 @@ t7_scale -
 t4_mapped_cuts -
 t1_device -
 t1_recorded -
+t6_refined -
 t4_iso -
 t7_explicit_flow -
 t6_coarse_kernels -

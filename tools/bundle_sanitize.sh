@@ -54,6 +54,7 @@ t5_smoother_kernels 1 2 3 4 7 8
 t5_transfer_kernels 3 1,2 4 7 8
 t1_device -
 t1_recorded -
+t6_refined -
 t4_iso -
 t7_explicit_flow -
 t6_coarse_kernels -

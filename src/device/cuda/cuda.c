@@ -52,11 +52,20 @@ static void release(TesContext *ctx, void **address) {
   *address = NULL;
 }
 
+/* What waits is refused before the driver does so: a recording that it spoils may be that of a loop's body. */
+static TesStatus refuse_in_recording(TesContext *ctx, const char *what) {
+  TesStatus status = TES_OK;
+  if (state_of(ctx)->kernels.recording) TES_FAIL(TES_INTERNAL, "%s while work is recorded", what);
+done:
+  return status;
+}
+
 static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
   TesiCuAddress where = 0;
   *address = NULL;
+  TES_TRY(refuse_in_recording(ctx, "an allocation"));
   s->kernels.counts.allocations++;
   CU(s, context_set(s->context));
   const int error = s->cu->allocate(&where, bytes ? bytes : 1);
@@ -77,6 +86,7 @@ done:
 static TesStatus to_device(TesContext *ctx, void *device, const void *host, size_t bytes) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
+  TES_TRY(refuse_in_recording(ctx, "a copy to the device"));
   s->kernels.counts.to_device++;
   CU(s, context_set(s->context));
   CU(s, to_device(address_of(device), host, bytes, s->stream));
@@ -88,6 +98,7 @@ done:
 static TesStatus to_host(TesContext *ctx, void *host, const void *device, size_t bytes) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
+  TES_TRY(refuse_in_recording(ctx, "a copy to the host"));
   s->kernels.counts.to_host++;
   CU(s, context_set(s->context));
   CU(s, to_host(host, address_of(device), bytes, s->stream));
@@ -99,6 +110,7 @@ done:
 static TesStatus synchronize(TesContext *ctx) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
+  TES_TRY(refuse_in_recording(ctx, "waiting for the device"));
   CU(s, context_set(s->context));
   CU(s, stream_synchronize(s->stream));
 done:
