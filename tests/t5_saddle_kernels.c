@@ -15,6 +15,7 @@ static const char *const devices[] = {"emulator", "cuda"};
 static TesContext *host;
 static int boxes,
     in_lanes; /* smoothers compared in 3D up to degree 4, and how many of them saddle_lanes.cu serves */
+static int flat, in_planes; /* the same in 2D up to degree 8, saddle_plane.cu */
 
 static const Flow flows[] = {
     {.dim = 2, .degree = 1, .cells = {3, 2}, .given = "vvvvvv", .nu = 1},
@@ -55,6 +56,18 @@ static const Flow tiled[] = {
     {.dim = 3, .degree = 3, .cells = {7, 3, 2}, .given = "ppvvov", .graded = true, .nu = 1},
     {.dim = 3, .degree = 4, .cells = {2, 3, 6}, .given = "vovvpp", .nu = 2, .alpha = 1},
     {.dim = 3, .degree = 4, .cells = {5, 2, 6}, .given = "ppppvo", .graded = true, .nu = 1}};
+/* Several blocks of saddle_plane.cu, rings of odd lengths, ends of all kinds: for sweeps alone. */
+static const Flow planes[] = {
+    {.dim = 2, .degree = 1, .cells = {11, 9}, .given = "vvvv", .nu = 2, .alpha = 3},
+    {.dim = 2, .degree = 1, .cells = {3, 7}, .given = "pppp", .nu = 1, .alpha = 1},
+    {.dim = 2, .degree = 2, .cells = {12, 10}, .given = "vvvv", .nu = 1},
+    {.dim = 2, .degree = 2, .cells = {9, 5}, .given = "ppvo", .graded = true, .nu = 3},
+    {.dim = 2, .degree = 3, .cells = {5, 6}, .given = "svpp", .nu = 1, .alpha = 20},
+    {.dim = 2, .degree = 4, .cells = {7, 3}, .given = "ovpp", .graded = true, .nu = 1},
+    {.dim = 2, .degree = 5, .cells = {5, 5}, .given = "vvvv", .nu = 1},
+    {.dim = 2, .degree = 6, .cells = {5, 4}, .given = "vovs", .nu = 1},
+    {.dim = 2, .degree = 7, .cells = {3, 4}, .given = "ppvv", .nu = 1, .alpha = 2},
+    {.dim = 2, .degree = 8, .cells = {4, 5}, .given = "vvvv", .nu = 1}};
 static const Flow broken[] = {
     {.dim = 2, .degree = 1, .cells = {4, 3}, .broken = true, .nu = 1},
     {.dim = 2,
@@ -84,6 +97,7 @@ static const Flow broken[] = {
 enum {
   BROKEN = sizeof broken / sizeof *broken,
   TILED = sizeof tiled / sizeof *tiled,
+  PLANES = sizeof planes / sizeof *planes,
   FLOWS = sizeof flows / sizeof *flows,
   REFERENCE = 800 /* entries: above, the host's fast version is asked */
 };
@@ -165,6 +179,8 @@ static void compare_kind(const Pair *p, TesSmootherDesc desc) {
   unsetenv("TESSERA_PATCH_MIRRORED");
   boxes += p->flow->dim == 3 && p->flow->degree <= 4 && !p->flow->broken;
   in_lanes += strstr(tes_smoother_describe(smoother), "lanes") != NULL;
+  flat += p->flow->dim == 2 && p->flow->degree <= 8 && !p->flow->broken;
+  in_planes += strstr(tes_smoother_describe(smoother), "launch") != NULL;
   TesVector *b = here(p, p->values), *be = there(p, p->values);
   for (int way = 0; way < 3; way++) {
     const bool zero = way == 1, reference = tes_space_length(p->space) <= REFERENCE && way < 2;
@@ -187,7 +203,8 @@ static void compare_kind(const Pair *p, TesSmootherDesc desc) {
 static void compare_smoother(const Pair *p) {
   const bool split = p->flow->dim == 2 && p->flow->alpha > 0 && !p->flow->broken;
   if (p->flow->broken && p->exact->singular) return;
-  compare_kind(p, (TesSmootherDesc){.colours = split ? TES_COLOURS_RED_BLACK : TES_COLOURS_PARQUET});
+  compare_kind(p, (TesSmootherDesc){.colours = TES_COLOURS_PARQUET});
+  if (split) compare_kind(p, (TesSmootherDesc){.colours = TES_COLOURS_RED_BLACK});
 }
 
 static void compare_cells(const Pair *p) {
@@ -279,9 +296,11 @@ static void operators(void **state) {
 }
 static void smoothers(void **state) {
   (void)state;
-  boxes = in_lanes = 0;
+  boxes = in_lanes = flat = in_planes = 0;
   on_all(compare_smoother);
+  on_list(planes, PLANES, compare_smoother);
   assert_true(in_lanes > 0 || boxes == 0);
+  assert_true(in_planes > 0 || flat == 0);
 }
 static void closed_cells(void **state) {
   (void)state;
@@ -298,6 +317,7 @@ static void smoothers_of_many_patches(void **state) {
   (void)state;
   setenv("TESSERA_PATCH_MANY", "1", 1);
   on_all(compare_smoother);
+  on_list(planes, PLANES, compare_smoother);
   unsetenv("TESSERA_PATCH_MANY");
 }
 static void transfers(void **state) {

@@ -1,6 +1,7 @@
 #include "multigrid/coarse/coarse_saddle_device.h"
 #include "smoother/saddle_patch/saddle_lanes.h"
 #include "smoother/saddle_patch/saddle_patches.h"
+#include "smoother/saddle_patch/saddle_plane.h"
 
 /* Above this S^+ is too much for one block: some 100 microseconds. */
 enum { PRESSURES = 2048 };
@@ -11,7 +12,8 @@ struct TesiCoarseSaddleDevice {
   int64_t length;
   TesiSaddleLocalAxis axis[3];
   TesiSaddlePatches whole;
-  TesiSaddleLanes *lanes; /* instead, where the box is one vertex patch that they serve */
+  TesiSaddleLanes *lanes; /* instead, where the box is one vertex patch that these serve: 3D, 2D */
+  TesiSaddlePlane *plane;
 };
 
 bool tesi_coarse_saddle_on_device(const TesOperator *op) {
@@ -19,17 +21,20 @@ bool tesi_coarse_saddle_on_device(const TesOperator *op) {
   return tesi_has_kernels(op->context) && tesi_rt_size(rt, rt->dim) <= PRESSURES;
 }
 
-/* lanes stays NULL where they do not serve. */
-static TesStatus create_lanes(TesContext *ctx, const TesOperator *op, TesPrecision precision,
-                              TesiSaddleLanes **lanes) {
+/* A sweep over the one patch; both stay NULL where they do not serve. */
+static TesStatus create_sweep(const TesOperator *op, TesiCoarseSaddleDevice *c) {
+  TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
   TesiSaddlePatchAxis axis[3] = {{0}};
-  bool one = op->singular && s->rt->dim == 3;
+  bool one = s->rt->dim == 2 || op->singular;
   for (int d = 0; d < s->rt->dim; d++) one = one && s->rt->axis[d].cells == 2 && !s->rt->axis[d].periodic;
   if (!one) return TES_OK;
   for (int d = 0; d < 3; d++) TES_TRY(tesi_saddle_patch_axis_create(ctx, s, d, 2, &axis[d]));
-  if (tesi_saddle_lanes_serve(op)) TES_TRY(tesi_saddle_lanes_create(op, precision, axis, lanes));
+  if (s->rt->dim == 2 && tesi_saddle_plane_serves(op, axis))
+    TES_TRY(tesi_saddle_plane_create(op, c->precision, axis, &c->plane));
+  else if (s->rt->dim == 3 && tesi_saddle_lanes_serve(op))
+    TES_TRY(tesi_saddle_lanes_create(op, c->precision, axis, &c->lanes));
 done:
   for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &axis[d]);
   return status;
@@ -47,13 +52,14 @@ TesStatus tesi_coarse_saddle_device_create(TesContext *ctx, const TesOperator *o
   c->context = tesi_context_retain(ctx);
   c->precision = precision;
   c->length = op->length;
-  TES_TRY(create_lanes(ctx, op, precision, &c->lanes));
-  for (int d = 0; d < 3 && !c->lanes; d++) {
+  TES_TRY(create_sweep(op, c));
+  const bool whole = !c->lanes && !c->plane;
+  for (int d = 0; d < 3 && whole; d++) {
     TES_TRY(tesi_coarse_saddle_axis(ctx, s, d, &kind[d].first, &c->axis[d]));
     kind[d].local = &c->axis[d];
     kind[d].open = !op->singular;
   }
-  if (!c->lanes)
+  if (whole)
     TES_TRY(tesi_saddle_patches_create(op, precision,
                                        (const TesiSaddleKind *const[]){&kind[0], &kind[1], &kind[2]},
                                        (const int[]){1, 1, 1}, &place, 1, &c->whole));
@@ -72,6 +78,7 @@ void tesi_coarse_saddle_device_destroy(TesiCoarseSaddleDevice **coarse) {
   for (int d = 0; d < 3; d++) tesi_saddle_local_free(ctx, &c->axis[d]);
   tesi_saddle_patches_free(ctx, &c->whole);
   tesi_saddle_lanes_destroy(ctx, &c->lanes);
+  tesi_saddle_plane_destroy(ctx, &c->plane);
   tesi_free(ctx, &c);
   tes_context_destroy(&ctx);
 }
@@ -80,6 +87,7 @@ TesStatus tesi_coarse_saddle_device_solve(TesiCoarseSaddleDevice *c, const void 
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   if (c->lanes) return tesi_saddle_lanes_apply(ctx, c->lanes, b, x, TES_FORWARD, true);
+  if (c->plane) return tesi_saddle_plane_apply(ctx, c->plane, b, x, TES_FORWARD, true);
   TES_TRY(tesi_context_device(ctx)->fill(ctx, c->precision, c->length, 0, x));
   TES_TRY(tesi_saddle_patches_solve(ctx, &c->whole, 0, 1, b, x));
 done:

@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include "device/vector.h"
 #include "smoother/saddle_patch/saddle_lanes.h"
+#include "smoother/saddle_patch/saddle_plane.h"
 #include "smoother/saddle_patch/saddle_patches.h"
 
 typedef struct Plan {
   TesiSaddlePatchAxis axis[3];
-  TesiSaddleLanes *lanes; /* where they serve; else the patches, and residuals by the operator */
+  TesiSaddleLanes *lanes; /* where they or the next serve; else the patches, and residuals by the operator */
+  TesiSaddlePlane *plane;
   TesiSaddlePatches patches;
   int colours, *first; /* [colours + 1]: patches of each */
   void *r;
@@ -72,6 +74,7 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   const Plan *p = smoother->plan;
   const TesOperator *op = smoother->op;
   if (p->lanes) return tesi_saddle_lanes_apply(ctx, p->lanes, b, x, sweep, zero_guess);
+  if (p->plane) return tesi_saddle_plane_apply(ctx, p->plane, b, x, sweep, zero_guess);
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
   for (int i = 0; i < p->colours; i++) {
     const int c = sweep == TES_FORWARD ? i : p->colours - 1 - i;
@@ -102,6 +105,7 @@ static void destroy(TesSmoother *smoother) {
   if (!p) return;
   for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &p->axis[d]);
   tesi_saddle_lanes_destroy(ctx, &p->lanes);
+  tesi_saddle_plane_destroy(ctx, &p->plane);
   tesi_saddle_patches_free(ctx, &p->patches);
   tesi_context_device(ctx)->release(ctx, &p->r);
   tesi_free(ctx, &p->first);
@@ -113,12 +117,16 @@ static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
 static void describe(TesSmoother *smoother) {
   const Plan *p = smoother->plan;
   const int kinds = p->axis[0].types * p->axis[1].types * p->axis[2].types;
-  char cut[64];
-  int lanes, threads;
+  char cut[80];
+  int lanes, threads, launches;
   if (p->lanes) {
     tesi_saddle_lanes_describe(p->lanes, &lanes, &threads);
     snprintf(cut, sizeof cut, "with residuals%s, %d lanes, %d threads a block",
              p->axis[0].mirrored ? ", walls mirrored" : "", lanes, threads);
+  } else if (p->plane) {
+    tesi_saddle_plane_describe(p->plane, &lanes, &threads, &launches);
+    snprintf(cut, sizeof cut, "with residuals in %d launch%s, %d patches, %d threads a block", launches,
+             launches > 1 ? "es" : "", lanes, threads);
   } else {
     snprintf(cut, sizeof cut, "%u threads a patch%s", p->patches.threads,
              p->patches.shared ? "" : " in global memory");
@@ -147,6 +155,8 @@ TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother) {
   p->colours = tesi_saddle_patch_colours(p->axis, smoother->red_black);
   if (lanes) {
     TES_TRY(tesi_saddle_lanes_create(op, op->precision, p->axis, &p->lanes));
+  } else if (span == 2 && !smoother->red_black && tesi_saddle_plane_serves(op, p->axis)) {
+    TES_TRY(tesi_saddle_plane_create(op, op->precision, p->axis, &p->plane));
   } else {
     TES_TRY(fill_patches(smoother, p));
     TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision),

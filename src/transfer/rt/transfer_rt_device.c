@@ -1,6 +1,6 @@
 /* Transfers of Raviart-Thomas spaces as kernels. In 3D, where all cells are halved in equal parts in all directions,
  * one launch (src/kernels/transfer_rt_box.cu); else (src/kernels/transfer_rt.cu) a launch a direction, x first on the
- * way up and last on the way down. */
+ * way up and last on the way down, or, in 2D between small meshes, one for both. */
 #include <math.h>
 #include <stdio.h>
 #include "device/kernel.h"
@@ -8,7 +8,8 @@
 #include "tensor/band_device.h"
 #include "transfer/rt/transfer_rt.h"
 
-enum { THREADS = 256, UP = 0, DOWN = 1, BOX_POINTS = 5 };
+/* PRODUCTS: of both directions in one launch at most: some microseconds. */
+enum { THREADS = 256, UP = 0, DOWN = 1, BOX_POINTS = 5, PRODUCTS = 1 << 24 };
 
 /* All directions at once; cells: coarse ones of a block. */
 typedef struct Box {
@@ -22,6 +23,8 @@ struct TesiTransferRtDevice {
   bool in_box;
   Box box;
   TesiKernel kernel;     /* else */
+  TesiKernel both;       /* 2D */
+  bool at_once[2];       /* that one is taken: up, down */
   TeskRtPass pass[2][3]; /* up and down, in their order */
   void *memory[2][3][2]; /* device: bands by direction; nodes, modes */
   void *work[2];         /* device: between the directions */
@@ -157,6 +160,13 @@ done:
   return status;
 }
 
+static void choose_launches(const TesTransfer *t, TesiTransferRtDevice *device) {
+  const TesiRt *coarse = tesi_space_rt(t->coarse), *fine = tesi_space_rt(t->fine);
+  const double up = fine->n + 1, down = 4 * fine->n;
+  device->at_once[UP] = fine->dim == 2 && (double)fine->offset[fine->parts] * up * up <= PRODUCTS;
+  device->at_once[DOWN] = fine->dim == 2 && (double)coarse->offset[fine->parts] * down * down <= PRODUCTS;
+}
+
 TesStatus tesi_transfer_rt_device_create(const TesTransfer *t, TesiTransferRtDevice **result) {
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
@@ -177,6 +187,8 @@ TesStatus tesi_transfer_rt_device_create(const TesTransfer *t, TesiTransferRtDev
   TES_TRY(fill_passes(t, device, DOWN, &most));
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_transfer_rt", 0, &device->kernel));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_transfer_rt_both", 0, &device->both));
+  choose_launches(t, device);
   for (int i = 0; i < tesi_space_rt(t->fine)->dim - 1; i++)
     TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)most * tesi_precision_size(t->precision),
                                                &device->work[i]));
@@ -196,25 +208,33 @@ void tesi_transfer_rt_device_destroy(TesContext *ctx, TesiTransferRtDevice **dev
   tesi_free(ctx, device);
 }
 
+static TesiGrid grid_of(const TesTransfer *t, const TeskRtPass *pass) {
+  const int dim = t->fine->dim;
+  long long most = 0;
+  for (int p = 0; p <= dim; p++) {
+    const long long size = pass->to.offset[p + 1] - pass->to.offset[p];
+    most = size > most ? size : most;
+  }
+  return (TesiGrid){(unsigned)((most + THREADS - 1) / THREADS), (unsigned)dim + 1, 1};
+}
+
 static TesStatus run(const TesTransfer *t, int way, const void *from, bool add, void *to) {
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
   TesiTransferRtDevice *device = ((const TesiTransferRt *)t->plan)->device;
+  TeskRtPass *pass = device->pass[way];
   const int dim = t->fine->dim;
+  int keep = add;
   if (device->in_box) return run_box(t, way, from, add, to);
+  if (device->at_once[way]) {
+    void *arguments[] = {&from, &to, &pass[0], &pass[1], &keep};
+    return tesi_kernel_launch(ctx, &device->both, grid_of(t, &pass[1]), THREADS, 0, arguments);
+  }
   for (int i = 0; i < dim; i++) {
-    TeskRtPass *pass = &device->pass[way][i];
     void *target = i == dim - 1 ? to : device->work[i];
-    int keep = i == dim - 1 && add;
-    long long most = 0;
-    for (int p = 0; p <= dim; p++) {
-      const long long size = pass->to.offset[p + 1] - pass->to.offset[p];
-      most = size > most ? size : most;
-    }
-    void *arguments[] = {&from, &target, pass, &keep};
-    TES_TRY(tesi_kernel_launch(ctx, &device->kernel,
-                               (TesiGrid){(unsigned)((most + THREADS - 1) / THREADS), (unsigned)dim + 1, 1},
-                               THREADS, 0, arguments));
+    keep = i == dim - 1 && add;
+    void *arguments[] = {&from, &target, &pass[i], &keep};
+    TES_TRY(tesi_kernel_launch(ctx, &device->kernel, grid_of(t, &pass[i]), THREADS, 0, arguments));
     from = target;
   }
 done:
