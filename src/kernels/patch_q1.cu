@@ -100,6 +100,50 @@ TESK_KERNEL(tesk_patch_q1, THREADS, 1, (real *)x, (const real *)b, (int)cells, (
   }
 }
 
+#if DIM == 2
+enum { HEIGHT = 8 }; /* vertices of a thread */
+
+/* The rows beside y at x: sums of both neighbours, and own. */
+typedef struct Beside {
+  real own, sides;
+} Beside;
+
+TESK_DEVICE Beside beside(const real *x, int valid) {
+  Beside b = {0, 0};
+  if (valid) {
+    b.own = x[0];
+    b.sides = x[-1] + x[1];
+  }
+  return b;
+}
+
+/* One colour of vertices, (colour_x, colour_y): a thread HEIGHT of a column, neighbours in a warp are neighbours in
+ * memory. Vertices of a colour do not know each other, so wide boxes may be cut anywhere. x and the b of half of the
+ * rows are read, and half of the rows written, in a colour: 64 bytes an unknown in a sweep in float64. */
+TESK_KERNEL(tesk_patch_q1_points, THREADS, 1, (real *)x, (const real *)b, (int)cells, (int)cells_y, (int)colour_x,
+            (int)colour_y, (TeskStencil)a) {
+  const int column = 1 + colour_x + 2 * (int)(blockIdx.x * THREADS + threadIdx.x), pitch = cells + 1;
+  const real s00 = (real)(1 / a.s[0][0]), s10 = (real)a.s[1][0], scale = (real)a.scale, q1 = (real)a.s[0][1],
+             p1 = (real)a.s[1][1];
+  int y = 1 + colour_y + 2 * HEIGHT * (int)blockIdx.y;
+  if (column >= cells || y >= cells_y) return; /* no barrier follows */
+  long long at = (long long)y * pitch + column;
+  Beside below = beside(x + at - pitch, 1), above;
+  TESK_UNROLL
+  for (int i = 0; i < HEIGHT; i++) {
+    const int valid = y < cells_y;
+    const Beside own = beside(x + at, valid);
+    above = beside(x + at + pitch, valid);
+    const real v = s00 * (scale * (valid ? b[at] : 0) - q1 * (below.own + above.own) -
+                          p1 * (below.sides + above.sides) - s10 * own.sides);
+    if (valid) x[at] = v;
+    below = above;
+    y += 2;
+    at += 2 * pitch;
+  }
+}
+#endif
+
 #if DIM == 3
 /* The same with both y-colours in one launch: a block owns a plane and marches through its rows, the second
  * y-colour one row behind the first, so that x is read once where two launches read it twice: 4 values an unknown

@@ -17,6 +17,11 @@
  * A chunk holds the nodes [e k, (e + CELLS) k) with e of the colour that comes second. Vertex e and the bubbles of cell
  * e - 1 wait for vertex e + 1: what is written lags k - 1 nodes behind what is read.
  *
+ * In 2D rows are too few for a GPU: they are cut into segments, with a block for each. A block begins WARM cells before
+ * its segment and writes nothing there: vertex e - 1 and the bubbles of cell e - 1 come out as in the block before. For
+ * that, blocks beside one another need old values of the vertices e - 2 and e, which one of them writes: these columns
+ * are saved before (tesk_patch_edges).
+ *
  * Macros: real, DIM, DEGREE, CELLS (even), ROWS_A_BLOCK, THREADS, MIN_BLOCKS, PAD (rows of an odd number of values
  * in shared memory).
  * Tables: see src/basis/kernel_tables.h. */
@@ -33,6 +38,7 @@
 #define CX (CELLS * K)
 #define PITCH (CX | PAD)
 #define P ROWS_A_BLOCK
+#define WARM (CELLS < 4 ? 4 : CELLS)
 #if DIM == 3
 #define MZ M
 #define FACE_Z (2 * K + 1) /* rows of a z-face: closed in y */
@@ -329,6 +335,9 @@ typedef struct Thread {
   int node_on;
   const real *x_column; /* lines in x: (p, jz, jy) */
   int column_on;
+  int first, end; /* cells of the segment */
+  const real *edges; /* 2D: old values of vertex `first` - 2 at this line */
+  int edge_step;     /* from there to those of `first`, of `end` - 2, of `end` */
   const real *x; /* boundary rows: column raw_s of rows raw_row, raw_row + THREADS / (CX + 1), ... */
   int raw_s, raw_row;
 } Thread;
@@ -354,8 +363,12 @@ TESK_DEVICE void load_vertices(const Thread *me, real *X, int e) {
   if (me->t >= P * LINES) return;
   TESK_UNROLL
   for (int h = 0; h < CELLS / 2; h++) {
-    const int node = (e + 2 * h + 2) * K;
-    TESK_COPY(X + h * P * LINES + me->t, me->x_column + node, me->column_on && node > 0 && node < me->last);
+    const int vertex = e + 2 * h + 2, node = vertex * K;
+    const real *from = me->x_column + node;
+    if (DIM == 2 && vertex - me->first <= 0 && vertex - me->first >= -2)
+      from = me->edges + (vertex - me->first + 2) / 2 * me->edge_step;
+    if (DIM == 2 && vertex == me->end) from = me->edges + 3 * me->edge_step;
+    TESK_COPY(X + h * P * LINES + me->t, from, me->column_on && node > 0 && node < me->last);
   }
 }
 
@@ -410,7 +423,7 @@ TESK_DEVICE void backward_y(real *line) {
 /* Solution along z back to nodes and to memory. */
 TESK_DEVICE void backward_z(const Thread *me, int e) {
   const int node = e * K + me->s - (K - 1);
-  const int valid = me->node_on && node > 0 && node < me->last;
+  const int valid = me->node_on && node > 0 && node < me->last && e >= me->first;
   real v[MZ];
 #if DIM == 3
   real w[M];
@@ -426,17 +439,32 @@ TESK_DEVICE void backward_z(const Thread *me, int e) {
   }
 }
 
+#if DIM == 2
+/* edges[segment][vertex e - 2, vertex e][y] <- x, at the beginning e = i segment - shift of each segment but the first;
+ * zero where there is no such vertex. */
+TESK_KERNEL(tesk_patch_edges, THREADS, 1, (const real *)x, (real *)edges, (int)cells, (int)nodes_y, (int)pitch,
+            (int)segment, (int)shift) {
+  const int y = (int)(blockIdx.x * THREADS + threadIdx.x), i = (int)blockIdx.y,
+            vertex = i / 2 * segment - shift - 2 + i % 2 * 2;
+  if (y < nodes_y)
+    edges[(long long)i * nodes_y + y] =
+        vertex > 0 && vertex < cells ? x[(long long)y * pitch + (long long)vertex * K] : 0;
+}
+#endif
+
 /* x, b: nodes [..][..][pitch] with planes `plane` apart. cells: in x. Patches of this launch: in y at vertices
- * 1 + colour_y + 2 i, i < patches_y, in z by block. shift: 0 forward, 1 backward. lines [2 BUBBLES + 2][LINES]:
+ * 1 + colour_y + 2 i, i < patches_y, in z by block; colour: that of y, then of z. shift: 0 forward, 1 backward.
+ * segment: cells of one, in 2D; edges: of tesk_patch_edges. lines [2 BUBBLES + 2][LINES]:
  * couplings, inverses, 1 / diagonal, off-diagonal of each line; modes [2][M]: rz a, c. */
 TESK_KERNEL(tesk_patch_rows, THREADS, MIN_BLOCKS, (real *)x, (const real *)b, (const real *)lines,
-            (const real *)modes, (int)cells, (int)patches_y, (int)colour_y, (int)colour_z, (int)shift,
-            (int)pitch, (long long)plane, (real)rz, (real)ry, (real)r0, (real)scale) {
+            (const real *)modes, (int)cells, (int)patches_y, (int)colour, (int)shift, (int)segment,
+            (const real *)edges, (int)pitch, (long long)plane, (real)rz, (real)ry, (real)r0, (real)scale) {
   TESK_SHARED(V);
   real *const B = V + SIZE_V, *const raw = B + SIZE_B, *const F = raw + SIZE_RAW, *const R = F + SIZE_F,
               *const G = R + SIZE_R, *const X = G + SIZE_G;
   int *const offsets = (int *)(X + SIZE_X);
   const int t = (int)threadIdx.x, row0 = (int)blockIdx.x * P; /* first patch in y */
+  const int colour_y = colour % 2, colour_z = colour / 2;
   const long long inside = DIM == 3 ? plane : 0,
                   corner = (DIM == 3 ? (long long)(colour_z + 2 * (int)blockIdx.y) * K * plane : 0) +
                            (long long)(colour_y + 2 * row0) * K * pitch;
@@ -458,6 +486,11 @@ TESK_KERNEL(tesk_patch_rows, THREADS, MIN_BLOCKS, (real *)x, (const real *)b, (c
                 (long long)(line_j % M + 1 + 2 * K * line_p) * pitch;
   me.raw_s = t % (CX + 1);
   me.raw_row = t / (CX + 1);
+  const int number = (int)blockIdx.z, rows_y = (int)(plane / pitch);
+  me.first = number * segment - shift;
+  me.end = number + 1 < (int)gridDim.z ? me.first + segment : cells + CELLS;
+  me.edge_step = rows_y;
+  me.edges = edges + (long long)number * 2 * rows_y + (colour_y + 2 * row0) * K + line_j % M + 1 + 2 * K * line_p;
   const int mode_z = t / CX % MZ, mode_p = t / CX / MZ, mode_on = t < P * MZ * CX;
   real *const V_line_y = V + (mode_p * LINES + mode_z * M) * PITCH + me.s;
   const real az = DIM == 3 && mode_on ? modes[mode_z] : 0, cz = DIM == 3 && mode_on ? modes[M + mode_z] : 0;
@@ -478,11 +511,12 @@ TESK_KERNEL(tesk_patch_rows, THREADS, MIN_BLOCKS, (real *)x, (const real *)b, (c
   TESK_UNROLL
   for (int j = 0; j < K; j++) line.pending[j] = 0;
   __syncthreads();
-  load_chunk(&me, raw, offsets, -shift);
-  load_vertices(&me, X, -shift);
+  const int begin = number ? me.first - WARM : me.first;
+  load_chunk(&me, raw, offsets, begin);
+  load_vertices(&me, X, begin);
 
-  for (int e = -shift;; e += CELLS) {
-    const int ends = e + CELLS > cells; /* all cells are solved after this chunk */
+  for (int e = begin;; e += CELLS) {
+    const int ends = e + CELLS > cells || e + CELLS >= me.end; /* all cells are solved after this chunk */
     TESK_COPY_WAIT();
     __syncthreads();
     if (t < P * M * CX) forward_z(&me, scale);

@@ -13,9 +13,14 @@ typedef struct Cut {
   int cells, rows, blocks, pad;
 } Cut;
 
+/* 2D: blocks that a launch should have at least, cells of a segment at least: four more are computed twice. */
+enum { BLOCKS = 1056, SEGMENT = 32 };
+
 typedef struct Plan {
-  TesiKernel kernel;
+  TesiKernel kernel, edges;
   Cut cut;
+  int segments, segment; /* of rows in x, in 2D; cells of one */
+  void *saved;           /* device: columns beside segments */
   unsigned threads;
   size_t shared;
   void *lines, *modes; /* device tables */
@@ -106,6 +111,7 @@ static TesStatus compile(const TesSmoother *smoother, Plan *plan, const Cut cut,
   describe_program(smoother, cut, tables, &text);
   TES_TRY(tesi_program_get(ctx, &text.desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_rows", plan->shared, &plan->kernel));
+  if (dim == 2) TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_edges", 0, &plan->edges));
 done:
   tesi_free(ctx, &tables);
   return status;
@@ -170,6 +176,39 @@ done:
   return status;
 }
 
+static int blocks_of_rows(const TesSmoother *smoother, const Plan *plan, int py) {
+  return ((smoother->op->space->axis[1].cells - py) / 2 + plan->cut.rows - 1) / plan->cut.rows;
+}
+
+/* Rows of planes are cut where their blocks would leave multiprocessors idle. */
+static TesStatus cut_rows(const TesSmoother *smoother, Plan *plan) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesSpace *space = smoother->op->space;
+  const int cells = space->axis[0].cells, least = getenv("TESSERA_PATCH_MANY") ? 6 : SEGMENT; /* for tests */
+  const int rows = tesi_max(1, blocks_of_rows(smoother, plan, 0));
+  const int wanted = tesi_min(space->dim == 3 ? 1 : (BLOCKS + rows - 1) / rows, tesi_max(1, cells / least));
+  plan->segment = round_up((cells + wanted) / wanted, 2 * plan->cut.cells);
+  plan->segments = wanted == 1 ? 1 : (cells + plan->segment) / plan->segment; /* the last goes on to the end */
+  if (plan->segments > 1)
+    TES_TRY(tesi_context_device(ctx)->allocate(
+        ctx,
+        (size_t)(2 * plan->segments * space->axis[1].nodes) * tesi_precision_size(smoother->op->precision),
+        &plan->saved));
+done:
+  return status;
+}
+
+static TesStatus save_edges(const TesSmoother *smoother, const void *x, int shift) {
+  const Plan *plan = smoother->plan;
+  const TesiAxis *axis = smoother->op->space->axis;
+  int cells = axis[0].cells, nodes = axis[1].nodes, pitch = axis[0].nodes, segment = plan->segment;
+  void *saved = plan->saved;
+  void *arguments[] = {&x, &saved, &cells, &nodes, &pitch, &segment, &shift};
+  const TesiGrid grid = {((unsigned)nodes + plan->threads - 1) / plan->threads, 2 * (unsigned)plan->segments, 1};
+  return tesi_kernel_launch(smoother->context, &plan->edges, grid, plan->threads, 0, arguments);
+}
+
 /* All rows of one (y, z)-colour, both x-colours. */
 static TesStatus launch(const TesSmoother *smoother, const void *b, void *x, int py, int pz, TesSweep sweep) {
   const Plan *plan = smoother->plan;
@@ -177,16 +216,16 @@ static TesStatus launch(const TesSmoother *smoother, const void *b, void *x, int
   const bool single = smoother->op->precision == TES_SINGLE, three = space->dim == 3;
   const int nx = space->axis[0].nodes;
   int cells = space->axis[0].cells, patches = (space->axis[1].cells - py) / 2, shift = sweep == TES_BACKWARD,
-      pitch = nx;
+      pitch = nx, colour = py + 2 * pz, segment = plan->segment;
   long long plane = (long long)nx * space->axis[1].nodes;
   double r[4] = {plan->rz, plan->ry, plan->r0, plan->scale};
   float rf[4] = {(float)r[0], (float)r[1], (float)r[2], (float)r[3]};
-  const void *lines = plan->lines, *modes = plan->modes;
-  void *arguments[] = {&x,     &b,     &lines, &modes, &cells, &patches, &py, &pz,
-                       &shift, &pitch, &plane, NULL,   NULL,   NULL,     NULL};
-  for (int i = 0; i < 4; i++) arguments[11 + i] = single ? (void *)&rf[i] : (void *)&r[i];
-  const TesiGrid grid = {(unsigned)((patches + plan->cut.rows - 1) / plan->cut.rows),
-                         three ? (unsigned)((space->axis[2].cells - pz) / 2) : 1, 1};
+  const void *lines = plan->lines, *modes = plan->modes, *saved = plan->saved;
+  void *arguments[] = {&x,       &b,     &lines, &modes, &cells, &patches, &colour, &shift,
+                       &segment, &saved, &pitch, &plane, NULL,   NULL,     NULL,    NULL};
+  for (int i = 0; i < 4; i++) arguments[12 + i] = single ? (void *)&rf[i] : (void *)&r[i];
+  const TesiGrid grid = {(unsigned)blocks_of_rows(smoother, plan, py),
+                         three ? (unsigned)((space->axis[2].cells - pz) / 2) : 1, (unsigned)plan->segments};
   return tesi_kernel_launch(smoother->context, &plan->kernel, grid, plan->threads, plan->shared, arguments);
 }
 
@@ -194,10 +233,12 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesOperator *op = smoother->op;
+  const Plan *plan = smoother->plan;
   const int colours = op->space->dim == 3 ? 4 : 2;
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->space->length, 0, x));
   for (int i = 0; i < colours; i++) {
     const int colour = sweep == TES_FORWARD ? i : colours - 1 - i;
+    if (plan->segments > 1) TES_TRY(save_edges(smoother, x, sweep == TES_BACKWARD));
     TES_TRY(launch(smoother, b, x, colour % 2, colour / 2, sweep));
   }
 done:
@@ -223,6 +264,7 @@ static void destroy(TesSmoother *smoother) {
   if (plan) {
     device->release(ctx, &plan->lines);
     device->release(ctx, &plan->modes);
+    device->release(ctx, &plan->saved);
   }
   tesi_free(ctx, &smoother->plan);
 }
@@ -266,6 +308,7 @@ static TesStatus time_cut(void *data, int candidate, double *seconds) {
   smoother->plan = plan;
   TES_TRY(compile(smoother, plan, trial->cut[candidate], &numbers));
   TES_TRY(make_tables(smoother, plan, &numbers));
+  TES_TRY(cut_rows(smoother, plan));
   TES_TRY(tesi_tuning_time(ctx, run_trial, trial, seconds));
 done:
   if (smoother->plan) destroy(smoother);
@@ -376,6 +419,7 @@ TesStatus tesi_smoother_patch_device_init(TesSmoother *smoother) {
   smoother->table = &table;
   TES_TRY(compile(smoother, plan, choose_cut(smoother), &numbers));
   TES_TRY(make_tables(smoother, plan, &numbers));
+  TES_TRY(cut_rows(smoother, plan));
   snprintf(smoother->description, sizeof smoother->description,
            "patch, exact local solves, rows by kernels: %d cells a step, %d rows and %u threads a block",
            plan->cut.cells, plan->cut.rows, plan->threads);

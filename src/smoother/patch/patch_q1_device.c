@@ -1,13 +1,14 @@
-/* Set-up and launches of src/kernels/patch_q1.cu: degree 1, rows of up to 2048 cells. Two kernels: blocks of rows,
- * four launches a sweep (two in 2D), and blocks of whole planes, two launches and a third less traffic, where there
- * are planes enough. */
+/* Set-up and launches of src/kernels/patch_q1.cu: degree 1, rows of up to 2048 cells. Three kernels: blocks of rows,
+ * four launches a sweep (two in 2D); blocks of whole planes, two launches and a third less traffic, where there
+ * are planes enough; and in 2D, where rows leave multiprocessors idle or are longer, a colour of vertices a launch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "device/kernel.h"
 #include "smoother/patch/patch.h"
 #include "smoother/patch/patch_device.h"
 
-enum { ROWS = 16, MOST_CELLS = 2048, MULTIPROCESSORS = 132 }; /* ROWS as in the kernel */
+enum { ROWS = 16, HEIGHT = 8, MOST_CELLS = 2048, MULTIPROCESSORS = 132 }; /* ROWS, HEIGHT as in the kernel */
+enum { POINTS_THREADS = 128, MANY = 1 << 18 /* cells in 2D: vertices by colours */ };
 
 /* How planes are swept: least resident blocks a multiprocessor (0: by rows), rows through shared memory, planes
  * that are swept at a time:
@@ -21,15 +22,16 @@ typedef struct Stencil { /* as in patch_q1.cu */
 } Stencil;
 
 typedef struct Plan {
-  TesiKernel rows, planes;
+  TesiKernel rows, planes, points;
   Planes cut;
+  bool by_points;
   unsigned threads;
   size_t shared, shared_planes;
   Stencil stencil;
 } Plan;
 
 bool tesi_patch_q1_serves(const TesSpace *space) {
-  return space->degree == 1 && space->axis[0].cells <= MOST_CELLS;
+  return space->degree == 1 && (space->dim == 2 || space->axis[0].cells <= MOST_CELLS);
 }
 
 /* 1D stiffness and mass of width 1 at the same vertex and at a neighbour. */
@@ -70,6 +72,27 @@ static TesStatus launch_rows(const TesSmoother *smoother, const void *b, void *x
                             plan->threads, plan->shared, arguments);
 }
 
+static bool takes_points(const TesSpace *space) {
+  const TesiAxis *a = space->axis;
+  return space->dim == 2 && (a[0].cells > MOST_CELLS || (double)a[0].cells * a[1].cells >= MANY ||
+                             getenv("TESSERA_PATCH_MANY") /* for tests */);
+}
+
+/* A colour of vertices, 2D; colours x fastest. */
+static TesStatus launch_points(const TesSmoother *smoother, const void *b, void *x, int colour) {
+  const Plan *plan = smoother->plan;
+  const TesiAxis *axis = smoother->op->space->axis;
+  int cells = axis[0].cells, cells_y = axis[1].cells, cx = colour % 2, cy = colour / 2;
+  Stencil stencil = plan->stencil;
+  void *arguments[] = {&x, &b, &cells, &cells_y, &cx, &cy, &stencil};
+  const int columns = (cells - cx) / 2, rows = (cells_y - cy) / 2, height = HEIGHT, wide = POINTS_THREADS;
+  if (columns == 0 || rows == 0) return TES_OK;
+  return tesi_kernel_launch(
+      smoother->context, &plan->points,
+      (TesiGrid){(unsigned)((columns + wide - 1) / wide), (unsigned)((rows + height - 1) / height), 1},
+      POINTS_THREADS, 0, arguments);
+}
+
 static TesStatus launch_planes(const TesSmoother *smoother, const void *b, void *x, int pz, int count,
                                TesSweep sweep) {
   const Plan *plan = smoother->plan;
@@ -102,7 +125,11 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   TesStatus status = TES_OK;
   const TesOperator *op = smoother->op;
   const int colours = op->space->dim == 3 ? 2 : 1;
+  const bool by_points = ((const Plan *)smoother->plan)->by_points;
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->space->length, 0, x));
+  for (int i = 0; i < 4 && by_points; i++)
+    TES_TRY(launch_points(smoother, b, x, sweep == TES_FORWARD ? i : 3 - i));
+  if (by_points) return TES_OK;
   for (int i = 0; i < colours; i++)
     TES_TRY(sweep_colour(smoother, b, x, sweep == TES_FORWARD ? i : colours - 1 - i, sweep));
 done:
@@ -110,10 +137,12 @@ done:
 }
 
 /* A colour of rows reads the planes around it, b, and writes a quarter of x: 6 values an unknown; a colour of
- * planes the same for half of them: 4 values. */
+ * planes the same for half of them: 4 values; colours of vertices in 2D: 8. */
 static TesCost cost(const TesSmoother *smoother) {
   const double n = (double)smoother->op->space->length,
-               values = ((const Plan *)smoother->plan)->cut.blocks ? 4 : 6;
+               values = ((const Plan *)smoother->plan)->by_points    ? 8
+                        : ((const Plan *)smoother->plan)->cut.blocks ? 4
+                                                                     : 6;
   return (TesCost){.flops = n * 20,
                    .bytes = n * values * (double)tesi_precision_size(smoother->op->precision)};
 }
@@ -149,7 +178,9 @@ TesStatus tesi_smoother_patch_q1_init(TesSmoother *smoother) {
   smoother->plan = plan;
   smoother->table = &table;
   plan->cut = choose_planes(space, single);
-  plan->threads = (unsigned)tesi_max(32, (space->axis[0].cells / 2 + 31) / 32 * 32);
+  plan->by_points = takes_points(space);
+  plan->threads = plan->by_points ? POINTS_THREADS
+                                  : (unsigned)tesi_max(32, (space->axis[0].cells / 2 + 31) / 32 * 32);
   plan->shared = 4 * (2 * (size_t)plan->threads + 3) * size;
   plan->shared_planes = plan->shared + (plan->cut.staged ? 16 * plan->threads * size : 0);
   fill_stencil(smoother->op, &plan->stencil);
@@ -161,10 +192,14 @@ TesStatus tesi_smoother_patch_q1_init(TesSmoother *smoother) {
                                             space->dim == 3 ? "DIM=3" : "DIM=2", text[0], text[1], text[2]}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_q1", plan->shared, &plan->rows));
+  if (space->dim == 2) TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_q1_points", 0, &plan->points));
   if (space->dim == 3)
     TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_q1_plane", plan->shared_planes, &plan->planes));
   snprintf(smoother->description, sizeof smoother->description,
-           "patch, degree 1: %s by kernels of %u threads", plan->cut.blocks ? "planes" : "rows",
+           "patch, degree 1: %s by kernels of %u threads",
+           plan->by_points    ? "colours of vertices"
+           : plan->cut.blocks ? "planes"
+                              : "rows",
            plan->threads);
 done:
   return status;
