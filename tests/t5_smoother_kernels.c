@@ -101,16 +101,18 @@ static void run_cuts(TesContext *ctx) {
 
 /* Rows of planes cut into segments, and degree 1 by colours of vertices, as large boxes do it. */
 static void run_segments(TesContext *ctx) {
-  static const Case cases[] = {{2, 1, {41, 6}, 3},  {2, 1, {2, 39}, 0},  {2, 2, {29, 7}, 0},  {2, 3, {40, 5}, 5},
-                               {2, 4, {17, 4}, 0},  {2, 5, {25, 5}, 1},  {2, 8, {24, 2}, 0},  {2, 10, {13, 3}, 2},
-                               {2, 6, {33, 4}, 0},  {2, 7, {14, 3}, 4},  {2, 9, {16, 5}, 0},  {2, 2, {64, 40}, 3}};
+  static const Case cases[] = {{2, 1, {41, 6}, 3}, {2, 1, {2, 39}, 0},  {2, 2, {29, 7}, 0},
+                               {2, 3, {40, 5}, 5}, {2, 4, {17, 4}, 0},  {2, 5, {25, 5}, 1},
+                               {2, 8, {24, 2}, 0}, {2, 10, {13, 3}, 2}, {2, 6, {33, 4}, 0},
+                               {2, 7, {14, 3}, 4}, {2, 9, {16, 5}, 0},  {2, 2, {64, 40}, 3}};
   setenv("TESSERA_PATCH_MANY", "1", 1);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     if (!test_degree(cases[i].degree)) continue;
     tesi_fiber_order((TesiOrder)(i % 3), i);
     if (i == 2 || i == 9) setenv("TESSERA_PATCH_CUT", "4,2,2,0", 1);
     for (int sweep = 0; sweep < 2; sweep++)
-      run_case(ctx, &cases[i], (i + (size_t)sweep) % 3 ? TES_DOUBLE : TES_SINGLE, (TesSweep)sweep, i % 4 == 3);
+      run_case(ctx, &cases[i], (i + (size_t)sweep) % 3 ? TES_DOUBLE : TES_SINGLE, (TesSweep)sweep,
+               i % 4 == 3);
     unsetenv("TESSERA_PATCH_CUT");
   }
   unsetenv("TESSERA_PATCH_MANY");

@@ -3,8 +3,10 @@
  * Conventions: B: right-hand side of ones on the finest level, full multigrid start; Z: true load,
  * V-cycles from zero; A: true load, after the full multigrid start; R: right-preconditioned GMRES.
  * With --table 7: seconds and errors of its solves; 5 and 6: patch_kernels.c.
- * With --level the rows of Tables 1 and 2 of these levels, convention B; what memory is too small for is left out. */
+ * With --level the rows of Tables 1 and 2 of these levels, convention B; what memory is too small for is left out, and
+ * so are solves that end above the tolerance, where round-off of the residual keeps them: a line says which. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "bench.h"
 #include "kernels/patch_published.h"
@@ -123,6 +125,11 @@ static TesStatus add_row(TesContext *ctx, int dim, int n, unsigned wanted, TesSm
     if (counted == TES_OUT_OF_MEMORY) {
       tes_context_clear(ctx);
       wanted = 0;
+      continue;
+    }
+    if (counted == TES_NOT_CONVERGED) {
+      fprintf(stderr, "Q%d on %d cells a direction: %s\n", k, n, tes_context_message(ctx));
+      tes_context_clear(ctx);
       continue;
     }
     TES_TRY(counted);

@@ -120,8 +120,8 @@ TESK_DEVICE Beside beside(const real *x, int valid) {
 /* One colour of vertices, (colour_x, colour_y): a thread HEIGHT of a column, neighbours in a warp are neighbours in
  * memory. Vertices of a colour do not know each other, so wide boxes may be cut anywhere. x and the b of half of the
  * rows are read, and half of the rows written, in a colour: 64 bytes an unknown in a sweep in float64. */
-TESK_KERNEL(tesk_patch_q1_points, THREADS, 1, (real *)x, (const real *)b, (int)cells, (int)cells_y, (int)colour_x,
-            (int)colour_y, (TeskStencil)a) {
+TESK_KERNEL(tesk_patch_q1_points, THREADS, 1, (real *)x, (const real *)b, (int)cells, (int)cells_y,
+            (int)colour_x, (int)colour_y, (TeskStencil)a) {
   const int column = 1 + colour_x + 2 * (int)(blockIdx.x * THREADS + threadIdx.x), pitch = cells + 1;
   const real s00 = (real)(1 / a.s[0][0]), s10 = (real)a.s[1][0], scale = (real)a.scale, q1 = (real)a.s[0][1],
              p1 = (real)a.s[1][1];

@@ -335,10 +335,10 @@ typedef struct Thread {
   int node_on;
   const real *x_column; /* lines in x: (p, jz, jy) */
   int column_on;
-  int first, end; /* cells of the segment */
+  int first, end;    /* cells of the segment */
   const real *edges; /* 2D: old values of vertex `first` - 2 at this line */
   int edge_step;     /* from there to those of `first`, of `end` - 2, of `end` */
-  const real *x; /* boundary rows: column raw_s of rows raw_row, raw_row + THREADS / (CX + 1), ... */
+  const real *x;     /* boundary rows: column raw_s of rows raw_row, raw_row + THREADS / (CX + 1), ... */
   int raw_s, raw_row;
 } Thread;
 
@@ -442,8 +442,8 @@ TESK_DEVICE void backward_z(const Thread *me, int e) {
 #if DIM == 2
 /* edges[segment][vertex e - 2, vertex e][y] <- x, at the beginning e = i segment - shift of each segment but the first;
  * zero where there is no such vertex. */
-TESK_KERNEL(tesk_patch_edges, THREADS, 1, (const real *)x, (real *)edges, (int)cells, (int)nodes_y, (int)pitch,
-            (int)segment, (int)shift) {
+TESK_KERNEL(tesk_patch_edges, THREADS, 1, (const real *)x, (real *)edges, (int)cells, (int)nodes_y,
+            (int)pitch, (int)segment, (int)shift) {
   const int y = (int)(blockIdx.x * THREADS + threadIdx.x), i = (int)blockIdx.y,
             vertex = i / 2 * segment - shift - 2 + i % 2 * 2;
   if (y < nodes_y)
@@ -490,7 +490,8 @@ TESK_KERNEL(tesk_patch_rows, THREADS, MIN_BLOCKS, (real *)x, (const real *)b, (c
   me.first = number * segment - shift;
   me.end = number + 1 < (int)gridDim.z ? me.first + segment : cells + CELLS;
   me.edge_step = rows_y;
-  me.edges = edges + (long long)number * 2 * rows_y + (colour_y + 2 * row0) * K + line_j % M + 1 + 2 * K * line_p;
+  me.edges =
+      edges + (long long)number * 2 * rows_y + (colour_y + 2 * row0) * K + line_j % M + 1 + 2 * K * line_p;
   const int mode_z = t / CX % MZ, mode_p = t / CX / MZ, mode_on = t < P * MZ * CX;
   real *const V_line_y = V + (mode_p * LINES + mode_z * M) * PITCH + me.s;
   const real az = DIM == 3 && mode_on ? modes[mode_z] : 0, cz = DIM == 3 && mode_on ? modes[M + mode_z] : 0;

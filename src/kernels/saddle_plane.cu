@@ -1,7 +1,7 @@
-/* Sweeps of vertex patches of Stokes in 2D, y <- x with the patches of a colour replaced by K_p^+ (b - K x outside), the
- * mean of the pressure kept (src/operator/saddle/saddle_local.h): the residual is formed inside the patches. Any ends,
- * rings of at least three cells, any cells. N = 2 n modes and, closed, nodes 0 .. N of a patch; component c, its own
- * direction c, the other one d:
+/* Sweeps of vertex patches of Stokes in 2D, y <- x with the patches of a colour replaced by K_p^+ (b - K x outside),
+ * the mean of the pressure kept (src/operator/saddle/saddle_local.h): the residual is formed inside the patches. Any
+ * ends, rings of at least three cells, any cells. N = 2 n modes and, closed, nodes 0 .. N of a patch; component c, its
+ * own direction c, the other one d:
  *   gather   component y: neighbours across, b inside, u at both ends, to shared memory, x fastest
  *   across   lines in d: T = nu Zd' Ld (neighbours), V = Zd' b inside, Zd' u at both ends; of the pressure -Zd' g
  *   lines    in c: F^ = (Zc' V - Zc' Mc (T + Lam_d V at the ends) - nu Zc' Lc V at the ends) / Lam; q -= G F^ + Ge V
@@ -9,11 +9,11 @@
  *   lines    u^ = F^ + G' p / Lam, Zc u^; the pressure back in x
  *   across   back in d, written; of component y by way of shared memory
  * Threads: a line of N numbers each, held in registers, PATCHES patches side by side; in S^+ a row of up to four
- * patches. Grid: blocks of patches of a colour, then blocks that copy what is in no patch; or one block, which does all
- * colours one after the other. Shared memory: PATCHES (4 (N + 1) (N + 1) + 2 N (N + 1) + 1) numbers. Bytes of a colour
- * and unknown: about 12 in float32: x and b read, y written. Flops of a patch, multiplications and additions:
- * (26 n + 8) (2 n)^2 + 8 n^4 (inner; S^+ is the last term). Macros: real, N1, PATCHES, THREADS, BLOCKS, OPEN: nodes at
- * an end of the box are unknowns. */
+ * patches. Grid: blocks of patches of a colour, then blocks that copy what is in no patch; or one block, which does
+ * all colours one after the other. Shared memory: PATCHES (4 (N + 1) (N + 1) + 2 N (N + 1) + 1) numbers, and with
+ * TABLES the tables of all kinds of intervals. Bytes of a colour and unknown: about 12 in float32: x and b read, y
+ * written. Flops of a patch, multiplications and additions: (26 n + 8) (2 n)^2 + 8 n^4 (inner; S^+ is the last term).
+ * Macros: real, N1, PATCHES, THREADS, BLOCKS, TABLES, OPEN: nodes at an end of the box are unknowns. */
 #include "kernel.h"
 #include "saddle_plane_arguments.h"
 #include "saddle_plane_tables.h"
@@ -31,6 +31,7 @@ typedef struct Work {
   const TeskPlane *plane;
   const TeskPlanePatch *patch; /* [PATCHES], in shared memory */
   real *memory, *mean;         /* of all patches; means of pressures */
+  const real *tables[2];       /* in shared memory with TABLES */
   const real *x, *b;
   real *y;
 } Work;
@@ -51,7 +52,7 @@ TESK_DEVICE int exists(const Work *w, int p) {
   return w->patch[p].inverse != 0;
 }
 TESK_DEVICE const real *table_of(const Work *w, int p, int d) {
-  return (const real *)w->plane->tables[d] + w->patch[p].kind[d] * TABLE;
+  return (d ? w->tables[1] : w->tables[0]) + w->patch[p].kind[d] * TABLE;
 }
 
 /* ---- places ---------------------------------------------------------------------------------------------- */
@@ -234,8 +235,9 @@ TESK_DEVICE void solve_lines(const Work *w) {
 
 /* sum += row `row` of S^+ times q of `count` patches from p on, which have the same one. */
 TESK_DEVICE void multiply_row(const Work *w, int p, int count, int row, real *sum) {
-  const int split_x = w->patch[p].flags & TESK_PLANE_SPLIT_X, split_y = w->patch[p].flags & TESK_PLANE_SPLIT_Y,
-            extent_x = split_x ? N1 : N, extent_y = split_y ? N1 : N,
+  const int split_x = w->patch[p].flags & TESK_PLANE_SPLIT_X,
+            split_y = w->patch[p].flags & TESK_PLANE_SPLIT_Y, extent_x = split_x ? N1 : N,
+            extent_y = split_y ? N1 : N,
             first = (split_x ? row / N / N1 * N1 * PITCH : 0) + (split_y ? row % N / N1 * N1 : 0);
   const real *S = (const real *)w->patch[p].inverse + row, *const q = pressures_q(w, p) + first;
   TESK_ROLL
@@ -298,8 +300,7 @@ TESK_DEVICE void back_line(const Work *w, int p, int c, int m) {
   for (int i = 0; i < N; i++) pressure[i] = q[c ? i : i * PITCH];
   multiply(A + AT_GT, C, N, ROW_N, pressure, u);
   TESK_UNROLL
-  for (int i = 0; i < C; i++)
-    u[i] = V[(FIRST + i) * PITCH] + u[i] * TESK_RECIPROCAL(A[AT_LC + i] + lambda);
+  for (int i = 0; i < C; i++) u[i] = V[(FIRST + i) * PITCH] + u[i] * TESK_RECIPROCAL(A[AT_LC + i] + lambda);
   multiply(A + AT_NODES_BACK, C, C, ROW_C, u, out);
   TESK_UNROLL
   for (int i = 0; i < C; i++) V[(FIRST + i) * PITCH] = out[i];
@@ -334,8 +335,10 @@ TESK_DEVICE void back_across(const Work *w, int p, int d, const real *line, real
 /* Component x, component y to shared memory, the pressure. */
 TESK_DEVICE void store_columns(const Work *w) {
   FOR_TASKS(id, PATCHES * (2 * L + N)) {
-    const int group = id < PATCHES * L ? 0 : id < 2 * PATCHES * L ? 1 : 2, task = id - group * PATCHES * L,
-              size = group < 2 ? L : N, i = task % size, p = task / size;
+    const int group = id < PATCHES * L       ? 0
+                      : id < 2 * PATCHES * L ? 1
+                                             : 2,
+              task = id - group * PATCHES * L, size = group < 2 ? L : N, i = task % size, p = task / size;
     real out[N];
     if (!exists(w, p)) continue;
     if (group == 2) {
@@ -388,7 +391,8 @@ TESK_DEVICE void copy_rest(const Work *w, const TeskPlaneColour *colour, const i
                            int blocks) {
   for (int d = 0; d < 2; d++) {
     const int *const cells = rest + colour->rest[1 - d];
-    const int count = colour->rests[1 - d], whole = w->plane->cells[d] * N1 + 1, all = 3 * count * (N1 + 1) * whole;
+    const int count = colour->rests[1 - d], whole = w->plane->cells[d] * N1 + 1,
+              all = 3 * count * (N1 + 1) * whole;
     for (int id = block * THREADS + (int)threadIdx.x; id < all; id += blocks * THREADS) {
       const int along = d == 0 ? id % whole : id / (N1 + 1) / count % whole,
                 line = d == 0 ? id / whole % (count * (N1 + 1)) : id % (count * (N1 + 1)),
@@ -402,6 +406,14 @@ TESK_DEVICE void copy_rest(const Work *w, const TeskPlaneColour *colour, const i
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------------------ */
+
+TESK_DEVICE void load_tables(const TeskPlane *plane, real *to) {
+  for (int d = 0; d < 2; d++) {
+    const Four *const from = (const Four *)plane->tables[d];
+    FOR_TASKS(id, plane->kinds[d] * (TABLE / 4))((Four *)to)[id] = from[id];
+    to += plane->kinds[d] * TABLE;
+  }
+}
 
 TESK_DEVICE void solve_patches(const Work *w) {
   gather(w);
@@ -424,11 +436,18 @@ TESK_DEVICE void solve_patches(const Work *w) {
  * one block alone. */
 TESK_KERNEL(tesk_saddle_plane, THREADS, BLOCKS, (TeskPlane)plane, (TeskPlaneLists)lists, (const real *)x,
             (const real *)b, (real *)y, (real *)other) {
-  TESK_SHARED(memory); /* SIZE_PATCH numbers a patch, means, the patches */
+  TESK_SHARED(memory); /* SIZE_PATCH numbers a patch, means, the patches, tables */
   real *const mean = memory + PATCHES * SIZE_PATCH;
   TeskPlanePatch *const patch = (TeskPlanePatch *)(mean + (PATCHES + 3) / 4 * 4);
   const int block = (int)blockIdx.x, one = lists.blocks == 1;
-  Work w = {&plane, patch, memory, mean, x, b, y};
+#if TABLES
+  real *const tables = (real *)(patch + PATCHES);
+  const real *const of_y = tables + plane.kinds[0] * TABLE;
+  if (block < lists.blocks) load_tables(&plane, tables); /* a barrier follows */
+#else
+  const real *const tables = (const real *)plane.tables[0], *const of_y = (const real *)plane.tables[1];
+#endif
+  Work w = {&plane, patch, memory, mean, {tables, of_y}, x, b, y};
   for (int k = 0; k < lists.count; k++) {
     const TeskPlaneColour *const colour = lists.colours + lists.first + k * lists.step;
     if (block >= lists.blocks) {

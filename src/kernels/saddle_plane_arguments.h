@@ -8,7 +8,8 @@ typedef struct TeskPlane {
   TeskParts parts;
   int cells[2], ring[2];
   double alpha;
-  const void *tables[2]; /* real: of the kinds of intervals of a direction */
+  int kinds[2];          /* of intervals of a direction */
+  const void *tables[2]; /* real: theirs */
 } TeskPlane;
 
 enum { TESK_PLANE_CLOSED = 1, TESK_PLANE_SPLIT_X = 2, TESK_PLANE_SPLIT_Y = 4 };

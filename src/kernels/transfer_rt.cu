@@ -23,24 +23,34 @@ TESK_KERNEL(tesk_transfer_rt, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)
   }
 }
 
-/* Directions x and y, in any order. */
+/* Directions x and y, in any order; `team` threads an entry, a row of the band across each. Shared memory: a number a
+ * thread. */
 TESK_KERNEL(tesk_transfer_rt_both, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y, (TeskRtPass)first,
-            (TeskRtPass)second, (int)keep) {
-  const int part = (int)blockIdx.y, row_step = first.from.extent[part][0];
-  const TeskRtPass *const along = first.direction == 0 ? &first : &second,
-                          *const across = first.direction == 0 ? &second : &first;
-  const TeskBand *const rows = part == 1 ? &across->nodes : &across->modes,
-                        *const columns = part == 0 ? &along->nodes : &along->modes;
+            (TeskRtPass)second, (int)keep, (int)team) {
+  TESK_SHARED(sums);
+  const int part = (int)blockIdx.y, row_step = first.from.extent[part][0], entries = THREADS / team;
+  const unsigned t = threadIdx.x, id = blockIdx.x * (unsigned)entries + t % (unsigned)entries;
+  const TeskRtPass *const along = first.direction == 0 ? &first : &second, *const across =
+                                                                               first.direction == 0 ? &second
+                                                                                                    : &first;
+  const TeskBand *const rows = part == 1 ? &across->nodes : &across->modes, *const columns =
+                                                                                part == 0 ? &along->nodes
+                                                                                          : &along->modes;
   const real *const from = x + first.from.offset[part];
-  FOR_ENTRIES(id, size_of(&second.to, part)) {
-    const TeskEntry e = entry_of(&second.to, part, id);
+  real sum = 0;
+  TeskEntry e = {{0}, {0}, 0};
+  const int exists = id < size_of(&second.to, part);
+  if (exists) {
+    e = entry_of(&second.to, part, id);
     const real *const value = (const real *)rows->value + (long long)e.at[1] * rows->width;
-    int row = rows->first[e.at[1]];
-    real sum = 0;
-    for (int j = 0; j < rows->count[e.at[1]]; j++) {
+    for (int j = (int)t / entries; j < rows->count[e.at[1]]; j += team) {
+      const int at = rows->first[e.at[1]] + j, row = at >= rows->columns ? at - rows->columns : at;
       sum += TESK_READ(value + j) * band_row(columns, e.at[0], from + (long long)row * row_step, 1);
-      row = row + 1 == rows->columns ? 0 : row + 1;
     }
-    y[e.place] = (keep ? y[e.place] : 0) + sum;
   }
+  sums[t] = sum;
+  __syncthreads();
+  if (t >= (unsigned)entries || !exists) return;
+  for (int j = 1; j < team; j++) sum += sums[t + (unsigned)(j * entries)];
+  y[e.place] = (keep ? y[e.place] : 0) + sum;
 }

@@ -189,12 +189,13 @@ static TesStatus cut_rows(const TesSmoother *smoother, Plan *plan) {
   const int rows = tesi_max(1, blocks_of_rows(smoother, plan, 0));
   const int wanted = tesi_min(space->dim == 3 ? 1 : (BLOCKS + rows - 1) / rows, tesi_max(1, cells / least));
   plan->segment = round_up((cells + wanted) / wanted, 2 * plan->cut.cells);
-  plan->segments = wanted == 1 ? 1 : (cells + plan->segment) / plan->segment; /* the last goes on to the end */
+  plan->segments =
+      wanted == 1 ? 1 : (cells + plan->segment) / plan->segment; /* the last goes on to the end */
   if (plan->segments > 1)
-    TES_TRY(tesi_context_device(ctx)->allocate(
-        ctx,
-        (size_t)(2 * plan->segments * space->axis[1].nodes) * tesi_precision_size(smoother->op->precision),
-        &plan->saved));
+    TES_TRY(tesi_context_device(ctx)->allocate(ctx,
+                                               (size_t)(2 * plan->segments * space->axis[1].nodes) *
+                                                   tesi_precision_size(smoother->op->precision),
+                                               &plan->saved));
 done:
   return status;
 }
@@ -205,7 +206,8 @@ static TesStatus save_edges(const TesSmoother *smoother, const void *x, int shif
   int cells = axis[0].cells, nodes = axis[1].nodes, pitch = axis[0].nodes, segment = plan->segment;
   void *saved = plan->saved;
   void *arguments[] = {&x, &saved, &cells, &nodes, &pitch, &segment, &shift};
-  const TesiGrid grid = {((unsigned)nodes + plan->threads - 1) / plan->threads, 2 * (unsigned)plan->segments, 1};
+  const TesiGrid grid = {((unsigned)nodes + plan->threads - 1) / plan->threads, 2 * (unsigned)plan->segments,
+                         1};
   return tesi_kernel_launch(smoother->context, &plan->edges, grid, plan->threads, 0, arguments);
 }
 

@@ -139,9 +139,9 @@ done:
 /* A colour of rows reads the planes around it, b, and writes a quarter of x: 6 values an unknown; a colour of
  * planes the same for half of them: 4 values; colours of vertices in 2D: 8. */
 static TesCost cost(const TesSmoother *smoother) {
-  const double n = (double)smoother->op->space->length,
-               values = ((const Plan *)smoother->plan)->by_points    ? 8
-                        : ((const Plan *)smoother->plan)->cut.blocks ? 4
+  const double n = (double)smoother->op->space->length, values = ((const Plan *)smoother->plan)->by_points ? 8
+                                                                 : ((const Plan *)smoother->plan)->cut.blocks
+                                                                     ? 4
                                                                      : 6;
   return (TesCost){.flops = n * 20,
                    .bytes = n * values * (double)tesi_precision_size(smoother->op->precision)};
@@ -179,8 +179,8 @@ TesStatus tesi_smoother_patch_q1_init(TesSmoother *smoother) {
   smoother->table = &table;
   plan->cut = choose_planes(space, single);
   plan->by_points = takes_points(space);
-  plan->threads = plan->by_points ? POINTS_THREADS
-                                  : (unsigned)tesi_max(32, (space->axis[0].cells / 2 + 31) / 32 * 32);
+  plan->threads =
+      plan->by_points ? POINTS_THREADS : (unsigned)tesi_max(32, (space->axis[0].cells / 2 + 31) / 32 * 32);
   plan->shared = 4 * (2 * (size_t)plan->threads + 3) * size;
   plan->shared_planes = plan->shared + (plan->cut.staged ? 16 * plan->threads * size : 0);
   fill_stencil(smoother->op, &plan->stencil);

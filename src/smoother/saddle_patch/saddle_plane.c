@@ -10,17 +10,20 @@
 
 enum { DEGREES = 8, FEW = 16 /* patches of a colour: all colours in one launch */ };
 
-/* Patches and threads of a block, by n: a line a thread. */
+/* Patches and threads of a block, by n: a line a thread; least blocks a multiprocessor. */
 typedef struct Cut {
-  int patches, threads;
+  int patches, threads, blocks;
 } Cut;
-static const Cut cuts[DEGREES + 2] = {{0},      {0},      {8, 128}, {4, 96}, {4, 128},
-                                      {4, 128}, {2, 96},  {2, 96},  {2, 128}, {2, 128}};
+static const Cut cuts[DEGREES + 2] = {{0},         {0},        {8, 128, 5}, {4, 96, 6},  {4, 128, 4},
+                                      {4, 128, 3}, {2, 96, 3}, {2, 96, 3},  {2, 128, 2}, {2, 128, 2}};
+/* Bytes of tables that blocks take into shared memory at most; blocks a multiprocessor that go round the patches. */
+enum { TABLES = 48 * 1024, ROUND = 8, MULTIPROCESSORS = 132 };
 
 struct TesiSaddlePlane {
   TesPrecision precision;
   int n;
   bool open; /* nodes at ends of the box are unknowns */
+  bool tables_shared;
   Cut cut;
   bool few; /* all colours in one launch */
   int colours;
@@ -44,7 +47,8 @@ static double count_inverses(const TesiSaddlePatchAxis a[3], int n) {
   double count = 0;
   for (int y = 0; y < a[1].types; y++)
     for (int x = 0; x < a[0].types; x++)
-      count += (double)tesi_plane_fill_inverse(n, (const bool[]){splits(a, 0, x), splits(a, 1, y)}, NULL, NULL);
+      count +=
+          (double)tesi_plane_fill_inverse(n, (const bool[]){splits(a, 0, x), splits(a, 1, y)}, NULL, NULL);
   return count;
 }
 
@@ -102,7 +106,8 @@ static TesStatus make_inverses(const TesOperator *op, const TesiSaddlePatchAxis 
       local.closed = local.closed && local.axis[d]->nodes < local.axis[d]->modes;
     }
     TES_TRY(tesi_saddle_local_invert(ctx, &local, S));
-    patch[i] = (TeskPlanePatch){.inverse = (char *)p->inverses + (size_t)at * size, .kind = {kind[0], kind[1]}};
+    patch[i] =
+        (TeskPlanePatch){.inverse = (char *)p->inverses + (size_t)at * size, .kind = {kind[0], kind[1]}};
     patch[i].flags = (local.closed ? TESK_PLANE_CLOSED : 0) | (split[0] ? TESK_PLANE_SPLIT_X : 0) |
                      (split[1] ? TESK_PLANE_SPLIT_Y : 0);
     at += tesi_plane_fill_inverse(p->n, split, S, numbers + at);
@@ -147,22 +152,11 @@ static int list_patches(const TesiSaddlePatchAxis a[3], const int colour[2], con
   return count;
 }
 
-static TesStatus make_lists(const TesOperator *op, const TesiSaddlePatchAxis a[3], const TeskPlanePatch *kinds,
-                            TesiSaddlePlane *p) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  const TesiRt *rt = tesi_saddle_of(op)->rt;
-  const int64_t patches = (int64_t)a[0].vertices * a[1].vertices;
-  TeskPlanePatch *list = NULL;
-  int *rest = NULL, count = 0, rests = 0, most = 0, first[2][3], length[2][3];
-  TES_ALLOC(&list, patches);
-  TES_ALLOC(&rest, 3 * (rt->axis[0].cells + rt->axis[1].cells));
-  TES_ALLOC(&p->colour, p->colours);
-  for (int d = 0; d < 2; d++)
-    for (int c = 0; c < a[d].colours; c++) {
-      first[d][c] = rests;
-      rests += length[d][c] = list_rest(&rt->axis[d], &a[d], c, rest + rests);
-    }
+/* Ranges of the lists; first, length: of the uncovered cells by direction and its colour. Returns the patches of the
+ * largest colour. */
+static int fill_colours(const TesiSaddlePatchAxis a[3], const TeskPlanePatch *kinds, const int first[2][3],
+                        const int length[2][3], TeskPlanePatch *list, TesiSaddlePlane *p) {
+  int count = 0, most = 0;
   for (int i = 0; i < p->colours; i++) {
     const int colour[2] = {i % a[0].colours, i / a[0].colours};
     TeskPlaneColour *c = &p->colour[i];
@@ -175,6 +169,26 @@ static TesStatus make_lists(const TesOperator *op, const TesiSaddlePatchAxis a[3
       c->rests[d] = length[d][colour[d]];
     }
   }
+  return most;
+}
+
+static TesStatus make_lists(const TesOperator *op, const TesiSaddlePatchAxis a[3],
+                            const TeskPlanePatch *kinds, TesiSaddlePlane *p) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  const int64_t patches = (int64_t)a[0].vertices * a[1].vertices;
+  TeskPlanePatch *list = NULL;
+  int *rest = NULL, rests = 0, first[2][3], length[2][3];
+  TES_ALLOC(&list, patches);
+  TES_ALLOC(&rest, 3 * (rt->axis[0].cells + rt->axis[1].cells));
+  TES_ALLOC(&p->colour, p->colours);
+  for (int d = 0; d < 2; d++)
+    for (int c = 0; c < a[d].colours; c++) {
+      first[d][c] = rests;
+      rests += length[d][c] = list_rest(&rt->axis[d], &a[d], c, rest + rests);
+    }
+  const int most = fill_colours(a, kinds, (const int(*)[3])first, (const int(*)[3])length, list, p);
   p->few = most <= FEW && !getenv("TESSERA_PATCH_MANY"); /* the variable is for tests */
   TES_TRY(tesi_upload(ctx, list, (size_t)patches * sizeof *list, &p->patches));
   TES_TRY(tesi_upload(ctx, p->colour, (size_t)p->colours * sizeof *p->colour, &p->list));
@@ -187,32 +201,39 @@ done:
 
 /* ---- kernel and memory --------------------------------------------------------------------------------- */
 
-/* A block that does all colours has as many patches as threads serve. */
+/* A block that does all colours has as many patches as threads serve, with registers enough. */
 static Cut cut_of(const TesiSaddlePlane *p) {
   Cut cut = cuts[p->n];
   int most = 0;
   for (int i = 0; i < p->colours; i++) most = tesi_max(most, p->colour[i].patches);
-  while (p->few && cut.patches < most && cut.threads <= 256) cut.patches *= 2, cut.threads *= 2;
+  while (p->few && cut.patches < most && cut.threads <= (p->n < 6 ? 256 : 128))
+    cut.patches *= 2, cut.threads *= 2;
+  if (p->few) cut.blocks = 1;
   return cut;
 }
 
 static TesStatus get_kernel(TesContext *ctx, TesiSaddlePlane *p) {
   TesStatus status = TES_OK;
   const int L = 2 * p->n + 1;
-  char text[5][24];
+  const size_t size = tesi_precision_size(p->precision),
+               kinds = (size_t)(p->arguments.kinds[0] + p->arguments.kinds[1]),
+               tables = kinds * (size_t)tesi_plane_table_size(p->n, p->open) * size;
+  char text[6][24];
   TesiProgram *program;
   p->cut = cut_of(p);
+  p->tables_shared = tables <= TABLES;
   const int numbers = p->cut.patches * (4 * L * L + 2 * (L - 1) * L) + (p->cut.patches + 3) / 4 * 4;
-  p->shared =
-      (size_t)numbers * tesi_precision_size(p->precision) + (size_t)p->cut.patches * sizeof(TeskPlanePatch);
+  p->shared = (size_t)numbers * size + (size_t)p->cut.patches * sizeof(TeskPlanePatch) +
+              (p->tables_shared ? tables : 0);
   snprintf(text[0], sizeof text[0], "N1=%d", p->n);
   snprintf(text[1], sizeof text[1], "PATCHES=%d", p->cut.patches);
   snprintf(text[2], sizeof text[2], "THREADS=%d", p->cut.threads);
-  snprintf(text[3], sizeof text[3], "BLOCKS=%d", 1);
+  snprintf(text[3], sizeof text[3], "BLOCKS=%d", p->cut.blocks);
   snprintf(text[4], sizeof text[4], "OPEN=%d", p->open);
+  snprintf(text[5], sizeof text[5], "TABLES=%d", p->tables_shared);
   const TesiProgramDesc desc = {.file = "saddle_plane.cu",
-                                .options = {p->precision == TES_SINGLE ? "real=float" : "real=double", text[0],
-                                            text[1], text[2], text[3], text[4]}};
+                                .options = {p->precision == TES_SINGLE ? "real=float" : "real=double",
+                                            text[0], text[1], text[2], text[3], text[4], text[5]}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_plane", p->shared, &p->kernel));
 done:
@@ -237,6 +258,7 @@ TesStatus tesi_saddle_plane_create(const TesOperator *op, TesPrecision precision
     p->open = p->open || (!a->periodic && !(a->normal[0] && a->normal[1]));
     p->arguments.cells[d] = a->cells;
     p->arguments.ring[d] = a->periodic;
+    p->arguments.kinds[d] = axis[d].types;
   }
   p->arguments.alpha = s->alpha;
   TES_TRY(tesi_rt_parts(ctx, s->rt, &p->arguments.parts));
@@ -245,7 +267,8 @@ TesStatus tesi_saddle_plane_create(const TesOperator *op, TesPrecision precision
   TES_TRY(make_inverses(op, axis, kinds, p));
   TES_TRY(make_lists(op, axis, kinds, p));
   TES_TRY(get_kernel(ctx, p));
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)p->length * tesi_precision_size(precision), &p->other));
+  TES_TRY(
+      tesi_context_device(ctx)->allocate(ctx, (size_t)p->length * tesi_precision_size(precision), &p->other));
   *plane = p;
   p = NULL;
 done:
@@ -257,7 +280,8 @@ done:
 void tesi_saddle_plane_destroy(TesContext *ctx, TesiSaddlePlane **plane) {
   TesiSaddlePlane *p = *plane;
   if (!p) return;
-  void **const all[] = {&p->tables[0], &p->tables[1], &p->inverses, &p->patches, &p->list, &p->rest, &p->other};
+  void **const all[] = {&p->tables[0], &p->tables[1], &p->inverses, &p->patches,
+                        &p->list,      &p->rest,      &p->other};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) tesi_context_device(ctx)->release(ctx, all[i]);
   tesi_free(ctx, &p->colour);
   tesi_free(ctx, plane);
@@ -286,7 +310,7 @@ static TesStatus launch(TesContext *ctx, TesiSaddlePlane *p, int first, int step
   TeskPlaneLists lists = {p->patches, p->list, p->rest, first, step, count, 1};
   int blocks = 1;
   if (!p->few) {
-    lists.blocks = (c->patches + p->cut.patches - 1) / p->cut.patches;
+    lists.blocks = tesi_min((c->patches + p->cut.patches - 1) / p->cut.patches, ROUND * MULTIPROCESSORS);
     blocks = lists.blocks + copying_blocks(p, c);
   }
   void *arguments[] = {&p->arguments, &lists, &x, &b, &y, &other};
@@ -302,8 +326,7 @@ TesStatus tesi_saddle_plane_apply(TesContext *ctx, TesiSaddlePlane *p, const voi
   void *to[2] = {odd ? x : p->other, odd ? p->other : x}; /* the last colour writes to x */
   const void *from = zero_guess ? NULL : odd ? p->other : x;
   if (odd && !zero_guess)
-    TES_TRY(
-        tesi_context_device(ctx)->copy(ctx, p->length, 1, p->precision, x, p->precision, p->other));
+    TES_TRY(tesi_context_device(ctx)->copy(ctx, p->length, 1, p->precision, x, p->precision, p->other));
   if (p->few) return launch(ctx, p, begin, step, p->colours, from, b, to[0], to[1]);
   for (int i = 0; i < p->colours; i++) {
     TES_TRY(launch(ctx, p, begin + i * step, step, 1, from, b, to[i % 2], to[1 - i % 2]));

@@ -1,6 +1,6 @@
-/* Sweeps of vertex patches of Stokes in 2D with the residual inside the kernel (src/kernels/saddle_plane.cu): degrees 1
- * to 8, any ends and cells, rings of at least three cells. The iterate is that of saddle_patch.h up to round-off. Levels
- * of few patches take all colours in one launch. */
+/* Sweeps of vertex patches of Stokes in 2D with the residual inside the kernel (src/kernels/saddle_plane.cu): degrees
+ * 1 to 8, any ends and cells, rings of at least three cells. The iterate is that of saddle_patch.h up to round-off.
+ * Levels of few patches take all colours in one launch. */
 #ifndef TESI_SADDLE_PLANE_H
 #define TESI_SADDLE_PLANE_H
 

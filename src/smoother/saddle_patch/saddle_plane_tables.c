@@ -57,8 +57,7 @@ static void put_beside(Table *t, double nu, const double *Ld) {
     for (int j = 0; j < N; j++) {
       const int side = j / n;
       for (int q = 0; q < n; q++)
-        at[m * padded(N) + j] +=
-            nu * t->l->Zd[(side * n + q) * N + m] * Ld[(side * n + q) * n + j % n];
+        at[m * padded(N) + j] += nu * t->l->Zd[(side * n + q) * N + m] * Ld[(side * n + q) * n + j % n];
     }
 }
 

@@ -173,6 +173,7 @@ TesStatus tesi_transfer_rt_device_create(const TesTransfer *t, TesiTransferRtDev
   TesiTransferRtDevice *device = NULL;
   TesiProgram *program;
   int64_t most = 0;
+  const size_t shared = THREADS * tesi_precision_size(t->precision);
   const TesiProgramDesc desc = {.file = "transfer_rt.cu",
                                 .options = {t->precision == TES_SINGLE ? "real=float" : "real=double"}};
   *result = NULL;
@@ -187,7 +188,7 @@ TesStatus tesi_transfer_rt_device_create(const TesTransfer *t, TesiTransferRtDev
   TES_TRY(fill_passes(t, device, DOWN, &most));
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_transfer_rt", 0, &device->kernel));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_transfer_rt_both", 0, &device->both));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_transfer_rt_both", shared, &device->both));
   choose_launches(t, device);
   for (int i = 0; i < tesi_space_rt(t->fine)->dim - 1; i++)
     TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)most * tesi_precision_size(t->precision),
@@ -208,14 +209,15 @@ void tesi_transfer_rt_device_destroy(TesContext *ctx, TesiTransferRtDevice **dev
   tesi_free(ctx, device);
 }
 
-static TesiGrid grid_of(const TesTransfer *t, const TeskRtPass *pass) {
+/* entries: of a block */
+static TesiGrid grid_of(const TesTransfer *t, const TeskRtPass *pass, int entries) {
   const int dim = t->fine->dim;
   long long most = 0;
   for (int p = 0; p <= dim; p++) {
     const long long size = pass->to.offset[p + 1] - pass->to.offset[p];
     most = size > most ? size : most;
   }
-  return (TesiGrid){(unsigned)((most + THREADS - 1) / THREADS), (unsigned)dim + 1, 1};
+  return (TesiGrid){(unsigned)((most + entries - 1) / entries), (unsigned)dim + 1, 1};
 }
 
 static TesStatus run(const TesTransfer *t, int way, const void *from, bool add, void *to) {
@@ -227,14 +229,16 @@ static TesStatus run(const TesTransfer *t, int way, const void *from, bool add, 
   int keep = add;
   if (device->in_box) return run_box(t, way, from, add, to);
   if (device->at_once[way]) {
-    void *arguments[] = {&from, &to, &pass[0], &pass[1], &keep};
-    return tesi_kernel_launch(ctx, &device->both, grid_of(t, &pass[1]), THREADS, 0, arguments);
+    int team = way == UP ? 4 : 16; /* of n + 1 or 4 n rows */
+    void *arguments[] = {&from, &to, &pass[0], &pass[1], &keep, &team};
+    return tesi_kernel_launch(ctx, &device->both, grid_of(t, &pass[1], THREADS / team), THREADS,
+                              THREADS * tesi_precision_size(t->precision), arguments);
   }
   for (int i = 0; i < dim; i++) {
     void *target = i == dim - 1 ? to : device->work[i];
     keep = i == dim - 1 && add;
     void *arguments[] = {&from, &target, &pass[i], &keep};
-    TES_TRY(tesi_kernel_launch(ctx, &device->kernel, grid_of(t, &pass[i]), THREADS, 0, arguments));
+    TES_TRY(tesi_kernel_launch(ctx, &device->kernel, grid_of(t, &pass[i], THREADS), THREADS, 0, arguments));
     from = target;
   }
 done:
