@@ -210,7 +210,7 @@ TESK_DEVICE void multiply_inverse(const Place *p, const TeskLanes *s, const Tesk
                                   const TeskVertex *vertices, const real *A, real *Q) {
   const int swapped = EVEN && (p->one || block->swapped), others = EVEN && !p->one ? block->lanes : 0;
   const int tid = (int)threadIdx.x, lane = tid % FOURS * 4;
-  if (!HELD) TESK_GLOBAL(A);
+  if (!HELD && N1 != 4) TESK_GLOBAL(A); /* n = 4: more loads under way would spill registers */
   real sum[TILE][4];
   int same[4] = {1, 1, 1, 1}; /* lanes of the block's kind */
   int busy, tile = tid / FOURS;
