@@ -16,7 +16,7 @@ static void check_place(TesContext *ctx, int kind, int dim, int degree) {
     snprintf(what, sizeof what, "%s in %dD, degree %d", kinds[kind], dim, degree);
     const Form form = (Form)(2 * (degree / 2 % 2) + kind % 2);
     check_operator(&p, TES_STREAMLINE_NONE, form, what);
-    if (form < CONSERVATIVE || kind != BALL || (dim == 2 && degree >= 3))
+    if (kind != BALL || (degree >= 3 && (dim == 2 || form < CONSERVATIVE)))
       check_operator(&p, TES_STREAMLINE_ALWAYS, form, what);
   }
   leave(&p);

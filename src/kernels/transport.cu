@@ -10,7 +10,7 @@
  * Shared: Q N + Q^2 + 2 N^2 numbers, and 2 + DIM arrays of Q^DIM a cell: 46 KiB for degree 8 in 3D, float64.
  * Registers: a line of N nodes at hanging lines, else few.
  * Flops a cell: 2 Q a point and contraction, 3 DIM of them, with streamlines DIM (DIM + 3) / 2 more.
- * Bytes a cell: nodes twice, their numbers, and 1 + DIM numbers a point, with streamlines 2 + DIM (DIM + 1) / 2 more; a
+ * Bytes a cell: nodes twice, their numbers, and 1 + DIM numbers a point, with streamlines 2 + DIM (DIM + 3) / 2 more; a
  * velocity that is constant over equal cells has them once (stride 0).
  *
  * Macros: real, DIM, N (nodes a direction), Q (points), CELLS, STREAMLINE, CONSERVATIVE. tables: B[Q][N], D[Q][Q],
@@ -31,7 +31,7 @@
 #define SECOND 3
 #endif
 #define TABLES (Q * N + Q * Q + 2 * N * N)
-#define ARRAYS (1 + DIM + (STREAMLINE ? 2 + SECOND : 0))
+#define ARRAYS (1 + DIM + (STREAMLINE ? 2 + SECOND + DIM : 0))
 #define FOR_TASKS(id, n) for (int id = (int)threadIdx.x; id < (n); id += THREADS)
 
 /* Of each cell: to[o][r][i] = sum over c of T[r][c] from[o][c][i], or of T[c][r]; arrays of POINTS a cell. */
@@ -80,6 +80,7 @@ TESK_DEVICE void weigh(const real *number, int mass, const real *D, const real *
     for (int e = 0; e < DIM; e++)
       for (int f = e; f < DIM; f++, at++)
         r -= M[at * POINTS] * derivative(D, 0, g + (e * CELLS + cell) * POINTS, p, f);
+    for (int e = 0; e < DIM; e++, at++) r -= M[at * POINTS] * g[(e * CELLS + cell) * POINTS + p];
   }
   r *= number[(1 + DIM) * POINTS];
 #endif

@@ -39,8 +39,8 @@ static void differentiate(const TesiBatches *b, int d, bool transposed, const do
   b->loops.contract(size, d, b->q, b->q, transposed, b->D, in, out);
 }
 
-/* r <- r - a Lap u from the gradient g. */
-static void subtract_laplacian(const TesiBatches *b, const double *M, double *const g[3], double *second,
+/* r <- r - div (a grad u) from the gradient g: N, then A. */
+static void subtract_diffusion(const TesiBatches *b, const double *M, double *const g[3], double *second,
                                double *r) {
   const int64_t n = tesi_batches_array(b);
   for (int e = 0; e < b->dim; e++)
@@ -48,6 +48,8 @@ static void subtract_laplacian(const TesiBatches *b, const double *M, double *co
       differentiate(b, f, false, g[e], second);
       for (int64_t i = 0; i < n; i++) r[i] -= M[i] * second[i];
     }
+  for (int e = 0; e < b->dim; e++, M += n)
+    for (int64_t i = 0; i < n; i++) r[i] -= M[i] * g[e][i];
 }
 
 /* v <- v + sum over directions of D' (r B): r is tested with b . grad v; the weights of points are in it. */
@@ -60,7 +62,7 @@ static void test_streamline(const TesiBatches *b, const double *B, const double 
   }
 }
 
-/* v <- w|J| B . grad u, r <- c u + B . grad u - a Lap u; conservative: v <- 0, r only with streamlines. */
+/* v <- w|J| B . grad u, r <- c u + B . grad u - div (a grad u); conservative: v <- 0, r only with streamlines. */
 static void convect(const TesiTransport *t, const double *numbers, const Work *w, double *r) {
   const TesiBatches *b = t->batches;
   const int64_t n = tesi_batches_array(b);
@@ -76,7 +78,7 @@ static void convect(const TesiTransport *t, const double *numbers, const Work *w
   }
   if (!t->streamline) return;
   for (int64_t i = 0; i < n; i++) r[i] += c[i] * w->u[i];
-  subtract_laplacian(b, numbers + (3 + b->dim) * n, w->g, w->scratch, r);
+  subtract_diffusion(b, numbers + (3 + b->dim) * n, w->g, w->scratch, r);
 }
 
 static TesStatus load_values(const Pass *pass, const TesiBatch *batch, const Work *w, double *r) {

@@ -43,7 +43,8 @@ typedef struct TesiTransport {
   double peclet;                      /* largest |b| h / (2 k a) at a point */
   double speed;                       /* largest k |B|: nodes a unit of time */
   double rate;     /* largest |B_e|: widths of a cell a unit of time, along a direction of it */
-  int arrays;      /* w|J|, B[dim]; streamline: tau w|J|, c (conservative: + div b), N[dim (dim + 1) / 2] */
+  int arrays;      /* w|J|, B[dim]; streamline: tau w|J|, c (conservative: + div b), N[dim (dim + 1) / 2],
+                      A[dim]; c u + B . grad u - N : Hess u - A . grad u is the residual, in reference directions */
   double *numbers; /* [batches, or 1][arrays][points][lane] */
   double *memory;  /* [threads][share] */
   int64_t share;

@@ -1,5 +1,6 @@
 /* Numbers at the points of a transport operator: velocity, streamline parameter, metric. */
 #include <math.h>
+#include <string.h>
 #include "operator/form.h"
 #include "operator/transport/transport_operator.h"
 
@@ -10,8 +11,8 @@ typedef struct Fill {
   TesiBatchPoints at;
   double *inverse[3][3]; /* [e][r]: d xi_e / d x_r */
   double *value[3], *product[2], *scratch;
-  double *a[6]; /* the matrix of diffusion, 00 01 (02) 11 (12 22); a number: a[0] */
-  bool matrix;
+  double *a[6];        /* the matrix of diffusion, 00 01 (02) 11 (12 22); a number: a[0] */
+  bool matrix, varies; /* it is one; it is not the same everywhere */
   TesFunction *one, *zero;
 } Fill;
 
@@ -106,7 +107,29 @@ static void add_divergence(const Fill *fill, const double *w, const double *B, d
   }
 }
 
-/* tau w|J|, c and the metric of a batch; the Peclet number. */
+/* A[dim] <- J^-1 (div a), of a matrix row by row: that of the polynomial through the points. */
+static void put_gradient(const Fill *fill, double *A) {
+  const TesiBatches *b = fill->transport->batches;
+  const int64_t n = tesi_batches_array(b);
+  const int dim = b->dim, size[3] = {b->q, b->q, dim == 3 ? b->q : 1};
+  double *slope = fill->product[0];
+  memset(A, 0, (size_t)(dim * n) * sizeof *A);
+  for (int r = 0, at = 0; r < dim; r++)
+    for (int s = r; s < dim; s++) {
+      const double *a = fill->a[fill->matrix ? at++ : 0];
+      if (!fill->matrix && s != r) continue;
+      for (int e = 0; e < dim; e++) {
+        b->loops.contract(size, e, b->q, b->q, false, b->D, a, slope);
+        for (int f = 0; f < dim; f++)
+          for (int64_t i = 0; i < n; i++) {
+            const double other = s == r ? 0 : fill->inverse[f][s][i] * fill->inverse[e][r][i];
+            A[f * n + i] += slope[i] * (fill->inverse[f][r][i] * fill->inverse[e][s][i] + other);
+          }
+      }
+    }
+}
+
+/* tau w|J|, c, the metric and the gradient of a of a batch; the Peclet number. */
 static TesStatus put_streamline(const Fill *fill, const TesiBatch *batch, const TesTermDesc *term,
                                 const double *w, const double *B, double *to) {
   TesiTransport *t = fill->transport;
@@ -140,6 +163,7 @@ static TesStatus put_streamline(const Fill *fill, const TesiBatch *batch, const 
     to[n + i] = mass ? c[i] : 0;
   }
   if (to && t->conservative) add_divergence(fill, w, B, to + n);
+  if (to && status == TES_OK && fill->varies) put_gradient(fill, to + (2 + dim * (dim + 1) / 2) * n);
   return status;
 }
 
@@ -186,7 +210,7 @@ TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *t) {
   const TesTermDesc *term = tesi_form_term(&op->desc.form, TES_TERM_TRANSPORT, 0);
   double *memory = NULL;
   Fill fill = {.op = op, .transport = t};
-  t->arrays = 1 + b->dim + (t->streamline ? 2 + b->dim * (b->dim + 1) / 2 : 0);
+  t->arrays = 1 + b->dim + (t->streamline ? 2 + b->dim * (b->dim + 3) / 2 : 0);
   t->uniform = is_uniform(op, b->box, term);
   const int64_t batches = t->uniform ? 1 : b->batches;
   tesi_free(ctx, &t->numbers);
@@ -198,8 +222,11 @@ TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *t) {
   fill.at.J = b->geometry ? memory + 16 * n : NULL;
   fill.product[0] = memory + 25 * n, fill.product[1] = memory + 26 * n;
   for (int i = 0; i < 6; i++) fill.a[i] = memory + (27 + i) * n;
-  fill.matrix = tesi_coefficient_is_matrix(&tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0)->a,
-                                           tes_mesh_materials(op->space->mesh));
+  const TesCoefficient *a = &tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0)->a;
+  const int materials = tes_mesh_materials(op->space->mesh);
+  double value;
+  fill.matrix = tesi_coefficient_is_matrix(a, materials);
+  fill.varies = fill.matrix || !tesi_coefficient_constant(a, materials, &value);
   fill.scratch = memory + 33 * n;
   t->peclet = t->speed = t->rate = 0;
   TES_TRY(tes_function_create_constant(ctx, 1, &fill.one));

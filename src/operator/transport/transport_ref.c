@@ -56,6 +56,23 @@ static TesStatus matrix_of(const TesCoefficient *a, int material, const double x
   return status;
 }
 
+/* out[dim] <- the divergence of the rows of a: its gradient, where it is a number. */
+static TesStatus divergence_of(const TesCoefficient *a, int material, int dim, const double x[3],
+                               double out[3]) {
+  TesStatus status = TES_OK;
+  for (int i = 0; i < dim * dim && status == TES_OK; i++) {
+    const int r = i / dim, s = i % dim;
+    double otherwise, slope = 0;
+    TesFunction *derivative = NULL;
+    const TesFunction *entry = tesi_function_entry(pick(a, material), r, s, &otherwise);
+    if (entry) status = tes_function_create_derivative(entry, s, &derivative);
+    if (derivative) status = tes_function_evaluate(derivative, 1, &x[0], &x[1], &x[2], 0, &slope);
+    out[r] += slope;
+    tes_function_destroy(&derivative);
+  }
+  return status;
+}
+
 /* What one point gives to the nodes of its cell; slope[3]: derivatives of b in their own directions. */
 static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, TesFunction *const *slope,
                            int64_t cell, int p, const double *u, double *local) {
@@ -68,7 +85,7 @@ static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, TesFun
   const int k = plain->n - 1, material = tes_mesh_material(op->space->mesh, cell);
   TesiPlainPoint at;
   double b[3] = {0}, a[3][3], c = 0, second[TESI_PLAIN_NODES] = {0}, convection = 0, value = 0, laplacian = 0,
-         B2 = 0, trace = 0, divergence = 0;
+         B2 = 0, trace = 0, divergence = 0, gradient[3] = {0};
   TES_TRY(tesi_plain_point(plain, cell, -1, p, &at));
   for (int d = 0; d < plain->dim; d++)
     TES_TRY(value_of(&(TesCoefficient){.all = term->b[d]}, -1, at.x, 0, &b[d]));
@@ -79,9 +96,14 @@ static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, TesFun
     TES_TRY(value_of(&(TesCoefficient){.all = slope[d]}, -1, at.x, 0, &along));
     divergence += along;
   }
-  if (t->streamline) second_derivatives(plain, p, &at, a, second);
+  if (t->streamline) {
+    second_derivatives(plain, p, &at, a, second);
+    TES_TRY(
+        divergence_of(&tesi_form_term(form, TES_TERM_DIFFUSION, 0)->a, material, plain->dim, at.x, gradient));
+  }
   for (int i = 0; i < plain->nodes; i++) {
     for (int d = 0; d < plain->dim; d++) convection += b[d] * at.slope[d][i] * u[i];
+    for (int d = 0; d < plain->dim; d++) laplacian += gradient[d] * at.slope[d][i] * u[i];
     value += at.phi[i] * u[i], laplacian += second[i] * u[i];
   }
   for (int e = 0; e < plain->dim; e++) {
