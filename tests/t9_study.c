@@ -94,7 +94,7 @@ static void figures_have_a_line_and_a_name_each(void **state) {
   output[fread(output, 1, sizeof output - 1, file)] = 0;
   fclose(file);
   assert_int_equal(count(output, "<polyline"), 4);
-  assert_int_equal(count(output, "<circle"), 12);
+  assert_int_equal(count(output, "<circle"), 12 + 4); /* and one a line beside its name */
   assert_output(">degree=3: h1<");
   assert_output("poisson-square.yaml over space.degree, mesh.box.cells<");
   assert_run("study " CASES "poisson-square.yaml --over space.degree=2,3 --quiet --plot s.svg --draw solve_s",
@@ -107,7 +107,7 @@ static void figures_have_a_line_and_a_name_each(void **state) {
   output[fread(output, 1, sizeof output - 1, file)] = 0;
   fclose(file);
   assert_int_equal(count(output, "<polyline"), 1);
-  assert_int_equal(count(output, "<circle"), 3);
+  assert_int_equal(count(output, "<circle"), 3 + 1);
   assert_output("benchmark problems, global vectors<");
   assert_output("thread");
   assert_output(">BP5 2D double<");
