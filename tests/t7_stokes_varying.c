@@ -163,22 +163,6 @@ static void counts_are_bounded(void **state) {
   }
 }
 
-/* Devices with kernels: told before anything is made. */
-static void the_emulator_is_refused(void **state) {
-  (void)state;
-  TesContext *other;
-  TesMesh *mesh;
-  TesProblem *problem;
-  TesProblemDesc desc = {.equation = TES_STOKES, .flow_form = TES_FLOW_SYMMETRIC};
-  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "emulator"}, &other, NULL, 0), TES_OK);
-  assert_ok(other, tes_mesh_create(other, &(TesMeshDesc){.dim = 2, .cells = {2, 2}, .upper = {1, 1}}, &mesh));
-  desc.mesh = mesh;
-  assert_int_equal(tes_problem_create(other, &desc, &problem), TES_INVALID_INPUT);
-  assert_non_null(strstr(tes_context_message(other), "on the processor alone: --device cpu"));
-  tes_mesh_destroy(&mesh);
-  tes_context_destroy(&other);
-}
-
 static int set_up(void **state) {
   (void)state;
   return tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0) != TES_OK;
@@ -194,7 +178,7 @@ static int tear_down(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(polynomials_are_exact), cmocka_unit_test(polynomials_are_exact_in_space),
-      cmocka_unit_test(layers_are_exact),      cmocka_unit_test(orders_are_those_of_the_elements),
-      cmocka_unit_test(counts_are_bounded),    cmocka_unit_test(the_emulator_is_refused)};
+      cmocka_unit_test(layers_are_exact), cmocka_unit_test(orders_are_those_of_the_elements),
+      cmocka_unit_test(counts_are_bounded)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

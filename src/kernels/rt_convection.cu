@@ -21,16 +21,13 @@
 #include "kernel.h"
 #include "tables.h"
 #include "rt_convection_arguments.h"
+#define RT_ARGUMENTS TeskConvection
+#include "rt_cells.h"
 
-#define P (N + 1)
-#define SIZE (P * N * (DIM == 3 ? N : 1)) /* numbers of a component */
-#define POINTS (Q * Q * (DIM == 3 ? Q : 1))
-#define FACE (DIM == 3 ? Q * Q : Q)
 #define SLOTS (2 * DIM * DIM) /* of faces and components: [direction][end][component] */
 #define WORK (DIM * POINTS > SLOTS * FACE ? DIM * POINTS : SLOTS * FACE)
 #define CELL (2 * DIM * SIZE + 2 * WORK)
 #define COEFFICIENTS (DIM == 3 ? P * N : P) /* of a slot, at most */
-#define EXTENT(i, d) ((d) >= DIM ? 1 : (d) == (i) ? P : N)
 
 /* Where a cell's numbers stand. */
 #define OF_U(cell) (memory + (cell)*CELL)
@@ -38,83 +35,7 @@
 #define OF_A(cell) (OF_U(cell) + 2 * DIM * SIZE)
 #define OF_B(cell) (OF_A(cell) + WORK)
 
-#define EACH(id, count) TESK_ROLL for (int id = (int)threadIdx.x; id < CELLS * (count); id += THREADS)
-
-/* ---- lines ------------------------------------------------------------------------------------------------ */
-
-/* to[r step] <- sum over c of T[r][c] from[c step]; `back` names its transpose. */
-#define CONTRACTION(name, rows, columns, entry)                                                              \
-  TESK_DEVICE void name(const real *from, int step, real *to, int stride) {                                  \
-    real line[columns];                                                                                      \
-    TESK_UNROLL                                                                                              \
-    for (int c = 0; c < columns; c++) line[c] = from[c * step];                                              \
-    TESK_UNROLL                                                                                              \
-    for (int r = 0; r < rows; r++) {                                                                         \
-      real sum = 0;                                                                                          \
-      TESK_UNROLL                                                                                            \
-      for (int c = 0; c < columns; c++) sum += (entry)*line[c];                                              \
-      to[r * stride] = sum;                                                                                  \
-    }                                                                                                        \
-  }
-CONTRACTION(modes_to_points, Q, N, tesk_modal(r *N + c))
-CONTRACTION(nodes_to_points, Q, P, tesk_nodal(r *P + c))
-CONTRACTION(points_to_modes, N, Q, tesk_modal_w(c *N + r))
-CONTRACTION(points_to_nodes, P, Q, tesk_nodal_w(c *P + r))
-
-TESK_DEVICE void to_points(int nodal, const real *from, int step, real *to, int stride) {
-  if (nodal)
-    nodes_to_points(from, step, to, stride);
-  else
-    modes_to_points(from, step, to, stride);
-}
-TESK_DEVICE void from_points(int nodal, const real *from, int step, real *to, int stride) {
-  if (nodal)
-    points_to_nodes(from, step, to, stride);
-  else
-    points_to_modes(from, step, to, stride);
-}
-
 /* ---- cells ------------------------------------------------------------------------------------------------ */
-
-typedef struct Cell {
-  int number, at[3];
-} Cell;
-
-/* Cells after the last are the last one again, which then is computed twice. */
-TESK_DEVICE Cell cell_of(const TeskConvection *s, int of) {
-  Cell c;
-  const int number = (int)blockIdx.x * CELLS + of;
-  c.number = number < s->all ? number : s->all - 1;
-  const int row = c.number / s->cells[0];
-  c.at[0] = c.number - row * s->cells[0];
-  c.at[2] = row / s->cells[1];
-  c.at[1] = row - c.at[2] * s->cells[1];
-  return c;
-}
-
-/* 1 / sqrt(h) of the directions other than i: modes of a cell are those of [0, 1] times it. */
-TESK_DEVICE real scale_of(const TeskConvection *s, int i, const int at[3]) {
-  real square = 1;
-  TESK_UNROLL
-  for (int d = 0; d < DIM; d++)
-    if (d != i) square *= TESK_READ(s->h[d] + at[d]);
-  return 1 / sqrt(square);
-}
-
-/* The place of entry x, y, z of component i in a cell; a ring ends with its first node. */
-TESK_DEVICE long long place_of(const TeskConvection *s, int i, const int at[3], int x, int y, int z) {
-  const int *const e = s->parts.extent[i];
-  int px = at[0] * N + x, py = at[1] * N + y, pz = DIM == 3 ? at[2] * N + z : 0;
-  if (px == e[0]) px = 0;
-  if (py == e[1]) py = 0;
-  if (DIM == 3 && pz == e[2]) pz = 0;
-  return s->parts.offset[i] + ((long long)pz * e[1] + py) * e[0] + px;
-}
-
-/* Whether there is a cell beyond face (d, end). */
-TESK_DEVICE int is_inner(const TeskConvection *s, int d, int end, const int at[3]) {
-  return s->ring[d] || (end ? at[d] < s->cells[d] - 1 : at[d] > 0);
-}
 
 /* Whether face (d, end) is an open part of the boundary. */
 TESK_DEVICE int is_open(const TeskConvection *s, int d, int end, const int at[3]) {
@@ -139,16 +60,6 @@ TESK_DEVICE Slot slot_of(int number) {
   f.ea = f.a == f.i ? P : N;
   f.eb = EXTENT(f.i, f.b);
   return f;
-}
-
-/* A component's entries of a cell: from one to the next of direction d. */
-TESK_DEVICE int step_of(int i, int d) {
-  return d == 0 ? 1 : d == 1 ? EXTENT(i, 0) : EXTENT(i, 0) * EXTENT(i, 1);
-}
-
-/* sum over modes of their values at an end; upper: 1, else -1. */
-TESK_DEVICE real end_value(int mode, real upper) {
-  return mode % 2 ? upper * tesk_root(mode) : tesk_root(mode);
 }
 
 /* What the neighbour has at the face, of numbers ka, kb. */
@@ -447,20 +358,7 @@ TESK_KERNEL(tesk_rt_convection, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)
  * numbers, components. */
 TESK_KERNEL(tesk_rt_convection_join, THREADS, 1, (const real *TESK_RESTRICT)aside, (real *)y,
             (TeskConvection)s) {
-  const int i = (int)blockIdx.y, each = SIZE / P;
-  const long long id = (long long)blockIdx.x * THREADS + threadIdx.x;
-  if (id >= (long long)s.all * each) return;
-  const int number = (int)(id / each), k = (int)(id - (long long)number * each), row = number / s.cells[0];
-  int at[3] = {number - row * s.cells[0], 0, row / s.cells[1]};
-  at[1] = row - at[2] * s.cells[1];
-  if (!is_inner(&s, i, 1, at)) return;
-  TESK_UNROLL
-  for (int d = 0; d < DIM; d++)
-    if (d == i) at[d] = at[d] == s.cells[d] - 1 ? 0 : at[d] + 1;
-  const int a = k % N, b = k / N;
-  y[place_of(&s, i, at, i == 0 ? 0 : a,
-             i == 0   ? a
-             : i == 1 ? 0
-                      : b,
-             i == 2 ? 0 : b)] += TESK_READ(aside + s.aside_at[i] + id);
+  const int i = (int)blockIdx.y;
+  const long long id = (long long)blockIdx.x * THREADS + threadIdx.x, place = aside_place(&s, i, id);
+  if (place >= 0) y[place] += TESK_READ(aside + s.aside_at[i] + id);
 }

@@ -15,7 +15,7 @@ typedef struct TeskConvectionSide {
 typedef struct TeskConvection {
   TeskParts parts;
   int cells[3], ring[3];
-  int all, unused;       /* cells */
+  int all, first;        /* cells; that of the first block */
   long long aside_at[3]; /* where a component's numbers begin */
   const double *h[3];    /* widths of the cells of a direction */
   TeskConvectionSide side[6];

@@ -26,7 +26,9 @@ typedef struct TeskSaddleKind {
 
 /* The cells round a vertex, or the whole box (vertex 0). */
 typedef struct TeskSaddlePatch {
-  const void *inverse; /* real: S^+, symmetric */
+  const void
+      *inverse; /* real: S^+ of viscosity 1, or the inverse of all its unknowns part by part; symmetric */
+  double nu;
   int vertex[3], kind[3];
 } TeskSaddlePatch;
 
@@ -34,7 +36,7 @@ typedef struct TeskSaddlePatches {
   TeskParts parts;
   int n, nodes[3], modes[3]; /* of the whole axes: on rings entries go on at the beginning */
   int most;                  /* numbers of the largest part of a patch */
-  double nu, alpha;
+  double alpha;
   const TeskSaddleKind *kind[3];
 } TeskSaddlePatches;
 

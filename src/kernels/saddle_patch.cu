@@ -1,12 +1,14 @@
 /* x <- x + K_p^+ r for patches of a Stokes problem, or the whole of a small one, by fast diagonalization and S^+
  * (src/operator/saddle/saddle_local.h): any degree, ends and cells. A block a patch, a thread a number; barriers
- * between the contractions.
- *   F^_i = Z' F_i / Lam_i    q = -Zd' g - sum over i of G F^_i    p = S^+ q    u^_i = F^_i + G' p / Lam_i
+ * between the contractions. S^+ is that of viscosity 1, and nu its own for each patch:
+ *   F^_i = Z' F_i / Lam_i    q = -Zd' g - sum over i of G F^_i    p = nu S^+ q    u^_i = F^_i + G' p / Lam_i
  *   u = Z u^, p <- Zd p
  * Memory of a block: dim + 2 arrays of the largest part of a patch, in shared memory, or with GLOBAL_WORK in global
  * memory. About 40 registers. Flops of a patch with N = 2 n modes a direction: 4 dim (dim + 2) N^(dim + 1) +
  * 2 N^(2 dim). Bytes: r read, x read and written, and S^+, N^(2 dim) numbers, from the L2 cache: this is what bounds
- * it. Macros: real, THREADS, GLOBAL_WORK. */
+ * it.
+ * tesk_saddle_patch_exact is the same by the inverse of all n unknowns of a patch, n = dim (N -+ 1) N^(dim - 1) +
+ * N^dim: 2 n^2 flops and n^2 numbers from memory. Macros: real, THREADS, GLOBAL_WORK. */
 #include "kernel.h"
 #include "saddle_arguments.h"
 
@@ -94,7 +96,7 @@ TESK_DEVICE real inverse_eigenvalue(const Patch *p, int part, int id) {
     sum += eigenvalues(p, part, d)[id % e];
     id /= e;
   }
-  return 1 / ((real)p->all->nu * sum + (real)p->all->alpha);
+  return 1 / ((real)p->its->nu * sum + (real)p->all->alpha);
 }
 
 /* Contraction along the own direction of component i, between its modes and those of the pressure. */
@@ -133,9 +135,17 @@ TESK_DEVICE void find_pressure(const Patch *p, const real *q, real *pressure) {
   FOR_ALL(id, n) {
     real sum = 0;
     for (int c = 0; c < n; c++) sum += S[(long long)c * n + id] * q[c];
-    pressure[id] = sum;
+    pressure[id] = (real)p->its->nu * sum;
   }
   __syncthreads();
+}
+
+TESK_DEVICE Patch patch_of(const TeskSaddlePatches *all, const TeskSaddlePatch *its) {
+  Patch p;
+  p.all = all;
+  p.its = its;
+  for (int d = 0; d < 3; d++) p.kind[d] = all->kind[d] + its->kind[d];
+  return p;
 }
 
 TESK_KERNEL(tesk_saddle_patch, THREADS, 1, (TeskSaddlePatches)all, (const TeskSaddlePatch *)patches,
@@ -148,14 +158,9 @@ TESK_KERNEL(tesk_saddle_patch, THREADS, 1, (TeskSaddlePatches)all, (const TeskSa
 #endif
   const int dim = all.parts.dim;
   const TeskSaddlePatch its = patches[blockIdx.x];
-  Patch p;
+  const Patch p = patch_of(&all, &its);
   real *F[3], *q = memory + dim * all.most, *spare = memory + (dim + 1) * all.most;
-  p.all = &all;
-  p.its = &its;
-  for (int d = 0; d < 3; d++) {
-    p.kind[d] = all.kind[d] + its.kind[d];
-    F[d] = memory + d * all.most; /* F[2] is q in 2D, and not used */
-  }
+  for (int d = 0; d < 3; d++) F[d] = memory + d * all.most; /* F[2] is q in 2D, and not used */
   FOR_ALL(id, size_of(&p, dim)) q[id] = -r[place_of(&p, dim, id)];
   transform(&p, dim, 0, &q, &spare);
   for (int i = 0; i < dim; i++) load_component(&p, i, r, &F[i], q, &spare);
@@ -165,4 +170,28 @@ TESK_KERNEL(tesk_saddle_patch, THREADS, 1, (TeskSaddlePatches)all, (const TeskSa
   for (int i = 0; i < dim; i++) store_component(&p, i, pressure, &F[i], &spare, x);
   transform(&p, dim, 1, &pressure, &spare);
   FOR_ALL(id, size_of(&p, dim)) x[place_of(&p, dim, id)] += pressure[id];
+}
+
+/* The same grid, threads and memory. */
+TESK_KERNEL(tesk_saddle_patch_exact, THREADS, 1, (TeskSaddlePatches)all, (const TeskSaddlePatch *)patches,
+            (const real *)r, (real *)x, (real *)work) {
+#if GLOBAL_WORK
+  real *const memory = work + (long long)blockIdx.x * all.most * (all.parts.dim + 2);
+#else
+  TESK_SHARED(memory);
+  (void)work;
+#endif
+  const TeskSaddlePatch its = patches[blockIdx.x];
+  const Patch p = patch_of(&all, &its);
+  const real *const K = (const real *)its.inverse;
+  int n = 0;
+  for (int part = 0; part <= all.parts.dim; n += size_of(&p, part++))
+    FOR_ALL(id, size_of(&p, part)) memory[n + id] = r[place_of(&p, part, id)];
+  __syncthreads();
+  for (int part = 0, first = 0; part <= all.parts.dim; first += size_of(&p, part++))
+    FOR_ALL(id, size_of(&p, part)) {
+      real sum = 0;
+      for (int c = 0; c < n; c++) sum += TESK_READ(K + (long long)c * n + first + id) * memory[c];
+      x[place_of(&p, part, id)] += sum;
+    }
 }

@@ -129,8 +129,6 @@ TesStatus tesi_stokes_check(TesProblem *p, const TesProblemDesc *desc) {
                  : varies                         ? TES_FLOW_SYMMETRIC
                                                   : TES_FLOW_GRADIENT;
   const bool quadrature = varies || is_symmetric(p);
-  TES_CHECK(!quadrature || !tesi_has_kernels(ctx),
-            "a viscosity that varies and the symmetric form are solved on the processor alone: --device cpu");
   TES_CHECK(tes_function_constant(p->numbered.data.c, &value), "alpha is %s, expected a number >= 0",
             tes_function_text(p->numbered.data.c));
   TES_CHECK(o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES || o->method == TES_METHOD_FMG,

@@ -44,7 +44,7 @@ TesStatus tesi_coarse_saddle_device_create(TesContext *ctx, const TesOperator *o
                                            TesiCoarseSaddleDevice **coarse) {
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  const TesiSaddlePlace place = {{0, 0, 0}, {0, 0, 0}};
+  const TesiSaddlePlace place = {.nu = s->nu};
   TesiCoarseSaddleDevice *c = NULL;
   TesiSaddleKind kind[3];
   *coarse = NULL;
@@ -89,7 +89,7 @@ TesStatus tesi_coarse_saddle_device_solve(TesiCoarseSaddleDevice *c, const void 
   if (c->lanes) return tesi_saddle_lanes_apply(ctx, c->lanes, b, x, TES_FORWARD, true);
   if (c->plane) return tesi_saddle_plane_apply(ctx, c->plane, b, x, TES_FORWARD, true);
   TES_TRY(tesi_context_device(ctx)->fill(ctx, c->precision, c->length, 0, x));
-  TES_TRY(tesi_saddle_patches_solve(ctx, &c->whole, 0, 1, b, x));
+  TES_TRY(tesi_saddle_patches_solve(ctx, &c->whole, false, 0, 1, b, x));
 done:
   return status;
 }

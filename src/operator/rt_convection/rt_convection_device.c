@@ -2,11 +2,12 @@
 #include <math.h>
 #include <stdio.h>
 #include "device/kernel.h"
+#include "device/kernel_numbers.h"
 #include "device/upload.h"
 #include "kernels/rt_convection_arguments.h"
 #include "space/rt_device.h"
 
-enum { MOST_CELLS = 16, TABLES = 7 };
+enum { MOST_CELLS = 16 };
 
 struct TesiRtConvectionDevice {
   TeskConvection arguments;
@@ -41,38 +42,14 @@ static int64_t shared_of(const TesiRtConvection *c, const Cut *cut) {
   return cut->cells * (2 * dim * size + 2 * (points > faces ? points : faces)) + cut->threads;
 }
 
-static int put_table(const char *name, int count, const double *values, const double *weights, int columns,
-                     char *text, size_t size) {
-  int used = snprintf(text, size, "TESK_TABLE(double, tesk_%s, {", name);
-  for (int i = 0; i < count; i++)
-    used += snprintf(text + used, size - (size_t)used, "%s%.17g", i ? ", " : "",
-                     values[i] * (weights ? weights[i / columns] : 1));
-  return used + snprintf(text + used, size - (size_t)used, "})\n");
-}
-
 static TesStatus make_tables(const TesiRtConvection *c, char **tables) {
-  TesContext *ctx = c->context;
-  TesStatus status = TES_OK;
   const int n = c->n, q = c->q;
   const double *const w = c->table.w;
-  const size_t size = 64 * TABLES + 26 * (size_t)(2 * q * n + 2 * q * (n + 1) + q * q + n);
-  const struct {
-    const char *name;
-    int count, columns;
-    const double *values, *weights;
-  } table[] = {
+  const TesiKernelNumbers table[] = {
       {"modal", q * n, n, c->table.modal[0], NULL}, {"nodal", q * (n + 1), n + 1, c->table.nodal[0], NULL},
       {"modal_w", q * n, n, c->table.modal[0], w},  {"nodal_w", q * (n + 1), n + 1, c->table.nodal[0], w},
       {"slope", q * q, q, c->derivative, NULL},     {"root", n, n, c->end[1], NULL}};
-  char *text = NULL;
-  int used = 0;
-  TES_ALLOC(&text, (int64_t)size);
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-    used += put_table(table[i].name, table[i].count, table[i].values, table[i].weights, table[i].columns,
-                      text + used, size - (size_t)used);
-  *tables = text;
-done:
-  return status;
+  return tesi_kernel_numbers(c->context, "double", (int)(sizeof table / sizeof *table), table, tables);
 }
 
 static TesStatus get_kernels(const TesiRtConvection *c, TesiRtConvectionDevice *device) {

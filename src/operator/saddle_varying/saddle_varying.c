@@ -6,6 +6,7 @@
 #include "base/team.h"
 #include "device/kernel.h"
 #include "operator/form.h"
+#include "operator/saddle_varying/saddle_varying_device.h"
 
 /* ---- the viscosity ------------------------------------------------------------------------------------- */
 
@@ -164,6 +165,7 @@ static TesStatus compute(const TesOperator *op, const void *b, const void *x, vo
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
+  if (s->device) return tesi_saddle_varying_device_add(op, b, b ? -1 : 1, x, y);
   widen(op, x, s->x);
   TES_TRY(multiply(op));
   for (int64_t i = 0; i < op->length; i++)
@@ -188,13 +190,15 @@ static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   return compute(op, b->data, u->data, b->data);
 }
 
-/* Entry by entry, from the cells that have it; 1 at known nodes, 0 for the pressure. */
+/* Entry by entry, from the cells that have it; 1 at known nodes, 0 for the pressure. On the host, then sent. */
 static TesStatus diagonal(const TesOperator *op, void *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
   const TesiRt *rt = s->saddle.rt;
   double *one = NULL, *work = NULL;
+  void *all = NULL; /* of the operator's precision */
+  TES_TRY(tesi_alloc(ctx, (size_t)op->length, tesi_precision_size(op->precision), &all));
   TES_ALLOC(&one, 2 * op->length);
   TES_ALLOC(&work, tesi_saddle_varying_work(s));
   for (int64_t j = 0; j < op->length; j++) {
@@ -216,11 +220,14 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
     tesi_saddle_varying_matrix(s, cells, (const int(*)[3])cell, 1, &j, one, work, &entry);
     if (known) entry = 1;
     if (op->precision == TES_DOUBLE)
-      ((double *)d)[j] = entry;
+      ((double *)all)[j] = entry;
     else
-      ((float *)d)[j] = (float)entry;
+      ((float *)all)[j] = (float)entry;
   }
+  TES_TRY(tesi_context_device(ctx)->to_device(ctx, d, all,
+                                              (size_t)op->length * tesi_precision_size(op->precision)));
 done:
+  tesi_free(ctx, &all);
   tesi_free(ctx, &one);
   tesi_free(ctx, &work);
   return status;
@@ -248,6 +255,7 @@ static void destroy(TesOperator *op) {
   double **const arrays[] = {&s->nu, &s->face_nu, &s->mean, &s->least, &s->largest, &s->x, &s->y};
   for (int i = 0; i < 7; i++) tesi_free(ctx, arrays[i]);
   for (int d = 0; d < 3; d++) tesi_saddle_axis_free(ctx, &s->saddle.axis[d]);
+  tesi_saddle_varying_device_destroy(ctx, &s->device);
   tes_vector_destroy(&op->null);
   tesi_free(ctx, &op->data);
 }
@@ -265,7 +273,6 @@ static const char *refuses(const TesOperatorDesc *desc) {
   const TesForm *form = &desc->form;
   const TesTermDesc *mass = tesi_form_term(form, TES_TERM_MASS, 0);
   if (!desc->space || desc->space->element != TES_ELEMENT_RT) return "the space is not of element rt";
-  if (tesi_has_kernels(desc->space->context)) return "devices with kernels do not have it: --device cpu";
   for (int i = 0; i < form->terms; i++)
     if (form->term[i].term == TES_TERM_ROBIN) return "the form has a Robin term";
   if (tesi_form_term(form, TES_TERM_STRAIN, 0) && tesi_form_term(form, TES_TERM_DIFFUSION, 0))
@@ -298,9 +305,13 @@ static TesStatus init(TesOperator *op) {
   for (int end = 0; end < 2; end++) tesi_flow_tables_at(n, 1, &(double){end}, &s->end[end]);
   s->face_points = op->space->dim == 2 ? q : q * q;
   s->points = s->face_points * q;
-  TES_ALLOC(&s->x, op->length);
-  TES_ALLOC(&s->y, op->length);
   TES_TRY(fill_nu(op, s, nu ? nu->a.all : NULL));
+  if (tesi_has_kernels(ctx)) {
+    TES_TRY(tesi_saddle_varying_device_create(op, &s->device));
+  } else {
+    TES_ALLOC(&s->x, op->length);
+    TES_ALLOC(&s->y, op->length);
+  }
   op->singular = tesi_rt_closed(s->saddle.rt);
   if (op->singular) TES_TRY(tesi_saddle_create_null(op));
   snprintf(op->description, sizeof op->description,

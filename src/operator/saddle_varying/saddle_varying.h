@@ -6,23 +6,26 @@
  * [v] = v- - v+, {t} the mean of both sides; at faces with given tangential values [v] = +-v and {t} = t. nu_F is the
  * harmonic mean of the values on both sides: what a jump of nu lets through. K = [A, -B'; -B, 0] as in saddle.h.
  * The symmetric form needs gamma doubled: with k (k + 1) / h it is indefinite for k = 1.
- * k + 3 Gauss points a direction, where nu is stored. Vectors are float64 inside. */
+ * k + 3 Gauss points a direction, where nu is stored. On the processor vectors are float64 inside; on devices with
+ * kernels they are what they are, and the same numbers of nu stand on both. */
 #ifndef TESI_SADDLE_VARYING_H
 #define TESI_SADDLE_VARYING_H
 
 #include "functional/flow.h"
 #include "operator/saddle/saddle.h"
 
+typedef struct TesiSaddleVaryingDevice TesiSaddleVaryingDevice;
 typedef struct TesiSaddleVarying {
   TesiSaddle saddle; /* rt, alpha; nu: the mean over the box; bands of the gradient form with this penalty */
   bool symmetric;
-  TesPenalty penalty;             /* doubled where symmetric */
-  TesiFlowTables cell, end[2];    /* at Gauss points; at 0 and at 1 */
-  int points, face_points;        /* of a cell, of a face */
-  double *nu;                     /* [cells][points] */
-  double *face_nu;                /* [cells][2 dim][face_points] nu_F; 0 where there is no term */
-  double *mean, *least, *largest; /* [cells] of nu over a cell */
-  double *x, *y;                  /* work */
+  TesPenalty penalty;              /* doubled where symmetric */
+  TesiFlowTables cell, end[2];     /* at Gauss points; at 0 and at 1 */
+  int points, face_points;         /* of a cell, of a face */
+  double *nu;                      /* [cells][points] */
+  double *face_nu;                 /* [cells][2 dim][face_points] nu_F; 0 where there is no term */
+  double *mean, *least, *largest;  /* [cells] of nu over a cell */
+  double *x, *y;                   /* work; on devices with kernels NULL */
+  TesiSaddleVaryingDevice *device; /* NULL on the host */
 } TesiSaddleVarying;
 
 extern const TesiOperatorKind tesi_operator_saddle_varying;

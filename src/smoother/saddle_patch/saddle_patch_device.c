@@ -15,9 +15,8 @@ typedef struct Plan {
   void *r;
 } Plan;
 
-/* The kinds of a direction, as kernels want them. */
-static TesStatus list_kinds(TesContext *ctx, const TesiRt *rt, int d, const TesiSaddlePatchAxis *a,
-                            TesiSaddleKind **kind) {
+TesStatus tesi_saddle_patch_kinds(TesContext *ctx, const TesiRt *rt, int d, const TesiSaddlePatchAxis *a,
+                                  TesiSaddleKind **kind) {
   TesStatus status = TES_OK;
   TES_ALLOC(kind, a->types);
   for (int v = a->vertices - 1; v >= 0; v--) {
@@ -34,15 +33,16 @@ done:
 /* Patches colour by colour; the x direction counts fastest, in colours and in vertices. */
 static void list_places(const TesSmoother *smoother, TesiSaddlePlace *place) {
   Plan *p = smoother->plan;
-  const int dim = tesi_saddle_of(smoother->op)->rt->dim;
+  const TesiSaddle *s = tesi_saddle_of(smoother->op);
   const TesiSaddlePatchAxis *a = p->axis;
   int count = 0;
   for (int c = 0; c < p->colours; c++) {
     for (int z = 0; z < a[2].vertices; z++)
       for (int y = 0; y < a[1].vertices; y++)
         for (int x = 0; x < a[0].vertices; x++)
-          if (tesi_saddle_patch_colour(a, dim, smoother->red_black, (const int[]){x, y, z}) == c)
-            place[count++] = (TesiSaddlePlace){{x, y, z}, {a[0].type[x], a[1].type[y], a[2].type[z]}};
+          if (tesi_saddle_patch_colour(a, s->rt->dim, smoother->red_black, (const int[]){x, y, z}) == c)
+            place[count++] = (TesiSaddlePlace){
+                .vertex = {x, y, z}, .kind = {a[0].type[x], a[1].type[y], a[2].type[z]}, .nu = s->nu};
     p->first[c + 1] = count;
   }
 }
@@ -55,7 +55,7 @@ static TesStatus fill_patches(const TesSmoother *smoother, Plan *p) {
   const TesiSaddlePatchAxis *a = p->axis;
   TesiSaddlePlace *place = NULL;
   TesiSaddleKind *kind[3] = {NULL, NULL, NULL};
-  for (int d = 0; d < 3; d++) TES_TRY(list_kinds(ctx, s->rt, d, &p->axis[d], &kind[d]));
+  for (int d = 0; d < 3; d++) TES_TRY(tesi_saddle_patch_kinds(ctx, s->rt, d, &p->axis[d], &kind[d]));
   TES_ALLOC(&p->first, p->colours + 1);
   TES_ALLOC(&place, (int64_t)a[0].vertices * a[1].vertices * a[2].vertices);
   list_places(smoother, place);
@@ -80,7 +80,7 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
     const int c = sweep == TES_FORWARD ? i : p->colours - 1 - i;
     const bool known = i == 0 && zero_guess;
     if (!known) TES_TRY(op->table->residual(op, b, x, p->r));
-    TES_TRY(tesi_saddle_patches_solve(ctx, &p->patches, p->first[c], p->first[c + 1] - p->first[c],
+    TES_TRY(tesi_saddle_patches_solve(ctx, &p->patches, false, p->first[c], p->first[c + 1] - p->first[c],
                                       known ? b : p->r, x));
   }
 done:

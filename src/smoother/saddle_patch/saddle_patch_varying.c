@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/team.h"
-#include "device/kernel.h"
+#include "device/upload.h"
 
 static const double rung_ratio = 1.25;
 
@@ -142,14 +142,20 @@ done:
   return status;
 }
 
+int tesi_saddle_varying_round(const TesiSaddleVaryingPlan *p, TesiVaryingPatch *patch) {
+  if (p->saddle->saddle.alpha == 0) return 0;
+  const int rung = (int)lround(log(patch->c) / log(rung_ratio));
+  patch->c = pow(rung_ratio, rung);
+  return rung;
+}
+
 static TesStatus fill_tables(TesContext *ctx, TesiSaddleVaryingPlan *p) {
   TesStatus status = TES_OK;
   TES_ALLOC(&p->table, p->first[p->colours] + 1);
   for (int i = 0; i < p->first[p->colours]; i++) {
     TesiVaryingPatch *patch = &p->patch[i];
     if (patch->exact) continue;
-    const int rung = p->saddle->saddle.alpha > 0 ? (int)lround(log(patch->c) / log(rung_ratio)) : 0;
-    if (p->saddle->saddle.alpha > 0) patch->c = pow(rung_ratio, rung);
+    const int rung = tesi_saddle_varying_round(p, patch);
     patch->table = find_table(p, patch, rung);
     if (patch->table < p->tables) continue;
     TES_TRY(add_table(ctx, p, patch, rung));
@@ -174,14 +180,7 @@ static TesStatus fill_exact(const TesSmoother *smoother, TesiSaddleVaryingPlan *
   const int cells = list_cells(p->saddle->saddle.rt, patch->vertex, cell);
   TES_TRY(tesi_saddle_varying_invert(smoother->op, cells, (const int(*)[3])cell, is_closed(p, patch->type), n,
                                      list, K));
-  if (smoother->op->precision == TES_SINGLE) {
-    float *single = NULL;
-    TES_ALLOC(&single, (int64_t)n * n);
-    patch->exact = single;
-    for (int64_t i = 0; i < (int64_t)n * n; i++) single[i] = (float)K[i];
-  } else {
-    patch->exact = K, K = NULL;
-  }
+  TES_TRY(tesi_upload_numbers(ctx, K, (int64_t)n * n, smoother->op->precision, &patch->exact));
   p->exact++;
 done:
   tesi_free(ctx, &list);
@@ -207,7 +206,8 @@ static TesStatus fill_exacts(const TesSmoother *smoother, TesiSaddleVaryingPlan 
     exact[i] = measure(p->saddle, &p->patch[i]) > least;
     if (exact[i]) bytes += n * n * number, wanted++;
   }
-  const bool fits = bytes <= TESI_VARYING_EXACT_BYTES && bytes <= 0.25 * (double)tes_memory_available();
+  const bool fits =
+      bytes <= TESI_VARYING_EXACT_BYTES && bytes <= 0.25 * (double)tesi_context_device(ctx)->available(ctx);
   if (!fits && smoother->local == TES_LOCAL_EXACT)
     TES_FAIL(TES_OUT_OF_MEMORY,
              "exact inverses of %d patches need %.3g GiB, at most 1 GiB and a quarter of the free memory are "
@@ -299,6 +299,10 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
     const bool first = i == 0 && zero_guess;
     const int colour = sweep == TES_FORWARD ? i : p->colours - 1 - i, start = p->first[colour];
     if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
+    if (p->scaled) {
+      TES_TRY(tesi_saddle_varying_patches_solve(ctx, p, colour, first ? b : p->r, x));
+      continue;
+    }
     const Colour c = {.plan = p, .precision = op->precision, .first = start, .r = first ? b : p->r, .x = x};
     tesi_team_share(p->threads, p->first[colour + 1] - start, 1, run_patches, &c);
   }
@@ -329,7 +333,8 @@ static void destroy(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesiSaddleVaryingPlan *p = smoother->plan;
   if (!p) return;
-  for (int i = 0; p->patch && i < p->first[p->colours]; i++) tesi_free(ctx, &p->patch[i].exact);
+  for (int i = 0; p->patch && i < p->first[p->colours]; i++)
+    tesi_context_device(ctx)->release(ctx, &p->patch[i].exact);
   for (int t = 0; t < p->tables; t++) tesi_free(ctx, &p->table[t].S);
   for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &p->axis[d]);
   if (p->r) tesi_context_device(ctx)->release(ctx, &p->r);
@@ -337,6 +342,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &p->first);
   tesi_free(ctx, &p->table);
   tesi_free(ctx, &p->work);
+  tesi_saddle_patches_free(ctx, &p->patches);
+  tesi_free(ctx, &p->scaled);
   tesi_free(ctx, &smoother->plan);
 }
 
@@ -346,8 +353,8 @@ static void describe(TesSmoother *smoother) {
   const TesiSaddleVaryingPlan *p = smoother->plan;
   const int all = p->first[p->colours];
   snprintf(smoother->description, sizeof smoother->description,
-           "vertex patches in %d colours: %d by Schur complements scaled by nu, %d by inverses%s", p->colours,
-           all - p->exact, p->exact,
+           "vertex patches in %d colours%s: %d by Schur complements scaled by nu, %d by inverses%s",
+           p->colours, p->scaled ? ", by kernels" : "", all - p->exact, p->exact,
            p->refused ? "; no room for inverses where nu varies 3-fold: more iterations" : "");
 }
 
@@ -370,9 +377,13 @@ TesStatus tesi_smoother_saddle_varying_init(TesSmoother *smoother) {
   }
   TES_TRY(list_patches(ctx, p));
   TES_TRY(fill_exacts(smoother, p));
-  TES_TRY(fill_tables(ctx, p));
-  p->share = (2 + rt->parts) * most;
-  TES_ALLOC(&p->work, p->threads * p->share);
+  if (tesi_has_kernels(ctx)) {
+    TES_TRY(tesi_saddle_varying_patches_create(smoother, p));
+  } else {
+    TES_TRY(fill_tables(ctx, p));
+    p->share = (2 + rt->parts) * most;
+    TES_ALLOC(&p->work, p->threads * p->share);
+  }
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)smoother->op->length * size, &p->r));
   smoother->omega = 1;
   smoother->symmetric = true;

@@ -9,7 +9,7 @@
 #define TESI_SADDLE_PATCH_VARYING_H
 
 #include "operator/saddle_varying/saddle_varying.h"
-#include "smoother/saddle_patch/saddle_patch.h"
+#include "smoother/saddle_patch/saddle_patches.h"
 
 /* exact where the largest nu is more than so many times the least; bytes of all exact patches of a level, at most */
 enum { TESI_VARYING_EXACT_RATIO = 3 };
@@ -18,8 +18,9 @@ enum { TESI_VARYING_EXACT_RATIO = 3 };
 typedef struct TesiVaryingPatch {
   int vertex[3], type[3];
   double c;
-  int table;   /* of S^+ */
-  void *exact; /* [n][n] of its unknowns part by part, of the operator's precision; NULL: by the table */
+  int table; /* of S^+ */
+  void *
+      exact; /* device, [n][n] of its unknowns part by part, of the operator's precision; NULL: by the table */
 } TesiVaryingPatch;
 
 /* S^+ of a kind of patches, with alpha / 1.25^rung. */
@@ -40,7 +41,18 @@ typedef struct TesiSaddleVaryingPlan {
   int64_t share; /* of a thread */
   double *work;
   void *r; /* residual */
+  /* Instead of tables and work on devices with kernels: patches colour by colour, scaled[colour] of which are scaled
+   * and come first. */
+  TesiSaddlePatches patches;
+  int *scaled;
 } TesiSaddleVaryingPlan;
+
+/* c of a patch is rounded where alpha > 0; the exponent of 1.25. */
+int tesi_saddle_varying_round(const TesiSaddleVaryingPlan *p, TesiVaryingPatch *patch);
+/* saddle_patch_varying_device.c */
+TesStatus tesi_saddle_varying_patches_create(const TesSmoother *smoother, TesiSaddleVaryingPlan *p);
+TesStatus tesi_saddle_varying_patches_solve(TesContext *ctx, const TesiSaddleVaryingPlan *p, int colour,
+                                            const void *r, void *x);
 
 TesStatus tesi_smoother_saddle_varying_init(TesSmoother *smoother);
 

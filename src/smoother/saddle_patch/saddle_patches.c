@@ -89,22 +89,67 @@ done:
   return status;
 }
 
+/* S^+ of a combination of kinds with viscosity 1 and the mass term alpha / nu; the next one of the combination. */
+typedef struct Inverse {
+  int kinds, next;
+  double ratio;
+} Inverse;
+
+/* All S^+ that the places ask for: table[i] of place i, -1 for exact ones. */
+typedef struct Inverses {
+  int count, *first, *table; /* first: of a combination of kinds, -1: none */
+  Inverse *inverse;
+} Inverses;
+
+static int combination(const TesiSaddlePatches *p, const int kind[3]) {
+  return kind[0] + p->kinds[0] * (kind[1] + p->kinds[1] * kind[2]);
+}
+
+static TesStatus list_inverses(TesContext *ctx, const TesiSaddlePatches *p, const TesiSaddlePlace *place,
+                               int count, Inverses *list) {
+  TesStatus status = TES_OK;
+  const int kinds = p->kinds[0] * p->kinds[1] * p->kinds[2];
+  TES_ALLOC(&list->first, kinds);
+  TES_ALLOC(&list->table, count);
+  TES_ALLOC(&list->inverse, count + 1);
+  for (int k = 0; k < kinds; k++) list->first[k] = -1;
+  for (int i = 0; i < count; i++) {
+    const int k = combination(p, place[i].kind);
+    const double ratio = p->arguments.alpha / place[i].nu;
+    int t = list->first[k];
+    list->table[i] = -1;
+    if (place[i].exact) continue;
+    while (t >= 0 && list->inverse[t].ratio != ratio) t = list->inverse[t].next;
+    if (t < 0) {
+      t = list->count++;
+      list->inverse[t] = (Inverse){.kinds = k, .next = list->first[k], .ratio = ratio};
+      list->first[k] = t;
+    }
+    list->table[i] = t;
+  }
+done:
+  return status;
+}
+
 /* All kinds of a direction have the same modes. */
+static int pressures_of(const TesiSaddleKind *const kind[3]) {
+  return kind[0]->local->modes * kind[1]->local->modes * kind[2]->local->modes;
+}
+
 static TesStatus upload_inverses(const TesOperator *op, const TesiSaddleKind *const kind[3],
-                                 TesiSaddlePatches *p) {
+                                 const Inverses *list, TesiSaddlePatches *p) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
-  const int count = p->kinds[0] * p->kinds[1] * p->kinds[2],
-            n = kind[0]->local->modes * kind[1]->local->modes * kind[2]->local->modes;
+  const int n = pressures_of(kind);
   double *S = NULL;
-  TES_TRY(check_room(ctx, count, (double)inverse_bytes(p, n)));
+  TES_TRY(check_room(ctx, list->count, (double)inverse_bytes(p, n)));
   TES_ALLOC(&S, (int64_t)n * n);
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)count * inverse_bytes(p, n), &p->inverses));
-  for (int i = 0; i < count; i++) {
-    TesiSaddleLocal local = {.dim = s->rt->dim, .nu = s->nu, .alpha = s->alpha, .closed = true};
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)list->count * inverse_bytes(p, n), &p->inverses));
+  for (int i = 0; i < list->count; i++) {
+    TesiSaddleLocal local = {
+        .dim = p->arguments.parts.dim, .nu = 1, .alpha = list->inverse[i].ratio, .closed = true};
     int its[3];
-    kinds_of(p, i, its);
+    kinds_of(p, list->inverse[i].kinds, its);
     for (int d = 0; d < 3; d++) {
       local.axis[d] = kind[d][its[d]].local;
       local.closed = local.closed && !kind[d][its[d]].open;
@@ -117,16 +162,18 @@ done:
 }
 
 static TesStatus upload_patches(TesContext *ctx, const TesiSaddlePlace *place, int count, int pressures,
-                                TesiSaddlePatches *p) {
+                                const Inverses *list, TesiSaddlePatches *p) {
   TesStatus status = TES_OK;
   TeskSaddlePatch *patches = NULL;
   TES_ALLOC(&patches, count);
   for (int i = 0; i < count; i++) {
-    const int *k = place[i].kind, inverse = k[0] + p->kinds[0] * (k[1] + p->kinds[1] * k[2]);
-    patches[i].inverse = (char *)p->inverses + (size_t)inverse * inverse_bytes(p, pressures);
+    patches[i].inverse = place[i].exact
+                             ? place[i].exact
+                             : (char *)p->inverses + (size_t)list->table[i] * inverse_bytes(p, pressures);
+    patches[i].nu = place[i].nu;
     for (int d = 0; d < 3; d++) {
       patches[i].vertex[d] = place[i].vertex[d];
-      patches[i].kind[d] = k[d];
+      patches[i].kind[d] = place[i].kind[d];
     }
   }
   TES_TRY(tesi_upload(ctx, patches, (size_t)count * sizeof *patches, &p->patches));
@@ -169,6 +216,7 @@ static TesStatus compile(TesContext *ctx, int dim, TesiSaddlePatches *p) {
                                             threads, p->shared ? "GLOBAL_WORK=0" : "GLOBAL_WORK=1"}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_patch", p->shared, &p->kernel));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_patch_exact", p->shared, &p->exact));
   if (!p->shared) TES_TRY(tesi_context_device(ctx)->allocate(ctx, WAVE * memory, &p->work));
 done:
   return status;
@@ -182,9 +230,9 @@ TesStatus tesi_saddle_patches_create(const TesOperator *op, TesPrecision precisi
   const TesiSaddle *s = tesi_saddle_of(op);
   *p = (TesiSaddlePatches){.precision = precision, .kinds = {kinds[0], kinds[1], kinds[2]}};
   TeskSaddlePatches *a = &p->arguments;
+  Inverses list = {0};
   TES_TRY(tesi_rt_parts(ctx, s->rt, &a->parts));
   a->n = s->rt->n;
-  a->nu = s->nu;
   a->alpha = s->alpha;
   a->most = largest_part(kind, kinds, s->rt->dim);
   for (int d = 0; d < 3; d++) {
@@ -192,11 +240,14 @@ TesStatus tesi_saddle_patches_create(const TesOperator *op, TesPrecision precisi
     a->modes[d] = s->rt->axis[d].modes;
     TES_TRY(upload_kinds(ctx, kind[d], d, p));
   }
-  TES_TRY(upload_inverses(op, kind, p));
-  TES_TRY(upload_patches(ctx, place, count,
-                         kind[0]->local->modes * kind[1]->local->modes * kind[2]->local->modes, p));
+  TES_TRY(list_inverses(ctx, p, place, count, &list));
+  TES_TRY(upload_inverses(op, kind, &list, p));
+  TES_TRY(upload_patches(ctx, place, count, pressures_of(kind), &list, p));
   TES_TRY(compile(ctx, s->rt->dim, p));
 done:
+  tesi_free(ctx, &list.first);
+  tesi_free(ctx, &list.table);
+  tesi_free(ctx, &list.inverse);
   return status;
 }
 
@@ -211,16 +262,17 @@ void tesi_saddle_patches_free(TesContext *ctx, TesiSaddlePatches *p) {
   device->release(ctx, &p->work);
 }
 
-TesStatus tesi_saddle_patches_solve(TesContext *ctx, const TesiSaddlePatches *p, int first, int count,
-                                    const void *r, void *x) {
+TesStatus tesi_saddle_patches_solve(TesContext *ctx, const TesiSaddlePatches *p, bool exact, int first,
+                                    int count, const void *r, void *x) {
   TesStatus status = TES_OK;
   const int step = p->shared ? count : WAVE;
   void *work = p->work;
   for (int i = 0; i < count; i += step) {
     const TeskSaddlePatch *patches = (const TeskSaddlePatch *)p->patches + first + i;
     void *arguments[] = {(void *)&p->arguments, &patches, &r, &x, &work};
-    TES_TRY(tesi_kernel_launch(ctx, &p->kernel, (TesiGrid){(unsigned)tesi_min(step, count - i), 1, 1},
-                               p->threads, p->shared, arguments));
+    TES_TRY(tesi_kernel_launch(ctx, exact ? &p->exact : &p->kernel,
+                               (TesiGrid){(unsigned)tesi_min(step, count - i), 1, 1}, p->threads, p->shared,
+                               arguments));
   }
 done:
   return status;

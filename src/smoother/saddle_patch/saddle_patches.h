@@ -5,7 +5,7 @@
 
 #include "device/kernel.h"
 #include "kernels/saddle_arguments.h"
-#include "operator/saddle/saddle_local.h"
+#include "smoother/saddle_patch/saddle_patch.h"
 
 /* A kind of intervals of a direction. */
 typedef struct TesiSaddleKind {
@@ -14,9 +14,13 @@ typedef struct TesiSaddleKind {
   bool open; /* reaches an open end of the box */
 } TesiSaddleKind;
 
+/* kind[types]: those of direction d, over the axis. */
+TesStatus tesi_saddle_patch_kinds(TesContext *ctx, const TesiRt *rt, int d, const TesiSaddlePatchAxis *a,
+                                  TesiSaddleKind **kind);
+
 typedef struct TesiSaddlePatches {
   TesPrecision precision;
-  TesiKernel kernel;
+  TesiKernel kernel, exact;
   TeskSaddlePatches arguments;
   unsigned threads;
   size_t shared; /* 0: in global memory */
@@ -24,8 +28,11 @@ typedef struct TesiSaddlePatches {
   void *kind[3], *numbers[3], *inverses, *patches, *work; /* device */
 } TesiSaddlePatches;
 
+/* A patch: its viscosity; exact: the inverse of all its unknowns, part by part, on the device (NULL: S^+ is used). */
 typedef struct TesiSaddlePlace {
   int vertex[3], kind[3];
+  double nu;
+  const void *exact;
 } TesiSaddlePlace;
 
 /* place[count]: all patches, in the order in which they are asked for. kind[3]: arrays of kinds[3] of each direction;
@@ -34,8 +41,8 @@ TesStatus tesi_saddle_patches_create(const TesOperator *op, TesPrecision precisi
                                      const TesiSaddleKind *const kind[3], const int kinds[3],
                                      const TesiSaddlePlace *place, int count, TesiSaddlePatches *patches);
 void tesi_saddle_patches_free(TesContext *ctx, TesiSaddlePatches *patches);
-/* x <- x + K_p^+ r for patches first .. first + count - 1, which share no unknowns. */
-TesStatus tesi_saddle_patches_solve(TesContext *ctx, const TesiSaddlePatches *patches, int first, int count,
-                                    const void *r, void *x);
+/* x <- x + K_p^+ r for patches first .. first + count - 1, which share no unknowns; exact: whether these are. */
+TesStatus tesi_saddle_patches_solve(TesContext *ctx, const TesiSaddlePatches *patches, bool exact, int first,
+                                    int count, const void *r, void *x);
 
 #endif
