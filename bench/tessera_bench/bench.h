@@ -26,6 +26,7 @@ typedef struct BenchOptions {
   int sizes;
   bool single_precision, double_precision, mixed; /* which to measure */
   bool variable;                                  /* coefficient a(x) instead of 1 */
+  bool broken;                                    /* solver: element dg */
   TesSmootherKind smoother;
   const char *variant; /* smoother, bp: of the kernel; NULL: that of programs */
   TesMethod method;
@@ -46,7 +47,7 @@ typedef struct BenchOptions {
   bool random; /* right-hand side */
   BenchDrawn drawn;
   TesPenalty penalty;
-  int pre, post;        /* smoothing steps; 0: chosen, -1: none */
+  int pre, post;        /* and solver: smoothing steps; 0: chosen, -1: none */
   double alpha, aspect; /* mass term; length of the box in x */
   int level[BENCH_LIST],
       levels;       /* stokes-tables: of 2^(level - 1) cells a direction; applications: 2^level */

@@ -49,6 +49,7 @@ enum {
   POST,
   ALPHA,
   ASPECT,
+  ELEMENT,
   DRAW,
   LEVEL,
   TABLE,
@@ -87,6 +88,7 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"post", required_argument, NULL, POST},
                                              {"alpha", required_argument, NULL, ALPHA},
                                              {"aspect", required_argument, NULL, ASPECT},
+                                             {"element", required_argument, NULL, ELEMENT},
                                              {"draw", required_argument, NULL, DRAW},
                                              {"level", required_argument, NULL, LEVEL},
                                              {"table", required_argument, NULL, TABLE},
@@ -275,6 +277,10 @@ static bool parse_option(int option, BenchOptions *o) {
   case MESH:
   case FIGURE:
     return parse_stokes(option, o);
+  case ELEMENT:
+    choice = cli_parse_choice("element", optarg, (const char *const[]){"q", "dg", NULL});
+    o->broken = choice == 1;
+    return choice >= 0;
   case ASSEMBLED:
     choice = cli_parse_choice("assembled", optarg, switches);
     o->alone = choice == 1;
@@ -327,10 +333,11 @@ static const struct {
                {CG_TOLERANCE, "bp"},
                {RIGHT_HAND_SIDE, "stokes"},
                {PENALTY, "stokes"},
-               {PRE, "stokes"},
-               {POST, "stokes"},
+               {PRE, "solver stokes"},
+               {POST, "solver stokes"},
                {ALPHA, "stokes"},
                {ASPECT, "stokes"},
+               {ELEMENT, "solver"},
                {DRAW, "stokes applications bp"},
                {LEVEL, "stokes-tables applications patch-tables"},
                {TABLE, "applications patch-tables adaptive"},

@@ -70,10 +70,13 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int dim, int de
   TES_TRY(tes_problem_create(ctx,
                              &(TesProblemDesc){.mesh = tes_space_mesh(d->space),
                                                .degree = degree,
+                                               .element = o->broken ? TES_ELEMENT_DG : TES_ELEMENT_Q,
                                                .data = {.a = d->a, .f = {d->f}},
                                                .exact = {d->exact},
                                                .solver = {.method = o->method,
                                                           .smoother = o->smoother,
+                                                          .pre = o->pre,
+                                                          .post = o->post,
                                                           .tolerance = o->tolerance,
                                                           .precision = precision}},
                              &d->problem));
@@ -129,7 +132,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
   status = bench_time(solve, &d, o->seconds, &time);
   if (status == TES_OK && d.exact) status = tes_problem_errors(d.problem, &l2, &h1);
   if (status == TES_OK) {
-    const double unknowns = (double)tes_space_dofs(d.space);
+    const double unknowns = (double)tes_space_dofs(tes_problem_space(d.problem));
     const CliCell row[COLUMNS] = {
         [DIM] = {dim, NULL},
         [DEGREE] = {degree, NULL},

@@ -1,7 +1,8 @@
 /* Cells of Raviart-Thomas spaces in blocks of threads: where their numbers stand, and lines of them contracted with
- * matrices of the unit cell. Before: real, THREADS, DIM, N (modes of a cell), Q (points), CELLS (of a block), RT_ARGUMENTS: a
- * struct with parts, cells, ring, all, first and h (TeskConvection). tables.h: modal [Q][N], nodal [Q][N + 1], both
- * times the weights of the points too (_w), root [N]: modes at the upper end. RT_LOOP: how lines are unrolled. */
+ * matrices of the unit cell. Before: real, THREADS, DIM, N (modes of a cell), Q (points), CELLS (of a block), and
+ * RT_ARGUMENTS: a struct with parts, cells, ring, all, first and h (TeskConvection). tables.h: modal [Q][N], nodal
+ * [Q][N + 1], both times the weights of the points too (_w), root [N]: modes at the upper end. RT_LOOP: how lines are
+ * unrolled. */
 #ifndef TESK_RT_CELLS_H
 #define TESK_RT_CELLS_H
 
