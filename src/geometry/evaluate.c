@@ -114,6 +114,22 @@ void tesi_geometry_node(const TesiGeometry *g, int64_t cell, int q, const double
   if (g->map[0]) tesi_geometry_map(g, 1, x, J);
 }
 
+void tesi_geometry_grid(const TesiGeometry *g, int64_t cell, int q, const double *B, double *x) {
+  const int dim = g->dim, m = g->degree + 1, points = dim == 3 ? q * q * q : q * q;
+  for (int p = 0; p < points; p++) {
+    const double *const b[3] = {B + p % q * m, B + p / q % q * m, B + p / q / q * m};
+    double at[3] = {0}, J[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    for (int a = 0; a < g->cell_nodes; a++) {
+      const double *node = g->nodes + (cell * g->cell_nodes + a) * dim;
+      double value = b[0][a % m] * b[1][a / m % m];
+      if (dim == 3) value *= b[2][a / m / m];
+      for (int r = 0; r < dim; r++) at[r] += value * node[r];
+    }
+    if (g->map[0]) tesi_geometry_map(g, 1, at, J);
+    memcpy(x + p * dim, at, (size_t)dim * sizeof *x);
+  }
+}
+
 void tesi_geometry_determinant(int dim, int64_t n, const double *J, double *det) {
   for (int64_t p = 0; p < n; p++) {
     const double *j = J + p;

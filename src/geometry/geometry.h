@@ -87,6 +87,8 @@ void tesi_geometry_face(const TesiGeometry *g, int64_t cell, int face, const Tes
 void tesi_geometry_map(const TesiGeometry *g, int64_t n, double *x, double *J);
 /* x[3] <- point p of the tensor product of q points a direction, with the values B of their tables. */
 void tesi_geometry_node(const TesiGeometry *g, int64_t cell, int q, const double *B, int p, double *x);
+/* x[q^dim][dim] <- all of them, with the bits of tesi_geometry_evaluate(). */
+void tesi_geometry_grid(const TesiGeometry *g, int64_t cell, int q, const double *B, double *x);
 /* det J of the n points as tesi_geometry_tensor gives them. */
 void tesi_geometry_determinant(int dim, int64_t n, const double *J, double *det);
 /* The tables that tesi_geometry_tensor wants for these points. */

@@ -29,15 +29,14 @@ TesStatus tesi_cells_coordinates(const TesiCellView *s, double *x) {
   TesStatus status = TES_OK;
   const int dim = s->dim, n = s->n;
   const TesiGeometry *geometry;
-  double *xi = NULL, *at = NULL;
+  double *B = NULL, *at = NULL;
   TES_TRY(tesi_mesh_geometry(s->mesh, &geometry));
-  TES_ALLOC(&xi, s->cell_nodes * dim);
+  TES_ALLOC(&B, n * (geometry->degree + 1));
   TES_ALLOC(&at, s->cell_nodes * dim);
   for (int64_t i = 0; i < s->length * dim; i++) x[i] = NAN;
-  for (int p = 0; p < s->cell_nodes; p++)
-    for (int d = 0; d < dim; d++) xi[p * dim + d] = s->node[(const int[3]){p % n, p / n % n, p / n / n}[d]];
+  tesi_geometry_tables(geometry, n, s->node, B, NULL);
   for (int64_t c = 0; c < s->cells; c++) {
-    TES_TRY(tesi_geometry_evaluate(geometry, c, s->cell_nodes, xi, at, NULL));
+    tesi_geometry_grid(geometry, c, n, B, at);
     for (int p = 0; p < s->cell_nodes; p++) {
       if (tesi_hanging_directions(dim, n, s->mask[c], (const int[3]){p % n, p / n % n, p / n / n})) continue;
       memcpy(x + tesi_cells_node(s->index[c * s->cell_nodes + p]) * (int64_t)dim, at + p * dim,
@@ -48,7 +47,7 @@ TesStatus tesi_cells_coordinates(const TesiCellView *s, double *x) {
   for (int64_t i = 0; i < s->length * dim; i++)
     if (isnan(x[i])) TES_FAIL(TES_INTERNAL, "node %lld belongs to no cell", (long long)(i / dim));
 done:
-  tesi_free(ctx, &xi);
+  tesi_free(ctx, &B);
   tesi_free(ctx, &at);
   return status;
 }

@@ -156,8 +156,9 @@ double tesi_residual_diffusion(const TesiResidual *s, int64_t cell) {
   const TesFunction *a = pick(s->data->a, material_of(s, cell), s->data->data.a);
   const double middle[3] = {0.5, 0.5, 0.5};
   double x[3] = {0}, value = 1;
+  if (!a || tes_function_constant(a, &value)) return value;
   if (tesi_geometry_evaluate(s->geometry, cell, 1, middle, x, NULL) != TES_OK) return NAN;
-  if (a) tesi_function_values(a, 1, &x[0], &x[1], &x[2], 0, &value);
+  tesi_function_values(a, 1, &x[0], &x[1], &x[2], 0, &value);
   return value;
 }
 
