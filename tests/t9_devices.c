@@ -64,7 +64,7 @@ static const struct {
     {"stokes-cylinder", STEPS("2") " --set mesh.refine=0 --set space.degree=2"},
     {"stokes-manufactured", "--set mesh.box.cells=[8,8] --set solver.method=fmg"},
     {"stokes-shear", "--set mesh.box.cells=[5,4] --set solver.precision=double"},
-    {"stokes-viscosity", "--set mesh.box.cells=[8,8]"},
+    {"stokes-viscosity", "--set mesh.box.cells=[8,8] --set solver.precision=double"},
     {"sun", "--set mesh.refine=0 --set mesh.geometry_degree=2 --set space.degree=2"},
     {"taylor-green", "--set mesh.box.cells=[3,3] --set space.degree=3 --set time.end=0.3"},
     {"variable-coefficient", "--set mesh.box.cells=8 --set space.degree=3"},
