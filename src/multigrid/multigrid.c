@@ -1,6 +1,8 @@
 #include "multigrid/multigrid.h"
 #include "device/recorded.h"
+#include "device/kernel.h"
 #include "multigrid/coarse/coarse.h"
+#include "multigrid/coarse/coarse_saddle_box.h"
 #include "operator/elasticity/elasticity_motions.h"
 #include "operator/operator_parts.h"
 #include "smoother/smoother.h"
@@ -36,12 +38,19 @@ struct TesMultigrid {
   int recorded_count;
 };
 
-/* Levels that a direct solver spares: those below the finest one that is so small. Cells of the least levels of a bar
- * are long, where one smoother for all components does little. */
-static void drop_small(TesSpace **space, int *levels) {
+/* Whether a direct solver is to take a level and spare those below. Of elasticity: cells of the least levels of a bar
+ * are long, where one smoother for all components does little. Of Stokes in 2D by kernels: a colour of a small level
+ * takes as long as that of a large one. */
+static bool is_direct(const TesMultigridDesc *desc, const TesSpace *space) {
   enum { SMALL = 800 };
+  if (tesi_is_elasticity(desc->op)) return space->length <= SMALL;
+  return desc->op->kind == &tesi_operator_saddle && tesi_has_kernels(space->context) && !desc->coarse_dofs &&
+         space != desc->op->space && tesi_coarse_saddle_box_serves(tesi_space_rt(space));
+}
+
+static void drop_small(const TesMultigridDesc *desc, TesSpace **space, int *levels) {
   int drop = 0;
-  while (drop + 1 < *levels && space[drop + 1]->length <= SMALL) drop++;
+  while (drop + 1 < *levels && is_direct(desc, space[drop + 1])) drop++;
   for (int l = 0; l < drop; l++) tes_space_destroy(&space[l]);
   for (int l = drop; l < *levels && drop; l++) space[l - drop] = space[l], space[l] = NULL;
   *levels -= drop;
@@ -50,7 +59,7 @@ static void drop_small(TesSpace **space, int *levels) {
 static TesStatus create_spaces(TesMultigrid *mg, const TesMultigridDesc *desc) {
   TesSpace *space[MAX_LEVELS] = {NULL};
   TesStatus status = tesi_multigrid_spaces(desc, space, &mg->levels);
-  if (tesi_is_elasticity(desc->op)) drop_small(space, &mg->levels);
+  drop_small(desc, space, &mg->levels);
   for (int l = 0; l < mg->levels; l++) mg->level[l].space = space[l];
   return status;
 }

@@ -7,6 +7,7 @@
 #include "multigrid/coarse/coarse_dg.h"
 #include "multigrid/coarse/coarse_lu.h"
 #include "operator/transport/transport_operator.h"
+#include "multigrid/coarse/coarse_saddle_box.h"
 #include "multigrid/coarse/coarse_saddle_device.h"
 #include "multigrid/coarse/coarse_saddle_varying.h"
 #include "operator/dg/dg.h"
@@ -32,6 +33,7 @@ struct TesiCoarse {
   TesVector *whole_b, *whole_x;
   TesiCoarseMatrix *matrix; /* of mapped operators */
   TesiCoarseSaddle *saddle;
+  TesiCoarseSaddleBox *saddle_box;
   TesiCoarseSaddleVarying *saddle_varying;
   TesiCoarseDg *dg;
   TesiCoarseLu *lu;
@@ -104,13 +106,20 @@ done:
   return status;
 }
 
-/* Velocity and pressure: by kernels where one block can do it. */
+/* Whether many blocks are to solve it: more than a vertex patch. */
+static bool is_many(const TesiRt *rt) {
+  return tesi_coarse_saddle_box_serves(rt) && rt->axis[0].cells * rt->axis[1].cells > 4;
+}
+
+/* Velocity and pressure: by kernels where they serve. */
 static TesStatus create_saddle(TesiCoarse *c, TesPrecision precision) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   if (tesi_is_upwind(c->op)) return tesi_coarse_lu_create(ctx, c->op, &c->lu);
   if (tesi_is_dg(c->op)) return tesi_coarse_dg_create(ctx, c->op, precision, &c->dg);
   if (tesi_is_saddle_varying(c->op)) return tesi_coarse_saddle_varying_create(ctx, c->op, &c->saddle_varying);
+  if (tesi_has_kernels(ctx) && is_many(tesi_saddle_of(c->op)->rt))
+    return tesi_coarse_saddle_box_create(ctx, c->op, precision, &c->saddle_box);
   if (!tesi_coarse_saddle_on_device(c->op)) return tesi_coarse_saddle_create(ctx, c->op, &c->saddle);
   TES_TRY(tesi_coarse_saddle_device_create(ctx, c->op, TES_DOUBLE, &c->saddle_device[TES_DOUBLE]));
   if (precision == TES_SINGLE)
@@ -248,6 +257,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tesi_coarse_dense_destroy(&c->dense);
   tesi_coarse_matrix_destroy(&c->matrix);
   tesi_coarse_saddle_destroy(&c->saddle);
+  tesi_coarse_saddle_box_destroy(&c->saddle_box);
   tesi_coarse_saddle_varying_destroy(&c->saddle_varying);
   tesi_coarse_dg_destroy(&c->dg);
   tesi_coarse_lu_destroy(&c->lu);
@@ -323,6 +333,8 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   TesContext *ctx = coarse->context;
   TesStatus status = TES_OK;
   if (coarse->parts) return solve_parts(coarse, b, x);
+  if (coarse->saddle_box)
+    return tesi_coarse_saddle_box_solve(coarse->saddle_box, b->precision, b->data, x->data);
   if (coarse->saddle_device[b->precision])
     return tesi_coarse_saddle_device_solve(coarse->saddle_device[b->precision], b->data, x->data);
   if (coarse->dg && tesi_coarse_dg_on_device(coarse->dg))

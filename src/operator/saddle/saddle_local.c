@@ -27,22 +27,21 @@ static void pick(const TesiBand *band, int rows, const int *row, int columns, co
     for (int j = 0; j < columns; j++) A[i * columns + j] = tesi_band_entry(band, row[i], column[j]);
 }
 
-/* Where an entry goes when the interval is mirrored, and its sign. */
-static int mirrored(bool node, int count, int i, int *sign) {
-  const int n = count / 2;
+/* Where an entry goes when the interval is mirrored, and its sign; n: modes of a cell. */
+static int mirrored(bool node, int n, int count, int i, int *sign) {
   *sign = node || i % n % 2 == 0 ? 1 : -1;
-  return node ? count - 1 - i : i < n ? n + i : i - n;
+  return node ? count - 1 - i : (count / n - 1 - i / n) * n + i % n;
 }
 
 /* Whether B[rows][columns] mirrored is sign A, to round-off. */
-static bool is_image(const double *A, const double *B, bool row_nodes, int rows, bool column_nodes,
+static bool is_image(int n, const double *A, const double *B, bool row_nodes, int rows, bool column_nodes,
                      int columns, int sign) {
   double largest = 0, difference = 0;
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < columns; j++) {
       int of_row, of_column;
-      const int mi = mirrored(row_nodes, rows, i, &of_row),
-                mj = mirrored(column_nodes, columns, j, &of_column);
+      const int mi = mirrored(row_nodes, n, rows, i, &of_row),
+                mj = mirrored(column_nodes, n, columns, j, &of_column);
       const double image = of_row * of_column * sign * B[mi * columns + mj];
       largest = fmax(largest, fabs(A[i * columns + j]));
       difference = fmax(difference, fabs(A[i * columns + j] - image));
@@ -50,22 +49,24 @@ static bool is_image(const double *A, const double *B, bool row_nodes, int rows,
   return difference <= 1e-12 * largest;
 }
 
-static bool is_mirrored(const double *A, bool row_nodes, int rows, bool column_nodes, int columns, int sign) {
-  return is_image(A, A, row_nodes, rows, column_nodes, columns, sign);
+static bool is_mirrored(int n, const double *A, bool row_nodes, int rows, bool column_nodes, int columns,
+                        int sign) {
+  return is_image(n, A, A, row_nodes, rows, column_nodes, columns, sign);
 }
 
 static bool is_symmetric(const TesiSaddleLocalAxis *l) {
-  const int M = l->nodes, N = l->modes;
+  const int M = l->nodes, N = l->modes, n = l->n;
   const double *Lc = l->matrices, *Mc = Lc + M * M, *Ld = Mc + M * M, *D = Ld + N * N;
-  return M == N - 1 && is_mirrored(Lc, true, M, true, M, 1) && is_mirrored(Mc, true, M, true, M, 1) &&
-         is_mirrored(Ld, false, N, false, N, 1) && is_mirrored(D, false, N, true, M, -1);
+  return M == N - 1 && N % (2 * n) == 0 && is_mirrored(n, Lc, true, M, true, M, 1) &&
+         is_mirrored(n, Mc, true, M, true, M, 1) && is_mirrored(n, Ld, false, N, false, N, 1) &&
+         is_mirrored(n, D, false, N, true, M, -1);
 }
 
-/* Ld z = ld z with even and odd z: the modes of the second cell, in reverse and with their signs, make it
+/* Ld z = ld z with even and odd z: the modes of the upper half, in reverse and with their signs, make it
  * centrosymmetric. */
 static TesStatus diagonalize_modes(TesContext *ctx, const double *one, TesiSaddleLocalAxis *l) {
   TesStatus status = TES_OK;
-  const int M = l->nodes, N = l->modes, n = N / 2;
+  const int M = l->nodes, N = l->modes, half = N / 2;
   const double *Ld = l->matrices + 2 * M * M;
   double *A = NULL, *Z = NULL;
   TES_ALLOC(&A, N * N);
@@ -73,13 +74,13 @@ static TesStatus diagonalize_modes(TesContext *ctx, const double *one, TesiSaddl
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < N; i++) {
       int sign = 1, other = 1;
-      const int from = i < n ? i : mirrored(false, N, N - 1 - i, &sign);
+      const int from = i < half ? i : mirrored(false, l->n, N, N - 1 - i, &sign);
       for (int j = 0; j < N; j++) {
-        const int column = j < n ? j : mirrored(false, N, N - 1 - j, &other);
+        const int column = j < half ? j : mirrored(false, l->n, N, N - 1 - j, &other);
         if (pass == 0)
-          A[i * N + j] = (i < n ? 1 : sign) * (j < n ? 1 : other) * Ld[from * N + column];
+          A[i * N + j] = (i < half ? 1 : sign) * (j < half ? 1 : other) * Ld[from * N + column];
         else
-          l->Zd[from * N + j] = (i < n ? 1 : sign) * Z[i * N + j];
+          l->Zd[from * N + j] = (i < half ? 1 : sign) * Z[i * N + j];
       }
     }
     if (pass == 0) TES_TRY(tesi_eigen_symmetric(ctx, N, A, one, Z, l->ld));
@@ -124,7 +125,7 @@ TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiRtAxis *a, const T
                                    TesiSaddleLocalAxis *l) {
   TesStatus status = TES_OK;
   const int M = nodes, N = modes;
-  *l = (TesiSaddleLocalAxis){.nodes = M, .modes = N};
+  *l = (TesiSaddleLocalAxis){.nodes = M, .modes = N, .n = a ? a->n : 1};
   TES_ALLOC(&l->Zc, M * M);
   TES_ALLOC(&l->Zd, N * N);
   TES_ALLOC(&l->lc, M);
@@ -157,24 +158,24 @@ void tesi_saddle_local_free(TesContext *ctx, TesiSaddleLocalAxis *l) {
 
 /* Whether b mirrored is a, to round-off. */
 bool tesi_saddle_local_mirrors(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b) {
-  const int M = a->nodes, N = a->modes;
+  const int M = a->nodes, N = a->modes, n = a->n;
   if (M != b->nodes || N != b->modes) return false;
   const double *A = a->matrices, *B = b->matrices;
-  return is_image(A, B, true, M, true, M, 1) && is_image(A + M * M, B + M * M, true, M, true, M, 1) &&
-         is_image(A + 2 * M * M, B + 2 * M * M, false, N, false, N, 1) &&
-         is_image(A + 2 * M * M + N * N, B + 2 * M * M + N * N, false, N, true, M, -1);
+  return is_image(n, A, B, true, M, true, M, 1) && is_image(n, A + M * M, B + M * M, true, M, true, M, 1) &&
+         is_image(n, A + 2 * M * M, B + 2 * M * M, false, N, false, N, 1) &&
+         is_image(n, A + 2 * M * M + N * N, B + 2 * M * M + N * N, false, N, true, M, -1);
 }
 
 void tesi_saddle_local_mirror(const TesiSaddleLocalAxis *from, TesiSaddleLocalAxis *l) {
   const int M = l->nodes, N = l->modes;
   for (int i = 0; i < M; i++) {
     int sign;
-    memcpy(l->Zc + i * M, from->Zc + mirrored(true, M, i, &sign) * M, sizeof *l->Zc * (size_t)M);
+    memcpy(l->Zc + i * M, from->Zc + mirrored(true, l->n, M, i, &sign) * M, sizeof *l->Zc * (size_t)M);
     l->lc[i] = from->lc[i];
   }
   for (int i = 0; i < N; i++) {
     int sign;
-    const double *row = from->Zd + mirrored(false, N, i, &sign) * N;
+    const double *row = from->Zd + mirrored(false, l->n, N, i, &sign) * N;
     for (int j = 0; j < N; j++) l->Zd[i * N + j] = sign * row[j];
     l->ld[i] = from->ld[i];
     l->e[i] = from->e[i];

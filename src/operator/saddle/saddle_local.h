@@ -12,15 +12,15 @@
 #include "operator/saddle/saddle.h"
 
 typedef struct TesiSaddleLocalAxis {
-  int nodes, modes;
+  int nodes, modes, n; /* n: modes of a cell */
   double *Zc, *Zd; /* [nodes][nodes], [modes][modes]: eigenvectors in columns */
   double *lc, *ld;
   double *G;        /* [modes][nodes] */
   double *e;        /* [modes]: the constant 1 */
   double *matrices; /* Lc, Mc, Ld, D, one after the other: what tells intervals apart */
-  /* Two cells that are mirror images: eigenvectors are even, first and ascending, or odd. Node j is mirrored to
-   * nodes - 1 - j, mode j of the first cell to (-1)^j times mode j of the second. G takes even to odd and odd to even,
-   * and S has no entries between pressures of different parity. */
+  /* An even number of cells, mirror images in pairs: eigenvectors are even, first and ascending, or odd. Node j is
+   * mirrored to nodes - 1 - j, mode j of a cell to (-1)^j times mode j of its image. G takes even to odd and odd to
+   * even, and S has no entries between pressures of different parity. */
   bool symmetric;
 } TesiSaddleLocalAxis;
 

@@ -1,0 +1,18 @@
+/* The coarsest level of a Stokes problem in 2D by kernels with many blocks (src/kernels/saddle_box.cu): where that is
+ * one of some hundred cells, it takes about as long as the colours of one level. */
+#ifndef TESI_COARSE_SADDLE_BOX_H
+#define TESI_COARSE_SADDLE_BOX_H
+
+#include "operator/saddle/saddle.h"
+
+typedef struct TesiCoarseSaddleBox TesiCoarseSaddleBox;
+/* Whether S^+ of such a box and its tables are small enough. */
+bool tesi_coarse_saddle_box_serves(const TesiRt *rt);
+/* For float64 vectors, and those of `precision`. *box is NULL after a failure. */
+TesStatus tesi_coarse_saddle_box_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
+                                        TesiCoarseSaddleBox **box);
+void tesi_coarse_saddle_box_destroy(TesiCoarseSaddleBox **box);
+TesStatus tesi_coarse_saddle_box_solve(TesiCoarseSaddleBox *box, TesPrecision precision, const void *b,
+                                       void *x);
+
+#endif
