@@ -2,7 +2,9 @@
 #include "device/recorded.h"
 #include "device/kernel.h"
 #include "multigrid/coarse/coarse.h"
+#include "multigrid/coarse/coarse_dg.h"
 #include "multigrid/coarse/coarse_saddle_box.h"
+#include "operator/dg/dg.h"
 #include "operator/elasticity/elasticity_motions.h"
 #include "operator/operator_parts.h"
 #include "smoother/smoother.h"
@@ -39,13 +41,14 @@ struct TesMultigrid {
 };
 
 /* Whether a direct solver is to take a level and spare those below. Of elasticity: cells of the least levels of a bar
- * are long, where one smoother for all components does little. Of Stokes in 2D by kernels: a colour of a small level
- * takes as long as that of a large one. */
+ * are long, where one smoother for all components does little. Of Stokes in 2D and of discontinuous elements, by
+ * kernels: a colour of a small level takes as long as that of a large one. */
 static bool is_direct(const TesMultigridDesc *desc, const TesSpace *space) {
   enum { SMALL = 800 };
   if (tesi_is_elasticity(desc->op)) return space->length <= SMALL;
-  return desc->op->kind == &tesi_operator_saddle && tesi_has_kernels(space->context) && !desc->coarse_dofs &&
-         space != desc->op->space && tesi_coarse_saddle_box_serves(tesi_space_rt(space));
+  if (!tesi_has_kernels(space->context) || desc->coarse_dofs || space == desc->op->space) return false;
+  if (desc->op->kind == &tesi_operator_saddle) return tesi_coarse_saddle_box_serves(tesi_space_rt(space));
+  return tesi_is_dg(desc->op) && tesi_coarse_dg_serves(tesi_space_rt(space));
 }
 
 static void drop_small(const TesMultigridDesc *desc, TesSpace **space, int *levels) {

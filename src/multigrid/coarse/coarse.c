@@ -134,11 +134,12 @@ static TesStatus create_box(TesiCoarse *c, TesPrecision precision) {
   TesStatus status = TES_OK;
   TesOperator *separable = NULL;
   if (tesi_is_separable(c->op)) {
+    TesiDiagonalizationAxis axis[3];
     TES_TRY(tesi_diagonalization_create(ctx, c->op, &c->diagonalization));
-    if (tesi_has_kernels(ctx))
-      TES_TRY(tesi_coarse_device_create(ctx, c->diagonalization, precision, &c->device));
+    for (int d = 0; d < 3; d++) axis[d] = tesi_diagonalization_axis(c->diagonalization, d);
+    if (tesi_has_kernels(ctx)) TES_TRY(tesi_coarse_device_create(ctx, axis, precision, &c->device));
     if (tesi_has_kernels(ctx) && precision == TES_SINGLE)
-      TES_TRY(tesi_coarse_device_create(ctx, c->diagonalization, TES_DOUBLE, &c->device_double));
+      TES_TRY(tesi_coarse_device_create(ctx, axis, TES_DOUBLE, &c->device_double));
   } else if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE) {
     TES_TRY(tesi_coarse_dense_create(ctx, c->op, precision, &c->dense));
   } else {

@@ -42,12 +42,11 @@ done:
   return status;
 }
 
-TesStatus tesi_coarse_device_create(TesContext *ctx, const TesiDiagonalization *D, TesPrecision precision,
-                                    TesiCoarseDevice **device) {
+TesStatus tesi_coarse_device_create(TesContext *ctx, const TesiDiagonalizationAxis axis[3],
+                                    TesPrecision precision, TesiCoarseDevice **device) {
   TesStatus status = TES_OK;
   TesiCoarseDevice *c = NULL;
   const TesiDevice *table = tesi_context_device(ctx);
-  TesiDiagonalizationAxis axis[3];
   size_t numbers = 0, squares = 0;
   double *turned = NULL;
   *device = NULL;
@@ -55,7 +54,6 @@ TesStatus tesi_coarse_device_create(TesContext *ctx, const TesiDiagonalization *
   c->context = tesi_context_retain(ctx);
   c->count = 1;
   for (int d = 0; d < 3; d++) {
-    axis[d] = tesi_diagonalization_axis(D, d);
     c->box.n[d] = axis[d].n;
     c->box.first[d] = axis[d].first;
     c->box.nodes[d] = axis[d].nodes;

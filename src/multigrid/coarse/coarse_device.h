@@ -6,9 +6,9 @@
 
 typedef struct TesiCoarseDevice TesiCoarseDevice;
 
-/* Copies the eigenbasis to the device. precision: of the vectors to come. */
-TesStatus tesi_coarse_device_create(TesContext *ctx, const TesiDiagonalization *D, TesPrecision precision,
-                                    TesiCoarseDevice **device);
+/* Copies the eigenbases to the device. precision: of the vectors to come. */
+TesStatus tesi_coarse_device_create(TesContext *ctx, const TesiDiagonalizationAxis axis[3],
+                                    TesPrecision precision, TesiCoarseDevice **device);
 void tesi_coarse_device_destroy(TesiCoarseDevice **device);
 /* x <- A^-1 b, device arrays of all nodes; queued, nothing waits. */
 TesStatus tesi_coarse_device_solve(TesiCoarseDevice *device, const void *b, void *x);

@@ -3,13 +3,16 @@
 #define TESI_COARSE_DG_H
 
 #include "operator/operator.h"
+#include "space/rt.h"
 
 typedef struct TesiCoarseDg TesiCoarseDg;
 /* precision: of the vectors besides float64 ones. */
 TesStatus tesi_coarse_dg_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
                                 TesiCoarseDg **coarse);
 void tesi_coarse_dg_destroy(TesiCoarseDg **coarse);
-/* Whether kernels solve it: two cells in every direction, one patch. */
+/* Whether kernels can solve it: few modes in every direction. */
+bool tesi_coarse_dg_serves(const TesiRt *rt);
+/* Whether they do. */
 bool tesi_coarse_dg_on_device(const TesiCoarseDg *coarse);
 TesStatus tesi_coarse_dg_solve_device(TesiCoarseDg *coarse, const TesVector *b, TesVector *x);
 /* Else: host arrays of the operator's length. */
