@@ -1,6 +1,10 @@
 /* Vertex patches of discontinuous Q_k (src/smoother/dg_patch/dg_patch.h): x <- x + K^-1 r for the P^DIM unknowns of
  * each, P = 2 N, by fast diagonalization, K = nu (sum over directions of Ld) + alpha. Patches of a launch have no
  * unknowns in common. 2D and 3D, any kinds of intervals.
+ * tesk_dg_sweep does a colour without a residual before it, y <- x with K^-1 (b - K x outside) in the patches: what is
+ * outside comes by its traces at the faces, cell by cell (saddle_faces.h), first along x, through shared memory. Its
+ * last blocks copy the cells that are in no patch. An unknown: DIM + 1 numbers read, from L2 but for two of them, one
+ * written; 4 DIM more multiply-adds, 2 or 3 more barriers.
  *
  * A block has PATCHES patches, a thread lines of them: the last direction first, read from global memory, to modes; the
  * others in shared memory (GLOBAL_WORK: in `work`), where along x lines go to modes, are divided by the eigenvalues and
@@ -10,6 +14,7 @@
  * Macros: real, DIM, N, PATCHES, THREADS, MIN_BLOCKS, GLOBAL_WORK. */
 #include "kernel.h"
 #include "dg_arguments.h"
+#include "saddle_faces.h"
 
 #define P (2 * N)
 #define ROW ((P + 3) / 4 * 4)
@@ -194,4 +199,159 @@ TESK_KERNEL(tesk_dg_patch, THREADS, MIN_BLOCKS, (TeskDgPatches)s, (int)count, (r
   __syncthreads();
 #endif
   FOR_LINES(l) put(&s, &l, U, x);
+}
+
+/* ---- a colour with its residual inside ------------------------------------------------------------------- */
+
+/* Number of cell v + k of direction d, on rings from the beginning on; v + k itself where it does not exist. */
+TESK_DEVICE int cell_of(const TeskDg *g, int d, int v, int k) {
+  const int cell = v + k, all = g->cells[d];
+  if (cell >= 0 && cell < all) return cell;
+  return g->ring[d] ? (cell < 0 ? cell + all : cell - all) : v + (k > 0);
+}
+
+/* K x of the modes of both cells from the lines beside them; where there is no cell its numbers are zero. */
+TESK_DEVICE void from_outside(const TeskDg *g, const Modes *r, int d, int v, const real below[N],
+                              const real above[N], real out[P]) {
+  const Trace low = trace_of(r, below), high = trace_of(r, above);
+  const real *const c = (const real *)g->numbers[d] + v, *const e = (const real *)g->numbers[d] +
+                                                                    cell_of(g, d, v, 1);
+  const int all = g->cells[d];
+  const real jump0 = NUMBER(c, TESK_TILES_BESIDE, all) * low.value[1],
+             jump1 = -NUMBER(e, TESK_TILES_BESIDE + 1, all) * high.value[0],
+             mean0 = NUMBER(c, TESK_TILES_OTHER, all) * low.slope[1],
+             mean1 = NUMBER(e, TESK_TILES_OTHER + 1, all) * high.slope[0],
+             p0 = NUMBER(c, TESK_TILES_ROOT, all) * (NUMBER(c, TESK_TILES_PENALTY, all) * jump0 - mean0),
+             p1 = NUMBER(e, TESK_TILES_ROOT, all) * (NUMBER(e, TESK_TILES_PENALTY + 1, all) * jump1 - mean1),
+             q0 = NUMBER(c, TESK_TILES_OWN, all) * jump0, q1 = NUMBER(e, TESK_TILES_OWN + 1, all) * jump1;
+  TESK_UNROLL
+  for (int i = 0; i < N; i++) {
+    const real slope = i > 0 ? r->slope[i] : 0;
+    out[i] = -SIGN(i) * (r->value[i] * p0 - slope * q0);
+    out[N + i] = r->value[i] * p1 - slope * q1;
+  }
+}
+
+/* Number i of a line beside the patch: the cell below, then that above. */
+TESK_DEVICE int mode_beside(const TeskDg *g, const Line *l, int d, int i) {
+  const int v = l->patch->vertex[d];
+  return cell_of(g, d, v, i < N ? -1 : 2) * N + i % N;
+}
+
+/* Lines beside the patches along x, to where the patches' numbers will be. */
+TESK_DEVICE void take_beside(const TeskDgPatches *s, const TeskDg *g, int count, const real *x, real *U) {
+  TESK_ROLL
+  for (int id = (int)threadIdx.x; id < PATCHES * LINES * P; id += THREADS) {
+    Line l;
+    const int i = id % P;
+    if (!line_of(s, id / P, count, &l)) continue;
+    long long row = mode_of(s, &l, 1, l.u);
+    if (DIM == 3) row += (long long)s->extent[1] * mode_of(s, &l, 2, l.v);
+    U[l.first + (l.v * P + l.u) * (P + 1) + i] = x[row * s->extent[0] + mode_beside(g, &l, 0, i)];
+  }
+}
+
+TESK_DEVICE void couple_rows(const TeskDg *g, const Modes *r, const Line *l, real *U) {
+  real *const line = U + l->first + (l->v * P + l->u) * (P + 1);
+  real in[P], out[P];
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) in[i] = line[i];
+  from_outside(g, r, 0, l->patch->vertex[0], in, in + N, out);
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) line[i] = out[i];
+}
+
+#if DIM == 3
+TESK_DEVICE void couple_middle(const TeskDgPatches *s, const TeskDg *g, const Modes *r, const Line *l,
+                               const real *x, real *U) {
+  const int first = l->first + l->v * P * (P + 1) + l->u;
+  const long long place =
+      mode_of(s, l, 0, l->u) + (long long)s->extent[0] * s->extent[1] * mode_of(s, l, 2, l->v);
+  real in[P], out[P];
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) in[i] = x[place + (long long)s->extent[0] * mode_beside(g, l, 1, i)];
+  from_outside(g, r, 1, l->patch->vertex[1], in, in + N, out);
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) U[first + i * (P + 1)] += out[i];
+}
+#endif
+
+/* Along the last direction: b - K x outside, to modes; x NULL: zero. */
+TESK_DEVICE void take_rest(const TeskDgPatches *s, const TeskDg *g, const Modes *r, const Line *l,
+                           const real *TESK_RESTRICT b, const real *x, real *U) {
+  const int first = l->first + l->v * (P + 1) + l->u, step = DIM == 2 ? P + 1 : P * (P + 1);
+  long long place = mode_of(s, l, 0, l->u), far = s->extent[0];
+  real in[P], out[P];
+  if (DIM == 3) place += far * mode_of(s, l, 1, l->v), far *= s->extent[1];
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) in[i] = TESK_READ(b + entry_of(s, l, i));
+  if (x) {
+    real beside[P];
+    TESK_UNROLL
+    for (int i = 0; i < P; i++) beside[i] = x[place + far * mode_beside(g, l, DIM - 1, i)];
+    from_outside(g, r, DIM - 1, l->patch->vertex[DIM - 1], beside, beside + N, out);
+    TESK_UNROLL
+    for (int i = 0; i < P; i++) in[i] -= out[i] + U[first + i * step];
+  }
+  to_modes(s, l, DIM - 1, in, out);
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) U[first + i * step] = out[i];
+}
+
+TESK_DEVICE void put_new(const TeskDgPatches *s, const Line *l, const real *U, real *y) {
+  const int first = l->first + l->v * (P + 1) + l->u, step = DIM == 2 ? P + 1 : P * (P + 1);
+  real in[P], out[P];
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) in[i] = U[first + i * step];
+  from_modes(s, l, DIM - 1, in, out);
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) y[entry_of(s, l, i)] = out[i];
+}
+
+/* Cells in no patch: rows of a cell, `cells` of them. */
+TESK_DEVICE void copy_cells(const TeskDgPatches *s, const int *rest, int cells, int block, int blocks,
+                            const real *x, real *y) {
+  const int size = DIM == 3 ? N * N * N : N * N;
+  TESK_ROLL
+  for (int id = block * THREADS + (int)threadIdx.x; id < cells * size; id += blocks * THREADS) {
+    const int *const cell = rest + 3 * (id / size), at = id % size;
+    long long place = cell[0] * N + at % N + (long long)s->extent[0] * (cell[1] * N + at / N % N);
+    if (DIM == 3) place += (long long)s->extent[0] * s->extent[1] * (cell[2] * N + at / N / N);
+    y[place] = x ? x[place] : 0;
+  }
+}
+
+/* Grid: groups of PATCHES patches, then blocks that copy. */
+TESK_KERNEL(tesk_dg_sweep, THREADS, MIN_BLOCKS, (TeskDgPatches)s, (TeskDg)g, (Modes)r, (int)count,
+            (const int *)rest, (int)cells, (const real *)x, (const real *TESK_RESTRICT)b, (real *)y) {
+  TESK_SHARED(U);
+  const int groups = (count + PATCHES - 1) / PATCHES;
+  Line l;
+  if ((int)blockIdx.x >= groups) {
+    copy_cells(&s, rest, cells, (int)blockIdx.x - groups, (int)gridDim.x - groups, x, y);
+    return; /* the whole block */
+  }
+  if (x) {
+    take_beside(&s, &g, count, x, U);
+    __syncthreads();
+    FOR_LINES(l) couple_rows(&g, &r, &l, U);
+    __syncthreads();
+#if DIM == 3
+    FOR_LINES(l) couple_middle(&s, &g, &r, &l, x, U);
+    __syncthreads();
+#endif
+  }
+  FOR_LINES(l) take_rest(&s, &g, &r, &l, b, x, U);
+  __syncthreads();
+#if DIM == 3
+  FOR_LINES(l) middle(&s, &l, 0, U);
+  __syncthreads();
+#endif
+  FOR_LINES(l) divide(&s, &l, (real)g.alpha, U);
+  __syncthreads();
+#if DIM == 3
+  FOR_LINES(l) middle(&s, &l, 1, U);
+  __syncthreads();
+#endif
+  FOR_LINES(l) put_new(&s, &l, U, y);
 }

@@ -78,19 +78,6 @@ TESK_KERNEL(tesk_dot, THREADS, 1, (long long)n, (const real *)x, (const real *)y
   if (t == 0) partial[blockIdx.x] = sums[0];
 }
 
-TESK_KERNEL(tesk_sum, THREADS, 1, (int)n, (const double *)partial, (double *)result) {
-  TESK_SHARED(memory);
-  double *sums = (double *)memory, sum = 0;
-  const int t = (int)threadIdx.x;
-  for (int i = t; i < n; i += THREADS) sum += partial[i];
-  sums[t] = sum;
-  for (int half = THREADS / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (t < half) sums[t] += sums[t + half];
-  }
-  if (t == 0) *result = sums[0];
-}
-
 /* NaN where a value is NaN or infinite, as on the host. */
 TESK_KERNEL(tesk_maximum, THREADS, 1, (long long)n, (const real *)x, (const real *)unused,
             (double *)partial) {

@@ -235,13 +235,13 @@ done:
   return status;
 }
 
-/* v <- v without its part along `null`. */
-static TesStatus remove_part(TesContext *ctx, const TesVector *null, TesVector *v) {
+/* v <- v without its part along what spans the null space. */
+static TesStatus remove_part(const TesOperator *op, TesVector *v) {
+  TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  double sum, square;
-  TES_TRY(tes_vector_dot(null, null, &square));
-  TES_TRY(tes_vector_dot(v, null, &sum));
-  TES_TRY(tes_vector_axpy(-sum / square, null, v));
+  double sum;
+  TES_TRY(tes_vector_dot(v, op->null, &sum));
+  TES_TRY(tes_vector_axpy(-sum / op->null_square, op->null, v));
 done:
   return status;
 }
@@ -261,7 +261,7 @@ done:
 static TesStatus remove_mean(TesSolver *s, TesVector *v) {
   const TesSpace *space = s->desc.op->space;
   TesStatus status = TES_OK;
-  if (s->desc.op->null) return remove_part(s->context, s->desc.op->null, v);
+  if (s->desc.op->null) return remove_part(s->desc.op, v);
   if (!space) return remove_mean_of(s->context, s->r, v);
   for (int i = 0; i < space->scalars && status == TES_OK; i++) {
     TesVector one = tesi_space_scalar_range(space, s->r, i), of_v = tesi_space_scalar_range(space, v, i);

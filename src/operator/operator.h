@@ -58,11 +58,12 @@ struct TesOperator {
   TesOperatorDesc desc; /* what it was created with; the form is its own copy (form.h) */
   int64_t length;       /* of vectors */
   TesPrecision precision;
-  unsigned singular; /* bit s: constants of scalar s of the space are in the null space */
-  TesVector *null;   /* float64; what spans the null space where it is singular, NULL: these constants */
-  void *data;        /* of the kind: TesiDiffusion, TesiMapped */
-  void *plan;        /* of the table's implementation */
-  void *work;        /* device, float64, of correct_residual there; NULL before it was needed */
+  unsigned singular;  /* bit s: constants of scalar s of the space are in the null space */
+  TesVector *null;    /* float64; what spans the null space where it is singular, NULL: these constants */
+  double null_square; /* its square */
+  void *data;         /* of the kind: TesiDiffusion, TesiMapped */
+  void *plan;         /* of the table's implementation */
+  void *work;         /* device, float64, of correct_residual there; NULL before it was needed */
   char description[160];
 };
 

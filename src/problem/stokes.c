@@ -202,25 +202,21 @@ done:
 }
 
 /* |div u| in L2 and sqrt(u_0' A u_0 / nu), about |grad u_0|, from r = b - K u_0: modes of the pressure are
- * orthonormal. */
+ * orthonormal, and the components stand before it. */
 static TesStatus measure_divergence(const TesProblem *p, const TesVector *r, double *divergence,
                                     double *gradient) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesVector *part[3] = {NULL};
-  const TesVector *whole[3] = {p->u, p->b, r};
-  double bu, ru, energy = 0;
-  for (int i = 0; i <= p->space->dim; i++) {
-    for (int v = 0; v < 3; v++) TES_TRY(tes_vector_part(p->space, whole[v], i, &part[v]));
-    TES_TRY(tes_vector_dot(part[0], part[1], &bu));
-    TES_TRY(tes_vector_dot(part[0], part[2], &ru));
-    if (i < p->space->dim) energy += bu - ru;
-    if (i == p->space->dim) TES_TRY(tes_vector_norm(part[2], divergence));
-    for (int v = 0; v < 3; v++) tes_vector_destroy(&part[v]);
-  }
-  *gradient = sqrt(fabs(energy) / tesi_saddle_of(p->op)->nu);
+  const int64_t pressure = tesi_space_rt(p->space)->offset[p->space->dim];
+  const TesVector u = tesi_vector_range(p->u, 0, pressure), b = tesi_vector_range(p->b, 0, pressure),
+                  of_r = tesi_vector_range(r, 0, pressure),
+                  g = tesi_vector_range(r, pressure, r->length - pressure);
+  double bu, ru;
+  TES_TRY(tes_vector_dot(&u, &b, &bu));
+  TES_TRY(tes_vector_dot(&u, &of_r, &ru));
+  TES_TRY(tes_vector_norm(&g, divergence));
+  *gradient = sqrt(fabs(bu - ru) / tesi_saddle_of(p->op)->nu);
 done:
-  for (int v = 0; v < 3; v++) tes_vector_destroy(&part[v]);
   return status;
 }
 
@@ -269,11 +265,10 @@ TesStatus tesi_stokes_remove_mean(const TesProblem *p, TesVector *u) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesVector *one = p->op->null;
-  double sum, volume;
+  double sum;
   if (!one) return TES_OK;
   TES_TRY(tes_vector_dot(u, one, &sum));
-  TES_TRY(tes_vector_dot(one, one, &volume));
-  TES_TRY(tes_vector_axpy(-sum / volume, one, u));
+  TES_TRY(tes_vector_axpy(-sum / p->op->null_square, one, u));
 done:
   return status;
 }

@@ -203,6 +203,7 @@ TesStatus tesi_saddle_create_null(TesOperator *op) {
       if (d < rt->dim) volume *= rt->axis[d].h[c[d]];
     }
     v[mode] = sqrt(volume);
+    op->null_square += volume;
   }
   TES_TRY(tes_vector_create(ctx, op->length, TES_DOUBLE, &op->null));
   TES_TRY(tes_vector_set(op->null, e));

@@ -55,11 +55,33 @@ static void run_patches(const void *data, TesiSpan span) {
   }
 }
 
+/* Between x and another vector: the last colour writes to x. */
+static TesStatus apply_inside(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep,
+                              bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesiDgPatchPlan *p = smoother->plan;
+  const TesOperator *op = smoother->op;
+  const bool odd = p->colours % 2;
+  void *const to[2] = {odd ? x : p->r, odd ? p->r : x};
+  const void *from = zero_guess ? NULL : odd ? p->r : x;
+  if (odd && !zero_guess)
+    TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, op->precision, x, op->precision, p->r));
+  for (int i = 0; i < p->colours; i++) {
+    TES_TRY(tesi_dg_patches_sweep(ctx, p->device, sweep == TES_FORWARD ? i : p->colours - 1 - i, from, b,
+                                  to[i % 2]));
+    from = to[i % 2];
+  }
+done:
+  return status;
+}
+
 static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesiDgPatchPlan *p = smoother->plan;
   const TesOperator *op = smoother->op;
+  if (p->inside) return apply_inside(smoother, b, x, sweep, zero_guess);
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
   for (int i = 0; i < p->colours; i++) {
     const bool first = i == 0 && zero_guess;
@@ -146,11 +168,14 @@ TesStatus tesi_smoother_dg_init(TesSmoother *smoother) {
     if (d < p->saddle->rt->dim) p->numbers *= 2 * p->saddle->rt->n;
   }
   TES_TRY(list_patches(ctx, p));
-  if (tesi_has_kernels(ctx))
+  if (tesi_has_kernels(ctx)) {
     TES_TRY(tesi_dg_patches_create(smoother->op, smoother->op->precision, p->axis, p->vertex,
                                    p->first[p->colours], false, &p->device));
-  else
+    TES_TRY(tesi_dg_patches_prepare(smoother->op, p->axis, p->vertex, p->colours, p->first, p->device,
+                                    &p->inside));
+  } else {
     TES_ALLOC(&p->work, (int64_t)p->threads * 2 * p->numbers);
+  }
   TES_TRY(tesi_context_device(ctx)->allocate(
       ctx, (size_t)smoother->op->length * tesi_precision_size(smoother->op->precision), &p->r));
   smoother->omega = 1;

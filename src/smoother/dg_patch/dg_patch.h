@@ -15,6 +15,7 @@ typedef struct TesiDgPatchPlan {
   double *work;          /* [threads][2 numbers] */
   void *r;               /* residual */
   TesiDgPatches *device; /* kernels, instead of work; NULL on the host */
+  bool inside;           /* they form the residual: r is a second x */
 } TesiDgPatchPlan;
 
 TesStatus tesi_smoother_dg_init(TesSmoother *smoother);

@@ -1,25 +1,40 @@
 #include "smoother/dg_patch/dg_patches.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "device/kernel.h"
 #include "device/upload.h"
 #include "kernels/dg_arguments.h"
+#include "operator/saddle/saddle_faces.h"
 
 enum {
   LINES = 256,             /* of a block, about */
   SHARED_MOST = 220 << 10, /* bytes of shared memory */
-  WAVE = 1024              /* blocks of a launch where patches stand in global memory */
+  WAVE = 1024,             /* blocks of a launch where patches stand in global memory */
+  COPIED = 8,              /* numbers that a thread copies, about */
+  MOST = TESI_MAX_POINTS
 };
+
+/* A colour of a sweep: its patches, and the cells that are in none of them. */
+typedef struct Colour {
+  int first, count, rest, cells;
+} Colour;
 
 struct TesiDgPatches {
   TesPrecision precision;
-  TesiKernel kernel;
+  TesiKernel kernel, sweep;
   TeskDgPatches arguments;
   double alpha;
   void *table[3], *patch, *work; /* device; work: where shared memory is too small */
   int group;                     /* patches of a block */
   unsigned threads;
   size_t shared;
+  /* of sweeps */
+  TeskDg cells;
+  double modes[2 * MOST + MOST * MOST]; /* numbers of the precision */
+  int colours, size;                    /* size: numbers of a cell */
+  Colour *colour;
+  void *numbers[3], *rest; /* device */
 };
 
 static int padded(int count) {
@@ -85,6 +100,7 @@ static TesStatus get_kernel(TesContext *ctx, const TesiRt *rt, TesiDgPatches *p)
                                             text[0], text[1], text[2], text[3], text[4], text[5]}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_dg_patch", p->shared, &p->kernel));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_dg_sweep", p->shared, &p->sweep));
   if (!p->shared) TES_TRY(tesi_context_device(ctx)->allocate(ctx, WAVE * memory, &p->work));
 done:
   return status;
@@ -121,6 +137,9 @@ void tesi_dg_patches_destroy(TesContext *ctx, TesiDgPatches **patches) {
   const TesiDevice *device = tesi_context_device(ctx);
   if (!p) return;
   for (int d = 0; d < 3; d++) device->release(ctx, &p->table[d]);
+  for (int d = 0; d < 3; d++) device->release(ctx, &p->numbers[d]);
+  device->release(ctx, &p->rest);
+  tesi_free(ctx, &p->colour);
   device->release(ctx, &p->patch);
   device->release(ctx, &p->work);
   tesi_free(ctx, patches);
@@ -145,4 +164,98 @@ TesStatus tesi_dg_patches_solve(TesContext *ctx, const TesiDgPatches *p, int fir
   }
 done:
   return status;
+}
+
+/* ---- sweeps -------------------------------------------------------------------------------------------- */
+
+static void cover(const TesiRt *rt, const int vertex[3], bool *covered) {
+  for (int j = 0; j < 1 << rt->dim; j++) {
+    int cell = 0;
+    for (int d = rt->dim - 1; d >= 0; d--)
+      cell = cell * rt->axis[d].cells + (vertex[d] + (j >> d & 1)) % rt->axis[d].cells;
+    covered[cell] = true;
+  }
+}
+
+/* Cells of all colours, x, y, z of each, one after the other. */
+static TesStatus list_rest(TesContext *ctx, const TesiRt *rt, int (*vertex)[3], TesiDgPatches *p) {
+  TesStatus status = TES_OK;
+  const int nx = rt->axis[0].cells, ny = rt->axis[1].cells, all = nx * ny * rt->axis[2].cells;
+  bool *covered = NULL;
+  int *rest = NULL, cells = 0;
+  TES_ALLOC(&covered, all);
+  TES_ALLOC(&rest, 3 * (int64_t)all * p->colours);
+  for (int i = 0; i < p->colours; i++) {
+    Colour *c = &p->colour[i];
+    memset(covered, 0, (size_t)all * sizeof *covered);
+    for (int v = c->first; v < c->first + c->count; v++) cover(rt, vertex[v], covered);
+    c->rest = cells;
+    for (int cell = 0; cell < all; cell++) {
+      if (covered[cell]) continue;
+      int *const to = rest + 3 * (int64_t)cells++;
+      to[0] = cell % nx, to[1] = cell / nx % ny, to[2] = cell / nx / ny;
+    }
+    c->cells = cells - c->rest;
+  }
+  TES_TRY(tesi_upload(ctx, rest, (size_t)tesi_max(3 * cells, 1) * sizeof *rest, &p->rest));
+done:
+  tesi_free(ctx, &covered);
+  tesi_free(ctx, &rest);
+  return status;
+}
+
+static TesStatus upload_cells(const TesOperator *op, TesiDgPatches *p) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const int count = tesi_saddle_faces_modes(s->rt->n, p->modes);
+  for (int i = 0; i < count && p->precision == TES_SINGLE; i++) {
+    const float narrow = (float)p->modes[i];
+    memcpy((float *)p->modes + i, &narrow, sizeof narrow);
+  }
+  p->cells.alpha = s->alpha;
+  p->size = 1;
+  for (int d = 0; d < 3; d++) {
+    p->cells.cells[d] = s->rt->axis[d].cells;
+    p->cells.ring[d] = s->rt->axis[d].periodic;
+    if (d >= s->rt->dim) continue;
+    p->size *= s->rt->n;
+    TES_TRY(tesi_saddle_faces_upload(op, d, &p->numbers[d]));
+    p->cells.numbers[d] = p->numbers[d];
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_dg_patches_prepare(const TesOperator *op, const TesiSaddlePatchAxis axis[3], int (*vertex)[3],
+                                  int colours, const int *first, TesiDgPatches *p, bool *serves) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  *serves = p->shared > 0;
+  for (int d = 0; d < 3; d++) *serves = *serves && !axis[d].ring_of_two;
+  if (!*serves) return TES_OK;
+  p->colours = colours;
+  TES_ALLOC(&p->colour, colours);
+  for (int c = 0; c < colours; c++)
+    p->colour[c] = (Colour){.first = first[c], .count = first[c + 1] - first[c]};
+  TES_TRY(list_rest(ctx, tesi_saddle_of(op)->rt, vertex, p));
+  TES_TRY(upload_cells(op, p));
+done:
+  return status;
+}
+
+TesStatus tesi_dg_patches_sweep(TesContext *ctx, const TesiDgPatches *p, int colour, const void *x,
+                                const void *b, void *y) {
+  const Colour *c = &p->colour[colour];
+  const double copied = (double)c->cells * p->size;
+  TeskDgPatches arguments = p->arguments;
+  TeskDg cells = p->cells;
+  int count = c->count, rest_cells = c->cells;
+  const int *rest = (const int *)p->rest + 3 * (int64_t)c->rest;
+  const int groups = (count + p->group - 1) / p->group,
+            copying = copied > 0 ? 1 + (int)(copied / (COPIED * (double)p->threads)) : 0;
+  arguments.patch = (const TeskDgPatch *)p->patch + c->first;
+  void *const of_kernel[] = {&arguments, &cells, (void *)p->modes, &count, &rest, &rest_cells, &x, &b, &y};
+  return tesi_kernel_launch(ctx, &p->sweep, (TesiGrid){(unsigned)(groups + copying), 1, 1}, p->threads,
+                            p->shared, (void **)of_kernel);
 }
