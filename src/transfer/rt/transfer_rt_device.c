@@ -9,7 +9,7 @@
 #include "transfer/rt/transfer_rt.h"
 
 /* PRODUCTS: of both directions in one launch at most: some microseconds. */
-enum { THREADS = 256, UP = 0, DOWN = 1, BOX_POINTS = 5, PRODUCTS = 1 << 24 };
+enum { THREADS = 256, UP = 0, DOWN = 1, BOX_POINTS = 9, PRODUCTS = 1 << 24 };
 
 /* All directions at once; cells: coarse ones of a block. */
 typedef struct Box {
@@ -45,9 +45,10 @@ static bool is_box(const TesiRt *coarse, const TesiRt *fine) {
   return box;
 }
 
-/* Fine rows that fill a warp; about 30 KiB of shared memory in float32. */
+/* Fine rows that fill a warp; about 30 KiB of shared memory in float32, up to 100 from n = 6 on. */
 static void choose_cells(int n, int cells[3]) {
-  static const int all[BOX_POINTS + 1][3] = {{0}, {8, 4, 4}, {8, 4, 2}, {8, 2, 1}, {4, 2, 1}, {4, 1, 1}};
+  static const int all[BOX_POINTS + 1][3] = {{0},       {8, 4, 4}, {8, 4, 2}, {8, 2, 1}, {4, 2, 1},
+                                             {4, 1, 1}, {2, 1, 1}, {2, 1, 1}, {2, 1, 1}, {2, 1, 1}};
   for (int d = 0; d < 3; d++) cells[d] = all[n][d];
 }
 
