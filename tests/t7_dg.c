@@ -46,6 +46,8 @@ static Outcome smooth(const Flow *f, double tolerance) {
   const TesProblemDesc desc = {.data = {.f = {rhs}},
                                .exact = {exact},
                                .solver = {.tolerance = tolerance,
+                                          .pre = 1, /* their cycle */
+                                          .post = 1,
                                           .precision = TES_SOLVE_DOUBLE,
                                           .method = TES_METHOD_GMRES,
                                           .penalty = TES_PENALTY_STANDARD}};

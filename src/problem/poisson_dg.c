@@ -54,11 +54,15 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesBoundary *boundary = p->numbered.boundary;
+  TesSolveOptions *o = &p->options;
   TES_TRY(tesi_broken_check(p, desc));
   for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_CHECK(boundary[i].condition == TES_DIRICHLET || boundary[i].condition == TES_NEUMANN,
               "boundary.%s: element dg has the conditions Dirichlet and Neumann",
               tes_mesh_boundary_name(p->mesh, i));
+  if (o->pre == 0 && o->post >= 0 && (o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES) &&
+      (o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_PATCH))
+    o->pre = -1; /* takes less time than the cycle with both */
 done:
   return status;
 }

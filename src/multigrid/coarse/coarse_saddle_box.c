@@ -175,8 +175,7 @@ TesStatus tesi_coarse_saddle_box_create(TesContext *ctx, const TesOperator *op, 
   box->blocks = tesi_saddle_local_blocks(&local, box->block);
   const int64_t size = (int64_t)box->block[0].size * box->block[0].size;
   TES_ALLOC(&S, box->blocks * size);
-  for (int b = 0; b < box->blocks; b++)
-    TES_TRY(tesi_saddle_local_invert_block(ctx, &local, &box->block[b], S + b * size));
+  TES_TRY(tesi_saddle_local_invert_blocks(ctx, &local, box->blocks, box->block, S));
   TES_TRY(create_tables(op, TES_DOUBLE, S, box->blocks * size, box));
   if (precision == TES_SINGLE) TES_TRY(create_tables(op, TES_SINGLE, S, box->blocks * size, box));
   *result = box;

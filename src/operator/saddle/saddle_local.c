@@ -2,6 +2,7 @@
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
+#include "base/team.h"
 #include "basis/blas.h"
 #include "basis/eigen.h"
 
@@ -261,34 +262,76 @@ static void add_constant(int n, const double *e, double factor, double *S) {
     for (int c = 0; c < n; c++) S[(int64_t)r * n + c] += factor * e[r] * e[c];
 }
 
-/* The constant is even: it stands in the first block. Symmetric matrices: what LAPACK calls the lower triangle of
- * columns is the upper one of rows. */
-TesStatus tesi_saddle_local_invert_block(TesContext *ctx, const TesiSaddleLocal *l, const TesiSaddleBlock *b,
-                                         double *S) {
-  TesStatus status = TES_OK;
+typedef struct Blocks {
+  double **S;
+  const TesiSaddleBlock *block;
+  int info[8];
+} Blocks;
+
+/* Symmetric matrices: what LAPACK calls the lower triangle of columns is the upper one of rows. */
+static void invert_matrices(const void *data, TesiSpan span) {
+  Blocks *all = (Blocks *)data;
+  for (int64_t b = span.first; b < span.end; b++) {
+    double *S = all->S[b];
+    const int n = all->block[b].size;
+    all->info[b] = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, S, n);
+    if (all->info[b] == 0) all->info[b] = LAPACKE_dpotri(LAPACK_COL_MAJOR, 'L', n, S, n);
+    for (int r = 0; r < n; r++)
+      for (int c = 0; c < r; c++) S[(int64_t)r * n + c] = S[(int64_t)c * n + r];
+  }
+}
+
+static void fill_block(const TesiSaddleLocal *l, const TesiSaddleBlock *b, double *S, double *trace) {
   const int n = b->size;
-  const bool closed = l->closed && b->first[0] + b->first[1] + b->first[2] == 0;
-  double trace = 0, *e = NULL;
   memset(S, 0, sizeof *S * (size_t)n * (size_t)n);
   for (int i = 0; i < l->dim; i++) add_component(l, i, b, S);
-  for (int r = 0; r < n; r++) trace += S[(int64_t)r * n + r] / n;
-  if (closed) {
-    TES_ALLOC(&e, n);
+  *trace = 0;
+  for (int r = 0; r < n; r++) *trace += S[(int64_t)r * n + r] / n;
+}
+
+/* S[i] <- S^+ of block i; the constant is even: it stands in the block of the first pressure. Matrices of some hundred
+ * rows are inverted side by side. */
+static TesStatus invert_blocks(TesContext *ctx, const TesiSaddleLocal *l, int count,
+                               const TesiSaddleBlock *block, double **S) {
+  enum { LARGE = 128 };
+  TesStatus status = TES_OK;
+  Blocks all = {.S = S, .block = block};
+  double trace, of_constant = 0, *e = NULL;
+  int constant = -1;
+  for (int i = 0; i < count; i++) {
+    const TesiSaddleBlock *b = &block[i];
+    fill_block(l, b, S[i], &trace);
+    if (!l->closed || b->first[0] + b->first[1] + b->first[2] != 0) continue;
+    TES_ALLOC(&e, b->size);
     fill_constant(l, b, e);
-    add_constant(n, e, trace, S);
+    add_constant(b->size, e, trace, S[i]);
+    constant = i, of_constant = trace;
   }
-  TES_TRY(tesi_blas_begin(ctx, n));
-  int info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, S, n);
-  if (info == 0) info = LAPACKE_dpotri(LAPACK_COL_MAJOR, 'L', n, S, n);
-  if (info != 0)
-    TES_FAIL(TES_INTERNAL, "a Schur complement of %d pressures is not positive definite (LAPACK: %d)", n,
-             info);
-  for (int r = 0; r < n; r++)
-    for (int c = 0; c < r; c++) S[(int64_t)r * n + c] = S[(int64_t)c * n + r];
-  if (closed) add_constant(n, e, -1 / trace, S);
+  TES_TRY(tesi_blas_begin(ctx, block[0].size));
+  tesi_team_share(block[0].size < LARGE ? 1 : tes_context_threads(ctx), count, 1, invert_matrices, &all);
+  for (int i = 0; i < count; i++)
+    if (all.info[i] != 0)
+      TES_FAIL(TES_INTERNAL, "a Schur complement of %d pressures is not positive definite (LAPACK: %d)",
+               block[i].size, all.info[i]);
+  if (e) add_constant(block[constant].size, e, -1 / of_constant, S[constant]);
 done:
   tesi_free(ctx, &e);
   return status;
+}
+
+TesStatus tesi_saddle_local_invert_block(TesContext *ctx, const TesiSaddleLocal *l,
+                                         const TesiSaddleBlock *block, double *S) {
+  return invert_blocks(ctx, l, 1, block, &S);
+}
+
+TesStatus tesi_saddle_local_invert_blocks(TesContext *ctx, const TesiSaddleLocal *l, int count,
+                                          const TesiSaddleBlock *block, double *S) {
+  double *of_block[8];
+  for (int b = 0; b < count; b++) {
+    of_block[b] = S;
+    S += (int64_t)block[b].size * block[b].size;
+  }
+  return invert_blocks(ctx, l, count, block, of_block);
 }
 
 TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, double *S) {
