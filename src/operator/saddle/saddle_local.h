@@ -13,7 +13,7 @@
 
 typedef struct TesiSaddleLocalAxis {
   int nodes, modes, n; /* n: modes of a cell */
-  double *Zc, *Zd; /* [nodes][nodes], [modes][modes]: eigenvectors in columns */
+  double *Zc, *Zd;     /* [nodes][nodes], [modes][modes]: eigenvectors in columns */
   double *lc, *ld;
   double *G;        /* [modes][nodes] */
   double *e;        /* [modes]: the constant 1 */
