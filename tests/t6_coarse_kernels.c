@@ -1,6 +1,6 @@
 /* Run: ctest -R t6_coarse_kernels. Fast diagonalization of boxes by kernels, in one block, plane by plane and entry by
- * entry, against that of the processor: odd sizes, given and free faces, 2D and 3D, both precisions, poisoned results;
- * emulator in three orders of threads, and GPU. */
+ * entry, and dense inverses of trees and of elasticity, against the direct solvers of the processor: odd sizes, given
+ * and free faces, 2D and 3D, both precisions, poisoned results; emulator in three orders of threads, and GPU. */
 #include <stdio.h>
 #include "device/emulator/fiber.h"
 #include "device_testing.h"
@@ -9,32 +9,50 @@
 typedef struct Place {
   int dim, cells[3], degree;
   uint8_t given[6];
+  TesMeshKind kind;
+  bool elastic; /* a component a direction */
 } Place;
 
 static const Place places[] = {
-    {2, {3, 4}, 2, {1, 1, 0, 1}},             /* one block */
-    {2, {40, 37}, 2, {1, 0, 1, 1}},           /* entries */
-    {3, {3, 2, 4}, 2, {1, 1, 1, 1, 1, 1}},    /* one block */
-    {3, {9, 8, 11}, 2, {1, 1, 0, 1, 0, 0}},   /* planes */
-    {3, {19, 20, 17}, 1, {0, 0, 0, 0, 0, 0}}, /* planes, singular */
-    {3, {6, 5, 7}, 3, {1, 1, 1, 1, 1, 0}},    /* planes */
-    {3, {80, 41, 1}, 1, {0, 1, 1, 0, 1, 0}},  /* entries: one plane */
+    {2, {3, 4}, 2, {1, 1, 0, 1}, TES_MESH_BOX, false},             /* one block */
+    {2, {40, 37}, 2, {1, 0, 1, 1}, TES_MESH_BOX, false},           /* entries */
+    {3, {3, 2, 4}, 2, {1, 1, 1, 1, 1, 1}, TES_MESH_BOX, false},    /* one block */
+    {3, {9, 8, 11}, 2, {1, 1, 0, 1, 0, 0}, TES_MESH_BOX, false},   /* planes */
+    {3, {19, 20, 17}, 1, {0, 0, 0, 0, 0, 0}, TES_MESH_BOX, false}, /* planes, singular */
+    {3, {6, 5, 7}, 3, {1, 1, 1, 1, 1, 0}, TES_MESH_BOX, false},    /* planes */
+    {3, {80, 41, 1}, 1, {0, 1, 1, 0, 1, 0}, TES_MESH_BOX, false},  /* entries: one plane */
+    {2, {5, 3}, 3, {1, 0, 1, 1}, TES_MESH_FOREST, false},
+    {3, {3, 2, 4}, 2, {1, 0, 0, 0, 1, 0}, TES_MESH_FOREST, false},
+    {3, {2, 3, 2}, 1, {0, 0, 0, 0, 0, 0}, TES_MESH_FOREST, false}, /* singular */
+    {2, {6, 5}, 2, {1, 0, 0, 0}, TES_MESH_BOX, true},
+    {3, {3, 2, 2}, 2, {1, 0, 1, 0, 0, 0}, TES_MESH_FOREST, true},
 };
 
 static TesOperator *make(TesContext *ctx, const Place *p) {
   TesMesh *mesh;
   TesSpace *space;
   TesOperator *op;
-  const TesTermDesc diffusion = {.term = TES_TERM_DIFFUSION};
+  uint8_t given[6]; /* all components of a boundary */
+  for (int i = 0; i < 6; i++)
+    given[i] = (uint8_t)(p->elastic && p->given[i] ? (1 << p->dim) - 1 : p->given[i]);
+  const TesTermDesc elastic[] = {{.term = TES_TERM_STRAIN}, {.term = TES_TERM_GRAD_DIV}},
+                    diffusion = {.term = TES_TERM_DIFFUSION};
   const TesMeshDesc desc = {.dim = p->dim,
                             .cells = {p->cells[0], p->cells[1], p->cells[2]},
                             .upper = {1, 1.5, 0.7},
-                            .kind = TES_MESH_BOX};
+                            .kind = p->kind};
   assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
-  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = p->degree, .given = p->given},
+  assert_ok(ctx, tes_space_create(ctx,
+                                  &(TesSpaceDesc){.mesh = mesh,
+                                                  .degree = p->degree,
+                                                  .components = p->elastic ? p->dim : 1,
+                                                  .given = given},
                                   &space));
-  assert_ok(ctx,
-            tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {1, &diffusion, 0}}, &op));
+  assert_ok(ctx, tes_operator_create(ctx,
+                                     &(TesOperatorDesc){.space = space,
+                                                        .form = p->elastic ? (TesForm){2, elastic, 0}
+                                                                           : (TesForm){1, &diffusion, 0}},
+                                     &op));
   tes_space_destroy(&space);
   tes_mesh_destroy(&mesh);
   return op;

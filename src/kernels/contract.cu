@@ -197,19 +197,26 @@ TESK_KERNEL(tesk_planes_lines, PLANE, 2, (double *)v, (const double *TESK_RESTRI
   }
 }
 
-/* x <- A b for a dense A [n][n] of all nodes, a row a block. Bytes: A once. */
-TESK_KERNEL(tesk_dense, THREADS, 1, (const double *)A, (const real *)b, (real *)x, (int)n) {
+/* x <- A b for a dense A [n][n] of the entries that are free, entry[n]; place[]: the number of an entry of x among
+ * them, -1: it is 0. A block an entry of x. Bytes: A once. */
+TESK_KERNEL(tesk_dense, THREADS, 1, (const real *)A, (const real *)b, (real *)x,
+            (const int *TESK_RESTRICT)entry, (const int *TESK_RESTRICT)place, (int)n) {
   TESK_SHARED(memory);
   double *sums = (double *)memory, sum = 0;
-  const int t = (int)threadIdx.x;
-  const double *row = A + (long long)blockIdx.x * n;
-  for (int j = t; j < n; j += THREADS) sum += row[j] * (double)b[j];
+  const int t = (int)threadIdx.x, at = place[blockIdx.x];
+  const real *row = A + (long long)(at < 0 ? 0 : at) * n;
+  for (int j = t; j < n && at >= 0; j += THREADS) sum += (double)row[j] * (double)b[entry[j]];
   sums[t] = sum;
   for (int half = THREADS / 2; half > 0; half /= 2) {
     __syncthreads();
     if (t < half) sums[t] += sums[t + half];
   }
   if (t == 0) x[blockIdx.x] = (real)sums[0];
+}
+
+/* column <- the entries of y that are free. */
+TESK_KERNEL(tesk_dense_take, THREADS, 1, (const double *)y, (const int *)entry, (double *)column, (int)n) {
+  FOR_EACH(i, n) column[i] = y[entry[i]];
 }
 
 /* ---- all of it by one block ---------------------------------------------------------------------------- */

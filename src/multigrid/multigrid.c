@@ -36,21 +36,22 @@ struct TesMultigrid {
   int recorded_count;
 };
 
-/* Levels that a direct solver spares: those below the finest one that is so small. Cells of the least levels of a bar
- * are long, where one smoother for all components does little. */
-static void drop_small(TesSpace **space, int *levels) {
-  enum { SMALL = 800 };
+/* Levels that a direct solver spares: those below the finest one of at most `small` entries. Cells of the least levels
+ * of a bar are long, where one smoother for all components does little. */
+static void drop_small(TesSpace **space, int *levels, int64_t small) {
   int drop = 0;
-  while (drop + 1 < *levels && space[drop + 1]->length <= SMALL) drop++;
+  while (drop + 1 < *levels && space[drop + 1]->length <= small) drop++;
   for (int l = 0; l < drop; l++) tes_space_destroy(&space[l]);
   for (int l = drop; l < *levels && drop; l++) space[l - drop] = space[l], space[l] = NULL;
   *levels -= drop;
 }
 
 static TesStatus create_spaces(TesMultigrid *mg, const TesMultigridDesc *desc) {
+  enum { SMALL = 800 };
   TesSpace *space[MAX_LEVELS] = {NULL};
   TesStatus status = tesi_multigrid_spaces(desc, space, &mg->levels);
-  if (tesi_is_elasticity(desc->op)) drop_small(space, &mg->levels);
+  if (tesi_is_elasticity(desc->op))
+    drop_small(space, &mg->levels, desc->coarse_dofs > SMALL ? desc->coarse_dofs : SMALL);
   for (int l = 0; l < mg->levels; l++) mg->level[l].space = space[l];
   return status;
 }
