@@ -134,7 +134,8 @@ TESK_DEVICE int half_of(int n, int *first) {
 }
 
 /* v <- (S1' (x) S0') of the unknowns of b in a plane of z; grid: planes, 2 halves of their columns. Shared: two
- * planes, and the tables where they are staged. Flops a number: 2 (n0 + n1); bytes: b twice, v once, tables from the caches. */
+ * planes, and the tables where they are staged. Flops a number: 2 (n0 + n1); bytes: b twice, v once, tables from the
+ * caches. */
 TESK_KERNEL(tesk_planes_forward, PLANE, 2, (const real *)b, (double *)v, (const double *TESK_RESTRICT)S0,
             (const double *TESK_RESTRICT)S1, (int)staged, (TeskBox)box) {
   TESK_SHARED(memory);
