@@ -1,5 +1,6 @@
-/* b_i += int (u . grad u) . v_i by so many points that nothing aliases, Q = 3k/2 + 2 a direction, in float64; formulas:
- * operator/mixed/mixed.h. On cells of any mesh, with hanging nodes. rates[block] <- the largest velocity along an axis
+/* b_i += int (u . grad u) . v_i by so many points that nothing aliases, Q = 3k/2 + 2 a direction, on affine cells
+ * 3k/2 + 1, in float64; formulas: operator/mixed/mixed.h. On cells of any mesh, with hanging nodes. rates[block] <- the
+ * largest velocity along an axis
  * of the reference cell [0, 1], cells a unit of time; or, `reach`, that times the square of the cell's length along it,
  * in of_cell[cell] (NULL: not wanted) that of the cell, and b stays.
  *

@@ -288,6 +288,13 @@ done:
   return status;
 }
 
+/* Points of convection a direction. On affine cells the integrand is a polynomial of 3k a direction. */
+static int points_over(const TesiMixed *m) {
+  const int k = m->velocity->degree;
+  const bool affine = m->v->box || m->v->geometry->kind == TES_GEOMETRY_AFFINE;
+  return 3 * k / 2 + (affine ? 1 : 2);
+}
+
 TesStatus tesi_mixed_create(const TesSpace *velocity, const TesSpace *pressure, TesiMixed **mixed) {
   TesContext *ctx = velocity->context;
   TesStatus status = TES_OK;
@@ -301,7 +308,7 @@ TesStatus tesi_mixed_create(const TesSpace *velocity, const TesSpace *pressure, 
   m->pressure = tesi_space_retain(pressure);
   TES_TRY(tesi_batches_create(m->velocity, k + 1, &m->v));
   TES_TRY(tesi_batches_create(m->pressure, k + 1, &m->p));
-  TES_TRY(tesi_batches_create(m->velocity, 3 * k / 2 + 2, &m->over));
+  TES_TRY(tesi_batches_create(m->velocity, points_over(m), &m->over));
   /* element iso, of degree 1, has kernels of its own and takes no pass: batches alone */
   TES_TRY(tesi_has_kernels(ctx) && k > 1 ? tesi_mixed_device_create(m) : create_loops(m));
   *mixed = m;

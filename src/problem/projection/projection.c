@@ -217,7 +217,7 @@ static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSo
   if (given) TES_TRY(tes_operator_lift(pr->poisson->op, pr->pn, pr->pz));
   TES_TRY(tesi_projection_potential(p, time, factor, pr->pz, pr->ps, result));
   if (given) TES_TRY(tes_vector_axpy(1, pr->pn, pr->ps));
-  TES_TRY(tesi_projection_project(p, pr->pb, pr->pn));
+  TES_TRY(tesi_projection_spread(p, time, factor, pr->pb, pr->pn));
   TES_TRY(tesi_vector_combine(3, (double[]){-pr->nu, 1, 1 / factor},
                               (const TesVector *const[]){pr->pn, &pr->p, pr->ps}, pr->pn));
   if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, pr->pn));
@@ -291,7 +291,7 @@ static TesStatus start(TesProblem *p, double time, double dt, TesSolveResult *re
     TES_TRY(commit(pr, &f, false));
   }
   TES_TRY(tes_vector_fill(pr->phi[1], 0));
-  pr->guesses = 0;
+  pr->guess.count = pr->spread.count = 0;
   pr->step[0] = whole.dt, pr->known = 1;
 done:
   return status;
