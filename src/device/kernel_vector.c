@@ -17,11 +17,14 @@ typedef enum Operation {
   SUM,
   MAXIMUM,
   LARGEST,
+  COMBINE_PAIR,
+  DIFFERENCE,
   OPERATIONS
 } Operation;
 static const char *const names[OPERATIONS] = {
-    "tesk_fill",    "tesk_copy", "tesk_axpy", "tesk_xpay", "tesk_multiply_add", "tesk_multiply",
-    "tesk_combine", "tesk_step", "tesk_dot",  "tesk_sum",  "tesk_maximum",      "tesk_largest"};
+    "tesk_fill",     "tesk_copy",    "tesk_axpy",         "tesk_xpay",      "tesk_multiply_add",
+    "tesk_multiply", "tesk_combine", "tesk_step",         "tesk_dot",       "tesk_sum",
+    "tesk_maximum",  "tesk_largest", "tesk_combine_pair", "tesk_difference"};
 
 static TesStatus get(TesContext *ctx, TesPrecision px, TesPrecision py, Operation operation,
                      TesiKernel **kernel) {
@@ -102,15 +105,31 @@ TesStatus tesi_kernel_combine(TesContext *ctx, int64_t n, int count, const doubl
   return run(ctx, TES_DOUBLE, TES_DOUBLE, COMBINE, n, arguments);
 }
 
+TesStatus tesi_kernel_combine_pair(TesContext *ctx, int64_t n, int count, const double *a, const double *b,
+                                   const void *const *x, void *y, void *z) {
+  long long entries = n;
+  double factor[2 * TESI_PAIRED] = {0};
+  const void *from[TESI_PAIRED] = {NULL};
+  void *arguments[3 + 3 * TESI_PAIRED] = {&entries, &y, &z};
+  for (int i = 0; i < TESI_PAIRED; i++) {
+    if (i < count) factor[2 * i] = a[i], factor[2 * i + 1] = b[i], from[i] = x[i];
+    arguments[3 + 3 * i] = &from[i];
+    arguments[4 + 3 * i] = &factor[2 * i];
+    arguments[5 + 3 * i] = &factor[2 * i + 1];
+  }
+  return run(ctx, TES_DOUBLE, TES_DOUBLE, COMBINE_PAIR, n, arguments);
+}
+
 TesStatus tesi_kernel_reserve(TesContext *ctx) {
   TesiKernelState *state = tesi_context_device_state(ctx);
   if (state->partial) return TES_OK;
   return tesi_context_device(ctx)->allocate(ctx, (BLOCKS + 1) * sizeof(double), &state->partial);
 }
 
-/* first: one value a block into `partial`; second: one block reduces these into partial[BLOCKS]. */
+/* first: one value a block into `partial`; second: one block reduces these into partial[BLOCKS]. r: NULL, or what
+ * first writes besides. */
 static TesStatus reduce(TesContext *ctx, TesPrecision precision, Operation first, Operation second, int64_t n,
-                        const void *x, const void *y, double *result) {
+                        const void *x, const void *y, void *r, double *result) {
   TesStatus status = TES_OK;
   TesiKernelState *state = tesi_context_device_state(ctx);
   const TesiDevice *device = tesi_context_device(ctx);
@@ -121,7 +140,8 @@ static TesStatus reduce(TesContext *ctx, TesPrecision precision, Operation first
   double *partial = state->partial, *sum = partial + BLOCKS;
   const int64_t wanted = (n + THREADS - 1) / THREADS;
   int blocks = wanted < 1 ? 1 : wanted < BLOCKS ? (int)wanted : BLOCKS;
-  void *arguments[] = {&count, &x, &y, &partial}, *final_arguments[] = {&blocks, &partial, &sum};
+  void *plain[] = {&count, &x, &y, &partial}, *writing[] = {&count, &x, &y, &r, &partial},
+       *final_arguments[] = {&blocks, &partial, &sum}, **arguments = r ? writing : plain;
   TES_TRY(get(ctx, precision, precision, first, &kernel));
   TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){(unsigned)blocks, 1, 1}, THREADS, shared, arguments));
   TES_TRY(get(ctx, precision, precision, second, &kernel));
@@ -133,12 +153,17 @@ done:
 
 TesStatus tesi_kernel_dot(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
                           double *result) {
-  return reduce(ctx, precision, DOT, SUM, n, x, y, result);
+  return reduce(ctx, precision, DOT, SUM, n, x, y, NULL, result);
 }
 
 TesStatus tesi_kernel_maximum(TesContext *ctx, TesPrecision precision, int64_t n, const void *x,
                               double *result) {
-  return reduce(ctx, precision, MAXIMUM, LARGEST, n, x, x, result);
+  return reduce(ctx, precision, MAXIMUM, LARGEST, n, x, x, NULL, result);
+}
+
+TesStatus tesi_kernel_difference(TesContext *ctx, int64_t n, const void *x, const void *y, void *r,
+                                 double *square) {
+  return reduce(ctx, TES_DOUBLE, DIFFERENCE, SUM, n, x, y, r, square);
 }
 
 TesStatus tesi_kernel_multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,

@@ -163,7 +163,7 @@ static void take_state(TesProblem *p, const TesCheckpointContents *found) {
   it->crossed = found->states > F_CROSSED ? s[F_CROSSED] : 0;
   for (int i = 0; i < TESI_AXES && found->states > F_FORCE; i++) pr->drive.force[i] = s[F_FORCE + i];
   pr->is_carried = pr->is_balanced = false;
-  pr->last_sigma = NAN;
+  pr->last_sigma = pr->most = NAN;
   it->dt = s[F_DT], it->largest = s[F_LARGEST], it->before = s[F_BEFORE];
   it->time = found->time, it->step = (int)found->step;
 }

@@ -98,8 +98,11 @@ TESK_KERNEL(tesk_convection, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (rea
             (int)reach, (real *)of_cell, (TeskMixed)a) {
   TESK_SHARED(memory);
   real *const at = memory, *const along = at + CELLS * DIM * SIZE, *const sums = along + CELLS * DIM * SIZE;
+  const int hangs = any_hanging(&a, a.velocity_mask);
+  int node[NODES_EACH];
   real most = 0;
-  read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, u, sums);
+  find_nodes(&a, a.velocity, N, node);
+  read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, hangs, DIM, u, sums);
   velocities_to_points(CELLS * DIM, sums, at);
   FOR_ITEMS(id, CELLS * POINTS) {
     const int slot = id / POINTS, p = id % POINTS, place = slot * DIM * SIZE + line_start(0, p / Q) + p % Q;
@@ -126,5 +129,5 @@ TESK_KERNEL(tesk_convection, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (rea
     __syncthreads();
   }
   velocities_from_points(CELLS * DIM, sums, at);
-  add_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, at, b);
+  add_cells(&a, node, a.velocity_mask, a.velocity_halves, N, hangs, DIM, at, b);
 }

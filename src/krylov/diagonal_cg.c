@@ -148,7 +148,6 @@ static TesStatus on_device(const TesiJacobi *j, double norm, double target, int 
   const void *inverse = j->inverse->data;
   if (!(norm > target)) return isfinite(norm) ? tes_vector_fill(d, 0) : TES_NAN;
   expect(ctx, j, r, d);
-  TES_TRY(tes_vector_fill(d, 0));
   TES_TRY(launch(ctx, own, START, (void *[]){&n, &r->data, &inverse, &partial}));
   TES_TRY(launch(ctx, own, BEGIN, (void *[]){&parts, &partial, &target, &most, &scalars}));
   if (tesi_recorded_can_loop(ctx)) {

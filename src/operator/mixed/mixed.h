@@ -42,6 +42,8 @@ void tesi_mixed_destroy(TesiMixed **mixed);
 /* u: components behind each other. b is written over. The same bits for any number of threads. */
 TesStatus tesi_mixed_divergence(TesiMixed *mixed, const TesVector *u, TesVector *b);
 TesStatus tesi_mixed_gradient(TesiMixed *mixed, const TesVector *p, TesVector *b);
+/* The same, added to b. */
+TesStatus tesi_mixed_add_gradient(TesiMixed *mixed, const TesVector *p, TesVector *b);
 /* rate <- the largest |B_e| at a point, on cells [0, 1]: cells a unit of time. */
 TesStatus tesi_mixed_convection(TesiMixed *mixed, const TesVector *u, TesVector *b, double *rate);
 

@@ -121,7 +121,9 @@ typedef struct TesiProjection {
   TesiPast spread;    /* of P div u; where runs are to be the same bit for bit after restarts there is none */
   int guesses_kept;   /* of either, at most */
   double largest;     /* rate so far */
+  double most;        /* velocity; NaN: not known */
   TesVector *load;    /* F where it is the same at all times; NULL: not, or not known */
+  bool loadless;      /* which is 0 */
   bool timed, warned, warned_of_cells;
   struct TesiLoadPlan *plan[TESI_AXES]; /* of forces that change in time, with kernels */
   void *clock;                          /* of the plans; NULL: none were asked for */

@@ -246,7 +246,7 @@ done:
 static TesStatus create_refined(TesProblem *p, TesiProjection *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  pr->last_sigma = NAN;
+  pr->last_sigma = pr->most = NAN;
   TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &pr->last));
   if (pr->poisson->cycle != TES_SINGLE) goto done;
   if (!pr->grad_div.gamma) TES_TRY(tesi_refined_create(ctx, pr->full->length, &pr->refined));

@@ -65,15 +65,15 @@ done:
   return status;
 }
 
-/* r <- b - (sigma M + nu K) x at the unknowns; its norm. */
+/* r <- b - (sigma M + nu K) x at the unknowns, 0 where values are given, as b is; its norm. */
 static TesStatus find_residual(TesiProjection *pr, const TesVector *b, const TesVector *x, TesVector *r,
                                double *norm) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
-  TES_TRY(tes_operator_residual(pr->whole, b, x, r));
-  TES_TRY(tesi_grad_div_add(pr, -1, true, x, r));
-  TES_TRY(tesi_walls_put(&pr->walls, false, r));
-  TES_TRY(tes_vector_norm(r, norm));
+  TES_TRY(tes_operator_apply(pr->whole, x, pr->q));
+  TES_TRY(tesi_grad_div_add(pr, 1, true, x, pr->q));
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->q));
+  TES_TRY(tesi_vector_difference(b, pr->q, r, norm));
 done:
   return status;
 }
@@ -107,9 +107,7 @@ static TesStatus find_reference(TesiProjection *pr, const TesVector *b, const Te
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   if (pr->is_last) {
-    TES_TRY(tesi_vector_combine(2, (double[]){1, -1}, (const TesVector *const[]){b, pr->last}, pr->r));
-    TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
-    TES_TRY(tes_vector_norm(pr->r, reference));
+    TES_TRY(tesi_vector_difference(b, pr->last, pr->r, reference));
   } else {
     TES_TRY(tes_vector_copy(old, 1, pr->d));
     TES_TRY(tesi_walls_put(&pr->walls, true, pr->d));
@@ -210,8 +208,7 @@ TesStatus tesi_projection_potential(TesProblem *p, double time, double factor, T
   if (load > 0 && norm > 1e-15 * load) {
     tesi_solver_set_tolerance(pr->poisson->solver,
                               fmin(fmax(p->tolerance * load / norm, 1e-14), 1. / ONE_CYCLE));
-    TES_TRY(tes_vector_fill(pr->pd, 0));
-    TES_TRY(tes_solver_solve(pr->poisson->solver, pr->pr, pr->pd, &one));
+    TES_TRY(tesi_solver_solve_from_zero(pr->poisson->solver, pr->pr, pr->pd, &one));
     TES_TRY(tes_vector_axpy(1, pr->pd, phi));
   }
   TES_TRY(keep(&pr->guess, pr->guesses_kept, time, factor, phi));
