@@ -187,8 +187,9 @@ TesStatus tesi_projection_potential(TesProblem *problem, double time, double sca
                                     TesVector *phi, TesSolveResult *result);
 /* b <- b of mean zero where the pressure is undetermined. */
 TesStatus tesi_projection_balance(TesiProjection *projection, TesVector *b);
-/* x <- M^-1 b for pressures; guess: from x. b is lost. */
-TesStatus tesi_projection_project(TesProblem *problem, TesVector *b, bool guess, TesVector *x);
+/* x <- about M^-1 b for pressures, |b - M x| <= tolerance |b|; guess: from x. b is lost. */
+TesStatus tesi_projection_project(TesProblem *problem, TesVector *b, double tolerance, bool guess,
+                                  TesVector *x);
 /* The same at a time for a step dt / a0, from the guess that the solutions before extrapolate to. */
 TesStatus tesi_projection_spread(TesProblem *problem, double time, double factor, TesVector *b, TesVector *x);
 /* v <- v without its mean. */

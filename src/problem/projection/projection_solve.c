@@ -120,7 +120,7 @@ done:
 /* The tolerance is of the residual of the old solution with the new values; a share of the pressure's, in whose
  * right-hand side and guesses what is left is noise. */
 TesStatus tesi_projection_velocity(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x) {
-  const double share = 0.01;
+  const double share = 1e-3;
   TesiProjection *pr = tesi_projection_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -249,7 +249,7 @@ done:
   return status;
 }
 
-TesStatus tesi_projection_project(TesProblem *p, TesVector *b, bool guess, TesVector *x) {
+TesStatus tesi_projection_project(TesProblem *p, TesVector *b, double tolerance, bool guess, TesVector *x) {
   TesiProjection *pr = tesi_projection_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -257,7 +257,7 @@ TesStatus tesi_projection_project(TesProblem *p, TesVector *b, bool guess, TesVe
   double of_b, norm;
   TES_TRY(ready_to_project(pr));
   TES_TRY(tes_vector_norm(b, &of_b));
-  const double target = fmin(1e-4, 0.1 * p->tolerance) * of_b;
+  const double target = tolerance * of_b;
   const TesiJacobi cg = {.op = pr->pressure_mass,
                          .inverse = pr->pressure_inverse,
                          .z = pr->pz,
@@ -283,7 +283,7 @@ TesStatus tesi_projection_spread(TesProblem *p, double time, double factor, TesV
   TesStatus status = TES_OK;
   const bool guess = pr->spread.count > 0;
   if (guess) TES_TRY(extrapolate(&pr->spread, time, factor, x));
-  TES_TRY(tesi_projection_project(p, b, guess, x));
+  TES_TRY(tesi_projection_project(p, b, fmin(1e-3, p->tolerance), guess, x));
   if (pr->spread.value[0]) TES_TRY(keep(&pr->spread, pr->guesses_kept, time, factor, x));
 done:
   return status;
