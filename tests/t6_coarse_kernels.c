@@ -1,6 +1,7 @@
 /* Run: ctest -R t6_coarse_kernels. Fast diagonalization of boxes by kernels, in one block, plane by plane and entry by
  * entry, and dense inverses of trees and of elasticity, against the direct solvers of the processor: odd sizes, given
- * and free faces, 2D and 3D, both precisions, poisoned results; emulator in three orders of threads, and GPU. */
+ * and free faces, 2D and 3D, both precisions, poisoned results; emulator in three orders of threads, and GPU. Then
+ * levels of many trees, which conjugate gradients take: what is left of the residual, given and singular. */
 #include <stdio.h>
 #include "device/emulator/fiber.h"
 #include "device_testing.h"
@@ -117,7 +118,68 @@ static void kernels_solve_as_the_processor_does(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* Of many trees: more unknowns than are inverted. */
+static TesOperator *make_trees(TesContext *ctx, bool given) {
+  static const uint8_t none[6] = {0}, some[6] = {1, 1, 0, 1, 0, 0};
+  TesMesh *mesh;
+  TesSpace *space;
+  TesOperator *op;
+  const TesTermDesc diffusion = {.term = TES_TERM_DIFFUSION};
+  const TesMeshDesc desc = {.kind = TES_MESH_FOREST,
+                            .domain = TES_DOMAIN_BOX,
+                            .dim = 2,
+                            .cells = {51, 47, 1},
+                            .upper = {1, 1.5, 1}};
+  assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
+  assert_ok(ctx, tes_space_create(
+                     ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 1, .given = given ? some : none}, &space));
+  assert_ok(ctx,
+            tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {1, &diffusion, 0}}, &op));
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
+  return op;
+}
+
+static void check_trees(TesContext *ctx, bool given, TesPrecision precision) {
+  TesOperator *op = make_trees(ctx, given);
+  TesiCoarse *coarse;
+  const int64_t n = tes_operator_info(op).length;
+  TesVector *random = test_vector(ctx, n, TES_DOUBLE, 3), *b = test_vector(ctx, n, TES_DOUBLE, 0),
+            *x = test_vector(ctx, n, TES_DOUBLE, 0), *r = test_vector(ctx, n, TES_DOUBLE, 0),
+            *c = test_vector(ctx, n, precision, 0), *y = test_vector(ctx, n, precision, 0);
+  double norm, left;
+  assert_true(n > 2048);
+  assert_ok(ctx, tes_operator_apply(op, random, b)); /* of mean zero where nothing is given */
+  assert_ok(ctx, tes_vector_copy(b, 1, c));
+  assert_ok(ctx, tes_vector_fill(y, NAN));
+  assert_ok(ctx, tesi_coarse_create(op, precision, TES_COARSE_AUTO, &coarse));
+  assert_string_equal(tesi_coarse_describe(coarse), "conjugate gradients with the diagonal");
+  for (int i = 0; i < 2; i++) assert_ok(ctx, tesi_coarse_solve(coarse, c, y));
+  assert_ok(ctx, tes_vector_copy(y, 1, x));
+  assert_ok(ctx, tes_operator_residual(op, b, x, r));
+  assert_ok(ctx, tes_vector_norm(b, &norm));
+  assert_ok(ctx, tes_vector_norm(r, &left));
+  if (!(left <= 1.1e-4 * norm)) fail_msg("given %d: %g of the residual is left", given, left / norm);
+  TesVector *all[] = {random, b, x, r, c, y};
+  for (int i = 0; i < 6; i++) tes_vector_destroy(&all[i]);
+  tesi_coarse_destroy(&coarse);
+  tes_operator_destroy(&op);
+}
+
+static void many_trees_are_iterated_on(void **state) {
+  static const char *const devices[] = {"emulator", "cuda"};
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    TesContext *ctx = test_device(devices[i]);
+    for (int given = 0; ctx && given < 2; given++)
+      for (int precision = 0; precision < 2; precision++)
+        check_trees(ctx, given, precision ? TES_SINGLE : TES_DOUBLE);
+    tes_context_destroy(&ctx);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_solve_as_the_processor_does)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_solve_as_the_processor_does),
+                                     cmocka_unit_test(many_trees_are_iterated_on)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,9 +49,9 @@ TESK_KERNEL(tesk_jacobi_start, THREADS, 1, (long long)n, (const real *TESK_RESTR
   leave_parts(square, rz, partial, (double *)memory);
 }
 
-/* One block, as finish. */
-TESK_KERNEL(tesk_jacobi_begin, THREADS, 1, (int)parts, (const double *)partial, (double)target, (int)most,
-            (TeskJacobi *)s) {
+/* One block, as finish. share: the target is one of |r|. */
+TESK_KERNEL(tesk_jacobi_begin, THREADS, 1, (int)parts, (const double *)partial, (double)target, (int)share,
+            (int)most, (TeskJacobi *)s) {
   TESK_SHARED(memory);
   const double square = add_parts(partial, parts, (double *)memory),
                rz = add_parts(partial + TESK_PARTS, parts, (double *)memory);
@@ -59,7 +59,7 @@ TESK_KERNEL(tesk_jacobi_begin, THREADS, 1, (int)parts, (const double *)partial, 
   s->old = 0;
   s->rz = rz;
   s->norm = sqrt(square);
-  s->target = target;
+  s->target = share ? target * s->norm : target;
   s->done = 0;
   s->most = most;
   s->go_on = most > 0;
