@@ -59,7 +59,8 @@ static void list(const TesiProjection *pr, const TesVector *vector[FIELDS]) {
                                         pr->phi[0],
                                         pr->phi[1]};
   for (int i = 0; i < 7; i++) vector[i] = all[i];
-  for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) vector[7 + i] = i < pr->guess.count ? pr->guess.value[i] : NULL;
+  for (int i = 0; i < TESI_PROJECTION_GUESSES; i++)
+    vector[7 + i] = i < pr->guess.count ? pr->guess.value[i] : NULL;
   for (int i = 0; i < 2 && pr->average.time > 0; i++) {
     vector[MEANS + i] = pr->average.velocity[i];
     vector[MEANS + 2 + i] = pr->average.pressure[i];

@@ -45,7 +45,8 @@ static TesStatus move_vectors(const Move *m) {
   if (from->known > 0) TES_TRY(move_velocity(m, from->old[0], to->old[0]));
   if (from->known > 1) TES_TRY(tes_space_carry(from->full, from->old[1], to->full, to->old[1]));
   for (int i = 0; i < 2; i++) TES_TRY(carry_pressure(m, from->phi[i], to->phi[i]));
-  for (int i = 0; i < from->guess.count; i++) TES_TRY(carry_pressure(m, from->guess.value[i], to->guess.value[i]));
+  for (int i = 0; i < from->guess.count; i++)
+    TES_TRY(carry_pressure(m, from->guess.value[i], to->guess.value[i]));
   for (int i = 0; i < 2 && from->average.velocity[i]; i++) {
     TES_TRY(move_velocity(m, from->average.velocity[i], to->average.velocity[i]));
     TES_TRY(move_pressure(m, from->average.pressure[i], to->average.pressure[i]));

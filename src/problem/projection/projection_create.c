@@ -4,7 +4,7 @@
 #include "device/kernel.h"
 #include "functional/functional.h"
 #include "functional/load_plan.h"
-#include "krylov/diagonal_cg.h"
+#include "operator/diagonal_cg.h"
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
 

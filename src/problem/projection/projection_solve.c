@@ -1,6 +1,6 @@
 /* The solves of a step: see projection.h. */
 #include <math.h>
-#include "krylov/diagonal_cg.h"
+#include "operator/diagonal_cg.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
 #include "problem/projection/projection.h"

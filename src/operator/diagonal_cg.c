@@ -1,4 +1,4 @@
-#include "krylov/diagonal_cg.h"
+#include "operator/diagonal_cg.h"
 #include <math.h>
 #include <string.h>
 #include "device/recorded.h"
