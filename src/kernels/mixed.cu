@@ -9,7 +9,7 @@
  * weights of the points stand in the table that carries pressures. tesk_grad_div is both ways through div u times
  * gamma w / |J| at the points. Additions are atomic; where cells come colour by colour (order) they have no rival.
  * Shared: 2 DIM arrays of SIZE a cell: 7 KiB for k = 4 in 3D, 34 KiB for k = 8. Registers: two lines of Q numbers; on
- * sm_90 40 for k = 2, 80 for k = 4, 96 for k = 6 in 3D.
+ * sm_90 at most 52 for k = 2, 80 for k = 4, 72 for k = 6 in 3D.
  * Flops a cell, C diagonal, n = k + 1: 2 n times (DIM + 2) n^DIM each way for values, DIM n^DIM for slopes; in 3D about
  * 20 n^4 or 300 an unknown of a pressure for k = 4; tesk_grad_div 36 n^4 + 3 n^3.
  * Bytes a cell: nodes of both once, written by atomics; 4 a node for the indices; C once a cell, or DIM^2 numbers a
