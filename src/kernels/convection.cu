@@ -10,8 +10,8 @@
  * with the weights in the table. Tables are operands in the constant bank. Additions are atomic, or (order) without a
  * rival.
  * Shared: 3 DIM arrays of SIZE a cell: 24 KiB for k = 4 in 3D on affine cells, else 41; 78 and 96 KiB for k = 6.
- * Registers: two lines of Q numbers; on sm_90 47, 70 and 94 for k = 2, 4 and 6 on affine cells, else 50, 66, and 80 with
- * 8 bytes of spills.
+ * Registers: two lines of Q numbers; on sm_90 47, 70 and 94 for k = 2, 4 and 6 on affine cells, else 50, 66, and 80
+ * with 8 bytes of spills.
  * Flops a cell in 3D, n = k + 1: 12 (n^3 Q + n^2 Q^2 + n Q^3) for values there and back, 18 Q^4 for slopes,
  * 6 Q^3: 9.1e4 for k = 4 on affine cells, 470 an unknown.
  * Bytes a cell: nodes of DIM components once, written by atomics, 4 a node for the index, C once, or DIM^2 + 1 numbers
