@@ -173,7 +173,8 @@ static bool parse_steps(const char *option, int *steps) {
 }
 
 /* In the order of BenchDrawn. */
-static const char *const drawn[] = {"time", "errors", "operator", "iterations", "memory", "registers", NULL};
+static const char *const drawn[] = {"time",   "errors",    "operator", "iterations",
+                                    "memory", "registers", "roofline", NULL};
 
 /* The options of stokes, of applications and of the papers' tables and figures. */
 static bool parse_stokes(int option, BenchOptions *o) {
@@ -378,7 +379,9 @@ static int check_patch_options(const Bench *bench, const BenchOptions *o, uint64
 
 /* What --plot draws, and of which tables. */
 static int check_figure(const char *bench, const BenchOptions *o, uint64_t given) {
-  const char *has = !strcmp(bench, "stokes")         ? "time errors operator iterations"
+  const bool stokes = !strcmp(bench, "stokes");
+  const char *has = stokes && o->variant             ? "time operator roofline"
+                    : stokes                         ? "time errors operator iterations"
                     : !strcmp(bench, "applications") ? "time memory"
                     : o->variant                     ? "time registers"
                                                      : "time";
@@ -388,8 +391,10 @@ static int check_figure(const char *bench, const BenchOptions *o, uint64_t given
     return cli_usage_error("--seconds 0 measures nothing: it is for --with FILE --plot FILE.svg");
   if (was_given(given, DRAW) && !bench_has_name(has, drawn[o->drawn]))
     return cli_usage_error("bench %s%s: --draw %s, expected one of: %s", bench,
-                           !strcmp(bench, "bp") && !o->variant ? " without --variant" : "", drawn[o->drawn],
-                           has);
+                           stokes && o->variant                  ? " --variant"
+                           : !strcmp(bench, "bp") && !o->variant ? " without --variant"
+                                                                 : "",
+                           drawn[o->drawn], has);
   return 0;
 }
 
