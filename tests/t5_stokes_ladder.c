@@ -205,8 +205,6 @@ static void conflicts_are_counted(void **state) {
                        TES_OK);
       assert_int_equal(schur_free.excess, 0);
       assert_int_equal(schur.excess > 0, degree == 3 || (degree == 4 && precision == TES_DOUBLE));
-      print_message("RT_%d: schur %lld of %lld, free %lld\n", degree, schur.excess, schur.wavefronts,
-                    schur_free.wavefronts);
     }
 }
 

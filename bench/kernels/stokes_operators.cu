@@ -5,8 +5,8 @@
  *   V = Mc u of the cell, of the next in a and of the next in b       U = Lc u - D' p + alpha V       p -= D u
  *   U += Ld V in a and b, to the modes of the cell and to those of the next one
  * Lc, Mc, D of the cell, Ld of the cell and the face above it, walls included; nu stands in them. With n = k + 1 a cell
- * takes 3 (10 n^2 (n + 1) 2 n + ..) multiply-adds (bench_stokes_operator_cost has them); it reads 9 n^2 (n + 1) + n^3
- * numbers and adds as many, but those at walls.
+ * takes 3 (n^2 (n + 1) (13 n + 4) + n^3 (n + 1)) multiply-adds (bench_stokes_operator_work); it reads 9 n^2 (n + 1) +
+ * n^3 numbers and adds as many, but those at walls.
  *
  * FORM
  *   0 padded         (n + 1)^3 numbers a component, matrices with rows and columns of zeros in constant memory
@@ -15,9 +15,11 @@
  *     of these, a thread has a column of results (x, y, .), TEAM threads a cell
  *   3 conflict_free  a thread has a whole line, matrices are read by all threads alike, and CELLS cells stand side by
  *                    side between the axis of odd extent and the others: lanes meet different banks in all directions
- * Macros: real, N (= n), CELLS (a block), TEAM, THREADS (CELLS TEAM, or at most 256 of whole warps in FORM 3), FORM, NOTES. Table: tesk_matrices, [direction][BLOCKS][P][P]. NOTES, in
- * the emulator alone: as many places of shared memory a thread writes down (patch_conflicts.c). Shared memory: 6 and 1
- * (FORM 3: 4 and 1) arrays of a component or the pressure a cell, and the matrices from FORM 2 on. */
+ * Macros: real, N (= n), CELLS (a block), TEAM, THREADS (CELLS TEAM; FORM 3: 256 at most), FORM, NOTES. Table:
+ * tesk_matrices, [direction][BLOCKS][P][P]. NOTES, in the emulator alone: as many places of shared memory a thread
+ * writes down (patch_conflicts.c). Shared memory: 6 arrays of a component and one of the pressure a cell (FORM 3: 4 and
+ * one), and the matrices from FORM 2 on. Registers on sm_90 in float64 for RT_4: padded 250, basic 236, shared 191,
+ * conflict_free 242, no spills. */
 #include "kernel.h"
 #include "tables.h"
 

@@ -49,8 +49,8 @@ typedef enum BenchStokesLocal {
   BENCH_STOKES_LOCALS
 } BenchStokesLocal;
 
-/* Vertex patches in colours, residuals of the whole mesh before each. accuracy and steps: of conjugate gradients; 0: the
- * paper's, 1e-3 and 15. op: 3D, equal cells, normal velocities known at all faces, degree at most 4.
+/* Vertex patches in colours, residuals of the whole mesh before each. accuracy and steps: of conjugate gradients;
+ * 0: the paper's, 1e-3 and 15. op: 3D, equal cells, normal velocities known at all faces, degree at most 4.
  * Errors: TES_MISSING where it does not exist, TES_OUT_OF_MEMORY. */
 TesStatus bench_stokes_local_create(TesContext *ctx, const TesOperator *op, BenchStokesLocal local,
                                     double accuracy, int steps, TesSmoother **smoother);

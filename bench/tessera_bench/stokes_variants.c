@@ -197,7 +197,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, const TesSpace 
       [STOKES_OPERATOR_TFLOPS] = {NAN, NULL},
       [STOKES_ROOF] = {NAN, NULL},
       [STOKES_CONFLICTS] = {conflicts_of(ctx, v, degree, precision), NULL},
-      [STOKES_MEMORY] = {memory / 1048576, NULL},
+      [STOKES_MEMORY] = {tesi_has_kernels(ctx) ? NAN : memory / 1048576, NULL},
       [STOKES_DIFFERENCE] = {difference, NULL},
       [STOKES_PAPER_TFLOPS] = {NAN, NULL},
       [STOKES_PAPER_GDOFS] = {NAN, NULL},

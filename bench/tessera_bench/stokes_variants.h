@@ -4,8 +4,9 @@
 
 #include "bench.h"
 
-/* ps: of the whole sweep or operator; local: of the local solves of a colour alone. Flops and bytes: of what the kernels
- * of the ladder do (of an operator all, of a sweep its local solves), of programs the model of TesCost. */
+/* ps: of the whole sweep or operator; local: of the local solves of a colour alone, of `exact` with their residuals.
+ * Flops and bytes: of what the kernels of the ladder do (of a sweep its local solves, with as many steps of conjugate
+ * gradients as there may be), of programs those of TesCost. mib: of the processor. */
 enum {
   STOKES_DIM,
   STOKES_DEGREE,
