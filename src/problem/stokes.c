@@ -190,7 +190,7 @@ static void warn_of_full_multigrid(const TesProblem *p) {
   const TesBoundary *boundary = p->numbered.boundary;
   double value;
   bool moves = false;
-  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
     for (int c = 0; c < p->space->dim && boundary[i].condition == TES_DIRICHLET; c++) {
       const TesFunction *g = boundary[i].g[c];
       moves = moves || (g && !(tes_function_constant(g, &value) && value == 0));
