@@ -306,6 +306,12 @@ TesStatus bench_stokes_variants(TesContext *ctx, const BenchOptions *options, Be
         if (o->single_precision) TES_TRY(measure_space(ctx, o, space, TES_SINGLE, &result->table));
         tes_space_destroy(&space);
       }
+  if (!result->table.rows && !tesi_context_interrupted(ctx))
+    TES_FAIL(TES_MISSING,
+             "--variant %s: unfused is of the processor; operators, tables and cg_free are kernels, in 3D, "
+             "of degree "
+             "%d at most: --device cuda or emulator",
+             o->variant, BENCH_STOKES_MOST);
 done:
   tes_space_destroy(&space);
   return status;
