@@ -147,6 +147,35 @@ static void check_combinations(TesContext *ctx) {
     }
 }
 
+/* Two sums of 1 to 3 vectors at once, and differences with their norms. */
+static void check_pairs(TesContext *ctx) {
+  static double x[TESI_PAIRED][N], y[N], z[N];
+  static const double a[TESI_PAIRED] = {0.5, -2, 0.25}, b[TESI_PAIRED] = {3, 1, -0.125};
+  TesVector *v[TESI_PAIRED], *to[2];
+  uint64_t seed = 5;
+  double norm, square = 0;
+  for (int i = 0; i < TESI_PAIRED; i++) v[i] = random_vector(ctx, TES_DOUBLE, x[i], &seed);
+  for (int i = 0; i < 2; i++) assert_int_equal(tes_vector_create(ctx, N, TES_DOUBLE, &to[i]), TES_OK);
+  for (int count = 1; count <= TESI_PAIRED; count++) {
+    for (int i = 0; i < 2; i++) assert_int_equal(tes_vector_fill(to[i], NAN), TES_OK);
+    assert_int_equal(tesi_vector_combine_pair(count, a, b, (const TesVector *const *)v, to[0], to[1]),
+                     TES_OK);
+    for (int i = 0; i < N; i++) {
+      y[i] = z[i] = 0;
+      for (int k = 0; k < count; k++) y[i] += a[k] * x[k][i], z[i] += b[k] * x[k][i];
+    }
+    expect(to[0], y);
+    expect(to[1], z);
+  }
+  assert_int_equal(tes_vector_fill(to[0], NAN), TES_OK);
+  assert_int_equal(tesi_vector_difference(v[0], v[1], to[0], &norm), TES_OK);
+  for (int i = 0; i < N; i++) y[i] = x[0][i] - x[1][i], square += y[i] * y[i];
+  expect(to[0], y);
+  assert_near(norm, sqrt(square), 1e-13 * sqrt(square));
+  for (int i = 0; i < TESI_PAIRED; i++) tes_vector_destroy(&v[i]);
+  for (int i = 0; i < 2; i++) tes_vector_destroy(&to[i]);
+}
+
 static void check_reductions(TesContext *ctx, TesPrecision precision) {
   static double x[N], y[N];
   uint64_t seed = 5;
@@ -183,6 +212,7 @@ static void vectors_are_right_on_every_device(void **state) {
       check_reductions(ctx, (TesPrecision)px);
     }
     check_combinations(ctx);
+    check_pairs(ctx);
     tes_context_destroy(&ctx);
   }
 }

@@ -368,6 +368,15 @@ static void c_text_is_readable(void **state) {
       {"x < -0.1 ? sin(y) : 1e-30",
        "f(double x, double y, double z, double t) {\n  const double v3 = x < (-0.1) ? 1 : 0;\n"
        "  const double v5 = sin(y);\n  const double v7 = v3 != 0 ? v5 : 1e-30;\n  return v7;\n}\n"},
+      {"sin(t)",
+       "f(double x, double y, double z, double t) {\n  const double v1 = sin(t);\n  return v1;\n}\n"},
+      {"x*cos(2*t)",
+       "#define f_parts 1\nvoid f_early(double t, double *early) {\n  const double v3 = 2.0 * t;\n"
+       "  const double v4 = cos(v3);\n  early[0] = v4;\n}\n"
+       "f_late(double x, double y, double z, double t, const double *early) {\n"
+       "  const double v5 = x * early[0];\n  return v5;\n}\n"
+       "f(double x, double y, double z, double t) {\n  double early[1];\n  f_early(t, early);\n"
+       "  return f_late(x, y, z, t, early);\n}\n"},
   };
   for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
     TesFunction *f;

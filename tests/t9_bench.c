@@ -208,6 +208,11 @@ static void wrong_benches_are_refused(void **state) {
       {"adaptive --table 2 --dofs 1e6", "not both"},
       {"applications --draw errors", "bench applications: --draw errors, expected one of: time memory"},
       {"stokes --draw memory", "expected one of: time errors operator iterations"},
+      {"stokes --draw roofline", "bench stokes without --variant: --draw roofline, expected one of: time"},
+      {"stokes --variant all --draw errors",
+       "bench stokes --variant: --draw errors, expected one of: time operator"},
+      {"stokes --variant foo --device emulator",
+       "of operators tiles, padded, basic, shared or conflict_free, got"},
       {"bp --draw registers", "bench bp without --variant: --draw registers, expected one of: time"},
       {"bp --with a.csv", "--with needs --plot"},
       {"bp --seconds 0", "--seconds 0 measures nothing"},
@@ -220,6 +225,13 @@ static void wrong_benches_are_refused(void **state) {
     assert_output(wrong[i][1]);
     if (strstr(output, "median")) fail_msg("%s: a table was begun", wrong[i][0]);
   }
+  assert_run(
+      "bench stokes --variant conflict_free --degree 1 --cells 2 --seconds 0.001 --precision double --device "
+      "emulator --draw roofline --plot b.svg",
+      0);
+  assert_output("conflict_free");
+  remove("b.svg");
+  assert_run("bench stokes --variant padded --device cpu", 3);
   assert_run("bench bp --variant all", 3);
   assert_run("bench patch-figures --figure 3 --device cpu", 3);
   assert_run("bench patch-tables --table 5 --device cpu", 3);

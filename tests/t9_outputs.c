@@ -230,6 +230,25 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
   assert_int_equal(files_here(), 0);
 }
 
+/* u = (y, x) is in RT_1. */
+static void flows_take_their_exact_velocity(void **state) {
+  (void)state;
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: stokes\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 1}\n"
+        "data: {exact: {velocity: [y, x], pressure: 0}}\nboundary: {all: {velocity: exact}}\n"
+        "output: {points: [[0.25, 0.75]]}\n",
+        file);
+  fclose(file);
+  assert_run("solve a.yaml --set solver.tolerance=1e-12", 0);
+  assert_output("u = 0.75");
+  assert_run("solve a.yaml --set solver.method=fmg --set solver.tolerance=1e-3", 0);
+  assert_output("with velocities at the boundary that are not zero fmg");
+  assert_run("solve a.yaml --set data.exact=null", 2);
+  assert_output("`exact` needs data.exact");
+  remove("a.yaml");
+}
+
 /* du/dn = 2 x nx - 2 ny as a flux on all faces but one. */
 /* Of the solution, which is there, but for one number: exit status 1, no nan. */
 static void values_that_are_not_finite_are_told(void **state) {
@@ -322,6 +341,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_are_those_of_the_solution),
                                      cmocka_unit_test(flows_tell_their_numbers),
                                      cmocka_unit_test(flows_go_on),
+                                     cmocka_unit_test(flows_take_their_exact_velocity),
                                      cmocka_unit_test(wrong_values_of_flows_are_told),
                                      cmocka_unit_test(what_is_wrong_is_told_with_its_place),
                                      cmocka_unit_test(fluxes_know_the_normal),

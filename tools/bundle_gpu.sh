@@ -81,6 +81,7 @@ pieces() {
   cat <<'P'
 t4_quadrature_kernels 8 7 6 5 3-4 1-2 9-99
 t5_patch_ladder 8 7 6 5 4 3 1-2
+t5_stokes_ladder 4 3 1-2
 t5_patch_kernels 4 3 2 1 5-8 9-99
 t4_operator_kernels 8 7 5-6 4 3 1-2 9-99
 t4_mapped_kernels 9-99 7-8 5-6 4 3 2 1

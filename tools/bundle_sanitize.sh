@@ -35,6 +35,7 @@ t5_forest_kernels 3 2 4 1 7 8
 t5_cell_patch_kernels 3 2 4 1 7 8
 t5_line_patch 3 2 4 1 7 8
 t5_patch_ladder 3 2 4 1 7 8
+t5_stokes_ladder 2 1 3 4
 t5_saddle_kernels 2 1 3 4
 t5_saddle_varying_kernels 1-3 4
 t5_rt_convection_kernels 3 2 1 4

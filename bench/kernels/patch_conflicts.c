@@ -65,12 +65,15 @@ static void add_up(Note *note, int64_t notes, size_t size, BenchConflicts *all) 
   }
 }
 
-/* log[threads][notes]: how many values follow the first two, then key and place in turn. */
-static TesStatus read_log(TesContext *ctx, const long long *log, int threads, int notes, size_t size,
-                          BenchConflicts *all) {
+TesStatus bench_conflicts_read(TesContext *ctx, const void *device_log, int threads, int notes, size_t size,
+                               BenchConflicts *all) {
   TesStatus status = TES_OK;
   Note *note = NULL;
+  long long *log = NULL;
   int64_t count = 0;
+  TES_ALLOC(&log, (int64_t)threads * notes);
+  TES_TRY(
+      tesi_context_device(ctx)->to_host(ctx, log, device_log, (size_t)threads * (size_t)notes * sizeof *log));
   for (int t = 0; t < threads; t++) count += log[(int64_t)t * notes] / 2;
   TES_ALLOC(&note, count);
   count = 0;
@@ -83,6 +86,7 @@ static TesStatus read_log(TesContext *ctx, const long long *log, int threads, in
   add_up(note, count, size, all);
 done:
   tesi_free(ctx, &note);
+  tesi_free(ctx, &log);
   return status;
 }
 
@@ -98,23 +102,20 @@ static TesStatus note_block(TesContext *ctx, const TesOperator *op, const BenchL
   TesSmoother *plain = NULL, *noting = NULL;
   TesVector *b = NULL, *x = NULL;
   BenchLadderBlock block;
-  long long *log = NULL;
   void *device_log = NULL;
   TES_TRY(bench_ladder_create(ctx, op, variant, &plain));
   TES_TRY(bench_ladder_block(plain, part, &block));
   const int notes = room_for_notes(op->space->dim, op->space->degree, block.threads / block.patches);
-  const size_t bytes = (size_t)block.threads * (size_t)notes * sizeof *log;
+  const size_t bytes = (size_t)block.threads * (size_t)notes * sizeof(long long);
   TES_TRY(bench_ladder_create_noting(ctx, op, variant, notes, &noting));
   TES_TRY(tes_vector_create(ctx, op->space->length, op->precision, &b));
   TES_TRY(tes_vector_create(ctx, op->space->length, op->precision, &x));
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, &device_log));
   TES_TRY(bench_ladder_note(noting, part, tes_vector_data(b), tes_vector_data(x), device_log));
-  TES_ALLOC(&log, (int64_t)block.threads * notes);
-  TES_TRY(tesi_context_device(ctx)->to_host(ctx, log, device_log, bytes));
-  TES_TRY(read_log(ctx, log, block.threads, notes, tesi_precision_size(op->precision), conflicts));
+  TES_TRY(bench_conflicts_read(ctx, device_log, block.threads, notes, tesi_precision_size(op->precision),
+                               conflicts));
 done:
   if (device_log) tesi_context_device(ctx)->release(ctx, &device_log);
-  tesi_free(ctx, &log);
   tes_vector_destroy(&b);
   tes_vector_destroy(&x);
   tes_smoother_destroy(&noting);

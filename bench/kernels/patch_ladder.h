@@ -60,6 +60,10 @@ TesStatus bench_ladder_conflicts(const BenchLadderVariant *variant, int dim, int
                                  TesPrecision precision, BenchLadderPart part, BenchConflicts *conflicts);
 /* Wavefronts of up to 32 lanes at places[lanes] (numbers of values of `size` bytes), and those above the least. */
 BenchConflicts bench_wavefronts(int lanes, const long long *places, size_t size);
+/* From log[threads][notes] on the device: how many values follow the first two, then key and place in turn; lanes of a
+ * warp that note the same key come together. Added to *all. */
+TesStatus bench_conflicts_read(TesContext *ctx, const void *log, int threads, int notes, size_t size,
+                               BenchConflicts *all);
 
 /* The same accesses, of one patch, by the formula of its contractions (without a mass term): 0 for what is not counted,
  * shortcuts and tensor cores. */

@@ -31,32 +31,55 @@ static TesiSaddleLocal local_of(const TesiSaddle *s, const Plan *p, const int ty
 }
 
 /* Columns are solutions of unit vectors; the matrix is symmetric. */
-static TesStatus invert(TesContext *ctx, const TesiSaddleLocal *l, TesPrecision precision, Kind *k) {
-  TesStatus status = TES_OK;
-  double *S = NULL, *work = NULL, *unit = NULL, *part[TESI_RT_PARTS];
-  const int n = tesi_saddle_local_pressures(l);
-  k->size = 0;
-  for (int i = 0; i <= l->dim; i++) k->size += tesi_saddle_local_size(l, i);
-  TES_ALLOC(&S, (int64_t)n * n);
-  TES_ALLOC(&work, 2 * tesi_saddle_local_most(l));
-  TES_ALLOC(&unit, k->size);
-  TES_TRY(tesi_alloc(ctx, (size_t)k->size * (size_t)k->size, tesi_precision_size(precision), &k->inverse));
-  TES_TRY(tesi_saddle_local_invert(ctx, l, S));
+typedef struct Columns {
+  const TesiSaddleLocal *local;
+  const double *S;
+  int size;
+  bool single;
+  void *inverse;
+  double **work; /* [threads] */
+} Columns;
+
+static void solve_columns(const void *data, TesiSpan span) {
+  const Columns *c = data;
+  const TesiSaddleLocal *l = c->local;
+  double *unit = c->work[span.thread], *work = unit + c->size, *part[TESI_RT_PARTS];
   for (int i = 0, at = 0; i <= l->dim; at += tesi_saddle_local_size(l, i++)) part[i] = unit + at;
-  for (int j = 0; j < k->size; j++) {
-    memset(unit, 0, sizeof *unit * (size_t)k->size);
+  for (int64_t j = span.first; j < span.end; j++) {
+    memset(unit, 0, sizeof *unit * (size_t)c->size);
     unit[j] = 1;
-    tesi_saddle_local_solve(l, S, part, work);
-    for (int i = 0; i < k->size; i++)
-      if (precision == TES_DOUBLE)
-        ((double *)k->inverse)[(int64_t)j * k->size + i] = unit[i];
+    tesi_saddle_local_solve(l, c->S, part, work);
+    for (int i = 0; i < c->size; i++)
+      if (c->single)
+        ((float *)c->inverse)[j * c->size + i] = (float)unit[i];
       else
-        ((float *)k->inverse)[(int64_t)j * k->size + i] = (float)unit[i];
+        ((double *)c->inverse)[j * c->size + i] = unit[i];
   }
+}
+
+TesStatus bench_stokes_dense_inverse(TesContext *ctx, const TesiSaddleLocal *l, TesPrecision precision,
+                                     int *size, void **inverse) {
+  TesStatus status = TES_OK;
+  const int n = tesi_saddle_local_pressures(l), threads = tes_context_threads(ctx);
+  double *S = NULL, **work = NULL;
+  *size = 0;
+  for (int i = 0; i <= l->dim; i++) *size += tesi_saddle_local_size(l, i);
+  TES_ALLOC(&S, (int64_t)n * n);
+  TES_ALLOC(&work, threads);
+  for (int t = 0; t < threads; t++) TES_ALLOC(&work[t], *size + 2 * tesi_saddle_local_most(l));
+  TES_TRY(tesi_alloc(ctx, (size_t)*size * (size_t)*size, tesi_precision_size(precision), inverse));
+  TES_TRY(tesi_saddle_local_invert(ctx, l, S));
+  tesi_team_share(threads, *size, 1, solve_columns,
+                  &(Columns){.local = l,
+                             .S = S,
+                             .size = *size,
+                             .single = precision == TES_SINGLE,
+                             .inverse = *inverse,
+                             .work = work});
 done:
-  tesi_free(ctx, &S);
+  for (int t = 0; work && t < threads; t++) tesi_free(ctx, &work[t]);
   tesi_free(ctx, &work);
-  tesi_free(ctx, &unit);
+  tesi_free(ctx, &S);
   return status;
 }
 
@@ -196,7 +219,7 @@ static TesStatus fill(TesContext *ctx, const TesOperator *op, Plan *p) {
     const int *types = (const int[]){p->axis[0].types, p->axis[1].types};
     const TesiSaddleLocal l =
         local_of(s, p, (const int[]){k % types[0], k / types[0] % types[1], k / types[0] / types[1]});
-    TES_TRY(invert(ctx, &l, op->precision, &p->kind[k]));
+    TES_TRY(bench_stokes_dense_inverse(ctx, &l, op->precision, &p->kind[k].size, &p->kind[k].inverse));
     most = tesi_max(most, p->kind[k].size);
   }
   p->threads = tes_context_threads(ctx);

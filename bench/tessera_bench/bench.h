@@ -14,7 +14,8 @@ typedef enum BenchDrawn {
   BENCH_DRAW_OPERATOR,
   BENCH_DRAW_ITERATIONS,
   BENCH_DRAW_MEMORY,
-  BENCH_DRAW_REGISTERS
+  BENCH_DRAW_REGISTERS,
+  BENCH_DRAW_ROOFLINE
 } BenchDrawn;
 
 typedef struct BenchOptions {

@@ -28,7 +28,8 @@ const char *const bench_help[] = {
     "  --variant V           smoother, bp: one kernel of the papers' ladders on a GPU, all of them beside "
     "ours, or list\n"
     "                        (bp: element vectors; planes and cubes are parts of all)\n"
-    "                        stokes, sweeps: all exact unfused cg dense red_black cells\n"
+    "                        stokes, sweeps: all exact unfused cg cg_free dense tables red_black cells;\n"
+    "                        its operator on a GPU: tiles padded basic shared conflict_free\n"
     "  --method M            auto vcycle fmg gmres cg   (auto; the tables and figures of papers: theirs, "
     "gmres)\n"
     "  --tolerance T         of the relative residual                        (1e-9, stokes: 1e-8)\n",
@@ -52,7 +53,7 @@ const char *const bench_help[] = {
     "  --aspect A            stokes: length of the box in x, with --rhs random (1)\n"
     "  --draw WHAT           what --plot draws: stokes: time, errors over time, operator, iterations;\n"
     "                        applications: time, memory (tables 1, 3, 4)     (time);\n"
-    "                        bp --variant: time, registers\n"
+    "                        bp --variant: time, registers; stokes --variant: time, operator, roofline\n"
     "  --level LIST          stokes-tables: 3..9, of 2^(level - 1) cells     (3..6)\n"
     "                        applications, table 1: 3..12, of 2^level cells  (7..10)\n"
     "                        tables 2 and 3: 1..6, of the cube's meshes      (2: all; 3: 2..4)\n"

@@ -173,7 +173,8 @@ static bool parse_steps(const char *option, int *steps) {
 }
 
 /* In the order of BenchDrawn. */
-static const char *const drawn[] = {"time", "errors", "operator", "iterations", "memory", "registers", NULL};
+static const char *const drawn[] = {"time",   "errors",    "operator", "iterations",
+                                    "memory", "registers", "roofline", NULL};
 
 /* The options of stokes, of applications and of the papers' tables and figures. */
 static bool parse_stokes(int option, BenchOptions *o) {
@@ -378,18 +379,17 @@ static int check_patch_options(const Bench *bench, const BenchOptions *o, uint64
 
 /* What --plot draws, and of which tables. */
 static int check_figure(const char *bench, const BenchOptions *o, uint64_t given) {
-  const char *has = !strcmp(bench, "stokes")         ? "time errors operator iterations"
-                    : !strcmp(bench, "applications") ? "time memory"
-                    : o->variant                     ? "time registers"
-                                                     : "time";
+  const bool stokes = !strcmp(bench, "stokes"), two = stokes || !strcmp(bench, "bp");
+  const char *form = !two ? "" : o->variant ? " --variant" : " without --variant", *has = "time";
+  if (o->variant) has = stokes ? "time operator roofline" : "time registers";
+  if (stokes && !o->variant) has = "time errors operator iterations";
+  if (!strcmp(bench, "applications")) has = "time memory";
   if (o->with && !o->plot)
     return cli_usage_error("--with needs --plot FILE.svg: it adds lines to that figure");
   if (o->seconds == 0 && !o->with)
     return cli_usage_error("--seconds 0 measures nothing: it is for --with FILE --plot FILE.svg");
   if (was_given(given, DRAW) && !bench_has_name(has, drawn[o->drawn]))
-    return cli_usage_error("bench %s%s: --draw %s, expected one of: %s", bench,
-                           !strcmp(bench, "bp") && !o->variant ? " without --variant" : "", drawn[o->drawn],
-                           has);
+    return cli_usage_error("bench %s%s: --draw %s, expected one of: %s", bench, form, drawn[o->drawn], has);
   return 0;
 }
 

@@ -54,7 +54,8 @@ typedef struct TesMultigridDesc {
   bool symmetric;
   /** end coarsening at the first level of at most so many unknowns; 0: coarsen as far as the mesh allows. On boxes
    *  with constant coefficients the coarse solver is a fast diagonalization, which costs 2 n (n_1 + .. + n_dim)
-   *  flops in few launches: on a GPU it is faster than cycles up to some ten thousand unknowns */
+   *  flops in few launches: on a GPU it is faster than cycles up to some ten thousand unknowns. Elsewhere it is a
+   *  dense inverse of the free entries, one launch, on devices with kernels to 2500 entries */
   int64_t coarse_dofs;
 } TesMultigridDesc;
 

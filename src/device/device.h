@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-enum { TESI_COMBINED = 5 };
+enum { TESI_COMBINED = 5, TESI_PAIRED = 3 };
 
 /* A pass of a polynomial in D^-1 A: p <- c p + s (r_i d_i), x <- keep x + p, and with b also next <- b, which may be
  * r. With q, which devices with kernels alone know, r - q stands for r. What has the factor 0 is not read. */
@@ -66,6 +66,11 @@ typedef struct TesiDevice {
                                  const void *d, void *r, void *z, double *rz);
   /* y <- sum over i < count of a_i x_i in one pass, float64, count 1 .. TESI_COMBINED; y may be one of x. Required. */
   TesStatus (*combine)(TesContext *ctx, int64_t n, int count, const double *a, const void *const *x, void *y);
+  /* Optional, float64: y <- sum over i < count of a_i x_i and z <- that of b_i x_i, count 1 .. TESI_PAIRED, neither one
+   * of x; r <- x - y, *square <- r.r */
+  TesStatus (*combine_pair)(TesContext *ctx, int64_t n, int count, const double *a, const double *b,
+                            const void *const *x, void *y, void *z);
+  TesStatus (*difference)(TesContext *ctx, int64_t n, const void *x, const void *y, void *r, double *square);
 } TesiDevice;
 
 extern const TesiDevice tesi_device_host;
@@ -77,5 +82,9 @@ TesStatus tesi_device_diagonal_step(TesContext *ctx, TesPrecision precision, int
                                     const TesiDiagonalStep *step);
 TesStatus tesi_device_diagonal_residual(TesContext *ctx, TesPrecision precision, int64_t n, double a,
                                         const void *q, const void *d, void *r, void *z, double *rz);
+TesStatus tesi_device_combine_pair(TesContext *ctx, int64_t n, int count, const double *a, const double *b,
+                                   const void *const *x, void *y, void *z);
+TesStatus tesi_device_difference(TesContext *ctx, int64_t n, const void *x, const void *y, void *r,
+                                 double *square);
 
 #endif

@@ -114,7 +114,7 @@ typedef struct TesiKernelState {
   TesiCounts counts;
   TesiBlocks blocks;
   void *partial;               /* device memory for the partial sums of reductions */
-  TesiKernel vector[2][2][12]; /* vector kernels by precision of x, of y, and operation */
+  TesiKernel vector[2][2][14]; /* vector kernels by precision of x, of y, and operation */
   char description[128],
       headers[65]; /* of the compiler; the key of the kernels' headers, empty before it is known */
 } TesiKernelState;
@@ -142,12 +142,17 @@ TesStatus tesi_kernel_diagonal_step(TesContext *ctx, TesPrecision precision, int
                                     const TesiDiagonalStep *step);
 TesStatus tesi_kernel_combine(TesContext *ctx, int64_t n, int count, const double *a, const void *const *x,
                               void *y);
+TesStatus tesi_kernel_combine_pair(TesContext *ctx, int64_t n, int count, const double *a, const double *b,
+                                   const void *const *x, void *y, void *z);
+TesStatus tesi_kernel_difference(TesContext *ctx, int64_t n, const void *x, const void *y, void *r,
+                                 double *square);
 /* What devices with kernels have of a TesiDevice in common. */
 #define TESI_KERNEL_VECTORS                                                                                  \
   .copy = tesi_kernel_copy, .axpy = tesi_kernel_axpy, .xpay = tesi_kernel_xpay, .dot = tesi_kernel_dot,      \
   .maximum = tesi_kernel_maximum, .multiply_add = tesi_kernel_multiply_add,                                  \
   .multiply = tesi_kernel_multiply, .diagonal_step = tesi_kernel_diagonal_step,                              \
-  .combine = tesi_kernel_combine
+  .combine = tesi_kernel_combine, .combine_pair = tesi_kernel_combine_pair,                                  \
+  .difference = tesi_kernel_difference
 
 /* What reductions need, allocated now rather than by the first of them. */
 TesStatus tesi_kernel_reserve(TesContext *ctx);

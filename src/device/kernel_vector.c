@@ -14,13 +14,17 @@ typedef enum Operation {
   COMBINE,
   STEP,
   DOT,
+  SUM,
   MAXIMUM,
   LARGEST,
+  COMBINE_PAIR,
+  DIFFERENCE,
   OPERATIONS
 } Operation;
 static const char *const names[OPERATIONS] = {
-    "tesk_fill",    "tesk_copy", "tesk_axpy", "tesk_xpay",    "tesk_multiply_add", "tesk_multiply",
-    "tesk_combine", "tesk_step", "tesk_dot",  "tesk_maximum", "tesk_largest"};
+    "tesk_fill",     "tesk_copy",    "tesk_axpy",         "tesk_xpay",      "tesk_multiply_add",
+    "tesk_multiply", "tesk_combine", "tesk_step",         "tesk_dot",       "tesk_sum",
+    "tesk_maximum",  "tesk_largest", "tesk_combine_pair", "tesk_difference"};
 
 static TesStatus get(TesContext *ctx, TesPrecision px, TesPrecision py, Operation operation,
                      TesiKernel **kernel) {
@@ -101,66 +105,65 @@ TesStatus tesi_kernel_combine(TesContext *ctx, int64_t n, int count, const doubl
   return run(ctx, TES_DOUBLE, TES_DOUBLE, COMBINE, n, arguments);
 }
 
+TesStatus tesi_kernel_combine_pair(TesContext *ctx, int64_t n, int count, const double *a, const double *b,
+                                   const void *const *x, void *y, void *z) {
+  long long entries = n;
+  double factor[2 * TESI_PAIRED] = {0};
+  const void *from[TESI_PAIRED] = {NULL};
+  void *arguments[3 + 3 * TESI_PAIRED] = {&entries, &y, &z};
+  for (int i = 0; i < TESI_PAIRED; i++) {
+    if (i < count) factor[2 * i] = a[i], factor[2 * i + 1] = b[i], from[i] = x[i];
+    arguments[3 + 3 * i] = &from[i];
+    arguments[4 + 3 * i] = &factor[2 * i];
+    arguments[5 + 3 * i] = &factor[2 * i + 1];
+  }
+  return run(ctx, TES_DOUBLE, TES_DOUBLE, COMBINE_PAIR, n, arguments);
+}
+
 TesStatus tesi_kernel_reserve(TesContext *ctx) {
   TesiKernelState *state = tesi_context_device_state(ctx);
   if (state->partial) return TES_OK;
   return tesi_context_device(ctx)->allocate(ctx, (BLOCKS + 1) * sizeof(double), &state->partial);
 }
 
-/* One value a block into `partial`. */
-static TesStatus launch_partial(TesContext *ctx, TesPrecision precision, Operation what, int64_t n,
-                                const void *x, const void *y, int *blocks) {
+/* first: one value a block into `partial`; second: one block reduces these into partial[BLOCKS]. r: NULL, or what
+ * first writes besides. */
+static TesStatus reduce(TesContext *ctx, TesPrecision precision, Operation first, Operation second, int64_t n,
+                        const void *x, const void *y, void *r, double *result) {
   TesStatus status = TES_OK;
   TesiKernelState *state = tesi_context_device_state(ctx);
+  const TesiDevice *device = tesi_context_device(ctx);
   TesiKernel *kernel;
   long long count = n;
+  const size_t shared = THREADS * sizeof(double);
   TES_TRY(tesi_kernel_reserve(ctx));
+  double *partial = state->partial, *sum = partial + BLOCKS;
   const int64_t wanted = (n + THREADS - 1) / THREADS;
-  *blocks = wanted < 1 ? 1 : wanted < BLOCKS ? (int)wanted : BLOCKS;
-  void *arguments[] = {&count, &x, &y, &state->partial};
-  TES_TRY(get(ctx, precision, precision, what, &kernel));
-  TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){(unsigned)*blocks, 1, 1}, THREADS,
-                             THREADS * sizeof(double), arguments));
+  int blocks = wanted < 1 ? 1 : wanted < BLOCKS ? (int)wanted : BLOCKS;
+  void *plain[] = {&count, &x, &y, &partial}, *writing[] = {&count, &x, &y, &r, &partial},
+       *final_arguments[] = {&blocks, &partial, &sum}, **arguments = r ? writing : plain;
+  TES_TRY(get(ctx, precision, precision, first, &kernel));
+  TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){(unsigned)blocks, 1, 1}, THREADS, shared, arguments));
+  TES_TRY(get(ctx, precision, precision, second, &kernel));
+  TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){1, 1, 1}, THREADS, shared, final_arguments));
+  TES_TRY(device->to_host(ctx, result, sum, sizeof *result));
 done:
   return status;
-}
-
-/* The partial sums are added here: a launch less. The tree is that of a block, as `tesk_dot` has it. */
-static double add_partial(int blocks, const double *partial) {
-  double sums[THREADS] = {0};
-  for (int i = 0; i < blocks; i++) sums[i % THREADS] += partial[i];
-  for (int half = THREADS / 2; half > 0; half /= 2)
-    for (int t = 0; t < half; t++) sums[t] += sums[t + half];
-  return sums[0];
 }
 
 TesStatus tesi_kernel_dot(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
                           double *result) {
-  TesStatus status = TES_OK;
-  double partial[BLOCKS];
-  int blocks;
-  TES_TRY(launch_partial(ctx, precision, DOT, n, x, y, &blocks));
-  const TesiKernelState *state = tesi_context_device_state(ctx);
-  TES_TRY(tesi_context_device(ctx)->to_host(ctx, partial, state->partial, (size_t)blocks * sizeof *partial));
-  *result = add_partial(blocks, partial);
-done:
-  return status;
+  return reduce(ctx, precision, DOT, SUM, n, x, y, NULL, result);
 }
 
 TesStatus tesi_kernel_maximum(TesContext *ctx, TesPrecision precision, int64_t n, const void *x,
                               double *result) {
-  TesStatus status = TES_OK;
-  TesiKernel *kernel;
-  int blocks;
-  TES_TRY(launch_partial(ctx, precision, MAXIMUM, n, x, x, &blocks));
-  const TesiKernelState *state = tesi_context_device_state(ctx);
-  double *partial = state->partial, *largest = partial + BLOCKS;
-  void *arguments[] = {&blocks, &partial, &largest};
-  TES_TRY(get(ctx, precision, precision, LARGEST, &kernel));
-  TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){1, 1, 1}, THREADS, THREADS * sizeof(double), arguments));
-  TES_TRY(tesi_context_device(ctx)->to_host(ctx, result, largest, sizeof *result));
-done:
-  return status;
+  return reduce(ctx, precision, MAXIMUM, LARGEST, n, x, x, NULL, result);
+}
+
+TesStatus tesi_kernel_difference(TesContext *ctx, int64_t n, const void *x, const void *y, void *r,
+                                 double *square) {
+  return reduce(ctx, TES_DOUBLE, DIFFERENCE, SUM, n, x, y, r, square);
 }
 
 TesStatus tesi_kernel_multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,

@@ -50,3 +50,19 @@ TesStatus tesi_device_diagonal_residual(TesContext *ctx, TesPrecision precision,
 done:
   return status;
 }
+
+TesStatus tesi_device_combine_pair(TesContext *ctx, int64_t n, int count, const double *a, const double *b,
+                                   const void *const *x, void *y, void *z) {
+  const TesiDevice *device = tesi_context_device(ctx);
+  if (device->combine_pair) return device->combine_pair(ctx, n, count, a, b, x, y, z);
+  const TesStatus status = device->combine(ctx, n, count, a, x, y);
+  return status == TES_OK ? device->combine(ctx, n, count, b, x, z) : status;
+}
+
+TesStatus tesi_device_difference(TesContext *ctx, int64_t n, const void *x, const void *y, void *r,
+                                 double *square) {
+  const TesiDevice *device = tesi_context_device(ctx);
+  if (device->difference) return device->difference(ctx, n, x, y, r, square);
+  const TesStatus status = device->combine(ctx, n, 2, (double[]){1, -1}, (const void *[]){x, y}, r);
+  return status == TES_OK ? device->dot(ctx, TES_DOUBLE, n, r, r, square) : status;
+}

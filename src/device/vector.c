@@ -141,6 +141,20 @@ TesStatus tesi_vector_combine(int count, const double *a, const TesVector *const
   return tesi_context_device(y->context)->combine(y->context, y->length, count, a, data, y->data);
 }
 
+TesStatus tesi_vector_combine_pair(int count, const double *a, const double *b, const TesVector *const *x,
+                                   TesVector *y, TesVector *z) {
+  const void *data[TESI_PAIRED];
+  for (int i = 0; i < count; i++) data[i] = x[i]->data;
+  return tesi_device_combine_pair(y->context, y->length, count, a, b, data, y->data, z->data);
+}
+
+TesStatus tesi_vector_difference(const TesVector *x, const TesVector *y, TesVector *r, double *norm) {
+  double square;
+  const TesStatus status = tesi_device_difference(r->context, r->length, x->data, y->data, r->data, &square);
+  *norm = sqrt(square);
+  return status;
+}
+
 TesStatus tes_vector_xpay(const TesVector *x, double a, TesVector *y) {
   const TesStatus status = check_pair(x, y, true);
   if (status != TES_OK) return status;

@@ -59,7 +59,8 @@ static void list(const TesiProjection *pr, const TesVector *vector[FIELDS]) {
                                         pr->phi[0],
                                         pr->phi[1]};
   for (int i = 0; i < 7; i++) vector[i] = all[i];
-  for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) vector[7 + i] = i < pr->guesses ? pr->guess[i] : NULL;
+  for (int i = 0; i < TESI_PROJECTION_GUESSES; i++)
+    vector[7 + i] = i < pr->guess.count ? pr->guess.value[i] : NULL;
   for (int i = 0; i < 2 && pr->average.time > 0; i++) {
     vector[MEANS + i] = pr->average.velocity[i];
     vector[MEANS + 2 + i] = pr->average.pressure[i];
@@ -71,9 +72,9 @@ static void fill_state(const TesProblem *p, double state[STATES]) {
   const TesiInTime *it = p->in_time;
   state[F_CFL] = it->desc.cfl, state[F_DT] = it->dt, state[F_START] = it->desc.start;
   state[F_KNOWN] = pr->known, state[F_STEP] = pr->step[0], state[F_OLDER_STEP] = pr->step[1];
-  state[F_GUESSES] = pr->guesses, state[F_KEPT] = pr->guesses_kept, state[F_SINCE] = it->since;
+  state[F_GUESSES] = pr->guess.count, state[F_KEPT] = pr->guesses_kept, state[F_SINCE] = it->since;
   state[F_LARGEST] = it->largest, state[F_BEFORE] = it->before;
-  for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) state[F_GUESS_AT + i] = pr->guess_at[i];
+  for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) state[F_GUESS_AT + i] = pr->guess.at[i];
   for (int i = 0; i < TESI_AXES; i++) state[F_FORCE + i] = pr->drive.force[i];
   state[F_AVERAGED] = pr->average.time, state[F_CROSSED] = it->crossed;
 }
@@ -157,13 +158,13 @@ static void take_state(TesProblem *p, const TesCheckpointContents *found) {
   TesiInTime *it = p->in_time;
   const double *s = found->state;
   pr->known = (int)s[F_KNOWN], pr->step[0] = s[F_STEP], pr->step[1] = s[F_OLDER_STEP];
-  pr->guesses = (int)s[F_GUESSES], it->since = (int)s[F_SINCE];
-  for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) pr->guess_at[i] = s[F_GUESS_AT + i];
+  pr->guess.count = (int)s[F_GUESSES], it->since = (int)s[F_SINCE];
+  for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) pr->guess.at[i] = s[F_GUESS_AT + i];
   if (pr->average.velocity[0]) pr->average.time = found->states > F_AVERAGED ? s[F_AVERAGED] : 0;
   it->crossed = found->states > F_CROSSED ? s[F_CROSSED] : 0;
   for (int i = 0; i < TESI_AXES && found->states > F_FORCE; i++) pr->drive.force[i] = s[F_FORCE + i];
   pr->is_carried = pr->is_balanced = false;
-  pr->last_sigma = NAN;
+  pr->last_sigma = pr->most = NAN;
   it->dt = s[F_DT], it->largest = s[F_LARGEST], it->before = s[F_BEFORE];
   it->time = found->time, it->step = (int)found->step;
 }

@@ -15,6 +15,17 @@
 #include "box_points.h"
 #include "clock.h"
 
+/* What of f depends on the time alone is computed once a thread. */
+#ifdef tesk_f0_parts
+#define PARTS tesk_f0_parts
+#define F_EARLY(t, early) tesk_f0_early(t, early)
+#define F_AT(x, y, z, t, early) tesk_f0_late(x, y, z, t, early)
+#else
+#define PARTS 1
+#define F_EARLY(t, early) ((early)[0] = 0)
+#define F_AT(x, y, z, t, early) ((void)(early), tesk_f0(x, y, z, t))
+#endif
+
 TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (TeskClock *)when) {
   TESK_SHARED(memory);
   double *B = memory, *point = B + POINTS * NODES, *w = point + POINTS, *values = w + POINTS, *other;
@@ -28,6 +39,8 @@ TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (TeskClock *)when) {
     nodes *= box_size(&box, d, NODES);
   }
   other = values + points;
+  double early[PARTS];
+  F_EARLY(time, early);
   for (int i = t; i < POINTS * NODES; i += TESK_BOX_THREADS) B[i] = tesk_B(i);
   for (int i = t; i < POINTS; i += TESK_BOX_THREADS) {
     point[i] = tesk_point(i);
@@ -40,7 +53,7 @@ TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (TeskClock *)when) {
     box_cell(&box, cell, at);
     for (int q = t; q < points; q += TESK_BOX_THREADS) {
       double x[3];
-      const double weight = box_point(&box, at, q, point, w, x), value = tesk_f0(x[0], x[1], x[2], time);
+      const double weight = box_point(&box, at, q, point, w, x), value = F_AT(x[0], x[1], x[2], time, early);
       if (!(value - value == 0)) when->refused = 1;
       values[q] = weight * value;
     }
@@ -71,13 +84,15 @@ TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (TeskClock *)when) {
 /* What a cell gives its corners, x first. */
 TESK_DEVICE void load_cell(const TeskBox *box, int cx, int cy, double time, TeskClock *when, double sum[4]) {
   const double x0 = box->x[0][cx], hx = box->h[0][cx], y0 = box->x[1][cy], hy = box->h[1][cy];
+  double early[PARTS];
+  F_EARLY(time, early);
   TESK_ROLL
   for (int j = 0; j < POINTS; j++) {
     const double y = y0 + hy * tesk_point(j), weight = tesk_w(j) * hx * hy;
     double left = 0, right = 0;
     TESK_ROLL
     for (int i = 0; i < POINTS; i++) {
-      const double value = tesk_f0(x0 + hx * tesk_point(i), y, box->level[2], time);
+      const double value = F_AT(x0 + hx * tesk_point(i), y, box->level[2], time, early);
       if (!(value - value == 0)) when->refused = 1;
       left += tesk_w(i) * tesk_B(2 * i) * value;
       right += tesk_w(i) * tesk_B(2 * i + 1) * value;

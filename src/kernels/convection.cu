@@ -1,5 +1,6 @@
-/* b_i += int (u . grad u) . v_i by so many points that nothing aliases, Q = 3k/2 + 2 a direction, in float64; formulas:
- * operator/mixed/mixed.h. On cells of any mesh, with hanging nodes. rates[block] <- the largest velocity along an axis
+/* b_i += int (u . grad u) . v_i by so many points that nothing aliases, Q = 3k/2 + 2 a direction, on affine cells
+ * 3k/2 + 1, in float64; formulas: operator/mixed/mixed.h. On cells of any mesh, with hanging nodes. rates[block] <- the
+ * largest velocity along an axis
  * of the reference cell [0, 1], cells a unit of time; or, `reach`, that times the square of the cell's length along it,
  * in of_cell[cell] (NULL: not wanted) that of the cell, and b stays.
  *
@@ -8,10 +9,11 @@
  * thread; along each direction a line of u_c is differentiated, times B there, and added to the sums; these go back
  * with the weights in the table. Tables are operands in the constant bank. Additions are atomic, or (order) without a
  * rival.
- * Shared: 3 DIM arrays of SIZE a cell: 41 KiB for k = 4 in 3D, 96 KiB for k = 6. Registers: two lines
- * of Q numbers; on sm_90 79 for k = 4, 52 for k = 2, 80 and 8 bytes of spills for k = 6.
+ * Shared: 3 DIM arrays of SIZE a cell: 24 KiB for k = 4 in 3D on affine cells, else 41; 78 and 96 KiB for k = 6.
+ * Registers: two lines of Q numbers; on sm_90 47, 70 and 94 for k = 2, 4 and 6 on affine cells, else 50, 66, and 80
+ * with 8 bytes of spills.
  * Flops a cell in 3D, n = k + 1: 12 (n^3 Q + n^2 Q^2 + n Q^3) for values there and back, 18 Q^4 for slopes,
- * 6 Q^3: 1.4e5 for k = 4, 710 an unknown.
+ * 6 Q^3: 9.1e4 for k = 4 on affine cells, 470 an unknown.
  * Bytes a cell: nodes of DIM components once, written by atomics, 4 a node for the index, C once, or DIM^2 + 1 numbers
  * a point: for k = 4 in 3D some 45 an unknown. Macros: of mixed_lines.h. */
 #include "kernel.h"
@@ -97,8 +99,11 @@ TESK_KERNEL(tesk_convection, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (rea
             (int)reach, (real *)of_cell, (TeskMixed)a) {
   TESK_SHARED(memory);
   real *const at = memory, *const along = at + CELLS * DIM * SIZE, *const sums = along + CELLS * DIM * SIZE;
+  const int hangs = any_hanging(&a, a.velocity_mask);
+  int node[NODES_EACH];
   real most = 0;
-  read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, u, sums);
+  find_nodes(&a, a.velocity, N, node);
+  read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, hangs, DIM, u, sums);
   velocities_to_points(CELLS * DIM, sums, at);
   FOR_ITEMS(id, CELLS * POINTS) {
     const int slot = id / POINTS, p = id % POINTS, place = slot * DIM * SIZE + line_start(0, p / Q) + p % Q;
@@ -125,5 +130,5 @@ TESK_KERNEL(tesk_convection, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (rea
     __syncthreads();
   }
   velocities_from_points(CELLS * DIM, sums, at);
-  add_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, at, b);
+  add_cells(&a, node, a.velocity_mask, a.velocity_halves, N, hangs, DIM, at, b);
 }

@@ -231,8 +231,9 @@ TESK_KERNEL(tesk_gmres_dots, THREADS, 1, (long long)n, (const double *)w, (doubl
   }
   TESK_UNROLL
   for (int m = 0; m < 8; m++) {
+    if (first + m / 2 > j) break; /* the whole block */
     const double total = add_threads(sum[m], (double *)memory);
-    if (threadIdx.x == 0 && first + m / 2 <= j) partial[(2ll * first + m) * TESK_PARTS + blockIdx.x] = total;
+    if (threadIdx.x == 0) partial[(2ll * first + m) * TESK_PARTS + blockIdx.x] = total;
   }
 }
 

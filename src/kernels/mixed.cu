@@ -9,7 +9,7 @@
  * weights of the points stand in the table that carries pressures. tesk_grad_div is both ways through div u times
  * gamma w / |J| at the points. Additions are atomic; where cells come colour by colour (order) they have no rival.
  * Shared: 2 DIM arrays of SIZE a cell: 7 KiB for k = 4 in 3D, 34 KiB for k = 8. Registers: two lines of Q numbers; on
- * sm_90 40 for k = 2, 80 for k = 4, 96 for k = 6 in 3D.
+ * sm_90 at most 52 for k = 2, 80 for k = 4, 72 for k = 6 in 3D.
  * Flops a cell, C diagonal, n = k + 1: 2 n times (DIM + 2) n^DIM each way for values, DIM n^DIM for slopes; in 3D about
  * 20 n^4 or 300 an unknown of a pressure for k = 4; tesk_grad_div 36 n^4 + 3 n^3.
  * Bytes a cell: nodes of both once, written by atomics; 4 a node for the indices; C once a cell, or DIM^2 numbers a
@@ -43,8 +43,29 @@ TESK_DEVICE void add_slopes(const TeskMixed *a, long long cell, int d, int c, in
   }
 }
 
-/* sums[CELLS] <- |J| div u, of velocities at[CELLS][DIM] at the points. */
-TESK_DEVICE void find_divergence(const TeskMixed *a, const real *at, real *sums) {
+/* sums[CELLS] <- |J| div u, of velocities at[CELLS][DIM] at the points, which are lost. */
+#if NUMBERS == ALIGNED
+TESK_DEVICE void find_divergence(const TeskMixed *a, real *at, real *sums) {
+  FOR_ITEMS(id, CELLS * DIM * LINES) {
+    const int array = id / LINES, d = array % DIM, l = id % LINES;
+    const long long found = find_cell(a, array / DIM), cell = found < 0 ? 0 : found;
+    real sum[Q] = {0}, *const u = at + array * SIZE + line_start(d, l);
+    add_slopes(a, cell, d, d, l, u, sum);
+    TESK_UNROLL
+    for (int r = 0; r < Q; r++) u[r * line_step(d)] = sum[r];
+  }
+  __syncthreads();
+  FOR_ITEMS(id, CELLS * POINTS) {
+    const int slot = id / POINTS, p = id % POINTS, place = line_start(0, p / Q) + p % Q;
+    real sum = 0;
+    TESK_UNROLL
+    for (int c = 0; c < DIM; c++) sum += at[(slot * DIM + c) * SIZE + place];
+    sums[slot * SIZE + place] = sum;
+  }
+  __syncthreads();
+}
+#else
+TESK_DEVICE void find_divergence(const TeskMixed *a, real *at, real *sums) {
   for (int d = 0; d < DIM; d++) {
     FOR_ITEMS(id, CELLS * LINES) {
       const int slot = id / LINES, l = id % LINES, start = line_start(d, l);
@@ -52,24 +73,26 @@ TESK_DEVICE void find_divergence(const TeskMixed *a, const real *at, real *sums)
       real sum[Q], *const to = sums + slot * SIZE + start;
       TESK_UNROLL
       for (int r = 0; r < Q; r++) sum[r] = d ? to[r * line_step(d)] : 0;
-      for (int c = 0; c < DIM; c++)
-        if (NUMBERS != ALIGNED || c == d)
-          add_slopes(a, cell, d, c, l, at + (slot * DIM + c) * SIZE + start, sum);
+      for (int c = 0; c < DIM; c++) add_slopes(a, cell, d, c, l, at + (slot * DIM + c) * SIZE + start, sum);
       TESK_UNROLL
       for (int r = 0; r < Q; r++) to[r * line_step(d)] = sum[r];
     }
     __syncthreads();
   }
 }
+#endif
 
 TESK_KERNEL(tesk_divergence, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (real *)b, (TeskMixed)a) {
   TESK_SHARED(memory);
   real *const at = memory, *const sums = memory + CELLS * DIM * SIZE, *const out = sums + CELLS * SIZE;
-  read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, u, sums);
+  const int hangs = any_hanging(&a, a.velocity_mask), hang = any_hanging(&a, a.pressure_mask);
+  int node[NODES_EACH];
+  find_nodes(&a, a.pressure, NP, node);
+  read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, hangs, DIM, u, sums);
   velocities_to_points(CELLS * DIM, sums, at);
   find_divergence(&a, at, sums);
   pressures_from_points(CELLS, sums, out);
-  add_cells(&a, a.pressure, a.pressure_mask, a.pressure_halves, NP, 1, out, b);
+  add_cells(&a, node, a.pressure_mask, a.pressure_halves, NP, hang, 1, out, b);
 }
 
 /* to[r] = (or +=) sum over j of d phi_r / d xi_d (point j) C[d][c] p_j along a line. */
@@ -90,14 +113,12 @@ TESK_DEVICE void test_slopes(const TeskMixed *a, long long cell, int d, int c, i
 
 /* sums[CELLS][DIM] <- p[CELLS] at the points, with their weights, times div v_i, v_i the polynomials through them. */
 TESK_DEVICE void test_divergence(const TeskMixed *a, const real *p, real *sums) {
-  for (int d = 0; d < DIM; d++) {
-    const int each = NUMBERS == ALIGNED ? 1 : DIM; /* components that direction d tests */
-    FOR_ITEMS(id, CELLS * each * LINES) {
-      const int slot = id / (each * LINES), l = id % LINES, start = line_start(d, l);
-      const int c = NUMBERS == ALIGNED ? d : id / LINES % each;
+  for (int d = 0; d < (NUMBERS == ALIGNED ? 1 : DIM); d++) {
+    FOR_ITEMS(id, CELLS * DIM * LINES) {
+      const int array = id / LINES, slot = array / DIM, c = array % DIM, l = id % LINES;
+      const int along = NUMBERS == ALIGNED ? c : d, start = line_start(along, l);
       const long long found = find_cell(a, slot), cell = found < 0 ? 0 : found;
-      test_slopes(a, cell, d, c, l, NUMBERS != ALIGNED && d, p + slot * SIZE + start,
-                  sums + (slot * DIM + c) * SIZE + start);
+      test_slopes(a, cell, along, c, l, d > 0, p + slot * SIZE + start, sums + array * SIZE + start);
     }
     __syncthreads();
   }
@@ -106,11 +127,14 @@ TESK_DEVICE void test_divergence(const TeskMixed *a, const real *p, real *sums) 
 TESK_KERNEL(tesk_gradient, THREADS, BLOCKS, (const real *TESK_RESTRICT)p, (real *)b, (TeskMixed)a) {
   TESK_SHARED(memory);
   real *const at = memory, *const sums = memory + CELLS * DIM * SIZE;
-  read_cells(&a, a.pressure, a.pressure_mask, a.pressure_halves, NP, 1, p, sums);
+  const int hangs = any_hanging(&a, a.velocity_mask), hang = any_hanging(&a, a.pressure_mask);
+  int node[NODES_EACH];
+  find_nodes(&a, a.velocity, N, node);
+  read_cells(&a, a.pressure, a.pressure_mask, a.pressure_halves, NP, hang, 1, p, sums);
   pressures_to_points(CELLS, sums, at);
   test_divergence(&a, at, sums);
   velocities_from_points(CELLS * DIM, sums, at);
-  add_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, at, b);
+  add_cells(&a, node, a.velocity_mask, a.velocity_halves, N, hangs, DIM, at, b);
 }
 
 /* Weight of point p of a cell. */
@@ -122,7 +146,10 @@ TESK_KERNEL(tesk_grad_div, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (const
             (real *)b, (TeskMixed)a) {
   TESK_SHARED(memory);
   real *const at = memory, *const sums = memory + CELLS * DIM * SIZE;
-  read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, u, sums);
+  const int hangs = any_hanging(&a, a.velocity_mask);
+  int node[NODES_EACH];
+  find_nodes(&a, a.velocity, N, node);
+  read_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, hangs, DIM, u, sums);
   velocities_to_points(CELLS * DIM, sums, at);
   find_divergence(&a, at, sums);
   FOR_ITEMS(id, CELLS * POINTS) {
@@ -134,5 +161,5 @@ TESK_KERNEL(tesk_grad_div, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (const
   __syncthreads();
   test_divergence(&a, at, sums);
   velocities_from_points(CELLS * DIM, sums, at);
-  add_cells(&a, a.velocity, a.velocity_mask, a.velocity_halves, N, DIM, at, b);
+  add_cells(&a, node, a.velocity_mask, a.velocity_halves, N, hangs, DIM, at, b);
 }

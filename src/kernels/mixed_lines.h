@@ -113,15 +113,20 @@ TESK_DEVICE long long find_cell(const TeskMixed *a, int slot) {
   return at >= a->cells ? -1 : a->order ? (long long)a->order[at] : at;
 }
 
-/* Hanging nodes of dense arrays [CELLS][components]; a barrier behind it. */
-TESK_DEVICE void hang_cells(const TeskMixed *a, const unsigned short *mask, const real *halves, const int n,
-                            int components, int transposed, real *dense) {
-#if HANGING
+/* Whether a cell of the block has hanging nodes: to be asked for early, so that nothing waits for the masks. */
+TESK_DEVICE int any_hanging(const TeskMixed *a, const unsigned short *mask) {
   int any = 0;
-  for (int slot = 0; slot < CELLS; slot++) {
+  for (int slot = 0; HANGING && slot < CELLS; slot++) {
     const long long cell = find_cell(a, slot);
     any |= cell < 0 ? 0 : TESK_READ(mask + cell) >> 3;
   }
+  return any;
+}
+
+/* Hanging nodes of dense arrays [CELLS][components]; a barrier behind it. */
+TESK_DEVICE void hang_cells(const TeskMixed *a, const unsigned short *mask, const real *halves, const int n,
+                            int any, int components, int transposed, real *dense) {
+#if HANGING
   if (!any) return;
   for (int i = 0; i < DIM; i++) {
     const int d = transposed ? DIM - 1 - i : i;
@@ -135,13 +140,25 @@ TESK_DEVICE void hang_cells(const TeskMixed *a, const unsigned short *mask, cons
     __syncthreads();
   }
 #else
-  (void)a, (void)mask, (void)halves, (void)n, (void)components, (void)transposed, (void)dense;
+  (void)a, (void)mask, (void)halves, (void)n, (void)any, (void)components, (void)transposed, (void)dense;
 #endif
+}
+
+/* node[NODES_EACH] <- those of the cells that the thread will add to. */
+#define NODES_EACH ((CELLS * NODES_OF(N) + THREADS - 1) / THREADS)
+TESK_DEVICE void find_nodes(const TeskMixed *a, const int *index, const int n, int node[NODES_EACH]) {
+  TESK_UNROLL
+  for (int m = 0; m < NODES_EACH; m++) {
+    const int id = (int)threadIdx.x + m * THREADS, slot = id / NODES_OF(n);
+    const long long cell = slot < CELLS ? find_cell(a, slot) : -1;
+    node[m] = cell < 0 ? -1 : TESK_READ(index + cell * NODES_OF(n) + id % NODES_OF(n));
+  }
 }
 
 /* dense[CELLS][components] <- the nodes of cells, of components `length` entries apart. */
 TESK_DEVICE void read_cells(const TeskMixed *a, const int *index, const unsigned short *mask,
-                            const real *halves, const int n, int components, const real *x, real *dense) {
+                            const real *halves, const int n, int any, int components, const real *x,
+                            real *dense) {
   FOR_ITEMS(id, CELLS * NODES_OF(n)) {
     const int slot = id / NODES_OF(n), i = id % NODES_OF(n);
     const long long cell = find_cell(a, slot),
@@ -150,20 +167,19 @@ TESK_DEVICE void read_cells(const TeskMixed *a, const int *index, const unsigned
       dense[(slot * components + c) * SIZE + i] = cell < 0 ? 0 : TESK_READ(x + c * a->velocities + node);
   }
   __syncthreads();
-  hang_cells(a, mask, halves, n, components, 0, dense);
+  hang_cells(a, mask, halves, n, any, components, 0, dense);
 }
 
-/* y += dense. */
-TESK_DEVICE void add_cells(const TeskMixed *a, const int *index, const unsigned short *mask,
-                           const real *halves, const int n, int components, real *dense, real *y) {
-  hang_cells(a, mask, halves, n, components, 1, dense);
-  FOR_ITEMS(id, CELLS * NODES_OF(n)) {
-    const int slot = id / NODES_OF(n), i = id % NODES_OF(n);
-    const long long cell = find_cell(a, slot);
-    if (cell < 0) continue;
-    const long long node = TESK_READ(index + cell * NODES_OF(n) + i);
+/* y += dense, at the nodes of find_nodes(). */
+TESK_DEVICE void add_cells(const TeskMixed *a, const int node[NODES_EACH], const unsigned short *mask,
+                           const real *halves, const int n, int any, int components, real *dense, real *y) {
+  hang_cells(a, mask, halves, n, any, components, 1, dense);
+  TESK_UNROLL
+  for (int m = 0; m < NODES_EACH; m++) {
+    const int id = (int)threadIdx.x + m * THREADS, slot = id / NODES_OF(n), i = id % NODES_OF(n);
+    if (node[m] < 0) continue;
     for (int c = 0; c < components; c++)
-      TESK_ADD(y + c * a->velocities + node, dense[(slot * components + c) * SIZE + i]);
+      TESK_ADD(y + c * a->velocities + node[m], dense[(slot * components + c) * SIZE + i]);
   }
 }
 

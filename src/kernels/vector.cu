@@ -48,6 +48,17 @@ TESK_KERNEL(tesk_combine, THREADS, 1, (long long)n, (double *)y, (double)a0, (co
   }
 }
 
+/* y <- the sum of a_i x_i, z <- that of b_i x_i; NULL: there are no more. Float64. */
+TESK_KERNEL(tesk_combine_pair, THREADS, 1, (long long)n, (double *TESK_RESTRICT)y, (double *TESK_RESTRICT)z,
+            (const double *TESK_RESTRICT)x0, (double)a0, (double)b0, (const double *TESK_RESTRICT)x1,
+            (double)a1, (double)b1, (const double *TESK_RESTRICT)x2, (double)a2, (double)b2) {
+  FOR_EACH(i, n) {
+    const double v0 = x0[i], v1 = x1 ? x1[i] : 0, v2 = x2 ? x2[i] : 0;
+    y[i] = a0 * v0 + a1 * v1 + a2 * v2;
+    z[i] = b0 * v0 + b1 * v1 + b2 * v2;
+  }
+}
+
 /* TesiDiagonalStep of device.h; b NULL: no next, which may be r. Bytes an entry: 8 numbers at most. */
 TESK_KERNEL(tesk_step, THREADS, 1, (long long)n, (double)s, (const real *)r, (const real *)q, (const real *)d,
             (double)c, (real *)p, (double)keep, (real *)x, (const real *)b, (real *)next) {
@@ -76,6 +87,38 @@ TESK_KERNEL(tesk_dot, THREADS, 1, (long long)n, (const real *)x, (const real *)y
     if (t < half) sums[t] += sums[t + half];
   }
   if (t == 0) partial[blockIdx.x] = sums[0];
+}
+
+/* r <- x - y, and one sum of squares a block, as tesk_dot; float64. */
+TESK_KERNEL(tesk_difference, THREADS, 1, (long long)n, (const double *TESK_RESTRICT)x,
+            (const double *TESK_RESTRICT)y, (double *TESK_RESTRICT)r, (double *)partial) {
+  TESK_SHARED(memory);
+  double *sums = (double *)memory, sum = 0;
+  const int t = (int)threadIdx.x;
+  FOR_EACH(i, n) {
+    const double value = x[i] - y[i];
+    r[i] = value;
+    sum += value * value;
+  }
+  sums[t] = sum;
+  for (int half = THREADS / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) sums[t] += sums[t + half];
+  }
+  if (t == 0) partial[blockIdx.x] = sums[0];
+}
+
+TESK_KERNEL(tesk_sum, THREADS, 1, (int)n, (const double *)partial, (double *)result) {
+  TESK_SHARED(memory);
+  double *sums = (double *)memory, sum = 0;
+  const int t = (int)threadIdx.x;
+  for (int i = t; i < n; i += THREADS) sum += partial[i];
+  sums[t] = sum;
+  for (int half = THREADS / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) sums[t] += sums[t + half];
+  }
+  if (t == 0) *result = sums[0];
 }
 
 /* NaN where a value is NaN or infinite, as on the host. */

@@ -3,7 +3,7 @@
 #ifndef TESI_REFINED_CG_H
 #define TESI_REFINED_CG_H
 
-#include "krylov/diagonal_cg.h"
+#include "operator/diagonal_cg.h"
 
 /* Of one operator; begins as {0}. */
 typedef struct TesiRefined {

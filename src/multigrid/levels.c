@@ -71,8 +71,9 @@ TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TE
   if (coarsening == TES_COARSEN_DEGREE) TES_TRY(coarsen_degrees(&s, 0, 1));
   TES_TRY(coarsen_meshes(&s, desc->coarse_dofs));
   const bool box = finest->mesh->kind == TES_MESH_BOX;
+  const int64_t small = box ? SMALL_COUPLED : SMALL;
   if (!box || desc->op->kind == &tesi_operator_elasticity)
-    TES_TRY(coarsen_degrees(&s, box ? SMALL_COUPLED : SMALL, box ? 2 : 1));
+    TES_TRY(coarsen_degrees(&s, desc->coarse_dofs > small ? desc->coarse_dofs : small, box ? 2 : 1));
   for (int l = 0; l < s.count / 2; l++) {
     TesSpace *fine = space[l];
     space[l] = space[s.count - 1 - l], space[s.count - 1 - l] = fine;

@@ -45,7 +45,8 @@ struct TesMultigrid {
  * kernels: a colour of a small level takes as long as that of a large one. */
 static bool is_direct(const TesMultigridDesc *desc, const TesSpace *space) {
   enum { SMALL = 800 };
-  if (tesi_is_elasticity(desc->op)) return space->length <= SMALL;
+  if (tesi_is_elasticity(desc->op))
+    return space->length <= (desc->coarse_dofs > SMALL ? desc->coarse_dofs : SMALL);
   if (!tesi_has_kernels(space->context) || desc->coarse_dofs || space == desc->op->space) return false;
   if (desc->op->kind == &tesi_operator_saddle) return tesi_coarse_saddle_box_serves(tesi_space_rt(space));
   return tesi_is_dg(desc->op) && tesi_coarse_dg_serves(tesi_space_rt(space));

@@ -54,13 +54,13 @@ done:
 }
 
 TesStatus tesi_flow_steps_check(const TesProblem *p, double dt, const TesVector *velocity,
-                                const TesVector *pressure, const TesVector *before) {
+                                const TesVector *pressure, const TesVector *before, double *most) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  double now, of_pressure, old = 0;
+  double now, of_pressure, old = before ? *most : 0;
   TES_TRY(tes_vector_maximum(velocity, &now));
   TES_TRY(tes_vector_maximum(pressure, &of_pressure));
-  if (before) TES_TRY(tes_vector_maximum(before, &old));
+  if (isnan(old)) TES_TRY(tes_vector_maximum(before, &old));
   if (!isfinite(now) || !isfinite(of_pressure))
     TES_FAIL(TES_NAN,
              "a step of %.3g from t = %.6g left values that are not finite: the step is unstable, take a "
@@ -71,6 +71,7 @@ TesStatus tesi_flow_steps_check(const TesProblem *p, double dt, const TesVector 
              "a step of %.3g from t = %.6g made the velocity grow from %.3g to %.3g: the step is "
              "unstable, take a smaller time.step or time.cfl",
              dt, p->in_time->time, old, now);
+  *most = now;
 done:
   return status;
 }

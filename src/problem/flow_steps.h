@@ -16,9 +16,10 @@ double tesi_flow_steps_choose(TesProblem *problem, double crossed);
 void tesi_flow_steps_count(TesProblem *problem);
 /* Warns once of a step that is too long, where time.step says it; refuses one below time.min_step. */
 TesStatus tesi_flow_steps_watch(const TesProblem *problem, double dt, double crossed, bool *warned);
-/* Whether the values after a step are finite and have grown as those of a flow may; before NULL: one that starts. */
+/* Whether the values after a step are finite and have grown as those of a flow may; before NULL: one that starts.
+ * *most: the largest velocity before, NaN where it is not known; becomes that after the step. */
 TesStatus tesi_flow_steps_check(const TesProblem *problem, double dt, const TesVector *velocity,
-                                const TesVector *pressure, const TesVector *before);
+                                const TesVector *pressure, const TesVector *before, double *most);
 /* The message of a solve inside a step that found no finite numbers, where it left none. */
 TesStatus tesi_flow_steps_tell(const TesProblem *problem, double dt, TesStatus status);
 /* The step is done. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "multigrid/coarse/coarse.h"
+#include "multigrid/coarse/coarse_device.h"
 #include "multigrid/multigrid.h"
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
@@ -122,14 +123,22 @@ done:
   return status;
 }
 
-/* Steps in time on a device wait for launches: a level of so few unknowns is solved directly by one block
- * (contract.cu), in the place of the smoothers of all levels below, nine launches each. */
+/* Whether a direct solver of the coarsest level serves a level, and by one launch. */
+static int64_t most_in_one_launch(const TesOperator *op) {
+  enum { ONE_BLOCK = 1200, FINER = 16 };
+  if (tesi_is_separable(op)) return ONE_BLOCK;
+  if (op->kind != &tesi_operator_elasticity && op->kind != &tesi_operator_mapped) return 0;
+  const int64_t part = op->length / FINER; /* a small problem keeps its levels */
+  return part < TESI_COARSE_DENSE ? part : TESI_COARSE_DENSE;
+}
+
+/* Steps in time on a device wait for launches: a level of so few unknowns is solved directly by one launch
+ * (contract.cu), in the place of the smoothers of all levels below, nine launches or more each. */
 static int64_t enough(const TesProblem *p) {
-  enum { ONE_BLOCK = 1200 };
   const TesSolveOptions *o = &p->options;
-  const bool small = p->in_time && tesi_has_kernels(p->context) && tesi_is_separable(p->levels) &&
-                     o->smoother == TES_SMOOTHER_AUTO && o->coarsening == TES_COARSEN_MESH;
-  return small ? ONE_BLOCK : 0;
+  const bool serves = p->in_time && tesi_has_kernels(p->context) && o->smoother == TES_SMOOTHER_AUTO &&
+                      o->coarsening == TES_COARSEN_MESH && o->coarse == TES_COARSE_AUTO;
+  return serves ? most_in_one_launch(p->levels) : 0;
 }
 
 static TesStatus create_operators(TesProblem *p) {

@@ -184,12 +184,30 @@ done:
   return status;
 }
 
+/* Coarse levels take restricted right-hand sides, whose boundary values are those of the finest one, with its penalty:
+ * what they solve is not the same flow on a coarser mesh, unless walls are at rest. */
+static void warn_of_full_multigrid(const TesProblem *p) {
+  const TesBoundary *boundary = p->numbered.boundary;
+  double value;
+  bool moves = false;
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    for (int c = 0; c < p->space->dim && boundary[i].condition == TES_DIRICHLET; c++) {
+      const TesFunction *g = boundary[i].g[c];
+      moves = moves || (g && !(tes_function_constant(g, &value) && value == 0));
+    }
+  if (moves && p->options.method == TES_METHOD_FMG && p->options.tolerance > 1e-7)
+    tesi_log(p->context, TES_LOG_WARNING,
+             "solver.method: with velocities at the boundary that are not zero fmg is not as good as the "
+             "discretisation after its first cycles: give solver.tolerance 1e-8, as for gmres");
+}
+
 /* b <- b - K u_D */
 static TesStatus lift(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiFlowFace face[6];
   double flux;
+  warn_of_full_multigrid(p);
   tesi_stokes_faces(p, face);
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
   TES_TRY(tesi_flow_lifting(p->space, face, p->shift, &flux));

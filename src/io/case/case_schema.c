@@ -49,7 +49,8 @@
        .type = TESI_KEY_VECTOR,                                                                              \
        .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
-       .help = "flows: u = this; null: this component is free (navier_stokes)"},                             \
+       .help = "flows: u = this; null: this component is free (navier_stokes); `exact`: the velocity of "    \
+               "data.exact"},                                                                                \
       {.path = "boundary." name ".slip",                                                                     \
        .type = TESI_KEY_CHOICE,                                                                              \
        .target = AT(member.slip),                                                                            \

@@ -217,14 +217,15 @@ done:
 /* The word `exact` for a value of u. */
 static TesStatus take_exact(TesiCaseReader *r, int row, const TesiYaml *node) {
   const char *key = tesi_key_name(&tesi_case_keys[row]);
-  const bool displacement = !strcmp(key, "displacement");
+  const bool vector = !strcmp(key, "displacement") || !strcmp(key, "velocity");
   TesFunction **to = target(r, row);
-  if (strcmp(key, "dirichlet") && !displacement)
+  if (strcmp(key, "dirichlet") && !vector)
     return tesi_case_error(
         r, row, node,
-        "`exact` is the value of u itself, for dirichlet and displacement: write out what %s is", key);
+        "`exact` is the value of u itself, for dirichlet, displacement and velocity: write out what %s is",
+        key);
   if (!r->draft.exact[0]) return tesi_case_error(r, row, node, "`exact` needs data.exact");
-  for (int c = 0; c < (displacement ? 3 : 1); c++) to[c] = tesi_function_retain(r->draft.exact[c]);
+  for (int c = 0; c < (vector ? 3 : 1); c++) to[c] = tesi_function_retain(r->draft.exact[c]);
   return TES_OK;
 }
 
@@ -254,6 +255,8 @@ static TesStatus read_vector(TesiCaseReader *r, int row, const TesiYaml *node) {
   TesiCaseFace *const face = (TesiCaseFace *)(void *)((char *)to - offsetof(TesiCaseFace, g));
   char message[TESI_EXPRESSION_MESSAGE];
   int n = 0;
+  if (frees && node->kind == TESI_YAML_SCALAR && !strcmp(node->text, "exact"))
+    return take_exact(r, row, node);
   if (node->kind != TESI_YAML_LIST) return tesi_case_wrong(r, row, node);
   if (node->count < 2 || node->count > 3)
     return tesi_case_error(r, row, node, "expected 2 or 3 entries, got %d", node->count);

@@ -123,6 +123,11 @@ void tesi_expression_values(const TesFunction *function, int64_t n, const double
  *     const double v0 = x * x;
  *     return v0;
  *   }
+ * Where functions of t alone are called, as in exp(x * cos(t)), it is two functions and one that calls both, so that a
+ * loop over points can call the first one once:
+ *   #define f_parts 1
+ *   static void f_early(double t, double *early);      early[f_parts]
+ *   static double f_late(double x, double y, double z, double t, const double *early);
  * Like snprintf: returns the length without the final 0, which may be more than `size`; -1 for a callback, which has no
  * text. */
 int tesi_expression_emit_c(const TesFunction *function, const char *declaration, const char *real,

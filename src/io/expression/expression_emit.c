@@ -1,5 +1,6 @@
 /* Terms as C text: one statement a term. The texts of expression_ops.h serve as templates, in which a, b, c stand for
- * the operands. */
+ * the operands. Where functions of t alone are called the text has two parts, so that loops over points can call the
+ * first of them once. */
 #include <stdio.h>
 #include <string.h>
 #include "io/expression/expression.h"
@@ -8,6 +9,8 @@
 typedef struct Writer {
   char *buffer;
   size_t size, length; /* length may pass size: what would have been written */
+  const short
+      *early; /* [terms] the place of those that the first part has left, -1: others; NULL: there is none */
 } Writer;
 
 static void put(Writer *w, const char *text) {
@@ -28,6 +31,8 @@ static void put_operand(Writer *w, const TesiTerms *terms, int i) {
   }
   if (term->op == TESI_OP_VARIABLE)
     snprintf(text, sizeof text, "%c", "xyzt"[term->a]);
+  else if (w->early && w->early[i] >= 0)
+    snprintf(text, sizeof text, "early[%d]", w->early[i]);
   else
     snprintf(text, sizeof text, "v%d", i);
   put(w, text);
@@ -119,41 +124,127 @@ static const char *name_of(const char *declaration) {
   return blank ? blank + 1 : declaration;
 }
 
+/* "const double v7 = ...;" for the terms i < end that are wanted. */
+static void put_statements(Writer *w, const TesiTerms *terms, int end, const bool *wanted,
+                           const char *declaration, const char *real) {
+  char name[24];
+  for (int i = 0; i < end; i++) {
+    if (!wanted[i] || !tesi_op_operands[terms->term[i].op]) continue;
+    snprintf(name, sizeof name, " v%d = ", i);
+    put(w, "  const ");
+    put(w, real);
+    put(w, name);
+    if (terms->term[i].op == TESI_OP_TABLE) {
+      put_table_name(w, name_of(declaration), &terms->term[i]);
+      put(w, "(");
+      put_operand(w, terms, terms->term[i].a);
+      put(w, ")");
+    } else {
+      put_value(w, terms, &terms->term[i]);
+    }
+    put(w, ";\n");
+  }
+}
+
+/* DECLARATION, more of its name, and (real x, real y, real z, real t. */
+static void put_head(Writer *w, const char *declaration, const char *more, const char *real) {
+  static const char *const variables[4] = {"x", "y", "z", "t"};
+  put(w, declaration);
+  put(w, more);
+  for (int d = 0; d < 4; d++) {
+    put(w, d ? ", " : "(");
+    put(w, real);
+    put(w, " ");
+    put(w, variables[d]);
+  }
+}
+
+static void put_return(Writer *w, const TesiTerms *terms, int root) {
+  put(w, "  return ");
+  put_operand(w, terms, root);
+  put(w, ";\n}\n");
+}
+
+/* Whether an operation takes many instructions: the functions of expression_ops.h, which stand behind the operators. */
+static bool is_call(TesiOp op) {
+  return op >= TESI_OP_FMOD;
+}
+
+/* of_time[i]: needed, and of t alone. early[i]: the place of those among them that others need, -1: others. Returns
+ * their number, 0 where no function of t alone is called: nothing is gained then. */
+static int split(const TesiTerms *terms, int root, const bool *needed, bool *of_time, short *early) {
+  bool timed[TESI_EXPRESSION_TERMS], called = false; /* timed: it depends on t at all, and on nothing else */
+  int count = 0;
+  for (int i = 0; i <= root; i++) {
+    const TesiTerm *term = &terms->term[i];
+    const int operands = tesi_op_operands[term->op];
+    bool other = term->op == TESI_OP_VARIABLE && term->a != TESI_EXPRESSION_TIME;
+    timed[i] = term->op == TESI_OP_VARIABLE && !other;
+    for (int k = 0; k < operands; k++) {
+      const int of = tesi_term_operand(term, k);
+      timed[i] = timed[i] || timed[of];
+      other = other || (!timed[of] && terms->term[of].op != TESI_OP_CONSTANT);
+    }
+    timed[i] = timed[i] && !other;
+    of_time[i] = timed[i] && needed[i] && operands;
+    called = called || (of_time[i] && is_call((TesiOp)term->op));
+    early[i] = -1;
+  }
+  if (!called || of_time[root]) return 0;
+  for (int i = 0; i <= root; i++)
+    for (int k = 0; k < tesi_op_operands[terms->term[i].op] && needed[i] && !of_time[i]; k++) {
+      const int of = tesi_term_operand(&terms->term[i], k);
+      if (of_time[of] && early[of] < 0) early[of] = (short)count++;
+    }
+  return count;
+}
+
+/* #define NAME_parts n; void NAME_early(t, early[n]); DECLARATION_late(x, y, z, t, early) and a function of both. */
+static void put_parts(Writer *w, const TesiTerms *terms, int root, const bool *needed, bool *of_time,
+                      const short *early, int count, const char *declaration, const char *real) {
+  const char *name = name_of(declaration), *result = strstr(declaration, real);
+  bool late[TESI_EXPRESSION_TERMS];
+  char text[160];
+  for (int i = 0; i <= root; i++) late[i] = needed[i] && !of_time[i];
+  snprintf(text, sizeof text, "#define %s_parts %d\n%.*svoid %s_early(%s t, %s *early) {\n", name, count,
+           result ? (int)(result - declaration) : 0, declaration, name, real, real);
+  put(w, text);
+  put_statements(w, terms, root, of_time, declaration, real);
+  for (int i = 0; i <= root; i++) {
+    if (early[i] < 0) continue;
+    snprintf(text, sizeof text, "  early[%d] = v%d;\n", early[i], i);
+    put(w, text);
+  }
+  put(w, "}\n");
+  put_head(w, declaration, "_late", real);
+  snprintf(text, sizeof text, ", const %s *early) {\n", real);
+  put(w, text);
+  w->early = early;
+  put_statements(w, terms, root + 1, late, declaration, real);
+  put_return(w, terms, root);
+  put_head(w, declaration, "", real);
+  snprintf(text, sizeof text,
+           ") {\n  %s early[%d];\n  %s_early(t, early);\n  return %s_late(x, y, z, t, early);\n}\n", real,
+           count, name, name);
+  put(w, text);
+}
+
 int tesi_terms_emit_c(const TesiTerms *terms, int root, const char *declaration, const char *real,
                       char *buffer, size_t size) {
-  static const char *const variables[4] = {"x", "y", "z", "t"};
-  bool needed[TESI_EXPRESSION_TERMS];
-  Writer w = {buffer, size, 0};
-  char name[24];
+  bool needed[TESI_EXPRESSION_TERMS], of_time[TESI_EXPRESSION_TERMS];
+  short early[TESI_EXPRESSION_TERMS];
+  Writer w = {buffer, size, 0, NULL};
   tesi_terms_needed(terms, root, needed);
   put_tables(&w, terms, root, needed, declaration, real);
-  put(&w, declaration);
-  for (int d = 0; d < 4; d++) {
-    put(&w, d ? ", " : "(");
-    put(&w, real);
-    put(&w, " ");
-    put(&w, variables[d]);
+  const int count = split(terms, root, needed, of_time, early);
+  if (count) {
+    put_parts(&w, terms, root, needed, of_time, early, count, declaration, real);
+  } else {
+    put_head(&w, declaration, "", real);
+    put(&w, ") {\n");
+    put_statements(&w, terms, root + 1, needed, declaration, real);
+    put_return(&w, terms, root);
   }
-  put(&w, ") {\n");
-  for (int i = 0; i <= root; i++) {
-    if (!needed[i] || !tesi_op_operands[terms->term[i].op]) continue;
-    snprintf(name, sizeof name, " v%d = ", i);
-    put(&w, "  const ");
-    put(&w, real);
-    put(&w, name);
-    if (terms->term[i].op == TESI_OP_TABLE) {
-      put_table_name(&w, name_of(declaration), &terms->term[i]);
-      put(&w, "(");
-      put_operand(&w, terms, terms->term[i].a);
-      put(&w, ")");
-    } else {
-      put_value(&w, terms, &terms->term[i]);
-    }
-    put(&w, ";\n");
-  }
-  put(&w, "  return ");
-  put_operand(&w, terms, root);
-  put(&w, ";\n}\n");
   if (size) buffer[w.length < size ? w.length : size - 1] = 0;
   return (int)w.length;
 }

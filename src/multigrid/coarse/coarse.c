@@ -2,7 +2,8 @@
 #include <math.h>
 #include <string.h>
 #include "basis/gauss.h"
-#include "device/kernel.h"
+#include "device/recorded.h"
+#include "multigrid/coarse/coarse_cg.h"
 #include "multigrid/coarse/coarse_device.h"
 #include "multigrid/coarse/coarse_dg.h"
 #include "multigrid/coarse/coarse_lu.h"
@@ -11,6 +12,7 @@
 #include "multigrid/coarse/coarse_saddle_device.h"
 #include "multigrid/coarse/coarse_saddle_varying.h"
 #include "operator/dg/dg.h"
+#include "operator/mapped/mapped.h"
 #include "operator/operator_parts.h"
 #include "operator/operator_wide.h"
 #include "operator/saddle_varying/saddle_varying.h"
@@ -42,6 +44,7 @@ struct TesiCoarse {
   TesiCoarseDevice *device; /* the same on a device with kernels, else NULL */
   TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
   TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */
+  TesiCoarseCg *cg;                /* mapped operators on such a device, where it is large */
   int64_t length;
   double *b, *x, *z;            /* host */
   double *scale;                /* host; sqrt(diag(A_0) / diag(A)), A_0 with mean coefficients */
@@ -183,6 +186,9 @@ static TesStatus create_mapped(TesiCoarse *c, TesPrecision precision, TesCoarseK
   TesStatus status = TES_OK;
   if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE && kind == TES_COARSE_AUTO)
     TES_TRY(tesi_coarse_dense_create(ctx, c->op, precision, &c->dense));
+  else if (tesi_mapped_of(c->op) && kind == TES_COARSE_AUTO && tesi_recorded_can_loop(ctx) &&
+           tesi_ranks(ctx) == 1)
+    TES_TRY(tesi_coarse_cg_create(c->op, &c->cg));
   else
     TES_TRY(tesi_coarse_matrix_create(ctx, c->op, kind, &c->matrix));
 done:
@@ -256,6 +262,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tesi_coarse_device_destroy(&c->device);
   tesi_coarse_device_destroy(&c->device_double);
   tesi_coarse_dense_destroy(&c->dense);
+  tesi_coarse_cg_destroy(&c->cg);
   tesi_coarse_matrix_destroy(&c->matrix);
   tesi_coarse_saddle_destroy(&c->saddle);
   tesi_coarse_saddle_box_destroy(&c->saddle_box);
@@ -276,6 +283,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
 const char *tesi_coarse_describe(const TesiCoarse *coarse) {
   if (coarse->parts) return tesi_coarse_describe(coarse->part[0]);
   if (coarse->lu) return tesi_coarse_lu_describe(coarse->lu);
+  if (coarse->cg) return "conjugate gradients with the diagonal";
   return coarse->matrix ? tesi_coarse_matrix_describe(coarse->matrix) : "solved directly";
 }
 
@@ -344,6 +352,7 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
     return tesi_coarse_device_solve(coarse->device_double, b->data, x->data);
   if (coarse->device) return tesi_coarse_device_solve(coarse->device, b->data, x->data);
   if (coarse->dense) return tesi_coarse_dense_solve(coarse->dense, b->data, x->data);
+  if (coarse->cg) return tesi_coarse_cg_solve(coarse->cg, b, x);
   if (coarse->p) return conjugate_gradients(coarse, b, x);
   TES_TRY(tes_vector_get(b, coarse->b));
   if (coarse->wide)

@@ -1,73 +1,143 @@
-/* The inverse of a coarsest level whose coefficients vary: its columns by the operator's own kernels, inverted on
- * the host at set-up, one matrix-vector product a solve. With Dirichlet nodes as unit rows; a singular operator
- * gets sigma 1 1' / n, sigma its mean diagonal, which leaves solutions of mean zero as they are. */
-#include <lapacke.h>
+/* The inverse of a coarsest level without tensor structure: its columns by the operator's own kernels, inverted by
+ * kernels, one matrix-vector product, so one launch, a solve. Over free entries alone, in the precision of the
+ * cycle; others are 0. A singular operator gets sigma 1 1' / n, sigma its mean diagonal, which leaves solutions of mean
+ * zero as they are. */
 #include "device/kernel.h"
+#include "device/upload.h"
 #include "multigrid/coarse/coarse_device.h"
-#include "basis/blas.h"
 #include "operator/elasticity/elasticity_motions.h"
 
 struct TesiCoarseDense {
   TesContext *context;
-  TesiKernel kernel;
-  int n;
-  void *inverse; /* device */
+  TesiKernel solve, take;
+  int length, n; /* entries, and those that are free */
+  int *entry;    /* host [n] the entries that are free */
+  void *entries; /* device: the same */
+  void *place;   /* device [length]: an entry's number among them, -1: it is given */
+  void *inverse; /* device [n][n] */
 };
 
-static TesStatus fill_columns(TesContext *ctx, const TesOperator *op, double *A) {
+/* Entries that the operator gives something to: others are 0 in every product. */
+static TesStatus find_free(TesContext *ctx, const TesOperator *op, TesiCoarseDense *d) {
   TesStatus status = TES_OK;
-  const int64_t n = op->length;
   TesVector *x = NULL, *y = NULL;
-  double *unit = NULL;
-  TES_ALLOC(&unit, n);
-  TES_TRY(tes_vector_create(ctx, n, TES_DOUBLE, &x));
-  TES_TRY(tes_vector_create(ctx, n, TES_DOUBLE, &y));
-  for (int64_t j = 0; j < n; j++) {
-    unit[j] = 1;
-    TES_TRY(tes_vector_set(x, unit));
+  double *values = NULL;
+  int *place = NULL;
+  TES_ALLOC(&values, d->length);
+  TES_ALLOC(&place, d->length);
+  TES_ALLOC(&d->entry, d->length);
+  TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &x));
+  TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &y));
+  for (int i = 0; i < d->length; i++)
+    values[i] = 1 + 1e-4 * ((i * 7919LL) % 9973); /* no sum of which vanishes */
+  TES_TRY(tes_vector_set(x, values));
+  TES_TRY(tes_operator_apply(op, x, y));
+  TES_TRY(tes_vector_get(y, values));
+  for (int i = 0; i < d->length; i++) {
+    place[i] = values[i] != 0 ? d->n : -1;
+    if (values[i] != 0) d->entry[d->n++] = i;
+  }
+  TES_TRY(tesi_upload(ctx, place, (size_t)d->length * sizeof *place, &d->place));
+  TES_TRY(tesi_upload(ctx, d->entry, (size_t)d->length * sizeof *d->entry, &d->entries));
+done:
+  tes_vector_destroy(&x);
+  tes_vector_destroy(&y);
+  tesi_free(ctx, &values);
+  tesi_free(ctx, &place);
+  return status;
+}
+
+/* columns[n][n] on the device; nothing waits for the host. */
+static TesStatus fill_columns(TesiCoarseDense *d, const TesOperator *op, double *columns) {
+  TesContext *ctx = d->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  TesVector *x = NULL, *y = NULL;
+  TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &x));
+  TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &y));
+  for (int j = 0; j < d->n; j++) {
+    double *const unit = (double *)x->data + d->entry[j], *column = columns + (size_t)j * (size_t)d->n;
+    void *arguments[] = {&y->data, &d->entries, &column, &d->n};
+    TES_TRY(device->fill(ctx, TES_DOUBLE, 1, 1, unit));
     TES_TRY(tes_operator_apply(op, x, y));
-    TES_TRY(tes_vector_get(y, A + j * n));
-    unit[j] = 0;
-    if (A[j * n + j] == 0) A[j * n + j] = 1;
+    TES_TRY(tesi_kernel_launch(ctx, &d->take, (TesiGrid){(unsigned)((d->n + 127) / 128), 1, 1}, 128, 0,
+                               arguments));
+    TES_TRY(device->fill(ctx, TES_DOUBLE, 1, 0, unit));
   }
 done:
   tes_vector_destroy(&x);
   tes_vector_destroy(&y);
-  tesi_free(ctx, &unit);
   return status;
 }
 
-/* Rigid motions that nothing holds get what constants get. */
-static TesStatus hold_motions(TesContext *ctx, const TesOperator *op, int n, double *A) {
+/* A <- A + weight v v', v by the entries that are free. */
+static void add_square(const TesiCoarseDense *d, double weight, const double *v, double *A) {
+  for (int i = 0; i < d->n; i++)
+    for (int j = 0; j < d->n; j++) A[(int64_t)i * d->n + j] += weight * v[d->entry[i]] * v[d->entry[j]];
+}
+
+/* Constants and rigid motions that nothing holds get the mean of the diagonal, on the host: that is rare. */
+static TesStatus hold(const TesiCoarseDense *d, const TesOperator *op, double *columns) {
+  TesContext *ctx = d->context;
   TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const int64_t n = d->n;
+  double *motion = NULL, *A = NULL, *ones = NULL, mean = 0;
   int motions;
-  double *motion = NULL, trace = 0;
   TES_TRY(tesi_elasticity_motions(op, &motions, &motion));
-  for (int i = 0; i < n; i++) trace += A[(int64_t)i * n + i];
-  for (int k = 0; k < motions; k++)
-    for (int i = 0; i < n; i++)
-      for (int j = 0; j < n; j++) A[(int64_t)i * n + j] += trace / n * motion[k * n + i] * motion[k * n + j];
+  if (!op->singular && motions == 0) goto done;
+  TES_ALLOC(&A, n * n);
+  TES_ALLOC(&ones, d->length);
+  for (int i = 0; i < d->length; i++) ones[i] = 1;
+  TES_TRY(device->to_host(ctx, A, columns, (size_t)(n * n) * sizeof *A));
+  for (int64_t i = 0; i < n; i++) mean += A[i * n + i] / (double)n;
+  if (op->singular) add_square(d, mean / (double)n, ones, A);
+  for (int k = 0; k < motions; k++) add_square(d, mean, motion + (int64_t)k * d->length, A);
+  TES_TRY(device->to_device(ctx, columns, A, (size_t)(n * n) * sizeof *A));
 done:
   tesi_free(ctx, &motion);
+  tesi_free(ctx, &A);
+  tesi_free(ctx, &ones);
   return status;
 }
 
-static TesStatus invert(TesContext *ctx, const TesOperator *op, int n, double *A) {
+/* The inverse in the precision of the cycle. */
+static TesStatus invert(TesiCoarseDense *d, const TesOperator *op, TesPrecision precision) {
+  TesContext *ctx = d->context;
   TesStatus status = TES_OK;
-  double sigma = 0;
-  TES_TRY(hold_motions(ctx, op, n, A));
-  for (int i = 0; i < n && op->singular; i++) sigma += A[(int64_t)i * n + i] / n;
-  for (int64_t i = 0; i < (int64_t)n * n && op->singular; i++) A[i] += sigma / n;
-  TES_TRY(tesi_blas_begin(ctx, n));
-  int info = LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'U', n, A, n);
-  if (info == 0) info = LAPACKE_dpotri(LAPACK_ROW_MAJOR, 'U', n, A, n);
-  if (info != 0)
+  const TesiDevice *device = tesi_context_device(ctx);
+  const int64_t count = (int64_t)d->n * d->n;
+  void *A = NULL;
+  bool definite;
+  TES_TRY(device->allocate(ctx, (size_t)count * sizeof(double), &A));
+  TES_TRY(fill_columns(d, op, A));
+  TES_TRY(hold(d, op, A));
+  TES_TRY(tesi_coarse_invert(ctx, d->n, A, &definite));
+  if (!definite)
     TES_FAIL(
         TES_NAN,
         "the matrix of the coarsest level (%d nodes) is not positive definite: is the coefficient a finite?",
-        n);
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < i; j++) A[(int64_t)i * n + j] = A[(int64_t)j * n + i];
+        d->n);
+  if (precision == TES_DOUBLE) {
+    d->inverse = A, A = NULL;
+  } else {
+    TES_TRY(device->allocate(ctx, (size_t)count * sizeof(float), &d->inverse));
+    TES_TRY(device->copy(ctx, count, 1, TES_DOUBLE, A, TES_SINGLE, d->inverse));
+  }
+done:
+  device->release(ctx, &A);
+  return status;
+}
+
+static TesStatus get_kernels(TesiCoarseDense *d, TesPrecision precision) {
+  TesContext *ctx = d->context;
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  const TesiProgramDesc desc = {.file = "contract.cu",
+                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_dense", 0, &d->solve));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_dense_take", 0, &d->take));
 done:
   return status;
 }
@@ -76,27 +146,16 @@ TesStatus tesi_coarse_dense_create(TesContext *ctx, const TesOperator *op, TesPr
                                    TesiCoarseDense **dense) {
   TesStatus status = TES_OK;
   TesiCoarseDense *d = NULL;
-  TesiProgram *program;
-  double *A = NULL;
-  const int n = (int)op->length;
-  const size_t bytes = (size_t)n * (size_t)n * sizeof *A;
-  const TesiProgramDesc desc = {.file = "contract.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
   *dense = NULL;
   TES_NEW(&d);
   d->context = tesi_context_retain(ctx);
-  d->n = n;
-  TES_TRY(tesi_program_get(ctx, &desc, &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_dense", 0, &d->kernel));
-  TES_ALLOC(&A, (int64_t)n * n);
-  TES_TRY(fill_columns(ctx, op, A));
-  TES_TRY(invert(ctx, op, n, A));
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, &d->inverse));
-  TES_TRY(tesi_context_device(ctx)->to_device(ctx, d->inverse, A, bytes));
+  d->length = (int)op->length;
+  TES_TRY(get_kernels(d, precision));
+  TES_TRY(find_free(ctx, op, d));
+  TES_TRY(invert(d, op, precision));
   *dense = d;
   d = NULL;
 done:
-  tesi_free(ctx, &A);
   tesi_coarse_dense_destroy(&d);
   return status;
 }
@@ -106,15 +165,16 @@ void tesi_coarse_dense_destroy(TesiCoarseDense **dense) {
   TesiCoarseDense *d = *dense;
   TesContext *ctx = d->context;
   *dense = NULL;
+  tesi_free(ctx, &d->entry);
+  tesi_context_device(ctx)->release(ctx, &d->entries);
+  tesi_context_device(ctx)->release(ctx, &d->place);
   tesi_context_device(ctx)->release(ctx, &d->inverse);
   tesi_free(ctx, &d);
   tes_context_destroy(&ctx);
 }
 
-TesStatus tesi_coarse_dense_solve(TesiCoarseDense *dense, const void *b, void *x) {
-  const void *A = dense->inverse;
-  int n = dense->n;
-  void *arguments[] = {&A, &b, &x, &n};
-  return tesi_kernel_launch(dense->context, &dense->kernel, (TesiGrid){(unsigned)n, 1, 1}, 128,
+TesStatus tesi_coarse_dense_solve(TesiCoarseDense *d, const void *b, void *x) {
+  void *arguments[] = {&d->inverse, &b, &x, &d->entries, &d->place, &d->n};
+  return tesi_kernel_launch(d->context, &d->solve, (TesiGrid){(unsigned)d->length, 1, 1}, 128,
                             128 * sizeof(double), arguments);
 }

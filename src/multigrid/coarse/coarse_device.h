@@ -13,13 +13,17 @@ void tesi_coarse_device_destroy(TesiCoarseDevice **device);
 /* x <- A^-1 b, device arrays of all nodes; queued, nothing waits. */
 TesStatus tesi_coarse_device_solve(TesiCoarseDevice *device, const void *b, void *x);
 
-/* The inverse of an operator as a dense matrix, for the quadrature form: at most this many nodes. */
-enum { TESI_COARSE_DENSE = 2048 };
+/* The inverse of an operator as a dense matrix, where there are no eigenbases of directions: at most this many
+ * entries, 25 MB in float32. */
+enum { TESI_COARSE_DENSE = 2500 };
 typedef struct TesiCoarseDense TesiCoarseDense;
-/* From the float64 operator applied to unit vectors. */
+/* From the float64 operator applied to unit vectors; precision: of the vectors to come. */
 TesStatus tesi_coarse_dense_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
                                    TesiCoarseDense **dense);
 void tesi_coarse_dense_destroy(TesiCoarseDense **dense);
 TesStatus tesi_coarse_dense_solve(TesiCoarseDense *dense, const void *b, void *x);
+/* A[n][n] in device memory, symmetric, becomes its inverse (coarse_inverse.c); definite: whether all pivots were
+ * positive. */
+TesStatus tesi_coarse_invert(TesContext *ctx, int n, void *A, bool *definite);
 
 #endif

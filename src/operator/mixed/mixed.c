@@ -205,11 +205,10 @@ static void run_tasks(const void *data, TesiSpan span) {
   if (pass->rate) pass->rate[span.thread] = rate;
 }
 
-/* out <- what the pass adds to `count` sums, whose vectors stand behind each other. */
-static void run(Pass *pass, TesiSums *sums, int count, double *out) {
+/* out += what the pass adds to `count` sums, whose vectors stand behind each other. */
+static void add(Pass *pass, TesiSums *sums, int count, double *out) {
   TesiMixed *m = pass->m;
   const int64_t length = sums->batches->length;
-  memset(out, 0, (size_t)(count * length) * sizeof *out);
   for (int c = 0; c < count; c++) {
     sums[c].values = out + c * length;
     for (int64_t t = 0; sums[c].at && t < m->v->tasks; t++) sums[c].at[t] = sums[c].first[t];
@@ -217,6 +216,11 @@ static void run(Pass *pass, TesiSums *sums, int count, double *out) {
   for (pass->set = 0; pass->set < m->v->sets; pass->set++)
     tesi_team_share(m->threads, tesi_batches_set_size(m->v, pass->set), 1, run_tasks, pass);
   for (int c = 0; c < count; c++) tesi_sums_finish(&sums[c]);
+}
+
+static void run(Pass *pass, TesiSums *sums, int count, double *out) {
+  memset(out, 0, (size_t)(count * sums->batches->length) * sizeof *out);
+  add(pass, sums, count, out);
 }
 
 TesStatus tesi_mixed_divergence(TesiMixed *m, const TesVector *u, TesVector *b) {
@@ -228,6 +232,12 @@ TesStatus tesi_mixed_divergence(TesiMixed *m, const TesVector *u, TesVector *b) 
 TesStatus tesi_mixed_gradient(TesiMixed *m, const TesVector *p, TesVector *b) {
   if (m->device) return tesi_mixed_device_gradient(m, p, b);
   run(&(Pass){.m = m, .batch = gradient, .in = p->data}, m->v_sums, m->dim, b->data);
+  return TES_OK;
+}
+
+TesStatus tesi_mixed_add_gradient(TesiMixed *m, const TesVector *p, TesVector *b) {
+  if (m->device) return tesi_mixed_device_add_gradient(m, p, b);
+  add(&(Pass){.m = m, .batch = gradient, .in = p->data}, m->v_sums, m->dim, b->data);
   return TES_OK;
 }
 
@@ -288,6 +298,13 @@ done:
   return status;
 }
 
+/* Points of convection a direction. On affine cells the integrand is a polynomial of 3k a direction. */
+static int points_over(const TesiMixed *m) {
+  const int k = m->velocity->degree;
+  const bool affine = m->v->box || m->v->geometry->kind == TES_GEOMETRY_AFFINE;
+  return 3 * k / 2 + (affine ? 1 : 2);
+}
+
 TesStatus tesi_mixed_create(const TesSpace *velocity, const TesSpace *pressure, TesiMixed **mixed) {
   TesContext *ctx = velocity->context;
   TesStatus status = TES_OK;
@@ -301,7 +318,7 @@ TesStatus tesi_mixed_create(const TesSpace *velocity, const TesSpace *pressure, 
   m->pressure = tesi_space_retain(pressure);
   TES_TRY(tesi_batches_create(m->velocity, k + 1, &m->v));
   TES_TRY(tesi_batches_create(m->pressure, k + 1, &m->p));
-  TES_TRY(tesi_batches_create(m->velocity, 3 * k / 2 + 2, &m->over));
+  TES_TRY(tesi_batches_create(m->velocity, points_over(m), &m->over));
   /* element iso, of degree 1, has kernels of its own and takes no pass: batches alone */
   TES_TRY(tesi_has_kernels(ctx) && k > 1 ? tesi_mixed_device_create(m) : create_loops(m));
   *mixed = m;

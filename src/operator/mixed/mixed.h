@@ -7,7 +7,7 @@
  *   grad-div     b_i = sum over cells K of gamma_K int_K (div u) (div v_i)
  *
  * over all nodes: boundary values take part, and nodes that have them get their integrals. Eight cells at a time,
- * by k + 1 Gauss points a direction, convection by 3k/2 + 2, with which it aliases nothing on affine cells.
+ * by k + 1 Gauss points a direction, convection by 3k/2 + 2, on affine cells by 3k/2 + 1, which are exact there.
  *
  * On reference coordinates: X = J^-1 at a point, d u / d x_c = sum over e of X_ec d u / d xi_e, and the velocity along
  * them is B = X u. On boxes X is diagonal.
@@ -26,7 +26,7 @@ typedef struct TesiMixed {
   TesContext *context;
   TesSpace *velocity, *pressure; /* one component each, no node given */
   int dim;
-  TesiBatches *v, *p, *over; /* both spaces at k + 1 points, the velocity at 3k/2 + 2 */
+  TesiBatches *v, *p, *over; /* both spaces at k + 1 points, the velocity at those of convection */
   TesiSums v_sums[3], p_sums, over_sums[3];
   double *memory; /* [threads][share] */
   int64_t share;
@@ -42,6 +42,8 @@ void tesi_mixed_destroy(TesiMixed **mixed);
 /* u: components behind each other. b is written over. The same bits for any number of threads. */
 TesStatus tesi_mixed_divergence(TesiMixed *mixed, const TesVector *u, TesVector *b);
 TesStatus tesi_mixed_gradient(TesiMixed *mixed, const TesVector *p, TesVector *b);
+/* The same, added to b. */
+TesStatus tesi_mixed_add_gradient(TesiMixed *mixed, const TesVector *p, TesVector *b);
 /* rate <- the largest |B_e| at a point, on cells [0, 1]: cells a unit of time. */
 TesStatus tesi_mixed_convection(TesiMixed *mixed, const TesVector *u, TesVector *b, double *rate);
 
@@ -63,7 +65,7 @@ TesStatus tesi_mixed_boundary_ref(const TesiMixed *mixed, int boundary, const Te
 
 /* ---- boundaries ---- */
 
-/* Faces of some boundaries, with 3k/2 + 2 points a direction. */
+/* Faces of some boundaries, with as many points a direction as convection. */
 typedef struct TesiMixedFaces {
   TesiFaceRule rule;
   TesiBoundaryFace *face;

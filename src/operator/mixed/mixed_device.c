@@ -15,7 +15,7 @@ enum {
   LEAST = 2,
   MOST = 8 /* degrees */,
   BLOCK = 128 /* lines a block, at least */,
-  RESIDENT = 768 /* threads a multiprocessor: 85 registers */
+  RESIDENT = 768 /* threads a multiprocessor, about: 85 registers */
 };
 
 /* The kernels over one set of points. */
@@ -27,7 +27,7 @@ typedef struct Points {
 
 struct TesiMixedDevice {
   TesiKernel divergence, gradient, grad_div, convection, backflow;
-  Points few, many; /* k + 1 and 3k/2 + 2 */
+  Points few, many; /* k + 1, and those of convection */
   TeskMixed arguments;
   int numbers; /* what is known of C */
   bool hanging;
@@ -215,7 +215,7 @@ static TesStatus get_program(const TesiMixed *m, const TesiMixedDevice *d, const
   const int values[] = {m->dim,          m->velocity->degree + 1,
                         points->q,       each,
                         d->numbers,      d->hanging,
-                        points->threads, tesi_max(1, RESIDENT / points->threads)};
+                        points->threads, tesi_max(1, (RESIDENT + points->threads / 2) / points->threads)};
   char text[8][24];
   TesiProgramDesc desc = {
       .file = file, .options = {"real=double", "TESK_CONSTANT_TABLES=1"}, .tables = tables};
@@ -295,13 +295,12 @@ static TeskMixed of_colour(const TesiMixedDevice *d, const Points *points, int c
   return a;
 }
 
-/* gamma: of tesk_grad_div, else NULL. */
-static TesStatus couple(const TesiMixed *m, const TesiKernel *kernel, const TesVector *in,
-                        const TesVector *gamma, TesVector *out) {
+/* out += what the kernel makes of `in`. gamma: of tesk_grad_div, else NULL. */
+static TesStatus add(const TesiMixed *m, const TesiKernel *kernel, const TesVector *in,
+                     const TesVector *gamma, TesVector *out) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   const TesiMixedDevice *d = m->device;
-  TES_TRY(tes_vector_fill(out, 0));
   for (int c = 0; c < d->colours; c++) {
     TeskMixed a = of_colour(d, &d->few, c);
     void *const plain[] = {(void *)&in->data, &out->data, &a}, *const weighed[] = {
@@ -315,12 +314,22 @@ done:
   return status;
 }
 
+static TesStatus couple(const TesiMixed *m, const TesiKernel *kernel, const TesVector *in,
+                        const TesVector *gamma, TesVector *out) {
+  const TesStatus status = tes_vector_fill(out, 0);
+  return status == TES_OK ? add(m, kernel, in, gamma, out) : status;
+}
+
 TesStatus tesi_mixed_device_divergence(const TesiMixed *m, const TesVector *u, TesVector *b) {
   return couple(m, &m->device->divergence, u, NULL, b);
 }
 
 TesStatus tesi_mixed_device_gradient(const TesiMixed *m, const TesVector *p, TesVector *b) {
   return couple(m, &m->device->gradient, p, NULL, b);
+}
+
+TesStatus tesi_mixed_device_add_gradient(const TesiMixed *m, const TesVector *p, TesVector *b) {
+  return add(m, &m->device->gradient, p, NULL, b);
 }
 
 TesStatus tesi_mixed_device_grad_div(const TesiMixed *m, const TesVector *gamma, const TesVector *u,

@@ -61,6 +61,31 @@ TesStatus tesi_mixed_gradient_ref(const TesiMixed *m, const double *p, double *b
   return couple(m, false, p, b);
 }
 
+/* The largest velocity along a reference axis, at the points of convection. */
+static TesStatus find_rate(const TesiMixed *m, const double *u, double *rate) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesiPlain v;
+  TesiPlainPoint at;
+  TES_TRY(tesi_plain_init(m->velocity, m->over->q, &v));
+  *rate = 0;
+  for (int64_t cell = 0; cell < v.cells; cell++) {
+    double local[3][TESI_PLAIN_NODES];
+    read_cell(&v, cell, m->dim, u, local);
+    for (int i = 0; i < v.points; i++) {
+      TES_TRY(tesi_plain_point(&v, cell, -1, i, &at));
+      for (int e = 0; e < m->dim; e++) {
+        double along = 0;
+        for (int c = 0; c < m->dim; c++) along += at.inverse[e][c] * sum_of(v.nodes, at.phi, local[c]);
+        *rate = fmax(*rate, fabs(along));
+      }
+    }
+  }
+done:
+  return status;
+}
+
+/* By 3k/2 + 2 points a direction on all cells. */
 TesStatus tesi_mixed_convection_ref(const TesiMixed *m, const double *u, double *b, double *rate) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
@@ -68,7 +93,7 @@ TesStatus tesi_mixed_convection_ref(const TesiMixed *m, const double *u, double 
   TesiPlainPoint at;
   TES_TRY(tesi_plain_init(m->velocity, 3 * m->velocity->degree / 2 + 2, &v));
   memset(b, 0, (size_t)(m->dim * v.view->length) * sizeof *b);
-  *rate = 0;
+  TES_TRY(find_rate(m, u, rate));
   for (int64_t cell = 0; cell < v.cells; cell++) {
     double local[3][TESI_PLAIN_NODES], sums[3][TESI_PLAIN_NODES] = {{0}};
     read_cell(&v, cell, m->dim, u, local);
@@ -76,11 +101,6 @@ TesStatus tesi_mixed_convection_ref(const TesiMixed *m, const double *u, double 
       double here[3] = {0};
       TES_TRY(tesi_plain_point(&v, cell, -1, i, &at));
       for (int c = 0; c < m->dim; c++) here[c] = sum_of(v.nodes, at.phi, local[c]);
-      for (int e = 0; e < m->dim; e++) {
-        double along = 0;
-        for (int c = 0; c < m->dim; c++) along += at.inverse[e][c] * here[c];
-        *rate = fmax(*rate, fabs(along));
-      }
       for (int c = 0; c < m->dim; c++) {
         double carried = 0;
         for (int d = 0; d < m->dim; d++) carried += here[d] * sum_of(v.nodes, at.slope[d], local[c]);
@@ -121,7 +141,7 @@ TesStatus tesi_mixed_reach_ref(const TesiMixed *m, const double *u, double *most
   TesStatus status = TES_OK;
   TesiPlain v;
   TesiPlainPoint at;
-  TES_TRY(tesi_plain_init(m->velocity, 3 * m->velocity->degree / 2 + 2, &v));
+  TES_TRY(tesi_plain_init(m->velocity, m->over->q, &v));
   *most = 0;
   for (int64_t cell = 0; cell < v.cells; cell++) {
     double local[3][TESI_PLAIN_NODES], own = 0;
@@ -171,7 +191,7 @@ TesStatus tesi_mixed_boundary_ref(const TesiMixed *m, int boundary, const TesFun
   TesStatus status = TES_OK;
   TesiPlain v;
   TesiPlainPoint at;
-  TES_TRY(tesi_plain_init(m->velocity, 3 * m->velocity->degree / 2 + 2, &v));
+  TES_TRY(tesi_plain_init(m->velocity, m->over->q, &v));
   for (int64_t cell = 0; cell < v.cells; cell++)
     for (int face = 0, name; face < 2 * m->dim; face++) {
       double local[3][TESI_PLAIN_NODES], sums[3][TESI_PLAIN_NODES] = {{0}};

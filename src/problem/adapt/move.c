@@ -3,7 +3,7 @@
 #include <string.h>
 #include "functional/difference.h"
 #include "functional/functional.h"
-#include "krylov/diagonal_cg.h"
+#include "operator/diagonal_cg.h"
 #include "operator/operator.h"
 #include "problem/adapt/remesh.h"
 #include "problem/balance.h"

@@ -27,11 +27,11 @@ static TesStatus carry_pressure(const Move *m, const TesVector *p, TesVector *q)
 static void move_numbers(const Move *m) {
   const TesiProjection *from = m->from;
   TesiProjection *to = m->to;
-  to->known = from->known, to->guesses = from->guesses, to->largest = from->largest;
+  to->known = from->known, to->guess.count = from->guess.count, to->largest = from->largest;
   to->warned = from->warned, to->warned_of_cells = from->warned_of_cells;
   to->average.time = from->average.time;
   for (int i = 0; i < TESI_PROJECTION_OLD; i++) to->step[i] = from->step[i];
-  for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) to->guess_at[i] = from->guess_at[i];
+  for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) to->guess.at[i] = from->guess.at[i];
   for (int c = 0; c < TESI_AXES; c++) to->drive.force[c] = from->drive.force[c];
 }
 
@@ -45,7 +45,8 @@ static TesStatus move_vectors(const Move *m) {
   if (from->known > 0) TES_TRY(move_velocity(m, from->old[0], to->old[0]));
   if (from->known > 1) TES_TRY(tes_space_carry(from->full, from->old[1], to->full, to->old[1]));
   for (int i = 0; i < 2; i++) TES_TRY(carry_pressure(m, from->phi[i], to->phi[i]));
-  for (int i = 0; i < from->guesses; i++) TES_TRY(carry_pressure(m, from->guess[i], to->guess[i]));
+  for (int i = 0; i < from->guess.count; i++)
+    TES_TRY(carry_pressure(m, from->guess.value[i], to->guess.value[i]));
   for (int i = 0; i < 2 && from->average.velocity[i]; i++) {
     TES_TRY(move_velocity(m, from->average.velocity[i], to->average.velocity[i]));
     TES_TRY(move_pressure(m, from->average.pressure[i], to->average.pressure[i]));

@@ -166,7 +166,46 @@ static void swap(TesVector **a, TesVector **b) {
   *a = *b, *b = other;
 }
 
-/* b <- the right-hand side of the momentum equation. */
+/* The weights of u, u^(n-1), u^(n-2) in what they extrapolate to; returns how many there are. */
+static int extrapolate(const TesiProjection *pr, double dt, double weight[3]) {
+  const int count = pr->guesses_kept ? tesi_min(pr->known, 2) : 0;
+  const double at[3] = {0, -pr->step[0], -pr->step[0] - pr->step[1]};
+  for (int j = 0; j < 3; j++) {
+    weight[j] = j <= count;
+    for (int i = 0; i <= count && j <= count; i++)
+      if (i != j) weight[j] *= (dt - at[i]) / (at[j] - at[i]);
+  }
+  return count + 1;
+}
+
+/* d <- (a1 u^n - a2 u^(n-1)) / dt, x <- what the old velocities extrapolate to. */
+static TesStatus combine_old(TesiProjection *pr, const TesiFormula *f) {
+  const TesVector *const value[] = {&pr->u, pr->old[0], pr->old[1]};
+  const double by = 1 / f->dt, history[] = {by * f->a1, -by * f->a2, 0};
+  double guess[3];
+  const int count = tesi_max(extrapolate(pr, f->dt, guess), f->a2 != 0 ? 2 : 1);
+  return tesi_vector_combine_pair(count, history, guess, value, pr->d, pr->x);
+}
+
+/* *load <- F and the force that drives, in b where it is not the same at all times; NULL: there is none. */
+static TesStatus find_load(TesProblem *p, const TesVector **load) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const bool had = pr->load != NULL;
+  double size = 1;
+  if (!had || pr->drive.components) {
+    TES_TRY(tesi_projection_load(p, pr->b));
+    if (!had && pr->load) TES_TRY(tes_vector_maximum(pr->load, &size));
+    pr->loadless = size == 0;
+    TES_TRY(tesi_drive_load(pr, pr->b));
+  }
+  *load = pr->drive.components || !pr->load ? pr->b : pr->loadless ? NULL : pr->load;
+done:
+  return status;
+}
+
+/* b <- the right-hand side of the momentum equation, 0 where values are given; x <- a guess. */
 static TesStatus gather(TesProblem *p, const TesiFormula *f) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -174,33 +213,22 @@ static TesStatus gather(TesProblem *p, const TesiFormula *f) {
   pr->is_last = pr->last_sigma == pr->sigma;
   pr->last_sigma = NAN;
   swap(&pr->b, &pr->last);
-  TES_TRY(tesi_projection_load(p, pr->b));
-  TES_TRY(tesi_drive_load(pr, pr->b));
   const double by = 1 / f->dt;
-  const TesVector *const velocity[] = {&pr->u, pr->old[0]},
-                         *const pressure[] = {&pr->p, pr->phi[0], pr->phi[1]},
-                         *const all[] = {pr->b, pr->r, pr->z, pr->carried[0], pr->carried[1]};
-  TES_TRY(tesi_vector_combine(f->a2 != 0 ? 2 : 1, (double[]){by * f->a1, -by * f->a2}, velocity, pr->d));
+  const TesVector *load, *const pressure[] = {&pr->p, pr->phi[0], pr->phi[1]};
+  TES_TRY(find_load(p, &load));
+  TES_TRY(combine_old(pr, f));
   TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));
   TES_TRY(tesi_vector_combine(f->a2 != 0 ? 3 : 2, (double[]){1, by * f->a1, -by * f->a2}, pressure, pr->pn));
-  TES_TRY(tesi_mixed_gradient(pr->mixed, pr->pn, pr->z));
-  TES_TRY(tesi_vector_combine(f->e1 != 0 ? 5 : 4, (double[]){1, 1, 1, -f->e0, f->e1}, all, pr->b));
+  TES_TRY(tesi_mixed_add_gradient(pr->mixed, pr->pn, pr->r));
+  double factor[4] = {1, -f->e0};
+  const TesVector *all[4] = {pr->r, pr->carried[0]};
+  int count = 2;
+  if (f->e1 != 0) factor[count] = f->e1, all[count++] = pr->carried[1];
+  if (load) factor[count] = 1, all[count++] = load;
+  TES_TRY(tesi_vector_combine(count, factor, all, pr->b));
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->b));
 done:
   return status;
-}
-
-/* x <- what the old velocities extrapolate to. */
-static TesStatus guess_velocity(TesiProjection *pr, double dt) {
-  const int count = pr->guesses_kept ? tesi_min(pr->known, 2) : 0;
-  const double at[3] = {0, -pr->step[0], -pr->step[0] - pr->step[1]};
-  const TesVector *value[3] = {&pr->u, pr->old[0], pr->old[1]};
-  double weight[3];
-  for (int j = 0; j <= count; j++) {
-    weight[j] = 1;
-    for (int i = 0; i <= count; i++)
-      if (i != j) weight[j] *= (dt - at[i]) / (at[j] - at[i]);
-  }
-  return tesi_vector_combine(count + 1, weight, value, pr->x);
 }
 
 /* pn <- the new pressure, ps <- the new phi, of the velocity x. */
@@ -217,7 +245,7 @@ static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSo
   if (given) TES_TRY(tes_operator_lift(pr->poisson->op, pr->pn, pr->pz));
   TES_TRY(tesi_projection_potential(p, time, factor, pr->pz, pr->ps, result));
   if (given) TES_TRY(tes_vector_axpy(1, pr->pn, pr->ps));
-  TES_TRY(tesi_projection_project(p, pr->pb, pr->pn));
+  TES_TRY(tesi_projection_spread(p, time, factor, pr->pb, pr->pn));
   TES_TRY(tesi_vector_combine(3, (double[]){-pr->nu, 1, 1 / factor},
                               (const TesVector *const[]){pr->pn, &pr->p, pr->ps}, pr->pn));
   if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, pr->pn));
@@ -237,7 +265,8 @@ static TesStatus commit(TesiProjection *pr, const TesiFormula *f, bool remember)
   TesContext *ctx = pr->b->context;
   TesStatus status = TES_OK;
   swap(&pr->phi[0], &pr->phi[1]);
-  TES_TRY(tes_vector_copy(pr->ps, 1, pr->phi[0]));
+  swap(&pr->ps, &pr->phi[0]);
+  if (!remember) pr->most = NAN;
   if (remember) {
     swap(&pr->old[0], &pr->old[1]);
     TES_TRY(tes_vector_copy(&pr->u, 1, pr->old[0]));
@@ -265,7 +294,6 @@ static TesStatus advance(TesProblem *p, double time, const TesiFormula *f, TesSo
   TES_TRY(tesi_walls_update(p, time, &pr->walls));
   if (pr->walls.timed) TES_TRY(tesi_projection_check_flux(p));
   TES_TRY(gather(p, f));
-  TES_TRY(guess_velocity(pr, f->dt));
   TES_TRY(tesi_projection_velocity(p, pr->b, &pr->u, pr->x));
   TES_TRY(tesi_drive_keep(pr, pr->x));
   TES_TRY(correct(p, time, f, result));
@@ -291,7 +319,7 @@ static TesStatus start(TesProblem *p, double time, double dt, TesSolveResult *re
     TES_TRY(commit(pr, &f, false));
   }
   TES_TRY(tes_vector_fill(pr->phi[1], 0));
-  pr->guesses = 0;
+  pr->guess.count = pr->spread.count = 0;
   pr->step[0] = whole.dt, pr->known = 1;
 done:
   return status;
@@ -379,7 +407,7 @@ TesStatus tesi_projection_step(TesProblem *p, TesSolveResult *result) {
   if (pr->known) {
     const TesiFormula f = tesi_projection_formula(pr, dt);
     TES_TRY(tesi_flow_steps_tell(p, dt, advance(p, time + dt, &f, result)));
-    TES_TRY(tesi_flow_steps_check(p, dt, pr->x, pr->pn, &pr->u));
+    TES_TRY(tesi_flow_steps_check(p, dt, pr->x, pr->pn, &pr->u, &pr->most));
     TES_TRY(tesi_average_add(pr, time, time + dt, false));
     TES_TRY(commit(pr, &f, true));
   } else {

@@ -77,6 +77,13 @@ typedef struct TesiGradDiv {
   TesVector *term;  /* scratch, a velocity */
 } TesiGradDiv;
 
+/* A pressure of old times, over dt / a0 of each, from which the next one is extrapolated. */
+typedef struct TesiPast {
+  TesVector *value[TESI_PROJECTION_GUESSES];
+  double at[TESI_PROJECTION_GUESSES];
+  int count;
+} TesiPast;
+
 /* Means in time [0] and those of squares [1]; NULL: not wanted. */
 typedef struct TesiAverage {
   double from, time; /* since when, of how much time so far */
@@ -110,12 +117,13 @@ typedef struct TesiProjection {
   bool is_balanced;                 /* balance is that of the state */
   TesVector *balance; /* residual of the momentum equation, from which forces are; NULL: none asked for */
   double rate;        /* cells that it crosses a unit of time */
-  /* phi / step, from which guesses are extrapolated, and their times. */
-  TesVector *guess[TESI_PROJECTION_GUESSES];
-  double guess_at[TESI_PROJECTION_GUESSES];
-  int guesses, guesses_kept;
-  double largest;  /* rate so far */
-  TesVector *load; /* F where it is the same at all times; NULL: not, or not known */
+  TesiPast guess;     /* of phi */
+  TesiPast spread;    /* of P div u; where runs are to be the same bit for bit after restarts there is none */
+  int guesses_kept;   /* of either, at most */
+  double largest;     /* rate so far */
+  double most;        /* velocity; NaN: not known */
+  TesVector *load;    /* F where it is the same at all times; NULL: not, or not known */
+  bool loadless;      /* which is 0 */
   bool timed, warned, warned_of_cells;
   struct TesiLoadPlan *plan[TESI_AXES]; /* of forces that change in time, with kernels */
   void *clock;                          /* of the plans; NULL: none were asked for */
@@ -179,8 +187,11 @@ TesStatus tesi_projection_potential(TesProblem *problem, double time, double sca
                                     TesVector *phi, TesSolveResult *result);
 /* b <- b of mean zero where the pressure is undetermined. */
 TesStatus tesi_projection_balance(TesiProjection *projection, TesVector *b);
-/* x <- M^-1 b for pressures. b is lost. */
-TesStatus tesi_projection_project(TesProblem *problem, TesVector *b, TesVector *x);
+/* x <- about M^-1 b for pressures, |b - M x| <= tolerance |b|; guess: from x. b is lost. */
+TesStatus tesi_projection_project(TesProblem *problem, TesVector *b, double tolerance, bool guess,
+                                  TesVector *x);
+/* The same at a time for a step dt / a0, from the guess that the solutions before extrapolate to. */
+TesStatus tesi_projection_spread(TesProblem *problem, double time, double factor, TesVector *b, TesVector *x);
 /* v <- v without its mean. */
 TesStatus tesi_projection_remove_mean(TesProblem *problem, TesVector *v);
 

@@ -4,7 +4,7 @@
 #include "device/kernel.h"
 #include "functional/functional.h"
 #include "functional/load_plan.h"
-#include "krylov/diagonal_cg.h"
+#include "operator/diagonal_cg.h"
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
 
@@ -118,7 +118,10 @@ static TesStatus create_vectors(TesProblem *p, TesiProjection *pr) {
     TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, pressures[i]));
   TES_TRY(tes_vector_fill(pr->ones, 1));
   pr->guesses_kept = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
-  for (int i = 0; i < pr->guesses_kept; i++) TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, &pr->guess[i]));
+  for (int i = 0; i < pr->guesses_kept; i++)
+    TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, &pr->guess.value[i]));
+  for (int i = 0; i < pr->guesses_kept && !tesi_context_deterministic(ctx); i++)
+    TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, &pr->spread.value[i]));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->u));
   pr->u = tesi_space_range(p->space, p->u, 0);
   pr->p = tesi_space_range(p->space, p->u, 1);
@@ -243,7 +246,7 @@ done:
 static TesStatus create_refined(TesProblem *p, TesiProjection *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  pr->last_sigma = NAN;
+  pr->last_sigma = pr->most = NAN;
   TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &pr->last));
   if (pr->poisson->cycle != TES_SINGLE) goto done;
   if (!pr->grad_div.gamma) TES_TRY(tesi_refined_create(ctx, pr->full->length, &pr->refined));
@@ -303,16 +306,16 @@ void tesi_projection_destroy(TesProblem *p) {
                                  &pr->inverse,
                                  &pr->load,
                                  &pr->balance,
-                                 &pr->guess[0],
-                                 &pr->guess[1],
-                                 &pr->guess[2],
-                                 &pr->guess[3],
                                  &pr->pressure_inverse,
                                  &pr->given_pressure,
                                  &pr->cycle_b,
                                  &pr->cycle_x,
                                  &pr->last};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
+  for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) {
+    tes_vector_destroy(&pr->guess.value[i]);
+    tes_vector_destroy(&pr->spread.value[i]);
+  }
   tesi_jacobi_device_destroy(ctx, &pr->jacobi);
   tesi_jacobi_device_destroy(ctx, &pr->pressure_jacobi);
   tesi_refined_destroy(&pr->refined);

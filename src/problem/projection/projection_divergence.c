@@ -120,7 +120,7 @@ static TesStatus measure(TesProblem *p, const TesVector *b, double *norm) {
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
   TES_TRY(tes_vector_copy(b, 1, pr->pr));
-  TES_TRY(tesi_projection_project(p, pr->pr, pr->pn));
+  TES_TRY(tesi_projection_project(p, pr->pr, fmin(1e-4, 0.1 * p->tolerance), false, pr->pn));
   TES_TRY(tes_vector_dot(b, pr->pn, norm));
   *norm = sqrt(fmax(*norm, 0));
 done:

@@ -1,4 +1,5 @@
 /* Forces on boundaries: see projection.h. */
+#include <math.h>
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
 
@@ -10,6 +11,7 @@ static TesStatus momentum_residual(TesProblem *p) {
   TesiProjection *pr = tesi_projection_of(p);
   const double w = pr->known > 1 ? pr->step[0] / pr->step[1] : 0, dt = pr->step[0];
   const double a0 = (1 + 2 * w) / (1 + w), a1 = 1 + w, a2 = w * w / (1 + w);
+  pr->last_sigma = NAN; /* b is none of a step */
   TES_TRY(tesi_projection_load(p, pr->b));
   TES_TRY(tesi_drive_load(pr, pr->b));
   if (p->in_time) TES_TRY(tesi_projection_carry(p)); /* else there is no convection */

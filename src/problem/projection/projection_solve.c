@@ -1,6 +1,6 @@
 /* The solves of a step: see projection.h. */
 #include <math.h>
-#include "krylov/diagonal_cg.h"
+#include "operator/diagonal_cg.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
@@ -65,15 +65,15 @@ done:
   return status;
 }
 
-/* r <- b - (sigma M + nu K) x at the unknowns; its norm. */
+/* r <- b - (sigma M + nu K) x at the unknowns, 0 where values are given, as b is; its norm. */
 static TesStatus find_residual(TesiProjection *pr, const TesVector *b, const TesVector *x, TesVector *r,
                                double *norm) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
-  TES_TRY(tes_operator_residual(pr->whole, b, x, r));
-  TES_TRY(tesi_grad_div_add(pr, -1, true, x, r));
-  TES_TRY(tesi_walls_put(&pr->walls, false, r));
-  TES_TRY(tes_vector_norm(r, norm));
+  TES_TRY(tes_operator_apply(pr->whole, x, pr->q));
+  TES_TRY(tesi_grad_div_add(pr, 1, true, x, pr->q));
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->q));
+  TES_TRY(tesi_vector_difference(b, pr->q, r, norm));
 done:
   return status;
 }
@@ -107,9 +107,7 @@ static TesStatus find_reference(TesiProjection *pr, const TesVector *b, const Te
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   if (pr->is_last) {
-    TES_TRY(tesi_vector_combine(2, (double[]){1, -1}, (const TesVector *const[]){b, pr->last}, pr->r));
-    TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
-    TES_TRY(tes_vector_norm(pr->r, reference));
+    TES_TRY(tesi_vector_difference(b, pr->last, pr->r, reference));
   } else {
     TES_TRY(tes_vector_copy(old, 1, pr->d));
     TES_TRY(tesi_walls_put(&pr->walls, true, pr->d));
@@ -122,7 +120,7 @@ done:
 /* The tolerance is of the residual of the old solution with the new values; a share of the pressure's, in whose
  * right-hand side and guesses what is left is noise. */
 TesStatus tesi_projection_velocity(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x) {
-  const double share = 0.01;
+  const double share = 1e-3;
   TesiProjection *pr = tesi_projection_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -144,26 +142,25 @@ done:
 /* ---- pressures ----------------------------------------------------------------------------------------- */
 
 /* Lagrange's polynomial through the old ones. */
-static TesStatus extrapolate(const TesiProjection *pr, double time, double factor, TesVector *phi) {
+static TesStatus extrapolate(const TesiPast *past, double time, double factor, TesVector *value) {
   double weight[TESI_PROJECTION_GUESSES];
-  const TesVector *guess[TESI_PROJECTION_GUESSES];
-  if (!pr->guesses) return tes_vector_fill(phi, 0);
-  for (int j = 0; j < pr->guesses; j++) {
-    weight[j] = factor, guess[j] = pr->guess[j];
-    for (int i = 0; i < pr->guesses; i++)
-      if (i != j) weight[j] *= (time - pr->guess_at[i]) / (pr->guess_at[j] - pr->guess_at[i]);
+  const TesVector *old[TESI_PROJECTION_GUESSES];
+  if (!past->count) return tes_vector_fill(value, 0);
+  for (int j = 0; j < past->count; j++) {
+    weight[j] = factor, old[j] = past->value[j];
+    for (int i = 0; i < past->count; i++)
+      if (i != j) weight[j] *= (time - past->at[i]) / (past->at[j] - past->at[i]);
   }
-  return tesi_vector_combine(pr->guesses, weight, guess, phi);
+  return tesi_vector_combine(past->count, weight, old, value);
 }
 
-static TesStatus keep_guess(TesiProjection *pr, double time, double factor, const TesVector *phi) {
-  const int last = pr->guesses_kept - 1;
-  if (last < 0) return TES_OK;
-  TesVector *oldest = pr->guess[last];
-  for (int i = last; i > 0; i--) pr->guess[i] = pr->guess[i - 1], pr->guess_at[i] = pr->guess_at[i - 1];
-  pr->guess[0] = oldest, pr->guess_at[0] = time;
-  pr->guesses = tesi_min(pr->guesses + 1, pr->guesses_kept);
-  return tes_vector_copy(phi, 1 / factor, oldest);
+static TesStatus keep(TesiPast *past, int most, double time, double factor, const TesVector *value) {
+  if (most < 1) return TES_OK;
+  TesVector *oldest = past->value[most - 1];
+  for (int i = most - 1; i > 0; i--) past->value[i] = past->value[i - 1], past->at[i] = past->at[i - 1];
+  past->value[0] = oldest, past->at[0] = time;
+  past->count = tesi_min(past->count + 1, most);
+  return tes_vector_copy(value, 1 / factor, oldest);
 }
 
 /* What rounding and the interpolation of boundary values leave of the net flux is no part of the equation. */
@@ -200,7 +197,7 @@ TesStatus tesi_projection_potential(TesProblem *p, double time, double factor, T
   TES_TRY(tesi_projection_balance(pr, b));
   TES_TRY(tesi_problem_clear(pr->poisson, b));
   TES_TRY(tes_vector_norm(b, &load));
-  TES_TRY(extrapolate(pr, time, factor, phi));
+  TES_TRY(extrapolate(&pr->guess, time, factor, phi));
   TES_TRY(poisson_residual(pr, b, phi, pr->pr, &norm));
   if (!isfinite(load) || !isfinite(norm)) return TES_NAN;
   if (norm > load) {
@@ -211,11 +208,10 @@ TesStatus tesi_projection_potential(TesProblem *p, double time, double factor, T
   if (load > 0 && norm > 1e-15 * load) {
     tesi_solver_set_tolerance(pr->poisson->solver,
                               fmin(fmax(p->tolerance * load / norm, 1e-14), 1. / ONE_CYCLE));
-    TES_TRY(tes_vector_fill(pr->pd, 0));
-    TES_TRY(tes_solver_solve(pr->poisson->solver, pr->pr, pr->pd, &one));
+    TES_TRY(tesi_solver_solve_from_zero(pr->poisson->solver, pr->pr, pr->pd, &one));
     TES_TRY(tes_vector_axpy(1, pr->pd, phi));
   }
-  TES_TRY(keep_guess(pr, time, factor, phi));
+  TES_TRY(keep(&pr->guess, pr->guesses_kept, time, factor, phi));
   one.iterations += result->iterations;
   one.fractional_iterations = NAN;
   *result = one;
@@ -229,29 +225,66 @@ static TesStatus find_mass_residual(void *user, const TesVector *x, TesVector *r
   return status == TES_OK ? tes_vector_norm(r, norm) : status;
 }
 
-TesStatus tesi_projection_project(TesProblem *p, TesVector *b, TesVector *x) {
+static TesStatus ready_to_project(TesiProjection *pr) {
+  TesContext *ctx = pr->pressure_mass->context;
+  TesStatus status = TES_OK;
+  if (pr->pressure_inverse) return TES_OK;
+  TES_TRY(find_inverse(pr->pressure_mass, &pr->pressure_inverse));
+  TES_TRY(tesi_refined_use(&pr->pressure_refined, pr->pressure_mass, pr->pressure_inverse));
+done:
+  return status;
+}
+
+/* r <- b - M x, of the guess x or of 0, whichever is nearer. of_b: |b|. */
+static TesStatus begin_projection(const System *system, double of_b, bool guess, TesVector *x, TesVector *r,
+                                  double *norm) {
+  TesContext *ctx = x->context;
+  TesStatus status = TES_OK;
+  if (guess) TES_TRY(find_mass_residual((void *)system, x, r, norm));
+  if (guess && *norm < of_b) return TES_OK;
+  TES_TRY(tes_vector_fill(x, 0));
+  TES_TRY(tes_vector_copy(system->b, 1, r));
+  *norm = of_b;
+done:
+  return status;
+}
+
+TesStatus tesi_projection_project(TesProblem *p, TesVector *b, double tolerance, bool guess, TesVector *x) {
   TesiProjection *pr = tesi_projection_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   System system = {pr, b};
-  double norm;
-  if (!pr->pressure_inverse) {
-    TES_TRY(find_inverse(pr->pressure_mass, &pr->pressure_inverse));
-    TES_TRY(tesi_refined_use(&pr->pressure_refined, pr->pressure_mass, pr->pressure_inverse));
-  }
-  TES_TRY(tes_vector_norm(b, &norm));
-  const double target = fmin(1e-4, 0.1 * p->tolerance) * norm;
+  double of_b, norm;
+  TES_TRY(ready_to_project(pr));
+  TES_TRY(tes_vector_norm(b, &of_b));
+  const double target = tolerance * of_b;
   const TesiJacobi cg = {.op = pr->pressure_mass,
                          .inverse = pr->pressure_inverse,
                          .z = pr->pz,
                          .q = pr->pq,
                          .p = pr->pd,
                          .device = pr->pressure_jacobi};
-  if (!pr->pressure_refined.op) return tesi_jacobi_cg(&cg, norm, target, MOST, b, x);
-  TES_TRY(tes_vector_fill(x, 0));
-  TES_TRY(tes_vector_copy(b, 1, pr->pz));
-  TES_TRY(
-      tesi_refined_solve(&pr->pressure_refined, find_mass_residual, &system, norm, target, MOST, pr->pz, x));
+  if (pr->pressure_refined.op) {
+    TES_TRY(begin_projection(&system, of_b, guess, x, pr->pz, &norm));
+    return tesi_refined_solve(&pr->pressure_refined, find_mass_residual, &system, norm, target, MOST, pr->pz,
+                              x);
+  }
+  if (!guess) return tesi_jacobi_cg(&cg, of_b, target, MOST, b, x);
+  TES_TRY(begin_projection(&system, of_b, true, x, pr->pr, &norm));
+  TES_TRY(tesi_jacobi_cg(&cg, norm, target, MOST, pr->pr, b));
+  TES_TRY(tes_vector_axpy(1, b, x));
+done:
+  return status;
+}
+
+TesStatus tesi_projection_spread(TesProblem *p, double time, double factor, TesVector *b, TesVector *x) {
+  TesiProjection *pr = tesi_projection_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const bool guess = pr->spread.count > 0;
+  if (guess) TES_TRY(extrapolate(&pr->spread, time, factor, x));
+  TES_TRY(tesi_projection_project(p, b, fmin(1e-3, p->tolerance), guess, x));
+  if (pr->spread.value[0]) TES_TRY(keep(&pr->spread, pr->guesses_kept, time, factor, x));
 done:
   return status;
 }

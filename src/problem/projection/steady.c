@@ -63,7 +63,7 @@ static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   const TesVector r_u = part_of(p, r, 0), r_p = part_of(p, r, 1);
   TesVector z_u = part_of(p, z, 0), z_p = part_of(p, z, 1);
   TES_TRY(tes_vector_copy(&r_p, -pr->nu, pr->pb));
-  TES_TRY(tesi_projection_project(p, pr->pb, &z_p));
+  TES_TRY(tesi_projection_project(p, pr->pb, fmin(1e-4, 0.1 * p->tolerance), false, &z_p));
   if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &z_p));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &z_p, pr->r));
   TES_TRY(tes_vector_axpy(1, &r_u, pr->r));

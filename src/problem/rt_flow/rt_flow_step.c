@@ -276,7 +276,8 @@ static TesStatus check_state(const TesProblem *p, double dt) {
   const TesVector now = tesi_vector_range(flow->x, 0, velocities),
                   before = tesi_vector_range(p->u, 0, velocities),
                   pressure = tesi_vector_range(flow->x, velocities, tesi_rt_size(rt, rt->dim));
-  return tesi_flow_steps_check(p, dt, &now, &pressure, flow->known ? &before : NULL);
+  double most = NAN;
+  return tesi_flow_steps_check(p, dt, &now, &pressure, flow->known ? &before : NULL, &most);
 }
 
 /* The last step becomes this one where the velocity no longer changes. */

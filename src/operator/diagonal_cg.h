@@ -24,6 +24,10 @@ typedef struct TesiJacobi {
 TesStatus tesi_jacobi_cg(const TesiJacobi *jacobi, double norm, double target, int most, TesVector *r,
                          TesVector *d);
 
+/* The same to a share of |r|, with `device` alone and no number for the host, so that it can stand in a recording; it
+ * ends after `most` iterations whatever is left. */
+TesStatus tesi_jacobi_queue(const TesiJacobi *jacobi, double share, int most, TesVector *r, TesVector *d);
+
 /* For vectors of so many entries on a device with kernels; on others *device stays NULL. */
 TesStatus tesi_jacobi_device_create(TesContext *ctx, TesPrecision precision, int64_t length,
                                     TesiJacobiDevice **device);

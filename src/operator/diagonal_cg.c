@@ -1,4 +1,4 @@
-#include "krylov/diagonal_cg.h"
+#include "operator/diagonal_cg.h"
 #include <math.h>
 #include <string.h>
 #include "device/recorded.h"
@@ -135,22 +135,38 @@ done:
   return status;
 }
 
+/* The scalars of a solve of r; share: the target is one of |r|. */
+static TesStatus begin(const TesiJacobi *j, double target, int share, int most, TesVector *r) {
+  TesContext *ctx = j->op->context;
+  TesStatus status = TES_OK;
+  const TesiJacobiDevice *own = j->device;
+  TeskJacobi *scalars = scalars_of(own);
+  long long n = r->length;
+  int parts = (int)own->parts;
+  double *partial = parts_of(own);
+  const void *inverse = j->inverse->data;
+  TES_TRY(launch(ctx, own, START, (void *[]){&n, &r->data, &inverse, &partial}));
+  TES_TRY(launch(ctx, own, BEGIN, (void *[]){&parts, &partial, &target, &share, &most, &scalars}));
+done:
+  return status;
+}
+
+TesStatus tesi_jacobi_queue(const TesiJacobi *j, double share, int most, TesVector *r, TesVector *d) {
+  Iteration iteration = {j, r, d};
+  const TesStatus status = begin(j, share, 1, most, r);
+  return status == TES_OK ? iterate_all(&iteration) : status;
+}
+
 static TesStatus on_device(const TesiJacobi *j, double norm, double target, int most, TesVector *r,
                            TesVector *d) {
   TesContext *ctx = j->op->context;
   TesStatus status = TES_OK;
   TesiJacobiDevice *own = j->device;
   Iteration iteration = {j, r, d};
-  TeskJacobi now, *scalars = scalars_of(own);
-  long long n = r->length;
-  int parts = (int)own->parts;
-  double *partial = parts_of(own);
-  const void *inverse = j->inverse->data;
+  TeskJacobi now;
   if (!(norm > target)) return isfinite(norm) ? tes_vector_fill(d, 0) : TES_NAN;
   expect(ctx, j, r, d);
-  TES_TRY(tes_vector_fill(d, 0));
-  TES_TRY(launch(ctx, own, START, (void *[]){&n, &r->data, &inverse, &partial}));
-  TES_TRY(launch(ctx, own, BEGIN, (void *[]){&parts, &partial, &target, &most, &scalars}));
+  TES_TRY(begin(j, target, 0, most, r));
   if (tesi_recorded_can_loop(ctx)) {
     TES_TRY(tesi_recorded_run(ctx, &own->step, iterate_all, &iteration));
     TES_TRY(read_scalars(ctx, own, &now));

@@ -1,0 +1,75 @@
+#include "multigrid/coarse/coarse_cg.h"
+#include "device/kernel.h"
+#include "operator/diagonal_cg.h"
+
+/* A cycle reduces errors by some 0.1 to 0.01 and is corrected by the next one. Iterations grow as the cells a direction
+ * of the level. */
+static const double tolerance = 1e-4;
+enum { MOST = 1000 };
+
+struct TesiCoarseCg {
+  TesContext *context;
+  TesOperator *op;
+  TesVector *inverse, *r, *p, *q, *x;
+  TesiJacobiDevice *device;
+};
+
+static TesStatus find_inverse(TesiCoarseCg *c) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  const int64_t n = c->op->length;
+  double *values = NULL;
+  TES_ALLOC(&values, n);
+  TES_TRY(tes_operator_diagonal(c->op, c->inverse));
+  TES_TRY(tes_vector_get(c->inverse, values));
+  for (int64_t i = 0; i < n; i++) values[i] = 1 / values[i];
+  TES_TRY(tes_vector_set(c->inverse, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+TesStatus tesi_coarse_cg_create(const TesOperator *op, TesiCoarseCg **cg) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiCoarseCg *c = NULL;
+  *cg = NULL;
+  TES_NEW(&c);
+  c->context = tesi_context_retain(ctx);
+  c->op = tesi_operator_retain(op);
+  TesVector **const vectors[] = {&c->inverse, &c->r, &c->p, &c->q, &c->x};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+    TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, vectors[i]));
+  TES_TRY(find_inverse(c));
+  TES_TRY(tesi_jacobi_device_create(ctx, TES_DOUBLE, op->length, &c->device));
+  *cg = c;
+  c = NULL;
+done:
+  tesi_coarse_cg_destroy(&c);
+  return status;
+}
+
+void tesi_coarse_cg_destroy(TesiCoarseCg **cg) {
+  if (!cg || !*cg) return;
+  TesiCoarseCg *c = *cg;
+  TesContext *ctx = c->context;
+  *cg = NULL;
+  TesVector **const vectors[] = {&c->inverse, &c->r, &c->p, &c->q, &c->x};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
+  tesi_jacobi_device_destroy(ctx, &c->device);
+  tes_operator_destroy(&c->op);
+  tesi_free(ctx, &c);
+  tes_context_destroy(&ctx);
+}
+
+TesStatus tesi_coarse_cg_solve(TesiCoarseCg *cg, const TesVector *b, TesVector *x) {
+  TesContext *ctx = cg->context;
+  TesStatus status = TES_OK;
+  const TesiJacobi jacobi = {
+      .op = cg->op, .inverse = cg->inverse, .q = cg->q, .p = cg->p, .device = cg->device};
+  TES_TRY(tes_vector_copy(b, 1, cg->r));
+  TES_TRY(tesi_jacobi_queue(&jacobi, tolerance, MOST, cg->r, cg->x));
+  TES_TRY(tes_vector_copy(cg->x, 1, x));
+done:
+  return status;
+}
