@@ -76,6 +76,16 @@ void tesi_solver_set_tolerance(TesSolver *solver, double tolerance) {
   solver->desc.tolerance = tolerance;
 }
 
+TesVector *tesi_solver_last_residual(const TesSolver *s) {
+  return s->told ? s->r : NULL;
+}
+
+void tesi_solver_lend(const TesSolver *s, TesVector *work[2]) {
+  const bool both = s->mg_b && s->mg_x;
+  work[0] = both ? s->mg_b : NULL;
+  work[1] = both ? s->mg_x : NULL;
+}
+
 size_t tesi_solver_spare(const TesSolver *s) {
   return s->spare;
 }
@@ -239,9 +249,10 @@ done:
 static TesStatus remove_part(const TesOperator *op, TesVector *v) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
+  TesVector part = tesi_operator_null_range(op, v);
   double sum;
-  TES_TRY(tes_vector_dot(v, op->null, &sum));
-  TES_TRY(tes_vector_axpy(-sum / op->null_square, op->null, v));
+  TES_TRY(tes_vector_dot(&part, op->null, &sum));
+  TES_TRY(tes_vector_axpy(-sum / op->null_square, op->null, &part));
 done:
   return status;
 }
@@ -340,6 +351,7 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
   const int64_t length = solver->desc.op->length;
   double factor = 1;
   solver->iterations = 0;
+  solver->told = false;
   solver->residuals[0] = NAN;
   TES_CHECK(b->length == length && x->length == length, "vectors of length %lld and %lld, expected %lld",
             (long long)b->length, (long long)x->length, (long long)length);
@@ -362,6 +374,8 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     solver->residuals[0] = 0;
   } else {
     const TesStatus outcome = run(solver, b, x);
+    solver->told = outcome == TES_OK && factor == 1 && solver->r && solver->desc.method != TES_METHOD_CG &&
+                   !tesi_solver_rounds(solver);
     if (solver->desc.op->singular) TES_TRY(remove_mean(solver, x));
     if (factor != 1) TES_TRY(tes_vector_copy(x, 1 / factor, x));
     TES_TRY(explain(solver, outcome));

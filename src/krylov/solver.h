@@ -20,6 +20,7 @@ struct TesSolver {
   TesVector *projected; /* b without its mean, for singular operators; b scaled, where its squares overflow */
   double *residuals;    /* [max_iterations + 1] */
   bool zero;            /* x is 0 where the solve begins, so that the first residual is b */
+  bool told;            /* r is the residual of the last solution */
   size_t spare;
   double b_norm, root; /* |b|, and the root of its number of entries */
   int iterations;
@@ -47,6 +48,11 @@ void tesi_solver_correct(TesSolver *solver, double relative);
 /* tes_solver_solve() from x = 0, whatever x is. */
 TesStatus tesi_solver_solve_from_zero(TesSolver *solver, const TesVector *b, TesVector *x,
                                       TesSolveResult *result);
+/* The residual of the last solution, in float64, where the method computed it, else NULL; the caller may change it.
+ * Until the next solve. */
+TesVector *tesi_solver_last_residual(const TesSolver *solver);
+/* Two vectors for a cycle of its multigrid, of that precision, which are free between solves; else NULL. */
+void tesi_solver_lend(const TesSolver *solver, TesVector *work[2]);
 /* Of the solves to come. */
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance);
 /* The outcome of an iteration that trusts a recurrence: where it did not converge the last residual is recomputed.

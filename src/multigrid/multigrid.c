@@ -19,13 +19,13 @@ typedef struct Level {
   TesVector *b, *x;      /* NULL on the finest level: the caller's */
 } Level;
 
-enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS, MAX_GRAPHS = 4 };
+enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS, MAX_GRAPHS = 5 };
 
 /* A cycle for given vectors. */
 typedef struct Recorded {
   const void *b;
   void *x;
-  enum { ZERO_GUESS, GUESS, START } what; /* a cycle, or the start of full multigrid */
+  enum { ZERO_GUESS, GUESS, START, DIVERGENCE } what; /* a cycle, the start of full multigrid, or see below */
   TesiRecorded work;
 } Recorded;
 
@@ -247,6 +247,40 @@ done:
   return status;
 }
 
+/* Whether cells of `coarse` are those of `fine`, or two of them, in each direction, whose number is even. */
+static bool halves(const TesSpace *coarse, const TesSpace *fine) {
+  const TesiRt *c = tesi_space_rt(coarse), *f = tesi_space_rt(fine);
+  bool all = true;
+  for (int d = 0; d < f->dim; d++) {
+    const int cells = f->axis[d].cells, below = c->axis[d].cells;
+    all = all && cells % 2 == 0 && (cells == below || cells == 2 * below);
+  }
+  return all;
+}
+
+bool tesi_multigrid_serves_divergence(const TesMultigrid *mg) {
+  bool all = true;
+  for (int l = 1; l < mg->levels; l++)
+    all = all && tesi_smoother_has_cells(mg->level[l].smoother) &&
+          halves(mg->level[l - 1].space, mg->level[l].space);
+  return all;
+}
+
+/* After the coarse correction the means over coarse cells are right; the patches of the first colour are unions of
+ * these cells and make it right inside. */
+static TesStatus correct_divergence(TesMultigrid *mg, int l, const TesVector *b, TesVector *x) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  const Level *level = &mg->level[l], *below = level - 1;
+  if (l == 0) return tesi_coarse_solve(mg->coarse, b, x);
+  TES_TRY(tes_transfer_restrict(level->transfer, b, below->b));
+  TES_TRY(correct_divergence(mg, l - 1, below->b, below->x));
+  TES_TRY(tes_transfer_prolongate(level->transfer, below->x, false, x));
+  TES_TRY(level->smoother->table->first_colour(level->smoother, b->data, x->data));
+done:
+  return status;
+}
+
 /* The entry of these arguments, or NULL when there are too many different ones. */
 static Recorded *find_recorded(TesMultigrid *mg, const TesVector *b, const TesVector *x, int what) {
   for (int i = 0; i < mg->recorded_count; i++) {
@@ -287,8 +321,9 @@ typedef struct Run {
 static TesStatus run(void *user) {
   const Run *r = user;
   TesMultigrid *mg = r->multigrid;
-  return r->what == START ? start_levels(mg, r->b, r->x)
-                          : cycle(mg, mg->levels - 1, r->b, r->x, r->what == ZERO_GUESS);
+  if (r->what == START) return start_levels(mg, r->b, r->x);
+  if (r->what == DIVERGENCE) return correct_divergence(mg, mg->levels - 1, r->b, r->x);
+  return cycle(mg, mg->levels - 1, r->b, r->x, r->what == ZERO_GUESS);
 }
 
 static TesStatus run_recorded(TesMultigrid *mg, const TesVector *b, TesVector *x, int what) {
@@ -299,6 +334,10 @@ static TesStatus run_recorded(TesMultigrid *mg, const TesVector *b, TesVector *x
 
 TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess) {
   return run_recorded(multigrid, b, x, zero_guess ? ZERO_GUESS : GUESS);
+}
+
+TesStatus tesi_multigrid_divergence(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
+  return run_recorded(multigrid, b, x, DIVERGENCE);
 }
 
 void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, TesVector **x) {

@@ -18,6 +18,12 @@ void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, T
 TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, const TesVector *b, TesVector *x);
 struct TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid);
 
+/* Of Stokes: x <- a velocity with the divergence of b, whose rows of velocities are zero, and a pressure: a cycle that
+ * smooths with the first colour of the vertex patches alone, an eighth of a sweep in 3D. The others leave a divergence
+ * as it is. serves: all levels have such patches and an even number of cells a direction. */
+bool tesi_multigrid_serves_divergence(const TesMultigrid *multigrid);
+TesStatus tesi_multigrid_divergence(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
+
 /* Bytes that a multigrid will allocate, roughly (within 10 % on large meshes); varies: the operator's coefficients
  * do. */
 size_t tesi_multigrid_memory(const TesSpace *space, bool varies, TesPrecision precision,

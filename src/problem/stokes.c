@@ -4,6 +4,8 @@
 #include "device/kernel.h"
 #include "device/vector.h"
 #include "functional/flow.h"
+#include "krylov/solver.h"
+#include "multigrid/multigrid.h"
 #include "operator/saddle_varying/saddle_varying.h"
 #include "problem/stokes.h"
 
@@ -172,14 +174,15 @@ TesStatus tesi_stokes_balance(const TesProblem *p, double flux, TesVector *b) {
   const TesVector *one = p->op->null;
   double net, volume;
   if (!one) return TES_OK;
-  TES_TRY(tes_vector_dot(b, one, &net));
+  TesVector part = tesi_operator_null_range(p->op, b);
+  TES_TRY(tes_vector_dot(&part, one, &net));
   TES_TRY(tes_vector_dot(one, one, &volume));
   TES_CHECK(fabs(net) <= 1e-10 * flux,
             "boundary: the velocity lets more out than in: its net flux is %.6g, of %.6g through the "
             "boundary, "
             "and no face is open. Change the velocities, or make a face an outflow",
             net, flux);
-  TES_TRY(tes_vector_axpy(-net / volume, one, b));
+  TES_TRY(tes_vector_axpy(-net / volume, one, &part));
 done:
   return status;
 }
@@ -247,10 +250,38 @@ TesStatus tesi_stokes_correct(TesProblem *p, TesVector *r, TesVector *const work
   TES_TRY(tes_vector_norm(r, &norm));
   if (!(norm > 0)) goto done;
   TES_TRY(tes_vector_copy(r, 1 / norm, work[0]));
-  TES_TRY(tes_multigrid_cycle(p->multigrid, work[0], work[1], true));
+  if (tesi_multigrid_serves_divergence(p->multigrid))
+    TES_TRY(tesi_multigrid_divergence(p->multigrid, work[0], work[1]));
+  else
+    TES_TRY(tes_multigrid_cycle(p->multigrid, work[0], work[1], true));
   TES_TRY(tes_vector_axpy(norm, work[1], u));
 done:
   return status;
+}
+
+/* What cleaning works with: of the solver where it has that, else its own. */
+typedef struct Cleaning {
+  TesVector *r, *work[2];
+  bool known, own_r, own_work; /* known: r is b - K u already */
+} Cleaning;
+
+static TesStatus begin_cleaning(TesProblem *p, Cleaning *c) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  *c = (Cleaning){.r = tesi_solver_last_residual(p->solver)};
+  c->known = c->r != NULL;
+  tesi_solver_lend(p->solver, c->work);
+  c->own_r = !c->r, c->own_work = !c->work[0];
+  if (c->own_r) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &c->r));
+  for (int i = 0; i < 2 && c->own_work; i++)
+    TES_TRY(tes_vector_create(ctx, c->r->length, p->cycle, &c->work[i]));
+done:
+  return status;
+}
+
+static void end_cleaning(Cleaning *c) {
+  if (c->own_r) tes_vector_destroy(&c->r);
+  for (int i = 0; i < 2 && c->own_work; i++) tes_vector_destroy(&c->work[i]);
 }
 
 /* GMRES leaves in the divergence what it leaves in the residual, and a float32 cycle its round-off. A cycle takes
@@ -263,19 +294,17 @@ static TesStatus clean_divergence(TesProblem *p) {
   const double small = p->options.smoother == TES_SMOOTHER_CELL_PATCH ? 1e-9 : 1e-13;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesVector *r = NULL, *work[2] = {NULL};
+  Cleaning c;
   double divergence, gradient;
-  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &r));
-  for (int i = 0; i < 2; i++) TES_TRY(tes_vector_create(ctx, r->length, p->cycle, &work[i]));
+  TES_TRY(begin_cleaning(p, &c));
   for (int i = 0; i < CYCLES; i++) {
-    TES_TRY(tes_operator_residual(p->op, p->b, p->u, r));
-    TES_TRY(measure_divergence(p, r, &divergence, &gradient));
+    if (i > 0 || !c.known) TES_TRY(tes_operator_residual(p->op, p->b, p->u, c.r));
+    TES_TRY(measure_divergence(p, c.r, &divergence, &gradient));
     if (!(divergence > small * gradient) || !isfinite(divergence)) break;
-    TES_TRY(tesi_stokes_correct(p, r, work, p->u));
+    TES_TRY(tesi_stokes_correct(p, c.r, c.work, p->u));
   }
 done:
-  for (int i = 0; i < 2; i++) tes_vector_destroy(&work[i]);
-  tes_vector_destroy(&r);
+  end_cleaning(&c);
   return status;
 }
 
@@ -285,8 +314,9 @@ TesStatus tesi_stokes_remove_mean(const TesProblem *p, TesVector *u) {
   const TesVector *one = p->op->null;
   double sum;
   if (!one) return TES_OK;
-  TES_TRY(tes_vector_dot(u, one, &sum));
-  TES_TRY(tes_vector_axpy(-sum / p->op->null_square, one, u));
+  TesVector part = tesi_operator_null_range(p->op, u);
+  TES_TRY(tes_vector_dot(&part, one, &sum));
+  TES_TRY(tes_vector_axpy(-sum / p->op->null_square, one, &part));
 done:
   return status;
 }
