@@ -72,6 +72,10 @@ static void choose_restart(TesSolver *s) {
   s->spare = (size_t)(s->desc.restart - LEAST) * column;
 }
 
+void tesi_solver_set_below(TesSolver *solver, TesVector *const *below) {
+  solver->below = below;
+}
+
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance) {
   solver->desc.tolerance = tolerance;
 }
@@ -179,9 +183,9 @@ static TesStatus full_start(TesSolver *s, const TesVector *b, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const double factor = tesi_solver_factor(s, s->b_norm);
-  if (!s->mg_b) return tesi_multigrid_start(s->desc.multigrid, b, x);
+  if (!s->mg_b) return tesi_multigrid_start(s->desc.multigrid, b, NULL, 1, x);
   TES_TRY(tes_vector_copy(b, factor, s->mg_b));
-  TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, s->mg_x));
+  TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, NULL, factor, s->mg_x));
   TES_TRY(tes_vector_copy(s->mg_x, 1 / factor, x));
 done:
   return status;
@@ -338,6 +342,7 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
   TesStatus status = TES_OK;
   const double start = tesi_now();
   const int64_t length = solver->desc.op->length;
+  TesVector *const *below = solver->below;
   double factor = 1;
   solver->iterations = 0;
   solver->residuals[0] = NAN;
@@ -355,6 +360,7 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     TES_TRY(bring_into_range(solver, b, &factor));
   if (factor != 1) {
     b = solver->projected;
+    solver->below = NULL; /* those of another b */
     TES_TRY(tes_vector_copy(x, factor, x));
   }
   if (solver->b_norm == 0) {
@@ -367,6 +373,7 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     TES_TRY(explain(solver, outcome));
   }
 done:
+  solver->below = below;
   fill_result(solver, tesi_now() - start, result);
   return status;
 }

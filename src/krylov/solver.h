@@ -15,6 +15,7 @@ struct TesSolver {
   TesVector *r, *p, *q, *z;        /* float64 work vectors; which ones exist depends on the method */
   TesVector *mg_b, *mg_x;          /* of the cycle's precision; NULL when that is float64 */
   TesiFull *full;                  /* the start of full multigrid around a float32 cycle */
+  TesVector *const *below;         /* right-hand sides of its levels; NULL: restricted */
   TesVector **basis, **images;     /* gmres: [restart + 1] orthonormal, [restart] preconditioned */
   struct TesiKrylovDevice *device; /* krylov_device.h: cg and gmres on devices with kernels, else NULL */
   TesVector *projected; /* b without its mean, for singular operators; b scaled, where its squares overflow */
@@ -47,6 +48,9 @@ void tesi_solver_correct(TesSolver *solver, double relative);
 /* tes_solver_solve() from x = 0, whatever x is. */
 TesStatus tesi_solver_solve_from_zero(TesSolver *solver, const TesVector *b, TesVector *x,
                                       TesSolveResult *result);
+/* fmg: the right-hand sides of the levels below the finest, float64, which the caller keeps; and x is then read: to it
+ * the prolongated solution is added. Of all solves to come, whose b is what these belong to. */
+void tesi_solver_set_below(TesSolver *solver, TesVector *const *below);
 /* Of the solves to come. */
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance);
 /* The outcome of an iteration that trusts a recurrence: where it did not converge the last residual is recomputed.

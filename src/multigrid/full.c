@@ -4,7 +4,7 @@
 #include "operator/operator.h"
 #include "transfer/transfer.h"
 
-enum { MAX_LEVELS = 32 };
+enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS };
 
 typedef struct Level {
   TesOperator *op;       /* levels 1 .. top - 1 */
@@ -18,7 +18,7 @@ struct TesiFull {
   int top;
   Level level[MAX_LEVELS];
   /* The start for these arguments. */
-  const void *b;
+  const void *b, *below;
   void *x;
   double factor;
   TesiRecorded recorded;
@@ -97,7 +97,7 @@ void tesi_full_destroy(TesiFull **full) {
 }
 
 /* One cycle on level l, 0 < l < top, for the correction of x. */
-static TesStatus improve(TesiFull *full, int l, double factor) {
+static TesStatus improve(TesiFull *full, int l, const TesVector *b, double factor) {
   TesContext *ctx = full->context;
   TesStatus status = TES_OK;
   Level *level = &full->level[l];
@@ -105,7 +105,7 @@ static TesStatus improve(TesiFull *full, int l, double factor) {
   double norm;
   tesi_multigrid_vectors(full->multigrid, l, &r, &e);
   const TesiCorrection correction = {
-      .b = level->b->data, .x = level->x->data, .factor = factor, .r = r->data};
+      .b = b->data, .x = level->x->data, .factor = factor, .r = r->data};
   TES_TRY(level->op->table->correct_residual(level->op, &correction, tesi_has_kernels(ctx) ? NULL : &norm));
   TES_TRY(tesi_multigrid_cycle_level(full->multigrid, l, r, e));
   TES_TRY(tes_vector_axpy(1 / factor, e, level->x));
@@ -113,41 +113,43 @@ done:
   return status;
 }
 
-static TesStatus start(TesiFull *full, const TesVector *b, double factor, TesVector *x) {
+typedef struct Run {
+  TesiFull *full;
+  const TesVector *b;
+  TesVector *const *below; /* NULL: b restricted */
+  double factor;
+  TesVector *x;
+} Run;
+
+static const TesVector *right_hand_side(const Run *r, int l) {
+  return l == r->full->top ? r->b : r->below ? r->below[l] : r->full->level[l].b;
+}
+
+static TesStatus run(void *user) {
+  const Run *r = user;
+  TesiFull *full = r->full;
   TesContext *ctx = full->context;
   TesStatus status = TES_OK;
   const int top = full->top;
-  for (int l = top; l > 0; l--)
-    TES_TRY(tes_transfer_restrict(full->level[l].transfer, l == top ? b : full->level[l].b,
-                                  full->level[l - 1].b));
-  TES_TRY(tesi_coarse_solve(tesi_multigrid_coarse(full->multigrid), top == 0 ? b : full->level[0].b,
-                            top == 0 ? x : full->level[0].x));
+  for (int l = top; l > 0 && !r->below; l--)
+    TES_TRY(tes_transfer_restrict(full->level[l].transfer, right_hand_side(r, l), full->level[l - 1].b));
+  TES_TRY(tesi_coarse_solve(tesi_multigrid_coarse(full->multigrid), right_hand_side(r, 0),
+                            top == 0 ? r->x : full->level[0].x));
   for (int l = 1; l <= top; l++) {
-    TES_TRY(tes_transfer_prolongate(full->level[l].transfer, full->level[l - 1].x, false,
-                                    l == top ? x : full->level[l].x));
-    if (l < top) TES_TRY(improve(full, l, factor));
+    TES_TRY(tes_transfer_prolongate(full->level[l].transfer, full->level[l - 1].x, l == top && r->below,
+                                    l == top ? r->x : full->level[l].x));
+    if (l < top) TES_TRY(improve(full, l, right_hand_side(r, l), r->factor));
   }
 done:
   return status;
 }
 
-typedef struct Run {
-  TesiFull *full;
-  const TesVector *b;
-  double factor;
-  TesVector *x;
-} Run;
-
-static TesStatus run(void *user) {
-  const Run *r = user;
-  return start(r->full, r->b, r->factor, r->x);
-}
-
-TesStatus tesi_full_start(TesiFull *full, const TesVector *b, double factor, TesVector *x) {
-  Run r = {full, b, factor, x};
-  if (full->b != b->data || full->x != x->data || full->factor != factor) {
+TesStatus tesi_full_start(TesiFull *full, const TesVector *b, TesVector *const *below, double factor,
+                          TesVector *x) {
+  Run r = {full, b, below, factor, x};
+  if (full->b != b->data || full->below != below || full->x != x->data || full->factor != factor) {
     tesi_recorded_release(full->context, &full->recorded);
-    full->b = b->data, full->x = x->data, full->factor = factor;
+    full->b = b->data, full->below = below, full->x = x->data, full->factor = factor;
   }
   return tesi_recorded_run(full->context, &full->recorded, run, &r);
 }

@@ -14,7 +14,9 @@ bool tesi_full_possible(const TesMultigrid *multigrid);
 TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, TesiFull **full);
 void tesi_full_destroy(TesiFull **full);
 /* x <- the prolongated solution of the level below the finest (of the problem itself where there is only one
- * level). Residuals are multiplied by `factor` before they are rounded. b, x: float64. */
-TesStatus tesi_full_start(TesiFull *full, const TesVector *b, double factor, TesVector *x);
+ * level). Residuals are multiplied by `factor` before they are rounded. b, x: float64. below: the right-hand sides of
+ * the levels below the finest, and the prolongation is added to x; NULL: b restricted. */
+TesStatus tesi_full_start(TesiFull *full, const TesVector *b, TesVector *const *below, double factor,
+                          TesVector *x);
 
 #endif

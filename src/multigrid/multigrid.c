@@ -25,7 +25,7 @@ enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS, MAX_GRAPHS = 4 };
 typedef struct Recorded {
   const void *b;
   void *x;
-  enum { ZERO_GUESS, GUESS, START } what; /* a cycle, or the start of full multigrid */
+  enum { ZERO_GUESS, GUESS, START, START_BELOW } what; /* a cycle, or the start of full multigrid */
   TesiRecorded work;
 } Recorded;
 
@@ -259,7 +259,23 @@ static Recorded *find_recorded(TesMultigrid *mg, const TesVector *b, const TesVe
   return r;
 }
 
-/* b restricted to all levels; level 0 solved; on each level but the finest a cycle from the prolongated solution. */
+/* Level 0 solved for the right-hand sides that the levels have; on each level but the finest a cycle from the
+ * prolongated solution. */
+static TesStatus climb(TesMultigrid *mg, bool add, TesVector *x) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  const int top = mg->levels - 1;
+  for (int l = 0; l < top; l++) {
+    Level *level = &mg->level[l];
+    TES_TRY(cycle(mg, l, level->b, level->x, false));
+    TES_TRY(tes_transfer_prolongate(mg->level[l + 1].transfer, level->x, add && l + 1 == top,
+                                    l + 1 == top ? x : mg->level[l + 1].x));
+  }
+done:
+  return status;
+}
+
+/* The same for b restricted to all levels. */
 static TesStatus start_levels(TesMultigrid *mg, const TesVector *b, TesVector *x) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
@@ -267,12 +283,7 @@ static TesStatus start_levels(TesMultigrid *mg, const TesVector *b, TesVector *x
   if (top == 0) TES_TRY(tes_vector_fill(x, 0));
   for (int l = top; l > 0; l--)
     TES_TRY(tes_transfer_restrict(mg->level[l].transfer, l == top ? b : mg->level[l].b, mg->level[l - 1].b));
-  for (int l = 0; l < top; l++) {
-    Level *level = &mg->level[l];
-    TES_TRY(cycle(mg, l, level->b, level->x, false));
-    TES_TRY(tes_transfer_prolongate(mg->level[l + 1].transfer, level->x, false,
-                                    l + 1 == top ? x : mg->level[l + 1].x));
-  }
+  TES_TRY(climb(mg, false, x));
 done:
   return status;
 }
@@ -287,6 +298,7 @@ typedef struct Run {
 static TesStatus run(void *user) {
   const Run *r = user;
   TesMultigrid *mg = r->multigrid;
+  if (r->what == START_BELOW) return climb(mg, true, r->x);
   return r->what == START ? start_levels(mg, r->b, r->x)
                           : cycle(mg, mg->levels - 1, r->b, r->x, r->what == ZERO_GUESS);
 }
@@ -314,6 +326,11 @@ TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid) {
   return multigrid->coarse;
 }
 
-TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
-  return run_recorded(multigrid, b, x, START);
+TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *const *below,
+                               double factor, TesVector *x) {
+  TesStatus status = TES_OK;
+  if (!below) return run_recorded(multigrid, b, x, START);
+  for (int l = 0; l + 1 < multigrid->levels && status == TES_OK; l++)
+    status = tes_vector_copy(below[l], factor, multigrid->level[l].b);
+  return status == TES_OK ? run_recorded(multigrid, b, x, START_BELOW) : status;
 }

@@ -6,8 +6,11 @@
 
 enum { TESI_MULTIGRID_LEVELS = 72 }; /* each direction of a box may be halved by itself */
 
-/* Full multigrid without its last V-cycle: x is the prolongated solution of the level below the finest. */
-TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
+/* Full multigrid without its last V-cycle: x is the prolongated solution of the level below the finest. below[levels
+ * - 1]: float64, the right-hand side of each level below the finest, of which factor times is taken, and the
+ * prolongation is added to x; NULL: b restricted. */
+TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *const *below,
+                               double factor, TesVector *x);
 
 /* Whether conjugate gradients may use its cycle. */
 bool tesi_multigrid_symmetric(const TesMultigrid *multigrid);
