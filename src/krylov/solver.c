@@ -8,9 +8,13 @@
 #define LEAST_NORM 1e-100
 #define MOST_NORM 1e100
 
+static bool is_single(const TesMultigrid *multigrid) {
+  return tes_multigrid_level(multigrid, 0).op->precision == TES_SINGLE;
+}
+
 bool tesi_solver_rounds(const TesSolver *s) {
   return (s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE) &&
-         tesi_full_possible(s->desc.multigrid) && s->desc.op->table->correct_residual;
+         is_single(s->desc.multigrid) && s->desc.op->table->correct_residual;
 }
 
 /* The vectors of GMRES on a device are there before the solve, which allocates nothing; on the host when an
@@ -40,7 +44,8 @@ static TesStatus create_work(TesSolver *s) {
   const bool rounds = tesi_solver_rounds(s), krylov = method == TES_METHOD_CG || method == TES_METHOD_GMRES;
   if (!rounds || s->desc.op->singular) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->r));
   if (s->desc.op->singular) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->projected));
-  if (rounds && method == TES_METHOD_FMG) TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, &s->full));
+  if (method == TES_METHOD_FMG && precision == TES_SINGLE)
+    TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, s->desc.start_cycles, &s->full));
   if (precision == TES_SINGLE) {
     TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->mg_b));
     if (method != TES_METHOD_GMRES || tesi_has_kernels(ctx))
@@ -185,7 +190,7 @@ static TesStatus full_start(TesSolver *s, const TesVector *b, TesVector *x) {
   const double factor = tesi_solver_factor(s, s->b_norm);
   if (!s->mg_b) return tesi_multigrid_start(s->desc.multigrid, b, NULL, 1, x);
   TES_TRY(tes_vector_copy(b, factor, s->mg_b));
-  TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, NULL, factor, s->mg_x));
+  TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, NULL, 1, s->mg_x));
   TES_TRY(tes_vector_copy(s->mg_x, 1 / factor, x));
 done:
   return status;

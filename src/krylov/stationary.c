@@ -27,15 +27,10 @@ static TesStatus full_multigrid(TesSolver *s, const TesVector *b, TesVector *x) 
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   double relative;
-  const double factor = tesi_solver_factor(s, s->b_norm);
-  if (s->mg_b) {
-    TES_TRY(tes_vector_copy(b, factor, s->mg_b));
-    TES_TRY(tes_vector_fill(s->mg_x, 0));
-    TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, s->below, factor, s->mg_x));
-    TES_TRY(s->below ? tes_vector_axpy(1 / factor, s->mg_x, x) : tes_vector_copy(s->mg_x, 1 / factor, x));
-  } else {
-    TES_TRY(tesi_multigrid_start(s->desc.multigrid, b, s->below, 1, x));
-  }
+  if (s->full)
+    TES_TRY(tesi_full_start(s->full, b, s->below, tesi_solver_factor(s, s->b_norm), x));
+  else
+    TES_TRY(tesi_multigrid_start(s->desc.multigrid, b, s->below, s->desc.start_cycles, x));
   for (int i = 0; i < s->desc.start_cycles; i++) {
     TES_TRY(tesi_solver_residual(s, b, x, &relative));
     TES_TRY(correct(s, relative * s->b_norm, x));

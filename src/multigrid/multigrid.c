@@ -261,13 +261,13 @@ static Recorded *find_recorded(TesMultigrid *mg, const TesVector *b, const TesVe
 
 /* Level 0 solved for the right-hand sides that the levels have; on each level but the finest a cycle from the
  * prolongated solution. */
-static TesStatus climb(TesMultigrid *mg, bool add, TesVector *x) {
+static TesStatus climb(TesMultigrid *mg, int cycles, bool add, TesVector *x) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   const int top = mg->levels - 1;
   for (int l = 0; l < top; l++) {
     Level *level = &mg->level[l];
-    TES_TRY(cycle(mg, l, level->b, level->x, false));
+    for (int c = 0; c < (l ? cycles : 1); c++) TES_TRY(cycle(mg, l, level->b, level->x, false));
     TES_TRY(tes_transfer_prolongate(mg->level[l + 1].transfer, level->x, add && l + 1 == top,
                                     l + 1 == top ? x : mg->level[l + 1].x));
   }
@@ -276,14 +276,14 @@ done:
 }
 
 /* The same for b restricted to all levels. */
-static TesStatus start_levels(TesMultigrid *mg, const TesVector *b, TesVector *x) {
+static TesStatus start_levels(TesMultigrid *mg, const TesVector *b, int cycles, TesVector *x) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   const int top = mg->levels - 1;
   if (top == 0) TES_TRY(tes_vector_fill(x, 0));
   for (int l = top; l > 0; l--)
     TES_TRY(tes_transfer_restrict(mg->level[l].transfer, l == top ? b : mg->level[l].b, mg->level[l - 1].b));
-  TES_TRY(climb(mg, false, x));
+  TES_TRY(climb(mg, cycles, false, x));
 done:
   return status;
 }
@@ -292,25 +292,25 @@ typedef struct Run {
   TesMultigrid *multigrid;
   const TesVector *b;
   TesVector *x;
-  int what;
+  int what, cycles; /* of the start, on each level */
 } Run;
 
 static TesStatus run(void *user) {
   const Run *r = user;
   TesMultigrid *mg = r->multigrid;
-  if (r->what == START_BELOW) return climb(mg, true, r->x);
-  return r->what == START ? start_levels(mg, r->b, r->x)
+  if (r->what == START_BELOW) return climb(mg, r->cycles, true, r->x);
+  return r->what == START ? start_levels(mg, r->b, r->cycles, r->x)
                           : cycle(mg, mg->levels - 1, r->b, r->x, r->what == ZERO_GUESS);
 }
 
-static TesStatus run_recorded(TesMultigrid *mg, const TesVector *b, TesVector *x, int what) {
+static TesStatus run_recorded(TesMultigrid *mg, const TesVector *b, TesVector *x, int what, int cycles) {
   Recorded *recorded = find_recorded(mg, b, x, what);
-  Run r = {mg, b, x, what};
+  Run r = {mg, b, x, what, cycles};
   return recorded ? tesi_recorded_run(mg->context, &recorded->work, run, &r) : run(&r);
 }
 
 TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess) {
-  return run_recorded(multigrid, b, x, zero_guess ? ZERO_GUESS : GUESS);
+  return run_recorded(multigrid, b, x, zero_guess ? ZERO_GUESS : GUESS, 0);
 }
 
 void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, TesVector **x) {
@@ -327,10 +327,10 @@ TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid) {
 }
 
 TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *const *below,
-                               double factor, TesVector *x) {
+                               int cycles, TesVector *x) {
   TesStatus status = TES_OK;
-  if (!below) return run_recorded(multigrid, b, x, START);
+  if (!below) return run_recorded(multigrid, b, x, START, cycles);
   for (int l = 0; l + 1 < multigrid->levels && status == TES_OK; l++)
-    status = tes_vector_copy(below[l], factor, multigrid->level[l].b);
-  return status == TES_OK ? run_recorded(multigrid, b, x, START_BELOW) : status;
+    status = tes_vector_copy(below[l], 1, multigrid->level[l].b);
+  return status == TES_OK ? run_recorded(multigrid, b, x, START_BELOW, cycles) : status;
 }
