@@ -17,6 +17,10 @@ bool tesi_solver_rounds(const TesSolver *s) {
          is_single(s->desc.multigrid) && s->desc.op->table->correct_residual;
 }
 
+int tesi_solver_cycles_below(const TesSolver *s) {
+  return tesi_max(1, s->desc.start_cycles - 1);
+}
+
 /* The vectors of GMRES on a device are there before the solve, which allocates nothing; on the host when an
  * iteration first needs them. */
 static TesStatus create_basis(TesSolver *s, TesPrecision precision) {
@@ -45,7 +49,7 @@ static TesStatus create_work(TesSolver *s) {
   if (!rounds || s->desc.op->singular) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->r));
   if (s->desc.op->singular) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->projected));
   if (method == TES_METHOD_FMG && precision == TES_SINGLE)
-    TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, s->desc.start_cycles, &s->full));
+    TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, tesi_solver_cycles_below(s), &s->full));
   if (precision == TES_SINGLE) {
     TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->mg_b));
     if (method != TES_METHOD_GMRES || tesi_has_kernels(ctx))

@@ -29,6 +29,8 @@ struct TesSolver {
 /* Whether the iteration is V-cycles in float32 and the operator corrects, rounds and measures in one pass: r is not
  * needed then. */
 bool tesi_solver_rounds(const TesSolver *solver);
+/* fmg: cycles on each level below the finest. */
+int tesi_solver_cycles_below(const TesSolver *solver);
 /* The power of two that brings a vector of this norm to entries of about 1: rounding is the same with and without
  * it. */
 double tesi_solver_factor(const TesSolver *solver, double norm);

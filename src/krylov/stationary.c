@@ -30,7 +30,7 @@ static TesStatus full_multigrid(TesSolver *s, const TesVector *b, TesVector *x) 
   if (s->full)
     TES_TRY(tesi_full_start(s->full, b, s->below, tesi_solver_factor(s, s->b_norm), x));
   else
-    TES_TRY(tesi_multigrid_start(s->desc.multigrid, b, s->below, s->desc.start_cycles, x));
+    TES_TRY(tesi_multigrid_start(s->desc.multigrid, b, s->below, tesi_solver_cycles_below(s), x));
   for (int i = 0; i < s->desc.start_cycles; i++) {
     TES_TRY(tesi_solver_residual(s, b, x, &relative));
     TES_TRY(correct(s, relative * s->b_norm, x));
