@@ -195,16 +195,10 @@ done:
   return status;
 }
 
-/* Cycles of full multigrid on the finest level. Of Stokes one leaves up to 40 times the error of the discretisation, and
- * two in 2D, where cycles do less, up to 5 times that of the pressure. */
-static int start_cycles(const TesProblem *p) {
-  const bool is_flow = p->equation->flow && !p->equation->flow->scalar;
-  return !is_flow ? 1 : p->mesh->dim == 2 ? 3 : 2;
-}
-
 static TesStatus create_iteration(TesProblem *p) {
+  const TesiFlowEquation *flow = p->equation->flow;
   const TesSolverDesc solver = {.op = p->op,
-                                .start_cycles = start_cycles(p),
+                                .start_cycles = flow && flow->start_cycles ? flow->start_cycles(p) : 1,
                                 .multigrid = p->multigrid,
                                 .method = p->method,
                                 .full_start = p->full_start,

@@ -66,6 +66,8 @@ typedef struct TesiFlowEquation {
    * data, for a level's operator. */
   TesStatus (*values)(const TesProblem *problem, const TesSpace *space, TesVector *u);
   TesStatus (*load_faces)(const TesProblem *problem, const TesOperator *op, TesVector *b);
+  /* Cycles of full multigrid on the finest level; NULL: 1. */
+  int (*start_cycles)(const TesProblem *problem);
   /* After the iteration. */
   TesStatus (*complete)(TesProblem *problem);
 } TesiFlowEquation;
