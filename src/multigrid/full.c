@@ -105,8 +105,7 @@ static TesStatus improve(TesiFull *full, int l, const TesVector *b, double facto
   TesVector *r, *e;
   double norm;
   tesi_multigrid_vectors(full->multigrid, l, &r, &e);
-  const TesiCorrection correction = {
-      .b = b->data, .x = level->x->data, .factor = factor, .r = r->data};
+  const TesiCorrection correction = {.b = b->data, .x = level->x->data, .factor = factor, .r = r->data};
   if (level->r) {
     TES_TRY(tes_operator_residual(level->op, b, level->x, level->r));
     TES_TRY(tes_vector_copy(level->r, factor, r));

@@ -339,9 +339,13 @@ done:
   return status;
 }
 
-static const TesiFlowEquation flow = {
-    .check = tesi_stokes_check, .given = tesi_stokes_given, .lift = lift, .values = values,
-    .load_faces = load_faces, .start_cycles = start_cycles, .complete = complete};
+static const TesiFlowEquation flow = {.check = tesi_stokes_check,
+                                      .given = tesi_stokes_given,
+                                      .lift = lift,
+                                      .values = values,
+                                      .load_faces = load_faces,
+                                      .start_cycles = start_cycles,
+                                      .complete = complete};
 const TesiEquation tesi_stokes = {.name = "stokes",
                                   .form = tesi_stokes_form,
                                   .load = load,
