@@ -8,9 +8,17 @@
 #define LEAST_NORM 1e-100
 #define MOST_NORM 1e100
 
+static bool is_single(const TesMultigrid *multigrid) {
+  return tes_multigrid_level(multigrid, 0).op->precision == TES_SINGLE;
+}
+
 bool tesi_solver_rounds(const TesSolver *s) {
   return (s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE) &&
-         tesi_full_possible(s->desc.multigrid) && s->desc.op->table->correct_residual;
+         is_single(s->desc.multigrid) && s->desc.op->table->correct_residual;
+}
+
+int tesi_solver_cycles_below(const TesSolver *s) {
+  return tesi_max(1, s->desc.start_cycles - 1);
 }
 
 /* The vectors of GMRES on a device are there before the solve, which allocates nothing; on the host when an
@@ -40,7 +48,8 @@ static TesStatus create_work(TesSolver *s) {
   const bool rounds = tesi_solver_rounds(s), krylov = method == TES_METHOD_CG || method == TES_METHOD_GMRES;
   if (!rounds || s->desc.op->singular) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->r));
   if (s->desc.op->singular) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->projected));
-  if (rounds && method == TES_METHOD_FMG) TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, &s->full));
+  if (method == TES_METHOD_FMG && precision == TES_SINGLE)
+    TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, tesi_solver_cycles_below(s), &s->full));
   if (precision == TES_SINGLE) {
     TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->mg_b));
     if (method != TES_METHOD_GMRES || tesi_has_kernels(ctx))
@@ -70,6 +79,10 @@ static void choose_restart(TesSolver *s) {
   const double available = (double)tesi_context_device(s->context)->available(s->context);
   s->desc.restart = (int)fmax(LEAST, fmin(USUAL, available / 2 / (double)column));
   s->spare = (size_t)(s->desc.restart - LEAST) * column;
+}
+
+void tesi_solver_set_below(TesSolver *solver, TesVector *const *below) {
+  solver->below = below;
 }
 
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance) {
@@ -189,9 +202,9 @@ static TesStatus full_start(TesSolver *s, const TesVector *b, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const double factor = tesi_solver_factor(s, s->b_norm);
-  if (!s->mg_b) return tesi_multigrid_start(s->desc.multigrid, b, x);
+  if (!s->mg_b) return tesi_multigrid_start(s->desc.multigrid, b, NULL, 1, x);
   TES_TRY(tes_vector_copy(b, factor, s->mg_b));
-  TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, s->mg_x));
+  TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, NULL, 1, s->mg_x));
   TES_TRY(tes_vector_copy(s->mg_x, 1 / factor, x));
 done:
   return status;
@@ -349,6 +362,7 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
   TesStatus status = TES_OK;
   const double start = tesi_now();
   const int64_t length = solver->desc.op->length;
+  TesVector *const *below = solver->below;
   double factor = 1;
   solver->iterations = 0;
   solver->told = false;
@@ -367,6 +381,7 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     TES_TRY(bring_into_range(solver, b, &factor));
   if (factor != 1) {
     b = solver->projected;
+    solver->below = NULL; /* those of another b */
     TES_TRY(tes_vector_copy(x, factor, x));
   }
   if (solver->b_norm == 0) {
@@ -381,6 +396,7 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     TES_TRY(explain(solver, outcome));
   }
 done:
+  solver->below = below;
   fill_result(solver, tesi_now() - start, result);
   return status;
 }

@@ -6,8 +6,11 @@
 
 enum { TESI_MULTIGRID_LEVELS = 72 }; /* each direction of a box may be halved by itself */
 
-/* Full multigrid without its last V-cycle: x is the prolongated solution of the level below the finest. */
-TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
+/* Full multigrid without its last V-cycles: x is the prolongated solution of the level below the finest, after so many
+ * cycles on each level. below: the right-hand sides of the levels below the finest, and the prolongation is added to
+ * x; NULL: b restricted. */
+TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *const *below,
+                               int cycles, TesVector *x);
 
 /* Whether conjugate gradients may use its cycle. */
 bool tesi_multigrid_symmetric(const TesMultigrid *multigrid);

@@ -63,7 +63,7 @@ static TesStatus find_given(TesProblem *p) {
   TesiRtFlow *flow = p->rt_flow;
   TesiFlowFace face[6];
   double flux;
-  tesi_stokes_faces(p, face);
+  tesi_stokes_faces(p, p->space, face);
   TES_TRY(tesi_flow_lifting(p->space, face, flow->w, &flux));
   flow->gives = flux > 0;
   if (flow->gives) {
