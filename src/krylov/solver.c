@@ -258,18 +258,6 @@ done:
   return status;
 }
 
-/* v <- v without its part along what spans the null space. */
-static TesStatus remove_part(const TesOperator *op, TesVector *v) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  TesVector part = tesi_operator_null_range(op, v);
-  double sum;
-  TES_TRY(tes_vector_dot(&part, op->null, &sum));
-  TES_TRY(tes_vector_axpy(-sum / op->null_square, op->null, &part));
-done:
-  return status;
-}
-
 static TesStatus remove_mean_of(TesContext *ctx, TesVector *one, TesVector *v) {
   TesStatus status = TES_OK;
   double sum;
@@ -285,7 +273,7 @@ done:
 static TesStatus remove_mean(TesSolver *s, TesVector *v) {
   const TesSpace *space = s->desc.op->space;
   TesStatus status = TES_OK;
-  if (s->desc.op->null) return remove_part(s->desc.op, v);
+  if (s->desc.op->null) return tesi_operator_remove_null(s->desc.op, v);
   if (!space) return remove_mean_of(s->context, s->r, v);
   for (int i = 0; i < space->scalars && status == TES_OK; i++) {
     TesVector one = tesi_space_scalar_range(space, s->r, i), of_v = tesi_space_scalar_range(space, v, i);

@@ -73,6 +73,9 @@ static inline TesVector tesi_operator_null_range(const TesOperator *op, const Te
   return tesi_vector_range(v, op->null_first, op->null->length);
 }
 
+/* v <- v without its part along op->null; nothing where there is none. */
+TesStatus tesi_operator_remove_null(const TesOperator *op, TesVector *v);
+
 /* Diffusion and reaction over a box, as the kinds separable and quadrature and their smoothers want them: of these
  * kinds alone. */
 typedef struct TesiDiffusion {

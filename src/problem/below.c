@@ -108,19 +108,8 @@ done:
   return status;
 }
 
-/* The part that a singular operator cannot have: quadrature leaves some of it in a net flux. */
-static TesStatus balance(const TesOperator *op, TesVector *b) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  double sum;
-  if (!op->singular || !op->null) return TES_OK;
-  TES_TRY(tes_vector_dot(b, op->null, &sum));
-  TES_TRY(tes_vector_axpy(-sum / op->null_square, op->null, b));
-done:
-  return status;
-}
-
-/* b <- b + F restricted; load: F on the finest level, lost. */
+/* b <- b + F restricted, without what a singular operator cannot have: quadrature leaves some of it in a net flux.
+ * load: F on the finest level, lost. */
 static TesStatus descend(const Ladder *ladder, TesVector **load, TesiBelow *below) {
   TesContext *ctx = ladder->context;
   TesStatus status = TES_OK;
@@ -131,7 +120,7 @@ static TesStatus descend(const Ladder *ladder, TesVector **load, TesiBelow *belo
     TES_TRY(tes_transfer_restrict(ladder->level[l + 1].up, *load, coarse));
     TES_TRY(tesi_problem_clear_on(ladder->problem, level->space, coarse));
     TES_TRY(tes_vector_axpy(1, coarse, below->b[l]));
-    TES_TRY(balance(level->op, below->b[l]));
+    TES_TRY(tesi_operator_remove_null(level->op, below->b[l]));
     tes_vector_destroy(load);
     *load = coarse, coarse = NULL;
   }

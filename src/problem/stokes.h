@@ -19,7 +19,5 @@ TesStatus tesi_stokes_balance(const TesProblem *problem, double flux, TesVector 
 /* u <- u + the cycle applied to the divergence in r = b - K u, whose velocity part becomes 0: the correction is then as
  * small as the divergence, and so is the round-off of a float32 cycle. work: two vectors of the cycle's precision. */
 TesStatus tesi_stokes_correct(TesProblem *problem, TesVector *r, TesVector *const work[2], TesVector *u);
-/* The pressure in u gets the mean zero where it is undetermined. */
-TesStatus tesi_stokes_remove_mean(const TesProblem *problem, TesVector *u);
 
 #endif

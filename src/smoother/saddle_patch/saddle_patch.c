@@ -203,7 +203,8 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
   return tesi_saddle_patch_sweep_ref(smoother->op, p->axis, p->red_black, b, x, sweep);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy, first_colour};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy, .first_colour = first_colour};
 
 static TesStatus create_work(const TesSmoother *smoother, TesiSaddlePatchPlan *p) {
   TesContext *ctx = smoother->context;

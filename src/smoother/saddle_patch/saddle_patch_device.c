@@ -122,7 +122,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy, first_colour};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy, .first_colour = first_colour};
 
 static void describe(TesSmoother *smoother) {
   const Plan *p = smoother->plan;
