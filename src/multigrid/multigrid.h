@@ -18,6 +18,10 @@ void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, T
 TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, const TesVector *b, TesVector *x);
 struct TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid);
 
+/* Every level but the coarsest multiplies with an assembled matrix from now on, in smoothers and residuals: to compare
+ * with. Its smoothers must be jacobi or chebyshev. */
+TesStatus tesi_multigrid_assemble(TesMultigrid *multigrid);
+
 /* Bytes that a multigrid will allocate, roughly (within 10 % on large meshes); varies: the operator's coefficients
  * do. */
 size_t tesi_multigrid_memory(const TesSpace *space, bool varies, TesPrecision precision,
