@@ -34,6 +34,7 @@ struct TesMultigrid {
   TesContext *context;
   int levels, pre, post;
   bool symmetric;
+  TesSmootherDesc smoother; /* without an operator */
   Level level[MAX_LEVELS];
   TesiCoarse *coarse;
   TesMultigridTimes times;
@@ -69,16 +70,20 @@ static TesStatus create_spaces(TesMultigrid *mg, const TesMultigridDesc *desc) {
   return status;
 }
 
+static TesStatus create_smoother(const TesMultigrid *mg, Level *level) {
+  TesSmootherDesc desc = mg->smoother;
+  desc.op = level->op;
+  return tes_smoother_create(mg->context, &desc, &level->smoother);
+}
+
 /* What a level needs besides its operator and transfer. */
-static TesStatus complete_level(TesMultigrid *mg, const TesSmootherDesc *desc, int l) {
+static TesStatus complete_level(TesMultigrid *mg, int l) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   Level *level = &mg->level[l];
   const TesPrecision precision = level->op->precision;
   if (l > 0) {
-    TesSmootherDesc smoother = *desc;
-    smoother.op = level->op;
-    TES_TRY(tes_smoother_create(ctx, &smoother, &level->smoother));
+    TES_TRY(create_smoother(mg, level));
     TES_TRY(tesi_operator_new_vector(level->op, precision, &level->r));
   }
   if (l + 1 < mg->levels) {
@@ -106,7 +111,7 @@ static TesStatus create_level(TesMultigrid *mg, const TesMultigridDesc *desc, in
         .coarse = mg->level[l - 1].space, .fine = level->space, .precision = desc->precision};
     TES_TRY(tes_transfer_create(ctx, &transfer, &level->transfer));
   }
-  TES_TRY(complete_level(mg, &desc->smoother, l));
+  TES_TRY(complete_level(mg, l));
 done:
   tes_operator_destroy(&exact);
   return status;
@@ -164,6 +169,8 @@ TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc
   if (box) TES_TRY(check_memory(ctx, desc));
   TES_NEW(&mg);
   mg->context = tesi_context_retain(ctx);
+  mg->smoother = desc->smoother;
+  mg->smoother.op = NULL;
   TES_TRY(set_steps(mg, desc->pre, desc->post, desc->symmetric || !box));
   TES_TRY(create_spaces(mg, desc));
   for (int l = 0; l < mg->levels; l++) TES_TRY(create_level(mg, desc, l));
@@ -193,6 +200,20 @@ void tes_multigrid_destroy(TesMultigrid **multigrid) {
   for (int i = 0; i < mg->recorded_count; i++) tesi_recorded_release(ctx, &mg->recorded[i].work);
   tesi_free(ctx, &mg);
   tes_context_destroy(&ctx);
+}
+
+TesStatus tesi_multigrid_assemble(TesMultigrid *mg) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < mg->recorded_count; i++) tesi_recorded_release(ctx, &mg->recorded[i].work);
+  mg->recorded_count = 0;
+  for (int l = 1; l < mg->levels; l++) {
+    tes_smoother_destroy(&mg->level[l].smoother);
+    TES_TRY(tesi_operator_assemble_twin(&mg->level[l].op));
+    TES_TRY(create_smoother(mg, &mg->level[l]));
+  }
+done:
+  return status;
 }
 
 int tes_multigrid_levels(const TesMultigrid *multigrid) {

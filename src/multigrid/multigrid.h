@@ -27,6 +27,10 @@ struct TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid);
 bool tesi_multigrid_serves_divergence(const TesMultigrid *multigrid);
 TesStatus tesi_multigrid_divergence(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
 
+/* Every level but the coarsest multiplies with an assembled matrix from now on, in smoothers and residuals: to compare
+ * with. Its smoothers must be jacobi or chebyshev. */
+TesStatus tesi_multigrid_assemble(TesMultigrid *multigrid);
+
 /* Bytes that a multigrid will allocate, roughly (within 10 % on large meshes); varies: the operator's coefficients
  * do. */
 size_t tesi_multigrid_memory(const TesSpace *space, bool varies, TesPrecision precision,

@@ -38,8 +38,9 @@ typedef struct TesiOperatorTable {
  * length, singular, data, plan, table, description. */
 typedef struct TesiOperatorKind {
   const char *name;
-  bool parts;    /* it takes spaces of several components, and products */
-  bool matrices; /* it takes coefficients of diffusion that are matrices */
+  bool parts;              /* it takes spaces of several components, and products */
+  bool matrices;           /* it takes coefficients of diffusion that are matrices */
+  bool transport, coupled; /* it takes transport terms; of element q, terms that couple components */
   const char *(*refuses)(const TesOperatorDesc *desc);
   TesStatus (*init)(TesOperator *op);
   void (*release)(TesOperator *op); /* op->data, after the table's destroy; may be NULL */
@@ -47,6 +48,9 @@ typedef struct TesiOperatorKind {
 extern const TesiOperatorKind tesi_operator_separable, tesi_operator_quadrature, tesi_operator_mapped,
     tesi_operator_saddle, tesi_operator_saddle_varying, tesi_operator_dg, tesi_operator_transport,
     tesi_operator_assembled, tesi_operator_assembled_hanging, tesi_operator_elasticity, tesi_operator_parts;
+
+/* Why a kind cannot do a form on a space; NULL: it can. */
+const char *tesi_operator_refuses(const TesiOperatorKind *kind, const TesOperatorDesc *desc);
 
 struct TesOperator {
   atomic_int references;
@@ -96,6 +100,8 @@ static inline bool tesi_is_diffusion(const TesOperator *op) {
 /* The same form, with the same choices, over another space and in another precision. */
 TesStatus tesi_operator_on(const TesOperator *op, const TesSpace *space, TesPrecision precision,
                            TesOperator **other);
+/* *op becomes its assembled twin (kind assembled), of the same precision. On failure it stays. */
+TesStatus tesi_operator_assemble_twin(TesOperator **op);
 /* The separable operator of constant coefficients; alpha[6] (NULL: none), zero where a face has no Robin term. */
 TesStatus tesi_operator_create_constant(const TesSpace *space, TesPrecision precision, double a, double c,
                                         const double alpha[6], TesOperator **op);

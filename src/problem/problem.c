@@ -515,6 +515,7 @@ void tes_problem_destroy(TesProblem **problem) {
   tes_solver_destroy(&p->solver);
   tes_multigrid_destroy(&p->multigrid);
   tes_operator_destroy(&p->op);
+  tes_operator_destroy(&p->assembled);
   tes_vector_destroy(&p->b);
   for (int c = 0; c < TESI_AXES; c++) tes_vector_destroy(&p->component[c]);
   tes_vector_destroy(&p->u);

@@ -120,6 +120,7 @@ struct TesProblem {
   const TesOperator *levels; /* what the multigrid is of: op, or the symmetric part of one with transport */
   TesMultigrid *multigrid;
   TesSolver *solver;
+  TesOperator *assembled;          /* what the solver multiplies with in the place of op; NULL: op */
   TesVector *component[TESI_AXES]; /* views of u, of vector equations */
   TesVector *b, *u;                /* right-hand side of u_0; u_0 while solving, u_0 + u_D after */
   TesVector
@@ -174,6 +175,9 @@ const TesProblem *tesi_problem_solved(const TesProblem *problem);
 /* Names of Navier-Stokes, without vectors; what tes_problem_flow() tells of it. */
 int tesi_navier_stokes_fields(int dim, TesiField *field);
 TesStatus tesi_navier_stokes_flow(const TesProblem *problem, TesFlowResult *result);
+/* Solver, cycle and, in time, residuals and masses multiply with assembled matrices from now on, as long as steps and
+ * coefficients stay as they are: to compare with. Smoothers must be jacobi or chebyshev. */
+TesStatus tesi_problem_assemble(TesProblem *problem);
 /* Bytes that it took on the device only because there was room: tesi_solver_spare(). */
 size_t tesi_problem_spare(const TesProblem *problem);
 

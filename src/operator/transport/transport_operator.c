@@ -427,4 +427,4 @@ done:
 }
 
 const TesiOperatorKind tesi_operator_transport = {
-    .name = "transport", .matrices = true, .refuses = refuses, .init = init};
+    .name = "transport", .matrices = true, .transport = true, .refuses = refuses, .init = init};
