@@ -86,6 +86,53 @@ TESI_INLINE void mapped_scatter_few(int few, const int32_t *at, const V *u, Real
   }
 }
 
+/* One number an entity, whose nodes follow one another. A run that is shorter than what is loaded at a time is read
+ * beyond its end, and has that many nodes behind it (mapped_batches.c); the last of several overlaps the one before. */
+static void mapped_gather_entities(const TesiMappedHost *plan, const int32_t *index, const Real *x, V *u) {
+  const int16_t *begin = plan->entity, *node = begin + plan->patterns + 1;
+  for (int p = 0; p < plan->patterns; p++, index += LANES) {
+    const int size = begin[p + 1] - begin[p];
+    const int16_t *to = node + begin[p];
+    if (size == 1) {
+      u[*to] = mapped_gather(x, index);
+      continue;
+    }
+    for (int s = 0; s < size; s += RUN) {
+      const int t = tesi_max(tesi_min(s, size - RUN), 0);
+      V c[RUN];
+      load_runs(0, index, x + t, c);
+      TESI_UNROLL for (int i = 0; i < RUN; i++) if (i < size) u[to[t + i]] = c[i];
+    }
+  }
+}
+
+static void mapped_scatter_entities(const TesiMappedHost *plan, const int32_t *index, const V *u, Real *y) {
+  const int16_t *begin = plan->entity, *node = begin + plan->patterns + 1;
+  for (int p = 0; p < plan->patterns; p++, index += LANES) {
+    const int size = begin[p + 1] - begin[p];
+    const int16_t *from = node + begin[p];
+    if (size == 1) {
+      mapped_scatter(u[*from], index, y);
+      continue;
+    }
+    if (RUN == 4 && size < RUN) {
+      const V few[4] = {u[from[0]], u[from[1]], size == 3 ? u[from[2]] : (V){0}};
+      if (size == 2)
+        mapped_scatter_few(2, index, few, y);
+      else
+        mapped_scatter_few(3, index, few, y);
+      continue;
+    }
+    for (int s = 0; s < size; s += RUN) {
+      const int t = tesi_min(s, size - RUN);
+      V c[RUN];
+      load_runs(0, index, y + t, c);
+      TESI_UNROLL for (int i = 0; i < RUN; i++) if (t + i >= s) c[i] += u[from[t + i]];
+      store_runs(0, index, c, y + t);
+    }
+  }
+}
+
 /* A joined row, number by number. from: old values, NULL: 0; the first node's are in y. */
 static void mapped_scatter_row(int n, const Real *from, const V *u, Real *to) {
   Real sums[TESI_MAPPED_POINTS * LANES + 1] = {0};
