@@ -50,34 +50,31 @@ typedef struct Steps {
   int64_t leaf[3], tree[3], key[3]; /* key: 0, nobody or unknown */
 } Steps;
 
-/* Bits of i, dim apart. */
-static int64_t spread(int dim, int64_t i) {
-  int64_t to = 0;
-  for (int bit = 0; i >> bit; bit++) to |= (i >> bit & 1) << dim * bit;
-  return to;
+/* The tree before or behind. */
+static void cross(const TesiLattice *l, int32_t tree, int d, int i, Steps *s) {
+  const TesiTrees *c = l->forest->coarse;
+  int64_t stride = 1;
+  if (!l->whole) {
+    s->key[i] = unknown;
+    return;
+  }
+  for (int e = 0; e < d; e++) stride *= c->box[e];
+  const int64_t own = tree / stride % c->box[d];
+  int64_t other = own + i - 1;
+  if (c->periodic[d]) other = (other + c->box[d]) % c->box[d];
+  if (other < 0 || other >= c->box[d]) s->key[i] = nobody;
+  s->tree[i] = (other - own) * stride;
 }
 
-static Steps steps_along(const TesiLattice *l, int32_t tree, int d, int64_t at) {
-  const TesMesh *f = l->forest;
-  const int *box = f->coarse->box;
-  const int64_t end = (int64_t)1 << l->level[tree];
-  Steps s = {.key = {0}};
-  int64_t stride = 1;
-  for (int e = 0; e < d && l->whole; e++) stride *= box[e];
-  for (int i = 0; i < 3; i++) {
-    const int64_t to = at + i - 1;
-    s.leaf[i] = spread(f->dim, to & (end - 1)) << d;
-    if (to >= 0 && to < end) continue;
-    if (!l->whole) {
-      s.key[i] = unknown;
-      continue;
-    }
-    const int64_t own = tree / stride % box[d];
-    int64_t other = own + (to < 0 ? -1 : 1);
-    if (f->coarse->periodic[d]) other = (other + box[d]) % box[d];
-    if (other < 0 || other >= box[d]) s.key[i] = nobody;
-    s.tree[i] = (other - own) * stride;
-  }
+/* code: number of the leaf in its tree, whose bits are those of its coordinates in turn. One coordinate goes up by one
+ * when the bits of the others, set before, carry on. */
+static Steps steps_along(const TesiLattice *l, int32_t tree, int d, uint64_t code) {
+  const int dim = l->forest->dim;
+  const uint64_t every = dim == 3 ? 0x1249249249249249u : 0x5555555555555555u,
+                 bits = every << d & (((uint64_t)1 << dim * l->level[tree]) - 1), own = code & bits;
+  Steps s = {.leaf = {(int64_t)((own - 1) & bits), (int64_t)own, (int64_t)(((own | ~bits) + 1) & bits)}};
+  if (own == 0) cross(l, tree, d, 0, &s);
+  if (own == bits) cross(l, tree, d, 2, &s);
   return s;
 }
 
@@ -96,12 +93,12 @@ static void share(int count, int stride, int64_t *key) {
 
 void tesi_lattice_find_firsts(const TesiLattice *l, int64_t cell, TesiFirsts *firsts) {
   const TesMesh *f = l->forest;
-  const int32_t tree = f->leaves.tree[cell], *origin = f->leaves.origin + 3 * cell;
+  const int32_t tree = f->leaves.tree[cell];
   const int level = l->level[tree], patterns = f->dim == 2 ? 9 : 27;
   int64_t *key = firsts->key;
   Steps s[3] = {{.key = {0}}, {.key = {0}}, {.key = {0}}};
   for (int d = 0; d < f->dim && level >= 0; d++)
-    s[d] = steps_along(l, tree, d, origin[d] >> (f->depth - level));
+    s[d] = steps_along(l, tree, d, (uint64_t)(cell - l->first[tree]));
   for (int i = 0; i < patterns; i++) {
     const int x = i % 3, y = i / 3 % 3, z = i / 9;
     const int64_t to = tree + s[0].tree[x] + s[1].tree[y] + s[2].tree[z];
