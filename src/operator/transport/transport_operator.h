@@ -35,7 +35,8 @@ typedef struct TesiTransport {
   bool streamline, conservative;
   bool
       uniform; /* equal cells of a box and constant coefficients: the numbers are those of one batch, with all lanes */
-  struct TesiTransportDevice *device; /* NULL on the host */
+  struct TesiTransportDevice *device; /* NULL on the host, and of discontinuous elements, which have the next */
+  struct TesiUpwindDevice *upwind_device;
   TesiFaceMass through;               /* +- (b . n) w|J|; of continuous elements */
   TesiUpwind upwind;                  /* of discontinuous elements */
   TesiLines *lines;                   /* the whole operator as products of 1D matrices; NULL: it is none */
