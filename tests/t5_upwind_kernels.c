@@ -14,7 +14,8 @@ static void apply_on_host(const Flow *f, bool constant, bool conservative, const
   TesSpace *space = flow_space(host, f);
   Velocity v = upwind_velocity(host, constant);
   TesOperator *op = upwind_operator(host, space, f, &v, conservative, TES_DOUBLE);
-  TesVector *x = flow_vector(host, space, TES_DOUBLE, values), *out = flow_vector(host, space, TES_DOUBLE, NULL);
+  TesVector *x = flow_vector(host, space, TES_DOUBLE, values),
+            *out = flow_vector(host, space, TES_DOUBLE, NULL);
   assert_ok(host, tes_operator_apply(op, x, out));
   assert_ok(host, tes_vector_get(out, y));
   tes_vector_destroy(&x), tes_vector_destroy(&out);
@@ -75,7 +76,8 @@ static void on_devices(int dim, int kinds, const char *const *given) {
     TesContext *ctx = test_device(devices[d]);
     for (int degree = 1; ctx && degree <= 8; degree++)
       for (int i = 0; i < kinds; i++) {
-        if (!test_degree(degree) || ((test_brief() || (dim == 3 && degree > 4)) && i != degree % kinds)) continue;
+        if (!test_degree(degree) || ((test_brief() || (dim == 3 && degree > 4)) && i != degree % kinds))
+          continue;
         const Flow f = {.dim = dim,
                         .degree = degree,
                         .cells = {dim == 2     ? 19 - degree
@@ -162,7 +164,8 @@ static void degrees_without_kernels_are_refused(void **state) {
                               {.term = TES_TERM_TRANSPORT, .b = {v.b[0], v.b[1]}}};
   assert_int_equal(tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {2, term, 0}}, &op),
                    TES_MISSING);
-  assert_non_null(strstr(tes_context_message(ctx), "transport with element dg has kernels up to degree 8, got 9"));
+  assert_non_null(
+      strstr(tes_context_message(ctx), "transport with element dg has kernels up to degree 8, got 9"));
   tes_context_clear(ctx);
   upwind_forget(&v);
   tes_space_destroy(&space);
@@ -182,9 +185,8 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(in_the_plane), cmocka_unit_test(in_space),
-                                     cmocka_unit_test(small_boxes),
-                                     cmocka_unit_test(slopes_are_those_of_the_host),
-                                     cmocka_unit_test(degrees_without_kernels_are_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(in_the_plane), cmocka_unit_test(in_space), cmocka_unit_test(small_boxes),
+      cmocka_unit_test(slopes_are_those_of_the_host), cmocka_unit_test(degrees_without_kernels_are_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

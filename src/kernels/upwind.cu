@@ -34,7 +34,8 @@
 #define FACE Q
 #endif
 #define FACES (2 * DIM)
-#define SLOTS (CONSERVATIVE ? 2 : 1) /* arrays of a face: its own trace, and the jump; or what is needed of both */
+#define SLOTS                                                                                                \
+  (CONSERVATIVE ? 2 : 1) /* arrays of a face: its own trace, and the jump; or what is needed of both */
 #define WORK (FACES * SLOTS * FACE > POINTS ? FACES * SLOTS * FACE : POINTS)
 #define CELL (SIZE + FACES * ACROSS + 2 * WORK + POINTS)
 
@@ -241,7 +242,8 @@ TESK_DEVICE real faces_of(const real *C, const int m[3]) {
   TESK_UNROLL
   for (int d = 0; d < DIM; d++) {
     const int number = (d == 0 ? m[1] : m[0]) + (DIM == 3 ? (d == 2 ? m[1] : m[2]) * N : 0);
-    sum += end_value(m[d], -1) * C[2 * d * ACROSS + number] + end_value(m[d], 1) * C[(2 * d + 1) * ACROSS + number];
+    sum += end_value(m[d], -1) * C[2 * d * ACROSS + number] +
+           end_value(m[d], 1) * C[(2 * d + 1) * ACROSS + number];
   }
   return sum;
 }
@@ -258,8 +260,12 @@ TESK_DEVICE int first_of(int line, int inner, int length) {
 /* to <- from, contracted along d, constant: to points (back 0), where directions below are there already, or back. */
 #define BRICK(d, back, from, to)                                                                             \
   {                                                                                                          \
-    const int inner = (d) == 0 ? 1 : (d) == 1 ? Q : Q * Q,                                                   \
-              outer = DIM - 1 - (d) == 0 ? 1 : DIM - 1 - (d) == 1 ? N : N * N;                               \
+    const int inner = (d) == 0   ? 1                                                                         \
+                      : (d) == 1 ? Q                                                                         \
+                                 : Q * Q,                                                                    \
+              outer = DIM - 1 - (d) == 0   ? 1                                                               \
+                      : DIM - 1 - (d) == 1 ? N                                                               \
+                                           : N * N;                                                          \
     EACH(id, inner *outer) {                                                                                 \
       const int of = id / (inner * outer), line = id - of * (inner * outer);                                 \
       if (back)                                                                                              \
@@ -283,7 +289,8 @@ TESK_DEVICE void add_velocity(const TeskUpwind *s, const int d, real *memory) {
   const int inner = d == 0 ? 1 : d == 1 ? Q : Q * Q;
   EACH(id, FACE) {
     const int of = id / FACE, first = first_of(id - of * FACE, inner, Q);
-    const real *const B = (const real *)s->velocity + cell_of(s, of).number * s->velocity_step + d * POINTS + first,
+    const real *const B = (const real *)s->velocity + cell_of(s, of).number * s->velocity_step + d * POINTS +
+                          first,
                       *const u = OF_VALUES(of) + first;
     real line[Q], *const v = OF_V(of) + first;
     TESK_UNROLL
@@ -330,8 +337,8 @@ TESK_KERNEL(tesk_upwind, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y, (T
 #endif
   EACH(id, SIZE) {
     const Mode mode = mode_of(&s, id);
-    const real sum = OF_TESTED(mode.of)[mode.m[0] + mode.m[1] * N + mode.m[2] * N * N] +
-                     faces_of(OF_C(mode.of), mode.m);
+    const real sum =
+        OF_TESTED(mode.of)[mode.m[0] + mode.m[1] * N + mode.m[2] * N * N] + faces_of(OF_C(mode.of), mode.m);
     if (mode.valid) y[mode.place] += sign * mode.scale * sum;
   }
 }

@@ -76,6 +76,10 @@ void tesi_solver_set_tolerance(TesSolver *solver, double tolerance) {
   solver->desc.tolerance = tolerance;
 }
 
+void tesi_solver_forget(TesSolver *solver) {
+  if (solver->device) tesi_recorded_release(solver->context, &solver->device->step);
+}
+
 size_t tesi_solver_spare(const TesSolver *s) {
   return s->spare;
 }

@@ -49,6 +49,8 @@ TesStatus tesi_solver_solve_from_zero(TesSolver *solver, const TesVector *b, Tes
                                       TesSolveResult *result);
 /* Of the solves to come. */
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance);
+/* The operator has other numbers in other places: what was recorded of it is made again. */
+void tesi_solver_forget(TesSolver *solver);
 /* The outcome of an iteration that trusts a recurrence: where it did not converge the last residual is recomputed.
  */
 TesStatus tesi_solver_tell(TesSolver *solver, const TesVector *b, const TesVector *x, TesStatus outcome);

@@ -436,9 +436,11 @@ TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]) {
     *own = tesi_function_retain(b[d]);
   }
   TES_TRY(tesi_transport_fill(op, t));
+  t->renewed = t->lines || t->through.faces;
   if (t->device) TES_TRY(tesi_transport_device_fill(ctx, t, t->device));
   if (t->broken) TES_TRY(fill_faces(op, term, t));
   TES_TRY(create_lines(op, t));
+  t->renewed = t->renewed || t->lines;
   if (!term->through || t->broken) goto done;
   tesi_face_mass_free(ctx, &t->through);
   t->through = (TesiFaceMass){.precision = op->precision};

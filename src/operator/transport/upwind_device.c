@@ -14,6 +14,7 @@ struct TesiUpwindDevice {
   TesiKernel kernel;
   TeskUpwind arguments;
   void *root[3], *velocity, *speed; /* device */
+  int64_t velocities, speeds;       /* numbers there */
   unsigned blocks;
   size_t shared;
 };
@@ -29,20 +30,8 @@ static void spread(const TesiBatches *b, bool uniform, int64_t number, int64_t e
       to[(uniform ? 0 : batch.first + l) * each + i] = from[i * TESI_BATCH + l];
 }
 
-/* *address: of other numbers, which go. */
-static TesStatus replace(TesContext *ctx, const double *values, int64_t count, TesPrecision precision,
-                         void **address) {
-  TesStatus status = TES_OK;
-  void *numbers = NULL;
-  TES_TRY(tesi_upload_numbers(ctx, values, count, precision, &numbers));
-  tesi_context_device(ctx)->release(ctx, address);
-  *address = numbers;
-done:
-  return status;
-}
-
 /* w|J| B in all directions, at the points of cells. */
-static TesStatus fill_velocity(TesContext *ctx, const TesiTransport *t, TesiUpwindDevice *d) {
+static TesStatus fill_velocity(TesContext *ctx, TesiTransport *t, TesiUpwindDevice *d) {
   TesStatus status = TES_OK;
   const TesiBatches *b = t->batches;
   const int64_t n = tesi_batches_array(b), each = b->dim * b->points, cells = t->uniform ? 1 : b->cells;
@@ -54,7 +43,8 @@ static TesStatus fill_velocity(TesContext *ctx, const TesiTransport *t, TesiUpwi
     for (int64_t i = 0; i < b->dim * n; i++) batch[i] = w[i % n] * B[i];
     spread(b, t->uniform, k, each, batch, values);
   }
-  TES_TRY(replace(ctx, values, cells * each, d->precision, &d->velocity));
+  TES_TRY(
+      tesi_upload_over(ctx, values, cells * each, d->precision, &d->velocities, &d->velocity, &t->renewed));
   d->arguments.velocity = d->velocity;
   d->arguments.velocity_step = t->uniform ? 0 : each;
 done:
@@ -63,7 +53,7 @@ done:
   return status;
 }
 
-static TesStatus fill_speed(TesContext *ctx, const TesiTransport *t, TesiUpwindDevice *d) {
+static TesStatus fill_speed(TesContext *ctx, TesiTransport *t, TesiUpwindDevice *d) {
   TesStatus status = TES_OK;
   const TesiUpwind *u = &t->upwind;
   const TesiBatches *b = t->batches;
@@ -72,7 +62,7 @@ static TesStatus fill_speed(TesContext *ctx, const TesiTransport *t, TesiUpwindD
   TES_ALLOC(&values, cells * each);
   for (int64_t k = 0; k < (u->uniform ? 1 : b->batches); k++)
     spread(b, u->uniform, k, each, u->speed + k * each * TESI_BATCH, values);
-  TES_TRY(replace(ctx, values, cells * each, d->precision, &d->speed));
+  TES_TRY(tesi_upload_over(ctx, values, cells * each, d->precision, &d->speeds, &d->speed, &t->renewed));
   d->arguments.speed = d->speed;
   d->arguments.speed_step = u->uniform ? 0 : each;
 done:
@@ -80,7 +70,7 @@ done:
   return status;
 }
 
-TesStatus tesi_upwind_device_fill(TesContext *ctx, const TesiTransport *t, TesiUpwindDevice *d) {
+TesStatus tesi_upwind_device_fill(TesContext *ctx, TesiTransport *t, TesiUpwindDevice *d) {
   const TesStatus status = fill_velocity(ctx, t, d);
   return status == TES_OK ? fill_speed(ctx, t, d) : status;
 }
@@ -154,7 +144,7 @@ done:
   return status;
 }
 
-TesStatus tesi_upwind_device_create(const TesOperator *op, const TesiTransport *t, TesiUpwindDevice **result) {
+TesStatus tesi_upwind_device_create(const TesOperator *op, TesiTransport *t, TesiUpwindDevice **result) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiUpwindDevice *d = NULL;

@@ -8,12 +8,11 @@ struct TesiTransport;
 typedef struct TesiUpwindDevice TesiUpwindDevice;
 
 /* After the numbers at the points and the speeds at faces are filled. Degrees up to 8: else TES_MISSING. */
-TesStatus tesi_upwind_device_create(const TesOperator *op, const struct TesiTransport *transport,
+TesStatus tesi_upwind_device_create(const TesOperator *op, struct TesiTransport *transport,
                                     TesiUpwindDevice **device);
 void tesi_upwind_device_destroy(TesContext *ctx, TesiUpwindDevice **device);
 /* The numbers of another velocity. */
-TesStatus tesi_upwind_device_fill(TesContext *ctx, const struct TesiTransport *transport,
-                                  TesiUpwindDevice *device);
+TesStatus tesi_upwind_device_fill(TesContext *ctx, struct TesiTransport *transport, TesiUpwindDevice *device);
 /* y += sign T x, device arrays of the operator's precision. */
 TesStatus tesi_upwind_device_add(TesContext *ctx, const TesiUpwindDevice *device, double sign, const void *x,
                                  void *y);
