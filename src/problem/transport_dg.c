@@ -109,11 +109,12 @@ static bool fits(const TesProblem *p) {
   return all_levels(p) < 0.5 * (double)tesi_context_device(p->context)->available(p->context);
 }
 
-/* Cells in the order of the flow: where they are asked for, or fit. They are the host's. */
+/* Cells in the order of the flow: where they are asked for, or fit. On devices with kernels a layer of them is a
+ * launch: steps in time, whose systems are near their symmetric part, take the cycle of that. */
 static bool by_flow(const TesProblem *p) {
   const TesSmootherKind asked = p->options.smoother;
-  if (tesi_has_kernels(p->context)) return false;
-  return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && fits(p));
+  const bool steps = p->in_time && tesi_has_kernels(p->context);
+  return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && !steps && fits(p));
 }
 
 /* The matrices of cells would not be those of a velocity that moves. */
@@ -131,10 +132,6 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesBoundary *boundary = p->numbered.boundary;
-  if (tesi_has_kernels(ctx) && p->options.smoother == TES_SMOOTHER_CELL_PATCH)
-    TES_FAIL(TES_MISSING,
-             "solver.smoother: cell_patch with element dg goes through the cells in the order of "
-             "the flow, on the device cpu alone; take patch");
   TES_TRY(tesi_broken_check(p, desc));
   TES_CHECK(p->stabilization != TES_STREAMLINE_ALWAYS,
             "space.stabilization: supg is of element q; element dg takes upwind traces, which need no more");
