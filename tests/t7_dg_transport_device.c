@@ -46,17 +46,18 @@ static Outcome solve(TesContext *ctx, const Case *c) {
   TesMesh *mesh = flow_mesh(ctx, &c->f);
   TesProblem *problem;
   TesSolveResult result;
-  TesProblemDesc desc = {
-      .equation = TES_TRANSPORT,
-      .element = TES_ELEMENT_DG,
-      .mesh = mesh,
-      .degree = c->f.degree,
-      .data = {.a = a, .b = {b[0], b[1], b[2]}, .c = alpha, .f = {f}},
-      .boundary = boundary,
-      .boundaries = c->ends ? 3 : 1,
-      .balance = c->method != TES_TIME_IMEX_BDF2,
-      .transport_form = c->conservative ? TES_TRANSPORT_CONSERVATIVE : TES_TRANSPORT_CONVECTIVE,
-      .solver = {.tolerance = 1e-11, .smoother = c->smoother ? c->smoother : TES_SMOOTHER_PATCH}};
+  TesProblemDesc desc = {.equation = TES_TRANSPORT,
+                         .element = TES_ELEMENT_DG,
+                         .mesh = mesh,
+                         .degree = c->f.degree,
+                         .data = {.a = a, .b = {b[0], b[1], b[2]}, .c = alpha, .f = {f}},
+                         .boundary = boundary,
+                         .boundaries = c->ends ? 3 : 1,
+                         .balance = c->method != TES_TIME_IMEX_BDF2,
+                         .transport_form =
+                             c->conservative ? TES_TRANSPORT_CONSERVATIVE : TES_TRANSPORT_CONVECTIVE,
+                         .solver = {.tolerance = 1e-11,
+                                    .smoother = c->steady || c->smoother ? c->smoother : TES_SMOOTHER_PATCH}};
   if (!c->steady) {
     desc.time = (TesTimeDesc){.end = 0.05, .step = 0.05 / STEPS, .method = c->method};
     desc.initial[0] = start;
