@@ -181,3 +181,8 @@ TesStatus tesi_upwind_device_add(TesContext *ctx, const TesiUpwindDevice *device
                        d->precision == TES_DOUBLE ? (void *)&sign : (void *)&single};
   return tesi_kernel_launch(ctx, &d->kernel, (TesiGrid){d->blocks, 1, 1}, THREADS, d->shared, arguments);
 }
+
+const void *tesi_upwind_device_speed(const TesiUpwindDevice *device, int64_t *step) {
+  *step = device->arguments.speed_step;
+  return device->speed;
+}

@@ -16,5 +16,8 @@ TesStatus tesi_upwind_device_fill(TesContext *ctx, struct TesiTransport *transpo
 /* y += sign T x, device arrays of the operator's precision. */
 TesStatus tesi_upwind_device_add(TesContext *ctx, const TesiUpwindDevice *device, double sign, const void *x,
                                  void *y);
+/* (b.n) and weights at the faces of cells, of the operator's precision: [cells, or 1 (then *step is 0)][2 dim][points
+ * of a face]. */
+const void *tesi_upwind_device_speed(const TesiUpwindDevice *device, int64_t *step);
 
 #endif
