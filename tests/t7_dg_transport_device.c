@@ -3,6 +3,8 @@
  * the same solutions, balances and about the same iterations; refusals. Brief: half of the cases. */
 #include <stdio.h>
 #include "device/emulator/fiber.h"
+#include "device/kernel.h"
+#include "device/recorded.h"
 #include "device_testing.h"
 #include "stokes_testing.h"
 
@@ -32,8 +34,9 @@ static TesFunction *function(TesContext *ctx, const char *text) {
   return f;
 }
 
-static Outcome solve(TesContext *ctx, const Case *c) {
-  enum { STEPS = 5 };
+enum { STEPS = 5 };
+
+static TesProblem *create(TesContext *ctx, const Case *c, bool balance) {
   char number[32];
   snprintf(number, sizeof number, "%.17g", c->a);
   TesFunction *a = function(ctx, number), *alpha = function(ctx, "0.5"), *f = function(ctx, c->source),
@@ -45,7 +48,6 @@ static Outcome solve(TesContext *ctx, const Case *c) {
                                   {.name = "right", .condition = TES_NEUMANN}};
   TesMesh *mesh = flow_mesh(ctx, &c->f);
   TesProblem *problem;
-  TesSolveResult result;
   TesProblemDesc desc = {.equation = TES_TRANSPORT,
                          .element = TES_ELEMENT_DG,
                          .mesh = mesh,
@@ -53,7 +55,7 @@ static Outcome solve(TesContext *ctx, const Case *c) {
                          .data = {.a = a, .b = {b[0], b[1], b[2]}, .c = alpha, .f = {f}},
                          .boundary = boundary,
                          .boundaries = c->ends ? 3 : 1,
-                         .balance = c->method != TES_TIME_IMEX_BDF2,
+                         .balance = balance && c->method != TES_TIME_IMEX_BDF2,
                          .transport_form =
                              c->conservative ? TES_TRANSPORT_CONSERVATIVE : TES_TRANSPORT_CONVECTIVE,
                          .solver = {.tolerance = 1e-11,
@@ -62,8 +64,17 @@ static Outcome solve(TesContext *ctx, const Case *c) {
     desc.time = (TesTimeDesc){.end = 0.05, .step = 0.05 / STEPS, .method = c->method};
     desc.initial[0] = start;
   }
-  Outcome out = {.iterations = 0};
   assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+  tes_mesh_destroy(&mesh);
+  TesFunction **all[] = {&a, &alpha, &f, &g, &flux, &start, &b[0], &b[1], &b[2]};
+  for (int i = 0; i < 9; i++) tes_function_destroy(all[i]);
+  return problem;
+}
+
+static Outcome solve(TesContext *ctx, const Case *c, bool balance) {
+  Outcome out = {.iterations = 0};
+  TesSolveResult result;
+  TesProblem *problem = create(ctx, c, balance);
   assert_ok(ctx, tes_problem_solve(problem, &result));
   out.iterations = result.iterations;
   out.balance = tes_problem_info(problem).balance;
@@ -72,14 +83,12 @@ static Outcome solve(TesContext *ctx, const Case *c) {
   out.u = calloc((size_t)out.length, sizeof *out.u);
   assert_ok(ctx, tes_vector_get(tes_problem_solution(problem), out.u));
   tes_problem_destroy(&problem);
-  tes_mesh_destroy(&mesh);
-  TesFunction **all[] = {&a, &alpha, &f, &g, &flux, &start, &b[0], &b[1], &b[2]};
-  for (int i = 0; i < 9; i++) tes_function_destroy(all[i]);
   return out;
 }
 
-static void compare(TesContext *ctx, const Case *c, int number) {
-  const Outcome expected = solve(host, c), got = solve(ctx, c);
+/* With a balance the host looks at each load, so that nothing is recorded. */
+static void compare(TesContext *ctx, const Case *c, int number, bool balance) {
+  const Outcome expected = solve(host, c, balance), got = solve(ctx, c, balance);
   double size = 0, worst = 0;
   assert_int_equal(got.length, expected.length);
   for (int64_t i = 0; i < got.length; i++) {
@@ -150,6 +159,11 @@ static const Case cases[] = {{.f = {.dim = 2, .degree = 1, .cells = {8, 6}},
                               .a = 0.1,
                               .b = {"1", "y"},
                               .source = "x"},
+                             {.f = {.dim = 2, .degree = 3, .cells = {4, 4}, .given = "vvpp"},
+                              .method = TES_TIME_BDF2,
+                              .a = 0.1,
+                              .source = "x*t",
+                              .value = "y*t"},
                              {.f = {.dim = 3, .degree = 1, .cells = {4, 4, 2}},
                               .method = TES_TIME_BACKWARD_EULER,
                               .a = 0.1,
@@ -191,11 +205,68 @@ static void solutions_are_those_of_the_host(void **state) {
     for (int i = 0; ctx && i < (int)(sizeof cases / sizeof *cases); i++) {
       if (test_brief() && i % 2) continue;
       tesi_fiber_order((TesiOrder)(i % 3), (uint64_t)i + 1);
-      compare(ctx, &cases[i], i);
+      compare(ctx, &cases[i], i, true);
+      if (!cases[i].steady) compare(ctx, &cases[i], i, false);
     }
     tesi_fiber_order(TESI_ORDER_FORWARD, 1);
     tes_context_destroy(&ctx);
   }
+}
+
+/* A step evaluates, allocates and sends nothing on the host, and is one graph a stage where the device ends loops. */
+static void steps_are_recorded(void **state) {
+  static const Case timed[] = {{.f = {.dim = 2, .degree = 2, .cells = {6, 4}},
+                                .method = TES_TIME_BDF2,
+                                .a = 0.1,
+                                .b = {"1 + y", "x"},
+                                .source = "x*t",
+                                .value = "cos(3*t)*y",
+                                .ends = true},
+                               {.f = {.dim = 2, .degree = 1, .cells = {4, 4}},
+                                .method = TES_TIME_SDIRK2,
+                                .a = 0.1,
+                                .b = {"1", "0.5"},
+                                .value = "t"}};
+  (void)state;
+  for (int d = 0; d < 2; d++) {
+    TesContext *ctx = test_device(devices[d]);
+    for (int i = 0; ctx && i < 2; i++) {
+      const TesiKernelState *device = tesi_context_device_state(ctx);
+      TesSolveResult result;
+      TesProblem *problem = create(ctx, &timed[i], false);
+      for (int k = 1; k < STEPS; k++) assert_ok(ctx, tes_problem_step(problem, &result));
+      const TesiCounts before = device->counts;
+      assert_ok(ctx, tes_problem_step(problem, &result));
+      const TesiCounts after = device->counts;
+      const int answers = tesi_recorded_can_loop(ctx) ? 1 + i : result.iterations;
+      assert_int_equal(after.allocations, before.allocations);
+      assert_int_equal(after.to_device, before.to_device);
+      assert_int_equal(after.to_host - before.to_host, answers);
+      assert_int_equal(after.graphs - before.graphs, answers);
+      tes_problem_destroy(&problem);
+    }
+    tes_context_destroy(&ctx);
+  }
+}
+
+/* A function that is not a number: kernels see it, the host says which. */
+static void values_that_are_none_are_told(void **state) {
+  const Case none = {.f = {.dim = 2, .degree = 2, .cells = {4, 4}},
+                     .method = TES_TIME_BACKWARD_EULER,
+                     .a = 0.1,
+                     .b = {"1"},
+                     .source = "1",
+                     .value = "sqrt(0.025 - t)"};
+  TesContext *ctx = test_device("emulator");
+  TesSolveResult result;
+  (void)state;
+  if (!ctx) skip();
+  TesProblem *problem = create(ctx, &none, false);
+  assert_int_equal(tes_problem_solve(problem, &result), TES_NAN);
+  assert_non_null(strstr(tes_context_message(ctx), "sqrt(0.025 - t)"));
+  tes_context_clear(ctx);
+  tes_problem_destroy(&problem);
+  tes_context_destroy(&ctx);
 }
 
 static int set_up(void **state) {
@@ -211,6 +282,8 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(solutions_are_those_of_the_host)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(solutions_are_those_of_the_host),
+                                     cmocka_unit_test(steps_are_recorded),
+                                     cmocka_unit_test(values_that_are_none_are_told)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
