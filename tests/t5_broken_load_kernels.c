@@ -1,7 +1,7 @@
-/* Run: ctest -R t5_broken_load_kernels. Right-hand sides over discontinuous elements by kernels beside those of the host,
- * in the emulator with the threads in three orders, and on a GPU where there is one: degrees to 8, 2D and 3D, graded
- * cells, values with and without what a velocity carries in, fluxes, rings, ends and sources without a function; at two
- * times of the clock, outputs poisoned; a value that is none. Brief: one kind of ends a degree. */
+/* Run: ctest -R t5_broken_load_kernels. Right-hand sides over discontinuous elements by kernels beside those of the
+ * host, in the emulator with the threads in three orders, and on a GPU where there is one: degrees to 8, 2D and 3D,
+ * graded cells, values with and without what a velocity carries in, fluxes, rings, ends and sources without a function;
+ * at two times of the clock, outputs poisoned; a value that is none. Brief: one kind of ends a degree. */
 #include "device/emulator/fiber.h"
 #include "device_testing.h"
 #include "functional/broken_load.h"
