@@ -4,8 +4,8 @@
  *   tesk_broken_faces     b += int over an end of the box of g (weight v), in the cells there
  *   tesk_broken_inflow    the same of (b.n)- g, with the speeds of src/kernels/upwind.cu at its points
  * A thread evaluates points, then takes lines of them: contractions with the modes, a direction after the other,
- * through two arrays of shared memory. An entry has one writer. Flops a cell: 2 N Q^DIM and what the function costs Q^DIM times.
- * Bytes: b once, of faces twice for those cells.
+ * through two arrays of shared memory. An entry has one writer. Flops a cell: 2 N Q^DIM, and the function
+ * Q^DIM times. Bytes: b once, of faces twice for those cells.
  * Macros: real = double, DIM, N (modes of a cell), Q (points), THREADS. Tables: modal [Q][N], point [Q], weight [Q];
  * tesk_value(number, x, y, z, t), f number 0. */
 #include "kernel.h"
