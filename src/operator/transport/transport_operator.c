@@ -5,8 +5,10 @@
 #include "base/team.h"
 #include "device/kernel.h"
 #include "functional/functional.h"
+#include "operator/dg/dg_device.h"
 #include "operator/form.h"
 #include "operator/transport/transport_device.h"
+#include "operator/transport/upwind_constant.h"
 #include "operator/transport/upwind_device.h"
 #include "parallel/comm.h"
 
@@ -220,6 +222,7 @@ done:
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
   TesiTransport *t = op->plan;
+  if (t->constant) return tesi_dg_device_add(op->context, t->constant, NULL, 1, x, y);
   if (t->lines) return tesi_lines_run(op->context, t->lines, &(TesiLinesJob){.x = x, .y = y});
   const TesStatus status = t->symmetric->table->apply(t->symmetric, x, y);
   return status == TES_OK ? add(op, (Pass){.what = CONVECTION, .sign = 1}, false, x, y) : status;
@@ -227,6 +230,7 @@ static TesStatus apply(const TesOperator *op, const void *x, void *y) {
 
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
   TesiTransport *t = op->plan;
+  if (t->constant) return tesi_dg_device_add(op->context, t->constant, b, -1, x, r);
   if (t->lines) return tesi_lines_run(op->context, t->lines, &(TesiLinesJob){.x = x, .b = b, .y = r});
   const TesStatus status = t->symmetric->table->residual(t->symmetric, b, x, r);
   return status == TES_OK ? add(op, (Pass){.what = CONVECTION, .sign = -1}, false, x, r) : status;
@@ -294,6 +298,7 @@ static void destroy(TesOperator *op) {
   if (t->batches) tesi_batches_destroy(&t->batches);
   tesi_transport_device_destroy(ctx, &t->device);
   tesi_upwind_device_destroy(ctx, &t->upwind_device);
+  tesi_dg_device_destroy(ctx, &t->constant);
   tesi_free(ctx, &t->numbers);
   tesi_free(ctx, &t->memory);
   tesi_free(ctx, &op->plan);
@@ -379,6 +384,7 @@ static TesStatus fill_faces(const TesOperator *op, const TesTermDesc *term, Tesi
   }
   TES_TRY(tesi_upwind_fill(&t->upwind, term->b));
   if (t->upwind_device) TES_TRY(tesi_upwind_device_fill(ctx, t, t->upwind_device));
+  TES_TRY(tesi_upwind_constant_fill(op, t));
 done:
   return status;
 }

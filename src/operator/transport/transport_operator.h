@@ -38,6 +38,8 @@ typedef struct TesiTransport {
   struct TesiTransportDevice
       *device; /* NULL on the host, and of discontinuous elements, which have the next */
   struct TesiUpwindDevice *upwind_device;
+  struct TesiDgDevice
+      *constant;        /* the whole operator, where the velocity is the same everywhere; NULL: it is not */
   TesiFaceMass through; /* +- (b . n) w|J|; of continuous elements */
   TesiUpwind upwind;    /* of discontinuous elements */
   TesiLines *lines;     /* the whole operator as products of 1D matrices; NULL: it is none */
