@@ -99,6 +99,10 @@ void tesi_solver_lend(const TesSolver *s, TesVector *work[2]) {
   work[1] = both ? s->mg_x : NULL;
 }
 
+void tesi_solver_forget(TesSolver *solver) {
+  if (solver->device) tesi_recorded_release(solver->context, &solver->device->step);
+}
+
 size_t tesi_solver_spare(const TesSolver *s) {
   return s->spare;
 }

@@ -61,6 +61,8 @@ void tesi_solver_lend(const TesSolver *solver, TesVector *work[2]);
 void tesi_solver_set_below(TesSolver *solver, TesVector *const *below);
 /* Of the solves to come. */
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance);
+/* The operator has other numbers in other places: what was recorded of it is made again. */
+void tesi_solver_forget(TesSolver *solver);
 /* The outcome of an iteration that trusts a recurrence: where it did not converge the last residual is recomputed.
  */
 TesStatus tesi_solver_tell(TesSolver *solver, const TesVector *b, const TesVector *x, TesStatus outcome);

@@ -2,7 +2,7 @@
 #ifndef TESI_BROKEN_H
 #define TESI_BROKEN_H
 
-#include "functional/flow.h"
+#include "functional/broken_load.h"
 #include "problem/problem.h"
 
 /* Conditions as loads know them, on the problem's space or that of a level; without an entry the value is 0. */
@@ -28,6 +28,12 @@ double tesi_transport_dg_bytes(const TesProblem *problem);
 TesStatus tesi_broken_enter(const TesProblem *problem, const TesOperator *op, int boundary, TesVector *y);
 TesStatus tesi_broken_given_load(const TesProblem *problem, const TesOperator *op, int boundary,
                                  const TesFunction *g, TesVector *y);
+/* In time on devices with kernels, a and c being the same at all times (transport_dg_device.c): the load of functions
+ * of time, NULL where the host must do it; b <- that at a clock's time, with the velocity that the operators have
+ * now. */
+TesStatus tesi_broken_timed_create(const TesProblem *problem, TesiBrokenLoad **plan);
+TesStatus tesi_broken_timed_run(const TesProblem *problem, const TesiBrokenLoad *plan, const void *clock,
+                                TesVector *b);
 /* u <- the L2 projection of f. */
 TesStatus tesi_broken_project(const TesSpace *space, const TesFunction *f, TesVector *u);
 

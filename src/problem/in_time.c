@@ -98,6 +98,13 @@ static TesStatus apply_mass(void *user, const TesVector *x, TesVector *y) {
                                             : tes_operator_apply(it->mass, x, y);
 }
 
+/* Another velocity. */
+static TesStatus move(TesProblem *p, TesOperator *op) {
+  const TesStatus status = tesi_transport_move(op, p->numbered.data.b);
+  if (op == p->op && p->solver && tesi_transport_of(op)->renewed) tesi_solver_forget(p->solver);
+  return status;
+}
+
 /* Another velocity alone is put into the operators that are there. */
 TesStatus tesi_in_time_use(TesProblem *p, double sigma, double time) {
   TesiInTime *it = p->in_time;
@@ -107,14 +114,14 @@ TesStatus tesi_in_time_use(TesProblem *p, double sigma, double time) {
   if (same && (!timed || it->operated == time)) return TES_OK;
   TES_TRY(set_numbers(p, timed ? time : it->at, sigma));
   if (same && !it->changes) {
-    if (!it->carrier) TES_TRY(tesi_transport_move(p->op, p->numbered.data.b));
-    TES_TRY(tesi_transport_move(it->carrier ? it->carrier : it->whole, p->numbered.data.b));
+    if (!it->carrier) TES_TRY(move(p, p->op));
+    TES_TRY(move(p, it->carrier ? it->carrier : it->whole));
   } else {
     tesi_in_time_forget(p);
     tes_operator_destroy(&it->whole);
     if (it->made) TES_TRY(tesi_problem_create_solver(p));
     TES_TRY(tesi_operator_on(p->op, it->full, TES_DOUBLE, &it->whole));
-    if (it->carrier && it->moves) TES_TRY(tesi_transport_move(it->carrier, p->numbered.data.b));
+    if (it->carrier && it->moves) TES_TRY(move(p, it->carrier));
   }
   it->operated = time, it->made = true;
 done:

@@ -64,7 +64,8 @@ TesStatus tesi_in_time_evolve_on_device(TesProblem *p, TesiEvolution *evolution)
   const TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const bool loads = !it->timed || it->data.loads, gives = !p->some_given || it->data.gives;
+  const bool weak = p->equation->flow, loads = !it->timed || it->data.loads,
+             gives = weak || !p->some_given || it->data.gives;
   bool can;
   if (it->data.clock[0] && !it->moves && !it->changes && !it->carrier && loads && gives) {
     evolution->at = at, evolution->begin = begin, evolution->start = start;

@@ -109,17 +109,21 @@ static bool fits(const TesProblem *p) {
   return all_levels(p) < 0.5 * (double)tesi_context_device(p->context)->available(p->context);
 }
 
-/* The matrices of cells would not be those of a velocity that moves, and may be too large. */
-bool tesi_transport_dg_levels(const TesProblem *p, const TesiTransport *t) {
+/* Cells in the order of the flow: where they are asked for, or fit. On devices with kernels a layer of them is a
+ * launch: steps in time, whose systems are near their symmetric part, take the cycle of that. */
+static bool by_flow(const TesProblem *p) {
   const TesSmootherKind asked = p->options.smoother;
-  if (!t->broken || (p->in_time && p->in_time->moves)) return false;
-  return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && fits(p));
+  const bool steps = p->in_time && tesi_has_kernels(p->context);
+  return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && !steps && fits(p));
+}
+
+/* The matrices of cells would not be those of a velocity that moves. */
+bool tesi_transport_dg_levels(const TesProblem *p, const TesiTransport *t) {
+  return t->broken && !(p->in_time && p->in_time->moves) && by_flow(p);
 }
 
 double tesi_transport_dg_bytes(const TesProblem *p) {
-  const TesSmootherKind asked = p->options.smoother;
-  if (p->equation != &tesi_transport_dg || !tesi_problem_transports(p)) return 0;
-  return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && fits(p)) ? all_levels(p) : 0;
+  return p->equation == &tesi_transport_dg && tesi_problem_transports(p) && by_flow(p) ? all_levels(p) : 0;
 }
 
 /* ---- the equation -------------------------------------------------------------------------------------- */
@@ -128,8 +132,6 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesBoundary *boundary = p->numbered.boundary;
-  if (tesi_has_kernels(ctx))
-    TES_FAIL(TES_MISSING, "transport with element dg runs on the device cpu alone; element q runs on others");
   TES_TRY(tesi_broken_check(p, desc));
   TES_CHECK(p->stabilization != TES_STREAMLINE_ALWAYS,
             "space.stabilization: supg is of element q; element dg takes upwind traces, which need no more");
