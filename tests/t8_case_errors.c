@@ -139,7 +139,8 @@ static const struct {
     {TIMED "time: {end: 1, step: 0.1}\nadapt: {max_level: 2}\n",
      "a.yaml:4:8: adapt.every: is missing: without data.b no flow says when the mesh changes"},
     {TIMED "time: {end: 1, step: 0.1}\noutput: {series: {file: a.csv, every: {steps: 3}}}\n",
-     "a.yaml:4:39: output.series.every: every: expected a number of steps, or {time: a number > 0}"},
+     "a.yaml:4:39: output.series.every: every: expected a number of steps, {time: a number > 0} or {minutes: "
+     "a number > 0}"},
     {TIMED "time: {end: 1, step: 0.1}\nsolver: {guess: 5}\n",
      "a.yaml:4:17: solver.guess: expected an integer from 0 to 4, got '5'"},
     {HEAD "data: {nu: 1}", "a.yaml:3:12: data.nu: belongs to flows"},

@@ -113,7 +113,9 @@ TesStatus tesi_checkpoint_write_flow(const TesProblem *p, const char *path) {
                                                     .time = p->in_time->time,
                                                     .step = p->in_time->step,
                                                     .states = STATES,
-                                                    .state = state},
+                                                    .state = state,
+                                                    .notes = p->in_time->notes,
+                                                    .note = p->in_time->note},
                                path));
 done:
   for (int i = 0; i < FIELDS; i++) tes_vector_destroy(&padded[i]);

@@ -291,6 +291,7 @@ static void take_steps(const TesiInTime *from, TesiInTime *it) {
   it->dt = from->dt, it->time = from->time, it->before = from->before;
   it->step = from->step, it->steps = from->steps, it->all_steps = from->all_steps;
   it->base = from->base, it->last = from->last, it->since = from->since;
+  it->notes = from->notes, it->note = from->note;
   it->largest = from->largest, it->squares = from->squares, it->remeshed = from->remeshed;
 }
 

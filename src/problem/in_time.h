@@ -44,6 +44,8 @@ typedef struct TesiInTime {
   TesSolveResult sum; /* of the step being made */
   TesLoadCallback add_load;
   void *add_load_user;
+  int64_t notes; /* of the caller, for checkpoints */
+  const double *note;
 } TesiInTime;
 
 /* Of second order (in_time_second.c): rho of a description; u_t at the start; a <- M^-1 (F - K u), for steppers;

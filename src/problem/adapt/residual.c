@@ -20,39 +20,20 @@ static void side_tables(int n, const TesiFaceRule *rule, TesiSideTables *t) {
   }
 }
 
-/* At most two older solutions and the times t[1], t[2] of them; returns how many. */
-static int find_older(const TesProblem *p, const TesVector *older[2], double t[3]) {
-  const TesiStepper *stepper = p->in_time->stepper;
-  const TesiProjection *flow = tesi_projection_of(p);
-  t[0] = p->in_time->time;
-  for (int i = 0; i < 2; i++) {
-    older[i] = flow ? flow->old[i] : stepper->old[i];
-    t[1 + i] = flow ? t[i] - flow->step[i] : stepper->when[i];
-  }
-  return tesi_min(flow ? flow->known : stepper->known, 2);
-}
-
-/* u_t by the polynomial through the last solutions: two of them, or three where they are there. */
+/* u_t of all components, behind each other; nothing where no step was made. */
 static TesStatus find_rate(const TesProblem *p, TesiResidual *s) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesVector *older[2];
-  double *values = NULL, weight[3], t[3];
-  const int old = find_older(p, older, t);
+  const TesiRate rate = tesi_problem_rate(p);
+  double *values = NULL;
   const int64_t length = s->components * s->space->length;
-  if (old == 0) return TES_OK;
+  if (rate.count == 0) return TES_OK;
   TES_ALLOC(&s->rate, length);
   TES_ALLOC(&values, length);
-  weight[0] = 1 / (t[0] - t[1]), weight[1] = -weight[0];
-  if (old == 2) {
-    weight[0] += 1 / (t[0] - t[2]);
-    weight[1] = (t[0] - t[2]) / ((t[1] - t[0]) * (t[1] - t[2]));
-    weight[2] = (t[0] - t[1]) / ((t[2] - t[0]) * (t[2] - t[1]));
-  }
-  for (int64_t i = 0; i < length; i++) s->rate[i] = weight[0] * s->u[i];
-  for (int j = 0; j < old; j++) {
-    TES_TRY(tes_vector_get(older[j], values));
-    for (int64_t i = 0; i < length; i++) s->rate[i] += weight[1 + j] * values[i];
+  for (int64_t i = 0; i < length; i++) s->rate[i] = rate.weight[0] * s->u[i];
+  for (int j = 0; j < rate.count; j++) {
+    TES_TRY(tes_vector_get(rate.old[j], values));
+    for (int64_t i = 0; i < length; i++) s->rate[i] += rate.weight[1 + j] * values[i];
   }
 done:
   tesi_free(ctx, &values);

@@ -1,0 +1,166 @@
+/* Run: ctest -R t9_time_values. What is told of solutions in time by the program: derivatives in time by their names,
+ * statistics that go on after a restart, films of steps that differ and after so many minutes. */
+#include "program_testing.h"
+#include "tessera/tessera.h"
+
+static void write_text(const char *text) {
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs(text, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+static double value_of(const char *name) {
+  cJSON *json = read_json("a.json");
+  const cJSON *item = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "values"), name);
+  assert_true(cJSON_IsNumber(item));
+  const double value = cJSON_GetNumberValue(item);
+  cJSON_Delete(json);
+  return value;
+}
+
+/* u = sin(t) (y, x), p = cos(t) x y: of degree one in space, so that only steps make errors. */
+static const char flow[] =
+    "problem: navier_stokes\nmesh: {box: {cells: [4, 4]}}\n"
+    "data: {exact: {velocity: [\"sin(t)*y\", \"sin(t)*x\"], pressure: cos(t)*x*y}, "
+    "f: [2*cos(t)*y + sin(t)*sin(t)*x, 2*cos(t)*x + sin(t)*sin(t)*y]}\n"
+    "boundary: {all: {velocity: exact}}\ntime: {end: 1, step: 0.02}\n"
+    "output: {values: {a: {point: [0.4, 0.3], of: ut}, b: {point: [0.4, 0.3], of: vt}, "
+    "c: {point: [0.4, 0.3], of: px}, i: {integral: domain, of: ut*ut}}}\n";
+
+static void flows_know_their_rates(void **state) {
+  (void)state;
+  static const char *const elements[] = {"--set space.degree=3", "--set space.element=rt",
+                                         "--set space.element=iso --set time.step=0.001"};
+  for (int i = 0; i < 3; i++) {
+    char command[200];
+    write_text(flow);
+    snprintf(command, sizeof command, "solve a.yaml --quiet --device cpu --json a.json %s", elements[i]);
+    assert_run(command, 0);
+    assert_near(value_of("a"), 0.3 * cos(1), 5e-4);
+    assert_near(value_of("b"), 0.4 * cos(1), 5e-4);
+    assert_near(value_of("c"), 0.3 * cos(1), 2e-3);
+    assert_near(value_of("i"), cos(1) * cos(1) / 3, 5e-4);
+  }
+}
+
+static const char heat[] = "problem: transport\nmesh: {box: {cells: [3, 3]}}\nspace: {degree: 2}\n"
+                           "data: {exact: sin(t)*x*y, f: cos(t)*x*y}\nboundary: {all: {dirichlet: exact}}\n"
+                           "time: {end: 1, step: 0.02}\n"
+                           "output: {values: {a: {point: [0.4, 0.3], of: ut}, i: {mean: right, of: ut*x}}}\n";
+
+static void solutions_know_their_rate(void **state) {
+  (void)state;
+  static const char *const kinds[] = {"", "--set space.element=dg", "--set mesh.kind=forest",
+                                      "--set time.step=null --set time.tolerance=1e-5"};
+  for (int i = 0; i < 4; i++) {
+    char command[200];
+    if (i == 2 && !has_forests()) continue;
+    write_text(heat);
+    snprintf(command, sizeof command, "solve a.yaml --quiet --device cpu --json a.json %s", kinds[i]);
+    assert_run(command, 0);
+    assert_near(value_of("a"), 0.12 * cos(1), 1e-4);
+    assert_near(value_of("i"), 0.5 * cos(1), 5e-4);
+  }
+  assert_run("solve a.yaml --quiet --set time=null --set data=null --set boundary=null", 2);
+  assert_output("unknown name 'ut'");
+}
+
+/* The text of the report's statistics; the caller frees. */
+static char *statistics(const char *report) {
+  cJSON *json = read_json(report);
+  const cJSON *item = cJSON_GetObjectItem(json, "statistics");
+  assert_non_null(item);
+  char *text = cJSON_Print(item);
+  cJSON_Delete(json);
+  return text;
+}
+
+#define LID "solve a.yaml --quiet --deterministic --device cpu --threads 1 "
+static const char lid[] =
+    "problem: navier_stokes\nmesh: {box: {cells: [3, 3]}}\nspace: {degree: 2}\ndata: {nu: 0.1}\n"
+    "boundary: {top: {velocity: [\"x*(1 - x)*sin(20*t)\", 0]}}\ntime: {end: 1, step: 0.02}\n"
+    "output: {average: {from: 0.3}, values: {e: {integral: domain, of: u*u}, d: {force: top, of: x}}}\n";
+
+/* Of all steps since the time, also where a restart stands between; else that is told. */
+static void statistics_go_on(void **state) {
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  for (int rt = 0; rt < 2; rt++) {
+    char command[400];
+    const char *more = rt ? "--set space.element=rt" : "";
+    write_text(lid);
+    snprintf(command, sizeof command, LID "%s --json whole.json", more);
+    assert_run(command, 0);
+    snprintf(command, sizeof command, LID "%s --set time.end=0.6 --set output.checkpoint=a.h5", more);
+    assert_run(command, 0);
+    snprintf(command, sizeof command, LID "%s --restart a.h5 --json part.json", more);
+    assert_run(command, 0);
+    assert_null(strstr(output, "output.average"));
+    char *whole = statistics("whole.json"), *part = statistics("part.json");
+    assert_string_equal(whole, part);
+    free(whole), free(part);
+    snprintf(command, sizeof command, LID "%s --restart a.h5 --set output.average.from=0.1", more);
+    assert_run(command, 0);
+    assert_output("output.average: values are those since t = 0.3");
+    snprintf(command, sizeof command, LID "%s --restart a.h5 --set output.values.d=null", more);
+    assert_run(command, 0);
+    assert_output("output.average: values are those since t = 0.6");
+  }
+}
+
+static int lines_with(const char *path, const char *text) {
+  FILE *file = fopen(path, "r");
+  char line[1000];
+  int count = 0;
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file)) count += strstr(line, text) != NULL;
+  fclose(file);
+  return count;
+}
+
+/* Steps that differ: the collection of a run that goes on has the files of before, each once. */
+static void films_go_on(void **state) {
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  write_text(lid);
+#define FILM                                                                                                 \
+  LID "--set time.step=null --set time.cfl=0.3 --set \"output.vtu={file: f.vtu, every: {time: 0.1}}\" "
+  assert_run(FILM "--set time.end=0.55 --set output.checkpoint=a.h5", 0);
+  assert_int_equal(lines_with("f.pvd", "DataSet"), 7);
+  assert_run(FILM "--restart a.h5", 0);
+  assert_int_equal(lines_with("f.pvd", "DataSet"), 11);
+  for (int i = 0; i < 11; i++) {
+    char name[40];
+    snprintf(name, sizeof name, "\"f-%03d.vtu\"", i);
+    assert_int_equal(lines_with("f.pvd", name), 1);
+  }
+  assert_int_equal(system("rm -f f-*.vtu f.pvd"), 0);
+}
+
+/* Long minutes: the start and the end alone, with the numbers of their steps. */
+static void minutes_are_counted(void **state) {
+  (void)state;
+  write_text(lid);
+  assert_run(LID "--set \"output.vtu={file: m.vtu, every: {minutes: 60}}\" "
+                 "--set \"output.png={file: m.png, width: 200, every: {minutes: 60}}\" "
+                 "--set \"output.series={file: m.csv, every: {minutes: 60}}\"",
+             0);
+  assert_int_equal(lines_with("m.pvd", "DataSet"), 2);
+  assert_true(exists("m-000.vtu") && exists("m-050.vtu") && exists("m-000.png") && exists("m-050.png"));
+  assert_int_equal(lines_with("m.csv", ","), 3);
+  assert_run(LID "--set \"output.vtu={file: m.vtu, every: {minutes: 1e-9}}\"", 0);
+  assert_int_equal(lines_with("m.pvd", "DataSet"), 51);
+  assert_run(LID "--set \"output.vtu={file: m.vtu, every: {hours: 1}}\"", 2);
+  assert_output(
+      "output.vtu.every: every: expected a number of steps, {time: a number > 0} or {minutes: a number > 0}");
+  assert_int_equal(system("rm -f m-*.vtu m-*.png m.pvd m.csv"), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(flows_know_their_rates),
+                                     cmocka_unit_test(solutions_know_their_rate),
+                                     cmocka_unit_test(statistics_go_on), cmocka_unit_test(films_go_on),
+                                     cmocka_unit_test(minutes_are_counted)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
