@@ -36,6 +36,7 @@ typedef struct SolveInTime {
   int64_t count[SOLVE_COUNTS]; /* [its]: steps that took so many iterations, the last of so many or more */
   double first_step_seconds, output_seconds;
   double written, told, filed, drawn; /* when the last checkpoint was, row of the series, file and picture */
+  int file_step, picture_step;        /* of the last file and picture */
   TesReportRemesh *remesh;            /* [remesh_room] of the report */
   int64_t remesh_room;
   double adapt_seconds; /* of all changes of the mesh */

@@ -143,10 +143,14 @@ static TesStatus write_outputs(Solve *s, TesProblem *problem, int iterations) {
     if (status == TES_OK && !s->in_time.series) status = begin_series(s);
     if (status == TES_OK) status = add_row(s, &info, iterations);
   }
-  if (status == TES_OK && is_due(s, &c->vtu_every, &info, &s->in_time.filed, &number))
+  if (status == TES_OK && is_due(s, &c->vtu_every, &info, &s->in_time.filed, &number)) {
     status = solve_write_numbered(s, problem, number, info.time, NULL);
-  if (status == TES_OK && is_due(s, &c->picture.every, &info, &s->in_time.drawn, &number))
+    s->in_time.file_step = info.step;
+  }
+  if (status == TES_OK && is_due(s, &c->picture.every, &info, &s->in_time.drawn, &number)) {
     status = solve_write_png(s, problem, number);
+    s->in_time.picture_step = info.step;
+  }
   if (status == TES_OK && checkpoint_is_due(s, &info)) {
     status = solve_note_samples(s, problem);
     if (status == TES_OK) status = tes_problem_write(problem, c->checkpoint);
@@ -252,6 +256,34 @@ static void print_remeshes(const Solve *s) {
             (long long)n, each, each / step);
 }
 
+/* ---- runs that end early ------------------------------------------------------------------------------- */
+
+/* A step that failed left the state before it: files of that, where there are none yet. */
+static TesStatus write_last(Solve *s, TesProblem *problem) {
+  const TesCase *c = s->input;
+  const TesProblemInfo info = tes_problem_info(problem);
+  TesStatus status = TES_OK;
+  int number;
+  if (info.step == 0) return TES_OK;
+  solve_log(s, TES_LOG_INFO, "          the last good state is that of step %d, at t = %.10g", info.step,
+            info.time);
+  if (c->checkpoint) {
+    status = solve_note_samples(s, problem);
+    if (status == TES_OK) status = tes_problem_write(problem, c->checkpoint);
+  }
+  if (status == TES_OK && s->in_time.file_step != info.step) {
+    solve_is_due(s, &c->vtu_every, &info, info.step, &number);
+    number = c->vtu_every.minutes > 0 ? info.step : number + 1;
+    status = solve_write_numbered(s, problem, number, info.time, NULL);
+  }
+  if (status == TES_OK && s->in_time.picture_step != info.step) {
+    solve_is_due(s, &c->picture.every, &info, info.step, &number);
+    number = c->picture.every.minutes > 0 ? info.step : number + 1;
+    status = solve_write_png(s, problem, number);
+  }
+  return status;
+}
+
 /* ---- all ----------------------------------------------------------------------------------------------- */
 
 static TesStatus make_steps(Solve *s, TesProblem *problem) {
@@ -267,6 +299,7 @@ static TesStatus make_steps(Solve *s, TesProblem *problem) {
     if (!s->in_time.report.steps) s->in_time.first_step_seconds = solve_now() - start;
     status = keep_step(s, problem, &result);
     info = tes_problem_info(problem);
+    if (status == TES_OK && s->outcome != TES_OK) status = write_last(s, problem);
     if (s->outcome != TES_OK || status != TES_OK) break;
     print_step(s, &info, &result);
     if (info.step == info.steps && info.time < s->input->problem.time.end - info.dt / 2)
@@ -281,7 +314,7 @@ static TesStatus make_steps(Solve *s, TesProblem *problem) {
 static TesStatus finish(Solve *s, const TesProblem *problem) {
   TesStatus status = solve_find_errors(s, problem);
   if (status == TES_OK) status = solve_keep_balance(s, problem);
-  if (status == TES_OK && s->outcome != TES_NAN) status = solve_find_outputs(s, problem);
+  if (status == TES_OK) status = solve_find_outputs(s, problem);
   if (status == TES_OK) status = solve_find_statistics(s);
   if (s->in_time.series && fclose(s->in_time.series) != 0 && status == TES_OK) status = tell_failure(s);
   s->in_time.series = NULL;

@@ -1,5 +1,6 @@
 /* Run: ctest -R t9_time_values. What is told of solutions in time by the program: derivatives in time by their names,
- * statistics that go on after a restart, films of steps that differ and after so many minutes. */
+ * statistics that go on after a restart, films of steps that differ and after so many minutes, what runs leave that
+ * fail. */
 #include "program_testing.h"
 #include "tessera/tessera.h"
 
@@ -157,10 +158,83 @@ static void minutes_are_counted(void **state) {
   assert_int_equal(system("rm -f m-*.vtu m-*.png m.pvd m.csv"), 0);
 }
 
+static void check_report(const char *status, double time) {
+  cJSON *json = read_json("a.json");
+  assert_string_equal(text_of(json, "status"), status);
+  assert_near(cJSON_GetNumberValue(cJSON_GetObjectItem(json, "time")), time, 1e-12);
+  assert_true(cJSON_IsNumber(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "values"), "e")));
+  cJSON_Delete(json);
+}
+
+#define FAST "--json a.json --set output.checkpoint=a.h5 --set output.average=null --set data.nu=1e-3 "
+/* A run that fails leaves the state before the step: its numbers, a file and a checkpoint that goes on. */
+static void failures_leave_the_last_good_state(void **state) {
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  write_text(lid);
+  assert_run(LID FAST "--set boundary.top.velocity=[1,0] --set time.step=0.4 --set time.end=40 --set "
+                      "\"output.vtu={file: f.vtu, every: 1000}\"",
+             1);
+  assert_output("the step is unstable");
+  cJSON *json = read_json("a.json");
+  const double time = cJSON_GetNumberValue(cJSON_GetObjectItem(json, "time"));
+  cJSON_Delete(json);
+  assert_true(time > 0 && time < 40);
+  check_report("diverged", time);
+  assert_int_equal(lines_with("f.pvd", "DataSet"), 2);
+  assert_run(
+      LID FAST "--set boundary.top.velocity=[1,0] --set time.step=0.4 --set time.end=40 --restart a.h5", 1);
+  assert_run(
+      LID FAST
+      "--set space=null --set space.element=iso --set time.step=0.05 --set data.nu=0.1 --set time.end=9 "
+      "--set boundary.top.velocity=[1,0] --set mesh.box.cells=[8,8] --set output.values.d=null",
+      1);
+  assert_output("steps of 0.05 are unstable");
+  check_report("diverged", 0);
+  assert_run(
+      "solve a.yaml --device cpu --quiet --set space=null --set space.element=iso --set time.step=0.001 "
+      "--set data.nu=1e-3 --set boundary.top.velocity=[1,0]",
+      0);
+  assert_output("warning: the Reynolds number of cells, |u| h / nu, is up to ");
+  assert_int_equal(system("rm -f f-*.vtu f.pvd"), 0);
+}
+
+/* The same where a right-hand side fails, of one equation of each order in time. */
+static void steps_are_undone(void **state) {
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  for (int i = 0; i < 2; i++) {
+    write_text(
+        i ? "problem: elasticity\nmesh: {box: {cells: [3, 3]}}\nspace: {degree: 2}\n"
+            "data: {young: 1, poisson: 0.3, f: [\"t > 0.5 ? 1/0 : 1\", 0]}\ntime: {end: 1, step: 0.1}\n"
+            "output: {values: {e: {point: [0.5, 0.5]}}, checkpoint: a.h5}\n"
+          : "problem: transport\nmesh: {box: {cells: [3, 3]}}\nspace: {degree: 2}\n"
+            "data: {f: \"t > 0.5 ? 1/0 : 1\"}\ntime: {end: 1, step: 0.1, method: bdf3}\n"
+            "output: {values: {e: {point: [0.5, 0.5]}}, checkpoint: a.h5}\n");
+    assert_run("solve a.yaml --quiet --device cpu --deterministic --json a.json", 2);
+    assert_output("is inf at (");
+    check_report("invalid_input", 0.5);
+    const double failed = value_of("e");
+    assert_run("solve a.yaml --quiet --device cpu --deterministic --json a.json --set time.end=0.5 --set "
+               "output.checkpoint=b.h5",
+               0);
+    assert_near(value_of("e"), failed, 0);
+    const char *f = i ? "--set data.f=[1,0]" : "--set data.f=1";
+    char command[200];
+    snprintf(command, sizeof command, "solve a.yaml --quiet --device cpu --restart a.h5 %s --json a.json", f);
+    assert_run(command, 0);
+    const double on = value_of("e");
+    snprintf(command, sizeof command, "solve a.yaml --quiet --device cpu %s --json a.json", f);
+    assert_run(command, 0);
+    assert_near(value_of("e"), on, 1e-3 * fabs(on));
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(flows_know_their_rates),
-                                     cmocka_unit_test(solutions_know_their_rate),
-                                     cmocka_unit_test(statistics_go_on), cmocka_unit_test(films_go_on),
-                                     cmocka_unit_test(minutes_are_counted)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(flows_know_their_rates), cmocka_unit_test(solutions_know_their_rate),
+      cmocka_unit_test(statistics_go_on),       cmocka_unit_test(films_go_on),
+      cmocka_unit_test(minutes_are_counted),    cmocka_unit_test(failures_leave_the_last_good_state),
+      cmocka_unit_test(steps_are_undone)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -103,7 +103,7 @@ TesStatus tesi_stepper_create(const TesiEvolution *evolution, TesTimeMethod meth
 void tesi_stepper_destroy(TesiStepper **stepper);
 /* u and the history are those before the last step, but for its oldest value. */
 TesStatus tesi_stepper_undo(TesiStepper *stepper, TesVector *u);
-/* u(time) becomes u(time + dt). After a failure of a solve u is what that left. */
+/* u(time) becomes u(time + dt). After a failure of a solve u is what that left, and the history has gone on: undo. */
 TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u);
 
 /* ---- steps that differ ---- */

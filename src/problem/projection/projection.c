@@ -18,7 +18,7 @@ TesStatus tesi_projection_check_flux(TesProblem *p) {
   if (pr->walls.any_open || !p->numbered.boundary) return TES_OK;
   TES_TRY(tesi_mixed_flux(pr->mixed, &pr->closed, p->numbered.boundary, &net, &total));
   TES_CHECK(fabs(net) <= 1e-8 * total,
-            "the velocity on the boundary lets %s than %s: its net flux is %.6g, of %.6g through the "
+            "boundary: the velocity lets %s than %s: its net flux is %.6g, of %.6g through the "
             "boundary, and no "
             "boundary is open. Change the velocities, or make a boundary an outflow",
             net > 0 ? "more out" : "more in", net > 0 ? "in" : "out", net, total);
