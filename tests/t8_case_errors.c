@@ -137,7 +137,7 @@ static const struct {
     {TIMED "time: {end: 1, step: 0.1}\nadapt: {every: 2}\n",
      "a.yaml:4:8: adapt.max_level: is missing: with `time` this or max_dofs bounds the mesh"},
     {TIMED "time: {end: 1, step: 0.1}\nadapt: {max_level: 2}\n",
-     "a.yaml:4:8: adapt.every: is missing: without data.b no flow says when the mesh changes"},
+     "a.yaml:4:8: adapt.every: is missing: without a velocity no flow says when the mesh changes"},
     {TIMED "time: {end: 1, step: 0.1}\noutput: {series: {file: a.csv, every: {steps: 3}}}\n",
      "a.yaml:4:39: output.series.every: every: expected a number of steps, {time: a number > 0} or {minutes: "
      "a number > 0}"},

@@ -237,6 +237,7 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TES_CHECK(o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_CHEBYSHEV ||
                 o->smoother == TES_SMOOTHER_JACOBI,
             "solver.smoother: elasticity has chebyshev and jacobi");
+  if (p->before) return complete_boundaries(p); /* its numbers are complete */
   if (!desc->data.c) {
     tes_function_destroy((TesFunction **)&p->numbered.data.c);
     TES_TRY(tes_function_create_constant(ctx, 1, (TesFunction **)&p->numbered.data.c));

@@ -433,6 +433,7 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
       tesi_stepper_create(&evolution, it->desc.method, it->dt, guess, it->desc.tolerance > 0, &it->stepper));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->r));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->d));
+  if (p->before && p->equation->second_order) TES_TRY(tesi_in_time_begin_second(p, desc));
   if (p->before) goto done;
   const TesFunction *const *initial = desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact;
   for (int c = 0; c < TESI_AXES; c++) it->initial[c] = tesi_function_retain(initial[c]);
@@ -462,6 +463,7 @@ void tesi_in_time_destroy(TesProblem *p) {
     tes_function_destroy(&it->exact[c]);
     tes_function_destroy(&it->initial[c]);
   }
+  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&it->initial_rate[c]);
   tesi_numbered_free(p->mesh, &it->given);
   tesi_free(p->context, &p->in_time);
 }

@@ -446,6 +446,7 @@ TesStatus tesi_problem_create_next(const TesProblem *p, const TesMesh *mesh, Tes
                          .stabilization = p->stabilization,
                          .solver = p->options};
   for (int c = 0; c <= TESI_AXES; c++) desc.exact[c] = it->exact[c];
+  if ((int)it->desc.method == TESI_TIME_SECOND_EULER) desc.time.method = TES_TIME_BACKWARD_EULER;
   if (p->projection) tesi_projection_describe(p->projection, &desc);
   return create(p->context, p->equation, p->user, &desc, &it->given, p, next);
 }

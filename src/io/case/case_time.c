@@ -92,9 +92,9 @@ static TesStatus check_adapt(TesiCaseReader *r) {
   if (!given(r, "adapt.max_level") && !given(r, "adapt.max_dofs"))
     TES_TRY(tesi_case_error(r, tesi_case_row("adapt.max_level"), adapt,
                             "is missing: with `time` this or max_dofs bounds the mesh"));
-  if (r->draft.c.problem.equation == TES_TRANSPORT && !given(r, "adapt.every") && !given(r, "data.b"))
+  if (r->draft.c.problem.equation != TES_NAVIER_STOKES && !given(r, "adapt.every") && !given(r, "data.b"))
     TES_TRY(tesi_case_error(r, tesi_case_row("adapt.every"), adapt,
-                            "is missing: without data.b no flow says when the mesh changes"));
+                            "is missing: without a velocity no flow says when the mesh changes"));
 done:
   return status;
 }
@@ -156,8 +156,7 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
   else if (t->step > 0 && (t->end - t->start) / t->step > 1e8)
     TES_TRY(tesi_case_error(r, tesi_case_row("time.step"), given(r, "time.step"),
                             "makes %.3g steps, expected at most 1e8", (t->end - t->start) / t->step));
-  if (transport || flow) TES_TRY(check_adapt(r));
-  if (elastic) TES_TRY(refuse(r, "adapt", "with `time` belongs to transport and navier_stokes"));
+  TES_TRY(check_adapt(r));
   if (!given(r, "solver.tolerance")) c->problem.solver.tolerance = 1e-3;
 done:
   return status;
