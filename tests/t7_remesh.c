@@ -1,7 +1,7 @@
 /* Run: ctest -R t7_remesh. Meshes that change while steps are made. Projections from mesh to mesh: orthogonality,
  * means, the numbers of another program; solutions that elements hold exactly, whose error must be that of the steps
- * on one mesh, for all methods, bodies too; what is transported is kept; the hill that goes round beside one fine mesh; memory;
- * refusals; steady transport. */
+ * on one mesh, for all methods, bodies too; what is transported is kept; the hill that goes round beside one fine mesh;
+ * memory; refusals; steady transport. */
 #include "problem/adapt/remesh.h"
 #include "forest_testing.h"
 #include "time_testing.h"

@@ -146,7 +146,7 @@ static const struct {
     {HEAD "data: {nu: 1}", "a.yaml:3:12: data.nu: belongs to flows"},
     {IN_TIME "space: {degree: 2}", "a.yaml: time: is missing: navier_stokes is solved in time"},
     {IN_TIME "time: {end: 1, step: 0.1, cfl: 0.5}",
-     "a.yaml:3:32: time.cfl: expected one of step and cfl, got both"},
+     "a.yaml:3:32: time.cfl: expected one of step, cfl and tolerance, got more"},
     {IN_TIME "time: {end: 1, step: 0.1, max_step: 1}",
      "a.yaml:3:37: time.max_step: belongs to steps that differ: with cfl or tolerance in the place of step"},
     {IN_TIME "time: {end: 1}\nspace: {element: dg}",

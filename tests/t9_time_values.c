@@ -230,11 +230,59 @@ static void steps_are_undone(void **state) {
   }
 }
 
+/* A flow whose exact velocity swings faster and faster: smaller tolerances make more steps and smaller errors; steps
+ * that are made again leave nothing, so that a restart has the same bytes. */
+static const char swing[] =
+    "problem: navier_stokes\nmesh: {box: {cells: [2, 2]}}\nspace: {degree: 3}\n"
+    "data: {nu: 1, exact: {velocity: [\"(1 + sin(8*t*t))*y\", \"(1 + sin(8*t*t))*x\"], pressure: 0}, "
+    "f: [\"%s16*t*cos(8*t*t)*y + pow(1 + sin(8*t*t), 2)*x\", \"16*t*cos(8*t*t)*x + pow(1 + sin(8*t*t), "
+    "2)*y\"]}\n"
+    "boundary: {all: {velocity: exact}}\ntime: {end: 1, max_step: 0.1}\nsolver: {tolerance: 1e-6}\n"
+    "output: {values: {e: {error: domain, of: l2}}}\n";
+
+static void write_swing(const char *more) {
+  char text[1200];
+  snprintf(text, sizeof text, swing, more);
+  write_text(text);
+}
+
+static void tolerances_choose_steps(void **state) {
+  double error[3], steps[3];
+  (void)state;
+  write_swing("");
+  for (int i = 0; i < 3; i++) {
+    static const char *const tolerances[] = {"1e-2", "1e-3", "1e-4"};
+    char command[200];
+    snprintf(command, sizeof command,
+             "solve a.yaml --quiet --device cpu --json a.json --set time.tolerance=%s", tolerances[i]);
+    assert_run(command, 0);
+    error[i] = value_of("e");
+    cJSON *json = read_json("a.json");
+    steps[i] = cJSON_GetNumberValue(cJSON_GetObjectItem(json, "time_steps"));
+    assert_near(cJSON_GetNumberValue(cJSON_GetObjectItem(json, "time")), 1, 0);
+    cJSON_Delete(json);
+  }
+  assert_true(steps[0] > 8 && steps[1] > 1.3 * steps[0] && steps[2] > 1.5 * steps[1] && steps[2] < 1000);
+  assert_true(error[0] < 0.2 && error[1] < 0.5 * error[0] && error[2] < 0.4 * error[1]);
+  assert_run("solve a.yaml --quiet --device cpu --set time.tolerance=1e-3 --set time.min_step=0.05", 1);
+  assert_output("below time.min_step, 0.05");
+  assert_run("solve a.yaml --quiet --set time.tolerance=1e-3 --set \"space={element: rt}\"", 2);
+  assert_output("time.tolerance: belongs to transport, and navier_stokes with element q");
+  if (!tes_has_part("hdf5")) return;
+#define SWING "solve a.yaml --quiet --device cpu --deterministic --set time.tolerance=1e-3 "
+  assert_run(SWING "--set output.series=whole.csv", 0);
+  write_swing("(t > 0.6 ? 1/0 : 0) + "); /* which ends the run, before a step */
+  assert_run(SWING "--set output.series=part.csv --set output.checkpoint=b.h5", 2);
+  write_swing("");
+  assert_run(SWING "--set output.series=part.csv --restart b.h5", 0);
+  assert_int_equal(system("cmp whole.csv part.csv"), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(flows_know_their_rates), cmocka_unit_test(solutions_know_their_rate),
       cmocka_unit_test(statistics_go_on),       cmocka_unit_test(films_go_on),
       cmocka_unit_test(minutes_are_counted),    cmocka_unit_test(failures_leave_the_last_good_state),
-      cmocka_unit_test(steps_are_undone)};
+      cmocka_unit_test(steps_are_undone),       cmocka_unit_test(tolerances_choose_steps)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

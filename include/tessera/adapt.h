@@ -152,8 +152,8 @@ typedef struct TesRemesh {
  *  before are gone. Cost: an estimate, the set-up of a problem, two or three solves with a mass matrix. Of the
  *  description every, max_level, first, marking, fraction, tolerance and max_dofs are obeyed.
  *  Errors: TES_INVALID_INPUT (none of transport, elasticity and flows with element q, steady, a mesh that is no
- *  forest, another first mesh, neither max_level nor max_dofs, no velocity and no `every`, dual-weighted residuals), those of
- *  tes_problem_create(): the problem is then as it was. */
+ *  forest, another first mesh, neither max_level nor max_dofs, no velocity and no `every`, dual-weighted residuals),
+ *  those of tes_problem_create(): the problem is then as it was. */
 TesStatus tes_problem_remesh(TesProblem *problem, const TesAdaptDesc *desc, TesRemesh *remesh);
 
 #ifdef __cplusplus

@@ -582,7 +582,7 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
   memcpy(info.balance.load, problem->load, sizeof problem->load);
   memcpy(info.balance.reaction, problem->reaction, sizeof problem->reaction);
   if (it) info.time = it->time, info.dt = it->dt, info.step = it->step, info.steps = it->steps;
-  if (it && (it->desc.cfl > 0 || it->varies)) info.varies = true, info.before = it->before;
+  if (it && it->varies) info.varies = true, info.before = it->before;
   TesiField field[TESI_FIELDS];
   const int count = tesi_problem_fields(problem, field);
   for (int i = 0; i < count && info.fields < TES_PROBLEM_FIELDS; i++)

@@ -35,7 +35,7 @@ static TesStatus check_average(TesiCaseReader *r) {
                          c->average_from);
 }
 
-/* Exactly one of step, cfl and tolerance; flows do without, and have no tolerance. */
+/* Exactly one of step, cfl and tolerance; flows do without, and those of other elements than q have no tolerance. */
 static TesStatus check_lengths(TesiCaseReader *r, bool flow) {
   static const char *const keys[] = {"time.step", "time.cfl", "time.tolerance"}, *const bounds[] = {
                                                                                      "time.max_step",
@@ -47,11 +47,12 @@ static TesStatus check_lengths(TesiCaseReader *r, bool flow) {
   if (!flow && !count)
     TES_TRY(tesi_case_error(r, step, given(r, "time"), "is missing: %s; or cfl, or tolerance",
                             tesi_case_keys[step].help));
-  if (flow) TES_TRY(refuse(r, "time.tolerance", "belongs to transport"));
+  const TesElement element = r->draft.c.problem.element;
+  if (flow && (element == TES_ELEMENT_RT || element == TES_ELEMENT_ISO))
+    TES_TRY(refuse(r, "time.tolerance", "belongs to transport, and navier_stokes with element q"));
   if (count > 1)
     TES_TRY(refuse(r, given(r, keys[2]) ? keys[2] : keys[1],
-                   flow ? "expected one of step and cfl, got both"
-                        : "expected one of step, cfl and tolerance, got more"));
+                   "expected one of step, cfl and tolerance, got more"));
   if (given(r, "time.cfl") && !flow && !given(r, "data.b"))
     TES_TRY(refuse(r, "time.cfl", "is of a velocity: expected data.b, or step or tolerance"));
   const TesTimeDesc *t = &r->draft.c.problem.time;
@@ -149,7 +150,7 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
   TES_TRY(check_lengths(r, flow));
   TES_TRY(check_method(r, elastic));
   if (elastic) TES_TRY(refuse(r, "time.cfl", "belongs to navier_stokes and transport"));
-  if (elastic) TES_TRY(refuse(r, "time.tolerance", "belongs to transport"));
+  if (elastic) TES_TRY(refuse(r, "time.tolerance", "belongs to transport and navier_stokes"));
   if (r->node[end] && !(t->end > t->start))
     TES_TRY(
         tesi_case_error(r, end, r->node[end], "expected more than time.start, %g, got %g", t->start, t->end));
