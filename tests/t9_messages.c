@@ -101,6 +101,13 @@ static void refusals_name_key_or_line(void **state) {
       let_in[] =
           "problem: navier_stokes\nmesh: {box: {cells: [4, 4]}}\nspace: {%s}\n"
           "boundary: {all: {velocity: [0, 0]}, left: {velocity: [1, 0]}}\ntime: {end: 1, step: 0.01}\n",
+      per[] = "problem: navier_stokes\nmesh: {box: {cells: [4, 4], periodic: x}}\nspace: {%s}\n"
+              "time: {end: 1, step: 0.01}\n",
+      wall[] = "problem: navier_stokes\nmesh: {channel: {dim: 2}}\nspace: {degree: 2}\n"
+               "boundary: {%s, inflow: {velocity: [1, 0]}, outflow: outflow}\ntime: {end: 1, step: 0.01}\n",
+      round[] = "problem: elasticity\nmesh: {channel: {dim: 2}}\ndata: {young: 1, poisson: 0.3}\n"
+                "boundary: {cylinder: %s}\n",
+      face[] = "problem: transport\nmesh: {box: {cells: [4, 4]}}\nboundary: {top: {%s}}\n",
       loose[] = "problem: elasticity\nmesh: {box: {cells: [2, 2]}}\ndata: {young: 1, poisson: 0.3, f: %s}\n"
                 "boundary: {all: {traction: [0, 0]}}\n",
       material[] = "problem: elasticity\nmesh: {box: {cells: [2, 2]}}\ndata: {%s}\n",
@@ -132,6 +139,15 @@ static void refusals_name_key_or_line(void **state) {
       {let_in, "element: q", "a.yaml:4:11: boundary: the velocity lets more in than out: its net flux is -1"},
       {let_in, "element: iso",
        "a.yaml:4:11: boundary: the velocity lets more in than out: its net flux is -1"},
+      {per, "element: iso", "a.yaml:2:39: mesh.box.periodic: element iso needs boundaries in all directions"},
+      {wall, "cylinder: slip",
+       "a.yaml:4:11: boundary.cylinder: slip holds on faces that are normal to one axis"},
+      {round, "roller", "a.yaml:4:11: boundary.cylinder: a roller is on faces along the axes"},
+      {let_in, "}\ndata: {mean_velocity: [1, 0]",
+       "a.yaml:4:23: data.mean_velocity: in direction x it is kept by"},
+      {moving, "density: x - 0.5", "a.yaml:5:41: data.density: the density times a number > 0 is -"},
+      {face, "velocity: [1, 0]",
+       "a.yaml:3:17: boundary.top: velocity, slip and pressure belong to flows; transport"},
       {loose, "[1, 0]",
        "a.yaml:4:11: boundary: 3 rigid motions are held by no boundary, and the loads do not "},
       {material, "lambda: 1, mu: -1", "a.yaml:3:23: data.mu: no stable material: lambda is 1 and mu is -1"},
@@ -140,7 +156,9 @@ static void refusals_name_key_or_line(void **state) {
       {moving, "density: t", "a.yaml:5:41: data.density: density is \"t\": it cannot depend on t"},
       {narrow, "1, 4", "a.yaml:2:21: mesh.box.cells: element rt needs two cells a direction"},
       {steady, "cg", "a.yaml:4:18: solver.method: cg: transport is not symmetric"}};
+  const bool forests = has_forests();
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    if (strstr(bad[i].format, "channel") && !forests) continue;
     FILE *file = fopen("a.yaml", "w");
     assert_non_null(file);
     fprintf(file, bad[i].format, bad[i].given);

@@ -199,6 +199,29 @@ static void failures_leave_the_last_good_state(void **state) {
   assert_int_equal(system("rm -f f-*.vtu f.pvd"), 0);
 }
 
+/* Steady states end runs of flows with all elements. */
+static void steady_flows_end(void **state) {
+  static const char *const elements[] = {"--set space.degree=3 --set time.step=0.05",
+                                         "--set space.element=rt",
+                                         "--set space.element=iso --set time.step=0.002"};
+  double value[3];
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    char command[300];
+    write_text("problem: navier_stokes\nmesh: {box: {cells: [8, 8]}}\ndata: {nu: 0.5}\n"
+               "boundary: {top: {velocity: [\"16*x*x*(1 - x)*(1 - x)\", 0]}}\n"
+               "time: {end: 50, step: 0.05, steady: 1e-4}\noutput: {values: {e: {point: [0.5, 0.5]}}}\n");
+    snprintf(command, sizeof command, "solve a.yaml --quiet --device cpu --json a.json %s", elements[i]);
+    assert_run(command, 0);
+    cJSON *json = read_json("a.json");
+    assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(json, "time")) < 10);
+    cJSON_Delete(json);
+    value[i] = value_of("e");
+    assert_true(value[i] < -0.1);
+    assert_near(value[i], value[0], 3e-2 * fabs(value[0]));
+  }
+}
+
 /* The same where a right-hand side fails, of one equation of each order in time. */
 static void steps_are_undone(void **state) {
   (void)state;
@@ -283,6 +306,7 @@ int main(void) {
       cmocka_unit_test(flows_know_their_rates), cmocka_unit_test(solutions_know_their_rate),
       cmocka_unit_test(statistics_go_on),       cmocka_unit_test(films_go_on),
       cmocka_unit_test(minutes_are_counted),    cmocka_unit_test(failures_leave_the_last_good_state),
-      cmocka_unit_test(steps_are_undone),       cmocka_unit_test(tolerances_choose_steps)};
+      cmocka_unit_test(steady_flows_end),       cmocka_unit_test(steps_are_undone),
+      cmocka_unit_test(tolerances_choose_steps)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

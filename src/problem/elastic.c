@@ -215,7 +215,7 @@ static TesStatus complete_boundaries(TesProblem *p) {
     int direction;
     if (boundary[i].condition != TES_SLIP) continue;
     TES_TRY(find_normal(p->mesh, i, &direction));
-    TES_CHECK(direction >= 0, "boundary %s: a roller is on faces along the axes, and all in one direction",
+    TES_CHECK(direction >= 0, "boundary.%s: a roller is on faces along the axes, and all in one direction",
               tes_mesh_boundary_name(p->mesh, i));
     boundary[i].condition = TES_DIRICHLET;
     boundary[i].components = 1u << direction;

@@ -239,11 +239,11 @@ static TesStatus refuse_conditions(const TesProblem *p) {
   TesStatus status = TES_OK;
   for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_CHECK(p->numbered.boundary[i].condition != TES_SLIP || p->equation->slips,
-              "boundary %s: slip is for flows and elasticity, not for %s", tes_mesh_boundary_name(p->mesh, i),
+              "boundary.%s: slip is for flows and elasticity, not for %s", tes_mesh_boundary_name(p->mesh, i),
               p->equation->name);
   for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_CHECK(p->numbered.boundary[i].condition != TES_FLUX || p->equation == &tesi_transport,
-              "boundary %s: flux is for transport, %s has neumann", tes_mesh_boundary_name(p->mesh, i),
+              "boundary.%s: flux is for transport, %s has neumann", tes_mesh_boundary_name(p->mesh, i),
               p->equation->name);
   TES_CHECK(!p->balanced || p->equation->load_all, "a balance is of transport, not of %s", p->equation->name);
 done:

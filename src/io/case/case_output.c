@@ -234,7 +234,7 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
   }
   if (v->value.kind == TES_VALUE_FORCE && !tesi_case_is_flow(r) &&
       r->draft.c.problem.equation != TES_ELASTICITY) {
-    TES_TRY(tesi_case_error(r, row, what, "force: poisson has none; flows and elasticity have"));
+    TES_TRY(tesi_case_error(r, row, what, "force: it is of flows and elasticity"));
     goto done;
   }
   if (v->value.kind == TES_VALUE_POINT)

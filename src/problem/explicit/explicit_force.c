@@ -1,5 +1,6 @@
-/* Forces of element iso: see projection_force.c. The steps have products at nodes and masses by row sums; the residual
- * here is that of the equation itself, with the elements' own integrals. */
+/* Forces of element iso (see projection_force.c), and what a step changes. The steps have products at nodes and masses
+ * by row sums; the residual here is that of the equation itself, with the elements' own integrals. */
+#include <math.h>
 #include "functional/functional.h"
 #include "problem/explicit/explicit_flow.h"
 #include "problem/projection/projection.h"
@@ -54,6 +55,24 @@ TesStatus tesi_explicit_residual(const TesProblem *p, TesVector *r) {
   TES_TRY(tes_functional_load(&load, pr->b));
   if (p->in_time->add_load) TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, pr->b));
   TES_TRY(tes_vector_axpy(-1, pr->b, r));
+done:
+  return status;
+}
+
+TesStatus tesi_explicit_change(const TesProblem *p, double *size, double *change) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const TesiExplicitFlow *flow = pr->explicit_flow;
+  TES_TRY(create_operators(p, pr));
+  TES_TRY(create_vectors(ctx, pr));
+  TES_TRY(tes_operator_apply(pr->mass, &pr->u, pr->b));
+  TES_TRY(tes_vector_dot(&pr->u, pr->b, size));
+  TES_TRY(tes_vector_copy(&pr->u, 1, pr->d));
+  TES_TRY(tes_vector_axpy(-1, flow->u[1 - flow->now], pr->d));
+  TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->b));
+  TES_TRY(tes_vector_dot(pr->d, pr->b, change));
+  *size = sqrt(fmax(*size, 0)), *change = sqrt(fmax(*change, 0));
 done:
   return status;
 }

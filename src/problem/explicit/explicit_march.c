@@ -290,6 +290,17 @@ done:
   return status;
 }
 
+/* The last step becomes this one where the velocity no longer changes. */
+static TesStatus end_if_steady(TesProblem *p) {
+  TesiInTime *it = p->in_time;
+  double size, change;
+  const TesStatus status = tesi_explicit_change(p, &size, &change);
+  if (status != TES_OK) return status;
+  it->largest = fmax(it->largest, size);
+  if (change <= it->desc.steady * it->largest * it->dt) it->steps = it->step;
+  return status;
+}
+
 static TesStatus step(TesProblem *p, TesSolveResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -305,6 +316,7 @@ static TesStatus step(TesProblem *p, TesSolveResult *result) {
   it->time = time;
   TES_TRY(look(p));
   TES_TRY(show(p));
+  if (it->desc.steady > 0) TES_TRY(end_if_steady(p));
 done:
   if (status != TES_OK && flow_of(p)->kept[0]) (void)go_back(p);
   return status;
