@@ -247,11 +247,11 @@ static TesStatus refuse_conditions(const TesProblem *p) {
   TesStatus status = TES_OK;
   for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_CHECK(p->numbered.boundary[i].condition != TES_SLIP || p->equation->slips,
-              "boundary %s: slip is for flows and elasticity, not for %s", tes_mesh_boundary_name(p->mesh, i),
+              "boundary.%s: slip is for flows and elasticity, not for %s", tes_mesh_boundary_name(p->mesh, i),
               p->equation->name);
   for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_CHECK(p->numbered.boundary[i].condition != TES_FLUX || p->equation == &tesi_transport,
-              "boundary %s: flux is for transport, %s has neumann", tes_mesh_boundary_name(p->mesh, i),
+              "boundary.%s: flux is for transport, %s has neumann", tes_mesh_boundary_name(p->mesh, i),
               p->equation->name);
   TES_CHECK(!p->balanced || p->equation->load_all, "a balance is of transport, not of %s", p->equation->name);
 done:
@@ -454,6 +454,7 @@ TesStatus tesi_problem_create_next(const TesProblem *p, const TesMesh *mesh, Tes
                          .stabilization = p->stabilization,
                          .solver = p->options};
   for (int c = 0; c <= TESI_AXES; c++) desc.exact[c] = it->exact[c];
+  if ((int)it->desc.method == TESI_TIME_SECOND_EULER) desc.time.method = TES_TIME_BACKWARD_EULER;
   if (p->projection) tesi_projection_describe(p->projection, &desc);
   return create(p->context, p->equation, p->user, &desc, &it->given, p, next);
 }
@@ -591,7 +592,7 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
   memcpy(info.balance.load, problem->load, sizeof problem->load);
   memcpy(info.balance.reaction, problem->reaction, sizeof problem->reaction);
   if (it) info.time = it->time, info.dt = it->dt, info.step = it->step, info.steps = it->steps;
-  if (it && (it->desc.cfl > 0 || it->varies)) info.varies = true, info.before = it->before;
+  if (it && it->varies) info.varies = true, info.before = it->before;
   TesiField field[TESI_FIELDS];
   const int count = tesi_problem_fields(problem, field);
   for (int i = 0; i < count && info.fields < TES_PROBLEM_FIELDS; i++)

@@ -161,6 +161,10 @@ TesStatus tesi_problem_create_whole(const TesSpace *space, TesSpace **whole);
 TesStatus tesi_problem_create_full(const TesProblem *problem, TesSpace **full);
 /* The names that expressions over the solution know. */
 int tesi_problem_fields(const TesProblem *problem, TesiField *field);
+/* u_t, all zeros before the first step; of a problem in time, not of second order. */
+TesiRate tesi_problem_rate(const TesProblem *problem);
+/* ut, vt, wt of fields that are the components of its solution; problem NULL: the names alone. Returns how many. */
+int tesi_rate_fields(const TesProblem *problem, int components, const TesiField *value, TesiField *field);
 /* Those of an equation in space dimension dim, before there is a problem: the vectors are missing. */
 int tesi_equation_fields(TesEquation equation, int dim, TesiField *field);
 /* Names of elasticity: u, v (, w), derivatives, lambda, mu, stresses, von_mises, strain_energy; without spaces, vectors

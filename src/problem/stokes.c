@@ -86,17 +86,17 @@ static TesStatus check_boundaries(const TesProblem *p) {
   for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++) {
     const TesBoundary *b = &boundary[i];
     const int dim = p->mesh->dim, all = (1 << dim) - 1;
-    TES_CHECK(b->condition != TES_ROBIN, "boundary %s: flows have the conditions Dirichlet, Neumann and slip",
+    TES_CHECK(b->condition != TES_ROBIN, "boundary.%s: flows have the conditions Dirichlet, Neumann and slip",
               name_of(p->mesh, i));
     TES_CHECK(
         b->condition != TES_DIRICHLET || !b->components || (b->components & (unsigned)all) == (unsigned)all,
-        "boundary %s: a component of the velocity is free; with element rt all are given, or the normal "
+        "boundary.%s: a component of the velocity is free; with element rt all are given, or the normal "
         "one by slip",
         name_of(p->mesh, i));
     TES_CHECK(b->condition != TES_SLIP || (!b->g[0] && !b->g[1] && !b->g[2] && !b->g[3]),
-              "boundary %s: slip has no values", name_of(p->mesh, i));
+              "boundary.%s: slip has no values", name_of(p->mesh, i));
     TES_CHECK(b->condition != TES_DIRICHLET || !b->g[dim],
-              "boundary %s: the pressure, component %d, is for a Neumann condition", name_of(p->mesh, i),
+              "boundary.%s: the pressure, component %d, is for a Neumann condition", name_of(p->mesh, i),
               dim);
   }
 done:
@@ -195,10 +195,9 @@ TesStatus tesi_stokes_balance(const TesProblem *p, double flux, TesVector *b) {
   TES_TRY(tes_vector_dot(&part, one, &net));
   TES_TRY(tes_vector_dot(one, one, &volume));
   TES_CHECK(fabs(net) <= 1e-10 * flux,
-            "boundary: the velocity lets more out than in: its net flux is %.6g, of %.6g through the "
-            "boundary, "
+            "boundary: the velocity lets %s than %s: its net flux is %.6g, of %.6g through the boundary, "
             "and no face is open. Change the velocities, or make a face an outflow",
-            net, flux);
+             net > 0 ? "more out" : "more in", net > 0 ? "in" : "out", net, flux);
   TES_TRY(tes_vector_axpy(-net / volume, one, &part));
 done:
   return status;

@@ -16,6 +16,8 @@
 #include "operator/iso/iso_matrices.h"
 #include "tessera/solver.h"
 
+enum { TESI_EXPLICIT_KEPT = 3 };
+
 typedef struct TesiExplicitFlow {
   TesContext *context;
   TesiIso *iso;
@@ -34,6 +36,8 @@ typedef struct TesiExplicitFlow {
   bool loaded; /* load is not zero */
   int cycles;  /* of the last step */
   TesiRecorded recorded[2];
+  TesVector *kept[TESI_EXPLICIT_KEPT]; /* u, p and q of the last good state; NULL: none was kept */
+  int kept_step;
 } TesiExplicitFlow;
 
 /* mesh: of the pressure; given: as tesi_iso_create(); u, p and q begin as zero. Errors: those of tesi_iso_create();
