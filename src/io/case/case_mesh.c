@@ -51,6 +51,11 @@ static bool has_rings(const TesiCaseReader *r) {
          (r->draft.c.problem.equation == TES_NAVIER_STOKES && element == TES_ELEMENT_RT);
 }
 
+/* Equations that element q solves on them. */
+static bool serves_rings(const TesiCaseReader *r) {
+  return has_rings(r) || r->draft.c.problem.equation == TES_POISSON;
+}
+
 /* What a grid cannot have. */
 static TesStatus refuse_box(TesiCaseReader *r) {
   static const struct {
@@ -71,10 +76,10 @@ static TesStatus refuse_box(TesiCaseReader *r) {
     if (given(r, needs[i].path))
       TES_TRY(tesi_case_error(r, row, r->node[row], "a mesh of kind box is %s: leave %s out, or kind: forest",
                               needs[i].reason, needs[i].path));
-  if (r->draft.periodic && !has_rings(r))
+  if (r->draft.periodic && !serves_rings(r))
     TES_TRY(tesi_case_error(r, row, r->node[row],
-                            "a mesh of kind box has no opposite faces that are one: leave mesh.box.periodic "
-                            "out, or kind: forest"));
+                            "for this equation and element a mesh of kind box has no opposite faces that are one: "
+                            "leave mesh.box.periodic out, or kind: forest"));
 done:
   return status;
 }
