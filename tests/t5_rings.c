@@ -53,12 +53,11 @@ static void check_rings(TesContext *ctx, TesPrecision precision, const TeskRings
 
 static void vectors_go_round_rings(void **state) {
   (void)state;
-  const TeskRings boxes[] = {
-      {{4, 3, 1}, {5, 3, 1}, {0, 0, 0}, {0, 0, 0}, {5, 3, 1}},
-      {{4, 3, 1}, {5, 4, 1}, {0, 0, 0}, {0, 0, 0}, {4, 3, 1}},
-      {{6, 5, 7}, {22, 9, 7}, {4, 3, 0}, {8, 2, 0}, {14, 7, 7}},
-      {{6, 5, 7}, {5, 13, 8}, {4, 0, 0}, {1, 4, 1}, {4, 9, 7}},
-      {{2, 3, 4}, {19, 17, 9}, {1, 2, 3}, {8, 8, 4}, {10, 11, 8}}};
+  const TeskRings boxes[] = {{{4, 3, 1}, {5, 3, 1}, {0, 0, 0}, {0, 0, 0}, {5, 3, 1}},
+                             {{4, 3, 1}, {5, 4, 1}, {0, 0, 0}, {0, 0, 0}, {4, 3, 1}},
+                             {{6, 5, 7}, {22, 9, 7}, {4, 3, 0}, {8, 2, 0}, {14, 7, 7}},
+                             {{6, 5, 7}, {5, 13, 8}, {4, 0, 0}, {1, 4, 1}, {4, 9, 7}},
+                             {{2, 3, 4}, {19, 17, 9}, {1, 2, 3}, {8, 8, 4}, {10, 11, 8}}};
   for (int d = 0; d < DEVICES; d++) {
     TesContext *ctx = test_device(devices[d]);
     for (size_t i = 0; ctx && i < sizeof boxes / sizeof *boxes; i++)
@@ -168,7 +167,8 @@ static void axis_matrices_are_of_the_ring(void **state) {
 
 /* ---- transfers ----------------------------------------------------------------------------------------- */
 
-static TesVector *random_vector(TesContext *ctx, const TesSpace *space, TesPrecision precision, uint64_t seed) {
+static TesVector *random_vector(TesContext *ctx, const TesSpace *space, TesPrecision precision,
+                                uint64_t seed) {
   TesVector *v = test_vector(ctx, tes_space_length(space), precision, 0);
   double *values = test_malloc((size_t)space->length * sizeof *values);
   fill_random(space, seed, values);
@@ -194,8 +194,9 @@ static void check_transfer(TesContext *ctx, const Case *c, TesPrecision precisio
   setup_operator(&s, ctx, c, precision);
   assert_ok(ctx, tes_space_coarsen(s.space, &coarse));
   if (coarse) {
-    assert_ok(ctx, tes_transfer_create(
-                       ctx, &(TesTransferDesc){.coarse = coarse, .fine = s.space, .precision = precision}, &t));
+    assert_ok(ctx,
+              tes_transfer_create(
+                  ctx, &(TesTransferDesc){.coarse = coarse, .fine = s.space, .precision = precision}, &t));
     for (int add = 0; add < 2; add++) {
       TesVector *from = random_vector(ctx, coarse, precision, 5),
                 *fast = random_vector(ctx, s.space, precision, 6),
@@ -206,7 +207,8 @@ static void check_transfer(TesContext *ctx, const Case *c, TesPrecision precisio
       compare(fast, plain, tolerance);
       tes_vector_destroy(&from);
     }
-    TesVector *from = random_vector(ctx, s.space, precision, 8), *fast = random_vector(ctx, coarse, precision, 9),
+    TesVector *from = random_vector(ctx, s.space, precision, 8),
+              *fast = random_vector(ctx, coarse, precision, 9),
               *plain = random_vector(ctx, coarse, precision, 9);
     assert_ok(ctx, tes_vector_fill(fast, NAN));
     assert_ok(ctx, tes_transfer_restrict(t, from, fast));
@@ -248,7 +250,10 @@ static void rings_are_coloured(void **state) {
   enum { MOST = 9, DEGREE = 4 };
   for (int cells = 2; cells <= MOST; cells++)
     for (int degree = 1; degree <= DEGREE; degree++) {
-      const TesiAxis axis = {.degree = degree, .cells = cells, .nodes = cells * degree, .periodic = true,
+      const TesiAxis axis = {.degree = degree,
+                             .cells = cells,
+                             .nodes = cells * degree,
+                             .periodic = true,
                              .natural = {true, true}};
       TesiPatchInterval interval[MOST + 1];
       bool met[3][MOST * DEGREE] = {{false}};

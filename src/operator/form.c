@@ -191,8 +191,8 @@ TesStatus tesi_diffusion_create(TesOperator *op) {
   TES_TRY(take_constant(ctx, d->c_function, 0, false, "the reaction coefficient c", &d->c));
   op->singular = d->c == 0;
   for (int face = 0; face < 6; face++) {
-    const bool inside = face < 2 * op->space->dim && (tesi_mesh_cut(op->space->mesh, face) ||
-                                                      op->space->axis[face / 2].periodic);
+    const bool inside = face < 2 * op->space->dim &&
+                        (tesi_mesh_cut(op->space->mesh, face) || op->space->axis[face / 2].periodic);
     const TesTermDesc *robin = inside ? NULL : tesi_form_term(form, TES_TERM_ROBIN, face);
     d->alpha_function[face] = robin ? (TesFunction *)robin->a.all : NULL;
     TES_TRY(

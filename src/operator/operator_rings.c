@@ -112,7 +112,7 @@ static void destroy(TesOperator *op) {
 #define TABLE(correct)                                                                                       \
   {                                                                                                          \
     .apply = apply, .residual = residual, .subtract = subtract, .correct_residual = correct,                 \
-    .diagonal = diagonal, .lift = tesi_diffusion_lift, .apply_ref = tesi_diffusion_apply_ref, .cost = cost,   \
+    .diagonal = diagonal, .lift = tesi_diffusion_lift, .apply_ref = tesi_diffusion_apply_ref, .cost = cost,  \
     .destroy = destroy                                                                                       \
   }
 static const TesiOperatorTable on_host = TABLE(correct_residual),

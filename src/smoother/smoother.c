@@ -63,10 +63,11 @@ done:
 
 /* Of the smoothers by patches and by nodes rings have the exact patches. */
 static const char *wants_open_box(const TesOperator *op) {
-  return !tesi_is_diffusion(op)               ? "it is for operators over a box (separable, quadrature)"
-         : tesi_space_has_rings(op->space) ? "the box is periodic; use chebyshev or jacobi, where a and c are "
-                                             "numbers patch"
-                                           : NULL;
+  return !tesi_is_diffusion(op) ? "it is for operators over a box (separable, quadrature)"
+         : tesi_space_has_rings(op->space)
+             ? "the box is periodic; use chebyshev or jacobi, where a and c are "
+               "numbers patch"
+             : NULL;
 }
 
 static const char *wants_patches(const TesOperator *op) {

@@ -16,7 +16,7 @@ enum { MOST = 8 };
 
 typedef struct Sweep {
   TesSmoother *smoother; /* of the open box */
-  TesiRings in, out; /* all but the fixed ends; what is its own */
+  TesiRings in, out;     /* all but the fixed ends; what is its own */
 } Sweep;
 
 typedef struct Plan {
@@ -128,10 +128,12 @@ static TesStatus create_space(const TesSpace *space, const Cells cells[3], TesSp
   for (int d = 0; d < space->dim; d++) {
     TES_TRY(place_vertices(space, d, cells[d], &vertex[d]));
     desc.cells[d] = cells[d].count, desc.coordinates[d] = vertex[d];
-    for (int end = 0; end < 2; end++) given[2 * d + end] = space->axis[d].periodic || space->given[2 * d + end];
+    for (int end = 0; end < 2; end++)
+      given[2 * d + end] = space->axis[d].periodic || space->given[2 * d + end];
   }
   TES_TRY(tes_mesh_create(ctx, &desc, &mesh));
-  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = space->degree, .given = given}, open));
+  TES_TRY(
+      tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = space->degree, .given = given}, open));
 done:
   for (int d = 0; d < 3; d++) tesi_free(ctx, &vertex[d]);
   tes_mesh_destroy(&mesh);

@@ -31,8 +31,8 @@ void tesi_space_read_cell(const TesSpace *space, int64_t cell, const double *x, 
                      (int)(cell / axis[0].cells / axis[1].cells)};
   for (int k = 0; k <= axis[2].degree; k++)
     for (int j = 0; j <= axis[1].degree; j++) {
-      const int64_t row = (int64_t)tesi_axis_node(&axis[2], at[2], k) * axis[1].nodes +
-                          tesi_axis_node(&axis[1], at[1], j);
+      const int64_t row =
+          (int64_t)tesi_axis_node(&axis[2], at[2], k) * axis[1].nodes + tesi_axis_node(&axis[1], at[1], j);
       for (int i = 0; i <= axis[0].degree; i++)
         *local++ = x[row * axis[0].nodes + tesi_axis_node(&axis[0], at[0], i)];
     }

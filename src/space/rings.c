@@ -126,21 +126,22 @@ TesStatus tesi_rings_spread(const TesiRings *rings, const void *x, bool own, voi
   int only_own = own;
   void *arguments[] = {&x, &y, (void *)b, &only_own};
   if (tesi_has_kernels(rings->context))
-    return tesi_kernel_launch(rings->context, &rings->spread, blocks(rings->open_length), THREADS, 0, arguments);
+    return tesi_kernel_launch(rings->context, &rings->spread, blocks(rings->open_length), THREADS, 0,
+                              arguments);
   tesi_team_for(tesi_team_threads(rings->context, rings->open_length), (int64_t)b->count[1] * b->count[2],
                 spread_rows, &(Job){.rings = rings, .from = x, .to = y, .own = own});
   return TES_OK;
 }
 
-TesStatus tesi_rings_collect(const TesiRings *rings, const void *y, const void *base, double factor, void *x) {
+TesStatus tesi_rings_collect(const TesiRings *rings, const void *y, const void *base, double factor,
+                             void *x) {
   const TeskRings *b = &rings->box;
   float low = (float)factor;
   void *arguments[] = {&y, &base, &x, (void *)b, rings->precision == TES_SINGLE ? (void *)&low : &factor};
   if (tesi_has_kernels(rings->context))
     return tesi_kernel_launch(rings->context, &rings->collect, blocks(rings->length), THREADS, 0, arguments);
   tesi_team_for(tesi_team_threads(rings->context, rings->length), (int64_t)b->nodes[1] * b->nodes[2],
-                collect_rows,
-                &(Job){.rings = rings, .from = y, .base = base, .to = x, .factor = factor});
+                collect_rows, &(Job){.rings = rings, .from = y, .base = base, .to = x, .factor = factor});
   return TES_OK;
 }
 
@@ -169,7 +170,8 @@ void tesi_rings_spread_ref(const TeskRings *b, const double *x, bool own, double
   }
 }
 
-void tesi_rings_collect_ref(const TeskRings *b, const double *y, const double *base, double factor, double *x) {
+void tesi_rings_collect_ref(const TeskRings *b, const double *y, const double *base, double factor,
+                            double *x) {
   const int64_t count = (int64_t)b->count[0] * b->count[1] * b->count[2],
                 nodes = (int64_t)b->nodes[0] * b->nodes[1] * b->nodes[2];
   bool own;

@@ -33,6 +33,7 @@ TesStatus tesi_rings_collect(const TesiRings *rings, const void *y, const void *
 
 /* The plain versions, node by node; host arrays. */
 void tesi_rings_spread_ref(const TeskRings *box, const double *x, bool own, double *y);
-void tesi_rings_collect_ref(const TeskRings *box, const double *y, const double *base, double factor, double *x);
+void tesi_rings_collect_ref(const TeskRings *box, const double *y, const double *base, double factor,
+                            double *x);
 
 #endif

@@ -13,12 +13,12 @@
 /* One direction of a tensor-product space: all that 1D kernels need. */
 typedef struct TesiAxis {
   int degree, cells, nodes; /* nodes = cells * degree + 1; in directions that do not exist: 0, 1, 1 */
-  bool periodic;            /* a ring: the last node is the first, nodes = cells * degree, natural at both ends */
-  bool natural[2];          /* at the lower and upper end: free, not Dirichlet; cuts between ranks too */
-  bool uniform;             /* all cells equally wide, up to round-off of the coordinates */
-  bool odd_end;             /* all but the last: what remains where an odd number of equal cells is halved */
-  double *h;                /* [cells] widths */
-  double *x;                /* [cells * degree + 1] coordinates of the nodes, of a ring both of the first one */
+  bool periodic;   /* a ring: the last node is the first, nodes = cells * degree, natural at both ends */
+  bool natural[2]; /* at the lower and upper end: free, not Dirichlet; cuts between ranks too */
+  bool uniform;    /* all cells equally wide, up to round-off of the coordinates */
+  bool odd_end;    /* all but the last: what remains where an odd number of equal cells is halved */
+  double *h;       /* [cells] widths */
+  double *x;       /* [cells * degree + 1] coordinates of the nodes, of a ring both of the first one */
 } TesiAxis;
 
 enum { TESI_FOREST_DEGREE = 8, TESI_COMPONENTS = 6, TESI_SCALARS = TES_COMPONENTS };

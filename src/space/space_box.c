@@ -27,8 +27,8 @@ static TesStatus fill_axis(TesSpace *space, int d) {
   const int last = axis->cells * axis->degree;
   axis->nodes = last + !axis->periodic;
   for (int end = 0; end < 2; end++)
-    axis->natural[end] = !exists || axis->periodic || !space->given[2 * d + end] ||
-                         tesi_mesh_cut(space->mesh, 2 * d + end);
+    axis->natural[end] =
+        !exists || axis->periodic || !space->given[2 * d + end] || tesi_mesh_cut(space->mesh, 2 * d + end);
   TES_ALLOC(&axis->h, axis->cells);
   TES_ALLOC(&axis->x, last + 1);
   if (exists) tesi_gauss_lobatto(axis->degree + 1, points, NULL);
@@ -130,11 +130,11 @@ TesStatus tesi_space_create_open(const TesSpace *space, TesSpace **open) {
   *open = NULL;
   for (int d = 0; d < own->dim; d++) {
     desc.cells[d] = own->box[d], desc.coordinates[d] = own->coordinates[d];
-    for (int end = 0; end < 2; end++)
-      given[2 * d + end] = !own->box_periodic[d] && space->given[2 * d + end];
+    for (int end = 0; end < 2; end++) given[2 * d + end] = !own->box_periodic[d] && space->given[2 * d + end];
   }
   TES_TRY(tes_mesh_create(ctx, &desc, &mesh));
-  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = space->degree, .given = given}, open));
+  TES_TRY(
+      tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = space->degree, .given = given}, open));
 done:
   tes_mesh_destroy(&mesh);
   return status;

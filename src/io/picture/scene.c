@@ -242,8 +242,7 @@ TesStatus tesi_scene_draw(const TesiScene *scene, const TesiSceneSink *sink) {
       TES_TRY(cut_cell(scene, sink, cell, l));
     else
       for (int face = 0; face < 6; face++)
-        if (tesi_mesh_on_hull(scene->mesh, cell, face, NULL))
-          TES_TRY(draw_face(scene, sink, cell, face, l));
+        if (tesi_mesh_on_hull(scene->mesh, cell, face, NULL)) TES_TRY(draw_face(scene, sink, cell, face, l));
   }
 done:
   tesi_free(ctx, &l);

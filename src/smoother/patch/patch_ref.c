@@ -1,8 +1,8 @@
 /* The plain vertex-patch sweep: for each colour, x fastest, for each of its patches,
  *   x_I <- x_I + A_II^-1 (b - A x)_I,   A_II = sum_d K_d (x) M_others on the patch,
- * with A_II^-1 by full 1D eigenvectors: patch-smoothers-cui-2024, section 3. Directions have two colours, a ring with an
- * odd number of vertices a third one for vertex 0. Patches with third colours come last: eight colours of those with
- * none, eight of those with one in x, in y, in both, and so on. */
+ * with A_II^-1 by full 1D eigenvectors: patch-smoothers-cui-2024, section 3. Directions have two colours, a ring with
+ * an odd number of vertices a third one for vertex 0. Patches with third colours come last: eight colours of those
+ * with none, eight of those with one in x, in y, in both, and so on. */
 #include <string.h>
 #include "basis/eigen.h"
 #include "smoother/patch/patch.h"

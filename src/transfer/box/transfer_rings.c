@@ -63,7 +63,8 @@ TesStatus tesi_transfer_rings_init(TesTransfer *t) {
   TES_TRY(tesi_space_create_open(t->fine, &fine));
   TES_TRY(tes_transfer_create(
       ctx,
-      &(TesTransferDesc){.coarse = coarse, .fine = fine, .precision = t->precision, .kind = tesi_transfer_box.name},
+      &(TesTransferDesc){
+          .coarse = coarse, .fine = fine, .precision = t->precision, .kind = tesi_transfer_box.name},
       &plan->open));
   TES_TRY(tesi_rings_create(ctx, t->precision, &coarse_box, &plan->coarse));
   TES_TRY(tesi_rings_create(ctx, t->precision, &fine_box, &plan->fine));
