@@ -227,9 +227,99 @@ static void means_and_direct_solves(void **state) {
   }
 }
 
+/* ---- functions on rings: files, and other meshes ------------------------------------------------------- */
+
+/* A function that all spaces hold up to its values at nodes; on cells that do not move by round-off. */
+static TesVector *interpolate(TesContext *ctx, const TesSpace *space, const char *text) {
+  TesFunction *f;
+  TesVector *u;
+  assert_ok(ctx, tes_function_create_expression(ctx, text, &f));
+  assert_ok(ctx, tes_vector_create(ctx, tes_space_length(space), TES_DOUBLE, &u));
+  assert_ok(ctx, tes_space_interpolate(space, (const TesFunction *const[]){f}, u));
+  tes_function_destroy(&f);
+  return u;
+}
+
+static TesSpace *make_space(TesContext *ctx, int dim, int degree, int cells, unsigned periodic) {
+  TesMesh *mesh;
+  TesSpace *space;
+  TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = dim, .cells = {cells, 4, 2}};
+  for (int d = 0; d < dim; d++) desc.periodic[d] = periodic >> d & 1;
+  assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, &space));
+  tes_mesh_destroy(&mesh);
+  return space;
+}
+
+static char *read_bytes(const char *path, size_t *size) {
+  enum { MOST = 1 << 20 };
+  char *bytes = test_malloc(MOST);
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  *size = fread(bytes, 1, MOST, file);
+  assert_true(*size > 500 && *size < MOST);
+  fclose(file);
+  return bytes;
+}
+
+/* Files hold cell by cell what the box cut open has there. The function is 0 to the last bit where rings close. */
+static void files_are_those_of_open_boxes(void **state) {
+  (void)state;
+  TesContext *ctx = test_device("cpu");
+  if (!ctx) skip();
+  for (int dim = 2; dim <= 3; dim++)
+    for (unsigned periodic = 1; periodic < 1u << dim; periodic++) {
+      char *bytes[2];
+      size_t size[2];
+      for (int ring = 0; ring < 2; ring++) {
+        TesSpace *space = make_space(ctx, dim, 2 + dim, 4, ring ? periodic : 0);
+        TesVector *u = interpolate(ctx, space, dim == 2 ? "x*(1 - x)*y*(1 - y)" : "x*(1 - x)*y*(1 - y)*z*(1 - z)");
+        assert_ok(ctx, tes_vtu_write_fields(space, 1, &(TesVtuField){.name = "u", .vector = u}, 0, NULL,
+                                            "t7_rings.vtu"));
+        bytes[ring] = read_bytes("t7_rings.vtu", &size[ring]);
+        tes_vector_destroy(&u);
+        tes_space_destroy(&space);
+      }
+      assert_int_equal(size[0], size[1]);
+      assert_memory_equal(bytes[0], bytes[1], size[0]);
+      test_free(bytes[0]), test_free(bytes[1]);
+    }
+  remove("t7_rings.vtu");
+  assert_int_equal(tes_context_memory(ctx), 0);
+  tes_context_destroy(&ctx);
+}
+
+/* Polynomials of the lower degree between degrees and numbers of cells. */
+static void functions_are_carried(void **state) {
+  (void)state;
+  TesContext *ctx = test_device("cpu");
+  if (!ctx) skip();
+  for (int dim = 2; dim <= 3; dim++) {
+    const char *text = dim == 2 ? "x*(1 - x)*(1 + y)" : "x*(1 - x)*(1 + y)*(2 - z)";
+    TesSpace *from = make_space(ctx, dim, 2, 3, 1), *to = make_space(ctx, dim, 4, 6, 1),
+             *open = make_space(ctx, dim, 4, 6, 0);
+    TesVector *u = interpolate(ctx, from, text), *v = interpolate(ctx, to, "7"),
+              *w = interpolate(ctx, to, text), *other = interpolate(ctx, open, "0");
+    double largest;
+    assert_ok(ctx, tes_space_carry(from, u, to, v));
+    assert_ok(ctx, tes_vector_axpy(-1, w, v));
+    assert_ok(ctx, tes_vector_norm(v, &largest));
+    assert_near(largest, 0, 1e-12);
+    assert_int_equal(tes_space_carry(from, u, open, other), TES_INVALID_INPUT);
+    assert_non_null(strstr(tes_context_message(ctx), "periodic in the same directions"));
+    tes_context_clear(ctx);
+    TesVector **vectors[] = {&u, &v, &w, &other};
+    for (int i = 0; i < 4; i++) tes_vector_destroy(vectors[i]);
+    tes_space_destroy(&from), tes_space_destroy(&to), tes_space_destroy(&open);
+  }
+  assert_int_equal(tes_context_memory(ctx), 0);
+  tes_context_destroy(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(boxes_equal_trees), cmocka_unit_test(errors_have_their_orders),
+      cmocka_unit_test(files_are_those_of_open_boxes), cmocka_unit_test(functions_are_carried),
       cmocka_unit_test(counts_on_all_rings), cmocka_unit_test(means_and_direct_solves)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
