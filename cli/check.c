@@ -78,11 +78,19 @@ static TesStatus check_names(const Check *c) {
   return status == TES_OK ? tes_case_check_outputs(c->input, c->mesh) : status;
 }
 
-/* What measures areas and writes the mesh is of element q, which has no periodic boxes. */
+/* Whether the case's own space is of another element than q. */
+static bool is_other(const Check *c) {
+  const TesElement element = c->input->problem.element;
+  const bool stokes = c->input->problem.equation == TES_STOKES && element != TES_ELEMENT_Q,
+             in_time = c->input->problem.equation == TES_NAVIER_STOKES && element == TES_ELEMENT_RT;
+  return (stokes || in_time || element == TES_ELEMENT_DG) && tes_mesh_info(c->mesh).kind == TES_MESH_BOX;
+}
+
+/* What measures areas and writes the mesh is of element q, on every degree only where the box is not periodic. */
 static TesStatus create_space(Check *c) {
   TesMeshDesc shape = c->input->mesh;
   TesMesh *mesh = NULL;
-  if (tes_mesh_info(c->mesh).kind == TES_MESH_BOX) memset(shape.periodic, 0, sizeof shape.periodic);
+  if (is_other(c)) memset(shape.periodic, 0, sizeof shape.periodic);
   TesStatus status = tes_mesh_create(c->context, &shape, &mesh);
   if (status == TES_OK)
     status = tes_space_create(c->context, &(TesSpaceDesc){.mesh = mesh, .degree = c->input->problem.degree},
@@ -92,11 +100,7 @@ static TesStatus create_space(Check *c) {
 }
 
 static TesStatus tell_space(const Check *c) {
-  const TesElement element = c->input->problem.element;
-  const bool stokes = c->input->problem.equation == TES_STOKES && element != TES_ELEMENT_Q,
-             in_time = c->input->problem.equation == TES_NAVIER_STOKES && element == TES_ELEMENT_RT;
-  const bool broken = element == TES_ELEMENT_DG,
-             flow = (stokes || in_time || broken) && tes_mesh_info(c->mesh).kind == TES_MESH_BOX;
+  const bool broken = c->input->problem.element == TES_ELEMENT_DG, flow = is_other(c);
   TesSpace *space = NULL;
   const TesSpaceDesc desc = {.mesh = c->mesh,
                              .degree = c->input->problem.degree,

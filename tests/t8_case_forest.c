@@ -152,14 +152,22 @@ static void kinds_are_chosen(void **state) {
     const char *mesh;
     TesMeshKind kind;
     int cells, refine;
-  } rows[] = {{"mesh: {box: {dim: 2, cells: 12}}", TES_MESH_BOX, 12, 0},
-              {"mesh: {box: {dim: 2, cells: 12}, refine: 3}", TES_MESH_BOX, 12, 3},
-              {"mesh: {box: {dim: 2, cells: 12}, kind: box}", TES_MESH_BOX, 12, 0},
-              {"mesh: {box: {dim: 2, cells: 12}, kind: forest, refine: 1}", TES_MESH_FOREST, 3, 3},
-              {"mesh: {box: {dim: 2, cells: 12}, refine_where: x}", TES_MESH_FOREST, 3, 2},
-              {"mesh: {box: {dim: 2, cells: 12}}\nadapt: {steps: 2}", TES_MESH_FOREST, 3, 2},
-              {"mesh: {box: {dim: 2, cells: 12, periodic: x}}", TES_MESH_FOREST, 3, 2},
-              {"mesh: {box: {dim: 2, cells: 4, periodic: x}}", TES_MESH_FOREST, 2, 1}};
+  } rows[] = {
+      {"mesh: {box: {dim: 2, cells: 12}}", TES_MESH_BOX, 12, 0},
+      {"mesh: {box: {dim: 2, cells: 12}, refine: 3}", TES_MESH_BOX, 12, 3},
+      {"mesh: {box: {dim: 2, cells: 12}, kind: box}", TES_MESH_BOX, 12, 0},
+      {"mesh: {box: {dim: 2, cells: 12}, kind: forest, refine: 1}", TES_MESH_FOREST, 3, 3},
+      {"mesh: {box: {dim: 2, cells: 12}, refine_where: x}", TES_MESH_FOREST, 3, 2},
+      {"mesh: {box: {dim: 2, cells: 12}}\nadapt: {steps: 2}", TES_MESH_FOREST, 3, 2},
+      {"mesh: {box: {dim: 2, cells: 12, periodic: x}}", TES_MESH_BOX, 12, 0},
+      {"mesh: {box: {dim: 2, cells: 12, periodic: x}}\nsolver: {smoother: jacobi}", TES_MESH_BOX, 12, 0},
+      {"mesh: {box: {dim: 2, cells: 12, periodic: x}}\nsolver: {smoother: cell_patch}", TES_MESH_FOREST, 3,
+       2},
+      {"mesh: {box: {dim: 2, cells: 12, periodic: x}}\nsolver: {coarse: cg}", TES_MESH_FOREST, 3, 2},
+      {"mesh: {box: {dim: 2, cells: 12, periodic: x}}\nsolver: {coarsening: degree}", TES_MESH_FOREST, 3, 2},
+      {"mesh: {box: {dim: 2, cells: 12, periodic: x}}\nadapt: {steps: 2}", TES_MESH_FOREST, 3, 2},
+      {"mesh: {box: {dim: 2, cells: 12, periodic: x}, kind: forest}", TES_MESH_FOREST, 3, 2},
+      {"mesh: {box: {dim: 2, cells: 4, periodic: x}, kind: forest}", TES_MESH_FOREST, 2, 1}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[200];
     TesCase *c;
@@ -183,7 +191,11 @@ static void mistakes_are_told(void **state) {
                                             "box: leave mesh.ball out, or kind: forest"},
       {"mesh: {kind: box, file: a.msh}", "leave mesh.file out"},
       {"mesh: {kind: box, box: {cells: [4, 4]}, refine_where: x}", "leave mesh.refine_where out"},
-      {"mesh: {kind: box, box: {cells: [4, 4], periodic: x}}", "leave mesh.box.periodic out"},
+      {"mesh: {box: {cells: [4, 4], periodic: x}, kind: box}\nsolver: {smoother: gauss_seidel}",
+       "a.yaml:3:20: solver.smoother: periodic boxes have auto, patch, jacobi and chebyshev, got "
+       "gauss_seidel"},
+      {"mesh: {kind: box, box: {cells: [4, 4], periodic: x}}\nspace: {degree: 9}",
+       "expected 1 to 8 on this mesh, got 9"},
       {"mesh: {kind: box, box: {cells: [4, 4]}}\nadapt: {steps: 2}",
        "a.yaml:2:14: mesh.kind: a mesh of kind box is one grid, whose cells are not refined in places: leave "
        "adapt out"},
@@ -200,7 +212,7 @@ static void mistakes_are_told(void **state) {
       {"mesh: {shell: {radius: 2, inner_radius: 3}}",
        "a.yaml:2:41: mesh.shell.inner_radius: expected less than the outer radius 2, got 3"},
       {"mesh: {box: {cells: [4, 4], spacing: {x: s*s}}, kind: forest}",
-       "(adapt, refine_where, periodic, kind: forest) has equal cells: leave spacing out"},
+       "(adapt, refine_where, kind: forest) has equal cells: leave spacing out"},
       {"mesh: {ball: {dim: 3}}\nsolver: {smoother: patch}",
        "a.yaml:3:20: solver.smoother: meshes of trees have auto, jacobi, chebyshev, cell_patch and "
        "line_patch, got patch"},

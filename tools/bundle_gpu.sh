@@ -111,6 +111,8 @@ t7_time_device -
 t7_navier_stokes_device -
 t7_balance -
 t7_direct -
+t5_rings -
+t7_rings -
 t7_scale -
 t4_mapped_cuts -
 t1_device -

@@ -54,6 +54,8 @@ t7_time_device -
 t7_navier_stokes_device -
 t7_balance -
 t7_direct -
+t5_rings -
+t7_rings -
 t4_functional_device 2 3 4 1 7 8
 t5_smoother_kernels 1 2 3 4 7 8
 t5_transfer_kernels 3 1,2 4 7 8

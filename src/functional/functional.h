@@ -42,7 +42,8 @@ TesStatus tesi_functional_clear(const TesSpace *space, TesVector *v);
 /* Whether kernels sum over the cells: those of other meshes than boxes add by atomics, in no order. */
 static inline bool tesi_sums_on_device(const TesSpace *space) {
   return tesi_has_kernels(space->context) &&
-         (space->mesh->kind == TES_MESH_BOX || !tesi_context_deterministic(space->context));
+         ((space->mesh->kind == TES_MESH_BOX && !tesi_space_has_rings(space)) ||
+          !tesi_context_deterministic(space->context));
 }
 
 /* The same by the host, whatever the device. */

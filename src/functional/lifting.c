@@ -316,7 +316,7 @@ TesStatus tesi_functional_clear(const TesSpace *space, TesVector *v) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double *values = NULL;
-  if (tesi_has_kernels(ctx)) return tesi_clear_device(space, v);
+  if (tesi_has_kernels(ctx) && tesi_space_box(space)) return tesi_clear_device(space, v);
   TES_ALLOC(&values, space->length);
   TES_TRY(tes_vector_get(v, values));
   tesi_box_clear(space, values);

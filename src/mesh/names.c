@@ -52,7 +52,7 @@ TesStatus tes_mesh_find_material(const TesMesh *mesh, const char *name, int *mat
   return find(mesh, "material", tes_mesh_materials(mesh), tes_mesh_material_name, name, material);
 }
 
-bool tes_mesh_on_boundary(const TesMesh *mesh, int64_t cell, int face, int *boundary) {
+bool tesi_mesh_on_hull(const TesMesh *mesh, int64_t cell, int face, int *boundary) {
   const int d = face / 2;
   int32_t name = face;
   if (!mesh->coarse) {
@@ -68,6 +68,10 @@ bool tes_mesh_on_boundary(const TesMesh *mesh, int64_t cell, int face, int *boun
   }
   if (boundary) *boundary = name;
   return true;
+}
+
+bool tes_mesh_on_boundary(const TesMesh *mesh, int64_t cell, int face, int *boundary) {
+  return !mesh->box_periodic[face / 2] && tesi_mesh_on_hull(mesh, cell, face, boundary);
 }
 
 bool tesi_mesh_is_group(const TesMesh *mesh, int boundary) {

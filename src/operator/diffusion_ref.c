@@ -53,7 +53,7 @@ static void make_line(const Line *reference, const TesiAxis *axis, int cell, Lin
 /* The same direction on one of its two end faces: the end node alone. */
 static void make_end(const TesiAxis *axis, int end, Line *line) {
   const int n = line->n;
-  *line = (Line){.n = n, .nq = 1, .weights = {1}, .points = {axis->x[end ? axis->nodes - 1 : 0]}};
+  *line = (Line){.n = n, .nq = 1, .weights = {1}, .points = {axis->x[end ? axis->cells * axis->degree : 0]}};
   line->B[0][end ? n - 1 : 0] = 1;
 }
 
@@ -138,7 +138,7 @@ static void exchange(const TesSpace *space, const int cell[3], bool gather, doub
         bool unknown = true;
         int64_t g = 0;
         for (int d = 2; d >= 0; d--) {
-          const int node = cell[d] * axis[d].degree + i[d];
+          const int node = tesi_axis_node(&axis[d], cell[d], i[d]);
           unknown = unknown && node >= tesi_axis_first(&axis[d]) && node < tesi_axis_end(&axis[d]);
           g = g * axis[d].nodes + node;
         }

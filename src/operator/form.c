@@ -158,7 +158,7 @@ bool tesi_coefficient_constant(const TesCoefficient *a, int materials, double *v
 }
 
 const char *tesi_diffusion_refuses(const TesOperatorDesc *desc) {
-  if (!tesi_space_box(desc->space)) return "the mesh is not of kind box, or the element is not q";
+  if (!tesi_space_axes(desc->space)) return "the mesh is not of kind box, or the element is not q";
   if (desc->form.terms && !tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0))
     return "the form has no diffusion term";
   return desc->factors || desc->points || desc->ignore_hanging ? "points and factors are choices of mapped"
@@ -191,8 +191,9 @@ TesStatus tesi_diffusion_create(TesOperator *op) {
   TES_TRY(take_constant(ctx, d->c_function, 0, false, "the reaction coefficient c", &d->c));
   op->singular = d->c == 0;
   for (int face = 0; face < 6; face++) {
-    const bool cut = face < 2 * op->space->dim && tesi_mesh_cut(op->space->mesh, face);
-    const TesTermDesc *robin = cut ? NULL : tesi_form_term(form, TES_TERM_ROBIN, face);
+    const bool inside = face < 2 * op->space->dim &&
+                        (tesi_mesh_cut(op->space->mesh, face) || op->space->axis[face / 2].periodic);
+    const TesTermDesc *robin = inside ? NULL : tesi_form_term(form, TES_TERM_ROBIN, face);
     d->alpha_function[face] = robin ? (TesFunction *)robin->a.all : NULL;
     TES_TRY(
         take_constant(ctx, d->alpha_function[face], 0, false, "a Robin coefficient alpha", &d->alpha[face]));

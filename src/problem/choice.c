@@ -61,7 +61,7 @@ TesiChoice tesi_choose(const TesiSituation *s) {
 
 /* Largest ratio of cell widths in different directions of a box: the vertex patch suffers from anisotropy. */
 static double aspect_ratio(const TesSpace *space) {
-  const TesiAxis *axis = tesi_space_box(space->scalar[0]);
+  const TesiAxis *axis = tesi_space_axes(space->scalar[0]);
   double ratio = 1;
   for (int d = 0; axis && d < space->dim; d++)
     for (int e = 0; e < space->dim; e++)
@@ -74,7 +74,7 @@ static double aspect_ratio(const TesSpace *space) {
 
 /* Round-off floor on a box: c_k eps n^2, c_k from 0.04 (Q1) to 16 (Q10), grown geometrically between. */
 static double floor_of(const TesSpace *space) {
-  const TesiAxis *axis = tesi_space_box(space->scalar[0]);
+  const TesiAxis *axis = tesi_space_axes(space->scalar[0]);
   double n = 1;
   if (!axis) return 0;
   for (int d = 0; d < space->dim; d++) n = fmax(n, axis[d].cells);
@@ -107,7 +107,7 @@ done:
 TesStatus tesi_problem_choose_precision(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiAxis *axis = tesi_space_box(p->space);
+  const TesiAxis *axis = tesi_space_axes(p->space);
   bool held = true;
   for (int d = 0; axis && d < p->space->dim; d++)
     for (int i = 0; i < axis[d].cells; i++) held = held && in_range(axis[d].h[i]);
@@ -197,9 +197,12 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   if (p->equation->couples)
     survey.stretch = TESI_EVEN; /* no smoother of lines or cells serves several components */
   warn(p, &survey);
+  const bool constant = tesi_operator_constant(p->levels),
+             rings = tesi_space_has_rings(p->space->scalar[0]) && !constant; /* no patches, of no kind */
+  if (rings && !survey.matrices) survey.stretch = TESI_EVEN;
   const TesiSituation situation = {
-      .mesh = p->equation->couples || survey.matrices ? TES_MESH_CELLS : p->mesh->kind,
-      .constant = tesi_operator_constant(p->levels),
+      .mesh = p->equation->couples || survey.matrices || rings ? TES_MESH_CELLS : p->mesh->kind,
+      .constant = constant,
       .stretch = (p->mesh->kind == TES_MESH_BOX && !survey.matrices) || has_cell_patches(p->space)
                      ? survey.stretch
                      : TESI_EVEN,

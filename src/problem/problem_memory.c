@@ -22,7 +22,7 @@ static bool iterates_gmres(const TesProblem *p) {
   const TesMethod method = p->options.method;
   if (method != TES_METHOD_AUTO) return method == TES_METHOD_GMRES;
   return p->equation->flow || p->equation == &tesi_transport ||
-         (p->mesh->kind == TES_MESH_BOX && box_varies(p));
+         (p->mesh->kind == TES_MESH_BOX && box_varies(p) && !tesi_space_has_rings(p->space->scalar[0]));
 }
 
 static double krylov_bytes(const TesProblem *p, int columns) {

@@ -37,7 +37,7 @@ static TesStatus clear_component(const TesSpace *space, TesVector *v) {
   TesStatus status = TES_OK;
   const TesiCellView *s = space->view;
   double *values = NULL;
-  if (tesi_space_box(space)) return tesi_functional_clear(space, v);
+  if (tesi_space_axes(space)) return tesi_functional_clear(space, v);
   TES_ALLOC(&values, v->length);
   TES_TRY(tes_vector_get(v, values));
   for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)

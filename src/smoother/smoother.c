@@ -47,6 +47,8 @@ static TesStatus init_patch(TesSmoother *smoother) {
     TES_TRY(tesi_smoother_saddle_varying_init(smoother));
   else if (is_saddle(smoother->op))
     TES_TRY(tesi_smoother_saddle_init(smoother));
+  else if (tesi_space_has_rings(smoother->op->space))
+    TES_TRY(tesi_smoother_rings_init(smoother));
   else if (smoother->local == TES_LOCAL_AUTO)
     TES_TRY(tesi_smoother_choose_local(smoother));
   else if (smoother->local == TES_LOCAL_NODAL)
@@ -59,7 +61,18 @@ done:
   return status;
 }
 
+/* Of the smoothers by patches and by nodes rings have the exact patches. */
+static const char *wants_open_box(const TesOperator *op) {
+  return !tesi_is_diffusion(op) ? "it is for operators over a box (separable, quadrature)"
+         : tesi_space_has_rings(op->space)
+             ? "the box is periodic; use chebyshev or jacobi, where a and c are "
+               "numbers patch"
+             : NULL;
+}
+
 static const char *wants_patches(const TesOperator *op) {
+  if (tesi_space_has_rings(op->space) && !tesi_is_separable(op))
+    return "the box is periodic and a coefficient varies; use chebyshev or jacobi";
   return tesi_is_diffusion(op) || is_broken(op)
              ? NULL
              : "it is for operators over a box (separable, quadrature, saddle, dg)";
@@ -71,13 +84,9 @@ static const char *wants_diagonal(const TesOperator *op) {
                               : NULL;
 }
 
-static const char *wants_box(const TesOperator *op) {
-  return tesi_is_diffusion(op) ? NULL : "it is for operators over a box (separable, quadrature)";
-}
-
 static const char *wants_one_box(const TesOperator *op) {
   return op->local ? "it goes from node to node, and so is for one rank; use patch, chebyshev or jacobi"
-                   : wants_box(op);
+                   : wants_open_box(op);
 }
 
 static const char *wants_mapped(const TesOperator *op) {
@@ -102,7 +111,7 @@ static const struct {
   const char *(*refuses)(const TesOperator *op);
   TesStatus (*init)(TesSmoother *smoother);
 } kinds[] = {[TES_SMOOTHER_PATCH] = {"patch", wants_patches, init_patch},
-             [TES_SMOOTHER_PATCH_ADDITIVE] = {"patch_additive", wants_box, init_patch},
+             [TES_SMOOTHER_PATCH_ADDITIVE] = {"patch_additive", wants_open_box, init_patch},
              [TES_SMOOTHER_JACOBI] = {"jacobi", wants_diagonal, tesi_smoother_jacobi_init},
              [TES_SMOOTHER_CHEBYSHEV] = {"chebyshev", wants_diagonal, tesi_smoother_chebyshev_init},
              [TES_SMOOTHER_GAUSS_SEIDEL] = {"gauss_seidel", wants_one_box, tesi_smoother_gauss_seidel_init},
@@ -123,12 +132,14 @@ static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   if (goes_by_part(smoother)) return tesi_smoother_parts_init(smoother);
-  const bool any = smoother->kind == TES_SMOOTHER_AUTO, box = tesi_is_diffusion(smoother->op);
+  const bool any = smoother->kind == TES_SMOOTHER_AUTO, box = tesi_is_diffusion(smoother->op),
+             rings = tesi_space_has_rings(smoother->op->space);
   if (any)
-    smoother->kind = box || is_broken(smoother->op) ? TES_SMOOTHER_PATCH
+    smoother->kind = (box && !rings) || is_broken(smoother->op) || tesi_is_separable(smoother->op)
+                         ? TES_SMOOTHER_PATCH
                      : tesi_is_upwind(smoother->op) ? TES_SMOOTHER_CELL_PATCH
                                                     : TES_SMOOTHER_CHEBYSHEV;
-  if (any && box && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
+  if (any && box && !rings && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
   const char *reason = kinds[smoother->kind].refuses ? kinds[smoother->kind].refuses(smoother->op) : NULL;
   TES_CHECK(!reason, "no smoother %s for this operator: %s", kinds[smoother->kind].name, reason);
   TES_TRY(kinds[smoother->kind].init(smoother));

@@ -39,6 +39,8 @@ struct TesSmoother {
 TesStatus tesi_smoother_patch_init(TesSmoother *smoother); /* separable operators, exact local solver */
 TesStatus tesi_smoother_parts_init(TesSmoother *smoother); /* a smoother a part */
 TesStatus
+tesi_smoother_rings_init(TesSmoother *smoother); /* exact patches of boxes with periodic directions */
+TesStatus
 tesi_smoother_ranks_init(TesSmoother *smoother); /* both patch smoothers on several ranks, of boxes */
 /* The choices for varying coefficients, by trial: the local solver of a patch smoother; patch or chebyshev. */
 TesStatus tesi_smoother_choose_local(TesSmoother *smoother);

@@ -118,14 +118,22 @@ done:
   return status;
 }
 
-static double point_value(const Line line[3], const int64_t at[3], const int64_t nodes[2], const double *u) {
+/* Node i after the first one that node `at` reads; the last of a ring is its first. */
+static int64_t node_of(const Line *line, int64_t at, int i, const TesiAxis *from) {
+  const int64_t node = line->first[at] + i;
+  return node == from->nodes ? 0 : node;
+}
+
+static double point_value(const Line line[3], const int64_t at[3], const TesiAxis *from, const double *u) {
   double sum = 0;
   for (int k = 0; k < line[2].n; k++)
     for (int j = 0; j < line[1].n; j++) {
-      const double *row = u + ((line[2].first[at[2]] + k) * nodes[1] + line[1].first[at[1]] + j) * nodes[0] +
-                          line[0].first[at[0]];
+      const double *row = u + (node_of(&line[2], at[2], k, &from[2]) * from[1].nodes +
+                               node_of(&line[1], at[1], j, &from[1])) *
+                                  from[0].nodes;
       const double weight = line[2].value[at[2] * line[2].n + k] * line[1].value[at[1] * line[1].n + j];
-      for (int i = 0; i < line[0].n; i++) sum += weight * line[0].value[at[0] * line[0].n + i] * row[i];
+      for (int i = 0; i < line[0].n; i++)
+        sum += weight * line[0].value[at[0] * line[0].n + i] * row[node_of(&line[0], at[0], i, &from[0])];
     }
   return sum;
 }
@@ -139,10 +147,9 @@ typedef struct Carry {
 
 static void carry_nodes(const void *data, TesiSpan span) {
   const Carry *c = data;
-  const int64_t nodes[2] = {c->from->axis[0].nodes, c->from->axis[1].nodes}, nx = c->to->axis[0].nodes,
-                ny = c->to->axis[1].nodes;
+  const int64_t nx = c->to->axis[0].nodes, ny = c->to->axis[1].nodes;
   for (int64_t i = span.first; i < span.end; i++)
-    c->v[i] = point_value(c->line, (const int64_t[3]){i % nx, i / nx % ny, i / nx / ny}, nodes, c->u);
+    c->v[i] = point_value(c->line, (const int64_t[3]){i % nx, i / nx % ny, i / nx / ny}, c->from->axis, c->u);
 }
 
 static TesStatus carry_box(const TesSpace *from, const double *u, const TesSpace *to, double *v) {
@@ -185,9 +192,11 @@ static TesStatus check(const TesSpace *from, const TesVector *u, const TesSpace 
   TES_CHECK(!box || same_corners(from->mesh, to->mesh),
             "a function is carried between boxes with the same corners");
   TES_CHECK(from->element == to->element, "a function is carried between spaces of one element");
+  for (int d = 0; d < to->dim; d++)
+    TES_CHECK(from->mesh->box_periodic[d] == to->mesh->box_periodic[d],
+              "a function is carried between boxes that are periodic in the same directions");
   for (int d = 0; d < to->dim && to->rt; d++)
-    TES_CHECK(from->mesh->box[d] == to->mesh->box[d] &&
-                  from->mesh->box_periodic[d] == to->mesh->box_periodic[d],
+    TES_CHECK(from->mesh->box[d] == to->mesh->box[d],
               "functions of element rt are carried between degrees, on the same cells");
 done:
   return status;

@@ -21,25 +21,20 @@ void tesi_cells_add(const TesiCellView *s, int64_t cell, const double *local, do
   for (int p = 0; p < s->cell_nodes; p++) x[tesi_cells_node(index[p])] += local[p];
 }
 
-/* First node of a cell of a box in each direction. */
-static void first_node(const TesiAxis *axis, int64_t cell, int64_t at[3]) {
-  at[0] = cell % axis[0].cells * axis[0].degree;
-  at[1] = cell / axis[0].cells % axis[1].cells * axis[1].degree;
-  at[2] = cell / axis[0].cells / axis[1].cells * axis[2].degree;
-}
-
 void tesi_space_read_cell(const TesSpace *space, int64_t cell, const double *x, double *local) {
-  const TesiAxis *axis = tesi_space_box(space);
-  int64_t at[3];
+  const TesiAxis *axis = tesi_space_axes(space);
   if (!axis) {
     tesi_cells_read(space->view, cell, x, local);
     return;
   }
-  first_node(axis, cell, at);
+  const int at[3] = {(int)(cell % axis[0].cells), (int)(cell / axis[0].cells % axis[1].cells),
+                     (int)(cell / axis[0].cells / axis[1].cells)};
   for (int k = 0; k <= axis[2].degree; k++)
     for (int j = 0; j <= axis[1].degree; j++) {
-      const int64_t row = (at[2] + k) * axis[1].nodes + at[1] + j;
-      for (int i = 0; i <= axis[0].degree; i++) *local++ = x[row * axis[0].nodes + at[0] + i];
+      const int64_t row =
+          (int64_t)tesi_axis_node(&axis[2], at[2], k) * axis[1].nodes + tesi_axis_node(&axis[1], at[1], j);
+      for (int i = 0; i <= axis[0].degree; i++)
+        *local++ = x[row * axis[0].nodes + tesi_axis_node(&axis[0], at[0], i)];
     }
 }
 

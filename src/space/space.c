@@ -19,6 +19,9 @@ static TesStatus take_given(TesSpace *space, const uint8_t *given) {
     space->given[i] = (uint8_t)(given                                ? i < names ? given[i] & all : 0
                                 : tesi_mesh_is_group(space->mesh, i) ? 0
                                                                      : all);
+  for (int i = 0; i < 6 && space->element == TES_ELEMENT_Q;
+       i++) /* where opposite faces are one nothing is given */
+    if (space->mesh->box_periodic[i / 2]) space->given[i] = 0;
 done:
   return status;
 }
@@ -72,15 +75,19 @@ static TesStatus check_desc(TesContext *ctx, const TesSpaceDesc *desc, int degre
             "element is %d, expected 0..3", (int)desc->element);
   TES_CHECK(!rt || desc->mesh->kind == TES_MESH_BOX, "element %s is for meshes of kind box; this one is not",
             desc->element == TES_ELEMENT_RT ? "rt" : "dg");
-  const int highest = rt ? RT_DEGREE : highest_degree(desc->mesh->kind);
+  const bool *ring = desc->mesh->box_periodic, periodic = ring[0] || ring[1] || ring[2];
+  const int highest = rt ? RT_DEGREE : periodic ? TESI_FOREST_DEGREE : highest_degree(desc->mesh->kind);
   TES_CHECK(degree >= 1 && degree <= highest, "degree is %d, expected 1..%d%s", degree, highest,
-            desc->mesh->kind == TES_MESH_FOREST ? " on a forest" : "");
+            desc->mesh->kind == TES_MESH_FOREST ? " on a forest"
+            : periodic && !rt                   ? " on a periodic box"
+                                                : "");
   TES_CHECK(desc->components >= 0 && desc->components <= (rt ? 0 : TESI_COMPONENTS),
             "a space of %d components, expected %s", desc->components,
             rt ? "0 for elements rt and dg" : "1..6, or 0 for 1");
-  for (int d = 0; d < 3; d++)
-    TES_CHECK(rt || !desc->mesh->box_periodic[d],
-              "element q on a periodic box: make it a forest (mesh.kind)");
+  TES_CHECK(rt || !periodic || tesi_ranks(ctx) == 1, "element q on a periodic box works on one rank");
+  for (int d = 0; d < desc->mesh->dim && !rt; d++)
+    TES_CHECK(!ring[d] || desc->mesh->box[d] > 1,
+              "mesh.box.cells: a periodic direction needs two cells at least");
 done:
   return status;
 }

@@ -13,11 +13,12 @@
 /* One direction of a tensor-product space: all that 1D kernels need. */
 typedef struct TesiAxis {
   int degree, cells, nodes; /* nodes = cells * degree + 1; in directions that do not exist: 0, 1, 1 */
-  bool natural[2];          /* at the lower and upper end: free, not Dirichlet; cuts between ranks too */
-  bool uniform;             /* all cells equally wide, up to round-off of the coordinates */
-  bool odd_end;             /* all but the last: what remains where an odd number of equal cells is halved */
-  double *h;                /* [cells] widths */
-  double *x;                /* [nodes] coordinates of the nodes */
+  bool periodic;   /* a ring: the last node is the first, nodes = cells * degree, natural at both ends */
+  bool natural[2]; /* at the lower and upper end: free, not Dirichlet; cuts between ranks too */
+  bool uniform;    /* all cells equally wide, up to round-off of the coordinates */
+  bool odd_end;    /* all but the last: what remains where an odd number of equal cells is halved */
+  double *h;       /* [cells] widths */
+  double *x;       /* [cells * degree + 1] coordinates of the nodes, of a ring both of the first one */
 } TesiAxis;
 
 enum { TESI_FOREST_DEGREE = 8, TESI_COMPONENTS = 6, TESI_SCALARS = TES_COMPONENTS };
@@ -75,8 +76,16 @@ static inline TesVector tesi_space_scalar_range(const TesSpace *space, const Tes
   range.layout = space->scalar[scalar]->layout;
   return range;
 }
-/* The axes [3] of a space of one component over a box; NULL for others, and for no space. */
+/* The axes [3] of a space of one component over a box without periodic directions; NULL for others, and for no space.
+ * What asks for them treats periodic boxes as any mesh, by their cell view. */
 const TesiAxis *tesi_space_box(const TesSpace *space);
+/* The same of any box: some axes may be rings. */
+const TesiAxis *tesi_space_axes(const TesSpace *space);
+/* Whether a space of one component is over a box with periodic directions. */
+bool tesi_space_has_rings(const TesSpace *space);
+/* The box of such a space cut open: the same cells and boundaries, the first nodes of a ring once more behind its last
+ * ones, nothing known there. */
+TesStatus tesi_space_create_open(const TesSpace *space, TesSpace **open);
 /* The axes of elements rt and dg (scalar); NULL for others. */
 const TesiRt *tesi_space_rt(const TesSpace *space);
 /* The cell view of a space of one component; owned by the space, made under a lock when first asked for. */
@@ -96,6 +105,11 @@ static inline int tesi_axis_first(const TesiAxis *axis) {
 }
 static inline int tesi_axis_end(const TesiAxis *axis) {
   return axis->natural[1] ? axis->nodes : axis->nodes - 1;
+}
+/* Node i of cell c. */
+static inline int tesi_axis_node(const TesiAxis *axis, int c, int i) {
+  const int node = c * axis->degree + i;
+  return axis->periodic && node == axis->nodes ? 0 : node;
 }
 
 /* ---- steps of tes_space_create() ---- */

@@ -23,11 +23,14 @@ static TesStatus fill_axis(TesSpace *space, int d) {
   double points[TESI_MAX_POINTS] = {0};
   axis->degree = exists ? space->degree : 0;
   axis->cells = space->mesh->box[d];
-  axis->nodes = axis->cells * axis->degree + 1;
+  axis->periodic = exists && space->mesh->box_periodic[d];
+  const int last = axis->cells * axis->degree;
+  axis->nodes = last + !axis->periodic;
   for (int end = 0; end < 2; end++)
-    axis->natural[end] = !exists || !space->given[2 * d + end] || tesi_mesh_cut(space->mesh, 2 * d + end);
+    axis->natural[end] =
+        !exists || axis->periodic || !space->given[2 * d + end] || tesi_mesh_cut(space->mesh, 2 * d + end);
   TES_ALLOC(&axis->h, axis->cells);
-  TES_ALLOC(&axis->x, axis->nodes);
+  TES_ALLOC(&axis->x, last + 1);
   if (exists) tesi_gauss_lobatto(axis->degree + 1, points, NULL);
   for (int c = 0; c < axis->cells; c++) {
     axis->h[c] = vertices[c + 1] - vertices[c];
@@ -36,7 +39,7 @@ static TesStatus fill_axis(TesSpace *space, int d) {
   }
   axis->uniform = equalize(axis, vertices, axis->cells);
   axis->odd_end = !axis->uniform && equalize(axis, vertices, axis->cells - 1);
-  if (exists) axis->x[axis->nodes - 1] = vertices[axis->cells];
+  if (exists) axis->x[last] = vertices[axis->cells];
 done:
   return status;
 }
@@ -104,6 +107,35 @@ done:
   return status;
 }
 
-const TesiAxis *tesi_space_box(const TesSpace *space) {
+const TesiAxis *tesi_space_axes(const TesSpace *space) {
   return space && space->mesh->kind == TES_MESH_BOX && space->scalars == 1 ? space->axis : NULL;
+}
+
+bool tesi_space_has_rings(const TesSpace *space) {
+  const TesiAxis *axis = tesi_space_axes(space);
+  return axis && (axis[0].periodic || axis[1].periodic || axis[2].periodic);
+}
+
+const TesiAxis *tesi_space_box(const TesSpace *space) {
+  return tesi_space_has_rings(space) ? NULL : tesi_space_axes(space);
+}
+
+TesStatus tesi_space_create_open(const TesSpace *space, TesSpace **open) {
+  const TesMesh *own = space->mesh;
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  uint8_t given[6] = {0};
+  TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = own->dim};
+  *open = NULL;
+  for (int d = 0; d < own->dim; d++) {
+    desc.cells[d] = own->box[d], desc.coordinates[d] = own->coordinates[d];
+    for (int end = 0; end < 2; end++) given[2 * d + end] = !own->box_periodic[d] && space->given[2 * d + end];
+  }
+  TES_TRY(tes_mesh_create(ctx, &desc, &mesh));
+  TES_TRY(
+      tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = space->degree, .given = given}, open));
+done:
+  tes_mesh_destroy(&mesh);
+  return status;
 }

@@ -159,25 +159,36 @@ done:
   return status;
 }
 
+typedef struct Boxes {
+  TesiCellView *s;
+  int nodes[3];
+} Boxes;
+
+/* The last node of a ring is its first. */
 static void number_cells(const void *data, TesiSpan span) {
-  const TesiCellView *s = data;
-  const int *box = s->mesh->box, n = s->n, k = s->degree;
-  const int64_t nx = (int64_t)box[0] * k + 1, ny = (int64_t)box[1] * k + 1;
+  const Boxes *boxes = data;
+  const TesiCellView *s = boxes->s;
+  const int n = s->n, k = s->degree, *nodes = boxes->nodes;
   for (int64_t c = span.first; c < span.end; c++) {
     int at[3];
     tesi_mesh_at(s->mesh, c, at);
-    const int64_t first =
-        (int64_t)at[0] * k + nx * ((int64_t)at[1] * k + ny * (s->dim == 3 ? (int64_t)at[2] * k : 0));
-    for (int p = 0; p < s->cell_nodes; p++)
-      s->index[c * s->cell_nodes + p] = (int32_t)(first + p % n + nx * (p / n % n + ny * (p / n / n)));
+    for (int p = 0; p < s->cell_nodes; p++) {
+      const int64_t x = (at[0] * k + p % n) % nodes[0], y = (at[1] * k + p / n % n) % nodes[1],
+                    z = s->dim == 3 ? (at[2] * k + p / n / n) % nodes[2] : 0;
+      s->index[c * s->cell_nodes + p] = (int32_t)(x + nodes[0] * (y + nodes[1] * z));
+    }
   }
 }
 
 /* Lexicographic over the whole box. */
 static void number_box(TesiCellView *s) {
+  Boxes boxes = {.s = s};
   s->length = 1;
-  for (int d = 0; d < s->dim; d++) s->length *= (int64_t)s->mesh->box[d] * s->degree + 1;
-  tesi_team_for(tesi_team_threads(s->context, s->cells * s->cell_nodes), s->cells, number_cells, s);
+  for (int d = 0; d < s->dim; d++) {
+    boxes.nodes[d] = s->mesh->box[d] * s->degree + !s->mesh->box_periodic[d];
+    s->length *= boxes.nodes[d];
+  }
+  tesi_team_for(tesi_team_threads(s->context, s->cells * s->cell_nodes), s->cells, number_cells, &boxes);
 }
 
 /* layout: the space's, of a box; NULL: it follows from the nodes. */

@@ -69,7 +69,7 @@ static void grid_coordinates(const void *data, TesiSpan span) {
 }
 
 static TesStatus scalar_coordinates(const TesSpace *space, double *x) {
-  if (!tesi_space_box(space)) return tesi_cells_coordinates(space->view, x);
+  if (!tesi_space_axes(space)) return tesi_cells_coordinates(space->view, x);
   tesi_team_for(tesi_team_threads(space->context, space->length), space->length, grid_coordinates,
                 &(Grid){space, x});
   return TES_OK;

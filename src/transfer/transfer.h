@@ -16,6 +16,7 @@ typedef struct TesiEmbedding {
   bool uniform;    /* E of cell 0 serves all cells but the last */
   bool odd_end;    /* the last cell's E is not that of cell 0, or it is longer */
   bool natural[2]; /* the ends carry unknowns */
+  bool periodic;   /* the last node of a line is its first */
   /* [step+1][degree+1] a cell, the last one's [last_step+1][degree+1]: of all cells; uniform: of cell 0, and of the
    * last one where that has an odd end */
   double *E;
@@ -68,6 +69,8 @@ extern const TesiTransferKind tesi_transfer_box, tesi_transfer_cells, tesi_trans
 
 /* The last step of creations of kind box on several ranks. */
 TesStatus tesi_transfer_share(TesTransfer *transfer);
+/* Kind box between boxes with periodic directions: sets table and plan. */
+TesStatus tesi_transfer_rings_init(TesTransfer *transfer);
 /* The plain versions of kind box. */
 TesStatus tesi_transfer_box_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,
                                            double *fine);

@@ -43,12 +43,25 @@ static TesStatus choose_domain(TesiCaseReader *r) {
   return TES_OK;
 }
 
-/* Elements of boxes that may be periodic. */
+/* A periodic box with continuous elements: of rings of nodes, for which not all smoothers are made. */
 static bool has_rings(const TesiCaseReader *r) {
   const TesElement element = r->draft.c.problem.element;
-  return (r->draft.c.problem.equation == TES_STOKES && element != TES_ELEMENT_Q) ||
-         element == TES_ELEMENT_DG ||
-         (r->draft.c.problem.equation == TES_NAVIER_STOKES && element == TES_ELEMENT_RT);
+  const TesEquation equation = r->draft.c.problem.equation;
+  const bool rt = (equation == TES_STOKES && element != TES_ELEMENT_Q) ||
+                  (equation == TES_NAVIER_STOKES && element == TES_ELEMENT_RT);
+  return r->draft.periodic && !rt && element != TES_ELEMENT_DG;
+}
+
+static bool serves_rings(TesSmootherKind s) {
+  return s == TES_SMOOTHER_AUTO || s == TES_SMOOTHER_PATCH || s == TES_SMOOTHER_JACOBI ||
+         s == TES_SMOOTHER_CHEBYSHEV;
+}
+
+/* Whether the case asks for what only trees have. */
+static bool wants_trees(const TesiCaseReader *r) {
+  return given(r, "mesh.refine_where") || given(r, "adapt") || given(r, "mesh.map") ||
+         (has_rings(r) && (given(r, "solver.coarse") || given(r, "solver.coarsening") ||
+                           !serves_rings(r->draft.c.problem.solver.smoother)));
 }
 
 /* What a grid cannot have. */
@@ -71,10 +84,6 @@ static TesStatus refuse_box(TesiCaseReader *r) {
     if (given(r, needs[i].path))
       TES_TRY(tesi_case_error(r, row, r->node[row], "a mesh of kind box is %s: leave %s out, or kind: forest",
                               needs[i].reason, needs[i].path));
-  if (r->draft.periodic && !has_rings(r))
-    TES_TRY(tesi_case_error(r, row, r->node[row],
-                            "a mesh of kind box has no opposite faces that are one: leave mesh.box.periodic "
-                            "out, or kind: forest"));
 done:
   return status;
 }
@@ -82,8 +91,7 @@ done:
 static TesStatus choose_kind(TesiCaseReader *r) {
   TesMeshDesc *mesh = &r->draft.c.mesh;
   if (mesh->kind == TES_MESH_BOX) return refuse_box(r);
-  const bool grid = mesh->domain == TES_DOMAIN_BOX && !given(r, "mesh.refine_where") && !given(r, "adapt") &&
-                    !given(r, "mesh.map") && (!r->draft.periodic || has_rings(r));
+  const bool grid = mesh->domain == TES_DOMAIN_BOX && !wants_trees(r);
   if (mesh->kind == TES_MESH_AUTO) mesh->kind = grid ? TES_MESH_BOX : TES_MESH_FOREST;
   return TES_OK;
 }
@@ -148,10 +156,15 @@ static TesStatus check_hierarchy(TesiCaseReader *r) {
     TES_TRY(tesi_case_error(r, smoother, r->node[smoother],
                             "meshes of trees have auto, jacobi, chebyshev, cell_patch and line_patch, got %s",
                             tes_case_choice("solver.smoother", (int)s)));
+  if (!trees && has_rings(r) && !serves_rings(s) && s != TES_SMOOTHER_CELL_PATCH &&
+      s != TES_SMOOTHER_LINE_PATCH)
+    TES_TRY(tesi_case_error(r, smoother, r->node[smoother],
+                            "periodic boxes have auto, patch, jacobi and chebyshev, got %s",
+                            tes_case_choice("solver.smoother", (int)s)));
   if (trees && r->node[spacing])
     TES_TRY(tesi_case_error(
         r, spacing, r->node[spacing],
-        "a box that is a mesh of trees (adapt, refine_where, periodic, kind: forest) has equal cells: leave "
+        "a box that is a mesh of trees (adapt, refine_where, kind: forest) has equal cells: leave "
         "spacing out"));
 done:
   return status;
@@ -195,7 +208,7 @@ TesStatus tesi_case_check_mesh(TesiCaseReader *r) {
   TES_TRY(check_points(r));
   TES_TRY(check_shell(r));
   TES_TRY(tesi_case_beside(r, given(r, "mesh.file"), &r->draft.file));
-  if (!r->error_count && r->draft.c.mesh.kind == TES_MESH_FOREST && degree > 8)
+  if (!r->error_count && (r->draft.c.mesh.kind == TES_MESH_FOREST || has_rings(r)) && degree > 8)
     TES_TRY(tesi_case_error(r, row, r->node[row], "expected 1 to 8 on this mesh, got %d", degree));
 done:
   return status;

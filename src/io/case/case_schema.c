@@ -120,8 +120,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "mesh.kind", .type = TESI_KEY_CHOICE, .target = AT(c.mesh.kind),
    .choices = WORDS("auto", "box", "forest"), .fallback = "auto",
    .help = "what the mesh is made of: box, a grid; forest, trees, which can be refined in places. auto: a box "
-     "is a box unless there is `adapt`, "
-           "`refine_where` or `periodic`; all else is a forest"},
+     "is a box unless there is `adapt` or `refine_where`, or it is periodic and a key of the solver is for trees; all "
+     "else is a forest"},
   {.path = "mesh.box", .type = TESI_KEY_MAP, .help = "a rectangle or cuboid"},
   {.path = "mesh.box.dim", .type = TESI_KEY_INTEGER, .target = AT(c.mesh.dim), .low = 2, .high = 3,
    .fallback_note = "the number of entries of `cells`", .help = "directions: 2 (x, y) or 3 (x, y, z)"},
@@ -139,7 +139,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "mesh.box.spacing.z", .type = TESI_KEY_SPACING, .fallback_note = "equal cells", .help = "the same in z"},
   {.path = "mesh.box.periodic", .type = TESI_KEY_CHOICE, .target = AT(periodic), /* a bit a direction */
    .choices = WORDS("none", "x", "y", "xy", "z", "xz", "yz", "xyz"), .fallback = "none",
-   .help = "directions in which opposite faces are one; such a box is a forest, for elements rt and dg a box"},
+   .help = "directions in which opposite faces are one"},
   {.path = "mesh.ball", .type = TESI_KEY_MAP, .help = "a disk or ball; boundary: surface"},
   {.path = "mesh.ball.dim", .type = TESI_KEY_INTEGER, .target = AT(c.mesh.dim), .low = 2, .high = 3,
    .fallback_note = "3", .help = "directions"},

@@ -182,7 +182,7 @@ static void send_face_in_plane(const TesiScene *s, const TesiSceneSink *sink, in
   const int u = normal == 0 ? 1 : 0, v = normal == 2 ? 1 : 2;
   for (int face = 0; face < 6; face++) {
     const int d = face / 2, e = step[d == 0 ? 1 : 0], f = step[d == 2 ? 1 : 2];
-    bool inside = tes_mesh_on_boundary(s->mesh, cell, face, NULL);
+    bool inside = tesi_mesh_on_hull(s->mesh, cell, face, NULL);
     for (int k = 0; k < n && inside; k++) {
       const int p = (face & 1 ? m * step[d] : 0) + k % (m + 1) * e + k / (m + 1) * f;
       inside = l->x[3 * p + normal] == s->at;
@@ -242,8 +242,7 @@ TesStatus tesi_scene_draw(const TesiScene *scene, const TesiSceneSink *sink) {
       TES_TRY(cut_cell(scene, sink, cell, l));
     else
       for (int face = 0; face < 6; face++)
-        if (tes_mesh_on_boundary(scene->mesh, cell, face, NULL))
-          TES_TRY(draw_face(scene, sink, cell, face, l));
+        if (tesi_mesh_on_hull(scene->mesh, cell, face, NULL)) TES_TRY(draw_face(scene, sink, cell, face, l));
   }
 done:
   tesi_free(ctx, &l);

@@ -31,7 +31,7 @@ typedef struct Field {
 
 static TesStatus take_cells(const TesSpace *space, Cells *cells) {
   const TesStatus status = TES_OK;
-  *cells = (Cells){.space = space, .axis = tesi_space_box(space), .n = 1};
+  *cells = (Cells){.space = space, .axis = tesi_space_axes(space), .n = 1};
   for (int d = 0; d < space->dim; d++) cells->n *= space->degree + 1;
   return cells->axis ? status : tesi_space_cells(space, &cells->view);
 }
@@ -219,7 +219,7 @@ static TesStatus write_fields(const TesSpace *space, int count, const TesVtuFiel
   double *work = NULL;
   TES_CHECK(count >= 0 && count + derived_count <= FIELDS && cell_count >= 0 && cell_count <= FIELDS,
             "%d fields and %d of cells, expected 0..%d", count, cell_count, FIELDS);
-  TES_CHECK(space->mesh->kind == TES_MESH_BOX || space->degree < TESI_HANGING_NODES,
+  TES_CHECK(tesi_space_axes(space->scalar[0]) || space->degree < TESI_HANGING_NODES,
             "fields over meshes that are no box are written to degree %d, the space has %d",
             TESI_HANGING_NODES - 1, space->degree);
   TES_TRY(check_components(space));

@@ -19,7 +19,8 @@ TesStatus tesi_operator_axis_matrices(const TesOperator *op, int d, double *K, d
     const double h = axis->h[cell];
     for (int i = 0; i < n; i++)
       for (int j = 0; j < n; j++) {
-        const size_t entry = (size_t)(cell * k + i) * (size_t)nodes + (size_t)(cell * k + j);
+        const size_t entry =
+            (size_t)tesi_axis_node(axis, cell, i) * (size_t)nodes + (size_t)tesi_axis_node(axis, cell, j);
         M[entry] += h * mass[i * n + j];
         K[entry] += tesi_diffusion_of(op)->a / h * stiffness[i * n + j] +
                     (d == 0 ? tesi_diffusion_of(op)->c * h * mass[i * n + j] : 0);

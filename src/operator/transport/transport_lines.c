@@ -54,7 +54,7 @@ static void fill_axis(const TesOperator *op, const TesiDiffusion *symmetric, int
                   symmetric->a / h * stiffness[i * n + j] + b * C[i * n + j] +
                       (d == 0 ? symmetric->c * m : 0));
       }
-  for (int end = 0; end < 2; end++) {
+  for (int end = 0; end < 2 && !axis->periodic; end++) {
     const int row = end ? axis->nodes - 1 : 0;
     const double through = term->through ? term->through[2 * d + end] * (end ? b : -b) : 0;
     add_entry(l, d, l->slope[d], row, row, symmetric->alpha[2 * d + end] + through);
@@ -86,6 +86,20 @@ done:
   return status;
 }
 
+static TesStatus create_rings(const TesOperator *op, TesiLines *l) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const TeskRings box = tesi_rings_cut(op->space->axis);
+  TES_NEW(&l->rings);
+  TES_TRY(tesi_rings_create(ctx, op->precision, &box, l->rings));
+  const size_t bytes = (size_t)l->rings->open_length * tesi_precision_size(op->precision);
+  TES_TRY(device->allocate(ctx, bytes, &l->x));
+  TES_TRY(device->allocate(ctx, bytes, &l->y));
+done:
+  return status;
+}
+
 TesStatus tesi_lines_create(const TesOperator *op, const TesOperator *symmetric, TesiLines **lines) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -94,12 +108,13 @@ TesStatus tesi_lines_create(const TesOperator *op, const TesOperator *symmetric,
   if (!fits(op, symmetric)) return TES_OK;
   TES_NEW(&l);
   l->dim = op->space->dim, l->degree = op->space->degree, l->width = 2 * l->degree + 1;
-  for (int d = 0; d < 3; d++) l->nodes[d] = op->space->axis[d].nodes;
+  for (int d = 0; d < 3; d++) l->nodes[d] = op->space->axis[d].nodes + op->space->axis[d].periodic;
   for (int d = 0; d < l->dim; d++) {
     TES_ALLOC(&l->mass[d], (int64_t)l->width * l->nodes[d]);
     TES_ALLOC(&l->slope[d], (int64_t)l->width * l->nodes[d]);
     fill_axis(op, tesi_diffusion_of(symmetric), d, l);
   }
+  if (tesi_space_has_rings(op->space)) TES_TRY(create_rings(op, l));
   TES_TRY(tesi_has_kernels(ctx) ? tesi_lines_device_create(ctx, l, op->precision, &l->device)
                                 : create_host(op, l));
   *lines = l;
@@ -118,6 +133,9 @@ void tesi_lines_destroy(TesContext *ctx, TesiLines **lines) {
   }
   tesi_free(ctx, &l->memory);
   tesi_lines_device_destroy(ctx, &l->device);
+  tesi_context_device(ctx)->release(ctx, &l->x);
+  tesi_context_device(ctx)->release(ctx, &l->y);
+  tesi_free(ctx, &l->rings);
   tesi_free(ctx, lines);
 }
 
@@ -133,10 +151,21 @@ static void run_span(const void *data, TesiSpan span) {
     l->run(l, call->job, (int)span.first, (int)span.end, l->memory + l->share * span.thread);
 }
 
-TesStatus tesi_lines_run(TesContext *ctx, const TesiLines *l, const TesiLinesJob *job) {
+/* Over an open box. */
+static TesStatus run(TesContext *ctx, const TesiLines *l, const TesiLinesJob *job) {
   if (l->device) return tesi_lines_device_run(ctx, l, job->x, job->b, job->y);
   tesi_team_for(l->threads, l->nodes[l->dim - 1], run_span, &(Call){l, job});
   return TES_OK;
+}
+
+TesStatus tesi_lines_run(TesContext *ctx, const TesiLines *l, const TesiLinesJob *job) {
+  TesStatus status = TES_OK;
+  if (!l->rings) return run(ctx, l, job);
+  TES_TRY(tesi_rings_spread(l->rings, job->x, false, l->x));
+  TES_TRY(run(ctx, l, &(TesiLinesJob){.x = l->x, .y = l->y}));
+  TES_TRY(tesi_rings_collect(l->rings, l->y, job->b, job->b ? -1 : 1, job->y));
+done:
+  return status;
 }
 
 /* Two diagonals in x, three products in y, in z two. */

@@ -11,6 +11,7 @@
 #define TESI_TRANSPORT_LINES_H
 
 #include "operator/operator.h"
+#include "space/rings.h"
 
 /* y <- A x, or b - A x; y may be b. */
 typedef struct TesiLinesJob {
@@ -22,7 +23,7 @@ typedef struct TesiLinesDevice TesiLinesDevice;
 
 typedef struct TesiLines {
   int dim, degree, width; /* width = 2 degree + 1 */
-  int nodes[3];           /* in 2D nodes[2] is 1 */
+  int nodes[3];           /* in 2D nodes[2] is 1; of a ring those of the box cut open */
   /* x: diagonals [width][nodes], entry (i, i + o - degree) at [o][i]; y and z: rows [nodes][width], the same at
    * [i][o]; zeros beyond the ends */
   double *mass[3], *slope[3];
@@ -31,6 +32,8 @@ typedef struct TesiLines {
       plane; /* row: numbers from one row of t to the next; plane: from one plane of U to the next */
   int threads;
   TesiLinesDevice *device; /* NULL on the host */
+  TesiRings *rings;        /* of boxes with periodic directions, else NULL; x and y of the open box */
+  void *x, *y;
   void (*run)(const struct TesiLines *lines, const TesiLinesJob *job, int first, int end, double *memory);
 } TesiLines;
 

@@ -7,7 +7,10 @@ int tesi_patch_intervals(const TesiAxis *axis, TesiPatchInterval *intervals) {
     intervals[0] = (TesiPatchInterval){0, 1, 0};
     return 1;
   }
-  for (int v = 0; v <= cells; v++) {
+  for (int v = 1; v <= cells && axis->periodic; v++)
+    intervals[count++] =
+        (TesiPatchInterval){(v - 1) * k + 1, (v + 1) * k, v == cells && cells % 2 ? 2 : (v + 1) % 2};
+  for (int v = 0; v <= cells && !axis->periodic; v++) {
     if ((v == 0 && !axis->natural[0]) || (v == cells && !axis->natural[1])) continue;
     intervals[count++] = (TesiPatchInterval){
         .first = v == 0 ? 0 : (v - 1) * k + 1,

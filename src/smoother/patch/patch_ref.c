@@ -1,12 +1,15 @@
 /* The plain vertex-patch sweep: for each colour, x fastest, for each of its patches,
  *   x_I <- x_I + A_II^-1 (b - A x)_I,   A_II = sum_d K_d (x) M_others on the patch,
- * with A_II^-1 by full 1D eigenvectors: patch-smoothers-cui-2024, section 3. */
+ * with A_II^-1 by full 1D eigenvectors: patch-smoothers-cui-2024, section 3. Directions have two colours, a ring with
+ * an odd number of vertices a third one for vertex 0. Patches with third colours come last: eight colours of those
+ * with none, eight of those with one in x, in y, in both, and so on. */
 #include <string.h>
 #include "basis/eigen.h"
 #include "smoother/patch/patch.h"
 
 typedef struct Axis {
   int nodes, count;
+  bool periodic;
   double *K, *M; /* [nodes][nodes] */
   TesiPatchInterval *intervals;
   double **S, **lambda; /* of each interval: [m][m], [m] */
@@ -27,8 +30,9 @@ static TesStatus fill_eigen(TesContext *ctx, Axis *axis, int p) {
   TES_ALLOC(&axis->lambda[p], m);
   for (int i = 0; i < m; i++)
     for (int j = 0; j < m; j++) {
-      K[i * m + j] = axis->K[(first + i) * axis->nodes + first + j];
-      M[i * m + j] = axis->M[(first + i) * axis->nodes + first + j];
+      const int at = (first + i) % axis->nodes * axis->nodes + (first + j) % axis->nodes;
+      K[i * m + j] = axis->K[at];
+      M[i * m + j] = axis->M[at];
     }
   TES_TRY(tesi_eigen(ctx, m, K, M, axis->S[p], axis->lambda[p]));
 done:
@@ -41,6 +45,7 @@ static TesStatus fill_axis(const TesOperator *op, int d, Axis *axis) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   axis->nodes = op->space->axis[d].nodes;
+  axis->periodic = op->space->axis[d].periodic;
   TES_ALLOC(&axis->K, axis->nodes * axis->nodes);
   TES_ALLOC(&axis->M, axis->nodes * axis->nodes);
   TES_ALLOC(&axis->intervals, op->space->axis[d].cells + 1);
@@ -97,40 +102,45 @@ static void contract(int before, int rows, int columns, int after, const double 
       }
 }
 
-/* One patch: m its interior, c its closed size, f the first closed node of each direction. */
+enum { CLOSED = 2 * TESI_MAX_DEGREE + 1 };
+
+/* One patch: m its interior, c its closed size; in each direction the closed nodes, of which the interior ones begin at
+ * number `inner`, and the interior rows and closed columns of K and M. */
 typedef struct Patch {
   const Axis *axis[3];
-  int p[3], m[3], c[3], f[3];
+  int p[3], m[3], c[3], inner[3], node[3][CLOSED];
+  double K[3][CLOSED * CLOSED], M[3][CLOSED * CLOSED];
 } Patch;
 
-static Patch select_patch(const Plan *plan, const int p[3]) {
-  Patch patch;
-  for (int d = 0; d < 3; d++) {
-    const Axis *axis = &plan->axis[d];
-    const TesiPatchInterval *interval = &axis->intervals[p[d]];
-    const int lower = interval->first > 0, upper = interval->end < axis->nodes;
-    patch.axis[d] = axis;
-    patch.p[d] = p[d];
-    patch.m[d] = interval->end - interval->first;
-    patch.c[d] = patch.m[d] + lower + upper;
-    patch.f[d] = interval->first - lower;
-  }
-  return patch;
-}
-
-/* Interior rows, closed columns of K_d or M_d. */
-static const double *rows_of(const Patch *patch, int d, bool stiffness) {
-  const Axis *axis = patch->axis[d];
-  return (stiffness ? axis->K : axis->M) + axis->intervals[patch->p[d]].first * axis->nodes + patch->f[d];
+/* Around a ring of two cells both bounding nodes are one: it counts once. */
+static void select_direction(const Axis *axis, int p, int d, Patch *patch) {
+  const TesiPatchInterval *interval = &axis->intervals[p];
+  const int lower = axis->periodic || interval->first > 0,
+            upper = axis->periodic ? interval->end - interval->first + 1 < axis->nodes
+                                   : interval->end < axis->nodes;
+  patch->axis[d] = axis;
+  patch->p[d] = p;
+  patch->m[d] = interval->end - interval->first;
+  patch->c[d] = patch->m[d] + lower + upper;
+  patch->inner[d] = lower;
+  for (int i = 0; i < patch->c[d]; i++) patch->node[d][i] = (interval->first - lower + i) % axis->nodes;
+  for (int i = 0; i < patch->m[d]; i++)
+    for (int j = 0; j < patch->c[d]; j++) {
+      const int at = patch->node[d][lower + i] * axis->nodes + patch->node[d][j];
+      patch->K[d][i * patch->c[d] + j] = axis->K[at];
+      patch->M[d][i * patch->c[d] + j] = axis->M[at];
+    }
 }
 
 /* r <- r - (A x)_I; u closed values of x; s, t work. */
 static void subtract_product(const Patch *patch, const double *u, double *s, double *t, double *r) {
   const int *m = patch->m, *c = patch->c;
   for (int term = 0; term < 3; term++) {
-    contract(c[2] * c[1], m[0], c[0], 1, rows_of(patch, 0, term == 0), patch->axis[0]->nodes, 1, u, s);
-    contract(c[2], m[1], c[1], m[0], rows_of(patch, 1, term == 1), patch->axis[1]->nodes, 1, s, t);
-    contract(1, m[2], c[2], m[1] * m[0], rows_of(patch, 2, term == 2), patch->axis[2]->nodes, 1, t, s);
+    const double *T[3];
+    for (int d = 0; d < 3; d++) T[d] = term == d ? patch->K[d] : patch->M[d];
+    contract(c[2] * c[1], m[0], c[0], 1, T[0], c[0], 1, u, s);
+    contract(c[2], m[1], c[1], m[0], T[1], c[1], 1, s, t);
+    contract(1, m[2], c[2], m[1] * m[0], T[2], c[2], 1, t, s);
     for (int i = 0; i < m[2] * m[1] * m[0]; i++) r[i] -= s[i];
   }
 }
@@ -154,39 +164,39 @@ static void solve_local(const Patch *patch, double *s, double *r) {
   contract(m[2] * m[1], m[0], m[0], 1, S[0], m[0], 1, s, r);
 }
 
-static void update_patch(const Plan *plan, const int p[3], const double *b, double *x) {
-  const Patch patch = select_patch(plan, p);
-  const int *m = patch.m, *c = patch.c, *f = patch.f;
+static void update_patch(const Plan *plan, const int p[3], Patch *patch, const double *b, double *x) {
+  const int *m = patch->m, *c = patch->c, *in = patch->inner;
   double *r = plan->work[0], *u = plan->work[1];
-  int first[3], nodes[3];
-  for (int d = 0; d < 3; d++) {
-    first[d] = patch.axis[d]->intervals[p[d]].first;
-    nodes[d] = patch.axis[d]->nodes;
-  }
-#define AT(i, j, k) (((int64_t)(k)*nodes[1] + (j)) * nodes[0] + (i))
+  for (int d = 0; d < 3; d++) select_direction(&plan->axis[d], p[d], d, patch);
+  const int64_t nx = plan->axis[0].nodes, ny = plan->axis[1].nodes;
+#define AT(i, j, k) ((patch->node[2][k] * ny + patch->node[1][j]) * nx + patch->node[0][i])
   for (int k = 0, n = 0; k < c[2]; k++)
     for (int j = 0; j < c[1]; j++)
-      for (int i = 0; i < c[0]; i++) u[n++] = x[AT(f[0] + i, f[1] + j, f[2] + k)];
+      for (int i = 0; i < c[0]; i++) u[n++] = x[AT(i, j, k)];
   for (int k = 0, n = 0; k < m[2]; k++)
     for (int j = 0; j < m[1]; j++)
-      for (int i = 0; i < m[0]; i++) r[n++] = b[AT(first[0] + i, first[1] + j, first[2] + k)];
-  subtract_product(&patch, u, plan->work[2], plan->work[3], r);
-  solve_local(&patch, plan->work[2], r);
+      for (int i = 0; i < m[0]; i++) r[n++] = b[AT(in[0] + i, in[1] + j, in[2] + k)];
+  subtract_product(patch, u, plan->work[2], plan->work[3], r);
+  solve_local(patch, plan->work[2], r);
   for (int k = 0, n = 0; k < m[2]; k++)
     for (int j = 0; j < m[1]; j++)
-      for (int i = 0; i < m[0]; i++) x[AT(first[0] + i, first[1] + j, first[2] + k)] += r[n++];
+      for (int i = 0; i < m[0]; i++) x[AT(in[0] + i, in[1] + j, in[2] + k)] += r[n++];
 #undef AT
 }
 
-static void update_colour(const Plan *plan, int colour, const double *b, double *x) {
+/* colour: bits 0..2 the colours of the directions, bits 3..5 which have a third one. */
+static void update_colour(const Plan *plan, int colour, Patch *patch, const double *b, double *x) {
   const Axis *axis = plan->axis;
   int p[3];
   for (p[2] = 0; p[2] < axis[2].count; p[2]++)
     for (p[1] = 0; p[1] < axis[1].count; p[1]++)
       for (p[0] = 0; p[0] < axis[0].count; p[0]++) {
         int of_patch = 0;
-        for (int d = 0; d < 3; d++) of_patch |= axis[d].intervals[p[d]].colour << d;
-        if (of_patch == colour) update_patch(plan, p, b, x);
+        for (int d = 0; d < 3; d++) {
+          const int of_direction = axis[d].intervals[p[d]].colour;
+          of_patch |= (of_direction & 1) << d | (of_direction >> 1) << (3 + d);
+        }
+        if (of_patch == colour) update_patch(plan, p, patch, b, x);
       }
 }
 
@@ -194,10 +204,15 @@ TesStatus tesi_smoother_patch_apply_ref(const TesSmoother *smoother, const doubl
                                         TesSweep sweep) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
+  enum { COLOURS = 64 };
   Plan plan = {0};
+  Patch *patch = NULL;
+  TES_NEW(&patch);
   TES_TRY(fill_plan(smoother->op, &plan));
-  for (int i = 0; i < 8; i++) update_colour(&plan, sweep == TES_FORWARD ? i : 7 - i, b, x);
+  for (int i = 0; i < COLOURS; i++)
+    update_colour(&plan, sweep == TES_FORWARD ? i : COLOURS - 1 - i, patch, b, x);
 done:
+  tesi_free(ctx, &patch);
   free_plan(ctx, &plan);
   return status;
 }

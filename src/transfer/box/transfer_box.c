@@ -32,6 +32,7 @@ static TesStatus fill_embedding(TesTransfer *transfer, int d) {
   e->last_step = last_parts * coarse->degree;
   e->coarse_nodes = coarse->nodes;
   e->fine_nodes = fine->nodes;
+  e->periodic = fine->periodic;
   e->uniform = parts == 1 || ((coarse->uniform || coarse->odd_end) && (fine->uniform || fine->odd_end));
   e->odd_end = last_parts != parts || (parts == 2 && e->uniform && !(coarse->uniform && fine->uniform));
   for (int end = 0; end < 2; end++) e->natural[end] = coarse->natural[end];
@@ -50,10 +51,12 @@ done:
 
 static const char *refuses(const TesTransferDesc *desc) {
   const TesSpace *coarse = desc->coarse, *fine = desc->fine;
-  if (!tesi_space_box(coarse) || !tesi_space_box(fine)) return "both meshes have to be boxes";
+  if (!tesi_space_axes(coarse) || !tesi_space_axes(fine)) return "both meshes have to be boxes";
   if (coarse->dim != fine->dim || coarse->degree != fine->degree) return "degree or dimension differ";
   for (int d = 0; d < 3; d++) {
     const int nc = coarse->axis[d].cells, nf = fine->axis[d].cells;
+    if (coarse->axis[d].periodic != fine->axis[d].periodic)
+      return "one mesh is periodic in a direction, the other is not";
     if (nf != nc && nf / 2 != nc && (nf + 1) / 2 != nc)
       return "a direction has neither as many nor twice as many fine cells as coarse ones, or one more or "
              "less";
@@ -65,7 +68,9 @@ static TesStatus init(TesTransfer *transfer) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   for (int d = 0; d < 3; d++) TES_TRY(fill_embedding(transfer, d));
-  TES_TRY(tesi_has_kernels(ctx) ? tesi_transfer_device_init(transfer) : tesi_transfer_host_init(transfer));
+  TES_TRY(tesi_space_has_rings(transfer->fine) ? tesi_transfer_rings_init(transfer)
+          : tesi_has_kernels(ctx)              ? tesi_transfer_device_init(transfer)
+                                               : tesi_transfer_host_init(transfer));
 done:
   return status;
 }

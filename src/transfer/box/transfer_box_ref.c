@@ -2,12 +2,18 @@
 #include <string.h>
 #include "transfer/transfer.h"
 
+/* The last node of a ring is its first. */
+static int node_of(const TesiEmbedding *e, int nodes, int i) {
+  return e->periodic && i == nodes ? 0 : i;
+}
+
 /* dense[fine_nodes][coarse_nodes]; rows of shared fine nodes agree from both sides. Dirichlet columns are zero. */
 static void expand(const TesiEmbedding *e, double *dense) {
   for (int c = 0; c < e->cells; c++)
     for (int f = 0; f <= tesi_embedding_step(e, c); f++)
       for (int p = 0; p <= e->degree; p++)
-        dense[(int64_t)(c * e->step + f) * e->coarse_nodes + c * e->degree + p] =
+        dense[(int64_t)node_of(e, e->fine_nodes, c * e->step + f) * e->coarse_nodes +
+              node_of(e, e->coarse_nodes, c * e->degree + p)] =
             tesi_embedding_cell(e, c)[f * (e->degree + 1) + p];
   for (int f = 0; f < e->fine_nodes; f++) {
     if (!e->natural[0]) dense[(int64_t)f * e->coarse_nodes] = 0;
