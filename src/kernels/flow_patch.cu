@@ -22,6 +22,14 @@
 #define FACES (2 * DIM)
 #define EACH(id, count) TESK_ROLL for (int id = (int)threadIdx.x; id < (count); id += THREADS)
 
+/* Number d of three, where d is not known to the compiler: arguments that are indexed would go to local memory. */
+TESK_DEVICE int pick(const int v[3], int d) {
+  return d == 0 ? v[0] : d == 1 ? v[1] : v[2];
+}
+TESK_DEVICE const real *pick_table(const void *const v[3], int d) {
+  return (const real *)(d == 0 ? v[0] : d == 1 ? v[1] : v[2]);
+}
+
 TESK_DEVICE real end_value(int mode, real upper) {
   return mode % 2 ? upper * tesk_root(mode) : tesk_root(mode);
 }
@@ -41,9 +49,9 @@ TESK_DEVICE long long place_of(const TeskFlowPatch *s, const int at[3]) {
 
 /* From a cell to the one behind a face; 0: there is none. */
 TESK_DEVICE int behind(const TeskFlowPatch *s, const int at[3], int face) {
-  const int d = face / 2, last = s->cells[d] - 1, cell = d == 0 ? at[0] : d == 1 ? at[1] : at[2];
-  if (face % 2) return cell < last ? 1 : s->ring[d] ? -last : 0;
-  return cell > 0 ? -1 : s->ring[d] ? last : 0;
+  const int d = face / 2, last = pick(s->cells, d) - 1, cell = pick(at, d), ring = s->rings >> d & 1;
+  if (face % 2) return cell < last ? 1 : ring ? -last : 0;
+  return cell > 0 ? -1 : ring ? last : 0;
 }
 
 /* x of the cell behind a face, of the line along its normal with modes a, b across; far: from one mode to the next. */
@@ -62,15 +70,12 @@ TESK_DEVICE void take_traces(const TeskFlowPatch *s, const real *x, const int at
                              const unsigned char *enters, real *trace) {
   EACH(id, FACES * ACROSS) {
     const int face = id / ACROSS, number = id - face * ACROSS, d = face / 2, step = behind(s, at, face),
-              own = d == 0   ? at[0]
-                    : d == 1 ? at[1]
-                             : at[2];
+              own = pick(at, d);
     real sum = 0;
     if (step && enters[face]) {
       long long far;
-      const real *const line = line_behind(s, x, at, face, number % N, number / N, &far), *const root =
-                                                                                              (const real *)
-                                                                                                  s->root[d];
+      const real *const root = pick_table(s->root, d);
+      const real *const line = line_behind(s, x, at, face, number % N, number / N, &far);
       TESK_UNROLL
       for (int j = 0; j < N; j++) sum += end_value(j, face % 2 ? -1 : 1) * line[j * far];
       sum *= TESK_READ(root + own) * TESK_READ(root + own + step);
@@ -98,18 +103,11 @@ TESK_DEVICE void multiply_inflow(const TeskFlowPatch *s, long long cell, const u
 /* What the neighbour behind a face gives to mode m: A_KN x. */
 TESK_DEVICE real from_neighbour(const TeskFlowPatch *s, const real *x, const int at[3], int face,
                                 const int m[3], const real *flux) {
-  const int d = face / 2, side = face % 2,
-            own = d == 0   ? at[0]
-                  : d == 1 ? at[1]
-                           : at[2],
-            i = d == 0   ? m[0]
-                : d == 1 ? m[1]
-                         : m[2],
-            a = d == 0 ? m[1] : m[0], b = DIM == 3 ? (d == 2 ? m[1] : m[2]) : 0;
+  const int d = face / 2, side = face % 2, own = pick(at, d), i = pick(m, d), a = d == 0 ? m[1] : m[0],
+            b = DIM == 3 ? (d == 2 ? m[1] : m[2]) : 0;
   long long far;
-  const real *const C = (const real *)s->jump[d] + ((own * 2 + side) * N + i) * N, *const line = line_behind(
-                                                                                       s, x, at, face, a, b,
-                                                                                       &far);
+  const real *const C = pick_table(s->jump, d) + ((own * 2 + side) * N + i) * N;
+  const real *const line = line_behind(s, x, at, face, a, b, &far);
   real sum = end_value(i, side ? 1 : -1) * flux[face * ACROSS + b * N + a];
   TESK_UNROLL
   for (int j = 0; j < N; j++) sum += TESK_READ(C + j) * line[j * far];

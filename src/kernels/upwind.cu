@@ -79,6 +79,16 @@ typedef struct Cell {
   int number, at[3];
 } Cell;
 
+/* Number d of three, where d is not known to the compiler: arguments that are indexed would go to local memory. */
+TESK_DEVICE int pick(const int v[3], int d) {
+  return d == 0 ? v[0] : d == 1 ? v[1] : v[2];
+}
+
+/* What holds at the end of the box behind a face. */
+TESK_DEVICE int end_of(const TeskUpwind *s, int face) {
+  return s->ends >> (2 * face) & 3;
+}
+
 /* Cells after the last are the last one again, which nobody writes. */
 TESK_DEVICE Cell cell_of(const TeskUpwind *s, int of) {
   Cell c;
@@ -117,7 +127,7 @@ TESK_DEVICE int near_of(int d) {
 
 /* Whether there is a cell beyond face (d, end). */
 TESK_DEVICE int is_inner(const TeskUpwind *s, int d, int end, const int at[3]) {
-  return s->ring[d] || (end ? at[d] < s->cells[d] - 1 : at[d] > 0);
+  return (s->rings >> d & 1) || (end ? pick(at, d) < pick(s->cells, d) - 1 : pick(at, d) > 0);
 }
 
 /* A mode of the block: its cell, its place there and in vectors; consecutive threads take what stands side by side. */
@@ -149,7 +159,7 @@ TESK_DEVICE Mode mode_of(const TeskUpwind *s, int id) {
 TESK_DEVICE real beyond(const TeskUpwind *s, const Cell *c, const real *TESK_RESTRICT x, int d, int end,
                         const int m[3], real upper) {
   int at[3] = {c->at[0], c->at[1], c->at[2]};
-  const int last = s->cells[d] - 1;
+  const int last = pick(s->cells, d) - 1;
   TESK_UNROLL
   for (int e = 0; e < DIM; e++)
     if (e == d) at[e] = end ? (at[e] == last ? 0 : at[e] + 1) : (at[e] == 0 ? last : at[e] - 1);
@@ -177,8 +187,8 @@ TESK_DEVICE void take_traces(const TeskUpwind *s, const real *TESK_RESTRICT x, r
     for (int i = 0; i < N; i++) own += end_value(i, upper) * line[i * near_of(d)];
     if (is_inner(s, d, end, c.at))
       jump = beyond(s, &c, x, d, end, m, upper) - own;
-    else if (s->end[face] != TESK_UPWIND_OPEN)
-      jump = s->end[face] == TESK_UPWIND_GIVEN ? -own : own;
+    else if (end_of(s, face) != TESK_UPWIND_OPEN)
+      jump = end_of(s, face) == TESK_UPWIND_GIVEN ? -own : own;
     real *const to = (DIM == 3 ? OF_A(of) : OF_B(of)) + face * SLOTS * FACE + number;
     to[(SLOTS - 1) * FACE] = jump;
     if (CONSERVATIVE) to[0] = own;
@@ -211,7 +221,7 @@ TESK_DEVICE void upwind(const TeskUpwind *s, real *memory) {
     const int each = FACES * (FACE / Q), of = id / each, rest = id - of * each, face = rest / (FACE / Q),
               line = rest - face * (FACE / Q), d = face / 2;
     const Cell c = cell_of(s, of);
-    const int closed = !is_inner(s, d, face - 2 * d, c.at) && s->end[face] == TESK_UPWIND_CLOSED;
+    const int closed = !is_inner(s, d, face - 2 * d, c.at) && end_of(s, face) == TESK_UPWIND_CLOSED;
     const real *const speed = (const real *)s->speed + c.number * s->speed_step + face * FACE + line * Q,
                       *const own = OF_A(of) + face * SLOTS * FACE + line * Q,
                       *const jump = own + (SLOTS - 1) * FACE;

@@ -21,7 +21,7 @@ TesStatus tesi_broken_complete(TesProblem *problem);
 /* Whether the multigrid is of the whole operator; else of its symmetric part. */
 struct TesiTransport;
 bool tesi_transport_dg_levels(const TesProblem *problem, const struct TesiTransport *transport);
-/* The bytes that it takes for itself, 0: there is none, or it is of the symmetric part. */
+/* The bytes of its matrices, where it is of the whole operator, and of a velocity's numbers. */
 double tesi_transport_dg_bytes(const TesProblem *problem);
 /* y <- what an amount through a boundary of transport is made of (transport_dg.c): what u lets in, entry by entry of
  * u, and what is given lets in, whose sum with v = 1 it is. op: with the transport term. */

@@ -67,7 +67,9 @@ TesStatus tesi_in_time_evolve_on_device(TesProblem *p, TesiEvolution *evolution)
   const bool weak = p->equation->flow, loads = !it->timed || it->data.loads,
              gives = weak || !p->some_given || it->data.gives;
   bool can;
-  if (it->data.clock[0] && !it->moves && !it->changes && !it->carrier && loads && gives) {
+  const bool carried =
+      weak || !it->carrier; /* what is carried through boundaries of element q is the host's */
+  if (it->data.clock[0] && !it->moves && !it->changes && carried && loads && gives) {
     evolution->at = at, evolution->begin = begin, evolution->start = start;
     TES_TRY(tesi_solver_can_queue(p->solver, &can)); /* asks for its kernels */
   }

@@ -1,6 +1,7 @@
 /* u_t - div(a grad u) + b . grad u + c u = f with discontinuous Q_k: interior penalties for diffusion and upwind traces
  * for the velocity (operator/transport/upwind.h). Values on boundaries are given weakly: in the diffusion as in
  * poisson_dg.c, in the transport where the velocity enters. */
+#include <math.h>
 #include <string.h>
 #include "device/kernel.h"
 #include "operator/dg/dg.h"
@@ -100,8 +101,13 @@ TesStatus tesi_broken_project(const TesSpace *space, const TesFunction *f, TesVe
   return tesi_flow_load(space, of, 0, none, u);
 }
 
+/* All levels, in units of the finest. */
+static double levels_of(const TesProblem *p) {
+  return p->mesh->dim == 3 ? 8 / 7. : 4 / 3.;
+}
+
 static double all_levels(const TesProblem *p) {
-  return (p->mesh->dim == 3 ? 8 / 7. : 4 / 3.) * tesi_smoother_flow_bytes(p->space);
+  return levels_of(p) * tesi_smoother_flow_bytes(p->space);
 }
 
 /* In half of the memory. */
@@ -122,8 +128,25 @@ bool tesi_transport_dg_levels(const TesProblem *p, const TesiTransport *t) {
   return t->broken && !(p->in_time && p->in_time->moves) && by_flow(p);
 }
 
+/* Numbers of a velocity that varies, at the points of cells and twice at those of faces; in time two operators have
+ * them. */
+static double velocity_bytes(const TesProblem *p) {
+  const int dim = p->mesh->dim;
+  const double q = p->space->degree + TESI_TRANSPORT_MORE, points = pow(q, dim),
+               numbers = (1 + dim) * points + 4 * dim * points / q,
+               operators = p->in_time   ? 2
+                           : by_flow(p) ? levels_of(p)
+                                        : 1;
+  double value;
+  bool varies = false;
+  for (int d = 0; d < dim; d++)
+    varies = varies || (p->numbered.data.b[d] && !tes_function_constant(p->numbered.data.b[d], &value));
+  return varies ? 8 * operators * numbers * (double)tes_mesh_info(p->mesh).cells : 0;
+}
+
 double tesi_transport_dg_bytes(const TesProblem *p) {
-  return p->equation == &tesi_transport_dg && tesi_problem_transports(p) && by_flow(p) ? all_levels(p) : 0;
+  if (p->equation != &tesi_transport_dg || !tesi_problem_transports(p)) return 0;
+  return velocity_bytes(p) + (by_flow(p) ? all_levels(p) : 0);
 }
 
 /* ---- the equation -------------------------------------------------------------------------------------- */

@@ -272,17 +272,27 @@ done:
   return status;
 }
 
-/* Contractions with B and D and their transposes, and a few operations a point. */
+/* Contractions with B and D and their transposes, and a few operations a point; of faces between cells as many a
+ * point, and their speeds. */
 static TesCost cost(const TesOperator *op) {
   const TesiTransport *t = op->plan;
   const TesiBatches *b = t->batches;
   if (t->lines) return tesi_lines_cost(t->lines);
   TesCost c = t->symmetric->table->cost(t->symmetric);
+  if (t->constant) {
+    c.flops += 4. * b->dim * (double)op->length;
+    return c;
+  }
   const double cells = (double)b->cells, numbers = t->uniform ? 0 : t->arrays * 8.,
                points = (double)b->points, line = 2. * b->q;
   const int contractions = 3 * b->dim + (t->streamline ? b->dim * (b->dim + 3) / 2 : 0);
   c.flops += cells * points * (contractions * line + 2 * t->arrays);
   c.bytes += cells * points * numbers + 3. * (double)op->length * 8;
+  if (t->broken) {
+    const double faces = cells * 2 * b->dim * t->upwind.points;
+    c.flops += faces * (4 * (b->dim - 1) * line + 6);
+    c.bytes += faces * (t->uniform ? 0 : 8);
+  }
   return c;
 }
 

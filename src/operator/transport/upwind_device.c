@@ -85,7 +85,7 @@ static TesStatus fill_arguments(TesContext *ctx, const TesiTransport *t, const T
   to->all = (int)t->batches->cells;
   for (int i = 0; i < 3; i++) {
     const TesiRtAxis *a = &rt->axis[i];
-    to->cells[i] = a->cells, to->ring[i] = a->periodic;
+    to->cells[i] = a->cells, to->rings |= a->periodic << i;
     if (i >= rt->dim) continue;
     tesi_free(ctx, &root);
     TES_ALLOC(&root, a->cells);
@@ -94,9 +94,10 @@ static TesStatus fill_arguments(TesContext *ctx, const TesiTransport *t, const T
     to->root[i] = d->root[i];
   }
   for (int i = 0; i < 2 * rt->dim; i++)
-    to->end[i] = t->upwind.end[i] == TESI_UPWIND_GIVEN  ? TESK_UPWIND_GIVEN
+    to->ends |= (t->upwind.end[i] == TESI_UPWIND_GIVEN  ? TESK_UPWIND_GIVEN
                  : t->upwind.end[i] == TESI_UPWIND_OPEN ? TESK_UPWIND_OPEN
-                                                        : TESK_UPWIND_CLOSED;
+                                                        : TESK_UPWIND_CLOSED)
+                << (2 * i);
 done:
   tesi_free(ctx, &root);
   return status;
