@@ -34,7 +34,8 @@ typedef struct TesMesh TesMesh;
 typedef enum TesFace { TES_LEFT, TES_RIGHT, TES_BOTTOM, TES_TOP, TES_BACK, TES_FRONT } TesFace;
 
 /** auto: box for a box that is neither periodic nor deformed nor refined in places; cells for a deformed one, and
- *  where the build has no p4est and nothing is refined; else forest. */
+ *  where the build has no p4est and nothing is refined; else forest. A periodic box of kind box serves all elements,
+ *  continuous ones to degree 8. */
 typedef enum TesMeshKind { TES_MESH_AUTO, TES_MESH_BOX, TES_MESH_FOREST, TES_MESH_CELLS } TesMeshKind;
 
 /** Where the coarse mesh comes from. Names of boundaries in brackets, in the order of their numbers. */

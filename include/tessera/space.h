@@ -7,8 +7,9 @@
  *  (functional.h). Keeping them makes every cell alike, which is worth more than the memory. dofs() counts unknowns
  *  only.
  *
- *  Numbers of nodes: over a box lexicographic, x fastest, nodes(d) = cells(d) * degree + 1 a direction; over other
- *  meshes as cells meet them.
+ *  Numbers of nodes: over a box lexicographic, x fastest, nodes(d) = cells(d) * degree + 1 a direction, or one less
+ *  where it is periodic, as the last node is the first one; over other meshes as cells meet them. Nothing is given on
+ *  faces of a box that are one with those opposite.
  *  Hanging values are no unknowns: a node is a node of all cells it touches, and a cell on a hanging face or edge
  *  reads the nodes of the coarse side and interpolates (adaptive-matrix-free-ljungkvist-2017, section 3). Reading
  *  cell K, n = k + 1:

@@ -43,13 +43,22 @@ static double cell_levels(const TesProblem *p) {
   return p->mesh->dim == 3 ? 8 / 7. : 4 / 3.;
 }
 
+/* Of boxes with periodic directions: vectors on open boxes, of operators and transfers on all levels, of sweeps that
+ * reach round a ring; numbers of nodes and sums of cells, and where these are. */
+static double rings_bytes(const TesProblem *p) {
+  const double points = pow((p->space->degree + 1.) / p->space->degree, p->mesh->dim);
+  if (!tesi_space_has_rings(p->space->scalar[0])) return 0;
+  return (double)p->space->length * (72 + 13 * points) +
+         (double)tes_mesh_info(p->mesh).cells * (p->mesh->dim == 3 ? 24 : 8) * 8;
+}
+
 /* Float64 vectors of the outer iteration, and the multigrid. */
 static double box_bytes(const TesProblem *p) {
   const bool matrices = tesi_form_has_matrix(&p->form, tes_mesh_materials(p->mesh));
   const double factors = p->mesh->dim == 3 ? 6 : 3,
                points = pow((p->space->degree + 1.) / p->space->degree, p->mesh->dim);
   return (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother) +
-         48 * (double)p->space->length + tesi_transport_dg_bytes(p) +
+         48 * (double)p->space->length + tesi_transport_dg_bytes(p) + rings_bytes(p) +
          (matrices
               ? (double)p->space->length * points * (8 + factors * 8 + cell_levels(p) * (8 + factors * 4))
               : 0);
