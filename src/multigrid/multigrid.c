@@ -77,7 +77,7 @@ static TesStatus complete_level(TesMultigrid *mg, const TesSmootherDesc *desc, i
   if (l > 0) {
     TesSmootherDesc smoother = *desc;
     smoother.op = level->op;
-    TES_TRY(tes_smoother_create(ctx, &smoother, &level->smoother));
+    TES_TRY(tesi_smoother_create_above(ctx, &smoother, level[-1].smoother, &level->smoother));
     TES_TRY(tesi_operator_new_vector(level->op, precision, &level->r));
   }
   if (l + 1 < mg->levels) {
