@@ -211,6 +211,50 @@ static void numbers_of_entities(void **state) {
   assert_true((double)cube_numbers < 1.1 * (double)cube_cells);
 }
 
+/* Of a large level the largest eigenvalue is continued from two below where cells are halved and nothing varies; it
+ * is what the level itself would tell. */
+static void estimates_are_continued(void **state) {
+  (void)state;
+  for (int varies = 0; varies < 2; varies++) {
+    Mesh m[3];
+    TesSpace *space[3];
+    TesOperator *op[3];
+    TesSmoother *smoother[3] = {NULL}, *alone;
+    TesFunction *a = NULL;
+    for (int l = 0; l < 3; l++) {
+      m[l] = make_mesh(&(TesMeshDesc){.kind = TES_MESH_FOREST,
+                                      .domain = TES_DOMAIN_BOX,
+                                      .dim = 3,
+                                      .cells = {1, 1, 1},
+                                      .refine = l + 2},
+                       0, 1);
+      space[l] = make_space(&m[l], 4, true);
+      assert_ok(m[l].ctx, tes_function_create_expression(m[l].ctx, varies ? "1 + x" : "2", &a));
+      const TestDiffusion desc = {.space = space[l], .a = a, .precision = TES_SINGLE};
+      assert_ok(m[l].ctx, test_operator_create(m[l].ctx, &desc, &op[l]));
+      tes_function_destroy(&a);
+      const TesSmootherDesc chebyshev = {.op = op[l], .kind = TES_SMOOTHER_CHEBYSHEV};
+      const TesSmoother *below = l ? smoother[l - 1] : NULL;
+      assert_ok(m[l].ctx, tesi_smoother_create_above(m[l].ctx, &chebyshev, below, &smoother[l]));
+      assert_ok(m[l].ctx, tes_smoother_create(m[l].ctx, &chebyshev, &alone));
+      const double ratio = smoother[l]->lambda[0] / alone->lambda[0];
+      print_message("%s, %lld unknowns: %.4f, alone %.4f\n", varies ? "varying" : "constant",
+                    (long long)tes_space_dofs(space[l]), smoother[l]->lambda[0], alone->lambda[0]);
+      if (l < 2 || varies)
+        assert_true(ratio == 1);
+      else
+        assert_true(ratio != 1 && ratio > 0.99 && ratio < 1.02);
+      tes_smoother_destroy(&alone);
+    }
+    for (int l = 0; l < 3; l++) {
+      tes_smoother_destroy(&smoother[l]);
+      tes_operator_destroy(&op[l]);
+      tes_space_destroy(&space[l]);
+      free_mesh(&m[l]);
+    }
+  }
+}
+
 static void check_transfer(const Mesh *m, const TesSpace *coarse, const TesSpace *fine,
                            TesPrecision precision) {
   TesContext *ctx = m->ctx;
@@ -372,8 +416,11 @@ static void iterations(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operators), cmocka_unit_test(numbers_of_entities),
-                                     cmocka_unit_test(transfers), cmocka_unit_test(polynomials),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operators),
+                                     cmocka_unit_test(numbers_of_entities),
+                                     cmocka_unit_test(estimates_are_continued),
+                                     cmocka_unit_test(transfers),
+                                     cmocka_unit_test(polynomials),
                                      cmocka_unit_test(iterations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

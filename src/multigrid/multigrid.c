@@ -70,10 +70,11 @@ static TesStatus create_spaces(TesMultigrid *mg, const TesMultigridDesc *desc) {
   return status;
 }
 
+/* Of a level above the coarsest. */
 static TesStatus create_smoother(const TesMultigrid *mg, Level *level) {
   TesSmootherDesc desc = mg->smoother;
   desc.op = level->op;
-  return tes_smoother_create(mg->context, &desc, &level->smoother);
+  return tesi_smoother_create_above(mg->context, &desc, level[-1].smoother, &level->smoother);
 }
 
 /* What a level needs besides its operator and transfer. */

@@ -29,9 +29,15 @@ struct TesSmoother {
   bool red_black,
       unfused; /* patches of saddle operators: more colours; residuals of all the mesh, for tests */
   bool symmetric;
+  const TesSmoother *below; /* while it is made: that of the next coarser level, or NULL */
+  double lambda[2];         /* chebyshev with D^-1: its estimate, and that of the level below; 0: none */
   void *plan;
   char description[160];
 };
+
+/* tes_smoother_create() for a level of a hierarchy; below: the smoother of the next coarser one, or NULL. */
+TesStatus tesi_smoother_create_above(TesContext *ctx, const TesSmootherDesc *desc, const TesSmoother *below,
+                                     TesSmoother **smoother);
 
 /* The implementations. Each sets table, plan, omega (given: 0 for the default), symmetric and description of a
  * smoother whose other fields are complete; on failure what it leaves in plan is released by table->destroy if it
