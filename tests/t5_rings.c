@@ -143,6 +143,7 @@ static void operators_equal_their_plain_versions(void **state) {
 static void axis_matrices_are_of_the_ring(void **state) {
   (void)state;
   TesContext *ctx = test_device("cpu");
+  if (!ctx) skip();
   const Case c = {.dim = 2, .degree = 3, .cells = {4, 3}, .periodic = 3, .graded = true};
   enum { NODES = 12 };
   Setup s;
@@ -291,6 +292,7 @@ static void sweeps_equal_the_plain_sweep(void **state) {
 static void sweeps_go_round_rings_of_all_sizes(void **state) {
   (void)state;
   TesContext *ctx = test_device("cpu");
+  if (!ctx) skip();
   for (int cells = 2; cells <= 13; cells++) {
     const Case plane = {.dim = 2, .degree = 2, .cells = {cells, 15 - cells}, .periodic = 3},
                space = {.dim = 3, .degree = 1, .cells = {cells, 3 + cells % 4, 2 + cells % 3}, .periodic = 7};
@@ -304,6 +306,7 @@ static void sweeps_go_round_rings_of_all_sizes(void **state) {
 static void what_rings_do_not_have_is_told(void **state) {
   (void)state;
   TesContext *ctx = test_device("cpu");
+  if (!ctx) skip();
   static const TesSmootherDesc no[] = {{.kind = TES_SMOOTHER_PATCH_ADDITIVE},
                                        {.kind = TES_SMOOTHER_GAUSS_SEIDEL},
                                        {.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_NODAL},
