@@ -10,8 +10,8 @@
 
 typedef struct Outcome {
   int iterations;
-  double fractional, residual[40], last,
-      square; /* last: |b - K u| / |b| of walls at rest; square: int |u|^2 */
+  double fractional, residual[40], last, square,
+      load; /* last: |b - K u| / |b| of walls at rest; square: int |u|^2; load: |b| */
   TesFlowResult flow;
 } Outcome;
 
@@ -42,6 +42,7 @@ static void solve(const Flow *f, TesProblemDesc desc, Outcome *out, int points, 
   memcpy(out->residual, result.residuals, ((size_t)result.iterations + 1) * sizeof *result.residuals);
   assert_ok(ctx, tes_problem_flow(problem, &out->flow));
   out->last = problem->lifted ? NAN : last_residual(problem);
+  assert_ok(ctx, tes_vector_norm(problem->b, &out->load));
   if (points) {
     const TesValue square = {.kind = TES_VALUE_INTEGRAL, .of = f->dim == 2 ? "u*u + v*v" : "u*u + v*v + w*w"};
     flow_at(ctx, problem, points, x, u, p);
@@ -69,19 +70,25 @@ static void histories_are_those_of_the_prototypes(void **state) {
   static const struct {
     Flow f;
     int count;
-    double residual[7];
+    double residual[7], load;
   } known[] = {
       {{.dim = 2, .degree = 2, .cells = {16, 16}},
        6,
-       {1, 1.3126e-2, 9.4351e-4, 3.8192e-5, 1.1414e-6, 3.1439e-8, 6.8764e-10}},
-      {{.dim = 2, .degree = 4, .cells = {16, 16}}, 3, {1, 6.4075e-4, 2.3959e-6, 6.4748e-9}},
+       {1, 1.3126e-2, 9.4351e-4, 3.8192e-5, 1.1414e-6, 3.1439e-8, 6.8764e-10},
+       0.68160469889},
+      {{.dim = 2, .degree = 4, .cells = {16, 16}}, 3, {1, 6.4075e-4, 2.3959e-6, 6.4748e-9}, 0.53380574490},
       {{.dim = 3, .degree = 1, .cells = {8, 8, 8}},
        6,
-       {1, 1.6311e-3, 1.8857e-4, 1.3936e-5, 1.3097e-6, 1.1555e-7, 8.2626e-9}},
-      {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, 4, {1, 4.2996e-4, 1.0974e-5, 3.4652e-7, 5.6521e-9}}};
+       {1, 1.6311e-3, 1.8857e-4, 1.3936e-5, 1.3097e-6, 1.1555e-7, 8.2626e-9},
+       1.0071397298},
+      {{.dim = 3, .degree = 2, .cells = {8, 8, 8}},
+       4,
+       {1, 4.2996e-4, 1.0974e-5, 3.4652e-7, 5.6521e-9},
+       0.83298578358}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     const Outcome out = manufactured(&known[i].f, 1e-8, 1, TES_SOLVE_DOUBLE);
     assert_int_equal(out.iterations, known[i].count);
+    assert_near(out.load, known[i].load, 1e-10);
     for (int n = 0; n <= known[i].count; n++)
       assert_near(out.residual[n], known[i].residual[n], 1e-3 * known[i].residual[n]);
     assert_true(out.flow.divergence_relative < 1e-12);
