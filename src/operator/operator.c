@@ -226,3 +226,15 @@ TesOperatorInfo tes_operator_info(const TesOperator *op) {
                            .cost = op->table->cost(op),
                            .singular = op->singular != 0};
 }
+
+TesStatus tesi_operator_remove_null(const TesOperator *op, TesVector *v) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double sum;
+  if (!op->null) return TES_OK;
+  TesVector part = tesi_operator_null_range(op, v);
+  TES_TRY(tes_vector_dot(&part, op->null, &sum));
+  TES_TRY(tes_vector_axpy(-sum / op->null_square, op->null, &part));
+done:
+  return status;
+}

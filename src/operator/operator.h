@@ -64,12 +64,21 @@ struct TesOperator {
   TesPrecision precision;
   unsigned singular;  /* bit s: constants of scalar s of the space are in the null space */
   TesVector *null;    /* float64; what spans the null space where it is singular, NULL: these constants */
+  int64_t null_first; /* from which entry on: it is zero before, and null->length entries long */
   double null_square; /* its square */
   void *data;         /* of the kind: TesiDiffusion, TesiMapped */
   void *plan;         /* of the table's implementation */
   void *work;         /* device, float64, of correct_residual there; NULL before it was needed */
   char description[160];
 };
+
+/* The entries of a vector that op->null is over. */
+static inline TesVector tesi_operator_null_range(const TesOperator *op, const TesVector *v) {
+  return tesi_vector_range(v, op->null_first, op->null->length);
+}
+
+/* v <- v without its part along op->null; nothing where there is none. */
+TesStatus tesi_operator_remove_null(const TesOperator *op, TesVector *v);
 
 /* Diffusion and reaction over a box, as the kinds separable and quadrature and their smoothers want them: of these
  * kinds alone. */

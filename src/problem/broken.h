@@ -5,8 +5,8 @@
 #include "functional/flow.h"
 #include "problem/problem.h"
 
-/* Conditions as loads know them; without an entry the value is 0. */
-void tesi_broken_faces(const TesProblem *problem, TesiFlowFace face[6]);
+/* Conditions as loads know them, on the problem's space or that of a level; without an entry the value is 0. */
+void tesi_broken_faces(const TesProblem *problem, const TesSpace *space, TesiFlowFace face[6]);
 /* As TesiFlowEquation. */
 void tesi_broken_given(const TesProblem *problem, uint8_t *given);
 /* Refuses meshes, coefficients and choices of the solver. */

@@ -62,6 +62,12 @@ typedef struct TesiFlowEquation {
   void (*given)(const TesProblem *problem, uint8_t *given);
   /* The load is there: liftings, and the balance of fluxes. */
   TesStatus (*lift)(TesProblem *problem);
+  /* For the levels of full multigrid: u <- u_D on a level's space, NULL: it is 0; b <- what the load has of boundary
+   * data, for a level's operator. */
+  TesStatus (*values)(const TesProblem *problem, const TesSpace *space, TesVector *u);
+  TesStatus (*load_faces)(const TesProblem *problem, const TesOperator *op, TesVector *b);
+  /* Cycles of full multigrid on the finest level; NULL: 1. */
+  int (*start_cycles)(const TesProblem *problem);
   /* After the iteration. */
   TesStatus (*complete)(TesProblem *problem);
 } TesiFlowEquation;
@@ -122,6 +128,7 @@ struct TesProblem {
   TesVector *free;                           /* 0 at given nodes, else 1; NULL: on the host, and of boxes */
   TesVector *weights;                        /* of integrals, of components whose constant is free */
   TesVector *start;                          /* of the iteration; NULL: zero */
+  struct TesiBelow *below;                   /* of full multigrid; NULL: it restricts b */
   bool some_given;                           /* some boundary has values */
   bool lifted;                               /* u_D is not zero */
   double mean[TESI_AXES], volume[TESI_AXES]; /* int u and int 1, of components whose constant is free */
@@ -148,6 +155,8 @@ TesStatus tesi_problem_create_next(const TesProblem *problem, const TesMesh *mes
  * [materials], NULL inside: f. all: in rows of given values too, else they are zero. */
 TesStatus tesi_problem_load(const TesProblem *problem, const TesFunction *const *f,
                             const TesFunction **const *material_f, bool all, TesVector *b);
+/* A space of a problem or a level without given values. */
+TesStatus tesi_problem_create_whole(const TesSpace *space, TesSpace **whole);
 /* The problem's space without given values. */
 TesStatus tesi_problem_create_full(const TesProblem *problem, TesSpace **full);
 /* The names that expressions over the solution know. */
@@ -186,6 +195,10 @@ void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered);
  * mesh of one part is always accepted: its constant is fixed by the mean. */
 TesStatus tesi_problem_check_parts(const TesProblem *problem);
 TesStatus tesi_problem_create_right_hand_side(TesProblem *problem, const TesProblemDesc *desc);
+/* v <- v with zeros where a space of the problem's conditions, as of a level, has given values. */
+TesStatus tesi_problem_clear_on(const TesProblem *problem, const TesSpace *space, TesVector *v);
+/* u <- the boundary values of element q on such a space, interpolated; zeros inside. */
+TesStatus tesi_problem_values(const TesProblem *problem, const TesSpace *space, TesVector *u);
 /* lifted and shift <- the boundary values, whose interpolation u_D is. */
 TesStatus tesi_problem_lift(TesProblem *problem);
 /* g on boundaries with fluxes, NULL where it is 0; [boundaries + 1], the caller's to free. */

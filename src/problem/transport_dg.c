@@ -45,7 +45,7 @@ static TesStatus load_rows(const TesProblem *p, const TesOperator *whole, TesVec
   const TesiTransport *t = transport_of(p, op);
   const TesBoundary *boundary = p->numbered.boundary;
   TesiFlowFace face[6];
-  tesi_broken_faces(p, face);
+  tesi_broken_faces(p, p->space, face);
   TES_TRY(tesi_flow_load(p->space, p->numbered.data.f, diffusion_of(op), face, b));
   for (int i = 0; boundary && t && i < 2 * p->mesh->dim; i++)
     if (boundary[i].condition == TES_DIRICHLET && boundary[i].g[0] && !is_ring(p, i))
@@ -64,7 +64,7 @@ static TesStatus load(const TesProblem *p, TesVector *b) {
 static TesStatus load_face(const TesProblem *p, double nu, int boundary, const TesFunction *g, TesVector *y) {
   const TesFunction *none[3] = {NULL};
   TesiFlowFace face[6];
-  tesi_broken_faces(p, face);
+  tesi_broken_faces(p, p->space, face);
   for (int i = 0; i < 6; i++) face[i].g[p->mesh->dim] = i == boundary ? g : NULL;
   return tesi_flow_load(p->space, none, nu, face, y);
 }

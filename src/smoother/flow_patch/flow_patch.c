@@ -196,7 +196,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
 double tesi_smoother_flow_bytes(const TesSpace *space) {
   const TesiRt *rt = tesi_space_rt(space);
