@@ -517,13 +517,9 @@ void tes_problem_destroy(TesProblem **problem) {
   tes_multigrid_destroy(&p->multigrid);
   tes_operator_destroy(&p->op);
   tes_operator_destroy(&p->assembled);
-  tes_vector_destroy(&p->b);
-  for (int c = 0; c < TESI_AXES; c++) tes_vector_destroy(&p->component[c]);
-  tes_vector_destroy(&p->u);
-  tes_vector_destroy(&p->shift);
-  tes_vector_destroy(&p->weights);
-  tes_vector_destroy(&p->free);
-  tes_vector_destroy(&p->start);
+  TesVector **const vectors[] = {&p->b, &p->u, &p->shift, &p->weights, &p->free, &p->start};
+  for (int c = 0; c < TESI_AXES; c++) tes_vector_destroy(&p->component[c]); /* views of u */
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
   tesi_below_destroy(p);
   for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy(&p->exact[c]);
   tes_space_destroy(&p->space);
