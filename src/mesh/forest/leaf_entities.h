@@ -1,9 +1,9 @@
 /* Corners, edges and faces of the leaves of a forest, by names that all cells agree on: what is one node in two cells,
  * and what hangs on what.
  *
- * An entity of a cell is a pattern (basis/entity_nodes.h). Its name is its centre, in units of half the finest cell, in the smallest entity
- * of the coarse mesh that it lies in: a tree, or a face, edge or vertex that trees share, seen from its least
- * vertex. */
+ * An entity of a cell is a pattern (basis/entity_nodes.h). Its name is its centre, in units of half the finest cell, in
+ * the smallest entity of the coarse mesh that it lies in: a tree, or a face, edge or vertex that trees share, seen from
+ * its least vertex. */
 #ifndef TESI_LEAF_ENTITIES_H
 #define TESI_LEAF_ENTITIES_H
 
