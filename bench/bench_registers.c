@@ -1,9 +1,9 @@
 /* Compiles kernels by NVRTC, with no GPU needed, and tabulates what the assembler says of them.
  * bench_registers [--targets sm_80,sm_90,sm_100] [--degrees 2,4,7] [--all] [--csv FILE]
- * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes, dg, transport over it,
- * elasticity, flows), patch smoothers, cell patches and transfers, in 2D and 3D, float64 and float32; --all: every specialised
- * degree and one beyond. One line a kernel: target, kernel, options, registers, stack, spill stores and loads in
- * bytes. The exit status is 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
+ * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes, dg, transport over
+ * it, elasticity, flows), patch smoothers, cell patches and transfers, in 2D and 3D, float64 and float32; --all: every
+ * specialised degree and one beyond. One line a kernel: target, kernel, options, registers, stack, spill stores and
+ * loads in bytes. The exit status is 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -183,8 +183,8 @@ done:
   return status;
 }
 
-/* Transport over discontinuous Q_k: velocities that vary and that do not, in both forms, cells in the order of the first;
- * loads. */
+/* Transport over discontinuous Q_k: velocities that vary and that do not, in both forms, cells in the order of the
+ * first; loads. */
 static TesStatus compile_upwind(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
   TesMesh *mesh = NULL;
