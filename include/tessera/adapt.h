@@ -52,7 +52,9 @@ typedef struct TesGoal {
   double point[3];
   const char
       *where; /**< a boundary, else a material; NULL or "domain": the domain. Force: a boundary with values */
-  const char *of; /**< elasticity: the component u (NULL), v or w; of a force x (NULL), y or z */
+  /** Elasticity: the component u (NULL), v or w; of a force x (NULL), y or z. Of a point also an expression that is
+   *  linear in the solution and its derivatives, as ux or sxx: then the mean over the cells that have the point. */
+  const char *of;
 } TesGoal;
 
 /** Bulk: the fewest cells whose squared indicators (residual) or absolute ones (DWR) make up `fraction` of all

@@ -130,8 +130,9 @@ static TesStatus check_adapt(TesiCaseReader *r) {
   if (goals && c->problem.equation != TES_ELASTICITY)
     for (int i = 0; i < 2; i++) {
       const char *const path = i ? "adapt.goal.of" : kinds[TES_GOAL_FORCE];
-      if (given(r, path))
-        return tesi_case_error(r, tesi_case_row(path), given(r, path), "belongs to elasticity");
+      if (given(r, path) && !(i && c->adapt.goal.kind == TES_GOAL_POINT))
+        return tesi_case_error(r, tesi_case_row(path), given(r, path),
+                               i ? "belongs to points, and to elasticity" : "belongs to elasticity");
     }
   if (c->adaptive && c->adapt.estimator == TES_ESTIMATE_RESIDUAL && goal)
     return tesi_case_error(r, tesi_case_row("adapt.goal"), goal,

@@ -385,7 +385,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "adapt.goal", .type = TESI_KEY_MAP, .fallback_note = "none",
    .help = "what dwr is to find, exactly one: `point`, `mean`, `integral` or `force`"},
   {.path = "adapt.goal.point", .type = TESI_KEY_NUMBERS, .target = AT(c.adapt.goal.point), ANY, .fallback_note = "none",
-   .help = "the value of u at this point"},
+   .help = "the value of u, or of what `of` says, at this point"},
   {.path = "adapt.goal.mean", .type = TESI_KEY_NAME, .target = AT(goal[0]), .fallback_note = "none",
    .help = "the mean of u over domain, or the boundary, which is not Dirichlet, or material of this name"},
   {.path = "adapt.goal.integral", .type = TESI_KEY_NAME, .target = AT(goal[1]), .fallback_note = "none",
@@ -393,7 +393,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "adapt.goal.force", .type = TESI_KEY_NAME, .target = AT(goal[2]), .fallback_note = "none",
    .help = "elasticity: the force of the support of this name on the body"},
   {.path = "adapt.goal.of", .type = TESI_KEY_NAME, .target = AT(goal_of), .fallback_note = "u; force: x",
-   .help = "elasticity: the component of the displacement, u, v or w; of a force the direction, x, y or z"},
+   .help = "elasticity: the component of the displacement, u, v or w; of a force the direction, x, y or z. Of a point "
+     "also an expression that is linear in the solution and its derivatives: ux, sxx, sxx + syy"},
   {.path = "adapt.marking", .type = TESI_KEY_CHOICE, .target = AT(c.adapt.marking),
    .choices = WORDS("bulk", "fraction"),
    .fallback = "bulk",

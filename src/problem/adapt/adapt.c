@@ -134,14 +134,17 @@ static TesStatus goal_error(Loop *s) {
   TesStatus status = TES_OK;
   const TesValue *goal = &s->goal;
   const TesSpace *space = s->problem->space;
-  const TesFunction *known = s->problem->exact[tesi_goal_component(goal)];
+  const bool expression = tesi_goal_is_expression(goal);
+  const TesFunction *known = s->problem->exact[expression ? 0 : tesi_goal_component(goal)];
   TesValue plain = *goal;
   double exact = NAN;
   uint8_t *none = NULL;
   TesSpace *fine = NULL;
   TesVector *v = NULL;
   plain.of = "u"; /* of the space of one component */
-  if (goal->kind == TES_VALUE_POINT) {
+  if (expression) {
+    TES_TRY(tesi_goal_exact_expression(s->problem, goal, &exact));
+  } else if (goal->kind == TES_VALUE_POINT) {
     TES_TRY(tes_function_evaluate(known, 1, &goal->point[0], &goal->point[1], &goal->point[2], 0, &exact));
   } else if (goal->kind != TES_VALUE_FORCE) {
     TES_ALLOC(&none, tes_mesh_boundaries(space->mesh) + 1);
@@ -170,6 +173,7 @@ static TesStatus estimate(Loop *s) {
   TES_ALLOC(&s->indicator, s->at.cells);
   s->at.goal = s->at.error = s->at.error_l2 = s->at.error_h1 = NAN;
   if (dual) {
+    if (tesi_goal_is_expression(&s->goal)) TES_TRY(tesi_goal_check_expression(s->problem, &s->goal));
     TES_TRY(tes_problem_value(s->problem, &s->goal, &s->at.goal));
     TES_TRY(tesi_estimate_dwr(s->problem, &s->goal, s->indicator));
   } else {

@@ -226,8 +226,17 @@ done:
   return status;
 }
 
+/* What is asked for, and the problem with whose data. */
+typedef struct Asked {
+  const TesProblem *problem;
+  const TesValue *goal;
+} Asked;
+
 static TesStatus add_goal(void *user, const TesSpace *space, TesVector *b) {
-  return tesi_goal_load(space, user, b);
+  const Asked *asked = user;
+  return tesi_goal_is_expression(asked->goal)
+             ? tesi_goal_add_expression(asked->problem, space, asked->goal, b)
+             : tesi_goal_load(space, asked->goal, b);
 }
 
 /* What the dual problem has on boundaries: no fluxes and values 0, of a force -1 (`minus`) on its own. Its transport
@@ -254,13 +263,14 @@ static TesStatus solve_dual(const TesProblem *problem, const TesValue *goal, Tes
   TesBoundary *boundary = NULL;
   const TesFunction **f = NULL;
   TesSolveResult result;
+  Asked asked = {problem, goal};
   const bool turned = tesi_problem_transports(problem) && !problem->conservative;
   TesProblemDesc desc = {.mesh = problem->mesh,
                          .degree = problem->space->degree + 1,
                          .transport_form = turned ? TES_TRANSPORT_CONSERVATIVE : TES_TRANSPORT_CONVECTIVE,
                          .stabilization = problem->stabilization,
                          .add_load = add_goal,
-                         .add_load_user = (void *)goal,
+                         .add_load_user = &asked,
                          .solver = problem->options};
   TES_TRY(tes_function_create_constant(ctx, 0, &zero));
   TES_TRY(tes_function_create_constant(ctx, -1, &minus));
@@ -303,6 +313,7 @@ static TesStatus check_goal(const TesProblem *problem, const TesValue *goal) {
                 tesi_problem_given(problem, goal->number, tesi_goal_component(goal)),
             "the goal is the force on %s in direction %s, where no displacement is given",
             tes_mesh_boundary_name(problem->mesh, goal->number), goal->of);
+  if (tesi_goal_is_expression(goal)) TES_TRY(tesi_goal_check_expression(problem, goal));
 done:
   return status;
 }

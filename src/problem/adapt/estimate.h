@@ -84,6 +84,13 @@ void tesi_residual_streamline(const TesiResidual *s, int64_t cell, const TesiCel
 /* What a goal asks for, by numbers, `of` a known name: of all meshes over the same trees. components: of the solution;
  * more than one: elasticity. */
 TesStatus tesi_goal_number(const TesMesh *mesh, int components, const TesGoal *goal, TesValue *value);
+/* A point's value that is none of a component but an expression (goal_expression.c): refuses one that is not linear in
+ * the solution; b += J(phi_i) over a space of its components; J of the exact solution. */
+bool tesi_goal_is_expression(const TesValue *goal);
+TesStatus tesi_goal_check_expression(const TesProblem *problem, const TesValue *goal);
+TesStatus tesi_goal_add_expression(const TesProblem *problem, const TesSpace *space, const TesValue *goal,
+                                   TesVector *b);
+TesStatus tesi_goal_exact_expression(const TesProblem *problem, const TesValue *goal, double *exact);
 /* The component of the solution, or the direction of a force. */
 int tesi_goal_component(const TesValue *goal);
 /* b += J(phi_i), of a force nothing; checks the goal. */

@@ -14,6 +14,8 @@ static TesStatus find_component(const TesMesh *mesh, int components, const TesGo
   *name = NULL;
   for (int i = 0; i < components; i++)
     if (goal->of ? !strcmp(goal->of, known[i]) : i == 0) *name = known[i];
+  const bool letter = goal->of && strlen(goal->of) == 1 && strchr("uvw", goal->of[0]);
+  if (!*name && goal->kind == TES_GOAL_POINT && !letter) *name = goal->of; /* an expression */
   TES_CHECK(*name, "the goal is of '%.60s', expected %s", goal->of,
             components == 1   ? "u"
             : components == 2 ? force ? "x or y" : "u or v"
