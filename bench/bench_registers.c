@@ -1,7 +1,7 @@
 /* Compiles kernels by NVRTC, with no GPU needed, and tabulates what the assembler says of them.
  * bench_registers [--targets sm_80,sm_90,sm_100] [--degrees 2,4,7] [--all] [--csv FILE]
- * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes, dg, elasticity,
- * flows), patch smoothers, cell patches and transfers, in 2D and 3D, float64 and float32; --all: every specialised
+ * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes, dg, transport over it,
+ * elasticity, flows), patch smoothers, cell patches and transfers, in 2D and 3D, float64 and float32; --all: every specialised
  * degree and one beyond. One line a kernel: target, kernel, options, registers, stack, spill stores and loads in
  * bytes. The exit status is 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
 #include <math.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "device/kernel.h"
+#include "functional/broken_load.h"
 #include "operator/mixed/mixed.h"
 #include "operator/rt_convection/rt_convection.h"
 #include "smoother/cell_patch/cell_patch.h"
@@ -182,6 +183,45 @@ done:
   return status;
 }
 
+/* Transport over discontinuous Q_k: velocities that vary and that do not, in both forms, cells in the order of the first;
+ * loads. */
+static TesStatus compile_upwind(TesContext *ctx, const Job *job) {
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesSpace *space = NULL;
+  TesFunction *b[2] = {NULL};
+  TesOperator *op = NULL;
+  TesSmoother *smoother = NULL;
+  TesiBrokenLoad *load = NULL;
+  TesiFlowFace face[6] = {{0}};
+  TES_TRY(tes_function_create_expression(ctx, "1 + x", &b[0]));
+  TES_TRY(tes_function_create_constant(ctx, 1, &b[1]));
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = job->dim, .cells = {2, 2, 2}}, &mesh));
+  TES_TRY(tes_space_create(
+      ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree, .element = TES_ELEMENT_DG}, &space));
+  for (int way = 0; way < 4; way++) {
+    const TesTermDesc term[] = {
+        {.term = TES_TERM_DIFFUSION},
+        {.term = TES_TERM_TRANSPORT, .b = {b[way / 2], b[1]}, .conservative = way % 2}};
+    const TesOperatorDesc desc = {
+        .space = space, .form = {.terms = 2, .term = term}, .precision = job->precision};
+    TES_TRY(tes_operator_create(ctx, &desc, &op));
+    if (way == 0) TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op}, &smoother));
+    tes_smoother_destroy(&smoother);
+    tes_operator_destroy(&op);
+  }
+  if (job->precision == TES_DOUBLE)
+    TES_TRY(tesi_broken_load_create(space, b[0], 1, face, job->degree + 2, &load));
+done:
+  tesi_broken_load_destroy(&load);
+  tes_smoother_destroy(&smoother);
+  tes_operator_destroy(&op);
+  for (int i = 0; i < 2; i++) tes_function_destroy(&b[i]);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
+  return status;
+}
+
 /* Elasticity: numbers at points and once a cell, with and without a mass and hanging nodes. */
 static TesStatus compile_elastic(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
@@ -274,6 +314,7 @@ static void *work(void *unused) {
     if (status == TES_OK) status = compile_mapped(ctx, job);
     if (status == TES_OK && job->degree <= (job->dim == 3 ? 4 : 8)) status = compile_stokes(ctx, job);
     if (status == TES_OK) status = compile_broken(ctx, job);
+    if (status == TES_OK && job->degree <= 8) status = compile_upwind(ctx, job);
     if (status == TES_OK && job->degree <= 8) status = compile_elastic(ctx, job);
     if (status == TES_OK && job->precision == TES_DOUBLE && job->degree >= 2 && job->degree <= 8)
       status = compile_flow(ctx, job);

@@ -35,8 +35,9 @@ typedef struct SolveInTime {
   TesReportInTime report;      /* of a problem with `time`; also of its start */
   int64_t count[SOLVE_COUNTS]; /* [its]: steps that took so many iterations, the last of so many or more */
   double first_step_seconds, output_seconds;
-  double written;          /* when the last checkpoint was */
-  TesReportRemesh *remesh; /* [remesh_room] of the report */
+  double written, told, filed, drawn; /* when the last checkpoint was, row of the series, file and picture */
+  int file_step, picture_step;        /* of the last file and picture */
+  TesReportRemesh *remesh;            /* [remesh_room] of the report */
   int64_t remesh_room;
   double adapt_seconds; /* of all changes of the mesh */
   FILE *series;
@@ -45,7 +46,8 @@ typedef struct SolveInTime {
 /* Values of steps since a time, for output.average. */
 typedef struct SolveSamples {
   size_t count, room;
-  double *row; /* [count][1 + values]: time, values */
+  double *row;  /* [count][1 + values]: time, values */
+  double *note; /* of the last checkpoint: a key of the values' names, and the rows */
   int statistics;
   TesReportStatistic *statistic; /* [statistics] */
 } SolveSamples;
@@ -140,6 +142,10 @@ void solve_print_outputs(const Solve *s);
 void solve_free_outputs(Solve *s);
 /* Of output.average (solve_statistics.c): the values after a step; what is told of all. */
 TesStatus solve_add_sample(Solve *s, const TesProblem *problem);
+/* They go into the checkpoint that is written next. */
+TesStatus solve_note_samples(Solve *s, TesProblem *problem);
+/* Those of the run that goes on at a time; where it kept none of all steps that is told. */
+TesStatus solve_take_samples(Solve *s, double time);
 TesStatus solve_find_statistics(Solve *s);
 void solve_print_statistics(const Solve *s);
 void solve_free_samples(Solve *s);

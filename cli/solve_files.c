@@ -1,4 +1,6 @@
 /* Files of a solve: the solution for ParaView, a file a step of an adaptive one, and checkpoints. */
+#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +99,8 @@ static TesStatus list_file(Solve *s, double time, const char *file) {
   }
   char *base = strdup(slash ? slash + 1 : file);
   if (!base) return TES_OUT_OF_MEMORY;
+  if (s->file_count && !strcmp(s->files[s->file_count - 1].file, base)) /* the end of a run that goes on */
+    free((char *)s->files[--s->file_count].file);
   s->files[s->file_count++] = (TesPvdEntry){time, base};
   return TES_OK;
 }
@@ -110,6 +114,31 @@ static TesStatus list_old(Solve *s, const char *path, int number, double time) {
   return status;
 }
 
+/* The number in a line of a collection that is about its file "..-NNN.vtu", and its time; -1: it is none. */
+static int entry_of(const char *line, double *time) {
+  const char *at = strstr(line, "timestep=\""), *end = strstr(line, ".vtu\"");
+  char *rest;
+  if (!at || !end) return -1;
+  *time = strtod(at + strlen("timestep=\""), &rest);
+  const char *digits = end;
+  while (digits > line && isdigit((unsigned char)digits[-1])) digits--;
+  return *rest == '"' && digits < end && digits[-1] == '-' && end - digits < 10 ? atoi(digits) : -1;
+}
+
+/* What the collection of before the restart lists up to a time. */
+static TesStatus list_as_before(Solve *s, const char *path, double last) {
+  FILE *file = fopen(s->collection, "r");
+  char line[4096];
+  TesStatus status = TES_OK;
+  while (file && status == TES_OK && fgets(line, sizeof line, file)) {
+    double time;
+    const int number = entry_of(line, &time);
+    if (number >= 0 && time <= last + 1e-12 * fabs(last)) status = list_old(s, path, number, time);
+  }
+  if (file) fclose(file);
+  return status;
+}
+
 /* The name of the collection; after a restart it begins with the files of the steps before. */
 static TesStatus begin_collection(Solve *s, const TesProblem *problem, const char *path) {
   const TesProblemInfo info = tes_problem_info(problem);
@@ -117,12 +146,15 @@ static TesStatus begin_collection(Solve *s, const TesProblem *problem, const cha
   int number;
   s->collection = solve_step_file(path, ".vtu", -1);
   if (!s->collection) return TES_OUT_OF_MEMORY;
+  const bool known = !info.steps || (!info.varies && !(s->input->vtu_every.minutes > 0));
+  if (s->options->restart && !known)
+    return list_as_before(s, path, tes_checkpoint_contents(s->checkpoint)->time);
   const int last =
       s->first_step - (info.steps ? 0 : 1); /* in time the checkpoint's own step has been written */
   for (int i = 0; s->options->restart && i <= last && status == TES_OK; i++) {
     if (!info.steps)
       status = list_old(s, path, i, i);
-    else if (!info.varies && solve_is_due(s, &s->input->vtu_every, &info, i, &number))
+    else if (solve_is_due(s, &s->input->vtu_every, &info, i, &number))
       status = list_old(s, path, number, s->input->problem.time.start + i * info.dt);
   }
   return status;

@@ -28,6 +28,57 @@ TesStatus solve_add_sample(Solve *s, const TesProblem *problem) {
   return TES_OK;
 }
 
+/* Which values they are of, as a whole number. */
+static double key_of(const TesCase *c) {
+  uint64_t key = 14695981039346656037u;
+  for (int i = 0; i < c->values; i++)
+    for (const char *at = c->value[i].name;; at++) {
+      key = (key ^ (unsigned char)*at) * 1099511628211u;
+      if (!*at) break;
+    }
+  return (double)(key >> 12);
+}
+
+/* The notes of a checkpoint: the key, then the rows. */
+TesStatus solve_note_samples(Solve *s, TesProblem *problem) {
+  SolveSamples *m = &s->samples;
+  const size_t size = m->count * (size_t)(1 + s->input->values);
+  if (!m->count) return TES_OK;
+  double *note = realloc(m->note, (1 + size) * sizeof *note);
+  if (!note) return TES_OUT_OF_MEMORY;
+  m->note = note;
+  note[0] = key_of(s->input);
+  memcpy(note + 1, m->row, size * sizeof *note);
+  return tes_problem_note(problem, (int64_t)(1 + size), note);
+}
+
+/* The first sample is that of the first step from the time on. */
+static bool are_complete(const SolveSamples *m, double from, size_t width) {
+  return m->count > 1 && m->row[0] - from < 1.5 * (m->row[width] - m->row[0]);
+}
+
+TesStatus solve_take_samples(Solve *s, double time) {
+  SolveSamples *m = &s->samples;
+  const TesCase *c = s->input;
+  const TesCheckpointContents *found = tes_checkpoint_contents(s->checkpoint);
+  const size_t width = (size_t)(1 + c->values),
+               rows = found->notes > 0 ? (size_t)(found->notes - 1) / width : 0;
+  if (!c->average || !c->values || time <= c->average_from) return TES_OK;
+  if (rows && found->note[0] == key_of(c)) {
+    m->row = malloc(rows * width * sizeof *m->row);
+    if (!m->row) return TES_OUT_OF_MEMORY;
+    m->room = rows;
+    for (const double *row = found->note + 1; row < found->note + 1 + rows * width; row += width)
+      if (is_wanted(s, *row)) memcpy(m->row + m->count++ * width, row, width * sizeof *row);
+  }
+  if (!are_complete(m, c->average_from, width))
+    solve_log(
+        s, TES_LOG_WARNING,
+        "warning: output.average: values are those since t = %.6g, as the run before kept no earlier ones",
+        m->count ? m->row[0] : time);
+  return TES_OK;
+}
+
 /* One value of all samples. */
 typedef struct Signal {
   const double *row;
@@ -142,5 +193,6 @@ void solve_print_statistics(const Solve *s) {
 void solve_free_samples(Solve *s) {
   free(s->samples.row);
   free(s->samples.statistic);
+  free(s->samples.note);
   s->samples = (SolveSamples){0};
 }

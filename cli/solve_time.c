@@ -28,6 +28,17 @@ bool solve_is_due(const Solve *s, const TesCaseEvery *every, const TesProblemInf
   return step == info->steps;
 }
 
+/* The same for an output that is written so many minutes after the one before; its number is that of the step. */
+static bool is_due(Solve *s, const TesCaseEvery *every, const TesProblemInfo *info, double *written,
+                   int *number) {
+  if (!(every->minutes > 0)) return solve_is_due(s, every, info, info->step, number);
+  *number = info->step;
+  const double now = solve_now();
+  if (info->step > 0 && info->step < info->steps && now - *written < 60 * every->minutes) return false;
+  *written = now;
+  return true;
+}
+
 /* ---- the series ---------------------------------------------------------------------------------------- */
 
 static void put_header(const Solve *s, FILE *file) {
@@ -117,25 +128,32 @@ static bool checkpoint_is_due(const Solve *s, const TesProblemInfo *info) {
   return solve_now() - s->in_time.written > 60 * minutes;
 }
 
-static TesStatus write_outputs(Solve *s, const TesProblem *problem, int iterations) {
+static TesStatus write_outputs(Solve *s, TesProblem *problem, int iterations) {
   const TesCase *c = s->input;
   const TesProblemInfo info = tes_problem_info(problem);
-  const TesCaseEvery each = {.steps = 1},
-                     *series = c->series_every.steps || c->series_every.time > 0 ? &c->series_every : &each;
+  const TesCaseEvery each = {.steps = 1}, *series = c->series_every.steps || c->series_every.time > 0 ||
+                                                            c->series_every.minutes > 0
+                                                        ? &c->series_every
+                                                        : &each;
   const double start = solve_now();
   TesStatus status = TES_OK;
   int number;
-  if (c->series && solve_is_due(s, series, &info, info.step, &number)) {
+  if (c->series && is_due(s, series, &info, &s->in_time.told, &number)) {
     status = solve_find_numbers(s, problem);
     if (status == TES_OK && !s->in_time.series) status = begin_series(s);
     if (status == TES_OK) status = add_row(s, &info, iterations);
   }
-  if (status == TES_OK && solve_is_due(s, &c->vtu_every, &info, info.step, &number))
+  if (status == TES_OK && is_due(s, &c->vtu_every, &info, &s->in_time.filed, &number)) {
     status = solve_write_numbered(s, problem, number, info.time, NULL);
-  if (status == TES_OK && solve_is_due(s, &c->picture.every, &info, info.step, &number))
+    s->in_time.file_step = info.step;
+  }
+  if (status == TES_OK && is_due(s, &c->picture.every, &info, &s->in_time.drawn, &number)) {
     status = solve_write_png(s, problem, number);
+    s->in_time.picture_step = info.step;
+  }
   if (status == TES_OK && checkpoint_is_due(s, &info)) {
-    status = tes_problem_write(problem, c->checkpoint);
+    status = solve_note_samples(s, problem);
+    if (status == TES_OK) status = tes_problem_write(problem, c->checkpoint);
     s->in_time.written = solve_now();
   }
   s->in_time.output_seconds += solve_now() - start;
@@ -238,6 +256,34 @@ static void print_remeshes(const Solve *s) {
             (long long)n, each, each / step);
 }
 
+/* ---- runs that end early ------------------------------------------------------------------------------- */
+
+/* A step that failed left the state before it: files of that, where there are none yet. */
+static TesStatus write_last(Solve *s, TesProblem *problem) {
+  const TesCase *c = s->input;
+  const TesProblemInfo info = tes_problem_info(problem);
+  TesStatus status = TES_OK;
+  int number;
+  if (info.step == 0) return TES_OK;
+  solve_log(s, TES_LOG_INFO, "          the last good state is that of step %d, at t = %.10g", info.step,
+            info.time);
+  if (c->checkpoint) {
+    status = solve_note_samples(s, problem);
+    if (status == TES_OK) status = tes_problem_write(problem, c->checkpoint);
+  }
+  if (status == TES_OK && s->in_time.file_step != info.step) {
+    solve_is_due(s, &c->vtu_every, &info, info.step, &number);
+    number = c->vtu_every.minutes > 0 ? info.step : number + 1;
+    status = solve_write_numbered(s, problem, number, info.time, NULL);
+  }
+  if (status == TES_OK && s->in_time.picture_step != info.step) {
+    solve_is_due(s, &c->picture.every, &info, info.step, &number);
+    number = c->picture.every.minutes > 0 ? info.step : number + 1;
+    status = solve_write_png(s, problem, number);
+  }
+  return status;
+}
+
 /* ---- all ----------------------------------------------------------------------------------------------- */
 
 static TesStatus make_steps(Solve *s, TesProblem *problem) {
@@ -253,6 +299,7 @@ static TesStatus make_steps(Solve *s, TesProblem *problem) {
     if (!s->in_time.report.steps) s->in_time.first_step_seconds = solve_now() - start;
     status = keep_step(s, problem, &result);
     info = tes_problem_info(problem);
+    if (status == TES_OK && s->outcome != TES_OK) status = write_last(s, problem);
     if (s->outcome != TES_OK || status != TES_OK) break;
     print_step(s, &info, &result);
     if (info.step == info.steps && info.time < s->input->problem.time.end - info.dt / 2)
@@ -267,7 +314,7 @@ static TesStatus make_steps(Solve *s, TesProblem *problem) {
 static TesStatus finish(Solve *s, const TesProblem *problem) {
   TesStatus status = solve_find_errors(s, problem);
   if (status == TES_OK) status = solve_keep_balance(s, problem);
-  if (status == TES_OK && s->outcome != TES_NAN) status = solve_find_outputs(s, problem);
+  if (status == TES_OK) status = solve_find_outputs(s, problem);
   if (status == TES_OK) status = solve_find_statistics(s);
   if (s->in_time.series && fclose(s->in_time.series) != 0 && status == TES_OK) status = tell_failure(s);
   s->in_time.series = NULL;
@@ -284,9 +331,9 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   solve_log(s, TES_LOG_INFO, "     step           time%s  iterations   residual    seconds  to go",
             s->input->adaptive ? "    unknowns" : "");
   if (s->checkpoint) status = tes_problem_read(problem, s->checkpoint);
-  if (s->checkpoint && s->input->average && tes_problem_info(problem).time > s->input->average_from)
-    solve_log(s, TES_LOG_WARNING, "warning: output.average: values are those since the restart");
+  if (status == TES_OK && s->checkpoint) status = solve_take_samples(s, tes_problem_info(problem).time);
   s->solve_started = s->in_time.written = solve_now();
+  s->in_time.told = s->in_time.filed = s->in_time.drawn = s->solve_started;
   if (status == TES_OK) status = make_steps(s, problem);
   if (s->solved) solve_keep_solver(s, problem);
   const TesStatus finished = s->solved ? finish(s, problem) : TES_OK;

@@ -7,7 +7,8 @@ The committed file was made by the program of commit c0337f0, the last before bo
 mesh (a Release build, 512 bits, p4est, HDF5 and hypre built in); rows with Chebyshev's smoother, and those of
 meshes of trees, when its polynomial became that of the fourth kind and full multigrid their start; 32 rows of boxes
 when odd numbers of cells and stretched cells got other coarse meshes, none of the others changed; those of odd
-numbers once more when their last cell stayed single. Make it again only for a change that means to change an
+numbers once more when their last cell stayed single; 87 rows of full multigrid when its levels got boundary values of
+their own. Make it again only for a change that means to change an
 answer, with the reason in the commit; `git diff` then shows the rows that changed. tests/golden_testing.h says how
 rows are compared.
 

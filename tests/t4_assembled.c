@@ -22,25 +22,47 @@ static TestMesh make_mesh(TesContext *ctx, int dim, int degree, int i, int64_t c
   return test_mesh(ctx, forest, degree, ball ? 2 : 1, ball ? NULL : i % 3 ? none : low);
 }
 
-/* Product, residual (in place too), diagonal and plain product of one form, against the matrix-free operator. */
-static void check_form(TesContext *ctx, const TestDiffusion *desc, const char *kind) {
-  const double tolerance = desc->precision == TES_DOUBLE ? 1e-12 : 3e-6;
-  TestDiffusion exact = *desc;
-  TesOperator *op, *twin;
-  exact.precision = TES_DOUBLE;
-  assert_ok(ctx, test_operator_create(ctx, &exact, &op));
-  TestDiffusion assembled = *desc;
-  assembled.kind = kind;
-  assert_ok(ctx, test_operator_create(ctx, &assembled, &twin));
+/* known[i]: entry i is given. */
+static bool *find_given(TesContext *ctx, const TesSpace *space) {
+  bool *known = test_calloc((size_t)space->length, sizeof *known);
+  for (int s = 0; s < space->scalars; s++) {
+    const TesiCellView *cells;
+    assert_ok(ctx, tesi_space_cells(space->scalar[s], &cells));
+    for (int64_t i = 0; i < cells->length - cells->dofs; i++)
+      known[space->first[s] + cells->constrained[i]] = true;
+  }
+  return known;
+}
+
+/* v <- v with zeros at given entries, which all kinds but mapped may count on. */
+static void clear_given(TesContext *ctx, const TesSpace *space, TesVector *v) {
+  bool *known = find_given(ctx, space);
+  double *values = test_malloc((size_t)space->length * sizeof *values);
+  assert_ok(ctx, tes_vector_get(v, values));
+  for (int64_t i = 0; i < space->length; i++)
+    if (known[i]) values[i] = 0;
+  assert_ok(ctx, tes_vector_set(v, values));
+  test_free(values);
+  test_free(known);
+}
+
+/* Product, residual (in place too) and plain product, against the plain product of the matrix-free operator, which is
+ * in float64. */
+static void check_products(TesContext *ctx, const TesOperator *op, const TesOperator *twin) {
+  const TesPrecision precision = tes_operator_info(twin).precision;
+  const double tolerance = precision == TES_DOUBLE ? 1e-12 : 3e-6;
   const char *const name = tes_operator_info(twin).description;
-  const int degree = tes_space_degree(desc->space);
+  const int degree = tes_space_degree(tes_operator_info(op).space);
   const int64_t n = tes_operator_info(op).length;
   assert_int_equal(tes_operator_info(twin).length, n);
-  assert_int_equal(tes_operator_info(twin).precision, desc->precision);
   assert_true(tes_operator_info(twin).cost.bytes > 8.0 * (double)n);
   TesVector *x = test_vector(ctx, n, TES_DOUBLE, 1), *z = test_vector(ctx, n, TES_DOUBLE, 0),
-            *u = test_vector(ctx, n, desc->precision, 1), *b = test_vector(ctx, n, desc->precision, 2),
-            *y = test_vector(ctx, n, desc->precision, 0), *r = test_vector(ctx, n, TES_DOUBLE, 2);
+            *u = test_vector(ctx, n, precision, 1), *b = test_vector(ctx, n, precision, 2),
+            *y = test_vector(ctx, n, precision, 0), *r = test_vector(ctx, n, TES_DOUBLE, 2);
+  if (op->kind != &tesi_operator_mapped) {
+    clear_given(ctx, op->space, x);
+    clear_given(ctx, op->space, u);
+  }
   assert_ok(ctx, tesi_operator_apply_ref(op, x, z));
   assert_ok(ctx, tes_operator_apply(twin, u, y));
   test_compare(y, z, tolerance, name, degree);
@@ -53,15 +75,31 @@ static void check_form(TesContext *ctx, const TestDiffusion *desc, const char *k
   assert_ok(ctx, tes_vector_fill(r, NAN));
   assert_ok(ctx, tesi_operator_apply_ref(twin, x, r));
   test_compare(r, z, tolerance, name, degree);
-  assert_ok(ctx, tes_operator_diagonal(op, z));
-  assert_ok(ctx, tes_vector_fill(y, NAN));
-  assert_ok(ctx, tes_operator_diagonal(twin, y));
-  test_compare(y, z, tolerance, name, degree);
   TesVector *const all[] = {x, z, u, b, y, r};
   for (int i = 0; i < 6; i++) {
     TesVector *v = all[i];
     tes_vector_destroy(&v);
   }
+}
+
+/* One form, against the matrix-free operator; diagonals too. */
+static void check_form(TesContext *ctx, const TestDiffusion *desc, const char *kind) {
+  TestDiffusion exact = *desc, assembled = *desc;
+  TesOperator *op, *twin;
+  exact.precision = TES_DOUBLE;
+  assert_ok(ctx, test_operator_create(ctx, &exact, &op));
+  assembled.kind = kind;
+  assert_ok(ctx, test_operator_create(ctx, &assembled, &twin));
+  assert_int_equal(tes_operator_info(twin).precision, desc->precision);
+  check_products(ctx, op, twin);
+  const int64_t n = tes_operator_info(op).length;
+  TesVector *y = test_vector(ctx, n, desc->precision, 0), *z = test_vector(ctx, n, TES_DOUBLE, 0);
+  assert_ok(ctx, tes_operator_diagonal(op, z));
+  assert_ok(ctx, tes_operator_diagonal(twin, y));
+  test_compare(y, z, desc->precision == TES_DOUBLE ? 1e-12 : 3e-6, tes_operator_info(twin).description,
+               tes_space_degree(desc->space));
+  tes_vector_destroy(&y);
+  tes_vector_destroy(&z);
   tes_operator_destroy(&twin);
   tes_operator_destroy(&op);
 }
@@ -129,6 +167,126 @@ static void equal_the_plain_operator(void **state) {
         for (int turn = 0; turn < (test_brief() ? 1 : degree < 2 ? 4 : 2); turn++, i++)
           if (test_degree(degree)) hanging += check_case(ctx, dim, degree, i);
     assert_true(hanging > (test_brief() || getenv("TESSERA_TEST_DEGREES") ? 0 : 1000));
+    tes_context_destroy(&ctx);
+  }
+}
+
+/* ---- forms without cell matrices: transport, elasticity, several components ---------------------------- */
+
+/* Some entries of the diagonal, by the plain product with unit vectors. */
+static void check_diagonal(TesContext *ctx, const TesOperator *op, const TesOperator *twin) {
+  enum { LOOKED_AT = 9 };
+  const int64_t n = op->length;
+  bool *known = find_given(ctx, op->space);
+  double *e = test_calloc((size_t)n, sizeof *e), *y = test_calloc((size_t)n, sizeof *y),
+         *d = test_calloc((size_t)n, sizeof *d);
+  TesVector *v = test_vector(ctx, n, twin->precision, 0);
+  assert_ok(ctx, tes_operator_diagonal(twin, v));
+  assert_ok(ctx, tes_vector_get(v, d));
+  for (int64_t k = 0; k < LOOKED_AT; k++) {
+    const int64_t i = k * (n - 1) / (LOOKED_AT - 1);
+    e[i] = 1;
+    assert_ok(ctx, op->table->apply_ref(op, e, y));
+    if (known[i]) y[i] = 1;
+    assert_near(d[i], y[i], (twin->precision == TES_DOUBLE ? 1e-12 : 3e-6) * fabs(y[i]));
+    e[i] = 0;
+  }
+  test_free(known);
+  test_free(e);
+  test_free(y);
+  test_free(d);
+  tes_vector_destroy(&v);
+}
+
+enum { CONVECTIVE, CONSERVATIVE, STREAMLINES, ELASTIC, SPRINGS, APART, FORMS };
+
+static TesFunction *expression(TesContext *ctx, const char *text) {
+  TesFunction *f;
+  assert_ok(ctx, tes_function_create_expression(ctx, text, &f));
+  return f;
+}
+
+/* Fills the terms of a form over a space whose boundary 1 is free, with functions of `f`; returns how many. */
+static int form_terms(int form, TesFunction *const f[3], const signed char *through, TesTermDesc *term) {
+  const TesTermDesc diffusion = {.term = TES_TERM_DIFFUSION, .a = {.all = f[0]}},
+                    mass = {.term = TES_TERM_MASS, .a = {.all = f[1]}},
+                    robin = {.term = TES_TERM_ROBIN, .a = {.all = f[1]}, .boundary = 1},
+                    divergence = {.term = TES_TERM_GRAD_DIV, .a = {.all = f[1]}},
+                    strain = {.term = TES_TERM_STRAIN, .a = {.all = f[0]}};
+  TesTermDesc transport = {.term = TES_TERM_TRANSPORT, .b = {f[1], f[2], f[0]}};
+  transport.conservative = form == CONSERVATIVE;
+  transport.streamline = form == STREAMLINES ? TES_STREAMLINE_ALWAYS : TES_STREAMLINE_NONE;
+  transport.through = form == CONSERVATIVE ? through : NULL;
+  term[0] = form == ELASTIC || form == SPRINGS ? strain : diffusion;
+  term[1] = form == ELASTIC || form == SPRINGS ? divergence : mass;
+  term[2] = form == SPRINGS || form == APART ? robin : form == ELASTIC ? mass : transport;
+  return 3;
+}
+
+/* A quarter of a unit box, halved where lines or planes say so; or the box itself. Boundary 1 is free. */
+static TesStatus make_refined(TesContext *ctx, int dim, bool box, TesMesh **mesh) {
+  static const double graded[] = {0, 0.3, 0.5, 1};
+  TesFunction *corner = expression(ctx, "0.2 - x*y - z");
+  const TesMeshDesc forest = {.dim = dim,
+                              .cells = {2, 2, 2},
+                              .refine_where = corner,
+                              .kind = TES_MESH_FOREST},
+                    cells = {.dim = dim, .cells = {3, 2, 2}, .coordinates = {graded}, .kind = TES_MESH_BOX};
+  const TesStatus status = tes_mesh_create(ctx, box ? &cells : &forest, mesh);
+  tes_function_destroy(&corner);
+  return status;
+}
+
+/* Its number of hanging nodes. */
+static int64_t check_other(TesContext *ctx, int dim, int degree, bool box, int form, TesPrecision precision) {
+  static const signed char through[8] = {0, 1, 0, -1};
+  static const uint8_t one[8] = {1, 0, 0, 1},
+                       several[8] = {3, 0, 2, 4, 7}; /* by boundary, a bit a component */
+  const bool parts = form >= ELASTIC;
+  TesFunction *f[] = {expression(ctx, "2 + x*y"), expression(ctx, "1 + x - z/2"), expression(ctx, "y - 2")};
+  TesMesh *mesh;
+  TesSpace *space;
+  TesOperator *op, *twin;
+  TesTermDesc term[3];
+  if (make_refined(ctx, dim, box, &mesh) == TES_MISSING) skip();
+  assert_ok(ctx, tes_space_create(ctx,
+                                  &(TesSpaceDesc){.mesh = mesh,
+                                                  .degree = degree,
+                                                  .components = parts ? dim : 1,
+                                                  .given = parts ? several : one},
+                                  &space));
+  TesOperatorDesc desc = {.space = space, .form = {form_terms(form, f, through, term), term, 0}};
+  assert_ok(ctx, tes_operator_create(ctx, &desc, &op));
+  assert_string_equal(tes_operator_info(op).kind, form == APART ? "parts"
+                                                  : parts       ? "elasticity"
+                                                                : "transport");
+  desc.kind = "assembled", desc.precision = precision;
+  assert_ok(ctx, tes_operator_create(ctx, &desc, &twin));
+  check_products(ctx, op, twin);
+  check_diagonal(ctx, op, twin);
+  const int64_t hanging = tes_space_hanging(space);
+  tes_operator_destroy(&op);
+  tes_operator_destroy(&twin);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
+  for (int i = 0; i < 3; i++) tes_function_destroy(&f[i]);
+  return hanging;
+}
+
+static void equal_other_operators(void **state) {
+  (void)state;
+  static const char *const devices[] = {"cpu", "emulator", "cuda"};
+  for (int device = 0; device < 3; device++) {
+    TesContext *ctx = test_context(&(TesContextDesc){.device = devices[device], .threads = 2});
+    if (!ctx) continue;
+    if (!test_has_forests(ctx)) skip();
+    int64_t hanging = 0;
+    for (int dim = 2, i = 0; dim <= 3; dim++)
+      for (int degree = 1; degree <= (dim == 2 ? 4 : 2); degree++)
+        for (int form = 0; form < FORMS && test_degree(degree); form++, i++)
+          for (int box = i % 2; box < (test_brief() ? i % 2 + 1 : 2); box++)
+            hanging += check_other(ctx, dim, degree, box, form, i % 3 ? TES_DOUBLE : TES_SINGLE);
+    assert_true(hanging > 0 || getenv("TESSERA_TEST_DEGREES"));
     tes_context_destroy(&ctx);
   }
 }
@@ -206,10 +364,12 @@ static TesStatus make_twins(TesContext *context, void *user) {
   if (status == TES_OK) status = tes_mesh_adapt(forest, mark, &fine);
   if (status == TES_OK)
     status = tes_space_create(context, &(TesSpaceDesc){.mesh = fine, .degree = 2}, &space);
-  for (int i = 0; i < 4 && status == TES_OK; i++) {
+  const TesTermDesc terms[] = {{.term = TES_TERM_DIFFUSION}, {.term = TES_TERM_TRANSPORT}};
+  for (int i = 0; i < 6 && status == TES_OK; i++) { /* the last two from products */
     const TesOperatorDesc desc = {.space = space,
+                                  .form = {i < 4 ? 1 : 2, terms, 0},
                                   .precision = i % 2 ? TES_SINGLE : TES_DOUBLE,
-                                  .kind = i / 2 ? "assembled_hanging" : "assembled"};
+                                  .kind = i / 2 == 1 ? "assembled_hanging" : "assembled"};
     status = tes_operator_create(context, &desc, &op);
     tes_operator_destroy(&op);
   }
@@ -229,8 +389,8 @@ static void allocations(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(equal_the_plain_operator),
-                                     cmocka_unit_test(spaces_without_constraints),
-                                     cmocka_unit_test(allocations)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(equal_the_plain_operator), cmocka_unit_test(equal_other_operators),
+      cmocka_unit_test(spaces_without_constraints), cmocka_unit_test(allocations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

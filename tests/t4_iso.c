@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "device/emulator/fiber.h"
 #include "device_testing.h"
-#include "operator/iso/iso.h"
+#include "operator/iso/iso_matrices.h"
 
 typedef struct Sizes {
   int dim, cells[3];
@@ -46,6 +46,43 @@ static void check(TesContext *ctx, const TesVector *v, const double *expected, i
   test_free(values);
 }
 
+/* The assembled twin: momentum, divergence, and the same pressures as loops or kernels. */
+static void check_matrices(TesContext *ctx, TesiIso *iso, const TesiIsoStep *loops, const char *what) {
+  const int64_t n = iso->dim * iso->nodes, m = iso->pressures;
+  TesiIsoMatrices *twin;
+  TesiIsoStep step = *loops;
+  assert_ok(ctx, tesi_iso_matrices_create(iso, step.nu, &twin));
+  TesVector *next = test_vector(ctx, n, TES_DOUBLE, 0), *b = test_vector(ctx, m, TES_DOUBLE, 0), *p[2],
+            *sum[2], *q = test_vector(ctx, m, TES_DOUBLE, 13);
+  double *U = values_of(ctx, step.u, n), *S = values_of(ctx, step.s, m), *G = values_of(ctx, step.given, n),
+         *F = step.load ? values_of(ctx, step.load, n) : NULL,
+         *plain = test_malloc((size_t)n * sizeof *plain);
+  step.next = next;
+  assert_ok(ctx, tesi_iso_matrices_momentum(twin, &step));
+  assert_ok(ctx, tesi_iso_momentum_ref(iso, step.k, step.nu, U, S, G, F, plain));
+  check(ctx, next, plain, n, what);
+  assert_ok(ctx, tesi_iso_matrices_divergence(twin, -3, step.u, b));
+  assert_ok(ctx, tesi_iso_divergence_ref(iso, -3, U, plain));
+  check(ctx, b, plain, m, what);
+  for (int j = 0; j < 2; j++)
+    p[j] = test_vector(ctx, m, TES_DOUBLE, 11), sum[j] = test_vector(ctx, m, TES_DOUBLE, 0);
+  assert_ok(ctx, tesi_iso_matrices_pressure(twin, 0.4, q, b, p[0], sum[0]));
+  assert_ok(ctx, tesi_iso_pressure(iso, 0.4, q, b, p[1], sum[1]));
+  for (int j = 0; j < 2; j++) {
+    double *expected = values_of(ctx, j ? sum[1] : p[1], m);
+    check(ctx, j ? sum[0] : p[0], expected, m, what);
+    test_free(expected);
+  }
+  assert_true(tesi_iso_matrices_bytes(twin) > 12 * (double)n);
+  if (!strcmp(tes_context_device(ctx), "cpu")) assert_string_equal(tesi_iso_matrices_how(twin), "threads");
+  TesVector *const all[] = {next, b, q, p[0], p[1], sum[0], sum[1]};
+  for (int j = 0; j < 7; j++) tes_vector_destroy((TesVector **)&all[j]);
+  double *const arrays[] = {U, S, G, F, plain};
+  for (int j = 0; j < 5; j++)
+    if (arrays[j]) test_free(arrays[j]);
+  tesi_iso_matrices_destroy(&twin);
+}
+
 static void check_parts(TesContext *ctx, const Sizes *s, const uint8_t *given, bool loaded,
                         const char *what) {
   TesMesh *mesh = graded(ctx, s);
@@ -83,6 +120,7 @@ static void check_parts(TesContext *ctx, const Sizes *s, const uint8_t *given, b
   }
   check(ctx, p, P, m, what);
   check(ctx, sum, plain, m, what);
+  check_matrices(ctx, iso, &step, what);
   TesVector *const all[] = {u, g, load, next, pressure, b, p, q, sum};
   for (int j = 0; j < 9; j++) tes_vector_destroy((TesVector **)&all[j]);
   double *const arrays[] = {U, S, G, F, plain, P, Q};

@@ -2,9 +2,8 @@
  * equal and graded boxes, rings, all conditions, 2D and 3D, both forms; the rows that sum to nothing; refusals.
  * Labels: threads */
 #include "functional/flow.h"
-#include "operator/transport/transport_operator.h"
 #include "smoother/smoother.h"
-#include "stokes_testing.h"
+#include "upwind_testing.h"
 
 /* given: v values, o open, c closed, p periodic. */
 static const Flow shapes[] = {
@@ -17,48 +16,12 @@ static const Flow shapes[] = {
     {.dim = 3, .degree = 3, .cells = {3, 2, 2}, .given = "ovcvpp", .graded = true}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-typedef struct Velocity {
-  TesFunction *b[3];
-} Velocity;
-
-static Velocity make_velocity(TesContext *ctx, bool constant) {
-  static const char *const texts[2][3] = {{"1 + y - 2*x*z", "x - 0.4", "0.3 - x*y"}, {"1.2", "-0.7", "0.4"}};
-  Velocity v;
-  for (int d = 0; d < 3; d++)
-    assert_ok(ctx, tes_function_create_expression(ctx, texts[constant][d], &v.b[d]));
-  return v;
-}
-
-static void forget(Velocity *v) {
-  for (int d = 0; d < 3; d++) tes_function_destroy(&v->b[d]);
-}
-
-static TesOperator *make(TesContext *ctx, const TesSpace *space, const Flow *f, const Velocity *v,
-                         bool conservative) {
-  TesOperator *op;
-  TesFunction *alpha;
-  signed char through[7] = {0};
-  for (int i = 0; i < 2 * f->dim && f->given; i++)
-    through[i] = (signed char)(conservative ? f->given[i] == 'o' : -(f->given[i] == 'c'));
-  assert_ok(ctx, tes_function_create_constant(ctx, f->alpha, &alpha));
-  const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION, .factor = 0.3},
-                              {.term = TES_TERM_MASS, .a = {.all = alpha}},
-                              {.term = TES_TERM_TRANSPORT,
-                               .b = {v->b[0], v->b[1], f->dim == 3 ? v->b[2] : NULL},
-                               .conservative = conservative,
-                               .through = through}};
-  assert_ok(ctx, tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {3, term, 0}}, &op));
-  assert_string_equal(tes_operator_info(op).kind, "transport");
-  tes_function_destroy(&alpha);
-  return op;
-}
-
 static void check(TesContext *ctx, const Flow *f, bool constant, bool conservative) {
   Flow of = *f;
   of.broken = true;
   TesSpace *space = flow_space(ctx, &of);
-  Velocity v = make_velocity(ctx, constant);
-  TesOperator *op = make(ctx, space, f, &v, conservative);
+  Velocity v = upwind_velocity(ctx, constant);
+  TesOperator *op = upwind_operator(ctx, space, f, &v, conservative, TES_DOUBLE);
   double *values = flow_random(space, 3);
   TesVector *x = flow_vector(ctx, space, TES_DOUBLE, values), *y = flow_vector(ctx, space, TES_DOUBLE, NULL),
             *z = flow_vector(ctx, space, TES_DOUBLE, NULL);
@@ -71,16 +34,14 @@ static void check(TesContext *ctx, const Flow *f, bool constant, bool conservati
   assert_ok(ctx, tes_vector_maximum(z, &rest));
   assert_near(rest, 0, 1e-9);
   /* another velocity in the same operator */
-  Velocity other = make_velocity(ctx, !constant);
-  if (!constant) {
-    assert_ok(ctx, tesi_transport_move(op, (const TesFunction *const *)other.b));
-    assert_ok(ctx, tes_operator_apply(op, x, y));
-    assert_ok(ctx, tesi_operator_apply_ref(op, x, z));
-    assert_near(flow_difference(ctx, y, z), 0, 1e-12);
-  }
+  Velocity other = upwind_velocity(ctx, !constant);
+  assert_ok(ctx, tesi_transport_move(op, (const TesFunction *const *)other.b));
+  assert_ok(ctx, tes_operator_apply(op, x, y));
+  assert_ok(ctx, tesi_operator_apply_ref(op, x, z));
+  assert_near(flow_difference(ctx, y, z), 0, 1e-12);
   tes_vector_destroy(&x), tes_vector_destroy(&y), tes_vector_destroy(&z);
   free(values);
-  forget(&v), forget(&other);
+  upwind_forget(&v), upwind_forget(&other);
   tes_operator_destroy(&op);
   tes_space_destroy(&space);
 }
@@ -110,8 +71,8 @@ static void boundaries_have_their_parts(void **state) {
   TesContext *ctx = open_context(1);
   const Flow f = {.dim = 2, .degree = 3, .cells = {10, 3}, .given = "vvvv", .broken = true};
   TesSpace *space = flow_space(ctx, &f);
-  Velocity v = make_velocity(ctx, false);
-  TesOperator *op = make(ctx, space, &f, &v, false);
+  Velocity v = upwind_velocity(ctx, false);
+  TesOperator *op = upwind_operator(ctx, space, &f, &v, false, TES_DOUBLE);
   const int64_t n = tes_space_length(space);
   TesFunction *g, *one;
   const TesFunction *f_one[3] = {NULL};
@@ -145,7 +106,7 @@ static void boundaries_have_their_parts(void **state) {
   free(values);
   tes_vector_destroy(&ones);
   tes_function_destroy(&g), tes_function_destroy(&one);
-  forget(&v);
+  upwind_forget(&v);
   tes_operator_destroy(&op);
   tes_space_destroy(&space);
   close_context(ctx);
@@ -163,8 +124,8 @@ static void conservative_sums_are_zero(void **state) {
   assert_ok(ctx, tes_function_create_constant(ctx, 1, &one));
   const TesFunction *f_one[3] = {one};
   memset(none, 0, sizeof none);
-  Velocity v = make_velocity(ctx, false);
-  TesOperator *op = make(ctx, space, &f, &v, true);
+  Velocity v = upwind_velocity(ctx, false);
+  TesOperator *op = upwind_operator(ctx, space, &f, &v, true, TES_DOUBLE);
   double *values = flow_random(space, 8);
   TesVector *x = flow_vector(ctx, space, TES_DOUBLE, values), *y = flow_vector(ctx, space, TES_DOUBLE, NULL),
             *ones = flow_vector(ctx, space, TES_DOUBLE, NULL);
@@ -175,7 +136,7 @@ static void conservative_sums_are_zero(void **state) {
   tes_vector_destroy(&x), tes_vector_destroy(&y), tes_vector_destroy(&ones);
   free(values);
   tes_function_destroy(&one);
-  forget(&v);
+  upwind_forget(&v);
   tes_operator_destroy(&op);
   tes_space_destroy(&space);
   close_context(ctx);
@@ -189,8 +150,8 @@ static void threads_do_not_matter(void **state) {
     TesContext *ctx = open_context(1 + 3 * i);
     const Flow f = {.dim = 2, .degree = 3, .cells = {33, 17}, .given = "ppvo", .broken = true};
     TesSpace *space = flow_space(ctx, &f);
-    Velocity v = make_velocity(ctx, false);
-    TesOperator *op = make(ctx, space, &f, &v, false);
+    Velocity v = upwind_velocity(ctx, false);
+    TesOperator *op = upwind_operator(ctx, space, &f, &v, false, TES_DOUBLE);
     double *values = flow_random(space, 5);
     TesVector *x = flow_vector(ctx, space, TES_DOUBLE, values),
               *y = flow_vector(ctx, space, TES_DOUBLE, NULL);
@@ -200,7 +161,7 @@ static void threads_do_not_matter(void **state) {
     assert_ok(ctx, tes_vector_get(y, bits[i]));
     tes_vector_destroy(&x), tes_vector_destroy(&y);
     free(values);
-    forget(&v);
+    upwind_forget(&v);
     tes_operator_destroy(&op);
     tes_space_destroy(&space);
     close_context(ctx);
@@ -219,8 +180,8 @@ static void cells_are_solved(void **state) {
       f.broken = true;
       if (f.degree > (f.dim == 2 ? 4 : 1)) continue; /* the plain version is slow */
       TesSpace *space = flow_space(ctx, &f);
-      Velocity v = make_velocity(ctx, way & 1);
-      TesOperator *op = make(ctx, space, &f, &v, way >> 1 & 1);
+      Velocity v = upwind_velocity(ctx, way & 1);
+      TesOperator *op = upwind_operator(ctx, space, &f, &v, way >> 1 & 1, TES_DOUBLE);
       TesSmoother *smoother;
       assert_ok(ctx, tes_smoother_create(ctx, &(TesSmootherDesc){.op = op}, &smoother));
       assert_non_null(strstr(tes_smoother_describe(smoother), "in the order of the flow"));
@@ -239,7 +200,7 @@ static void cells_are_solved(void **state) {
       tes_vector_destroy(&b), tes_vector_destroy(&x), tes_vector_destroy(&expected);
       free(values), free(start);
       tes_smoother_destroy(&smoother);
-      forget(&v);
+      upwind_forget(&v);
       tes_operator_destroy(&op);
       tes_space_destroy(&space);
     }
@@ -285,7 +246,7 @@ static void streamlines_are_refused(void **state) {
   TesContext *ctx = open_context(1);
   const Flow f = {.dim = 2, .degree = 2, .cells = {2, 2}, .broken = true};
   TesSpace *space = flow_space(ctx, &f);
-  Velocity v = make_velocity(ctx, true);
+  Velocity v = upwind_velocity(ctx, true);
   TesOperator *op;
   (void)state;
   const TesTermDesc term[] = {
@@ -295,7 +256,7 @@ static void streamlines_are_refused(void **state) {
                    TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "streamline terms are of element q"));
   tes_context_clear(ctx);
-  forget(&v);
+  upwind_forget(&v);
   tes_space_destroy(&space);
   close_context(ctx);
 }

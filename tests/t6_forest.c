@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "operator/assembled/matrix.h"
+#include "operator/mapped/host/mapped_host.h"
 #include "operator_testing.h"
 #include "testing.h"
 #include "tessera/tessera.h"
@@ -138,6 +139,120 @@ static void operators(void **state) {
         free_mesh(&m);
       }
   assert_true(hanging > 20);
+}
+
+/* Batches of each kind, and the numbers of nodes they hold. */
+typedef struct Batches {
+  int64_t of[TESI_GATHER_ELEMENT + 1], numbers;
+} Batches;
+
+static Batches count_batches(const TesOperator *op) {
+  const TesiMappedHost *plan = tesi_mapped_host_of(op);
+  Batches b = {{0}, 0};
+  assert_non_null(plan);
+  for (int64_t i = 0; i < plan->batches; i++) {
+    const TesiGather kind = plan->batch[i].kind;
+    b.of[kind]++;
+    b.numbers += plan->kernels.lanes * (kind == TESI_GATHER_ENTITIES ? plan->patterns
+                                        : kind == TESI_GATHER_RUNS   ? 3 * plan->nodes / plan->n
+                                                                     : plan->nodes);
+  }
+  return b;
+}
+
+/* One application against the plain one. */
+static Batches compare_apply(const Mesh *m, const TesSpace *space, TesPrecision precision) {
+  TesContext *ctx = m->ctx;
+  TesOperator *op;
+  assert_ok(ctx, test_operator_create(ctx, &(TestDiffusion){.space = space, .precision = precision}, &op));
+  const int64_t n = tes_operator_info(op).length;
+  TesVector *x = make_vector(ctx, n, precision, 7), *y = make_vector(ctx, n, precision, 0),
+            *ref = make_vector(ctx, n, TES_DOUBLE, 0);
+  assert_ok(ctx, tes_operator_apply(op, x, y));
+  assert_ok(ctx, tesi_operator_apply_ref(op, x, ref));
+  assert_close(y, ref, precision == TES_SINGLE ? 3e-5 : 1e-11);
+  const Batches b = count_batches(op);
+  tes_vector_destroy(&x);
+  tes_vector_destroy(&y);
+  tes_vector_destroy(&ref);
+  tes_operator_destroy(&op);
+  return b;
+}
+
+/* From degree 3 on batches hold a number an entity: on a cube all do, on a ball and with hanging nodes most. What is
+ * left where cells of turned trees or too few like ones share a vector has its own loops, which are compared too. */
+static void numbers_of_entities(void **state) {
+  (void)state;
+  static const int degrees[2][6] = {{3, 4, 5, 6, 7, 8}, {3, 4, 5, 8}};
+  const TesMeshDesc cube = {.kind = TES_MESH_FOREST, .domain = TES_DOMAIN_BOX, .refine = 2};
+  const TesMeshDesc ball = {.domain = TES_DOMAIN_BALL, .refine = 1};
+  int64_t entities = 0, others = 0, cube_numbers = 0, cube_cells = 0;
+  for (int i = 0; i < 10; i++)
+    for (int variant = 0; variant < 4; variant++) {
+      const int dim = i < 6 ? 2 : 3, degree = degrees[dim - 2][i < 6 ? i : i - 6];
+      TesMeshDesc desc = variant < 2 ? cube : ball;
+      desc.dim = dim;
+      for (int d = 0; d < 3; d++) desc.cells[d] = variant < 2 && d < dim ? 2 : 0;
+      Mesh m = make_mesh(&desc, variant < 2 ? 0 : 1, (uint64_t)(5 + i));
+      TesSpace *space = make_space(&m, degree, true);
+      const Batches b = compare_apply(&m, space, variant % 2 ? TES_SINGLE : TES_DOUBLE);
+      const int64_t other = b.of[TESI_GATHER_RUNS] + b.of[TESI_GATHER_ANY];
+      entities += b.of[TESI_GATHER_ENTITIES], others += other;
+      if (variant < 2) { /* an edge whose nodes are the last of all is too short to be read */
+        assert_true(other <= 1 && b.of[TESI_GATHER_JOINED] == 0);
+        cube_numbers += b.numbers, cube_cells += tes_mesh_info(m.forest).cells * (dim == 3 ? 27 : 9);
+      }
+      tes_space_destroy(&space);
+      free_mesh(&m);
+    }
+  print_message("%lld batches by entities, %lld otherwise\n", (long long)entities, (long long)others);
+  print_message("%.3f numbers an entity of the cubes\n", (double)cube_numbers / (double)cube_cells);
+  assert_true(entities > others && others > 0);
+  assert_true((double)cube_numbers < 1.1 * (double)cube_cells);
+}
+
+/* Of a large level the largest eigenvalue is continued from two below where cells are halved and nothing varies; it
+ * is what the level itself would tell. */
+static void estimates_are_continued(void **state) {
+  (void)state;
+  for (int varies = 0; varies < 2; varies++) {
+    Mesh m[3];
+    TesSpace *space[3];
+    TesOperator *op[3];
+    TesSmoother *smoother[3] = {NULL}, *alone;
+    TesFunction *a = NULL;
+    for (int l = 0; l < 3; l++) {
+      m[l] = make_mesh(&(TesMeshDesc){.kind = TES_MESH_FOREST,
+                                      .domain = TES_DOMAIN_BOX,
+                                      .dim = 3,
+                                      .cells = {1, 1, 1},
+                                      .refine = l + 2},
+                       0, 1);
+      space[l] = make_space(&m[l], 4, true);
+      assert_ok(m[l].ctx, tes_function_create_expression(m[l].ctx, varies ? "1 + x" : "2", &a));
+      const TestDiffusion desc = {.space = space[l], .a = a, .precision = TES_SINGLE};
+      assert_ok(m[l].ctx, test_operator_create(m[l].ctx, &desc, &op[l]));
+      tes_function_destroy(&a);
+      const TesSmootherDesc chebyshev = {.op = op[l], .kind = TES_SMOOTHER_CHEBYSHEV};
+      const TesSmoother *below = l ? smoother[l - 1] : NULL;
+      assert_ok(m[l].ctx, tesi_smoother_create_above(m[l].ctx, &chebyshev, below, &smoother[l]));
+      assert_ok(m[l].ctx, tes_smoother_create(m[l].ctx, &chebyshev, &alone));
+      const double ratio = smoother[l]->lambda[0] / alone->lambda[0];
+      print_message("%s, %lld unknowns: %.4f, alone %.4f\n", varies ? "varying" : "constant",
+                    (long long)tes_space_dofs(space[l]), smoother[l]->lambda[0], alone->lambda[0]);
+      if (l < 2 || varies)
+        assert_true(ratio == 1);
+      else
+        assert_true(ratio != 1 && ratio > 0.99 && ratio < 1.02);
+      tes_smoother_destroy(&alone);
+    }
+    for (int l = 0; l < 3; l++) {
+      tes_smoother_destroy(&smoother[l]);
+      tes_operator_destroy(&op[l]);
+      tes_space_destroy(&space[l]);
+      free_mesh(&m[l]);
+    }
+  }
 }
 
 static void check_transfer(const Mesh *m, const TesSpace *coarse, const TesSpace *fine,
@@ -301,7 +416,11 @@ static void iterations(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operators), cmocka_unit_test(transfers),
-                                     cmocka_unit_test(polynomials), cmocka_unit_test(iterations)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operators),
+                                     cmocka_unit_test(numbers_of_entities),
+                                     cmocka_unit_test(estimates_are_continued),
+                                     cmocka_unit_test(transfers),
+                                     cmocka_unit_test(polynomials),
+                                     cmocka_unit_test(iterations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Run: ctest -R t7_iso. Navier-Stokes with element iso as a problem: the cavity of Algorithm 4 (t7_explicit_flow has
  * the figures) and the Taylor-Green vortex, whose errors are those of an independent program; on the processor and the
- * emulator; refusals. */
+ * emulator; forces; refusals. */
 #include <stdio.h>
 #include "device_testing.h"
 
@@ -199,11 +199,68 @@ static void restarts_have_the_same_bits(void **state) {
   }
 }
 
+static double force_on(TesContext *ctx, const TesProblem *p, const char *name, const char *of) {
+  TesValue v = {.kind = TES_VALUE_FORCE, .where = TES_ON_BOUNDARY, .of = of};
+  assert_ok(ctx, tes_mesh_find_boundary(tes_space_mesh(tes_problem_space(p)), name, &v.number));
+  return value_of(ctx, p, &v);
+}
+
+/* A shear flow, exact with these elements: friction nu on bottom and lid, nothing on the sides through which it flows.
+ * Then a lid that starts over a force: what acts on the walls and the fluid's gain is the force, of second order. */
+static void check_forces(TesContext *ctx, const char *velocity, const char *f, int cells, double total,
+                         double digits) {
+  TesMesh *mesh = square(ctx, cells);
+  TesFunction *u = expression(ctx, velocity), *zero = expression(ctx, "0"), *nu = expression(ctx, "0.1"),
+              *load = expression(ctx, f);
+  const TesBoundary all = {.g = {u, zero}};
+  TesProblem *p;
+  const TesProblemDesc desc = {.equation = TES_NAVIER_STOKES,
+                               .element = TES_ELEMENT_ISO,
+                               .mesh = mesh,
+                               .data = {.a = nu, .f = {load, zero}},
+                               .boundary = &all,
+                               .boundaries = 1,
+                               .initial = {u, zero, zero},
+                               .time = {.end = 0.4, .step = 2e-3}};
+  assert_ok(ctx, tes_problem_create(ctx, &desc, &p));
+  TesSolveResult result;
+  for (int i = 0; i < 100; i++) assert_ok(ctx, tes_problem_step(p, &result));
+  const double gain = value_of(ctx, p, &(TesValue){.kind = TES_VALUE_INTEGRAL, .of = "ut"});
+  double sum = gain;
+  static const char *const sides[] = {"left", "right", "bottom", "top"};
+  for (int i = 0; i < 4; i++) sum += force_on(ctx, p, sides[i], "x");
+  assert_near(sum, total, digits);
+  if (total == 0) {
+    assert_near(force_on(ctx, p, "top", "x"), -0.1, digits);
+    assert_near(force_on(ctx, p, "bottom", "x"), 0.1, digits);
+    assert_near(force_on(ctx, p, "left", "x"), 0, digits);
+  } else {
+    assert_near(force_on(ctx, p, "top", "x") * force_on(ctx, p, "bottom", "x"), 0.017, 0.017);
+  }
+  tes_problem_destroy(&p);
+  tes_function_destroy(&u), tes_function_destroy(&zero), tes_function_destroy(&nu),
+      tes_function_destroy(&load);
+  tes_mesh_destroy(&mesh);
+}
+
+static void forces_are_those_of_the_equation(void **state) {
+  static const char *const devices[] = {"cpu", "emulator", "cuda"};
+  (void)state;
+  for (int j = 0; j < 3; j++) {
+    TesContext *ctx = test_device(devices[j]);
+    if (!ctx) continue;
+    check_forces(ctx, "y", "0", 4, 0, 1e-12);
+    check_forces(ctx, "y == 1 ? 16*x*x*(1 - x)*(1 - x)*sin(t) : 0", "y", 4, 0.5, 6e-3);
+    check_forces(ctx, "y == 1 ? 16*x*x*(1 - x)*(1 - x)*sin(t) : 0", "y", 8, 0.5, 1.5e-3);
+    if (j == 0) assert_int_equal(tes_context_memory(ctx), 0); /* others keep kernels */
+    tes_context_destroy(&ctx);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cavities_have_all_digits),    cmocka_unit_test(devices_have_them_too),
       cmocka_unit_test(vortices_converge),           cmocka_unit_test(unstable_steps_are_told),
-      cmocka_unit_test(restarts_have_the_same_bits),
-  };
+      cmocka_unit_test(restarts_have_the_same_bits), cmocka_unit_test(forces_are_those_of_the_equation)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

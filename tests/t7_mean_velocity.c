@@ -195,7 +195,7 @@ static void what_cannot_be_is_refused(void **state) {
   if (make_channel(ctx, 2, &s) == TES_OK) {
     s.desc.time = (TesTimeDesc){.end = 0.5, .step = 0.02};
     s.desc.mean_components = 2;
-    assert_refused(&s, "in direction y is kept by a force where the domain is periodic in y");
+    assert_refused(&s, "in direction y it is kept by a force where the domain is periodic in y");
     s.desc.mean_components = 1, s.desc.mean_velocity[0] = NAN;
     assert_refused(&s, "the mean velocity in direction x is not finite");
     s.desc.mean_velocity[0] = 1, s.desc.equation = TES_STOKES, s.desc.element = TES_ELEMENT_Q;

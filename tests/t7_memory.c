@@ -10,8 +10,8 @@ typedef struct Row {
   const char *name;
   TesMeshDesc mesh;
   TesProblemDesc problem;
-  const char *a;
-  double most; /* told, in units of what is taken; 0: 2 */
+  const char *a, *b; /* b: of both directions */
+  double most;       /* told, in units of what is taken; 0: 2 */
   bool emulator;
 } Row;
 
@@ -64,7 +64,20 @@ static const Row rows[] = {
      .problem = {.degree = 4, .element = TES_ELEMENT_DG}},
     {.name = "dg, 3D",
      .mesh = {.kind = TES_MESH_BOX, .dim = 3, .cells = {12, 12, 12}},
-     .problem = {.degree = 2, .element = TES_ELEMENT_DG}}};
+     .problem = {.degree = 2, .element = TES_ELEMENT_DG}},
+    {.name = "dg, steady flow",
+     .mesh = {.kind = TES_MESH_BOX, .dim = 2, .cells = {32, 32}},
+     .problem = {.equation = TES_TRANSPORT, .degree = 3, .element = TES_ELEMENT_DG},
+     .b = "1 + x",
+     .emulator = true},
+    {.name = "dg, flow in time",
+     .mesh = {.kind = TES_MESH_BOX, .dim = 2, .cells = {32, 32}},
+     .problem = {.equation = TES_TRANSPORT,
+                 .degree = 3,
+                 .element = TES_ELEMENT_DG,
+                 .time = {.end = 0.01, .step = 0.005}},
+     .b = "1 + x",
+     .emulator = true}};
 
 static void assert_about(const Row *row, const char *where, double took, double told, double most) {
   print_message("%-18s %-9s took %10.0f bytes, told %10.0f\n", row->name, where, took, told);
@@ -92,9 +105,10 @@ static void compare(const char *device, const Row *row) {
     return;
   }
   assert_ok(ctx, status);
-  TesFunction *f = make_function(ctx, "1 + y"), *a = row->a ? make_function(ctx, row->a) : NULL;
+  TesFunction *f = make_function(ctx, "1 + y"), *a = row->a ? make_function(ctx, row->a) : NULL,
+              *b = row->b ? make_function(ctx, row->b) : NULL;
   TesProblemDesc desc = row->problem;
-  desc.mesh = mesh, desc.data.a = a, desc.data.f[0] = f;
+  desc.mesh = mesh, desc.data.a = a, desc.data.f[0] = f, desc.data.b[0] = desc.data.b[1] = b;
   assert_ok(ctx, tes_problem_memory(ctx, &desc, &told));
   const double before = (double)tesi_usage_host(ctx).held, most = row->most > 0 ? row->most : 2;
   tesi_usage_mark(ctx);
@@ -108,6 +122,7 @@ static void compare(const char *device, const Row *row) {
     assert_about(row, "processor", took, (double)told.processor, most);
   tes_problem_destroy(&problem);
   tes_function_destroy(&a);
+  tes_function_destroy(&b);
   tes_function_destroy(&f);
   tes_mesh_destroy(&mesh);
   tes_context_destroy(&ctx);

@@ -1,7 +1,7 @@
 /* Run: ctest -R t7_remesh. Meshes that change while steps are made. Projections from mesh to mesh: orthogonality,
  * means, the numbers of another program; solutions that elements hold exactly, whose error must be that of the steps
- * on one mesh, for all methods; what is transported is kept; the hill that goes round beside one fine mesh; memory;
- * refusals; steady transport. */
+ * on one mesh, for all methods, bodies too; what is transported is kept; the hill that goes round beside one fine mesh;
+ * memory; refusals; steady transport. */
 #include "problem/adapt/remesh.h"
 #include "forest_testing.h"
 #include "time_testing.h"
@@ -375,6 +375,77 @@ static void expect_refusal(TesProblem *problem, const TesAdaptDesc *adapt, const
   tes_context_clear(ctx);
 }
 
+/* u = (x y, x x) sin(3 t), which elements of degree 2 hold: lambda and mu are 1 (in plane stress lambda is 2/3). */
+typedef struct Body {
+  TesFunction *u[2], *f[2], *traction[2], *density, *one;
+} Body;
+
+static Body make_body(TesPlane plane) {
+  static const char *const pull[] = {"-4", "-11/3"}, *const top[] = {"y", "2/3*y"};
+  const char *text[] = {
+      "x*y*sin(3*t)", "x*x*sin(3*t)", "-9*(2 + x)*x*y*sin(3*t)", NULL, "3*x*sin(3*t)", NULL, "2 + x", "1"};
+  char f[80], traction[80];
+  Body b;
+  TesFunction **const all[] = {&b.u[0],        &b.u[1],        &b.f[0],    &b.f[1],
+                               &b.traction[0], &b.traction[1], &b.density, &b.one};
+  snprintf(f, sizeof f, "(-9*(2 + x)*x*x + %s)*sin(3*t)", pull[plane == TES_PLANE_STRESS]);
+  snprintf(traction, sizeof traction, "%s*sin(3*t)", top[plane == TES_PLANE_STRESS]);
+  text[3] = f, text[5] = traction;
+  for (int i = 0; i < 8; i++) assert_ok(ctx, tes_function_create_expression(ctx, text[i], all[i]));
+  return b;
+}
+
+static double error_of_body(const TesMesh *mesh, TesPlane plane, TesTimeMethod method, bool changes) {
+  Body b = make_body(plane);
+  TesMesh *next;
+  TesProblem *problem;
+  TesSolveResult result;
+  TesRemesh remesh;
+  uint64_t seed = 9;
+  double l2, h1;
+  const TesBoundary boundary[] = {
+      {.g = {b.u[0], b.u[1]}},
+      {.name = "top", .condition = TES_NEUMANN, .g = {b.traction[0], b.traction[1]}}};
+  const TesProblemDesc desc = {.equation = TES_ELASTICITY,
+                               .mesh = mesh,
+                               .degree = 2,
+                               .plane = plane,
+                               .data = {.a = b.one, .lambda = b.one, .c = b.density, .f = {b.f[0], b.f[1]}},
+                               .exact = {b.u[0], b.u[1]},
+                               .boundaries = 2,
+                               .boundary = boundary,
+                               .time = {.end = 1, .step = 0.05, .method = method},
+                               .solver = {.tolerance = 1e-10}};
+  assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+  for (int step = 0; step < 20; step++) {
+    assert_ok(ctx, tes_problem_step(problem, &result));
+    if (!changes || step % 2) continue;
+    next = adapt_at_random(tes_space_mesh(tes_problem_space(problem)), 60, true, &seed);
+    assert_ok(ctx, tesi_change_mesh(problem, next, &remesh));
+    tes_mesh_destroy(&next);
+  }
+  assert_ok(ctx, tes_problem_errors(problem, &l2, &h1));
+  tes_problem_destroy(&problem);
+  TesFunction **const all[] = {&b.u[0],        &b.u[1],        &b.f[0],    &b.f[1],
+                               &b.traction[0], &b.traction[1], &b.density, &b.one};
+  for (int i = 0; i < 8; i++) tes_function_destroy(all[i]);
+  return l2;
+}
+
+/* Displacements, velocities and accelerations go from mesh to mesh. */
+static void bodies_keep_their_error(void **state) {
+  static const TesTimeMethod of[] = {TES_TIME_NEWMARK, TES_TIME_GENERALIZED_ALPHA, TES_TIME_BACKWARD_EULER};
+  TesMesh *mesh = make_box(2, 4);
+  (void)state;
+  for (int i = 0; i < 6; i++) {
+    const TesPlane plane = i % 2 ? TES_PLANE_STRESS : TES_PLANE_STRAIN;
+    const double error = error_of_body(mesh, plane, of[i / 2], false);
+    assert_true(error > 1e-6 && error < 0.1);
+    assert_near(error_of_body(mesh, plane, of[i / 2], true), error, 0.1 * error);
+  }
+  tes_mesh_destroy(&mesh);
+}
+
 static void what_has_no_mesh_to_change_is_refused(void **state) {
   (void)state;
   Hill h;
@@ -468,12 +539,16 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(projections_are_orthogonal), cmocka_unit_test(means_stay),
-      cmocka_unit_test(hills_change_as_known),      cmocka_unit_test(exact_solutions_keep_their_error),
-      cmocka_unit_test(closed_vortex_keeps_all),    cmocka_unit_test(hill_goes_round),
-      cmocka_unit_test(memory_does_not_grow),       cmocka_unit_test(what_has_no_mesh_to_change_is_refused),
-      cmocka_unit_test(steady_transport_is_adapted)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(projections_are_orthogonal),
+                                     cmocka_unit_test(means_stay),
+                                     cmocka_unit_test(hills_change_as_known),
+                                     cmocka_unit_test(exact_solutions_keep_their_error),
+                                     cmocka_unit_test(closed_vortex_keeps_all),
+                                     cmocka_unit_test(hill_goes_round),
+                                     cmocka_unit_test(bodies_keep_their_error),
+                                     cmocka_unit_test(memory_does_not_grow),
+                                     cmocka_unit_test(what_has_no_mesh_to_change_is_refused),
+                                     cmocka_unit_test(steady_transport_is_adapted)};
   if (!tes_has_part("p4est")) return 0;
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -337,7 +337,7 @@ static void what_cannot_be_is_refused(void **state) {
   assert_refused(VORTEX, (const char *const[]){"solver.local_solver=cg", NULL}, "cg leaves a divergence");
   assert_refused(VORTEX, (const char *const[]){"solver.method=fmg", NULL}, "solved by gmres");
   assert_refused(MOVING, (const char *const[]){"boundary.left={velocity: [1 + t, 0]}", NULL},
-                 "lets more out than in");
+                 "lets more in than out");
 }
 
 int main(void) {

@@ -428,10 +428,10 @@ static void bad_input_is_told(void **state) {
     const char *message;
   } wrong[] = {
       {{.boundary = &lid, .boundaries = 1}, "its net flux is 1, of 1 through the boundary"},
-      {{.boundary = &robin, .boundaries = 1}, "boundary top: flows have the conditions Dirichlet, Neumann"},
-      {{.boundary = &free_component, .boundaries = 1}, "boundary top: a component of the velocity is free"},
-      {{.boundary = &pressure, .boundaries = 1}, "boundary top: the pressure, component 2, is for a Neumann"},
-      {{.boundary = &slip, .boundaries = 1}, "boundary top: slip has no values"},
+      {{.boundary = &robin, .boundaries = 1}, "boundary.top: flows have the conditions Dirichlet, Neumann"},
+      {{.boundary = &free_component, .boundaries = 1}, "boundary.top: a component of the velocity is free"},
+      {{.boundary = &pressure, .boundaries = 1}, "boundary.top: the pressure, component 2, is for a Neumann"},
+      {{.boundary = &slip, .boundaries = 1}, "boundary.top: slip has no values"},
       {{.data = {.c = varies}}, "alpha is 1 + x, expected a number >= 0"},
       {{.solver = {.local = TES_LOCAL_SCALED}}, "scaled is for viscosities that vary"},
       {{.flow_form = 3}, "flow_form is 3, expected 0..2"},

@@ -17,14 +17,14 @@ typedef struct Case {
   TesTimeMethod method;
   bool velocity, flux, priorities;
   TesMethod solver;
-  const char *f, *g;
+  const char *f, *g, *b; /* NULL: those below */
 } Case;
 
 static const char *const source = "sin(3*t)*(1 + x) + y", *const value = "cos(2*t) + x*y*t";
 
 static TesStatus create(TesContext *ctx, const Case *c, TesProblem **problem) {
   TesMesh *mesh;
-  TesFunction *a = expression(ctx, "0.1"), *b = expression(ctx, "-1"),
+  TesFunction *a = expression(ctx, "0.1"), *b = expression(ctx, c->b ? c->b : "-1"),
               *f = expression(ctx, c->f ? c->f : source), *g = expression(ctx, c->g ? c->g : value),
               *other = expression(ctx, "1 + t"),
               *flux = expression(ctx, c->kind == TES_MESH_BOX ? "x*t" : "x");
@@ -142,14 +142,14 @@ static void compare(TesContext *ctx, const Case *c) {
 static void test_as_on_the_host(void **state) {
   static const char *const devices[] = {"emulator", "cuda"};
   static const Case cases[] = {
-      {TES_MESH_BOX, 1, 8, TES_TIME_BACKWARD_EULER, true, false, false, TES_METHOD_AUTO, NULL, NULL},
-      {TES_MESH_BOX, 2, 4, TES_TIME_BDF2, true, true, true, TES_METHOD_AUTO, NULL, NULL},
-      {TES_MESH_BOX, 4, 3, TES_TIME_CRANK_NICOLSON, true, true, false, TES_METHOD_AUTO, NULL, NULL},
-      {TES_MESH_BOX, 3, 4, TES_TIME_SDIRK2, false, true, false, TES_METHOD_AUTO, NULL, NULL},
-      {TES_MESH_BOX, 2, 5, TES_TIME_BDF3, false, true, true, TES_METHOD_DIRECT, NULL, NULL},
-      {TES_MESH_BOX, 1, 8, TES_TIME_BACKWARD_EULER, false, false, false, TES_METHOD_CG, NULL, "1 + x"},
-      {TES_MESH_FOREST, 2, 2, TES_TIME_BDF2, true, true, true, TES_METHOD_AUTO, NULL, NULL},
-      {TES_MESH_FOREST, 3, 2, TES_TIME_CRANK_NICOLSON, false, false, false, TES_METHOD_AUTO, "x", NULL},
+      {TES_MESH_BOX, 1, 8, TES_TIME_BACKWARD_EULER, true, false, false, TES_METHOD_AUTO, NULL, NULL, NULL},
+      {TES_MESH_BOX, 2, 4, TES_TIME_BDF2, true, true, true, TES_METHOD_AUTO, NULL, NULL, NULL},
+      {TES_MESH_BOX, 4, 3, TES_TIME_CRANK_NICOLSON, true, true, false, TES_METHOD_AUTO, NULL, NULL, NULL},
+      {TES_MESH_BOX, 3, 4, TES_TIME_SDIRK2, false, true, false, TES_METHOD_AUTO, NULL, NULL, NULL},
+      {TES_MESH_BOX, 2, 5, TES_TIME_BDF3, false, true, true, TES_METHOD_DIRECT, NULL, NULL, NULL},
+      {TES_MESH_BOX, 1, 8, TES_TIME_BACKWARD_EULER, false, false, false, TES_METHOD_CG, NULL, "1 + x", NULL},
+      {TES_MESH_FOREST, 2, 2, TES_TIME_BDF2, true, true, true, TES_METHOD_AUTO, NULL, NULL, NULL},
+      {TES_MESH_FOREST, 3, 2, TES_TIME_CRANK_NICOLSON, false, false, false, TES_METHOD_AUTO, "x", NULL, NULL},
   };
   (void)state;
   for (int d = 0; d < 2; d++) {
@@ -202,13 +202,45 @@ static void test_bodies_as_on_the_host(void **state) {
   }
 }
 
+/* What was recorded of the operator sees the velocity of each step: on equal cells one number for all, on others one a
+ * point, and first the one, then the other. */
+static void test_velocities_that_move(void **state) {
+  static const char *const devices[] = {"emulator", "cuda"}, *const b[] = {"10*t - 1", "10*x*t - 1", "x*t",
+                                                                           "-y*(1 + t)"};
+  (void)state;
+  for (int d = 0; d < 2; d++) {
+    TesContext *ctx = test_device(devices[d]);
+    for (int i = 0; ctx && i < 8; i++) {
+      const Case c = {.kind = i % 2 ? TES_MESH_FOREST : TES_MESH_BOX,
+                      .degree = 2,
+                      .cells = i % 2 ? 2 : 4,
+                      .method = TES_TIME_BDF2,
+                      .velocity = true,
+                      .b = b[i / 2]};
+      TesiCounts counts;
+      int64_t n;
+      int iterations, expected_iterations;
+      if (i % 2 && !tes_has_part("p4est")) continue;
+      double *expected = run(host, &c, NULL, &n, NULL, &expected_iterations),
+             *got = run(ctx, &c, NULL, &n, &counts, &iterations);
+      for (int64_t k = 0; k < n; k++)
+        if (!(fabs(got[k] - expected[k]) <= 1e-9))
+          fail_msg("%s, node %lld: %.17g, expected %.17g", c.b, (long long)k, got[k], expected[k]);
+      if (abs(iterations - expected_iterations) > 1)
+        fail_msg("%s: %d iterations, %d on the host", c.b, iterations, expected_iterations);
+      free(expected), free(got);
+    }
+    if (ctx) tes_context_destroy(&ctx);
+  }
+}
+
 /* Kernels see that a value is none; the host says which. */
 static void test_values_that_are_none(void **state) {
   static const Case cases[] = {
       {TES_MESH_BOX, 2, 4, TES_TIME_BACKWARD_EULER, true, false, false, TES_METHOD_AUTO, "sqrt(0.25 - t)",
-       NULL},
+       NULL, NULL},
       {TES_MESH_BOX, 2, 4, TES_TIME_BACKWARD_EULER, true, false, false, TES_METHOD_AUTO, NULL,
-       "sqrt(0.25 - t)"},
+       "sqrt(0.25 - t)", NULL},
   };
   TesContext *ctx = test_device("emulator");
   (void)state;
@@ -241,8 +273,8 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_on_the_host),
-                                     cmocka_unit_test(test_bodies_as_on_the_host),
-                                     cmocka_unit_test(test_values_that_are_none)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_as_on_the_host), cmocka_unit_test(test_bodies_as_on_the_host),
+      cmocka_unit_test(test_velocities_that_move), cmocka_unit_test(test_values_that_are_none)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -57,10 +57,14 @@ static void benches_write_tables(void **state) {
   assert_output("finest level: transfers");
   assert_run("bench applications --table 4 --cells 4 --seconds 0.01 --device cpu", 0);
   assert_output("tessera, multigrid");
+  assert_output("matrices, threads");
+  assert_run("bench applications --level 3 --seconds 0.001 --device cpu", 0);
+  assert_output("GMRES, Jacobi, matrices, threads");
   if (tes_has_part("p4est")) {
     assert_run("bench applications --table 2 --mesh face --level 2", 0);
     assert_output("     4.92      4.92           7.11      5313");
-    assert_run("bench applications --table 3 --mesh edge --level 1 --device cpu", 0);
+    assert_run("bench applications --table 3 --mesh edge --level 1 --seconds 0.001 --device cpu", 0);
+    assert_output("GMRES, Jacobi, matrices, threads");
     assert_output("4.054402"); /* backward Euler ends at the static solution */
     assert_output("7.79624");
   }

@@ -98,6 +98,19 @@ static void refusals_name_key_or_line(void **state) {
       lid[] = "problem: stokes\nmesh: {box: {cells: [4, 4]}}\nboundary: {top: {velocity: [%s]}}\n",
       moving[] = "problem: elasticity\nmesh: {box: {cells: [2, 2]}}\nspace: {degree: 1}\n"
                  "time: {end: 0.2, step: 0.1}\ndata: {young: 1, poisson: 0.3, %s}\n",
+      let_in[] =
+          "problem: navier_stokes\nmesh: {box: {cells: [4, 4]}}\nspace: {%s}\n"
+          "boundary: {all: {velocity: [0, 0]}, left: {velocity: [1, 0]}}\ntime: {end: 1, step: 0.01}\n",
+      per[] = "problem: navier_stokes\nmesh: {box: {cells: [4, 4], periodic: x}}\nspace: {%s}\n"
+              "time: {end: 1, step: 0.01}\n",
+      wall[] = "problem: navier_stokes\nmesh: {channel: {dim: 2}}\nspace: {degree: 2}\n"
+               "boundary: {%s, inflow: {velocity: [1, 0]}, outflow: outflow}\ntime: {end: 1, step: 0.01}\n",
+      round[] = "problem: elasticity\nmesh: {channel: {dim: 2}}\ndata: {young: 1, poisson: 0.3}\n"
+                "boundary: {cylinder: %s}\n",
+      face[] = "problem: transport\nmesh: {box: {cells: [4, 4]}}\nboundary: {top: {%s}}\n",
+      loose[] = "problem: elasticity\nmesh: {box: {cells: [2, 2]}}\ndata: {young: 1, poisson: 0.3, f: %s}\n"
+                "boundary: {all: {traction: [0, 0]}}\n",
+      material[] = "problem: elasticity\nmesh: {box: {cells: [2, 2]}}\ndata: {%s}\n",
       narrow[] = "problem: stokes\nmesh: {box: {cells: [%s]}}\n",
       steady[] =
           "problem: transport\nmesh: {box: {cells: [4, 4]}}\ndata: {b: [1, 0]}\nsolver: {method: %s}\n";
@@ -120,10 +133,32 @@ static void refusals_name_key_or_line(void **state) {
       {solver, "method: cg", "a.yaml:3:18: solver.method: stokes is solved by gmres or fmg"},
       {solver, "local_solver: mean", "a.yaml:3:24: solver.local_solver: those of stokes are exact"},
       {lid, "1, 1", "a.yaml:3:11: boundary: the velocity lets more out than in: its net flux is 1"},
+      {lid, "-1, -1", "a.yaml:3:11: boundary: the velocity lets more in than out: its net flux is -1"},
+      {let_in, "element: rt",
+       "a.yaml:4:11: boundary: the velocity lets more in than out: its net flux is -1"},
+      {let_in, "element: q", "a.yaml:4:11: boundary: the velocity lets more in than out: its net flux is -1"},
+      {let_in, "element: iso",
+       "a.yaml:4:11: boundary: the velocity lets more in than out: its net flux is -1"},
+      {per, "element: iso", "a.yaml:2:39: mesh.box.periodic: element iso needs boundaries in all directions"},
+      {wall, "cylinder: slip",
+       "a.yaml:4:11: boundary.cylinder: slip holds on faces that are normal to one axis"},
+      {round, "roller", "a.yaml:4:11: boundary.cylinder: a roller is on faces along the axes"},
+      {let_in, "}\ndata: {mean_velocity: [1, 0]",
+       "a.yaml:4:23: data.mean_velocity: in direction x it is kept by"},
+      {moving, "density: x - 0.5", "a.yaml:5:41: data.density: the density times a number > 0 is -"},
+      {face, "velocity: [1, 0]",
+       "a.yaml:3:17: boundary.top: velocity, slip and pressure belong to flows; transport"},
+      {loose, "[1, 0]",
+       "a.yaml:4:11: boundary: 3 rigid motions are held by no boundary, and the loads do not "},
+      {material, "lambda: 1, mu: -1", "a.yaml:3:23: data.mu: no stable material: lambda is 1 and mu is -1"},
+      {material, "lambda: -2, mu: 1",
+       "a.yaml:3:16: data.lambda: no stable material: lambda is -2 and mu is 1"},
       {moving, "density: t", "a.yaml:5:41: data.density: density is \"t\": it cannot depend on t"},
       {narrow, "1, 4", "a.yaml:2:21: mesh.box.cells: element rt needs two cells a direction"},
       {steady, "cg", "a.yaml:4:18: solver.method: cg: transport is not symmetric"}};
+  const bool forests = has_forests();
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    if (strstr(bad[i].format, "channel") && !forests) continue;
     FILE *file = fopen("a.yaml", "w");
     assert_non_null(file);
     fprintf(file, bad[i].format, bad[i].given);

@@ -87,41 +87,44 @@ static void the_document_has_every_key(void **state) {
   }
 }
 
+/* The names of all templates, by the help; those over a mesh of Gmsh need a file that is not here. */
+static int list_templates(char names[40][40], bool *has_file) {
+  int count = 0;
+  assert_run("new --help", 0);
+  char *line = strtok(output, "\n");
+  for (; line; line = strtok(NULL, "\n")) {
+    if (strncmp(line, "  ", 2) || line[2] == '-') continue;
+    assert_true(count < 40);
+    has_file[count] = strstr(line, "Gmsh") != NULL;
+    assert_int_equal(sscanf(line, "%39s", names[count++]), 1);
+  }
+  return count;
+}
+
 /* Templates are valid cases, but for the mesh that is somebody's own; a check tells of the mesh. */
 static void templates_are_valid(void **state) {
-  static const char *const names[] = {"",
-                                      "poisson",
-                                      "heat",
-                                      "transport",
-                                      "stokes",
-                                      "stokes-3d",
-                                      "cavity",
-                                      "channel",
-                                      "shear",
-                                      "viscosity",
-                                      "shear-layers",
-                                      "l-shape",
-                                      "goal",
-                                      "ball",
-                                      "cylinder",
-                                      "taylor-green",
-                                      "channel-flow",
-                                      "cavity-flow",
-                                      "front",
-                                      "cylinder-adaptive"};
+  char names[40][40], arguments[200];
+  bool has_file[40];
   (void)state;
   const bool forests = has_forests();
-  for (int i = 0; i < (forests ? 20 : 11); i++) {
-    char arguments[200];
-    snprintf(arguments, sizeof arguments, "new %s > a.yaml; " PROGRAM " check a.yaml --vtu a.vtu", names[i]);
-    assert_run(arguments, 0);
+  const int count = list_templates(names, has_file);
+  assert_true(count > 20);
+  for (int i = -1; i < count; i++) {
+    const char *name = i < 0 ? "" : names[i];
+    snprintf(arguments, sizeof arguments, "new %s > a.yaml; " PROGRAM " check a.yaml --vtu a.vtu", name);
+    const int status = run(arguments);
+    if (i >= 0 && has_file[i]) {
+      assert_int_equal(status, 4);
+      assert_output(".msh");
+      continue;
+    }
+    if (status == 3 && !forests) continue;
+    if (status) fail_msg("template %s: exit status %d\n%s", name, status, output);
     assert_output("boundary  ");
     assert_output("space     degree ");
     assert_output("memory    about ");
     assert_output("written   a.vtu");
   }
-  assert_run("new mesh > a.yaml; " PROGRAM " check a.yaml", 4);
-  assert_output("part.msh");
   assert_run("new nothing", 2);
   assert_output("there is no template 'nothing'");
   assert_run("check " CASES "poisson-square.yaml --set \"output.values={v: {mean: nowhere}}\"", 2);

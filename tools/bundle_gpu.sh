@@ -94,6 +94,9 @@ t5_saddle_kernels 4-99 3 2 1
 t5_saddle_varying_kernels 4-99 1-3
 t5_rt_convection_kernels -
 t7_rt_flow_device -
+t5_upwind_kernels 7-8 5-6 3-4 1-2
+t5_broken_load_kernels 5-8 1-4
+t7_dg_transport_device -
 t4_mapped_device 1-2 3-4
 t4_mapped_ladder 1-5 6,7
 t4_functional_device 6-9 1-5

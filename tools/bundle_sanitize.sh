@@ -40,6 +40,9 @@ t5_saddle_kernels 2 1 3 4
 t5_saddle_varying_kernels 1-3 4
 t5_rt_convection_kernels 3 2 1 4
 t7_rt_flow_device -
+t5_upwind_kernels 3 2 1 4 7 8
+t5_broken_load_kernels 3 2 1 4 7 8
+t7_dg_transport_device -
 t9_devices fichera l-shape:1 variable-coefficient poisson-cube l-shape:2 l-shape:3 l-shape:4
 t9_devices poisson-square pure-neumann plate
 t9_devices stokes-cavity stokes-channel

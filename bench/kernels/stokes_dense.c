@@ -200,7 +200,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
 static TesStatus fill(TesContext *ctx, const TesOperator *op, Plan *p) {
   TesStatus status = TES_OK;

@@ -210,7 +210,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
 static TesStatus create_noting(TesContext *ctx, const TesOperator *op, BenchStokesLocal local,
                                double accuracy, int steps, int notes, TesSmoother **smoother) {

@@ -141,7 +141,7 @@ typedef struct TesRemesh {
  *  The solution and the old values of the method go to the new mesh by L2 projection over all nodes, exact where
  *  cells are refined; so int u changes by round-off. Solved to 1e-10 by conjugate gradients, what that has left of
  *  the mean is added as a constant. Older values, which start guesses alone, are interpolated. Steps go on as if
- *  nothing had happened, also those of a restart.
+ *  nothing had happened, also those of a restart. Of elasticity u_t and u_tt are projected too.
  *
  *  Of flows (navier_stokes with element q) velocities keep their boundary values, and lose the divergence that the
  *  projection has added: u -= D^-1 B' s with B D^-1 B' s = B u + K phi, D the mass by row sums, B the divergence, K phi
@@ -151,9 +151,9 @@ typedef struct TesRemesh {
  *  The problem stays the same object, but its space, operators, multigrid and solution are others, and those of
  *  before are gone. Cost: an estimate, the set-up of a problem, two or three solves with a mass matrix. Of the
  *  description every, max_level, first, marking, fraction, tolerance and max_dofs are obeyed.
- *  Errors: TES_INVALID_INPUT (neither transport nor a flow with element q, steady, a mesh that is no forest, another
- *  first mesh, neither max_level nor max_dofs, no velocity and no `every`, dual-weighted residuals), those of
- *  tes_problem_create(): the problem is then as it was. */
+ *  Errors: TES_INVALID_INPUT (none of transport, elasticity and flows with element q, steady, a mesh that is no
+ *  forest, another first mesh, neither max_level nor max_dofs, no velocity and no `every`, dual-weighted residuals),
+ *  those of tes_problem_create(): the problem is then as it was. */
 TesStatus tes_problem_remesh(TesProblem *problem, const TesAdaptDesc *desc, TesRemesh *remesh);
 
 #ifdef __cplusplus

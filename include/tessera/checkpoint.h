@@ -31,6 +31,8 @@ typedef struct TesCheckpointDesc {
   int64_t step; /**< the same */
   int states;   /**< the same, 0..4096 */
   const double *state;
+  int64_t notes; /**< the same, any number */
+  const double *note;
 } TesCheckpointDesc;
 
 /** Takes twice the size of the file in memory while it is written. Errors: TES_INVALID_INPUT (a vector of another
@@ -66,6 +68,8 @@ typedef struct TesCheckpointContents {
   const char *name[16]; /**< [fields] */
   int states;           /**< 0 in files of before there were any */
   const double *state;  /**< [states] */
+  int64_t notes;        /**< 0: none were written */
+  const double *note;   /**< [notes] */
 } TesCheckpointContents;
 const TesCheckpointContents *tes_checkpoint_contents(const TesCheckpoint *checkpoint);
 /** Values of a field, [tes_space_length()], owned by the checkpoint; NULL when there is no such name. */
@@ -81,6 +85,10 @@ TesStatus tes_checkpoint_function(const TesCheckpoint *checkpoint, const char *n
 /** A problem in time: its solution "u", the older ones "u-1", .. that its method and its guesses know, and what else
  *  its next step depends on. Errors: those of tes_checkpoint_write(); TES_INVALID_INPUT (a steady problem). */
 TesStatus tes_problem_write(const TesProblem *problem, const char *path);
+/** Numbers of the caller that go into the checkpoints of a problem in time, as TesCheckpointContents.note: of what was
+ *  measured so far, say. They stay the caller's, and must live until the next call or the problem's end. Errors:
+ *  TES_INVALID_INPUT (a negative number of them, a steady problem). */
+TesStatus tes_problem_note(TesProblem *problem, int64_t notes, const double *note);
 /** The problem goes on from there, with the same bits as one that was not interrupted: the same mesh (that of the
  *  checkpoint), degree, method, step and start. Errors: TES_INVALID_INPUT (what differs; a steady problem or
  *  checkpoint; one of the end of time). */

@@ -31,15 +31,15 @@
  *    processor alone.
  *  - dg: diffusion and mass with constant coefficients over element dg, by symmetric interior penalties; values on
  *    boundaries are given weakly. On the processor alone.
- *  - assembled, assembled_hanging: sparse matrices, to compare with; by name alone. In compressed rows of int32
- *  columns and values of the
- *    operator's precision (assembled in float64, then rounded), on the device of the context, where kernels make
- *    them. Products by the
- *    context's threads; on a GPU by cuSPARSE where it is installed (TESSERA_LIBCUSPARSE names its file), else by a
- *    kernel. Bytes: 12 an
- *    entry (8 in float32) and 4 a row (8 on the host); an entry per pair of nodes that share a cell, about (2k +
- *    1)^dim a row. `assembled`
- *    eliminates hanging nodes cell by cell; `assembled_hanging` is y = H' (A (H x)) with the matrix H of hanging nodes
+ *  - assembled, assembled_hanging: sparse matrices, to compare with; by name alone, of element q. In compressed rows
+ *    of int32 columns and values of the operator's precision (assembled in float64, then rounded), on the device of
+ *    the context. Forms that kind mapped takes have kernels or loops over cells that make them. Of all others
+ *    (transport, elasticity, several components) `assembled` reads the matrix off products with sums of unit vectors,
+ *    some (2k + 1)^dim for each component, on one rank.
+ *    Products by the context's threads; on a GPU by cuSPARSE where it is installed (TESSERA_LIBCUSPARSE names its
+ *    file), else by a kernel. Bytes: 12 an entry (8 in float32) and 4 a row (8 on the host); an entry per pair of
+ *    nodes that share a cell, about (2k + 1)^dim a row, times the components that are coupled. `assembled` eliminates
+ *    hanging nodes cell by cell; `assembled_hanging` is y = H' (A (H x)) with the matrix H of hanging nodes
  *    (adaptive-multigrid-liebchen).
  */
 #ifndef TESSERA_OPERATOR_H

@@ -124,7 +124,8 @@ typedef struct TesSolveOptions {
   TesMethod method;
   TesSmootherKind
       smoother; /**< boxes have all but cell_patch and line_patch, periodic ones patch, chebyshev, jacobi; other meshes
-                  cell_patch, line_patch and these two; flows patch and cell_patch */
+                  cell_patch, line_patch and these two; flows patch and cell_patch; transport with element dg these,
+                  jacobi, chebyshev */
   TesLocalSolver local; /**< of patch smoothers */
   TesOrder order;       /**< boxes */
   int smoother_degree;  /**< chebyshev, cell_patch, line_patch; 0: that of the smoother */
@@ -153,8 +154,8 @@ typedef struct TesProblemDesc {
   int degree;          /**< 0 means 4, rt 2; limits: TesSpaceDesc */
   /** Auto: q; stokes rt on boxes, else q: Q_k/Q_(k-1), nu a number, no mass term. Poisson and
    * transport over boxes also have dg: discontinuous Q_k, interior penalties, upwind traces of a velocity; a and c
-   * constants, no Robin boundaries, transport on the processor. Navier-Stokes over boxes also has rt, degrees 1 to 8,
-   * upwind, divergence-free, by imex_bdf2 (auto) or imex_bdf3 (docs/navier-stokes.md). */
+   * constants, no Robin boundaries, transport on devices with kernels of degrees 1 to 8. Navier-Stokes over boxes also
+   * has rt, degrees 1 to 8, upwind, divergence-free, by imex_bdf2 (auto) or imex_bdf3 (docs/navier-stokes.md). */
   TesElement element;
   TesData data;
   TesFlowForm flow_form;

@@ -28,8 +28,9 @@ int tesi_fields_of(int dim, int components, const TesSpace *const *space, const 
 /* The number of the field's vector; -1: there are too many. */
 static int source_of(TesiQuantity *q, const TesiField *field) {
   int i = 0;
-  while (i < q->sources && (q->source[i].vector != field->vector || q->source[i].part != field->part ||
-                            q->source[i].coefficient != field->coefficient))
+  while (i < q->sources &&
+         (q->source[i].vector != field->vector || q->source[i].part != field->part ||
+          q->source[i].coefficient != field->coefficient || q->source[i].rate.is != field->rate.is))
     i++;
   if (i == TESI_SOURCES) return -1;
   q->source[i].space = field->space;
@@ -38,8 +39,25 @@ static int source_of(TesiQuantity *q, const TesiField *field) {
   q->source[i].part = field->part;
   q->source[i].coefficient = field->coefficient;
   q->source[i].by_material = field->by_material;
+  q->source[i].rate = field->rate;
   q->sources = tesi_max(q->sources, i + 1);
   return i;
+}
+
+/* values <- the derivative in time, of values that are those of now. */
+static TesStatus add_old(TesContext *ctx, const TesiRate *rate, int64_t length, double *values) {
+  TesStatus status = TES_OK;
+  double *old = NULL;
+  for (int64_t i = 0; i < length; i++) values[i] *= rate->weight[0];
+  for (int j = 0; j < rate->count; j++) {
+    const TesVector part = tesi_vector_range(rate->old[j], rate->offset, length);
+    if (!old) TES_ALLOC(&old, length);
+    TES_TRY(tes_vector_get(&part, old));
+    for (int64_t i = 0; i < length; i++) values[i] += rate->weight[1 + j] * old[i];
+  }
+done:
+  tesi_free(ctx, &old);
+  return status;
 }
 
 /* The vector of a source on the host, and of element rt the tables that make nodal values of it. */
@@ -55,6 +73,8 @@ static TesStatus take_values(TesiQuantity *q, int source) {
             (long long)vector->length, (long long)length);
   TES_ALLOC(&q->source[source].values, length);
   TES_TRY(tes_vector_get(vector, q->source[source].values));
+  if (q->source[source].rate.is)
+    TES_TRY(add_old(ctx, &q->source[source].rate, length, q->source[source].values));
   if (!rt) goto done;
   TES_NEW(&q->source[source].nodes);
   tesi_flow_node_tables(rt->n, q->source[source].nodes);

@@ -7,7 +7,17 @@
 #include "functional/flow.h"
 #include "geometry/locate.h"
 
-enum { TESI_FIELDS = 32, TESI_SOURCES = 8, TESI_FIELD_VALUE = -1 };
+enum { TESI_FIELDS = 32, TESI_SOURCES = 8, TESI_FIELD_VALUE = -1, TESI_RATE_OLD = 2 };
+
+/* A derivative in time as a sum of vectors: weight[0] times that of now + sum of weight[1 + i] old[i], each from
+ * `offset` on. */
+typedef struct TesiRate {
+  bool is; /* false: the field is none */
+  int count;
+  int64_t offset;
+  const TesVector *old[TESI_RATE_OLD];
+  double weight[1 + TESI_RATE_OLD];
+} TesiRate;
 
 /* A name and what it means: a vector over a space, or its derivative in direction 0, 1, 2. */
 typedef struct TesiField {
@@ -25,6 +35,7 @@ typedef struct TesiField {
   /* A function of the data in the place of a vector: that of all materials, [materials] or NULL, NULL inside. */
   const TesFunction *coefficient, *const *by_material;
   bool unlisted; /* known to expressions, not shown unless it is asked for */
+  TesiRate rate;
 } TesiField;
 
 extern const char *const tesi_field_names[3][4]; /* of u, v, w: the function, and its derivatives */
@@ -62,6 +73,7 @@ typedef struct TesiQuantity {
     int part;
     TesiFlowTables *nodes;                               /* of rt: values at the nodes of `space` */
     const TesFunction *coefficient, *const *by_material; /* as of the field */
+    TesiRate rate;
   } source[TESI_SOURCES];
   int source_of[TESI_FIELDS], derivative[TESI_FIELDS]; /* of each field; source -1: not needed */
 } TesiQuantity;

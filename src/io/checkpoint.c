@@ -192,6 +192,7 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   TES_TRY(desc->space->mesh->coarse ? put_forest(store, desc->space) : put_box(store, desc->space));
   for (int i = 0; i < desc->count; i++) TES_TRY(put_field(store, desc->space, i, &desc->fields[i]));
   if (desc->states) TES_TRY(tesi_store_put(store, "state", TESI_STORE_DOUBLE, desc->states, desc->state));
+  if (desc->notes > 0) TES_TRY(tesi_store_put(store, "note", TESI_STORE_DOUBLE, desc->notes, desc->note));
   TES_TRY(tesi_store_commit(&store));
 done:
   tesi_store_close(&store);
@@ -214,7 +215,7 @@ struct TesCheckpoint {
   TesSpace *space;
   TesCheckpointContents contents;
   char *name[FIELDS]; /* of contents.name */
-  double *values[FIELDS], *state;
+  double *values[FIELDS], *state, *note;
 };
 
 /* What is read before it becomes a mesh. */
@@ -466,6 +467,14 @@ done:
   return status;
 }
 
+static TesStatus get_note(Image *m, TesCheckpoint *c) {
+  if (!tesi_store_has(m->store, "note")) return TES_OK;
+  const TesStatus status =
+      tesi_store_get(m->store, "note", TESI_STORE_DOUBLE, -1, &c->note, &c->contents.notes);
+  c->contents.note = c->note;
+  return status;
+}
+
 TesStatus tes_checkpoint_read(TesContext *context, const char *path, int geometry_degree,
                               TesCheckpoint **checkpoint) {
   TesContext *ctx = context;
@@ -483,6 +492,7 @@ TesStatus tes_checkpoint_read(TesContext *context, const char *path, int geometr
   TES_TRY(make_space(&m, &c->space));
   TES_TRY(get_fields(&m, c));
   TES_TRY(get_state(&m, c));
+  TES_TRY(get_note(&m, c));
   c->contents.time = m.number[N_TIME];
   c->contents.step = m.head[W_STEP];
   *checkpoint = c;
@@ -501,6 +511,7 @@ void tes_checkpoint_destroy(TesCheckpoint **checkpoint) {
   tes_space_destroy(&c->space);
   tesi_free(ctx, &c->path);
   tesi_free(ctx, &c->state);
+  tesi_free(ctx, &c->note);
   for (int i = 0; i < FIELDS; i++) {
     tesi_free(ctx, &c->name[i]);
     tesi_free(ctx, &c->values[i]);

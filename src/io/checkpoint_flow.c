@@ -70,7 +70,8 @@ static void list(const TesiProjection *pr, const TesVector *vector[FIELDS]) {
 static void fill_state(const TesProblem *p, double state[STATES]) {
   const TesiProjection *pr = tesi_projection_of(p);
   const TesiInTime *it = p->in_time;
-  state[F_CFL] = it->desc.cfl, state[F_DT] = it->dt, state[F_START] = it->desc.start;
+  state[F_CFL] = it->desc.cfl > 0 ? it->desc.cfl : it->desc.tolerance, state[F_DT] = it->dt,
+  state[F_START] = it->desc.start;
   state[F_KNOWN] = pr->known, state[F_STEP] = pr->step[0], state[F_OLDER_STEP] = pr->step[1];
   state[F_GUESSES] = pr->guess.count, state[F_KEPT] = pr->guesses_kept, state[F_SINCE] = it->since;
   state[F_LARGEST] = it->largest, state[F_BEFORE] = it->before;
@@ -113,7 +114,9 @@ TesStatus tesi_checkpoint_write_flow(const TesProblem *p, const char *path) {
                                                     .time = p->in_time->time,
                                                     .step = p->in_time->step,
                                                     .states = STATES,
-                                                    .state = state},
+                                                    .state = state,
+                                                    .notes = p->in_time->notes,
+                                                    .note = p->in_time->note},
                                path));
 done:
   for (int i = 0; i < FIELDS; i++) tes_vector_destroy(&padded[i]);
@@ -135,10 +138,10 @@ static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, 
             pr->velocity->degree);
   TES_CHECK(s[F_START] == it->desc.start, "the checkpoint's time begins at %g, that of the problem at %g",
             s[F_START], it->desc.start);
-  TES_CHECK((s[F_CFL] > 0) == (it->desc.cfl > 0), "the checkpoint holds steps %s",
-            s[F_CFL] > 0 ? "that the flow chose, the problem has time.step"
-                         : "of one length, the problem has time.cfl");
-  TES_CHECK(it->desc.cfl > 0 || fabs(s[F_DT] - it->dt) <= 1e-9 * it->dt,
+  TES_CHECK((s[F_CFL] > 0) == it->varies, "the checkpoint holds steps %s",
+            s[F_CFL] > 0 ? "whose length was chosen, the problem has time.step"
+                         : "of one length, those of the problem are chosen");
+  TES_CHECK(it->varies || fabs(s[F_DT] - it->dt) <= 1e-9 * it->dt,
             "the checkpoint holds histories of steps of %.10g, the problem has steps of %.10g", s[F_DT],
             it->dt);
   TES_CHECK(found->time < it->desc.end,

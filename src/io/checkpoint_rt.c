@@ -39,7 +39,9 @@ TesStatus tesi_checkpoint_write_rt(const TesProblem *p, const char *path) {
                                                    .time = it->time,
                                                    .step = it->step,
                                                    .states = STATES,
-                                                   .state = state},
+                                                   .state = state,
+                                                   .notes = it->notes,
+                                                   .note = it->note},
                               path);
 }
 

@@ -90,10 +90,23 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
                                                     .time = it->time,
                                                     .step = it->step,
                                                     .states = states_of(problem),
-                                                    .state = state},
+                                                    .state = state,
+                                                    .notes = it->notes,
+                                                    .note = it->note},
                                path));
 done:
   tesi_free(ctx, &state);
+  return status;
+}
+
+TesStatus tes_problem_note(TesProblem *problem, int64_t notes, const double *note) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(problem->in_time && notes >= 0 && (notes == 0 || note),
+            "%lld notes of %s, expected 0 or more of a problem in time", (long long)notes,
+            problem->equation->name);
+  problem->in_time->notes = notes, problem->in_time->note = note;
+done:
   return status;
 }
 

@@ -61,18 +61,8 @@ TESK_KERNEL(tesk_contract, THREADS, 1, (const double *)from, (double *)to, (cons
 #define GROUP 1 /* results that a thread makes at a time */
 #define AHEAD 8 /* numbers that it asks for at a time */
 
-/* The table [count], copied to shared memory at *room where `staged`, behind which *room is then; a wait before it is
- * read is the caller's. Tables in shared memory are there at once; each AHEAD numbers of others wait for a cache. */
-TESK_DEVICE const double *stage(const double *TESK_RESTRICT table, int count, int staged, double **room) {
-  double *const to = *room;
-  if (!staged) return table;
-  for (int id = (int)threadIdx.x; id < count; id += PLANE) to[id] = TESK_READ(table + id);
-  *room += count;
-  return to;
-}
-
-/* sum[g] += over j < n of value(j) table(j, i + g), of a table [n][n]; i + g beyond it is n - 1. */
-TESK_DEVICE void add_products(const double *values, int step, const double *table, int n, int i,
+/* sum[g] += over j < n of value(j) table(j, i + g), of a table [n][n] in global memory; i + g beyond it is n - 1. */
+TESK_DEVICE void add_products(const double *values, int step, const double *TESK_RESTRICT table, int n, int i,
                               double sum[GROUP]) {
   int at[GROUP], j = 0;
   for (int g = 0; g < GROUP; g++) at[g] = i + g < n ? i + g : n - 1;
@@ -81,21 +71,22 @@ TESK_DEVICE void add_products(const double *values, int step, const double *tabl
     TESK_UNROLL
     for (int a = 0; a < AHEAD; a++) {
       value[a] = values[(j + a) * step];
-      for (int g = 0; g < GROUP; g++) number[a][g] = table[(j + a) * n + at[g]];
+      for (int g = 0; g < GROUP; g++) number[a][g] = TESK_READ(table + (j + a) * n + at[g]);
     }
     TESK_UNROLL
     for (int a = 0; a < AHEAD; a++)
       for (int g = 0; g < GROUP; g++) sum[g] += value[a] * number[a][g];
   }
   for (; j < n; j++)
-    for (int g = 0; g < GROUP; g++) sum[g] += values[j * step] * table[j * n + at[g]];
+    for (int g = 0; g < GROUP; g++) sum[g] += values[j * step] * TESK_READ(table + j * n + at[g]);
 }
 
 /* The half of a plane's columns that a block makes: to <- (A1' (x) A0') from, all in shared memory, through `between`;
  * A0[n0][n0], A1[n1][n1]. `to` and `between` have `width` columns from `first` on. All threads come here; the last
  * wait is the caller's. */
-TESK_DEVICE void contract_plane(const double *from, double *between, double *to, const double *A0,
-                                const double *A1, int n0, int n1, int first, int width) {
+TESK_DEVICE void contract_plane(const double *from, double *between, double *to,
+                                const double *TESK_RESTRICT A0, const double *TESK_RESTRICT A1, int n0,
+                                int n1, int first, int width) {
   const int groups = (n1 + GROUP - 1) / GROUP;
   __syncthreads();
   for (int id = (int)threadIdx.x; id < width * groups; id += PLANE) {
@@ -107,13 +98,13 @@ TESK_DEVICE void contract_plane(const double *from, double *between, double *to,
     for (; j + AHEAD <= n0; j += AHEAD) {
       double number[AHEAD];
       TESK_UNROLL
-      for (int a = 0; a < AHEAD; a++) number[a] = A0[(j + a) * n0 + i];
+      for (int a = 0; a < AHEAD; a++) number[a] = TESK_READ(A0 + (j + a) * n0 + i);
       TESK_UNROLL
       for (int a = 0; a < AHEAD; a++)
         for (int g = 0; g < GROUP; g++) sum[g] += number[a] * row[g][j + a];
     }
     for (; j < n0; j++)
-      for (int g = 0; g < GROUP; g++) sum[g] += A0[j * n0 + i] * row[g][j];
+      for (int g = 0; g < GROUP; g++) sum[g] += TESK_READ(A0 + j * n0 + i) * row[g][j];
     for (int g = 0; g < GROUP && y + g < n1; g++) between[(y + g) * width + i - first] = sum[g];
   }
   __syncthreads();
@@ -134,21 +125,17 @@ TESK_DEVICE int half_of(int n, int *first) {
 }
 
 /* v <- (S1' (x) S0') of the unknowns of b in a plane of z; grid: planes, 2 halves of their columns. Shared: two
- * planes, and the tables where they are staged. Flops a number: 2 (n0 + n1); bytes: b twice, v once, tables from the
- * caches. */
+ * planes. Flops a number: 2 (n0 + n1); bytes: b twice, v once, tables from the caches. */
 TESK_KERNEL(tesk_planes_forward, PLANE, 2, (const real *)b, (double *)v, (const double *TESK_RESTRICT)S0,
-            (const double *TESK_RESTRICT)S1, (int)staged, (TeskBox)box) {
+            (const double *TESK_RESTRICT)S1, (TeskBox)box) {
   TESK_SHARED(memory);
   const int n0 = box.n[0], n1 = box.n[1], count = n0 * n1, z = (int)blockIdx.x;
   int first;
   const int width = half_of(n0, &first);
-  double *const plane = (double *)memory, *const between = plane + count, *const to = between + width * n1,
-                *room = to + width * n1;
-  const double *const table0 = stage(S0, n0 * n0, staged, &room), *const table1 =
-                                                                      stage(S1, n1 * n1, staged, &room);
+  double *const plane = (double *)memory, *const between = plane + count, *const to = between + width * n1;
   for (int id = (int)threadIdx.x; id < count; id += PLANE)
     plane[id] = (double)b[node_of(&box, z * count + id)];
-  contract_plane(plane, between, to, table0, table1, n0, n1, first, width);
+  contract_plane(plane, between, to, S0, S1, n0, n1, first, width);
   for (int id = (int)threadIdx.x; id < width * n1; id += PLANE)
     v[(long long)z * count + id / width * n0 + first + id % width] = to[id];
 }
@@ -157,20 +144,17 @@ TESK_KERNEL(tesk_planes_forward, PLANE, 2, (const real *)b, (double *)v, (const 
  * in planes without unknowns. Grid: planes of nodes, 2 halves of the unknowns' columns, of which each takes the nodes
  * beside it. */
 TESK_KERNEL(tesk_planes_backward, PLANE, 2, (const double *)v, (real *)x, (const double *TESK_RESTRICT)T0,
-            (const double *TESK_RESTRICT)T1, (int)staged, (TeskBox)box) {
+            (const double *TESK_RESTRICT)T1, (TeskBox)box) {
   TESK_SHARED(memory);
   const int n0 = box.n[0], n1 = box.n[1], count = n0 * n1, z = (int)blockIdx.x - box.first[2];
   const int here = z >= 0 && z < box.n[2], nodes = box.nodes[0] * box.nodes[1], right = (int)blockIdx.y;
   int first;
   const int width = half_of(n0, &first);
   const int begin = right ? first + box.first[0] : 0, end = right ? box.nodes[0] : width + box.first[0];
-  double *const plane = (double *)memory, *const between = plane + count, *const to = between + width * n1,
-                *room = to + width * n1;
+  double *const plane = (double *)memory, *const between = plane + count, *const to = between + width * n1;
   if (here) {
-    const double *const table0 = stage(T0, n0 * n0, staged, &room), *const table1 =
-                                                                        stage(T1, n1 * n1, staged, &room);
     for (int id = (int)threadIdx.x; id < count; id += PLANE) plane[id] = v[(long long)z * count + id];
-    contract_plane(plane, between, to, table0, table1, n0, n1, first, width);
+    contract_plane(plane, between, to, T0, T1, n0, n1, first, width);
   }
   for (int id = (int)threadIdx.x; id < (end - begin) * box.nodes[1]; id += PLANE) {
     const int column = begin + id % (end - begin), line = id / (end - begin),
@@ -183,13 +167,12 @@ TESK_KERNEL(tesk_planes_backward, PLANE, 2, (const double *)v, (real *)x, (const
 /* v <- S2 (S2' v / eigenvalue sums) along z: a block LINES lines, [z][line] in shared memory, twice. T2: the
  * transpose. lambda: of x, y, z behind each other. */
 TESK_KERNEL(tesk_planes_lines, PLANE, 2, (double *)v, (const double *TESK_RESTRICT)S2,
-            (const double *TESK_RESTRICT)T2, (const double *TESK_RESTRICT)lambda, (int)staged, (TeskBox)box,
+            (const double *TESK_RESTRICT)T2, (const double *TESK_RESTRICT)lambda, (TeskBox)box,
             (double)smallest) {
   TESK_SHARED(memory);
   const int n0 = box.n[0], count = n0 * box.n[1], n = box.n[2], first = (int)blockIdx.x * LINES;
   const int lines = first + LINES < count ? LINES : count - first, groups = (n + GROUP - 1) / GROUP;
-  double *const u = (double *)memory, *const w = u + n * LINES, *room = w + n * LINES;
-  const double *const there = stage(S2, n * n, staged, &room), *const back = stage(T2, n * n, staged, &room);
+  double *const u = (double *)memory, *const w = u + n * LINES;
   for (int id = (int)threadIdx.x; id < n * LINES; id += PLANE)
     u[id] = id % LINES < lines ? v[(long long)(id / LINES) * count + first + id % LINES] : 0;
   for (int pass = 0; pass < 2; pass++) {
@@ -198,7 +181,7 @@ TESK_KERNEL(tesk_planes_lines, PLANE, 2, (double *)v, (const double *TESK_RESTRI
       const int c = id % LINES, i = id / LINES * GROUP;
       double sum[GROUP] = {0};
       if (c >= lines) continue;
-      add_products((pass ? w : u) + c, LINES, pass ? back : there, n, i, sum);
+      add_products((pass ? w : u) + c, LINES, pass ? T2 : S2, n, i, sum);
       for (int g = 0; g < GROUP && i + g < n; g++) {
         if (pass) {
           v[(long long)(i + g) * count + first + c] = sum[g];

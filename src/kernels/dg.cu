@@ -7,7 +7,9 @@
  * Shared memory: 2 PITCH N^(DIM - 1) numbers, PITCH about CELLS N. An entry and direction: 2 numbers of neighbours,
  * 10 + N / 2 multiply-adds. Bytes that must come and go: 2 numbers an entry, 3 with b; neighbours from L2, 2 DIM more.
  * Registers: docs/dg.md.
- * Macros: real, DIM, N (modes of a cell), CELLS, THREADS. */
+ * VELOCITY 1 or 2: with the transport by a velocity that is the same everywhere, convective or conservative, and its
+ * upwind traces; 2 multiply-adds an entry and direction more, and nothing that comes or goes.
+ * Macros: real, DIM, N (modes of a cell), CELLS, THREADS, VELOCITY (0: none). */
 #include "kernel.h"
 #include "dg_arguments.h"
 #include "saddle_faces.h"
@@ -50,6 +52,31 @@ TESK_DEVICE int line_of(const Tile *t, const int d, int id, int at[3], int *cell
   return at[0] < t->width;
 }
 
+#if VELOCITY
+/* out <- out + what the velocity along a direction adds to a line of modes. With l_i the modes of [0, 1] and v_i =
+ * (2 i + 1)^(1/2) = l_i(1), (l_i, l_j') is 2 v_i v_j for j = i + 1, i + 3, ... and 0 else. Numbers c and k: of diffusion
+ * and of the velocity, both of `all` cells. */
+TESK_DEVICE void add_velocity(const Modes *r, const real *TESK_RESTRICT c, const real *TESK_RESTRICT k,
+                              int all, const real v[N], const Trace *below, const Trace *above, real out[N]) {
+  const Trace t = trace_of(r, v);
+  const real root = NUMBER(c, TESK_TILES_ROOT, all), carry = 2 * NUMBER(k, TESK_DG_CARRY, all),
+             own0 = root * t.value[0], own1 = root * t.value[1],
+             jump0 = NUMBER(c, TESK_TILES_BESIDE, all) * below->value[1] - own0,
+             jump1 = NUMBER(c, TESK_TILES_BESIDE + 1, all) * above->value[0] - own1;
+  const real flux0 = root * (NUMBER(k, TESK_DG_OWN, all) * own0 + NUMBER(k, TESK_DG_JUMP, all) * jump0),
+             flux1 =
+                 root * (NUMBER(k, TESK_DG_OWN + 1, all) * own1 + NUMBER(k, TESK_DG_JUMP + 1, all) * jump1);
+  const real at_ends[2] = {flux1 + flux0, flux1 - flux0}; /* for even and odd modes */
+  real sum[2] = {0, 0}; /* of v_j times modes, even and odd, on one side of i */
+  TESK_UNROLL
+  for (int m = 0; m < N; m++) {
+    const int i = VELOCITY == 1 ? N - 1 - m : m;
+    out[i] += r->value[i] * (at_ends[i % 2] + carry * sum[(i + 1) % 2]);
+    sum[i % 2] += r->value[i] * v[i];
+  }
+}
+#endif
+
 /* Adds nu Ld in direction d, a constant; last: to y, else to W. */
 TESK_DEVICE void add_direction(const TeskDg *s, const Modes *r, const Tile *t, const int d, const int last,
                                const real *U, real *W, const real *b, real *y, int keep, real sign) {
@@ -74,6 +101,10 @@ TESK_DEVICE void add_direction(const TeskDg *s, const Modes *r, const Tile *t, c
       sum[l] = d == 0 ? (real)s->alpha * line[l] : W[first + l * step];
     }
     add_across(r, (const real *)s->numbers[d] + cell, s->cells[d], line, &below, &above, sum);
+#if VELOCITY
+    add_velocity(r, (const real *)s->numbers[d] + cell, (const real *)s->velocity[d] + cell, s->cells[d],
+                 line, &below, &above, sum);
+#endif
     TESK_UNROLL
     for (int l = 0; l < N; l++) {
       if (last)

@@ -2,10 +2,16 @@
 #ifndef TESK_DG_ARGUMENTS_H
 #define TESK_DG_ARGUMENTS_H
 
+/* Numbers (real) of a cell of a direction, of a velocity b that is the same everywhere: +- b / h, where minus is of the
+ * conservative form; of the faces below and above what their own trace and the jump are multiplied by
+ * (src/operator/transport/upwind_constant.c). */
+enum { TESK_DG_CARRY = 0, TESK_DG_OWN = 1, TESK_DG_JUMP = 3, TESK_DG_VELOCITY = 5 };
+
 typedef struct TeskDg {
   int cells[3], ring[3];
   double alpha;
-  const void *numbers[3]; /* real: [TESK_TILES_NUMBERS][cells] (saddle_arguments.h) */
+  const void *numbers[3];  /* real: [TESK_TILES_NUMBERS][cells] (saddle_arguments.h) */
+  const void *velocity[3]; /* real: [TESK_DG_VELOCITY][cells]; NULL: there is none */
 } TeskDg;
 
 /* A patch: its vertex, the kinds of its intervals, and by bits of directions whether their modes are even, then odd. */

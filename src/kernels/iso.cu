@@ -3,13 +3,13 @@
  *
  * tesk_iso_momentum: a block has a tile of nodes across x and y and marches through `planes` planes of z; thread t
  * has column t mod tile of row t / tile, rows from the one below the tile to the one above. A plane of u with a node
- * around it, and the pressures round it in the mean of their planes, lie in shared memory, in two buffers each: the
- * next plane is on its way while this one is worked on. Each thread makes the sums along x at its column and row, in
- * one of two buffers; behind the one barrier of a plane those of the tile's rows make the sums along y of a node, and
- * add them to the three planes of z that they belong to, in registers.
- * Shared memory, numbers: 2 DIM (x + 2) (y + 2) + 2 (x / 2 + 3) (y / 2 + 3) + 8 DIM x (y + 2) + 7 (planes + 2), 83 KB
- * with 33 x 8 nodes in 3D. Registers: at most 88, so that two such blocks run on a multiprocessor. Flops a node in 3D:
- * 270; bytes: u read and next written once, 48, and what tiles share read again. */
+ * around it, and the pressures round it in the mean of their planes, lie in shared memory, u in two buffers: the next
+ * plane is on its way while this one is worked on. Each thread makes the sums along x at its column and row; then
+ * those of the tile's rows make the sums along y of a node, and add them to the three planes of z that they belong
+ * to, in registers.
+ * Shared memory, numbers: 2 DIM (x + 2) (y + 2) + (x / 2 + 3) (y / 2 + 3) + 4 DIM x (y + 2), 50 KB with 33 x 8 nodes
+ * in 3D. Registers: at most 88, so that two such blocks run on a multiprocessor. Flops a node in 3D: 270; bytes: u
+ * read and next written once, 48, and what tiles share read again. */
 #include "kernel.h"
 #include "iso_arguments.h"
 
@@ -113,32 +113,6 @@ TESK_DEVICE int is_given(const TeskIso *iso, int c, int x, int y, int z) {
   return given >> c & 1;
 }
 
-/* pair <- the pressures at a place of the coarse plane on both sides of plane z; 0 outside. */
-TESK_DEVICE void load_pressures(const TeskIso *iso, const double *TESK_RESTRICT s, int z, long long place,
-                                double pair[2]) {
-  const long long plane = (long long)iso->coarse[0] * iso->coarse[1];
-  const int there = place >= 0 && z >= 0 && z < iso->fine[2];
-  pair[0] = there ? TESK_READ(s + z / 2 * plane + place) : 0;
-  pair[1] = there ? TESK_READ(s + (z + 1) / 2 * plane + place) : 0;
-}
-
-#if DIM == 3
-#define PLANE_NUMBERS 7 /* a line of z and the inverse of its lumped mass */
-
-TESK_DEVICE void put_plane(const TeskIso *iso, int z, double nu, double *to) {
-  const int at = z < 0 ? 0 : z >= iso->fine[2] ? iso->fine[2] - 1 : z;
-  const Line line = line_at(iso->of_fine[2], iso->fine[2], at, nu);
-  for (int side = 0; side < 2; side++)
-    to[side] = line.mass[side], to[2 + side] = line.stiff[side], to[4 + side] = line.half[side];
-  to[6] = TESK_READ(iso->of_fine[2] + TESK_ISO_DIVIDED * iso->fine[2] + at);
-}
-
-TESK_DEVICE Line plane_line(const double *from) {
-  const Line line = {{from[0], from[1]}, {from[2], from[3]}, {from[4], from[5]}};
-  return line;
-}
-#endif
-
 /* Grid: tiles of x and y, chunks of z. */
 TESK_KERNEL(tesk_iso_momentum, THREADS, 2, (const double *TESK_RESTRICT)u, (const double *TESK_RESTRICT)s,
             (const double *TESK_RESTRICT)given, (const double *TESK_RESTRICT)load, (double *)next, (double)k,
@@ -161,45 +135,40 @@ TESK_KERNEL(tesk_iso_momentum, THREADS, 2, (const double *TESK_RESTRICT)u, (cons
   const int end = first + iso.planes < iso.fine[2] ? first + iso.planes : iso.fine[2];
   const int mine = x < iso.fine[0] && y < iso.fine[1] && ly < ty;
   const int cx = x < iso.fine[0] ? x : iso.fine[0] - 1, cy = y < iso.fine[1] ? y : iso.fine[1] - 1;
-  double *const buffer = memory, *const pressures = memory + 2 * DIM * size,
-                *const sums = pressures + 2 * coarse, *const of_planes = sums + 2 * DIM * KINDS * rows;
+  double *const buffer = memory, *const pressures = memory + 2 * DIM * size, *const sums = pressures + coarse;
   const Line of_x = line_at(iso.of_fine[0], iso.fine[0], cx, nu),
              of_y = line_at(iso.of_fine[1], iso.fine[1], cy, nu);
-  const long long place = t < coarse ? pressure_place(&iso, &tile, t) : -1;
+  const long long place = t < coarse ? pressure_place(&iso, &tile, t) : -1,
+                  coarse_plane = (long long)iso.coarse[0] * iso.coarse[1];
   const double divided = k * TESK_READ(iso.of_fine[0] + TESK_ISO_DIVIDED * iso.fine[0] + cx) *
                          TESK_READ(iso.of_fine[1] + TESK_ISO_DIVIDED * iso.fine[1] + cy);
   double below[DIM] = {0}, here[DIM] = {0}, value[DIM] = {0}; /* sums of planes z - 1 and z; u at z - 1 */
   const int begin = DIM == 3 ? first - 1 : 0, last = DIM == 3 ? end : 0;
-  const Tile *const at_tile = &tile;
-  double pair[2]; /* the pressures on both sides of the plane that comes next */
-#if DIM == 3
-  for (int i = t; i <= last - begin; i += THREADS)
-    put_plane(&iso, begin + i, nu, of_planes + PLANE_NUMBERS * i);
-#endif
-  load_plane(&iso, at_tile, u, begin, lx, ly, buffer);
-  load_pressures(&iso, s, begin, place, pair);
-  if (t < coarse) pressures[t] = 0.5 * (pair[0] + pair[1]);
-  TESK_COPY_WAIT();
-  __syncthreads();
-  if (begin < last) load_plane(&iso, at_tile, u, begin + 1, lx, ly, buffer + DIM * size);
-  load_pressures(&iso, s, begin + 1, place, pair);
+  load_plane(&iso, &tile, u, begin, lx, ly, buffer);
   for (int z = begin; z <= last; z++) {
-    const int other = (z - begin) % 2;
-    double *const cells = buffer + other * DIM * size, *const lines = sums + other * DIM * KINDS * rows;
-    double own[DIM];
-    for (int c = 0; c < DIM; c++) own[c] = ly < ty ? cells[c * size + (ly + 1) * tile.width + lx + 1] : 0;
-    sum_x(at_tile, cells, pressures + other * coarse, ly, lx + 1, &of_x, lines + t, rows);
-    if (t < coarse) pressures[(1 - other) * coarse + t] = 0.5 * (pair[0] + pair[1]);
-    TESK_COPY_WAIT(); /* plane z + 1 */
+    double *const cells = buffer + (z - begin) % 2 * DIM * size;
+    if (t < coarse) { /* the mean of the planes round z; a tile has more threads than pressures */
+      const int there = place >= 0 && z >= 0 && z < iso.fine[2];
+      pressures[t] = there ? 0.5 * (TESK_READ(s + z / 2 * coarse_plane + place) +
+                                    TESK_READ(s + (z + 1) / 2 * coarse_plane + place))
+                           : 0;
+    }
+    TESK_COPY_WAIT();
     __syncthreads();
-    if (z + 2 <= last) load_plane(&iso, at_tile, u, z + 2, lx, ly, cells);
-    load_pressures(&iso, s, z + 2, place, pair);
+    if (z < last) load_plane(&iso, &tile, u, z + 1, lx, ly, buffer + (z + 1 - begin) % 2 * DIM * size);
+    sum_x(&tile, cells, pressures, ly, lx + 1, &of_x, sums + t, rows);
+    __syncthreads();
     if (ly >= ty) continue;
-    const double *const at = lines + ly * tx + lx;
+    const double *const at = sums + ly * tx + lx;
 #if DIM == 3
-    const Line of_z = plane_line(of_planes + PLANE_NUMBERS * (z - begin));
+    const Line of_z = line_at(iso.of_fine[2], iso.fine[2],
+                              z < 0              ? 0
+                              : z >= iso.fine[2] ? iso.fine[2] - 1
+                                                 : z,
+                              nu);
     const int inside = z >= 0 && z < iso.fine[2], plane = z - 1;
-    const double factor = divided * of_planes[PLANE_NUMBERS * (plane < first ? 1 : plane - begin) + 6];
+    const double factor = divided * TESK_READ(iso.of_fine[2] + TESK_ISO_DIVIDED * iso.fine[2] +
+                                              (plane < first ? first : plane));
 #else
     const int plane = 0;
     const double factor = divided;
@@ -209,6 +178,7 @@ TESK_KERNEL(tesk_iso_momentum, THREADS, 2, (const double *TESK_RESTRICT)u, (cons
       const double *const a = at + c * KINDS * rows, *const b = a + rows, *const e = b + rows;
       const double A = mass_of(&of_y, a[0], a[tx], a[2 * tx]) + slope_of(&of_y, b[0], b[tx], b[2 * tx]) -
                        stiffness_of(&of_y, e[0], e[tx], e[2 * tx]);
+      const double own = cells[c * size + (ly + 1) * tile.width + lx + 1];
 #if DIM == 3
       /* a plane meets the rows of z - 1, z and z + 1: matrices are symmetric, slopes are not */
       const double *const d = e + rows;
@@ -220,10 +190,10 @@ TESK_KERNEL(tesk_iso_momentum, THREADS, 2, (const double *TESK_RESTRICT)u, (cons
                                   (of_z.stiff[0] + of_z.stiff[1]) * E
                             : 0);
       here[c] = inside ? of_z.mass[1] * A + of_z.half[1] * B + of_z.stiff[1] * E : 0;
-      value[c] = own[c];
+      value[c] = own;
       if (!mine || plane < first) continue;
 #else
-      const double sum = A, old = own[c];
+      const double sum = A, old = own;
       if (!mine) continue;
 #endif
       const long long node = c * iso.nodes + ((long long)plane * iso.fine[1] + y) * iso.fine[0] + x;

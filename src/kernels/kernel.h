@@ -28,9 +28,13 @@
 #define TESK_SPLIT(...) __VA_ARGS__,
 #define TESK_HEAD_(a, ...) a
 #define TESK_HEAD(...) TESK_HEAD_(__VA_ARGS__)
-#define TESK_DECLARE(i, p) TESK_EXPAND p                                /* (T) x  ->  T x */
-#define TESK_UNPACK(i, p) *(TESK_HEAD(TESK_SPLIT p) *)tesk_arguments[i] /* (T) x  ->  the i-th argument */
-#define TESK_SIZE(i, p) sizeof(TESK_HEAD(TESK_SPLIT p))                 /* (T) x  ->  sizeof(T) */
+#define TESK_DECLARE(i, p) TESK_EXPAND p /* (T) x  ->  T x */
+#define TESK_TAIL_(a, ...) __VA_ARGS__
+#define TESK_TAIL(...) TESK_TAIL_(__VA_ARGS__)
+#define TESK_NAME(i, p) TESK_TAIL(TESK_SPLIT p)                            /* (T) x  ->  x */
+#define TESK_REFER(i, p) TESK_HEAD(TESK_SPLIT p) & TESK_TAIL(TESK_SPLIT p) /* (T) x  ->  T &x */
+#define TESK_UNPACK(i, p) *(TESK_HEAD(TESK_SPLIT p) *)tesk_arguments[i]    /* (T) x  ->  the i-th argument */
+#define TESK_SIZE(i, p) sizeof(TESK_HEAD(TESK_SPLIT p))                    /* (T) x  ->  sizeof(T) */
 #define TESK_MAP1(m, i, p) m(i, p)
 #define TESK_MAP2(m, i, p, ...) m(i, p), TESK_MAP1(m, i + 1, __VA_ARGS__)
 #define TESK_MAP3(m, i, p, ...) m(i, p), TESK_MAP2(m, i + 1, __VA_ARGS__)
@@ -93,10 +97,27 @@ typedef unsigned long long TeskArrival;
 #define TESK_ARRIVED(arrival, phase) ((void)(arrival), (void)(phase))
 #define TESK_RECIPROCAL(v) (1 / (v))
 #else
-#define TESK_KERNEL(name, max_threads, min_blocks, ...)                                                      \
-  extern "C" __global__ void __launch_bounds__(max_threads, min_blocks)                                      \
-      name(TESK_MAP(TESK_DECLARE, __VA_ARGS__))
 #define TESK_DEVICE static __device__ __forceinline__
+/* A kernel begins while the ones before it in its stream still run, waits for their end, and lets the next one begin:
+ * blocks are placed and parameters read by then. The host launches it so from sm_90 on. Its body depends on what
+ * the wait returns, since reads of constant memory may be moved in front of one that is only there. */
+TESK_DEVICE int TESK_TURN(void) {
+  int on = 1;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;\n\tmov.u32 %0, 1;"
+               : "=r"(on)::"memory");
+#endif
+  return on;
+}
+#define TESK_BODY(name, ...)                                                                                 \
+  static __device__ __forceinline__ void TESK_CAT(name, _body)(TESK_MAP(TESK_REFER, __VA_ARGS__))
+#define TESK_KERNEL(name, max_threads, min_blocks, ...)                                                      \
+  TESK_BODY(name, __VA_ARGS__);                                                                              \
+  extern "C" __global__ void __launch_bounds__(max_threads, min_blocks)                                      \
+      name(TESK_MAP(TESK_DECLARE, __VA_ARGS__)) {                                                            \
+    if (TESK_TURN()) TESK_CAT(name, _body)(TESK_MAP(TESK_NAME, __VA_ARGS__));                                \
+  }                                                                                                          \
+  TESK_BODY(name, __VA_ARGS__)
 #define TESK_SHARED(name)                                                                                    \
   extern __shared__ __align__(16) unsigned char tesk_shared_bytes[];                                         \
   real *const name = (real *)tesk_shared_bytes

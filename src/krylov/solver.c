@@ -8,9 +8,17 @@
 #define LEAST_NORM 1e-100
 #define MOST_NORM 1e100
 
+static bool is_single(const TesMultigrid *multigrid) {
+  return tes_multigrid_level(multigrid, 0).op->precision == TES_SINGLE;
+}
+
 bool tesi_solver_rounds(const TesSolver *s) {
   return (s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE) &&
-         tesi_full_possible(s->desc.multigrid) && s->desc.op->table->correct_residual;
+         is_single(s->desc.multigrid) && s->desc.op->table->correct_residual;
+}
+
+int tesi_solver_cycles_below(const TesSolver *s) {
+  return tesi_max(1, s->desc.start_cycles - 1);
 }
 
 /* The vectors of GMRES on a device are there before the solve, which allocates nothing; on the host when an
@@ -40,7 +48,8 @@ static TesStatus create_work(TesSolver *s) {
   const bool rounds = tesi_solver_rounds(s), krylov = method == TES_METHOD_CG || method == TES_METHOD_GMRES;
   if (!rounds || s->desc.op->singular) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->r));
   if (s->desc.op->singular) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->projected));
-  if (rounds && method == TES_METHOD_FMG) TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, &s->full));
+  if (method == TES_METHOD_FMG && precision == TES_SINGLE)
+    TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, tesi_solver_cycles_below(s), &s->full));
   if (precision == TES_SINGLE) {
     TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->mg_b));
     if (method != TES_METHOD_GMRES || tesi_has_kernels(ctx))
@@ -72,8 +81,26 @@ static void choose_restart(TesSolver *s) {
   s->spare = (size_t)(s->desc.restart - LEAST) * column;
 }
 
+void tesi_solver_set_below(TesSolver *solver, TesVector *const *below) {
+  solver->below = below;
+}
+
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance) {
   solver->desc.tolerance = tolerance;
+}
+
+TesVector *tesi_solver_last_residual(const TesSolver *s) {
+  return s->told ? s->r : NULL;
+}
+
+void tesi_solver_lend(const TesSolver *s, TesVector *work[2]) {
+  const bool both = s->mg_b && s->mg_x;
+  work[0] = both ? s->mg_b : NULL;
+  work[1] = both ? s->mg_x : NULL;
+}
+
+void tesi_solver_forget(TesSolver *solver) {
+  if (solver->device) tesi_recorded_release(solver->context, &solver->device->step);
 }
 
 size_t tesi_solver_spare(const TesSolver *s) {
@@ -179,9 +206,9 @@ static TesStatus full_start(TesSolver *s, const TesVector *b, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const double factor = tesi_solver_factor(s, s->b_norm);
-  if (!s->mg_b) return tesi_multigrid_start(s->desc.multigrid, b, x);
+  if (!s->mg_b) return tesi_multigrid_start(s->desc.multigrid, b, NULL, 1, x);
   TES_TRY(tes_vector_copy(b, factor, s->mg_b));
-  TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, s->mg_x));
+  TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, NULL, 1, s->mg_x));
   TES_TRY(tes_vector_copy(s->mg_x, 1 / factor, x));
 done:
   return status;
@@ -235,17 +262,6 @@ done:
   return status;
 }
 
-/* v <- v without its part along what spans the null space. */
-static TesStatus remove_part(const TesOperator *op, TesVector *v) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  double sum;
-  TES_TRY(tes_vector_dot(v, op->null, &sum));
-  TES_TRY(tes_vector_axpy(-sum / op->null_square, op->null, v));
-done:
-  return status;
-}
-
 static TesStatus remove_mean_of(TesContext *ctx, TesVector *one, TesVector *v) {
   TesStatus status = TES_OK;
   double sum;
@@ -261,7 +277,7 @@ done:
 static TesStatus remove_mean(TesSolver *s, TesVector *v) {
   const TesSpace *space = s->desc.op->space;
   TesStatus status = TES_OK;
-  if (s->desc.op->null) return remove_part(s->desc.op, v);
+  if (s->desc.op->null) return tesi_operator_remove_null(s->desc.op, v);
   if (!space) return remove_mean_of(s->context, s->r, v);
   for (int i = 0; i < space->scalars && status == TES_OK; i++) {
     TesVector one = tesi_space_scalar_range(space, s->r, i), of_v = tesi_space_scalar_range(space, v, i);
@@ -338,8 +354,10 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
   TesStatus status = TES_OK;
   const double start = tesi_now();
   const int64_t length = solver->desc.op->length;
+  TesVector *const *below = solver->below;
   double factor = 1;
   solver->iterations = 0;
+  solver->told = false;
   solver->residuals[0] = NAN;
   TES_CHECK(b->length == length && x->length == length, "vectors of length %lld and %lld, expected %lld",
             (long long)b->length, (long long)x->length, (long long)length);
@@ -355,6 +373,7 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     TES_TRY(bring_into_range(solver, b, &factor));
   if (factor != 1) {
     b = solver->projected;
+    solver->below = NULL; /* those of another b */
     TES_TRY(tes_vector_copy(x, factor, x));
   }
   if (solver->b_norm == 0) {
@@ -362,11 +381,14 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     solver->residuals[0] = 0;
   } else {
     const TesStatus outcome = run(solver, b, x);
+    solver->told = outcome == TES_OK && factor == 1 && solver->r && solver->desc.method != TES_METHOD_CG &&
+                   !tesi_solver_rounds(solver);
     if (solver->desc.op->singular) TES_TRY(remove_mean(solver, x));
     if (factor != 1) TES_TRY(tes_vector_copy(x, 1 / factor, x));
     TES_TRY(explain(solver, outcome));
   }
 done:
+  solver->below = below;
   fill_result(solver, tesi_now() - start, result);
   return status;
 }

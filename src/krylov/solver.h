@@ -15,11 +15,13 @@ struct TesSolver {
   TesVector *r, *p, *q, *z;        /* float64 work vectors; which ones exist depends on the method */
   TesVector *mg_b, *mg_x;          /* of the cycle's precision; NULL when that is float64 */
   TesiFull *full;                  /* the start of full multigrid around a float32 cycle */
+  TesVector *const *below;         /* right-hand sides of its levels; NULL: restricted */
   TesVector **basis, **images;     /* gmres: [restart + 1] orthonormal, [restart] preconditioned */
   struct TesiKrylovDevice *device; /* krylov_device.h: cg and gmres on devices with kernels, else NULL */
   TesVector *projected; /* b without its mean, for singular operators; b scaled, where its squares overflow */
   double *residuals;    /* [max_iterations + 1] */
   bool zero;            /* x is 0 where the solve begins, so that the first residual is b */
+  bool told;            /* r is the residual of the last solution */
   size_t spare;
   double b_norm, root; /* |b|, and the root of its number of entries */
   int iterations;
@@ -28,6 +30,8 @@ struct TesSolver {
 /* Whether the iteration is V-cycles in float32 and the operator corrects, rounds and measures in one pass: r is not
  * needed then. */
 bool tesi_solver_rounds(const TesSolver *solver);
+/* fmg: cycles on each level below the finest. */
+int tesi_solver_cycles_below(const TesSolver *solver);
 /* The power of two that brings a vector of this norm to entries of about 1: rounding is the same with and without
  * it. */
 double tesi_solver_factor(const TesSolver *solver, double norm);
@@ -47,8 +51,18 @@ void tesi_solver_correct(TesSolver *solver, double relative);
 /* tes_solver_solve() from x = 0, whatever x is. */
 TesStatus tesi_solver_solve_from_zero(TesSolver *solver, const TesVector *b, TesVector *x,
                                       TesSolveResult *result);
+/* The residual of the last solution, in float64, where the method computed it, else NULL; the caller may change it.
+ * Until the next solve. */
+TesVector *tesi_solver_last_residual(const TesSolver *solver);
+/* Two vectors for a cycle of its multigrid, of that precision, which are free between solves; else NULL. */
+void tesi_solver_lend(const TesSolver *solver, TesVector *work[2]);
+/* fmg: the right-hand sides of the levels below the finest, float64, which the caller keeps; and x is then read: to it
+ * the prolongated solution is added. Of all solves to come, whose b is what these belong to. */
+void tesi_solver_set_below(TesSolver *solver, TesVector *const *below);
 /* Of the solves to come. */
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance);
+/* The operator has other numbers in other places: what was recorded of it is made again. */
+void tesi_solver_forget(TesSolver *solver);
 /* The outcome of an iteration that trusts a recurrence: where it did not converge the last residual is recomputed.
  */
 TesStatus tesi_solver_tell(TesSolver *solver, const TesVector *b, const TesVector *x, TesStatus outcome);

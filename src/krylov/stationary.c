@@ -27,14 +27,10 @@ static TesStatus full_multigrid(TesSolver *s, const TesVector *b, TesVector *x) 
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   double relative;
-  const double factor = tesi_solver_factor(s, s->b_norm);
-  if (s->mg_b) {
-    TES_TRY(tes_vector_copy(b, factor, s->mg_b));
-    TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, s->mg_x));
-    TES_TRY(tes_vector_copy(s->mg_x, 1 / factor, x));
-  } else {
-    TES_TRY(tesi_multigrid_start(s->desc.multigrid, b, x));
-  }
+  if (s->full)
+    TES_TRY(tesi_full_start(s->full, b, s->below, tesi_solver_factor(s, s->b_norm), x));
+  else
+    TES_TRY(tesi_multigrid_start(s->desc.multigrid, b, s->below, tesi_solver_cycles_below(s), x));
   for (int i = 0; i < s->desc.start_cycles; i++) {
     TES_TRY(tesi_solver_residual(s, b, x, &relative));
     TES_TRY(correct(s, relative * s->b_norm, x));
@@ -51,7 +47,7 @@ static TesStatus stationary_rounded(TesSolver *s, const TesVector *b, TesVector 
   double norm = s->b_norm;
   bool stop = false;
   TesiCorrection correction = {.b = b->data, .x = x->data, .r = s->mg_b->data};
-  if (s->full) TES_TRY(tesi_full_start(s->full, b, tesi_solver_factor(s, norm), x));
+  if (s->full) TES_TRY(tesi_full_start(s->full, b, s->below, tesi_solver_factor(s, norm), x));
   for (int iteration = s->full ? -s->desc.start_cycles : 0; !stop; iteration++) {
     correction.factor = tesi_solver_factor(s, norm);
     TES_TRY(s->desc.op->table->correct_residual(s->desc.op, &correction, &norm));

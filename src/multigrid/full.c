@@ -4,30 +4,26 @@
 #include "operator/operator.h"
 #include "transfer/transfer.h"
 
-enum { MAX_LEVELS = 32 };
+enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS };
 
 typedef struct Level {
   TesOperator *op;       /* levels 1 .. top - 1 */
   TesTransfer *transfer; /* from the level below */
   TesVector *b, *x;      /* NULL on the finest level */
+  TesVector *r;          /* where the operator does not round a residual as it makes it, else NULL */
 } Level;
 
 struct TesiFull {
   TesContext *context;
   TesMultigrid *multigrid;
-  int top;
+  int top, cycles;
   Level level[MAX_LEVELS];
   /* The start for these arguments. */
-  const void *b;
+  const void *b, *below;
   void *x;
   double factor;
   TesiRecorded recorded;
 };
-
-bool tesi_full_possible(const TesMultigrid *multigrid) {
-  const TesOperator *finest = tes_multigrid_level(multigrid, tes_multigrid_levels(multigrid) - 1).op;
-  return finest->precision == TES_SINGLE && finest->table->correct_residual;
-}
 
 static TesStatus create_level(TesiFull *full, int l) {
   TesContext *ctx = full->context;
@@ -45,7 +41,10 @@ static TesStatus create_level(TesiFull *full, int l) {
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &level->x));
   if (l > 0) {
     TES_TRY(tesi_operator_on(op, space, TES_DOUBLE, &level->op));
-    TES_TRY(tesi_operator_reserve(level->op));
+    if (level->op->table->correct_residual)
+      TES_TRY(tesi_operator_reserve(level->op));
+    else
+      TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &level->r));
   }
 done:
   return status;
@@ -53,7 +52,7 @@ done:
 
 /* The passes of float64 transfers go through what correct_residual works in: 7 bytes an unknown less on devices. */
 static TesStatus share_work(TesiFull *full, const TesOperator *finest) {
-  TesStatus status = tesi_operator_reserve(finest);
+  TesStatus status = finest->table->correct_residual ? tesi_operator_reserve(finest) : TES_OK;
   for (int l = 1; l <= full->top && status == TES_OK; l++) {
     void *work = l == full->top ? finest->work : full->level[l].op->work;
     if (work) tesi_transfer_lend(full->level[l].transfer, work);
@@ -61,7 +60,7 @@ static TesStatus share_work(TesiFull *full, const TesOperator *finest) {
   return status;
 }
 
-TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, TesiFull **full) {
+TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, int cycles, TesiFull **full) {
   TesContext *ctx = tes_multigrid_level(multigrid, 0).op->context;
   TesStatus status = TES_OK;
   TesiFull *f = NULL;
@@ -69,6 +68,7 @@ TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, TesiF
   TES_NEW(&f);
   f->context = tesi_context_retain(ctx);
   f->multigrid = multigrid;
+  f->cycles = cycles;
   f->top = tes_multigrid_levels(multigrid) - 1;
   for (int l = 0; l <= f->top; l++) TES_TRY(create_level(f, l));
   TES_TRY(share_work(f, op));
@@ -90,6 +90,7 @@ void tesi_full_destroy(TesiFull **full) {
     tes_transfer_destroy(&level->transfer);
     tes_vector_destroy(&level->b);
     tes_vector_destroy(&level->x);
+    tes_vector_destroy(&level->r);
   }
   tesi_recorded_release(ctx, &f->recorded);
   tesi_free(ctx, &f);
@@ -97,36 +98,22 @@ void tesi_full_destroy(TesiFull **full) {
 }
 
 /* One cycle on level l, 0 < l < top, for the correction of x. */
-static TesStatus improve(TesiFull *full, int l, double factor) {
+static TesStatus improve(TesiFull *full, int l, const TesVector *b, double factor) {
   TesContext *ctx = full->context;
   TesStatus status = TES_OK;
   Level *level = &full->level[l];
   TesVector *r, *e;
   double norm;
   tesi_multigrid_vectors(full->multigrid, l, &r, &e);
-  const TesiCorrection correction = {
-      .b = level->b->data, .x = level->x->data, .factor = factor, .r = r->data};
-  TES_TRY(level->op->table->correct_residual(level->op, &correction, tesi_has_kernels(ctx) ? NULL : &norm));
+  const TesiCorrection correction = {.b = b->data, .x = level->x->data, .factor = factor, .r = r->data};
+  if (level->r) {
+    TES_TRY(tes_operator_residual(level->op, b, level->x, level->r));
+    TES_TRY(tes_vector_copy(level->r, factor, r));
+  } else {
+    TES_TRY(level->op->table->correct_residual(level->op, &correction, tesi_has_kernels(ctx) ? NULL : &norm));
+  }
   TES_TRY(tesi_multigrid_cycle_level(full->multigrid, l, r, e));
   TES_TRY(tes_vector_axpy(1 / factor, e, level->x));
-done:
-  return status;
-}
-
-static TesStatus start(TesiFull *full, const TesVector *b, double factor, TesVector *x) {
-  TesContext *ctx = full->context;
-  TesStatus status = TES_OK;
-  const int top = full->top;
-  for (int l = top; l > 0; l--)
-    TES_TRY(tes_transfer_restrict(full->level[l].transfer, l == top ? b : full->level[l].b,
-                                  full->level[l - 1].b));
-  TES_TRY(tesi_coarse_solve(tesi_multigrid_coarse(full->multigrid), top == 0 ? b : full->level[0].b,
-                            top == 0 ? x : full->level[0].x));
-  for (int l = 1; l <= top; l++) {
-    TES_TRY(tes_transfer_prolongate(full->level[l].transfer, full->level[l - 1].x, false,
-                                    l == top ? x : full->level[l].x));
-    if (l < top) TES_TRY(improve(full, l, factor));
-  }
 done:
   return status;
 }
@@ -134,20 +121,41 @@ done:
 typedef struct Run {
   TesiFull *full;
   const TesVector *b;
+  TesVector *const *below; /* NULL: b restricted */
   double factor;
   TesVector *x;
 } Run;
 
-static TesStatus run(void *user) {
-  const Run *r = user;
-  return start(r->full, r->b, r->factor, r->x);
+static const TesVector *right_hand_side(const Run *r, int l) {
+  return l == r->full->top ? r->b : r->below ? r->below[l] : r->full->level[l].b;
 }
 
-TesStatus tesi_full_start(TesiFull *full, const TesVector *b, double factor, TesVector *x) {
-  Run r = {full, b, factor, x};
-  if (full->b != b->data || full->x != x->data || full->factor != factor) {
+static TesStatus run(void *user) {
+  const Run *r = user;
+  TesiFull *full = r->full;
+  TesContext *ctx = full->context;
+  TesStatus status = TES_OK;
+  const int top = full->top;
+  for (int l = top; l > 0 && !r->below; l--)
+    TES_TRY(tes_transfer_restrict(full->level[l].transfer, right_hand_side(r, l), full->level[l - 1].b));
+  TES_TRY(tesi_coarse_solve(tesi_multigrid_coarse(full->multigrid), right_hand_side(r, 0),
+                            top == 0 ? r->x : full->level[0].x));
+  for (int l = 1; l <= top; l++) {
+    TES_TRY(tes_transfer_prolongate(full->level[l].transfer, full->level[l - 1].x, l == top && r->below,
+                                    l == top ? r->x : full->level[l].x));
+    for (int c = 0; c < full->cycles && l < top; c++)
+      TES_TRY(improve(full, l, right_hand_side(r, l), r->factor));
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_full_start(TesiFull *full, const TesVector *b, TesVector *const *below, double factor,
+                          TesVector *x) {
+  Run r = {full, b, below, factor, x};
+  if (full->b != b->data || full->below != below || full->x != x->data || full->factor != factor) {
     tesi_recorded_release(full->context, &full->recorded);
-    full->b = b->data, full->x = x->data, full->factor = factor;
+    full->b = b->data, full->below = below, full->x = x->data, full->factor = factor;
   }
   return tesi_recorded_run(full->context, &full->recorded, run, &r);
 }

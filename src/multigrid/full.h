@@ -1,4 +1,4 @@
-/* The start of full multigrid around a float32 cycle, its iterates in float64: on each level a cycle corrects a
+/* The start of full multigrid around a float32 cycle, its iterates in float64: on each level cycles correct a
  * residual that was computed in float64. (Iterates in float32 would leave the finest level a start whose round-off,
  * times |A|, is far above the error of its discretisation, and cost a cycle more from degree 5 on.) */
 #ifndef TESI_FULL_H
@@ -8,13 +8,13 @@
 
 typedef struct TesiFull TesiFull;
 
-/* Whether this multigrid has one: a float32 cycle on the host, for operators that correct and round in one pass. */
-bool tesi_full_possible(const TesMultigrid *multigrid);
-/* op: the float64 operator of the finest level. */
-TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, TesiFull **full);
+/* op: the float64 operator of the finest level; cycles: on each level below it. */
+TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, int cycles, TesiFull **full);
 void tesi_full_destroy(TesiFull **full);
 /* x <- the prolongated solution of the level below the finest (of the problem itself where there is only one
- * level). Residuals are multiplied by `factor` before they are rounded. b, x: float64. */
-TesStatus tesi_full_start(TesiFull *full, const TesVector *b, double factor, TesVector *x);
+ * level). Residuals are multiplied by `factor` before they are rounded. b, x: float64. below: the right-hand sides of
+ * the levels below the finest, and the prolongation is added to x; NULL: b restricted. */
+TesStatus tesi_full_start(TesiFull *full, const TesVector *b, TesVector *const *below, double factor,
+                          TesVector *x);
 
 #endif

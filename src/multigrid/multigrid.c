@@ -19,13 +19,14 @@ typedef struct Level {
   TesVector *b, *x;      /* NULL on the finest level: the caller's */
 } Level;
 
-enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS, MAX_GRAPHS = 4 };
+enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS, MAX_GRAPHS = 5 };
 
 /* A cycle for given vectors. */
 typedef struct Recorded {
   const void *b;
   void *x;
-  enum { ZERO_GUESS, GUESS, START } what; /* a cycle, or the start of full multigrid */
+  /* A cycle, the start of full multigrid, or a cycle on a divergence alone. */
+  enum { ZERO_GUESS, GUESS, START, START_BELOW, DIVERGENCE } what;
   TesiRecorded work;
 } Recorded;
 
@@ -33,6 +34,7 @@ struct TesMultigrid {
   TesContext *context;
   int levels, pre, post;
   bool symmetric;
+  TesSmootherDesc smoother; /* without an operator */
   Level level[MAX_LEVELS];
   TesiCoarse *coarse;
   TesMultigridTimes times;
@@ -68,16 +70,21 @@ static TesStatus create_spaces(TesMultigrid *mg, const TesMultigridDesc *desc) {
   return status;
 }
 
+/* Of a level above the coarsest. */
+static TesStatus create_smoother(const TesMultigrid *mg, Level *level) {
+  TesSmootherDesc desc = mg->smoother;
+  desc.op = level->op;
+  return tesi_smoother_create_above(mg->context, &desc, level[-1].smoother, &level->smoother);
+}
+
 /* What a level needs besides its operator and transfer. */
-static TesStatus complete_level(TesMultigrid *mg, const TesSmootherDesc *desc, int l) {
+static TesStatus complete_level(TesMultigrid *mg, int l) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   Level *level = &mg->level[l];
   const TesPrecision precision = level->op->precision;
   if (l > 0) {
-    TesSmootherDesc smoother = *desc;
-    smoother.op = level->op;
-    TES_TRY(tes_smoother_create(ctx, &smoother, &level->smoother));
+    TES_TRY(create_smoother(mg, level));
     TES_TRY(tesi_operator_new_vector(level->op, precision, &level->r));
   }
   if (l + 1 < mg->levels) {
@@ -105,7 +112,7 @@ static TesStatus create_level(TesMultigrid *mg, const TesMultigridDesc *desc, in
         .coarse = mg->level[l - 1].space, .fine = level->space, .precision = desc->precision};
     TES_TRY(tes_transfer_create(ctx, &transfer, &level->transfer));
   }
-  TES_TRY(complete_level(mg, &desc->smoother, l));
+  TES_TRY(complete_level(mg, l));
 done:
   tes_operator_destroy(&exact);
   return status;
@@ -163,6 +170,8 @@ TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc
   if (box) TES_TRY(check_memory(ctx, desc));
   TES_NEW(&mg);
   mg->context = tesi_context_retain(ctx);
+  mg->smoother = desc->smoother;
+  mg->smoother.op = NULL;
   TES_TRY(set_steps(mg, desc->pre, desc->post, desc->symmetric || !box));
   TES_TRY(create_spaces(mg, desc));
   for (int l = 0; l < mg->levels; l++) TES_TRY(create_level(mg, desc, l));
@@ -192,6 +201,20 @@ void tes_multigrid_destroy(TesMultigrid **multigrid) {
   for (int i = 0; i < mg->recorded_count; i++) tesi_recorded_release(ctx, &mg->recorded[i].work);
   tesi_free(ctx, &mg);
   tes_context_destroy(&ctx);
+}
+
+TesStatus tesi_multigrid_assemble(TesMultigrid *mg) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < mg->recorded_count; i++) tesi_recorded_release(ctx, &mg->recorded[i].work);
+  mg->recorded_count = 0;
+  for (int l = 1; l < mg->levels; l++) {
+    tes_smoother_destroy(&mg->level[l].smoother);
+    TES_TRY(tesi_operator_assemble_twin(&mg->level[l].op));
+    TES_TRY(create_smoother(mg, &mg->level[l]));
+  }
+done:
+  return status;
 }
 
 int tes_multigrid_levels(const TesMultigrid *multigrid) {
@@ -247,6 +270,40 @@ done:
   return status;
 }
 
+/* Whether cells of `coarse` are those of `fine`, or two of them, in each direction, whose number is even. */
+static bool halves(const TesSpace *coarse, const TesSpace *fine) {
+  const TesiRt *c = tesi_space_rt(coarse), *f = tesi_space_rt(fine);
+  bool all = true;
+  for (int d = 0; d < f->dim; d++) {
+    const int cells = f->axis[d].cells, below = c->axis[d].cells;
+    all = all && cells % 2 == 0 && (cells == below || cells == 2 * below);
+  }
+  return all;
+}
+
+bool tesi_multigrid_serves_divergence(const TesMultigrid *mg) {
+  bool all = true;
+  for (int l = 1; l < mg->levels; l++)
+    all = all && tesi_smoother_has_cells(mg->level[l].smoother) &&
+          halves(mg->level[l - 1].space, mg->level[l].space);
+  return all;
+}
+
+/* After the coarse correction the means over coarse cells are right; the patches of the first colour are unions of
+ * these cells and make it right inside. */
+static TesStatus correct_divergence(TesMultigrid *mg, int l, const TesVector *b, TesVector *x) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  const Level *level = &mg->level[l], *below = level - 1;
+  if (l == 0) return tesi_coarse_solve(mg->coarse, b, x);
+  TES_TRY(tes_transfer_restrict(level->transfer, b, below->b));
+  TES_TRY(correct_divergence(mg, l - 1, below->b, below->x));
+  TES_TRY(tes_transfer_prolongate(level->transfer, below->x, false, x));
+  TES_TRY(level->smoother->table->first_colour(level->smoother, b->data, x->data));
+done:
+  return status;
+}
+
 /* The entry of these arguments, or NULL when there are too many different ones. */
 static Recorded *find_recorded(TesMultigrid *mg, const TesVector *b, const TesVector *x, int what) {
   for (int i = 0; i < mg->recorded_count; i++) {
@@ -259,20 +316,31 @@ static Recorded *find_recorded(TesMultigrid *mg, const TesVector *b, const TesVe
   return r;
 }
 
-/* b restricted to all levels; level 0 solved; on each level but the finest a cycle from the prolongated solution. */
-static TesStatus start_levels(TesMultigrid *mg, const TesVector *b, TesVector *x) {
+/* Level 0 solved for the right-hand sides that the levels have; on each level but the finest a cycle from the
+ * prolongated solution. */
+static TesStatus climb(TesMultigrid *mg, int cycles, bool add, TesVector *x) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  const int top = mg->levels - 1;
+  for (int l = 0; l < top; l++) {
+    Level *level = &mg->level[l];
+    for (int c = 0; c < (l ? cycles : 1); c++) TES_TRY(cycle(mg, l, level->b, level->x, false));
+    TES_TRY(tes_transfer_prolongate(mg->level[l + 1].transfer, level->x, add && l + 1 == top,
+                                    l + 1 == top ? x : mg->level[l + 1].x));
+  }
+done:
+  return status;
+}
+
+/* The same for b restricted to all levels. */
+static TesStatus start_levels(TesMultigrid *mg, const TesVector *b, int cycles, TesVector *x) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   const int top = mg->levels - 1;
   if (top == 0) TES_TRY(tes_vector_fill(x, 0));
   for (int l = top; l > 0; l--)
     TES_TRY(tes_transfer_restrict(mg->level[l].transfer, l == top ? b : mg->level[l].b, mg->level[l - 1].b));
-  for (int l = 0; l < top; l++) {
-    Level *level = &mg->level[l];
-    TES_TRY(cycle(mg, l, level->b, level->x, false));
-    TES_TRY(tes_transfer_prolongate(mg->level[l + 1].transfer, level->x, false,
-                                    l + 1 == top ? x : mg->level[l + 1].x));
-  }
+  TES_TRY(climb(mg, cycles, false, x));
 done:
   return status;
 }
@@ -281,24 +349,30 @@ typedef struct Run {
   TesMultigrid *multigrid;
   const TesVector *b;
   TesVector *x;
-  int what;
+  int what, cycles; /* of the start, on each level */
 } Run;
 
 static TesStatus run(void *user) {
   const Run *r = user;
   TesMultigrid *mg = r->multigrid;
-  return r->what == START ? start_levels(mg, r->b, r->x)
-                          : cycle(mg, mg->levels - 1, r->b, r->x, r->what == ZERO_GUESS);
+  if (r->what == START) return start_levels(mg, r->b, r->cycles, r->x);
+  if (r->what == START_BELOW) return climb(mg, r->cycles, true, r->x);
+  if (r->what == DIVERGENCE) return correct_divergence(mg, mg->levels - 1, r->b, r->x);
+  return cycle(mg, mg->levels - 1, r->b, r->x, r->what == ZERO_GUESS);
 }
 
-static TesStatus run_recorded(TesMultigrid *mg, const TesVector *b, TesVector *x, int what) {
+static TesStatus run_recorded(TesMultigrid *mg, const TesVector *b, TesVector *x, int what, int cycles) {
   Recorded *recorded = find_recorded(mg, b, x, what);
-  Run r = {mg, b, x, what};
+  Run r = {mg, b, x, what, cycles};
   return recorded ? tesi_recorded_run(mg->context, &recorded->work, run, &r) : run(&r);
 }
 
 TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess) {
-  return run_recorded(multigrid, b, x, zero_guess ? ZERO_GUESS : GUESS);
+  return run_recorded(multigrid, b, x, zero_guess ? ZERO_GUESS : GUESS, 0);
+}
+
+TesStatus tesi_multigrid_divergence(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
+  return run_recorded(multigrid, b, x, DIVERGENCE, 0);
 }
 
 void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, TesVector **x) {
@@ -314,6 +388,11 @@ TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid) {
   return multigrid->coarse;
 }
 
-TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
-  return run_recorded(multigrid, b, x, START);
+TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *const *below,
+                               int cycles, TesVector *x) {
+  TesStatus status = TES_OK;
+  if (!below) return run_recorded(multigrid, b, x, START, cycles);
+  for (int l = 0; l + 1 < multigrid->levels && status == TES_OK; l++)
+    status = tes_vector_copy(below[l], 1, multigrid->level[l].b);
+  return status == TES_OK ? run_recorded(multigrid, b, x, START_BELOW, cycles) : status;
 }

@@ -6,8 +6,11 @@
 
 enum { TESI_MULTIGRID_LEVELS = 72 }; /* each direction of a box may be halved by itself */
 
-/* Full multigrid without its last V-cycle: x is the prolongated solution of the level below the finest. */
-TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
+/* Full multigrid without its last V-cycles: x is the prolongated solution of the level below the finest, after so many
+ * cycles on each level. below: the right-hand sides of the levels below the finest, and the prolongation is added to
+ * x; NULL: b restricted. */
+TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *const *below,
+                               int cycles, TesVector *x);
 
 /* Whether conjugate gradients may use its cycle. */
 bool tesi_multigrid_symmetric(const TesMultigrid *multigrid);
@@ -17,6 +20,16 @@ bool tesi_multigrid_symmetric(const TesMultigrid *multigrid);
 void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, TesVector **x);
 TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, const TesVector *b, TesVector *x);
 struct TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid);
+
+/* Of Stokes: x <- a velocity with the divergence of b, whose rows of velocities are zero, and a pressure: a cycle that
+ * smooths with the first colour of the vertex patches alone, an eighth of a sweep in 3D. The others leave a divergence
+ * as it is. serves: all levels have such patches and an even number of cells a direction. */
+bool tesi_multigrid_serves_divergence(const TesMultigrid *multigrid);
+TesStatus tesi_multigrid_divergence(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
+
+/* Every level but the coarsest multiplies with an assembled matrix from now on, in smoothers and residuals: to compare
+ * with. Its smoothers must be jacobi or chebyshev. */
+TesStatus tesi_multigrid_assemble(TesMultigrid *multigrid);
 
 /* Bytes that a multigrid will allocate, roughly (within 10 % on large meshes); varies: the operator's coefficients
  * do. */

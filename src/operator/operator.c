@@ -28,11 +28,11 @@ done:
   return status;
 }
 
-static const char *refuses(const TesiOperatorKind *kind, const TesOperatorDesc *desc) {
+const char *tesi_operator_refuses(const TesiOperatorKind *kind, const TesOperatorDesc *desc) {
   if (desc->space->scalars > 1 && !kind->parts) return "the space has several components";
-  if (kind != &tesi_operator_transport && tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0))
+  if (!kind->transport && tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0))
     return "the form has a transport term";
-  if (desc->space->element == TES_ELEMENT_Q && kind != &tesi_operator_elasticity &&
+  if (desc->space->element == TES_ELEMENT_Q && !kind->coupled &&
       (tesi_form_term(&desc->form, TES_TERM_STRAIN, 0) || tesi_form_term(&desc->form, TES_TERM_GRAD_DIV, 0)))
     return "the form has a strain or grad-div term, which couple the components";
   if (!kind->matrices && tesi_form_has_matrix(&desc->form, tes_mesh_materials(desc->space->mesh)))
@@ -49,7 +49,7 @@ static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const Tesi
   for (int i = 0; i < KINDS; i++) {
     if (desc->kind && strcmp(desc->kind, kinds[i]->name) != 0) continue;
     if (!desc->kind && kinds[i]->parts != (desc->space->scalars > 1)) continue;
-    const char *reason = refuses(kinds[i], desc);
+    const char *reason = tesi_operator_refuses(kinds[i], desc);
     known = true;
     *kind = kinds[i];
     if (!reason) return TES_OK;
@@ -100,6 +100,19 @@ TesStatus tesi_operator_on(const TesOperator *op, const TesSpace *space, TesPrec
   desc.space = space;
   desc.precision = precision;
   return tes_operator_create(op->context, &desc, other);
+}
+
+TesStatus tesi_operator_assemble_twin(TesOperator **op) {
+  TesContext *ctx = (*op)->context;
+  TesStatus status = TES_OK;
+  TesOperator *twin = NULL;
+  TesOperatorDesc desc = (*op)->desc;
+  desc.space = (*op)->space, desc.kind = tesi_operator_assembled.name;
+  TES_TRY(tes_operator_create(ctx, &desc, &twin));
+  tes_operator_destroy(op);
+  *op = twin;
+done:
+  return status;
 }
 
 TesOperator *tesi_operator_retain(const TesOperator *op) {
@@ -212,4 +225,16 @@ TesOperatorInfo tes_operator_info(const TesOperator *op) {
                            .factors = tesi_mapped_factors(op),
                            .cost = op->table->cost(op),
                            .singular = op->singular != 0};
+}
+
+TesStatus tesi_operator_remove_null(const TesOperator *op, TesVector *v) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double sum;
+  if (!op->null) return TES_OK;
+  TesVector part = tesi_operator_null_range(op, v);
+  TES_TRY(tes_vector_dot(&part, op->null, &sum));
+  TES_TRY(tes_vector_axpy(-sum / op->null_square, op->null, &part));
+done:
+  return status;
 }

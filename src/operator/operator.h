@@ -38,8 +38,9 @@ typedef struct TesiOperatorTable {
  * length, singular, data, plan, table, description. */
 typedef struct TesiOperatorKind {
   const char *name;
-  bool parts;    /* it takes spaces of several components, and products */
-  bool matrices; /* it takes coefficients of diffusion that are matrices */
+  bool parts;              /* it takes spaces of several components, and products */
+  bool matrices;           /* it takes coefficients of diffusion that are matrices */
+  bool transport, coupled; /* it takes transport terms; of element q, terms that couple components */
   const char *(*refuses)(const TesOperatorDesc *desc);
   TesStatus (*init)(TesOperator *op);
   void (*release)(TesOperator *op); /* op->data, after the table's destroy; may be NULL */
@@ -47,6 +48,9 @@ typedef struct TesiOperatorKind {
 extern const TesiOperatorKind tesi_operator_separable, tesi_operator_quadrature, tesi_operator_mapped,
     tesi_operator_saddle, tesi_operator_saddle_varying, tesi_operator_dg, tesi_operator_transport,
     tesi_operator_assembled, tesi_operator_assembled_hanging, tesi_operator_elasticity, tesi_operator_parts;
+
+/* Why a kind cannot do a form on a space; NULL: it can. */
+const char *tesi_operator_refuses(const TesiOperatorKind *kind, const TesOperatorDesc *desc);
 
 struct TesOperator {
   atomic_int references;
@@ -60,12 +64,21 @@ struct TesOperator {
   TesPrecision precision;
   unsigned singular;  /* bit s: constants of scalar s of the space are in the null space */
   TesVector *null;    /* float64; what spans the null space where it is singular, NULL: these constants */
+  int64_t null_first; /* from which entry on: it is zero before, and null->length entries long */
   double null_square; /* its square */
   void *data;         /* of the kind: TesiDiffusion, TesiMapped */
   void *plan;         /* of the table's implementation */
   void *work;         /* device, float64, of correct_residual there; NULL before it was needed */
   char description[160];
 };
+
+/* The entries of a vector that op->null is over. */
+static inline TesVector tesi_operator_null_range(const TesOperator *op, const TesVector *v) {
+  return tesi_vector_range(v, op->null_first, op->null->length);
+}
+
+/* v <- v without its part along op->null; nothing where there is none. */
+TesStatus tesi_operator_remove_null(const TesOperator *op, TesVector *v);
 
 /* Diffusion and reaction over a box, as the kinds separable and quadrature and their smoothers want them: of these
  * kinds alone. */
@@ -87,6 +100,8 @@ static inline bool tesi_is_diffusion(const TesOperator *op) {
 /* The same form, with the same choices, over another space and in another precision. */
 TesStatus tesi_operator_on(const TesOperator *op, const TesSpace *space, TesPrecision precision,
                            TesOperator **other);
+/* *op becomes its assembled twin (kind assembled), of the same precision. On failure it stays. */
+TesStatus tesi_operator_assemble_twin(TesOperator **op);
 /* The separable operator of constant coefficients; alpha[6] (NULL: none), zero where a face has no Robin term. */
 TesStatus tesi_operator_create_constant(const TesSpace *space, TesPrecision precision, double a, double c,
                                         const double alpha[6], TesOperator **op);

@@ -2,11 +2,11 @@
 #ifndef TESI_BROKEN_H
 #define TESI_BROKEN_H
 
-#include "functional/flow.h"
+#include "functional/broken_load.h"
 #include "problem/problem.h"
 
-/* Conditions as loads know them; without an entry the value is 0. */
-void tesi_broken_faces(const TesProblem *problem, TesiFlowFace face[6]);
+/* Conditions as loads know them, on the problem's space or that of a level; without an entry the value is 0. */
+void tesi_broken_faces(const TesProblem *problem, const TesSpace *space, TesiFlowFace face[6]);
 /* As TesiFlowEquation. */
 void tesi_broken_given(const TesProblem *problem, uint8_t *given);
 /* Refuses meshes, coefficients and choices of the solver. */
@@ -21,13 +21,19 @@ TesStatus tesi_broken_complete(TesProblem *problem);
 /* Whether the multigrid is of the whole operator; else of its symmetric part. */
 struct TesiTransport;
 bool tesi_transport_dg_levels(const TesProblem *problem, const struct TesiTransport *transport);
-/* The bytes that it takes for itself, 0: there is none, or it is of the symmetric part. */
+/* The bytes of its matrices, where it is of the whole operator, and of a velocity's numbers. */
 double tesi_transport_dg_bytes(const TesProblem *problem);
 /* y <- what an amount through a boundary of transport is made of (transport_dg.c): what u lets in, entry by entry of
  * u, and what is given lets in, whose sum with v = 1 it is. op: with the transport term. */
 TesStatus tesi_broken_enter(const TesProblem *problem, const TesOperator *op, int boundary, TesVector *y);
 TesStatus tesi_broken_given_load(const TesProblem *problem, const TesOperator *op, int boundary,
                                  const TesFunction *g, TesVector *y);
+/* In time on devices with kernels, a and c being the same at all times (transport_dg_device.c): the load of functions
+ * of time, NULL where the host must do it; b <- that at a clock's time, with the velocity that the operators have
+ * now. */
+TesStatus tesi_broken_timed_create(const TesProblem *problem, TesiBrokenLoad **plan);
+TesStatus tesi_broken_timed_run(const TesProblem *problem, const TesiBrokenLoad *plan, const void *clock,
+                                TesVector *b);
 /* u <- the L2 projection of f. */
 TesStatus tesi_broken_project(const TesSpace *space, const TesFunction *f, TesVector *u);
 

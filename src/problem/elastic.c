@@ -215,7 +215,7 @@ static TesStatus complete_boundaries(TesProblem *p) {
     int direction;
     if (boundary[i].condition != TES_SLIP) continue;
     TES_TRY(find_normal(p->mesh, i, &direction));
-    TES_CHECK(direction >= 0, "boundary %s: a roller is on faces along the axes, and all in one direction",
+    TES_CHECK(direction >= 0, "boundary.%s: a roller is on faces along the axes, and all in one direction",
               tes_mesh_boundary_name(p->mesh, i));
     boundary[i].condition = TES_DIRICHLET;
     boundary[i].components = 1u << direction;
@@ -237,6 +237,7 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TES_CHECK(o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_CHEBYSHEV ||
                 o->smoother == TES_SMOOTHER_JACOBI,
             "solver.smoother: elasticity has chebyshev and jacobi");
+  if (p->before) return complete_boundaries(p); /* its numbers are complete */
   if (!desc->data.c) {
     tes_function_destroy((TesFunction **)&p->numbered.data.c);
     TES_TRY(tes_function_create_constant(ctx, 1, (TesFunction **)&p->numbered.data.c));

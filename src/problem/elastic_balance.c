@@ -38,11 +38,12 @@ static TesStatus refuse_unbalanced(const TesProblem *p, const double *b) {
   else
     snprintf(text, sizeof text, "force is (%.6g, %.6g), their moment about the origin %.6g", f[0], f[1],
              m[2]);
-  TES_FAIL(TES_INVALID_INPUT,
-           "%d rigid motion%s held by no boundary, and the loads do not balance there: their %s. Give a "
-           "boundary a "
-           "displacement, a roller or springs, or loads that balance",
-           p->motions, p->motions > 1 ? "s are" : " is", text);
+  TES_FAIL(
+      TES_INVALID_INPUT,
+      "boundary: %d rigid motion%s held by no boundary, and the loads do not balance there: their %s. Give a "
+      "boundary a "
+      "displacement, a roller or springs, or loads that balance",
+      p->motions, p->motions > 1 ? "s are" : " is", text);
 done:
   return status;
 }

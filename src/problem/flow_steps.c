@@ -9,26 +9,42 @@ void tesi_flow_steps_begin(TesProblem *p) {
   it->base = it->desc.max_step > 0 ? fmin(it->desc.max_step, whole) : whole / 100;
 }
 
-double tesi_flow_steps_choose(TesProblem *p, double crossed) {
+/* By the flow: down at once, up by a rung after ten steps. */
+static void follow_flow(TesiInTime *it, double longest) {
   enum { WAIT = 10 };
-  TesiInTime *it = p->in_time;
-  const double left = it->desc.end - it->time, up = pow(2, 0.25);
-  if (!(it->desc.cfl > 0)) return it->dt;
-  const double allowed = crossed > 0 ? it->desc.cfl / crossed : INFINITY,
-               longest = tesi_step_rung(it->base, fmin(it->base, allowed));
-  double dt = it->dt;
+  const double up = pow(2, 0.25);
   it->since++;
-  if (!(dt > 0) || longest < dt * (1 - 1e-9)) dt = longest, it->since = 0;
-  if (it->since >= WAIT && longest > dt * (1 + 1e-9)) dt = fmin(dt * up, longest), it->since = 0;
-  it->dt = dt;
-  if (dt >= left * (1 - 1e-9)) return left;
-  return 2 * dt > left ? left / 2 : dt;
+  if (!(it->dt > 0) || longest < it->dt * (1 - 1e-9)) it->dt = longest, it->since = 0;
+  if (it->since >= WAIT && longest > it->dt * (1 + 1e-9)) it->dt = fmin(it->dt * up, longest), it->since = 0;
+}
+
+double tesi_flow_steps_choose(TesProblem *p, double crossed) {
+  TesiInTime *it = p->in_time;
+  const double left = it->desc.end - it->time, whole = it->desc.end - it->desc.start,
+               most = it->desc.cfl > 0 ? it->desc.cfl : 0.9 * TESI_FLOW_STEPS_STABLE;
+  if (!it->varies) return it->dt;
+  const double longest = tesi_step_rung(it->base, crossed > 0 ? fmin(it->base, most / crossed) : it->base);
+  if (it->desc.cfl > 0)
+    follow_flow(it, longest);
+  else
+    it->dt =
+        fmin(it->dt > 0 ? it->dt : tesi_step_rung(it->base, 0.1 * whole * cbrt(it->desc.tolerance)), longest);
+  if (it->dt >= left * (1 - 1e-9)) return left;
+  return 2 * it->dt > left ? left / 2 : it->dt;
+}
+
+void tesi_flow_steps_judge(TesProblem *p, double dt, double error) {
+  TesiInTime *it = p->in_time;
+  if (error > 1)
+    it->dt = fmin(tesi_step_next(it->base, dt, error), tesi_step_rung(it->base, dt * 0.99));
+  else if (dt > it->dt * (1 - 1e-9))
+    it->dt = tesi_step_next(it->base, it->dt, error);
 }
 
 void tesi_flow_steps_count(TesProblem *p) {
   TesiInTime *it = p->in_time;
   const double left = it->desc.end - it->time;
-  if (!(it->desc.cfl > 0)) return;
+  if (!it->varies) return;
   it->steps = it->step + (left > 0 ? (int)fmin(1e8, ceil(left / it->dt * (1 - 1e-9))) : 0);
   it->all_steps = it->steps;
 }
@@ -38,7 +54,7 @@ TesStatus tesi_flow_steps_watch(const TesProblem *p, double dt, double crossed, 
   TesStatus status = TES_OK;
   const TesiInTime *it = p->in_time;
   const double limit = TESI_FLOW_STEPS_STABLE, courant = dt * crossed;
-  if (!*warned && courant > limit && !(it->desc.cfl > 0)) {
+  if (!*warned && courant > limit && !it->varies) {
     *warned = true;
     tesi_log(ctx, TES_LOG_WARNING,
              "warning: the flow crosses %.2g node distances a step of %.3g at t = %.6g; steps are stable up "
@@ -46,9 +62,10 @@ TesStatus tesi_flow_steps_watch(const TesProblem *p, double dt, double crossed, 
              "%.1g: take time.step %.2g or less, or time.cfl",
              courant, dt, it->time, limit, 0.5 / courant * dt);
   }
-  if (!(dt >= it->desc.min_step * (1 - 1e-9)))
-    TES_FAIL(TES_STEP_TOO_SMALL, "the step is %.3g at t = %.6g, below time.min_step, %.3g", dt, it->time,
-             it->desc.min_step);
+  const double least = fmax(it->desc.min_step, 1e-12 * (it->desc.end - it->desc.start));
+  if (!(dt >= least * (1 - 1e-9)))
+    TES_FAIL(TES_STEP_TOO_SMALL, "the step is %.3g at t = %.6g, below %s, %.3g", dt, it->time,
+             it->desc.min_step > 0 ? "time.min_step" : "what round-off allows", least);
 done:
   return status;
 }
@@ -87,9 +104,8 @@ TesStatus tesi_flow_steps_tell(const TesProblem *p, double dt, TesStatus status)
 
 void tesi_flow_steps_go_on(TesProblem *p, double dt) {
   TesiInTime *it = p->in_time;
-  const bool last =
-      it->desc.cfl > 0 ? it->time + dt >= it->desc.end - 1e-9 * dt : it->step + 1 == it->all_steps;
+  const bool last = it->varies ? it->time + dt >= it->desc.end - 1e-9 * dt : it->step + 1 == it->all_steps;
   it->step++;
   it->before = it->time;
-  it->time = last ? it->desc.end : it->desc.cfl > 0 ? it->time + dt : it->desc.start + it->step * it->dt;
+  it->time = last ? it->desc.end : it->varies ? it->time + dt : it->desc.start + it->step * it->dt;
 }

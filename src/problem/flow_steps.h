@@ -9,9 +9,12 @@
 
 /* The longest step of time.cfl, from which the ladder goes down. */
 void tesi_flow_steps_begin(TesProblem *problem);
-/* The length of the next step, for a flow that crosses so many distances of nodes a unit of time: that of time.step, or
- * by time.cfl, on the ladder, down at once, up by a rung after ten steps; the last two are alike. */
+/* The length of the next step, for a flow that crosses so many distances of nodes a unit of time: that of time.step,
+ * or by time.cfl, on the ladder, down at once, up by a rung after ten steps; the last two are alike. By
+ * time.tolerance that of tesi_flow_steps_judge(), no longer than a stable one. */
 double tesi_flow_steps_choose(TesProblem *problem, double crossed);
+/* By time.tolerance: the length after a step dt whose local error was so many times what is allowed. */
+void tesi_flow_steps_judge(TesProblem *problem, double dt, double error);
 /* How many steps there will be, as far as is known. */
 void tesi_flow_steps_count(TesProblem *problem);
 /* Warns once of a step that is too long, where time.step says it; refuses one below time.min_step. */

@@ -98,6 +98,13 @@ static TesStatus apply_mass(void *user, const TesVector *x, TesVector *y) {
                                             : tes_operator_apply(it->mass, x, y);
 }
 
+/* Another velocity. */
+static TesStatus move(TesProblem *p, TesOperator *op) {
+  const TesStatus status = tesi_transport_move(op, p->numbered.data.b);
+  if (op == p->op && p->solver && tesi_transport_of(op)->renewed) tesi_solver_forget(p->solver);
+  return status;
+}
+
 /* Another velocity alone is put into the operators that are there. */
 TesStatus tesi_in_time_use(TesProblem *p, double sigma, double time) {
   TesiInTime *it = p->in_time;
@@ -107,14 +114,14 @@ TesStatus tesi_in_time_use(TesProblem *p, double sigma, double time) {
   if (same && (!timed || it->operated == time)) return TES_OK;
   TES_TRY(set_numbers(p, timed ? time : it->at, sigma));
   if (same && !it->changes) {
-    if (!it->carrier) TES_TRY(tesi_transport_move(p->op, p->numbered.data.b));
-    TES_TRY(tesi_transport_move(it->carrier ? it->carrier : it->whole, p->numbered.data.b));
+    if (!it->carrier) TES_TRY(move(p, p->op));
+    TES_TRY(move(p, it->carrier ? it->carrier : it->whole));
   } else {
     tesi_in_time_forget(p);
     tes_operator_destroy(&it->whole);
     if (it->made) TES_TRY(tesi_problem_create_solver(p));
     TES_TRY(tesi_operator_on(p->op, it->full, TES_DOUBLE, &it->whole));
-    if (it->carrier && it->moves) TES_TRY(tesi_transport_move(it->carrier, p->numbered.data.b));
+    if (it->carrier && it->moves) TES_TRY(move(p, it->carrier));
   }
   it->operated = time, it->made = true;
 done:
@@ -258,7 +265,8 @@ static TesStatus solve(void *user, double sigma, double time, const TesVector *b
 static TesStatus check(TesContext *ctx, const TesiEquation *equation, const TesProblemDesc *desc,
                        TesTimeDesc *t) {
   TesStatus status = TES_OK;
-  const bool by_flow = equation->march && !(t->step > 0);
+  const bool by_flow = equation->march && !(t->step > 0) && !(t->tolerance > 0),
+             by_error = !equation->march || equation == &tesi_navier_stokes;
   if (by_flow && t->cfl == 0) t->cfl = equation == &tesi_navier_stokes ? 0.3 : 0.5;
   TES_CHECK(t->method != TES_TIME_EXPLICIT || equation == &tesi_navier_stokes_iso,
             "the method explicit is that of navier_stokes with element iso");
@@ -270,10 +278,9 @@ static TesStatus check(TesContext *ctx, const TesiEquation *equation, const TesP
             t->steady);
   TES_CHECK(
       t->step >= 0 && isfinite(t->step) && t->cfl >= 0 && t->cfl <= 10 && t->tolerance >= 0 &&
-          t->tolerance < (equation->march ? DBL_MIN : 1) &&
-          (t->step > 0) + (t->cfl > 0) + (t->tolerance > 0) == 1,
+          t->tolerance < (by_error ? 1 : DBL_MIN) && (t->step > 0) + (t->cfl > 0) + (t->tolerance > 0) == 1,
       "time.step is %g, time.cfl %g and time.tolerance %g: expected one of them above 0, cfl at most 10, "
-      "tolerance below 1 and for transport alone",
+      "tolerance below 1, of transport and of navier_stokes with element q",
       t->step, t->cfl, t->tolerance);
   TES_CHECK(t->max_step >= 0 && t->min_step >= 0 && isfinite(t->max_step) && isfinite(t->min_step),
             "time.max_step is %g and time.min_step %g, expected 0 (none) or more", t->max_step, t->min_step);
@@ -291,6 +298,7 @@ static void take_steps(const TesiInTime *from, TesiInTime *it) {
   it->dt = from->dt, it->time = from->time, it->before = from->before;
   it->step = from->step, it->steps = from->steps, it->all_steps = from->all_steps;
   it->base = from->base, it->last = from->last, it->since = from->since;
+  it->notes = from->notes, it->note = from->note;
   it->largest = from->largest, it->squares = from->squares, it->remeshed = from->remeshed;
 }
 
@@ -321,7 +329,8 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   it->dt = (it->desc.end - it->desc.start) / it->steps;
   if (fabs(it->dt - it->desc.step) <= 1e-9 * it->dt) it->dt = it->desc.step;
   if (!p->equation->march) TES_TRY(tesi_steps_create(p));
-  if (p->equation->march && it->desc.cfl > 0) it->dt = 0; /* chosen when there is a flow */
+  if (p->equation->march) it->varies = it->desc.cfl > 0 || it->desc.tolerance > 0;
+  if (p->equation->march && it->varies) it->dt = 0; /* chosen when there is a flow */
   it->time = it->desc.start, it->remeshed = -1;
   if (p->before) take_steps(p->before->in_time, it);
   it->first = tesi_mesh_retain(p->before ? p->before->in_time->first : p->mesh);
@@ -432,6 +441,7 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
       tesi_stepper_create(&evolution, it->desc.method, it->dt, guess, it->desc.tolerance > 0, &it->stepper));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->r));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->d));
+  if (p->before && p->equation->second_order) TES_TRY(tesi_in_time_begin_second(p, desc));
   if (p->before) goto done;
   const TesFunction *const *initial = desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact;
   for (int c = 0; c < TESI_AXES; c++) it->initial[c] = tesi_function_retain(initial[c]);
@@ -461,6 +471,7 @@ void tesi_in_time_destroy(TesProblem *p) {
     tes_function_destroy(&it->exact[c]);
     tes_function_destroy(&it->initial[c]);
   }
+  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&it->initial_rate[c]);
   tesi_numbered_free(p->mesh, &it->given);
   tesi_free(p->context, &p->in_time);
 }

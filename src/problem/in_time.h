@@ -20,9 +20,10 @@ typedef struct TesiInTime {
   double at;              /* the time that the problem's numbers are of */
   TesiNumbered given;     /* functions of time */
   TesFunction *exact[TESI_AXES + 1],
-      *initial[TESI_AXES + 1]; /* functions of time; of flows the pressure last */
-  TesSpace *full;              /* no node has given values */
-  TesOperator *mass, *whole;   /* over it: M, sigma M + K */
+      *initial[TESI_AXES + 1];          /* functions of time; of flows the pressure last */
+  TesFunction *initial_rate[TESI_AXES]; /* of second order: u_t at the start; NULL: 0 */
+  TesSpace *full;                       /* no node has given values */
+  TesOperator *mass, *whole;            /* over it: M, sigma M + K */
   TesOperator
       *carrier; /* over it, with the transport term that whole lacks; NULL: whole has it, or there is none */
   TesiStepper *stepper;
@@ -44,12 +45,16 @@ typedef struct TesiInTime {
   TesSolveResult sum; /* of the step being made */
   TesLoadCallback add_load;
   void *add_load_user;
+  int64_t notes; /* of the caller, for checkpoints */
+  const double *note;
 } TesiInTime;
 
 /* Of second order (in_time_second.c): rho of a description; u_t at the start; a <- M^-1 (F - K u), for steppers;
  * whether the method is one of the equation's. */
 double tesi_in_time_rho(const TesTimeDesc *desc);
 TesStatus tesi_in_time_begin_second(TesProblem *problem, const TesProblemDesc *desc);
+/* u_t <- that of the start. */
+TesStatus tesi_in_time_begin_rates(TesProblem *problem);
 TesStatus tesi_in_time_accelerate(void *user, double sigma, double time, const TesVector *u, TesVector *a);
 TesStatus tesi_in_time_check_method(const TesProblem *problem, const TesTimeDesc *desc);
 /* Checks the description; the numbers of the problem become those at the start, for the first step's operator. */

@@ -1,6 +1,7 @@
 #include "problem/in_time_data.h"
 #include "functional/device_text.h"
 #include "operator/transport/transport_operator.h"
+#include "problem/broken.h"
 #include "problem/in_time.h"
 
 static bool is_zero(const TesFunction *f) {
@@ -41,6 +42,11 @@ static TesStatus create_loads(TesProblem *p, TesiTimedData *data) {
   const TesiTransport *transport = tesi_transport_of(it->whole);
   const bool streamline = transport && transport->streamline; /* those tests are the host's */
   data->loads = it->timed && !it->add_load && !streamline;
+  if (p->space->element == TES_ELEMENT_DG) {
+    if (data->loads && !it->changes) TES_TRY(tesi_broken_timed_create(p, &data->broken));
+    data->loads = data->broken;
+    goto done;
+  }
   for (int c = 0; c < p->space->parts && data->loads; c++) {
     data->loads = tesi_sums_on_device(p->space->part[c]);
     if (data->loads) TES_TRY(create_load(p, c, data));
@@ -78,15 +84,17 @@ TesStatus tesi_timed_data_create(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiTimedData *data = &p->in_time->data;
-  if (!tesi_has_kernels(ctx) || tesi_ranks(ctx) > 1 || p->space->scalars != p->space->parts ||
-      p->space->parts > TESI_AXES || p->space->element != TES_ELEMENT_Q)
+  const bool broken = p->space->element == TES_ELEMENT_DG;
+  if (!tesi_has_kernels(ctx) || tesi_ranks(ctx) > 1 ||
+      (!broken && (p->space->scalars != p->space->parts || p->space->parts > TESI_AXES ||
+                   p->space->element != TES_ELEMENT_Q)))
     return TES_OK;
   for (int i = 0; i < TESI_CLOCKS; i++) {
     TES_TRY(tesi_clock_create(ctx, p->in_time->time, &data->clock[i]));
     data->when[i] = p->in_time->time;
   }
   TES_TRY(create_loads(p, data));
-  data->gives = p->some_given && p->in_time->given.boundary;
+  data->gives = p->some_given && p->in_time->given.boundary && !broken;
   for (int c = 0; c < p->space->parts && data->gives; c++) TES_TRY(create_given(p, c, data));
 done:
   return status;
@@ -96,6 +104,7 @@ void tesi_timed_data_destroy(TesProblem *p) {
   TesiTimedData *data = &p->in_time->data;
   for (int c = 0; c < TESI_AXES; c++) tesi_load_plan_destroy(&data->load[c]);
   for (int c = 0; c < TESI_AXES; c++) tesi_given_destroy(&data->given[c]);
+  tesi_broken_load_destroy(&data->broken);
   for (int i = 0; i < TESI_CLOCKS; i++)
     if (data->clock[i]) tesi_context_device(p->context)->release(p->context, &data->clock[i]);
 }
@@ -110,6 +119,7 @@ TesStatus tesi_timed_data_load(TesProblem *p, double time, TesVector *b) {
   const TesiTimedData *data = &p->in_time->data;
   const int clock = data->when[0] != time && data->when[1] == time;
   TesStatus status = data->when[clock] == time ? TES_OK : tesi_timed_data_at(p, clock, time);
+  if (data->broken && status == TES_OK) return tesi_broken_timed_run(p, data->broken, data->clock[clock], b);
   for (int c = 0; c < p->space->parts && status == TES_OK; c++) {
     TesVector part = tesi_space_range(p->space, b, c);
     status = data->load[c] ? tesi_load_plan_run(data->load[c], data->clock[clock], &part)

@@ -3,6 +3,7 @@
 #ifndef TESI_IN_TIME_DATA_H
 #define TESI_IN_TIME_DATA_H
 
+#include "functional/broken_load.h"
 #include "functional/given_device.h"
 #include "functional/load_plan.h"
 #include "problem/problem.h"
@@ -16,9 +17,10 @@ typedef struct TesiTimedData {
       gives; /* F of all rows, where it depends on time, and given values are made here, by component: */
   TesiLoadPlan *load[TESI_AXES]; /* NULL: 0 */
   TesiGiven *given[TESI_AXES];   /* the nodes with values; NULL: none */
+  TesiBrokenLoad *broken;        /* of element dg, in the place of load[] */
 } TesiTimedData;
 
-/* Of a problem whose operators are there; continuous elements, one rank, a part a component. */
+/* Of a problem whose operators are there, on one rank: continuous elements, a part a component, or element dg. */
 TesStatus tesi_timed_data_create(TesProblem *problem);
 void tesi_timed_data_destroy(TesProblem *problem);
 /* The time of a clock for what is queued from now on; b <- F(time), by the clock that is at it, or the first one. */

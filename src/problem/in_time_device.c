@@ -64,9 +64,12 @@ TesStatus tesi_in_time_evolve_on_device(TesProblem *p, TesiEvolution *evolution)
   const TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const bool loads = !it->timed || it->data.loads, gives = !p->some_given || it->data.gives;
+  const bool weak = p->equation->flow, loads = !it->timed || it->data.loads,
+             gives = weak || !p->some_given || it->data.gives;
   bool can;
-  if (it->data.clock[0] && !it->moves && !it->changes && !it->carrier && loads && gives) {
+  const bool carried =
+      weak || !it->carrier; /* what is carried through boundaries of element q is the host's */
+  if (it->data.clock[0] && !it->moves && !it->changes && carried && loads && gives) {
     evolution->at = at, evolution->begin = begin, evolution->start = start;
     TES_TRY(tesi_solver_can_queue(p->solver, &can)); /* asks for its kernels */
   }

@@ -83,19 +83,29 @@ done:
   return status;
 }
 
+TesStatus tesi_in_time_begin_rates(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiInTime *it = p->in_time;
+  TesVector *rate = it->stepper->rate;
+  if (it->initial_rate[0])
+    TES_TRY(tes_space_interpolate(p->space, (const TesFunction *const *)it->initial_rate, rate));
+  TES_TRY(give_rates(p, it->time, 1, rate));
+done:
+  return status;
+}
+
 TesStatus tesi_in_time_begin_second(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiInTime *it = p->in_time;
-  TesFunction *v[TESI_AXES] = {NULL};
-  TesVector *rate = it->stepper->rate;
   it->stepper->rho = tesi_in_time_rho(&it->desc);
-  TES_TRY(find_functions(p, desc, v));
-  if (v[0]) TES_TRY(tes_space_interpolate(p->space, (const TesFunction *const *)v, rate));
-  TES_TRY(give_rates(p, it->time, 1, rate));
-  for (int c = 0; c < p->space->parts; c++) TES_TRY(tes_vector_part(p->space, rate, c, &it->rate[c]));
+  for (int c = 0; c < p->space->parts; c++)
+    TES_TRY(tes_vector_part(p->space, it->stepper->rate, c, &it->rate[c]));
+  if (p->before) goto done; /* u_t comes from there */
+  TES_TRY(find_functions(p, desc, it->initial_rate));
+  TES_TRY(tesi_in_time_begin_rates(p));
 done:
-  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&v[c]);
   return status;
 }
 

@@ -49,11 +49,12 @@ const TesiEquation tesi_stokes_q = {.name = "stokes",
                                     .force = tesi_projection_force,
                                     .march = &tesi_steady_march};
 
-/* By Algorithm 4. Forces by the volume form are those of element q. */
+/* By Algorithm 4. */
 const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
                                              .in_time = true,
                                              .shown = shown,
                                              .fields = problem_fields,
+                                             .force = tesi_projection_force,
                                              .march = &tesi_explicit_march};
 
 /* The norm of the pressure's error; where the pressure is undetermined it is shifted to the mean of the exact one. */

@@ -4,9 +4,9 @@
 #include "operator/dg/dg.h"
 #include "problem/broken.h"
 
-void tesi_broken_faces(const TesProblem *p, TesiFlowFace face[6]) {
+void tesi_broken_faces(const TesProblem *p, const TesSpace *space, TesiFlowFace face[6]) {
   const TesBoundary *boundary = p->numbered.boundary;
-  const TesiRt *rt = tesi_space_rt(p->space);
+  const TesiRt *rt = tesi_space_rt(space);
   memset(face, 0, 6 * sizeof *face);
   for (int i = 0; i < 2 * rt->dim; i++) {
     const TesiRtAxis *a = &rt->axis[i / 2];
@@ -20,8 +20,15 @@ void tesi_broken_faces(const TesProblem *p, TesiFlowFace face[6]) {
 
 static TesStatus load(const TesProblem *p, TesVector *b) {
   TesiFlowFace face[6];
-  tesi_broken_faces(p, face);
+  tesi_broken_faces(p, p->space, face);
   return tesi_flow_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, face, b);
+}
+
+static TesStatus load_faces(const TesProblem *p, const TesOperator *op, TesVector *b) {
+  const TesFunction *none[1] = {NULL};
+  TesiFlowFace face[6];
+  tesi_broken_faces(p, op->space, face);
+  return tesi_flow_load(op->space, none, tesi_saddle_of(op)->nu, face, b);
 }
 
 void tesi_broken_given(const TesProblem *p, uint8_t *given) {
@@ -112,6 +119,7 @@ static const TesiFlowEquation broken = {.scalar = true,
                                         .check = check,
                                         .given = tesi_broken_given,
                                         .lift = tesi_broken_balance,
+                                        .load_faces = load_faces,
                                         .complete = tesi_broken_complete};
 const TesiEquation tesi_poisson_dg = {.name = "poisson",
                                       .f = 1,

@@ -7,7 +7,9 @@
 #include "multigrid/multigrid.h"
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
+#include "krylov/solver.h"
 #include "problem/balance.h"
+#include "problem/below.h"
 #include "problem/broken.h"
 #include "problem/explicit/explicit_flow.h"
 #include "problem/in_time.h"
@@ -102,25 +104,29 @@ done:
   return status;
 }
 
-/* Discontinuous elements have no nodes whose values are given. */
-TesStatus tesi_problem_create_full(const TesProblem *p, TesSpace **full) {
-  TesContext *ctx = p->context;
+TesStatus tesi_problem_create_whole(const TesSpace *space, TesSpace **whole) {
+  TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   uint8_t *none = NULL;
-  if (p->equation->flow) {
-    *full = tesi_space_retain(p->space);
-    return TES_OK;
-  }
-  TES_ALLOC(&none, tes_mesh_boundaries(p->mesh) + 1);
-  TES_TRY(tes_space_create(ctx,
-                           &(TesSpaceDesc){.mesh = p->mesh,
-                                           .degree = p->space->degree,
-                                           .components = tes_space_components(p->space),
-                                           .given = none},
-                           full));
+  TES_ALLOC(&none, tes_mesh_boundaries(space->mesh) + 1);
+  TES_TRY(tes_space_create(
+      ctx,
+      &(TesSpaceDesc){.mesh = space->mesh,
+                      .degree = space->degree,
+                      .components = space->element == TES_ELEMENT_Q ? tes_space_components(space) : 0,
+                      .given = none,
+                      .element = space->element},
+      whole));
 done:
   tesi_free(ctx, &none);
   return status;
+}
+
+/* Discontinuous elements have no nodes whose values are given. */
+TesStatus tesi_problem_create_full(const TesProblem *p, TesSpace **full) {
+  if (!p->equation->flow) return tesi_problem_create_whole(p->space, full);
+  *full = tesi_space_retain(p->space);
+  return TES_OK;
 }
 
 /* Whether a direct solver of the coarsest level serves a level, and by one launch. */
@@ -190,9 +196,9 @@ done:
 }
 
 static TesStatus create_iteration(TesProblem *p) {
-  const bool is_flow = p->equation->flow && !p->equation->flow->scalar;
+  const TesiFlowEquation *flow = p->equation->flow;
   const TesSolverDesc solver = {.op = p->op,
-                                .start_cycles = is_flow ? 2 : 1, /* one leaves up to 40 times the error */
+                                .start_cycles = flow && flow->start_cycles ? flow->start_cycles(p) : 1,
                                 .multigrid = p->multigrid,
                                 .method = p->method,
                                 .full_start = p->full_start,
@@ -200,7 +206,9 @@ static TesStatus create_iteration(TesProblem *p) {
                                 .max_iterations = p->options.max_iterations,
                                 .monitor = p->options.monitor,
                                 .monitor_user = p->options.monitor_user};
-  return tes_solver_create(p->context, &solver, &p->solver);
+  const TesStatus status = tes_solver_create(p->context, &solver, &p->solver);
+  if (status == TES_OK && p->below) tesi_solver_set_below(p->solver, p->below->b);
+  return status;
 }
 
 TesStatus tesi_problem_create_system(TesProblem *p) {
@@ -239,11 +247,11 @@ static TesStatus refuse_conditions(const TesProblem *p) {
   TesStatus status = TES_OK;
   for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_CHECK(p->numbered.boundary[i].condition != TES_SLIP || p->equation->slips,
-              "boundary %s: slip is for flows and elasticity, not for %s", tes_mesh_boundary_name(p->mesh, i),
+              "boundary.%s: slip is for flows and elasticity, not for %s", tes_mesh_boundary_name(p->mesh, i),
               p->equation->name);
   for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_CHECK(p->numbered.boundary[i].condition != TES_FLUX || p->equation == &tesi_transport,
-              "boundary %s: flux is for transport, %s has neumann", tes_mesh_boundary_name(p->mesh, i),
+              "boundary.%s: flux is for transport, %s has neumann", tes_mesh_boundary_name(p->mesh, i),
               p->equation->name);
   TES_CHECK(!p->balanced || p->equation->load_all, "a balance is of transport, not of %s", p->equation->name);
 done:
@@ -446,6 +454,7 @@ TesStatus tesi_problem_create_next(const TesProblem *p, const TesMesh *mesh, Tes
                          .stabilization = p->stabilization,
                          .solver = p->options};
   for (int c = 0; c <= TESI_AXES; c++) desc.exact[c] = it->exact[c];
+  if ((int)it->desc.method == TESI_TIME_SECOND_EULER) desc.time.method = TES_TIME_BACKWARD_EULER;
   if (p->projection) tesi_projection_describe(p->projection, &desc);
   return create(p->context, p->equation, p->user, &desc, &it->given, p, next);
 }
@@ -507,6 +516,7 @@ void tes_problem_destroy(TesProblem **problem) {
   tes_solver_destroy(&p->solver);
   tes_multigrid_destroy(&p->multigrid);
   tes_operator_destroy(&p->op);
+  tes_operator_destroy(&p->assembled);
   tes_vector_destroy(&p->b);
   for (int c = 0; c < TESI_AXES; c++) tes_vector_destroy(&p->component[c]);
   tes_vector_destroy(&p->u);
@@ -514,6 +524,7 @@ void tes_problem_destroy(TesProblem **problem) {
   tes_vector_destroy(&p->weights);
   tes_vector_destroy(&p->free);
   tes_vector_destroy(&p->start);
+  tesi_below_destroy(p);
   for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy(&p->exact[c]);
   tes_space_destroy(&p->space);
   tes_space_destroy(&p->shape);
@@ -581,7 +592,7 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
   memcpy(info.balance.load, problem->load, sizeof problem->load);
   memcpy(info.balance.reaction, problem->reaction, sizeof problem->reaction);
   if (it) info.time = it->time, info.dt = it->dt, info.step = it->step, info.steps = it->steps;
-  if (it && (it->desc.cfl > 0 || it->varies)) info.varies = true, info.before = it->before;
+  if (it && it->varies) info.varies = true, info.before = it->before;
   TesiField field[TESI_FIELDS];
   const int count = tesi_problem_fields(problem, field);
   for (int i = 0; i < count && info.fields < TES_PROBLEM_FIELDS; i++)

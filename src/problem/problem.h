@@ -62,6 +62,12 @@ typedef struct TesiFlowEquation {
   void (*given)(const TesProblem *problem, uint8_t *given);
   /* The load is there: liftings, and the balance of fluxes. */
   TesStatus (*lift)(TesProblem *problem);
+  /* For the levels of full multigrid: u <- u_D on a level's space, NULL: it is 0; b <- what the load has of boundary
+   * data, for a level's operator. */
+  TesStatus (*values)(const TesProblem *problem, const TesSpace *space, TesVector *u);
+  TesStatus (*load_faces)(const TesProblem *problem, const TesOperator *op, TesVector *b);
+  /* Cycles of full multigrid on the finest level; NULL: 1. */
+  int (*start_cycles)(const TesProblem *problem);
   /* After the iteration. */
   TesStatus (*complete)(TesProblem *problem);
 } TesiFlowEquation;
@@ -114,6 +120,7 @@ struct TesProblem {
   const TesOperator *levels; /* what the multigrid is of: op, or the symmetric part of one with transport */
   TesMultigrid *multigrid;
   TesSolver *solver;
+  TesOperator *assembled;          /* what the solver multiplies with in the place of op; NULL: op */
   TesVector *component[TESI_AXES]; /* views of u, of vector equations */
   TesVector *b, *u;                /* right-hand side of u_0; u_0 while solving, u_0 + u_D after */
   TesVector
@@ -121,6 +128,7 @@ struct TesProblem {
   TesVector *free;                           /* 0 at given nodes, else 1; NULL: on the host, and of boxes */
   TesVector *weights;                        /* of integrals, of components whose constant is free */
   TesVector *start;                          /* of the iteration; NULL: zero */
+  struct TesiBelow *below;                   /* of full multigrid; NULL: it restricts b */
   bool some_given;                           /* some boundary has values */
   bool lifted;                               /* u_D is not zero */
   double mean[TESI_AXES], volume[TESI_AXES]; /* int u and int 1, of components whose constant is free */
@@ -147,10 +155,16 @@ TesStatus tesi_problem_create_next(const TesProblem *problem, const TesMesh *mes
  * [materials], NULL inside: f. all: in rows of given values too, else they are zero. */
 TesStatus tesi_problem_load(const TesProblem *problem, const TesFunction *const *f,
                             const TesFunction **const *material_f, bool all, TesVector *b);
+/* A space of a problem or a level without given values. */
+TesStatus tesi_problem_create_whole(const TesSpace *space, TesSpace **whole);
 /* The problem's space without given values. */
 TesStatus tesi_problem_create_full(const TesProblem *problem, TesSpace **full);
 /* The names that expressions over the solution know. */
 int tesi_problem_fields(const TesProblem *problem, TesiField *field);
+/* u_t, all zeros before the first step; of a problem in time, not of second order. */
+TesiRate tesi_problem_rate(const TesProblem *problem);
+/* ut, vt, wt of fields that are the components of its solution; problem NULL: the names alone. Returns how many. */
+int tesi_rate_fields(const TesProblem *problem, int components, const TesiField *value, TesiField *field);
 /* Those of an equation in space dimension dim, before there is a problem: the vectors are missing. */
 int tesi_equation_fields(TesEquation equation, int dim, TesiField *field);
 /* Names of elasticity: u, v (, w), derivatives, lambda, mu, stresses, von_mises, strain_energy; without spaces, vectors
@@ -165,6 +179,9 @@ const TesProblem *tesi_problem_solved(const TesProblem *problem);
 /* Names of Navier-Stokes, without vectors; what tes_problem_flow() tells of it. */
 int tesi_navier_stokes_fields(int dim, TesiField *field);
 TesStatus tesi_navier_stokes_flow(const TesProblem *problem, TesFlowResult *result);
+/* Solver, cycle and, in time, residuals and masses multiply with assembled matrices from now on, as long as steps and
+ * coefficients stay as they are: to compare with. Smoothers must be jacobi or chebyshev. */
+TesStatus tesi_problem_assemble(TesProblem *problem);
 /* Bytes that it took on the device only because there was room: tesi_solver_spare(). */
 size_t tesi_problem_spare(const TesProblem *problem);
 
@@ -182,6 +199,10 @@ void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered);
  * mesh of one part is always accepted: its constant is fixed by the mean. */
 TesStatus tesi_problem_check_parts(const TesProblem *problem);
 TesStatus tesi_problem_create_right_hand_side(TesProblem *problem, const TesProblemDesc *desc);
+/* v <- v with zeros where a space of the problem's conditions, as of a level, has given values. */
+TesStatus tesi_problem_clear_on(const TesProblem *problem, const TesSpace *space, TesVector *v);
+/* u <- the boundary values of element q on such a space, interpolated; zeros inside. */
+TesStatus tesi_problem_values(const TesProblem *problem, const TesSpace *space, TesVector *u);
 /* lifted and shift <- the boundary values, whose interpolation u_D is. */
 TesStatus tesi_problem_lift(TesProblem *problem);
 /* g on boundaries with fluxes, NULL where it is 0; [boundaries + 1], the caller's to free. */

@@ -81,14 +81,16 @@ static double position_bytes(const TesProblem *p) {
   return cell_levels(p) * (double)tes_mesh_info(p->mesh).cells * (p->mesh->dim == 3 ? 81 : 18) * 8;
 }
 
-/* Without GMRES. On the host of a GPU some three vectors: data on their way to it, and what is written. */
+/* Without GMRES. On the host of a GPU some three vectors: data on their way to it, and what is written; transport with
+ * element dg makes its matrices and numbers there. */
 static TesProblemMemory find_bytes(const TesProblem *p) {
   const bool box = p->mesh->kind == TES_MESH_BOX;
   const double bytes = (box ? box_bytes(p) : cells_bytes(p)) + time_bytes(p),
                positions = box ? 0 : position_bytes(p);
-  return (TesProblemMemory){.processor = (size_t)(bytes + positions),
-                            .gpu = (size_t)bytes,
-                            .gpu_host = (size_t)(positions + 24 * (double)p->space->length)};
+  return (TesProblemMemory){
+      .processor = (size_t)(bytes + positions),
+      .gpu = (size_t)bytes,
+      .gpu_host = (size_t)(positions + 24 * (double)p->space->length + tesi_transport_dg_bytes(p))};
 }
 
 /* Of flows in time, by the cells alone: some 16 vectors of a component and 14 of the pressure, masses and operators of

@@ -3,6 +3,7 @@
 #include "device/kernel.h"
 #include "functional/functional.h"
 #include "operator/operator.h"
+#include "problem/below.h"
 #include "problem/problem.h"
 
 /* The g of a component, on boundaries with values or with fluxes; [boundaries + 1]. */
@@ -61,18 +62,21 @@ done:
   return status;
 }
 
-TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
+TesStatus tesi_problem_clear_on(const TesProblem *p, const TesSpace *space, TesVector *v) {
   TesStatus status = TES_OK;
-  if (p->space->element == TES_ELEMENT_DG || (p->space->element == TES_ELEMENT_Q && !p->some_given))
-    return TES_OK;
-  if (p->free && v->precision == TES_DOUBLE)
-    return tesi_device_multiply(p->context, TES_DOUBLE, v->length, 1, v->data, p->free->data, v->data);
-  if (tesi_space_rt(p->space)) return clear_flow(p->space, v);
-  for (int c = 0; c < p->space->parts && status == TES_OK; c++) {
-    TesVector of_v = tesi_space_range(p->space, v, c);
-    status = clear_component(p->space->part[c], &of_v);
+  if (space->element == TES_ELEMENT_DG || (space->element == TES_ELEMENT_Q && !p->some_given)) return TES_OK;
+  if (tesi_space_rt(space)) return clear_flow(space, v);
+  for (int c = 0; c < space->parts && status == TES_OK; c++) {
+    TesVector of_v = tesi_space_range(space, v, c);
+    status = clear_component(space->part[c], &of_v);
   }
   return status;
+}
+
+TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
+  if (p->free && v->precision == TES_DOUBLE)
+    return tesi_device_multiply(p->context, TES_DOUBLE, v->length, 1, v->data, p->free->data, v->data);
+  return tesi_problem_clear_on(p, p->space, v);
 }
 
 TesStatus tesi_problem_load(const TesProblem *p, const TesFunction *const *f,
@@ -150,14 +154,15 @@ done:
 }
 
 /* Zero is a value too: where boundaries meet that of the later one holds. */
-static TesStatus lift_component(const TesProblem *p, int component, const TesFunction *zero, TesVector *u) {
+static TesStatus lift_component(const TesProblem *p, const TesSpace *space, int component,
+                                const TesFunction *zero, TesVector *u) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesFunction **g = NULL;
   TES_TRY(pick(p, &p->numbered, component, true, &g));
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     if (!g[i] && tesi_problem_given(p, i, component)) g[i] = zero;
-  TES_TRY(lift(p, p->space->part[component], g, u));
+  TES_TRY(lift(p, space->part[component], g, u));
 done:
   tesi_free(ctx, &g);
   return status;
@@ -188,11 +193,24 @@ done:
   return status;
 }
 
+TesStatus tesi_problem_values(const TesProblem *p, const TesSpace *space, TesVector *u) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesFunction *zero = NULL;
+  TES_TRY(tes_function_create_constant(ctx, 0, &zero));
+  for (int c = 0; c < space->parts; c++) {
+    TesVector of_u = tesi_space_range(space, u, c);
+    TES_TRY(lift_component(p, space, c, zero, &of_u));
+  }
+done:
+  tes_function_destroy(&zero);
+  return status;
+}
+
 /* Where all values are zero there is nothing to lift. */
 TesStatus tesi_problem_lift(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesFunction *zero = NULL;
   const TesBoundary *boundary = p->numbered.boundary;
   p->lifted = false;
   if (p->equation->flow) return TES_OK; /* theirs */
@@ -200,14 +218,9 @@ TesStatus tesi_problem_lift(TesProblem *p) {
     for (int c = 0; c < p->space->parts; c++)
       p->lifted = p->lifted || (tesi_problem_given(p, i, c) && !is_zero(boundary[i].g[c]));
   if (!p->lifted) goto done;
-  TES_TRY(tes_function_create_constant(ctx, 0, &zero));
   if (!p->shift) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
-  for (int c = 0; c < p->space->parts; c++) {
-    TesVector of_shift = tesi_space_range(p->space, p->shift, c);
-    TES_TRY(lift_component(p, c, zero, &of_shift));
-  }
+  TES_TRY(tesi_problem_values(p, p->space, p->shift));
 done:
-  tes_function_destroy(&zero);
   return status;
 }
 
@@ -301,6 +314,7 @@ TesStatus tesi_problem_create_right_hand_side(TesProblem *p, const TesProblemDes
     TES_TRY(subtract_lifting(p));
     TES_TRY(p->equation->balance ? p->equation->balance(p) : check_balances(p));
   }
+  TES_TRY(tesi_below_create(p));
   p->times.right_hand_side = tesi_now() - start;
 done:
   return status;

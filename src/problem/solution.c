@@ -6,6 +6,7 @@
 #include "krylov/solver.h"
 #include "operator/operator.h"
 #include "problem/balance.h"
+#include "problem/below.h"
 #include "problem/in_time.h"
 
 /* u <- u_0 + u_D, or u_0 + a constant where that is free. */
@@ -76,9 +77,12 @@ static TesStatus solve_in_time(TesProblem *p, TesSolveResult *result) {
 TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
   if (p->in_time) return solve_in_time(p, result);
   if (p->equation->march) return p->equation->march->solve(p, result);
-  TesStatus status = p->start ? tes_vector_copy(p->start, 1, p->u) : tes_vector_fill(p->u, 0);
+  const TesVector *start = p->below ? p->below->start : p->start;
+  TesStatus status = start ? tes_vector_copy(start, 1, p->u) : tes_vector_fill(p->u, 0);
   if (status != TES_OK) return status;
-  const TesStatus outcome = tes_solver_solve(p->solver, p->b, p->u, result);
+  const bool zero = !p->start && p->method == TES_METHOD_GMRES;
+  const TesStatus outcome = zero ? tesi_solver_solve_from_zero(p->solver, p->b, p->u, result)
+                                 : tes_solver_solve(p->solver, p->b, p->u, result);
   if (outcome == TES_NOT_CONVERGED && !p->equation->flow) status = find_floor(p);
   if (status == TES_OK) status = complete(p);
   if (status == TES_OK && p->balanced) status = tesi_balance_steady(p);

@@ -86,6 +86,16 @@ done:
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
+/* A step, of the length that it->last is; after a failure the state is that before it. */
+static TesStatus make_one(TesProblem *p) {
+  TesiInTime *it = p->in_time;
+  const TesStatus status = tesi_stepper_step(it->stepper, it->time, p->u);
+  if (status == TES_OK) return TES_OK;
+  (void)tesi_stepper_undo(it->stepper, p->u);
+  (void)tesi_in_time_at(p, it->time);
+  return status;
+}
+
 /* The step that is made: the last two are alike. */
 static double cut(const TesiInTime *it) {
   const double left = it->desc.end - it->time;
@@ -114,7 +124,7 @@ static TesStatus make_varying(TesProblem *p) {
     const double dt = cut(it);
     TES_TRY(check_length(p, dt));
     it->stepper->dt = it->last = dt;
-    TES_TRY(tesi_stepper_step(it->stepper, it->time, p->u));
+    TES_TRY(make_one(p));
     TES_TRY(find_error(p, &error));
     if (error <= 1) break;
     TES_TRY(tesi_stepper_undo(it->stepper, p->u));
@@ -132,14 +142,17 @@ done:
   return status;
 }
 
-TesStatus tesi_steps_make(TesProblem *p) {
+static TesStatus make_equal(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiInTime *it = p->in_time;
-  if (it->varies) return make_varying(p);
   it->last = it->dt;
-  TES_TRY(tesi_stepper_step(it->stepper, it->time, p->u));
+  TES_TRY(make_one(p));
   TES_TRY(tesi_in_time_go_to(p, it->step + 1));
 done:
   return status;
+}
+
+TesStatus tesi_steps_make(TesProblem *p) {
+  return p->in_time->varies ? make_varying(p) : make_equal(p);
 }

@@ -11,15 +11,13 @@ int tesi_stokes_form(const TesProblem *problem, TesTermDesc *term);
 int tesi_stokes_shown(const TesProblem *problem, TesiShown *shown);
 TesStatus tesi_stokes_check(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_stokes_given(const TesProblem *problem, uint8_t *given);
-/* face[6] <- what the problem's numbers say; without a boundary: the velocity is 0. */
-void tesi_stokes_faces(const TesProblem *problem, TesiFlowFace face[6]);
+/* face[6] <- what the problem's numbers say, on its space or that of a level; without a boundary: the velocity is 0. */
+void tesi_stokes_faces(const TesProblem *problem, const TesSpace *space, TesiFlowFace face[6]);
 /* Where no face is open the net flux of boundary velocities must vanish, of `flux` = int |g.n| in all
  * (TES_INVALID_INPUT tells it); what rounding leaves in b is taken away. */
 TesStatus tesi_stokes_balance(const TesProblem *problem, double flux, TesVector *b);
 /* u <- u + the cycle applied to the divergence in r = b - K u, whose velocity part becomes 0: the correction is then as
  * small as the divergence, and so is the round-off of a float32 cycle. work: two vectors of the cycle's precision. */
 TesStatus tesi_stokes_correct(TesProblem *problem, TesVector *r, TesVector *const work[2], TesVector *u);
-/* The pressure in u gets the mean zero where it is undetermined. */
-TesStatus tesi_stokes_remove_mean(const TesProblem *problem, TesVector *u);
 
 #endif

@@ -1,6 +1,7 @@
 /* u_t - div(a grad u) + b . grad u + c u = f with discontinuous Q_k: interior penalties for diffusion and upwind traces
  * for the velocity (operator/transport/upwind.h). Values on boundaries are given weakly: in the diffusion as in
  * poisson_dg.c, in the transport where the velocity enters. */
+#include <math.h>
 #include <string.h>
 #include "device/kernel.h"
 #include "operator/dg/dg.h"
@@ -45,7 +46,7 @@ static TesStatus load_rows(const TesProblem *p, const TesOperator *whole, TesVec
   const TesiTransport *t = transport_of(p, op);
   const TesBoundary *boundary = p->numbered.boundary;
   TesiFlowFace face[6];
-  tesi_broken_faces(p, face);
+  tesi_broken_faces(p, p->space, face);
   TES_TRY(tesi_flow_load(p->space, p->numbered.data.f, diffusion_of(op), face, b));
   for (int i = 0; boundary && t && i < 2 * p->mesh->dim; i++)
     if (boundary[i].condition == TES_DIRICHLET && boundary[i].g[0] && !is_ring(p, i))
@@ -64,7 +65,7 @@ static TesStatus load(const TesProblem *p, TesVector *b) {
 static TesStatus load_face(const TesProblem *p, double nu, int boundary, const TesFunction *g, TesVector *y) {
   const TesFunction *none[3] = {NULL};
   TesiFlowFace face[6];
-  tesi_broken_faces(p, face);
+  tesi_broken_faces(p, p->space, face);
   for (int i = 0; i < 6; i++) face[i].g[p->mesh->dim] = i == boundary ? g : NULL;
   return tesi_flow_load(p->space, none, nu, face, y);
 }
@@ -100,8 +101,13 @@ TesStatus tesi_broken_project(const TesSpace *space, const TesFunction *f, TesVe
   return tesi_flow_load(space, of, 0, none, u);
 }
 
+/* All levels, in units of the finest. */
+static double levels_of(const TesProblem *p) {
+  return p->mesh->dim == 3 ? 8 / 7. : 4 / 3.;
+}
+
 static double all_levels(const TesProblem *p) {
-  return (p->mesh->dim == 3 ? 8 / 7. : 4 / 3.) * tesi_smoother_flow_bytes(p->space);
+  return levels_of(p) * tesi_smoother_flow_bytes(p->space);
 }
 
 /* In half of the memory. */
@@ -109,17 +115,38 @@ static bool fits(const TesProblem *p) {
   return all_levels(p) < 0.5 * (double)tesi_context_device(p->context)->available(p->context);
 }
 
-/* The matrices of cells would not be those of a velocity that moves, and may be too large. */
-bool tesi_transport_dg_levels(const TesProblem *p, const TesiTransport *t) {
+/* Cells in the order of the flow: where they are asked for, or fit. On devices with kernels a layer of them is a
+ * launch: steps in time, whose systems are near their symmetric part, take the cycle of that. */
+static bool by_flow(const TesProblem *p) {
   const TesSmootherKind asked = p->options.smoother;
-  if (!t->broken || (p->in_time && p->in_time->moves)) return false;
-  return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && fits(p));
+  const bool steps = p->in_time && tesi_has_kernels(p->context);
+  return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && !steps && fits(p));
+}
+
+/* The matrices of cells would not be those of a velocity that moves. */
+bool tesi_transport_dg_levels(const TesProblem *p, const TesiTransport *t) {
+  return t->broken && !(p->in_time && p->in_time->moves) && by_flow(p);
+}
+
+/* Numbers of a velocity that varies, at the points of cells and twice at those of faces; in time two operators have
+ * them. */
+static double velocity_bytes(const TesProblem *p) {
+  const int dim = p->mesh->dim;
+  const double q = p->space->degree + TESI_TRANSPORT_MORE, points = pow(q, dim),
+               numbers = (1 + dim) * points + 4 * dim * points / q,
+               operators = p->in_time   ? 2
+                           : by_flow(p) ? levels_of(p)
+                                        : 1;
+  double value;
+  bool varies = false;
+  for (int d = 0; d < dim; d++)
+    varies = varies || (p->numbered.data.b[d] && !tes_function_constant(p->numbered.data.b[d], &value));
+  return varies ? 8 * operators * numbers * (double)tes_mesh_info(p->mesh).cells : 0;
 }
 
 double tesi_transport_dg_bytes(const TesProblem *p) {
-  const TesSmootherKind asked = p->options.smoother;
   if (p->equation != &tesi_transport_dg || !tesi_problem_transports(p)) return 0;
-  return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && fits(p)) ? all_levels(p) : 0;
+  return velocity_bytes(p) + (by_flow(p) ? all_levels(p) : 0);
 }
 
 /* ---- the equation -------------------------------------------------------------------------------------- */
@@ -128,8 +155,6 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesBoundary *boundary = p->numbered.boundary;
-  if (tesi_has_kernels(ctx))
-    TES_FAIL(TES_MISSING, "transport with element dg runs on the device cpu alone; element q runs on others");
   TES_TRY(tesi_broken_check(p, desc));
   TES_CHECK(p->stabilization != TES_STREAMLINE_ALWAYS,
             "space.stabilization: supg is of element q; element dg takes upwind traces, which need no more");

@@ -154,7 +154,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &plan);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
 static TesStatus apply_patches(void *user, const void *r, void *z) {
   const TesSmoother *smoother = user;
@@ -169,6 +170,34 @@ static bool has_patches(const TesSmoother *smoother) {
   return smoother->kind == TES_SMOOTHER_CELL_PATCH || smoother->kind == TES_SMOOTHER_LINE_PATCH;
 }
 
+static bool has_constants(const TesOperator *op) {
+  const TesiMapped *m = tesi_mapped_of(op);
+  double value;
+  return m && !m->part && m->scalar && (!m->desc.a || tes_function_constant(m->desc.a, &value)) &&
+         (!m->desc.c || tes_function_constant(m->desc.c, &value));
+}
+
+/* Of a mesh of trees all cells of a level below halved, with constant coefficients. */
+static bool is_halved(const TesOperator *op, const TesOperator *below) {
+  const TesSpace *fine = op->space, *coarse = below->space;
+  return fine && coarse && fine->scalars == 1 && coarse->scalars == 1 && fine->degree == coarse->degree &&
+         fine->mesh->kind == TES_MESH_FOREST && coarse->mesh->kind == TES_MESH_FOREST && has_constants(op) &&
+         fine->mesh->cells == coarse->mesh->cells << fine->dim;
+}
+
+/* The estimate of a large level from those of two levels below that are nearly alike, 0: they tell nothing. Estimates
+ * of halved cells grow less from level to level (measured: docs/performance-one-world.md), so that the same step once
+ * more is not below what twelve applications of the operator would tell. */
+static double continued_estimate(const TesSmoother *smoother) {
+  enum { LARGE = 1 << 18 };
+  const TesSmoother *below = smoother->below;
+  if (!below || below->kind != smoother->kind || below->lambda[1] == 0 || smoother->lambda[1] == 0 ||
+      smoother->op->length < LARGE || tesi_ranks(smoother->context) > 1)
+    return 0;
+  const double step = below->lambda[0] - below->lambda[1];
+  return fabs(step) < 0.02 * below->lambda[0] ? below->lambda[0] + fmax(step, 0) : 0;
+}
+
 /* B, and lambda. */
 static TesStatus make_preconditioner(TesSmoother *smoother, Plan *plan, double *lambda) {
   TesContext *ctx = smoother->context;
@@ -180,8 +209,12 @@ static TesStatus make_preconditioner(TesSmoother *smoother, Plan *plan, double *
     TES_TRY(tesi_operator_vector(smoother->op, &plan->z));
     TES_TRY(tesi_largest_eigenvalue(smoother->op, apply_patches, smoother, TESI_EIGENVALUE_STEPS, lambda));
   } else {
+    const TesSmoother *below = smoother->below;
     TES_TRY(tesi_inverse_diagonal(smoother->op, &plan->inverse_diagonal));
-    TES_TRY(tesi_largest_jacobi_eigenvalue(smoother->op, plan->inverse_diagonal, lambda));
+    if (below && is_halved(smoother->op, below->op)) smoother->lambda[1] = below->lambda[0];
+    *lambda = continued_estimate(smoother);
+    if (*lambda == 0) TES_TRY(tesi_largest_jacobi_eigenvalue(smoother->op, plan->inverse_diagonal, lambda));
+    smoother->lambda[0] = *lambda;
   }
 done:
   return status;

@@ -61,7 +61,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &plan);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
 TesStatus tesi_smoother_jacobi_init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;

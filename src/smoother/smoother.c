@@ -148,6 +148,11 @@ done:
 }
 
 TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, TesSmoother **smoother) {
+  return tesi_smoother_create_above(context, desc, NULL, smoother);
+}
+
+TesStatus tesi_smoother_create_above(TesContext *context, const TesSmootherDesc *desc,
+                                     const TesSmoother *below, TesSmoother **smoother) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesSmoother *s = NULL;
@@ -165,7 +170,9 @@ TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, 
   s->ratio = desc->ratio;
   s->red_black = desc->colours == TES_COLOURS_RED_BLACK;
   s->unfused = desc->unfused;
+  s->below = below;
   TES_TRY(init(s));
+  s->below = NULL;
   *smoother = s;
   s = NULL;
 done:

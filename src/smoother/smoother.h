@@ -12,6 +12,9 @@ typedef struct TesiSmootherTable {
                          TesSweep sweep); /* float64 host arrays */
   TesCost (*cost)(const TesSmoother *smoother);
   void (*destroy)(TesSmoother *smoother); /* releases the plan */
+  /* The first colour of a forward sweep alone, whose patches are the cells of a mesh half as fine; NULL: there is no
+   * such colour (tesi_smoother_has_cells). */
+  TesStatus (*first_colour)(const TesSmoother *smoother, const void *b, void *x);
 } TesiSmootherTable;
 
 struct TesSmoother {
@@ -26,9 +29,15 @@ struct TesSmoother {
   bool red_black,
       unfused; /* patches of saddle operators: more colours; residuals of all the mesh, for tests */
   bool symmetric;
+  const TesSmoother *below; /* while it is made: that of the next coarser level, or NULL */
+  double lambda[2];         /* chebyshev with D^-1: its estimate, and that of the level below; 0: none */
   void *plan;
   char description[160];
 };
+
+/* tes_smoother_create() for a level of a hierarchy; below: the smoother of the next coarser one, or NULL. */
+TesStatus tesi_smoother_create_above(TesContext *ctx, const TesSmootherDesc *desc, const TesSmoother *below,
+                                     TesSmoother **smoother);
 
 /* The implementations. Each sets table, plan, omega (given: 0 for the default), symmetric and description of a
  * smoother whose other fields are complete; on failure what it leaves in plan is released by table->destroy if it
@@ -48,6 +57,11 @@ TesStatus tesi_smoother_surrogate_init(
 TesStatus tesi_smoother_jacobi_init(TesSmoother *smoother);
 TesStatus tesi_smoother_chebyshev_init(TesSmoother *smoother);
 TesStatus tesi_smoother_gauss_seidel_init(TesSmoother *smoother); /* both orders */
+
+/* Whether the smoother is vertex patches of a saddle operator, with a first colour. */
+static inline bool tesi_smoother_has_cells(const TesSmoother *smoother) {
+  return smoother->table->first_colour && smoother->kind == TES_SMOOTHER_PATCH && !smoother->red_black;
+}
 
 /* The plain version of the same step, patch by patch with dense local inverses. For tests; slow. */
 TesStatus tesi_smoother_apply_ref(const TesSmoother *smoother, const TesVector *b, TesVector *x,

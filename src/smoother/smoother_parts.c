@@ -50,7 +50,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(smoother->context, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
 TesStatus tesi_smoother_parts_init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;

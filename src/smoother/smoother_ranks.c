@@ -63,7 +63,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
 TesStatus tesi_smoother_ranks_init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;

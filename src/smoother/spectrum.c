@@ -55,11 +55,69 @@ static void fill_float(const void *data, TesiSpan span) {
     ((float *)start->values)[i] = (float)start_value(start->first + i);
 }
 
+/* Nodes of one scalar over a forest, numbered as cells meet them: entries `first` .. of the values. */
+typedef struct ForestStart {
+  const TesiCellView *view;
+  TesPrecision precision;
+  void *values;
+  int64_t first;
+} ForestStart;
+
+/* One more than the last number of a cell's nodes. */
+static int64_t end_of_numbers(const TesiCellView *view, int64_t cell) {
+  int64_t end = 0;
+  for (int p = 0; p < view->cell_nodes; p++) {
+    const int64_t node = tesi_cells_node(view->index[cell * view->cell_nodes + p]);
+    end = node >= end ? node + 1 : end;
+  }
+  return end;
+}
+
+/* The nodes that a cell is first to have are counted x fastest, whatever their order in the vector. All cells are the
+ * first to have their inside, so that the numbers of one end where those of the next begin. */
+static void fill_forest(const void *data, TesiSpan span) {
+  const ForestStart *s = data;
+  for (int64_t c = span.first; c < span.end; c++) {
+    const int32_t *index = s->view->index + c * s->view->cell_nodes;
+    const int64_t begin = c ? end_of_numbers(s->view, c - 1) : 0;
+    int64_t count = s->first + begin;
+    for (int p = 0; p < s->view->cell_nodes; p++) {
+      const int64_t node = tesi_cells_node(index[p]);
+      if (node < begin) continue;
+      const double value = start_value(count++);
+      if (s->precision == TES_DOUBLE)
+        ((double *)s->values)[s->first + node] = value;
+      else
+        ((float *)s->values)[s->first + node] = (float)value;
+    }
+  }
+}
+
+/* Over a forest on one rank. Up to degree 2 each part of a cell has one node, so that both orders are one. */
+static void fill_forests(const TesOperator *op, TesPrecision precision, void *values) {
+  const TesSpace *space = op->space;
+  const size_t size = tesi_precision_size(precision);
+  for (int s = 0; s < space->scalars; s++) {
+    const TesiCellView *view = space->scalar[s]->view;
+    const int64_t first = space->first[s];
+    const int threads = tesi_team_threads(op->context, view->length);
+    if (view->degree > 2)
+      tesi_team_for(threads, view->cells, fill_forest, &(ForestStart){view, precision, values, first});
+    else
+      tesi_team_for(threads, view->length, precision == TES_DOUBLE ? fill_double : fill_float,
+                    &(Start){(char *)values + (size_t)first * size, first});
+  }
+}
+
 /* Over cells. Copies of other ranks' nodes are theirs. */
 static void fill_cells(const TesOperator *op, TesPrecision precision, void *values) {
   const TesiLayout *layout = op->space ? op->space->layout : NULL;
   const int64_t owned = layout ? layout->owned : op->length;
   const Start start = {values, layout ? layout->block[0].first : 0};
+  if (op->space && op->space->mesh->kind == TES_MESH_FOREST && tesi_ranks(op->context) == 1) {
+    fill_forests(op, precision, values);
+    return;
+  }
   tesi_team_for(tesi_team_threads(op->context, owned), owned,
                 precision == TES_DOUBLE ? fill_double : fill_float, &start);
   if (!layout || !layout->sum) return;

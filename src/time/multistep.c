@@ -5,7 +5,8 @@
 typedef struct Begin {
   TesiStepper *s;
   const TesiTimeMethod *method;
-  double time, sigma, back[TESI_STEPPER_OLD];
+  double time, sigma, back[TESI_STEPPER_OLD], weight[TESI_STEPPER_OLD];
+  int count; /* of old values that carry */
   TesVector *u;
 } Begin;
 
@@ -44,24 +45,37 @@ done:
   return status;
 }
 
+static TesStatus begin_carrying(void *data) {
+  const Begin *begin = data;
+  TesiStepper *s = begin->s;
+  TesContext *ctx = s->evolution.context;
+  TesStatus status = TES_OK;
+  const TesiEvolution *e = &s->evolution;
+  TES_TRY(e->load(e->user, begin->time + s->dt, s->b));
+  TES_TRY(tes_vector_copy(s->old[0], begin->back[0], s->y));
+  for (int j = 1; j < begin->count; j++) TES_TRY(tes_vector_axpy(begin->back[j], s->old[j], s->y));
+  TES_TRY(tesi_stepper_add_mass(s, 1 / s->dt, s->y));
+  TES_TRY(tes_vector_copy(s->old[0], begin->weight[0], s->y));
+  for (int j = 1; j < begin->count; j++) TES_TRY(tes_vector_axpy(begin->weight[j], s->old[j], s->y));
+  TES_TRY(e->carry(e->user, s->y, s->b));
+  TES_TRY(tesi_stepper_guess(s, 1, begin->u));
+  TES_TRY(tesi_stepper_start(s, begin->sigma / s->dt, begin->time + s->dt, begin->u));
+done:
+  return status;
+}
+
 /* The same, without a part of K that is taken of what the old values extrapolate to; with one value of order one. */
 TesStatus tesi_carrying_multistep(TesiStepper *s, const TesiTimeMethod *method, double time, TesVector *u) {
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;
   const TesiEvolution *e = &s->evolution;
-  const int count = tesi_min(s->known, method->old);
-  double back[TESI_STEPPER_OLD], weight[TESI_STEPPER_OLD], sigma;
-  tesi_stepper_backward(s, count == 1 ? tesi_time_method(method->starter) : method, &sigma, back);
-  tesi_stepper_extrapolation(s, count, 1, weight);
-  TES_TRY(e->load(e->user, time + s->dt, s->b));
-  TES_TRY(tes_vector_copy(s->old[0], back[0], s->y));
-  for (int j = 1; j < count; j++) TES_TRY(tes_vector_axpy(back[j], s->old[j], s->y));
-  TES_TRY(tesi_stepper_add_mass(s, 1 / s->dt, s->y));
-  TES_TRY(tes_vector_copy(s->old[0], weight[0], s->y));
-  for (int j = 1; j < count; j++) TES_TRY(tes_vector_axpy(weight[j], s->old[j], s->y));
-  TES_TRY(e->carry(e->user, s->y, s->b));
-  TES_TRY(tesi_stepper_guess(s, 1, u));
-  TES_TRY(e->solve(e->user, sigma / s->dt, time + s->dt, s->b, s->old[0], u));
+  Begin begin = {.s = s, .method = method, .time = time, .count = tesi_min(s->known, method->old), .u = u};
+  const double then = time + s->dt;
+  tesi_stepper_backward(s, begin.count == 1 ? tesi_time_method(method->starter) : method, &begin.sigma,
+                        begin.back);
+  tesi_stepper_extrapolation(s, begin.count, 1, begin.weight);
+  TES_TRY(tesi_stepper_begin(s, 0, begin.sigma / s->dt, 1, &then, begin_carrying, &begin));
+  TES_TRY(e->solve(e->user, begin.sigma / s->dt, then, s->b, s->old[0], u));
 done:
   return status;
 }

@@ -34,7 +34,11 @@ void tesi_stepper_backward(const TesiStepper *s, const TesiTimeMethod *method, d
 }
 
 double tesi_stepper_error_share(const TesiStepper *s) {
-  const double h = s->dt, h0 = s->when[0] - s->when[1], h1 = s->when[1] - s->when[2], ratio = h / h0;
+  return tesi_step_error_share(s->dt, s->when[0] - s->when[1], s->when[1] - s->when[2]);
+}
+
+double tesi_step_error_share(double h, double h0, double h1) {
+  const double ratio = h / h0;
   const double formula = h * h * h * (1 + ratio) * (1 + ratio) / (6 * ratio * (1 + 2 * ratio)),
                guess = h * (h + h0) * (h + h0 + h1) / 6;
   return formula / (formula + guess);

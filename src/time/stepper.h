@@ -103,7 +103,7 @@ TesStatus tesi_stepper_create(const TesiEvolution *evolution, TesTimeMethod meth
 void tesi_stepper_destroy(TesiStepper **stepper);
 /* u and the history are those before the last step, but for its oldest value. */
 TesStatus tesi_stepper_undo(TesiStepper *stepper, TesVector *u);
-/* u(time) becomes u(time + dt). After a failure of a solve u is what that left. */
+/* u(time) becomes u(time + dt). After a failure of a solve u is what that left, and the history has gone on: undo. */
 TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u);
 
 /* ---- steps that differ ---- */
@@ -114,6 +114,7 @@ TesStatus tesi_stepper_difference(const TesiStepper *stepper, const TesVector *u
  * r = h / h0, errors are h^3 (1 + r)^2 / (6 r (1 + 2 r)) d of the formula and h (h + h0) (h + h0 + h1) / 6 d of
  * the extrapolation, d the third derivative; 2/11 where steps are equal. */
 double tesi_stepper_error_share(const TesiStepper *stepper);
+double tesi_step_error_share(double h, double h0, double h1);
 /* The longest base 2^(j/4), j <= 0, not above `step`; the next step after one whose local error was `error` times
  * what is allowed: 0.5 to 2 times as long, on a rung, and no longer for a gain of less than a rung. */
 double tesi_step_rung(double base, double step);

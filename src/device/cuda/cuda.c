@@ -12,6 +12,7 @@ typedef struct CudaState {
   TesiKernelState kernels; /* first: see kernel.h */
   const TesiCuDriver *cu;
   int device, max_shared, multiprocessors, compiler; /* its version: 1000 major + 10 minor */
+  bool early; /* kernels wait themselves for those before (TESK_KERNEL), and begin while these run */
   TesiCuContext context;
   TesiCuStream stream;
   TesiCudaLoops loops;
@@ -179,14 +180,17 @@ static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, bool tog
                         size_t shared, void **arguments) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
+  TesiCuLaunchAttribute attribute = {.attribute = together ? TESI_CU_LAUNCH_TOGETHER : TESI_CU_LAUNCH_EARLY,
+                                     .value = 1};
+  const TesiCuLaunch launch = {.grid = {grid.x, grid.y, grid.z},
+                               .threads = {threads, 1, 1},
+                               .shared = (unsigned)shared,
+                               .stream = s->stream,
+                               .attributes = &attribute,
+                               .count = together || s->early};
   s->kernels.counts.launches++;
   CU(s, context_set(s->context));
-  if (together)
-    CU(s, launch_together(function, grid.x, grid.y, grid.z, threads, 1, 1, (unsigned)shared, s->stream,
-                          arguments));
-  else
-    CU(s,
-       launch(function, grid.x, grid.y, grid.z, threads, 1, 1, (unsigned)shared, s->stream, arguments, NULL));
+  CU(s, launch(&launch, function, arguments, NULL));
 done:
   return status;
 }
@@ -316,6 +320,7 @@ static TesStatus identify(TesContext *ctx, CudaState *s, int number) {
   CU(s, device_attribute(&s->multiprocessors, TESI_CU_MULTIPROCESSORS, s->device));
   CU(s, device_name(name, (int)sizeof name, s->device));
   CU(s, driver_version(&version));
+  s->early = major >= 9;
   if (major < 8)
     TES_FAIL(TES_MISSING, "GPU %d (%s) has compute capability %d.%d; 8.0 or newer is needed", number, name,
              major, minor);

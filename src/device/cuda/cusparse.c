@@ -168,6 +168,7 @@ done:
 
 TesStatus tesi_spmv_run(TesContext *ctx, const TesiSpmv *s, const void *x, void *y) {
   TesStatus status = TES_OK;
+  CUSPARSE(s->set_stream(s->handle, tesi_cuda_stream(ctx))); /* loops of recordings have their own */
   CUSPARSE(s->set_vector(s->x, (void *)x));
   CUSPARSE(s->set_vector(s->y, y));
   CUSPARSE(s->spmv(s->handle, NO_TRANSPOSE, s->one, s->matrix, s->x, s->zero, s->y, s->type, s->algorithm,

@@ -29,6 +29,21 @@ typedef struct TesiCuNodeParameters {
   long long zero;
 } TesiCuNodeParameters;
 
+/* What a launch is given. The value of an attribute is a union of 64 bytes. */
+typedef struct TesiCuLaunchAttribute {
+  int attribute, unused;
+  union {
+    int value;
+    void *address[8];
+  };
+} TesiCuLaunchAttribute;
+typedef struct TesiCuLaunch {
+  unsigned grid[3], threads[3], shared;
+  TesiCuStream stream;
+  TesiCuLaunchAttribute *attributes;
+  unsigned count;
+} TesiCuLaunch;
+
 /* Attributes of devices and functions, by the driver's numbers. */
 enum {
   TESI_CU_MULTIPROCESSORS = 16,
@@ -38,6 +53,8 @@ enum {
   TESI_CU_FUNCTION_REGISTERS = 4,
   TESI_CU_FUNCTION_MAX_DYNAMIC_SHARED = 8,
   TESI_CU_DEVICE_MAX_SHARED_OPTIN = 97,
+  TESI_CU_LAUNCH_TOGETHER = 2, /* cooperative */
+  TESI_CU_LAUNCH_EARLY = 6,    /* programmatic stream serialization */
   TESI_CU_SUCCESS = 0,
   TESI_CU_OUT_OF_MEMORY = 2
 };
@@ -59,12 +76,7 @@ enum {
   X(function_set, "cuFuncSetAttribute", (TesiCuFunction, int, int))                                          \
   X(function_get, "cuFuncGetAttribute", (int *, int, TesiCuFunction))                                        \
   X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor", (int *, TesiCuFunction, int, size_t))          \
-  X(launch, "cuLaunchKernel",                                                                                \
-    (TesiCuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, TesiCuStream,     \
-     void **, void **))                                                                                      \
-  X(launch_together, "cuLaunchCooperativeKernel",                                                            \
-    (TesiCuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, TesiCuStream,     \
-     void **))                                                                                               \
+  X(launch, "cuLaunchKernelEx", (const TesiCuLaunch *, TesiCuFunction, void **, void **))                    \
   X(memory_info, "cuMemGetInfo_v2", (size_t *, size_t *))                                                    \
   X(allocate, "cuMemAlloc_v2", (TesiCuAddress *, size_t))                                                    \
   X(release, "cuMemFree_v2", (TesiCuAddress))                                                                \

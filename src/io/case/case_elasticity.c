@@ -150,8 +150,9 @@ static TesStatus check_stable(TesiCaseReader *r) {
   if (!r->node[row] || !tes_function_constant(d->a, &mu) || !tes_function_constant(d->lambda, &lambda))
     return TES_OK;
   if (mu > 0 && dim * lambda + 2 * mu > 0) return TES_OK;
+  const int wrong = mu > 0 ? row : tesi_case_row("data.mu");
   return tesi_case_error(
-      r, row, r->node[row],
+      r, wrong, r->node[wrong],
       "no stable material: lambda is %g and mu is %g, expected mu > 0 and %d lambda + 2 mu > 0", lambda, mu,
       dim);
 }

@@ -60,10 +60,14 @@ TesStatus tesi_case_check_face(TesiCaseReader *r, const char *name, const TesiCa
     goto done;
   }
   if (flow != (face->condition > TESI_CASE_ROBIN)) {
-    TES_TRY(tesi_case_error(r, row, r->node[row],
-                            flow ? "flows have velocity, slip, outflow and pressure"
-                                 : "velocity, slip, outflow and pressure belong to flows; "
-                                   "poisson has dirichlet, neumann and robin"));
+    TES_TRY(tesi_case_error(
+        r, row, r->node[row],
+        flow ? "flows have velocity, slip, outflow and pressure"
+        : r->draft.c.problem.equation == TES_TRANSPORT
+            ? "velocity, slip and pressure belong to flows; transport has dirichlet, neumann, "
+              "robin, flux and outflow"
+            : "velocity, slip, outflow and pressure belong to flows; "
+              "poisson has dirichlet, neumann and robin"));
     goto done;
   }
   if (!flow) goto done;
@@ -261,6 +265,9 @@ static TesStatus check_iso(TesiCaseReader *r) {
   if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST || given(r, "mesh.refine_where") ||
       given(r, "adapt"))
     TES_TRY(tesi_case_error(r, mesh, r->node[mesh], "element iso is for boxes of kind box"));
+  if (r->draft.periodic)
+    TES_TRY(tesi_case_error(r, tesi_case_row("mesh.box.periodic"), given(r, "mesh.box.periodic"),
+                            "element iso needs boundaries in all directions"));
   if (given(r, "time") && !r->node[step])
     TES_TRY(tesi_case_error(r, step, NULL, "is missing: element iso has a fixed time.step"));
 done:

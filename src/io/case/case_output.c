@@ -169,12 +169,10 @@ static TesStatus check_force(TesiCaseReader *r, int row, const TesiYaml *node, c
                          r->draft.c.mesh.dim == 2 ? "or y" : "y or z");
 }
 
-/* Of elasticity with `time`. */
+/* Of problems with `time`: of a scalar ut. */
 static int add_rates(const TesiCaseReader *r, int dim, int count, TesiField *field) {
-  static const char *const names[] = {"ut", "vt", "wt"};
-  for (int c = 0; c < dim && r->draft.c.problem.equation == TES_ELASTICITY; c++)
-    field[count++] = (TesiField){.name = names[c], .derivative = TESI_FIELD_VALUE};
-  return count;
+  const int components = r->draft.c.problem.equation == TES_TRANSPORT ? 1 : dim;
+  return count + tesi_rate_fields(NULL, components, NULL, field + count);
 }
 
 /* What `of` says must be known before anything is computed. */
@@ -236,7 +234,7 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
   }
   if (v->value.kind == TES_VALUE_FORCE && !tesi_case_is_flow(r) &&
       r->draft.c.problem.equation != TES_ELASTICITY) {
-    TES_TRY(tesi_case_error(r, row, what, "force: poisson has none; flows and elasticity have"));
+    TES_TRY(tesi_case_error(r, row, what, "force: it is of flows and elasticity"));
     goto done;
   }
   if (v->value.kind == TES_VALUE_POINT)

@@ -298,8 +298,8 @@ const TesiKey tesi_case_keys[] = {
    .help = "navier_stokes and transport, instead of `step`: distances of nodes that the flow crosses a step at most"},
   {.path = "time.tolerance", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.tolerance), .low = 0, .high = 1,
    .open = true, .fallback_note = "none",
-   .help = "transport by bdf2, instead of `step`: the local error of a step in L2, relative to the largest solution so "
-     "far"},
+   .help = "transport by bdf2 and navier_stokes with element q, instead of `step`: the local error of a step in L2, of "
+     "the velocity, relative to the largest solution so far"},
   {.path = "time.max_step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.max_step), .low = 0, .high = DBL_MAX,
    .open = true, .fallback_note = "a hundredth of the time", .help = "with cfl and tolerance: the longest step"},
   {.path = "time.min_step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.min_step), .low = 0, .high = DBL_MAX,
@@ -423,7 +423,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.vtu.file", .type = TESI_KEY_FILE, .target = AT(c.vtu), .required = true,
    .help = "its name"},
   {.path = "output.vtu.every", .type = TESI_KEY_EVERY, .target = AT(c.vtu_every),
-   .fallback_note = "start, end and 50 between", .help = "in time: how often"},
+   .fallback_note = "start, end and 50 between",
+   .help = "in time: how often; with minutes numbers of files are those of steps"},
   {.path = "output.series", .type = TESI_KEY_FILE, .target = AT(c.series), .fallback_note = "none", .map_too = true,
    .help = "in time: a CSV file with a row a step, FILE or {file, every}: time, step, dt, iterations, cells, dofs, the "
      "fields at output.points, output.values"},
@@ -443,7 +444,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.checkpoint.file", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .required = true,
    .help = "its name"},
   {.path = "output.checkpoint.every", .type = TESI_KEY_EVERY, .target = AT(c.checkpoint_every),
-   .fallback_note = "{minutes: 10}", .help = "in time: how often; also {minutes: number}; and at the end"},
+   .fallback_note = "{minutes: 10}", .help = "in time: how often; and at the end"},
   {.path = "output.json", .type = TESI_KEY_FILE, .target = AT(c.json), .fallback_note = "none",
    .help = "the report; - is the standard output"},
   {.path = "output.points", .type = TESI_KEY_POINTS, ANY, .fallback_note = "none",

@@ -35,7 +35,7 @@ static TesStatus check_average(TesiCaseReader *r) {
                          c->average_from);
 }
 
-/* Exactly one of step, cfl and tolerance; flows do without, and have no tolerance. */
+/* Exactly one of step, cfl and tolerance; flows do without, and those of other elements than q have no tolerance. */
 static TesStatus check_lengths(TesiCaseReader *r, bool flow) {
   static const char *const keys[] = {"time.step", "time.cfl", "time.tolerance"}, *const bounds[] = {
                                                                                      "time.max_step",
@@ -47,11 +47,12 @@ static TesStatus check_lengths(TesiCaseReader *r, bool flow) {
   if (!flow && !count)
     TES_TRY(tesi_case_error(r, step, given(r, "time"), "is missing: %s; or cfl, or tolerance",
                             tesi_case_keys[step].help));
-  if (flow) TES_TRY(refuse(r, "time.tolerance", "belongs to transport"));
+  const TesElement element = r->draft.c.problem.element;
+  if (flow && (element == TES_ELEMENT_RT || element == TES_ELEMENT_ISO))
+    TES_TRY(refuse(r, "time.tolerance", "belongs to transport, and navier_stokes with element q"));
   if (count > 1)
     TES_TRY(refuse(r, given(r, keys[2]) ? keys[2] : keys[1],
-                   flow ? "expected one of step and cfl, got both"
-                        : "expected one of step, cfl and tolerance, got more"));
+                   "expected one of step, cfl and tolerance, got more"));
   if (given(r, "time.cfl") && !flow && !given(r, "data.b"))
     TES_TRY(refuse(r, "time.cfl", "is of a velocity: expected data.b, or step or tolerance"));
   const TesTimeDesc *t = &r->draft.c.problem.time;
@@ -92,9 +93,9 @@ static TesStatus check_adapt(TesiCaseReader *r) {
   if (!given(r, "adapt.max_level") && !given(r, "adapt.max_dofs"))
     TES_TRY(tesi_case_error(r, tesi_case_row("adapt.max_level"), adapt,
                             "is missing: with `time` this or max_dofs bounds the mesh"));
-  if (r->draft.c.problem.equation == TES_TRANSPORT && !given(r, "adapt.every") && !given(r, "data.b"))
+  if (r->draft.c.problem.equation != TES_NAVIER_STOKES && !given(r, "adapt.every") && !given(r, "data.b"))
     TES_TRY(tesi_case_error(r, tesi_case_row("adapt.every"), adapt,
-                            "is missing: without data.b no flow says when the mesh changes"));
+                            "is missing: without a velocity no flow says when the mesh changes"));
 done:
   return status;
 }
@@ -149,15 +150,14 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
   TES_TRY(check_lengths(r, flow));
   TES_TRY(check_method(r, elastic));
   if (elastic) TES_TRY(refuse(r, "time.cfl", "belongs to navier_stokes and transport"));
-  if (elastic) TES_TRY(refuse(r, "time.tolerance", "belongs to transport"));
+  if (elastic) TES_TRY(refuse(r, "time.tolerance", "belongs to transport and navier_stokes"));
   if (r->node[end] && !(t->end > t->start))
     TES_TRY(
         tesi_case_error(r, end, r->node[end], "expected more than time.start, %g, got %g", t->start, t->end));
   else if (t->step > 0 && (t->end - t->start) / t->step > 1e8)
     TES_TRY(tesi_case_error(r, tesi_case_row("time.step"), given(r, "time.step"),
                             "makes %.3g steps, expected at most 1e8", (t->end - t->start) / t->step));
-  if (transport || flow) TES_TRY(check_adapt(r));
-  if (elastic) TES_TRY(refuse(r, "adapt", "with `time` belongs to transport and navier_stokes"));
+  TES_TRY(check_adapt(r));
   if (!given(r, "solver.tolerance")) c->problem.solver.tolerance = 1e-3;
 done:
   return status;

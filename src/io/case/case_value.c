@@ -81,7 +81,7 @@ void tesi_case_expected(const TesiKey *key, char text[200]) {
     snprintf(text, 200, "a name");
     break;
   case TESI_KEY_EVERY:
-    snprintf(text, 200, "a number of steps, or {time: a number > 0}");
+    snprintf(text, 200, "a number of steps, {time: a number > 0} or {minutes: a number > 0}");
     break;
   case TESI_KEY_CONSTANTS:
     snprintf(text, 200, "NAME: a number, or an expression without variables");
@@ -291,15 +291,13 @@ done:
 }
 
 TesStatus tesi_case_every(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseEvery *every) {
-  const bool checkpoint = row == tesi_case_row("output.checkpoint.every");
   const TesiYaml *only = node->kind == TESI_YAML_MAP && node->count == 1 ? node->first : NULL;
-  const bool time = only && !strcmp(only->key, "time"),
-             minutes = only && checkpoint && !strcmp(only->key, "minutes");
+  const bool time = only && !strcmp(only->key, "time"), minutes = only && !strcmp(only->key, "minutes");
   double number;
   *every = (TesCaseEvery){0};
-  if (time && !r->node[tesi_case_row("time")])
-    return tesi_case_error(r, row, node,
-                           "every: {time: ..} belongs to problems in time, that is, with `time`");
+  if ((time || minutes) && !r->node[tesi_case_row("time")])
+    return tesi_case_error(r, row, node, "every: {%s: ..} belongs to problems in time, that is, with `time`",
+                           only->key);
   if (node->kind == TESI_YAML_SCALAR && tesi_integer_parse(node->text, &every->steps) && every->steps > 0)
     return TES_OK;
   if ((time || minutes) && only->kind == TESI_YAML_SCALAR && tesi_number_parse(only->text, &number) &&
@@ -307,8 +305,8 @@ TesStatus tesi_case_every(TesiCaseReader *r, int row, const TesiYaml *node, TesC
     every->time = time ? number : 0, every->minutes = minutes ? number : 0;
     return TES_OK;
   }
-  return tesi_case_error(r, row, node, "every: expected a number of steps, or {time: a number > 0}%s",
-                         checkpoint ? ", or {minutes: a number > 0}" : "");
+  return tesi_case_error(
+      r, row, node, "every: expected a number of steps, {time: a number > 0} or {minutes: a number > 0}");
 }
 
 TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {

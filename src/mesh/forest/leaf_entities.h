@@ -1,16 +1,14 @@
 /* Corners, edges and faces of the leaves of a forest, by names that all cells agree on: what is one node in two cells,
  * and what hangs on what.
  *
- * An entity of a cell is a pattern: for each direction 0 low side, 1 between, 2 high side;
- * pattern = t_x + 3 t_y + 9 t_z. Its name is its centre, in units of half the finest cell, in the smallest entity
+ * An entity of a cell is a pattern (basis/entity_nodes.h). Its name is its centre, in units of half the finest cell, in the smallest entity
  * of the coarse mesh that it lies in: a tree, or a face, edge or vertex that trees share, seen from its least
  * vertex. */
 #ifndef TESI_LEAF_ENTITIES_H
 #define TESI_LEAF_ENTITIES_H
 
+#include "basis/entity_nodes.h"
 #include "mesh/forest/forest.h"
-
-enum { TESI_PATTERNS = 27 };
 
 /* position: the centre, and the free directions; coarse, kind: the entity of the coarse mesh and its dimension. turn:
  * how the entity lies in its cell: bits 1 and 2: its first and second free direction are reversed, 4: exchanged. */

@@ -1,10 +1,12 @@
-/* See leaf_numbering.h. Cells put their corners, edges and faces, those of the coarse side where they hang, into a set.
+/* See leaf_numbering.h. Cells put their corners, edges and faces, those of the coarse side where they hang, into a set,
+ * where they do not know from their coordinates who else has them (leaf_lattice.h).
  * The first cell that has one numbers its nodes; the others copy them. Each step is a parallel loop over all cells. */
 #include "mesh/forest/leaf_numbering.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/work.h"
 #include "mesh/forest/leaf_entities.h"
+#include "mesh/forest/leaf_lattice.h"
 #include "tessera/space.h"
 
 enum { MOST_NODES = 9 * 9 * 9, SMALL = 4096 };
@@ -15,9 +17,9 @@ static int threads_for(const TesMesh *f) {
 }
 
 /* Room for the entities of so many cells: about 7 a cell, 3 in 2D, and more where there is much surface. */
-static int64_t guess_slots(const TesMesh *f, int times) {
-  const int a_cell = f->leaves.cells < SMALL ? 40 : f->dim == 2 ? 6 : 12;
-  return times * a_cell * f->leaves.cells;
+static int64_t guess_slots(const TesMesh *f, int64_t cells, int times) {
+  const int a_cell = cells < SMALL ? 40 : f->dim == 2 ? 6 : 12;
+  return times * a_cell * cells + 1;
 }
 
 /* ---- what hangs ------------------------------------------------------------------------------------------------- */
@@ -102,7 +104,7 @@ static TesStatus find_masks(const TesMesh *f, uint16_t *mask) {
     least = f->leaves.level[c] < least ? f->leaves.level[c] : least;
   for (int times = 1; least < f->max_level && times; times = atomic_load(&set.full) ? 2 * times : 0) {
     tesi_entity_set_destroy(ctx, &set);
-    TES_TRY(tesi_entity_set_create(ctx, f, guess_slots(f, times), &set));
+    TES_TRY(tesi_entity_set_create(ctx, f, guess_slots(f, f->leaves.cells, times), &set));
     TES_TRY(tesi_work_for(ctx, threads_for(f), f->leaves.cells, put_coarse, &masks));
   }
   if (least == f->max_level) return TES_OK;
@@ -137,29 +139,12 @@ typedef struct Numbering {
   int dim, n, nodes, patterns, inside; /* of a cell; `inside`: the pattern of the cell itself */
   int32_t *index;
   const uint16_t *mask; /* of the cells */
+  TesiLattice lattice;
   TesiEntitySet set;
   uint32_t *own;                       /* [cells] bits of the patterns that a cell numbers */
   int64_t *first;                      /* [cells + 1] number of its first node of those */
-  int8_t pattern[MOST_NODES];          /* of each node */
   int16_t begin[28], node[MOST_NODES]; /* nodes of each pattern, ascending */
 } Numbering;
-
-static int place(int n, int i) {
-  return i == 0 ? 0 : i == n - 1 ? 2 : 1;
-}
-
-static void list_patterns(Numbering *s) {
-  int at = 0;
-  for (int p = 0; p < s->nodes; p++)
-    s->pattern[p] = (int8_t)(place(s->n, p % s->n) + 3 * place(s->n, p / s->n % s->n) +
-                             (s->dim == 3 ? 9 * place(s->n, p / s->n / s->n) : 0));
-  for (int pattern = 0; pattern < s->patterns; pattern++) {
-    s->begin[pattern] = (int16_t)at;
-    for (int p = 0; p < s->nodes; p++)
-      if (s->pattern[p] == pattern) s->node[at++] = (int16_t)p;
-  }
-  s->begin[s->patterns] = (int16_t)at;
-}
 
 static int size_of(const Numbering *s, int pattern) {
   return s->begin[pattern + 1] - s->begin[pattern];
@@ -207,19 +192,24 @@ static int32_t *slot_in_family(const TesMesh *f, int64_t cell, bool parent, int 
   return &family->slot[parent ? 125 + pattern : at[0] + 5 * (at[1] + 5 * at[2])];
 }
 
-/* The first node of a pattern keeps its slot, as ~slot, until it is numbered. Edges of the coarse side are marked, to
- * count them. */
+/* The first node of a pattern keeps its slot, as ~slot, until it is numbered; 0: no slot, the lattice knows. Edges of
+ * the coarse side are marked, to count them. */
 static void put_cell(Numbering *s, int64_t cell, Family *family) {
   const unsigned mask = s->mask[cell];
   TesiSought sought[TESI_PATTERNS];
+  TesiFirsts firsts;
   int32_t *slot[TESI_PATTERNS];
   bool marked[TESI_PATTERNS];
   int pattern[TESI_PATTERNS], count = 0;
   enter_family(s->f, cell, family);
+  tesi_lattice_find_firsts(&s->lattice, cell, &firsts);
   for (int p = 0; p < s->patterns; p++) {
     const bool parent = mask && is_parents(s, mask, p);
+    const int size = size_of(s, p);
     marked[count] = parent && is_edge(s, p);
-    if (p == s->inside || (!size_of(s, p) && !marked[count])) continue;
+    if (size) s->index[cell * s->nodes + s->node[s->begin[p]]] = 0;
+    if (p == s->inside || (!size && !marked[count])) continue;
+    if (!parent && firsts.key[p] >= 0) continue;
     slot[count] = slot_in_family(s->f, cell, parent, p, family);
     if (*slot[count] < 0) sought[count] = tesi_entity_seek(&s->set, &(TesiMember){cell, parent, p});
     pattern[count++] = p;
@@ -236,14 +226,16 @@ static void put_entities(const void *data, TesiSpan span) {
   for (int64_t c = span.first; c < span.end; c++) put_cell(s, c, &family);
 }
 
+/* Negative: the lattice knows. */
 static int64_t slot_of(const Numbering *s, int64_t cell, int p) {
   return ~s->index[cell * s->nodes + s->node[s->begin[p]]];
 }
 
 /* Who numbers the nodes of pattern p of a cell. */
-static TesiMember owner_of(const Numbering *s, int64_t cell, int p) {
+static TesiMember owner_of(const Numbering *s, const TesiFirsts *firsts, int64_t cell, int p) {
+  const int64_t slot = slot_of(s, cell, p);
   if (p == s->inside) return (TesiMember){cell, false, p};
-  return tesi_entity_first(&s->set, slot_of(s, cell, p));
+  return slot >= 0 ? tesi_entity_first(&s->set, slot) : tesi_lattice_member(s->dim, firsts, p);
 }
 
 /* Asks for the slots of a cell's patterns, but for those in `known`, some cells before they are read. */
@@ -251,16 +243,18 @@ enum { AHEAD = 6 };
 
 static void prefetch_slots(const Numbering *s, int64_t cell, uint32_t known) {
   for (int p = 0; p < s->patterns; p++)
-    if (p != s->inside && size_of(s, p) && !(known >> p & 1))
+    if (p != s->inside && size_of(s, p) && !(known >> p & 1) && slot_of(s, cell, p) >= 0)
       tesi_entity_prefetch(&s->set, slot_of(s, cell, p));
 }
 
 /* Bits of the patterns whose nodes a cell numbers. */
 static uint32_t find_own(const Numbering *s, int64_t cell) {
+  TesiFirsts firsts;
   uint32_t own = 0;
+  tesi_lattice_find_firsts(&s->lattice, cell, &firsts);
   for (int p = 0; p < s->patterns; p++) {
     if (!size_of(s, p)) continue;
-    const TesiMember owner = owner_of(s, cell, p);
+    const TesiMember owner = owner_of(s, &firsts, cell, p);
     own |= (uint32_t)(owner.cell == cell && owner.pattern == p) << p;
   }
   return own;
@@ -279,8 +273,8 @@ static void number_own(const void *data, TesiSpan span) {
   const Numbering *s = data;
   for (int64_t c = span.first; c < span.end; c++) {
     int32_t *index = s->index + c * s->nodes, next = (int32_t)s->first[c];
-    for (int i = 0; i < s->nodes; i++)
-      if (s->own[c] >> s->pattern[i] & 1) index[i] = next++;
+    for (int p = 0; p < s->patterns; p++)
+      for (int i = s->begin[p]; s->own[c] >> p & 1 && i < s->begin[p + 1]; i++) index[s->node[i]] = next++;
   }
 }
 
@@ -303,28 +297,30 @@ static int turn_node(const Numbering *s, int free, int turn, bool back, int i) {
 
 static void copy_pattern(const Numbering *s, int64_t cell, int p, const TesiMember *owner) {
   const int count = size_of(s, p), free = tesi_pattern_free(s->dim, p);
-  const int16_t *to = s->node + s->begin[p], *from = s->node + s->begin[owner->pattern];
-  const int32_t *numbers = s->index + owner->cell * s->nodes;
+  const int16_t *to = s->node + s->begin[p];
+  const int32_t first = s->index[owner->cell * s->nodes + s->node[s->begin[owner->pattern]]];
   const bool parent = s->mask[cell] && is_parents(s, s->mask[cell], p);
   int turn = 0, turned = 0;
-  if (free && s->f->leaves.tree[cell] != s->f->leaves.tree[owner->cell]) {
+  if (free && !s->f->coarse->box[0] && s->f->leaves.tree[cell] != s->f->leaves.tree[owner->cell]) {
     turn = tesi_entity_name(s->f, cell, parent, p).turn;
     turned = tesi_entity_name(s->f, owner->cell, owner->parent, owner->pattern).turn;
   }
   for (int i = 0; i < count; i++) {
     const int k = turn == turned ? i : turn_node(s, free, turned, true, turn_node(s, free, turn, false, i));
-    s->index[cell * s->nodes + to[i]] = numbers[from[k]];
+    s->index[cell * s->nodes + to[i]] = first + k;
   }
 }
 
 static void copy_others(const void *data, TesiSpan span) {
   const Numbering *s = data;
   TesiMember owner[TESI_PATTERNS];
+  TesiFirsts firsts;
   for (int64_t c = span.first; c < span.end; c++) {
     if (c + AHEAD < span.end) prefetch_slots(s, c + AHEAD, s->own[c + AHEAD]);
+    tesi_lattice_find_firsts(&s->lattice, c, &firsts);
     for (int p = 0; p < s->patterns; p++) {
       if (!size_of(s, p) || s->own[c] >> p & 1) continue;
-      owner[p] = owner_of(s, c, p);
+      owner[p] = owner_of(s, &firsts, c, p);
       __builtin_prefetch(s->index + owner[p].cell * s->nodes + s->node[s->begin[owner[p].pattern]]);
     }
     for (int p = 0; p < s->patterns; p++)
@@ -353,13 +349,15 @@ TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, TesiF
   s.nodes = f->dim == 2 ? n * n : n * n * n;
   s.patterns = f->dim == 2 ? 9 : 27;
   s.inside = f->dim == 2 ? 4 : 13;
-  list_patterns(&s);
+  tesi_entity_nodes(f->dim, n, s.begin, s.node);
   TES_TRY(tesi_forest_masks(f, &s.mask));
+  TES_TRY(tesi_lattice_create(ctx, f, &s.lattice));
+  const int64_t asking = tesi_lattice_leaves_out(&s.lattice);
   TES_ALLOC(&s.own, cells);
   TES_ALLOC(&s.first, cells + 1);
   for (int times = 1; times; times = atomic_load(&s.set.full) ? 2 * times : 0) {
     tesi_entity_set_destroy(ctx, &s.set);
-    TES_TRY(tesi_entity_set_create(ctx, f, guess_slots(f, times), &s.set));
+    TES_TRY(tesi_entity_set_create(ctx, f, guess_slots(f, asking, times), &s.set));
     TES_TRY(tesi_work_for(ctx, threads, cells, put_entities, &s));
   }
   TES_TRY(tesi_work_for(ctx, threads, cells, count_own, &s));
@@ -372,6 +370,7 @@ TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, TesiF
   *hanging = count_hanging(&s);
 done:
   tesi_entity_set_destroy(ctx, &s.set);
+  tesi_lattice_destroy(ctx, &s.lattice);
   tesi_free(ctx, &s.own);
   tesi_free(ctx, &s.first);
   return status;

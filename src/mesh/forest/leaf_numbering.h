@@ -6,8 +6,8 @@
 
 /* Makes f->mask when it is first asked for: *mask, the mesh's. Other meshes have none: NULL. */
 TesStatus tesi_forest_masks(const TesMesh *f, const uint16_t **mask);
-/* index[cells][(degree+1)^dim], numbered as cells meet them; *nodes of them, and *hanging besides without a number, on
- * all ranks. nodes->sharers is to be freed, after failure too. */
+/* index[cells][(degree+1)^dim], numbered as cells meet them, those of an entity one after another as the first cell
+ * sees them; *nodes of them, and *hanging besides without a number, on all ranks. nodes->sharers is to be freed, after failure too. */
 TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, TesiForestNodes *nodes,
                              int64_t *hanging);
 

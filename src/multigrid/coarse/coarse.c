@@ -118,7 +118,7 @@ static bool is_many(const TesiRt *rt) {
 static TesStatus create_saddle(TesiCoarse *c, TesPrecision precision) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  if (tesi_is_upwind(c->op)) return tesi_coarse_lu_create(ctx, c->op, &c->lu);
+  if (tesi_is_upwind(c->op)) return tesi_coarse_lu_create(ctx, c->op, precision, &c->lu);
   if (tesi_is_dg(c->op)) return tesi_coarse_dg_create(ctx, c->op, precision, &c->dg);
   if (tesi_is_saddle_varying(c->op)) return tesi_coarse_saddle_varying_create(ctx, c->op, &c->saddle_varying);
   if (tesi_has_kernels(ctx) && is_many(tesi_saddle_of(c->op)->rt))
@@ -353,14 +353,13 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   if (coarse->device) return tesi_coarse_device_solve(coarse->device, b->data, x->data);
   if (coarse->dense) return tesi_coarse_dense_solve(coarse->dense, b->data, x->data);
   if (coarse->cg) return tesi_coarse_cg_solve(coarse->cg, b, x);
+  if (coarse->lu) return tesi_coarse_lu_solve(coarse->lu, b->data, x->data);
   if (coarse->p) return conjugate_gradients(coarse, b, x);
   TES_TRY(tes_vector_get(b, coarse->b));
   if (coarse->wide)
     TES_TRY(solve_on_ranks(coarse));
   else if (coarse->matrix)
     TES_TRY(tesi_coarse_matrix_solve(coarse->matrix, coarse->b, coarse->x));
-  else if (coarse->lu)
-    TES_TRY(tesi_coarse_lu_solve(coarse->lu, coarse->b, coarse->x));
   else if (coarse->dg)
     tesi_coarse_dg_solve(coarse->dg, coarse->b, coarse->x);
   else if (coarse->saddle_varying)

@@ -12,9 +12,8 @@ enum { MOST_SHARED = 96 << 10, PLANE = 576, LINES = 8 /* as in contract.cu */ };
 struct TesiCoarseDevice {
   TesContext *context;
   TesiKernel gather, scatter, contract, whole, forward, lines, backward;
-  size_t shared;                   /* of `whole`; 0: several launches */
-  size_t of_plane, of_lines;       /* shared memory of planes; 0: they do not fit */
-  int staged_planes, staged_lines; /* whether tables are in it too */
+  size_t shared;             /* of `whole`; 0: several launches */
+  size_t of_plane, of_lines; /* shared memory of planes; 0: they do not fit */
   Box box;
   int count; /* unknowns */
   double smallest;
@@ -41,11 +40,6 @@ static TesStatus get_kernels(TesiCoarseDevice *c, TesPrecision precision) {
   }
 done:
   return status;
-}
-
-/* Bytes of a table of a direction. */
-static size_t squares_of(const TesiDiagonalizationAxis *axis, int d) {
-  return (size_t)axis[d].n * (size_t)axis[d].n * sizeof(double);
 }
 
 TesStatus tesi_coarse_device_create(TesContext *ctx, const TesiDiagonalizationAxis axis[3],
@@ -94,12 +88,8 @@ TesStatus tesi_coarse_device_create(TesContext *ctx, const TesiDiagonalizationAx
     c->shared = (numbers + 2 * (size_t)c->count) * sizeof(double);
   const size_t planes = (size_t)(2 * axis[0].n + 2) * (size_t)axis[1].n * sizeof(double),
                lines = 2 * (size_t)axis[2].n * LINES * sizeof(double);
-  if (!c->shared && axis[0].n > 1 && axis[2].n > 1 && planes <= MOST_SHARED && lines <= MOST_SHARED) {
-    const size_t of_planes = squares_of(axis, 0) + squares_of(axis, 1), of_lines = 2 * squares_of(axis, 2);
-    c->staged_planes = planes + of_planes <= MOST_SHARED, c->staged_lines = lines + of_lines <= MOST_SHARED;
-    c->of_plane = planes + (c->staged_planes ? of_planes : 0);
-    c->of_lines = lines + (c->staged_lines ? of_lines : 0);
-  }
+  if (!c->shared && axis[0].n > 1 && axis[2].n > 1 && planes <= MOST_SHARED && lines <= MOST_SHARED)
+    c->of_plane = planes, c->of_lines = lines;
   TES_TRY(get_kernels(c, precision));
   c->u = at;
   c->v = at + c->count;
@@ -141,9 +131,9 @@ static TesStatus solve_planes(TesiCoarseDevice *c, const void *b, void *x) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   const unsigned plane = (unsigned)(c->box.n[0] * c->box.n[1]);
-  void *forward[] = {&b, &c->u, &c->S[0], &c->S[1], &c->staged_planes, &c->box},
-       *lines[] = {&c->u, &c->S[2], &c->T[2], &c->lambda, &c->staged_lines, &c->box, &c->smallest},
-       *backward[] = {&c->u, &x, &c->T[0], &c->T[1], &c->staged_planes, &c->box};
+  void *forward[] = {&b, &c->u, &c->S[0], &c->S[1], &c->box},
+       *lines[] = {&c->u, &c->S[2], &c->T[2], &c->lambda, &c->box, &c->smallest},
+       *backward[] = {&c->u, &x, &c->T[0], &c->T[1], &c->box};
   TES_TRY(tesi_kernel_launch(ctx, &c->forward, (TesiGrid){(unsigned)c->box.n[2], 2, 1}, PLANE, c->of_plane,
                              forward));
   TES_TRY(tesi_kernel_launch(ctx, &c->lines, (TesiGrid){(plane + LINES - 1) / LINES, 1, 1}, PLANE,

@@ -2,47 +2,109 @@
 #include <lapacke.h>
 #include <string.h>
 #include "basis/blas.h"
+#include "device/kernel.h"
+#include "device/upload.h"
 #include "multigrid/coarse/coarse.h"
 #include "smoother/smoother.h"
 
 struct TesiCoarseLu {
   TesContext *context;
   int n;
-  double *A; /* its factors, by columns */
+  double *A; /* its factors, by columns; NULL on devices with kernels */
   lapack_int *pivot;
-  TesSmoother *smoother; /* instead of these */
+  TesiKernel solve;
+  void *inverse, *numbers; /* device: by rows; 0 .. n - 1 */
+  TesSmoother *smoother;   /* instead of these */
 };
+
+/* A <- the operator's matrix, by columns. */
+static TesStatus take_columns(const TesOperator *op, int n, double *A) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double *unit = NULL;
+  TesVector *x = NULL, *y = NULL;
+  TES_ALLOC(&unit, n);
+  TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &x));
+  TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &y));
+  for (int j = 0; j < n; j++) {
+    unit[j] = 1;
+    TES_TRY(tes_vector_set(x, unit));
+    TES_TRY(tes_operator_apply(op, x, y));
+    TES_TRY(tes_vector_get(y, A + (int64_t)j * n));
+    unit[j] = 0;
+  }
+done:
+  tes_vector_destroy(&x);
+  tes_vector_destroy(&y);
+  tesi_free(ctx, &unit);
+  return status;
+}
 
 static TesStatus factorize(const TesOperator *op, TesiCoarseLu *lu) {
   TesContext *ctx = lu->context;
   TesStatus status = TES_OK;
   const int n = lu->n;
-  double *unit = NULL;
-  TES_ALLOC(&unit, n);
   TES_ALLOC(&lu->A, (int64_t)n * n);
   TES_ALLOC(&lu->pivot, n);
-  for (int j = 0; j < n; j++) {
-    unit[j] = 1;
-    TES_TRY(op->table->apply(op, unit, lu->A + (int64_t)j * n));
-    unit[j] = 0;
-  }
+  TES_TRY(take_columns(op, n, lu->A));
   TES_TRY(tesi_blas_begin(ctx, n));
   TES_CHECK(LAPACKE_dgetrf(LAPACK_COL_MAJOR, n, n, lu->A, n, lu->pivot) == 0,
             "the operator of the coarsest mesh has no inverse");
 done:
-  tesi_free(ctx, &unit);
   return status;
 }
 
-TesStatus tesi_coarse_lu_create(TesContext *ctx, const TesOperator *op, TesiCoarseLu **result) {
+/* The inverse, to the device; the factors go. */
+static TesStatus invert(TesiCoarseLu *lu, TesPrecision precision) {
+  TesContext *ctx = lu->context;
+  TesStatus status = TES_OK;
+  const int n = lu->n;
+  double *rows = NULL;
+  int32_t *numbers = NULL;
+  TesiProgram *program;
+  const TesiProgramDesc desc = {.file = "contract.cu",
+                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
+  TES_ALLOC(&rows, (int64_t)n * n);
+  TES_ALLOC(&numbers, n);
+  TES_CHECK(LAPACKE_dgetri(LAPACK_COL_MAJOR, n, lu->A, n, lu->pivot) == 0,
+            "the operator of the coarsest mesh has no inverse");
+  for (int i = 0; i < n; i++) {
+    numbers[i] = i;
+    for (int j = 0; j < n; j++) rows[(int64_t)i * n + j] = lu->A[(int64_t)j * n + i];
+  }
+  TES_TRY(tesi_upload_numbers(ctx, rows, (int64_t)n * n, precision, &lu->inverse));
+  TES_TRY(tesi_upload(ctx, numbers, (size_t)n * sizeof *numbers, &lu->numbers));
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_dense", 0, &lu->solve));
+  tesi_free(ctx, &lu->A);
+done:
+  tesi_free(ctx, &rows);
+  tesi_free(ctx, &numbers);
+  return status;
+}
+
+static TesStatus create_smoother(const TesOperator *op, TesPrecision precision, TesiCoarseLu *lu) {
+  TesContext *ctx = lu->context;
+  TesStatus status = TES_OK;
+  TesOperator *own = NULL;
+  if (tesi_has_kernels(ctx) && precision != op->precision)
+    TES_TRY(tesi_operator_on(op, op->space, precision, &own));
+  TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = own ? own : op}, &lu->smoother));
+done:
+  tes_operator_destroy(&own);
+  return status;
+}
+
+TesStatus tesi_coarse_lu_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
+                                TesiCoarseLu **result) {
   TesStatus status = TES_OK;
   TesiCoarseLu *lu = NULL;
   *result = NULL;
   TES_NEW(&lu);
   lu->context = tesi_context_retain(ctx);
   lu->n = (int)op->length;
-  TES_TRY(op->length <= TESI_DENSE ? factorize(op, lu)
-                                   : tes_smoother_create(ctx, &(TesSmootherDesc){.op = op}, &lu->smoother));
+  TES_TRY(op->length <= TESI_DENSE ? factorize(op, lu) : create_smoother(op, precision, lu));
+  if (lu->A && tesi_has_kernels(ctx)) TES_TRY(invert(lu, precision));
   *result = lu;
   lu = NULL;
 done:
@@ -57,6 +119,8 @@ void tesi_coarse_lu_destroy(TesiCoarseLu **result) {
   *result = NULL;
   tesi_free(ctx, &lu->A);
   tesi_free(ctx, &lu->pivot);
+  tesi_context_device(ctx)->release(ctx, &lu->inverse);
+  tesi_context_device(ctx)->release(ctx, &lu->numbers);
   tes_smoother_destroy(&lu->smoother);
   tesi_free(ctx, &lu);
   tes_context_destroy(&ctx);
@@ -66,12 +130,17 @@ const char *tesi_coarse_lu_describe(const TesiCoarseLu *lu) {
   return lu->smoother ? "20 steps of the smoother" : "solved directly";
 }
 
-TesStatus tesi_coarse_lu_solve(TesiCoarseLu *lu, const double *b, double *x) {
-  enum { STEPS = 20 };
+TesStatus tesi_coarse_lu_solve(TesiCoarseLu *lu, const void *b, void *x) {
+  enum { STEPS = 20, THREADS = 128 };
   TesContext *ctx = lu->context;
   TesStatus status = TES_OK;
+  if (lu->inverse) {
+    void *arguments[] = {&lu->inverse, &b, &x, &lu->numbers, &lu->numbers, &lu->n};
+    return tesi_kernel_launch(ctx, &lu->solve, (TesiGrid){(unsigned)lu->n, 1, 1}, THREADS,
+                              THREADS * sizeof(double), arguments);
+  }
   if (!lu->smoother) {
-    memcpy(x, b, (size_t)lu->n * sizeof *x);
+    memcpy(x, b, (size_t)lu->n * sizeof(double));
     TES_TRY(tesi_blas_begin(ctx, lu->n));
     LAPACKE_dgetrs(LAPACK_COL_MAJOR, 'N', lu->n, 1, lu->A, lu->n, lu->pivot, x, lu->n);
     return TES_OK;

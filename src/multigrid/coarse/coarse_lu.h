@@ -1,15 +1,17 @@
-/* The coarsest level of operators that are not symmetric: a dense factorization up to TESI_DENSE unknowns, beyond that
- * steps of their smoother. */
+/* The coarsest level of operators that are not symmetric: a dense factorization up to TESI_DENSE unknowns (on devices
+ * with kernels the inverse, made by the host, one launch a solve), beyond that steps of their smoother. */
 #ifndef TESI_COARSE_LU_H
 #define TESI_COARSE_LU_H
 
 #include "operator/operator.h"
 
 typedef struct TesiCoarseLu TesiCoarseLu;
-TesStatus tesi_coarse_lu_create(TesContext *ctx, const TesOperator *op, TesiCoarseLu **lu);
+/* op: in float64. On a device solves are in `precision`. */
+TesStatus tesi_coarse_lu_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
+                                TesiCoarseLu **lu);
 void tesi_coarse_lu_destroy(TesiCoarseLu **lu);
 const char *tesi_coarse_lu_describe(const TesiCoarseLu *lu);
-/* Host arrays. */
-TesStatus tesi_coarse_lu_solve(TesiCoarseLu *lu, const double *b, double *x);
+/* Arrays of the device. */
+TesStatus tesi_coarse_lu_solve(TesiCoarseLu *lu, const void *b, void *x);
 
 #endif

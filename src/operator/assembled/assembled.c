@@ -1,4 +1,5 @@
-/* Assembled operators over forests: y = A x, or y = H' A H x with the matrix H of hanging nodes. */
+/* Assembled operators: y = A x, or y = H' A H x with the matrix H of hanging nodes. Of mapped operators loops over
+ * cells, or kernels, make A; of others their products do. */
 #include "operator/assembled/assembled.h"
 #include <stdio.h>
 #include <string.h>
@@ -73,6 +74,10 @@ double tesi_assembled_bytes(const TesOperator *op) {
          2 * (double)tesi_precision_size(op->precision) * (double)tesi_sparse_rows(p->A);
 }
 
+const char *tesi_assembled_how(const TesOperator *op) {
+  return tesi_sparse_how(((const Plan *)op->plan)->A);
+}
+
 /* Each matrix once, and the vectors that each product reads and writes. */
 static TesCost cost(const TesOperator *op) {
   const Plan *p = op->plan;
@@ -106,6 +111,10 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .destroy = destroy};
 
 /* ---- set-up ---------------------------------------------------------------------------------------- */
+static bool is_mapped(const TesOperatorDesc *desc) {
+  return !tesi_operator_refuses(&tesi_operator_mapped, desc);
+}
+
 static TesStatus make_diagonal(const TesOperator *from, const TesOperator *op, Plan *p) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -140,6 +149,32 @@ static TesStatus make_matrix(TesContext *ctx, TesOperator **from, TesPrecision p
     TES_TRY(tesi_sparse_create(ctx, &host, length, precision, A));
   }
 done:
+  return status;
+}
+
+/* A and its diagonal from products of the operator that is chosen for the form. */
+static TesStatus make_by_products(const TesOperator *from, TesOperator *op, Plan *p) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  TesiMatrix A = {0};
+  TesVector *d = NULL;
+  double *values = NULL;
+  TES_TRY(tesi_operator_probe(from, &A));
+  TES_ALLOC(&values, A.rows);
+  for (int64_t i = 0; i < A.rows; i++)
+    for (int64_t e = A.row[i]; e < A.row[i + 1]; e++)
+      if (A.column[e] == i) values[i] = A.value[e];
+  TES_TRY(tes_vector_create(ctx, A.rows, op->precision, &d));
+  TES_TRY(tes_vector_set(d, values));
+  TES_TRY(device->allocate(ctx, (size_t)A.rows * tesi_precision_size(op->precision), &p->diagonal));
+  TES_TRY(device->copy(ctx, A.rows, 1, op->precision, d->data, op->precision, p->diagonal));
+  TES_TRY(device->synchronize(ctx));
+  TES_TRY(tesi_sparse_create(ctx, &A, op->length, op->precision, &p->A));
+done:
+  tes_vector_destroy(&d);
+  tesi_free(ctx, &values);
+  tesi_matrix_destroy(ctx, &A);
   return status;
 }
 
@@ -206,7 +241,13 @@ static void describe(TesOperator *o, const Plan *p) {
 static const char *refuses(const TesOperatorDesc *desc) {
   if (!desc->kind) return "assembled operators are made by name alone";
   if (desc->ignore_hanging) return "an assembled operator does not ignore hanging nodes";
-  return tesi_operator_mapped.refuses(desc);
+  if (desc->space->element != TES_ELEMENT_Q) return "the element is not q";
+  return desc->space->product ? "the space is a product, not one of components" : NULL;
+}
+
+static const char *refuses_hanging(const TesOperatorDesc *desc) {
+  const char *const reason = refuses(desc);
+  return reason ? reason : tesi_operator_refuses(&tesi_operator_mapped, desc);
 }
 
 static TesStatus init(TesOperator *o) {
@@ -215,14 +256,17 @@ static TesStatus init(TesOperator *o) {
   TesOperatorDesc desc = o->desc;
   TesOperator *from = NULL;
   Plan *plan;
+  const bool mapped = is_mapped(&desc);
   o->table = &table;
   TES_NEW(&plan);
   o->plan = plan;
-  desc.space = o->space, desc.precision = TES_DOUBLE, desc.kind = "mapped";
+  desc.space = o->space, desc.precision = TES_DOUBLE, desc.kind = mapped ? "mapped" : NULL;
   TES_TRY(tes_operator_create(ctx, &desc, &from));
   o->singular = from->singular;
-  TES_TRY(make_diagonal(from, o, plan));
-  if (o->kind == &tesi_operator_assembled_hanging && tes_space_hanging(o->space)) {
+  if (mapped) TES_TRY(make_diagonal(from, o, plan));
+  if (!mapped) {
+    TES_TRY(make_by_products(from, o, plan));
+  } else if (o->kind == &tesi_operator_assembled_hanging && tes_space_hanging(o->space)) {
     tes_operator_destroy(&from);
     TES_TRY(make_hanging(o, plan));
   } else {
@@ -234,7 +278,12 @@ done:
   return status;
 }
 
-const TesiOperatorKind tesi_operator_assembled = {
-    .name = "assembled", .matrices = true, .refuses = refuses, .init = init};
+const TesiOperatorKind tesi_operator_assembled = {.name = "assembled",
+                                                  .parts = true,
+                                                  .matrices = true,
+                                                  .transport = true,
+                                                  .coupled = true,
+                                                  .refuses = refuses,
+                                                  .init = init};
 const TesiOperatorKind tesi_operator_assembled_hanging = {
-    .name = "assembled_hanging", .matrices = true, .refuses = refuses, .init = init};
+    .name = "assembled_hanging", .matrices = true, .refuses = refuses_hanging, .init = init};

@@ -34,6 +34,10 @@ TesStatus tesi_operator_assemble(const TesOperator *op, TesiMatrix *matrix);
  * device has no kernels, TES_OUT_OF_MEMORY, also for 2^31 entries and more; TES_INVALID_INPUT for cells of degree
  * 15 with 17 points, which a block has no room for. */
 TesStatus tesi_operator_assemble_device(const TesOperator *op, TesiDeviceMatrix *matrix);
+/* The matrix of any operator in float64 over element q, of one component or of several with the same nodes, from
+ * products with sums of unit vectors: for forms that have no cell matrices of their own. Takes 12 bytes an entry, rows
+ * and columns of given values included while it works. */
+TesStatus tesi_operator_probe(const TesOperator *op, TesiMatrix *matrix);
 /* Without the Robin terms. */
 TesStatus tesi_mapped_assemble(const TesOperator *op, TesiMatrix *matrix);
 TesStatus tesi_mapped_assemble_device(const TesOperator *op, TesiDeviceMatrix *matrix);

@@ -30,14 +30,14 @@ static TesStatus add(const TesOperator *op, double sign, bool keep, const void *
 }
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
-  if (tesi_dg_of(op)->device) return tesi_dg_device_add(op, NULL, 1, x, y);
+  if (tesi_dg_of(op)->device) return tesi_dg_device_add(op->context, tesi_dg_of(op)->device, NULL, 1, x, y);
   return add(op, 1, false, x, y);
 }
 
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  if (tesi_dg_of(op)->device) return tesi_dg_device_add(op, b, -1, x, r);
+  if (tesi_dg_of(op)->device) return tesi_dg_device_add(ctx, tesi_dg_of(op)->device, b, -1, x, r);
   if (r != b) TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, op->precision, b, op->precision, r));
   TES_TRY(add(op, -1, true, x, r));
 done:
@@ -131,7 +131,7 @@ static TesStatus init(TesOperator *op) {
     TES_TRY(tesi_saddle_axis_create(ctx, &s->rt->axis[d], op->desc.form.penalty, &s->axis[d]));
   op->singular = is_free(s->rt) && s->alpha == 0;
   if (op->singular) TES_TRY(tesi_saddle_create_null(op));
-  if (tesi_has_kernels(ctx)) TES_TRY(tesi_dg_device_create(op, &dg->device));
+  if (tesi_has_kernels(ctx)) TES_TRY(tesi_dg_device_create(op, TESI_DG_STILL, &dg->device));
   snprintf(op->description, sizeof op->description, "dg: discontinuous Q_%d, interior penalties, %s",
            op->space->degree, dg->device ? "by a kernel" : "banded matrices");
 done:

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
+#include "device/upload.h"
 #include "kernels/dg_arguments.h"
 #include "operator/saddle/saddle_faces.h"
 
@@ -13,18 +14,19 @@ struct TesiDgDevice {
   TesiKernel kernel;
   TeskDg arguments;
   double modes[2 * MOST + MOST * MOST]; /* numbers of the precision */
-  void *numbers[3];                     /* device */
+  void *numbers[3], *velocity[3];       /* device */
+  int64_t held[3];                      /* numbers of the velocity */
   unsigned threads;
   size_t shared;
   TesiGrid grid;
 };
 
-static TesStatus get_kernel(const TesOperator *op, TesiDgDevice *device) {
+static TesStatus get_kernel(const TesOperator *op, TesiDgVelocity velocity, TesiDgDevice *device) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = tesi_saddle_of(op)->rt;
   TesiProgram *program;
-  char text[4][24];
+  char text[5][24];
   const int n = rt->n, layers = rt->dim == 3 ? n : 1,
             cells = tesi_max(1, (rt->dim == 3 ? ACROSS : 2 * ACROSS) / n);
   const double blocks =
@@ -37,16 +39,17 @@ static TesStatus get_kernel(const TesOperator *op, TesiDgDevice *device) {
   snprintf(text[1], sizeof text[1], "N=%d", n);
   snprintf(text[2], sizeof text[2], "CELLS=%d", cells);
   snprintf(text[3], sizeof text[3], "THREADS=%u", device->threads);
+  snprintf(text[4], sizeof text[4], "VELOCITY=%d", (int)velocity);
   const TesiProgramDesc desc = {.file = "dg.cu",
                                 .options = {op->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[0], text[1], text[2], text[3]}};
+                                            text[0], text[1], text[2], text[3], text[4]}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_dg", device->shared, &device->kernel));
 done:
   return status;
 }
 
-TesStatus tesi_dg_device_create(const TesOperator *op, TesiDgDevice **result) {
+TesStatus tesi_dg_device_create(const TesOperator *op, TesiDgVelocity velocity, TesiDgDevice **result) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
@@ -67,7 +70,7 @@ TesStatus tesi_dg_device_create(const TesOperator *op, TesiDgDevice **result) {
     const float narrow = (float)device->modes[i];
     memcpy((float *)device->modes + i, &narrow, sizeof narrow);
   }
-  TES_TRY(get_kernel(op, device));
+  TES_TRY(get_kernel(op, velocity, device));
   *result = device;
   device = NULL;
 done:
@@ -79,11 +82,25 @@ void tesi_dg_device_destroy(TesContext *ctx, TesiDgDevice **device) {
   TesiDgDevice *d = *device;
   if (!d) return;
   for (int i = 0; i < 3; i++) tesi_context_device(ctx)->release(ctx, &d->numbers[i]);
+  for (int i = 0; i < 3; i++) tesi_context_device(ctx)->release(ctx, &d->velocity[i]);
   tesi_free(ctx, device);
 }
 
-TesStatus tesi_dg_device_add(const TesOperator *op, const void *b, double sign, const void *x, void *y) {
-  TesiDgDevice *d = tesi_dg_of(op)->device;
+TesStatus tesi_dg_device_velocity(TesContext *ctx, const TesiRt *rt, TesiDgDevice *device,
+                                  const double *const *numbers) {
+  TesStatus status = TES_OK;
+  bool renewed; /* the first time, when nothing is recorded */
+  for (int d = 0; d < rt->dim; d++) {
+    TES_TRY(tesi_upload_over(ctx, numbers[d], (int64_t)TESK_DG_VELOCITY * rt->axis[d].cells,
+                             device->precision, &device->held[d], &device->velocity[d], &renewed));
+    device->arguments.velocity[d] = device->velocity[d];
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_dg_device_add(TesContext *ctx, TesiDgDevice *d, const void *b, double sign, const void *x,
+                             void *y) {
   int keep = b != NULL;
   float single = (float)sign;
   const void *old = b ? b : y;
@@ -94,5 +111,5 @@ TesStatus tesi_dg_device_add(const TesOperator *op, const void *b, double sign, 
                        d->modes,
                        &keep,
                        d->precision == TES_SINGLE ? (void *)&single : (void *)&sign};
-  return tesi_kernel_launch(op->context, &d->kernel, d->grid, d->threads, d->shared, arguments);
+  return tesi_kernel_launch(ctx, &d->kernel, d->grid, d->threads, d->shared, arguments);
 }

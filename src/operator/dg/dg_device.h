@@ -4,10 +4,17 @@
 
 #include "operator/dg/dg.h"
 
-/* op has its axes. *device is NULL after a failure. */
-TesStatus tesi_dg_device_create(const TesOperator *op, TesiDgDevice **device);
+/* Whether there is a velocity, the same everywhere, and its form. */
+typedef enum TesiDgVelocity { TESI_DG_STILL, TESI_DG_CONVECTIVE, TESI_DG_CONSERVATIVE } TesiDgVelocity;
+
+/* op has its axes. *device is NULL after a failure. With a velocity its numbers come next. */
+TesStatus tesi_dg_device_create(const TesOperator *op, TesiDgVelocity velocity, TesiDgDevice **device);
 void tesi_dg_device_destroy(TesContext *ctx, TesiDgDevice **device);
+/* numbers[dim]: [TESK_DG_VELOCITY][cells] of each direction (kernels/dg_arguments.h). Others go where these were. */
+TesStatus tesi_dg_device_velocity(TesContext *ctx, const TesiRt *rt, TesiDgDevice *device,
+                                  const double *const *numbers);
 /* y <- b + sign A x; b NULL: zero; y may be b. */
-TesStatus tesi_dg_device_add(const TesOperator *op, const void *b, double sign, const void *x, void *y);
+TesStatus tesi_dg_device_add(TesContext *ctx, TesiDgDevice *device, const void *b, double sign, const void *x,
+                             void *y);
 
 #endif

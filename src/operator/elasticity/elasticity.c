@@ -393,4 +393,4 @@ done:
 }
 
 const TesiOperatorKind tesi_operator_elasticity = {
-    .name = "elasticity", .parts = true, .refuses = refuses, .init = init};
+    .name = "elasticity", .parts = true, .coupled = true, .refuses = refuses, .init = init};

@@ -62,8 +62,11 @@ static TesStatus tell(const Fill *f, const TesiBatch *batch, const Arrays *a, in
   const int dim = f->op->space->dim;
   const int64_t cell = batch->first + tesi_min((int)(i % TESI_BATCH), batch->count - 1);
   const char *where = f->mu->a.all ? tesi_function_where(f->mu->a.all) : "";
-  TES_CHECK(a->value[2][i] >= 0, "the mass coefficient is %g at (%g, %g, %g) in cell %lld, expected >= 0",
-            a->value[2][i], a->at.x[0][i], a->at.x[1][i], dim == 3 ? a->at.x[2][i] : 0, (long long)cell);
+  const TesFunction *density = f->mass ? f->mass->a.all : NULL;
+  TES_CHECK(a->value[2][i] >= 0,
+            "%sthe density times a number > 0 is %g at (%g, %g, %g) in cell %lld, expected >= 0",
+            density ? tesi_function_where(density) : "", a->value[2][i], a->at.x[0][i], a->at.x[1][i],
+            dim == 3 ? a->at.x[2][i] : 0, (long long)cell);
   TES_FAIL(TES_INVALID_INPUT,
            "%sthe material is not stable at (%g, %g, %g) in cell %lld: lambda is %g and mu is %g, expected "
            "mu > 0 and "

@@ -64,9 +64,8 @@ static void cut(TesiIsoDevice *self, const TesiIso *iso) {
   self->threads = (unsigned)(a->tile[0] * (a->tile[1] + 2));
   const int around = (a->tile[0] + 2) * (a->tile[1] + 2),
             pressures = (a->tile[0] / 2 + 3) * (a->tile[1] / 2 + 3);
-  self->shared = sizeof(double) *
-                 (size_t)(2 * iso->dim * around + 2 * pressures +
-                          8 * iso->dim * a->tile[0] * (a->tile[1] + 2) + 7 * (a->planes + 2)); /* iso.cu */
+  self->shared = sizeof(double) * (size_t)(2 * iso->dim * around + pressures +
+                                           4 * iso->dim * a->tile[0] * (a->tile[1] + 2)); /* iso.cu */
   self->rows = tesi_min(6, iso->axis[1].coarse);
   while (self->rows > 1 && of_rows(iso, self->rows) > MOST_SHARED) self->rows--;
   self->of_rows = of_rows(iso, self->rows);

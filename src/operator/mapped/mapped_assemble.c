@@ -1,4 +1,4 @@
-/* The assembled twin of a mapped operator: the matrices of the cells added to the rows of mapped_pattern.c. */
+/* The assembled twin of a mapped operator: the matrices of the cells added to the rows of assembled/pattern.c. */
 #include "base/team.h"
 #include "operator/assembled/matrix.h"
 #include "geometry/geometry.h"
@@ -87,8 +87,10 @@ TesStatus tesi_mapped_assemble(const TesOperator *op, TesiMatrix *matrix) {
   *matrix = A;
   TES_CHECK(tesi_mapped_of(op) && tesi_mapped_of(op)->global,
             "only mapped operators in the global form are assembled");
-  TES_TRY(tesi_pattern_create(tesi_mapped_of(op), &pattern, &A));
-  TES_TRY(add_cells(tesi_mapped_of(op), &pattern, &A));
+  const TesiMapped *const m = tesi_mapped_of(op);
+  TES_TRY(tesi_pattern_create(&(TesiPatternCells){ctx, m->cells, m->nodes, m->cell_nodes, m->index}, &pattern,
+                              &A));
+  TES_TRY(add_cells(m, &pattern, &A));
   *matrix = A;
 done:
   tesi_pattern_free(ctx, &pattern);

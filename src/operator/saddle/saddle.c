@@ -190,9 +190,9 @@ TesStatus tesi_saddle_create_null(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = tesi_saddle_of(op)->rt;
-  double *e = NULL, *v;
-  TES_ALLOC(&e, op->length);
-  v = e + rt->offset[rt->dim];
+  double *v = NULL;
+  op->null_first = rt->offset[rt->dim];
+  TES_ALLOC(&v, op->length - op->null_first);
   for (int cell = 0; cell < rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells; cell++) {
     const int c[3] = {cell % rt->axis[0].cells, cell / rt->axis[0].cells % rt->axis[1].cells,
                       cell / rt->axis[0].cells / rt->axis[1].cells};
@@ -205,10 +205,10 @@ TesStatus tesi_saddle_create_null(TesOperator *op) {
     v[mode] = sqrt(volume);
     op->null_square += volume;
   }
-  TES_TRY(tes_vector_create(ctx, op->length, TES_DOUBLE, &op->null));
-  TES_TRY(tes_vector_set(op->null, e));
+  TES_TRY(tes_vector_create(ctx, op->length - op->null_first, TES_DOUBLE, &op->null));
+  TES_TRY(tes_vector_set(op->null, v));
 done:
-  tesi_free(ctx, &e);
+  tesi_free(ctx, &v);
   return status;
 }
 

@@ -12,6 +12,7 @@ struct TesiTransportDevice {
   TesiKernel kernel;
   TesPrecision precision;
   int64_t cells, stride; /* numbers from one cell to the next; 0: all have the same */
+  int64_t held;          /* numbers in all */
   int each;              /* cells a block */
   size_t shared;
   int colours;                                   /* 1: all at once, by atomics */
@@ -20,12 +21,11 @@ struct TesiTransportDevice {
 };
 
 /* numbers[cells or 1][arrays][points], from batches of lanes. */
-TesStatus tesi_transport_device_fill(TesContext *ctx, const TesiTransport *t, TesiTransportDevice *d) {
+TesStatus tesi_transport_device_fill(TesContext *ctx, TesiTransport *t, TesiTransportDevice *d) {
   TesStatus status = TES_OK;
   const TesiBatches *b = t->batches;
   const int64_t each = t->arrays * b->points, cells = t->uniform ? 1 : b->cells;
   double *values = NULL;
-  void *numbers = NULL;
   TES_ALLOC(&values, cells * each);
   for (int64_t k = 0; k < (t->uniform ? 1 : b->batches); k++) {
     const TesiBatch batch = b->kind->batch(b, k);
@@ -34,9 +34,7 @@ TesStatus tesi_transport_device_fill(TesContext *ctx, const TesiTransport *t, Te
       for (int64_t i = 0; i < each; i++)
         values[(t->uniform ? 0 : batch.first + l) * each + i] = from[i * TESI_BATCH + l];
   }
-  TES_TRY(tesi_upload_numbers(ctx, values, cells * each, d->precision, &numbers));
-  tesi_context_device(ctx)->release(ctx, &d->numbers);
-  d->numbers = numbers;
+  TES_TRY(tesi_upload_over(ctx, values, cells * each, d->precision, &d->held, &d->numbers, &t->renewed));
   d->stride = t->uniform ? 0 : each;
 done:
   tesi_free(ctx, &values);
@@ -94,7 +92,7 @@ done:
   return status;
 }
 
-TesStatus tesi_transport_device_create(const TesOperator *op, const TesiTransport *t,
+TesStatus tesi_transport_device_create(const TesOperator *op, TesiTransport *t,
                                        TesiTransportDevice **device) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

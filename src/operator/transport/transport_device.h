@@ -8,11 +8,11 @@ struct TesiTransport;
 typedef struct TesiTransportDevice TesiTransportDevice;
 
 /* After the numbers at the points are filled. Degrees up to 8: else TES_MISSING. */
-TesStatus tesi_transport_device_create(const TesOperator *op, const struct TesiTransport *transport,
+TesStatus tesi_transport_device_create(const TesOperator *op, struct TesiTransport *transport,
                                        TesiTransportDevice **device);
 void tesi_transport_device_destroy(TesContext *ctx, TesiTransportDevice **device);
 /* Other numbers, of the same arrays. */
-TesStatus tesi_transport_device_fill(TesContext *ctx, const struct TesiTransport *transport,
+TesStatus tesi_transport_device_fill(TesContext *ctx, struct TesiTransport *transport,
                                      TesiTransportDevice *device);
 /* y += sign T x on device arrays of the operator's precision; mass: the mass term with streamlines; every: values at
  * given nodes count too. */

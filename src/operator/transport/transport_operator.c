@@ -5,8 +5,11 @@
 #include "base/team.h"
 #include "device/kernel.h"
 #include "functional/functional.h"
+#include "operator/dg/dg_device.h"
 #include "operator/form.h"
 #include "operator/transport/transport_device.h"
+#include "operator/transport/upwind_constant.h"
+#include "operator/transport/upwind_device.h"
 #include "parallel/comm.h"
 
 /* What a pass over the cells adds to y. */
@@ -202,6 +205,9 @@ static TesStatus add(const TesOperator *op, Pass pass, bool every, const void *x
   TesStatus status = TES_OK;
   TesiTransport *t = op->plan;
   pass.t = t, pass.x = x;
+  if (t->upwind_device && pass.what == CONVECTION)
+    return tesi_upwind_device_add(ctx, t->upwind_device, pass.sign, x, y);
+  if (t->upwind_device) return add_by_host(op, pass, x, y);
   if (!t->device) return add_on_host(pass, y);
   if (pass.what == LOAD || pass.what == SLOPES) return add_by_host(op, pass, x, y);
   TES_TRY(tesi_transport_device_add(ctx, t->device, pass.what == MASS, every, pass.sign, x, y));
@@ -216,6 +222,7 @@ done:
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
   TesiTransport *t = op->plan;
+  if (t->constant) return tesi_dg_device_add(op->context, t->constant, NULL, 1, x, y);
   if (t->lines) return tesi_lines_run(op->context, t->lines, &(TesiLinesJob){.x = x, .y = y});
   const TesStatus status = t->symmetric->table->apply(t->symmetric, x, y);
   return status == TES_OK ? add(op, (Pass){.what = CONVECTION, .sign = 1}, false, x, y) : status;
@@ -223,6 +230,7 @@ static TesStatus apply(const TesOperator *op, const void *x, void *y) {
 
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
   TesiTransport *t = op->plan;
+  if (t->constant) return tesi_dg_device_add(op->context, t->constant, b, -1, x, r);
   if (t->lines) return tesi_lines_run(op->context, t->lines, &(TesiLinesJob){.x = x, .b = b, .y = r});
   const TesStatus status = t->symmetric->table->residual(t->symmetric, b, x, r);
   return status == TES_OK ? add(op, (Pass){.what = CONVECTION, .sign = -1}, false, x, r) : status;
@@ -264,17 +272,27 @@ done:
   return status;
 }
 
-/* Contractions with B and D and their transposes, and a few operations a point. */
+/* Contractions with B and D and their transposes, and a few operations a point; of faces between cells as many a
+ * point, and their speeds. */
 static TesCost cost(const TesOperator *op) {
   const TesiTransport *t = op->plan;
   const TesiBatches *b = t->batches;
   if (t->lines) return tesi_lines_cost(t->lines);
   TesCost c = t->symmetric->table->cost(t->symmetric);
+  if (t->constant) {
+    c.flops += 4. * b->dim * (double)op->length;
+    return c;
+  }
   const double cells = (double)b->cells, numbers = t->uniform ? 0 : t->arrays * 8.,
                points = (double)b->points, line = 2. * b->q;
   const int contractions = 3 * b->dim + (t->streamline ? b->dim * (b->dim + 3) / 2 : 0);
   c.flops += cells * points * (contractions * line + 2 * t->arrays);
   c.bytes += cells * points * numbers + 3. * (double)op->length * 8;
+  if (t->broken) {
+    const double faces = cells * 2 * b->dim * t->upwind.points;
+    c.flops += faces * (4 * (b->dim - 1) * line + 6);
+    c.bytes += faces * (t->uniform ? 0 : 8);
+  }
   return c;
 }
 
@@ -289,6 +307,8 @@ static void destroy(TesOperator *op) {
   tesi_lines_destroy(ctx, &t->lines);
   if (t->batches) tesi_batches_destroy(&t->batches);
   tesi_transport_device_destroy(ctx, &t->device);
+  tesi_upwind_device_destroy(ctx, &t->upwind_device);
+  tesi_dg_device_destroy(ctx, &t->constant);
   tesi_free(ctx, &t->numbers);
   tesi_free(ctx, &t->memory);
   tesi_free(ctx, &op->plan);
@@ -313,8 +333,6 @@ static const char *refuses(const TesOperatorDesc *desc) {
   if (tesi_space_rt(desc->space) &&
       tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0)->streamline == TES_STREAMLINE_ALWAYS)
     return "streamline terms are of element q";
-  if (tesi_space_rt(desc->space) && tesi_has_kernels(desc->space->context))
-    return "of element dg it runs on the device cpu alone";
   return NULL;
 }
 
@@ -365,6 +383,28 @@ done:
   return status;
 }
 
+/* Speeds at the faces of discontinuous elements; all are those of one batch, or no longer are. */
+static TesStatus fill_faces(const TesOperator *op, const TesTermDesc *term, TesiTransport *t) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  if (!t->upwind.speed || t->upwind.uniform != t->uniform) {
+    tesi_upwind_free(ctx, &t->upwind);
+    TES_TRY(
+        tesi_upwind_create(op->space, t->batches, t->conservative, t->uniform, term->through, &t->upwind));
+  }
+  TES_TRY(tesi_upwind_fill(&t->upwind, term->b));
+  if (t->upwind_device) TES_TRY(tesi_upwind_device_fill(ctx, t, t->upwind_device));
+  TES_TRY(tesi_upwind_constant_fill(op, t));
+done:
+  return status;
+}
+
+static TesStatus create_device(const TesOperator *op, TesiTransport *t) {
+  if (!tesi_has_kernels(op->context)) return TES_OK;
+  return t->broken ? tesi_upwind_device_create(op, t, &t->upwind_device)
+                   : tesi_transport_device_create(op, t, &t->device);
+}
+
 static TesStatus init(TesOperator *op) {
   enum { ARRAYS = 9 };
   TesContext *ctx = op->context;
@@ -382,15 +422,12 @@ static TesStatus init(TesOperator *op) {
   if (term->through && !t->broken)
     TES_TRY(tesi_transport_faces(op->space, term->b, term->through, &t->through));
   TES_TRY(fill_points(op, term, t));
-  if (t->broken)
-    TES_TRY(
-        tesi_upwind_create(op->space, t->batches, t->conservative, t->uniform, term->through, &t->upwind));
-  if (t->broken) TES_TRY(tesi_upwind_fill(&t->upwind, term->b));
+  if (t->broken) TES_TRY(fill_faces(op, term, t));
   t->threads = tesi_team_threads(ctx, t->batches->cells * t->batches->points);
   t->share = ARRAYS * tesi_batches_array(t->batches) + tesi_batches_work(t->batches);
   TES_ALLOC(&t->memory, t->share * t->threads);
   TES_TRY(tesi_sums_create(t->batches, t->broken, NULL, &t->sums));
-  if (tesi_has_kernels(ctx)) TES_TRY(tesi_transport_device_create(op, t, &t->device));
+  TES_TRY(create_device(op, t));
   TES_TRY(create_lines(op, t));
   snprintf(op->description, sizeof op->description,
            "transport%s%s, degree %d, %s, cell Peclet number %.2g%s; with %.58s",
@@ -415,9 +452,11 @@ TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]) {
     *own = tesi_function_retain(b[d]);
   }
   TES_TRY(tesi_transport_fill(op, t));
+  t->renewed = t->lines || t->through.faces;
   if (t->device) TES_TRY(tesi_transport_device_fill(ctx, t, t->device));
-  if (t->broken) TES_TRY(tesi_upwind_fill(&t->upwind, term->b));
+  if (t->broken) TES_TRY(fill_faces(op, term, t));
   TES_TRY(create_lines(op, t));
+  t->renewed = t->renewed || t->lines;
   if (!term->through || t->broken) goto done;
   tesi_face_mass_free(ctx, &t->through);
   t->through = (TesiFaceMass){.precision = op->precision};
@@ -427,4 +466,4 @@ done:
 }
 
 const TesiOperatorKind tesi_operator_transport = {
-    .name = "transport", .matrices = true, .refuses = refuses, .init = init};
+    .name = "transport", .matrices = true, .transport = true, .refuses = refuses, .init = init};

@@ -35,15 +35,20 @@ typedef struct TesiTransport {
   bool streamline, conservative;
   bool
       uniform; /* equal cells of a box and constant coefficients: the numbers are those of one batch, with all lanes */
-  struct TesiTransportDevice *device; /* NULL on the host */
-  TesiFaceMass through;               /* +- (b . n) w|J|; of continuous elements */
-  TesiUpwind upwind;                  /* of discontinuous elements */
-  TesiLines *lines;                   /* the whole operator as products of 1D matrices; NULL: it is none */
-  bool broken;                        /* they are discontinuous */
-  double peclet;                      /* largest |b| h / (2 k a) at a point */
-  double speed;                       /* largest k |B|: nodes a unit of time */
-  double rate;     /* largest |B_e|: widths of a cell a unit of time, along a direction of it */
-  int arrays;      /* w|J|, B[dim]; streamline: tau w|J|, c (conservative: + div b), N[dim (dim + 1) / 2],
+  struct TesiTransportDevice
+      *device; /* NULL on the host, and of discontinuous elements, which have the next */
+  struct TesiUpwindDevice *upwind_device;
+  struct TesiDgDevice
+      *constant;        /* the whole operator, where the velocity is the same everywhere; NULL: it is not */
+  TesiFaceMass through; /* +- (b . n) w|J|; of continuous elements */
+  TesiUpwind upwind;    /* of discontinuous elements */
+  TesiLines *lines;     /* the whole operator as products of 1D matrices; NULL: it is none */
+  bool broken;          /* they are discontinuous */
+  bool renewed;  /* the last velocity took other arrays of the device, which recorded launches do not know */
+  double peclet; /* largest |b| h / (2 k a) at a point */
+  double speed;  /* largest k |B|: nodes a unit of time */
+  double rate;   /* largest |B_e|: widths of a cell a unit of time, along a direction of it */
+  int arrays;    /* w|J|, B[dim]; streamline: tau w|J|, c (conservative: + div b), N[dim (dim + 1) / 2],
                       A[dim]; c u + B . grad u - N : Hess u - A . grad u is the residual, in reference directions */
   double *numbers; /* [batches, or 1][arrays][points][lane] */
   double *memory;  /* [threads][share] */
@@ -70,7 +75,8 @@ TesStatus tesi_transport_apply_ref(const TesOperator *op, const double *x, doubl
 
 /* y <- M x with the test functions of the operator, v + tau b . grad v. */
 TesStatus tesi_transport_mass(const TesOperator *op, const TesVector *x, TesVector *y);
-/* Another velocity, of which numbers at points and faces are made again; streamline terms stay or stay away. */
+/* Another velocity, of which numbers at points and faces are made again; streamline terms stay or stay away. Where
+ * `renewed` is set then, recorded launches of the operator are to be forgotten. */
 TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]);
 /* b <- b - T x, T the transport term with its boundaries and streamlines. */
 TesStatus tesi_transport_subtract(const TesOperator *op, const TesVector *x, TesVector *b);

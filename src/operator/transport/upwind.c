@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
+#include "device/kernel.h"
 #include "functional/batch_faces.h"
 #include "space/rt.h"
 
@@ -75,7 +76,7 @@ TesStatus tesi_upwind_create(const TesSpace *space, const TesiBatches *b, bool c
   tesi_lagrange(b->q, b->point, 2, ends, tables, NULL);
   for (int i = 0; i < 2 * b->q; i++) u->ends[i / b->q][i % b->q] = tables[i];
   TES_ALLOC(&u->speed, (uniform ? 1 : b->batches) * batch_array(u));
-  TES_ALLOC(&u->trace, b->batches * batch_array(u));
+  if (!tesi_has_kernels(ctx)) TES_ALLOC(&u->trace, b->batches * batch_array(u));
 done:
   return status;
 }

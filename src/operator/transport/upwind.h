@@ -29,7 +29,7 @@ typedef struct TesiUpwind {
   int points;                      /* of a face */
   double ends[2][TESI_MAX_POINTS]; /* polynomials through the points of a line, at 0 and at 1 */
   double *speed; /* [batches, or 1][2 dim][points][lane]: (b.n) and the weights of the face */
-  double *trace; /* [batches][2 dim][points][lane] */
+  double *trace; /* [batches][2 dim][points][lane]; NULL on devices with kernels, which keep none */
 } TesiUpwind;
 
 /* b[3], NULL inside: 0. through[boundaries] as in the transport term. Uniform: b constant, cells equal. */

@@ -89,9 +89,8 @@ static TesStatus check_mesh(const TesProblem *problem) {
   TesStatus status = TES_OK;
   TES_CHECK(problem->mesh->kind == TES_MESH_FOREST,
             "errors are estimated on meshes of kind forest, which can be refined");
-  TES_CHECK(problem->space->parts == 1 || (problem->equation->couples && !problem->in_time) ||
-                tesi_is_projection(problem),
-            "there is no estimator for %s%s", problem->equation->name, problem->in_time ? " in time" : "");
+  TES_CHECK(problem->space->parts == 1 || problem->equation->couples || tesi_is_projection(problem),
+            "there is no estimator for %s", problem->equation->name);
 done:
   return status;
 }

@@ -22,9 +22,11 @@ typedef struct TesiResidual {
   const TesiNumbered *data; /* in time: those of the solution's time */
   TesiNumbered own;         /* in time: `data` is this */
   TesMesh *mesh;            /* of `own` */
-  double *rate; /* [components][length] about u_t, host; NULL: a steady problem, or no step is made */
+  double *
+      rate; /* [components][length] about u_t, of second order u_tt, host; NULL: a steady problem, or no step is made */
   bool transports, conservative;
-  bool l2; /* the error is estimated in the L2 norm, else in that of the energy */
+  bool dense; /* c is the density of u_tt */
+  bool l2;    /* the error is estimated in the L2 norm, else in that of the energy */
   int components;
   const TesiCellView *space;           /* of the first component: all have the same nodes */
   const TesiCellView *part[TESI_AXES]; /* of each: where it is given */

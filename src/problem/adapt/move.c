@@ -107,13 +107,33 @@ static void move_amounts(const TesProblem *from, TesProblem *next) {
   next->balance->start = from->balance->start;
 }
 
+/* u_t and u_tt of second order, and the functions that they began as. */
+static TesStatus move_rates(const TesProblem *from, const TesOperator *mass, double tolerance,
+                            TesProblem *next) {
+  TesContext *ctx = from->context;
+  TesStatus status = TES_OK;
+  const TesiStepper *old = from->in_time->stepper;
+  TesiStepper *s = next->in_time->stepper;
+  for (int c = 0; c < TESI_AXES; c++)
+    next->in_time->initial_rate[c] = tesi_function_retain(from->in_time->initial_rate[c]);
+  TES_TRY(tesi_move_projected(from->space, old->rate, mass, tolerance, s->rate));
+  TES_TRY(tesi_move_projected(from->space, old->second, mass, tolerance, s->second));
+done:
+  return status;
+}
+
 /* Old values that the formula takes after the next step are projected; those of guesses alone are interpolated. */
 TesStatus tesi_move_state(const TesProblem *from, TesProblem *next) {
   TesContext *ctx = from->context;
   TesStatus status = TES_OK;
   const TesiStepper *old = from->in_time->stepper;
   TesiStepper *s = next->in_time->stepper;
-  const TesOperator *mass = next->in_time->mass;
+  const TesTermDesc term = {.term = TES_TERM_MASS};
+  TesOperator *plain = NULL; /* that of second order has the density */
+  if (old->rate)
+    TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = next->in_time->full, .form = {1, &term, 0}},
+                                &plain));
+  const TesOperator *mass = plain ? plain : next->in_time->mass;
   const int needed = tesi_time_method(old->method)->old - 1;
   const double tolerance = 1e-10;
   TES_TRY(tesi_move_projected(from->space, from->u, mass, tolerance, next->u));
@@ -122,7 +142,9 @@ TesStatus tesi_move_state(const TesProblem *from, TesProblem *next) {
                        : tes_space_carry(from->space, old->old[i], next->space, s->old[i]));
   s->known = old->known, s->dt = old->dt, s->started = old->started;
   memcpy(s->when, old->when, sizeof s->when);
+  if (old->rate) TES_TRY(move_rates(from, mass, tolerance, next));
   move_amounts(from, next);
 done:
+  tes_operator_destroy(&plain);
   return status;
 }

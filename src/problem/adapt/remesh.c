@@ -13,8 +13,8 @@ static TesStatus check(const TesProblem *p, const TesAdaptDesc *desc) {
   TesStatus status = TES_OK;
   TES_CHECK(p->in_time, "a steady problem is adapted by solving it again: tes_adapt_run()");
   TES_CHECK(p->mesh->kind == TES_MESH_FOREST, "adapt: only meshes of kind forest are adapted");
-  TES_CHECK(p->equation == &tesi_transport || tesi_is_projection(p),
-            "adapt: %s has no estimator in time: transport and flows with element q have one",
+  TES_CHECK(p->equation == &tesi_transport || p->equation == &tesi_elasticity || tesi_is_projection(p),
+            "adapt: %s has no estimator in time: transport, elasticity and flows with element q have one",
             p->equation->name);
   TES_CHECK(desc->estimator == TES_ESTIMATE_RESIDUAL,
             "adapt.estimator: problems in time have the residual estimator");
@@ -137,8 +137,11 @@ static TesStatus begin_anew(const TesProblem *p, TesProblem *next) {
   TesStatus status = TES_OK;
   for (int c = 0; c <= TESI_AXES; c++)
     next->in_time->initial[c] = tesi_function_retain(p->in_time->initial[c]);
+  for (int c = 0; c < TESI_AXES; c++)
+    next->in_time->initial_rate[c] = tesi_function_retain(p->in_time->initial_rate[c]);
   if (p->projection) return tesi_projection_begin(next);
   TES_TRY(tesi_in_time_interpolate(next));
+  if (p->equation->second_order) TES_TRY(tesi_in_time_begin_rates(next));
   if (next->balance) TES_TRY(tesi_balance_begin(next));
 done:
   return status;

@@ -20,39 +20,24 @@ static void side_tables(int n, const TesiFaceRule *rule, TesiSideTables *t) {
   }
 }
 
-/* At most two older solutions and the times t[1], t[2] of them; returns how many. */
-static int find_older(const TesProblem *p, const TesVector *older[2], double t[3]) {
-  const TesiStepper *stepper = p->in_time->stepper;
-  const TesiProjection *flow = tesi_projection_of(p);
-  t[0] = p->in_time->time;
-  for (int i = 0; i < 2; i++) {
-    older[i] = flow ? flow->old[i] : stepper->old[i];
-    t[1 + i] = flow ? t[i] - flow->step[i] : stepper->when[i];
-  }
-  return tesi_min(flow ? flow->known : stepper->known, 2);
-}
-
-/* u_t by the polynomial through the last solutions: two of them, or three where they are there. */
+/* u_t of all components, behind each other, of second order u_tt; nothing where no step was made. */
 static TesStatus find_rate(const TesProblem *p, TesiResidual *s) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesVector *older[2];
-  double *values = NULL, weight[3], t[3];
-  const int old = find_older(p, older, t);
+  if (p->equation->second_order) {
+    TES_ALLOC(&s->rate, p->space->length);
+    return tes_vector_get(p->in_time->stepper->second, s->rate);
+  }
+  const TesiRate rate = tesi_problem_rate(p);
+  double *values = NULL;
   const int64_t length = s->components * s->space->length;
-  if (old == 0) return TES_OK;
+  if (rate.count == 0) return TES_OK;
   TES_ALLOC(&s->rate, length);
   TES_ALLOC(&values, length);
-  weight[0] = 1 / (t[0] - t[1]), weight[1] = -weight[0];
-  if (old == 2) {
-    weight[0] += 1 / (t[0] - t[2]);
-    weight[1] = (t[0] - t[2]) / ((t[1] - t[0]) * (t[1] - t[2]));
-    weight[2] = (t[0] - t[1]) / ((t[2] - t[0]) * (t[2] - t[1]));
-  }
-  for (int64_t i = 0; i < length; i++) s->rate[i] = weight[0] * s->u[i];
-  for (int j = 0; j < old; j++) {
-    TES_TRY(tes_vector_get(older[j], values));
-    for (int64_t i = 0; i < length; i++) s->rate[i] += weight[1 + j] * values[i];
+  for (int64_t i = 0; i < length; i++) s->rate[i] = rate.weight[0] * s->u[i];
+  for (int j = 0; j < rate.count; j++) {
+    TES_TRY(tes_vector_get(rate.old[j], values));
+    for (int64_t i = 0; i < length; i++) s->rate[i] += rate.weight[1 + j] * values[i];
   }
 done:
   tesi_free(ctx, &values);
@@ -102,7 +87,8 @@ TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residua
   TES_TRY(tes_vector_get(problem->u, s->u));
   s->transports = tesi_problem_transports(problem);
   s->conservative = problem->conservative;
-  s->l2 = s->transports || problem->in_time;
+  s->l2 = s->transports || (problem->in_time && !problem->equation->second_order);
+  s->dense = problem->equation->second_order;
   if (problem->in_time) TES_TRY(take_time(problem, s));
   tesi_cell_rule(space, space->degree + 2, &s->rule);
   tesi_face_rule(space->dim, space->degree, space->degree + 2, s->geometry, &s->face_rule);
@@ -323,13 +309,14 @@ void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at,
   tesi_residual_flux(s, cell, n, at->x, F);
   if (s->transports && s->conservative) carry(s, at, u, F, r);
   for (int c = 0; c < s->components; c++) add_divergence(s, at, F + c * dim * n, r + c * n);
-  const TesFunction *c = s->components == 1 ? pick(s->data->c, material, s->data->data.c) : NULL;
-  if (c) values_of(c, 0, n, at->x, value); /* of elasticity: its density */
-  for (int64_t p = 0; c && p < n; p++) r[p] -= value[p] * u[p];
+  const TesFunction *c = s->components == 1 || s->dense ? pick(s->data->c, material, s->data->data.c) : NULL;
+  for (int64_t p = 0; p < n; p++) value[p] = 1; /* what u_t counts with */
+  if (c) values_of(c, 0, n, at->x, value);
+  for (int64_t p = 0; c && !s->dense && p < n; p++) r[p] -= value[p] * u[p], value[p] = 1;
   for (int i = 0; s->rate && i < s->components; i++) {
     tesi_cells_read(s->space, cell, s->rate + i * s->space->length, local);
     tesi_cell_evaluate(rule, -1, local, u);
-    for (int64_t p = 0; p < n; p++) r[i * n + p] -= u[p];
+    for (int64_t p = 0; p < n; p++) r[i * n + p] -= value[p] * u[p];
   }
 }
 

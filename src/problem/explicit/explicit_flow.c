@@ -1,4 +1,6 @@
 #include "problem/explicit/explicit_flow.h"
+#include "multigrid/multigrid.h"
+#include "krylov/solver.h"
 
 static TesStatus create_vectors(TesiExplicitFlow *flow) {
   TesContext *ctx = flow->context;
@@ -89,14 +91,34 @@ void tesi_explicit_flow_destroy(TesiExplicitFlow **flow) {
   TesVector **const all[] = {&self->given, &self->load, &self->p,       &self->q,
                              &self->s,     &self->b,    &self->weights, &self->ones};
   for (int j = 0; j < 8; j++) tes_vector_destroy(all[j]);
+  for (int j = 0; j < TESI_EXPLICIT_KEPT; j++) tes_vector_destroy(&self->kept[j]);
   tesi_coarse_destroy(&self->direct);
   tes_solver_destroy(&self->solver);
   tes_multigrid_destroy(&self->multigrid);
   tes_operator_destroy(&self->laplace);
+  tes_operator_destroy(&self->assembled);
   tes_space_destroy(&self->pressure);
+  tesi_iso_matrices_destroy(&self->matrices);
   tesi_iso_destroy(&self->iso);
   tesi_free(ctx, &self);
   tes_context_destroy(&ctx);
+}
+
+TesStatus tesi_explicit_flow_assemble(TesiExplicitFlow *flow) {
+  TesContext *ctx = flow->context;
+  TesStatus status = TES_OK;
+  for (int j = 0; j < 2; j++) tesi_recorded_release(ctx, &flow->recorded[j]);
+  TES_TRY(tesi_iso_matrices_create(flow->iso, flow->nu, &flow->matrices));
+  if (flow->direct) goto done;
+  TesSolverDesc desc = flow->solver->desc;
+  flow->assembled = tesi_operator_retain(flow->laplace);
+  TES_TRY(tesi_operator_assemble_twin(&flow->assembled));
+  TES_TRY(tesi_multigrid_assemble(flow->multigrid));
+  desc.op = flow->assembled;
+  tes_solver_destroy(&flow->solver);
+  TES_TRY(tes_solver_create(ctx, &desc, &flow->solver));
+done:
+  return status;
 }
 
 static TesStatus remove_mean(TesiExplicitFlow *flow, TesVector *v) {
@@ -119,19 +141,35 @@ done:
   return status;
 }
 
+TesStatus tesi_explicit_flow_momentum(TesiExplicitFlow *flow) {
+  const TesiIsoStep step = {flow->k,
+                            flow->nu,
+                            flow->u[flow->now],
+                            flow->s,
+                            flow->given,
+                            flow->loaded ? flow->load : NULL,
+                            flow->u[1 - flow->now]};
+  return flow->matrices ? tesi_iso_matrices_momentum(flow->matrices, &step)
+                        : tesi_iso_momentum(flow->iso, &step);
+}
+
+TesStatus tesi_explicit_flow_divergence(TesiExplicitFlow *flow, const TesVector *u) {
+  const double scale = -1 / flow->k;
+  return flow->matrices ? tesi_iso_matrices_divergence(flow->matrices, scale, u, flow->b)
+                        : tesi_iso_divergence(flow->iso, scale, u, flow->b);
+}
+
+TesStatus tesi_explicit_flow_pressure(TesiExplicitFlow *flow, double rate, const TesVector *q) {
+  return flow->matrices ? tesi_iso_matrices_pressure(flow->matrices, rate, q, flow->b, flow->p, flow->s)
+                        : tesi_iso_pressure(flow->iso, rate, q, flow->b, flow->p, flow->s);
+}
+
 static TesStatus step(void *user) {
   TesiExplicitFlow *flow = user;
   TesContext *ctx = flow->context;
   TesStatus status = TES_OK;
-  const TesiIsoStep momentum = {flow->k,
-                                flow->nu,
-                                flow->u[flow->now],
-                                flow->s,
-                                flow->given,
-                                flow->loaded ? flow->load : NULL,
-                                flow->u[1 - flow->now]};
-  TES_TRY(tesi_iso_momentum(flow->iso, &momentum));
-  TES_TRY(tesi_iso_divergence(flow->iso, -1 / flow->k, momentum.next, flow->b));
+  TES_TRY(tesi_explicit_flow_momentum(flow));
+  TES_TRY(tesi_explicit_flow_divergence(flow, flow->u[1 - flow->now]));
   if (flow->direct) {
     TES_TRY(tesi_coarse_solve(flow->direct, flow->b, flow->q));
   } else {
@@ -140,7 +178,7 @@ static TesStatus step(void *user) {
     flow->cycles = result.iterations;
     TES_TRY(remove_mean(flow, flow->q));
   }
-  TES_TRY(tesi_iso_pressure(flow->iso, flow->nu * flow->k, flow->q, flow->b, flow->p, flow->s));
+  TES_TRY(tesi_explicit_flow_pressure(flow, flow->nu * flow->k, flow->q));
 done:
   return status;
 }

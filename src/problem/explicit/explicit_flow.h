@@ -13,14 +13,18 @@
 
 #include "device/recorded.h"
 #include "multigrid/coarse/coarse.h"
-#include "operator/iso/iso.h"
+#include "operator/iso/iso_matrices.h"
 #include "tessera/solver.h"
+
+enum { TESI_EXPLICIT_KEPT = 3 };
 
 typedef struct TesiExplicitFlow {
   TesContext *context;
   TesiIso *iso;
+  TesiIsoMatrices *matrices; /* what multiplies in the place of iso; NULL: iso */
   TesSpace *pressure;
-  TesOperator *laplace;
+  TesOperator *laplace,
+      *assembled;     /* assembled: what the solver multiplies with in its place; NULL: laplace */
   TesiCoarse *direct; /* NULL: by cycles */
   TesMultigrid *multigrid;
   TesSolver *solver; /* NULL: direct */
@@ -32,6 +36,8 @@ typedef struct TesiExplicitFlow {
   bool loaded; /* load is not zero */
   int cycles;  /* of the last step */
   TesiRecorded recorded[2];
+  TesVector *kept[TESI_EXPLICIT_KEPT]; /* u, p and q of the last good state; NULL: none was kept */
+  int kept_step;
 } TesiExplicitFlow;
 
 /* mesh: of the pressure; given: as tesi_iso_create(); u, p and q begin as zero. Errors: those of tesi_iso_create();
@@ -41,6 +47,12 @@ TesStatus tesi_explicit_flow_create(const TesMesh *mesh, const uint8_t *given, d
 void tesi_explicit_flow_destroy(TesiExplicitFlow **flow);
 /* The state is u and p (p <- p without its mean); q is 0. */
 TesStatus tesi_explicit_flow_begin(TesiExplicitFlow *flow);
+/* All parts but a direct solver multiply with assembled matrices from now on: to compare with. */
+TesStatus tesi_explicit_flow_assemble(TesiExplicitFlow *flow);
+/* The three parts of a step around the solve: the next u from that of the time; b from a u; p and s from q and b. */
+TesStatus tesi_explicit_flow_momentum(TesiExplicitFlow *flow);
+TesStatus tesi_explicit_flow_divergence(TesiExplicitFlow *flow, const TesVector *u);
+TesStatus tesi_explicit_flow_pressure(TesiExplicitFlow *flow, double rate, const TesVector *q);
 /* One step, to boundary values in flow->given and the load in flow->load. Errors: TES_NAN, TES_NOT_CONVERGED of the
  * solver; a velocity that is not finite is not looked for. */
 TesStatus tesi_explicit_flow_step(TesiExplicitFlow *flow);

@@ -160,8 +160,24 @@ static TesStatus show(TesProblem *p) {
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
   TesiExplicitFlow *flow = pr->explicit_flow;
+  pr->is_balanced = false;
   TES_TRY(tes_vector_copy(flow->u[flow->now], 1, &pr->u));
   TES_TRY(tesi_iso_embed(flow->iso, flow->p, &pr->p));
+done:
+  return status;
+}
+
+/* The state is the last good one. */
+static TesStatus keep(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiExplicitFlow *flow = flow_of(p);
+  const TesVector *const from[TESI_EXPLICIT_KEPT] = {flow->u[flow->now], flow->p, flow->q};
+  for (int i = 0; i < TESI_EXPLICIT_KEPT; i++) {
+    if (!flow->kept[i]) TES_TRY(tes_vector_create(ctx, from[i]->length, TES_DOUBLE, &flow->kept[i]));
+    TES_TRY(tes_vector_copy(from[i], 1, flow->kept[i]));
+  }
+  flow->kept_step = p->in_time->step;
 done:
   return status;
 }
@@ -185,6 +201,7 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_projection_interpolate(flow->pressure, &pressure, p->in_time->time, flow->p));
   TES_TRY(tesi_explicit_flow_begin(flow));
   TES_TRY(show(p));
+  TES_TRY(tes_vector_maximum(&pr->u, &pr->largest));
 done:
   tesi_free(ctx, &u);
   return status;
@@ -201,6 +218,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(create_flow(p, pr));
   TES_TRY(tesi_projection_create_faces(p, pr));
   TES_TRY(begin(p, desc));
+  TES_TRY(keep(p));
   TES_TRY(tesi_projection_check_flux(p));
 done:
   return status;
@@ -208,27 +226,78 @@ done:
 
 /* ---- a step -------------------------------------------------------------------------------------------- */
 
-/* Now and then, and at the end: whether the velocity is finite and no larger than a flow's may become. */
+/* The last good state is the state. */
+static TesStatus go_back(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiInTime *it = p->in_time;
+  TesiExplicitFlow *flow = flow_of(p);
+  TesVector *const to[TESI_EXPLICIT_KEPT] = {flow->u[flow->now], flow->p, flow->q};
+  for (int i = 0; i < TESI_EXPLICIT_KEPT; i++) TES_TRY(tes_vector_copy(flow->kept[i], 1, to[i]));
+  it->step = flow->kept_step;
+  it->time = it->desc.start + it->step * it->dt;
+  TES_TRY(tesi_in_time_at(p, it->time));
+  TES_TRY(tesi_explicit_resume(p));
+done:
+  return status;
+}
+
+/* Such flows can grow below every limit of the step (adaptive-multigrid-liebchen). */
+static void warn_of_cells(TesProblem *p, double largest) {
+  const double most = 15;
+  TesiProjection *pr = tesi_projection_of(p);
+  const TesMesh *mesh = p->mesh;
+  double h = 0;
+  for (int d = 0; d < mesh->dim; d++)
+    for (int i = 0; i < mesh->box[d]; i++) h = fmax(h, mesh->coordinates[d][i + 1] - mesh->coordinates[d][i]);
+  if (!(largest * h > most * pr->nu)) return;
+  pr->warned_of_cells = true;
+  tesi_log(
+      p->context, TES_LOG_WARNING,
+      "warning: the Reynolds number of cells, |u| h / nu, is up to %.2g at t = %.6g: above about %g the "
+      "explicit "
+      "method can grow below every limit of the step; look at the energy, take smaller cells or element q",
+      largest * h / pr->nu, p->in_time->time, most);
+}
+
+/* Whether the velocity is finite and no larger than a flow's may become: on devices now and then, and at the end. Cells
+ * are looked at in the same way: products at nodes keep no energy where they are coarse. */
 static TesStatus look(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
   TesiInTime *it = p->in_time;
-  double largest;
-  if (it->step % LOOK && it->step != it->all_steps) return TES_OK;
+  const bool now = it->step % LOOK == 0 || it->step == it->all_steps;
+  double largest, given;
+  if (!now && tesi_has_kernels(ctx)) return TES_OK;
   TES_TRY(tes_vector_maximum(pr->explicit_flow->u[pr->explicit_flow->now], &largest));
   if (!isfinite(largest))
     TES_FAIL(TES_NAN,
              "at t = %.6g the velocity is not finite: steps of %.3g are unstable, take a smaller time.step",
              it->time, it->dt);
-  if (pr->largest > 0 && largest > 100 * pr->largest)
+  TES_TRY(tes_vector_maximum(pr->explicit_flow->given, &given));
+  if (pr->largest > 0 && largest > 100 * fmax(pr->largest, given))
     TES_FAIL(TES_DIVERGED,
              "within %d steps to t = %.6g the velocity grew from %.3g to %.3g: steps of %.3g are unstable, "
              "take a smaller "
              "time.step",
              LOOK, it->time, pr->largest, largest, it->dt);
+  if (!now) goto done;
   pr->largest = largest;
+  TES_TRY(keep(p));
+  if (!pr->warned_of_cells) warn_of_cells(p, largest);
 done:
+  return status;
+}
+
+/* The last step becomes this one where the velocity no longer changes. */
+static TesStatus end_if_steady(TesProblem *p) {
+  TesiInTime *it = p->in_time;
+  double size, change;
+  const TesStatus status = tesi_explicit_change(p, &size, &change);
+  if (status != TES_OK) return status;
+  it->largest = fmax(it->largest, size);
+  if (change <= it->desc.steady * it->largest * it->dt) it->steps = it->step;
   return status;
 }
 
@@ -247,7 +316,9 @@ static TesStatus step(TesProblem *p, TesSolveResult *result) {
   it->time = time;
   TES_TRY(look(p));
   TES_TRY(show(p));
+  if (it->desc.steady > 0) TES_TRY(end_if_steady(p));
 done:
+  if (status != TES_OK && flow_of(p)->kept[0]) (void)go_back(p);
   return status;
 }
 
@@ -261,6 +332,7 @@ TesStatus tesi_explicit_resume(TesProblem *p) {
   TES_TRY(tes_vector_copy(flow->p, 1, flow->s));
   TES_TRY(tes_vector_axpy(1, flow->q, flow->s));
   TES_TRY(show(p));
+  TES_TRY(keep(p));
 done:
   return status;
 }

@@ -18,7 +18,7 @@ TesStatus tesi_projection_check_flux(TesProblem *p) {
   if (pr->walls.any_open || !p->numbered.boundary) return TES_OK;
   TES_TRY(tesi_mixed_flux(pr->mixed, &pr->closed, p->numbered.boundary, &net, &total));
   TES_CHECK(fabs(net) <= 1e-8 * total,
-            "the velocity on the boundary lets %s than %s: its net flux is %.6g, of %.6g through the "
+            "boundary: the velocity lets %s than %s: its net flux is %.6g, of %.6g through the "
             "boundary, and no "
             "boundary is open. Change the velocities, or make a boundary an outflow",
             net > 0 ? "more out" : "more in", net > 0 ? "in" : "out", net, total);
@@ -282,8 +282,8 @@ done:
   return status;
 }
 
-/* x, pn and ps <- the state at a time. */
-static TesStatus advance(TesProblem *p, double time, const TesiFormula *f, TesSolveResult *result) {
+/* x <- the velocity at a time. */
+static TesStatus find_velocity(TesProblem *p, double time, const TesiFormula *f) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
@@ -296,9 +296,14 @@ static TesStatus advance(TesProblem *p, double time, const TesiFormula *f, TesSo
   TES_TRY(gather(p, f));
   TES_TRY(tesi_projection_velocity(p, pr->b, &pr->u, pr->x));
   TES_TRY(tesi_drive_keep(pr, pr->x));
-  TES_TRY(correct(p, time, f, result));
 done:
   return status;
+}
+
+/* x, pn and ps <- the state at a time. */
+static TesStatus advance(TesProblem *p, double time, const TesiFormula *f, TesSolveResult *result) {
+  const TesStatus status = find_velocity(p, time, f);
+  return status == TES_OK ? correct(p, time, f, result) : status;
 }
 
 /* ---- the first step ------------------------------------------------------------------------------------ */
@@ -347,7 +352,7 @@ TesStatus tesi_projection_begin_steps(TesProblem *p) {
   if (p->before) return TES_OK; /* the steps go on */
   tesi_flow_steps_begin(p);
   TES_TRY(tesi_projection_carry(p));
-  if (!(p->in_time->desc.cfl > 0)) goto done;
+  if (!p->in_time->varies) goto done;
   tesi_flow_steps_choose(p, crossed(p));
   tesi_flow_steps_count(p);
 done:
@@ -377,6 +382,15 @@ done:
   return status;
 }
 
+/* |v| in L2; r is written over. */
+static TesStatus find_size(TesiProjection *pr, const TesVector *v, double *size) {
+  double square = 0;
+  TesStatus status = tes_operator_apply(pr->mass, v, pr->r);
+  if (status == TES_OK) status = tes_vector_dot(v, pr->r, &square);
+  *size = sqrt(fmax(square, 0));
+  return status;
+}
+
 /* The last step becomes this one where the velocity no longer changes. */
 static TesStatus end_if_steady(TesProblem *p, double dt) {
   TesContext *ctx = p->context;
@@ -384,14 +398,60 @@ static TesStatus end_if_steady(TesProblem *p, double dt) {
   TesiProjection *pr = tesi_projection_of(p);
   TesiInTime *it = p->in_time;
   double size, change;
-  TES_TRY(tes_operator_apply(pr->mass, &pr->u, pr->r));
-  TES_TRY(tes_vector_dot(&pr->u, pr->r, &size));
-  it->largest = fmax(it->largest, sqrt(size));
+  TES_TRY(find_size(pr, &pr->u, &size));
+  it->largest = fmax(it->largest, size);
   TES_TRY(tes_vector_copy(&pr->u, 1, pr->d));
   TES_TRY(tes_vector_axpy(-1, pr->old[0], pr->d));
-  TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));
-  TES_TRY(tes_vector_dot(pr->d, pr->r, &change));
-  if (sqrt(fmax(change, 0)) <= it->desc.steady * it->largest * dt) it->steps = it->step;
+  TES_TRY(find_size(pr, pr->d, &change));
+  if (change <= it->desc.steady * it->largest * dt) it->steps = it->step;
+done:
+  return status;
+}
+
+/* The local error of the velocity x after a step dt, in what is allowed, by what the last three extrapolate to (as that
+ * of bdf2: stepper.h); -1 while there are fewer, and where it is not asked for. */
+static TesStatus find_error(TesProblem *p, double dt, double *error) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiInTime *it = p->in_time;
+  const TesVector *const value[] = {pr->x, &pr->u, pr->old[0], pr->old[1]};
+  const double at[3] = {0, -pr->step[0], -pr->step[0] - pr->step[1]};
+  double size, difference, weight[4] = {1, -1, -1, -1};
+  *error = -1;
+  if (!(it->desc.tolerance > 0) || pr->known < 2) return TES_OK;
+  *error = 0;
+  for (int j = 0; j < 3; j++)
+    for (int i = 0; i < 3; i++)
+      if (i != j) weight[1 + j] *= (dt - at[i]) / (at[j] - at[i]);
+  TES_TRY(find_size(pr, &pr->u, &size));
+  it->largest = fmax(it->largest, size);
+  TES_TRY(tesi_vector_combine(4, weight, value, pr->d));
+  TES_TRY(find_size(pr, pr->d, &difference));
+  if (it->largest > 0)
+    *error =
+        difference * tesi_step_error_share(dt, pr->step[0], pr->step[1]) / (it->desc.tolerance * it->largest);
+done:
+  return status;
+}
+
+/* x <- the velocity after a step, which is made again and shorter where its error is too large. */
+static TesStatus try_steps(TesProblem *p, TesiFormula *f, double *error) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  double force[3];
+  for (;;) {
+    const double dt = tesi_flow_steps_choose(p, crossed(p));
+    memcpy(force, pr->drive.force, sizeof force);
+    TES_TRY(tesi_flow_steps_watch(p, dt, crossed(p), &pr->warned));
+    *f = tesi_projection_formula(pr, dt);
+    TES_TRY(tesi_flow_steps_tell(p, dt, find_velocity(p, p->in_time->time + dt, f)));
+    TES_TRY(find_error(p, dt, error));
+    if (*error <= 1) break;
+    tesi_flow_steps_judge(p, dt, *error);
+    memcpy(pr->drive.force, force, sizeof force);
+  }
 done:
   return status;
 }
@@ -401,16 +461,21 @@ TesStatus tesi_projection_step(TesProblem *p, TesSolveResult *result) {
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
   TES_TRY(tesi_projection_carry(p));
-  const double time = p->in_time->time, dt = tesi_flow_steps_choose(p, crossed(p));
-  TES_TRY(tesi_flow_steps_watch(p, dt, crossed(p), &pr->warned));
+  const double time = p->in_time->time;
+  double dt, error;
   TES_TRY(watch_cells(p));
   if (pr->known) {
-    const TesiFormula f = tesi_projection_formula(pr, dt);
-    TES_TRY(tesi_flow_steps_tell(p, dt, advance(p, time + dt, &f, result)));
+    TesiFormula f;
+    TES_TRY(try_steps(p, &f, &error));
+    dt = f.dt;
+    TES_TRY(tesi_flow_steps_tell(p, dt, correct(p, time + dt, &f, result)));
     TES_TRY(tesi_flow_steps_check(p, dt, pr->x, pr->pn, &pr->u, &pr->most));
     TES_TRY(tesi_average_add(pr, time, time + dt, false));
     TES_TRY(commit(pr, &f, true));
+    if (error >= 0) tesi_flow_steps_judge(p, dt, error);
   } else {
+    dt = tesi_flow_steps_choose(p, crossed(p));
+    TES_TRY(tesi_flow_steps_watch(p, dt, crossed(p), &pr->warned));
     TES_TRY(tesi_average_add(pr, time, time + dt, false));
     TES_TRY(tesi_flow_steps_tell(p, dt, start(p, time, dt, result)));
   }

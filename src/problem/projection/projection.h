@@ -154,6 +154,10 @@ static inline bool tesi_is_projection(const TesProblem *problem) {
 extern const TesiMarch tesi_projection_march, tesi_steady_march, tesi_explicit_march;
 /* Of element iso: the problem's time and the flow's u, p and q are others now. */
 TesStatus tesi_explicit_resume(TesProblem *problem);
+/* r <- M u_t + N(u) + nu K u - B' p - F over all nodes, u_t by the last step; 0 at the start. */
+TesStatus tesi_explicit_residual(const TesProblem *problem, TesVector *r);
+/* |u| in L2, and that of what the last step changed. */
+TesStatus tesi_explicit_change(const TesProblem *problem, double *size, double *change);
 
 /* ---- given values (projection_walls.c) ---- */
 

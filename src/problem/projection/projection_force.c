@@ -38,9 +38,13 @@ static TesStatus keep_residual(TesProblem *p) {
   TesiProjection *pr = tesi_projection_of(p);
   if (pr->is_balanced && p->in_time) return TES_OK;
   if (!pr->balance) TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &pr->balance));
-  TES_TRY(tesi_projection_use_sigma(p, pr->op ? pr->sigma : 1));
-  TES_TRY(momentum_residual(p));
-  TES_TRY(tes_vector_copy(pr->r, 1, pr->balance));
+  if (pr->explicit_flow) {
+    TES_TRY(tesi_explicit_residual(p, pr->balance));
+  } else {
+    TES_TRY(tesi_projection_use_sigma(p, pr->op ? pr->sigma : 1));
+    TES_TRY(momentum_residual(p));
+    TES_TRY(tes_vector_copy(pr->r, 1, pr->balance));
+  }
   pr->is_balanced = true;
 done:
   return status;

@@ -63,7 +63,7 @@ static TesStatus find_given(TesProblem *p) {
   TesiRtFlow *flow = p->rt_flow;
   TesiFlowFace face[6];
   double flux;
-  tesi_stokes_faces(p, face);
+  tesi_stokes_faces(p, p->space, face);
   TES_TRY(tesi_flow_lifting(p->space, face, flow->w, &flux));
   flow->gives = flux > 0;
   if (flow->gives) {
@@ -122,7 +122,7 @@ TesStatus tesi_rt_flow_clean(TesProblem *p, TesVector *x) {
     if (!(divergence > small * size) || !isfinite(divergence)) break;
     TES_TRY(tesi_stokes_correct(p, p->rt_flow->r, p->rt_flow->cycle, x));
   }
-  TES_TRY(tesi_stokes_remove_mean(p, x));
+  TES_TRY(tesi_operator_remove_null(p->op, x));
 done:
   return status;
 }

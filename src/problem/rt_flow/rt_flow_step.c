@@ -55,7 +55,7 @@ static TesStatus convect(TesProblem *p, double time, const TesVector *u, TesVect
   TesStatus status = TES_OK;
   TesiFlowFace face[6];
   TES_TRY(tesi_in_time_at(p, time));
-  tesi_stokes_faces(p, face);
+  tesi_stokes_faces(p, p->space, face);
   TES_TRY(tesi_rt_convection_face(p->rt_flow->convection, face));
   TES_TRY(tesi_rt_convection_apply(p->rt_flow->convection, u, to, rate));
   TES_TRY(tesi_problem_clear(p, to));
@@ -83,7 +83,7 @@ static TesStatus find_load(TesProblem *p, TesVector *b) {
   TesiFlowFace face[6];
   if (flow->load) return tes_vector_copy(flow->load, 1, b);
   const double start = tesi_now();
-  tesi_stokes_faces(p, face);
+  tesi_stokes_faces(p, p->space, face);
   TES_TRY(tesi_flow_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, face, b));
   if (p->in_time->add_load) {
     TES_TRY(p->in_time->add_load(p->in_time->add_load_user, p->space, b));
@@ -174,7 +174,7 @@ TesStatus tesi_rt_flow_force(const TesProblem *p, int boundary, int direction, d
   double rate;
   TES_CHECK(!p->mesh->box_periodic[boundary / 2], "there is no force on %s: the box is periodic there",
             tes_mesh_boundary_name(p->mesh, boundary));
-  tesi_stokes_faces(p, face);
+  tesi_stokes_faces(p, p->space, face);
   TES_TRY(tesi_rt_convection_face(flow->convection, face));
   TES_TRY(tesi_rt_convection_apply(flow->convection, p->u, flow->w, &rate));
   TES_TRY(find_rate(p, flow->d));

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/team.h"
+#include "device/kernel.h"
 #include "operator/saddle/saddle.h"
+#include "smoother/flow_patch/flow_patch_device.h"
 
 /* ---- a cell -------------------------------------------------------------------------------------------- */
 
@@ -87,14 +89,22 @@ static void solve_layer(const void *data, TesiSpan span) {
 }
 
 static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
   const TesiFlowPatch *p = smoother->plan;
-  if (zero_guess) memset(x, 0, (size_t)smoother->op->length * sizeof(double));
+  const TesOperator *op = smoother->op;
+  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
   for (int i = 0; i < p->layers; i++) {
     const int l = sweep == TES_FORWARD ? i : p->layers - 1 - i;
+    if (p->device) {
+      TES_TRY(tesi_flow_device_layer(ctx, p, l, b, x));
+      continue;
+    }
     tesi_team_share(p->threads, p->first[l + 1] - p->first[l], 1, solve_layer,
                     &(Layer){p, p->first[l], b, x});
   }
-  return TES_OK;
+done:
+  return status;
 }
 
 /* ---- the plain version --------------------------------------------------------------------------------- */
@@ -123,6 +133,13 @@ static void eliminate(int n, double *A, double *r) {
   }
 }
 
+/* Arrays of the host: on devices by the operator's own plain version. */
+static TesStatus image_of(const TesSmoother *smoother, const double *x, double *y) {
+  const TesiOperatorTable *table = smoother->op->table;
+  const TesiFlowPatch *p = smoother->plan;
+  return p->device ? table->apply_ref(smoother->op, x, y) : table->apply(smoother->op, x, y);
+}
+
 /* A <- the operator within a cell, column by column. unit and image are as long as vectors; local[modes] */
 static TesStatus take_columns(const TesSmoother *smoother, const int place[3], double *unit, double *image,
                               double *local, double *A) {
@@ -133,7 +150,7 @@ static TesStatus take_columns(const TesSmoother *smoother, const int place[3], d
     memset(unit, 0, (size_t)op->length * sizeof *unit);
     for (int k = 0; k < p->modes; k++) local[k] = k == j;
     move(p, place, unit, local, true);
-    status = op->table->apply(op, unit, image);
+    status = image_of(smoother, unit, image);
     move(p, place, image, local, false);
     for (int k = 0; k < p->modes; k++) A[k * p->modes + j] = local[k];
   }
@@ -156,7 +173,7 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
     int place[3];
     tesi_flow_place(p->rt, p->order[sweep == TES_FORWARD ? i : p->cells - 1 - i], place);
     TES_TRY(take_columns(smoother, place, unit, image, r, A));
-    TES_TRY(op->table->apply(op, x, image));
+    TES_TRY(image_of(smoother, x, image));
     for (int64_t k = 0; k < op->length; k++) image[k] = b[k] - image[k];
     move(p, place, image, r, false);
     eliminate(n, A, r);
@@ -187,6 +204,7 @@ static void destroy(TesSmoother *smoother) {
   TesiFlowPatch *p = smoother->plan;
   if (!p) return;
   for (int d = 0; d < 3; d++) tesi_free(ctx, &p->jump[d]);
+  tesi_flow_device_destroy(ctx, &p->device);
   tesi_free(ctx, &p->order);
   tesi_free(ctx, &p->first);
   tesi_free(ctx, &p->inverse);
@@ -196,7 +214,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
 double tesi_smoother_flow_bytes(const TesSpace *space) {
   const TesiRt *rt = tesi_space_rt(space);
@@ -222,6 +241,7 @@ TesStatus tesi_smoother_flow_init(TesSmoother *smoother) {
   TES_ALLOC(&p->work, (int64_t)p->threads * 4 * p->modes);
   TES_TRY(tesi_flow_matrices(smoother->op, p));
   TES_TRY(tesi_flow_order(ctx, p));
+  if (tesi_has_kernels(ctx)) TES_TRY(tesi_flow_device_create(smoother->op, p));
   smoother->omega = 1;
   smoother->symmetric = false;
   snprintf(smoother->description, sizeof smoother->description,

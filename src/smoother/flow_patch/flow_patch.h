@@ -20,6 +20,7 @@
 #include "smoother/smoother.h"
 #include "space/rt.h"
 
+typedef struct TesiFlowDevice TesiFlowDevice;
 typedef struct TesiFlowPatch {
   const TesiTransport *transport;
   const TesiRt *rt;
@@ -29,6 +30,7 @@ typedef struct TesiFlowPatch {
   int64_t *order; /* [cells] */
   int layers;
   int64_t *first;                  /* [layers + 1] in order */
+  TesiFlowDevice *device;          /* NULL on the host; has the matrices else */
   double *inverse;                 /* [cells][modes][modes] */
   double *inflow;                  /* [cells][2 dim][across][across] F */
   bool *enters;                    /* [cells][2 dim] whether F is not 0 */

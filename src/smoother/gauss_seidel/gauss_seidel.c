@@ -56,7 +56,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &plan);
 }
 
-static const TesiSmootherTable table = {apply, tesi_gauss_seidel_apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = tesi_gauss_seidel_apply_ref, .cost = cost, .destroy = destroy};
 
 TesStatus tesi_smoother_gauss_seidel_init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;

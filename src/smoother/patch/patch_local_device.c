@@ -142,7 +142,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
 static TesStatus precondition(void *user, const void *r, void *z) {
   return apply(user, r, z, TES_FORWARD, true);

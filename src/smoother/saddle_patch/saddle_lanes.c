@@ -577,8 +577,8 @@ done:
   return status;
 }
 
-TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const void *b, void *x, TesSweep sweep,
-                                  bool zero_guess) {
+TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const void *b, void *x,
+                                  TesiColours colours, bool zero_guess) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const TeskLanes *a = &l->arguments;
@@ -591,9 +591,9 @@ TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const voi
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], rows, lines, 0, prepare));
   TES_TRY(zero_guess ? device->fill(ctx, l->precision, count, 0, l->x[0])
                      : tesi_kernel_launch(ctx, &l->kernel[IN], rows, lines, 0, in));
-  for (int i = 0; i < l->colours; i++)
-    TES_TRY(run_colour(ctx, l, &l->colour[sweep == TES_FORWARD ? i : l->colours - 1 - i], i % 2));
-  void *out[] = {&l->arguments, &l->x[l->colours % 2], &x};
+  for (int i = 0; i < colours.count; i++)
+    TES_TRY(run_colour(ctx, l, &l->colour[colours.first + i * colours.step], i % 2));
+  void *out[] = {&l->arguments, &l->x[colours.count % 2], &x};
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[OUT], (TesiGrid){(unsigned)most, 4, 1}, THREADS_OUT, 0, out));
 done:
   return status;

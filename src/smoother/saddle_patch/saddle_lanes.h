@@ -16,7 +16,7 @@ TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision
                                    const TesiSaddlePatchAxis axis[3], TesiSaddleLanes **lanes);
 void tesi_saddle_lanes_destroy(TesContext *ctx, TesiSaddleLanes **lanes);
 TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *lanes, const void *b, void *x,
-                                  TesSweep sweep, bool zero_guess);
+                                  TesiColours colours, bool zero_guess);
 /* Lanes and threads of a block. */
 void tesi_saddle_lanes_describe(const TesiSaddleLanes *lanes, int *count, int *threads);
 

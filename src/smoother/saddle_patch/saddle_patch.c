@@ -91,16 +91,16 @@ static void copy_rest(const TesSmoother *smoother, int colour, const void *from,
 
 /* ---- sweeps -------------------------------------------------------------------------------------------- */
 
-static TesStatus apply_unfused(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep,
+static TesStatus apply_unfused(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
                                bool zero_guess) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesiSaddlePatchPlan *p = smoother->plan;
   const TesOperator *op = smoother->op;
-  for (int i = 0; i < p->colours; i++) {
+  for (int i = 0; i < colours.count; i++) {
     const bool first = i == 0 && zero_guess;
     if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
-    run_colour(smoother, sweep == TES_FORWARD ? i : p->colours - 1 - i,
+    run_colour(smoother, colours.first + i * colours.step,
                &(TesiSaddlePatchJob){.r = first ? b : p->r, .x_new = x});
   }
 done:
@@ -109,14 +109,14 @@ done:
 
 /* Patches of a red or black colour do not know each other: x is changed where it stands. Those of other colours read
  * what others of them change: between x and a second vector. */
-static TesStatus apply_fused(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep) {
+static TesStatus apply_fused(const TesSmoother *smoother, const void *b, void *x, TesiColours colours) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesiSaddlePatchPlan *p = smoother->plan;
   const TesOperator *op = smoother->op;
   void *from = x, *to = p->red_black ? x : p->r;
-  for (int i = 0; i < p->colours; i++) {
-    const int colour = sweep == TES_FORWARD ? i : p->colours - 1 - i;
+  for (int i = 0; i < colours.count; i++) {
+    const int colour = colours.first + i * colours.step;
     if (to != from) copy_rest(smoother, colour, from, to);
     run_colour(smoother, colour, &(TesiSaddlePatchJob){.b = b, .x = from, .x_new = to});
     void *const other = from;
@@ -133,10 +133,18 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   TesStatus status = TES_OK;
   const TesiSaddlePatchPlan *p = smoother->plan;
   const TesOperator *op = smoother->op;
+  const TesiColours colours = tesi_all_colours(p->colours, sweep);
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
-  TES_TRY(p->fused ? apply_fused(smoother, b, x, sweep) : apply_unfused(smoother, b, x, sweep, zero_guess));
+  TES_TRY(p->fused ? apply_fused(smoother, b, x, colours)
+                   : apply_unfused(smoother, b, x, colours, zero_guess));
 done:
   return status;
+}
+
+static TesStatus first_colour(const TesSmoother *smoother, const void *b, void *x) {
+  const TesiSaddlePatchPlan *p = smoother->plan;
+  return p->fused ? apply_fused(smoother, b, x, tesi_first_colour())
+                  : apply_unfused(smoother, b, x, tesi_first_colour(), false);
 }
 
 /* Inner ones. Cells have one basis a direction, vertex patches parity in all directions. */
@@ -195,7 +203,8 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
   return tesi_saddle_patch_sweep_ref(smoother->op, p->axis, p->red_black, b, x, sweep);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy, .first_colour = first_colour};
 
 static TesStatus create_work(const TesSmoother *smoother, TesiSaddlePatchPlan *p) {
   TesContext *ctx = smoother->context;

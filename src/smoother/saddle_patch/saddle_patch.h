@@ -103,6 +103,17 @@ typedef struct TesiSaddlePatchPlan {
   void *r;          /* residual, or x while the next one is written: device vector */
 } TesiSaddlePatchPlan;
 
+/* Colours of a sweep, the first, and the step to the next. */
+typedef struct TesiColours {
+  int first, step, count;
+} TesiColours;
+static inline TesiColours tesi_all_colours(int colours, TesSweep sweep) {
+  return sweep == TES_FORWARD ? (TesiColours){0, 1, colours} : (TesiColours){colours - 1, -1, colours};
+}
+static inline TesiColours tesi_first_colour(void) {
+  return (TesiColours){0, 1, 1};
+}
+
 /* What a call of the kernel does: x <- x + K_patch^+ r, or, with b, x_new <- K_patch^+ (b - K x_outside), mean of the
  * pressure kept. x_new is x, or another vector where patches of a colour are coupled. */
 typedef struct TesiSaddlePatchJob {

@@ -68,16 +68,17 @@ done:
   return status;
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
+                               bool zero_guess) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const Plan *p = smoother->plan;
   const TesOperator *op = smoother->op;
-  if (p->lanes) return tesi_saddle_lanes_apply(ctx, p->lanes, b, x, sweep, zero_guess);
-  if (p->plane) return tesi_saddle_plane_apply(ctx, p->plane, b, x, sweep, zero_guess);
+  if (p->lanes) return tesi_saddle_lanes_apply(ctx, p->lanes, b, x, colours, zero_guess);
+  if (p->plane) return tesi_saddle_plane_apply(ctx, p->plane, b, x, colours, zero_guess);
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
-  for (int i = 0; i < p->colours; i++) {
-    const int c = sweep == TES_FORWARD ? i : p->colours - 1 - i;
+  for (int i = 0; i < colours.count; i++) {
+    const int c = colours.first + i * colours.step;
     const bool known = i == 0 && zero_guess;
     if (!known) TES_TRY(op->table->residual(op, b, x, p->r));
     TES_TRY(tesi_saddle_patches_solve(ctx, &p->patches, false, p->first[c], p->first[c + 1] - p->first[c],
@@ -85,6 +86,15 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   }
 done:
   return status;
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  const Plan *p = smoother->plan;
+  return apply_colours(smoother, b, x, tesi_all_colours(p->colours, sweep), zero_guess);
+}
+
+static TesStatus first_colour(const TesSmoother *smoother, const void *b, void *x) {
+  return apply_colours(smoother, b, x, tesi_first_colour(), false);
 }
 
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
@@ -112,7 +122,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy, .first_colour = first_colour};
 
 static void describe(TesSmoother *smoother) {
   const Plan *p = smoother->plan;

@@ -318,17 +318,17 @@ static TesStatus launch(TesContext *ctx, TesiSaddlePlane *p, int first, int step
                             p->shared, arguments);
 }
 
-TesStatus tesi_saddle_plane_apply(TesContext *ctx, TesiSaddlePlane *p, const void *b, void *x, TesSweep sweep,
-                                  bool zero_guess) {
+TesStatus tesi_saddle_plane_apply(TesContext *ctx, TesiSaddlePlane *p, const void *b, void *x,
+                                  TesiColours colours, bool zero_guess) {
   TesStatus status = TES_OK;
-  const int step = sweep == TES_FORWARD ? 1 : -1, begin = sweep == TES_FORWARD ? 0 : p->colours - 1;
-  const bool odd = p->colours % 2;
+  const int begin = colours.first, step = colours.step;
+  const bool odd = colours.count % 2;
   void *to[2] = {odd ? x : p->other, odd ? p->other : x}; /* the last colour writes to x */
   const void *from = zero_guess ? NULL : odd ? p->other : x;
   if (odd && !zero_guess)
     TES_TRY(tesi_context_device(ctx)->copy(ctx, p->length, 1, p->precision, x, p->precision, p->other));
-  if (p->few) return launch(ctx, p, begin, step, p->colours, from, b, to[0], to[1]);
-  for (int i = 0; i < p->colours; i++) {
+  if (p->few) return launch(ctx, p, begin, step, colours.count, from, b, to[0], to[1]);
+  for (int i = 0; i < colours.count; i++) {
     TES_TRY(launch(ctx, p, begin + i * step, step, 1, from, b, to[i % 2], to[1 - i % 2]));
     from = to[i % 2];
   }

@@ -14,7 +14,7 @@ TesStatus tesi_saddle_plane_create(const TesOperator *op, TesPrecision precision
                                    const TesiSaddlePatchAxis axis[3], TesiSaddlePlane **plane);
 void tesi_saddle_plane_destroy(TesContext *ctx, TesiSaddlePlane **plane);
 TesStatus tesi_saddle_plane_apply(TesContext *ctx, TesiSaddlePlane *plane, const void *b, void *x,
-                                  TesSweep sweep, bool zero_guess);
+                                  TesiColours colours, bool zero_guess);
 /* Patches and threads of a block; launches of a sweep. */
 void tesi_saddle_plane_describe(const TesiSaddlePlane *plane, int *patches, int *threads, int *launches);
 

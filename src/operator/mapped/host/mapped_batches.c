@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/work.h"
+#include "basis/entity_nodes.h"
 #include "operator/mapped/host/mapped_host.h"
 #include "tessera/space.h"
 
@@ -76,7 +77,7 @@ static int64_t join_cells(Batching *s, int32_t *rest) {
 
 typedef struct Keyed {
   uint64_t key;
-  int32_t cell, kind; /* how it hangs, and whether it has inner runs */
+  int32_t cell, kind; /* how it hangs, and how it can be read */
 } Keyed;
 
 static int by_key(const void *a, const void *b) {
@@ -97,20 +98,43 @@ static bool row_is_run(const TesiMapped *m, const int32_t *row) {
   return true;
 }
 
-/* The inner nodes of all rows follow one another: worth it from 2 on. They are read four at a time, so fewer have
- * as many numbers behind them. */
+/* Runs are read four at a time: shorter ones have as many numbers behind them. */
+enum { RUN = 4 };
+
+/* The inner nodes of all rows follow one another: worth it from 2 on. */
 static bool has_inner_runs(const TesiMapped *m, int64_t cell) {
-  enum { RUN = 4 };
   const int32_t *row = m->index + cell * m->cell_nodes, *end = row + m->cell_nodes;
-  if (m->degree < 3 || m->components > 1) return false;
   for (; row < end; row += m->n)
     if (!row_is_run(m, row) || decode(row[1]) + RUN > m->nodes) return false;
   return true;
 }
 
-static int32_t kind_of(const TesiMapped *m, int64_t cell) {
-  const int32_t mask = tesi_mapped_hangs(m, cell) ? m->mask[cell] : 0;
-  return 2 * mask + has_inner_runs(m, cell);
+/* So do the nodes of all entities. */
+static bool has_entities(const TesiMappedHost *plan, int64_t cell) {
+  const TesiMapped *m = plan->m;
+  const int32_t *index = m->index + cell * m->cell_nodes;
+  const int16_t *begin = plan->entity, *node = begin + plan->patterns + 1;
+  for (int p = 0; p < plan->patterns; p++) {
+    const int32_t first = decode(index[node[begin[p]]]);
+    for (int i = begin[p] + 1; i < begin[p + 1]; i++)
+      if (decode(index[node[i]]) != first + i - begin[p]) return false;
+    if (begin[p + 1] - begin[p] > 1 && first + RUN > m->nodes) return false;
+  }
+  return true;
+}
+
+/* How a cell can be read, not joined to others; the less, the better. */
+static TesiGather shape_of(const TesiMappedHost *plan, int64_t cell) {
+  const TesiMapped *m = plan->m;
+  return m->degree < 3 || m->components > 1 ? TESI_GATHER_ANY
+         : has_entities(plan, cell)         ? TESI_GATHER_ENTITIES
+         : has_inner_runs(m, cell)          ? TESI_GATHER_RUNS
+                                            : TESI_GATHER_ANY;
+}
+
+static int32_t kind_of(const TesiMappedHost *plan, int64_t cell) {
+  const int32_t mask = tesi_mapped_hangs(plan->m, cell) ? plan->m->mask[cell] : 0;
+  return TESI_GATHER_ELEMENT * mask + (int32_t)shape_of(plan, cell);
 }
 
 static int by_kind(const void *a, const void *b) {
@@ -141,7 +165,7 @@ static void group_stretches(const void *data, TesiSpan span) {
   const Stretches *t = data;
   for (int64_t i = span.first * t->length; i < tesi_min64(span.end * t->length, t->cells); i += t->length) {
     const int64_t count = tesi_min64(t->length, t->cells - i);
-    for (int64_t k = i; k < i + count; k++) t->keyed[k].kind = kind_of(t->s->m, t->keyed[k].cell);
+    for (int64_t k = i; k < i + count; k++) t->keyed[k].kind = kind_of(t->s->plan, t->keyed[k].cell);
     qsort(t->keyed + i, (size_t)count, sizeof *t->keyed, by_kind);
   }
 }
@@ -171,52 +195,73 @@ done:
   return status;
 }
 
-/* Whether two lanes have the same run in one row (cells that are turned against each other). */
-static bool runs_meet(const TesiMappedHost *plan, const int32_t *cells) {
+/* Whether two lanes have the same number at node p. */
+static bool lanes_meet(const TesiMappedHost *plan, const int32_t *cells, int64_t p) {
   const TesiMapped *m = plan->m;
   const int lanes = plan->kernels.lanes;
   int32_t first[TESI_MAPPED_LANES];
   int meet = 0;
-  for (int64_t row = 0; row < m->cell_nodes; row += m->n) {
-    for (int l = 0; l < lanes; l++) first[l] = decode(m->index[cells[l] * m->cell_nodes + row + 1]);
-    for (int l = 1; l < lanes; l++)
-      for (int o = 0; o < l; o++) meet |= first[o] == first[l];
-  }
+  for (int l = 0; l < lanes; l++) first[l] = decode(m->index[cells[l] * m->cell_nodes + p]);
+  for (int l = 1; l < lanes; l++)
+    for (int o = 0; o < l; o++) meet |= first[o] == first[l];
   return meet;
 }
 
-/* All lanes have inner runs, and no two the same in one row, as they are added at a time. */
-static bool inner_runs(const TesiMappedHost *plan, const int32_t *cells) {
-  for (int l = 0; l < plan->kernels.lanes; l++)
-    if (!has_inner_runs(plan->m, cells[l])) return false;
-  return !runs_meet(plan, cells);
+/* Whether two lanes have the same run in one row, or as one entity (cells that are turned against each other). */
+static bool runs_meet(const TesiMappedHost *plan, const int32_t *cells) {
+  for (int64_t row = 0; row < plan->nodes; row += plan->n)
+    if (lanes_meet(plan, cells, row + 1)) return true;
+  return false;
+}
+
+static bool entities_meet(const TesiMappedHost *plan, const int32_t *cells) {
+  const int16_t *begin = plan->entity, *node = begin + plan->patterns + 1;
+  for (int p = 0; p < plan->patterns; p++)
+    if (begin[p + 1] - begin[p] > 1 && lanes_meet(plan, cells, node[begin[p]])) return true;
+  return false;
+}
+
+/* The best that all lanes allow. Runs are added in all lanes at a time, so no two may have the same. */
+static TesiGather common_shape(const TesiMappedHost *plan, const int32_t *cells) {
+  TesiGather shape = TESI_GATHER_ENTITIES;
+  for (int l = 0; l < plan->kernels.lanes && shape < TESI_GATHER_ANY; l++)
+    shape = tesi_max(shape, shape_of(plan, cells[l]));
+  if (shape == TESI_GATHER_ENTITIES && entities_meet(plan, cells)) shape = TESI_GATHER_RUNS;
+  if (shape == TESI_GATHER_RUNS && runs_meet(plan, cells)) shape = TESI_GATHER_ANY;
+  return shape;
 }
 
 static int64_t index_size(const TesiMappedHost *plan, TesiGather kind) {
   const int64_t rows = plan->nodes / plan->n, lanes = plan->kernels.lanes;
-  return kind == TESI_GATHER_JOINED ? rows
-         : kind == TESI_GATHER_RUNS ? 3 * rows * lanes
-                                    : plan->nodes * lanes;
+  return kind == TESI_GATHER_JOINED     ? rows
+         : kind == TESI_GATHER_ENTITIES ? plan->patterns * lanes
+         : kind == TESI_GATHER_RUNS     ? 3 * rows * lanes
+                                        : plan->nodes * lanes;
+}
+
+/* The numbers of one lane's cell, each `step` behind the one before. */
+static void fill_lane(const TesiMappedHost *plan, TesiGather kind, const int32_t *index, int64_t step,
+                      int32_t *to) {
+  const int n = plan->n;
+  const int16_t *begin = plan->entity, *node = begin + plan->patterns + 1;
+  if (kind == TESI_GATHER_ANY)
+    for (int64_t p = 0; p < plan->nodes; p++) to[p * step] = decode(index[p]);
+  else if (kind == TESI_GATHER_ENTITIES)
+    for (int p = 0; p < plan->patterns; p++) to[p * step] = decode(index[node[begin[p]]]);
+  else if (kind == TESI_GATHER_RUNS)
+    for (int64_t row = 0; row < plan->nodes; row += n, to += 3 * step) {
+      to[0] = decode(index[row]), to[step] = decode(index[row + 1]);
+      to[2 * step] = decode(index[row + n - 1]);
+    }
+  else
+    for (int64_t row = 0; row < plan->nodes; row += n) *to++ = decode(index[row]);
 }
 
 static void fill_index(const TesiMappedHost *plan, const TesiMappedBatch *batch, const int32_t *cells) {
   const TesiMapped *m = plan->m;
-  const int lanes = plan->kernels.lanes, n = plan->n, rows = (int)(plan->nodes / n);
-  int32_t *to = plan->index + batch->index;
-  if (batch->kind == TESI_GATHER_JOINED) {
-    const int32_t *index = m->index + cells[0] * m->cell_nodes;
-    for (int row = 0; row < rows; row++) to[row] = decode(index[row * n]);
-    return;
-  }
-  for (int l = 0; l < lanes; l++, to++) {
-    const int32_t *index = m->index + cells[l] * m->cell_nodes;
-    for (int p = 0; batch->kind == TESI_GATHER_ANY && p < plan->nodes; p++) to[p * lanes] = decode(index[p]);
-    for (int row = 0; batch->kind == TESI_GATHER_RUNS && row < rows; row++, index += n) {
-      to[3 * row * lanes] = decode(index[0]);
-      to[(3 * row + 1) * lanes] = decode(index[1]);
-      to[(3 * row + 2) * lanes] = decode(index[n - 1]);
-    }
-  }
+  const int lanes = plan->kernels.lanes;
+  for (int l = 0; l < (batch->kind == TESI_GATHER_JOINED ? 1 : lanes); l++)
+    fill_lane(plan, batch->kind, m->index + cells[l] * m->cell_nodes, lanes, plan->index + batch->index + l);
 }
 
 /* Whether a lane does not count at some node. */
@@ -259,9 +304,7 @@ static void fill_hanging(const TesiMappedHost *plan, const TesiMappedBatch *batc
 static void find_kind(const TesiMappedHost *plan, const Group *group, const int32_t *cells,
                       TesiMappedBatch *batch) {
   batch->count = group->count;
-  batch->kind = group->joined && plan->components == 1 ? TESI_GATHER_JOINED
-                : inner_runs(plan, cells)              ? TESI_GATHER_RUNS
-                                                       : TESI_GATHER_ANY;
+  batch->kind = group->joined && plan->components == 1 ? TESI_GATHER_JOINED : common_shape(plan, cells);
   batch->mask = has_masks(plan, batch, cells) ? 0 : -1;
   batch->hanging = tesi_mapped_hangs(plan->m, cells[0]) ? 0 : -1;
 }
@@ -401,6 +444,9 @@ static TesStatus make_global(TesContext *ctx, TesiMappedHost *plan) {
   Batching s = {.plan = plan, .m = m};
   int32_t *rest = NULL;
   int64_t left = 0;
+  plan->patterns = m->dim == 3 ? 27 : 9;
+  TES_ALLOC(&plan->entity, plan->patterns + 1 + plan->nodes);
+  tesi_entity_nodes(m->dim, m->n, plan->entity, plan->entity + plan->patterns + 1);
   TES_ALLOC(&s.list, m->cells);
   TES_ALLOC(&s.group, m->cells);
   TES_ALLOC(&rest, m->cells);

@@ -231,6 +231,37 @@ static void find_steps_of_nodes(const void *data, TesiSpan span) {
   }
 }
 
+typedef struct Given {
+  const TesiMapped *m;
+  const int32_t *owner, *step;
+  int32_t last, *of; /* [constrained] */
+} Given;
+
+static void find_steps_of_given(const void *data, TesiSpan span) {
+  const Given *g = data;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const int32_t owner = g->owner[g->m->constrained_nodes[i]];
+    g->of[i] = owner < 0 ? g->last : g->step[owner];
+  }
+}
+
+/* Rows of constrained nodes are set by the step that is first to touch them, when it has. */
+static TesStatus find_given(TesContext *ctx, TesiMappedHost *plan, const int32_t *owner, const int32_t *step,
+                            int64_t *first) {
+  TesStatus status = TES_OK;
+  const TesiMapped *m = plan->m;
+  int32_t *of = NULL;
+  TES_ALLOC(&of, m->constrained);
+  tesi_team_for(plan->threads, m->constrained, find_steps_of_given,
+                &(Given){m, owner, step, (int32_t)plan->steps - 1, of});
+  TES_TRY(list_ranges(ctx, plan, m->constrained, of, first, &plan->given));
+  for (int64_t k = 0; k < plan->steps; k++)
+    plan->step[k].given = first[k], plan->step[k].given_end = first[k + 1];
+done:
+  tesi_free(ctx, &of);
+  return status;
+}
+
 /* The ranges of nodes that each step sets to zero first; those that no cell has are the last one's. */
 static TesStatus find_zeros(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
@@ -242,6 +273,7 @@ static TesStatus find_zeros(TesContext *ctx, TesiMappedHost *plan) {
   TES_TRY(steps_of(ctx, plan, &step));
   find_owners(plan, owner);
   TES_TRY(find_lines(ctx, plan, owner, step, first));
+  TES_TRY(find_given(ctx, plan, owner, step, first));
   mark_rows(plan, owner);
   tesi_team_for(plan->threads, m->nodes, find_steps_of_nodes,
                 &(Zeros){owner, step, (int32_t)plan->steps - 1});

@@ -86,6 +86,49 @@ TESI_INLINE void mapped_scatter_few(int few, const int32_t *at, const V *u, Real
   }
 }
 
+/* One number an entity, whose nodes follow one another. A run that is shorter than what is loaded at a time is read
+ * beyond its end, and has that many nodes behind it (mapped_batches.c). */
+static void mapped_gather_entities(const TesiMappedHost *plan, const int32_t *index, const Real *x, V *u) {
+  const int16_t *begin = plan->entity, *node = begin + plan->patterns + 1;
+  for (int p = 0; p < plan->patterns; p++, index += LANES) {
+    const int size = begin[p + 1] - begin[p];
+    const int16_t *to = node + begin[p];
+    for (int s = 0; s < size; s += RUN) {
+      const int t = tesi_max(tesi_min(s, size - RUN), 0);
+      V c[RUN];
+      if (size - s == 1) {
+        u[to[s]] = mapped_gather(x + s, index);
+        continue;
+      }
+      load_runs(0, index, x + t, c);
+      TESI_UNROLL for (int i = 0; i < RUN; i++) if (i < size) u[to[t + i]] = c[i];
+    }
+  }
+}
+
+/* Runs do not overlap: reading back what was just stored across two stores would wait until they reach the cache. */
+static void mapped_scatter_entities(const TesiMappedHost *plan, const int32_t *index, const V *u, Real *y) {
+  const int16_t *begin = plan->entity, *node = begin + plan->patterns + 1;
+  for (int p = 0; p < plan->patterns; p++, index += LANES) {
+    const int16_t *from = node + begin[p];
+    int left = begin[p + 1] - begin[p];
+    Real *to = y;
+    V c[4];
+    for (; left >= RUN; left -= RUN, from += RUN, to += RUN) {
+      load_runs(0, index, to, c);
+      TESI_UNROLL for (int i = 0; i < RUN; i++) c[i] += u[from[i]];
+      store_runs(0, index, c, to);
+    }
+    if (left == 1) mapped_scatter(u[*from], index, to);
+    if (RUN == 2 || left < 2) continue;
+    c[0] = u[from[0]], c[1] = u[from[1]], c[2] = u[from[left - 1]];
+    if (left == 2)
+      mapped_scatter_few(2, index, c, to);
+    else
+      mapped_scatter_few(3, index, c, to);
+  }
+}
+
 /* A joined row, number by number. from: old values, NULL: 0; the first node's are in y. */
 static void mapped_scatter_row(int n, const Real *from, const V *u, Real *to) {
   Real sums[TESI_MAPPED_POINTS * LANES + 1] = {0};

@@ -50,21 +50,21 @@ typedef struct Run {
   int64_t end;    /* of the chunks of one colour, where only some are run */
 } Run;
 
-/* Rows of constrained nodes: y = x, or b - x. */
-static void set_constrained(const void *data, TesiSpan span) {
-  const Run *r = data;
+/* Rows of constrained nodes: y = x, or b - x. No batch adds to them. */
+static void set_given(const Run *r, const TesiMappedStep *step) {
   const TesiMapped *m = r->plan->m;
   const double sign = r->sign;
   const void *b = r->b, *x = r->x;
   void *y = r->y;
-  for (int64_t i = span.first; i < span.end; i++)
-    for (int c = 0; c < m->components; c++) {
-      const int64_t at = (int64_t)m->constrained_nodes[i] * m->components + c;
-      if (m->precision == TES_DOUBLE)
-        ((double *)y)[at] = (b ? ((const double *)b)[at] : 0) + sign * ((const double *)x)[at];
-      else
-        ((float *)y)[at] = (b ? ((const float *)b)[at] : 0) + (float)sign * ((const float *)x)[at];
-    }
+  for (int64_t k = step->given; k < step->given_end; k++)
+    for (int64_t i = r->plan->given[k][0]; i < r->plan->given[k][1]; i++)
+      for (int c = 0; c < m->components; c++) {
+        const int64_t at = (int64_t)m->constrained_nodes[i] * m->components + c;
+        if (m->precision == TES_DOUBLE)
+          ((double *)y)[at] = (b ? ((const double *)b)[at] : 0) + sign * ((const double *)x)[at];
+        else
+          ((float *)y)[at] = (b ? ((const float *)b)[at] : 0) + (float)sign * ((const float *)x)[at];
+      }
 }
 
 /* b + sign A x on chunks from *taken to end - 1, all of one colour, to y. A thread takes a chunk while it works on
@@ -81,6 +81,7 @@ static void run_colour(const Run *r, int thread, int64_t *taken, int64_t end) {
                                                    : NULL;
       if (plan->m->global) set_first(plan, step, r->b, r->y);
       plan->kernels.run(plan, step, next, r->sign, r->b, r->x, r->y, work);
+      if (plan->m->global) set_given(r, step);
     }
     k = follows;
   }
@@ -109,7 +110,6 @@ void tesi_mapped_host_run(const TesiMappedHost *plan, double sign, const void *b
   const Run r = {.plan = plan, .sign = sign, .b = b, .x = x, .y = y, .taken = taken};
   memcpy(taken, plan->first_of_colour, sizeof taken);
   tesi_team_run(plan->threads, run_all, &r);
-  if (plan->m->global) tesi_team_for(plan->threads, plan->m->constrained, set_constrained, &r);
 }
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
@@ -139,12 +139,14 @@ static void free_plan(TesContext *ctx, TesiMappedHost *plan) {
   tesi_free(ctx, &plan->batch);
   tesi_free(ctx, &plan->cell);
   tesi_free(ctx, &plan->index);
+  tesi_free(ctx, &plan->entity);
   tesi_free(ctx, &plan->masks);
   tesi_free(ctx, &plan->hanging);
   tesi_free(ctx, &plan->halves);
   tesi_free(ctx, &plan->chunk);
   tesi_free(ctx, &plan->step);
   tesi_free(ctx, &plan->zero);
+  tesi_free(ctx, &plan->given);
   tesi_free(ctx, &plan->ahead);
   tesi_free(ctx, &plan->g);
   tesi_free(ctx, &plan->tables);

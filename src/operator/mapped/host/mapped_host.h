@@ -4,6 +4,8 @@
  * factorization, and added back. Where nodes come in runs they are loaded as such and transposed in registers:
  *   joined   the rows of all lanes follow one another in memory (x-neighbours of a lexicographic numbering): one
  *            number a row, -1 - number where its nodes but the first are set, not added to
+ *   entities the nodes of each corner, edge and face and those inside follow one another (forests): one number an
+ *            entity and lane
  *   runs     the inner nodes of each row follow one another (any numbering by cells): three numbers a row and lane
  *   any      one number a node and lane
  *   element  element vectors: rows at a fixed distance
@@ -41,6 +43,7 @@ typedef enum TesiMappedTable {
 
 typedef enum TesiGather {
   TESI_GATHER_JOINED,
+  TESI_GATHER_ENTITIES,
   TESI_GATHER_RUNS,
   TESI_GATHER_ANY,
   TESI_GATHER_ELEMENT
@@ -80,6 +83,7 @@ typedef struct TesiMappedKernels {
 struct TesiMappedStep {
   int64_t first, end;       /* batches */
   int64_t zero, zero_end;   /* plan->zero: ranges of nodes that it sets first */
+  int64_t given, given_end; /* plan->given: ranges of constrained nodes, whose rows it sets last */
   int64_t ahead, ahead_end; /* plan->ahead: cache lines that no step had before */
   int64_t lines;            /* in those */
 };
@@ -99,6 +103,8 @@ struct TesiMappedHost {
   TesiMappedBatch *batch;
   int32_t *cell;   /* [batches][lanes]; padding repeats the first */
   int32_t *index;  /* as the batches' kinds want */
+  int patterns;    /* entities of a cell: 3^dim */
+  int16_t *entity; /* [patterns + 1] and [nodes]: begin and node of basis/entity_nodes.h */
   uint16_t *masks; /* [node]: bit of each lane that counts */
   TesiMappedHanging *hanging;
   void *
@@ -110,6 +116,7 @@ struct TesiMappedHost {
   int colours;
   int64_t first_of_colour[65]; /* chunks */
   int32_t (*zero)[2];          /* [begin, end) of nodes */
+  int32_t (*given)[2];         /* [begin, end) of m->constrained_nodes */
   int32_t (*ahead)[2];         /* [begin, end) of lines of 64 bytes of a vector that begins with one */
   /* factors: per batch `stride` numbers of the operator's precision, see mapped_host_factors.c */
   void *g;

@@ -80,6 +80,8 @@ TESI_INLINE void LINE(gather)(int n, const TesiMappedHost *plan, const TesiMappe
   const int32_t *index = plan->index + batch->index;
   if (batch->kind == TESI_GATHER_JOINED)
     LINE(gather_joined)(n, plan->nodes / n, index, x, u);
+  else if (batch->kind == TESI_GATHER_ENTITIES)
+    mapped_gather_entities(plan, index, x, u);
   else if (batch->kind == TESI_GATHER_RUNS)
     LINE(gather_runs)(n, plan->nodes / n, index, x, u);
   else if (batch->kind == TESI_GATHER_ANY)
@@ -104,6 +106,8 @@ TESI_INLINE void LINE(scatter)(int n, const TesiMappedHost *plan, const TesiMapp
     for (int64_t p = 0; p < plan->nodes; p++) u[p] = -u[p];
   if (batch->kind == TESI_GATHER_JOINED)
     LINE(scatter_joined)(n, plan->nodes / n, index, u, b, y);
+  else if (batch->kind == TESI_GATHER_ENTITIES)
+    mapped_scatter_entities(plan, index, u, y);
   else if (batch->kind == TESI_GATHER_RUNS)
     LINE(scatter_runs)(n, plan->nodes / n, index, u, y);
   else

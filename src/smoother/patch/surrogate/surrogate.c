@@ -97,7 +97,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &plan);
 }
 
-static const TesiSmootherTable table = {apply, tesi_surrogate_apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = tesi_surrogate_apply_ref, .cost = cost, .destroy = destroy};
 
 static TesStatus precondition(void *user, const void *r, void *z) {
   const TesSmoother *smoother = user;

@@ -97,7 +97,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &plan);
 }
 
-static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
 /* A_0: -Lap + mean(c/a), with Robin terms mean(alpha/a). */
 static TesStatus create_constant(const TesOperator *op, TesOperator **constant) {

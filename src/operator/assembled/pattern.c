@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/team.h"
-#include "operator/assembled/matrix.h"
-#include "geometry/geometry.h"
-#include "operator/mapped/mapped_matrix.h"
+#include "operator/assembled/pattern.h"
 
 typedef struct Keyed {
   int32_t node;
@@ -17,8 +15,8 @@ static int by_node(const void *a, const void *b) {
   return (x->node > y->node) - (x->node < y->node);
 }
 
-/* Free nodes ascending, -1 behind the last. */
-static void sort_cell(const TesiMapped *m, int64_t cell, TesiPattern *p) {
+/* Nodes ascending, -1 behind the last. */
+static void sort_cell(const TesiPatternCells *m, int64_t cell, TesiPattern *p) {
   enum { MOST = 16 * 16 * 16 };
   Keyed list[MOST];
   int64_t count = 0;
@@ -33,7 +31,7 @@ static void sort_cell(const TesiMapped *m, int64_t cell, TesiPattern *p) {
 }
 
 typedef struct Cells {
-  const TesiMapped *m;
+  const TesiPatternCells *m;
   TesiPattern *pattern;
 } Cells;
 
@@ -42,8 +40,8 @@ static void sort_span(const void *data, TesiSpan span) {
   for (int64_t c = span.first; c < span.end; c++) sort_cell(cells->m, c, cells->pattern);
 }
 
-static TesStatus sort_cells(const TesiMapped *m, TesiPattern *p) {
-  TesContext *ctx = m->geometry->context;
+static TesStatus sort_cells(const TesiPatternCells *m, TesiPattern *p) {
+  TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   const int64_t entries = m->cells * m->cell_nodes;
   TES_ALLOC(&p->sorted, entries);
@@ -75,7 +73,7 @@ static int64_t merge(const int32_t *a, int64_t count, const int32_t *b, int64_t 
 }
 
 /* Columns of a row, into one of the two buffers of `size` numbers; a constrained row has itself. */
-static int64_t row_columns(const TesiMapped *m, const TesiPattern *p, int64_t row, int64_t size,
+static int64_t row_columns(const TesiPatternCells *m, const TesiPattern *p, int64_t row, int64_t size,
                            int32_t *buffers, const int32_t **columns) {
   int32_t *from = buffers, *to = buffers + size;
   int64_t count = 0;
@@ -89,7 +87,7 @@ static int64_t row_columns(const TesiMapped *m, const TesiPattern *p, int64_t ro
   return count;
 }
 
-static TesStatus check_memory(TesContext *ctx, int64_t rows, int64_t entries) {
+TesStatus tesi_matrix_check_memory(TesContext *ctx, int64_t rows, int64_t entries) {
   TesStatus status = TES_OK;
   const double bytes = 12.0 * (double)entries + 8.0 * (double)rows,
                available = (double)tes_memory_available();
@@ -103,7 +101,7 @@ done:
 }
 
 typedef struct Rows {
-  const TesiMapped *m;
+  const TesiPatternCells *m;
   const TesiPattern *pattern;
   int64_t size; /* of each of a thread's two buffers */
   int32_t *buffers;
@@ -128,8 +126,8 @@ static void fill_rows(const void *data, TesiSpan span) {
   }
 }
 
-TesStatus tesi_pattern_create(const TesiMapped *m, TesiPattern *pattern, TesiMatrix *matrix) {
-  TesContext *ctx = m->geometry->context;
+TesStatus tesi_pattern_create(const TesiPatternCells *m, TesiPattern *pattern, TesiMatrix *matrix) {
+  TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   enum { ROWS = 256 }; /* that a thread takes at a time */
   const int threads = tesi_team_threads(ctx, m->cells * m->cell_nodes);
@@ -145,7 +143,7 @@ TesStatus tesi_pattern_create(const TesiMapped *m, TesiPattern *pattern, TesiMat
   tesi_team_share(threads, m->nodes, ROWS, count_rows, &rows);
   for (int64_t i = 0; i < m->nodes; i++) matrix->row[i + 1] += matrix->row[i];
   matrix->rows = m->nodes, matrix->entries = matrix->row[m->nodes];
-  TES_TRY(check_memory(ctx, matrix->rows, matrix->entries));
+  TES_TRY(tesi_matrix_check_memory(ctx, matrix->rows, matrix->entries));
   TES_ALLOC(&matrix->column, matrix->entries);
   TES_ALLOC(&matrix->value, matrix->entries);
   tesi_team_share(threads, m->nodes, ROWS, fill_rows, &rows);

@@ -1,0 +1,29 @@
+/* The places of an assembled matrix in compressed rows: a row has a place for each node that shares a cell with it. */
+#ifndef TESI_PATTERN_H
+#define TESI_PATTERN_H
+
+#include "operator/assembled/matrix.h"
+
+/* The nodes of the cells, index[cells][cell_nodes], of 0 .. nodes - 1; negative: none. */
+typedef struct TesiPatternCells {
+  TesContext *context;
+  int64_t cells, nodes, cell_nodes;
+  const int32_t *index;
+} TesiPatternCells;
+
+typedef struct TesiPattern {
+  int32_t *sorted; /* [cells][cell_nodes] nodes ascending, then -1 */
+  int16_t *place;  /* [cells][cell_nodes] node of the cell */
+  int64_t *first;  /* [nodes + 1] cells of a node: cell[first[i]] .. */
+  int32_t *cell;
+} TesiPattern;
+
+/* Fills rows, entries, row and column of `matrix` and allocates its values, zero. A node of no cell has itself.
+ * Refuses what the machine has no memory for. */
+TesStatus tesi_pattern_create(const TesiPatternCells *cells, TesiPattern *pattern, TesiMatrix *matrix);
+void tesi_pattern_free(TesContext *ctx, TesiPattern *pattern);
+
+/* TES_OUT_OF_MEMORY where the machine has no room for a matrix of this size. */
+TesStatus tesi_matrix_check_memory(TesContext *ctx, int64_t rows, int64_t entries);
+
+#endif

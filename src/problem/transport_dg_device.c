@@ -1,0 +1,29 @@
+/* Right-hand sides of transport with element dg that change in time, by kernels. */
+#include "operator/dg/dg.h"
+#include "operator/transport/transport_operator.h"
+#include "operator/transport/upwind_device.h"
+#include "problem/broken.h"
+#include "problem/in_time.h"
+
+static const TesiTransport *transport_of(const TesiInTime *it) {
+  return tesi_transport_of(it->carrier ? it->carrier : it->whole);
+}
+
+TesStatus tesi_broken_timed_create(const TesProblem *p, TesiBrokenLoad **plan) {
+  const TesiInTime *it = p->in_time;
+  const TesiTransport *whole = tesi_transport_of(it->whole), *t = transport_of(it);
+  const double nu = tesi_saddle_of(whole ? whole->symmetric : it->whole)->nu;
+  TesiFlowFace face[6];
+  tesi_broken_faces(p, p->space, face);
+  for (int i = 0; it->given.boundary && i < 2 * p->mesh->dim; i++)
+    face[i].g[p->mesh->dim] = it->given.boundary[i].g[0];
+  return tesi_broken_load_create(p->space, it->given.data.f[0], nu, face, t ? t->batches->q : 0, plan);
+}
+
+TesStatus tesi_broken_timed_run(const TesProblem *p, const TesiBrokenLoad *plan, const void *clock,
+                                TesVector *b) {
+  const TesiTransport *t = transport_of(p->in_time);
+  TesiInflow inflow = {0};
+  if (t) inflow.speed = tesi_upwind_device_speed(t->upwind_device, &inflow.step);
+  return tesi_broken_load_run(plan, clock, t ? &inflow : NULL, b);
+}
