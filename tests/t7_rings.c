@@ -273,7 +273,8 @@ static void files_are_those_of_open_boxes(void **state) {
       size_t size[2];
       for (int ring = 0; ring < 2; ring++) {
         TesSpace *space = make_space(ctx, dim, 2 + dim, 4, ring ? periodic : 0);
-        TesVector *u = interpolate(ctx, space, dim == 2 ? "x*(1 - x)*y*(1 - y)" : "x*(1 - x)*y*(1 - y)*z*(1 - z)");
+        TesVector *u =
+            interpolate(ctx, space, dim == 2 ? "x*(1 - x)*y*(1 - y)" : "x*(1 - x)*y*(1 - y)*z*(1 - z)");
         assert_ok(ctx, tes_vtu_write_fields(space, 1, &(TesVtuField){.name = "u", .vector = u}, 0, NULL,
                                             "t7_rings.vtu"));
         bytes[ring] = read_bytes("t7_rings.vtu", &size[ring]);
@@ -317,9 +318,11 @@ static void functions_are_carried(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(boxes_equal_trees), cmocka_unit_test(errors_have_their_orders),
-      cmocka_unit_test(files_are_those_of_open_boxes), cmocka_unit_test(functions_are_carried),
-      cmocka_unit_test(counts_on_all_rings), cmocka_unit_test(means_and_direct_solves)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(boxes_equal_trees),
+                                     cmocka_unit_test(errors_have_their_orders),
+                                     cmocka_unit_test(files_are_those_of_open_boxes),
+                                     cmocka_unit_test(functions_are_carried),
+                                     cmocka_unit_test(counts_on_all_rings),
+                                     cmocka_unit_test(means_and_direct_solves)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,8 +123,9 @@ typedef enum TesOrder { TES_ORDER_AUTO, TES_ORDER_SAME, TES_ORDER_REVERSED } Tes
 typedef struct TesSolveOptions {
   TesMethod method;
   TesSmootherKind
-      smoother; /**< boxes have all but cell_patch and line_patch; other meshes these two, chebyshev, jacobi; flows
-                  patch and cell_patch; transport with element dg these, jacobi, chebyshev */
+      smoother; /**< boxes have all but cell_patch and line_patch, periodic ones patch, chebyshev, jacobi; other meshes
+                  cell_patch, line_patch and these two; flows patch and cell_patch; transport with element dg these,
+                  jacobi, chebyshev */
   TesLocalSolver local; /**< of patch smoothers */
   TesOrder order;       /**< boxes */
   int smoother_degree;  /**< chebyshev, cell_patch, line_patch; 0: that of the smoother */

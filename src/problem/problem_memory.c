@@ -48,7 +48,7 @@ static double cell_levels(const TesProblem *p) {
 static double rings_bytes(const TesProblem *p) {
   const double points = pow((p->space->degree + 1.) / p->space->degree, p->mesh->dim);
   if (!tesi_space_has_rings(p->space->scalar[0])) return 0;
-  return (double)p->space->length * (72 + 13 * points) +
+  return (double)p->space->length * (76 + 13 * points) +
          (double)tes_mesh_info(p->mesh).cells * (p->mesh->dim == 3 ? 24 : 8) * 8;
 }
 
