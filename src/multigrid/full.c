@@ -130,6 +130,23 @@ static const TesVector *right_hand_side(const Run *r, int l) {
   return l == r->full->top ? r->b : r->below ? r->below[l] : r->full->level[l].b;
 }
 
+/* x <- A^-1 b on the coarsest level, through the cycle's vectors where its solver has no others; 0 where that is the
+ * finest one too, and the first cycle solves. */
+static TesStatus solve_coarsest(const TesiFull *full, double factor, const TesVector *b, TesVector *x) {
+  TesContext *ctx = full->context;
+  TesStatus status = TES_OK;
+  TesiCoarse *coarse = tesi_multigrid_coarse(full->multigrid);
+  TesVector *of_b, *of_x;
+  if (tesi_coarse_takes_double(coarse)) return tesi_coarse_solve(coarse, b, x);
+  if (full->top == 0) return tes_vector_fill(x, 0);
+  tesi_multigrid_vectors(full->multigrid, 0, &of_b, &of_x);
+  TES_TRY(tes_vector_copy(b, factor, of_b));
+  TES_TRY(tesi_coarse_solve(coarse, of_b, of_x));
+  TES_TRY(tes_vector_copy(of_x, 1 / factor, x));
+done:
+  return status;
+}
+
 static TesStatus run(void *user) {
   const Run *r = user;
   TesiFull *full = r->full;
@@ -138,8 +155,7 @@ static TesStatus run(void *user) {
   const int top = full->top;
   for (int l = top; l > 0 && !r->below; l--)
     TES_TRY(tes_transfer_restrict(full->level[l].transfer, right_hand_side(r, l), full->level[l - 1].b));
-  TES_TRY(tesi_coarse_solve(tesi_multigrid_coarse(full->multigrid), right_hand_side(r, 0),
-                            top == 0 ? r->x : full->level[0].x));
+  TES_TRY(solve_coarsest(full, r->factor, right_hand_side(r, 0), top == 0 ? r->x : full->level[0].x));
   for (int l = 1; l <= top; l++) {
     TES_TRY(tes_transfer_prolongate(full->level[l].transfer, full->level[l - 1].x, l == top && r->below,
                                     l == top ? r->x : full->level[l].x));

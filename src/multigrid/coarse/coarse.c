@@ -45,6 +45,7 @@ struct TesiCoarse {
   TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
   TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */
   TesiCoarseCg *cg;                /* mapped operators on such a device, where it is large */
+  bool single;                     /* `dense` is for float32 vectors alone */
   int64_t length;
   double *b, *x, *z;            /* host */
   double *scale;                /* host; sqrt(diag(A_0) / diag(A)), A_0 with mean coefficients */
@@ -223,6 +224,7 @@ static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKi
           : box && c->op->local ? create_on_ranks(c)
           : box                 ? create_box(c, precision)
                                 : create_mapped(c, precision, kind));
+  c->single = c->dense && precision == TES_SINGLE;
 done:
   return status;
 }
@@ -278,6 +280,13 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tes_operator_destroy(&c->op);
   tesi_free(ctx, &c);
   tes_context_destroy(&ctx);
+}
+
+bool tesi_coarse_takes_double(const TesiCoarse *coarse) {
+  bool all = !coarse->single;
+  for (int p = 0; p < coarse->parts; p++)
+    all = all && (!coarse->part[p] || tesi_coarse_takes_double(coarse->part[p]));
+  return all;
 }
 
 const char *tesi_coarse_describe(const TesiCoarse *coarse) {
