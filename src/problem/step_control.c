@@ -33,10 +33,14 @@ double tesi_steps_crossed(const TesProblem *p) {
   return transport ? transport->rate : 0;
 }
 
-double tesi_steps_rate(const TesProblem *p) {
+double tesi_steps_rate_of(const TesProblem *p, double crossed) {
   double node[TESI_MAX_POINTS];
   tesi_gauss_lobatto(p->space->degree + 1, node, NULL);
-  return tesi_steps_crossed(p) / (node[1] - node[0]);
+  return crossed / (node[1] - node[0]);
+}
+
+double tesi_steps_rate(const TesProblem *p) {
+  return tesi_steps_rate_of(p, tesi_steps_crossed(p));
 }
 
 /* The longest rung that is allowed: down at once, up by one after ten steps. */

@@ -8,6 +8,8 @@
 TesStatus tesi_steps_create(TesProblem *problem);
 /* Distances of nodes that the velocity crosses a unit of time. */
 double tesi_steps_rate(const TesProblem *problem);
+/* Where it crosses so many cells. */
+double tesi_steps_rate_of(const TesProblem *problem, double crossed);
 /* The same in cells; 0: there is no velocity. */
 double tesi_steps_crossed(const TesProblem *problem);
 /* One step: again and shorter where its error is too large. After a failure the state is that before it. */

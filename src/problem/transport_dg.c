@@ -8,6 +8,7 @@
 #include "operator/transport/transport_operator.h"
 #include "problem/broken.h"
 #include "problem/in_time.h"
+#include "problem/step_control.h"
 #include "smoother/flow_patch/flow_patch.h"
 
 /* The operator that has the transport term, NULL: there is none; that of diffusion. */
@@ -116,27 +117,29 @@ static bool fits(const TesProblem *p) {
 }
 
 /* Cells in the order of the flow: where they are asked for, or fit. On devices with kernels a layer of them is a
- * launch: steps in time, whose systems are near their symmetric part, take the cycle of that. */
-static bool by_flow(const TesProblem *p) {
+ * launch: steps in time whose systems are near their symmetric part take the cycle of that, those in which the flow
+ * crosses at most SHORT distances of nodes. rate: distances a unit of time. */
+static bool by_flow(const TesProblem *p, double rate) {
+  enum { SHORT = 2 };
   const TesSmootherKind asked = p->options.smoother;
-  const bool steps = p->in_time && tesi_has_kernels(p->context);
-  return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && !steps && fits(p));
+  const bool near = p->in_time && tesi_has_kernels(p->context) && rate * p->in_time->dt <= SHORT;
+  return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && !near && fits(p));
 }
 
 /* The matrices of cells would not be those of a velocity that moves. */
 bool tesi_transport_dg_levels(const TesProblem *p, const TesiTransport *t) {
-  return t->broken && !(p->in_time && p->in_time->moves) && by_flow(p);
+  return t->broken && !(p->in_time && p->in_time->moves) && by_flow(p, tesi_steps_rate_of(p, t->rate));
 }
 
-/* Numbers of a velocity that varies, at the points of cells and twice at those of faces; in time two operators have
+/* Before the operator is made no step is known to be long. Numbers of a velocity that varies, at the points of cells and twice at those of faces; in time two operators have
  * them. */
 static double velocity_bytes(const TesProblem *p) {
   const int dim = p->mesh->dim;
   const double q = p->space->degree + TESI_TRANSPORT_MORE, points = pow(q, dim),
                numbers = (1 + dim) * points + 4 * dim * points / q,
-               operators = p->in_time   ? 2
-                           : by_flow(p) ? levels_of(p)
-                                        : 1;
+               operators = p->in_time      ? 2
+                           : by_flow(p, 0) ? levels_of(p)
+                                           : 1;
   double value;
   bool varies = false;
   for (int d = 0; d < dim; d++)
@@ -146,7 +149,7 @@ static double velocity_bytes(const TesProblem *p) {
 
 double tesi_transport_dg_bytes(const TesProblem *p) {
   if (p->equation != &tesi_transport_dg || !tesi_problem_transports(p)) return 0;
-  return velocity_bytes(p) + (by_flow(p) ? all_levels(p) : 0);
+  return velocity_bytes(p) + (by_flow(p, 0) ? all_levels(p) : 0);
 }
 
 /* ---- the equation -------------------------------------------------------------------------------------- */
