@@ -156,6 +156,71 @@ static void restarted_gmres_is_the_hosts(void **state) {
   }
 }
 
+/* Of the device, with a float32 cycle that smooths once: the residual at the end, recomputed, and how often. */
+static double narrow_residual(bool narrow, double tolerance, int *iterations) {
+  TesContext *ctx;
+  TesMesh *mesh;
+  TesSpace *space;
+  TesOperator *op;
+  TesVector *b, *x, *r;
+  TesMultigrid *mg;
+  TesSolver *solver;
+  TesSolveResult result;
+  TesFunction *f;
+  double residual, size;
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = device_name()}, &ctx, NULL, 0), TES_OK);
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {16, 8}}, &mesh));
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 3}, &space));
+  assert_ok(ctx, test_operator_create(ctx, &(TestDiffusion){.space = space}, &op));
+  TesVector **vectors[] = {&b, &x, &r};
+  for (int i = 0; i < 3; i++)
+    assert_ok(ctx, tes_vector_create(ctx, tes_space_length(space), TES_DOUBLE, vectors[i]));
+  assert_ok(ctx,
+            tes_function_create_expression(ctx, "1e30*(exp(x) - y)", &f)); /* far from the range of float32 */
+  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = space, .f = {f}}, b));
+  assert_ok(ctx, tes_vector_fill(x, 0));
+  assert_ok(
+      ctx, tes_multigrid_create(ctx, &(TesMultigridDesc){.op = op, .precision = TES_SINGLE, .pre = -1}, &mg));
+  assert_ok(ctx, tes_solver_create(ctx,
+                                   &(TesSolverDesc){.op = op,
+                                                    .multigrid = mg,
+                                                    .method = TES_METHOD_GMRES,
+                                                    .tolerance = tolerance,
+                                                    .narrow_basis = narrow},
+                                   &solver));
+  assert_ok(ctx, tes_solver_solve(solver, b, x, &result));
+  *iterations = result.iterations;
+  assert_ok(ctx, tes_operator_residual(op, b, x, r));
+  assert_ok(ctx, tes_vector_norm(r, &residual));
+  assert_ok(ctx, tes_vector_norm(b, &size));
+  tes_solver_destroy(&solver);
+  tes_multigrid_destroy(&mg);
+  tes_function_destroy(&f);
+  for (int i = 0; i < 3; i++) tes_vector_destroy(vectors[i]);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&ctx);
+  return residual / size;
+}
+
+/* One restart cycle goes as with float64; tolerances below its reach take another one. */
+static void a_basis_in_float32_is_enough(void **state) {
+  (void)state;
+  for (double tolerance = 1e-3; tolerance > 1e-12; tolerance *= 1e-3) {
+    int wide, narrow;
+    const double of_wide = narrow_residual(false, tolerance, &wide),
+                 of_narrow = narrow_residual(true, tolerance, &narrow);
+    assert_true(of_wide <= tolerance && of_narrow <= tolerance);
+    if (tolerance >= 1e-6) {
+      assert_int_equal(narrow, wide);
+      assert_near(of_narrow, of_wide, 0.2 * of_wide);
+    } else {
+      assert_in_range(narrow, wide, wide + 2);
+    }
+  }
+}
+
 static double full_multigrid_3d(const char *device, int *iterations) {
   char message[1024];
   TesContext *ctx;
@@ -303,6 +368,7 @@ int main(void) {
                                      cmocka_unit_test(conjugate_gradients),
                                      cmocka_unit_test(gmres),
                                      cmocka_unit_test(restarted_gmres_is_the_hosts),
+                                     cmocka_unit_test(a_basis_in_float32_is_enough),
                                      cmocka_unit_test(lent_memory_changes_nothing),
                                      cmocka_unit_test(pure_neumann),
                                      cmocka_unit_test(cell_patches),

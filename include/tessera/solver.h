@@ -50,6 +50,10 @@ typedef struct TesSolverDesc {
   int start_cycles; /**< fmg: cycles on the finest level before the residual is looked at, 0 means 1; on each level
                            below one less, but one at least */
   int restart;      /**< gmres; 0 means 20, or fewer (at least 5) where a GPU lacks the memory */
+  /** gmres on devices with kernels around a float32 cycle: the basis is float32 too, which takes half of the time and
+   * memory of its vectors. The residual a restart cycle ends with is at most 1e-6 times smaller than that at its
+   * beginning, so tolerances below take another one, and some iterations more. Elsewhere without effect. */
+  bool narrow_basis;
   /** Called with the residual before the first and after every iteration; may be NULL. */
   void (*monitor)(void *user, int iteration, double residual);
   void *monitor_user;

@@ -3,7 +3,7 @@
  * and whoever needs it adds the parts in their order.
  * Bytes an entry: direction 28-32, dots 24, update 40; GMRES step j: take 12, dots 8 (1.5 (j + 1)), update 8 (j +
  * 3). 2 flops a product.
- * Macros: real (the cycle's precision). */
+ * Macros: real (the cycle's precision), basis_real (of vectors of GMRES's basis). */
 #include "kernel.h"
 #include "krylov_arguments.h"
 
@@ -193,9 +193,10 @@ TESK_KERNEL(tesk_cg_finish, THREADS, 1, (int)parts, (const double *)squares, (Te
 /* scale_j <- 1 / |basis j|;  out <- factor v_j */
 TESK_KERNEL(tesk_gmres_take, THREADS, 1, (long long)n, (real *)out, (TeskArnoldi)a) {
   const long long j = a.scalars->column;
-  const double *v = a.basis[j], inverse = a.scalars->inverse, factor = a.scalars->factor * inverse;
+  const basis_real *v = (const basis_real *)a.basis[j];
+  const double inverse = a.scalars->inverse, factor = a.scalars->factor * inverse;
   if (blockIdx.x == 0 && threadIdx.x == 0) a.scale[j] = inverse;
-  FOR_EACH(i, n) out[i] = (real)(factor * v[i]);
+  FOR_EACH(i, n) out[i] = (real)(factor * (double)v[i]);
 }
 
 /* image_j <- e / factor, and the same in float64 for the operator; z may be e. */
@@ -215,11 +216,14 @@ TESK_KERNEL(tesk_gmres_dots, THREADS, 1, (long long)n, (const double *)w, (doubl
   TESK_SHARED(memory);
   const int j = (int)a.scalars->column, first = 4 * (int)blockIdx.y;
   if (first > j) return; /* the whole block */
-  const double *v = a.basis[j], *u0 = a.basis[first], *u1 = a.basis[first + 1 <= j ? first + 1 : j],
-               *u2 = a.basis[first + 2 <= j ? first + 2 : j], *u3 = a.basis[first + 3 <= j ? first + 3 : j];
+  const basis_real *v = (const basis_real *)a.basis[j], *u0 = (const basis_real *)a.basis[first],
+                   *u1 = (const basis_real *)a.basis[first + 1 <= j ? first + 1 : j],
+                   *u2 = (const basis_real *)a.basis[first + 2 <= j ? first + 2 : j],
+                   *u3 = (const basis_real *)a.basis[first + 3 <= j ? first + 3 : j];
   double sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
   FOR_EACH(i, n) {
-    const double value = w[i], last = v[i], x0 = u0[i], x1 = u1[i], x2 = u2[i], x3 = u3[i];
+    const double value = w[i], last = (double)v[i], x0 = (double)u0[i], x1 = (double)u1[i],
+                 x2 = (double)u2[i], x3 = (double)u3[i];
     sum[0] += x0 * value;
     sum[1] += x0 * last;
     sum[2] += x1 * value;
@@ -272,14 +276,14 @@ TESK_KERNEL(tesk_gmres_project, THREADS, 1, (const double *)partial, (TeskArnold
   }
 }
 
-/* basis j + 1 <- w - sum_i h_i v_i, four entries a thread under way; parts of its square. Shared memory: the tree of
- * the sum, then h [n]. */
+/* basis j + 1 <- w - sum_i h_i v_i, rounded where it is float32, four entries a thread under way; parts of its square.
+ * Shared memory: the tree of the sum, then h [n]. */
 TESK_KERNEL(tesk_gmres_update, THREADS, 1, (long long)n, (const double *)w, (double *)squares,
             (TeskArnoldi)a) {
   TESK_SHARED(memory);
   double *h = (double *)memory + THREADS, sum = 0;
   const int j = (int)a.scalars->column;
-  double *next = a.basis[j + 1];
+  basis_real *next = (basis_real *)a.basis[j + 1];
   for (int i = (int)threadIdx.x; i <= j; i += THREADS) h[i] = a.H[(long long)j * (a.n + 1) + i] * a.scale[i];
   __syncthreads();
   const long long step = (long long)gridDim.x * THREADS;
@@ -288,15 +292,17 @@ TESK_KERNEL(tesk_gmres_update, THREADS, 1, (long long)n, (const double *)w, (dou
     TESK_UNROLL
     for (int m = 0; m < 4; m++) value[m] = i + m * step < n ? w[i + m * step] : 0;
     for (int k = 0; k <= j; k++) {
-      const double *v = a.basis[k], factor = h[k];
+      const basis_real *v = (const basis_real *)a.basis[k];
+      const double factor = h[k];
       TESK_UNROLL
       for (int m = 0; m < 4; m++)
-        if (i + m * step < n) value[m] -= factor * v[i + m * step];
+        if (i + m * step < n) value[m] -= factor * (double)v[i + m * step];
     }
     TESK_UNROLL
     for (int m = 0; m < 4; m++) {
-      if (i + m * step < n) next[i + m * step] = value[m];
-      sum += value[m] * value[m];
+      const basis_real kept = (basis_real)value[m];
+      if (i + m * step < n) next[i + m * step] = kept;
+      sum += (double)kept * (double)kept;
     }
   }
   sum = add_threads(sum, (double *)memory);

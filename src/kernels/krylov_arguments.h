@@ -28,10 +28,10 @@ typedef struct TeskJacobi {
 /* Of GMRES: addresses of the vectors, and the small least-squares problem with n = restart columns. */
 typedef struct TeskArnoldi {
   TeskKrylov *scalars;
-  double *const *basis;          /* [n + 1], as they came: v_j is scale[j] times basis j */
-  void *const *image;            /* [n], of the cycle's precision */
-  double *H;                     /* [n][n + 1], column by column; upper triangular once rotated */
-  double *L;                     /* [n][n]: v_i . v_k, k < i */
+  void *const *basis; /* [n + 1] numbers of type basis_real, as they came: v_j is scale[j] times basis j */
+  void *const *image; /* [n], of the cycle's precision */
+  double *H;          /* [n][n + 1], column by column; upper triangular once rotated */
+  double *L;          /* [n][n]: v_i . v_k, k < i */
   double *cosine, *sine, *g, *y; /* [n], [n], [n + 1], [n] */
   double *scale;                 /* [n + 1] */
   int n, parts;

@@ -87,16 +87,20 @@ done:
   return status;
 }
 
+/* By how much a restart cycle can reduce a residual when its basis is float32. */
+#define NARROW 1e-6
+
 /* One restart cycle from the residual solver->r of relative size `relative`. */
 static TesStatus restart_cycle(TesSolver *s, const TesiArnoldi *a, double relative, const TesVector *b,
                                TesVector *x, bool *stop) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK, outcome = TES_OK;
+  const double least = s->desc.narrow_basis ? NARROW * relative : 0;
   int columns = 0;
   TES_TRY(a->begin(s, a->data, relative));
   for (;;) {
     TES_TRY(a->step(s, a->data, columns++, &relative));
-    const bool finished = relative <= s->desc.tolerance || columns == s->desc.restart ||
+    const bool finished = relative <= s->desc.tolerance || relative <= least || columns == s->desc.restart ||
                           s->iterations + 1 >= s->desc.max_iterations;
     if (finished || !isfinite(relative)) break;
     outcome = tesi_solver_record(s, s->iterations + 1, relative, stop);

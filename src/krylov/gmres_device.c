@@ -54,10 +54,10 @@ static TesStatus begin(TesSolver *s, void *data, double relative) {
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
   const TesiDevice *device = tesi_context_device(ctx);
-  const TeskKrylov scalars = {.b_norm = s->b_norm,
-                              .factor = s->mg_b ? tesi_solver_factor(s, 1) : 1,
-                              .inverse = 1 / (relative * s->b_norm)};
-  TES_TRY(tes_vector_copy(s->r, 1, s->basis[0]));
+  const double norm = relative * s->b_norm, scale = s->desc.narrow_basis ? tesi_solver_factor(s, norm) : 1;
+  const TeskKrylov scalars = {
+      .b_norm = s->b_norm, .factor = s->mg_b ? tesi_solver_factor(s, 1) : 1, .inverse = 1 / (scale * norm)};
+  TES_TRY(tes_vector_copy(s->r, scale, s->basis[0]));
   TES_TRY(device->to_device(ctx, d->scalars, &scalars, sizeof scalars));
   TES_TRY(device->to_device(ctx, d->arnoldi.g, &relative, sizeof relative)); /* in units of |b| */
 done:

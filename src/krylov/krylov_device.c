@@ -32,7 +32,7 @@ static void place(TesiKrylovDevice *d, size_t n, size_t history) {
   d->arnoldi.g = carve(&at, n + 1);
   d->arnoldi.y = carve(&at, n);
   d->arnoldi.scale = carve(&at, n + 1);
-  d->arnoldi.basis = (double *const *)carve(&at, n + 1);
+  d->arnoldi.basis = (void *const *)carve(&at, n + 1);
   d->arnoldi.image = (void *const *)carve(&at, n);
 }
 
@@ -86,8 +86,10 @@ TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device
   TES_NEW(&d);
   d->context = tesi_context_retain(ctx);
   d->parts = (unsigned)tesi_max(1, blocks < TESK_PARTS ? (int)blocks : TESK_PARTS);
-  const TesiProgramDesc desc = {.file = "krylov.cu",
-                                .options = {solver->mg_b ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {
+      .file = "krylov.cu",
+      .options = {solver->mg_b ? "real=float" : "real=double",
+                  solver->desc.narrow_basis ? "basis_real=float" : "basis_real=double"}};
   TES_TRY(tesi_program_get(ctx, &desc, &d->program));
   TES_TRY(get_kernels(solver, d));
   TES_TRY(tesi_context_device(ctx)->allocate(

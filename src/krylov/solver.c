@@ -31,7 +31,8 @@ static TesStatus create_basis(TesSolver *s, TesPrecision precision) {
   if (!tesi_has_kernels(ctx)) return TES_OK;
   TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->q));
   for (int i = 0; i <= s->desc.restart; i++)
-    TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->basis[i]));
+    TES_TRY(
+        tesi_operator_new_vector(s->desc.op, s->desc.narrow_basis ? TES_SINGLE : TES_DOUBLE, &s->basis[i]));
   for (int i = 0; i < s->desc.restart; i++)
     TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->images[i]));
 done:
@@ -73,7 +74,8 @@ done:
 /* 20 columns of GMRES, or fewer where a device has no room for them beside all else. */
 static void choose_restart(TesSolver *s) {
   enum { USUAL = 20, LEAST = 5 };
-  const size_t column = (size_t)s->desc.op->length * (sizeof(double) + sizeof(double));
+  const size_t size = s->desc.narrow_basis ? sizeof(float) : sizeof(double),
+               column = (size_t)s->desc.op->length * 2 * size;
   s->desc.restart = USUAL;
   if (!tesi_has_kernels(s->context) || s->desc.method != TES_METHOD_GMRES) return;
   const double available = (double)tesi_context_device(s->context)->available(s->context);
@@ -126,6 +128,8 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   if (s->desc.max_iterations == 0) s->desc.max_iterations = 100;
   if (s->desc.method == TES_METHOD_AUTO) s->desc.method = s->desc.multigrid ? TES_METHOD_FMG : TES_METHOD_CG;
   if (s->desc.start_cycles == 0) s->desc.start_cycles = 1;
+  s->desc.narrow_basis =
+      desc->narrow_basis && tesi_has_kernels(ctx) && desc->multigrid && is_single(desc->multigrid);
   if (s->desc.restart == 0) choose_restart(s);
   const bool stationary = s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE;
   TES_CHECK(!stationary || s->desc.multigrid, "vcycle and fmg need a multigrid");

@@ -202,6 +202,7 @@ static TesStatus create_iteration(TesProblem *p) {
                                 .multigrid = p->multigrid,
                                 .method = p->method,
                                 .full_start = p->full_start,
+                                .narrow_basis = tesi_problem_has_narrow_basis(p),
                                 .tolerance = p->tolerance,
                                 .max_iterations = p->options.max_iterations,
                                 .monitor = p->options.monitor,

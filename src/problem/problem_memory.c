@@ -127,3 +127,10 @@ TesStatus tesi_problem_check_memory(const TesProblem *p) {
 done:
   return status;
 }
+
+bool tesi_problem_has_narrow_basis(const TesProblem *p) {
+  enum { COLUMN = 20 * (8 + 4) };
+  if (p->in_time || p->equation->march || !tesi_has_kernels(p->context)) return false;
+  const double available = (double)tesi_context_device(p->context)->available(p->context);
+  return p->tolerance >= 1e-6 || available / 2 < COLUMN * (double)p->space->length;
+}

@@ -9,4 +9,8 @@ TesProblemMemory tesi_problem_memory(const TesProblem *problem, int degree);
 /* Told before anything large is allocated. */
 TesStatus tesi_problem_check_memory(const TesProblem *problem);
 
+/* Whether GMRES may keep its basis in float32: where one restart cycle is enough, or float64 would leave it less than
+ * its usual columns. */
+bool tesi_problem_has_narrow_basis(const TesProblem *problem);
+
 #endif
