@@ -131,8 +131,8 @@ bool tesi_transport_dg_levels(const TesProblem *p, const TesiTransport *t) {
   return t->broken && !(p->in_time && p->in_time->moves) && by_flow(p, tesi_steps_rate_of(p, t->rate));
 }
 
-/* Before the operator is made no step is known to be long. Numbers of a velocity that varies, at the points of cells and twice at those of faces; in time two operators have
- * them. */
+/* Numbers of a velocity that varies, at the points of cells and twice at those of faces; in time two operators have
+ * them. Before operators are made no step is known to be long. */
 static double velocity_bytes(const TesProblem *p) {
   const int dim = p->mesh->dim;
   const double q = p->space->degree + TESI_TRANSPORT_MORE, points = pow(q, dim),
