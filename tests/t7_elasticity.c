@@ -264,9 +264,10 @@ static void bodies_that_nothing_holds(void **state) {
   assert_int_equal(tes_problem_create(ctx, &desc, &problem), TES_INVALID_INPUT);
   assert_string_equal(
       tes_context_message(ctx),
-      "3 rigid motions are held by no boundary, and the loads do not balance there: their force is (8, 0), "
-      "their moment about the origin -4. Give a boundary a displacement, a roller or springs, or loads that "
-      "balance");
+      "boundary: 3 rigid motions are held by no boundary, and the loads do not balance there: their force is "
+      "(8, 0), their moment about the origin -4. Give a boundary a displacement, a roller or springs, or "
+      "loads "
+      "that balance");
   tes_context_clear(ctx);
   pulled[1] = (TesBoundary){.name = "left", .condition = TES_ROBIN, .alpha = keep(constant(4))};
   problem = solve(&desc, &result); /* springs of stiffness 4 hold 8: the left end moves by 2 */

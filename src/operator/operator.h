@@ -38,6 +38,7 @@ typedef struct TesiOperatorTable {
  * length, singular, data, plan, table, description. */
 typedef struct TesiOperatorKind {
   const char *name;
+  bool named;              /* it is made by name alone */
   bool parts;              /* it takes spaces of several components, and products */
   bool matrices;           /* it takes coefficients of diffusion that are matrices */
   bool transport, coupled; /* it takes transport terms; of element q, terms that couple components */

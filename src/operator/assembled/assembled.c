@@ -239,7 +239,6 @@ static void describe(TesOperator *o, const Plan *p) {
 }
 
 static const char *refuses(const TesOperatorDesc *desc) {
-  if (!desc->kind) return "assembled operators are made by name alone";
   if (desc->ignore_hanging) return "an assembled operator does not ignore hanging nodes";
   if (desc->space->element != TES_ELEMENT_Q) return "the element is not q";
   return desc->space->product ? "the space is a product, not one of components" : NULL;
@@ -279,6 +278,7 @@ done:
 }
 
 const TesiOperatorKind tesi_operator_assembled = {.name = "assembled",
+                                                  .named = true,
                                                   .parts = true,
                                                   .matrices = true,
                                                   .transport = true,
@@ -286,4 +286,4 @@ const TesiOperatorKind tesi_operator_assembled = {.name = "assembled",
                                                   .refuses = refuses,
                                                   .init = init};
 const TesiOperatorKind tesi_operator_assembled_hanging = {
-    .name = "assembled_hanging", .matrices = true, .refuses = refuses_hanging, .init = init};
+    .name = "assembled_hanging", .named = true, .matrices = true, .refuses = refuses_hanging, .init = init};
