@@ -180,8 +180,9 @@ static TesVector *random_vector(TesContext *ctx, const TesSpace *space, TesPreci
 
 static void compare(TesVector *a, TesVector *b, double tolerance) {
   double norm, difference;
-  assert_true(tes_vector_norm(b, &norm) == TES_OK && tes_vector_axpy(-1, a, b) == TES_OK &&
-              tes_vector_norm(b, &difference) == TES_OK);
+  assert_ok(b->context, tes_vector_norm(b, &norm));
+  assert_ok(b->context, tes_vector_axpy(-1, a, b));
+  assert_ok(b->context, tes_vector_norm(b, &difference));
   if (!(difference <= tolerance * norm)) fail_msg("differ by %g of %g", difference, norm);
   tes_vector_destroy(&a);
   tes_vector_destroy(&b);
