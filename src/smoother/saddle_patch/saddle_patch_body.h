@@ -169,6 +169,17 @@ TESI_INLINE void run_patch(const TesiSaddlePatchPlan *plan, const TesiSaddlePatc
   scatter(&p.lines[dim], &box[dim], !fused, p.pressure, (Real *)job->x_new + rt->offset[dim]);
 }
 
+/* Loops of their own. They take longest of all to compile: quick builds, of few degrees, have those of two. */
+#if TESI_DEGREES > 4
+#define EACH_2D TESI_EACH_DEGREE_8
+#define EACH_3D TESI_EACH_DEGREE_4
+#elif TESI_DEGREES > 2
+#define EACH_2D TESI_EACH_2
+#define EACH_3D TESI_EACH_2
+#else
+#define EACH_2D TESI_EACH_DEGREE
+#define EACH_3D TESI_EACH_DEGREE
+#endif
 #define IN_2D(k)                                                                                             \
   TESI_APART void plane_##k(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,                \
                             const TesiSaddlePatchJob *job, V *work) {                                        \
@@ -179,8 +190,8 @@ TESI_INLINE void run_patch(const TesiSaddlePatchPlan *plan, const TesiSaddlePatc
                             const TesiSaddlePatchJob *job, V *work) {                                        \
     run_patch(plan, task, job, work, 3, k + 1, 2);                                                           \
   }
-TESI_EACH_DEGREE_8(IN_2D)
-TESI_EACH_DEGREE_4(IN_3D)
+EACH_2D(IN_2D)
+EACH_3D(IN_3D)
 
 TESI_APART void general(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,
                         const TesiSaddlePatchJob *job, V *work) {
@@ -188,6 +199,7 @@ TESI_APART void general(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTa
 }
 
 /* Closed cells: of the degrees for which they are good. */
+#if TESI_DEGREES > 4
 #define CELL(name, dim, k)                                                                                   \
   TESI_APART void name(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,                     \
                        const TesiSaddlePatchJob *job, V *work) {                                             \
@@ -208,6 +220,9 @@ static void run_cells(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask
   else
     (degree == 1 ? cube_1 : cube_2)(plan, task, job, work);
 }
+#else
+#define run_cells general
+#endif
 
 void REAL_NAME(tesk_saddle_patch)(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,
                                   const TesiSaddlePatchJob *job, void *work) {
@@ -225,7 +240,7 @@ void REAL_NAME(tesk_saddle_patch)(const TesiSaddlePatchPlan *plan, const TesiSad
     solid_##k(plan, task, job, work);                                                                        \
     return;                                                                                                  \
   }
-  TESI_EACH_DEGREE_8(TAKE_2D)
-  TESI_EACH_DEGREE_4(TAKE_3D)
+  EACH_2D(TAKE_2D)
+  EACH_3D(TAKE_3D)
   general(plan, task, job, work);
 }
