@@ -91,7 +91,7 @@ static bool is_odd(const TesiAxis *axis) {
 
 /* Cells beyond either end of an even ring: even, so that colours stay. */
 static int reach(int dim, int d) {
-  return 2 << (dim - 1 - d);
+  return d < dim ? 2 << (dim - 1 - d) : 0;
 }
 
 static Cells choose_cells(const TesSpace *space, int d, bool third) {
