@@ -385,8 +385,9 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     solver->residuals[0] = 0;
   } else {
     const TesStatus outcome = run(solver, b, x);
-    solver->told = outcome == TES_OK && factor == 1 && solver->r && solver->desc.method != TES_METHOD_CG &&
-                   !tesi_solver_rounds(solver);
+    const bool spared = !solver->desc.op->singular || solver->desc.op->null; /* remove_mean works in r else */
+    solver->told = outcome == TES_OK && factor == 1 && spared && solver->r &&
+                   solver->desc.method != TES_METHOD_CG && !tesi_solver_rounds(solver);
     if (solver->desc.op->singular) TES_TRY(remove_mean(solver, x));
     if (factor != 1) TES_TRY(tes_vector_copy(x, 1 / factor, x));
     TES_TRY(explain(solver, outcome));
