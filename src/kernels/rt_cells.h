@@ -14,25 +14,11 @@
 #ifndef RT_LOOP
 #define RT_LOOP TESK_UNROLL
 #endif
-/* Numbers 0 .. count - 1 of each cell of the block. */
-#define EACH(id, count) TESK_ROLL for (int id = (int)threadIdx.x; id < CELLS * (count); id += THREADS)
+#define LINE_LOOP RT_LOOP
+#include "cell_lines.h"
 
 /* ---- lines ------------------------------------------------------------------------------------------------ */
 
-/* to[r step] <- sum over c of T[r][c] from[c step]; `back` names its transpose. */
-#define CONTRACTION(name, rows, columns, entry)                                                              \
-  TESK_DEVICE void name(const real *from, int step, real *to, int stride) {                                  \
-    real line[columns];                                                                                      \
-    RT_LOOP                                                                                                  \
-    for (int c = 0; c < columns; c++) line[c] = from[c * step];                                              \
-    RT_LOOP                                                                                                  \
-    for (int r = 0; r < rows; r++) {                                                                         \
-      real sum = 0;                                                                                          \
-      RT_LOOP                                                                                                \
-      for (int c = 0; c < columns; c++) sum += (entry)*line[c];                                              \
-      to[r * stride] = sum;                                                                                  \
-    }                                                                                                        \
-  }
 CONTRACTION(modes_to_points, Q, N, tesk_modal(r *N + c))
 CONTRACTION(nodes_to_points, Q, P, tesk_nodal(r *P + c))
 CONTRACTION(points_to_modes, N, Q, tesk_modal_w(c *N + r))

@@ -46,25 +46,10 @@
 #define OF_B(cell) (OF_A(cell) + WORK)
 #define OF_V(cell) (OF_B(cell) + WORK)
 
-/* Numbers 0 .. count - 1 of each cell of the block. */
-#define EACH(id, count) TESK_ROLL for (int id = (int)threadIdx.x; id < CELLS * (count); id += THREADS)
+#include "cell_lines.h"
 
 /* ---- lines ------------------------------------------------------------------------------------------------ */
 
-/* to[r stride] <- sum over c of T[r][c] from[c step]. */
-#define CONTRACTION(name, rows, columns, entry)                                                              \
-  TESK_DEVICE void name(const real *from, int step, real *to, int stride) {                                  \
-    real line[columns];                                                                                      \
-    TESK_UNROLL                                                                                              \
-    for (int c = 0; c < columns; c++) line[c] = from[c * step];                                              \
-    TESK_UNROLL                                                                                              \
-    for (int r = 0; r < rows; r++) {                                                                         \
-      real sum = 0;                                                                                          \
-      TESK_UNROLL                                                                                            \
-      for (int c = 0; c < columns; c++) sum += (entry)*line[c];                                              \
-      to[r * stride] = sum;                                                                                  \
-    }                                                                                                        \
-  }
 CONTRACTION(to_points, Q, N, tesk_modal(r *N + c))
 CONTRACTION(from_points, N, Q, tesk_modal(c *N + r))
 

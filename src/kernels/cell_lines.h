@@ -1,0 +1,27 @@
+/* Lines of the numbers of cells, a line a thread. Before: real, THREADS, CELLS (of a block). LINE_LOOP: how their loops
+ * are unrolled, wholly where it is not said. */
+#ifndef TESK_CELL_LINES_H
+#define TESK_CELL_LINES_H
+
+#ifndef LINE_LOOP
+#define LINE_LOOP TESK_UNROLL
+#endif
+/* Numbers 0 .. count - 1 of each cell of the block. */
+#define EACH(id, count) TESK_ROLL for (int id = (int)threadIdx.x; id < CELLS * (count); id += THREADS)
+
+/* name: to[r stride] <- sum over c of T[r][c] from[c step]; entry: T[r][c], an expression of r and c. */
+#define CONTRACTION(name, rows, columns, entry)                                                              \
+  TESK_DEVICE void name(const real *from, int step, real *to, int stride) {                                  \
+    real line[columns];                                                                                      \
+    LINE_LOOP                                                                                                \
+    for (int c = 0; c < columns; c++) line[c] = from[c * step];                                              \
+    LINE_LOOP                                                                                                \
+    for (int r = 0; r < rows; r++) {                                                                         \
+      real sum = 0;                                                                                          \
+      LINE_LOOP                                                                                              \
+      for (int c = 0; c < columns; c++) sum += (entry)*line[c];                                              \
+      to[r * stride] = sum;                                                                                  \
+    }                                                                                                        \
+  }
+
+#endif
