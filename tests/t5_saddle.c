@@ -236,8 +236,8 @@ static void solve_patch(const TesSmoother *smoother, const TesSpace *space, TesP
   tes_vector_destroy(&x);
 }
 
-/* |x32 - x64| / |x64| in the norm of all coefficients, root mean square of right-hand sides that float32 knows; of the
- * pressure alone, or of all. With the first, p = S^+ b and nothing else but changes of the basis. */
+/* The mean square of |x32 - x64| / |x64|, norms of all coefficients, for random right-hand sides that float32 knows: of
+ * the pressure alone, or of all. With the first, p = S^+ b and nothing else but changes of the basis. */
 static double loss_of_float32(const Flow *f, bool pressure_alone) {
   enum { COUNT = 8 };
   TesSpace *space = flow_space(ctx, f);
@@ -270,25 +270,26 @@ static double loss_of_float32(const Flow *f, bool pressure_alone) {
     tes_operator_destroy(&op[p]);
   }
   tes_space_destroy(&space);
-  return sqrt(lost);
+  return lost;
 }
 
 /* S^+ in float32, where sums are as long as a patch has pressures, 512 of RT_3 in 3D; a little more in whole local
- * solves. */
+ * solves. Root mean squares, over ends too. */
 static void float32_loses_round_off_alone(void **state) {
   (void)state;
   static const char *const alone[] = {"vvvvvv", "vvsvvo", "ovvvsv"};
   for (int dim = 2; dim <= 3; dim++)
-    for (int k = 1; k <= (dim == 2 ? 8 : 3) - test_brief(); k++)
+    for (int k = 1; k <= (dim == 2 ? 8 : 3) - test_brief(); k++) {
+      double inverse = 0, solve = 0;
       for (int g = 0; g < 3; g++) {
         const Flow f = {.dim = dim, .degree = k, .cells = {2, 2, 2}, .given = alone[g], .nu = 1, .alpha = g};
-        const double inverse = loss_of_float32(&f, true), solve = loss_of_float32(&f, false);
-        if (getenv("TESSERA_TEST_SHOW"))
-          printf("%dD RT_%d %s: %.3g, %.3g\n", dim, k, f.given, inverse, solve);
-        if (!(inverse <= 2e-7 && solve <= 2.5e-7))
-          fail_msg("RT_%d in %dD, ends %s: float32 loses %.3g in S^+, %.3g in all", k, dim, f.given, inverse,
-                   solve);
+        inverse += loss_of_float32(&f, true) / 3;
+        solve += loss_of_float32(&f, false) / 3;
       }
+      if (getenv("TESSERA_TEST_SHOW")) printf("%dD RT_%d: %.3g, %.3g\n", dim, k, sqrt(inverse), sqrt(solve));
+      if (!(sqrt(inverse) <= 2e-7 && sqrt(solve) <= 2.2e-7))
+        fail_msg("RT_%d in %dD: float32 loses %.3g in S^+, %.3g in all", k, dim, sqrt(inverse), sqrt(solve));
+    }
 }
 
 /* Larger meshes than the pseudo-inverses are for: residuals inside the patches are those of the operator, in all
