@@ -4,6 +4,7 @@
  * outputs are poisoned. Brief: one precision a flow, in turns.
  * Labels: heavy */
 #include "device/emulator/fiber.h"
+#include "host_testing.h"
 #include "device_testing.h"
 #include "multigrid/coarse/coarse.h"
 #include "operator/operator.h"
@@ -12,7 +13,6 @@
 #include "transfer/transfer.h"
 
 static const char *const devices[] = {"emulator", "cuda"};
-static TesContext *host;
 static int boxes,
     in_lanes; /* smoothers compared in 3D up to degree 4, and how many of them saddle_lanes.cu serves */
 static int flat, in_planes; /* the same in 2D up to degree 8, saddle_plane.cu */
@@ -327,17 +327,6 @@ static void transfers(void **state) {
 static void coarsest_levels(void **state) {
   (void)state;
   on_all(compare_coarse);
-}
-
-static int set_up(void **state) {
-  (void)state;
-  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &host, NULL, 0) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  tes_context_destroy(&host);
-  return 0;
 }
 
 int main(void) {
