@@ -208,10 +208,11 @@ static inline void counts_are_those_of_the_paper(void **state) {
     }
 }
 
-/* To 1e-6 on 32^3 cells: Table 2 has 3 iterations of RT_2 and of RT_4 from the left. */
+/* To 1e-6 on 32^3 cells: Table 2 has 3 iterations of RT_2 and of RT_4 from the left; from the right the prototypes need
+ * at most 3 of RT_4, whose residual after 2 is 3.1e-7. */
 static inline void few_iterations_to_six_digits(void **state) {
   (void)state;
-  static const int left[] = {3, 2, 2}, right[] = {4, 3, 3};
+  static const int left[] = {3, 2, 2}, right[] = {4, 3, 2};
   for (int k = 2; k <= 4; k++) {
     const Setting s = {.dim = 3, .degree = k, .cells = 32, .tolerance = 1e-6};
     int iterations;

@@ -15,6 +15,7 @@
 #include "problem/in_time.h"
 #include "problem/problem_memory.h"
 #include "problem/projection/projection.h"
+#include "problem/rt_flow/rt_flow.h"
 #include "smoother/smoother.h"
 
 static const TesiEquation *const equations[] = {&tesi_poisson, &tesi_stokes, &tesi_transport,
@@ -389,8 +390,8 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   TES_CHECK(desc->mesh, "a problem needs a mesh");
   TES_TRY(check_counts(ctx, desc));
   TES_TRY(check_options(ctx, desc));
-  TES_CHECK(!desc->mean_components || equation == &tesi_navier_stokes,
-            "a mean velocity is kept in flows of navier_stokes with element q");
+  TES_CHECK(!desc->mean_components || equation == &tesi_navier_stokes || equation == &tesi_navier_stokes_rt,
+            "a mean velocity is kept in flows of navier_stokes with element q or rt");
   TES_CHECK(!desc->grad_div || equation == &tesi_navier_stokes,
             "the grad-div term is that of navier_stokes with element q");
   TES_CHECK(!desc->average || equation == &tesi_navier_stokes,
@@ -570,6 +571,15 @@ static const char *describe_coarse(const TesProblem *problem) {
   return multigrid ? tesi_coarse_describe(tesi_multigrid_coarse(multigrid)) : "none";
 }
 
+/* The force that keeps a mean velocity; NaN: none. */
+static void tell_force(const TesProblem *p, double force[TESI_AXES]) {
+  const TesiProjection *q = tesi_projection_of(p);
+  const TesiRtFlow *rt = p->rt_flow;
+  const unsigned components = q ? q->drive.components : rt ? rt->drive.components : 0;
+  const double *const of = q ? q->drive.force : rt ? rt->drive.force : NULL;
+  for (int d = 0; d < TESI_AXES; d++) force[d] = components >> d & 1 ? of[d] : NAN;
+}
+
 TesProblemInfo tes_problem_info(const TesProblem *problem) {
   TesProblemInfo info = {.op = problem->op->description,
                          .smoother = describe_smoother(problem),
@@ -582,10 +592,7 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
   const TesiInTime *it = problem->in_time;
   info.l2_space_time = it && it->step && it->exact[0] ? sqrt(it->squares) : NAN;
   info.balance = tesi_balance_result(problem);
-  for (int d = 0; d < TESI_AXES; d++) {
-    const TesiProjection *flow = tesi_projection_of(problem);
-    info.mean_force[d] = flow && flow->drive.components >> d & 1 ? flow->drive.force[d] : NAN;
-  }
+  tell_force(problem, info.mean_force);
   memcpy(info.balance.load, problem->load, sizeof problem->load);
   memcpy(info.balance.reaction, problem->reaction, sizeof problem->reaction);
   if (it) info.time = it->time, info.dt = it->dt, info.step = it->step, info.steps = it->steps;

@@ -282,7 +282,7 @@ done:
   return status;
 }
 
-/* Numbers, one a direction, of flows with element q. */
+/* Numbers, one a direction. */
 static TesStatus check_mean_velocity(TesiCaseReader *r, int dim) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -378,9 +378,8 @@ TesStatus tesi_case_check_flow(TesiCaseReader *r) {
                             "iso is an element of navier_stokes"));
   TES_TRY(check_faces(r, dim));
   TES_TRY(check_form(r));
-  const bool mean_q = d->c.problem.equation == TES_NAVIER_STOKES && d->c.problem.element != TES_ELEMENT_ISO &&
-                      d->c.problem.element != TES_ELEMENT_RT;
-  if (!mean_q) TES_TRY(belongs(r, "data.mean_velocity", "navier_stokes with element q"));
+  if (d->c.problem.equation != TES_NAVIER_STOKES || d->c.problem.element == TES_ELEMENT_ISO)
+    TES_TRY(belongs(r, "data.mean_velocity", "navier_stokes with element q or rt"));
   TES_TRY(flow ? refuse_scalar_keys(r) : refuse_flow_keys(r));
   if (!flow) goto done;
   TES_TRY(check_length(r, "data.f", dim));
