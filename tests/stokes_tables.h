@@ -95,8 +95,8 @@ static inline void tables_near(const Setting *s, const char *what, double is, do
 
 /* ---- (A) errors of the Galerkin solution ---- */
 
-/* To 1e-12 but for the last row: with errors of 2e-12, what the iteration leaves at 1e-8 is seen in the third digit, and
- * the number known is that of 1e-8; to 1e-12 the velocity is 2.31e-12. */
+/* To 1e-12 but for the last row: with errors of 2e-12, what the iteration leaves at 1e-8 is seen in the third digit,
+ * and the number known is that of 1e-8; to 1e-12 the velocity is 2.31e-12. */
 static inline void errors_are_within_one_percent(void **state) {
   (void)state;
   static const struct {

@@ -12,10 +12,10 @@
 #include "problem/below.h"
 #include "problem/broken.h"
 #include "problem/explicit/explicit_flow.h"
+#include "problem/flow_steps.h"
 #include "problem/in_time.h"
 #include "problem/problem_memory.h"
 #include "problem/projection/projection.h"
-#include "problem/rt_flow/rt_flow.h"
 #include "smoother/smoother.h"
 
 static const TesiEquation *const equations[] = {&tesi_poisson, &tesi_stokes, &tesi_transport,
@@ -571,15 +571,6 @@ static const char *describe_coarse(const TesProblem *problem) {
   return multigrid ? tesi_coarse_describe(tesi_multigrid_coarse(multigrid)) : "none";
 }
 
-/* The force that keeps a mean velocity; NaN: none. */
-static void tell_force(const TesProblem *p, double force[TESI_AXES]) {
-  const TesiProjection *q = tesi_projection_of(p);
-  const TesiRtFlow *rt = p->rt_flow;
-  const unsigned components = q ? q->drive.components : rt ? rt->drive.components : 0;
-  const double *const of = q ? q->drive.force : rt ? rt->drive.force : NULL;
-  for (int d = 0; d < TESI_AXES; d++) force[d] = components >> d & 1 ? of[d] : NAN;
-}
-
 TesProblemInfo tes_problem_info(const TesProblem *problem) {
   TesProblemInfo info = {.op = problem->op->description,
                          .smoother = describe_smoother(problem),
@@ -592,7 +583,7 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
   const TesiInTime *it = problem->in_time;
   info.l2_space_time = it && it->step && it->exact[0] ? sqrt(it->squares) : NAN;
   info.balance = tesi_balance_result(problem);
-  tell_force(problem, info.mean_force);
+  tesi_flow_mean_force(problem, info.mean_force);
   memcpy(info.balance.load, problem->load, sizeof problem->load);
   memcpy(info.balance.reaction, problem->reaction, sizeof problem->reaction);
   if (it) info.time = it->time, info.dt = it->dt, info.step = it->step, info.steps = it->steps;

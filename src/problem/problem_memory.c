@@ -31,12 +31,13 @@ static double krylov_bytes(const TesProblem *p, int columns) {
 }
 
 /* In time: old values that guesses are made from, right-hand sides, a second operator; of flows (rt_flow.h) 13 vectors,
- * given values, two of a cycle, four of convection, and three more systems; three a mean velocity that is kept. */
+ * given values, two of a cycle, four of convection, and three more systems; two a mean velocity that is kept, and one
+ * a system. */
 static double time_bytes(const TesProblem *p) {
   const double length = (double)p->space->length;
   const unsigned kept = p->rt_flow ? p->rt_flow->drive.components : 0;
   if (p->equation->march)
-    return (160 + 24. * ((kept & 1) + (kept >> 1 & 1) + (kept >> 2 & 1))) * length +
+    return (160 + 48. * ((kept & 1) + (kept >> 1 & 1) + (kept >> 2 & 1))) * length +
            3 * (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother);
   return p->in_time ? 80 * length : 0;
 }

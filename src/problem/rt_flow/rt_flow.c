@@ -169,11 +169,7 @@ static void destroy(TesProblem *p) {
                                  &flow->load,       &flow->given,      &flow->cycle[0], &flow->cycle[1]};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
   tesi_rt_drive_free(&flow->drive);
-  for (int i = 0; i < TESI_RT_FLOW_SYSTEMS; i++) {
-    tes_solver_destroy(&flow->system[i].solver);
-    tes_multigrid_destroy(&flow->system[i].multigrid);
-    tes_operator_destroy(&flow->system[i].op);
-  }
+  for (int i = 0; i < TESI_RT_FLOW_SYSTEMS; i++) tesi_rt_flow_drop(&flow->system[i]);
   p->op = NULL, p->multigrid = NULL, p->solver = NULL;
   tesi_rt_convection_destroy(&flow->convection);
   tesi_free(p->context, &p->rt_flow);

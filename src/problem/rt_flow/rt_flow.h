@@ -30,14 +30,16 @@ typedef struct TesiRtSystem {
   TesOperator *op;
   TesMultigrid *multigrid;
   TesSolver *solver;
+  TesVector *response
+      [3]; /* to a uniform force in this direction, and its integral: rt_flow_drive.c; NULL: not known */
+  double gain[3];
 } TesiRtSystem;
 
 /* Of the directions c that are bits of `components`, where F_c keeps the mean U_c. */
 typedef struct TesiRtDrive {
   unsigned components;
-  double mean[3], force[3], gain[3], volume;
-  double sigma;                                     /* of the responses; NaN: there are none */
-  TesVector *uniform[3], *weights[3], *response[3]; /* e_c, M e_c, (s_c, q_c) */
+  double mean[3], force[3], volume;
+  TesVector *uniform[3], *weights[3]; /* e_c, M e_c */
 } TesiRtDrive;
 
 typedef struct TesiRtFlow {
@@ -69,6 +71,7 @@ double tesi_rt_flow_crossed(const TesProblem *problem);
 TesStatus tesi_rt_flow_carry(TesProblem *problem);
 /* The problem's operator, multigrid and solver become those of sigma, its numbers those of a time. */
 TesStatus tesi_rt_flow_use(TesProblem *problem, double time, double sigma);
+void tesi_rt_flow_drop(TesiRtSystem *system);
 /* x <- x with known nodes and the free constant of the pressure as they must be, divergence-free, of the problem's
  * numbers. */
 TesStatus tesi_rt_flow_clean(TesProblem *problem, TesVector *x);
@@ -83,8 +86,8 @@ TesStatus tesi_rt_drive_create(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_rt_drive_free(TesiRtDrive *drive);
 /* v <- v + factor times the uniform force, as a velocity. */
 TesStatus tesi_rt_drive_add(const TesProblem *problem, double factor, TesVector *v);
-/* x <- x with the mean that is to be, of the system of sigma, which stands, and the force that makes it. b is lost. */
-TesStatus tesi_rt_drive_keep(TesProblem *problem, double sigma, TesVector *x);
+/* x <- x with the mean that is to be, of the system that stands, and the force that makes it. b is lost. */
+TesStatus tesi_rt_drive_keep(TesProblem *problem, TesVector *x);
 /* TesiEquation.force: by the residual of the equation, u_t that of the last step's formula. */
 TesStatus tesi_rt_flow_force(const TesProblem *problem, int boundary, int direction, double *force);
 /* One step. The state is that before it after a failure. */

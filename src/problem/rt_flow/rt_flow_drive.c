@@ -37,16 +37,13 @@ TesStatus tesi_rt_drive_create(TesProblem *p, const TesProblemDesc *desc) {
   TesiRtDrive *d = &p->rt_flow->drive;
   TesFunction *one = NULL;
   d->components = desc->mean_components & ((1u << p->mesh->dim) - 1);
-  d->sigma = NAN;
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   for (int c = 0; c < p->mesh->dim; c++) {
     const TesFunction *uniform[TESI_AXES + 1] = {NULL};
-    TesVector **const vectors[] = {&d->uniform[c], &d->weights[c], &d->response[c]};
     if (!is_driven(d, c)) continue;
-    for (int i = 0; i < 3; i++) {
-      TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, vectors[i]));
-      TES_TRY(tes_vector_fill(*vectors[i], 0));
-    }
+    TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &d->uniform[c]));
+    TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &d->weights[c]));
+    TES_TRY(tes_vector_fill(d->weights[c], 0));
     uniform[c] = one;
     TES_TRY(tesi_flow_interpolate(p->space, uniform, d->uniform[c]));
     TES_TRY(tesi_saddle_add_mass(p->op, 1, d->uniform[c], d->weights[c]));
@@ -62,7 +59,6 @@ void tesi_rt_drive_free(TesiRtDrive *d) {
   for (int c = 0; c < TESI_AXES; c++) {
     tes_vector_destroy(&d->uniform[c]);
     tes_vector_destroy(&d->weights[c]);
-    tes_vector_destroy(&d->response[c]);
   }
 }
 
@@ -74,38 +70,42 @@ TesStatus tesi_rt_drive_add(const TesProblem *p, double factor, TesVector *v) {
   return status;
 }
 
-/* (s_c, q_c) of the system that stands; from zero, so that a run that goes on from a file has the same bits. */
+/* (s_c, q_c) of the system that stands, once; from zero, so that a run that goes on from a file has the same bits. */
 static TesStatus find_response(TesProblem *p, int c) {
   const double tolerance = 1e-10;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiRtFlow *flow = p->rt_flow;
-  TesiRtDrive *d = &flow->drive;
+  TesiRtSystem *system = &flow->system[0];
+  TesVector *response = NULL;
   TesSolveResult result = {0};
   double norm;
-  TES_TRY(tes_vector_copy(d->weights[c], 1, flow->b));
-  TES_TRY(tes_vector_fill(d->response[c], 0));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &response));
+  TES_TRY(tes_vector_fill(response, 0));
+  TES_TRY(tes_vector_copy(flow->drive.weights[c], 1, flow->b));
   TES_TRY(tes_vector_norm(flow->b, &norm));
-  TES_TRY(tesi_rt_flow_solve(p, tolerance / p->tolerance * norm, d->response[c], &result));
-  TES_TRY(tes_vector_dot(d->weights[c], d->response[c], &d->gain[c]));
+  TES_TRY(tesi_rt_flow_solve(p, tolerance / p->tolerance * norm, response, &result));
+  TES_TRY(tes_vector_dot(flow->drive.weights[c], response, &system->gain[c]));
+  system->response[c] = response, response = NULL;
 done:
+  tes_vector_destroy(&response);
   return status;
 }
 
-TesStatus tesi_rt_drive_keep(TesProblem *p, double sigma, TesVector *x) {
+TesStatus tesi_rt_drive_keep(TesProblem *p, TesVector *x) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiRtDrive *d = &p->rt_flow->drive;
+  const TesiRtSystem *system = &p->rt_flow->system[0];
   for (int c = 0; c < p->mesh->dim; c++) {
     double sum;
     if (!is_driven(d, c)) continue;
-    if (d->sigma != sigma) TES_TRY(find_response(p, c));
+    if (!system->response[c]) TES_TRY(find_response(p, c));
     TES_TRY(tes_vector_dot(d->weights[c], x, &sum));
-    const double more = (d->mean[c] * d->volume - sum) / d->gain[c];
-    TES_TRY(tes_vector_axpy(more, d->response[c], x));
+    const double more = (d->mean[c] * d->volume - sum) / system->gain[c];
+    TES_TRY(tes_vector_axpy(more, system->response[c], x));
     d->force[c] += more;
   }
-  d->sigma = sigma;
 done:
   return status;
 }

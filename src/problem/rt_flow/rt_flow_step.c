@@ -148,7 +148,7 @@ static TesStatus advance(TesProblem *p, double time, const Formula *f, const Tes
   TES_TRY(gather(p, f, old, carried));
   TES_TRY(choose_start(p, old[0], x, &reference));
   TES_TRY(tesi_rt_flow_solve(p, reference, x, result));
-  TES_TRY(tesi_rt_drive_keep(p, f->sigma, x));
+  TES_TRY(tesi_rt_drive_keep(p, x));
 done:
   return status;
 }
