@@ -101,6 +101,8 @@ static void refusals_name_key_or_line(void **state) {
       let_in[] =
           "problem: navier_stokes\nmesh: {box: {cells: [4, 4]}}\nspace: {%s}\n"
           "boundary: {all: {velocity: [0, 0]}, left: {velocity: [1, 0]}}\ntime: {end: 1, step: 0.01}\n",
+      channel[] = "problem: navier_stokes\nmesh: {box: {cells: [4, 4]}}\nspace: {%s}\n"
+                  "boundary: {right: outflow}\ntime: {end: 1, step: 0.01}\n",
       per[] = "problem: navier_stokes\nmesh: {box: {cells: [4, 4], periodic: x}}\nspace: {%s}\n"
               "time: {end: 1, step: 0.01}\n",
       wall[] = "problem: navier_stokes\nmesh: {channel: {dim: 2}}\nspace: {degree: 2}\n"
@@ -147,6 +149,8 @@ static void refusals_name_key_or_line(void **state) {
       {wall, "cylinder: slip",
        "a.yaml:4:11: boundary.cylinder: slip holds on faces that are normal to one axis"},
       {round, "roller", "a.yaml:4:11: boundary.cylinder: a roller is on faces along the axes"},
+      {channel, "element: iso",
+       "a.yaml:4:11: boundary: element iso needs the normal velocity on all boundaries: velocity or slip"},
       {let_in, "}\ndata: {mean_velocity: [1, 0]",
        "a.yaml:4:23: data.mean_velocity: in direction x it is kept by"},
       {moving, "density: x - 0.5", "a.yaml:5:41: data.density: the density times a number > 0 is -"},
