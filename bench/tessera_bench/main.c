@@ -218,7 +218,7 @@ static const Option options[OPTIONS] = {
     [COEFFICIENT] = {"coefficient", "operator smoother solver cycle", read_second, AT(variable),
                      .words = coefficients},
     [SMOOTHER] = {"smoother", "smoother solver cycle stokes", read_choice, AT(smoother), .words = smoothers},
-    [VARIANT] = {"variant", "smoother bp stokes", read_text, AT(variant)},
+    [VARIANT] = {"variant", "smoother bp stokes", read_text, .target = AT(variant)},
     [METHOD] = {"method", "solver stokes patch-tables patch-figures", read_choice, AT(method),
                 .words = methods},
     [TOLERANCE] = {"tolerance", "solver stokes", read_number, AT(tolerance), 0, 1e-16, 0.999, 1, NULL},
@@ -247,11 +247,11 @@ static const Option options[OPTIONS] = {
                NULL},
     [MESH] = {"mesh", "applications adaptive", read_word, AT(mesh), .words = meshes},
     [FIGURE] = {"figure", "patch-figures", read_numeral, AT(figure), .words = figures},
-    [WITH] = {"with", "bp adaptive stokes applications", read_text, AT(with)},
+    [WITH] = {"with", "bp adaptive stokes applications", read_text, .target = AT(with)},
     [SECONDS] = {"seconds", NULL, read_number, AT(seconds), 0, 0, 1e4, 1, NULL},
     [CLOCK] = {"clock", NULL, read_clock, .words = clocks},
-    [CSV] = {"csv", NULL, read_text, AT(csv)},
-    [PLOT] = {"plot", NULL, read_text, AT(plot)}};
+    [CSV] = {"csv", NULL, read_text, .target = AT(csv)},
+    [PLOT] = {"plot", NULL, read_text, .target = AT(plot)}};
 
 /* Their rows of getopt_long: CLI_OWN_OPTIONS + row, those of all commands, and help, which stands last. */
 enum { HELP = CLI_OWN_OPTIONS + OPTIONS };
