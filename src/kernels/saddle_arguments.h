@@ -108,10 +108,18 @@ typedef struct TeskLanesVectors {
   int odd, unused;
 } TeskLanesVectors;
 
-/* A lane: its vertex; tables: 0, or 1 + number of another kind of x; far: of its kind of x. */
-typedef struct TeskVertex {
-  int v[3], exists, tables, far;
-} TeskVertex;
+/* Rows of numbers of the lanes of a block: where cells -1 .. 2 of the three directions begin (the patch has 0 and 1;
+ * beside walls, where there is none, any cell), four rows a direction; whether the lane has a patch; its tables of x: 0,
+ * or 1 + number of another kind; TeskLanesBlock.far of its kind of x. */
+enum { TESK_LANES_EXISTS = 12, TESK_LANES_KIND = 13, TESK_LANES_FAR = 14, TESK_LANES_ROWS = 15 };
+
+/* A colour. lanes: [block][TESK_LANES_ROWS][lane]. Blocks from `count` on copy the `copies` cells that are in no patch,
+ * by where they begin. */
+typedef struct TeskLanesLists {
+  const TeskLanesBlock *blocks;
+  const int *lanes, *cells;
+  int count, copies;
+} TeskLanesLists;
 
 /* What right-hand sides are prepared with: for each direction the kind of a vertex, and the inverse mass matrix of the
  * nodes inside of each kind (real), rows padded to four numbers. vertices: of the direction. */

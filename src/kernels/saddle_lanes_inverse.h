@@ -1,4 +1,4 @@
-/* The product with S^+ of saddle_lanes.cu, included with its macros: each thread TILE rows of four lanes, in registers.
+/* The product with S^+ of saddle_lanes.cu, included with its macros: each thread TILE rows of WIDTH lanes, in registers.
  *
  * S^+ falls into parity blocks. In patches of cubes whose tables are the same in all directions two of the three
  * directions a, b of a block have like parities, and S^+ commutes with their swap: sums and differences of the numbers
@@ -9,7 +9,7 @@
  * multiply them meanwhile. */
 #include "saddle_lanes_tables.h"
 
-#define FOURS (LANES / 4)
+#define GROUPS (LANES / WIDTH)
 #define TILES (N * N * N / TILE)
 #define TILE_ROW ((TILE + 3) / 4 * 4)
 #define PLAIN_SIZE (TILES * CUBE * TILE_ROW) /* numbers, where all directions are split */
@@ -22,12 +22,12 @@
 #define DIFFERENCE_TILES (DIFFERENCES / TILE)
 /* numbers of one of four types */
 #define SWAPPED_SIZE ((SUM_TILES * SUMS + DIFFERENCE_TILES * DIFFERENCES) * TILE_ROW)
-#define SUM_TASKS (8 * SUM_TILES * FOURS)
+#define SUM_TASKS (8 * SUM_TILES * GROUPS)
 #define SUM_WARPS ((SUM_TASKS + 31) / 32 * 32)
-#define SWAPPED_TASKS (SUM_WARPS + 8 * DIFFERENCE_TILES * FOURS)
+#define SWAPPED_TASKS (SUM_WARPS + 8 * DIFFERENCE_TILES * GROUPS)
 
 /* Threads from OTHERS on are for lanes of other kinds. */
-#define PLAIN_TASKS (TILES * FOURS)
+#define PLAIN_TASKS (TILES * GROUPS)
 #define OTHERS (((SWAPPED_TASKS > PLAIN_TASKS ? SWAPPED_TASKS : PLAIN_TASKS) + 31) / 32 * 32)
 #define OTHER_LANES (THREADS > OTHERS ? (THREADS - OTHERS) / TILES : 0)
 
@@ -62,23 +62,25 @@ TESK_DEVICE int place_of(const Parity *b, int row) {
   return b->first + x * SX + y * SY + z * SZ;
 }
 
-/* sum += a column of a tile times a number of four lanes. */
-TESK_DEVICE void add_column(const real *A, const real *q, real sum[TILE][4]) {
-  const Four v = *(const Four *)q;
+/* sum += a column of a tile times a number of WIDTH lanes. */
+TESK_DEVICE void add_column(const real *A, const real *q, real sum[TILE][WIDTH]) {
+  Four v[WIDTH / 4];
+  TESK_UNROLL
+  for (int g = 0; g < WIDTH / 4; g++) v[g] = ((const Four *)q)[g];
   TESK_UNROLL
   for (int r = 0; r < TILE_ROW; r += 4) {
     const Four a = *(const Four *)(A + r);
     TESK_UNROLL
     for (int e = 0; e < 4; e++) {
       TESK_UNROLL
-      for (int l = 0; l < 4; l++)
-        if (r + e < TILE) sum[r + e][l] += a.v[e] * v.v[l];
+      for (int l = 0; l < WIDTH; l++)
+        if (r + e < TILE) sum[r + e][l] += a.v[e] * v[l / 4].v[l % 4];
     }
   }
 }
 
 /* The columns of a block, y and z by N1 at a time: their loads are under way together. */
-TESK_DEVICE void add_columns(const Parity *b, const real *A, const real *Q, real sum[TILE][4]) {
+TESK_DEVICE void add_columns(const Parity *b, const real *A, const real *Q, real sum[TILE][WIDTH]) {
   TESK_ROLL
   for (int x = 0; x < b->extent[0]; x++) {
     TESK_ROLL
@@ -112,7 +114,7 @@ TESK_DEVICE void swap_pairs(const Place *p, const int *pairs, real *Q) {
 
 /* The columns of sums, or of differences. si: the step of the direction that is unlike. */
 TESK_DEVICE void add_swapped(const real *A, const real *q, int si, int sa, int sb, int sums,
-                             real sum[TILE][4]) {
+                             real sum[TILE][WIDTH]) {
   TESK_ROLL
   for (int i = 0; i < N1; i++, q += si * LANES) {
     TESK_UNROLL
@@ -133,12 +135,12 @@ typedef struct Swapped {
 
 TESK_DEVICE Swapped swapped_of(int tid) {
   const int sums = tid < SUM_WARPS, tiles = sums ? SUM_TILES : DIFFERENCE_TILES,
-            group = (sums ? tid : tid - SUM_WARPS) / FOURS, tile = group % tiles;
+            group = (sums ? tid : tid - SUM_WARPS) / GROUPS, tile = group % tiles;
   const Swapped w = {sums, tile, group / tiles, (sums ? 0 : SUMS) + tile * TILE};
   return w;
 }
 
-TESK_DEVICE void multiply_swapped(const real *A, const Swapped *w, const real *Q, real sum[TILE][4]) {
+TESK_DEVICE void multiply_swapped(const real *A, const Swapped *w, const real *Q, real sum[TILE][WIDTH]) {
   const int x = w->number & 1, y = w->number >> 1 & 1, z = w->number >> 2, odd = x + y + z;
   /* by one bit: the direction whose parity the others do not have */
   const int unlike = odd == 1 ? w->number : odd == 2 ? 7 - w->number : 1;
@@ -162,8 +164,8 @@ typedef struct Other {
 } Other;
 
 /* The thread's tile among those of the lanes from number `first` on. */
-TESK_DEVICE void multiply_other(const Place *p, const TeskLanesBlock *block, const TeskVertex *vertices,
-                                int first, int thread, int lanes, const real *Q, Other *o) {
+TESK_DEVICE void multiply_other(const Place *p, const TeskLanesBlock *block, int first, int thread, int lanes,
+                                const real *Q, Other *o) {
   const int tile = thread % TILES, group = thread / TILES;
   o->busy = thread >= 0 && group < lanes && first + group < block->lanes;
   TESK_UNROLL
@@ -175,7 +177,8 @@ TESK_DEVICE void multiply_other(const Place *p, const TeskLanesBlock *block, con
   o->tile = tile % (rows / TILE);
   o->parity = parity_of(p, block, tile / (rows / TILE));
   const Parity *const b = &o->parity;
-  const real *A = (const real *)block->inverse[vertices[o->lane].tables] + (long long)tile * rows * TILE_ROW;
+  const real *A = (const real *)block->inverse[p->lanes[TESK_LANES_KIND * LANES + o->lane]] +
+                  (long long)tile * rows * TILE_ROW;
   TESK_GLOBAL(A);
   TESK_ROLL
   for (int x = 0; x < b->extent[0]; x++) {
@@ -205,60 +208,78 @@ TESK_DEVICE void write_other(const Other *o, real *Q) {
 
 /* ---- the product ------------------------------------------------------------------------------------------- */
 
+/* A thread's rows of the block's S^+, and where they stand in q. */
+typedef struct Rows {
+  int busy, place[TILE];
+  real sum[TILE][WIDTH];
+} Rows;
+
+/* Of S^+ in halves; Q: at the first of the thread's lanes. */
+TESK_DEVICE void multiply_halves(const TeskLanes *s, const real *A, int tid, const real *Q, Rows *rows) {
+  const Swapped w = swapped_of(tid);
+  rows->busy = tid < SUM_TASKS || (tid >= SUM_WARPS && tid < SWAPPED_TASKS);
+  if (!rows->busy) return;
+  multiply_swapped(A, &w, Q, rows->sum);
+  TESK_UNROLL
+  for (int r = 0; r < TILE; r++) rows->place[r] = TESK_READ(s->rows + w.number * CUBE + w.row + r);
+}
+
+/* Of S^+ by parity. */
+TESK_DEVICE void multiply_parities(const Place *p, const TeskLanesBlock *block, const real *A, int tid,
+                                   const real *Q, Rows *rows) {
+  Parity b = parity_of(p, block, 0);
+  const int tile = tid / GROUPS, tiles = b.rows / TILE;
+  rows->busy = tile < TILES;
+  if (!rows->busy) return;
+  A += (long long)tile * b.rows * TILE_ROW;
+  b = parity_of(p, block, tile / tiles);
+  add_columns(&b, A, Q, rows->sum);
+  TESK_UNROLL
+  for (int r = 0; r < TILE; r++) rows->place[r] = place_of(&b, tile % tiles * TILE + r);
+}
+
+/* The thread's rows of the lanes that are of the block's kind. */
+TESK_DEVICE void write_rows(const Place *p, const Rows *rows, int first, int others, real *Q) {
+  TESK_UNROLL
+  for (int l = 0; l < WIDTH; l++) {
+    if (!rows->busy || (others && p->lanes[TESK_LANES_KIND * LANES + first + l])) continue;
+    TESK_UNROLL
+    for (int r = 0; r < TILE; r++) Q[rows->place[r] * LANES + first + l] = rows->sum[r][l];
+  }
+}
+
 /* Q <- S^+ Q; A: S^+ of the block. */
 TESK_DEVICE void multiply_inverse(const Place *p, const TeskLanes *s, const TeskLanesBlock *block,
-                                  const TeskVertex *vertices, const real *A, real *Q) {
+                                  const real *A, real *Q) {
   const int swapped = EVEN && (p->one || block->swapped), others = EVEN && !p->one ? block->lanes : 0;
-  const int tid = (int)threadIdx.x, lane = tid % FOURS * 4;
+  const int tid = (int)threadIdx.x, first = tid % GROUPS * WIDTH;
   if (!HELD && N1 != 4) TESK_GLOBAL(A); /* n = 4: more loads under way would spill registers */
-  real sum[TILE][4];
-  int same[4] = {1, 1, 1, 1}; /* lanes of the block's kind */
-  int busy, tile = tid / FOURS;
-  Swapped w = swapped_of(tid);
-  Parity b = parity_of(p, block, 0);
+  Rows rows;
   Other o;
   TESK_UNROLL
   for (int r = 0; r < TILE; r++) {
     TESK_UNROLL
-    for (int l = 0; l < 4; l++) sum[r][l] = 0;
+    for (int l = 0; l < WIDTH; l++) rows.sum[r][l] = 0;
   }
   o.busy = 0;
   if (swapped) {
     swap_pairs(p, s->pairs, Q);
     __syncthreads();
-    busy = tid < SUM_TASKS || (tid >= SUM_WARPS && tid < SWAPPED_TASKS);
-    if (busy) multiply_swapped(A, &w, Q + lane, sum);
+    multiply_halves(s, A, tid, Q + first, &rows);
   } else {
-    const int rows = b.rows;
-    busy = tile < TILES;
-    b = parity_of(p, block, busy ? tile / (rows / TILE) : 0);
-    if (busy) add_columns(&b, A + (long long)tile * rows * TILE_ROW, Q + lane, sum);
-    tile %= rows / TILE;
+    multiply_parities(p, block, A, tid, Q + first, &rows);
   }
-  if (others) {
-    TESK_UNROLL
-    for (int l = 0; l < 4; l++) same[l] = vertices[lane + l].tables == 0;
-    if (OTHER_LANES > 0) multiply_other(p, block, vertices, 0, tid - OTHERS, OTHER_LANES, Q, &o);
-  }
+  if (others && OTHER_LANES > 0) multiply_other(p, block, 0, tid - OTHERS, OTHER_LANES, Q, &o);
   __syncthreads();
-  if (busy) {
-    TESK_UNROLL
-    for (int r = 0; r < TILE; r++) {
-      const int place =
-          swapped ? TESK_READ(s->rows + w.number * CUBE + w.row + r) : place_of(&b, tile * TILE + r);
-      TESK_UNROLL
-      for (int l = 0; l < 4; l++)
-        if (same[l]) Q[place * LANES + lane + l] = sum[r][l];
-    }
-  }
+  write_rows(p, &rows, first, others, Q);
   if (others) write_other(&o, Q);
   __syncthreads();
   if (swapped) {
     swap_pairs(p, s->pairs, Q);
     __syncthreads();
   }
-  for (int first = OTHER_LANES; first < others; first += THREADS / TILES) {
-    multiply_other(p, block, vertices, first, tid, THREADS / TILES, Q, &o);
+  for (int next = OTHER_LANES; next < others; next += THREADS / TILES) {
+    multiply_other(p, block, next, tid, THREADS / TILES, Q, &o);
     __syncthreads();
     write_other(&o, Q);
     __syncthreads();

@@ -11,19 +11,32 @@
 enum { DEGREES = 4, KINDS = 4, THREADS_OUT = 128, G = TESK_LANES_GROUP };
 enum { SWEEP, IN, OUT, PREPARE, KERNELS };
 
-/* How a kernel is cut, by precision and degree: lanes, threads, blocks a multiprocessor, rows of a tile of S^+; whether
- * threads hold rows of a plane instead of a whole one; whether inner patches have a path of their own; whether S^+ is
+/* How a kernel is cut, by precision and degree: lanes, threads, blocks a multiprocessor, rows and lanes of a tile of S^+;
+ * whether threads hold rows of a plane instead of a whole one; whether inner patches have a path of their own; whether S^+ is
  * copied to shared memory. `few`: for colours that leave multiprocessors idle, where the time is that of one block: two
  * paths are too much text there. */
 typedef struct Cut {
-  int lanes, threads, blocks, tile, lines, inner, held;
+  int lanes, threads, blocks, tile, width, lines, inner, held;
 } Cut;
-static const Cut cuts[2][DEGREES] = {
-    {{16, 128, 2, 2, 0, 1, 0}, {8, 256, 1, 9, 0, 1, 0}, {4, 256, 1, 8, 1, 1, 0}, {4, 512, 1, 5, 1, 1, 0}},
-    {{16, 192, 4, 2, 0, 1, 0}, {16, 256, 2, 9, 0, 1, 0}, {8, 256, 2, 8, 1, 1, 0}, {8, 640, 1, 5, 1, 1, 0}}};
-static const Cut few[2][DEGREES] = {
-    {{4, 128, 2, 2, 0, 0, 1}, {4, 256, 1, 3, 0, 0, 1}, {4, 256, 1, 8, 1, 0, 0}, {4, 512, 1, 5, 1, 0, 0}},
-    {{4, 256, 1, 2, 0, 0, 1}, {4, 512, 1, 3, 1, 0, 1}, {4, 512, 1, 4, 1, 0, 1}, {4, 480, 1, 5, 1, 0, 0}}};
+static const Cut cuts[2][DEGREES] = {{{16, 128, 2, 2, 4, 0, 1, 0},
+                                      {8, 256, 1, 9, 4, 0, 1, 0},
+                                      {4, 256, 1, 8, 4, 1, 1, 0},
+                                      {4, 512, 1, 5, 4, 1, 1, 0}},
+                                     {{16, 192, 4, 2, 4, 0, 1, 0},
+                                      {16, 256, 2, 3, 8, 0, 1, 0},
+                                      {8, 256, 2, 4, 8, 1, 1, 0},
+                                      {8, 640, 1, 5, 4, 1, 1, 0}}};
+static const Cut few[2][DEGREES] = {{{4, 128, 2, 2, 4, 0, 0, 1},
+                                     {4, 256, 1, 3, 4, 0, 0, 1},
+                                     {4, 256, 1, 8, 4, 1, 0, 0},
+                                     {4, 512, 1, 5, 4, 1, 0, 0}},
+                                    {{4, 256, 1, 2, 4, 0, 0, 1},
+                                     {4, 512, 1, 3, 4, 1, 0, 1},
+                                     {4, 512, 1, 4, 4, 1, 0, 1},
+                                     {4, 480, 1, 5, 4, 1, 0, 0}}};
+/* Numbers of a cell that a thread copies where no patch of a colour has them, by degree: all are under way together, so
+ * that such blocks are few and short. */
+static const int piece[DEGREES] = {16, 36, 32, 50};
 /* Patches of a colour: up to FEW the cuts above; up to SINGLE blocks of walls run beside others, and what mixed rows
  * do besides costs more. */
 enum { FEW = 1024, SINGLE = 256 };
@@ -57,11 +70,11 @@ struct TesiSaddleLanes {
   TeskLanesMass mass;
   int colours;
   Colour *colour;
-  void *numbers[3], *mass_inverse[3], *mass_kind[3], *inverses, *blocks, *vertices, *copies,
-      *places;       /* device */
-  void *x[2], *b[2]; /* device */
-  int inner_kind[3]; /* in the middle of each direction; -1: their tables differ */
-  double *inner;     /* those tables, on the host; numbers of the precision */
+  void *numbers[3], *mass_inverse[3], *mass_kind[3], *inverses, *places; /* device */
+  void *blocks, *lanes, *copies; /* device: TeskLanesLists of all colours */
+  void *x[2], *b[2];             /* device */
+  int inner_kind[3];             /* in the middle of each direction; -1: their tables differ */
+  double *inner;                 /* those tables, on the host; numbers of the precision */
 };
 
 /* What is needed while the tables are made: of each direction the kinds with sorted modes. */
@@ -280,10 +293,36 @@ done:
 /* Lists while they grow; NULL arrays: they are only counted. */
 typedef struct Lists {
   TeskLanesBlock *block;
-  TeskVertex *vertex;
-  int *copy;
-  int blocks, vertices, copies;
+  int *lane, *copy;
+  int blocks, lanes, copies;
 } Lists;
+
+/* Where cell `cell` of a direction begins, in numbers; a cell begins at the sum over the directions. */
+static int cell_offset(const TeskLanes *s, int n, int d, int cell) {
+  const int values = 4 * n * n * n, row = s->half[0] * values, half = cell / 2;
+  const int at = d == 0 ? half / G * values * G + half % G : d == 1 ? half * row : half * row * s->half[1];
+  return at + (cell % 2 << d) * s->class_size;
+}
+
+/* Cell `at` (-1 .. 2) of the vertex. Those beside walls, which do not exist, have zeros in the tables: any other will
+ * do. */
+static int cell_beside(const TeskLanes *s, int d, int v, int at) {
+  const int cell = v + at, cells = s->cells[d];
+  if (cell >= 0 && cell < cells) return cell;
+  return s->ring[d] ? (cell < 0 ? cell + cells : cell - cells) : v;
+}
+
+/* The numbers of a lane (TESK_LANES_ROWS), of no other kind than its block. */
+static void fill_lane(const TesiSaddleLanes *l, const int *v, int lane, int *numbers) {
+  const int lanes = l->cut.lanes;
+  for (int d = 0; d < 3; d++)
+    for (int at = -1; at < 3; at++)
+      numbers[(d * 4 + at + 1) * lanes + lane] =
+          cell_offset(&l->arguments, l->n, d, cell_beside(&l->arguments, d, v ? v[d] : 0, at));
+  numbers[TESK_LANES_EXISTS * lanes + lane] = v != NULL;
+  numbers[TESK_LANES_KIND * lanes + lane] = 0;
+  numbers[TESK_LANES_FAR * lanes + lane] = TESI_SADDLE_FAR_NONE;
+}
 
 static void begin_block(const Making *m, const int kind[3], Lists *lists) {
   TeskLanesBlock *b = &lists->block[lists->blocks - 1];
@@ -313,22 +352,22 @@ static int tables_of(const Making *m, TeskLanesBlock *b, int kind, int lane) {
 }
 
 /* kind: of the block's patches but, in x, of some of its lanes. v NULL: a lane without a patch. */
-static void append_vertex(const Making *m, Lists *lists, const int kind[3], const int *v) {
-  const int lane = lists->vertices % m->lanes->cut.lanes; /* combinations begin with a new block */
+static void append_lane(const Making *m, Lists *lists, const int kind[3], const int *v) {
+  const int lanes = m->lanes->cut.lanes,
+            lane = lists->lanes % lanes; /* combinations begin with a new block */
   if (lane == 0) lists->blocks++;
   if (lists->block) {
     TeskLanesBlock *b = &lists->block[lists->blocks - 1];
-    TeskVertex *vertex = &lists->vertex[lists->vertices];
+    int *numbers = lists->lane + (size_t)(lists->blocks - 1) * (size_t)(TESK_LANES_ROWS * lanes);
     if (lane == 0) begin_block(m, kind, lists);
-    *vertex = (TeskVertex){.exists = v != NULL, .far = TESI_SADDLE_FAR_NONE};
+    fill_lane(m->lanes, v, lane, numbers);
     if (v) {
       const int of = m->axis[0].type[v[0]];
-      memcpy(vertex->v, v, sizeof vertex->v);
-      vertex->tables = tables_of(m, b, of, lane);
-      vertex->far = m->axis[0].far[of];
+      numbers[TESK_LANES_KIND * lanes + lane] = tables_of(m, b, of, lane);
+      numbers[TESK_LANES_FAR * lanes + lane] = m->axis[0].far[of];
     }
   }
-  lists->vertices++;
+  lists->lanes++;
 }
 
 /* Vertices of a colour in x; *middle: the kind of the middle one. */
@@ -347,10 +386,10 @@ static void append_row(const Making *m, int colour, const int kind[3], const int
   int middle, align = 1;
   const int count = count_row(&a[0], colour, &middle);
   while (align < most && align < count) align *= 2;
-  while (m->lanes->mixed && lists->vertices % align) append_vertex(m, lists, kind, NULL);
+  while (m->lanes->mixed && lists->lanes % align) append_lane(m, lists, kind, NULL);
   for (int x = 0; x < a[0].vertices; x++)
     if (a[0].colour[x] == colour && (m->lanes->mixed || a[0].type[x] == kind[0]))
-      append_vertex(m, lists, kind, (const int[]){x, v[1], v[2]});
+      append_lane(m, lists, kind, (const int[]){x, v[1], v[2]});
 }
 
 /* Of one combination of kinds; where rows are mixed, of all kinds in x together with the middle one. */
@@ -366,22 +405,13 @@ static void append_patches(const Making *m, const int colour[3], int combination
       for (int d = 1; d < 3; d++) mine = mine && a[d].colour[v[d]] == colour[d] && a[d].type[v[d]] == kind[d];
       if (mine) append_row(m, colour[0], kind, v, lists);
     }
-  while (lists->vertices % lanes) append_vertex(m, lists, kind, NULL);
+  while (lists->lanes % lanes) append_lane(m, lists, kind, NULL);
 }
 
 /* Whether a cell is in an interval of a colour. */
 static bool is_covered(const TesiRtAxis *a, int colour, int cell) {
   const int v = cell % 2 == colour ? cell : cell - 1;
   return a->periodic || (v >= 0 && v < a->cells - 1);
-}
-
-/* Where a cell begins. */
-static int cell_offset(const TeskLanes *s, int n, const int cell[3]) {
-  const int values = 4 * n * n * n, row = s->half[0] * values;
-  int at = cell[0] / 2 / G * values * G + cell[0] / 2 % G;
-  at += cell[1] / 2 * row + cell[2] / 2 * row * s->half[1];
-  for (int d = 0; d < 3; d++) at += (cell[d] % 2 << d) * s->class_size;
-  return at;
 }
 
 static void append_copies(const Making *m, const int colour[3], Lists *lists) {
@@ -393,7 +423,11 @@ static void append_copies(const Making *m, const int colour[3], Lists *lists) {
         bool covered = true;
         for (int d = 0; d < 3; d++) covered = covered && is_covered(&rt->axis[d], colour[d], c[d]);
         if (covered) continue;
-        if (lists->copy) lists->copy[lists->copies] = cell_offset(&m->lanes->arguments, rt->n, c);
+        if (lists->copy) {
+          int *at = &lists->copy[lists->copies];
+          *at = 0;
+          for (int d = 0; d < 3; d++) *at += cell_offset(&m->lanes->arguments, rt->n, d, c[d]);
+        }
         lists->copies++;
       }
 }
@@ -437,15 +471,15 @@ static TesStatus make_lists(Making *m) {
   TES_ALLOC(&l->colour, l->colours);
   list_colours(m, &count);
   TES_ALLOC(&lists.block, count.blocks);
-  TES_ALLOC(&lists.vertex, count.vertices);
+  TES_ALLOC(&lists.lane, (int64_t)count.lanes * TESK_LANES_ROWS);
   TES_ALLOC(&lists.copy, count.copies + 1);
   list_colours(m, &lists);
   TES_TRY(tesi_upload(ctx, lists.block, (size_t)count.blocks * sizeof *lists.block, &l->blocks));
-  TES_TRY(tesi_upload(ctx, lists.vertex, (size_t)count.vertices * sizeof *lists.vertex, &l->vertices));
+  TES_TRY(tesi_upload(ctx, lists.lane, (size_t)count.lanes * TESK_LANES_ROWS * sizeof(int), &l->lanes));
   TES_TRY(tesi_upload(ctx, lists.copy, (size_t)(count.copies + 1) * sizeof *lists.copy, &l->copies));
 done:
   tesi_free(ctx, &lists.block);
-  tesi_free(ctx, &lists.vertex);
+  tesi_free(ctx, &lists.lane);
   tesi_free(ctx, &lists.copy);
   return status;
 }
@@ -462,20 +496,20 @@ static size_t shared_numbers(int n, const Cut *cut) {
 static TesStatus get_kernels(TesContext *ctx, int n, TesiSaddleLanes *l) {
   TesStatus status = TES_OK;
   const char *real = l->precision == TES_SINGLE ? "real=float" : "real=double";
-  static const char *const macros[] = {"N1",    "LANES", "THREADS", "BLOCKS", "TILE",
-                                       "LINES", "INNER", "EVEN",    "HELD"};
+  static const char *const macros[] = {"N1",    "LANES", "THREADS", "BLOCKS", "TILE", "LINES",
+                                       "INNER", "EVEN",  "HELD",    "PIECE",  "WIDTH"};
   enum { MACROS = sizeof macros / sizeof *macros };
   const Cut *c = &l->cut;
-  const int value[MACROS] = {n,        c->lanes, c->threads, c->blocks, c->tile,
-                             c->lines, c->inner, l->even,    c->held};
+  const int value[MACROS] = {n,        c->lanes, c->threads, c->blocks,    c->tile, c->lines,
+                             c->inner, l->even,  c->held,    piece[n - 2], c->width};
   char text[MACROS][24];
   TesiProgram *sweep, *order;
-  l->shared = shared_numbers(n, c) * tesi_precision_size(l->precision) + 12 * (size_t)c->lanes * sizeof(int) +
-              2 * sizeof(uint64_t);
+  l->shared = shared_numbers(n, c) * tesi_precision_size(l->precision) +
+              TESK_LANES_ROWS * (size_t)c->lanes * sizeof(int) + 2 * sizeof(uint64_t);
   for (int i = 0; i < MACROS; i++) snprintf(text[i], sizeof text[i], "%s=%d", macros[i], value[i]);
   const TesiProgramDesc lanes = {.file = "saddle_lanes.cu",
                                  .options = {real, text[0], text[1], text[2], text[3], text[4], text[5],
-                                             text[6], text[7], text[8]}},
+                                             text[6], text[7], text[8], text[9], text[10]}},
                         orders = {.file = "saddle_lanes_order.cu", .options = {real, text[0]}};
   TES_TRY(tesi_program_get(ctx, &lanes, &sweep));
   TES_TRY(tesi_program_get(ctx, &orders, &order));
@@ -547,8 +581,8 @@ void tesi_saddle_lanes_destroy(TesContext *ctx, TesiSaddleLanes **lanes) {
     device->release(ctx, &l->mass_inverse[d]);
     device->release(ctx, &l->mass_kind[d]);
   }
-  void **const all[] = {&l->inverses, &l->blocks, &l->vertices, &l->copies, &l->places,
-                        &l->x[0],     &l->x[1],   &l->b[0],     &l->b[1]};
+  void **const all[] = {&l->inverses, &l->places, &l->blocks, &l->lanes, &l->copies,
+                        &l->x[0],     &l->x[1],   &l->b[0],   &l->b[1]};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
   tesi_free(ctx, &l->inner);
   tesi_free(ctx, &l->colour);
@@ -565,13 +599,15 @@ void tesi_saddle_lanes_describe(const TesiSaddleLanes *lanes, int *count, int *t
 static TesStatus run_colour(TesContext *ctx, TesiSaddleLanes *l, const Colour *c, int from) {
   TesStatus status = TES_OK;
   TeskLanesVectors vectors = {.x = l->x[from], .b = {l->b[0], l->b[1]}, .y = l->x[1 - from], .odd = c->odd};
-  int blocks = c->blocks, copies = c->copies;
-  const TeskLanesBlock *block = (const TeskLanesBlock *)l->blocks + c->first_block;
-  const TeskVertex *vertex = (const TeskVertex *)l->vertices + (size_t)c->first_block * (size_t)l->cut.lanes;
-  const int *cells = (const int *)l->copies + c->first_copy;
-  const int64_t pieces = (int64_t)copies * l->n * l->n; /* 4 n numbers each */
-  void *arguments[] = {&l->arguments, &block, &vertex, &vectors, &blocks, &cells, &copies, l->inner};
-  const TesiGrid grid = {(unsigned)(blocks + (pieces + l->cut.threads - 1) / l->cut.threads), 1, 1};
+  const size_t first = (size_t)c->first_block;
+  TeskLanesLists lists = {.blocks = (const TeskLanesBlock *)l->blocks + first,
+                          .lanes = (const int *)l->lanes + first * (size_t)(TESK_LANES_ROWS * l->cut.lanes),
+                          .cells = (const int *)l->copies + c->first_copy,
+                          .count = c->blocks,
+                          .copies = c->copies};
+  const int64_t pieces = (int64_t)c->copies * (4 * l->n * l->n * l->n / piece[l->n - 2]);
+  void *arguments[] = {&l->arguments, &lists, &vectors, l->inner};
+  const TesiGrid grid = {(unsigned)(c->blocks + (pieces + l->cut.threads - 1) / l->cut.threads), 1, 1};
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[SWEEP], grid, (unsigned)l->cut.threads, l->shared, arguments));
 done:
   return status;
