@@ -83,8 +83,7 @@ typedef struct TeskLanes {
   int class_size;                 /* numbers of a class */
   double nu, alpha;
   const void *numbers[3]; /* real: tables of the kinds of each direction */
-  const int *rows;  /* of the halves of a swapped S^+: [parity block][sums, then differences], places in q */
-  const int *pairs; /* places (i, a, b) + 65536 (i, b, a) of all parity blocks, a < b */
+  const int *places; /* of a swapped S^+: [parity block][rows], places (i, a, b) + 65536 (i, b, a) in q */
 } TeskLanes;
 
 /* A patch a lane, of one kind; in x some lanes may be of one of two other kinds. */
@@ -92,11 +91,11 @@ enum { TESK_LANES_MOST = 16, TESK_LANES_TABLES = 5 /* of a block: of x, y, z, th
 typedef struct TeskLanesBlock {
   const void *inverse[3]; /* real: S^+ by parity, in tiles; then of other kinds of x */
   int kind[3];
-  int split[3];                     /* whether the modes of a direction are split by parity */
-  int far[3];                       /* the cell of a direction that is taken for one at a wall; -1: none */
-  int inner;                        /* whether its tables are those given as an argument, in all directions */
-  int swapped;                      /* whether inverse[0] is in halves, by the swap of two directions */
-  int others, other[2];             /* other kinds of x */
+  int split[3];         /* whether the modes of a direction are split by parity */
+  int far[3];           /* the cell of a direction that is taken for one at a wall; -1: none */
+  int inner;            /* whether its tables are those given as an argument, in all directions */
+  int swapped;          /* whether inverse[0] is of sums and differences, by the swap of two directions */
+  int others, other[2]; /* other kinds of x */
   int lanes, lane[TESK_LANES_MOST]; /* the lanes that are of them */
 } TeskLanesBlock;
 

@@ -29,7 +29,7 @@
  * flops in all for n = 3. Patches at walls are solved as if the other end had the same wall: their S^+ is as small as
  * that of others. Ld of the cell at that end, less what the local matrix has there (AT_OWN), is taken to the
  * right-hand side with the old values.
- * Macros: real, N1, LANES, THREADS, BLOCKS, TILE, LINES, INNER, EVEN, HELD (only with EVEN), PIECE, WIDTH. */
+ * Macros: real, N1, LANES, THREADS, BLOCKS, TILE, LINES, INNER, EVEN, HELD (only with EVEN), PIECE, WIDTH, PLAIN. */
 #include "kernel.h"
 #if LINES
 #include "saddle_lanes_rows.h"
@@ -137,10 +137,11 @@ TESK_DEVICE void solve(const Place *p, const TeskLanes *s, const TeskLanesBlock 
                        const TeskLanesVectors *v, const real *inverse, TeskArrival *arrival, real *U,
                        real *Q) {
   const real alpha = (real)s->alpha;
-  if (!p->one) TESK_ARRIVED(&arrival[0], 0);
+  const int later = p->one && !LINES; /* whole planes of inner patches need no table of these */
+  if (!later) TESK_ARRIVED(&arrival[0], 0);
   load_planes(p, v, U, Q);
   __syncthreads();
-  if (p->one) TESK_ARRIVED(&arrival[0], 0); /* planes of inner patches need no table of these */
+  if (later) TESK_ARRIVED(&arrival[0], 0);
   for (int c = 0; c < 3; c++) {
     for (int t = p->task; t < N * N; t += TASKS) line_in(p, c, t, alpha, U, Q);
     __syncthreads();

@@ -11,29 +11,29 @@
 enum { DEGREES = 4, KINDS = 4, THREADS_OUT = 128, G = TESK_LANES_GROUP };
 enum { SWEEP, IN, OUT, PREPARE, KERNELS };
 
-/* How a kernel is cut, by precision and degree: lanes, threads, blocks a multiprocessor, rows and lanes of a tile of S^+;
- * whether threads hold rows of a plane instead of a whole one; whether inner patches have a path of their own; whether S^+ is
- * copied to shared memory. `few`: for colours that leave multiprocessors idle, where the time is that of one block: two
- * paths are too much text there. */
+/* How a kernel is cut, by precision and degree: lanes, threads, blocks a multiprocessor; rows of a tile of S^+ where
+ * rows are swapped, and where they are not, and lanes of both; whether threads hold rows of a plane instead of a whole
+ * one; whether inner patches have a path of their own; whether S^+ is copied to shared memory. `few`: for colours that
+ * leave multiprocessors idle, where the time is that of one block: two paths are too much text there. */
 typedef struct Cut {
-  int lanes, threads, blocks, tile, width, lines, inner, held;
+  int lanes, threads, blocks, tile, plain, width, lines, inner, held;
 } Cut;
-static const Cut cuts[2][DEGREES] = {{{16, 128, 2, 2, 4, 0, 1, 0},
-                                      {8, 256, 1, 9, 4, 0, 1, 0},
-                                      {4, 256, 1, 8, 4, 1, 1, 0},
-                                      {4, 512, 1, 5, 4, 1, 1, 0}},
-                                     {{16, 192, 4, 2, 4, 0, 1, 0},
-                                      {16, 256, 2, 3, 8, 0, 1, 0},
-                                      {8, 256, 2, 4, 8, 1, 1, 0},
-                                      {8, 640, 1, 5, 4, 1, 1, 0}}};
-static const Cut few[2][DEGREES] = {{{4, 128, 2, 2, 4, 0, 0, 1},
-                                     {4, 256, 1, 3, 4, 0, 0, 1},
-                                     {4, 256, 1, 8, 4, 1, 0, 0},
-                                     {4, 512, 1, 5, 4, 1, 0, 0}},
-                                    {{4, 256, 1, 2, 4, 0, 0, 1},
-                                     {4, 512, 1, 3, 4, 1, 0, 1},
-                                     {4, 512, 1, 4, 4, 1, 0, 1},
-                                     {4, 480, 1, 5, 4, 1, 0, 0}}};
+static const Cut cuts[2][DEGREES] = {{{16, 128, 2, 2, 2, 4, 0, 1, 0},
+                                      {8, 256, 1, 3, 9, 4, 0, 1, 0},
+                                      {4, 256, 1, 4, 8, 4, 1, 1, 0},
+                                      {4, 512, 1, 5, 5, 4, 1, 1, 0}},
+                                     {{16, 192, 4, 2, 2, 4, 0, 1, 0},
+                                      {8, 128, 4, 3, 9, 4, 0, 1, 0},
+                                      {8, 256, 2, 4, 8, 4, 1, 1, 0},
+                                      {8, 640, 1, 5, 5, 4, 1, 1, 0}}};
+static const Cut few[2][DEGREES] = {{{4, 128, 2, 2, 2, 4, 0, 0, 1},
+                                     {4, 256, 1, 3, 3, 4, 0, 0, 1},
+                                     {4, 256, 1, 4, 8, 4, 1, 0, 0},
+                                     {4, 512, 1, 5, 5, 4, 1, 0, 0}},
+                                    {{4, 256, 1, 2, 2, 4, 0, 0, 1},
+                                     {4, 512, 1, 1, 3, 4, 1, 0, 1},
+                                     {4, 512, 1, 2, 4, 4, 1, 0, 1},
+                                     {4, 480, 1, 5, 5, 4, 1, 0, 0}}};
 /* Numbers of a cell that a thread copies where no patch of a colour has them, by degree: all are under way together, so
  * that such blocks are few and short. */
 static const int piece[DEGREES] = {16, 36, 32, 50};
@@ -215,12 +215,17 @@ static bool is_swapped(const Making *m, const int kind[3]) {
   return inner;
 }
 
+static TesiLanesShape shape_of(const Making *m, const int kind[3]) {
+  const Cut *c = &m->lanes->cut;
+  return (TesiLanesShape){m->lanes->n, is_swapped(m, kind) ? c->tile : c->plain};
+}
+
 static int64_t inverse_size(const Making *m, int combination) {
-  const TesiLanesShape shape = {m->lanes->n, m->lanes->cut.tile};
   int kind[3];
   bool split[3];
   kinds_of(m, combination, kind);
   splits_of(m, kind, split);
+  const TesiLanesShape shape = shape_of(m, kind);
   return is_swapped(m, kind) ? tesi_lanes_swapped_size(shape) : tesi_lanes_inverse_size(shape, split);
 }
 
@@ -228,7 +233,7 @@ static TesStatus make_inverse(const Making *m, const int kind[3], double *S, dou
   TesContext *ctx = m->op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(m->op);
-  const TesiLanesShape shape = {s->rt->n, m->lanes->cut.tile};
+  const TesiLanesShape shape = shape_of(m, kind);
   bool split[3];
   const TesiSaddleLocal local = {.dim = 3,
                                  .axis = {&m->kind[0][kind[0]], &m->kind[1][kind[1]], &m->kind[2][kind[2]]},
@@ -276,13 +281,12 @@ done:
 
 static TesStatus make_places(TesContext *ctx, TesiSaddleLanes *l) {
   TesStatus status = TES_OK;
-  const int n = l->n, rows = 8 * n * n * n, pairs = 4 * n * n * (n - 1);
+  const int count = 8 * tesi_lanes_swapped_rows(l->n);
   int *places = NULL;
-  TES_ALLOC(&places, rows + pairs);
-  tesi_lanes_fill_places(n, places, places + rows);
-  TES_TRY(tesi_upload(ctx, places, (size_t)(rows + pairs) * sizeof *places, &l->places));
-  l->arguments.rows = l->places;
-  l->arguments.pairs = l->arguments.rows + rows;
+  TES_ALLOC(&places, count);
+  tesi_lanes_fill_places(l->n, places);
+  TES_TRY(tesi_upload(ctx, places, (size_t)count * sizeof *places, &l->places));
+  l->arguments.places = l->places;
 done:
   tesi_free(ctx, &places);
   return status;
@@ -488,7 +492,7 @@ done:
 
 static size_t shared_numbers(int n, const Cut *cut) {
   const int N = 2 * n, rows = N * (N * (N + 1) + 1), plane = N * (N + cut->lines) + 1;
-  const size_t held = cut->held ? (size_t)N * N * N * n * n * n / cut->tile * ((cut->tile + 3) / 4 * 4) : 0;
+  const size_t held = cut->held ? (size_t)N * N * N * n * n * n / cut->plain * ((cut->plain + 3) / 4 * 4) : 0;
   return (size_t)(cut->lanes * (3 * (N + 3) * plane + (rows + 3) / 4 * 4) + 5 * tesi_lanes_table_size(n)) +
          held;
 }
@@ -496,12 +500,12 @@ static size_t shared_numbers(int n, const Cut *cut) {
 static TesStatus get_kernels(TesContext *ctx, int n, TesiSaddleLanes *l) {
   TesStatus status = TES_OK;
   const char *real = l->precision == TES_SINGLE ? "real=float" : "real=double";
-  static const char *const macros[] = {"N1",    "LANES", "THREADS", "BLOCKS", "TILE", "LINES",
-                                       "INNER", "EVEN",  "HELD",    "PIECE",  "WIDTH"};
+  static const char *const macros[] = {"N1",    "LANES", "THREADS", "BLOCKS", "TILE",  "LINES",
+                                       "INNER", "EVEN",  "HELD",    "PIECE",  "WIDTH", "PLAIN"};
   enum { MACROS = sizeof macros / sizeof *macros };
   const Cut *c = &l->cut;
-  const int value[MACROS] = {n,        c->lanes, c->threads, c->blocks,    c->tile, c->lines,
-                             c->inner, l->even,  c->held,    piece[n - 2], c->width};
+  const int value[MACROS] = {n,        c->lanes, c->threads, c->blocks,    c->tile,  c->lines,
+                             c->inner, l->even,  c->held,    piece[n - 2], c->width, c->plain};
   char text[MACROS][24];
   TesiProgram *sweep, *order;
   l->shared = shared_numbers(n, c) * tesi_precision_size(l->precision) +
@@ -509,7 +513,7 @@ static TesStatus get_kernels(TesContext *ctx, int n, TesiSaddleLanes *l) {
   for (int i = 0; i < MACROS; i++) snprintf(text[i], sizeof text[i], "%s=%d", macros[i], value[i]);
   const TesiProgramDesc lanes = {.file = "saddle_lanes.cu",
                                  .options = {real, text[0], text[1], text[2], text[3], text[4], text[5],
-                                             text[6], text[7], text[8], text[9], text[10]}},
+                                             text[6], text[7], text[8], text[9], text[10], text[11]}},
                         orders = {.file = "saddle_lanes_order.cu", .options = {real, text[0]}};
   TES_TRY(tesi_program_get(ctx, &lanes, &sweep));
   TES_TRY(tesi_program_get(ctx, &orders, &order));

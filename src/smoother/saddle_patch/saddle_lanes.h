@@ -35,10 +35,11 @@ void tesi_lanes_fill_mass(const TesiSaddleLocalAxis *l, double *inverse);
 /* Numbers of S^+ by parity blocks, and S^+ in that order, from [pressures][pressures]. */
 int64_t tesi_lanes_inverse_size(TesiLanesShape shape, const bool split[3]);
 void tesi_lanes_fill_inverse(TesiLanesShape shape, const bool split[3], const double *S, double *to);
-/* The same of a cube whose kinds are equal and split, in halves by the swap of two directions, tile by tile; the places
- * rows[8 n^3] and pairs[4 n^2 (n - 1)] of saddle_arguments.h. */
+/* The same of a cube whose kinds are equal and split: sums and differences of what is swapped, in tiles as
+ * saddle_lanes_inverse.h reads them; rows of a parity block; TeskLanes.places[8][rows]. */
 int64_t tesi_lanes_swapped_size(TesiLanesShape shape);
+int tesi_lanes_swapped_rows(int n);
 void tesi_lanes_fill_swapped(TesiLanesShape shape, const double *S, double *to);
-void tesi_lanes_fill_places(int n, int *rows, int *pairs);
+void tesi_lanes_fill_places(int n, int *places);
 
 #endif

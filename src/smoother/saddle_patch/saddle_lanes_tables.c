@@ -250,56 +250,73 @@ void tesi_lanes_fill_inverse(TesiLanesShape shape, const bool split[3], const do
 
 /* ---- S^+ in halves, by the swap of two like directions --------------------------------------------------- */
 
-/* Numbers (i, a, b) of a parity block: sums a <= b, then differences a < b. */
+/* Numbers (i, a, b) of a parity block, of those that are swapped into each other one: a = b, then a < b. */
 static int list_swapped(int n, int (*number)[3]) {
   int count = 0;
   for (int half = 0; half < 2; half++)
     for (int i = 0; i < n; i++)
       for (int a = 0; a < n; a++)
-        for (int b = a + half; b < n; b++) {
+        for (int b = half ? a + 1 : a; b < (half ? n : a + 1); b++) {
           const int q[3] = {i, a, b};
           memcpy(number[count++], q, sizeof q);
         }
   return count;
 }
 
-enum { MOST = 125 }; /* numbers of a parity block */
+enum { MOST = 75 }; /* of them */
 
-static int sums_of(int n) {
-  return n * n * (n + 1) / 2;
+/* Of a = b, and of a < b. */
+static int alike_of(int n) {
+  return n * n;
+}
+static int pairs_of(int n) {
+  return n * n * (n - 1) / 2;
+}
+
+int tesi_lanes_swapped_rows(int n) {
+  return alike_of(n) + pairs_of(n);
 }
 
 int64_t tesi_lanes_swapped_size(TesiLanesShape shape) {
-  const int sums = sums_of(shape.n), differences = shape.n * shape.n * shape.n - sums;
-  return 4 * ((int64_t)(sums / shape.tile) * sums + (int64_t)(differences / shape.tile) * differences) *
+  const int n = shape.n, sums = tesi_lanes_swapped_rows(n);
+  return 4 * ((int64_t)(alike_of(n) / shape.tile) * sums + (int64_t)(pairs_of(n) / shape.tile) * n * n * n) *
          padded(shape.tile);
 }
 
-void tesi_lanes_fill_swapped(TesiLanesShape shape, const double *S, double *to) {
-  static const int block[4] = {0, 1, 6, 7}; /* with 0 to 3 odd directions, unlike the others: x */
-  const int n = shape.n, all = 8 * n * n * n, extent[3] = {n, n, n}, sums = sums_of(n);
+/* Of the block of a type with 0 to 3 odd directions, unlike the others: x. */
+static double swapped_entry(TesiLanesShape shape, const double *S, int type, const int row[3],
+                            const int column[3], int sign) {
+  static const int block[4] = {0, 1, 6, 7};
   const bool split[3] = {true, true, true};
-  int number[MOST][3];
-  const int count = list_swapped(n, number);
-  for (int type = 0; type < 4; type++)
-    for (int tile = 0; tile < count / shape.tile; tile++) {
-      const int first = tile * shape.tile < sums ? 0 : sums, end = first ? count : sums;
-      for (int c = first; c < end; c++)
-        for (int r = 0; r < padded(shape.tile); r++) {
-          const int *row = number[r < shape.tile ? tile * shape.tile + r : 0], *column = number[c];
-          const int64_t at =
-              pressure_of(shape, split, extent, block[type], (row[0] * n + row[1]) * n + row[2]);
-          const int straight = (column[0] * n + column[1]) * n + column[2],
-                    crossed = (column[0] * n + column[2]) * n + column[1];
-          const double x = S[pressure_of(shape, split, extent, block[type], straight) * (int64_t)all + at],
-                       y = S[pressure_of(shape, split, extent, block[type], crossed) * (int64_t)all + at];
-          *to++ = r < shape.tile ? (x + (first ? -y : y)) / 2 : 0;
-        }
-    }
+  const int n = shape.n, extent[3] = {n, n, n};
+  const int64_t all = 8 * n * n * n,
+                at = pressure_of(shape, split, extent, block[type], (row[0] * n + row[1]) * n + row[2]);
+  const int straight = (column[0] * n + column[1]) * n + column[2],
+            crossed = (column[0] * n + column[2]) * n + column[1];
+  const double x = S[pressure_of(shape, split, extent, block[type], straight) * all + at],
+               y = S[pressure_of(shape, split, extent, block[type], crossed) * all + at];
+  return (x + sign * y) / 2;
 }
 
-void tesi_lanes_fill_places(int n, int *rows, int *pairs) {
-  const int N = 2 * n, step[3] = {N * (N + 1) + 1, N + 1, 1}, sums = sums_of(n);
+void tesi_lanes_fill_swapped(TesiLanesShape shape, const double *S, double *to) {
+  int number[MOST][3];
+  const int n = shape.n, count = list_swapped(n, number);
+  for (int type = 0; type < 4; type++)
+    for (int tile = 0; tile < count / shape.tile; tile++)
+      for (int c = 0; c < n * n * n; c++) {
+        const int column[3] = {c / n / n, c / n % n, c % n};
+        if (column[1] > column[2]) continue;
+        const bool differences = tile * shape.tile >= alike_of(n) && column[1] < column[2];
+        for (int half = 0; half <= differences; half++)
+          for (int r = 0; r < padded(shape.tile); r++)
+            *to++ = r < shape.tile
+                        ? swapped_entry(shape, S, type, number[tile * shape.tile + r], column, half ? -1 : 1)
+                        : 0;
+      }
+}
+
+void tesi_lanes_fill_places(int n, int *places) {
+  const int N = 2 * n, step[3] = {N * (N + 1) + 1, N + 1, 1};
   int number[MOST][3];
   const int count = list_swapped(n, number);
   for (int block = 0; block < 8; block++) {
@@ -313,8 +330,7 @@ void tesi_lanes_fill_places(int n, int *rows, int *pairs) {
     for (int r = 0; r < count; r++) {
       const int *q = number[r], low = first + q[0] * si + q[1] * sa + q[2] * sb,
                 high = first + q[0] * si + q[2] * sa + q[1] * sb;
-      *rows++ = r < sums ? low : high;
-      if (r >= sums) *pairs++ = low | high << 16;
+      *places++ = low | high << 16;
     }
   }
 }
