@@ -625,7 +625,8 @@ TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const voi
   const int64_t count = 8 * (int64_t)a->class_size;
   const unsigned lines = 2 * G * (unsigned)(l->n * l->n); /* of 32 cells and a part: a block */
   int most = 0;
-  for (int p = 0; p < 4; p++) most = tesi_max(most, a->parts.extent[p][1] * a->parts.extent[p][2]);
+  for (int p = 0; p < 4; p++)
+    most = tesi_max(most, (a->parts.extent[p][1] + l->n - 1) / l->n * a->parts.extent[p][2]);
   const TesiGrid rows = {4 * (unsigned)(a->half[1] * a->half[2]), 4 * (unsigned)(a->half[0] / G), 1};
   void *prepare[] = {&l->arguments, &l->mass, &b, &l->b[0], &l->b[1]}, *in[] = {&l->arguments, &x, &l->x[0]};
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], rows, lines, 0, prepare));
