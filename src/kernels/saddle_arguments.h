@@ -86,6 +86,10 @@ typedef struct TeskLanes {
   const int *places; /* of a swapped S^+: [parity block][rows], places (i, a, b) + 65536 (i, b, a) in q */
 } TeskLanes;
 
+/* Whether a thread has the sums and the differences of a swapped S^+ of n modes; else they are formed before the product
+ * and taken apart after it: with n = 5 their rows do not fit into registers unless all loads wait. */
+#define TESK_LANES_TOGETHER(n) ((n) < 5)
+
 /* A patch a lane, of one kind; in x some lanes may be of one of two other kinds. */
 enum { TESK_LANES_MOST = 16, TESK_LANES_TABLES = 5 /* of a block: of x, y, z, then of other kinds of x */ };
 typedef struct TeskLanesBlock {

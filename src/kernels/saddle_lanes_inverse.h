@@ -4,7 +4,8 @@
  * S^+ falls into parity blocks. In patches of cubes whose tables are the same in all directions two of the three
  * directions a, b of a block have like parities, and S^+ commutes with their swap: sums and differences of the numbers
  * (i, a, b) and (i, b, a) meet a table each, half of the products, and four blocks are all there are, whose tables stay
- * in the L1 cache. A thread forms sums and differences as it reads, and has the rows of both of its numbers.
+ * in the L1 cache. A thread forms sums and differences as it reads, and has the rows of both of its numbers; where
+ * these do not fit (TOGETHER), sums stand at (i, a, b) and differences at (i, b, a) during the product.
  *
  * Lanes of other kinds of x than the block's have tables of their own: threads behind those that work for the block
  * multiply them meanwhile. */
@@ -14,17 +15,20 @@
 #define ROW_OF(tile) (((tile) + 3) / 4 * 4)
 #define TILE_ROW ROW_OF(TILE)
 
-/* Rows of a parity block with a = b, and with a < b; their tiles, and their tasks, which begin with a warp. */
+/* Rows of a parity block with a = b, and with a < b; their tiles, and their tasks: those with differences, then, from a
+ * new warp on, those of sums alone. */
+#define TOGETHER TESK_LANES_TOGETHER(N1)
 #define ALIKE (N1 * N1)
 #define PAIRS (N1 * N1 * (N1 - 1) / 2)
-#define ALIKE_TILES (ALIKE / TILE)
-#define PAIR_TILES (PAIRS / TILE)
 #define SUMS (ALIKE + PAIRS) /* columns; differences have PAIRS */
-/* numbers of one of four types */
-#define SWAPPED_SIZE ((ALIKE_TILES * SUMS + PAIR_TILES * CUBE) * TILE_ROW)
+#define PAIR_TILES (PAIRS / TILE)
+#define SUM_TILES ((TOGETHER ? ALIKE : SUMS) / TILE)
+#define PAIR_COLUMNS (TOGETHER ? CUBE : PAIRS)
+/* numbers of one of four types: tiles of sums, then of pairs */
+#define SWAPPED_SIZE ((SUM_TILES * SUMS + PAIR_TILES * PAIR_COLUMNS) * TILE_ROW)
 #define PAIR_TASKS (8 * PAIR_TILES * GROUPS)
 #define PAIR_WARPS ((PAIR_TASKS + 31) / 32 * 32)
-#define SWAPPED_TASKS (PAIR_WARPS + 8 * ALIKE_TILES * GROUPS)
+#define SWAPPED_TASKS (PAIR_WARPS + 8 * SUM_TILES * GROUPS)
 
 /* Where rows are not swapped: PLAIN a tile. */
 #define PLAIN_ROW ROW_OF(PLAIN)
@@ -108,26 +112,32 @@ TESK_DEVICE void add_columns(const Parity *b, const real *A, const real *Q, real
 
 /* ---- sums and differences ---------------------------------------------------------------------------------- */
 
-/* A thread's rows of the block's S^+, and where they stand in q; of sums and differences the places (i, a, b) +
- * 65536 (i, b, a), which are the same where a = b. */
+/* A thread's rows of the block's S^+, and where they stand in q: places (i, a, b) + 65536 (i, b, a), which are the same
+ * where a = b. */
 typedef struct Rows {
   int busy, place[TILE];
   real sum[TILE][WIDTH], difference[TILE][WIDTH];
 } Rows;
 
-#if N1 < 5
-#define COLUMNS TESK_UNROLL
-#else
-#define COLUMNS TESK_ROLL /* more loads under way would spill registers */
-#endif
+/* Numbers of a pair to their sum and difference, and back. */
+TESK_DEVICE void swap_pairs(const Place *p, const int *places, real *Q) {
+  if (p->x) return; /* lanes of other kinds */
+  for (int t = p->task; t < 8 * PAIRS; t += TASKS) {
+    const int pair = TESK_READ(places + t / PAIRS * SUMS + ALIKE + t % PAIRS);
+    real *const low = Q + (pair & 0xffff) * LANES + p->lane, *const high = Q + (pair >> 16) * LANES + p->lane;
+    const real a = *low, b = *high;
+    *low = a + b;
+    *high = a - b;
+  }
+}
 
-/* The columns. si: the step of the direction that is unlike; both: of sums and differences. */
-TESK_DEVICE void add_swapped(const real *A, const real *q, int si, int sa, int sb, int both, Rows *rows) {
+/* The columns, TOGETHER: of sums, for pairs also of differences. si: the step of the direction that is unlike. */
+TESK_DEVICE void add_together(const real *A, const real *q, int si, int sa, int sb, int pairs, Rows *rows) {
   TESK_ROLL
   for (int i = 0; i < N1; i++, q += si * LANES) {
     TESK_UNROLL
     for (int a = 0; a < N1; a++) {
-      COLUMNS
+      TESK_UNROLL
       for (int b = a; b < N1; b++) {
         Wide sum = *(const Wide *)(q + (a * sa + b * sb) * LANES), difference = sum;
         if (b > a) {
@@ -140,7 +150,7 @@ TESK_DEVICE void add_swapped(const real *A, const real *q, int si, int sa, int s
         }
         add_column(TILE, A, &sum, rows->sum);
         A += TILE_ROW;
-        if (both && b > a) {
+        if (pairs && b > a) {
           add_column(TILE, A, &difference, rows->difference);
           A += TILE_ROW;
         }
@@ -149,10 +159,33 @@ TESK_DEVICE void add_swapped(const real *A, const real *q, int si, int sa, int s
   }
 }
 
+/* The columns of sums, or of differences. */
+TESK_DEVICE void add_apart(const real *A, const real *q, int si, int sa, int sb, int pairs, Rows *rows) {
+  TESK_ROLL
+  for (int i = 0; i < N1; i++, q += si * LANES) {
+    TESK_UNROLL
+    for (int a = 0; a < N1; a++) {
+      TESK_UNROLL
+      for (int b = pairs ? a + 1 : a; b < N1; b++) {
+        add_column(TILE, A, (const Wide *)(q + (pairs ? b * sa + a * sb : a * sa + b * sb) * LANES),
+                   rows->sum);
+        A += TILE_ROW;
+      }
+    }
+  }
+}
+
+TESK_DEVICE void add_swapped(const real *A, const real *q, int si, int sa, int sb, int pairs, Rows *rows) {
+  if (TOGETHER)
+    add_together(A, q, si, sa, sb, pairs, rows);
+  else
+    add_apart(A, q, si, sa, sb, pairs, rows);
+}
+
 /* Q: at the first of the thread's lanes. */
 TESK_DEVICE void multiply_swapped(const int *places, const real *A, int tid, const real *Q, Rows *rows) {
-  const int both = tid < PAIR_WARPS, tiles = both ? PAIR_TILES : ALIKE_TILES,
-            group = (both ? tid : tid - PAIR_WARPS) / GROUPS, tile = group % tiles, number = group / tiles;
+  const int pairs = tid < PAIR_WARPS, tiles = pairs ? PAIR_TILES : SUM_TILES,
+            group = (pairs ? tid : tid - PAIR_WARPS) / GROUPS, tile = group % tiles, number = group / tiles;
   const int x = number & 1, y = number >> 1 & 1, z = number >> 2, odd = x + y + z;
   /* by one bit: the direction whose parity the others do not have */
   const int unlike = odd == 1 ? number : odd == 2 ? 7 - number : 1;
@@ -166,14 +199,14 @@ TESK_DEVICE void multiply_swapped(const int *places, const real *A, int tid, con
     for (int l = 0; l < WIDTH; l++) rows->sum[r][l] = rows->difference[r][l] = 0;
   }
   Q += N1 * (x * SX + y * SY + z * SZ) * LANES;
-  A += odd * SWAPPED_SIZE + (both ? ALIKE_TILES * SUMS + tile * CUBE : tile * SUMS) * TILE_ROW;
-  if (both)
+  A += odd * SWAPPED_SIZE + (pairs ? SUM_TILES * SUMS + tile * PAIR_COLUMNS : tile * SUMS) * TILE_ROW;
+  if (pairs)
     add_swapped(A, Q, si, sa, sb, 1, rows);
   else
     add_swapped(A, Q, si, sa, sb, 0, rows);
   TESK_UNROLL
   for (int r = 0; r < TILE; r++)
-    rows->place[r] = TESK_READ(places + number * SUMS + (both ? ALIKE : 0) + tile * TILE + r);
+    rows->place[r] = TESK_READ(places + number * SUMS + (pairs ? ALIKE : 0) + tile * TILE + r);
 }
 
 /* ---- lanes of other kinds ---------------------------------------------------------------------------------- */
@@ -258,14 +291,23 @@ TESK_DEVICE int is_own(const Place *p, int others, int l) {
 }
 
 TESK_DEVICE void write_swapped(const Place *p, const Rows *rows, int first, int others, real *Q) {
+  const int pairs = (int)threadIdx.x < PAIR_WARPS;
   TESK_UNROLL
   for (int l = 0; l < WIDTH; l++) {
     if (!rows->busy || !is_own(p, others, first + l)) continue;
     TESK_UNROLL
     for (int r = 0; r < TILE; r++) {
-      real *const q = Q + first + l;
-      q[(rows->place[r] & 0xffff) * LANES] = rows->sum[r][l] + rows->difference[r][l];
-      q[(rows->place[r] >> 16) * LANES] = rows->sum[r][l] - rows->difference[r][l];
+      real *const low = Q + (rows->place[r] & 0xffff) * LANES + first + l, *const high =
+                                                                               Q +
+                                                                               (rows->place[r] >> 16) *
+                                                                                   LANES +
+                                                                               first + l;
+      if (!TOGETHER) {
+        *(pairs ? high : low) = rows->sum[r][l];
+      } else {
+        *low = rows->sum[r][l] + rows->difference[r][l];
+        if (pairs) *high = rows->sum[r][l] - rows->difference[r][l];
+      }
     }
   }
 }
@@ -291,6 +333,10 @@ TESK_DEVICE void multiply_inverse(const Place *p, const TeskLanes *s, const Tesk
   Plain plain;
   Other o;
   o.busy = 0;
+  if (swapped && !TOGETHER) {
+    swap_pairs(p, s->places, Q);
+    __syncthreads();
+  }
   if (swapped)
     multiply_swapped(s->places, A, tid, Q + first, &rows);
   else
@@ -303,6 +349,10 @@ TESK_DEVICE void multiply_inverse(const Place *p, const TeskLanes *s, const Tesk
     write_plain(p, &plain, first, others, Q);
   if (others) write_other(&o, Q);
   __syncthreads();
+  if (swapped && !TOGETHER) {
+    swap_pairs(p, s->places, Q);
+    __syncthreads();
+  }
   for (int next = OTHER_LANES; next < others; next += THREADS / PLAIN_TILES) {
     multiply_other(p, block, next, tid, THREADS / PLAIN_TILES, Q, &o);
     __syncthreads();

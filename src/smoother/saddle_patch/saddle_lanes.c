@@ -13,30 +13,29 @@ enum { SWEEP, IN, OUT, PREPARE, KERNELS };
 
 /* How a kernel is cut, by precision and degree: lanes, threads, blocks a multiprocessor; rows of a tile of S^+ where
  * rows are swapped, and where they are not, and lanes of both; whether threads hold rows of a plane instead of a whole
- * one; whether inner patches have a path of their own; whether S^+ is copied to shared memory. `few`: for colours that
- * leave multiprocessors idle, where the time is that of one block: two paths are too much text there. */
+ * one; whether inner patches have a path of their own; whether S^+ is copied to shared memory; numbers of a cell that a
+ * thread copies where no patch of a colour has them, all under way together. `few`: for colours that leave
+ * multiprocessors idle, where the time is that of one block: two paths are too much text there, and copies are spread
+ * over more blocks. */
 typedef struct Cut {
-  int lanes, threads, blocks, tile, plain, width, lines, inner, held;
+  int lanes, threads, blocks, tile, plain, width, lines, inner, held, piece;
 } Cut;
-static const Cut cuts[2][DEGREES] = {{{16, 128, 2, 2, 2, 4, 0, 1, 0},
-                                      {8, 256, 1, 3, 9, 4, 0, 1, 0},
-                                      {4, 256, 1, 4, 8, 4, 1, 1, 0},
-                                      {4, 512, 1, 5, 5, 4, 1, 1, 0}},
-                                     {{16, 192, 4, 2, 2, 4, 0, 1, 0},
-                                      {8, 128, 4, 3, 9, 4, 0, 1, 0},
-                                      {8, 256, 2, 4, 8, 4, 1, 1, 0},
-                                      {8, 640, 1, 5, 5, 4, 1, 1, 0}}};
-static const Cut few[2][DEGREES] = {{{4, 128, 2, 2, 2, 4, 0, 0, 1},
-                                     {4, 256, 1, 3, 3, 4, 0, 0, 1},
-                                     {4, 256, 1, 4, 8, 4, 1, 0, 0},
-                                     {4, 512, 1, 5, 5, 4, 1, 0, 0}},
-                                    {{4, 256, 1, 2, 2, 4, 0, 0, 1},
-                                     {4, 512, 1, 1, 3, 4, 1, 0, 1},
-                                     {4, 512, 1, 2, 4, 4, 1, 0, 1},
-                                     {4, 480, 1, 5, 5, 4, 1, 0, 0}}};
-/* Numbers of a cell that a thread copies where no patch of a colour has them, by degree: all are under way together, so
- * that such blocks are few and short. */
-static const int piece[DEGREES] = {16, 36, 32, 50};
+static const Cut cuts[2][DEGREES] = {{{16, 128, 2, 2, 2, 4, 0, 1, 0, 16},
+                                      {8, 256, 1, 3, 9, 4, 0, 1, 0, 36},
+                                      {4, 256, 1, 4, 8, 4, 1, 1, 0, 32},
+                                      {4, 512, 1, 5, 5, 4, 1, 1, 0, 50}},
+                                     {{16, 128, 6, 2, 2, 4, 0, 1, 0, 16},
+                                      {8, 128, 4, 3, 9, 4, 0, 1, 0, 36},
+                                      {8, 256, 2, 4, 8, 4, 1, 1, 0, 32},
+                                      {8, 640, 1, 5, 5, 4, 1, 1, 0, 50}}};
+static const Cut few[2][DEGREES] = {{{4, 128, 2, 2, 2, 4, 0, 0, 1, 8},
+                                     {4, 256, 1, 3, 3, 4, 0, 0, 1, 12},
+                                     {4, 256, 1, 4, 8, 4, 1, 0, 0, 16},
+                                     {4, 512, 1, 5, 5, 4, 1, 0, 0, 20}},
+                                    {{4, 256, 1, 2, 2, 4, 0, 0, 1, 8},
+                                     {4, 256, 1, 1, 3, 4, 0, 0, 1, 12},
+                                     {4, 512, 1, 4, 4, 4, 1, 0, 1, 16},
+                                     {4, 480, 1, 5, 5, 4, 1, 0, 0, 20}}};
 /* Patches of a colour: up to FEW the cuts above; up to SINGLE blocks of walls run beside others, and what mixed rows
  * do besides costs more. */
 enum { FEW = 1024, SINGLE = 256 };
@@ -47,10 +46,8 @@ static double patches_of_a_colour(const TesiSaddlePatchAxis axis[3]) {
   return patches / colours;
 }
 
-static Cut cut_of(TesPrecision precision, int n, const TesiSaddlePatchAxis axis[3]) {
-  const bool many =
-      patches_of_a_colour(axis) > FEW || getenv("TESSERA_PATCH_MANY"); /* the variable is for tests */
-  return (many ? cuts : few)[precision][n - 2];
+static bool are_many(const TesiSaddlePatchAxis axis[3]) {
+  return patches_of_a_colour(axis) > FEW || getenv("TESSERA_PATCH_MANY"); /* the variable is for tests */
 }
 
 /* Patches and cells of a colour: ranges of the lists. */
@@ -61,6 +58,7 @@ typedef struct Colour {
 struct TesiSaddleLanes {
   TesPrecision precision;
   int n;
+  bool many;  /* patches of a colour */
   bool even;  /* the modes of all kinds are even or odd */
   bool mixed; /* rows of patches along x stay together: those at walls are read with those beside them */
   Cut cut;
@@ -383,10 +381,10 @@ static int count_row(const TesiSaddlePatchAxis *a, int colour, int *middle) {
   return count;
 }
 
-/* A row of patches along x; rows begin where cells side by side begin in memory, unless they are short. */
+/* A row of patches along x; many of them begin where cells side by side begin in memory, unless rows are short. */
 static void append_row(const Making *m, int colour, const int kind[3], const int v[3], Lists *lists) {
   const TesiSaddlePatchAxis *a = m->axis;
-  const int most = tesi_min(G, m->lanes->cut.lanes);
+  const int most = m->lanes->many ? tesi_min(G, m->lanes->cut.lanes) : 1;
   int middle, align = 1;
   const int count = count_row(&a[0], colour, &middle);
   while (align < most && align < count) align *= 2;
@@ -504,8 +502,8 @@ static TesStatus get_kernels(TesContext *ctx, int n, TesiSaddleLanes *l) {
                                        "INNER", "EVEN",  "HELD",    "PIECE",  "WIDTH", "PLAIN"};
   enum { MACROS = sizeof macros / sizeof *macros };
   const Cut *c = &l->cut;
-  const int value[MACROS] = {n,        c->lanes, c->threads, c->blocks,    c->tile,  c->lines,
-                             c->inner, l->even,  c->held,    piece[n - 2], c->width, c->plain};
+  const int value[MACROS] = {n,        c->lanes, c->threads, c->blocks, c->tile,  c->lines,
+                             c->inner, l->even,  c->held,    c->piece,  c->width, c->plain};
   char text[MACROS][24];
   TesiProgram *sweep, *order;
   l->shared = shared_numbers(n, c) * tesi_precision_size(l->precision) +
@@ -555,7 +553,8 @@ TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision
   m.lanes = l;
   l->precision = precision;
   l->n = s->rt->n;
-  l->cut = cut_of(l->precision, l->n, axis);
+  l->many = are_many(axis);
+  l->cut = (l->many ? cuts : few)[precision][l->n - 2];
   l->even = true;
   TES_TRY(make_vectors(ctx, s, l));
   for (int d = 0; d < 3; d++) TES_TRY(make_axis(&m, d));
@@ -609,7 +608,7 @@ static TesStatus run_colour(TesContext *ctx, TesiSaddleLanes *l, const Colour *c
                           .cells = (const int *)l->copies + c->first_copy,
                           .count = c->blocks,
                           .copies = c->copies};
-  const int64_t pieces = (int64_t)c->copies * (4 * l->n * l->n * l->n / piece[l->n - 2]);
+  const int64_t pieces = (int64_t)c->copies * (4 * l->n * l->n * l->n / l->cut.piece);
   void *arguments[] = {&l->arguments, &lists, &vectors, l->inner};
   const TesiGrid grid = {(unsigned)(c->blocks + (pieces + l->cut.threads - 1) / l->cut.threads), 1, 1};
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[SWEEP], grid, (unsigned)l->cut.threads, l->shared, arguments));

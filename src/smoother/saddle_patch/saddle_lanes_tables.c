@@ -1,6 +1,7 @@
 /* Tables of saddle_lanes.cu, in its order. */
 #include <math.h>
 #include <string.h>
+#include "kernels/saddle_arguments.h"
 #include "smoother/saddle_patch/saddle_lanes.h"
 
 static int padded(int count) {
@@ -278,8 +279,11 @@ int tesi_lanes_swapped_rows(int n) {
 }
 
 int64_t tesi_lanes_swapped_size(TesiLanesShape shape) {
-  const int n = shape.n, sums = tesi_lanes_swapped_rows(n);
-  return 4 * ((int64_t)(alike_of(n) / shape.tile) * sums + (int64_t)(pairs_of(n) / shape.tile) * n * n * n) *
+  const int n = shape.n, sums = tesi_lanes_swapped_rows(n), pairs = pairs_of(n);
+  const bool together = TESK_LANES_TOGETHER(n);
+  return 4 *
+         ((int64_t)((together ? alike_of(n) : sums) / shape.tile) * sums +
+          (int64_t)(pairs / shape.tile) * (together ? n * n * n : pairs)) *
          padded(shape.tile);
 }
 
@@ -298,21 +302,30 @@ static double swapped_entry(TesiLanesShape shape, const double *S, int type, con
   return (x + sign * y) / 2;
 }
 
+/* A tile from row `first` on; which columns: of sums, of differences; those of a pair come one after the other. */
+static double *fill_swapped_tile(TesiLanesShape shape, const double *S, int type, int (*rows)[3], bool sums,
+                                 bool differences, double *to) {
+  const int n = shape.n;
+  for (int c = 0; c < n * n * n; c++) {
+    const int column[3] = {c / n / n, c / n % n, c % n};
+    if (column[1] > column[2]) continue;
+    for (int half = sums ? 0 : 1; half <= (differences && column[1] < column[2] ? 1 : 0); half++)
+      for (int r = 0; r < padded(shape.tile); r++)
+        *to++ = r < shape.tile ? swapped_entry(shape, S, type, rows[r], column, half ? -1 : 1) : 0;
+  }
+  return to;
+}
+
 void tesi_lanes_fill_swapped(TesiLanesShape shape, const double *S, double *to) {
   int number[MOST][3];
-  const int n = shape.n, count = list_swapped(n, number);
-  for (int type = 0; type < 4; type++)
-    for (int tile = 0; tile < count / shape.tile; tile++)
-      for (int c = 0; c < n * n * n; c++) {
-        const int column[3] = {c / n / n, c / n % n, c % n};
-        if (column[1] > column[2]) continue;
-        const bool differences = tile * shape.tile >= alike_of(n) && column[1] < column[2];
-        for (int half = 0; half <= differences; half++)
-          for (int r = 0; r < padded(shape.tile); r++)
-            *to++ = r < shape.tile
-                        ? swapped_entry(shape, S, type, number[tile * shape.tile + r], column, half ? -1 : 1)
-                        : 0;
-      }
+  const int n = shape.n, count = list_swapped(n, number), alike = alike_of(n), t = shape.tile;
+  const bool together = TESK_LANES_TOGETHER(n);
+  for (int type = 0; type < 4; type++) {
+    for (int first = 0; first < (together ? alike : count); first += t)
+      to = fill_swapped_tile(shape, S, type, number + first, true, false, to);
+    for (int first = alike; first < count; first += t)
+      to = fill_swapped_tile(shape, S, type, number + first, together, true, to);
+  }
 }
 
 void tesi_lanes_fill_places(int n, int *places) {
