@@ -94,10 +94,28 @@ static const Flow broken[] = {
     {.dim = 3, .degree = 3, .cells = {2, 2, 3}, .graded = true, .broken = true, .nu = 1, .alpha = 4},
     {.dim = 3, .degree = 4, .cells = {7, 2, 2}, .given = "vvvopp", .broken = true, .nu = 1},
     {.dim = 3, .degree = 7, .cells = {2, 2, 2}, .broken = true, .nu = 1}};
+/* Coarsest levels of saddle_box.cu: directions that are equal, two or three of them, or not, mirrored, odd, rings,
+ * graded, closed and open; some hundred rows of S^+. */
+static const Flow solved[] = {
+    {.dim = 2, .degree = 1, .cells = {16, 16}, .given = "vvvv", .nu = 1},
+    {.dim = 2, .degree = 2, .cells = {8, 6}, .given = "vvss", .nu = 2, .alpha = 3},
+    {.dim = 2, .degree = 3, .cells = {4, 4}, .given = "vvss", .nu = 1},
+    {.dim = 3, .degree = 1, .cells = {8, 8, 2}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 1, .cells = {6, 5, 4}, .given = "vovspp", .graded = true, .nu = 2, .alpha = 3},
+    {.dim = 3, .degree = 1, .cells = {4, 4, 4}, .given = "pppppp", .nu = 1, .alpha = 1},
+    {.dim = 3, .degree = 2, .cells = {4, 4, 4}, .given = "vvvvvv", .nu = 3, .alpha = 10},
+    {.dim = 3, .degree = 2, .cells = {3, 3, 3}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 2, .cells = {4, 2, 4}, .given = "vvssvv", .nu = 1},
+    {.dim = 3, .degree = 2, .cells = {2, 4, 4}, .given = "sovvvv", .nu = 1},
+    {.dim = 3, .degree = 3, .cells = {4, 4, 2}, .given = "ssvvvv", .nu = 1},
+    {.dim = 3, .degree = 3, .cells = {2, 3, 2}, .given = "ppvovv", .nu = 1, .alpha = 2},
+    {.dim = 3, .degree = 4, .cells = {2, 4, 2}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 4, .cells = {3, 2, 2}, .given = "vvvvvv", .nu = 0.5, .alpha = 1}};
 enum {
   BROKEN = sizeof broken / sizeof *broken,
   TILED = sizeof tiled / sizeof *tiled,
   PLANES = sizeof planes / sizeof *planes,
+  SOLVED = sizeof solved / sizeof *solved,
   FLOWS = sizeof flows / sizeof *flows,
   REFERENCE = 800 /* entries: above, the host's fast version is asked */
 };
@@ -327,6 +345,13 @@ static void transfers(void **state) {
 static void coarsest_levels(void **state) {
   (void)state;
   on_all(compare_coarse);
+  on_list(solved, SOLVED, compare_coarse);
+}
+static void coarsest_levels_by_one_block(void **state) {
+  (void)state;
+  setenv("TESSERA_BOX_NUMBERS", "0", 1);
+  on_list(flows, FLOWS, compare_coarse);
+  unsetenv("TESSERA_BOX_NUMBERS");
 }
 
 static int set_up(void **state) {
@@ -347,6 +372,7 @@ int main(void) {
                                      cmocka_unit_test(smoothers_in_global_memory),
                                      cmocka_unit_test(smoothers_of_many_patches),
                                      cmocka_unit_test(transfers),
-                                     cmocka_unit_test(coarsest_levels)};
+                                     cmocka_unit_test(coarsest_levels),
+                                     cmocka_unit_test(coarsest_levels_by_one_block)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
