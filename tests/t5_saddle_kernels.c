@@ -6,6 +6,7 @@
 #include "device/emulator/fiber.h"
 #include "device_testing.h"
 #include "multigrid/coarse/coarse.h"
+#include "multigrid/coarse/coarse_saddle_box.h"
 #include "operator/operator.h"
 #include "smoother/smoother.h"
 #include "stokes_testing.h"
@@ -347,6 +348,38 @@ static void coarsest_levels(void **state) {
   on_all(compare_coarse);
   on_list(solved, SOLVED, compare_coarse);
 }
+/* Which levels a multigrid ends with; all of `solved` are compared as such. */
+static void small_boxes_are_solved_at_once(void **state) {
+  static const struct {
+    Flow flow;
+    const char *most; /* numbers of S^+, NULL: as it is */
+    bool served;
+  } cases[] = {{{.dim = 2, .degree = 2, .cells = {8, 8}}, NULL, true},
+               {{.dim = 2, .degree = 2, .cells = {16, 16}}, NULL, false},
+               {{.dim = 2, .degree = 2, .cells = {16, 16}}, "1.5e6", true},
+               {{.dim = 3, .degree = 1, .cells = {8, 8, 8}}, NULL, true},
+               {{.dim = 3, .degree = 1, .cells = {8, 8, 8}}, "1e6", false},
+               {{.dim = 3, .degree = 1, .cells = {16, 16, 16}}, NULL, false},
+               {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, NULL, false},
+               {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, "1.2e7", true},
+               {{.dim = 3, .degree = 3, .cells = {4, 4, 4}}, NULL, true},
+               {{.dim = 3, .degree = 4, .cells = {4, 4, 4}}, NULL, true},
+               {{.dim = 3, .degree = 4, .cells = {4, 4, 4}, .given = "vvssvo"}, NULL, false},
+               {{.dim = 3, .degree = 4, .cells = {8, 8, 8}}, "1e9", false}}; /* nor tables of a block */
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases + SOLVED; i++) {
+    const bool listed = i < SOLVED;
+    const Flow *f = listed ? &solved[i] : &cases[i - SOLVED].flow;
+    TesSpace *space = flow_space(host, f);
+    if (!listed && cases[i - SOLVED].most) setenv("TESSERA_BOX_NUMBERS", cases[i - SOLVED].most, 1);
+    const bool served = tesi_coarse_saddle_box_serves(tesi_space_rt(space));
+    unsetenv("TESSERA_BOX_NUMBERS");
+    if (served != (listed || cases[i - SOLVED].served))
+      fail_msg("RT_%d on %d x %d x %d cells: served is %d", f->degree, f->cells[0], f->cells[1], f->cells[2],
+               served);
+    tes_space_destroy(&space);
+  }
+}
 static void coarsest_levels_by_one_block(void **state) {
   (void)state;
   setenv("TESSERA_BOX_NUMBERS", "0", 1);
@@ -373,6 +406,7 @@ int main(void) {
                                      cmocka_unit_test(smoothers_of_many_patches),
                                      cmocka_unit_test(transfers),
                                      cmocka_unit_test(coarsest_levels),
+                                     cmocka_unit_test(small_boxes_are_solved_at_once),
                                      cmocka_unit_test(coarsest_levels_by_one_block)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
