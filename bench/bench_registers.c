@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "device/kernel.h"
 #include "functional/broken_load.h"
+#include "multigrid/coarse/coarse.h"
 #include "operator/mixed/mixed.h"
 #include "operator/rt_convection/rt_convection.h"
 #include "smoother/cell_patch/cell_patch.h"
@@ -132,7 +133,29 @@ done:
   return status;
 }
 
-/* Stokes: one vertex patch, which the kernels for many are compiled for as well. */
+/* Stokes, the coarsest level: four cells a direction. */
+static TesStatus compile_coarsest(TesContext *ctx, const Job *job) {
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesSpace *space = NULL;
+  TesOperator *op = NULL;
+  TesiCoarse *coarse = NULL;
+  const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION}, {.term = TES_TERM_DIVERGENCE}};
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = job->dim, .cells = {4, 4, 4}}, &mesh));
+  TES_TRY(tes_space_create(
+      ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree, .element = TES_ELEMENT_RT}, &space));
+  TES_TRY(
+      tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {.terms = 2, .term = term}}, &op));
+  TES_TRY(tesi_coarse_create(op, job->precision, TES_COARSE_AUTO, &coarse));
+done:
+  tesi_coarse_destroy(&coarse);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
+  return status;
+}
+
+/* One vertex patch, which the kernels for many are compiled for as well. */
 static TesStatus compile_stokes(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
   TesMesh *mesh = NULL;
@@ -150,6 +173,7 @@ static TesStatus compile_stokes(TesContext *ctx, const Job *job) {
       &op));
   TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother));
   if (job->precision == TES_DOUBLE) TES_TRY(tesi_rt_convection_create(space, &convection));
+  TES_TRY(compile_coarsest(ctx, job));
 done:
   tesi_rt_convection_destroy(&convection);
   tes_smoother_destroy(&smoother);

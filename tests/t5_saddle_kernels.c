@@ -6,6 +6,7 @@
 #include "device/emulator/fiber.h"
 #include "device_testing.h"
 #include "multigrid/coarse/coarse.h"
+#include "multigrid/coarse/coarse_saddle_box.h"
 #include "operator/operator.h"
 #include "smoother/smoother.h"
 #include "stokes_testing.h"
@@ -94,10 +95,28 @@ static const Flow broken[] = {
     {.dim = 3, .degree = 3, .cells = {2, 2, 3}, .graded = true, .broken = true, .nu = 1, .alpha = 4},
     {.dim = 3, .degree = 4, .cells = {7, 2, 2}, .given = "vvvopp", .broken = true, .nu = 1},
     {.dim = 3, .degree = 7, .cells = {2, 2, 2}, .broken = true, .nu = 1}};
+/* Coarsest levels of saddle_box.cu: directions that are equal, two or three of them, or not, mirrored, odd, rings,
+ * graded, closed and open; some hundred rows of S^+. */
+static const Flow solved[] = {
+    {.dim = 2, .degree = 1, .cells = {16, 16}, .given = "vvvv", .nu = 1},
+    {.dim = 2, .degree = 2, .cells = {8, 6}, .given = "vvss", .nu = 2, .alpha = 3},
+    {.dim = 2, .degree = 3, .cells = {4, 4}, .given = "vvss", .nu = 1},
+    {.dim = 3, .degree = 1, .cells = {8, 8, 2}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 1, .cells = {6, 5, 4}, .given = "vovspp", .graded = true, .nu = 2, .alpha = 3},
+    {.dim = 3, .degree = 1, .cells = {4, 4, 4}, .given = "pppppp", .nu = 1, .alpha = 1},
+    {.dim = 3, .degree = 2, .cells = {4, 4, 4}, .given = "vvvvvv", .nu = 3, .alpha = 10},
+    {.dim = 3, .degree = 2, .cells = {3, 3, 3}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 2, .cells = {4, 2, 4}, .given = "vvssvv", .nu = 1},
+    {.dim = 3, .degree = 2, .cells = {2, 4, 4}, .given = "sovvvv", .nu = 1},
+    {.dim = 3, .degree = 3, .cells = {4, 4, 2}, .given = "ssvvvv", .nu = 1},
+    {.dim = 3, .degree = 3, .cells = {2, 3, 2}, .given = "ppvovv", .nu = 1, .alpha = 2},
+    {.dim = 3, .degree = 4, .cells = {2, 4, 2}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 4, .cells = {3, 2, 2}, .given = "vvvvvv", .nu = 0.5, .alpha = 1}};
 enum {
   BROKEN = sizeof broken / sizeof *broken,
   TILED = sizeof tiled / sizeof *tiled,
   PLANES = sizeof planes / sizeof *planes,
+  SOLVED = sizeof solved / sizeof *solved,
   FLOWS = sizeof flows / sizeof *flows,
   REFERENCE = 800 /* entries: above, the host's fast version is asked */
 };
@@ -327,6 +346,45 @@ static void transfers(void **state) {
 static void coarsest_levels(void **state) {
   (void)state;
   on_all(compare_coarse);
+  on_list(solved, SOLVED, compare_coarse);
+}
+/* Which levels a multigrid ends with; all of `solved` are compared as such. */
+static void small_boxes_are_solved_at_once(void **state) {
+  static const struct {
+    Flow flow;
+    const char *most; /* numbers of S^+, NULL: as it is */
+    bool served;
+  } cases[] = {{{.dim = 2, .degree = 2, .cells = {8, 8}}, NULL, true},
+               {{.dim = 2, .degree = 2, .cells = {16, 16}}, NULL, false},
+               {{.dim = 2, .degree = 2, .cells = {16, 16}}, "1.5e6", true},
+               {{.dim = 3, .degree = 1, .cells = {8, 8, 8}}, NULL, true},
+               {{.dim = 3, .degree = 1, .cells = {8, 8, 8}}, "1e6", false},
+               {{.dim = 3, .degree = 1, .cells = {16, 16, 16}}, NULL, false},
+               {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, NULL, false},
+               {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, "1.2e7", true},
+               {{.dim = 3, .degree = 3, .cells = {4, 4, 4}}, NULL, true},
+               {{.dim = 3, .degree = 4, .cells = {4, 4, 4}}, NULL, true},
+               {{.dim = 3, .degree = 4, .cells = {4, 4, 4}, .given = "vvssvo"}, NULL, false},
+               {{.dim = 3, .degree = 4, .cells = {8, 8, 8}}, "1e9", false}}; /* nor tables of a block */
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases + SOLVED; i++) {
+    const bool listed = i < SOLVED;
+    const Flow *f = listed ? &solved[i] : &cases[i - SOLVED].flow;
+    TesSpace *space = flow_space(host, f);
+    if (!listed && cases[i - SOLVED].most) setenv("TESSERA_BOX_NUMBERS", cases[i - SOLVED].most, 1);
+    const bool served = tesi_coarse_saddle_box_serves(tesi_space_rt(space));
+    unsetenv("TESSERA_BOX_NUMBERS");
+    if (served != (listed || cases[i - SOLVED].served))
+      fail_msg("RT_%d on %d x %d x %d cells: served is %d", f->degree, f->cells[0], f->cells[1], f->cells[2],
+               served);
+    tes_space_destroy(&space);
+  }
+}
+static void coarsest_levels_by_one_block(void **state) {
+  (void)state;
+  setenv("TESSERA_BOX_NUMBERS", "0", 1);
+  on_list(flows, FLOWS, compare_coarse);
+  unsetenv("TESSERA_BOX_NUMBERS");
 }
 
 static int set_up(void **state) {
@@ -347,6 +405,8 @@ int main(void) {
                                      cmocka_unit_test(smoothers_in_global_memory),
                                      cmocka_unit_test(smoothers_of_many_patches),
                                      cmocka_unit_test(transfers),
-                                     cmocka_unit_test(coarsest_levels)};
+                                     cmocka_unit_test(coarsest_levels),
+                                     cmocka_unit_test(small_boxes_are_solved_at_once),
+                                     cmocka_unit_test(coarsest_levels_by_one_block)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

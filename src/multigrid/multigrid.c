@@ -43,8 +43,8 @@ struct TesMultigrid {
 };
 
 /* Whether a direct solver is to take a level and spare those below. Of elasticity: cells of the least levels of a bar
- * are long, where one smoother for all components does little. Of Stokes in 2D and of discontinuous elements, by
- * kernels: a colour of a small level takes as long as that of a large one. */
+ * are long, where one smoother for all components does little. Of Stokes and of discontinuous elements, by kernels: a
+ * colour of a small level takes as long as that of a large one. */
 static bool is_direct(const TesMultigridDesc *desc, const TesSpace *space) {
   enum { SMALL = 800 };
   if (tesi_is_elasticity(desc->op))

@@ -2,7 +2,6 @@
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
-#include "base/team.h"
 #include "basis/blas.h"
 #include "basis/eigen.h"
 
@@ -225,35 +224,39 @@ static void modes_of(const TesiSaddleBlock *b, int row, int m[3]) {
   m[2] = b->first[2] + row / b->extent[0] / b->extent[1];
 }
 
+/* Of component i: entry of S where only direction i differs, from modes m to `other`. */
+static double entry(const TesiSaddleLocal *l, int i, const int m[3], int other) {
+  const TesiSaddleLocalAxis *a = l->axis[i];
+  const double *row = a->G + m[i] * a->nodes, *column = a->G + other * a->nodes;
+  double across = l->alpha, sum = 0;
+  for (int d = 0; d < l->dim; d++)
+    if (d != i) across += l->nu * l->axis[d]->ld[m[d]];
+  for (int z = 0; z < a->nodes; z++) sum += row[z] * column[z] / (l->nu * a->lc[z] + across);
+  return sum;
+}
+
 /* S <- S + the part of component i: dense along direction i, diagonal across. */
 static void add_component(const TesiSaddleLocal *l, int i, const TesiSaddleBlock *b, double *S) {
   const int n = b->size, step = i == 0 ? 1 : i == 1 ? b->extent[0] : b->extent[0] * b->extent[1];
-  const TesiSaddleLocalAxis *a = l->axis[i];
   for (int row = 0; row < n; row++) {
     int m[3];
-    double across = l->alpha;
     modes_of(b, row, m);
-    for (int d = 0; d < l->dim; d++)
-      if (d != i) across += l->nu * l->axis[d]->ld[m[d]];
-    for (int other = b->first[i]; other < b->first[i] + b->extent[i]; other++) {
-      double sum = 0;
-      for (int z = 0; z < a->nodes; z++)
-        sum += a->G[m[i] * a->nodes + z] * a->G[other * a->nodes + z] / (l->nu * a->lc[z] + across);
-      S[(int64_t)row * n + row + (other - m[i]) * step] += sum;
-    }
+    for (int other = b->first[i]; other < b->first[i] + b->extent[i]; other++)
+      S[(int64_t)row * n + row + (other - m[i]) * step] += entry(l, i, m, other);
   }
 }
 
-/* The constant, of norm 1. */
-static void fill_constant(const TesiSaddleLocal *l, const TesiSaddleBlock *b, double *e) {
-  double norm = 0;
+double tesi_saddle_local_constant(const TesiSaddleLocal *l, const TesiSaddleBlock *b, double *e) {
+  double norm = 0, trace = 0;
   for (int r = 0; r < b->size; r++) {
     int m[3];
     modes_of(b, r, m);
     e[r] = l->axis[0]->e[m[0]] * l->axis[1]->e[m[1]] * l->axis[2]->e[m[2]];
     norm += e[r] * e[r];
+    for (int i = 0; i < l->dim; i++) trace += entry(l, i, m, m[i]);
   }
   for (int r = 0; r < b->size; r++) e[r] /= sqrt(norm);
+  return trace / b->size;
 }
 
 /* S <- S + factor e e'. */
@@ -262,76 +265,37 @@ static void add_constant(int n, const double *e, double factor, double *S) {
     for (int c = 0; c < n; c++) S[(int64_t)r * n + c] += factor * e[r] * e[c];
 }
 
-typedef struct Blocks {
-  double **S;
-  const TesiSaddleBlock *block;
-  int info[8];
-} Blocks;
-
-/* Symmetric matrices: what LAPACK calls the lower triangle of columns is the upper one of rows. */
-static void invert_matrices(const void *data, TesiSpan span) {
-  Blocks *all = (Blocks *)data;
-  for (int64_t b = span.first; b < span.end; b++) {
-    double *S = all->S[b];
-    const int n = all->block[b].size;
-    all->info[b] = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, S, n);
-    if (all->info[b] == 0) all->info[b] = LAPACKE_dpotri(LAPACK_COL_MAJOR, 'L', n, S, n);
-    for (int r = 0; r < n; r++)
-      for (int c = 0; c < r; c++) S[(int64_t)r * n + c] = S[(int64_t)c * n + r];
-  }
+/* Symmetric: what LAPACK calls the lower triangle of columns is the upper one of rows. */
+static int invert_matrix(int n, double *S) {
+  int info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, S, n);
+  if (info == 0) info = LAPACKE_dpotri(LAPACK_COL_MAJOR, 'L', n, S, n);
+  for (int r = 0; r < n; r++)
+    for (int c = 0; c < r; c++) S[(int64_t)r * n + c] = S[(int64_t)c * n + r];
+  return info;
 }
 
-static void fill_block(const TesiSaddleLocal *l, const TesiSaddleBlock *b, double *S, double *trace) {
+TesStatus tesi_saddle_local_invert_block(TesContext *ctx, const TesiSaddleLocal *l, const TesiSaddleBlock *b,
+                                         double *S) {
+  TesStatus status = TES_OK;
   const int n = b->size;
+  const bool constant = l->closed && b->first[0] + b->first[1] + b->first[2] == 0;
+  double *e = NULL, scale = 1;
+  TES_ALLOC(&e, n);
   memset(S, 0, sizeof *S * (size_t)n * (size_t)n);
   for (int i = 0; i < l->dim; i++) add_component(l, i, b, S);
-  *trace = 0;
-  for (int r = 0; r < n; r++) *trace += S[(int64_t)r * n + r] / n;
-}
-
-/* S[i] <- S^+ of block i; the constant is even: it stands in the block of the first pressure. Matrices of some hundred
- * rows are inverted side by side. */
-static TesStatus invert_blocks(TesContext *ctx, const TesiSaddleLocal *l, int count,
-                               const TesiSaddleBlock *block, double **S) {
-  enum { LARGE = 128 };
-  TesStatus status = TES_OK;
-  Blocks all = {.S = S, .block = block};
-  double trace, of_constant = 0, *e = NULL;
-  int constant = -1;
-  for (int i = 0; i < count; i++) {
-    const TesiSaddleBlock *b = &block[i];
-    fill_block(l, b, S[i], &trace);
-    if (!l->closed || b->first[0] + b->first[1] + b->first[2] != 0) continue;
-    TES_ALLOC(&e, b->size);
-    fill_constant(l, b, e);
-    add_constant(b->size, e, trace, S[i]);
-    constant = i, of_constant = trace;
+  if (constant) {
+    scale = tesi_saddle_local_constant(l, b, e);
+    add_constant(n, e, scale, S);
   }
-  TES_TRY(tesi_blas_begin(ctx, block[0].size));
-  tesi_team_share(block[0].size < LARGE ? 1 : tes_context_threads(ctx), count, 1, invert_matrices, &all);
-  for (int i = 0; i < count; i++)
-    if (all.info[i] != 0)
-      TES_FAIL(TES_INTERNAL, "a Schur complement of %d pressures is not positive definite (LAPACK: %d)",
-               block[i].size, all.info[i]);
-  if (e) add_constant(block[constant].size, e, -1 / of_constant, S[constant]);
+  TES_TRY(tesi_blas_begin(ctx, n));
+  const int info = invert_matrix(n, S);
+  if (info != 0)
+    TES_FAIL(TES_INTERNAL, "a Schur complement of %d pressures is not positive definite (LAPACK: %d)", n,
+             info);
+  if (constant) add_constant(n, e, -1 / scale, S);
 done:
   tesi_free(ctx, &e);
   return status;
-}
-
-TesStatus tesi_saddle_local_invert_block(TesContext *ctx, const TesiSaddleLocal *l,
-                                         const TesiSaddleBlock *block, double *S) {
-  return invert_blocks(ctx, l, 1, block, &S);
-}
-
-TesStatus tesi_saddle_local_invert_blocks(TesContext *ctx, const TesiSaddleLocal *l, int count,
-                                          const TesiSaddleBlock *block, double *S) {
-  double *of_block[8];
-  for (int b = 0; b < count; b++) {
-    of_block[b] = S;
-    S += (int64_t)block[b].size * block[b].size;
-  }
-  return invert_blocks(ctx, l, count, block, of_block);
 }
 
 TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, double *S) {

@@ -60,9 +60,9 @@ int tesi_saddle_local_blocks(const TesiSaddleLocal *l, TesiSaddleBlock block[8])
 /* S[size][size] <- S^+ of a block. */
 TesStatus tesi_saddle_local_invert_block(TesContext *ctx, const TesiSaddleLocal *l,
                                          const TesiSaddleBlock *block, double *S);
-/* The same of `count` blocks, one after the other in S, by all threads. */
-TesStatus tesi_saddle_local_invert_blocks(TesContext *ctx, const TesiSaddleLocal *l, int count,
-                                          const TesiSaddleBlock *block, double *S);
+/* e[size] <- the constant pressure, of norm 1, which is even: it stands in block 0. The mean of the diagonal of S, the
+ * factor s of e e'. */
+double tesi_saddle_local_constant(const TesiSaddleLocal *l, const TesiSaddleBlock *block, double *e);
 /* S[n][n] <- S^+, n pressures. */
 TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, double *S);
 /* Numbers of a part: component i of the velocity, or, i = dim, the pressure; and of the largest part. */
