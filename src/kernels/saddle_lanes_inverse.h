@@ -112,10 +112,20 @@ TESK_DEVICE void add_columns(const Parity *b, const real *A, const real *Q, real
 
 /* ---- sums and differences ---------------------------------------------------------------------------------- */
 
-/* A thread's rows of the block's S^+, and where they stand in q: places (i, a, b) + 65536 (i, b, a), which are the same
- * where a = b. */
+/* A thread's task: whether its tile is of pairs, which of a parity block, which block. */
+typedef struct Swapped {
+  int busy, pairs, tile, number;
+} Swapped;
+
+TESK_DEVICE Swapped swapped_of(int tid) {
+  const int pairs = tid < PAIR_WARPS, tiles = pairs ? PAIR_TILES : SUM_TILES,
+            group = (pairs ? tid : tid - PAIR_WARPS) / GROUPS;
+  const Swapped t = {pairs ? tid < PAIR_TASKS : tid < SWAPPED_TASKS, pairs, group % tiles, group / tiles};
+  return t;
+}
+
+/* A thread's rows of the block's S^+. */
 typedef struct Rows {
-  int busy, place[TILE];
   real sum[TILE][WIDTH], difference[TILE][WIDTH];
 } Rows;
 
@@ -183,30 +193,25 @@ TESK_DEVICE void add_swapped(const real *A, const real *q, int si, int sa, int s
 }
 
 /* Q: at the first of the thread's lanes. */
-TESK_DEVICE void multiply_swapped(const int *places, const real *A, int tid, const real *Q, Rows *rows) {
-  const int pairs = tid < PAIR_WARPS, tiles = pairs ? PAIR_TILES : SUM_TILES,
-            group = (pairs ? tid : tid - PAIR_WARPS) / GROUPS, tile = group % tiles, number = group / tiles;
-  const int x = number & 1, y = number >> 1 & 1, z = number >> 2, odd = x + y + z;
+TESK_DEVICE void multiply_swapped(const real *A, const Swapped *t, const real *Q, Rows *rows) {
+  const int number = t->number, x = number & 1, y = number >> 1 & 1, z = number >> 2, odd = x + y + z;
   /* by one bit: the direction whose parity the others do not have */
   const int unlike = odd == 1 ? number : odd == 2 ? 7 - number : 1;
   const int si = step_of(unlike / 2), sa = step_of(unlike == 4 ? 0 : unlike / 2 + 1),
             sb = step_of(unlike == 1 ? 2 : unlike / 2 - 1);
-  rows->busy = tid < PAIR_TASKS || (tid >= PAIR_WARPS && tid < SWAPPED_TASKS);
-  if (!rows->busy) return;
+  if (!t->busy) return;
   TESK_UNROLL
   for (int r = 0; r < TILE; r++) {
     TESK_UNROLL
     for (int l = 0; l < WIDTH; l++) rows->sum[r][l] = rows->difference[r][l] = 0;
   }
   Q += N1 * (x * SX + y * SY + z * SZ) * LANES;
-  A += odd * SWAPPED_SIZE + (pairs ? SUM_TILES * SUMS + tile * PAIR_COLUMNS : tile * SUMS) * TILE_ROW;
-  if (pairs)
+  A +=
+      odd * SWAPPED_SIZE + (t->pairs ? SUM_TILES * SUMS + t->tile * PAIR_COLUMNS : t->tile * SUMS) * TILE_ROW;
+  if (t->pairs)
     add_swapped(A, Q, si, sa, sb, 1, rows);
   else
     add_swapped(A, Q, si, sa, sb, 0, rows);
-  TESK_UNROLL
-  for (int r = 0; r < TILE; r++)
-    rows->place[r] = TESK_READ(places + number * SUMS + (pairs ? ALIKE : 0) + tile * TILE + r);
 }
 
 /* ---- lanes of other kinds ---------------------------------------------------------------------------------- */
@@ -290,23 +295,23 @@ TESK_DEVICE int is_own(const Place *p, int others, int l) {
   return !others || p->lanes[TESK_LANES_KIND * LANES + l] == 0;
 }
 
-TESK_DEVICE void write_swapped(const Place *p, const Rows *rows, int first, int others, real *Q) {
-  const int pairs = (int)threadIdx.x < PAIR_WARPS;
+/* places: (i, a, b) + 65536 (i, b, a), which are the same where a = b. */
+TESK_DEVICE void write_swapped(const Place *p, const int *places, const Rows *rows, int first, int others,
+                               real *Q) {
+  const Swapped t = swapped_of((int)threadIdx.x);
+  if (!t.busy) return;
   TESK_UNROLL
-  for (int l = 0; l < WIDTH; l++) {
-    if (!rows->busy || !is_own(p, others, first + l)) continue;
+  for (int r = 0; r < TILE; r++) {
+    const int place = TESK_READ(places + t.number * SUMS + (t.pairs ? ALIKE : 0) + t.tile * TILE + r);
+    real *const low = Q + (place & 0xffff) * LANES + first, *const high = Q + (place >> 16) * LANES + first;
     TESK_UNROLL
-    for (int r = 0; r < TILE; r++) {
-      real *const low = Q + (rows->place[r] & 0xffff) * LANES + first + l, *const high =
-                                                                               Q +
-                                                                               (rows->place[r] >> 16) *
-                                                                                   LANES +
-                                                                               first + l;
+    for (int l = 0; l < WIDTH; l++) {
+      if (!is_own(p, others, first + l)) continue;
       if (!TOGETHER) {
-        *(pairs ? high : low) = rows->sum[r][l];
+        (t.pairs ? high : low)[l] = rows->sum[r][l];
       } else {
-        *low = rows->sum[r][l] + rows->difference[r][l];
-        if (pairs) *high = rows->sum[r][l] - rows->difference[r][l];
+        low[l] = rows->sum[r][l] + rows->difference[r][l];
+        if (t.pairs) high[l] = rows->sum[r][l] - rows->difference[r][l];
       }
     }
   }
@@ -337,14 +342,16 @@ TESK_DEVICE void multiply_inverse(const Place *p, const TeskLanes *s, const Tesk
     swap_pairs(p, s->places, Q);
     __syncthreads();
   }
-  if (swapped)
-    multiply_swapped(s->places, A, tid, Q + first, &rows);
-  else
+  if (swapped) {
+    const Swapped t = swapped_of(tid);
+    multiply_swapped(A, &t, Q + first, &rows);
+  } else {
     multiply_parities(p, block, A, tid, Q + first, &plain);
+  }
   if (others && OTHER_LANES > 0) multiply_other(p, block, 0, tid - OTHERS, OTHER_LANES, Q, &o);
   __syncthreads();
   if (swapped)
-    write_swapped(p, &rows, first, others, Q);
+    write_swapped(p, s->places, &rows, first, others, Q);
   else
     write_plain(p, &plain, first, others, Q);
   if (others) write_other(&o, Q);
