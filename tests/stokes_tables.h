@@ -95,23 +95,27 @@ static inline void tables_near(const Setting *s, const char *what, double is, do
 
 /* ---- (A) errors of the Galerkin solution ---- */
 
+/* To 1e-12 but for the last row: with errors of 2e-12, what the iteration leaves at 1e-8 is seen in the third digit,
+ * and the number known is that of 1e-8; to 1e-12 the velocity is 2.31e-12. */
 static inline void errors_are_within_one_percent(void **state) {
   (void)state;
   static const struct {
     int dim, degree, cells;
-    double velocity, pressure;
+    double velocity, pressure, tolerance;
   } known[] = {
-      {2, 1, 8, 2.057e-4, 1.612e-2},  {2, 2, 8, 1.186e-5, 1.071e-3},  {2, 3, 8, 9.768e-7, 5.312e-5},
-      {2, 4, 8, 4.609e-8, 2.098e-6},  {2, 1, 16, 5.646e-5, 4.058e-3}, {2, 2, 16, 1.383e-6, 1.346e-4},
-      {2, 3, 16, 6.720e-8, 3.337e-6}, {2, 4, 16, 1.366e-9, 6.580e-8}, {2, 1, 32, 1.458e-5, 1.017e-3},
-      {2, 2, 32, 1.693e-7, 1.685e-5}, {2, 3, 32, 4.343e-9, 2.089e-7}, {2, 4, 32, 4.197e-11, 2.058e-9},
-      {3, 1, 8, 1.109e-5, 1.395e-2},  {3, 2, 8, 6.634e-7, 9.276e-4},  {3, 3, 8, 5.519e-8, 4.595e-5},
-      {3, 1, 16, 3.046e-6, 3.512e-3}, {3, 2, 16, 7.735e-8, 1.166e-4}, {3, 3, 16, 3.797e-9, 2.885e-6},
-      {3, 4, 16, 7.5e-11, 5.69e-8},   {3, 1, 32, 7.879e-7, 8.794e-4}, {3, 2, 32, 9.468e-9, 1.459e-5},
-      {3, 3, 32, 2.45e-10, 1.81e-7}};
+      {2, 1, 8, 2.057e-4, 1.612e-2},  {2, 2, 8, 1.186e-5, 1.071e-3},      {2, 3, 8, 9.768e-7, 5.312e-5},
+      {2, 4, 8, 4.609e-8, 2.098e-6},  {2, 1, 16, 5.646e-5, 4.058e-3},     {2, 2, 16, 1.383e-6, 1.346e-4},
+      {2, 3, 16, 6.720e-8, 3.337e-6}, {2, 4, 16, 1.366e-9, 6.580e-8},     {2, 1, 32, 1.458e-5, 1.017e-3},
+      {2, 2, 32, 1.693e-7, 1.685e-5}, {2, 3, 32, 4.343e-9, 2.089e-7},     {2, 4, 32, 4.197e-11, 2.058e-9},
+      {3, 1, 8, 1.109e-5, 1.395e-2},  {3, 2, 8, 6.634e-7, 9.276e-4},      {3, 3, 8, 5.519e-8, 4.595e-5},
+      {3, 1, 16, 3.046e-6, 3.512e-3}, {3, 2, 16, 7.735e-8, 1.166e-4},     {3, 3, 16, 3.797e-9, 2.885e-6},
+      {3, 4, 16, 7.5e-11, 5.69e-8},   {3, 1, 32, 7.879e-7, 8.794e-4},     {3, 2, 32, 9.468e-9, 1.459e-5},
+      {3, 3, 32, 2.45e-10, 1.81e-7},  {3, 4, 32, 2.35e-12, 1.78e-9, 1e-8}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-    const Setting s = {
-        .dim = known[i].dim, .degree = known[i].degree, .cells = known[i].cells, .tolerance = 1e-12};
+    const Setting s = {.dim = known[i].dim,
+                       .degree = known[i].degree,
+                       .cells = known[i].cells,
+                       .tolerance = known[i].tolerance > 0 ? known[i].tolerance : 1e-12};
     TesFlowResult flow;
     if (!tables_has(&s)) continue;
     tables_right(&s, NULL, &flow);
@@ -204,10 +208,11 @@ static inline void counts_are_those_of_the_paper(void **state) {
     }
 }
 
-/* To 1e-6 on 32^3 cells: Table 2 has 3 iterations of RT_2 and of RT_4 from the left. */
+/* To 1e-6 on 32^3 cells: Table 2 has 3 iterations of RT_2 and of RT_4 from the left; from the right the prototypes need
+ * at most 3 of RT_4, whose residual after 2 is 3.1e-7. */
 static inline void few_iterations_to_six_digits(void **state) {
   (void)state;
-  static const int left[] = {3, 2, 2}, right[] = {4, 3, 3};
+  static const int left[] = {3, 2, 2}, right[] = {4, 3, 2};
   for (int k = 2; k <= 4; k++) {
     const Setting s = {.dim = 3, .degree = k, .cells = 32, .tolerance = 1e-6};
     int iterations;
@@ -241,7 +246,7 @@ static inline void random_counts(void **state) {
 static inline void random_counts_do_not_grow(void **state) {
   (void)state;
   for (int dim = 2; dim <= 2 + tables_slow; dim++)
-    for (int k = 1; k <= 3; k++) {
+    for (int k = 1; k <= 4; k++) {
       double before = INFINITY;
       const int finest = dim == 3 ? 16 : tables_slow ? 128 : 32;
       for (int cells = dim == 3 ? 8 : finest / 2; cells <= finest; cells *= 2) {

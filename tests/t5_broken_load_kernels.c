@@ -3,6 +3,7 @@
  * graded cells, values with and without what a velocity carries in, fluxes, rings, ends and sources without a function;
  * at two times of the clock, outputs poisoned; a value that is none. Brief: one kind of ends a degree. */
 #include "device/emulator/fiber.h"
+#include "host_testing.h"
 #include "device_testing.h"
 #include "functional/broken_load.h"
 #include "functional/device_text.h"
@@ -10,7 +11,6 @@
 #include "upwind_testing.h"
 
 static const char *const devices[] = {"emulator", "cuda"};
-static TesContext *host;
 
 typedef struct Data {
   TesFunction *f, *g[6];
@@ -175,18 +175,6 @@ static void normals_are_left_to_the_host(void **state) {
   tes_function_destroy(&g);
   tes_space_destroy(&space);
   tes_context_destroy(&ctx);
-}
-
-static int set_up(void **state) {
-  (void)state;
-  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &host, NULL, 0) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const size_t left = tes_context_memory(host);
-  tes_context_destroy(&host);
-  return left != 0;
 }
 
 int main(void) {

@@ -2,13 +2,13 @@
  * emulator with the threads in three orders, and on a GPU where there is one: ends of all kinds, rings, graded cells,
  * odd counts, all degrees that have kernels; outputs are poisoned. Brief: one kind of ends a degree. */
 #include "device/emulator/fiber.h"
+#include "host_testing.h"
 #include "device_testing.h"
 #include "functional/flow.h"
 #include "operator/rt_convection/rt_convection.h"
 #include "stokes_testing.h"
 
 static const char *const devices[] = {"emulator", "cuda"};
-static TesContext *host;
 
 static void set_faces(TesiRtConvection *c, const Flow *f) {
   static const char *const text[3] = {"0.3 + x*y - z", "x - y*z", "y*nx + 0.5*ny"};
@@ -143,17 +143,6 @@ static void degrees_without_kernels_are_refused(void **state) {
   assert_non_null(strstr(tes_context_message(ctx), "degrees 1 to 4 in space, got 5"));
   tes_space_destroy(&space);
   tes_context_destroy(&ctx);
-}
-
-static int set_up(void **state) {
-  (void)state;
-  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &host, NULL, 0) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  tes_context_destroy(&host);
-  return 0;
 }
 
 int main(void) {

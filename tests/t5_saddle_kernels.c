@@ -4,6 +4,7 @@
  * outputs are poisoned. Brief: one precision a flow, in turns.
  * Labels: heavy */
 #include "device/emulator/fiber.h"
+#include "host_testing.h"
 #include "device_testing.h"
 #include "multigrid/coarse/coarse.h"
 #include "multigrid/coarse/coarse_saddle_box.h"
@@ -13,7 +14,6 @@
 #include "transfer/transfer.h"
 
 static const char *const devices[] = {"emulator", "cuda"};
-static TesContext *host;
 static int boxes,
     in_lanes; /* smoothers compared in 3D up to degree 4, and how many of them saddle_lanes.cu serves */
 static int flat, in_planes; /* the same in 2D up to degree 8, saddle_plane.cu */
@@ -385,17 +385,6 @@ static void coarsest_levels_by_one_block(void **state) {
   setenv("TESSERA_BOX_NUMBERS", "0", 1);
   on_list(flows, FLOWS, compare_coarse);
   unsetenv("TESSERA_BOX_NUMBERS");
-}
-
-static int set_up(void **state) {
-  (void)state;
-  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &host, NULL, 0) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  tes_context_destroy(&host);
-  return 0;
 }
 
 int main(void) {

@@ -4,6 +4,7 @@
  * degrees; outputs are poisoned. Brief: one precision a flow, in turns.
  * Labels: heavy */
 #include "device/emulator/fiber.h"
+#include "host_testing.h"
 #include "device_testing.h"
 #include "multigrid/coarse/coarse.h"
 #include "operator/saddle_varying/saddle_varying.h"
@@ -11,7 +12,6 @@
 #include "stokes_testing.h"
 
 static const char *const devices[] = {"emulator", "cuda"};
-static TesContext *host;
 
 static const char *const smooth = "1 + 0.5*sin(3*x) + x*y + y*y + 0.3*z", *const steep = "1 + 40*x*x*y",
                          *const jump = "1 + 9*(x > 0.5 && y > 0.4)";
@@ -238,17 +238,6 @@ static void smoothers(void **state) {
 static void coarsest_levels(void **state) {
   (void)state;
   on_all(compare_coarse);
-}
-
-static int set_up(void **state) {
-  (void)state;
-  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &host, NULL, 0) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  tes_context_destroy(&host);
-  return 0;
 }
 
 int main(void) {

@@ -3,12 +3,12 @@
  * the processor; degrees to 8, 2D and 3D, both precisions and forms, equal and graded cells, rings, all ends, odd
  * counts, velocities that vary and another one put in; outputs are poisoned. Brief: one kind of ends a degree. */
 #include "device/emulator/fiber.h"
+#include "host_testing.h"
 #include "device_testing.h"
 #include "smoother/smoother.h"
 #include "upwind_testing.h"
 
 static const char *const devices[] = {"emulator", "cuda"};
-static TesContext *host;
 
 /* y <- T of another operator of the same form on the host, of the same numbers. */
 static void apply_on_host(const Flow *f, bool constant, bool conservative, const double *values, double *y) {
@@ -239,18 +239,6 @@ static void degrees_without_kernels_are_refused(void **state) {
   upwind_forget(&v);
   tes_space_destroy(&space);
   tes_context_destroy(&ctx);
-}
-
-static int set_up(void **state) {
-  (void)state;
-  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &host, NULL, 0) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const size_t left = tes_context_memory(host);
-  tes_context_destroy(&host);
-  return left != 0;
 }
 
 int main(void) {

@@ -5,11 +5,11 @@
 #include "device/emulator/fiber.h"
 #include "device/kernel.h"
 #include "device/recorded.h"
+#include "host_testing.h"
 #include "device_testing.h"
 #include "stokes_testing.h"
 
 static const char *const devices[] = {"emulator", "cuda"};
-static TesContext *host;
 
 typedef struct Case {
   Flow f;
@@ -290,18 +290,6 @@ static void values_that_are_none_are_told(void **state) {
   tes_context_clear(ctx);
   tes_problem_destroy(&problem);
   tes_context_destroy(&ctx);
-}
-
-static int set_up(void **state) {
-  (void)state;
-  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &host, NULL, 0) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const size_t left = tes_context_memory(host);
-  tes_context_destroy(&host);
-  return left != 0;
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* Run: ctest -R t7_rt_flow_device. Flows in time with Raviart-Thomas elements by kernels beside the processor, on the
- * emulator and on a GPU where there is one: rings, walls that move, channels, in the plane and in space; forces;
- * checkpoints that go on on another device; what is refused. Brief: two steps in the plane.
+ * emulator and on a GPU where there is one: rings, walls that move, channels, mean velocities that are kept, in the
+ * plane and in space; forces; checkpoints that go on on another device; what is refused. Brief: two steps in the plane.
  * Labels: heavy */
 #include <stdio.h>
 #include "device_testing.h"
@@ -94,6 +94,12 @@ static void compare(const char *text, const char *const *set, int steps, double 
     assert_same(&s, &exact, tolerance);
     assert_ok(s.ctx, tes_problem_flow(s.problem, &flow));
     assert_true(flow.divergence_relative <= 1e-12);
+    for (int c = 0; c < 3; c++) {
+      const double force = tes_problem_info(exact.problem).mean_force[c],
+                   ours = tes_problem_info(s.problem).mean_force[c];
+      assert_int_equal(isnan(force), isnan(ours));
+      if (!isnan(force)) assert_near(ours, force, tolerance * (1 + fabs(force)));
+    }
     drop(&s);
   }
   drop(&exact);
@@ -141,6 +147,20 @@ static void channels(void **state) {
                              "solver: {tolerance: 1e-8}\n";
   (void)state;
   compare(text, NULL, 6, 1e-6);
+}
+
+/* Mean velocities that forces keep: in two directions of a ring, of steps that differ; between walls, in space. */
+static void driven_flows(void **state) {
+  static const char text[] =
+      "problem: navier_stokes\n"
+      "mesh: {box: {cells: [3, 2, 3], periodic: xz}}\n"
+      "space: {element: rt, degree: 1}\n"
+      "data: {nu: 0.1, mean_velocity: [1, null, 0.5], f: [sin(2*pi*z), y*y, cos(2*pi*x)]}\n"
+      "time: {end: 0.4, step: 0.02}\n"
+      "solver: {tolerance: 1e-8}\n";
+  (void)state;
+  compare(LAYERS, (const char *const[]){"data.mean_velocity=[0.5, 0.1]", NULL}, 5, 1e-5);
+  compare(text, NULL, 4, 1e-6);
 }
 
 #define VORTEX                                                                                               \
@@ -230,12 +250,10 @@ static void degrees_without_kernels_are_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(layers),
-                                     cmocka_unit_test(walls_that_move),
-                                     cmocka_unit_test(channels),
-                                     cmocka_unit_test(vortex_in_space),
-                                     cmocka_unit_test(values),
-                                     cmocka_unit_test(checkpoints_move),
-                                     cmocka_unit_test(degrees_without_kernels_are_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(layers),           cmocka_unit_test(walls_that_move),
+      cmocka_unit_test(channels),         cmocka_unit_test(driven_flows),
+      cmocka_unit_test(vortex_in_space),  cmocka_unit_test(values),
+      cmocka_unit_test(checkpoints_move), cmocka_unit_test(degrees_without_kernels_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 #include "device/emulator/fiber.h"
 #include "device/kernel.h"
 #include "device/recorded.h"
+#include "host_testing.h"
 #include "time_testing.h"
-
-static TesContext *host;
 
 enum { STEPS = 8 };
 
@@ -258,18 +257,6 @@ static void test_values_that_are_none(void **state) {
     tes_problem_destroy(&problem);
   }
   if (ctx) tes_context_destroy(&ctx);
-}
-
-static int set_up(void **state) {
-  (void)state;
-  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &host, NULL, 0) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const size_t left = tes_context_memory(host);
-  tes_context_destroy(&host);
-  return left != 0;
 }
 
 int main(void) {

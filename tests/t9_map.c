@@ -74,6 +74,20 @@ static void other_domains_and_devices(void **state) {
   cJSON_Delete(emulator);
 }
 
+/* Stokes on a deformed box: continuous elements without being asked for. */
+static void flows_on_deformed_boxes(void **state) {
+  (void)state;
+  FILE *file = fopen("m.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: stokes\nmesh: {box: {cells: [4, 4]}, map: [x + 0.2*y, y]}\nspace: {degree: 3}\n"
+        "data: {exact: {velocity: [y*(1 - y), 0], pressure: 1 - 2*x}}\nboundary: {all: {velocity: exact}}\n",
+        file);
+  fclose(file);
+  cJSON *json = solve("m.yaml");
+  assert_true(number_at(json, "errors", "velocity_l2") < 1e-8);
+  cJSON_Delete(json);
+}
+
 static void wrong_maps_are_refused(void **state) {
   (void)state;
   static const struct {
@@ -101,6 +115,7 @@ static void wrong_maps_are_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(affine_maps_keep_polynomials), cmocka_unit_test(curved_maps_converge),
-      cmocka_unit_test(other_domains_and_devices), cmocka_unit_test(wrong_maps_are_refused)};
+      cmocka_unit_test(other_domains_and_devices), cmocka_unit_test(flows_on_deformed_boxes),
+      cmocka_unit_test(wrong_maps_are_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -101,6 +101,8 @@ static void refusals_name_key_or_line(void **state) {
       let_in[] =
           "problem: navier_stokes\nmesh: {box: {cells: [4, 4]}}\nspace: {%s}\n"
           "boundary: {all: {velocity: [0, 0]}, left: {velocity: [1, 0]}}\ntime: {end: 1, step: 0.01}\n",
+      channel[] = "problem: navier_stokes\nmesh: {box: {cells: [4, 4]}}\nspace: {%s}\n"
+                  "boundary: {right: outflow}\ntime: {end: 1, step: 0.01}\n",
       per[] = "problem: navier_stokes\nmesh: {box: {cells: [4, 4], periodic: x}}\nspace: {%s}\n"
               "time: {end: 1, step: 0.01}\n",
       wall[] = "problem: navier_stokes\nmesh: {channel: {dim: 2}}\nspace: {degree: 2}\n"
@@ -111,6 +113,10 @@ static void refusals_name_key_or_line(void **state) {
       loose[] = "problem: elasticity\nmesh: {box: {cells: [2, 2]}}\ndata: {young: 1, poisson: 0.3, f: %s}\n"
                 "boundary: {all: {traction: [0, 0]}}\n",
       material[] = "problem: elasticity\nmesh: {box: {cells: [2, 2]}}\ndata: {%s}\n",
+      sliding[] = "problem: stokes\nmesh: {box: {cells: [4, 4], periodic: x}}\nspace: {%s}\n"
+                  "boundary: {all: slip}\n",
+      ring[] = "problem: poisson\nmesh: {box: {cells: [4, 4], periodic: x}}\ndata: {a: 2 + sin(2*pi*x)}\n"
+               "solver: {smoother: patch, %s}\n",
       narrow[] = "problem: stokes\nmesh: {box: {cells: [%s]}}\n",
       steady[] =
           "problem: transport\nmesh: {box: {cells: [4, 4]}}\ndata: {b: [1, 0]}\nsolver: {method: %s}\n";
@@ -143,6 +149,8 @@ static void refusals_name_key_or_line(void **state) {
       {wall, "cylinder: slip",
        "a.yaml:4:11: boundary.cylinder: slip holds on faces that are normal to one axis"},
       {round, "roller", "a.yaml:4:11: boundary.cylinder: a roller is on faces along the axes"},
+      {channel, "element: iso",
+       "a.yaml:4:11: boundary: element iso needs the normal velocity on all boundaries: velocity or slip"},
       {let_in, "}\ndata: {mean_velocity: [1, 0]",
        "a.yaml:4:23: data.mean_velocity: in direction x it is kept by"},
       {moving, "density: x - 0.5", "a.yaml:5:41: data.density: the density times a number > 0 is -"},
@@ -154,6 +162,13 @@ static void refusals_name_key_or_line(void **state) {
       {material, "lambda: -2, mu: 1",
        "a.yaml:3:16: data.lambda: no stable material: lambda is -2 and mu is 1"},
       {moving, "density: t", "a.yaml:5:41: data.density: density is \"t\": it cannot depend on t"},
+      {sliding, "element: rt", "a.yaml:4:11: boundary: nothing fixes the velocity in direction x"},
+      {sliding, "element: q, degree: 2", "a.yaml:4:11: boundary: nothing fixes the velocity in direction x"},
+      {ring, "tolerance: 1e-8",
+       "a.yaml:4:20: solver.smoother: no smoother patch for this operator: the box is periodic and a "
+       "coefficient "
+       "varies; use chebyshev or jacobi"},
+      {ring, "local_solver: exact", "a.yaml:4:41: solver.local_solver: exact local solves need constant"},
       {narrow, "1, 4", "a.yaml:2:21: mesh.box.cells: element rt needs two cells a direction"},
       {steady, "cg", "a.yaml:4:18: solver.method: cg: transport is not symmetric"}};
   const bool forests = has_forests();

@@ -1,7 +1,9 @@
 /* What `tessera bench` starts: options, dispatch, output files. argv[0] is "bench". */
 #include "bench.h"
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -23,8 +25,9 @@ static const Bench benches[] = {{"operator", bench_operator, 20},
                                 {"patch-tables", bench_patch_tables, 10},
                                 {"patch-figures", bench_patch_figures, 8}};
 
+/* Rows of options[]. */
 enum {
-  DIM = CLI_OWN_OPTIONS,
+  DIM,
   DEGREE,
   DOFS,
   PRECISION,
@@ -60,293 +63,209 @@ enum {
   CLOCK,
   CSV,
   PLOT,
-  HELP
+  OPTIONS
 };
 
-static const struct option long_options[] = {{"dim", required_argument, NULL, DIM},
-                                             {"degree", required_argument, NULL, DEGREE},
-                                             {"dofs", required_argument, NULL, DOFS},
-                                             {"precision", required_argument, NULL, PRECISION},
-                                             {"coefficient", required_argument, NULL, COEFFICIENT},
-                                             {"smoother", required_argument, NULL, SMOOTHER},
-                                             {"variant", required_argument, NULL, VARIANT},
-                                             {"method", required_argument, NULL, METHOD},
-                                             {"tolerance", required_argument, NULL, TOLERANCE},
-                                             {"bp", required_argument, NULL, BP},
-                                             {"form", required_argument, NULL, FORM},
-                                             {"geometry", required_argument, NULL, GEOMETRY},
-                                             {"assembled", required_argument, NULL, ASSEMBLED},
-                                             {"numbering", required_argument, NULL, NUMBERING},
-                                             {"points", required_argument, NULL, POINTS},
-                                             {"lambda", required_argument, NULL, LAMBDA},
-                                             {"cells", required_argument, NULL, CELLS},
-                                             {"cg", required_argument, NULL, CONJUGATE_GRADIENTS},
-                                             {"cg-tolerance", required_argument, NULL, CG_TOLERANCE},
-                                             {"rhs", required_argument, NULL, RIGHT_HAND_SIDE},
-                                             {"penalty", required_argument, NULL, PENALTY},
-                                             {"pre", required_argument, NULL, PRE},
-                                             {"post", required_argument, NULL, POST},
-                                             {"alpha", required_argument, NULL, ALPHA},
-                                             {"aspect", required_argument, NULL, ASPECT},
-                                             {"element", required_argument, NULL, ELEMENT},
-                                             {"draw", required_argument, NULL, DRAW},
-                                             {"level", required_argument, NULL, LEVEL},
-                                             {"table", required_argument, NULL, TABLE},
-                                             {"mesh", required_argument, NULL, MESH},
-                                             {"figure", required_argument, NULL, FIGURE},
-                                             {"with", required_argument, NULL, WITH},
-                                             {"seconds", required_argument, NULL, SECONDS},
-                                             {"clock", required_argument, NULL, CLOCK},
-                                             CLI_COMMON_OPTIONS,
-                                             {"csv", required_argument, NULL, CSV},
-                                             {"plot", required_argument, NULL, PLOT},
-                                             {"help", no_argument, NULL, HELP},
-                                             {0}};
+/* `read` takes the text of an option (optarg) into BenchOptions, at the offset `target`, and the length of a list at
+ * `count`; numbers from lowest to highest, words of `words`, which end with NULL. Benches: those that have it, NULL:
+ * all. */
+typedef struct Option {
+  const char *name, *benches;
+  bool (*read)(const struct Option *option, BenchOptions *o);
+  size_t target, count;
+  double lowest, highest;
+  int most;
+  const char *const *words;
+} Option;
 
-static int whole_list(const char *option, const char *text, int lowest, int highest, int most, int *list) {
+/* ---- readers ------------------------------------------------------------------------------------------- */
+
+static void *target_of(const Option *option, BenchOptions *o) {
+  return (char *)o + option->target;
+}
+
+static bool read_numbers(const Option *p, BenchOptions *o) {
+  int *const count = (int *)((char *)o + p->count);
+  *count = cli_parse_numbers(p->name, optarg, false, p->lowest, p->highest, p->most, target_of(p, o));
+  return *count > 0;
+}
+
+static bool read_counts(const Option *p, BenchOptions *o) {
+  int *const count = (int *)((char *)o + p->count);
+  *count = cli_parse_numbers(p->name, optarg, true, p->lowest, p->highest, p->most, target_of(p, o));
+  return *count > 0;
+}
+
+/* Whole numbers, as int. */
+static bool read_integers(const Option *p, BenchOptions *o) {
   double numbers[BENCH_LIST];
-  const int count = cli_parse_numbers(option, text, true, lowest, highest, most, numbers);
-  for (int i = 0; i < count; i++) list[i] = (int)numbers[i];
-  return count;
+  int *const count = (int *)((char *)o + p->count), *const list = target_of(p, o);
+  *count = cli_parse_numbers(p->name, optarg, true, p->lowest, p->highest, p->most, numbers);
+  for (int i = 0; i < *count; i++) list[i] = (int)numbers[i];
+  return *count > 0;
 }
 
-static bool one_number(const char *option, double lowest, double highest, double *value) {
-  return cli_parse_numbers(option, optarg, false, lowest, highest, 1, value) == 1;
+static bool read_number(const Option *p, BenchOptions *o) {
+  return cli_parse_numbers(p->name, optarg, false, p->lowest, p->highest, 1, target_of(p, o)) == 1;
 }
 
-static bool parse_precision(BenchOptions *o) {
-  static const char *const names[] = {"double", "single", "mixed", "all", NULL};
-  const int choice = cli_parse_choice("precision", optarg, names);
+static bool read_integer(const Option *p, BenchOptions *o) {
+  double number;
+  if (cli_parse_numbers(p->name, optarg, true, p->lowest, p->highest, 1, &number) != 1) return false;
+  *(int *)target_of(p, o) = (int)number;
+  return true;
+}
+
+/* Smoothing steps: 0 is none, -1 in BenchOptions. */
+static bool read_steps(const Option *p, BenchOptions *o) {
+  int *const steps = target_of(p, o);
+  if (!read_integer(p, o)) return false;
+  if (*steps == 0) *steps = -1;
+  return true;
+}
+
+/* The position of the word, of an enumeration in this order. */
+static bool read_choice(const Option *p, BenchOptions *o) {
+  const int choice = cli_parse_choice(p->name, optarg, p->words);
+  if (choice >= 0) *(int *)target_of(p, o) = choice;
+  return choice >= 0;
+}
+
+/* Whether it is the second of two words. */
+static bool read_second(const Option *p, BenchOptions *o) {
+  const int choice = cli_parse_choice(p->name, optarg, p->words);
+  *(bool *)target_of(p, o) = choice == 1;
+  return choice >= 0;
+}
+
+static bool read_word(const Option *p, BenchOptions *o) {
+  const int choice = cli_parse_choice(p->name, optarg, p->words);
+  if (choice >= 0) *(const char **)target_of(p, o) = p->words[choice];
+  return choice >= 0;
+}
+
+/* Words that are numbers. */
+static bool read_numeral(const Option *p, BenchOptions *o) {
+  const int choice = cli_parse_choice(p->name, optarg, p->words);
+  if (choice >= 0) *(int *)target_of(p, o) = atoi(p->words[choice]);
+  return choice >= 0;
+}
+
+static bool read_text(const Option *p, BenchOptions *o) {
+  *(const char **)target_of(p, o) = optarg;
+  return true;
+}
+
+static bool read_precision(const Option *p, BenchOptions *o) {
+  const int choice = cli_parse_choice(p->name, optarg, p->words);
   o->double_precision = choice == 0 || choice == 3;
   o->single_precision = choice == 1 || choice == 3;
   o->mixed = choice == 2 || choice == 3;
   return choice >= 0;
 }
 
-/* The options of bp alone. */
-static bool parse_bp(int option, BenchOptions *o) {
-  static const char *const forms[] = {"global", "element", NULL};
-  static const char *const geometries[] = {"auto",   "stored",  "vertices", "affine",
-                                           "matrix", "weights", "curved",   NULL};
-  static const char *const orders[] = {"cells", "lexicographic", "shuffled", NULL};
-  double number;
-  int choice;
-  switch (option) {
-  case BP:
-    return (o->bps = whole_list("bp", optarg, 1, 6, 6, o->bp)) > 0;
-  case FORM:
-    choice = cli_parse_choice("form", optarg, forms);
-    o->element = choice == 1;
-    return choice >= 0;
-  case GEOMETRY:
-    choice = cli_parse_choice("geometry", optarg, geometries);
-    o->curved = choice == 6;
-    o->geometry = choice == 6 ? TES_FACTORS_STORED : (TesFactors)choice;
-    return choice >= 0;
-  case NUMBERING:
-    choice = cli_parse_choice("numbering", optarg, orders);
-    o->numbering = (TesNumberingOrder)choice;
-    return choice >= 0;
-  case POINTS:
-    if (!one_number("points", 1, 3, &number)) return false;
-    o->points = (int)number;
-    return true;
-  case LAMBDA:
-    return one_number("lambda", 1e-6, 1e6, &o->lambda);
-  case CELLS:
-    return (o->cells = cli_parse_numbers("cells", optarg, true, 1, 2e9, BENCH_LIST, o->cell_counts)) > 0;
-  case CG_TOLERANCE:
-    return one_number("cg-tolerance", 1e-16, 0.999, &o->cg_tolerance);
-  default:
-    if (!one_number("cg", 1, 1e6, &number)) return false;
-    o->cg = (int)number;
-    return true;
-  }
+/* TesFactors, and curved cells. */
+static bool read_geometry(const Option *p, BenchOptions *o) {
+  const int choice = cli_parse_choice(p->name, optarg, p->words);
+  o->curved = choice == 6;
+  o->geometry = choice == 6 ? TES_FACTORS_STORED : (TesFactors)choice;
+  return choice >= 0;
 }
 
-/* Smoothing steps: 0 is none. */
-static bool parse_steps(const char *option, int *steps) {
-  double number;
-  if (cli_parse_numbers(option, optarg, true, 0, 100, 1, &number) != 1) return false;
-  *steps = number > 0 ? (int)number : -1;
-  return true;
+static bool read_clock(const Option *p, BenchOptions *o) {
+  const int choice = cli_parse_choice(p->name, optarg, p->words);
+  (void)o;
+  if (choice == 1) bench_use_processor_clock();
+  return choice >= 0;
 }
 
-/* In the order of BenchDrawn. */
+/* ---- the options --------------------------------------------------------------------------------------- */
+
+/* In the order of BenchDrawn, TesSmootherKind, TesMethod, TesPenalty, TesNumberingOrder. */
 static const char *const drawn[] = {"time",   "errors",    "operator", "iterations",
                                     "memory", "registers", "roofline", NULL};
+static const char *const smoothers[] = {
+    "auto",       "patch",      "patch_additive",      "jacobi", "chebyshev", "gauss_seidel",
+    "cell_patch", "line_patch", "gauss_seidel_morton", NULL};
+static const char *const methods[] = {"auto", "vcycle", "fmg", "gmres", "cg", NULL};
+static const char *const penalties[] = {"auto", "standard", "paper", NULL};
+static const char *const numberings[] = {"cells", "lexicographic", "shuffled", NULL};
 
-/* The options of stokes, of applications and of the papers' tables and figures. */
-static bool parse_stokes(int option, BenchOptions *o) {
-  static const char *const sides[] = {"manufactured", "random", NULL};
-  static const char *const penalties[] = {"auto", "standard", "paper", NULL};
-  static const char *const tables[] = {"1", "2", "3", "4", "5", "6", "7", NULL};
-  static const char *const meshes[] = {"face", "edge", "vertex", "uniform", "shells", NULL};
-  static const char *const figures[] = {"3",  "5",  "7",  "8",  "9",  "10", "11", "12",
-                                        "15", "16", "17", "18", "19", "20", NULL};
-  static const int figure[] = {3, 5, 7, 8, 9, 10, 11, 12, 15, 16, 17, 18, 19, 20};
-  int choice;
-  switch (option) {
-  case RIGHT_HAND_SIDE:
-    choice = cli_parse_choice("rhs", optarg, sides);
-    o->random = choice == 1;
-    return choice >= 0;
-  case PENALTY:
-    choice = cli_parse_choice("penalty", optarg, penalties);
-    o->penalty = (TesPenalty)choice;
-    return choice >= 0;
-  case PRE:
-    return parse_steps("pre", &o->pre);
-  case POST:
-    return parse_steps("post", &o->post);
-  case ALPHA:
-    return one_number("alpha", 0, 1e12, &o->alpha);
-  case ASPECT:
-    return one_number("aspect", 1e-3, 1e3, &o->aspect);
-  case LEVEL:
-    return (o->levels = whole_list("level", optarg, 1, 12, BENCH_LIST, o->level)) > 0;
-  case TABLE:
-    choice = cli_parse_choice("table", optarg, tables);
-    o->paper_table = choice + 1;
-    return choice >= 0;
-  case FIGURE:
-    choice = cli_parse_choice("figure", optarg, figures);
-    o->figure = choice >= 0 ? figure[choice] : 0;
-    return choice >= 0;
-  case MESH:
-    choice = cli_parse_choice("mesh", optarg, meshes);
-    o->mesh = choice >= 0 ? meshes[choice] : NULL;
-    return choice >= 0;
-  default:
-    choice = cli_parse_choice("draw", optarg, drawn);
-    o->drawn = (BenchDrawn)choice;
-    return choice >= 0;
-  }
+static const char *const precisions[] = {"double", "single", "mixed", "all", NULL};
+static const char *const coefficients[] = {"constant", "variable", NULL};
+static const char *const forms[] = {"global", "element", NULL};
+static const char *const geometries[] = {"auto",   "stored",  "vertices", "affine",
+                                         "matrix", "weights", "curved",   NULL};
+static const char *const sides[] = {"manufactured", "random", NULL};
+static const char *const elements[] = {"q", "dg", NULL};
+static const char *const switches[] = {"on", "off", NULL};
+static const char *const meshes[] = {"face", "edge", "vertex", "uniform", "shells", NULL};
+static const char *const figures[] = {"3",  "5",  "7",  "8",  "9",  "10", "11", "12",
+                                      "15", "16", "17", "18", "19", "20", NULL};
+static const char *const clocks[] = {"wall", "cpu", NULL};
+
+#define AT(field) offsetof(BenchOptions, field)
+#define LIST(field, number) AT(field), AT(number)
+static const Option options[OPTIONS] = {
+    [DIM] = {"dim", "operator smoother solver cycle bp adaptive stokes patch-tables patch-figures",
+             read_integers, LIST(dim, dims), 2, 3, 2, NULL},
+    [DEGREE] = {"degree", "operator smoother solver cycle bp adaptive stokes patch-tables patch-figures",
+                read_integers, LIST(degree, degrees), 1, 20, BENCH_LIST, NULL},
+    [DOFS] = {"dofs", "operator smoother solver cycle bp adaptive patch-tables patch-figures", read_numbers,
+              LIST(dofs, sizes), 1, 1e11, BENCH_LIST, NULL},
+    [PRECISION] = {"precision", "operator smoother solver cycle bp adaptive stokes patch-figures",
+                   read_precision, .words = precisions},
+    [COEFFICIENT] = {"coefficient", "operator smoother solver cycle", read_second, AT(variable),
+                     .words = coefficients},
+    [SMOOTHER] = {"smoother", "smoother solver cycle stokes", read_choice, AT(smoother), .words = smoothers},
+    [VARIANT] = {"variant", "smoother bp stokes", read_text, AT(variant)},
+    [METHOD] = {"method", "solver stokes patch-tables patch-figures", read_choice, AT(method),
+                .words = methods},
+    [TOLERANCE] = {"tolerance", "solver stokes", read_number, AT(tolerance), 0, 1e-16, 0.999, 1, NULL},
+    [BP] = {"bp", "bp", read_integers, LIST(bp, bps), 1, 6, 6, NULL},
+    [FORM] = {"form", "bp", read_second, AT(element), .words = forms},
+    [GEOMETRY] = {"geometry", "bp adaptive", read_geometry, .words = geometries},
+    [ASSEMBLED] = {"assembled", "adaptive", read_second, AT(alone), .words = switches},
+    [NUMBERING] = {"numbering", "bp", read_choice, AT(numbering), .words = numberings},
+    [POINTS] = {"points", "bp", read_integer, AT(points), 0, 1, 3, 1, NULL},
+    [LAMBDA] = {"lambda", "bp", read_number, AT(lambda), 0, 1e-6, 1e6, 1, NULL},
+    [CELLS] = {"cells", "bp stokes applications", read_counts, LIST(cell_counts, cells), 1, 2e9, BENCH_LIST,
+               NULL},
+    [CONJUGATE_GRADIENTS] = {"cg", "bp", read_integer, AT(cg), 0, 1, 1e6, 1, NULL},
+    [CG_TOLERANCE] = {"cg-tolerance", "bp", read_number, AT(cg_tolerance), 0, 1e-16, 0.999, 1, NULL},
+    [RIGHT_HAND_SIDE] = {"rhs", "stokes", read_second, AT(random), .words = sides},
+    [PENALTY] = {"penalty", "stokes", read_choice, AT(penalty), .words = penalties},
+    [PRE] = {"pre", "solver stokes", read_steps, AT(pre), 0, 0, 100, 1, NULL},
+    [POST] = {"post", "solver stokes", read_steps, AT(post), 0, 0, 100, 1, NULL},
+    [ALPHA] = {"alpha", "stokes", read_number, AT(alpha), 0, 0, 1e12, 1, NULL},
+    [ASPECT] = {"aspect", "stokes", read_number, AT(aspect), 0, 1e-3, 1e3, 1, NULL},
+    [ELEMENT] = {"element", "solver", read_second, AT(broken), .words = elements},
+    [DRAW] = {"draw", "stokes applications bp", read_choice, AT(drawn), .words = drawn},
+    [LEVEL] = {"level", "stokes-tables applications patch-tables", read_integers, LIST(level, levels), 1, 12,
+               BENCH_LIST, NULL},
+    [TABLE] = {"table", "applications patch-tables adaptive", read_integer, AT(paper_table), 0, 1, 7, 1,
+               NULL},
+    [MESH] = {"mesh", "applications adaptive", read_word, AT(mesh), .words = meshes},
+    [FIGURE] = {"figure", "patch-figures", read_numeral, AT(figure), .words = figures},
+    [WITH] = {"with", "bp adaptive stokes applications", read_text, AT(with)},
+    [SECONDS] = {"seconds", NULL, read_number, AT(seconds), 0, 0, 1e4, 1, NULL},
+    [CLOCK] = {"clock", NULL, read_clock, .words = clocks},
+    [CSV] = {"csv", NULL, read_text, AT(csv)},
+    [PLOT] = {"plot", NULL, read_text, AT(plot)}};
+
+/* Their rows of getopt_long: CLI_OWN_OPTIONS + row, those of all commands, and help, which stands last. */
+enum { HELP = CLI_OWN_OPTIONS + OPTIONS };
+static const struct option more_options[] = {CLI_COMMON_OPTIONS, {"help", no_argument, NULL, HELP}, {0}};
+enum { MORE = sizeof more_options / sizeof *more_options };
+
+static void list_options(struct option list[OPTIONS + MORE]) {
+  for (int i = 0; i < OPTIONS; i++)
+    list[i] = (struct option){options[i].name, required_argument, NULL, CLI_OWN_OPTIONS + i};
+  memcpy(list + OPTIONS, more_options, sizeof more_options);
 }
-
-static bool parse_option(int option, BenchOptions *o) {
-  static const char *const coefficients[] = {"constant", "variable", NULL};
-  static const char *const smoothers[] = {
-      "auto",       "patch",      "patch_additive",      "jacobi", "chebyshev", "gauss_seidel",
-      "cell_patch", "line_patch", "gauss_seidel_morton", NULL}; /* in the order of TesSmootherKind */
-  static const char *const methods[] = {"auto", "vcycle", "fmg", "gmres", "cg", NULL};
-  static const char *const clocks[] = {"wall", "cpu", NULL}, *const switches[] = {"on", "off", NULL};
-  int choice;
-  switch (option) {
-  case DIM:
-    return (o->dims = whole_list("dim", optarg, 2, 3, 2, o->dim)) > 0;
-  case DEGREE:
-    return (o->degrees = whole_list("degree", optarg, 1, 20, BENCH_LIST, o->degree)) > 0;
-  case DOFS:
-    return (o->sizes = cli_parse_numbers("dofs", optarg, false, 1, 1e11, BENCH_LIST, o->dofs)) > 0;
-  case PRECISION:
-    return parse_precision(o);
-  case COEFFICIENT:
-    choice = cli_parse_choice("coefficient", optarg, coefficients);
-    o->variable = choice == 1;
-    return choice >= 0;
-  case SMOOTHER:
-    choice = cli_parse_choice("smoother", optarg, smoothers);
-    o->smoother = (TesSmootherKind)choice;
-    return choice >= 0;
-  case VARIANT:
-    o->variant = optarg;
-    return true;
-  case METHOD:
-    choice = cli_parse_choice("method", optarg, methods);
-    o->method = (TesMethod)choice;
-    return choice >= 0;
-  case BP:
-  case FORM:
-  case GEOMETRY:
-  case NUMBERING:
-  case POINTS:
-  case LAMBDA:
-  case CELLS:
-  case CONJUGATE_GRADIENTS:
-  case CG_TOLERANCE:
-    return parse_bp(option, o);
-  case RIGHT_HAND_SIDE:
-  case PENALTY:
-  case PRE:
-  case POST:
-  case ALPHA:
-  case ASPECT:
-  case DRAW:
-  case LEVEL:
-  case TABLE:
-  case MESH:
-  case FIGURE:
-    return parse_stokes(option, o);
-  case ELEMENT:
-    choice = cli_parse_choice("element", optarg, (const char *const[]){"q", "dg", NULL});
-    o->broken = choice == 1;
-    return choice >= 0;
-  case ASSEMBLED:
-    choice = cli_parse_choice("assembled", optarg, switches);
-    o->alone = choice == 1;
-    return choice >= 0;
-  case TOLERANCE:
-    return one_number("tolerance", 1e-16, 0.999, &o->tolerance);
-  case SECONDS:
-    return one_number("seconds", 0, 1e4, &o->seconds);
-  case CLOCK:
-    choice = cli_parse_choice("clock", optarg, clocks);
-    if (choice == 1) bench_use_processor_clock();
-    return choice >= 0;
-  case CSV:
-    o->csv = optarg;
-    return true;
-  case PLOT:
-    o->plot = optarg;
-    return true;
-  case WITH:
-    o->with = optarg;
-    return true;
-  default:
-    return cli_parse_common(option, &o->common);
-  }
-}
-
-/* Options that not all benchmarks have, and those that do. */
-static const struct {
-  int option;
-  const char *benches;
-} special[] = {{DIM, "operator smoother solver cycle bp adaptive stokes patch-tables patch-figures"},
-               {DEGREE, "operator smoother solver cycle bp adaptive stokes patch-tables patch-figures"},
-               {DOFS, "operator smoother solver cycle bp adaptive patch-tables patch-figures"},
-               {PRECISION, "operator smoother solver cycle bp adaptive stokes patch-figures"},
-               {COEFFICIENT, "operator smoother solver cycle"},
-               {SMOOTHER, "smoother solver cycle stokes"},
-               {VARIANT, "smoother bp stokes"},
-               {METHOD, "solver stokes patch-tables patch-figures"},
-               {TOLERANCE, "solver stokes"},
-               {FIGURE, "patch-figures"},
-               {BP, "bp"},
-               {FORM, "bp"},
-               {GEOMETRY, "bp adaptive"},
-               {ASSEMBLED, "adaptive"},
-               {NUMBERING, "bp"},
-               {POINTS, "bp"},
-               {LAMBDA, "bp"},
-               {CELLS, "bp stokes applications"},
-               {CONJUGATE_GRADIENTS, "bp"},
-               {CG_TOLERANCE, "bp"},
-               {RIGHT_HAND_SIDE, "stokes"},
-               {PENALTY, "stokes"},
-               {PRE, "solver stokes"},
-               {POST, "solver stokes"},
-               {ALPHA, "stokes"},
-               {ASPECT, "stokes"},
-               {ELEMENT, "solver"},
-               {DRAW, "stokes applications bp"},
-               {LEVEL, "stokes-tables applications patch-tables"},
-               {TABLE, "applications patch-tables adaptive"},
-               {MESH, "applications adaptive"},
-               {WITH, "bp adaptive stokes applications"}};
 
 static bool was_given(uint64_t given, int option) {
-  return given >> (option - DIM) & 1;
+  return given >> option & 1;
 }
 
 static bool is_of_solves(const BenchOptions *o) {
@@ -411,10 +330,10 @@ static int check_meshes(const char *bench, const BenchOptions *o, uint64_t given
 /* What a benchmark would pass over in silence is refused before anything is measured; `given`: a bit an option. 0
  * or an exit status. */
 static int check_options(const Bench *bench, const BenchOptions *o, uint64_t given) {
-  for (size_t i = 0; i < sizeof special / sizeof *special; i++)
-    if (was_given(given, special[i].option) && !bench_has_name(special[i].benches, bench->name))
-      return cli_usage_error("bench %s has no --%s; that is for: %s", bench->name,
-                             long_options[special[i].option - DIM].name, special[i].benches);
+  for (int i = 0; i < OPTIONS; i++)
+    if (was_given(given, i) && options[i].benches && !bench_has_name(options[i].benches, bench->name))
+      return cli_usage_error("bench %s has no --%s; that is for: %s", bench->name, options[i].name,
+                             options[i].benches);
   for (int k = 0; was_given(given, DEGREE) && k < o->degrees; k++)
     if (o->degree[k] > bench->degrees)
       return cli_usage_error("bench %s: degree %d, expected 1 to %d", bench->name, o->degree[k],
@@ -560,11 +479,15 @@ static int measure(int argc, char **argv) {
                     .paper_table = 1,
                     .level = {3, 4, 5, 6},
                     .levels = 4};
+  struct option list[OPTIONS + MORE];
   uint64_t given = 0;
-  for (int option; (option = cli_next_option(argc, argv, long_options)) != -1;) {
+  list_options(list);
+  for (int option; (option = cli_next_option(argc, argv, list)) != -1;) {
+    const int row = option - CLI_OWN_OPTIONS;
     if (option == HELP) return print_help();
-    if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
-    if (option >= DIM) given |= UINT64_C(1) << (option - DIM);
+    if (!(row < 0 ? cli_parse_common(option, &o.common) : options[row].read(&options[row], &o)))
+      return tes_status_exit(TES_INVALID_INPUT);
+    if (row >= 0) given |= UINT64_C(1) << row;
   }
   if (optind + 1 != argc)
     return cli_usage_error("bench takes one name: operator, smoother, cycle, solver, bp, adaptive, stokes, "

@@ -180,8 +180,8 @@ typedef struct TesProblemDesc {
   /** Elasticity in time: u_t at the start; NULL: that of `exact` where u is taken from it too, else 0. */
   const TesFunction *initial_velocity[3];
   TesTimeDesc time; /**< all zero: a steady problem */
-  /** Navier-Stokes with element q: bit d says that a uniform force keeps the mean of component d of the velocity at
-   *  mean_velocity[d]; the domain must be periodic in that direction. */
+  /** Navier-Stokes with elements q and rt: bit d says that a uniform force keeps the mean of component d of the
+   *  velocity at mean_velocity[d]; the domain must be periodic in that direction. */
   unsigned mean_components;
   double mean_velocity[3];
   /** Navier-Stokes with element q: means in time of velocity and pressure and of their squares since average_from, by

@@ -5,7 +5,8 @@
 #include "problem/rt_flow/rt_flow.h"
 
 enum { R_ORDER, R_CFL, R_DT, R_START, R_KNOWN, R_SINCE, R_LARGEST, R_BEFORE, R_WHEN };
-enum { STATES = R_WHEN + TESI_RT_FLOW_TIMES, FIELDS = TESI_RT_FLOW_TIMES + 2 };
+/* R_FORCE: that keeps a mean velocity; files without it end there. */
+enum { R_FORCE = R_WHEN + TESI_RT_FLOW_TIMES, STATES = R_FORCE + TESI_AXES, FIELDS = TESI_RT_FLOW_TIMES + 2 };
 
 static const char *const names[FIELDS] = {"u", "u-1", "u-2", "u-3", "carried-1", "carried-2"};
 
@@ -30,6 +31,7 @@ TesStatus tesi_checkpoint_write_rt(const TesProblem *p, const char *path) {
       [R_ORDER] = flow->order, [R_CFL] = it->desc.cfl, [R_DT] = it->dt,           [R_START] = it->desc.start,
       [R_KNOWN] = flow->known, [R_SINCE] = it->since,  [R_LARGEST] = it->largest, [R_BEFORE] = it->before};
   memcpy(state + R_WHEN, flow->when, sizeof flow->when);
+  memcpy(state + R_FORCE, flow->drive.force, sizeof flow->drive.force);
   const int count = list(p, name, vector);
   for (int i = 0; i < count; i++) field[i] = (TesCheckpointField){name[i], vector[i]};
   return tes_checkpoint_write(p->context,
@@ -49,7 +51,7 @@ static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, 
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiInTime *it = p->in_time;
-  TES_CHECK(found->states == STATES && space->element == TES_ELEMENT_RT,
+  TES_CHECK((found->states == STATES || found->states == R_FORCE) && space->element == TES_ELEMENT_RT,
             "the checkpoint holds no flow in time with element rt");
   const double *s = found->state;
   TES_TRY(tesi_checkpoint_compare("the checkpoint", space->mesh, p->mesh));
@@ -83,6 +85,7 @@ static void take_state(TesProblem *p, const TesCheckpointContents *found) {
   const double *s = found->state;
   flow->known = (int)s[R_KNOWN], flow->is_carried = false;
   memcpy(flow->when, s + R_WHEN, sizeof flow->when);
+  if (found->states == STATES) memcpy(flow->drive.force, s + R_FORCE, sizeof flow->drive.force);
   it->dt = s[R_DT], it->since = (int)s[R_SINCE], it->largest = s[R_LARGEST], it->before = s[R_BEFORE];
   it->time = found->time, it->step = (int)found->step;
 }

@@ -12,18 +12,8 @@
 #include "tables.h"
 #include "clock.h"
 #include "broken_load_arguments.h"
+#include "cell_sizes.h"
 
-#if DIM == 3
-#define SIZE (N * N * N)
-#define ACROSS (N * N)
-#define POINTS (Q * Q * Q)
-#define FACE (Q * Q)
-#else
-#define SIZE (N * N)
-#define ACROSS N
-#define POINTS (Q * Q)
-#define FACE Q
-#endif
 #define EACH(id, count) TESK_ROLL for (int id = (int)threadIdx.x; id < (count); id += THREADS)
 
 /* to <- the moments of lines of points: from [outer][Q][inner] to [outer][N][inner]. */

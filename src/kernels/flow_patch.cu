@@ -11,15 +11,8 @@
 #include "kernel.h"
 #include "tables.h"
 #include "flow_patch_arguments.h"
+#include "cell_sizes.h"
 
-#if DIM == 3
-#define SIZE (N * N * N)
-#define ACROSS (N * N)
-#else
-#define SIZE (N * N)
-#define ACROSS N
-#endif
-#define FACES (2 * DIM)
 #define EACH(id, count) TESK_ROLL for (int id = (int)threadIdx.x; id < (count); id += THREADS)
 
 /* Number d of three, where d is not known to the compiler: arguments that are indexed would go to local memory. */

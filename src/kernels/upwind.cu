@@ -21,19 +21,8 @@
 #include "kernel.h"
 #include "tables.h"
 #include "upwind_arguments.h"
+#include "cell_sizes.h"
 
-#if DIM == 3
-#define SIZE (N * N * N)
-#define ACROSS (N * N)
-#define POINTS (Q * Q * Q)
-#define FACE (Q * Q)
-#else
-#define SIZE (N * N)
-#define ACROSS N
-#define POINTS (Q * Q)
-#define FACE Q
-#endif
-#define FACES (2 * DIM)
 #define SLOTS                                                                                                \
   (CONSERVATIVE ? 2 : 1) /* arrays of a face: its own trace, and the jump; or what is needed of both */
 #define WORK (FACES * SLOTS * FACE > POINTS ? FACES * SLOTS * FACE : POINTS)

@@ -2,6 +2,8 @@
 #include "problem/flow_steps.h"
 #include <math.h>
 #include "device/vector.h"
+#include "problem/projection/projection.h"
+#include "problem/rt_flow/rt_flow.h"
 
 void tesi_flow_steps_begin(TesProblem *p) {
   TesiInTime *it = p->in_time;
@@ -108,4 +110,12 @@ void tesi_flow_steps_go_on(TesProblem *p, double dt) {
   it->step++;
   it->before = it->time;
   it->time = last ? it->desc.end : it->varies ? it->time + dt : it->desc.start + it->step * it->dt;
+}
+
+void tesi_flow_mean_force(const TesProblem *p, double force[TESI_AXES]) {
+  const TesiProjection *q = tesi_projection_of(p);
+  const TesiRtFlow *rt = p->rt_flow;
+  const unsigned components = q ? q->drive.components : rt ? rt->drive.components : 0;
+  const double *const of = q ? q->drive.force : rt ? rt->drive.force : NULL;
+  for (int c = 0; c < TESI_AXES; c++) force[c] = components >> c & 1 ? of[c] : NAN;
 }

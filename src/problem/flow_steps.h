@@ -1,4 +1,5 @@
-/* How long the steps of a flow are whose convection is explicit, and what ends them: for all flows in time. */
+/* How long the steps of a flow are whose convection is explicit, what ends them, and the force that keeps mean
+ * velocities: for all flows in time. */
 #ifndef TESI_FLOW_STEPS_H
 #define TESI_FLOW_STEPS_H
 
@@ -27,5 +28,7 @@ TesStatus tesi_flow_steps_check(const TesProblem *problem, double dt, const TesV
 TesStatus tesi_flow_steps_tell(const TesProblem *problem, double dt, TesStatus status);
 /* The step is done. */
 void tesi_flow_steps_go_on(TesProblem *problem, double dt);
+/* The uniform force that keeps a mean velocity; NaN in a direction: none. */
+void tesi_flow_mean_force(const TesProblem *problem, double force[TESI_AXES]);
 
 #endif

@@ -12,6 +12,7 @@
 #include "problem/below.h"
 #include "problem/broken.h"
 #include "problem/explicit/explicit_flow.h"
+#include "problem/flow_steps.h"
 #include "problem/in_time.h"
 #include "problem/problem_memory.h"
 #include "problem/projection/projection.h"
@@ -389,8 +390,8 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   TES_CHECK(desc->mesh, "a problem needs a mesh");
   TES_TRY(check_counts(ctx, desc));
   TES_TRY(check_options(ctx, desc));
-  TES_CHECK(!desc->mean_components || equation == &tesi_navier_stokes,
-            "a mean velocity is kept in flows of navier_stokes with element q");
+  TES_CHECK(!desc->mean_components || equation == &tesi_navier_stokes || equation == &tesi_navier_stokes_rt,
+            "a mean velocity is kept in flows of navier_stokes with element q or rt");
   TES_CHECK(!desc->grad_div || equation == &tesi_navier_stokes,
             "the grad-div term is that of navier_stokes with element q");
   TES_CHECK(!desc->average || equation == &tesi_navier_stokes,
@@ -582,10 +583,7 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
   const TesiInTime *it = problem->in_time;
   info.l2_space_time = it && it->step && it->exact[0] ? sqrt(it->squares) : NAN;
   info.balance = tesi_balance_result(problem);
-  for (int d = 0; d < TESI_AXES; d++) {
-    const TesiProjection *flow = tesi_projection_of(problem);
-    info.mean_force[d] = flow && flow->drive.components >> d & 1 ? flow->drive.force[d] : NAN;
-  }
+  tesi_flow_mean_force(problem, info.mean_force);
   memcpy(info.balance.load, problem->load, sizeof problem->load);
   memcpy(info.balance.reaction, problem->reaction, sizeof problem->reaction);
   if (it) info.time = it->time, info.dt = it->dt, info.step = it->step, info.steps = it->steps;

@@ -4,6 +4,7 @@
 #include "multigrid/multigrid.h"
 #include "operator/form.h"
 #include "problem/broken.h"
+#include "problem/rt_flow/rt_flow.h"
 
 /* Columns of GMRES, a direction and its image each: the processor takes them as it goes, a GPU all at once, but no
  * more than there is room for. */
@@ -30,11 +31,13 @@ static double krylov_bytes(const TesProblem *p, int columns) {
 }
 
 /* In time: old values that guesses are made from, right-hand sides, a second operator; of flows (rt_flow.h) 13 vectors,
- * given values, two of a cycle, four of convection, and three more systems. */
+ * given values, two of a cycle, four of convection, and three more systems; two a mean velocity that is kept, and one
+ * a system. */
 static double time_bytes(const TesProblem *p) {
   const double length = (double)p->space->length;
+  const unsigned kept = p->rt_flow ? p->rt_flow->drive.components : 0;
   if (p->equation->march)
-    return 160 * length +
+    return (160 + 48. * ((kept & 1) + (kept >> 1 & 1) + (kept >> 2 & 1))) * length +
            3 * (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother);
   return p->in_time ? 80 * length : 0;
 }

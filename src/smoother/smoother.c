@@ -29,7 +29,9 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TES_CHECK(desc->ratio == 0 || (desc->ratio > 1 && desc->ratio <= 1e6),
             "chebyshev ratio is %g, expected 1 < ratio <= 1e6 or 0 for none", desc->ratio);
   TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op) || is_broken(desc->op),
-            "exact local solves need constant coefficients (the separable form); use nodal, rank1 or scaled");
+            "solver.local_solver: exact local solves need constant coefficients (the separable form); use %s",
+            tesi_space_has_rings(desc->op->space) ? "the smoother chebyshev or jacobi, as the box is periodic"
+                                                  : "nodal, rank1 or scaled");
   TES_CHECK(desc->local != TES_LOCAL_CG || desc->op->kind == &tesi_operator_saddle,
             "solver.local_solver: cg is for patches of stokes with a constant viscosity");
 done:
@@ -141,7 +143,8 @@ static TesStatus init(TesSmoother *smoother) {
                                                     : TES_SMOOTHER_CHEBYSHEV;
   if (any && box && !rings && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
   const char *reason = kinds[smoother->kind].refuses ? kinds[smoother->kind].refuses(smoother->op) : NULL;
-  TES_CHECK(!reason, "no smoother %s for this operator: %s", kinds[smoother->kind].name, reason);
+  TES_CHECK(!reason, "solver.smoother: no smoother %s for this operator: %s", kinds[smoother->kind].name,
+            reason);
   TES_TRY(kinds[smoother->kind].init(smoother));
 done:
   return status;

@@ -191,7 +191,7 @@ TesStatus tesi_smoother_rings_init(TesSmoother *smoother) {
   Plan *plan = NULL;
   TES_CHECK(smoother->kind == TES_SMOOTHER_PATCH && smoother->local == TES_LOCAL_EXACT &&
                 (smoother->omega == 0 || smoother->omega == 1),
-            "patches of a periodic box have exact local solves and no damping");
+            "solver.local_solver: patches of a periodic box have exact local solves and no damping");
   smoother->omega = 1;
   smoother->symmetric = true;
   smoother->table = &table;

@@ -124,6 +124,24 @@ done:
   return status;
 }
 
+/* The key that makes a mesh other than a box of kind box; NULL: it is one. */
+static const char *unlike_box(const TesiCaseReader *r) {
+  static const char *const keys[] = {"adapt", "mesh.refine_where", "mesh.map"};
+  for (int i = 0; i < 3; i++)
+    if (given(r, keys[i])) return keys[i];
+  return given(r, "mesh.box") && r->draft.c.mesh.kind != TES_MESH_FOREST ? NULL : "mesh";
+}
+
+static TesStatus require_box(TesiCaseReader *r, const char *element) {
+  const char *const key = unlike_box(r);
+  if (!key) return TES_OK;
+  return tesi_case_error(
+      r, tesi_case_row(key), given(r, key),
+      "element %s is for boxes of kind box, without adapt, refine_where and map; other meshes "
+      "have q",
+      element);
+}
+
 static TesStatus check_number(TesiCaseReader *r, const char *path, const TesFunction *f, bool positive);
 
 /* What flows with continuous elements have in common. */
@@ -151,20 +169,16 @@ done:
 }
 
 static TesStatus check_stokes(TesiCaseReader *r) {
-  static const char *const more[] = {"mesh.refine_where", "adapt"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesiCaseDraft *d = &r->draft;
-  const int element = tesi_case_row("space.element"), mesh = tesi_case_row("mesh"),
-            degree = tesi_case_row("space.degree");
-  const bool box = given(r, "mesh.box") && d->c.mesh.kind != TES_MESH_FOREST &&
-                   !given(r, "mesh.refine_where") && !given(r, "adapt");
-  if (d->c.problem.element == TES_ELEMENT_Q || (d->c.problem.element == TES_ELEMENT_AUTO && !box))
+  const int element = tesi_case_row("space.element"), degree = tesi_case_row("space.degree");
+  double nu;
+  if (d->c.problem.element == TES_ELEMENT_Q || (d->c.problem.element == TES_ELEMENT_AUTO && unlike_box(r)))
     return check_continuous(r);
-  TES_TRY(refuse_keys(r, 2, more, "element rt does not have this"));
-  if (!box)
-    TES_TRY(
-        tesi_case_error(r, mesh, r->node[mesh], "element rt is for boxes of kind box; other meshes have q"));
+  TES_TRY(require_box(r, "rt"));
+  if (d->a && tes_function_constant(d->a, &nu)) TES_TRY(check_number(r, "data.nu", d->a, true));
+  TES_TRY(check_number(r, "data.alpha", d->reaction, false));
   if (!r->node[degree]) d->c.problem.degree = 2;
   if (d->c.problem.degree > 15)
     TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected 1 to 15 with element rt, got %d",
@@ -188,11 +202,8 @@ static TesStatus check_dg(TesiCaseReader *r, int row) {
                             "supg is of element q; dg takes upwind traces"));
   if (d->c.problem.equation != TES_POISSON && d->c.problem.equation != TES_TRANSPORT)
     TES_TRY(tesi_case_error(r, row, r->node[row], "dg is for poisson and transport"));
-  else if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST || given(r, "adapt") ||
-           given(r, "mesh.refine_where"))
-    TES_TRY(
-        tesi_case_error(r, row, r->node[row],
-                        "dg is for boxes of kind box, without adapt and refine_where; other meshes have q"));
+  else
+    TES_TRY(require_box(r, "dg"));
   if (d->c.problem.degree > 15)
     TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected 1 to 15 with element dg, got %d",
                             d->c.problem.degree));
@@ -256,15 +267,12 @@ static TesStatus check_iso(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesiCaseDraft *d = &r->draft;
-  const int degree = tesi_case_row("space.degree"), mesh = tesi_case_row("mesh"),
-            step = tesi_case_row("time.step");
+  const int degree = tesi_case_row("space.degree"), step = tesi_case_row("time.step");
   if (!r->node[degree]) d->c.problem.degree = 1;
   if (d->c.problem.degree != 1)
     TES_TRY(tesi_case_error(r, degree, r->node[degree], "element iso has the degree 1, got %d",
                             d->c.problem.degree));
-  if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST || given(r, "mesh.refine_where") ||
-      given(r, "adapt"))
-    TES_TRY(tesi_case_error(r, mesh, r->node[mesh], "element iso is for boxes of kind box"));
+  TES_TRY(require_box(r, "iso"));
   if (r->draft.periodic)
     TES_TRY(tesi_case_error(r, tesi_case_row("mesh.box.periodic"), given(r, "mesh.box.periodic"),
                             "element iso needs boundaries in all directions"));
@@ -274,7 +282,7 @@ done:
   return status;
 }
 
-/* Numbers, one a direction, of flows with element q. */
+/* Numbers, one a direction. */
 static TesStatus check_mean_velocity(TesiCaseReader *r, int dim) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -296,17 +304,14 @@ done:
 /* Exactly divergence-free, on boxes. */
 static TesStatus check_rt_in_time(TesiCaseReader *r) {
   enum { MOST = 8 };
-  static const char *const of_others[] = {"data.alpha", "space.stabilization", "mesh.refine_where", "adapt"};
+  static const char *const of_others[] = {"data.alpha", "space.stabilization"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesiCaseDraft *d = &r->draft;
-  const int degree = tesi_case_row("space.degree"), mesh = tesi_case_row("mesh"),
-            form = tesi_case_row("data.form");
-  TES_TRY(refuse_keys(r, 4, of_others, "navier_stokes with element rt does not have this"));
+  const int degree = tesi_case_row("space.degree"), form = tesi_case_row("data.form");
+  TES_TRY(refuse_keys(r, 2, of_others, "navier_stokes with element rt does not have this"));
   TES_TRY(check_number(r, "data.nu", d->a, true));
-  if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST)
-    TES_TRY(
-        tesi_case_error(r, mesh, r->node[mesh], "element rt is for boxes of kind box; other meshes have q"));
+  TES_TRY(require_box(r, "rt"));
   if (!r->node[degree]) d->c.problem.degree = 2;
   if (d->c.problem.degree < 1 || d->c.problem.degree > MOST)
     TES_TRY(tesi_case_error(r, degree, r->node[degree],
@@ -361,7 +366,6 @@ TesStatus tesi_case_check_flow(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   TesiCaseDraft *d = &r->draft;
   const bool flow = tesi_case_is_flow(r), stokes = d->c.problem.equation == TES_STOKES;
-  double value;
   const int cells = r->entries[tesi_case_row("mesh.box.cells")], dim = d->c.mesh.dim ? d->c.mesh.dim : cells;
   if (d->c.problem.time.method == TES_TIME_EXPLICIT && d->c.problem.equation != TES_NAVIER_STOKES)
     TES_TRY(tesi_case_error(r, tesi_case_row("time.method"), given(r, "time.method"),
@@ -374,13 +378,10 @@ TesStatus tesi_case_check_flow(TesiCaseReader *r) {
                             "iso is an element of navier_stokes"));
   TES_TRY(check_faces(r, dim));
   TES_TRY(check_form(r));
-  const bool mean_q = d->c.problem.equation == TES_NAVIER_STOKES && d->c.problem.element != TES_ELEMENT_ISO &&
-                      d->c.problem.element != TES_ELEMENT_RT;
-  if (!mean_q) TES_TRY(belongs(r, "data.mean_velocity", "navier_stokes with element q"));
+  if (d->c.problem.equation != TES_NAVIER_STOKES || d->c.problem.element == TES_ELEMENT_ISO)
+    TES_TRY(belongs(r, "data.mean_velocity", "navier_stokes with element q or rt"));
   TES_TRY(flow ? refuse_scalar_keys(r) : refuse_flow_keys(r));
   if (!flow) goto done;
-  if (stokes && d->a && tes_function_constant(d->a, &value)) TES_TRY(check_number(r, "data.nu", d->a, true));
-  TES_TRY(check_number(r, "data.alpha", d->reaction, false));
   TES_TRY(check_length(r, "data.f", dim));
   TES_TRY(check_length(r, "data.exact.velocity", dim));
   TES_TRY(check_length(r, "data.initial.velocity", dim));

@@ -248,8 +248,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "data.alpha", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "0",
    .help = "stokes: mass term, a number not negative"},
   {.path = "data.mean_velocity", .type = TESI_KEY_VECTOR, .target = AT(mean_velocity), .fallback_note = "none",
-   .help = "navier_stokes: a number or null a direction: the mean velocity that a uniform force keeps there, where the "
-     "domain is periodic; the force is told"},
+   .help = "navier_stokes, elements q and rt: a number or null a direction: the mean velocity that a uniform force "
+     "keeps there, where the domain is periodic; the force is told"},
   {.path = "data.form", .type = TESI_KEY_CHOICE, .target = AT(form),
    .choices = WORDS("auto", "gradient", "symmetric", "convective", "conservative"), .fallback = "auto",
    .help = "stokes: gradient, nu grad u, or symmetric, 2 nu eps(u); auto: symmetric where nu is not a number. "

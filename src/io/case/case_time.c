@@ -53,7 +53,7 @@ static TesStatus check_lengths(TesiCaseReader *r, bool flow) {
   if (count > 1)
     TES_TRY(refuse(r, given(r, keys[2]) ? keys[2] : keys[1],
                    "expected one of step, cfl and tolerance, got more"));
-  if (given(r, "time.cfl") && !flow && !given(r, "data.b"))
+  if (given(r, "time.cfl") && r->draft.c.problem.equation == TES_TRANSPORT && !given(r, "data.b"))
     TES_TRY(refuse(r, "time.cfl", "is of a velocity: expected data.b, or step or tolerance"));
   const TesTimeDesc *t = &r->draft.c.problem.time;
   if (given(r, bounds[0]) && t->min_step > t->max_step)
@@ -149,8 +149,10 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
   TES_TRY(check_average(r));
   TES_TRY(check_lengths(r, flow));
   TES_TRY(check_method(r, elastic));
-  if (elastic) TES_TRY(refuse(r, "time.cfl", "belongs to navier_stokes and transport"));
-  if (elastic) TES_TRY(refuse(r, "time.tolerance", "belongs to transport and navier_stokes"));
+  if (elastic)
+    TES_TRY(refuse(r, "time.cfl", "belongs to transport and navier_stokes; elasticity has time.step"));
+  if (elastic)
+    TES_TRY(refuse(r, "time.tolerance", "belongs to transport and navier_stokes; elasticity has time.step"));
   if (r->node[end] && !(t->end > t->start))
     TES_TRY(
         tesi_case_error(r, end, r->node[end], "expected more than time.start, %g, got %g", t->start, t->end));

@@ -73,7 +73,8 @@ static TesStatus create_spaces(TesProblem *p, TesiProjection *pr) {
   TES_TRY(tesi_mixed_create(pr->full->part[0], pressure, &pr->mixed));
   TES_TRY(tesi_walls_classify(p, pr->mixed, &pr->walls));
   for (int i = 0; i < names; i++) given[i] = (uint8_t)pr->walls.wall[i].components;
-  TES_CHECK(!pr->walls.any_open, "element iso needs the normal velocity on all boundaries: velocity or slip");
+  TES_CHECK(!pr->walls.any_open,
+            "boundary: element iso needs the normal velocity on all boundaries: velocity or slip");
   desc.components = dim;
   if (!p->numbered.boundary) desc.given = NULL;
   TES_TRY(tes_space_create(ctx, &desc, &pr->velocity));

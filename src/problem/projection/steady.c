@@ -140,7 +140,11 @@ static TesStatus create_multigrid(TesProblem *p, TesiProjection *pr) {
   TesSmootherKind smoother;
   const TesSolveOptions *o = &p->options;
   TES_TRY(tesi_projection_use_sigma(p, 0));
-  TES_CHECK(!pr->op->singular, "a component of the velocity has values on no boundary: it is undetermined");
+  for (int c = 0; c < p->mesh->dim; c++)
+    TES_CHECK(!(pr->op->singular >> c & 1),
+              "boundary: nothing fixes the velocity in direction %c: no boundary gives this component. Give "
+              "a velocity",
+              "xyz"[c]);
   p->op = tesi_operator_retain(pr->op);
   p->levels = p->op;
   TES_TRY(tesi_problem_choose_precision(p));

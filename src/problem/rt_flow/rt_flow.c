@@ -29,7 +29,7 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
   TES_CHECK(method == TES_TIME_AUTO || method == TES_TIME_IMEX_BDF2 || method == TES_TIME_IMEX_BDF3,
             "the methods in time of navier_stokes with element rt are imex_bdf2 (auto) and imex_bdf3");
-  TES_CHECK(!desc->mean_components, "a mean velocity is kept with element q alone");
+  TES_TRY(tesi_rt_drive_check(p, desc));
   TES_CHECK(p->options.method != TES_METHOD_FMG,
             "solver.method: steps begin with a guess, and are solved by gmres");
   TES_CHECK(p->options.local != TES_LOCAL_CG,
@@ -144,6 +144,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_NEW(&flow);
   p->rt_flow = flow;
   flow->order = desc->time.method == TES_TIME_IMEX_BDF3 ? 3 : 2;
+  flow->drive.components = desc->mean_components;
   flow->guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
   TES_TRY(check(p, desc));
   TES_TRY(tesi_problem_create_space(p, desc->degree));
@@ -154,6 +155,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   flow->timed = velocities_are_timed(p);
   tesi_flow_steps_begin(p);
   TES_TRY(begin(p, desc));
+  TES_TRY(tesi_rt_drive_create(p, desc));
 done:
   return status;
 }
@@ -166,11 +168,8 @@ static void destroy(TesProblem *p) {
                                  &flow->d,          &flow->x,          &flow->w,        &flow->sum,
                                  &flow->load,       &flow->given,      &flow->cycle[0], &flow->cycle[1]};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
-  for (int i = 0; i < TESI_RT_FLOW_SYSTEMS; i++) {
-    tes_solver_destroy(&flow->system[i].solver);
-    tes_multigrid_destroy(&flow->system[i].multigrid);
-    tes_operator_destroy(&flow->system[i].op);
-  }
+  tesi_rt_drive_free(&flow->drive);
+  for (int i = 0; i < TESI_RT_FLOW_SYSTEMS; i++) tesi_rt_flow_drop(&flow->system[i]);
   p->op = NULL, p->multigrid = NULL, p->solver = NULL;
   tesi_rt_convection_destroy(&flow->convection);
   tesi_free(p->context, &p->rt_flow);

@@ -13,6 +13,8 @@
  *
  * sigma is a mass term of the operator: the systems of the last SYSTEMS numbers sigma are kept, with their multigrid.
  *
+ * A mean velocity in a periodic direction is kept by a uniform force (rt_flow_drive.c).
+ *
  * On devices with kernels vectors stay there. Loads and boundary values are found by the host, once where they do not
  * depend on t, and sent. */
 #ifndef TESI_RT_FLOW_H
@@ -28,7 +30,17 @@ typedef struct TesiRtSystem {
   TesOperator *op;
   TesMultigrid *multigrid;
   TesSolver *solver;
+  TesVector *response
+      [3]; /* to a uniform force in this direction, and its integral: rt_flow_drive.c; NULL: not known */
+  double gain[3];
 } TesiRtSystem;
+
+/* Of the directions c that are bits of `components`, where F_c keeps the mean U_c. */
+typedef struct TesiRtDrive {
+  unsigned components;
+  double mean[3], force[3], volume;
+  TesVector *uniform[3], *weights[3]; /* e_c, M e_c */
+} TesiRtDrive;
 
 typedef struct TesiRtFlow {
   int order; /* 2, 3 */
@@ -45,6 +57,7 @@ typedef struct TesiRtFlow {
   bool checked;    /* their flux */
   bool gives;      /* they let something through: `given` is the lifting */
   bool warned;
+  TesiRtDrive drive;
   TesVector *load;                    /* F where it is the same at all times; NULL: not, or not known */
   TesVector *given, *cycle[2];        /* known nodes; work of the cycle's precision */
   TesVector *b, *r, *d, *x, *w, *sum; /* work */
@@ -58,6 +71,7 @@ double tesi_rt_flow_crossed(const TesProblem *problem);
 TesStatus tesi_rt_flow_carry(TesProblem *problem);
 /* The problem's operator, multigrid and solver become those of sigma, its numbers those of a time. */
 TesStatus tesi_rt_flow_use(TesProblem *problem, double time, double sigma);
+void tesi_rt_flow_drop(TesiRtSystem *system);
 /* x <- x with known nodes and the free constant of the pressure as they must be, divergence-free, of the problem's
  * numbers. */
 TesStatus tesi_rt_flow_clean(TesProblem *problem, TesVector *x);
@@ -65,6 +79,15 @@ TesStatus tesi_rt_flow_clean(TesProblem *problem, TesVector *x);
 TesStatus tesi_rt_flow_give(TesProblem *problem, TesVector *x);
 /* x <- x + the solution of K d = b - K x, to the problem's tolerance of `reference`. b's pressures are 0. */
 TesStatus tesi_rt_flow_solve(TesProblem *problem, double reference, TesVector *x, TesSolveResult *result);
+/* Refuses directions in which the box is not periodic. */
+TesStatus tesi_rt_drive_check(const TesProblem *problem, const TesProblemDesc *desc);
+/* Of the description, once there is an operator. */
+TesStatus tesi_rt_drive_create(TesProblem *problem, const TesProblemDesc *desc);
+void tesi_rt_drive_free(TesiRtDrive *drive);
+/* v <- v + factor times the uniform force, as a velocity. */
+TesStatus tesi_rt_drive_add(const TesProblem *problem, double factor, TesVector *v);
+/* x <- x with the mean that is to be, of the system that stands, and the force that makes it. b is lost. */
+TesStatus tesi_rt_drive_keep(TesProblem *problem, TesVector *x);
 /* TesiEquation.force: by the residual of the equation, u_t that of the last step's formula. */
 TesStatus tesi_rt_flow_force(const TesProblem *problem, int boundary, int direction, double *force);
 /* One step. The state is that before it after a failure. */

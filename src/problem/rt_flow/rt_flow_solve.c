@@ -12,7 +12,8 @@ static void show_system(TesProblem *p, const TesiRtSystem *s) {
   p->op = s->op, p->levels = s->op, p->multigrid = s->multigrid, p->solver = s->solver;
 }
 
-static void drop_system(TesiRtSystem *s) {
+void tesi_rt_flow_drop(TesiRtSystem *s) {
+  for (int c = 0; c < TESI_AXES; c++) tes_vector_destroy(&s->response[c]);
   tes_solver_destroy(&s->solver);
   tes_multigrid_destroy(&s->multigrid);
   tes_operator_destroy(&s->op);
@@ -36,12 +37,12 @@ TesStatus tesi_rt_flow_use(TesProblem *p, double time, double sigma) {
   if (flow->system[i].op && flow->system[i].sigma == sigma) {
     wanted = flow->system[i];
   } else {
-    drop_system(&flow->system[i]);
+    tesi_rt_flow_drop(&flow->system[i]);
     show_system(p, &wanted);
     status = tesi_problem_create_system(p);
-    wanted = (TesiRtSystem){sigma, p->op, p->multigrid, p->solver};
+    wanted = (TesiRtSystem){.sigma = sigma, .op = p->op, .multigrid = p->multigrid, .solver = p->solver};
     if (status != TES_OK) {
-      drop_system(&wanted);
+      tesi_rt_flow_drop(&wanted);
       show_system(p, &flow->system[0]);
       goto done;
     }

@@ -1,5 +1,6 @@
 /* Steps: see rt_flow.h. */
 #include <math.h>
+#include <string.h>
 #include "basis/gauss.h"
 #include "operator/saddle/saddle.h"
 #include "problem/rt_flow/rt_flow.h"
@@ -109,6 +110,7 @@ static TesStatus gather(TesProblem *p, const Formula *f, const TesVector *const 
   for (int j = 0; j < f->count; j++) factor[j + 1] = -f->weight[j], sum[j + 1] = carried[j];
   TES_TRY(tesi_vector_combine(f->count + 1, factor, sum, flow->b));
   TES_TRY(tesi_vector_combine(f->count, f->back, old, flow->r));
+  TES_TRY(tesi_rt_drive_add(p, 1, flow->r));
   TES_TRY(tesi_saddle_add_mass(p->op, 1, flow->r, flow->b));
 done:
   return status;
@@ -146,6 +148,7 @@ static TesStatus advance(TesProblem *p, double time, const Formula *f, const Tes
   TES_TRY(gather(p, f, old, carried));
   TES_TRY(choose_start(p, old[0], x, &reference));
   TES_TRY(tesi_rt_flow_solve(p, reference, x, result));
+  TES_TRY(tesi_rt_drive_keep(p, x));
 done:
   return status;
 }
@@ -178,6 +181,7 @@ TesStatus tesi_rt_flow_force(const TesProblem *p, int boundary, int direction, d
   TES_TRY(tesi_rt_convection_face(flow->convection, face));
   TES_TRY(tesi_rt_convection_apply(flow->convection, p->u, flow->w, &rate));
   TES_TRY(find_rate(p, flow->d));
+  TES_TRY(tesi_rt_drive_add(p, -1, flow->d)); /* a force beside f */
   const TesiFlowStress stress = {
       .nu = p->numbered.data.a, .f = p->numbered.data.f, .face = face, .rate = flow->d, .carried = flow->w};
   TES_TRY(tesi_flow_force(p->space, p->u, &stress, boundary, direction, force));
@@ -323,7 +327,12 @@ done:
 }
 
 TesStatus tesi_rt_flow_step(TesProblem *p, TesSolveResult *result) {
+  TesiRtDrive *drive = &p->rt_flow->drive;
+  double force[TESI_AXES];
+  memcpy(force, drive->force, sizeof force);
   const TesStatus status = make_step(p, result);
-  if (status != TES_OK) tesi_in_time_at(p, p->in_time->time); /* what is told is that of the last state */
+  if (status == TES_OK) return status;
+  memcpy(drive->force, force, sizeof force);
+  tesi_in_time_at(p, p->in_time->time); /* what is told is that of the last state */
   return status;
 }

@@ -198,16 +198,22 @@ TESI_INLINE void component_back(const Patch *p, int i, int dim, int n, int N) {
     if (d != i) transform(p, d, true, extent, n, N, p->F[i]);
 }
 
-/* y[ROWS] <- S[.., first row ..] x, S symmetric: rows are read as columns. */
+/* y[ROWS] <- S[.., first row ..] x, S symmetric: rows are read as columns. The error of a sum in float32 grows with the
+ * root of its length: sums of TERMS are summed. */
+enum { TERMS = 16 };
 #define ROWS_OF(ROWS)                                                                                        \
   TESI_INLINE void rows_##ROWS(const Real *S, int size, const V *x, V *y) {                                  \
-    V sum[ROWS];                                                                                             \
-    TESI_UNROLL for (int r = 0; r < ROWS; r++) sum[r] = (V){0};                                              \
-    for (int c = 0; c < size; c++, S += size) {                                                              \
-      const V value = x[c];                                                                                  \
-      TESI_UNROLL for (int r = 0; r < ROWS; r++) sum[r] += S[r] * value;                                     \
+    TESI_UNROLL for (int r = 0; r < ROWS; r++) y[r] = (V){0};                                                \
+    for (int first = 0; first < size; first += TERMS) {                                                      \
+      const int end = first + TERMS < size ? first + TERMS : size;                                           \
+      V sum[ROWS];                                                                                           \
+      TESI_UNROLL for (int r = 0; r < ROWS; r++) sum[r] = (V){0};                                            \
+      for (int c = first; c < end; c++, S += size) {                                                         \
+        const V value = x[c];                                                                                \
+        TESI_UNROLL for (int r = 0; r < ROWS; r++) sum[r] += S[r] * value;                                   \
+      }                                                                                                      \
+      TESI_UNROLL for (int r = 0; r < ROWS; r++) y[r] += sum[r];                                             \
     }                                                                                                        \
-    TESI_UNROLL for (int r = 0; r < ROWS; r++) y[r] = sum[r];                                                \
   }
 ROWS_OF(1)
 ROWS_OF(4)

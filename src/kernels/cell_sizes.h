@@ -1,0 +1,19 @@
+/* Numbers of a cell of discontinuous Q_k with N modes and Q points a direction: its modes, those of a face, the points
+ * of both. Before: DIM, N, Q. */
+#ifndef TESK_CELL_SIZES_H
+#define TESK_CELL_SIZES_H
+
+#if DIM == 3
+#define SIZE (N * N * N)
+#define ACROSS (N * N)
+#define POINTS (Q * Q * Q)
+#define FACE (Q * Q)
+#else
+#define SIZE (N * N)
+#define ACROSS N
+#define POINTS (Q * Q)
+#define FACE Q
+#endif
+#define FACES (2 * DIM)
+
+#endif
