@@ -223,8 +223,8 @@ static void a_basis_in_float32_is_enough(void **state) {
   }
 }
 
-/* Stokes from zero, a random right-hand side whose pressures have a mean: what is left of it without that, recomputed. A
- * solve allocates nothing. */
+/* Stokes from zero, a random right-hand side whose pressures have a mean: what is left of it without that, recomputed.
+ * A solve allocates nothing. */
 static double flow_residual(const Flow *f, bool narrow, double tolerance, int *iterations) {
   TesContext *ctx;
   TesMultigrid *mg;

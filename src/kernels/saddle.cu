@@ -4,8 +4,8 @@
  *   across: w_i = nu (sum over a /= i of Ld in direction a) u_i + alpha u_i
  *   rows:   y_i = Mc w_i + nu Lc u_i - D' p along i,   y_p = -sum over i of D u_i
  * No shared memory, about 40 registers. An entry of a velocity takes 2 (3 n (dim - 1) + 2 (2 n + 1) + 2 n) flops and
- * as many reads, which but for the first come from the caches; bytes: x, w twice
- * each, and y: 40 an entry in float64, 28 with x and y in float32.
+ * as many reads, which but for the first come from the caches; bytes: x, w twice each, and y: 40 an entry in float64,
+ * 28 with x and y in float32.
  * Of flows in time, any degree:
  *   mass:       y_i += factor Mc x_i along i: 3 numbers an entry
  *   divergence: y = sum over i of D u_i, parts of sum over i of |D u_i|^2: 2 numbers an entry of the pressure and

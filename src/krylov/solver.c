@@ -21,8 +21,8 @@ int tesi_solver_cycles_below(const TesSolver *s) {
   return tesi_max(1, s->desc.start_cycles - 1);
 }
 
-/* Whether residuals lose their part along op->null, which A x has none of, in the place of b: b stays, and needs no copy
- * without it. */
+/* Whether residuals lose their part along op->null, which A x has none of, in the place of b: b stays, and needs no
+ * copy without it. */
 static bool projects_residual(const TesSolver *s) {
   return s->desc.op->singular && s->desc.op->null && s->desc.method == TES_METHOD_GMRES;
 }

@@ -192,7 +192,8 @@ static const char *refuses(const TesOperatorDesc *desc) {
   return tesi_form_term(&desc->form, TES_TERM_DIVERGENCE, 0) ? NULL : "the form has no divergence term";
 }
 
-/* The constant pressure, which cycles in float32 do not ask for: 1 has the coefficient sqrt(volume of the cell) at the mode 0. */
+/* The constant pressure, which cycles in float32 do not ask for: 1 has the coefficient sqrt(volume of the cell) at the
+ * mode 0. */
 TesStatus tesi_saddle_create_null(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
