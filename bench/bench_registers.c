@@ -30,7 +30,7 @@ static bool promises(const char *options) {
   const char *at = strstr(options, "DEGREE="), *modes = strstr(options, " N=");
   if (at) degree = atoi(at + 7);
   if (modes) degree = atoi(modes + 3) - 1;
-  return strstr(options, "real=float") && degree <= 4 && !strstr(options, "tesk_quadrature_tiles") &&
+  return strstr(options, " real=float") && degree <= 4 && !strstr(options, "tesk_quadrature_tiles") &&
          !(strstr(options, "tesk_saddle_lanes") && strstr(options, "N1=5"));
 }
 
@@ -172,7 +172,11 @@ static TesStatus compile_stokes(TesContext *ctx, const Job *job) {
       &(TesOperatorDesc){.space = space, .form = {.terms = 2, .term = term}, .precision = job->precision},
       &op));
   TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother));
-  if (job->precision == TES_DOUBLE) TES_TRY(tesi_rt_convection_create(space, &convection));
+  if (job->precision == TES_DOUBLE) {
+    bool ready;
+    TES_TRY(tesi_rt_convection_create(space, &convection));
+    for (int y = 0; y < 2; y++) TES_TRY(op->table->ready_single(op, (TesPrecision)y, &ready));
+  }
   TES_TRY(compile_coarsest(ctx, job));
 done:
   tesi_rt_convection_destroy(&convection);

@@ -168,6 +168,29 @@ static void check(const Pair *p, const TesVector *a, const TesVector *expected, 
              p->flow->given, p->precision == TES_DOUBLE ? 64 : 32, difference);
 }
 
+/* Of float32 vectors, in float64 arithmetic. */
+static void compare_single(const Pair *p) {
+  const int64_t n = tes_space_length(p->space);
+  double *rounded = test_malloc((size_t)n * sizeof *rounded);
+  for (int64_t i = 0; i < n; i++) rounded[i] = (float)p->values[i];
+  TesVector *x = flow_vector(p->ctx, p->space, TES_SINGLE, rounded), *xe = there(p, rounded),
+            *ye = there(p, NULL);
+  assert_ok(host, tesi_operator_apply_ref(p->exact, xe, ye));
+  for (int single = 0; single < 2; single++) {
+    const TesPrecision of_y = single ? TES_SINGLE : TES_DOUBLE;
+    TesVector *y = flow_vector(p->ctx, p->space, of_y, NULL);
+    bool ready;
+    assert_ok(p->ctx, p->op->table->ready_single(p->op, of_y, &ready));
+    assert_true(ready);
+    assert_ok(p->ctx, p->op->table->apply_single(p->op, x->data, of_y, y->data));
+    check(p, y, ye, single ? 1e-7 / p->tolerance : 1, "product of a float32 vector");
+    tes_vector_destroy(&y);
+  }
+  TesVector *all[] = {x, xe, ye};
+  for (int i = 0; i < 3; i++) tes_vector_destroy(&all[i]);
+  test_free(rounded);
+}
+
 static void compare_operator(const Pair *p) {
   TesVector *x = here(p, p->values), *b = here(p, p->other), *y = here(p, NULL);
   TesVector *xe = there(p, p->values), *be = there(p, p->other), *ye = there(p, NULL);
@@ -185,6 +208,7 @@ static void compare_operator(const Pair *p) {
   check(p, y, ye, 1, "diagonal");
   TesVector *all[] = {x, b, y, xe, be, ye};
   for (int i = 0; i < 6; i++) tes_vector_destroy(&all[i]);
+  if (!p->flow->broken && p->precision == TES_DOUBLE) compare_single(p);
 }
 
 static void compare_kind(const Pair *p, TesSmootherDesc desc) {

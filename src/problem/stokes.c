@@ -213,7 +213,10 @@ static TesStatus lift(TesProblem *p) {
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
   TES_TRY(tesi_flow_lifting(p->space, face, p->shift, &flux));
   p->lifted = flux > 0;
-  if (!p->lifted) goto done;
+  if (!p->lifted) {
+    tes_vector_destroy(&p->shift);
+    goto done;
+  }
   TES_TRY(tes_operator_lift(p->op, p->shift, p->b));
   TES_TRY(tesi_stokes_balance(p, flux, p->b));
 done:

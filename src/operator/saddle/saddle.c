@@ -108,6 +108,11 @@ done:
   return status;
 }
 
+static TesStatus ready_single(const TesOperator *op, TesPrecision of_y, bool *ready) {
+  *ready = op->precision == TES_DOUBLE && tesi_saddle_of(op)->device;
+  return *ready ? tesi_saddle_device_ready_single(op, of_y) : TES_OK;
+}
+
 static double diagonal_entry(const TesiSaddle *s, int i, int64_t j) {
   const TesiRtAxis *a = &s->rt->axis[i];
   const int *extent = s->rt->extent[i];
@@ -167,6 +172,8 @@ static void destroy(TesOperator *op) {
 
 static const TesiOperatorTable table = {.apply = apply,
                                         .residual = residual,
+                                        .ready_single = ready_single,
+                                        .apply_single = tesi_saddle_device_apply_single,
                                         .diagonal = diagonal,
                                         .lift = lift,
                                         .apply_ref = tesi_saddle_apply_ref,
@@ -185,12 +192,14 @@ static const char *refuses(const TesOperatorDesc *desc) {
   return tesi_form_term(&desc->form, TES_TERM_DIVERGENCE, 0) ? NULL : "the form has no divergence term";
 }
 
-/* The constant pressure: 1 has the coefficient sqrt(volume of the cell) at the mode 0. */
+/* The constant pressure, which cycles in float32 do not ask for: 1 has the coefficient sqrt(volume of the cell) at the
+ * mode 0. */
 TesStatus tesi_saddle_create_null(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = tesi_saddle_of(op)->rt;
   double *v = NULL;
+  if (op->precision == TES_SINGLE) return TES_OK;
   op->null_first = rt->offset[rt->dim];
   TES_ALLOC(&v, op->length - op->null_first);
   for (int cell = 0; cell < rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells; cell++) {
