@@ -55,6 +55,7 @@ TesStatus tesi_lanes_sort(TesContext *ctx, int n, const TesiSaddleLocalAxis *fro
   TES_ALLOC(&to->matrices, 2 * P * P + Q * Q + Q * P);
   memcpy(to->matrices, from->matrices, sizeof *to->matrices * (size_t)(2 * P * P + Q * Q + Q * P));
   *split = sort_columns(n, true, from->Zc, P, node) && sort_columns(n, false, from->Zd, Q, mode);
+  to->symmetric = *split;
   for (int i = 0; i < P && !*split; i++) node[i] = i;
   for (int i = 0; i < Q && !*split; i++) mode[i] = i;
   for (int c = 0; c < P; c++) {
@@ -223,29 +224,24 @@ int64_t tesi_lanes_inverse_size(TesiLanesShape shape, const bool split[3]) {
   return all / shape.tile * rows * padded(shape.tile);
 }
 
-/* Number of row `row` of parity block `block` among all pressures, x fastest; in a block z is. */
-static int pressure_of(TesiLanesShape shape, const bool split[3], const int extent[3], int block, int row) {
-  int m[3] = {row / extent[2] / extent[1], row / extent[2] % extent[1], row % extent[2]};
-  for (int d = 0; d < 3; d++) {
-    if (!split[d]) continue;
-    m[d] += block % 2 * shape.n;
-    block /= 2;
-  }
-  return m[0] + 2 * shape.n * (m[1] + 2 * shape.n * m[2]);
+/* Number of row `row` of a parity block, z fastest, where x is. */
+static int pressure_of(const int extent[3], int row) {
+  const int m[3] = {row / extent[2] / extent[1], row / extent[2] % extent[1], row % extent[2]};
+  return m[0] + extent[0] * (m[1] + extent[1] * m[2]);
 }
 
 void tesi_lanes_fill_inverse(TesiLanesShape shape, const bool split[3], const double *S, double *to) {
   int extent[3];
   const int rows = rows_of(shape, split, extent), all = 8 * shape.n * shape.n * shape.n,
             tiles = rows / shape.tile;
-  for (int tile = 0; tile < all / shape.tile; tile++)
+  for (int tile = 0; tile < all / shape.tile; tile++) {
+    const double *block = S + (int64_t)(tile / tiles) * rows * rows;
     for (int c = 0; c < rows; c++) {
-      const int64_t column = pressure_of(shape, split, extent, tile / tiles, c);
-      for (int r = 0; r < padded(shape.tile); r++) {
-        const int row = tile % tiles * shape.tile + r;
-        *to++ = r < shape.tile ? S[column * all + pressure_of(shape, split, extent, tile / tiles, row)] : 0;
-      }
+      const double *column = block + (int64_t)pressure_of(extent, c) * rows;
+      for (int r = 0; r < padded(shape.tile); r++)
+        *to++ = r < shape.tile ? column[pressure_of(extent, tile % tiles * shape.tile + r)] : 0;
     }
+  }
 }
 
 /* ---- S^+ in halves, by the swap of two like directions --------------------------------------------------- */
@@ -276,26 +272,26 @@ int64_t tesi_lanes_swapped_size(TesiLanesShape shape) {
 }
 
 void tesi_lanes_fill_swapped(TesiLanesShape shape, const double *S, double *to) {
-  static const int block[4] = {0, 1, 6, 7}; /* with 0 to 3 odd directions, unlike the others: x */
-  const int n = shape.n, all = 8 * n * n * n, extent[3] = {n, n, n}, sums = sums_of(n);
-  const bool split[3] = {true, true, true};
+  static const int blocks[4] = {0, 1, 6, 7}; /* with 0 to 3 odd directions, unlike the others: x */
+  const int n = shape.n, rows = n * n * n, extent[3] = {n, n, n}, sums = sums_of(n);
   int number[MOST][3];
   const int count = list_swapped(n, number);
-  for (int type = 0; type < 4; type++)
+  for (int type = 0; type < 4; type++) {
+    const double *block = S + (int64_t)blocks[type] * rows * rows;
     for (int tile = 0; tile < count / shape.tile; tile++) {
       const int first = tile * shape.tile < sums ? 0 : sums, end = first ? count : sums;
       for (int c = first; c < end; c++)
         for (int r = 0; r < padded(shape.tile); r++) {
           const int *row = number[r < shape.tile ? tile * shape.tile + r : 0], *column = number[c];
-          const int64_t at =
-              pressure_of(shape, split, extent, block[type], (row[0] * n + row[1]) * n + row[2]);
+          const int at = pressure_of(extent, (row[0] * n + row[1]) * n + row[2]);
           const int straight = (column[0] * n + column[1]) * n + column[2],
                     crossed = (column[0] * n + column[2]) * n + column[1];
-          const double x = S[pressure_of(shape, split, extent, block[type], straight) * (int64_t)all + at],
-                       y = S[pressure_of(shape, split, extent, block[type], crossed) * (int64_t)all + at];
+          const double x = block[(int64_t)pressure_of(extent, straight) * rows + at],
+                       y = block[(int64_t)pressure_of(extent, crossed) * rows + at];
           *to++ = r < shape.tile ? (x + (first ? -y : y)) / 2 : 0;
         }
     }
+  }
 }
 
 void tesi_lanes_fill_places(int n, int *rows, int *pairs) {
