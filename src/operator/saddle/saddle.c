@@ -6,6 +6,7 @@
 #include "device/kernel.h"
 #include "operator/form.h"
 #include "operator/saddle/saddle_device.h"
+#include "space/rt_device.h"
 
 static void *at(const TesOperator *op, const void *v, int64_t entry) {
   return (char *)v + entry * (int64_t)tesi_precision_size(op->precision);
@@ -198,26 +199,11 @@ TesStatus tesi_saddle_create_null(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = tesi_saddle_of(op)->rt;
-  double *v = NULL;
   if (op->precision == TES_SINGLE) return TES_OK;
   op->null_first = rt->offset[rt->dim];
-  TES_ALLOC(&v, op->length - op->null_first);
-  for (int cell = 0; cell < rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells; cell++) {
-    const int c[3] = {cell % rt->axis[0].cells, cell / rt->axis[0].cells % rt->axis[1].cells,
-                      cell / rt->axis[0].cells / rt->axis[1].cells};
-    double volume = 1;
-    int64_t mode = 0;
-    for (int d = 2; d >= 0; d--) {
-      mode = mode * rt->axis[d].modes + c[d] * rt->axis[d].n;
-      if (d < rt->dim) volume *= rt->axis[d].h[c[d]];
-    }
-    v[mode] = sqrt(volume);
-    op->null_square += volume;
-  }
   TES_TRY(tes_vector_create(ctx, op->length - op->null_first, TES_DOUBLE, &op->null));
-  TES_TRY(tes_vector_set(op->null, v));
+  TES_TRY(tesi_rt_constant_on(ctx, rt, op->null->data, &op->null_square));
 done:
-  tesi_free(ctx, &v);
   return status;
 }
 

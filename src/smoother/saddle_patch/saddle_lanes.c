@@ -206,73 +206,34 @@ static void splits_of(const Making *m, const int kind[3], bool split[3]) {
   for (int d = 0; d < 3; d++) split[d] = m->split[d][kind[d]];
 }
 
-/* Whether two directions may be swapped in all parity blocks: S^+ is stored in halves. */
+/* Whether two directions may be swapped in all parity blocks: S^+ is stored as sums and differences. */
 static bool is_swapped(const Making *m, const int kind[3]) {
   bool inner = m->lanes->even;
   for (int d = 0; d < 3; d++) inner = inner && kind[d] == m->lanes->inner_kind[d];
   return inner;
 }
 
-static TesiLanesShape shape_of(const Making *m, const int kind[3]) {
-  const Cut *c = &m->lanes->cut;
-  return (TesiLanesShape){m->lanes->n, is_swapped(m, kind) ? c->tile : c->plain};
-}
-
-static int64_t inverse_size(const Making *m, int combination) {
-  int kind[3];
-  bool split[3];
-  kinds_of(m, combination, kind);
-  splits_of(m, kind, split);
-  const TesiLanesShape shape = shape_of(m, kind);
-  return is_swapped(m, kind) ? tesi_lanes_swapped_size(shape) : tesi_lanes_inverse_size(shape, split);
-}
-
-static TesStatus make_inverse(const Making *m, const int kind[3], double *S, double *tiles) {
-  TesContext *ctx = m->op->context;
-  TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(m->op);
-  const TesiLanesShape shape = shape_of(m, kind);
-  bool split[3];
-  const TesiSaddleLocal local = {.dim = 3,
-                                 .axis = {&m->kind[0][kind[0]], &m->kind[1][kind[1]], &m->kind[2][kind[2]]},
-                                 .nu = s->nu,
-                                 .alpha = s->alpha,
-                                 .closed = true};
-  splits_of(m, kind, split);
-  TES_TRY(tesi_saddle_local_invert(ctx, &local, S));
-  if (is_swapped(m, kind))
-    tesi_lanes_fill_swapped(shape, S, tiles);
-  else
-    tesi_lanes_fill_inverse(shape, split, S, tiles);
-done:
-  return status;
-}
-
 static TesStatus make_inverses(Making *m) {
   TesContext *ctx = m->op->context;
   TesStatus status = TES_OK;
   TesiSaddleLanes *l = m->lanes;
-  const int64_t pressures = 8 * l->n * l->n * l->n;
-  double *S = NULL, *tiles = NULL;
-  int64_t all = 0, at = 0;
-  int kind[3];
+  TesiLanesKinds kinds;
+  double *tiles = NULL;
+  int64_t all, *at = NULL;
+  for (int d = 0; d < 3; d++) {
+    kinds.count[d] = m->axis[d].types;
+    kinds.local[d] = m->kind[d], kinds.split[d] = m->split[d], kinds.image[d] = m->axis[d].image;
+    kinds.swapped[d] = l->even ? l->inner_kind[d] : -1;
+  }
   TES_ALLOC(&m->inverse, combinations(m));
-  TES_ALLOC(&S, pressures * pressures);
-  for (int i = 0; i < combinations(m); i++) all += inverse_size(m, i);
-  TES_ALLOC(&tiles, all);
-  for (int i = 0; i < combinations(m); i++) {
-    kinds_of(m, i, kind);
-    TES_TRY(make_inverse(m, kind, S, tiles + at));
-    at += inverse_size(m, i);
-  }
+  TES_ALLOC(&at, combinations(m));
+  TES_TRY(tesi_lanes_make_inverses(ctx, tesi_saddle_of(m->op), &kinds,
+                                   (TesiLanesShape){l->n, l->cut.tile, l->cut.plain}, at, &tiles, &all));
   TES_TRY(tesi_upload_numbers(ctx, tiles, all, l->precision, &l->inverses));
-  const char *address = l->inverses;
-  for (int i = 0; i < combinations(m); i++) {
-    m->inverse[i] = address;
-    address += inverse_size(m, i) * (int64_t)tesi_precision_size(l->precision);
-  }
+  for (int i = 0; i < combinations(m); i++)
+    m->inverse[i] = (const char *)l->inverses + at[i] * (int64_t)tesi_precision_size(l->precision);
 done:
-  tesi_free(ctx, &S);
+  tesi_free(ctx, &at);
   tesi_free(ctx, &tiles);
   return status;
 }
