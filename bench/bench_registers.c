@@ -3,7 +3,8 @@
  * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes, dg, transport over
  * it, elasticity, flows), vectors of Krylov methods, patch smoothers, cell patches and transfers, in 2D and 3D, float64
  * and float32; --all: every specialised degree and one beyond. One line a kernel: target, kernel, options, registers,
- * stack, spill stores and loads in bytes. The exit status is 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
+ * stack, spill stores and loads in bytes. The exit status is 1 when a kernel spills that promises not to (see
+ * promises()), 3 without NVRTC. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
