@@ -1,9 +1,10 @@
 /* Compiles kernels by NVRTC, with no GPU needed, and tabulates what the assembler says of them.
  * bench_registers [--targets sm_80,sm_90,sm_100] [--degrees 2,4,7] [--all] [--csv FILE]
  * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes, dg, transport over
- * it, elasticity, flows), patch smoothers, cell patches and transfers, in 2D and 3D, float64 and float32; --all: every
- * specialised degree and one beyond. One line a kernel: target, kernel, options, registers, stack, spill stores and
- * loads in bytes. The exit status is 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
+ * it, elasticity, flows), vectors of Krylov methods, patch smoothers, cell patches and transfers, in 2D and 3D, float64
+ * and float32; --all: every specialised degree and one beyond. One line a kernel: target, kernel, options, registers,
+ * stack, spill stores and loads in bytes. The exit status is 1 when a kernel spills that promises not to (see
+ * promises()), 3 without NVRTC. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -187,6 +188,22 @@ done:
   return status;
 }
 
+/* Vectors of conjugate gradients and GMRES: precisions of the cycle, the basis and products. */
+static TesStatus compile_krylov(TesContext *ctx) {
+  static const char *const types[][3] = {{"real=float", "basis_real=float", "product_real=float"},
+                                         {"real=float", "basis_real=float", "product_real=double"},
+                                         {"real=float", "basis_real=double", "product_real=double"},
+                                         {"real=double", "basis_real=double", "product_real=double"}};
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  for (int i = 0; i < 4; i++) {
+    const TesiProgramDesc desc = {.file = "krylov.cu", .options = {types[i][0], types[i][1], types[i][2]}};
+    TES_TRY(tesi_program_get(ctx, &desc, &program));
+  }
+done:
+  return status;
+}
+
 /* Discontinuous Q_k: operator and patches. */
 static TesStatus compile_broken(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
@@ -338,7 +355,8 @@ static void *work(void *unused) {
       fprintf(stderr, "%s\n", message);
       exit(tes_status_exit(status));
     }
-    status = compile_forms(ctx, job);
+    status = job == jobs ? compile_krylov(ctx) : TES_OK;
+    if (status == TES_OK) status = compile_forms(ctx, job);
     if (status == TES_OK) status = compile_mapped(ctx, job);
     if (status == TES_OK && job->degree <= (job->dim == 3 ? 4 : 8)) status = compile_stokes(ctx, job);
     if (status == TES_OK) status = compile_broken(ctx, job);
