@@ -1,6 +1,7 @@
 /* Run: ctest -R t7_rt_flow_device. Flows in time with Raviart-Thomas elements by kernels beside the processor, on the
- * emulator and on a GPU where there is one: rings, walls that move, channels, mean velocities that are kept, in the
- * plane and in space; forces; checkpoints that go on on another device; what is refused. Brief: two steps in the plane.
+ * emulator and on a GPU where there is one: rings, walls that move, channels, mean velocities that are kept, steps by
+ * error, in the plane and in space; forces; checkpoints that go on on another device; what is refused. Brief: two steps
+ * in the plane.
  * Labels: heavy */
 #include <stdio.h>
 #include "device_testing.h"
@@ -163,6 +164,12 @@ static void driven_flows(void **state) {
   compare(text, NULL, 4, 1e-6);
 }
 
+/* Steps by the error of the velocity. */
+static void steps_by_error(void **state) {
+  (void)state;
+  compare(LAYERS, (const char *const[]){"time={end: 1, tolerance: 1e-3}", NULL}, 6, 1e-5);
+}
+
 #define VORTEX                                                                                               \
   "problem: navier_stokes\n"                                                                                 \
   "mesh: {box: {cells: [4, 4, 4], upper: [2*pi, 2*pi, 2*pi], periodic: xyz}}\n"                              \
@@ -250,10 +257,14 @@ static void degrees_without_kernels_are_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(layers),           cmocka_unit_test(walls_that_move),
-      cmocka_unit_test(channels),         cmocka_unit_test(driven_flows),
-      cmocka_unit_test(vortex_in_space),  cmocka_unit_test(values),
-      cmocka_unit_test(checkpoints_move), cmocka_unit_test(degrees_without_kernels_are_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(layers),
+                                     cmocka_unit_test(walls_that_move),
+                                     cmocka_unit_test(channels),
+                                     cmocka_unit_test(driven_flows),
+                                     cmocka_unit_test(steps_by_error),
+                                     cmocka_unit_test(vortex_in_space),
+                                     cmocka_unit_test(values),
+                                     cmocka_unit_test(checkpoints_move),
+                                     cmocka_unit_test(degrees_without_kernels_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

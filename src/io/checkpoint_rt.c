@@ -28,8 +28,10 @@ TesStatus tesi_checkpoint_write_rt(const TesProblem *p, const char *path) {
   const TesVector *vector[FIELDS];
   TesCheckpointField field[FIELDS];
   double state[STATES] = {
-      [R_ORDER] = flow->order, [R_CFL] = it->desc.cfl, [R_DT] = it->dt,           [R_START] = it->desc.start,
-      [R_KNOWN] = flow->known, [R_SINCE] = it->since,  [R_LARGEST] = it->largest, [R_BEFORE] = it->before};
+      [R_ORDER] = flow->order,   [R_CFL] = it->desc.cfl > 0 ? it->desc.cfl : it->desc.tolerance,
+      [R_DT] = it->dt,           [R_START] = it->desc.start,
+      [R_KNOWN] = flow->known,   [R_SINCE] = it->since,
+      [R_LARGEST] = it->largest, [R_BEFORE] = it->before};
   memcpy(state + R_WHEN, flow->when, sizeof flow->when);
   memcpy(state + R_FORCE, flow->drive.force, sizeof flow->drive.force);
   const int count = list(p, name, vector);
@@ -64,10 +66,10 @@ static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, 
             s[R_ORDER], p->rt_flow->order);
   TES_CHECK(s[R_START] == it->desc.start, "the checkpoint's time begins at %g, that of the problem at %g",
             s[R_START], it->desc.start);
-  TES_CHECK((s[R_CFL] > 0) == (it->desc.cfl > 0), "the checkpoint holds steps %s",
-            s[R_CFL] > 0 ? "that the flow chose, the problem has time.step"
-                         : "of one length, the problem has time.cfl");
-  TES_CHECK(it->desc.cfl > 0 || fabs(s[R_DT] - it->dt) <= 1e-9 * it->dt,
+  TES_CHECK((s[R_CFL] > 0) == it->varies, "the checkpoint holds steps %s",
+            s[R_CFL] > 0 ? "whose length was chosen, the problem has time.step"
+                         : "of one length, those of the problem are chosen");
+  TES_CHECK(it->varies || fabs(s[R_DT] - it->dt) <= 1e-9 * it->dt,
             "the checkpoint holds histories of steps of %.10g, the problem has steps of %.10g", s[R_DT],
             it->dt);
   TES_CHECK(found->time < it->desc.end,
@@ -83,7 +85,8 @@ static void take_state(TesProblem *p, const TesCheckpointContents *found) {
   TesiRtFlow *flow = p->rt_flow;
   TesiInTime *it = p->in_time;
   const double *s = found->state;
-  flow->known = (int)s[R_KNOWN], flow->is_carried = false;
+  tesi_rt_flow_forget(flow);
+  flow->known = (int)s[R_KNOWN];
   memcpy(flow->when, s + R_WHEN, sizeof flow->when);
   if (found->states == STATES) memcpy(flow->drive.force, s + R_FORCE, sizeof flow->drive.force);
   it->dt = s[R_DT], it->since = (int)s[R_SINCE], it->largest = s[R_LARGEST], it->before = s[R_BEFORE];

@@ -48,8 +48,8 @@ static TesStatus check_lengths(TesiCaseReader *r, bool flow) {
     TES_TRY(tesi_case_error(r, step, given(r, "time"), "is missing: %s; or cfl, or tolerance",
                             tesi_case_keys[step].help));
   const TesElement element = r->draft.c.problem.element;
-  if (flow && (element == TES_ELEMENT_RT || element == TES_ELEMENT_ISO))
-    TES_TRY(refuse(r, "time.tolerance", "belongs to transport, and navier_stokes with element q"));
+  if (flow && element == TES_ELEMENT_ISO)
+    TES_TRY(refuse(r, "time.tolerance", "belongs to transport, and navier_stokes with element q or rt"));
   if (count > 1)
     TES_TRY(refuse(r, given(r, keys[2]) ? keys[2] : keys[1],
                    "expected one of step, cfl and tolerance, got more"));

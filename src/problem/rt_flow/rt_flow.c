@@ -29,6 +29,8 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
   TES_CHECK(method == TES_TIME_AUTO || method == TES_TIME_IMEX_BDF2 || method == TES_TIME_IMEX_BDF3,
             "the methods in time of navier_stokes with element rt are imex_bdf2 (auto) and imex_bdf3");
+  TES_CHECK(!(desc->time.tolerance > 0) || method != TES_TIME_IMEX_BDF3,
+            "time.tolerance: is of the method imex_bdf2, whose error the extrapolation of old values tells");
   TES_TRY(tesi_rt_drive_check(p, desc));
   TES_CHECK(p->options.method != TES_METHOD_FMG,
             "solver.method: steps begin with a guess, and are solved by gmres");
@@ -127,8 +129,8 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   }
   TES_TRY(tesi_rt_flow_clean(p, flow->x));
   TES_TRY(tes_vector_copy(flow->x, 1, p->u));
-  flow->is_carried = false;
-  p->in_time->dt = p->in_time->desc.cfl > 0 ? 0 : p->in_time->dt, p->in_time->since = 0;
+  tesi_rt_flow_forget(flow);
+  p->in_time->dt = p->in_time->varies ? 0 : p->in_time->dt, p->in_time->since = 0;
   TES_TRY(tesi_rt_flow_carry(p));
   tesi_flow_steps_choose(p, tesi_rt_flow_crossed(p));
   tesi_flow_steps_count(p);

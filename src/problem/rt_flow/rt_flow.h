@@ -49,13 +49,15 @@ typedef struct TesiRtFlow {
   /* The state: solutions before that of now, their times (that of now first), N of now and before. */
   TesVector *old[TESI_RT_FLOW_OLD], *carried[TESI_RT_FLOW_OLD];
   double when[TESI_RT_FLOW_TIMES];
-  int known;       /* old solutions that are there */
-  int guess;       /* old values that guesses take */
-  bool is_carried; /* carried[0] is that of now */
-  double rate;     /* cells that it crosses a unit of time */
-  bool timed;      /* velocities on the boundary are */
-  bool checked;    /* their flux */
-  bool gives;      /* they let something through: `given` is the lifting */
+  double
+      largest[TESI_RT_FLOW_TIMES]; /* velocity of the solution of now and of those before; NaN: not known */
+  int known;                       /* old solutions that are there */
+  int guess;                       /* old values that guesses take */
+  bool is_carried;                 /* carried[0] is that of now */
+  double rate;                     /* cells that it crosses a unit of time */
+  bool timed;                      /* velocities on the boundary are */
+  bool checked;                    /* their flux */
+  bool gives;                      /* they let something through: `given` is the lifting */
   bool warned;
   TesiRtDrive drive;
   TesVector *load;                    /* F where it is the same at all times; NULL: not, or not known */
@@ -67,6 +69,8 @@ extern const TesiMarch tesi_rt_march;
 
 /* Distances of neighbouring nodes that the flow crosses a unit of time. */
 double tesi_rt_flow_crossed(const TesProblem *problem);
+/* The state was changed: what was known of it beside is not. */
+void tesi_rt_flow_forget(TesiRtFlow *flow);
 /* carried[0] and rate of the solution. */
 TesStatus tesi_rt_flow_carry(TesProblem *problem);
 /* The problem's operator, multigrid and solver become those of sigma, its numbers those of a time. */

@@ -64,6 +64,11 @@ done:
   return status;
 }
 
+void tesi_rt_flow_forget(TesiRtFlow *flow) {
+  flow->is_carried = false;
+  for (int i = 0; i < TESI_RT_FLOW_TIMES; i++) flow->largest[i] = NAN;
+}
+
 TesStatus tesi_rt_flow_carry(TesProblem *p) {
   TesiRtFlow *flow = p->rt_flow;
   if (flow->is_carried) return TES_OK;
@@ -258,7 +263,7 @@ static void rotate(TesVector **v, int count) {
   v[0] = last;
 }
 
-static TesStatus commit(TesProblem *p) {
+static TesStatus commit(TesProblem *p, double largest) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiRtFlow *flow = p->rt_flow;
@@ -266,22 +271,50 @@ static TesStatus commit(TesProblem *p) {
   rotate(flow->carried, TESI_RT_FLOW_OLD);
   TES_TRY(tes_vector_copy(p->u, 1, flow->old[0]));
   TES_TRY(tes_vector_copy(flow->x, 1, p->u));
-  for (int i = TESI_RT_FLOW_TIMES - 1; i > 0; i--) flow->when[i] = flow->when[i - 1];
+  for (int i = TESI_RT_FLOW_TIMES - 1; i > 0; i--) {
+    flow->when[i] = flow->when[i - 1];
+    flow->largest[i] = flow->largest[i - 1];
+  }
+  flow->largest[0] = largest;
   flow->known = tesi_min(flow->known + 1, TESI_RT_FLOW_OLD);
   flow->is_carried = false;
 done:
   return status;
 }
 
-static TesStatus check_state(const TesProblem *p, double dt) {
-  const TesiRtFlow *flow = p->rt_flow;
+/* Against the largest of the old velocities: a flow may pass through rest. *largest: that of the new one. */
+static TesStatus check_state(TesProblem *p, double dt, double *largest) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
   const TesiRt *rt = tesi_space_rt(p->space);
   const int64_t velocities = rt->offset[rt->dim];
   const TesVector now = tesi_vector_range(flow->x, 0, velocities),
                   before = tesi_vector_range(p->u, 0, velocities),
                   pressure = tesi_vector_range(flow->x, velocities, tesi_rt_size(rt, rt->dim));
-  double most = NAN;
-  return tesi_flow_steps_check(p, dt, &now, &pressure, flow->known ? &before : NULL, &most);
+  *largest = 0;
+  for (int i = 0; i <= flow->known; i++) {
+    const TesVector old = tesi_vector_range(i ? flow->old[i - 1] : p->u, 0, velocities);
+    if (isnan(flow->largest[i])) TES_TRY(tes_vector_maximum(&old, &flow->largest[i]));
+    *largest = fmax(*largest, flow->largest[i]);
+  }
+  TES_TRY(tesi_flow_steps_check(p, dt, &now, &pressure, flow->known ? &before : NULL, largest));
+done:
+  return status;
+}
+
+/* |v| in L2 of its velocity; r is written over. */
+static TesStatus find_size(const TesProblem *p, const TesVector *v, double *size) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesVector *const r = p->rt_flow->r;
+  double square = 0;
+  TES_TRY(tes_vector_fill(r, 0));
+  TES_TRY(tesi_saddle_add_mass(p->op, 1, v, r));
+  TES_TRY(tes_vector_dot(v, r, &square));
+  *size = sqrt(fmax(square, 0));
+done:
+  return status;
 }
 
 /* The last step becomes this one where the velocity no longer changes. */
@@ -291,16 +324,60 @@ static TesStatus end_if_steady(TesProblem *p, double dt) {
   TesiRtFlow *flow = p->rt_flow;
   TesiInTime *it = p->in_time;
   double size, change;
-  TES_TRY(tes_vector_fill(flow->r, 0));
-  TES_TRY(tesi_saddle_add_mass(p->op, 1, p->u, flow->r));
-  TES_TRY(tes_vector_dot(p->u, flow->r, &size));
-  it->largest = fmax(it->largest, sqrt(fmax(size, 0)));
+  TES_TRY(find_size(p, p->u, &size));
+  it->largest = fmax(it->largest, size);
   TES_TRY(tes_vector_copy(p->u, 1, flow->d));
   TES_TRY(tes_vector_axpy(-1, flow->old[0], flow->d));
-  TES_TRY(tes_vector_fill(flow->r, 0));
-  TES_TRY(tesi_saddle_add_mass(p->op, 1, flow->d, flow->r));
-  TES_TRY(tes_vector_dot(flow->d, flow->r, &change));
-  if (sqrt(fmax(change, 0)) <= it->desc.steady * it->largest * dt) it->steps = it->step;
+  TES_TRY(find_size(p, flow->d, &change));
+  if (change <= it->desc.steady * it->largest * dt) it->steps = it->step;
+done:
+  return status;
+}
+
+/* The local error of the velocity of x after a step dt, in what is allowed, by what the last three extrapolate to (as
+ * that of bdf2: stepper.h); -1 while there are fewer, and where it is not asked for. */
+static TesStatus find_error(TesProblem *p, double dt, double *error) {
+  enum { THREE = 3 };
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  TesiInTime *it = p->in_time;
+  const TesVector *const value[] = {flow->x, p->u, flow->old[0], flow->old[1]};
+  const double *const when = flow->when;
+  double size, difference, factor[1 + THREE] = {1};
+  *error = -1;
+  if (!(it->desc.tolerance > 0) || flow->known < THREE - 1) return TES_OK;
+  const Formula f = find_formula(it->time + dt, when, THREE, dt);
+  for (int j = 0; j < THREE; j++) factor[1 + j] = -f.weight[j];
+  TES_TRY(find_size(p, p->u, &size));
+  it->largest = fmax(it->largest, size);
+  TES_TRY(tesi_vector_combine(1 + THREE, factor, value, flow->d));
+  TES_TRY(find_size(p, flow->d, &difference));
+  *error = difference * tesi_step_error_share(dt, when[0] - when[1], when[1] - when[2]);
+  if (it->largest > 0) *error /= it->desc.tolerance * it->largest;
+done:
+  return status;
+}
+
+/* x <- the solution after a step, which is made again and shorter where its error is too large. */
+static TesStatus try_steps(TesProblem *p, double *dt, double *error, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  const double time = p->in_time->time, crossed = tesi_rt_flow_crossed(p);
+  double force[TESI_AXES];
+  memcpy(force, flow->drive.force, sizeof force);
+  flow->when[0] = time;
+  for (;;) {
+    *dt = tesi_flow_steps_choose(p, crossed);
+    TES_TRY(tesi_flow_steps_watch(p, *dt, crossed, &flow->warned));
+    status = flow->known + 1 < flow->order ? start(p, *dt, result) : go(p, time + *dt, *dt, result);
+    TES_TRY(tesi_flow_steps_tell(p, *dt, status));
+    TES_TRY(find_error(p, *dt, error));
+    if (*error <= 1) break;
+    tesi_flow_steps_judge(p, *dt, *error);
+    memcpy(flow->drive.force, force, sizeof force);
+  }
 done:
   return status;
 }
@@ -308,16 +385,13 @@ done:
 static TesStatus make_step(TesProblem *p, TesSolveResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
   TesiInTime *it = p->in_time;
+  double dt, error, largest;
   TES_TRY(tesi_rt_flow_carry(p));
-  const double crossed = tesi_rt_flow_crossed(p), dt = tesi_flow_steps_choose(p, crossed);
-  TES_TRY(tesi_flow_steps_watch(p, dt, crossed, &flow->warned));
-  flow->when[0] = it->time;
-  status = flow->known + 1 < flow->order ? start(p, dt, result) : go(p, it->time + dt, dt, result);
-  TES_TRY(tesi_flow_steps_tell(p, dt, status));
-  TES_TRY(check_state(p, dt));
-  TES_TRY(commit(p));
+  TES_TRY(try_steps(p, &dt, &error, result));
+  TES_TRY(check_state(p, dt, &largest));
+  TES_TRY(commit(p, largest));
+  if (error >= 0) tesi_flow_steps_judge(p, dt, error);
   tesi_flow_steps_go_on(p, dt);
   TES_TRY(tesi_in_time_at(p, it->time));
   tesi_flow_steps_count(p);
