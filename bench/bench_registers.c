@@ -1,9 +1,10 @@
 /* Compiles kernels by NVRTC, with no GPU needed, and tabulates what the assembler says of them.
  * bench_registers [--targets sm_80,sm_90,sm_100] [--degrees 2,4,7] [--all] [--csv FILE]
  * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes, dg, transport over
- * it, elasticity, flows), patch smoothers, cell patches and transfers, in 2D and 3D, float64 and float32; --all: every
- * specialised degree and one beyond. One line a kernel: target, kernel, options, registers, stack, spill stores and
- * loads in bytes. The exit status is 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
+ * it, elasticity, flows), vectors of Krylov methods, patch smoothers, cell patches and transfers, in 2D and 3D, float64
+ * and float32; --all: every specialised degree and one beyond. One line a kernel: target, kernel, options, registers,
+ * stack, spill stores and loads in bytes. The exit status is 1 when a kernel spills that promises not to (see
+ * promises()), 3 without NVRTC. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 #include "device/kernel.h"
 #include "functional/broken_load.h"
+#include "multigrid/coarse/coarse.h"
 #include "operator/mixed/mixed.h"
 #include "operator/rt_convection/rt_convection.h"
 #include "smoother/cell_patch/cell_patch.h"
@@ -29,7 +31,7 @@ static bool promises(const char *options) {
   const char *at = strstr(options, "DEGREE="), *modes = strstr(options, " N=");
   if (at) degree = atoi(at + 7);
   if (modes) degree = atoi(modes + 3) - 1;
-  return strstr(options, "real=float") && degree <= 4 && !strstr(options, "tesk_quadrature_tiles") &&
+  return strstr(options, " real=float") && degree <= 4 && !strstr(options, "tesk_quadrature_tiles") &&
          !(strstr(options, "tesk_saddle_lanes") && strstr(options, "N1=5"));
 }
 
@@ -132,7 +134,29 @@ done:
   return status;
 }
 
-/* Stokes: one vertex patch, which the kernels for many are compiled for as well. */
+/* Stokes, the coarsest level: four cells a direction. */
+static TesStatus compile_coarsest(TesContext *ctx, const Job *job) {
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesSpace *space = NULL;
+  TesOperator *op = NULL;
+  TesiCoarse *coarse = NULL;
+  const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION}, {.term = TES_TERM_DIVERGENCE}};
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = job->dim, .cells = {4, 4, 4}}, &mesh));
+  TES_TRY(tes_space_create(
+      ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree, .element = TES_ELEMENT_RT}, &space));
+  TES_TRY(
+      tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {.terms = 2, .term = term}}, &op));
+  TES_TRY(tesi_coarse_create(op, job->precision, TES_COARSE_AUTO, &coarse));
+done:
+  tesi_coarse_destroy(&coarse);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
+  return status;
+}
+
+/* One vertex patch, which the kernels for many are compiled for as well. */
 static TesStatus compile_stokes(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
   TesMesh *mesh = NULL;
@@ -149,13 +173,34 @@ static TesStatus compile_stokes(TesContext *ctx, const Job *job) {
       &(TesOperatorDesc){.space = space, .form = {.terms = 2, .term = term}, .precision = job->precision},
       &op));
   TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother));
-  if (job->precision == TES_DOUBLE) TES_TRY(tesi_rt_convection_create(space, &convection));
+  if (job->precision == TES_DOUBLE) {
+    bool ready;
+    TES_TRY(tesi_rt_convection_create(space, &convection));
+    for (int y = 0; y < 2; y++) TES_TRY(op->table->ready_single(op, (TesPrecision)y, &ready));
+  }
+  TES_TRY(compile_coarsest(ctx, job));
 done:
   tesi_rt_convection_destroy(&convection);
   tes_smoother_destroy(&smoother);
   tes_operator_destroy(&op);
   tes_space_destroy(&space);
   tes_mesh_destroy(&mesh);
+  return status;
+}
+
+/* Vectors of conjugate gradients and GMRES: precisions of the cycle, the basis and products. */
+static TesStatus compile_krylov(TesContext *ctx) {
+  static const char *const types[][3] = {{"real=float", "basis_real=float", "product_real=float"},
+                                         {"real=float", "basis_real=float", "product_real=double"},
+                                         {"real=float", "basis_real=double", "product_real=double"},
+                                         {"real=double", "basis_real=double", "product_real=double"}};
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  for (int i = 0; i < 4; i++) {
+    const TesiProgramDesc desc = {.file = "krylov.cu", .options = {types[i][0], types[i][1], types[i][2]}};
+    TES_TRY(tesi_program_get(ctx, &desc, &program));
+  }
+done:
   return status;
 }
 
@@ -310,7 +355,8 @@ static void *work(void *unused) {
       fprintf(stderr, "%s\n", message);
       exit(tes_status_exit(status));
     }
-    status = compile_forms(ctx, job);
+    status = job == jobs ? compile_krylov(ctx) : TES_OK;
+    if (status == TES_OK) status = compile_forms(ctx, job);
     if (status == TES_OK) status = compile_mapped(ctx, job);
     if (status == TES_OK && job->degree <= (job->dim == 3 ? 4 : 8)) status = compile_stokes(ctx, job);
     if (status == TES_OK) status = compile_broken(ctx, job);

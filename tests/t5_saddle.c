@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include "kernels/stokes_dense.h"
 #include "operator/operator.h"
+#include "smoother/saddle_patch/saddle_patch.h"
 #include "smoother/smoother.h"
 #include "context_testing.h"
 #include "stokes_testing.h"
@@ -351,6 +352,62 @@ static void residuals_inside_patches(void **state) {
     }
 }
 
+/* How many kinds of a level have the very numbers of S^+ of the same kind on the level below. */
+static int count_taken(const TesSmoother *smoother, const TesSmoother *below) {
+  const TesiSaddlePatchPlan *p = smoother->plan, *q = below->plan;
+  const size_t size = tesi_precision_size(smoother->op->precision);
+  int count = 0;
+  for (int i = 0; i < p->kinds && p->kinds == q->kinds; i++) {
+    const TesiSaddlePatchKind *a = p->kind[i], *b = q->kind[i];
+    const size_t numbers = (size_t)a->block[0].size * (size_t)a->block[0].size;
+    count += !memcmp((const char *)a->inverses + (size_t)a->S[0] * size,
+                     (const char *)b->inverses + (size_t)b->S[0] * size, numbers * size);
+  }
+  return count;
+}
+
+/* Patches take S^+ from the level below where it is the same: no alpha, all lengths twice as large. */
+static const Flow levels[] = {{.dim = 3, .degree = 2, .cells = {4, 4, 4}, .given = "vvvvvv", .nu = 2},
+                              {.dim = 3, .degree = 1, .cells = {4, 5, 4}, .given = "vvvosv", .nu = 1},
+                              {.dim = 2, .degree = 3, .cells = {6, 4}, .given = "vvpp", .nu = 1},
+                              {.dim = 2, .degree = 2, .cells = {4, 4}, .given = "vvvv", .nu = 1, .alpha = 3}};
+
+static void levels_share_tables(void **state) {
+  (void)state;
+  for (int i = 0; i < 8; i++) {
+    const Flow *coarse = &levels[i / 2];
+    const TesPrecision precision = i % 2 ? TES_SINGLE : TES_DOUBLE;
+    Flow fine = *coarse;
+    for (int d = 0; d < fine.dim; d++) fine.cells[d] *= 2;
+    TesSpace *space = flow_space(ctx, &fine), *space_below = flow_space(ctx, coarse);
+    TesOperator *op = flow_operator(ctx, &fine, space, precision),
+                *op_below = flow_operator(ctx, coarse, space_below, precision);
+    const TesSmootherDesc desc = {.op = op, .kind = TES_SMOOTHER_PATCH},
+                          desc_below = {.op = op_below, .kind = TES_SMOOTHER_PATCH};
+    TesSmoother *below, *alone, *above;
+    assert_ok(ctx, tes_smoother_create(ctx, &desc_below, &below));
+    assert_ok(ctx, tes_smoother_create(ctx, &desc, &alone));
+    assert_ok(ctx, tesi_smoother_create_above(ctx, &desc, below, &above));
+    const int kinds = ((TesiSaddlePatchPlan *)above->plan)->kinds;
+    assert_int_equal(count_taken(above, below), coarse->alpha > 0 ? 0 : kinds);
+    double *values = flow_random(space, 3);
+    TesVector *b = flow_vector(ctx, space, precision, values), *x = flow_vector(ctx, space, precision, NULL),
+              *expected = flow_vector(ctx, space, precision, NULL);
+    assert_ok(ctx, tes_smoother_apply(alone, b, expected, TES_FORWARD, true));
+    assert_ok(ctx, tes_smoother_apply(above, b, x, TES_FORWARD, true));
+    assert_near(flow_difference(ctx, x, expected), 0, precision == TES_SINGLE ? 1e-6 : 1e-13);
+    TesVector *vectors[] = {b, x, expected};
+    for (int v = 0; v < 3; v++) tes_vector_destroy(&vectors[v]);
+    TesSmoother **const smoothers[] = {&above, &alone, &below};
+    for (int s = 0; s < 3; s++) tes_smoother_destroy(smoothers[s]);
+    free(values);
+    tes_operator_destroy(&op);
+    tes_operator_destroy(&op_below);
+    tes_space_destroy(&space);
+    tes_space_destroy(&space_below);
+  }
+}
+
 /* Conjugate gradients on the Schur complements, plain and with tables of patches that are nearly the same: a sweep is
  * the exact one to what 1e-3 leaves. */
 static void iterations_are_nearly_exact(void **state) {
@@ -526,6 +583,7 @@ int main(void) {
                                      cmocka_unit_test(local_solves_are_exact),
                                      cmocka_unit_test(float32_loses_round_off_alone),
                                      cmocka_unit_test(residuals_inside_patches),
+                                     cmocka_unit_test(levels_share_tables),
                                      cmocka_unit_test(iterations_are_nearly_exact),
                                      cmocka_unit_test(transfers_are_embeddings),
                                      cmocka_unit_test(divergence_commutes_with_the_embedding),

@@ -1,14 +1,17 @@
 /* Run: ctest -R t5_saddle_kernels. Stokes over Raviart-Thomas spaces, and diffusion over discontinuous Q_k, by kernels:
- * operator, patches, transfers and the coarsest solve against the plain versions of the processor, on the emulator with
+ * operator, patches, transfers, the coarsest solve and right-hand sides against the plain versions of the processor, on the emulator with
  * the threads in several orders, and on a GPU where there is one. Ends of all kinds, rings, graded cells, odd counts;
  * outputs are poisoned. Brief: one precision a flow, in turns.
  * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "host_testing.h"
 #include "device_testing.h"
+#include "functional/flow.h"
 #include "multigrid/coarse/coarse.h"
+#include "multigrid/coarse/coarse_saddle_box.h"
 #include "operator/operator.h"
 #include "smoother/smoother.h"
+#include "space/rt_device.h"
 #include "stokes_testing.h"
 #include "transfer/transfer.h"
 
@@ -94,10 +97,28 @@ static const Flow broken[] = {
     {.dim = 3, .degree = 3, .cells = {2, 2, 3}, .graded = true, .broken = true, .nu = 1, .alpha = 4},
     {.dim = 3, .degree = 4, .cells = {7, 2, 2}, .given = "vvvopp", .broken = true, .nu = 1},
     {.dim = 3, .degree = 7, .cells = {2, 2, 2}, .broken = true, .nu = 1}};
+/* Coarsest levels of saddle_box.cu: directions that are equal, two or three of them, or not, mirrored, odd, rings,
+ * graded, closed and open; some hundred rows of S^+. */
+static const Flow solved[] = {
+    {.dim = 2, .degree = 1, .cells = {16, 16}, .given = "vvvv", .nu = 1},
+    {.dim = 2, .degree = 2, .cells = {8, 6}, .given = "vvss", .nu = 2, .alpha = 3},
+    {.dim = 2, .degree = 3, .cells = {4, 4}, .given = "vvss", .nu = 1},
+    {.dim = 3, .degree = 1, .cells = {8, 8, 2}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 1, .cells = {6, 5, 4}, .given = "vovspp", .graded = true, .nu = 2, .alpha = 3},
+    {.dim = 3, .degree = 1, .cells = {4, 4, 4}, .given = "pppppp", .nu = 1, .alpha = 1},
+    {.dim = 3, .degree = 2, .cells = {4, 4, 4}, .given = "vvvvvv", .nu = 3, .alpha = 10},
+    {.dim = 3, .degree = 2, .cells = {3, 3, 3}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 2, .cells = {4, 2, 4}, .given = "vvssvv", .nu = 1},
+    {.dim = 3, .degree = 2, .cells = {2, 4, 4}, .given = "sovvvv", .nu = 1},
+    {.dim = 3, .degree = 3, .cells = {4, 4, 2}, .given = "ssvvvv", .nu = 1},
+    {.dim = 3, .degree = 3, .cells = {2, 3, 2}, .given = "ppvovv", .nu = 1, .alpha = 2},
+    {.dim = 3, .degree = 4, .cells = {2, 4, 2}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 4, .cells = {3, 2, 2}, .given = "vvvvvv", .nu = 0.5, .alpha = 1}};
 enum {
   BROKEN = sizeof broken / sizeof *broken,
   TILED = sizeof tiled / sizeof *tiled,
   PLANES = sizeof planes / sizeof *planes,
+  SOLVED = sizeof solved / sizeof *solved,
   FLOWS = sizeof flows / sizeof *flows,
   REFERENCE = 800 /* entries: above, the host's fast version is asked */
 };
@@ -149,6 +170,29 @@ static void check(const Pair *p, const TesVector *a, const TesVector *expected, 
              p->flow->given, p->precision == TES_DOUBLE ? 64 : 32, difference);
 }
 
+/* Of float32 vectors, in float64 arithmetic. */
+static void compare_single(const Pair *p) {
+  const int64_t n = tes_space_length(p->space);
+  double *rounded = test_malloc((size_t)n * sizeof *rounded);
+  for (int64_t i = 0; i < n; i++) rounded[i] = (float)p->values[i];
+  TesVector *x = flow_vector(p->ctx, p->space, TES_SINGLE, rounded), *xe = there(p, rounded),
+            *ye = there(p, NULL);
+  assert_ok(host, tesi_operator_apply_ref(p->exact, xe, ye));
+  for (int single = 0; single < 2; single++) {
+    const TesPrecision of_y = single ? TES_SINGLE : TES_DOUBLE;
+    TesVector *y = flow_vector(p->ctx, p->space, of_y, NULL);
+    bool ready;
+    assert_ok(p->ctx, p->op->table->ready_single(p->op, of_y, &ready));
+    assert_true(ready);
+    assert_ok(p->ctx, p->op->table->apply_single(p->op, x->data, of_y, y->data));
+    check(p, y, ye, single ? 1e-7 / p->tolerance : 1, "product of a float32 vector");
+    tes_vector_destroy(&y);
+  }
+  TesVector *all[] = {x, xe, ye};
+  for (int i = 0; i < 3; i++) tes_vector_destroy(&all[i]);
+  test_free(rounded);
+}
+
 static void compare_operator(const Pair *p) {
   TesVector *x = here(p, p->values), *b = here(p, p->other), *y = here(p, NULL);
   TesVector *xe = there(p, p->values), *be = there(p, p->other), *ye = there(p, NULL);
@@ -166,6 +210,7 @@ static void compare_operator(const Pair *p) {
   check(p, y, ye, 1, "diagonal");
   TesVector *all[] = {x, b, y, xe, be, ye};
   for (int i = 0; i < 6; i++) tes_vector_destroy(&all[i]);
+  if (!p->flow->broken && p->precision == TES_DOUBLE) compare_single(p);
 }
 
 static void compare_kind(const Pair *p, TesSmootherDesc desc) {
@@ -267,6 +312,100 @@ static void compare_coarse(const Pair *p) {
   tes_operator_destroy(&op);
 }
 
+/* Entry by entry. */
+static void clear_plainly(const TesiRt *rt, double *v) {
+  for (int i = 0; i < rt->dim; i++) {
+    int64_t inner = 1;
+    for (int d = 0; d < i; d++) inner *= rt->extent[i][d];
+    for (int64_t j = 0; j < tesi_rt_size(rt, i); j++) {
+      const int node = (int)(j / inner % rt->axis[i].nodes);
+      if (node < tesi_rt_first(&rt->axis[i]) || node >= tesi_rt_end(&rt->axis[i])) v[rt->offset[i] + j] = 0;
+    }
+  }
+}
+
+/* Mode by mode; returns its square. */
+static double constant_plainly(const TesiRt *rt, double *p) {
+  double square = 0;
+  for (int64_t q = 0; q < tesi_rt_size(rt, rt->dim); q++) {
+    int64_t rest = q;
+    double volume = 1;
+    for (int d = 0; d < rt->dim; d++) {
+      const int mode = (int)(rest % rt->axis[d].modes);
+      volume *= mode % rt->n ? 0 : rt->axis[d].h[mode / rt->n];
+      rest /= rt->axis[d].modes;
+    }
+    p[q] = sqrt(volume);
+    square += volume;
+  }
+  return square;
+}
+
+/* Known nodes cleared, on the device and on the host, and the constant pressure. */
+static void compare_vectors(const Pair *p) {
+  const TesiRt *rt = tesi_space_rt(p->space);
+  const int64_t n = tes_space_length(p->space);
+  double *values = malloc((size_t)n * sizeof *values);
+  uint64_t seed = 5;
+  for (int64_t i = 0; i < n; i++) values[i] = test_random(&seed);
+  TesVector *v = here(p, values), *ve = there(p, values);
+  assert_ok(p->ctx, tesi_rt_clear_on(p->ctx, rt, p->precision, v->data));
+  clear_plainly(rt, values);
+  assert_ok(host, tesi_rt_clear_on(host, rt, TES_DOUBLE, ve->data));
+  assert_memory_equal(ve->data, values, (size_t)n * sizeof *values);
+  check(p, v, ve, 1, "clearing");
+  const TesOperator *const ops[] = {p->op, p->exact};
+  for (int i = 0; i < 2 && p->op->null; i++) {
+    double *const null = malloc((size_t)ops[i]->null->length * sizeof *null);
+    assert_ok(p->ctx, tes_vector_get(ops[i]->null, null));
+    assert_near(ops[i]->null_square, constant_plainly(rt, values), 1e-13);
+    for (int64_t q = 0; q < ops[i]->null->length; q++) assert_near(null[q], values[q], 1e-14);
+    free(null);
+  }
+  tes_vector_destroy(&v);
+  tes_vector_destroy(&ve);
+  free(values);
+}
+
+/* Nothing, zeros, velocities or stresses at faces, a force: the host's, and zeros where nothing is given. */
+static void compare_loads(const Pair *p) {
+  const int given = p->flow->broken ? p->flow->dim : 0;
+  TesFunction *zero, *force;
+  assert_ok(p->ctx, tes_function_create_constant(p->ctx, 0, &zero));
+  assert_ok(p->ctx, tes_function_create_expression(p->ctx, "1 + x * y", &force));
+  for (int way = 0; way < 4; way++) {
+    const TesFunction *const g = way == 1   ? zero
+                                 : way == 2 ? force
+                                            : NULL,
+                             *const f[3] = {way == 3 ? force : NULL};
+    TesiFlowFace face[6] = {{0}};
+    double flux, of_host, largest;
+    for (int i = 0; i < 6; i++) {
+      const char kind = p->flow->given ? p->flow->given[i % (int)strlen(p->flow->given)] : 'v';
+      face[i] = (TesiFlowFace){.kind = kind == 's'   ? TESI_FLOW_SLIP
+                                       : kind == 'o' ? TESI_FLOW_OUTFLOW
+                                                     : TESI_FLOW_VELOCITY,
+                               .penalty = 2};
+      face[i].g[given] = face[i].kind == TESI_FLOW_SLIP ? NULL : g;
+    }
+    TesVector *b = flow_vector(p->ctx, p->space, TES_DOUBLE, NULL), *be = there(p, NULL);
+    for (int lifting = 0; lifting < (p->flow->broken ? 1 : 2); lifting++) {
+      assert_ok(p->ctx, lifting ? tesi_flow_lifting(p->space, face, b, &flux)
+                                : tesi_flow_load(p->space, f, 3, face, b));
+      assert_ok(host, lifting ? tesi_flow_lifting(p->exact_space, face, be, &of_host)
+                              : tesi_flow_load(p->exact_space, f, 3, face, be));
+      if (lifting) assert_true(flux == of_host && (way == 2 || flux == 0));
+      assert_ok(p->ctx, tes_vector_maximum(b, &largest));
+      assert_true(way == 3 ? lifting ? largest == 0 : largest > 0 : way == 2 || largest == 0);
+      if (largest > 0) check(p, b, be, 1, "load");
+    }
+    tes_vector_destroy(&b);
+    tes_vector_destroy(&be);
+  }
+  tes_function_destroy(&zero);
+  tes_function_destroy(&force);
+}
+
 /* Each flow in one order of threads and blocks a precision, so that all orders come with all parts. */
 static void on_list(const Flow *list, int count, void (*compare)(const Pair *p)) {
   for (int d = 0; d < 2; d++) {
@@ -327,6 +466,53 @@ static void transfers(void **state) {
 static void coarsest_levels(void **state) {
   (void)state;
   on_all(compare_coarse);
+  on_list(solved, SOLVED, compare_coarse);
+}
+/* Which levels a multigrid ends with; all of `solved` are compared as such. */
+static void small_boxes_are_solved_at_once(void **state) {
+  static const struct {
+    Flow flow;
+    const char *most; /* numbers of S^+, NULL: as it is */
+    bool served;
+  } cases[] = {{{.dim = 2, .degree = 2, .cells = {8, 8}}, NULL, true},
+               {{.dim = 2, .degree = 2, .cells = {16, 16}}, NULL, false},
+               {{.dim = 2, .degree = 2, .cells = {16, 16}}, "1.5e6", true},
+               {{.dim = 3, .degree = 1, .cells = {8, 8, 8}}, NULL, true},
+               {{.dim = 3, .degree = 1, .cells = {8, 8, 8}}, "1e6", false},
+               {{.dim = 3, .degree = 1, .cells = {16, 16, 16}}, NULL, false},
+               {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, NULL, false},
+               {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, "1.2e7", true},
+               {{.dim = 3, .degree = 3, .cells = {4, 4, 4}}, NULL, true},
+               {{.dim = 3, .degree = 4, .cells = {4, 4, 4}}, NULL, true},
+               {{.dim = 3, .degree = 4, .cells = {4, 4, 4}, .given = "vvssvo"}, NULL, false},
+               {{.dim = 3, .degree = 4, .cells = {8, 8, 8}}, "1e9", false}}; /* nor tables of a block */
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases + SOLVED; i++) {
+    const bool listed = i < SOLVED;
+    const Flow *f = listed ? &solved[i] : &cases[i - SOLVED].flow;
+    TesSpace *space = flow_space(host, f);
+    if (!listed && cases[i - SOLVED].most) setenv("TESSERA_BOX_NUMBERS", cases[i - SOLVED].most, 1);
+    const bool served = tesi_coarse_saddle_box_serves(tesi_space_rt(space));
+    unsetenv("TESSERA_BOX_NUMBERS");
+    if (served != (listed || cases[i - SOLVED].served))
+      fail_msg("RT_%d on %d x %d x %d cells: served is %d", f->degree, f->cells[0], f->cells[1], f->cells[2],
+               served);
+    tes_space_destroy(&space);
+  }
+}
+static void known_nodes_and_constants(void **state) {
+  (void)state;
+  on_all(compare_vectors);
+}
+static void loads(void **state) {
+  (void)state;
+  on_all(compare_loads);
+}
+static void coarsest_levels_by_one_block(void **state) {
+  (void)state;
+  setenv("TESSERA_BOX_NUMBERS", "0", 1);
+  on_list(flows, FLOWS, compare_coarse);
+  unsetenv("TESSERA_BOX_NUMBERS");
 }
 
 int main(void) {
@@ -336,6 +522,10 @@ int main(void) {
                                      cmocka_unit_test(smoothers_in_global_memory),
                                      cmocka_unit_test(smoothers_of_many_patches),
                                      cmocka_unit_test(transfers),
-                                     cmocka_unit_test(coarsest_levels)};
+                                     cmocka_unit_test(coarsest_levels),
+                                     cmocka_unit_test(small_boxes_are_solved_at_once),
+                                     cmocka_unit_test(coarsest_levels_by_one_block),
+                                     cmocka_unit_test(known_nodes_and_constants),
+                                     cmocka_unit_test(loads)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

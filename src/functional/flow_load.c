@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/team.h"
+#include "device/kernel.h"
 #include "functional/batch_faces.h"
 #include "functional/flow.h"
 
@@ -277,23 +278,70 @@ done:
   return status;
 }
 
+/* ---- vectors ------------------------------------------------------------------------------------------- */
+
+static bool is_zero(const TesFunction *f) {
+  double value;
+  return !f || (tes_function_constant(f, &value) && value == 0);
+}
+
+/* Whether something is given on a face; own: a velocity through it. */
+static bool any_face(const TesiRt *rt, const TesiFlowFace *face, bool own) {
+  bool any = false;
+  for (int i = 0; i < 2 * rt->dim; i++) {
+    if (rt->axis[i / 2].periodic) continue;
+    for (int c = 0; c <= rt->dim; c++)
+      any = any || ((!own || (c == i / 2 && face[i].kind == TESI_FLOW_VELOCITY)) && !is_zero(face[i].g[c]));
+  }
+  return any;
+}
+
+/* Whether the host reaches the vector's numbers. */
+static bool is_near(const TesVector *v) {
+  return !tesi_has_kernels(v->context) && v->precision == TES_DOUBLE;
+}
+
+/* The numbers of a vector while the host fills them, zeros now: its own, or those of a copy. */
+static TesStatus begin_host(TesVector *v, double **numbers) {
+  TesContext *ctx = v->context;
+  TesStatus status = TES_OK;
+  *numbers = NULL;
+  if (!is_near(v)) {
+    TES_ALLOC(numbers, v->length);
+  } else {
+    TES_TRY(tes_vector_fill(v, 0));
+    *numbers = v->data;
+  }
+done:
+  return status;
+}
+
+static TesStatus end_host(TesVector *v, double **numbers, TesStatus status) {
+  TesContext *ctx = v->context;
+  if (is_near(v)) return status;
+  if (status == TES_OK) status = tes_vector_set(v, *numbers);
+  tesi_free(ctx, numbers);
+  return status;
+}
+
 TesStatus tesi_flow_load(const TesSpace *space, const TesFunction *const *f, double nu,
                          const TesiFlowFace *face, TesVector *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiFlowTables t;
   Load load = {.context = ctx, .nu = nu};
+  const bool scalar = space->rt->scalar, faces = any_face(space->rt, face, false);
+  bool any = faces;
+  for (int i = 0; i < (scalar ? 1 : space->dim); i++) any = any || f[i];
+  if (!any) return tes_vector_fill(b, 0);
   tesi_flow_tables(space->rt->n, space->degree + 5, &t);
-  TES_ALLOC(&load.b, space->length);
-  const bool scalar = space->rt->scalar;
+  TES_TRY(begin_host(b, &load.b));
   for (int i = 0; i < (scalar ? 1 : space->dim); i++)
     if (f[i]) TES_TRY(load_part(space, &t, scalar ? space->dim : i, f[i], load.b));
-  TES_TRY(visit_faces(space, &t, face, load_face, &load));
+  if (faces) TES_TRY(visit_faces(space, &t, face, load_face, &load));
   tesi_rt_clear(space->rt, load.b);
-  TES_TRY(tes_vector_set(b, load.b));
 done:
-  tesi_free(ctx, &load.b);
-  return status;
+  return end_host(b, &load.b, status);
 }
 
 TesStatus tesi_flow_lifting(const TesSpace *space, const TesiFlowFace *face, TesVector *u, double *flux) {
@@ -301,14 +349,14 @@ TesStatus tesi_flow_lifting(const TesSpace *space, const TesiFlowFace *face, Tes
   TesStatus status = TES_OK;
   TesiFlowTables t;
   Load load = {.context = ctx};
+  *flux = 0;
+  if (!any_face(space->rt, face, true)) return tes_vector_fill(u, 0);
   tesi_flow_tables(space->rt->n, space->degree + 5, &t);
-  TES_ALLOC(&load.b, space->length);
+  TES_TRY(begin_host(u, &load.b));
   TES_TRY(visit_faces(space, &t, face, lift_face, &load));
-  TES_TRY(tes_vector_set(u, load.b));
   *flux = load.flux;
 done:
-  tesi_free(ctx, &load.b);
-  return status;
+  return end_host(u, &load.b, status);
 }
 
 typedef struct Fluxes {

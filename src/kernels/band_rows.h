@@ -4,17 +4,19 @@
 
 #include "band_arguments.h"
 
-/* sum over c of b[row][c] x[c step]; on a ring columns go on at the beginning. */
-TESK_DEVICE real band_row(const TeskBand *b, int row, const real *TESK_RESTRICT x, long long step) {
-  const real *const value = (const real *)b->value + (long long)row * b->width;
-  const int count = b->count[row];
-  int column = b->first[row];
-  real sum = 0;
-  for (int j = 0; j < count; j++) {
-    sum += TESK_READ(value + j) * x[column * step];
-    column = column + 1 == b->columns ? 0 : column + 1;
+/* sum over c of b[row][c] x[c step]; on a ring columns go on at the beginning. x: of type `number`. */
+#define TESK_BAND_ROW(name, number)                                                                          \
+  TESK_DEVICE real name(const TeskBand *b, int row, const number *TESK_RESTRICT x, long long step) {         \
+    const real *const value = (const real *)b->value + (long long)row * b->width;                            \
+    const int count = b->count[row];                                                                         \
+    int column = b->first[row];                                                                              \
+    real sum = 0;                                                                                            \
+    for (int j = 0; j < count; j++) {                                                                        \
+      sum += TESK_READ(value + j) * (real)x[column * step];                                                  \
+      column = column + 1 == b->columns ? 0 : column + 1;                                                    \
+    }                                                                                                        \
+    return sum;                                                                                              \
   }
-  return sum;
-}
+TESK_BAND_ROW(band_row, real)
 
 #endif

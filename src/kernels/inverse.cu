@@ -1,21 +1,24 @@
-/* The inverse of a positive definite matrix A [n][n] in its place, in float64: Gauss and Jordan's elimination by blocks
- * of EDGE columns without pivoting. With P = A_kk^-1 a step makes
+/* The inverses of positive definite matrices A [n][n] in their place, in float64: Gauss and Jordan's elimination by
+ * blocks of EDGE columns without pivoting. With P = A_kk^-1 a step makes
  *
  *   A_kk <- P,   A_kj <- P A_kj,   A_ik <- - A_ik P,   A_ij <- A_ij - A_ik P A_kj
  *
  * in three launches: P by one block, a thread an entry; P A_kj and a copy of A_ik by tiles of EDGE columns; the rest by
- * tiles of EDGE x EDGE, eight rows of threads, four entries a thread. Flops 2 n^3 in all; bytes 16 n^2 a step, mostly
- * in the second-level cache. Shared memory: two tiles. */
+ * tiles of EDGE x EDGE, eight rows of threads, four entries a thread. Matrices stand one after the other, and so does
+ * what belongs to them; blockIdx.z is the number of one. Flops 2 n^3 a matrix in all; bytes 16 n^2 a step, mostly in
+ * the second-level cache. Shared memory: two tiles. */
 #include "kernel.h"
 
 #define EDGE 32
 #define ROWS 8 /* of threads of a tile */
+#define NUMBER (long long)blockIdx.z
 
 /* pivot <- the inverse of the diagonal block at `first`, of width at most EDGE; *refused becomes 1 where an entry that
  * is divided by is not positive. */
 TESK_KERNEL(tesk_inverse_pivot, EDGE *EDGE, 1, (const double *)A, (double *)pivot, (int)n, (int)first,
             (int *)refused) {
   TESK_SHARED(P);
+  A += NUMBER * n * n, pivot += NUMBER * EDGE * EDGE;
   const int i = (int)threadIdx.x / EDGE, j = (int)threadIdx.x % EDGE;
   const int inside = first + i < n && first + j < n;
   P[i * EDGE + j] = inside ? A[(long long)(first + i) * n + first + j] : i == j;
@@ -37,6 +40,7 @@ TESK_KERNEL(tesk_inverse_panels, EDGE *ROWS, 1, (const double *)A, (const double
             (double *)column, (int)n, (int)first) {
   TESK_SHARED(P);
   double *const tile = P + EDGE * EDGE;
+  A += NUMBER * n * n, pivot += NUMBER * EDGE * EDGE, row += NUMBER * EDGE * n, column += NUMBER * EDGE * n;
   const int x = (int)threadIdx.x % EDGE, y = (int)threadIdx.x / EDGE, at = (int)blockIdx.x * EDGE;
   for (int i = y; i < EDGE; i += ROWS) {
     P[i * EDGE + x] = pivot[i * EDGE + x];
@@ -56,6 +60,7 @@ TESK_KERNEL(tesk_inverse_update, EDGE *ROWS, 1, (double *)A, (const double *)piv
             (const double *)column, (int)n, (int)first) {
   TESK_SHARED(left);
   double *const right = left + EDGE * EDGE;
+  A += NUMBER * n * n, pivot += NUMBER * EDGE * EDGE, row += NUMBER * EDGE * n, column += NUMBER * EDGE * n;
   const int x = (int)threadIdx.x % EDGE, y = (int)threadIdx.x / EDGE, j = (int)blockIdx.x * EDGE + x,
             top = (int)blockIdx.y * EDGE;
   const int in_column = (int)blockIdx.x * EDGE == first, in_row = top == first;

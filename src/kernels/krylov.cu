@@ -1,9 +1,9 @@
 /* Conjugate gradients and GMRES without a scalar on the host. Each vector kernel is a grid-stride loop over the
  * entries, one thread an entry at a time, no shared memory but the tree of a sum; a sum leaves one part a block,
  * and whoever needs it adds the parts in their order.
- * Bytes an entry: direction 28-32, dots 24, update 40; GMRES step j: take 12, dots 8 (1.5 (j + 1)), update 8 (j +
- * 3). 2 flops a product.
- * Macros: real (the cycle's precision), basis_real (of vectors of GMRES's basis). */
+ * Bytes an entry: direction 28-32, dots 24, update 40. GMRES step j, with float32 basis, cycle and products: dots
+ * 4 + 4 (j + 1), update 20 + 4 (j + 1); with a float64 basis: 8 + 8 (j + 1), 36 + 8 (j + 1). 2 flops a product.
+ * Macros: real (the cycle's precision), basis_real (of vectors of GMRES's basis), product_real (of the operator's). */
 #include "kernel.h"
 #include "krylov_arguments.h"
 
@@ -68,7 +68,7 @@ TESK_KERNEL(tesk_start_choose, THREADS, 1, (int)parts, (const double *)partial, 
   s->b_norm = norm;
   s->relative = norm > 0 ? 1 : norm; /* not a number stays so */
   s->tolerance = wanted < 1e-14 ? 1e-14 : wanted > 0.5 ? 0.5 : wanted;
-  s->inverse = norm > 0 ? 1 / norm : 0;
+  s->inverse = norm > 0 ? 1 / (choose_factor(norm, root) * norm) : 0;
   s->factor = factor > 0 ? factor : choose_factor(norm, root);
   s->root = root;
   s->pq = 0;
@@ -81,18 +81,22 @@ TESK_KERNEL(tesk_start_choose, THREADS, 1, (int)parts, (const double *)partial, 
   if (g) g[0] = 1;
 }
 
-/* x and r become those of the start that is taken; copy <- r; 0 in `old`, and in p and q where they are. Bytes an
- * entry: 24 to 56. */
+/* x and r become those of the start that is taken; copy, where it is, <- r; 0 in `old`, and in p and q where they are.
+ * Of GMRES: last <- r with entries of about 1, and the same rounded in `in` where that is. Bytes an entry: 24 to 56. */
 TESK_KERNEL(tesk_start_take, THREADS, 1, (long long)n, (double *)old, (const double *)old_r, (double *)x,
-            (double *)r, (double *)copy, (double *)p, (double *)q, (const TeskKrylov *)s) {
+            (double *)r, (double *)copy, (double *)p, (double *)q, (basis_real *)last, (real *)in,
+            (const TeskKrylov *)s) {
   const int take = s->old != 0;
+  const double scale = choose_factor(s->b_norm, s->root);
   FOR_EACH(i, n) {
     const double value = take ? old_r[i] : r[i];
     if (take) {
       x[i] = old[i];
       r[i] = value;
     }
-    copy[i] = value;
+    if (copy) copy[i] = value;
+    if (last) last[i] = (basis_real)(scale * value);
+    if (in) in[i] = (real)(scale * value);
     old[i] = 0;
     if (p) p[i] = q[i] = 0;
   }
@@ -190,39 +194,40 @@ TESK_KERNEL(tesk_cg_finish, THREADS, 1, (int)parts, (const double *)squares, (Te
 
 /* ---- GMRES: one Arnoldi step, j = scalars->column ------------------------------------------------------ */
 
-/* scale_j <- 1 / |basis j|;  out <- factor v_j */
-TESK_KERNEL(tesk_gmres_take, THREADS, 1, (long long)n, (real *)out, (TeskArnoldi)a) {
-  const long long j = a.scalars->column;
-  const basis_real *v = (const basis_real *)a.basis[j];
-  const double inverse = a.scalars->inverse, factor = a.scalars->factor * inverse;
-  if (blockIdx.x == 0 && threadIdx.x == 0) a.scale[j] = inverse;
-  FOR_EACH(i, n) out[i] = (real)(factor * (double)v[i]);
-}
-
-/* image_j <- e / factor, and the same in float64 for the operator; z may be e. */
-TESK_KERNEL(tesk_gmres_put, THREADS, 1, (long long)n, (const real *)e, (double *)z, (TeskArnoldi)a) {
-  real *image = (real *)a.image[a.scalars->column];
-  const double scale = 1 / a.scalars->factor;
+/* u_0 <- scale r, and the same rounded for the cycle where that is another vector. Bytes an entry: 12 to 20. */
+TESK_KERNEL(tesk_gmres_begin, THREADS, 1, (long long)n, (const double *)r, (double)scale, (TeskArnoldi)a) {
+  basis_real *last = (basis_real *)a.last;
+  real *in = (real *)a.in;
   FOR_EACH(i, n) {
-    const real value = (real)(scale * (double)e[i]);
-    image[i] = value;
-    z[i] = (double)value;
+    const double value = scale * r[i];
+    last[i] = (basis_real)value;
+    if (in) in[i] = (real)value;
   }
 }
 
-/* Parts of v_i . w and v_i . v_j, all but w unscaled, for i <= j; a block takes four i, the second index of the grid.
+/* z <- e, for operators that take float64 alone. 12 bytes an entry. */
+TESK_KERNEL(tesk_gmres_widen, THREADS, 1, (long long)n, (double *)z, (TeskArnoldi)a) {
+  const real *e = (const real *)a.out;
+  FOR_EACH(i, n) z[i] = (double)e[i];
+}
+
+/* u_i, i <= j */
+TESK_DEVICE const basis_real *basis_of(const TeskArnoldi *a, int i, int j) {
+  return (const basis_real *)(i < j ? a->basis[i] : a->last);
+}
+
+/* Parts of u_i . w and u_i . u_j for i <= j; a block takes four i, the second index of the grid.
  * partial: [2 n][TESK_PARTS] */
-TESK_KERNEL(tesk_gmres_dots, THREADS, 1, (long long)n, (const double *)w, (double *)partial, (TeskArnoldi)a) {
+TESK_KERNEL(tesk_gmres_dots, THREADS, 1, (long long)n, (const product_real *)w, (double *)partial,
+            (TeskArnoldi)a) {
   TESK_SHARED(memory);
   const int j = (int)a.scalars->column, first = 4 * (int)blockIdx.y;
   if (first > j) return; /* the whole block */
-  const basis_real *v = (const basis_real *)a.basis[j], *u0 = (const basis_real *)a.basis[first],
-                   *u1 = (const basis_real *)a.basis[first + 1 <= j ? first + 1 : j],
-                   *u2 = (const basis_real *)a.basis[first + 2 <= j ? first + 2 : j],
-                   *u3 = (const basis_real *)a.basis[first + 3 <= j ? first + 3 : j];
+  const basis_real *v = basis_of(&a, j, j), *u0 = basis_of(&a, first, j), *u1 = basis_of(&a, first + 1, j),
+                   *u2 = basis_of(&a, first + 2, j), *u3 = basis_of(&a, first + 3, j);
   double sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
   FOR_EACH(i, n) {
-    const double value = w[i], last = (double)v[i], x0 = (double)u0[i], x1 = (double)u1[i],
+    const double value = (double)w[i], last = (double)v[i], x0 = (double)u0[i], x1 = (double)u1[i],
                  x2 = (double)u2[i], x3 = (double)u3[i];
     sum[0] += x0 * value;
     sum[1] += x0 * last;
@@ -241,15 +246,18 @@ TESK_KERNEL(tesk_gmres_dots, THREADS, 1, (long long)n, (const double *)w, (doubl
   }
 }
 
-/* One block. Modified Gram-Schmidt in one pass over the vectors: h_i = v_i . (w - sum_{k<i} h_k v_k) is the lower
- * triangular system h_i = v_i.w - sum_{k<i} (v_i.v_k) h_k (Swirydowicz et al. 2020, "Low synchronization
- * Gram-Schmidt and GMRES", inverse compact WY).
+/* One block. scale_j <- 1 / |u_j|. Modified Gram-Schmidt in one pass over the vectors: with A MG v_j = scale_j w,
+ * h_i = v_i . (scale_j w - sum_{k<i} h_k v_k) is the lower triangular system
+ * h_i = scale_j v_i.w - sum_{k<i} (v_i.v_k) h_k (Swirydowicz et al. 2020, "Low synchronization Gram-Schmidt and
+ * GMRES", inverse compact WY).
  * A group of 32 threads adds the parts of one sum. */
 TESK_KERNEL(tesk_gmres_project, THREADS, 1, (const double *)partial, (TeskArnoldi)a) {
   TESK_SHARED(memory);
   double *sums = (double *)memory;
   const int j = (int)a.scalars->column, group = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
   double *h = a.H + (long long)j * (a.n + 1), *L = a.L + (long long)j * a.n;
+  if (threadIdx.x == 0) a.scale[j] = a.scalars->inverse;
+  __syncthreads();
   for (int begin = 0; begin < 2 * (j + 1); begin += THREADS / 32) {
     const int m = begin + group;
     double sum = 0;
@@ -261,10 +269,7 @@ TESK_KERNEL(tesk_gmres_project, THREADS, 1, (const double *)partial, (TeskArnold
       if (lane < half) sums[threadIdx.x] += sums[threadIdx.x + half];
     }
     if (lane == 0 && m < 2 * (j + 1)) {
-      if (m % 2)
-        L[m / 2] = a.scale[m / 2] * a.scale[j] * sums[threadIdx.x];
-      else
-        h[m / 2] = a.scale[m / 2] * sums[threadIdx.x];
+      (m % 2 ? L : h)[m / 2] = a.scale[m / 2] * a.scale[j] * sums[threadIdx.x];
     }
     __syncthreads();
   }
@@ -276,32 +281,48 @@ TESK_KERNEL(tesk_gmres_project, THREADS, 1, (const double *)partial, (TeskArnold
   }
 }
 
-/* basis j + 1 <- w - sum_i h_i v_i, rounded where it is float32, four entries a thread under way; parts of its square.
- * Shared memory: the tree of the sum, then h [n]. */
-TESK_KERNEL(tesk_gmres_update, THREADS, 1, (long long)n, (const double *)w, (double *)squares,
+/* u_{j+1} <- factor (scale_j w - sum_i h_i v_i), rounded where it is float32, four entries a thread under way; parts of
+ * its square. It takes the place of u_j, which moves to its own, as what the cycle made of it does.
+ * Shared memory: the tree of the sum, then factor h_i scale_i [n]. */
+TESK_KERNEL(tesk_gmres_update, THREADS, 1, (long long)n, (const product_real *)w, (double *)squares,
             (TeskArnoldi)a) {
   TESK_SHARED(memory);
   double *h = (double *)memory + THREADS, sum = 0;
   const int j = (int)a.scalars->column;
-  basis_real *next = (basis_real *)a.basis[j + 1];
-  for (int i = (int)threadIdx.x; i <= j; i += THREADS) h[i] = a.H[(long long)j * (a.n + 1) + i] * a.scale[i];
+  const double factor = a.scalars->factor, of_w = factor * a.scale[j];
+  basis_real *last = (basis_real *)a.last, *own = (basis_real *)a.basis[j];
+  const real *e = (const real *)a.out;
+  real *image = (real *)a.image[j], *in = (real *)a.in;
+  for (int i = (int)threadIdx.x; i <= j; i += THREADS)
+    h[i] = factor * a.H[(long long)j * (a.n + 1) + i] * a.scale[i];
   __syncthreads();
   const long long step = (long long)gridDim.x * THREADS;
   for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < n; i += 4 * step) {
     double value[4];
+    basis_real old[4];
+    real made[4]; /* read before `last` is written, which e is where there is no cycle */
     TESK_UNROLL
-    for (int m = 0; m < 4; m++) value[m] = i + m * step < n ? w[i + m * step] : 0;
-    for (int k = 0; k <= j; k++) {
+    for (int m = 0; m < 4; m++) {
+      const int inside = i + m * step < n;
+      old[m] = inside ? last[i + m * step] : 0;
+      made[m] = inside ? e[i + m * step] : 0;
+      value[m] = inside ? of_w * (double)w[i + m * step] - h[j] * (double)old[m] : 0;
+    }
+    for (int k = 0; k < j; k++) {
       const basis_real *v = (const basis_real *)a.basis[k];
-      const double factor = h[k];
+      const double part = h[k];
       TESK_UNROLL
       for (int m = 0; m < 4; m++)
-        if (i + m * step < n) value[m] -= factor * (double)v[i + m * step];
+        if (i + m * step < n) value[m] -= part * (double)v[i + m * step];
     }
     TESK_UNROLL
     for (int m = 0; m < 4; m++) {
+      if (i + m * step >= n) continue;
       const basis_real kept = (basis_real)value[m];
-      if (i + m * step < n) next[i + m * step] = kept;
+      image[i + m * step] = made[m];
+      own[i + m * step] = old[m];
+      last[i + m * step] = kept;
+      if (in) in[i + m * step] = (real)kept;
       sum += (double)kept * (double)kept;
     }
   }
@@ -313,7 +334,8 @@ TESK_KERNEL(tesk_gmres_update, THREADS, 1, (long long)n, (const double *)w, (dou
  * |g_{j+1}|. */
 TESK_KERNEL(tesk_gmres_finish, THREADS, 1, (const double *)squares, (TeskArnoldi)a) {
   TESK_SHARED(memory);
-  const double norm = sqrt(add_parts(squares, a.parts, (double *)memory));
+  const double length_of_u = sqrt(add_parts(squares, a.parts, (double *)memory)),
+               norm = length_of_u / a.scalars->factor;
   const int j = (int)a.scalars->column;
   double *h = a.H + (long long)j * (a.n + 1);
   if (threadIdx.x) return;
@@ -329,12 +351,12 @@ TESK_KERNEL(tesk_gmres_finish, THREADS, 1, (const double *)squares, (TeskArnoldi
   h[j + 1] = 0;
   a.g[j + 1] = -a.sine[j] * a.g[j];
   a.g[j] *= a.cosine[j];
-  a.scalars->inverse = norm > 0 ? 1 / norm : 1;
+  a.scalars->inverse = length_of_u > 0 ? 1 / length_of_u : 1;
   a.scalars->column = j + 1;
   end_iteration(a.scalars, a.g[j + 1] < 0 ? -a.g[j + 1] : a.g[j + 1]);
 }
 
-/* One thread: y solves the rotated system of the columns there are. */
+/* One thread: y solves the rotated system of the columns there are; then y_j <- scale_j y_j, for images of u_j. */
 TESK_KERNEL(tesk_gmres_solve, 32, 1, (TeskArnoldi)a) {
   const int columns = (int)a.scalars->column;
   if (threadIdx.x) return;
@@ -344,6 +366,7 @@ TESK_KERNEL(tesk_gmres_solve, 32, 1, (TeskArnoldi)a) {
     const double pivot = a.H[(long long)i * (a.n + 1) + i];
     a.y[i] = pivot != 0 ? sum / pivot : 0;
   }
+  for (int i = 0; i < columns; i++) a.y[i] *= a.scale[i];
 }
 
 /* x <- x + |b| sum_j y_j image_j */

@@ -7,7 +7,7 @@ enum { TESK_PARTS = 1024 }; /* most blocks, each of which leaves a part of a sum
 typedef struct TeskKrylov {
   double relative;           /* what the host is sent: |r| / |b|, or its estimate; -1: p.Ap <= 0 */
   double b_norm, pq, factor; /* factor: a power of two that brings the residual to entries of about 1 */
-  double inverse;            /* GMRES: 1 / |v| of the basis vector that is to be normalised */
+  double inverse;            /* GMRES: 1 / |u| of the last vector of the basis */
   double root;               /* sqrt(length) */
   long long column;          /* GMRES: the Arnoldi step under way */
   double tolerance;          /* what `relative` is to become, where the device decides it */
@@ -25,15 +25,20 @@ typedef struct TeskJacobi {
   int go_on, done, most;
 } TeskJacobi;
 
-/* Of GMRES: addresses of the vectors, and the small least-squares problem with n = restart columns. */
+/* Of GMRES: addresses of the vectors, and the small least-squares problem with n = restart columns. The vectors of the
+ * basis are v_j = scale[j] u_j with u_j as they came, about `factor` long, so that their entries are about 1. The last
+ * u_j is what the cycle is given, at one address in all steps; it moves to its own when the next one is made. */
 typedef struct TeskArnoldi {
   TeskKrylov *scalars;
-  void *const *basis; /* [n + 1] numbers of type basis_real, as they came: v_j is scale[j] times basis j */
-  void *const *image; /* [n], of the cycle's precision */
-  double *H;          /* [n][n + 1], column by column; upper triangular once rotated */
-  double *L;          /* [n][n]: v_i . v_k, k < i */
+  void *last;                    /* the last u_j, of type basis_real */
+  void *in;                      /* the same in the cycle's precision; NULL: that is the basis's */
+  const void *out;               /* e = MG u_j, of the cycle's precision */
+  void *const *basis;            /* [n]: u_j but the last one, of type basis_real */
+  void *const *image;            /* [n]: e = MG u_j, of the cycle's precision */
+  double *H;                     /* [n][n + 1], column by column; upper triangular once rotated */
+  double *L;                     /* [n][n]: v_i . v_k, k < i */
   double *cosine, *sine, *g, *y; /* [n], [n], [n + 1], [n] */
-  double *scale;                 /* [n + 1] */
+  double *scale;                 /* [n] */
   int n, parts;
 } TeskArnoldi;
 

@@ -4,48 +4,52 @@
  *   across: w_i = nu (sum over a /= i of Ld in direction a) u_i + alpha u_i
  *   rows:   y_i = Mc w_i + nu Lc u_i - D' p along i,   y_p = -sum over i of D u_i
  * No shared memory, about 40 registers. An entry of a velocity takes 2 (3 n (dim - 1) + 2 (2 n + 1) + 2 n) flops and
- * as many reads, which but for the first come from the caches; bytes: x, w and y, 4 numbers an entry.
+ * as many reads, which but for the first come from the caches; bytes: x, w twice each, and y: 40 an entry in float64,
+ * 28 with x and y in float32.
  * Of flows in time, any degree:
  *   mass:       y_i += factor Mc x_i along i: 3 numbers an entry
  *   divergence: y = sum over i of D u_i, parts of sum over i of |D u_i|^2: 2 numbers an entry of the pressure and
- *               1 of a velocity; shared memory: a double a thread */
+ *               1 of a velocity; shared memory: a double a thread
+ * Macros: real; of `across` and `rows` in_real and out_real, the types of x and y. */
 #include "kernel.h"
 
 #define THREADS 256
 #include "rt_entries.h"
 #include "band_rows.h"
+TESK_BAND_ROW(band_row_in, in_real)
 #include "sums.h"
 
 /* Grid: blocks of entries, components. */
-TESK_KERNEL(tesk_saddle_across, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)w, (TeskSaddle)s) {
+TESK_KERNEL(tesk_saddle_across, THREADS, 1, (const in_real *TESK_RESTRICT)x, (real *)w, (TeskSaddle)s) {
   const int i = (int)blockIdx.y;
   FOR_ENTRIES(id, size_of(&s.parts, i)) {
     const TeskEntry e = entry_of(&s.parts, i, id);
     real sum = 0;
     for (int a = 0; a < s.parts.dim; a++)
-      if (a != i) sum += band_row(&s.penalty[a], e.at[a], x + e.place - e.at[a] * e.step[a], e.step[a]);
-    w[e.place] = (real)s.nu * sum + (real)s.alpha * x[e.place];
+      if (a != i) sum += band_row_in(&s.penalty[a], e.at[a], x + e.place - e.at[a] * e.step[a], e.step[a]);
+    w[e.place] = (real)s.nu * sum + (real)s.alpha * (real)x[e.place];
   }
 }
 
 /* y <- keep b + sign K x; y may be b. Grid: blocks of entries, parts. */
-TESK_KERNEL(tesk_saddle_rows, THREADS, 1, (const real *TESK_RESTRICT)x, (const real *TESK_RESTRICT)w,
-            (const real *)b, (real *)y, (TeskSaddle)s, (int)keep, (real)sign) {
+TESK_KERNEL(tesk_saddle_rows, THREADS, 1, (const in_real *TESK_RESTRICT)x, (const real *TESK_RESTRICT)w,
+            (const real *)b, (out_real *)y, (TeskSaddle)s, (int)keep, (real)sign) {
   const int i = (int)blockIdx.y, p = s.parts.dim;
   FOR_ENTRIES(id, size_of(&s.parts, i)) {
     const TeskEntry e = entry_of(&s.parts, i, id);
     real sum = 0;
     if (i < p) {
       const long long line = e.place - e.at[i] * e.step[i];
-      sum = band_row(&s.mass[i], e.at[i], w + line, e.step[i]) +
-            (real)s.nu * band_row(&s.stiffness[i], e.at[i], x + line, e.step[i]) -
-            band_row(&s.transposed[i], e.at[i], x + line_of(&s.parts, p, i, e.at), step_of(&s.parts, p, i));
+      sum =
+          band_row(&s.mass[i], e.at[i], w + line, e.step[i]) +
+          (real)s.nu * band_row_in(&s.stiffness[i], e.at[i], x + line, e.step[i]) -
+          band_row_in(&s.transposed[i], e.at[i], x + line_of(&s.parts, p, i, e.at), step_of(&s.parts, p, i));
     } else {
       for (int d = 0; d < p; d++)
-        sum -=
-            band_row(&s.derivative[d], e.at[d], x + line_of(&s.parts, d, d, e.at), step_of(&s.parts, d, d));
+        sum -= band_row_in(&s.derivative[d], e.at[d], x + line_of(&s.parts, d, d, e.at),
+                           step_of(&s.parts, d, d));
     }
-    y[e.place] = (keep ? b[e.place] : 0) + sign * sum;
+    y[e.place] = (out_real)((keep ? b[e.place] : 0) + sign * sum);
   }
 }
 

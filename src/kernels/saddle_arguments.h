@@ -83,20 +83,23 @@ typedef struct TeskLanes {
   int class_size;                 /* numbers of a class */
   double nu, alpha;
   const void *numbers[3]; /* real: tables of the kinds of each direction */
-  const int *rows;  /* of the halves of a swapped S^+: [parity block][sums, then differences], places in q */
-  const int *pairs; /* places (i, a, b) + 65536 (i, b, a) of all parity blocks, a < b */
+  const int *places; /* of a swapped S^+: [parity block][rows], places (i, a, b) + 65536 (i, b, a) in q */
 } TeskLanes;
+
+/* Whether a thread has the sums and the differences of a swapped S^+ of n modes; else they are formed before the product
+ * and taken apart after it: with n = 5 their rows do not fit into registers unless all loads wait. */
+#define TESK_LANES_TOGETHER(n) ((n) < 5)
 
 /* A patch a lane, of one kind; in x some lanes may be of one of two other kinds. */
 enum { TESK_LANES_MOST = 16, TESK_LANES_TABLES = 5 /* of a block: of x, y, z, then of other kinds of x */ };
 typedef struct TeskLanesBlock {
   const void *inverse[3]; /* real: S^+ by parity, in tiles; then of other kinds of x */
   int kind[3];
-  int split[3];                     /* whether the modes of a direction are split by parity */
-  int far[3];                       /* the cell of a direction that is taken for one at a wall; -1: none */
-  int inner;                        /* whether its tables are those given as an argument, in all directions */
-  int swapped;                      /* whether inverse[0] is in halves, by the swap of two directions */
-  int others, other[2];             /* other kinds of x */
+  int split[3];         /* whether the modes of a direction are split by parity */
+  int far[3];           /* the cell of a direction that is taken for one at a wall; -1: none */
+  int inner;            /* whether its tables are those given as an argument, in all directions */
+  int swapped;          /* whether inverse[0] is of sums and differences, by the swap of two directions */
+  int others, other[2]; /* other kinds of x */
   int lanes, lane[TESK_LANES_MOST]; /* the lanes that are of them */
 } TeskLanesBlock;
 
@@ -108,10 +111,18 @@ typedef struct TeskLanesVectors {
   int odd, unused;
 } TeskLanesVectors;
 
-/* A lane: its vertex; tables: 0, or 1 + number of another kind of x; far: of its kind of x. */
-typedef struct TeskVertex {
-  int v[3], exists, tables, far;
-} TeskVertex;
+/* Rows of numbers of the lanes of a block: where cells -1 .. 2 of the three directions begin (the patch has 0 and 1;
+ * beside walls, where there is none, any cell), four rows a direction; whether the lane has a patch; its tables of x: 0,
+ * or 1 + number of another kind; TeskLanesBlock.far of its kind of x. */
+enum { TESK_LANES_EXISTS = 12, TESK_LANES_KIND = 13, TESK_LANES_FAR = 14, TESK_LANES_ROWS = 15 };
+
+/* A colour. lanes: [block][TESK_LANES_ROWS][lane]. Blocks from `count` on copy the `copies` cells that are in no patch,
+ * by where they begin. */
+typedef struct TeskLanesLists {
+  const TeskLanesBlock *blocks;
+  const int *lanes, *cells;
+  int count, copies;
+} TeskLanesLists;
 
 /* What right-hand sides are prepared with: for each direction the kind of a vertex, and the inverse mass matrix of the
  * nodes inside of each kind (real), rows padded to four numbers. vertices: of the direction. */

@@ -1,10 +1,14 @@
 /* Diffusion of discontinuous modes in one direction by symmetric interior penalties (src/operator/saddle/saddle.h),
  * cell by cell: a line of modes needs itself and the traces of its two neighbours. Before: real, N (modes of a
- * cell). */
+ * cell); in_real, the type of the vector that traces are taken of, where it is not real. */
 #ifndef TESK_SADDLE_FACES_H
 #define TESK_SADDLE_FACES_H
 
 #include "saddle_arguments.h"
+
+#ifndef in_real
+#define in_real real
+#endif
 
 /* Number k (TESK_TILES_...) of a cell of a direction with `all` cells. */
 #define NUMBER(c, k, all) TESK_READ((c) + (k) * (all))
@@ -59,10 +63,10 @@ TESK_DEVICE void add_across(const Modes *r, const real *TESK_RESTRICT c, int all
   }
 }
 
-TESK_DEVICE Trace trace_at(const Modes *r, const real *TESK_RESTRICT x, long long step) {
+TESK_DEVICE Trace trace_at(const Modes *r, const in_real *TESK_RESTRICT x, long long step) {
   real v[N];
   TESK_UNROLL
-  for (int l = 0; l < N; l++) v[l] = TESK_READ(x + l * step);
+  for (int l = 0; l < N; l++) v[l] = (real)TESK_READ(x + l * step);
   return trace_of(r, v);
 }
 

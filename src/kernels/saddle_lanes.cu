@@ -29,7 +29,7 @@
  * flops in all for n = 3. Patches at walls are solved as if the other end had the same wall: their S^+ is as small as
  * that of others. Ld of the cell at that end, less what the local matrix has there (AT_OWN), is taken to the
  * right-hand side with the old values.
- * Macros: real, N1, LANES, THREADS, BLOCKS, TILE, LINES, INNER, EVEN, HELD (only with EVEN). */
+ * Macros: real, N1, LANES, THREADS, BLOCKS, TILE, LINES, INNER, EVEN, HELD (only with EVEN), PIECE, WIDTH, PLAIN. */
 #include "kernel.h"
 #if LINES
 #include "saddle_lanes_rows.h"
@@ -60,9 +60,11 @@ TESK_DEVICE void line_in(const Place *p, int c, int ab, real alpha, real *U, rea
   const real lambda = across(p, c, ab / N, ab % N, alpha), low = u[(N + 1) * plane],
              high = u[(N + 2) * plane], end_low = u[0] - lambda * low,
              end_high = u[N * plane] - lambda * high;
-  real w[M], F[M], g[N];
+  real w[M], F[M], g[N], sum[N];
   TESK_UNROLL
   for (int i = 0; i < M; i++) w[i] = u[(1 + i) * plane];
+  TESK_UNROLL
+  for (int i = 0; i < N; i++) sum[i] = q[i * step];
   to_node_modes(p, c, w, F);
   TESK_UNROLL
   for (int m = 0; m < M; m++) {
@@ -73,17 +75,15 @@ TESK_DEVICE void line_in(const Place *p, int c, int ab, real alpha, real *U, rea
   }
   to_divergence(p, c, F, g);
   if (c == 0) { /* the line of g, to modes along x */
-    real from[N], to[N];
+    real of[N];
+    to_modes(p, 0, sum, of);
     TESK_UNROLL
-    for (int i = 0; i < N; i++) from[i] = q[i * step];
-    to_modes(p, 0, from, to);
-    TESK_UNROLL
-    for (int i = 0; i < N; i++) g[i] += to[i];
+    for (int i = 0; i < N; i++) sum[i] = -of[i];
   }
   TESK_UNROLL
   for (int i = 0; i < N; i++) {
     const Four end = *(const Four *)(T + AT_GE + 4 * i);
-    q[i * step] = (c ? q[i * step] : 0) - g[i] - end.v[0] * low - end.v[1] * high;
+    q[i * step] = sum[i] - g[i] - end.v[0] * low - end.v[1] * high;
   }
 }
 
@@ -119,35 +119,8 @@ TESK_DEVICE void pressure_out(const Place *p, int ab, real *U, const real *Q) {
 
 /* ---- the kernels --------------------------------------------------------------------------------------- */
 
-#define PIECE (4 * N1) /* numbers that a thread copies: the host counts blocks by it */
-
-/* Where a cell of direction d begins, in numbers. */
-TESK_DEVICE int cell_offset(const TeskLanes *s, int d, int cell) {
-  const int half = cell / 2, parity = cell % 2;
-  const int row = s->half[0] * VALUES;
-  return (parity << d) * s->class_size +
-         (d == 0 ? half / G * (VALUES * G) + half % G : half * row * (d == 1 ? 1 : s->half[1]));
-}
-
-/* Cells beside walls that are not there have zeros in the tables: any other will do. */
-TESK_DEVICE int neighbour(const TeskLanes *s, int d, int v, int at) {
-  const int cell = v + at, cells = s->cells[d];
-  if (cell >= 0 && cell < cells) return cell;
-  return s->ring[d] ? (cell < 0 ? cell + cells : cell - cells) : v;
-}
-
-TESK_DEVICE void fill_offsets(const TeskLanes *s, const TeskVertex *vertices, int *offset) {
-  TESK_UNROLL
-  for (int d = 0; d < 3; d++)
-    for (int id = (int)threadIdx.x; id < 4 * LANES; id += THREADS) {
-      const int lane = id % LANES;
-      const TeskVertex *v = vertices + lane;
-      offset[d * 4 * LANES + id] = cell_offset(s, d, neighbour(s, d, v->v[d], id / LANES - 1));
-    }
-}
-
-/* Cells that are in no patch of the colour, by where they begin: a thread PIECE numbers of one, all of them asked for
- * before the first is written, since loads and stores of two vectors keep their order. */
+/* Cells that are in no patch of the colour: a thread PIECE numbers of one, all of them asked for before the first is
+ * written, since loads and stores of two vectors keep their order. */
 TESK_DEVICE void copy_cells(const int *cells, int count, int block, const real *x, real *y) {
   const int id = block * THREADS + (int)threadIdx.x, piece = id / count;
   real v[PIECE];
@@ -161,17 +134,20 @@ TESK_DEVICE void copy_cells(const int *cells, int count, int block, const real *
 
 /* What a block does with its patches. inverse: S^+, where HELD, once it has arrived. */
 TESK_DEVICE void solve(const Place *p, const TeskLanes *s, const TeskLanesBlock *block,
-                       const TeskVertex *vertices, const TeskLanesVectors *v, const real *inverse,
-                       TeskArrival *arrival, real *U, real *Q) {
+                       const TeskLanesVectors *v, const real *inverse, TeskArrival *arrival, real *U,
+                       real *Q) {
   const real alpha = (real)s->alpha;
+  const int later = p->one && !LINES; /* whole planes of inner patches need no table of these */
+  if (!later) TESK_ARRIVED(&arrival[0], 0);
   load_planes(p, v, U, Q);
   __syncthreads();
+  if (later) TESK_ARRIVED(&arrival[0], 0);
   for (int c = 0; c < 3; c++) {
     for (int t = p->task; t < N * N; t += TASKS) line_in(p, c, t, alpha, U, Q);
     __syncthreads();
   }
   if (HELD) TESK_ARRIVED(&arrival[1], 0);
-  multiply_inverse(p, s, block, vertices, HELD ? inverse : (const real *)block->inverse[0], Q);
+  multiply_inverse(p, s, block, HELD ? inverse : (const real *)block->inverse[0], Q);
   for (int t = p->task; t < 4 * N * N; t += TASKS) {
     const int c = t / (N * N), ab = t % (N * N);
     if (c < 3)
@@ -180,54 +156,57 @@ TESK_DEVICE void solve(const Place *p, const TeskLanes *s, const TeskLanesBlock 
       pressure_out(p, ab, U, Q);
   }
   __syncthreads();
-  store_planes(p, vertices[p->lane].exists, v, U);
+  store_planes(p, p->lanes[TESK_LANES_EXISTS * LANES + p->lane], v, U);
 }
 
-/* Tables and, HELD, S^+ on their way to shared memory, by one thread. */
+/* Tables and, HELD, S^+ on their way to shared memory, by one thread. What it reads of the block is asked for at once:
+ * the others wait for it. */
 TESK_DEVICE void start_copies(const TeskLanes *s, const TeskLanesBlock *block, real *table, real *inverse,
                               TeskArrival *arrival) {
   const long long bytes = TABLE * (long long)sizeof(real);
+  const int count = 3 + block->others, swapped = block->swapped;
+  const int kind[TESK_LANES_TABLES] = {block->kind[0], block->kind[1], block->kind[2], block->other[0],
+                                       block->other[1]};
+  const void *const of = block->inverse[0];
   TESK_EXPECT_NONE(&arrival[0]);
   TESK_EXPECT_NONE(&arrival[1]);
-  TESK_EXPECT(&arrival[0], (3 + block->others) * bytes);
-  for (int t = 0; t < 3 + block->others; t++) {
-    const int d = t < 3 ? t : 0, kind = t < 3 ? block->kind[t] : block->other[t - 3];
-    TESK_BULK(table + t * TABLE, (const real *)s->numbers[d] + kind * TABLE, bytes, &arrival[0]);
-  }
+  TESK_EXPECT(&arrival[0], count * bytes);
+  TESK_UNROLL
+  for (int t = 0; t < TESK_LANES_TABLES; t++)
+    if (t < count)
+      TESK_BULK(table + t * TABLE, (const real *)s->numbers[t < 3 ? t : 0] + kind[t] * TABLE, bytes,
+                &arrival[0]);
   if (HELD) {
-    const long long size = (block->swapped ? 4 * SWAPPED_SIZE : PLAIN_SIZE) * (long long)sizeof(real);
+    const long long size = (swapped ? 4 * SWAPPED_SIZE : PLAIN_SIZE) * (long long)sizeof(real);
     TESK_EXPECT(&arrival[1], size);
-    TESK_BULK(inverse, block->inverse[0], size, &arrival[1]);
+    TESK_BULK(inverse, of, size, &arrival[1]);
   }
 }
 
-/* Blocks from `count` on copy. blocks, vertices: of the colour. */
-TESK_KERNEL(tesk_saddle_lanes, THREADS, BLOCKS, (TeskLanes)s, (const TeskLanesBlock *)blocks,
-            (const TeskVertex *)vertices, (TeskLanesVectors)v, (int)count, (const int *TESK_RESTRICT)cells,
-            (int)copies, (Inner)inner) {
-  TESK_SHARED(U); /* planes of the components, q, tables, S^+, arrivals, offsets */
+TESK_KERNEL(tesk_saddle_lanes, THREADS, BLOCKS, (TeskLanes)s, (TeskLanesLists)lists, (TeskLanesVectors)v,
+            (Inner)inner) {
+  TESK_SHARED(U); /* planes of the components, q, tables, S^+, arrivals, numbers of the lanes */
   real *const Q = U + 3 * PLANES * LANES, *const table = Q + (N * SX + 3) / 4 * 4 * LANES,
               *const inverse = table + TESK_LANES_TABLES * TABLE;
   TeskArrival *const arrival = (TeskArrival *)(inverse + (HELD ? PLAIN_SIZE : 0));
-  int *const offset = (int *)(arrival + 2);
-  if ((int)blockIdx.x >= count) {
-    copy_cells(cells, copies, (int)blockIdx.x - count, (const real *)v.x, (real *)v.y);
+  int *const lanes = (int *)(arrival + 2);
+  if ((int)blockIdx.x >= lists.count) {
+    copy_cells(lists.cells, lists.copies, (int)blockIdx.x - lists.count, (const real *)v.x, (real *)v.y);
     return;
   }
-  const TeskLanesBlock *const block = blocks + blockIdx.x;
-  const TeskVertex *const own = vertices + blockIdx.x * LANES;
-  const int tid = (int)threadIdx.x, lane = tid % LANES;
-  if (tid == 0) start_copies(&s, block, table, inverse, arrival);
-  fill_offsets(&s, own, offset);
+  const TeskLanesBlock *const block = lists.blocks + blockIdx.x;
+  const int tid = (int)threadIdx.x, lane = tid % LANES, is_inner = INNER && block->inner;
+  if (tid == THREADS - 1) start_copies(&s, block, table, inverse, arrival);
+  for (int i = tid; i < LANE_NUMBERS; i += THREADS)
+    lanes[i] = TESK_READ(lists.lanes + blockIdx.x * LANE_NUMBERS + i);
   __syncthreads();
-  TESK_ARRIVED(&arrival[0], 0);
-  if (INNER && block->inner) {
-    const Place p = {lane, tid / LANES, offset, table, inner.v, 0, 1, 1, -1, -1, -1};
-    solve(&p, &s, block, own, &v, inverse, arrival, U, Q);
+  if (is_inner) {
+    const Place p = {lane, tid / LANES, lanes, table, inner.v, 0, 1, 1, -1, -1, -1};
+    solve(&p, &s, block, &v, inverse, arrival, U, Q);
   } else {
-    const int x = own[lane].tables ? 2 + own[lane].tables : 0;
-    const Place p = {lane, tid / LANES, offset,        table,         table,        x,
-                     EVEN, 0,           own[lane].far, block->far[1], block->far[2]};
-    solve(&p, &s, block, own, &v, inverse, arrival, U, Q);
+    const int kind = lanes[TESK_LANES_KIND * LANES + lane], far = lanes[TESK_LANES_FAR * LANES + lane];
+    const Place p = {lane, tid / LANES, lanes, table,         table,        kind ? 2 + kind : 0,
+                     EVEN, 0,           far,   block->far[1], block->far[2]};
+    solve(&p, &s, block, &v, inverse, arrival, U, Q);
   }
 }

@@ -1,35 +1,45 @@
-/* The product with S^+ of saddle_lanes.cu, included with its macros: each thread TILE rows of four lanes, in registers.
+/* The product with S^+ of saddle_lanes.cu, included with its macros: each thread a tile of rows of WIDTH lanes, in
+ * registers.
  *
  * S^+ falls into parity blocks. In patches of cubes whose tables are the same in all directions two of the three
  * directions a, b of a block have like parities, and S^+ commutes with their swap: sums and differences of the numbers
  * (i, a, b) and (i, b, a) meet a table each, half of the products, and four blocks are all there are, whose tables stay
- * in the L1 cache: 7 KB for n = 3 in place of 31. Sums stand at (i, a, b), differences at (i, b, a), a < b.
+ * in the L1 cache. A thread forms sums and differences as it reads, and has the rows of both of its numbers; where
+ * these do not fit (TOGETHER), sums stand at (i, a, b) and differences at (i, b, a) during the product.
  *
  * Lanes of other kinds of x than the block's have tables of their own: threads behind those that work for the block
  * multiply them meanwhile. */
 #include "saddle_lanes_tables.h"
 
-#define FOURS (LANES / 4)
-#define TILES (N * N * N / TILE)
-#define TILE_ROW ((TILE + 3) / 4 * 4)
-#define PLAIN_SIZE (TILES * CUBE * TILE_ROW) /* numbers, where all directions are split */
-#define AHEAD (TILE < 8 && N1 < 5 ? N1 : 1)  /* rows of columns whose loads are under way together */
+#define GROUPS (LANES / WIDTH)
+#define ROW_OF(tile) (((tile) + 3) / 4 * 4)
+#define TILE_ROW ROW_OF(TILE)
 
-/* Rows of sums and of differences of a parity block, their tiles, and their tasks, which begin with a warp. */
-#define SUMS (N1 * N1 * (N1 + 1) / 2)
-#define DIFFERENCES (CUBE - SUMS)
-#define SUM_TILES (SUMS / TILE)
-#define DIFFERENCE_TILES (DIFFERENCES / TILE)
-/* numbers of one of four types */
-#define SWAPPED_SIZE ((SUM_TILES * SUMS + DIFFERENCE_TILES * DIFFERENCES) * TILE_ROW)
-#define SUM_TASKS (8 * SUM_TILES * FOURS)
-#define SUM_WARPS ((SUM_TASKS + 31) / 32 * 32)
-#define SWAPPED_TASKS (SUM_WARPS + 8 * DIFFERENCE_TILES * FOURS)
+/* Rows of a parity block with a = b, and with a < b; their tiles, and their tasks: those with differences, then, from a
+ * new warp on, those of sums alone. */
+#define TOGETHER TESK_LANES_TOGETHER(N1)
+#define ALIKE (N1 * N1)
+#define PAIRS (N1 * N1 * (N1 - 1) / 2)
+#define SUMS (ALIKE + PAIRS) /* columns; differences have PAIRS */
+#define PAIR_TILES (PAIRS / TILE)
+#define SUM_TILES ((TOGETHER ? ALIKE : SUMS) / TILE)
+#define PAIR_COLUMNS (TOGETHER ? CUBE : PAIRS)
+/* numbers of one of four types: tiles of sums, then of pairs */
+#define SWAPPED_SIZE ((SUM_TILES * SUMS + PAIR_TILES * PAIR_COLUMNS) * TILE_ROW)
+#define PAIR_TASKS (8 * PAIR_TILES * GROUPS)
+#define PAIR_WARPS ((PAIR_TASKS + 31) / 32 * 32)
+#define SWAPPED_TASKS (PAIR_WARPS + 8 * SUM_TILES * GROUPS)
+
+/* Where rows are not swapped: PLAIN a tile. */
+#define PLAIN_ROW ROW_OF(PLAIN)
+#define PLAIN_TILES (N * N * N / PLAIN)
+#define PLAIN_SIZE (PLAIN_TILES * CUBE * PLAIN_ROW) /* numbers, where all directions are split */
+#define PLAIN_TASKS (PLAIN_TILES * GROUPS)
+#define AHEAD (PLAIN < 8 && N1 < 5 ? N1 : 1) /* rows of columns whose loads are under way together */
 
 /* Threads from OTHERS on are for lanes of other kinds. */
-#define PLAIN_TASKS (TILES * FOURS)
 #define OTHERS (((SWAPPED_TASKS > PLAIN_TASKS ? SWAPPED_TASKS : PLAIN_TASKS) + 31) / 32 * 32)
-#define OTHER_LANES (THREADS > OTHERS ? (THREADS - OTHERS) / TILES : 0)
+#define OTHER_LANES (THREADS > OTHERS ? (THREADS - OTHERS) / PLAIN_TILES : 0)
 
 /* ---- all parity blocks ----------------------------------------------------------------------------------- */
 
@@ -62,23 +72,27 @@ TESK_DEVICE int place_of(const Parity *b, int row) {
   return b->first + x * SX + y * SY + z * SZ;
 }
 
-/* sum += a column of a tile times a number of four lanes. */
-TESK_DEVICE void add_column(const real *A, const real *q, real sum[TILE][4]) {
-  const Four v = *(const Four *)q;
+/* WIDTH lanes of a number. */
+typedef struct Wide {
+  Four of[WIDTH / 4];
+} Wide;
+
+/* sum[tile] += a column of a tile times a number. */
+TESK_DEVICE void add_column(int tile, const real *A, const Wide *v, real (*sum)[WIDTH]) {
   TESK_UNROLL
-  for (int r = 0; r < TILE_ROW; r += 4) {
+  for (int r = 0; r < tile; r += 4) {
     const Four a = *(const Four *)(A + r);
     TESK_UNROLL
     for (int e = 0; e < 4; e++) {
       TESK_UNROLL
-      for (int l = 0; l < 4; l++)
-        if (r + e < TILE) sum[r + e][l] += a.v[e] * v.v[l];
+      for (int l = 0; l < WIDTH; l++)
+        if (r + e < tile) sum[r + e][l] += a.v[e] * v->of[l / 4].v[l % 4];
     }
   }
 }
 
 /* The columns of a block, y and z by N1 at a time: their loads are under way together. */
-TESK_DEVICE void add_columns(const Parity *b, const real *A, const real *Q, real sum[TILE][4]) {
+TESK_DEVICE void add_columns(const Parity *b, const real *A, const real *Q, real (*sum)[WIDTH]) {
   TESK_ROLL
   for (int x = 0; x < b->extent[0]; x++) {
     TESK_ROLL
@@ -88,21 +102,38 @@ TESK_DEVICE void add_columns(const Parity *b, const real *A, const real *Q, real
       for (int z = 0; z < b->extent[2]; z += N1) {
         TESK_UNROLL
         for (int j = 0; j < AHEAD * N1; j++)
-          add_column(A + (j / N1 * b->extent[2] + z + j % N1) * TILE_ROW,
-                     q + (j / N1 * SY + z + j % N1) * LANES, sum);
+          add_column(PLAIN, A + (j / N1 * b->extent[2] + z + j % N1) * PLAIN_ROW,
+                     (const Wide *)(q + (j / N1 * SY + z + j % N1) * LANES), sum);
       }
-      A += AHEAD * b->extent[2] * TILE_ROW;
+      A += AHEAD * b->extent[2] * PLAIN_ROW;
     }
   }
 }
 
 /* ---- sums and differences ---------------------------------------------------------------------------------- */
 
-/* Numbers of a pair to their sum and difference: before the product, and after it back. */
-TESK_DEVICE void swap_pairs(const Place *p, const int *pairs, real *Q) {
+/* A thread's task: whether its tile is of pairs, which of a parity block, which block. */
+typedef struct Swapped {
+  int busy, pairs, tile, number;
+} Swapped;
+
+TESK_DEVICE Swapped swapped_of(int tid) {
+  const int pairs = tid < PAIR_WARPS, tiles = pairs ? PAIR_TILES : SUM_TILES,
+            group = (pairs ? tid : tid - PAIR_WARPS) / GROUPS;
+  const Swapped t = {pairs ? tid < PAIR_TASKS : tid < SWAPPED_TASKS, pairs, group % tiles, group / tiles};
+  return t;
+}
+
+/* A thread's rows of the block's S^+. */
+typedef struct Rows {
+  real sum[TILE][WIDTH], difference[TILE][WIDTH];
+} Rows;
+
+/* Numbers of a pair to their sum and difference, and back. */
+TESK_DEVICE void swap_pairs(const Place *p, const int *places, real *Q) {
   if (p->x) return; /* lanes of other kinds */
-  for (int t = p->task; t < 8 * DIFFERENCES; t += TASKS) {
-    const int pair = TESK_READ(pairs + t);
+  for (int t = p->task; t < 8 * PAIRS; t += TASKS) {
+    const int pair = TESK_READ(places + t / PAIRS * SUMS + ALIKE + t % PAIRS);
     real *const low = Q + (pair & 0xffff) * LANES + p->lane, *const high = Q + (pair >> 16) * LANES + p->lane;
     const real a = *low, b = *high;
     *low = a + b;
@@ -110,46 +141,77 @@ TESK_DEVICE void swap_pairs(const Place *p, const int *pairs, real *Q) {
   }
 }
 
-/* The columns of sums, or of differences. si: the step of the direction that is unlike. */
-TESK_DEVICE void add_swapped(const real *A, const real *q, int si, int sa, int sb, int sums,
-                             real sum[TILE][4]) {
+/* The columns, TOGETHER: of sums, for pairs also of differences. si: the step of the direction that is unlike. */
+TESK_DEVICE void add_together(const real *A, const real *q, int si, int sa, int sb, int pairs, Rows *rows) {
   TESK_ROLL
   for (int i = 0; i < N1; i++, q += si * LANES) {
     TESK_UNROLL
     for (int a = 0; a < N1; a++) {
       TESK_UNROLL
-      for (int b = sums ? a : a + 1; b < N1; b++) {
-        add_column(A, q + (sums ? a * sa + b * sb : b * sa + a * sb) * LANES, sum);
+      for (int b = a; b < N1; b++) {
+        Wide sum = *(const Wide *)(q + (a * sa + b * sb) * LANES), difference = sum;
+        if (b > a) {
+          const Wide other = *(const Wide *)(q + (b * sa + a * sb) * LANES);
+          TESK_UNROLL
+          for (int l = 0; l < WIDTH; l++) {
+            sum.of[l / 4].v[l % 4] += other.of[l / 4].v[l % 4];
+            difference.of[l / 4].v[l % 4] -= other.of[l / 4].v[l % 4];
+          }
+        }
+        add_column(TILE, A, &sum, rows->sum);
+        A += TILE_ROW;
+        if (pairs && b > a) {
+          add_column(TILE, A, &difference, rows->difference);
+          A += TILE_ROW;
+        }
+      }
+    }
+  }
+}
+
+/* The columns of sums, or of differences. */
+TESK_DEVICE void add_apart(const real *A, const real *q, int si, int sa, int sb, int pairs, Rows *rows) {
+  TESK_ROLL
+  for (int i = 0; i < N1; i++, q += si * LANES) {
+    TESK_UNROLL
+    for (int a = 0; a < N1; a++) {
+      TESK_UNROLL
+      for (int b = pairs ? a + 1 : a; b < N1; b++) {
+        add_column(TILE, A, (const Wide *)(q + (pairs ? b * sa + a * sb : a * sa + b * sb) * LANES),
+                   rows->sum);
         A += TILE_ROW;
       }
     }
   }
 }
 
-/* A thread's tile of them: its block's number, and the first of its rows in the list of a block's. */
-typedef struct Swapped {
-  int sums, tile, number, row;
-} Swapped;
-
-TESK_DEVICE Swapped swapped_of(int tid) {
-  const int sums = tid < SUM_WARPS, tiles = sums ? SUM_TILES : DIFFERENCE_TILES,
-            group = (sums ? tid : tid - SUM_WARPS) / FOURS, tile = group % tiles;
-  const Swapped w = {sums, tile, group / tiles, (sums ? 0 : SUMS) + tile * TILE};
-  return w;
+TESK_DEVICE void add_swapped(const real *A, const real *q, int si, int sa, int sb, int pairs, Rows *rows) {
+  if (TOGETHER)
+    add_together(A, q, si, sa, sb, pairs, rows);
+  else
+    add_apart(A, q, si, sa, sb, pairs, rows);
 }
 
-TESK_DEVICE void multiply_swapped(const real *A, const Swapped *w, const real *Q, real sum[TILE][4]) {
-  const int x = w->number & 1, y = w->number >> 1 & 1, z = w->number >> 2, odd = x + y + z;
+/* Q: at the first of the thread's lanes. */
+TESK_DEVICE void multiply_swapped(const real *A, const Swapped *t, const real *Q, Rows *rows) {
+  const int number = t->number, x = number & 1, y = number >> 1 & 1, z = number >> 2, odd = x + y + z;
   /* by one bit: the direction whose parity the others do not have */
-  const int unlike = odd == 1 ? w->number : odd == 2 ? 7 - w->number : 1;
+  const int unlike = odd == 1 ? number : odd == 2 ? 7 - number : 1;
   const int si = step_of(unlike / 2), sa = step_of(unlike == 4 ? 0 : unlike / 2 + 1),
             sb = step_of(unlike == 1 ? 2 : unlike / 2 - 1);
-  const real *const q = Q + N1 * (x * SX + y * SY + z * SZ) * LANES;
-  A += odd * SWAPPED_SIZE + (w->sums ? w->tile * SUMS : SUM_TILES * SUMS + w->tile * DIFFERENCES) * TILE_ROW;
-  if (w->sums)
-    add_swapped(A, q, si, sa, sb, 1, sum);
+  if (!t->busy) return;
+  TESK_UNROLL
+  for (int r = 0; r < TILE; r++) {
+    TESK_UNROLL
+    for (int l = 0; l < WIDTH; l++) rows->sum[r][l] = rows->difference[r][l] = 0;
+  }
+  Q += N1 * (x * SX + y * SY + z * SZ) * LANES;
+  A +=
+      odd * SWAPPED_SIZE + (t->pairs ? SUM_TILES * SUMS + t->tile * PAIR_COLUMNS : t->tile * SUMS) * TILE_ROW;
+  if (t->pairs)
+    add_swapped(A, Q, si, sa, sb, 1, rows);
   else
-    add_swapped(A, q, si, sa, sb, 0, sum);
+    add_swapped(A, Q, si, sa, sb, 0, rows);
 }
 
 /* ---- lanes of other kinds ---------------------------------------------------------------------------------- */
@@ -158,24 +220,25 @@ TESK_DEVICE void multiply_swapped(const real *A, const Swapped *w, const real *Q
 typedef struct Other {
   int busy, lane, tile;
   Parity parity;
-  real sum[TILE];
+  real sum[PLAIN];
 } Other;
 
 /* The thread's tile among those of the lanes from number `first` on. */
-TESK_DEVICE void multiply_other(const Place *p, const TeskLanesBlock *block, const TeskVertex *vertices,
-                                int first, int thread, int lanes, const real *Q, Other *o) {
-  const int tile = thread % TILES, group = thread / TILES;
+TESK_DEVICE void multiply_other(const Place *p, const TeskLanesBlock *block, int first, int thread, int lanes,
+                                const real *Q, Other *o) {
+  const int tile = thread % PLAIN_TILES, group = thread / PLAIN_TILES;
   o->busy = thread >= 0 && group < lanes && first + group < block->lanes;
   TESK_UNROLL
-  for (int r = 0; r < TILE; r++) o->sum[r] = 0;
+  for (int r = 0; r < PLAIN; r++) o->sum[r] = 0;
   if (!o->busy) return;
   o->lane = block->lane[first + group];
   o->parity = parity_of(p, block, 0);
   const int rows = o->parity.rows;
-  o->tile = tile % (rows / TILE);
-  o->parity = parity_of(p, block, tile / (rows / TILE));
+  o->tile = tile % (rows / PLAIN);
+  o->parity = parity_of(p, block, tile / (rows / PLAIN));
   const Parity *const b = &o->parity;
-  const real *A = (const real *)block->inverse[vertices[o->lane].tables] + (long long)tile * rows * TILE_ROW;
+  const real *A = (const real *)block->inverse[p->lanes[TESK_LANES_KIND * LANES + o->lane]] +
+                  (long long)tile * rows * PLAIN_ROW;
   TESK_GLOBAL(A);
   TESK_ROLL
   for (int x = 0; x < b->extent[0]; x++) {
@@ -185,80 +248,120 @@ TESK_DEVICE void multiply_other(const Place *p, const TeskLanesBlock *block, con
       for (int j = 0; j < AHEAD * N1; j++) { /* the loads are under way together */
         const real v = Q[(b->first + x * SX + (y + j / N1) * SY + j % N1 * SZ) * LANES + o->lane];
         TESK_UNROLL
-        for (int r = 0; r < TILE_ROW; r += 4) {
-          const Four a = *(const Four *)(A + j * TILE_ROW + r);
+        for (int r = 0; r < PLAIN_ROW; r += 4) {
+          const Four a = *(const Four *)(A + j * PLAIN_ROW + r);
           TESK_UNROLL
           for (int e = 0; e < 4; e++)
-            if (r + e < TILE) o->sum[r + e] += a.v[e] * v;
+            if (r + e < PLAIN) o->sum[r + e] += a.v[e] * v;
         }
       }
-      A += AHEAD * N1 * TILE_ROW;
+      A += AHEAD * N1 * PLAIN_ROW;
     }
   }
 }
 
 TESK_DEVICE void write_other(const Other *o, real *Q) {
   TESK_UNROLL
-  for (int r = 0; r < TILE; r++)
-    if (o->busy) Q[place_of(&o->parity, o->tile * TILE + r) * LANES + o->lane] = o->sum[r];
+  for (int r = 0; r < PLAIN; r++)
+    if (o->busy) Q[place_of(&o->parity, o->tile * PLAIN + r) * LANES + o->lane] = o->sum[r];
 }
 
 /* ---- the product ------------------------------------------------------------------------------------------- */
 
-/* Q <- S^+ Q; A: S^+ of the block. */
-TESK_DEVICE void multiply_inverse(const Place *p, const TeskLanes *s, const TeskLanesBlock *block,
-                                  const TeskVertex *vertices, const real *A, real *Q) {
-  const int swapped = EVEN && (p->one || block->swapped), others = EVEN && !p->one ? block->lanes : 0;
-  const int tid = (int)threadIdx.x, lane = tid % FOURS * 4;
-  if (!HELD && N1 != 4) TESK_GLOBAL(A); /* n = 4: more loads under way would spill registers */
-  real sum[TILE][4];
-  int same[4] = {1, 1, 1, 1}; /* lanes of the block's kind */
-  int busy, tile = tid / FOURS;
-  Swapped w = swapped_of(tid);
-  Parity b = parity_of(p, block, 0);
-  Other o;
+/* A thread's rows of S^+ by parity. */
+typedef struct Plain {
+  int busy, tile;
+  Parity parity;
+  real sum[PLAIN][WIDTH];
+} Plain;
+
+TESK_DEVICE void multiply_parities(const Place *p, const TeskLanesBlock *block, const real *A, int tid,
+                                   const real *Q, Plain *rows) {
+  const int tile = tid / GROUPS, of_block = parity_of(p, block, 0).rows, tiles = of_block / PLAIN;
+  rows->busy = tile < PLAIN_TILES;
+  if (!rows->busy) return;
+  TESK_UNROLL
+  for (int r = 0; r < PLAIN; r++) {
+    TESK_UNROLL
+    for (int l = 0; l < WIDTH; l++) rows->sum[r][l] = 0;
+  }
+  rows->parity = parity_of(p, block, tile / tiles);
+  rows->tile = tile % tiles;
+  add_columns(&rows->parity, A + (long long)tile * of_block * PLAIN_ROW, Q, rows->sum);
+}
+
+/* Whether lane l is of the block's kind. */
+TESK_DEVICE int is_own(const Place *p, int others, int l) {
+  return !others || p->lanes[TESK_LANES_KIND * LANES + l] == 0;
+}
+
+/* places: (i, a, b) + 65536 (i, b, a), which are the same where a = b. */
+TESK_DEVICE void write_swapped(const Place *p, const int *places, const Rows *rows, int first, int others,
+                               real *Q) {
+  const Swapped t = swapped_of((int)threadIdx.x);
+  if (!t.busy) return;
   TESK_UNROLL
   for (int r = 0; r < TILE; r++) {
+    const int place = TESK_READ(places + t.number * SUMS + (t.pairs ? ALIKE : 0) + t.tile * TILE + r);
+    real *const low = Q + (place & 0xffff) * LANES + first, *const high = Q + (place >> 16) * LANES + first;
     TESK_UNROLL
-    for (int l = 0; l < 4; l++) sum[r][l] = 0;
-  }
-  o.busy = 0;
-  if (swapped) {
-    swap_pairs(p, s->pairs, Q);
-    __syncthreads();
-    busy = tid < SUM_TASKS || (tid >= SUM_WARPS && tid < SWAPPED_TASKS);
-    if (busy) multiply_swapped(A, &w, Q + lane, sum);
-  } else {
-    const int rows = b.rows;
-    busy = tile < TILES;
-    b = parity_of(p, block, busy ? tile / (rows / TILE) : 0);
-    if (busy) add_columns(&b, A + (long long)tile * rows * TILE_ROW, Q + lane, sum);
-    tile %= rows / TILE;
-  }
-  if (others) {
-    TESK_UNROLL
-    for (int l = 0; l < 4; l++) same[l] = vertices[lane + l].tables == 0;
-    if (OTHER_LANES > 0) multiply_other(p, block, vertices, 0, tid - OTHERS, OTHER_LANES, Q, &o);
-  }
-  __syncthreads();
-  if (busy) {
-    TESK_UNROLL
-    for (int r = 0; r < TILE; r++) {
-      const int place =
-          swapped ? TESK_READ(s->rows + w.number * CUBE + w.row + r) : place_of(&b, tile * TILE + r);
-      TESK_UNROLL
-      for (int l = 0; l < 4; l++)
-        if (same[l]) Q[place * LANES + lane + l] = sum[r][l];
+    for (int l = 0; l < WIDTH; l++) {
+      if (!is_own(p, others, first + l)) continue;
+      if (!TOGETHER) {
+        (t.pairs ? high : low)[l] = rows->sum[r][l];
+      } else {
+        low[l] = rows->sum[r][l] + rows->difference[r][l];
+        if (t.pairs) high[l] = rows->sum[r][l] - rows->difference[r][l];
+      }
     }
   }
-  if (others) write_other(&o, Q);
-  __syncthreads();
-  if (swapped) {
-    swap_pairs(p, s->pairs, Q);
+}
+
+TESK_DEVICE void write_plain(const Place *p, const Plain *rows, int first, int others, real *Q) {
+  TESK_UNROLL
+  for (int r = 0; r < PLAIN; r++) {
+    if (!rows->busy) continue;
+    real *const q = Q + place_of(&rows->parity, rows->tile * PLAIN + r) * LANES + first;
+    TESK_UNROLL
+    for (int l = 0; l < WIDTH; l++)
+      if (is_own(p, others, first + l)) q[l] = rows->sum[r][l];
+  }
+}
+
+/* Q <- S^+ Q; A: S^+ of the block. */
+TESK_DEVICE void multiply_inverse(const Place *p, const TeskLanes *s, const TeskLanesBlock *block,
+                                  const real *A, real *Q) {
+  const int swapped = EVEN && (p->one || block->swapped), others = EVEN && !p->one ? block->lanes : 0;
+  const int tid = (int)threadIdx.x, first = tid % GROUPS * WIDTH;
+  if (!HELD && N1 != 4) TESK_GLOBAL(A); /* n = 4: more loads under way would spill registers */
+  Rows rows;
+  Plain plain;
+  Other o;
+  o.busy = 0;
+  if (swapped && !TOGETHER) {
+    swap_pairs(p, s->places, Q);
     __syncthreads();
   }
-  for (int first = OTHER_LANES; first < others; first += THREADS / TILES) {
-    multiply_other(p, block, vertices, first, tid, THREADS / TILES, Q, &o);
+  if (swapped) {
+    const Swapped t = swapped_of(tid);
+    multiply_swapped(A, &t, Q + first, &rows);
+  } else {
+    multiply_parities(p, block, A, tid, Q + first, &plain);
+  }
+  if (others && OTHER_LANES > 0) multiply_other(p, block, 0, tid - OTHERS, OTHER_LANES, Q, &o);
+  __syncthreads();
+  if (swapped)
+    write_swapped(p, s->places, &rows, first, others, Q);
+  else
+    write_plain(p, &plain, first, others, Q);
+  if (others) write_other(&o, Q);
+  __syncthreads();
+  if (swapped && !TOGETHER) {
+    swap_pairs(p, s->places, Q);
+    __syncthreads();
+  }
+  for (int next = OTHER_LANES; next < others; next += THREADS / PLAIN_TILES) {
+    multiply_other(p, block, next, tid, THREADS / PLAIN_TILES, Q, &o);
     __syncthreads();
     write_other(&o, Q);
     __syncthreads();

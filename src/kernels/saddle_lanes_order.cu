@@ -4,7 +4,7 @@
  *                of N1 numbers (prepare: 2 N1 - 1) in its direction; pressures in x. So all sectors that a block
  *                reads are used by it: lines across x have numbers of N1 others between theirs. About 40 and 60
  *                registers.
- *   out          a block a row of entries, a thread an entry. About 30 registers.
+ *   out          a block the rows of entries of a row of cells, a thread N1 entries side by side in y. About 40 registers.
  * Bytes a number: read and written once; prepare reads once and writes twice, with 2 (2 n - 1) flops for each.
  * Macros: real, N1. */
 #include "kernel.h"
@@ -123,25 +123,32 @@ TESK_KERNEL(tesk_lanes_prepare, THREADS, 1, (TeskLanes)s, (TeskLanesMass)m, (con
   }
 }
 
-/* Grid: rows of the largest part, parts. */
+/* Grid: planes of cells of the largest part, (cells in y, rounded up) x (entries in z); parts. */
 TESK_KERNEL(tesk_lanes_out, THREADS_OUT, 1, (TeskLanes)s, (const real *TESK_RESTRICT)x, (real *)y) {
   const int part = (int)blockIdx.y, c = part % 3;
   const int *const e = s.parts.extent[part];
-  const int row = (int)blockIdx.x, z = row / e[1];
+  const int across = (e[1] + N1 - 1) / N1, z = (int)blockIdx.x / across, cy = (int)blockIdx.x - z * across;
   if (z >= e[2]) return;
-  real *const to = y + s.parts.offset[part] + (long long)row * e[0];
+  const int az = z % N1, rows = e[1] - cy * N1, exist = cy < s.cells[1] && z / N1 < s.cells[2];
+  const int step_x = c == 0   ? SQUARE
+                     : c == 1 ? 1
+                              : N1,
+            step_y = c == 0   ? N1
+                     : c == 1 ? SQUARE
+                              : 1,
+            step_z = c == 0   ? 1
+                     : c == 1 ? N1
+                              : SQUARE;
+  real *const to = y + s.parts.offset[part] + ((long long)z * e[1] + cy * N1) * e[0];
   for (int i = (int)threadIdx.x; i < e[0]; i += THREADS_OUT) {
-    const int entry[3] = {i, row - z * e[1], z};
-    int cell[3], at[3], exists = 1;
+    const int cell[3] = {i / N1, cy, z / N1}, ax = i - cell[0] * N1;
+    const int exists = exist && cell[0] < s.cells[0];
+    const real *const from = x + place_of(&s, cell) + (part * CUBE + ax * step_x + az * step_z) * G;
+    real v[N1];
     TESK_UNROLL
-    for (int d = 0; d < 3; d++) {
-      cell[d] = entry[d] / N1;
-      at[d] = entry[d] % N1;
-      exists = exists && cell[d] < s.cells[d];
-    }
-    const int value = part * CUBE + (c == 0   ? at[0] * SQUARE + at[1] * N1 + at[2]
-                                     : c == 1 ? at[1] * SQUARE + at[2] * N1 + at[0]
-                                              : at[2] * SQUARE + at[0] * N1 + at[1]);
-    to[i] = exists ? x[place_of(&s, cell) + value * G] : 0;
+    for (int j = 0; j < N1; j++) v[j] = exists ? TESK_READ(from + j * step_y * G) : 0;
+    TESK_UNROLL
+    for (int j = 0; j < N1; j++)
+      if (j < rows) to[j * e[0] + i] = v[j];
   }
 }

@@ -100,15 +100,13 @@ TESK_DEVICE int plane_of_task(int t) {
   return next < SHORT ? COUPLED + next : t - SHORT;
 }
 
-/* w += what couples plane `at` of x, directions d and e, to the neighbours across. */
+/* w += what couples plane `at` of x, directions d and e, to the neighbours across. In a what few lanes have besides
+ * comes last, so that loads of the others need not wait for a decision; in b more loads under way would spill. */
 TESK_DEVICE void couple_plane(const Place *p, int d, int e, const real *x, const int a[2], const int b[2],
                               real *w) {
   TESK_UNROLL
-  for (int h = 0; h < 2; h++) {
-    TESK_ROLL
-    for (int s = 0; s < sources_of(p, d, h); s++)
-      couple_a(x, offset_of(p, d, source_cell(h, s)), b, matrix_of(p, d, source_table(h, s)), h, w);
-  }
+  for (int h = 0; h < 2; h++)
+    couple_a(x, offset_of(p, d, source_cell(h, 0)), b, matrix_of(p, d, source_table(h, 0)), h, w);
   FORGET();
   TESK_UNROLL
   for (int h = 0; h < 2; h++) {
@@ -116,6 +114,10 @@ TESK_DEVICE void couple_plane(const Place *p, int d, int e, const real *x, const
     for (int s = 0; s < sources_of(p, e, h); s++)
       couple_b(x, offset_of(p, e, source_cell(h, s)), a, matrix_of(p, e, source_table(h, s)), h, w);
   }
+  TESK_UNROLL
+  for (int h = 0; h < 2; h++)
+    if (sources_of(p, d, h) == 2)
+      couple_a(x, offset_of(p, d, source_cell(h, 1)), b, matrix_of(p, d, source_table(h, 1)), h, w);
 }
 
 /* A plane to modes: of component c, at the nodes 0 .. N, or, of x itself, at both ends; of g, x fixed. */

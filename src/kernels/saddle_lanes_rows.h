@@ -5,45 +5,60 @@
 
 /* ---- in -------------------------------------------------------------------------------------------------- */
 
+/* Row i of the lines of cell h in direction d: w -= A (those of the cell at `beside`, coefficient A[l] for line l). */
+TESK_DEVICE void couple_rows(const real *A, const real *beside, const int b[2], real *w) {
+  TESK_UNROLL
+  for (int l = 0; l < N1; l++) {
+    TESK_UNROLL
+    for (int j = 0; j < N; j++) w[j] -= A[l] * TESK_READ(beside + b[j / N1] + (l * N1 + j % N1) * G);
+  }
+}
+
+/* The row's half g: w -= B (the line of the cell at `beside`). */
+TESK_DEVICE void couple_line(const real *B, const real *beside, real *w) {
+  real line[N1];
+  TESK_UNROLL
+  for (int j = 0; j < N1; j++) line[j] = TESK_READ(beside + j * G);
+  subtract(B, line, w, 0, 1);
+}
+
+/* Sources from `first` on, or the first one alone, of the rows w[2][N] of a plane. */
+TESK_DEVICE void couple_sources(const Place *p, int d, int e, int i, int first, int alone, const real *plane,
+                                const int aa[2], const int bb[2], real *w) {
+  const real *const A = table_of(p, d, i * ROW_1), *const B = matrix_of(p, e, 0);
+  TESK_UNROLL
+  for (int h = 0; h < 2; h++) {
+    TESK_ROLL
+    for (int s = first; s < (alone ? 1 : sources_of(p, d, h)); s++)
+      couple_rows(A + source_table(h, s), plane + offset_of(p, d, source_cell(h, s)), bb, w + h * N);
+  }
+  TESK_UNROLL
+  for (int k = 0; k < 4; k++) {
+    TESK_ROLL
+    for (int s = first; s < (alone ? 1 : sources_of(p, e, k % 2)); s++)
+      couple_line(B + source_table(k % 2, s), plane + aa[k / 2] + offset_of(p, e, source_cell(k % 2, s)),
+                  w + k * N1);
+  }
+}
+
+/* The neighbours are coupled before what few lanes have besides, so that their loads need not wait for a decision; with
+ * n = 5 more loads under way would spill registers. */
+#define EARLY (N1 < 5)
+
 /* Rows i < N1 of plane `pl` of component c, 0 .. N the nodes, N + 1 and N + 2 the velocity at both ends; then they are
  * only in modes of b. */
 TESK_DEVICE void load_rows(const Place *p, int c, int pl, int i, const real *x, const real *b, real *U) {
   const int d = c == 2 ? 0 : c + 1, e = c == 0 ? 2 : c - 1, end = pl > N;
   const int at = plane_at(p, c, pl == N + 1 ? 0 : pl == N + 2 ? N : pl);
-  const int bb[2] = {offset_of(p, e, 0), offset_of(p, e, 1)};
-  const real *const B = matrix_of(p, e, 0), *const from = end ? x : b;
-  real w[2 * N], line[N1], out[2 * N];
+  const int bb[2] = {offset_of(p, e, 0), offset_of(p, e, 1)},
+            aa[2] = {offset_of(p, d, 0) + i * N1 * G, offset_of(p, d, 1) + i * N1 * G};
+  const real *const from = end ? x : b, *const plane = x + at;
+  real w[2 * N], out[2 * N];
   TESK_UNROLL
-  for (int h = 0; h < 2; h++) {
-    const int own = at + offset_of(p, d, h) + i * N1 * G;
-    TESK_UNROLL
-    for (int j = 0; j < N; j++)
-      w[h * N + j] = pl == 0 || pl == N ? 0 : TESK_READ(from + own + bb[j / N1] + j % N1 * G);
-    if (end) continue;
-    TESK_ROLL
-    for (int s = 0; s < sources_of(p, d, h); s++) {
-      const real *const A = table_of(p, d, source_table(h, s) + i * ROW_1), *const beside =
-                                                                                x + at +
-                                                                                offset_of(p, d,
-                                                                                          source_cell(h, s));
-      TESK_UNROLL
-      for (int l = 0; l < N1; l++) {
-        TESK_UNROLL
-        for (int j = 0; j < N; j++)
-          w[h * N + j] -= A[l] * TESK_READ(beside + bb[j / N1] + (l * N1 + j % N1) * G);
-      }
-    }
-    TESK_UNROLL
-    for (int g = 0; g < 2; g++) {
-      TESK_ROLL
-      for (int s = 0; s < sources_of(p, e, g); s++) {
-        TESK_UNROLL
-        for (int j = 0; j < N1; j++)
-          line[j] = TESK_READ(x + own + offset_of(p, e, source_cell(g, s)) + j * G);
-        subtract(B + source_table(g, s), line, w, h * N + g * N1, 1);
-      }
-    }
-  }
+  for (int k = 0; k < 2 * N; k++)
+    w[k] = pl == 0 || pl == N ? 0 : TESK_READ(from + at + aa[k / N] + bb[k % N / N1] + k % N1 * G);
+  if (!end) couple_sources(p, d, e, i, 0, EARLY, plane, aa, bb, w);
+  if (!end && EARLY && EVEN && !p->one) couple_sources(p, d, e, i, 1, 0, plane, aa, bb, w);
   FORGET();
   pair_to_modes(p, e, w, out);
   real *to = U + (c * PLANES + pl * PLANE + i * PITCH) * LANES + p->lane;

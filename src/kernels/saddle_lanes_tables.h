@@ -10,6 +10,7 @@
 #define VALUES (4 * CUBE)
 #define G TESK_LANES_GROUP
 #define TASKS (THREADS / LANES)
+#define LANE_NUMBERS (TESK_LANES_ROWS * LANES)
 #define PITCH (LINES ? N + 1 : N) /* of rows of a plane: tasks of a warp meet other banks */
 #define PLANE (N * PITCH + 1)
 #define PLANES ((N + 3) * PLANE)
@@ -46,7 +47,7 @@ typedef struct TESK_ALIGNED(16) Four {
 
 typedef struct Place {
   int lane, task;
-  const int *offset;  /* of cells -1 .. 2 of the three directions: [direction][4][LANES] */
+  const int *lanes;   /* of the block (TESK_LANES_ROWS), in shared memory */
   const real *table;  /* of the three directions, for what depends on the mode; x: the number of its table */
   const real *matrix; /* for all else, the same of all directions, where `one` */
   int x;
@@ -69,7 +70,7 @@ TESK_DEVICE const real *matrix_of(const Place *p, int d, int at) {
 
 /* Where cell `at` (-1 .. 2, the patch has 0 and 1) of direction d begins. */
 TESK_DEVICE int offset_of(const Place *p, int d, int at) {
-  return p->offset[(d * 4 + at + 1) * LANES + p->lane];
+  return p->lanes[(d * 4 + at + 1) * LANES + p->lane];
 }
 
 /* out <- A in; A[rows][row]. */

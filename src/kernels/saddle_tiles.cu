@@ -14,10 +14,10 @@
  * stage 1 reads 5 (T + 1 + 1 / N) / T numbers from global memory, mostly from L1, and takes 2 (6 + N / 4)
  * multiply-adds; stage 2 reads 2 of p, and 4 (1 + 1 / N) from shared memory, and takes 2 (N + 1)^2 / N + N + 1
  * multiply-adds. Bytes that must come and go: 2 numbers an entry, in float64 16: 3.7 ps at the 4.3 TB/s of an H200.
- * L1, which reads numbers N apart, takes three to five times that (docs/performance-stokes.md). Registers:
- * docs/stokes.md.
- * Macros: real, N (modes of a cell, k + 1), ACROSS_A, ACROSS_B, MODE (from a mode to the next in shared memory),
- * MIN_BLOCKS. */
+ * L1, which reads numbers N apart, takes three to five times that (docs/performance-stokes.md). From float32 to
+ * float32, in float64 arithmetic, it is 8, and L1 reads half of the bytes. Registers: docs/stokes.md.
+ * Macros: real (of arithmetic, shared memory and b), in_real and out_real (of x and y), N (modes of a cell, k + 1),
+ * ACROSS_A, ACROSS_B, MODE (from a mode to the next in shared memory), MIN_BLOCKS. */
 #include "kernel.h"
 #include "saddle_arguments.h"
 #include "saddle_faces.h"
@@ -34,14 +34,14 @@ typedef struct Reference {
 } Reference;
 
 typedef struct Part {
-  const real *x;       /* first entry of the part */
+  const in_real *x;    /* first entry of the part */
   long long step[3];   /* by direction */
   int start[3], cells; /* of the tile; cells along the component */
 } Part;
 
 /* Stage 1 of a thread; x: its first entry. W, U: of mode 0. */
 TESK_DEVICE void across(const TeskSaddleTiles *s, const Reference *r, int a, int b, int ca, int cb,
-                        const real *TESK_RESTRICT x, long long sa, long long sb, real *W) {
+                        const in_real *TESK_RESTRICT x, long long sa, long long sb, real *W) {
   real *const U = W + SIZE;
   const real *const of_a = (const real *)s->numbers[a] + ca, *const of_b = (const real *)s->numbers[b] + cb;
   const long long a0 = N * sa * beside(s->cells, s->ring, a, ca, 0),
@@ -55,7 +55,7 @@ TESK_DEVICE void across(const TeskSaddleTiles *s, const Reference *r, int a, int
                 above = trace_at(&r->modes, x + m * sb + a1, sa);
     TESK_UNROLL
     for (int l = 0; l < N; l++) {
-      line[l] = TESK_READ(x + m * sb + l * sa);
+      line[l] = (real)TESK_READ(x + m * sb + l * sa);
       sum[l] = (real)s->alpha * line[l];
     }
     add_across(&r->modes, of_a, s->cells[a], line, &below, &above, sum);
@@ -96,8 +96,8 @@ TESK_DEVICE real give(const Reference *r, int row, const real c[3], const real w
 
 /* The numbers of a cell along i. */
 TESK_DEVICE void read_cell(const TeskSaddleTiles *s, int i, int cell, const real *shared,
-                           const real *TESK_RESTRICT pressure, long long sp, real c[3], real w[P], real v[P],
-                           real p[N]) {
+                           const in_real *TESK_RESTRICT pressure, long long sp, real c[3], real w[P],
+                           real v[P], real p[N]) {
   const real *const numbers = (const real *)s->numbers[i] + cell;
   TESK_UNROLL
   for (int j = 0; j < P; j++) {
@@ -105,7 +105,7 @@ TESK_DEVICE void read_cell(const TeskSaddleTiles *s, int i, int cell, const real
     v[j] = shared[SIZE + j];
   }
   TESK_UNROLL
-  for (int q = 0; q < N; q++) p[q] = TESK_READ(pressure + (cell * N + q) * sp);
+  for (int q = 0; q < N; q++) p[q] = (real)TESK_READ(pressure + (cell * N + q) * sp);
   c[0] = NUMBER(numbers, TESK_TILES_WIDTH, s->cells[i]);
   c[1] = NUMBER(numbers, TESK_TILES_STIFFNESS, s->cells[i]);
   c[2] = NUMBER(numbers, TESK_TILES_ROOT, s->cells[i]);
@@ -114,7 +114,7 @@ TESK_DEVICE void read_cell(const TeskSaddleTiles *s, int i, int cell, const real
 /* Stage 2 of a thread: the nodes from the first one of `cell` on; pressure: first entry of its line. shared: at the
  * first node of the cell below. */
 TESK_DEVICE void along(const TeskSaddleTiles *s, const Reference *r, int i, int cell, const real *shared,
-                       const real *TESK_RESTRICT pressure, long long sp, real out[N]) {
+                       const in_real *TESK_RESTRICT pressure, long long sp, real out[N]) {
   real c[3], w[P], v[P], p[N];
   TESK_UNROLL
   for (int l = 0; l < N; l++) out[l] = 0;
@@ -130,7 +130,7 @@ TESK_DEVICE void along(const TeskSaddleTiles *s, const Reference *r, int i, int 
   if ((cell == 0 && s->known[i][0]) || (cell == s->cells[i] && s->known[i][1])) out[0] = 0;
 }
 
-TESK_DEVICE Part part_of(const TeskSaddleTiles *s, int part, unsigned tile, const real *x) {
+TESK_DEVICE Part part_of(const TeskSaddleTiles *s, int part, unsigned tile, const in_real *x) {
   const int *const e = s->parts.extent[part];
   Part p;
   p.x = x + s->parts.offset[part];
@@ -148,8 +148,8 @@ TESK_DEVICE Part part_of(const TeskSaddleTiles *s, int part, unsigned tile, cons
 
 /* Component i; a < b: the other directions. All three are constants. */
 TESK_DEVICE void velocity(const TeskSaddleTiles *s, const Reference *r, const int i, const int a, const int b,
-                          unsigned tile, const real *TESK_RESTRICT x, const real *old, real *y, int keep,
-                          real sign, real *W) {
+                          unsigned tile, const in_real *TESK_RESTRICT x, const real *old, out_real *y,
+                          int keep, real sign, real *W) {
   const Part u = part_of(s, i, tile, x);
   const int t = (int)threadIdx.x, j = i == 0 ? t % TESK_TILES_LINE : t / PAIRS,
             pair = i == 0 ? t / TESK_TILES_LINE : t % PAIRS;
@@ -179,15 +179,15 @@ TESK_DEVICE void velocity(const TeskSaddleTiles *s, const Reference *r, const in
     TESK_UNROLL
     for (int l = 0; l < N; l++)
       if (l == 0 || at < s->cells[i])
-        y[to + l * u.step[i]] = (keep ? old[to + l * u.step[i]] : 0) + sign * out[l];
+        y[to + l * u.step[i]] = (out_real)((keep ? old[to + l * u.step[i]] : 0) + sign * out[l]);
   }
 }
 
 /* y <- sum over j of d[j] x[j step], the last one apart. */
-TESK_DEVICE real derive(const real d[P], const real *TESK_RESTRICT x, long long step, long long last) {
-  real sum = d[N] * TESK_READ(x + last);
+TESK_DEVICE real derive(const real d[P], const in_real *TESK_RESTRICT x, long long step, long long last) {
+  real sum = d[N] * (real)TESK_READ(x + last);
   TESK_UNROLL
-  for (int j = 0; j < N; j++) sum += d[j] * TESK_READ(x + j * step);
+  for (int j = 0; j < N; j++) sum += d[j] * (real)TESK_READ(x + j * step);
   return sum;
 }
 
@@ -202,9 +202,9 @@ TESK_DEVICE void row_of(const TeskSaddleTiles *s, int d, int q, real row[P], int
 }
 
 TESK_DEVICE void pressure(const TeskSaddleTiles *s, const Reference *r, unsigned tile,
-                          const real *TESK_RESTRICT x, const real *old, real *y, int keep, real sign) {
+                          const in_real *TESK_RESTRICT x, const real *old, out_real *y, int keep, real sign) {
   const unsigned ex = (unsigned)s->parts.extent[3][0], ey = (unsigned)s->parts.extent[3][1];
-  const real *const u[3] = {x + s->parts.offset[0], x + s->parts.offset[1], x + s->parts.offset[2]};
+  const in_real *const u[3] = {x + s->parts.offset[0], x + s->parts.offset[1], x + s->parts.offset[2]};
   const long long nx = s->parts.extent[0][0], ny = s->parts.extent[1][1], plane = (long long)ex * ey;
   for (unsigned id = tile * THREADS + threadIdx.x; id < plane * s->cells[2];
        id += (unsigned)s->most * THREADS) {
@@ -218,8 +218,8 @@ TESK_DEVICE void pressure(const TeskSaddleTiles *s, const Reference *r, unsigned
     const real root = NUMBER((const real *)s->numbers[2] + cz, TESK_TILES_ROOT, s->cells[2]);
     TESK_UNROLL
     for (int j = 0; j < P; j++)
-      v[j] = TESK_READ(u[2] + (j == N && s->ring[2] && cz == s->cells[2] - 1 ? 0 : z + j) * plane +
-                       (long long)qy * ex + qx);
+      v[j] = (real)TESK_READ(u[2] + (j == N && s->ring[2] && cz == s->cells[2] - 1 ? 0 : z + j) * plane +
+                             (long long)qy * ex + qx);
     TESK_UNROLL
     for (int l = 0; l < N; l++) {
       real sum = 0;
@@ -228,14 +228,14 @@ TESK_DEVICE void pressure(const TeskSaddleTiles *s, const Reference *r, unsigned
       sum = root * sum + derive(dx, u[0] + ((z + l) * ey + qy) * nx + qx / N * N, 1, lx) +
             derive(dy, u[1] + ((z + l) * ny + qy / N * N) * ex + qx, ex, (long long)ly * ex);
       const long long to = s->parts.offset[3] + (z + l) * plane + (long long)qy * ex + qx;
-      y[to] = (keep ? old[to] : 0) - sign * sum;
+      y[to] = (out_real)((keep ? old[to] : 0) - sign * sum);
     }
   }
 }
 
-/* y <- keep b + sign K x; y may be b. Grid: parts, tiles. */
-TESK_KERNEL(tesk_saddle_tiles, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (const real *)b, (real *)y,
-            (TeskSaddleTiles)s, (Reference)r, (int)keep, (real)sign) {
+/* y <- keep b + sign K x; y may be b, of its type. Grid: parts, tiles. */
+TESK_KERNEL(tesk_saddle_tiles, THREADS, MIN_BLOCKS, (const in_real *TESK_RESTRICT)x, (const real *)b,
+            (out_real *)y, (TeskSaddleTiles)s, (Reference)r, (int)keep, (real)sign) {
   TESK_SHARED(W);
   const unsigned part = blockIdx.x % 4, tile = blockIdx.x / 4;
   if (part < 3 && tile >= (unsigned)(s.tiles[part][0] * s.tiles[part][1] * s.tiles[part][2])) return;

@@ -176,7 +176,7 @@ TESK_DEVICE void read_column(const TeskRtBox *box, int nodes, int cell, int exte
 }
 
 /* coarse <- E' fine, zero at known nodes. Grid: as above. */
-TESK_KERNEL(tesk_restrict_rt_box, THREADS, 1, (TeskRtBox)box, (const real *TESK_RESTRICT)fine,
+TESK_KERNEL(tesk_restrict_rt_box, THREADS, N1 < 4 ? 4 : 1, (TeskRtBox)box, (const real *TESK_RESTRICT)fine,
             (real *)coarse) {
   TESK_SHARED(A); /* [NZ][WY][WX], [NZ][NY][WX]; then [NZ][NY][NX] in place of the first */
   real *const B = A + NZ * WY * WX;

@@ -4,26 +4,49 @@
 #include "krylov/krylov_device.h"
 
 enum { READ_AT_ONCE = 8 /* coefficients: the compiler reads pairs beyond the last one */ };
-enum { TAKE, PUT, DOTS, PROJECT, UPDATE, FINISH, SOLVE, CORRECT, KERNELS };
+enum { BEGIN, WIDEN, DOTS, PROJECT, UPDATE, FINISH, SOLVE, CORRECT, KERNELS };
 
 TesStatus tesi_gmres_device_kernels(TesiKrylovDevice *device) {
-  static const char *const names[KERNELS] = {"tesk_gmres_take",    "tesk_gmres_put",    "tesk_gmres_dots",
+  static const char *const names[KERNELS] = {"tesk_gmres_begin",   "tesk_gmres_widen",  "tesk_gmres_dots",
                                              "tesk_gmres_project", "tesk_gmres_update", "tesk_gmres_finish",
                                              "tesk_gmres_solve",   "tesk_gmres_correct"};
   return tesi_krylov_kernels(device, KERNELS, names, device->kernel);
 }
 
-/* v_j through the cycle: `in` and `out` of its precision; without a multigrid both are one vector. */
-static TesStatus precondition(TesSolver *s) {
+/* What the cycle is given, and what it gives; without a multigrid both are one vector. */
+static TesVector *in_of(const TesSolver *s) {
+  return s->mg_b ? s->mg_b : s->z;
+}
+static TesVector *out_of(const TesSolver *s) {
+  return s->mg_x ? s->mg_x : s->desc.multigrid ? s->r : s->z;
+}
+
+void tesi_gmres_device_place(const TesSolver *s, TeskArnoldi *arnoldi) {
+  const bool apart = s->mg_b && !s->desc.narrow_basis; /* a float64 basis round a float32 cycle */
+  arnoldi->last = apart ? s->basis[s->desc.restart]->data : in_of(s)->data;
+  arnoldi->in = apart ? s->mg_b->data : NULL;
+  arnoldi->out = out_of(s)->data;
+}
+
+/* Where products are: in the residual, which is free during a restart cycle, where that is not the operator's input. */
+static TesVector *product_of(const TesSolver *s) {
+  return s->takes_single ? s->r : s->q;
+}
+
+/* w <- A e */
+static TesStatus multiply(TesSolver *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
-  long long n = s->desc.op->length;
-  TesVector *in = s->mg_b ? s->mg_b : s->z, *out = s->mg_x ? s->mg_x : s->desc.multigrid ? s->r : s->z;
-  void *take[] = {&n, &in->data, &d->arnoldi}, *put[] = {&n, &out->data, &s->r->data, &d->arnoldi};
-  TES_TRY(tesi_krylov_launch(d, TAKE, 1, 0, take));
-  if (s->desc.multigrid) TES_TRY(tes_multigrid_cycle(s->desc.multigrid, in, out, true));
-  TES_TRY(tesi_krylov_launch(d, PUT, 1, 0, put));
+  const TesOperator *op = s->desc.op;
+  TesVector *const e = out_of(s);
+  long long n = op->length;
+  void *widen[] = {&n, &s->r->data, &d->arnoldi};
+  if (s->takes_single)
+    return op->table->apply_single(op, e->data, s->desc.narrow_basis ? TES_SINGLE : TES_DOUBLE,
+                                   product_of(s)->data);
+  if (e->precision == TES_SINGLE) TES_TRY(tesi_krylov_launch(d, WIDEN, 1, 0, widen));
+  TES_TRY(tes_operator_apply(op, e->precision == TES_SINGLE ? s->r : e, product_of(s)));
 done:
   return status;
 }
@@ -34,11 +57,11 @@ TesStatus tesi_gmres_device_step(void *iteration) {
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
   long long n = s->desc.op->length;
-  void *w = s->q->data;
+  void *w = product_of(s)->data;
   void *dots[] = {&n, &w, &d->partial, &d->arnoldi}, *project[] = {&d->partial, &d->arnoldi},
        *update[] = {&n, &w, &d->squares, &d->arnoldi}, *finish[] = {&d->squares, &d->arnoldi};
-  TES_TRY(precondition(s));
-  TES_TRY(tes_operator_apply(s->desc.op, s->r, s->q));
+  if (s->desc.multigrid) TES_TRY(tes_multigrid_cycle(s->desc.multigrid, in_of(s), out_of(s), true));
+  TES_TRY(multiply(s));
   TES_TRY(tesi_krylov_launch(d, DOTS, ((unsigned)d->arnoldi.n + 3) / 4, 0, dots));
   TES_TRY(tesi_krylov_launch(d, PROJECT, 0, 0, project));
   TES_TRY(tesi_krylov_launch(d, UPDATE, 1, d->arnoldi.n + READ_AT_ONCE, update));
@@ -47,17 +70,20 @@ done:
   return status;
 }
 
-/* Vectors of the basis have norm 1, so one factor serves all. */
+/* Vectors of the basis have norm 1, so one factor serves all but the first of them, which comes from the residual. */
 static TesStatus begin(TesSolver *s, void *data, double relative) {
   (void)data;
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
   const TesiDevice *device = tesi_context_device(ctx);
-  const double norm = relative * s->b_norm, scale = s->desc.narrow_basis ? tesi_solver_factor(s, norm) : 1;
+  const double norm = relative * s->b_norm;
+  double scale = tesi_solver_factor(s, norm);
   const TeskKrylov scalars = {
-      .b_norm = s->b_norm, .factor = s->mg_b ? tesi_solver_factor(s, 1) : 1, .inverse = 1 / (scale * norm)};
-  TES_TRY(tes_vector_copy(s->r, scale, s->basis[0]));
+      .b_norm = s->b_norm, .factor = tesi_solver_factor(s, 1), .inverse = 1 / (scale * norm)};
+  long long n = s->desc.op->length;
+  void *arguments[] = {&n, &s->r->data, &scale, &d->arnoldi};
+  TES_TRY(tesi_krylov_launch(d, BEGIN, 1, 0, arguments));
   TES_TRY(device->to_device(ctx, d->scalars, &scalars, sizeof scalars));
   TES_TRY(device->to_device(ctx, d->arnoldi.g, &relative, sizeof relative)); /* in units of |b| */
 done:

@@ -8,7 +8,7 @@ enum { THREADS = 256, ENTRIES = 1024 /* a block, at least */ };
  * conjugate gradients). */
 static size_t count_numbers(size_t n) {
   const size_t sums = n ? 2 * n + 1 : 3;
-  return sums * TESK_PARTS + n * (n + 1) + n * n + 4 * n + 1 + 3 * n + 2;
+  return sums * TESK_PARTS + n * (n + 1) + n * n + 4 * n + 1 + 3 * n;
 }
 
 static double *carve(double **at, size_t numbers) {
@@ -31,8 +31,8 @@ static void place(TesiKrylovDevice *d, size_t n, size_t history) {
   d->arnoldi.sine = carve(&at, n);
   d->arnoldi.g = carve(&at, n + 1);
   d->arnoldi.y = carve(&at, n);
-  d->arnoldi.scale = carve(&at, n + 1);
-  d->arnoldi.basis = (void *const *)carve(&at, n + 1);
+  d->arnoldi.scale = carve(&at, n);
+  d->arnoldi.basis = (void *const *)carve(&at, n);
   d->arnoldi.image = (void *const *)carve(&at, n);
 }
 
@@ -42,10 +42,9 @@ static TesStatus send_addresses(TesiKrylovDevice *d, const TesSolver *s, int n) 
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   void **address = NULL;
-  TES_ALLOC(&address, n + 1);
-  for (int i = 0; i <= n; i++) address[i] = s->basis[i]->data;
-  TES_TRY(device->to_device(ctx, (void *)(uintptr_t)d->arnoldi.basis, address,
-                            (size_t)(n + 1) * sizeof *address));
+  TES_ALLOC(&address, n);
+  for (int i = 0; i < n; i++) address[i] = s->basis[i]->data;
+  TES_TRY(device->to_device(ctx, (void *)(uintptr_t)d->arnoldi.basis, address, (size_t)n * sizeof *address));
   for (int i = 0; i < n; i++) address[i] = s->images[i]->data;
   TES_TRY(device->to_device(ctx, (void *)(uintptr_t)d->arnoldi.image, address, (size_t)n * sizeof *address));
 done:
@@ -86,16 +85,21 @@ TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device
   TES_NEW(&d);
   d->context = tesi_context_retain(ctx);
   d->parts = (unsigned)tesi_max(1, blocks < TESK_PARTS ? (int)blocks : TESK_PARTS);
+  const bool narrow = solver->desc.narrow_basis;
   const TesiProgramDesc desc = {
       .file = "krylov.cu",
       .options = {solver->mg_b ? "real=float" : "real=double",
-                  solver->desc.narrow_basis ? "basis_real=float" : "basis_real=double"}};
+                  narrow ? "basis_real=float" : "basis_real=double",
+                  narrow && solver->takes_single ? "product_real=float" : "product_real=double"}};
   TES_TRY(tesi_program_get(ctx, &desc, &d->program));
   TES_TRY(get_kernels(solver, d));
   TES_TRY(tesi_context_device(ctx)->allocate(
       ctx, sizeof(TeskKrylov) + (history + count_numbers(n)) * sizeof(double), &d->memory));
   place(d, n, history);
-  if (gmres) TES_TRY(send_addresses(d, solver, (int)n));
+  if (gmres) {
+    tesi_gmres_device_place(solver, &d->arnoldi);
+    TES_TRY(send_addresses(d, solver, (int)n));
+  }
   *device = d;
   d = NULL;
 done:

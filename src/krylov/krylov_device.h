@@ -32,6 +32,8 @@ TesStatus tesi_krylov_kernels(TesiKrylovDevice *device, int count, const char *c
 TesStatus tesi_cg_device_kernels(TesiKrylovDevice *device);
 TesStatus tesi_gmres_device_kernels(TesiKrylovDevice *device);
 TesStatus tesi_cycle_device_kernels(TesiKrylovDevice *device);
+/* Where a step has its last vector, and the cycle what it is given and gives. */
+void tesi_gmres_device_place(const TesSolver *solver, TeskArnoldi *arnoldi);
 
 /* An iteration, which can be recorded, of a TesiIteration; x: what conjugate gradients and cycles correct. */
 typedef struct TesiIteration {

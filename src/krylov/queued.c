@@ -85,19 +85,27 @@ TesStatus tesi_solver_queue(TesSolver *s, const TesiStarts *starts) {
   long long n = s->desc.op->length;
   int parts = (int)d->parts, either = starts->either, most = most_iterations(s);
   double tolerance = starts->tolerance, root = s->root,
-         factor = !gmres    ? 0
-                  : s->mg_b ? tesi_solver_factor(s, 1)
-                            : 1; /* vectors of the basis have norm 1 */
+         factor = gmres ? tesi_solver_factor(s, 1) : 0; /* vectors of the basis have norm 1 */
   double *g = gmres ? d->arnoldi.g : NULL;
-  void *copy = gmres ? s->basis[0]->data
+  void *copy = gmres ? NULL
                : cg  ? s->r->data
                      : starts->old_r->data,
+       *last = gmres ? d->arnoldi.last : NULL, *in = gmres ? d->arnoldi.in : NULL,
        *p = cg ? s->p->data : NULL, *q = cg ? s->q->data : NULL;
   void *squares[] = {&n, &starts->r->data, &starts->old_r->data, &d->partial},
        *choose[] = {&parts, &d->partial, &either, &tolerance,  &factor,
                     &root,  &g,          &most,   &d->history, &d->scalars},
-       *take[] = {&n, &starts->old->data, &starts->old_r->data, &starts->x->data, &starts->r->data, &copy, &p,
-                  &q, &d->scalars};
+       *take[] = {&n,
+                  &starts->old->data,
+                  &starts->old_r->data,
+                  &starts->x->data,
+                  &starts->r->data,
+                  &copy,
+                  &p,
+                  &q,
+                  &last,
+                  &in,
+                  &d->scalars};
   TesiIteration iteration = iteration_of(s, starts);
   TES_TRY(launch(d, SQUARES, false, squares));
   TES_TRY(launch(d, CHOOSE, true, choose));

@@ -21,6 +21,12 @@ int tesi_solver_cycles_below(const TesSolver *s) {
   return tesi_max(1, s->desc.start_cycles - 1);
 }
 
+/* Whether residuals lose their part along op->null, which A x has none of, in the place of b: b stays, and needs no
+ * copy without it. */
+static bool projects_residual(const TesSolver *s) {
+  return s->desc.op->singular && s->desc.op->null && s->desc.method == TES_METHOD_GMRES;
+}
+
 /* The vectors of GMRES on a device are there before the solve, which allocates nothing; on the host when an
  * iteration first needs them. */
 static TesStatus create_basis(TesSolver *s, TesPrecision precision) {
@@ -29,10 +35,12 @@ static TesStatus create_basis(TesSolver *s, TesPrecision precision) {
   TES_ALLOC(&s->basis, s->desc.restart + 1);
   TES_ALLOC(&s->images, s->desc.restart);
   if (!tesi_has_kernels(ctx)) return TES_OK;
-  TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->q));
-  for (int i = 0; i <= s->desc.restart; i++)
-    TES_TRY(
-        tesi_operator_new_vector(s->desc.op, s->desc.narrow_basis ? TES_SINGLE : TES_DOUBLE, &s->basis[i]));
+  const TesPrecision basis = s->desc.narrow_basis ? TES_SINGLE : TES_DOUBLE;
+  if (precision == TES_SINGLE && s->desc.op->table->ready_single)
+    TES_TRY(s->desc.op->table->ready_single(s->desc.op, basis, &s->takes_single));
+  if (!s->takes_single) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->q));
+  for (int i = 0; i < s->desc.restart + (basis != precision); i++)
+    TES_TRY(tesi_operator_new_vector(s->desc.op, basis, &s->basis[i]));
   for (int i = 0; i < s->desc.restart; i++)
     TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->images[i]));
 done:
@@ -48,7 +56,8 @@ static TesStatus create_work(TesSolver *s) {
                         : TES_DOUBLE;
   const bool rounds = tesi_solver_rounds(s), krylov = method == TES_METHOD_CG || method == TES_METHOD_GMRES;
   if (!rounds || s->desc.op->singular) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->r));
-  if (s->desc.op->singular) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->projected));
+  if (s->desc.op->singular && !projects_residual(s))
+    TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->projected));
   if (method == TES_METHOD_FMG && precision == TES_SINGLE)
     TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, tesi_solver_cycles_below(s), &s->full));
   if (precision == TES_SINGLE) {
@@ -196,9 +205,11 @@ TesStatus tesi_solver_residual(TesSolver *solver, const TesVector *b, const TesV
   if (solver->zero) {
     solver->zero = false;
     *relative = 1;
-    return tes_vector_copy(b, 1, solver->r);
+    return projects_residual(solver) ? TES_OK
+                                     : tes_vector_copy(b, 1, solver->r); /* measure() left it there */
   }
   TES_TRY(tes_operator_residual(solver->desc.op, b, x, solver->r));
+  if (projects_residual(solver)) TES_TRY(tesi_operator_remove_null(solver->desc.op, solver->r));
   TES_TRY(tes_vector_norm(solver->r, &norm));
   *relative = norm / solver->b_norm;
 done:
@@ -334,6 +345,18 @@ done:
   return status;
 }
 
+/* s->b_norm <- |b|, or that of b without op->null, which is left in r. */
+static TesStatus measure(TesSolver *s, const TesVector *b) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  if (!projects_residual(s)) return tes_vector_norm(b, &s->b_norm);
+  TES_TRY(tes_vector_copy(b, 1, s->r));
+  TES_TRY(tesi_operator_remove_null(s->desc.op, s->r));
+  TES_TRY(tes_vector_norm(s->r, &s->b_norm));
+done:
+  return status;
+}
+
 /* Where squares of b over- or underflow: solver->projected <- factor b, factor the power of two that makes its
  * largest entry about 1. */
 static TesStatus bring_into_range(TesSolver *s, const TesVector *b, double *factor) {
@@ -348,7 +371,7 @@ static TesStatus bring_into_range(TesSolver *s, const TesVector *b, double *fact
   *factor = ldexp(1, -tesi_max(-1000, tesi_min(exponent, 1000)));
   if (!s->projected) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->projected));
   TES_TRY(tes_vector_copy(b, *factor, s->projected));
-  TES_TRY(tes_vector_norm(s->projected, &s->b_norm));
+  TES_TRY(measure(s, s->projected));
 done:
   return status;
 }
@@ -367,12 +390,12 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
             (long long)b->length, (long long)x->length, (long long)length);
   TES_CHECK(b->precision == TES_DOUBLE && x->precision == TES_DOUBLE,
             "right-hand side and solution are in float64");
-  if (solver->desc.op->singular) {
+  if (solver->desc.op->singular && !projects_residual(solver)) {
     TES_TRY(tes_vector_copy(b, 1, solver->projected));
     TES_TRY(remove_mean(solver, solver->projected));
     b = solver->projected;
   }
-  TES_TRY(tes_vector_norm(b, &solver->b_norm));
+  TES_TRY(measure(solver, b));
   if (!(solver->b_norm > LEAST_NORM && solver->b_norm < MOST_NORM))
     TES_TRY(bring_into_range(solver, b, &factor));
   if (factor != 1) {

@@ -11,17 +11,22 @@ struct TesiKrylovDevice;
 
 struct TesSolver {
   TesContext *context;
-  TesSolverDesc desc;              /* defaults filled in */
-  TesVector *r, *p, *q, *z;        /* float64 work vectors; which ones exist depends on the method */
-  TesVector *mg_b, *mg_x;          /* of the cycle's precision; NULL when that is float64 */
-  TesiFull *full;                  /* the start of full multigrid around a float32 cycle */
-  TesVector *const *below;         /* right-hand sides of its levels; NULL: restricted */
-  TesVector **basis, **images;     /* gmres: [restart + 1] orthonormal, [restart] preconditioned */
+  TesSolverDesc desc;       /* defaults filled in */
+  TesVector *r, *p, *q, *z; /* float64 work vectors; which ones exist depends on the method */
+  TesVector *mg_b, *mg_x;   /* of the cycle's precision; NULL when that is float64 */
+  TesiFull *full;           /* the start of full multigrid around a float32 cycle */
+  TesVector *const *below;  /* right-hand sides of its levels; NULL: restricted */
+  TesVector **basis,
+      **images; /* gmres: [restart + 1] orthonormal, [restart] preconditioned; on devices the last
+                                    * one of the basis is there where mg_b or z is not it (krylov_arguments.h) */
   struct TesiKrylovDevice *device; /* krylov_device.h: cg and gmres on devices with kernels, else NULL */
-  TesVector *projected; /* b without its mean, for singular operators; b scaled, where its squares overflow */
-  double *residuals;    /* [max_iterations + 1] */
-  bool zero;            /* x is 0 where the solve begins, so that the first residual is b */
-  bool told;            /* r is the residual of the last solution */
+  TesVector *
+      projected; /* b without its mean, for singular operators, unless the residual loses it (below); b scaled,
+                         * where its squares overflow */
+  double *residuals; /* [max_iterations + 1] */
+  bool zero;         /* x is 0 where the solve begins, so that the first residual is b */
+  bool told;         /* r is the residual of the last solution */
+  bool takes_single; /* gmres on devices: the operator takes what the cycle gives, in float32 */
   size_t spare;
   double b_norm, root; /* |b|, and the root of its number of entries */
   int iterations;

@@ -15,8 +15,8 @@ typedef struct Level {
   TesOperator *op;
   TesSmoother *smoother; /* NULL on level 0 */
   TesTransfer *transfer; /* from the level below; NULL on level 0 */
-  TesVector *r;          /* residual; NULL on level 0 */
-  TesVector *b, *x;      /* NULL on the finest level: the caller's */
+  TesVector *r;     /* residual; NULL on level 0, and without smoothing before until a cycle has a guess */
+  TesVector *b, *x; /* NULL on the finest level: the caller's */
 } Level;
 
 enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS, MAX_GRAPHS = 5 };
@@ -43,8 +43,8 @@ struct TesMultigrid {
 };
 
 /* Whether a direct solver is to take a level and spare those below. Of elasticity: cells of the least levels of a bar
- * are long, where one smoother for all components does little. Of Stokes in 2D and of discontinuous elements, by
- * kernels: a colour of a small level takes as long as that of a large one. */
+ * are long, where one smoother for all components does little. Of Stokes and of discontinuous elements, by kernels: a
+ * colour of a small level takes as long as that of a large one. */
 static bool is_direct(const TesMultigridDesc *desc, const TesSpace *space) {
   enum { SMALL = 800 };
   if (tesi_is_elasticity(desc->op))
@@ -85,7 +85,7 @@ static TesStatus complete_level(TesMultigrid *mg, int l) {
   const TesPrecision precision = level->op->precision;
   if (l > 0) {
     TES_TRY(create_smoother(mg, level));
-    TES_TRY(tesi_operator_new_vector(level->op, precision, &level->r));
+    if (mg->pre > 0) TES_TRY(tesi_operator_new_vector(level->op, precision, &level->r));
   }
   if (l + 1 < mg->levels) {
     TES_TRY(tesi_operator_new_vector(level->op, precision, &level->b));
@@ -255,6 +255,7 @@ static TesStatus cycle(TesMultigrid *mg, int l, const TesVector *b, TesVector *x
   for (int s = 0; s < mg->pre; s++)
     TES_TRY(tes_smoother_apply(level->smoother, b, x, TES_FORWARD, zero_guess && s == 0));
   lap(&start, &mg->times.smooth);
+  if (!known && !level->r) TES_TRY(tesi_operator_new_vector(level->op, level->op->precision, &level->r));
   if (!known) TES_TRY(tes_operator_residual(level->op, b, x, level->r));
   lap(&start, &mg->times.residual);
   TES_TRY(tes_transfer_restrict(level->transfer, known ? b : level->r, below->b));

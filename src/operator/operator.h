@@ -24,6 +24,10 @@ typedef struct TesiOperatorTable {
   /* May be NULL. All of a TesiCorrection in one pass, and *norm <- |b - A x| before rounding; float64 operators
    * only. On devices with kernels `norm` may be NULL: then nothing waits for the host. */
   TesStatus (*correct_residual)(const TesOperator *op, const TesiCorrection *correction, double *norm);
+  /* Both may be NULL; of float64 operators on devices with kernels. apply_single: y <- A x for a float32 x, in float64
+   * arithmetic, y rounded to the precision of_y; after ready_single, which asks for its kernels, has said *ready. */
+  TesStatus (*ready_single)(const TesOperator *op, TesPrecision of_y, bool *ready);
+  TesStatus (*apply_single)(const TesOperator *op, const float *x, TesPrecision of_y, void *y);
   TesStatus (*diagonal)(const TesOperator *op, void *d);
   /* May be NULL. As tes_operator_lift(). */
   TesStatus (*lift)(const TesOperator *op, const TesVector *u, TesVector *b);
@@ -63,8 +67,10 @@ struct TesOperator {
   TesOperatorDesc desc; /* what it was created with; the form is its own copy (form.h) */
   int64_t length;       /* of vectors */
   TesPrecision precision;
-  unsigned singular;  /* bit s: constants of scalar s of the space are in the null space */
-  TesVector *null;    /* float64; what spans the null space where it is singular, NULL: these constants */
+  unsigned singular; /* bit s: constants of scalar s of the space are in the null space */
+  TesVector
+      *null; /* float64; what spans the null space where it is singular, NULL: these constants, or it is one
+                       * of a cycle, in float32, that asks for none */
   int64_t null_first; /* from which entry on: it is zero before, and null->length entries long */
   double null_square; /* its square */
   void *data;         /* of the kind: TesiDiffusion, TesiMapped */

@@ -108,10 +108,13 @@ TesStatus tesi_problem_choose_precision(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiAxis *axis = tesi_space_axes(p->space);
+  const TesiRt *rt = tesi_space_rt(p->space);
   bool held = true;
-  for (int d = 0; axis && d < p->space->dim; d++)
-    for (int i = 0; i < axis[d].cells; i++) held = held && in_range(axis[d].h[i]);
-  if (!axis) TES_TRY(check_lengths(p->mesh, &held));
+  for (int d = 0; (axis || rt) && d < p->space->dim; d++) {
+    const double *h = axis ? axis[d].h : rt->axis[d].h;
+    for (int i = 0; i < (axis ? axis[d].cells : rt->axis[d].cells); i++) held = held && in_range(h[i]);
+  }
+  if (!axis && !rt) TES_TRY(check_lengths(p->mesh, &held));
   held = !tesi_reduce_any(ctx, !held);
   p->cycle = p->options.precision == TES_SOLVE_DOUBLE || p->options.method == TES_METHOD_DIRECT || !held
                  ? TES_DOUBLE

@@ -30,6 +30,11 @@ static double krylov_bytes(const TesProblem *p, int columns) {
   return iterates_gmres(p) ? 16.0 * columns * (double)p->space->length : 0;
 }
 
+/* Whether GMRES on devices with kernels can have its basis, and its images, in float32. */
+static bool can_be_narrow(const TesProblem *p) {
+  return p->cycle == TES_SINGLE && !p->in_time && !p->equation->march;
+}
+
 /* In time: old values that guesses are made from, right-hand sides, a second operator; of flows (rt_flow.h) 13 vectors,
  * given values, two of a cycle, four of convection, and three more systems; two a mean velocity that is kept, and one
  * a system. */
@@ -121,7 +126,8 @@ TesStatus tesi_problem_check_memory(const TesProblem *p) {
   const bool kernels = tesi_has_kernels(ctx), box = p->mesh->kind == TES_MESH_BOX;
   const double gib = 1 << 30, available = (double)tesi_context_device(ctx)->available(ctx);
   const TesProblemMemory memory = find_bytes(p);
-  const double needed = (double)(kernels ? memory.gpu : memory.processor) + krylov_bytes(p, COLUMNS_LEAST);
+  const double least = krylov_bytes(p, COLUMNS_LEAST) / (kernels && can_be_narrow(p) ? 2 : 1),
+               needed = (double)(kernels ? memory.gpu : memory.processor) + least;
   tesi_log(ctx, TES_LOG_DETAIL, "memory needed: about %.3g GiB of %.3g GiB", needed / gib, available / gib);
   if (needed > available && (box || !kernels))
     TES_FAIL(TES_OUT_OF_MEMORY,

@@ -5,6 +5,7 @@
 #include "operator/operator.h"
 #include "problem/below.h"
 #include "problem/problem.h"
+#include "space/rt_device.h"
 
 /* The g of a component, on boundaries with values or with fluxes; [boundaries + 1]. */
 static TesStatus pick(const TesProblem *p, const TesiNumbered *numbered, int component, bool given,
@@ -48,24 +49,11 @@ done:
   return status;
 }
 
-static TesStatus clear_flow(const TesSpace *space, TesVector *v) {
-  TesContext *ctx = space->context;
-  TesStatus status = TES_OK;
-  double *values = NULL;
-  if (!tesi_rt_knows(tesi_space_rt(space))) return TES_OK;
-  TES_ALLOC(&values, v->length);
-  TES_TRY(tes_vector_get(v, values));
-  tesi_rt_clear(tesi_space_rt(space), values);
-  TES_TRY(tes_vector_set(v, values));
-done:
-  tesi_free(ctx, &values);
-  return status;
-}
-
 TesStatus tesi_problem_clear_on(const TesProblem *p, const TesSpace *space, TesVector *v) {
   TesStatus status = TES_OK;
   if (space->element == TES_ELEMENT_DG || (space->element == TES_ELEMENT_Q && !p->some_given)) return TES_OK;
-  if (tesi_space_rt(space)) return clear_flow(space, v);
+  if (tesi_space_rt(space))
+    return tesi_rt_clear_on(space->context, tesi_space_rt(space), v->precision, v->data);
   for (int c = 0; c < space->parts && status == TES_OK; c++) {
     TesVector of_v = tesi_space_range(space, v, c);
     status = clear_component(space->part[c], &of_v);

@@ -78,9 +78,9 @@ TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
   if (p->in_time) return solve_in_time(p, result);
   if (p->equation->march) return p->equation->march->solve(p, result);
   const TesVector *start = p->below ? p->below->start : p->start;
-  TesStatus status = start ? tes_vector_copy(start, 1, p->u) : tes_vector_fill(p->u, 0);
-  if (status != TES_OK) return status;
   const bool zero = !p->start && p->method == TES_METHOD_GMRES;
+  TesStatus status = zero ? TES_OK : start ? tes_vector_copy(start, 1, p->u) : tes_vector_fill(p->u, 0);
+  if (status != TES_OK) return status;
   const TesStatus outcome = zero ? tesi_solver_solve_from_zero(p->solver, p->b, p->u, result)
                                  : tes_solver_solve(p->solver, p->b, p->u, result);
   if (outcome == TES_NOT_CONVERGED && !p->equation->flow) status = find_floor(p);

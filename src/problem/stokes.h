@@ -16,8 +16,10 @@ void tesi_stokes_faces(const TesProblem *problem, const TesSpace *space, TesiFlo
 /* Where no face is open the net flux of boundary velocities must vanish, of `flux` = int |g.n| in all
  * (TES_INVALID_INPUT tells it); what rounding leaves in b is taken away. */
 TesStatus tesi_stokes_balance(const TesProblem *problem, double flux, TesVector *b);
-/* u <- u + the cycle applied to the divergence in r = b - K u, whose velocity part becomes 0: the correction is then as
- * small as the divergence, and so is the round-off of a float32 cycle. work: two vectors of the cycle's precision. */
-TesStatus tesi_stokes_correct(TesProblem *problem, TesVector *r, TesVector *const work[2], TesVector *u);
+/* u <- u + the cycle applied to the divergence, the pressures in r = b - K u of norm `divergence`, and no forces: the
+ * correction is then as small as the divergence, and so is the round-off of a float32 cycle. work: two vectors of the
+ * cycle's precision. */
+TesStatus tesi_stokes_correct(TesProblem *problem, const TesVector *r, double divergence,
+                              TesVector *const work[2], TesVector *u);
 
 #endif

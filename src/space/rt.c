@@ -84,19 +84,6 @@ bool tesi_rt_knows(const TesiRt *rt) {
   return false;
 }
 
-void tesi_rt_clear(const TesiRt *rt, double *v) {
-  for (int i = 0; i < rt->dim; i++) {
-    int64_t inner = 1;
-    for (int d = 0; d < i; d++) inner *= rt->extent[i][d];
-    const TesiRtAxis *a = &rt->axis[i];
-    const int64_t size = tesi_rt_size(rt, i);
-    for (int64_t j = 0; j < size; j++) {
-      const int node = (int)(j / inner % a->nodes);
-      if (node < tesi_rt_first(a) || node >= tesi_rt_end(a)) v[rt->offset[i] + j] = 0;
-    }
-  }
-}
-
 void tesi_rt_legendre(int n, double h, double t, double *out, double *derivative) {
   for (int j = 0; j < n; j++) {
     double value, slope;

@@ -1,4 +1,4 @@
-/* Raviart-Thomas spaces as kernels see them. */
+/* Raviart-Thomas spaces as kernels see them, and vectors over them on all devices. */
 #ifndef TESI_RT_DEVICE_H
 #define TESI_RT_DEVICE_H
 
@@ -9,5 +9,17 @@
 TesStatus tesi_rt_parts(TesContext *ctx, const TesiRt *rt, TeskParts *parts);
 /* Entries of the largest part. */
 int64_t tesi_rt_largest(const TesiRt *rt);
+
+/* Entries of a vector over the space: `count` runs of `length`, the first one from `first` on, `stride` apart. */
+typedef struct TesiRtRuns {
+  int64_t first, count, length, stride;
+} TesiRtRuns;
+/* Known nodes: of a component those at one end of its direction. Returns for how many. */
+int tesi_rt_known(const TesiRt *rt, TesiRtRuns runs[6]);
+/* v <- 0 at known nodes. v: device address, numbers of the precision. */
+TesStatus tesi_rt_clear_on(TesContext *ctx, const TesiRt *rt, TesPrecision precision, void *v);
+/* p <- the constant pressure: 1 has the coefficient sqrt(volume of the cell) at the mode 0. p: device address of the
+ * pressure, float64. *square: its square. */
+TesStatus tesi_rt_constant_on(TesContext *ctx, const TesiRt *rt, double *p, double *square);
 
 #endif

@@ -112,7 +112,8 @@ done:
 
 /* Whether many blocks are to solve it: more than a vertex patch. */
 static bool is_many(const TesiRt *rt) {
-  return tesi_coarse_saddle_box_serves(rt) && rt->axis[0].cells * rt->axis[1].cells > 4;
+  const double cells = (double)rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells;
+  return tesi_coarse_saddle_box_serves(rt) && cells > (rt->dim == 2 ? 4 : 8);
 }
 
 /* Velocity and pressure: by kernels where they serve. */

@@ -112,7 +112,7 @@ static TesStatus invert(TesiCoarseDense *d, const TesOperator *op, TesPrecision 
   TES_TRY(device->allocate(ctx, (size_t)count * sizeof(double), &A));
   TES_TRY(fill_columns(d, op, A));
   TES_TRY(hold(d, op, A));
-  TES_TRY(tesi_coarse_invert(ctx, d->n, A, &definite));
+  TES_TRY(tesi_coarse_invert(ctx, d->n, 1, A, &definite));
   if (!definite)
     TES_FAIL(
         TES_NAN,

@@ -22,8 +22,8 @@ TesStatus tesi_coarse_dense_create(TesContext *ctx, const TesOperator *op, TesPr
                                    TesiCoarseDense **dense);
 void tesi_coarse_dense_destroy(TesiCoarseDense **dense);
 TesStatus tesi_coarse_dense_solve(TesiCoarseDense *dense, const void *b, void *x);
-/* A[n][n] in device memory, symmetric, becomes its inverse (coarse_inverse.c); definite: whether all pivots were
- * positive. */
-TesStatus tesi_coarse_invert(TesContext *ctx, int n, void *A, bool *definite);
+/* A[count][n][n] in device memory, symmetric, become their inverses (coarse_inverse.c); definite: whether all pivots
+ * were positive. */
+TesStatus tesi_coarse_invert(TesContext *ctx, int n, int count, void *A, bool *definite);
 
 #endif

@@ -1,18 +1,17 @@
 #include "multigrid/coarse/coarse_saddle_box.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include "device/kernel.h"
 #include "device/upload.h"
 #include "kernels/saddle_box_arguments.h"
+#include "multigrid/coarse/coarse_device.h"
 #include "multigrid/coarse/coarse_saddle_device.h"
 #include "space/rt_device.h"
 
-enum {
-  THREADS = 128, /* as in saddle_box.cu */
-  ROWS = 2,
-  S_ROWS = 16,
-  PARTS = 16,
-  MODES = 80,       /* of a direction: tables in shared memory */
-  NUMBERS = 1 << 18 /* of S^+: a microsecond from L2, and some milliseconds to invert on the host */
-};
+/* Numbers of S^+: some milliseconds to invert on a GPU; in 2D where a solve takes a microsecond to read them. */
+enum { NUMBERS_2D = 1 << 18, NUMBERS_3D = 1 << 22 };
+enum { SHARED = 160 << 10 /* bytes of a block at most */, LEAST = 128 /* threads of a block of lines */ };
 enum { FORWARD, INVERSE, LINES, ACROSS, KERNELS };
 
 /* What there is for vectors of one precision. */
@@ -20,17 +19,120 @@ typedef struct Tables {
   TesiKernel kernel[KERNELS];
   size_t shared[KERNELS];
   TeskSaddleBox arguments;
-  void *numbers[2], *inverse, *work; /* device */
+  void *numbers[3], *inverse, *work; /* device */
 } Tables;
 
 struct TesiCoarseSaddleBox {
   TesContext *context;
   TesiSaddleLocalAxis axis[3];
-  TesiSaddleBlock block[8];
-  int blocks;
-  bool has[2];
-  Tables tables[2]; /* by precision */
+  TesiSaddleLocal local; /* of these; equal directions have one of them */
+  int threads, rows;     /* of a block of lines; of S^+ that a block has */
+  Tables tables[2];      /* by precision */
 };
+
+/* ---- parity blocks ------------------------------------------------------------------------------------- */
+
+/* What tells directions apart: their first equal one, their modes, and whether these are even or odd. */
+typedef struct Shape {
+  int dim, same[3], modes[3];
+  bool split[3];
+} Shape;
+
+static int bit(int block, int d) {
+  return block >> d & 1;
+}
+
+/* The block that `block` is with its equal directions permuted, odd ones first; role[d]: what direction d is there. */
+static int block_like(const Shape *s, int block, int role[3]) {
+  int like = 0;
+  for (int d = 0; d < 3; d++) {
+    int rank = 0, to = 0;
+    for (int e = 0; e < 3; e++)
+      if (s->same[e] == s->same[d])
+        rank += bit(block, e) > bit(block, d) || (bit(block, e) == bit(block, d) && e < d);
+    while (s->same[to] != s->same[d] || rank-- > 0) to++;
+    role[d] = to;
+    like |= bit(block, d) << to;
+  }
+  return like;
+}
+
+static bool exists(const Shape *s, int block) {
+  return (s->split[0] || !bit(block, 0)) && (s->split[1] || !bit(block, 1)) &&
+         (s->split[2] || !bit(block, 2));
+}
+
+/* Extents, matrices and vectors of the parity blocks. */
+static void set_blocks(const Shape *s, TeskSaddleBox *box) {
+  int role[3], vectors = 0;
+  box->size = 1, box->matrices = 0;
+  for (int d = 0; d < 3; d++) {
+    box->extent[d] = s->split[d] ? s->modes[d] / 2 : s->modes[d];
+    box->size *= box->extent[d];
+  }
+  const int stride[3] = {1, box->extent[0], box->extent[0] * box->extent[1]};
+  for (int like = 0; like < 8; like++) {
+    if (!exists(s, like) || block_like(s, like, role) != like) continue;
+    box->block[box->matrices] = like;
+    box->vector[box->matrices++] = vectors;
+    for (int b = 0; b < 8; b++) {
+      if (!exists(s, b) || block_like(s, b, role) != like) continue;
+      for (int d = 0; d < 3; d++) box->stride[b][d] = stride[role[d]];
+      box->base[b] = vectors++ * box->size;
+    }
+  }
+  box->vector[box->matrices] = vectors;
+}
+
+static int most_vectors(const TeskSaddleBox *box) {
+  int most = 0;
+  for (int m = 0; m < box->matrices; m++) most = tesi_max(most, box->vector[m + 1] - box->vector[m]);
+  return most;
+}
+
+/* ---- shared memory --------------------------------------------------------------------------------------- */
+
+/* Directions of part `part`, as in saddle_box.cu. */
+static int inner_of(int dim, int own) {
+  return dim == 2 ? 2 : own == 0;
+}
+static int outer_of(int dim, int own) {
+  return dim == 2 ? 1 - own : own == 2 ? 1 : 2;
+}
+
+/* Numbers of a part, lines of x padded. */
+static int part_size(const int extent[3]) {
+  return (extent[0] | 1) * extent[1] * extent[2];
+}
+
+/* Numbers that blocks of lines need. all: entries of the own direction. */
+static void count_lines(int dim, const int nodes[3], const int all[3], const int modes[3],
+                        int numbers[KERNELS]) {
+  for (int part = 0; part <= dim; part++) {
+    const bool velocity = part < dim;
+    const int own = velocity ? part : 0, N = modes[own], n = velocity ? nodes[own] : N,
+              beside = modes[inner_of(dim, own)], others = modes[outer_of(dim, own)];
+    const int outer = TESK_BOX_OUTER(dim), rows = outer * beside;
+    int extent[3];
+    for (int d = 0; d < 3; d++) extent[d] = velocity && d == own ? all[d] : modes[d];
+    const int tables = n * n + (velocity ? n * N : 0), across = others * outer + beside * beside,
+              values = n + beside + outer;
+    numbers[FORWARD] =
+        tesi_max(numbers[FORWARD], part_size(extent) + tables + across + values + 2 * rows * (n | 1));
+    numbers[LINES] = tesi_max(numbers[LINES], tables + values + rows * (n + N));
+    numbers[ACROSS] = tesi_max(numbers[ACROSS], others * beside * n + across + rows * n);
+  }
+}
+
+static int count_inverse(const TeskSaddleBox *box, int rows) {
+  const int step = TESK_BOX_AHEAD * TESK_BOX_PARTS, padded = (box->size + step - 1) / step * step;
+  return most_vectors(box) * (padded + rows * TESK_BOX_PARTS);
+}
+
+/* Rows of S^+ of a block: more of many, so that few blocks read all of q. */
+static int rows_of(int size) {
+  return size > 512 ? 32 : 16;
+}
 
 /* ---- whom it serves ------------------------------------------------------------------------------------ */
 
@@ -42,15 +144,42 @@ static bool is_mirrored(const TesiRtAxis *a) {
   return same;
 }
 
+static bool is_equal(const TesiRtAxis *a, const TesiRtAxis *b) {
+  bool same = a->cells == b->cells && a->periodic == b->periodic;
+  for (int e = 0; e < 2; e++)
+    same = same && a->normal[e] == b->normal[e] && a->tangential[e] == b->tangential[e];
+  for (int c = 0; c < a->cells && same; c++) same = a->h[c] == b->h[c];
+  return same;
+}
+
+/* Numbers of S^+ at most; the variable is for measurements and tests. */
+static double most_numbers(int dim) {
+  const char *given = getenv("TESSERA_BOX_NUMBERS");
+  return given ? atof(given) : dim == 2 ? NUMBERS_2D : NUMBERS_3D;
+}
+
 bool tesi_coarse_saddle_box_serves(const TesiRt *rt) {
-  double numbers = 1;
-  if (rt->dim != 2 || rt->scalar) return false;
-  for (int d = 0; d < 2; d++) {
-    const double modes = rt->axis[d].modes;
-    if (modes > MODES) return false;
-    numbers *= modes * modes / (is_mirrored(&rt->axis[d]) ? 2 : 1);
+  Shape shape = {.dim = rt->dim, .same = {0, 1, 2}, .modes = {1, 1, 1}};
+  TeskSaddleBox box = {.matrices = 0};
+  int nodes[3] = {1, 1, 1}, all[3] = {1, 1, 1};
+  int numbers[KERNELS] = {0}, most = 0;
+  if (rt->scalar) return false;
+  for (int d = 0; d < rt->dim; d++) {
+    const TesiRtAxis *a = &rt->axis[d];
+    shape.modes[d] = a->modes;
+    shape.split[d] = is_mirrored(a);
+    for (int e = d - 1; e >= 0; e--)
+      if (is_equal(a, &rt->axis[e])) shape.same[d] = e;
+    nodes[d] = tesi_rt_end(a) - tesi_rt_first(a);
+    all[d] = a->nodes;
   }
-  return numbers <= NUMBERS;
+  if (tesi_rt_size(rt, rt->dim) * (double)sizeof(double) > SHARED) return false;
+  set_blocks(&shape, &box);
+  count_lines(rt->dim, nodes, all, shape.modes, numbers);
+  numbers[INVERSE] = count_inverse(&box, rows_of(box.size));
+  for (int k = 0; k < KERNELS; k++) most = tesi_max(most, numbers[k]);
+  return (double)box.matrices * box.size * box.size <= most_numbers(rt->dim) &&
+         most * (int)sizeof(double) <= SHARED;
 }
 
 /* ---- tables -------------------------------------------------------------------------------------------- */
@@ -62,11 +191,10 @@ static double *append(double *at, const double *from, int rows, int columns, dou
 }
 
 /* As TeskSaddleBox says. */
-static TesStatus upload_axis(const TesiCoarseSaddleBox *box, double nu, int d, TesPrecision precision,
-                             Tables *t) {
+static TesStatus upload_axis(const TesiCoarseSaddleBox *box, int d, TesPrecision precision, Tables *t) {
   TesContext *ctx = box->context;
   TesStatus status = TES_OK;
-  const TesiSaddleLocalAxis *l = &box->axis[d];
+  const TesiSaddleLocalAxis *l = box->local.axis[d];
   const int M = l->nodes, N = l->modes;
   const int64_t count = 2 * M * M + 2 * N * N + 2 * M * N + M + N;
   double *numbers = NULL;
@@ -77,13 +205,10 @@ static TesStatus upload_axis(const TesiCoarseSaddleBox *box, double nu, int d, T
   at = append(at, l->Zd, N, N, 1, true);
   at = append(at, l->G, N, M, 1, true);
   at = append(at, l->G, N, M, 1, false);
-  at = append(at, l->lc, 1, M, nu, false);
-  append(at, l->ld, 1, N, nu, false);
+  at = append(at, l->lc, 1, M, box->local.nu, false);
+  append(at, l->ld, 1, N, box->local.nu, false);
   TES_TRY(tesi_upload_numbers(ctx, numbers, count, precision, &t->numbers[d]));
   t->arguments.numbers[d] = t->numbers[d];
-  t->arguments.nodes[d] = M;
-  t->arguments.modes[d] = N;
-  t->arguments.split[d] = l->symmetric;
 done:
   tesi_free(ctx, &numbers);
   return status;
@@ -93,65 +218,193 @@ done:
 static TesStatus allocate_work(TesContext *ctx, TesPrecision precision, Tables *t) {
   TesStatus status = TES_OK;
   TeskSaddleBox *s = &t->arguments;
-  const size_t size = tesi_precision_size(precision), pressures = (size_t)(s->modes[0] * s->modes[1]);
-  size_t lines[3] = {(size_t)(s->nodes[0] * s->modes[1]), (size_t)(s->nodes[1] * s->modes[0]), pressures};
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (2 * lines[0] + 2 * lines[1] + 5 * pressures) * size,
-                                             &t->work));
+  const int dim = s->parts.dim;
+  const size_t size = tesi_precision_size(precision),
+               pressures = (size_t)s->modes[0] * (size_t)s->modes[1] * (size_t)s->modes[2];
+  size_t lines[4], sum = 0;
+  for (int i = 0; i <= dim; i++) {
+    lines[i] = i < dim ? pressures / (size_t)s->modes[i] * (size_t)s->nodes[i] : pressures;
+    sum += lines[i];
+  }
+  TES_TRY(
+      tesi_context_device(ctx)->allocate(ctx, (2 * sum + (size_t)(dim + 1) * pressures) * size, &t->work));
   char *at = t->work;
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i <= dim; i++) {
     s->q[i] = at, at += pressures * size;
     s->lines[i] = at, at += lines[i] * size;
-    if (i < 2) s->F[i] = at, at += lines[i] * size;
+    if (i < dim) s->F[i] = at, at += lines[i] * size;
   }
   s->p = at;
 done:
   return status;
 }
 
-static TesStatus get_kernels(TesContext *ctx, TesPrecision precision, int block, Tables *t) {
+static TesStatus get_kernels(const TesiCoarseSaddleBox *box, TesPrecision precision, Tables *t) {
+  TesContext *ctx = box->context;
   TesStatus status = TES_OK;
   static const char *const names[KERNELS] = {"tesk_saddle_box_forward", "tesk_saddle_box_inverse",
                                              "tesk_saddle_box_lines", "tesk_saddle_box_across"};
-  const TesiProgramDesc desc = {.file = "saddle_box.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
   const TeskSaddleBox *s = &t->arguments;
-  const size_t size = tesi_precision_size(precision);
+  const int dim = s->parts.dim;
+  char of_dim[24], vectors[24], rows[24];
+  int numbers[KERNELS] = {0};
+  int all[3] = {1, 1, 1};
+  snprintf(of_dim, sizeof of_dim, "DIM=%d", dim);
+  snprintf(vectors, sizeof vectors, "VECTORS=%d", most_vectors(s));
+  snprintf(rows, sizeof rows, "S_ROWS=%d", box->rows);
+  const TesiProgramDesc desc = {
+      .file = "saddle_box.cu",
+      .options = {precision == TES_SINGLE ? "real=float" : "real=double", of_dim, vectors, rows}};
   TesiProgram *program;
   TES_TRY(tesi_program_get(ctx, &desc, &program));
-  t->shared[INVERSE] = (size_t)(block + S_ROWS * PARTS) * size;
-  for (int part = 0; part < 3; part++) {
-    const int own = part == 1, N = s->modes[own], n = part < 2 ? s->nodes[own] : N,
-              others = s->modes[1 - own], tables = n * n + (part < 2 ? n * N : 0),
-              numbers[KERNELS] = {[FORWARD] = others * (n | 1) + tables + (others + 2 * n) * ROWS,
-                                  [LINES] = tables + (N + n) * ROWS,
-                                  [ACROSS] = others * (n + ROWS)};
-    for (int k = 0; k < KERNELS; k++)
-      if ((size_t)numbers[k] * size > t->shared[k]) t->shared[k] = (size_t)numbers[k] * size;
-  }
-  for (int k = 0; k < KERNELS; k++)
+  for (int d = 0; d < dim; d++) all[d] = s->parts.extent[d][d];
+  count_lines(dim, s->nodes, all, s->modes, numbers);
+  numbers[INVERSE] = count_inverse(s, box->rows);
+  for (int k = 0; k < KERNELS; k++) {
+    t->shared[k] = (size_t)numbers[k] * tesi_precision_size(precision);
     TES_TRY(tesi_kernel_get(ctx, program, names[k], t->shared[k], &t->kernel[k]));
+  }
 done:
   return status;
 }
 
-/* S[numbers]: all blocks. */
-static TesStatus create_tables(const TesOperator *op, TesPrecision precision, const double *S,
-                               int64_t numbers, TesiCoarseSaddleBox *box) {
-  TesContext *ctx = op->context;
+/* All but S^+. */
+static TesStatus create_tables(TesiCoarseSaddleBox *box, const TeskSaddleBox *arguments,
+                               TesPrecision precision) {
+  TesContext *ctx = box->context;
+  TesStatus status = TES_OK;
+  Tables *t = &box->tables[precision];
+  t->arguments = *arguments;
+  for (int d = 0; d < 3; d++) TES_TRY(upload_axis(box, d, precision, t));
+  TES_TRY(allocate_work(ctx, precision, t));
+  TES_TRY(get_kernels(box, precision, t));
+done:
+  return status;
+}
+
+/* ---- S^+ ----------------------------------------------------------------------------------------------- */
+
+typedef struct Schur {
+  TesiKernel fill, shift;
+  void *e; /* device [size]: the constant, in matrix 0; NULL: S is not singular */
+  double scale;
+} Schur;
+
+static TesStatus start_schur(const TesiCoarseSaddleBox *box, int size, Schur *s) {
+  TesContext *ctx = box->context;
+  TesStatus status = TES_OK;
+  const TesiProgramDesc desc = {.file = "saddle_schur.cu", .options = {"real=double"}};
+  TesiProgram *program;
+  TesiSaddleBlock block[8];
+  double *e = NULL;
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_schur", 0, &s->fill));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_schur_shift", 0, &s->shift));
+  if (!box->local.closed) return TES_OK;
+  tesi_saddle_local_blocks(&box->local, block);
+  TES_ALLOC(&e, size);
+  s->scale = tesi_saddle_local_constant(&box->local, &block[0], e);
+  TES_TRY(tesi_upload_numbers(ctx, e, size, TES_DOUBLE, &s->e));
+done:
+  tesi_free(ctx, &e);
+  return status;
+}
+
+static TesStatus shift(TesContext *ctx, const Schur *s, int size, double factor, void *S) {
+  TesStatus status = TES_OK;
+  const unsigned groups = ((unsigned)size * (unsigned)size + TESK_SCHUR_THREADS - 1) / TESK_SCHUR_THREADS;
+  void *arguments[] = {&S, (void *)&s->e, &factor, &size};
+  if (s->e)
+    TES_TRY(tesi_kernel_launch(ctx, &s->shift, (TesiGrid){groups, 1, 1}, TESK_SCHUR_THREADS, 0, arguments));
+done:
+  return status;
+}
+
+/* In float64, on the device. */
+static TesStatus create_inverse(TesiCoarseSaddleBox *box) {
+  TesContext *ctx = box->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  Tables *t = &box->tables[TES_DOUBLE];
+  const int size = t->arguments.size, matrices = t->arguments.matrices;
+  const size_t square = (size_t)size * (size_t)size;
+  const TesiGrid groups = {(unsigned)((square + TESK_SCHUR_THREADS - 1) / TESK_SCHUR_THREADS),
+                           (unsigned)matrices, 1};
+  Schur s = {.e = NULL};
+  bool definite;
+  TES_TRY(start_schur(box, size, &s));
+  TES_TRY(device->allocate(ctx, (size_t)matrices * square * sizeof(double), &t->inverse));
+  t->arguments.inverse = t->inverse;
+  void *fill[] = {&t->arguments, &t->inverse};
+  TES_TRY(tesi_kernel_launch(ctx, &s.fill, groups, TESK_SCHUR_THREADS, 0, fill));
+  TES_TRY(shift(ctx, &s, size, s.scale, t->inverse));
+  TES_TRY(tesi_coarse_invert(ctx, size, matrices, t->inverse, &definite));
+  if (!definite) TES_FAIL(TES_INTERNAL, "a Schur complement of %d pressures is not positive definite", size);
+  TES_TRY(shift(ctx, &s, size, -1 / s.scale, t->inverse));
+done:
+  device->release(ctx, &s.e);
+  return status;
+}
+
+/* The same numbers in float32. */
+static TesStatus convert_inverse(TesiCoarseSaddleBox *box) {
+  TesContext *ctx = box->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  Tables *t = &box->tables[TES_SINGLE];
+  const int64_t size = t->arguments.size, numbers = t->arguments.matrices * size * size;
+  TES_TRY(device->allocate(ctx, (size_t)numbers * sizeof(float), &t->inverse));
+  TES_TRY(device->copy(ctx, numbers, 1, TES_DOUBLE, box->tables[TES_DOUBLE].inverse, TES_SINGLE, t->inverse));
+  t->arguments.inverse = t->inverse;
+done:
+  return status;
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------ */
+
+static TesStatus create_axes(TesiCoarseSaddleBox *box, const TesOperator *op, Shape *shape) {
+  TesContext *ctx = box->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  Tables *t = &box->tables[precision];
-  box->has[precision] = true;
-  TES_TRY(tesi_rt_parts(ctx, s->rt, &t->arguments.parts));
-  t->arguments.alpha = s->alpha;
-  for (int d = 0; d < 2; d++) {
-    t->arguments.first[d] = tesi_rt_first(&s->rt->axis[d]);
-    TES_TRY(upload_axis(box, s->nu, d, precision, t));
+  int first;
+  box->local = (TesiSaddleLocal){.dim = s->rt->dim, .nu = s->nu, .alpha = s->alpha, .closed = op->singular};
+  shape->dim = s->rt->dim;
+  for (int d = 0; d < 3; d++) {
+    TES_TRY(tesi_coarse_saddle_axis(ctx, s, d, &first, &box->axis[d]));
+    shape->same[d] = d;
+    for (int e = d - 1; e >= 0 && d < shape->dim; e--)
+      if (tesi_saddle_local_equal(&box->axis[e], &box->axis[d])) shape->same[d] = e;
+    box->local.axis[d] = &box->axis[shape->same[d]];
+    shape->modes[d] = box->axis[d].modes;
+    shape->split[d] = box->local.axis[d]->symmetric;
   }
-  TES_TRY(tesi_upload_numbers(ctx, S, numbers, precision, &t->inverse));
-  t->arguments.inverse = t->inverse;
-  TES_TRY(allocate_work(ctx, precision, t));
-  TES_TRY(get_kernels(ctx, precision, box->block[0].size, t));
+done:
+  return status;
+}
+
+/* What does not depend on the precision. */
+static TesStatus set_arguments(TesiCoarseSaddleBox *box, const TesiRt *rt, const Shape *shape,
+                               TeskSaddleBox *s) {
+  TesContext *ctx = box->context;
+  TesStatus status = TES_OK;
+  *s = (TeskSaddleBox){.alpha = box->local.alpha};
+  TES_TRY(tesi_rt_parts(ctx, rt, &s->parts));
+  set_blocks(shape, s);
+  box->rows = rows_of(s->size);
+  box->threads = LEAST;
+  for (int d = 0; d < 3; d++) {
+    const bool is_there = d < rt->dim;
+    s->nodes[d] = box->axis[d].nodes;
+    s->first[d] = is_there ? tesi_rt_first(&rt->axis[d]) : 0;
+    s->modes[d] = shape->modes[d];
+    const int count[TESK_BOX_KINDS] = {s->nodes[d], s->modes[d], is_there ? rt->extent[d][d] : 1};
+    for (int k = 0; k < TESK_BOX_KINDS; k++) s->over[k][d] = (1ull << 32) / (unsigned)count[k] + 1;
+  }
+  for (int own = 0; own < rt->dim; own++) {
+    const int lines = TESK_BOX_OUTER(rt->dim) * s->modes[inner_of(rt->dim, own)] * s->modes[own];
+    box->threads = tesi_max(box->threads, (lines + 31) / 32 * 32);
+  }
+  box->threads = tesi_min(box->threads, TESK_BOX_MOST);
 done:
   return status;
 }
@@ -159,29 +412,21 @@ done:
 TesStatus tesi_coarse_saddle_box_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
                                         TesiCoarseSaddleBox **result) {
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
   TesiCoarseSaddleBox *box = NULL;
-  double *S = NULL;
-  int first;
+  TeskSaddleBox arguments;
+  Shape shape;
   *result = NULL;
   TES_NEW(&box);
   box->context = tesi_context_retain(ctx);
-  for (int d = 0; d < 3; d++) TES_TRY(tesi_coarse_saddle_axis(ctx, s, d, &first, &box->axis[d]));
-  const TesiSaddleLocal local = {.dim = 2,
-                                 .axis = {&box->axis[0], &box->axis[1], &box->axis[2]},
-                                 .nu = s->nu,
-                                 .alpha = s->alpha,
-                                 .closed = op->singular};
-  box->blocks = tesi_saddle_local_blocks(&local, box->block);
-  const int64_t size = (int64_t)box->block[0].size * box->block[0].size;
-  TES_ALLOC(&S, box->blocks * size);
-  TES_TRY(tesi_saddle_local_invert_blocks(ctx, &local, box->blocks, box->block, S));
-  TES_TRY(create_tables(op, TES_DOUBLE, S, box->blocks * size, box));
-  if (precision == TES_SINGLE) TES_TRY(create_tables(op, TES_SINGLE, S, box->blocks * size, box));
+  TES_TRY(create_axes(box, op, &shape));
+  TES_TRY(set_arguments(box, tesi_saddle_of(op)->rt, &shape, &arguments));
+  TES_TRY(create_tables(box, &arguments, TES_DOUBLE));
+  if (precision == TES_SINGLE) TES_TRY(create_tables(box, &arguments, TES_SINGLE));
+  TES_TRY(create_inverse(box));
+  if (precision == TES_SINGLE) TES_TRY(convert_inverse(box));
   *result = box;
   box = NULL;
 done:
-  tesi_free(ctx, &S);
   tesi_coarse_saddle_box_destroy(&box);
   return status;
 }
@@ -195,7 +440,7 @@ void tesi_coarse_saddle_box_destroy(TesiCoarseSaddleBox **box) {
   for (int d = 0; d < 3; d++) tesi_saddle_local_free(ctx, &b->axis[d]);
   for (int p = 0; p < 2; p++) {
     Tables *t = &b->tables[p];
-    void **const all[] = {&t->numbers[0], &t->numbers[1], &t->inverse, &t->work};
+    void **const all[] = {&t->numbers[0], &t->numbers[1], &t->numbers[2], &t->inverse, &t->work};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
   }
   tesi_free(ctx, &b);
@@ -209,15 +454,18 @@ TesStatus tesi_coarse_saddle_box_solve(TesiCoarseSaddleBox *box, TesPrecision pr
   TesContext *ctx = box->context;
   TesStatus status = TES_OK;
   Tables *t = &box->tables[precision];
-  int size = box->block[0].size;
-  const int most = tesi_max(t->arguments.modes[0], t->arguments.modes[1]);
-  const TesiGrid parts = {(unsigned)(most + ROWS - 1) / ROWS, 3, 1},
-                 rows = {(unsigned)(size + S_ROWS - 1) / S_ROWS, (unsigned)box->blocks, 1};
-  void *forward[] = {&t->arguments, &b}, *inverse[] = {&t->arguments, &size}, *across[] = {&t->arguments, &x};
-  TES_TRY(tesi_kernel_launch(ctx, &t->kernel[FORWARD], parts, THREADS, t->shared[FORWARD], forward));
-  TES_TRY(tesi_kernel_launch(ctx, &t->kernel[INVERSE], rows, S_ROWS * PARTS, t->shared[INVERSE], inverse));
-  TES_TRY(tesi_kernel_launch(ctx, &t->kernel[LINES], parts, THREADS, t->shared[LINES], forward));
-  TES_TRY(tesi_kernel_launch(ctx, &t->kernel[ACROSS], parts, THREADS, t->shared[ACROSS], across));
+  const TeskSaddleBox *s = &t->arguments;
+  const int dim = s->parts.dim, outer = TESK_BOX_OUTER(dim);
+  int most = 0;
+  for (int own = 0; own < dim; own++) most = tesi_max(most, s->modes[outer_of(dim, own)]);
+  const TesiGrid parts = {(unsigned)((most + outer - 1) / outer), (unsigned)dim + 1, 1},
+                 rows = {(unsigned)((s->size + box->rows - 1) / box->rows), (unsigned)s->matrices, 1};
+  const unsigned threads = (unsigned)box->threads, of_rows = (unsigned)box->rows * TESK_BOX_PARTS;
+  void *forward[] = {&t->arguments, &b}, *across[] = {&t->arguments, &x};
+  TES_TRY(tesi_kernel_launch(ctx, &t->kernel[FORWARD], parts, threads, t->shared[FORWARD], forward));
+  TES_TRY(tesi_kernel_launch(ctx, &t->kernel[INVERSE], rows, of_rows, t->shared[INVERSE], forward));
+  TES_TRY(tesi_kernel_launch(ctx, &t->kernel[LINES], parts, threads, t->shared[LINES], forward));
+  TES_TRY(tesi_kernel_launch(ctx, &t->kernel[ACROSS], parts, threads, t->shared[ACROSS], across));
 done:
   return status;
 }

@@ -1,5 +1,5 @@
-/* The coarsest level of a Stokes problem in 2D by kernels with many blocks (src/kernels/saddle_box.cu): where that is
- * one of some hundred cells, it takes about as long as the colours of one level. */
+/* The coarsest level of a Stokes problem by kernels with many blocks (src/kernels/saddle_box.cu): where that is one of
+ * some dozen to some hundred cells, it takes less than the colours of one level. */
 #ifndef TESI_COARSE_SADDLE_BOX_H
 #define TESI_COARSE_SADDLE_BOX_H
 

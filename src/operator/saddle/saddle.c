@@ -6,6 +6,7 @@
 #include "device/kernel.h"
 #include "operator/form.h"
 #include "operator/saddle/saddle_device.h"
+#include "space/rt_device.h"
 
 static void *at(const TesOperator *op, const void *v, int64_t entry) {
   return (char *)v + entry * (int64_t)tesi_precision_size(op->precision);
@@ -108,6 +109,11 @@ done:
   return status;
 }
 
+static TesStatus ready_single(const TesOperator *op, TesPrecision of_y, bool *ready) {
+  *ready = op->precision == TES_DOUBLE && tesi_saddle_of(op)->device;
+  return *ready ? tesi_saddle_device_ready_single(op, of_y) : TES_OK;
+}
+
 static double diagonal_entry(const TesiSaddle *s, int i, int64_t j) {
   const TesiRtAxis *a = &s->rt->axis[i];
   const int *extent = s->rt->extent[i];
@@ -167,6 +173,8 @@ static void destroy(TesOperator *op) {
 
 static const TesiOperatorTable table = {.apply = apply,
                                         .residual = residual,
+                                        .ready_single = ready_single,
+                                        .apply_single = tesi_saddle_device_apply_single,
                                         .diagonal = diagonal,
                                         .lift = lift,
                                         .apply_ref = tesi_saddle_apply_ref,
@@ -185,30 +193,17 @@ static const char *refuses(const TesOperatorDesc *desc) {
   return tesi_form_term(&desc->form, TES_TERM_DIVERGENCE, 0) ? NULL : "the form has no divergence term";
 }
 
-/* The constant pressure: 1 has the coefficient sqrt(volume of the cell) at the mode 0. */
+/* The constant pressure, which cycles in float32 do not ask for: 1 has the coefficient sqrt(volume of the cell) at the
+ * mode 0. */
 TesStatus tesi_saddle_create_null(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = tesi_saddle_of(op)->rt;
-  double *v = NULL;
+  if (op->precision == TES_SINGLE) return TES_OK;
   op->null_first = rt->offset[rt->dim];
-  TES_ALLOC(&v, op->length - op->null_first);
-  for (int cell = 0; cell < rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells; cell++) {
-    const int c[3] = {cell % rt->axis[0].cells, cell / rt->axis[0].cells % rt->axis[1].cells,
-                      cell / rt->axis[0].cells / rt->axis[1].cells};
-    double volume = 1;
-    int64_t mode = 0;
-    for (int d = 2; d >= 0; d--) {
-      mode = mode * rt->axis[d].modes + c[d] * rt->axis[d].n;
-      if (d < rt->dim) volume *= rt->axis[d].h[c[d]];
-    }
-    v[mode] = sqrt(volume);
-    op->null_square += volume;
-  }
   TES_TRY(tes_vector_create(ctx, op->length - op->null_first, TES_DOUBLE, &op->null));
-  TES_TRY(tes_vector_set(op->null, v));
+  TES_TRY(tesi_rt_constant_on(ctx, rt, op->null->data, &op->null_square));
 done:
-  tesi_free(ctx, &v);
   return status;
 }
 

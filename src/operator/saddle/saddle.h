@@ -34,8 +34,8 @@ typedef struct TesiSaddle {
 static inline const TesiSaddle *tesi_saddle_of(const TesOperator *op) {
   return op->data;
 }
-/* Kinds of saddle operators: over such an operator's TesiSaddle. The constant pressure as op->null; whether every
- * component of the velocity is determined (TES_INVALID_INPUT). */
+/* Kinds of saddle operators: over such an operator's TesiSaddle. The constant pressure as op->null, of float64
+ * operators; whether every component of the velocity is determined (TES_INVALID_INPUT). */
 TesStatus tesi_saddle_create_null(TesOperator *op);
 /* The space's axes, nu and alpha, which messages call so. */
 TesStatus tesi_saddle_take_constants(const TesOperator *op, const char *diffusion, const char *mass,

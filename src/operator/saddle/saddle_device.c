@@ -7,9 +7,14 @@
 
 enum { THREADS = 256, BANDS = 5, BLOCKS = 1024 };
 
+/* The two launches of saddle.cu. */
+typedef struct Entries {
+  TesiKernel across, rows;
+} Entries;
+
 struct TesiSaddleDevice {
   TeskSaddle arguments;
-  TesiKernel across, rows;
+  Entries entries, single[2];    /* single: of a float32 x, by the precision of y */
   void *memory[3][BANDS], *work; /* device */
   TesiSaddleTiles *tiles;        /* where they serve, instead of all else */
   TesiKernel mass, divergence;   /* of flows in time */
@@ -30,10 +35,24 @@ done:
   return status;
 }
 
-static TesStatus get_program(const TesOperator *op, TesiProgram **program) {
+/* x and y: precisions of the two vectors. */
+static TesStatus get_program(const TesOperator *op, TesPrecision x, TesPrecision y, TesiProgram **program) {
   const TesiProgramDesc desc = {.file = "saddle.cu",
-                                .options = {op->precision == TES_SINGLE ? "real=float" : "real=double"}};
+                                .options = {op->precision == TES_SINGLE ? "real=float" : "real=double",
+                                            x == TES_SINGLE ? "in_real=float" : "in_real=double",
+                                            y == TES_SINGLE ? "out_real=float" : "out_real=double"}};
   return tesi_program_get(op->context, &desc, program);
+}
+
+static TesStatus get_entries(const TesOperator *op, TesPrecision x, TesPrecision y, Entries *entries) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  TES_TRY(get_program(op, x, y, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_across", 0, &entries->across));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_rows", 0, &entries->rows));
+done:
+  return status;
 }
 
 /* What kernels that take bands need. */
@@ -52,13 +71,10 @@ static TesStatus create_entries(const TesOperator *op, TesiSaddleDevice *device)
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  TesiProgram *program;
   device->arguments.nu = s->nu;
   device->arguments.alpha = s->alpha;
   TES_TRY(upload_axes(op, device));
-  TES_TRY(get_program(op, &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_across", 0, &device->across));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_rows", 0, &device->rows));
+  TES_TRY(get_entries(op, op->precision, op->precision, &device->entries));
   TES_TRY(tesi_context_device(ctx)->allocate(
       ctx, (size_t)s->rt->offset[s->rt->dim] * tesi_precision_size(op->precision), &device->work));
 done:
@@ -95,12 +111,12 @@ static unsigned blocks_of(const TesiRt *rt) {
   return (unsigned)((tesi_rt_largest(rt) + THREADS - 1) / THREADS);
 }
 
-TesStatus tesi_saddle_device_add(const TesOperator *op, const void *b, double sign, const void *x, void *y) {
+static TesStatus add_entries(const TesOperator *op, const Entries *entries, const void *b, double sign,
+                             const void *x, void *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
   TesiSaddleDevice *d = s->device;
-  if (d->tiles) return tesi_saddle_tiles_add(op, d->tiles, b, sign, x, y);
   int keep = b != NULL;
   float single = (float)sign;
   const unsigned blocks = blocks_of(s->rt), dim = (unsigned)s->rt->dim;
@@ -112,10 +128,28 @@ TesStatus tesi_saddle_device_add(const TesOperator *op, const void *b, double si
                   &d->arguments,
                   &keep,
                   op->precision == TES_SINGLE ? (void *)&single : (void *)&sign};
-  TES_TRY(tesi_kernel_launch(ctx, &d->across, (TesiGrid){blocks, dim, 1}, THREADS, 0, across));
-  TES_TRY(tesi_kernel_launch(ctx, &d->rows, (TesiGrid){blocks, dim + 1, 1}, THREADS, 0, rows));
+  TES_TRY(tesi_kernel_launch(ctx, &entries->across, (TesiGrid){blocks, dim, 1}, THREADS, 0, across));
+  TES_TRY(tesi_kernel_launch(ctx, &entries->rows, (TesiGrid){blocks, dim + 1, 1}, THREADS, 0, rows));
 done:
   return status;
+}
+
+TesStatus tesi_saddle_device_add(const TesOperator *op, const void *b, double sign, const void *x, void *y) {
+  TesiSaddleDevice *d = tesi_saddle_of(op)->device;
+  return d->tiles ? tesi_saddle_tiles_add(op, d->tiles, b, sign, x, y)
+                  : add_entries(op, &d->entries, b, sign, x, y);
+}
+
+TesStatus tesi_saddle_device_ready_single(const TesOperator *op, TesPrecision of_y) {
+  TesiSaddleDevice *d = tesi_saddle_of(op)->device;
+  return d->tiles ? tesi_saddle_tiles_ready_single(op, d->tiles, of_y)
+                  : get_entries(op, TES_SINGLE, of_y, &d->single[of_y]);
+}
+
+TesStatus tesi_saddle_device_apply_single(const TesOperator *op, const float *x, TesPrecision of_y, void *y) {
+  TesiSaddleDevice *d = tesi_saddle_of(op)->device;
+  return d->tiles ? tesi_saddle_tiles_apply_single(op, d->tiles, x, of_y, y)
+                  : add_entries(op, &d->single[of_y], NULL, 1, x, y);
 }
 
 /* ---- of flows in time ---------------------------------------------------------------------------------- */
@@ -126,7 +160,7 @@ static TesStatus prepare_flow(const TesOperator *op, TesiSaddleDevice *d) {
   TesiProgram *program;
   if (d->roots) return TES_OK;
   if (d->tiles) TES_TRY(upload_axes(op, d));
-  TES_TRY(get_program(op, &program));
+  TES_TRY(get_program(op, op->precision, op->precision, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_mass", 0, &d->mass));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_divergence", THREADS * sizeof(double), &d->divergence));
   TES_TRY(tes_vector_create(ctx, BLOCKS, TES_DOUBLE, &d->roots));

@@ -9,6 +9,9 @@ TesStatus tesi_saddle_device_create(const TesOperator *op, TesiSaddleDevice **de
 void tesi_saddle_device_destroy(TesContext *ctx, TesiSaddleDevice **device);
 /* y <- b + sign K x; b NULL: zero; y may be b. */
 TesStatus tesi_saddle_device_add(const TesOperator *op, const void *b, double sign, const void *x, void *y);
+/* y <- K x for a float32 x, in float64 arithmetic, y of precision of_y; the first asks for the kernels. Float64. */
+TesStatus tesi_saddle_device_ready_single(const TesOperator *op, TesPrecision of_y);
+TesStatus tesi_saddle_device_apply_single(const TesOperator *op, const float *x, TesPrecision of_y, void *y);
 
 /* Of flows in time: see saddle.h; device addresses. Their kernels are asked for when they are used first. */
 TesStatus tesi_saddle_device_add_mass(const TesOperator *op, double factor, const void *x, void *y);

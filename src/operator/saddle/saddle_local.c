@@ -198,6 +198,27 @@ bool tesi_saddle_local_equal(const TesiSaddleLocalAxis *a, const TesiSaddleLocal
   return true;
 }
 
+/* Whether a is factor b, to round-off. */
+static bool is_multiple(int count, const double *a, double factor, const double *b) {
+  double largest = 0, difference = 0;
+  for (int i = 0; i < count; i++) {
+    largest = fmax(largest, fabs(a[i]));
+    difference = fmax(difference, fabs(a[i] - factor * b[i]));
+  }
+  return difference <= 1e-12 * largest;
+}
+
+bool tesi_saddle_local_scales(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b, double *scale) {
+  const int M = a->nodes, N = a->modes;
+  double of_a = 0, of_b = 0;
+  if (M != b->nodes || N != b->modes || a->symmetric != b->symmetric) return false;
+  for (int i = 0; i < N; i++) of_a += a->e[i] * a->e[i], of_b += b->e[i] * b->e[i];
+  *scale = of_b / of_a; /* of lengths: their squares are those of 1 */
+  const double s = *scale;
+  return is_multiple(M, a->lc, s * s, b->lc) && is_multiple(N, a->ld, s * s, b->ld) &&
+         is_multiple(N * M, a->G, s, b->G) && is_multiple(N, a->e, 1 / sqrt(s), b->e);
+}
+
 int tesi_saddle_local_pressures(const TesiSaddleLocal *l) {
   return l->axis[0]->modes * l->axis[1]->modes * l->axis[2]->modes;
 }
@@ -225,35 +246,39 @@ static void modes_of(const TesiSaddleBlock *b, int row, int m[3]) {
   m[2] = b->first[2] + row / b->extent[0] / b->extent[1];
 }
 
+/* Of component i: entry of S where only direction i differs, from modes m to `other`. */
+static double entry(const TesiSaddleLocal *l, int i, const int m[3], int other) {
+  const TesiSaddleLocalAxis *a = l->axis[i];
+  const double *row = a->G + m[i] * a->nodes, *column = a->G + other * a->nodes;
+  double across = l->alpha, sum = 0;
+  for (int d = 0; d < l->dim; d++)
+    if (d != i) across += l->nu * l->axis[d]->ld[m[d]];
+  for (int z = 0; z < a->nodes; z++) sum += row[z] * column[z] / (l->nu * a->lc[z] + across);
+  return sum;
+}
+
 /* S <- S + the part of component i: dense along direction i, diagonal across. */
 static void add_component(const TesiSaddleLocal *l, int i, const TesiSaddleBlock *b, double *S) {
   const int n = b->size, step = i == 0 ? 1 : i == 1 ? b->extent[0] : b->extent[0] * b->extent[1];
-  const TesiSaddleLocalAxis *a = l->axis[i];
   for (int row = 0; row < n; row++) {
     int m[3];
-    double across = l->alpha;
     modes_of(b, row, m);
-    for (int d = 0; d < l->dim; d++)
-      if (d != i) across += l->nu * l->axis[d]->ld[m[d]];
-    for (int other = b->first[i]; other < b->first[i] + b->extent[i]; other++) {
-      double sum = 0;
-      for (int z = 0; z < a->nodes; z++)
-        sum += a->G[m[i] * a->nodes + z] * a->G[other * a->nodes + z] / (l->nu * a->lc[z] + across);
-      S[(int64_t)row * n + row + (other - m[i]) * step] += sum;
-    }
+    for (int other = b->first[i]; other < b->first[i] + b->extent[i]; other++)
+      S[(int64_t)row * n + row + (other - m[i]) * step] += entry(l, i, m, other);
   }
 }
 
-/* The constant, of norm 1. */
-static void fill_constant(const TesiSaddleLocal *l, const TesiSaddleBlock *b, double *e) {
-  double norm = 0;
+double tesi_saddle_local_constant(const TesiSaddleLocal *l, const TesiSaddleBlock *b, double *e) {
+  double norm = 0, trace = 0;
   for (int r = 0; r < b->size; r++) {
     int m[3];
     modes_of(b, r, m);
     e[r] = l->axis[0]->e[m[0]] * l->axis[1]->e[m[1]] * l->axis[2]->e[m[2]];
     norm += e[r] * e[r];
+    for (int i = 0; i < l->dim; i++) trace += entry(l, i, m, m[i]);
   }
   for (int r = 0; r < b->size; r++) e[r] /= sqrt(norm);
+  return trace / b->size;
 }
 
 /* S <- S + factor e e'. */
@@ -262,76 +287,69 @@ static void add_constant(int n, const double *e, double factor, double *S) {
     for (int c = 0; c < n; c++) S[(int64_t)r * n + c] += factor * e[r] * e[c];
 }
 
-typedef struct Blocks {
-  double **S;
-  const TesiSaddleBlock *block;
-  int info[8];
-} Blocks;
-
-/* Symmetric matrices: what LAPACK calls the lower triangle of columns is the upper one of rows. */
-static void invert_matrices(const void *data, TesiSpan span) {
-  Blocks *all = (Blocks *)data;
-  for (int64_t b = span.first; b < span.end; b++) {
-    double *S = all->S[b];
-    const int n = all->block[b].size;
-    all->info[b] = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, S, n);
-    if (all->info[b] == 0) all->info[b] = LAPACKE_dpotri(LAPACK_COL_MAJOR, 'L', n, S, n);
-    for (int r = 0; r < n; r++)
-      for (int c = 0; c < r; c++) S[(int64_t)r * n + c] = S[(int64_t)c * n + r];
-  }
+/* Symmetric: what LAPACK calls the lower triangle of columns is the upper one of rows. */
+static int invert_matrix(int n, double *S) {
+  int info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, S, n);
+  if (info == 0) info = LAPACKE_dpotri(LAPACK_COL_MAJOR, 'L', n, S, n);
+  for (int r = 0; r < n; r++)
+    for (int c = 0; c < r; c++) S[(int64_t)r * n + c] = S[(int64_t)c * n + r];
+  return info;
 }
 
-static void fill_block(const TesiSaddleLocal *l, const TesiSaddleBlock *b, double *S, double *trace) {
+/* e[size]: work. What LAPACK says. */
+static int invert(const TesiSaddleInverse *one, double *e) {
+  const TesiSaddleLocal *l = one->local;
+  const TesiSaddleBlock *b = &one->block;
   const int n = b->size;
+  const bool constant = l->closed && b->first[0] + b->first[1] + b->first[2] == 0;
+  double *S = one->S, scale = 1;
   memset(S, 0, sizeof *S * (size_t)n * (size_t)n);
   for (int i = 0; i < l->dim; i++) add_component(l, i, b, S);
-  *trace = 0;
-  for (int r = 0; r < n; r++) *trace += S[(int64_t)r * n + r] / n;
+  if (constant) {
+    scale = tesi_saddle_local_constant(l, b, e);
+    add_constant(n, e, scale, S);
+  }
+  const int info = invert_matrix(n, S);
+  if (constant) add_constant(n, e, -1 / scale, S);
+  return info;
 }
 
-/* S[i] <- S^+ of block i; the constant is even: it stands in the block of the first pressure. Matrices of some hundred
- * rows are inverted side by side. */
-static TesStatus invert_blocks(TesContext *ctx, const TesiSaddleLocal *l, int count,
-                               const TesiSaddleBlock *block, double **S) {
-  enum { LARGE = 128 };
+typedef struct Inverses {
+  const TesiSaddleInverse *one;
+  int most, *info;
+  double *work; /* [threads][most] */
+} Inverses;
+
+static void invert_some(const void *data, TesiSpan span) {
+  const Inverses *all = data;
+  for (int64_t i = span.first; i < span.end; i++)
+    all->info[i] = invert(&all->one[i], all->work + (int64_t)span.thread * all->most);
+}
+
+/* Several: one thread each. One: the threads of BLAS. */
+TesStatus tesi_saddle_local_invert_all(TesContext *ctx, int count, const TesiSaddleInverse *one) {
+  enum { FASTER = 16 }; /* products in the time in which simple loops read a number */
   TesStatus status = TES_OK;
-  Blocks all = {.S = S, .block = block};
-  double trace, of_constant = 0, *e = NULL;
-  int constant = -1;
+  Inverses all = {.one = one};
+  double work = 0;
   for (int i = 0; i < count; i++) {
-    const TesiSaddleBlock *b = &block[i];
-    fill_block(l, b, S[i], &trace);
-    if (!l->closed || b->first[0] + b->first[1] + b->first[2] != 0) continue;
-    TES_ALLOC(&e, b->size);
-    fill_constant(l, b, e);
-    add_constant(b->size, e, trace, S[i]);
-    constant = i, of_constant = trace;
+    const double n = one[i].block.size;
+    all.most = tesi_max(all.most, one[i].block.size);
+    work += n * n * n / FASTER;
   }
-  TES_TRY(tesi_blas_begin(ctx, block[0].size));
-  tesi_team_share(block[0].size < LARGE ? 1 : tes_context_threads(ctx), count, 1, invert_matrices, &all);
+  const int threads = count == 1 ? 1 : tesi_team_threads(ctx, (int64_t)work);
+  TES_ALLOC(&all.info, count);
+  TES_ALLOC(&all.work, (int64_t)threads * all.most);
+  TES_TRY(tesi_blas_begin(ctx, count == 1 ? all.most : 1));
+  tesi_team_share(threads, count, 1, invert_some, &all);
   for (int i = 0; i < count; i++)
     if (all.info[i] != 0)
       TES_FAIL(TES_INTERNAL, "a Schur complement of %d pressures is not positive definite (LAPACK: %d)",
-               block[i].size, all.info[i]);
-  if (e) add_constant(block[constant].size, e, -1 / of_constant, S[constant]);
+               one[i].block.size, all.info[i]);
 done:
-  tesi_free(ctx, &e);
+  tesi_free(ctx, &all.info);
+  tesi_free(ctx, &all.work);
   return status;
-}
-
-TesStatus tesi_saddle_local_invert_block(TesContext *ctx, const TesiSaddleLocal *l,
-                                         const TesiSaddleBlock *block, double *S) {
-  return invert_blocks(ctx, l, 1, block, &S);
-}
-
-TesStatus tesi_saddle_local_invert_blocks(TesContext *ctx, const TesiSaddleLocal *l, int count,
-                                          const TesiSaddleBlock *block, double *S) {
-  double *of_block[8];
-  for (int b = 0; b < count; b++) {
-    of_block[b] = S;
-    S += (int64_t)block[b].size * block[b].size;
-  }
-  return invert_blocks(ctx, l, count, block, of_block);
 }
 
 TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, double *S) {
@@ -339,20 +357,23 @@ TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, do
   TesiSaddleBlock block[8];
   const int count = tesi_saddle_local_blocks(l, block), n = tesi_saddle_local_pressures(l),
             Nx = l->axis[0]->modes, Ny = l->axis[1]->modes;
+  const int64_t size = (int64_t)block[0].size * block[0].size;
+  TesiSaddleInverse one[8] = {{l, block[0], S}};
   double *B = NULL;
-  TES_ALLOC(&B, (int64_t)block[0].size * block[0].size);
+  if (count == 1) return tesi_saddle_local_invert_all(ctx, 1, one);
+  TES_ALLOC(&B, count * size);
+  for (int b = 0; b < count; b++) one[b] = (TesiSaddleInverse){l, block[b], B + b * size};
+  TES_TRY(tesi_saddle_local_invert_all(ctx, count, one));
+  const double *from = B;
   memset(S, 0, sizeof *S * (size_t)n * (size_t)n);
-  for (int b = 0; b < count; b++) {
-    TES_TRY(tesi_saddle_local_invert_block(ctx, l, &block[b], B));
+  for (int b = 0; b < count; b++)
     for (int r = 0; r < block[b].size; r++)
       for (int c = 0; c < block[b].size; c++) {
         int m[3], o[3];
         modes_of(&block[b], r, m);
         modes_of(&block[b], c, o);
-        S[(int64_t)(m[0] + Nx * (m[1] + Ny * m[2])) * n + o[0] + Nx * (o[1] + Ny * o[2])] =
-            B[(int64_t)r * block[b].size + c];
+        S[(int64_t)(m[0] + Nx * (m[1] + Ny * m[2])) * n + o[0] + Nx * (o[1] + Ny * o[2])] = *from++;
       }
-  }
 done:
   tesi_free(ctx, &B);
   return status;

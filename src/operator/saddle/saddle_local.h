@@ -42,6 +42,9 @@ bool tesi_saddle_local_equal(const TesiSaddleLocalAxis *a, const TesiSaddleLocal
  * that of `from` but for its sign, and S of a patch the same. */
 bool tesi_saddle_local_mirrors(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b);
 void tesi_saddle_local_mirror(const TesiSaddleLocalAxis *from, TesiSaddleLocalAxis *l);
+/* Whether interval a is interval b with lengths divided by *scale, to round-off, in the same eigenvectors. Where all
+ * directions of a patch are so, with one scale, S is the same without alpha. */
+bool tesi_saddle_local_scales(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b, double *scale);
 
 typedef struct TesiSaddleLocal {
   int dim;
@@ -57,12 +60,16 @@ typedef struct TesiSaddleBlock {
 } TesiSaddleBlock;
 /* 1, 2, 4 or 8 blocks, by the directions that are symmetric. */
 int tesi_saddle_local_blocks(const TesiSaddleLocal *l, TesiSaddleBlock block[8]);
-/* S[size][size] <- S^+ of a block. */
-TesStatus tesi_saddle_local_invert_block(TesContext *ctx, const TesiSaddleLocal *l,
-                                         const TesiSaddleBlock *block, double *S);
-/* The same of `count` blocks, one after the other in S, by all threads. */
-TesStatus tesi_saddle_local_invert_blocks(TesContext *ctx, const TesiSaddleLocal *l, int count,
-                                          const TesiSaddleBlock *block, double *S);
+/* S[size][size] <- S^+ of a block; of many, of any patches, by all threads. */
+typedef struct TesiSaddleInverse {
+  const TesiSaddleLocal *local;
+  TesiSaddleBlock block;
+  double *S;
+} TesiSaddleInverse;
+TesStatus tesi_saddle_local_invert_all(TesContext *ctx, int count, const TesiSaddleInverse *one);
+/* e[size] <- the constant pressure, of norm 1, which is even: it stands in block 0. The mean of the diagonal of S, the
+ * factor s of e e'. */
+double tesi_saddle_local_constant(const TesiSaddleLocal *l, const TesiSaddleBlock *block, double *e);
 /* S[n][n] <- S^+, n pressures. */
 TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, double *S);
 /* Numbers of a part: component i of the velocity, or, i = dim, the pressure; and of the largest part. */

@@ -20,7 +20,7 @@ static const Cut cuts[2][MOST + 1] = {
 
 struct TesiSaddleTiles {
   TesPrecision precision;
-  TesiKernel kernel;
+  TesiKernel kernel, single[2]; /* single: of a float32 x, by the precision of y */
   TeskSaddleTiles arguments;
   double reference[2 * MOST + MOST * MOST + 2 * NODES * NODES + MOST * NODES]; /* numbers of the precision */
   void *numbers[3], *derivative;                                               /* device */
@@ -100,24 +100,32 @@ static int mode_pitch(int n, int pairs) {
   return (pairs * TESK_TILES_PITCH / 8 + 1) * 8 + (n % 2 ? 4 : 2);
 }
 
-static TesStatus get_kernel(const TesOperator *op, const Cut *cut, TesiSaddleTiles *tiles) {
+static const Cut *cut_of(const TesOperator *op) {
+  return &cuts[op->precision][tesi_saddle_of(op)->rt->n];
+}
+
+/* x and y: precisions of the two vectors. */
+static TesStatus get_kernel(const TesOperator *op, const TesiSaddleTiles *tiles, TesPrecision x,
+                            TesPrecision y, TesiKernel *kernel) {
+  static const char *const reals[] = {"real=double", "real=float"},
+                           *const ins[] = {"in_real=double", "in_real=float"},
+                           *const outs[] = {"out_real=double", "out_real=float"};
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiProgram *program;
-  const int n = tesi_saddle_of(op)->rt->n, pairs = cut->across[0] * cut->across[1];
+  const Cut *cut = cut_of(op);
+  const int n = tesi_saddle_of(op)->rt->n;
   char text[5][24];
   snprintf(text[0], sizeof text[0], "N=%d", n);
   snprintf(text[1], sizeof text[1], "ACROSS_A=%d", cut->across[0]);
   snprintf(text[2], sizeof text[2], "ACROSS_B=%d", cut->across[1]);
   snprintf(text[3], sizeof text[3], "MIN_BLOCKS=%d", cut->blocks);
-  snprintf(text[4], sizeof text[4], "MODE=%d", mode_pitch(n, pairs));
-  const TesiProgramDesc desc = {.file = "saddle_tiles.cu",
-                                .options = {op->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[0], text[1], text[2], text[3], text[4]}};
-  tiles->threads = (unsigned)(TESK_TILES_LINE * pairs);
-  tiles->shared = (size_t)(2 * n * n * mode_pitch(n, pairs)) * tesi_precision_size(op->precision);
+  snprintf(text[4], sizeof text[4], "MODE=%d", mode_pitch(n, cut->across[0] * cut->across[1]));
+  const TesiProgramDesc desc = {
+      .file = "saddle_tiles.cu",
+      .options = {reals[op->precision], ins[x], outs[y], text[0], text[1], text[2], text[3], text[4]}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_tiles", tiles->shared, &tiles->kernel));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_tiles", tiles->shared, kernel));
 done:
   return status;
 }
@@ -126,7 +134,8 @@ TesStatus tesi_saddle_tiles_create(const TesOperator *op, TesiSaddleTiles **resu
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  const Cut *cut = &cuts[op->precision][s->rt->n];
+  const Cut *cut = cut_of(op);
+  const int n = s->rt->n, pairs = cut->across[0] * cut->across[1];
   TesiSaddleTiles *tiles = NULL;
   *result = NULL;
   TES_NEW(&tiles);
@@ -135,8 +144,10 @@ TesStatus tesi_saddle_tiles_create(const TesOperator *op, TesiSaddleTiles **resu
   TES_TRY(tesi_rt_parts(ctx, s->rt, &tiles->arguments.parts));
   for (int d = 0; d < 3; d++) TES_TRY(make_axis(op, d, tiles));
   TES_TRY(make_reference(op, tiles));
-  make_tiles(cut, s->rt->n, &tiles->arguments);
-  TES_TRY(get_kernel(op, cut, tiles));
+  make_tiles(cut, n, &tiles->arguments);
+  tiles->threads = (unsigned)(TESK_TILES_LINE * pairs);
+  tiles->shared = (size_t)(2 * n * n * mode_pitch(n, pairs)) * tesi_precision_size(op->precision);
+  TES_TRY(get_kernel(op, tiles, op->precision, op->precision, &tiles->kernel));
   *result = tiles;
   tiles = NULL;
 done:
@@ -153,8 +164,8 @@ void tesi_saddle_tiles_destroy(TesContext *ctx, TesiSaddleTiles **tiles) {
   tesi_free(ctx, tiles);
 }
 
-TesStatus tesi_saddle_tiles_add(const TesOperator *op, TesiSaddleTiles *t, const void *b, double sign,
-                                const void *x, void *y) {
+static TesStatus launch(const TesOperator *op, TesiSaddleTiles *t, const TesiKernel *kernel, const void *b,
+                        double sign, const void *x, void *y) {
   int keep = b != NULL;
   float single = (float)sign;
   void *arguments[] = {&x,
@@ -164,6 +175,20 @@ TesStatus tesi_saddle_tiles_add(const TesOperator *op, TesiSaddleTiles *t, const
                        t->reference,
                        &keep,
                        t->precision == TES_SINGLE ? (void *)&single : (void *)&sign};
-  return tesi_kernel_launch(op->context, &t->kernel, (TesiGrid){4 * (unsigned)t->arguments.most, 1, 1},
+  return tesi_kernel_launch(op->context, kernel, (TesiGrid){4 * (unsigned)t->arguments.most, 1, 1},
                             t->threads, t->shared, arguments);
+}
+
+TesStatus tesi_saddle_tiles_add(const TesOperator *op, TesiSaddleTiles *t, const void *b, double sign,
+                                const void *x, void *y) {
+  return launch(op, t, &t->kernel, b, sign, x, y);
+}
+
+TesStatus tesi_saddle_tiles_ready_single(const TesOperator *op, TesiSaddleTiles *t, TesPrecision of_y) {
+  return get_kernel(op, t, TES_SINGLE, of_y, &t->single[of_y]);
+}
+
+TesStatus tesi_saddle_tiles_apply_single(const TesOperator *op, TesiSaddleTiles *t, const float *x,
+                                         TesPrecision of_y, void *y) {
+  return launch(op, t, &t->single[of_y], NULL, 1, x, y);
 }

@@ -12,5 +12,9 @@ void tesi_saddle_tiles_destroy(TesContext *ctx, TesiSaddleTiles **tiles);
 /* y <- b + sign K x; b NULL: zero; y may be b. */
 TesStatus tesi_saddle_tiles_add(const TesOperator *op, TesiSaddleTiles *tiles, const void *b, double sign,
                                 const void *x, void *y);
+/* y <- K x for a float32 x, in float64 arithmetic, y of precision of_y; the first asks for the kernel. Float64. */
+TesStatus tesi_saddle_tiles_ready_single(const TesOperator *op, TesiSaddleTiles *tiles, TesPrecision of_y);
+TesStatus tesi_saddle_tiles_apply_single(const TesOperator *op, TesiSaddleTiles *tiles, const float *x,
+                                         TesPrecision of_y, void *y);
 
 #endif

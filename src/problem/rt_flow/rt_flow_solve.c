@@ -121,7 +121,7 @@ TesStatus tesi_rt_flow_clean(TesProblem *p, TesVector *x) {
   for (int i = 0; i < CYCLES; i++) {
     TES_TRY(measure(p, x, &divergence, &size));
     if (!(divergence > small * size) || !isfinite(divergence)) break;
-    TES_TRY(tesi_stokes_correct(p, p->rt_flow->r, p->rt_flow->cycle, x));
+    TES_TRY(tesi_stokes_correct(p, p->rt_flow->r, divergence, p->rt_flow->cycle, x));
   }
   TES_TRY(tesi_operator_remove_null(p->op, x));
 done:

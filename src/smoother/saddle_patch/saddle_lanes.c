@@ -11,19 +11,31 @@
 enum { DEGREES = 4, KINDS = 4, THREADS_OUT = 128, G = TESK_LANES_GROUP };
 enum { SWEEP, IN, OUT, PREPARE, KERNELS };
 
-/* How a kernel is cut, by precision and degree: lanes, threads, blocks a multiprocessor, rows of a tile of S^+; whether
- * threads hold rows of a plane instead of a whole one; whether inner patches have a path of their own; whether S^+ is
- * copied to shared memory. `few`: for colours that leave multiprocessors idle, where the time is that of one block: two
- * paths are too much text there. */
+/* How a kernel is cut, by precision and degree: lanes, threads, blocks a multiprocessor; rows of a tile of S^+ where
+ * rows are swapped, and where they are not, and lanes of both; whether threads hold rows of a plane instead of a whole
+ * one; whether inner patches have a path of their own; whether S^+ is copied to shared memory; numbers of a cell that a
+ * thread copies where no patch of a colour has them, all under way together. `few`: for colours that leave
+ * multiprocessors idle, where the time is that of one block: two paths are too much text there, and copies are spread
+ * over more blocks. */
 typedef struct Cut {
-  int lanes, threads, blocks, tile, lines, inner, held;
+  int lanes, threads, blocks, tile, plain, width, lines, inner, held, piece;
 } Cut;
-static const Cut cuts[2][DEGREES] = {
-    {{16, 128, 2, 2, 0, 1, 0}, {8, 256, 1, 9, 0, 1, 0}, {4, 256, 1, 8, 1, 1, 0}, {4, 512, 1, 5, 1, 1, 0}},
-    {{16, 192, 4, 2, 0, 1, 0}, {16, 256, 2, 9, 0, 1, 0}, {8, 256, 2, 8, 1, 1, 0}, {8, 640, 1, 5, 1, 1, 0}}};
-static const Cut few[2][DEGREES] = {
-    {{4, 128, 2, 2, 0, 0, 1}, {4, 256, 1, 3, 0, 0, 1}, {4, 256, 1, 8, 1, 0, 0}, {4, 512, 1, 5, 1, 0, 0}},
-    {{4, 256, 1, 2, 0, 0, 1}, {4, 512, 1, 3, 1, 0, 1}, {4, 512, 1, 4, 1, 0, 1}, {4, 480, 1, 5, 1, 0, 0}}};
+static const Cut cuts[2][DEGREES] = {{{16, 128, 2, 2, 2, 4, 0, 1, 0, 16},
+                                      {8, 256, 1, 3, 9, 4, 0, 1, 0, 36},
+                                      {4, 256, 1, 4, 8, 4, 1, 1, 0, 32},
+                                      {4, 512, 1, 5, 5, 4, 1, 1, 0, 50}},
+                                     {{16, 128, 6, 2, 2, 4, 0, 1, 0, 16},
+                                      {8, 128, 4, 3, 9, 4, 0, 1, 0, 36},
+                                      {8, 256, 2, 4, 8, 4, 1, 1, 0, 32},
+                                      {8, 640, 1, 5, 5, 4, 1, 1, 0, 50}}};
+static const Cut few[2][DEGREES] = {{{4, 128, 2, 2, 2, 4, 0, 0, 1, 8},
+                                     {4, 256, 1, 3, 3, 4, 0, 0, 1, 12},
+                                     {4, 256, 1, 4, 8, 4, 1, 0, 0, 16},
+                                     {4, 512, 1, 5, 5, 4, 1, 0, 0, 20}},
+                                    {{4, 256, 1, 2, 2, 4, 0, 0, 1, 8},
+                                     {4, 256, 1, 1, 3, 4, 0, 0, 1, 12},
+                                     {4, 512, 1, 4, 4, 4, 1, 0, 1, 16},
+                                     {4, 480, 1, 5, 5, 4, 1, 0, 0, 20}}};
 /* Patches of a colour: up to FEW the cuts above; up to SINGLE blocks of walls run beside others, and what mixed rows
  * do besides costs more. */
 enum { FEW = 1024, SINGLE = 256 };
@@ -34,10 +46,8 @@ static double patches_of_a_colour(const TesiSaddlePatchAxis axis[3]) {
   return patches / colours;
 }
 
-static Cut cut_of(TesPrecision precision, int n, const TesiSaddlePatchAxis axis[3]) {
-  const bool many =
-      patches_of_a_colour(axis) > FEW || getenv("TESSERA_PATCH_MANY"); /* the variable is for tests */
-  return (many ? cuts : few)[precision][n - 2];
+static bool are_many(const TesiSaddlePatchAxis axis[3]) {
+  return patches_of_a_colour(axis) > FEW || getenv("TESSERA_PATCH_MANY"); /* the variable is for tests */
 }
 
 /* Patches and cells of a colour: ranges of the lists. */
@@ -48,6 +58,7 @@ typedef struct Colour {
 struct TesiSaddleLanes {
   TesPrecision precision;
   int n;
+  bool many;  /* patches of a colour */
   bool even;  /* the modes of all kinds are even or odd */
   bool mixed; /* rows of patches along x stay together: those at walls are read with those beside them */
   Cut cut;
@@ -57,11 +68,11 @@ struct TesiSaddleLanes {
   TeskLanesMass mass;
   int colours;
   Colour *colour;
-  void *numbers[3], *mass_inverse[3], *mass_kind[3], *inverses, *blocks, *vertices, *copies,
-      *places;       /* device */
-  void *x[2], *b[2]; /* device */
-  int inner_kind[3]; /* in the middle of each direction; -1: their tables differ */
-  double *inner;     /* those tables, on the host; numbers of the precision */
+  void *numbers[3], *mass_inverse[3], *mass_kind[3], *inverses, *places; /* device */
+  void *blocks, *lanes, *copies; /* device: TeskLanesLists of all colours */
+  void *x[2], *b[2];             /* device */
+  int inner_kind[3];             /* in the middle of each direction; -1: their tables differ */
+  double *inner;                 /* those tables, on the host; numbers of the precision */
 };
 
 /* What is needed while the tables are made: of each direction the kinds with sorted modes. */
@@ -195,81 +206,46 @@ static void splits_of(const Making *m, const int kind[3], bool split[3]) {
   for (int d = 0; d < 3; d++) split[d] = m->split[d][kind[d]];
 }
 
-/* Whether two directions may be swapped in all parity blocks: S^+ is stored in halves. */
+/* Whether two directions may be swapped in all parity blocks: S^+ is stored as sums and differences. */
 static bool is_swapped(const Making *m, const int kind[3]) {
   bool inner = m->lanes->even;
   for (int d = 0; d < 3; d++) inner = inner && kind[d] == m->lanes->inner_kind[d];
   return inner;
 }
 
-static int64_t inverse_size(const Making *m, int combination) {
-  const TesiLanesShape shape = {m->lanes->n, m->lanes->cut.tile};
-  int kind[3];
-  bool split[3];
-  kinds_of(m, combination, kind);
-  splits_of(m, kind, split);
-  return is_swapped(m, kind) ? tesi_lanes_swapped_size(shape) : tesi_lanes_inverse_size(shape, split);
-}
-
-static TesStatus make_inverse(const Making *m, const int kind[3], double *S, double *tiles) {
-  TesContext *ctx = m->op->context;
-  TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(m->op);
-  const TesiLanesShape shape = {s->rt->n, m->lanes->cut.tile};
-  bool split[3];
-  const TesiSaddleLocal local = {.dim = 3,
-                                 .axis = {&m->kind[0][kind[0]], &m->kind[1][kind[1]], &m->kind[2][kind[2]]},
-                                 .nu = s->nu,
-                                 .alpha = s->alpha,
-                                 .closed = true};
-  splits_of(m, kind, split);
-  TES_TRY(tesi_saddle_local_invert(ctx, &local, S));
-  if (is_swapped(m, kind))
-    tesi_lanes_fill_swapped(shape, S, tiles);
-  else
-    tesi_lanes_fill_inverse(shape, split, S, tiles);
-done:
-  return status;
-}
-
 static TesStatus make_inverses(Making *m) {
   TesContext *ctx = m->op->context;
   TesStatus status = TES_OK;
   TesiSaddleLanes *l = m->lanes;
-  const int64_t pressures = 8 * l->n * l->n * l->n;
-  double *S = NULL, *tiles = NULL;
-  int64_t all = 0, at = 0;
-  int kind[3];
+  TesiLanesKinds kinds;
+  double *tiles = NULL;
+  int64_t all, *at = NULL;
+  for (int d = 0; d < 3; d++) {
+    kinds.count[d] = m->axis[d].types;
+    kinds.local[d] = m->kind[d], kinds.split[d] = m->split[d], kinds.image[d] = m->axis[d].image;
+    kinds.swapped[d] = l->even ? l->inner_kind[d] : -1;
+  }
   TES_ALLOC(&m->inverse, combinations(m));
-  TES_ALLOC(&S, pressures * pressures);
-  for (int i = 0; i < combinations(m); i++) all += inverse_size(m, i);
-  TES_ALLOC(&tiles, all);
-  for (int i = 0; i < combinations(m); i++) {
-    kinds_of(m, i, kind);
-    TES_TRY(make_inverse(m, kind, S, tiles + at));
-    at += inverse_size(m, i);
-  }
+  TES_ALLOC(&at, combinations(m));
+  TES_TRY(tesi_lanes_make_inverses(ctx, tesi_saddle_of(m->op), &kinds,
+                                   (TesiLanesShape){l->n, l->cut.tile, l->cut.plain}, at, &tiles, &all));
   TES_TRY(tesi_upload_numbers(ctx, tiles, all, l->precision, &l->inverses));
-  const char *address = l->inverses;
-  for (int i = 0; i < combinations(m); i++) {
-    m->inverse[i] = address;
-    address += inverse_size(m, i) * (int64_t)tesi_precision_size(l->precision);
-  }
+  for (int i = 0; i < combinations(m); i++)
+    m->inverse[i] = (const char *)l->inverses + at[i] * (int64_t)tesi_precision_size(l->precision);
 done:
-  tesi_free(ctx, &S);
+  tesi_free(ctx, &at);
   tesi_free(ctx, &tiles);
   return status;
 }
 
 static TesStatus make_places(TesContext *ctx, TesiSaddleLanes *l) {
   TesStatus status = TES_OK;
-  const int n = l->n, rows = 8 * n * n * n, pairs = 4 * n * n * (n - 1);
+  const int count = 8 * tesi_lanes_swapped_rows(l->n);
   int *places = NULL;
-  TES_ALLOC(&places, rows + pairs);
-  tesi_lanes_fill_places(n, places, places + rows);
-  TES_TRY(tesi_upload(ctx, places, (size_t)(rows + pairs) * sizeof *places, &l->places));
-  l->arguments.rows = l->places;
-  l->arguments.pairs = l->arguments.rows + rows;
+  TES_ALLOC(&places, count);
+  tesi_lanes_fill_places(l->n, places);
+  TES_TRY(tesi_upload(ctx, places, (size_t)count * sizeof *places, &l->places));
+  l->arguments.places = l->places;
 done:
   tesi_free(ctx, &places);
   return status;
@@ -280,10 +256,36 @@ done:
 /* Lists while they grow; NULL arrays: they are only counted. */
 typedef struct Lists {
   TeskLanesBlock *block;
-  TeskVertex *vertex;
-  int *copy;
-  int blocks, vertices, copies;
+  int *lane, *copy;
+  int blocks, lanes, copies;
 } Lists;
+
+/* Where cell `cell` of a direction begins, in numbers; a cell begins at the sum over the directions. */
+static int cell_offset(const TeskLanes *s, int n, int d, int cell) {
+  const int values = 4 * n * n * n, row = s->half[0] * values, half = cell / 2;
+  const int at = d == 0 ? half / G * values * G + half % G : d == 1 ? half * row : half * row * s->half[1];
+  return at + (cell % 2 << d) * s->class_size;
+}
+
+/* Cell `at` (-1 .. 2) of the vertex. Those beside walls, which do not exist, have zeros in the tables: any other will
+ * do. */
+static int cell_beside(const TeskLanes *s, int d, int v, int at) {
+  const int cell = v + at, cells = s->cells[d];
+  if (cell >= 0 && cell < cells) return cell;
+  return s->ring[d] ? (cell < 0 ? cell + cells : cell - cells) : v;
+}
+
+/* The numbers of a lane (TESK_LANES_ROWS), of no other kind than its block. */
+static void fill_lane(const TesiSaddleLanes *l, const int *v, int lane, int *numbers) {
+  const int lanes = l->cut.lanes;
+  for (int d = 0; d < 3; d++)
+    for (int at = -1; at < 3; at++)
+      numbers[(d * 4 + at + 1) * lanes + lane] =
+          cell_offset(&l->arguments, l->n, d, cell_beside(&l->arguments, d, v ? v[d] : 0, at));
+  numbers[TESK_LANES_EXISTS * lanes + lane] = v != NULL;
+  numbers[TESK_LANES_KIND * lanes + lane] = 0;
+  numbers[TESK_LANES_FAR * lanes + lane] = TESI_SADDLE_FAR_NONE;
+}
 
 static void begin_block(const Making *m, const int kind[3], Lists *lists) {
   TeskLanesBlock *b = &lists->block[lists->blocks - 1];
@@ -313,22 +315,22 @@ static int tables_of(const Making *m, TeskLanesBlock *b, int kind, int lane) {
 }
 
 /* kind: of the block's patches but, in x, of some of its lanes. v NULL: a lane without a patch. */
-static void append_vertex(const Making *m, Lists *lists, const int kind[3], const int *v) {
-  const int lane = lists->vertices % m->lanes->cut.lanes; /* combinations begin with a new block */
+static void append_lane(const Making *m, Lists *lists, const int kind[3], const int *v) {
+  const int lanes = m->lanes->cut.lanes,
+            lane = lists->lanes % lanes; /* combinations begin with a new block */
   if (lane == 0) lists->blocks++;
   if (lists->block) {
     TeskLanesBlock *b = &lists->block[lists->blocks - 1];
-    TeskVertex *vertex = &lists->vertex[lists->vertices];
+    int *numbers = lists->lane + (size_t)(lists->blocks - 1) * (size_t)(TESK_LANES_ROWS * lanes);
     if (lane == 0) begin_block(m, kind, lists);
-    *vertex = (TeskVertex){.exists = v != NULL, .far = TESI_SADDLE_FAR_NONE};
+    fill_lane(m->lanes, v, lane, numbers);
     if (v) {
       const int of = m->axis[0].type[v[0]];
-      memcpy(vertex->v, v, sizeof vertex->v);
-      vertex->tables = tables_of(m, b, of, lane);
-      vertex->far = m->axis[0].far[of];
+      numbers[TESK_LANES_KIND * lanes + lane] = tables_of(m, b, of, lane);
+      numbers[TESK_LANES_FAR * lanes + lane] = m->axis[0].far[of];
     }
   }
-  lists->vertices++;
+  lists->lanes++;
 }
 
 /* Vertices of a colour in x; *middle: the kind of the middle one. */
@@ -340,17 +342,17 @@ static int count_row(const TesiSaddlePatchAxis *a, int colour, int *middle) {
   return count;
 }
 
-/* A row of patches along x; rows begin where cells side by side begin in memory, unless they are short. */
+/* A row of patches along x; many of them begin where cells side by side begin in memory, unless rows are short. */
 static void append_row(const Making *m, int colour, const int kind[3], const int v[3], Lists *lists) {
   const TesiSaddlePatchAxis *a = m->axis;
-  const int most = tesi_min(G, m->lanes->cut.lanes);
+  const int most = m->lanes->many ? tesi_min(G, m->lanes->cut.lanes) : 1;
   int middle, align = 1;
   const int count = count_row(&a[0], colour, &middle);
   while (align < most && align < count) align *= 2;
-  while (m->lanes->mixed && lists->vertices % align) append_vertex(m, lists, kind, NULL);
+  while (m->lanes->mixed && lists->lanes % align) append_lane(m, lists, kind, NULL);
   for (int x = 0; x < a[0].vertices; x++)
     if (a[0].colour[x] == colour && (m->lanes->mixed || a[0].type[x] == kind[0]))
-      append_vertex(m, lists, kind, (const int[]){x, v[1], v[2]});
+      append_lane(m, lists, kind, (const int[]){x, v[1], v[2]});
 }
 
 /* Of one combination of kinds; where rows are mixed, of all kinds in x together with the middle one. */
@@ -366,22 +368,13 @@ static void append_patches(const Making *m, const int colour[3], int combination
       for (int d = 1; d < 3; d++) mine = mine && a[d].colour[v[d]] == colour[d] && a[d].type[v[d]] == kind[d];
       if (mine) append_row(m, colour[0], kind, v, lists);
     }
-  while (lists->vertices % lanes) append_vertex(m, lists, kind, NULL);
+  while (lists->lanes % lanes) append_lane(m, lists, kind, NULL);
 }
 
 /* Whether a cell is in an interval of a colour. */
 static bool is_covered(const TesiRtAxis *a, int colour, int cell) {
   const int v = cell % 2 == colour ? cell : cell - 1;
   return a->periodic || (v >= 0 && v < a->cells - 1);
-}
-
-/* Where a cell begins. */
-static int cell_offset(const TeskLanes *s, int n, const int cell[3]) {
-  const int values = 4 * n * n * n, row = s->half[0] * values;
-  int at = cell[0] / 2 / G * values * G + cell[0] / 2 % G;
-  at += cell[1] / 2 * row + cell[2] / 2 * row * s->half[1];
-  for (int d = 0; d < 3; d++) at += (cell[d] % 2 << d) * s->class_size;
-  return at;
 }
 
 static void append_copies(const Making *m, const int colour[3], Lists *lists) {
@@ -393,7 +386,11 @@ static void append_copies(const Making *m, const int colour[3], Lists *lists) {
         bool covered = true;
         for (int d = 0; d < 3; d++) covered = covered && is_covered(&rt->axis[d], colour[d], c[d]);
         if (covered) continue;
-        if (lists->copy) lists->copy[lists->copies] = cell_offset(&m->lanes->arguments, rt->n, c);
+        if (lists->copy) {
+          int *at = &lists->copy[lists->copies];
+          *at = 0;
+          for (int d = 0; d < 3; d++) *at += cell_offset(&m->lanes->arguments, rt->n, d, c[d]);
+        }
         lists->copies++;
       }
 }
@@ -437,15 +434,15 @@ static TesStatus make_lists(Making *m) {
   TES_ALLOC(&l->colour, l->colours);
   list_colours(m, &count);
   TES_ALLOC(&lists.block, count.blocks);
-  TES_ALLOC(&lists.vertex, count.vertices);
+  TES_ALLOC(&lists.lane, (int64_t)count.lanes * TESK_LANES_ROWS);
   TES_ALLOC(&lists.copy, count.copies + 1);
   list_colours(m, &lists);
   TES_TRY(tesi_upload(ctx, lists.block, (size_t)count.blocks * sizeof *lists.block, &l->blocks));
-  TES_TRY(tesi_upload(ctx, lists.vertex, (size_t)count.vertices * sizeof *lists.vertex, &l->vertices));
+  TES_TRY(tesi_upload(ctx, lists.lane, (size_t)count.lanes * TESK_LANES_ROWS * sizeof(int), &l->lanes));
   TES_TRY(tesi_upload(ctx, lists.copy, (size_t)(count.copies + 1) * sizeof *lists.copy, &l->copies));
 done:
   tesi_free(ctx, &lists.block);
-  tesi_free(ctx, &lists.vertex);
+  tesi_free(ctx, &lists.lane);
   tesi_free(ctx, &lists.copy);
   return status;
 }
@@ -454,7 +451,7 @@ done:
 
 static size_t shared_numbers(int n, const Cut *cut) {
   const int N = 2 * n, rows = N * (N * (N + 1) + 1), plane = N * (N + cut->lines) + 1;
-  const size_t held = cut->held ? (size_t)N * N * N * n * n * n / cut->tile * ((cut->tile + 3) / 4 * 4) : 0;
+  const size_t held = cut->held ? (size_t)N * N * N * n * n * n / cut->plain * ((cut->plain + 3) / 4 * 4) : 0;
   return (size_t)(cut->lanes * (3 * (N + 3) * plane + (rows + 3) / 4 * 4) + 5 * tesi_lanes_table_size(n)) +
          held;
 }
@@ -462,20 +459,20 @@ static size_t shared_numbers(int n, const Cut *cut) {
 static TesStatus get_kernels(TesContext *ctx, int n, TesiSaddleLanes *l) {
   TesStatus status = TES_OK;
   const char *real = l->precision == TES_SINGLE ? "real=float" : "real=double";
-  static const char *const macros[] = {"N1",    "LANES", "THREADS", "BLOCKS", "TILE",
-                                       "LINES", "INNER", "EVEN",    "HELD"};
+  static const char *const macros[] = {"N1",    "LANES", "THREADS", "BLOCKS", "TILE",  "LINES",
+                                       "INNER", "EVEN",  "HELD",    "PIECE",  "WIDTH", "PLAIN"};
   enum { MACROS = sizeof macros / sizeof *macros };
   const Cut *c = &l->cut;
-  const int value[MACROS] = {n,        c->lanes, c->threads, c->blocks, c->tile,
-                             c->lines, c->inner, l->even,    c->held};
+  const int value[MACROS] = {n,        c->lanes, c->threads, c->blocks, c->tile,  c->lines,
+                             c->inner, l->even,  c->held,    c->piece,  c->width, c->plain};
   char text[MACROS][24];
   TesiProgram *sweep, *order;
-  l->shared = shared_numbers(n, c) * tesi_precision_size(l->precision) + 12 * (size_t)c->lanes * sizeof(int) +
-              2 * sizeof(uint64_t);
+  l->shared = shared_numbers(n, c) * tesi_precision_size(l->precision) +
+              TESK_LANES_ROWS * (size_t)c->lanes * sizeof(int) + 2 * sizeof(uint64_t);
   for (int i = 0; i < MACROS; i++) snprintf(text[i], sizeof text[i], "%s=%d", macros[i], value[i]);
   const TesiProgramDesc lanes = {.file = "saddle_lanes.cu",
                                  .options = {real, text[0], text[1], text[2], text[3], text[4], text[5],
-                                             text[6], text[7], text[8]}},
+                                             text[6], text[7], text[8], text[9], text[10], text[11]}},
                         orders = {.file = "saddle_lanes_order.cu", .options = {real, text[0]}};
   TES_TRY(tesi_program_get(ctx, &lanes, &sweep));
   TES_TRY(tesi_program_get(ctx, &orders, &order));
@@ -517,7 +514,8 @@ TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision
   m.lanes = l;
   l->precision = precision;
   l->n = s->rt->n;
-  l->cut = cut_of(l->precision, l->n, axis);
+  l->many = are_many(axis);
+  l->cut = (l->many ? cuts : few)[precision][l->n - 2];
   l->even = true;
   TES_TRY(make_vectors(ctx, s, l));
   for (int d = 0; d < 3; d++) TES_TRY(make_axis(&m, d));
@@ -547,8 +545,8 @@ void tesi_saddle_lanes_destroy(TesContext *ctx, TesiSaddleLanes **lanes) {
     device->release(ctx, &l->mass_inverse[d]);
     device->release(ctx, &l->mass_kind[d]);
   }
-  void **const all[] = {&l->inverses, &l->blocks, &l->vertices, &l->copies, &l->places,
-                        &l->x[0],     &l->x[1],   &l->b[0],     &l->b[1]};
+  void **const all[] = {&l->inverses, &l->places, &l->blocks, &l->lanes, &l->copies,
+                        &l->x[0],     &l->x[1],   &l->b[0],   &l->b[1]};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
   tesi_free(ctx, &l->inner);
   tesi_free(ctx, &l->colour);
@@ -565,13 +563,15 @@ void tesi_saddle_lanes_describe(const TesiSaddleLanes *lanes, int *count, int *t
 static TesStatus run_colour(TesContext *ctx, TesiSaddleLanes *l, const Colour *c, int from) {
   TesStatus status = TES_OK;
   TeskLanesVectors vectors = {.x = l->x[from], .b = {l->b[0], l->b[1]}, .y = l->x[1 - from], .odd = c->odd};
-  int blocks = c->blocks, copies = c->copies;
-  const TeskLanesBlock *block = (const TeskLanesBlock *)l->blocks + c->first_block;
-  const TeskVertex *vertex = (const TeskVertex *)l->vertices + (size_t)c->first_block * (size_t)l->cut.lanes;
-  const int *cells = (const int *)l->copies + c->first_copy;
-  const int64_t pieces = (int64_t)copies * l->n * l->n; /* 4 n numbers each */
-  void *arguments[] = {&l->arguments, &block, &vertex, &vectors, &blocks, &cells, &copies, l->inner};
-  const TesiGrid grid = {(unsigned)(blocks + (pieces + l->cut.threads - 1) / l->cut.threads), 1, 1};
+  const size_t first = (size_t)c->first_block;
+  TeskLanesLists lists = {.blocks = (const TeskLanesBlock *)l->blocks + first,
+                          .lanes = (const int *)l->lanes + first * (size_t)(TESK_LANES_ROWS * l->cut.lanes),
+                          .cells = (const int *)l->copies + c->first_copy,
+                          .count = c->blocks,
+                          .copies = c->copies};
+  const int64_t pieces = (int64_t)c->copies * (4 * l->n * l->n * l->n / l->cut.piece);
+  void *arguments[] = {&l->arguments, &lists, &vectors, l->inner};
+  const TesiGrid grid = {(unsigned)(c->blocks + (pieces + l->cut.threads - 1) / l->cut.threads), 1, 1};
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[SWEEP], grid, (unsigned)l->cut.threads, l->shared, arguments));
 done:
   return status;
@@ -585,7 +585,8 @@ TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const voi
   const int64_t count = 8 * (int64_t)a->class_size;
   const unsigned lines = 2 * G * (unsigned)(l->n * l->n); /* of 32 cells and a part: a block */
   int most = 0;
-  for (int p = 0; p < 4; p++) most = tesi_max(most, a->parts.extent[p][1] * a->parts.extent[p][2]);
+  for (int p = 0; p < 4; p++)
+    most = tesi_max(most, (a->parts.extent[p][1] + l->n - 1) / l->n * a->parts.extent[p][2]);
   const TesiGrid rows = {4 * (unsigned)(a->half[1] * a->half[2]), 4 * (unsigned)(a->half[0] / G), 1};
   void *prepare[] = {&l->arguments, &l->mass, &b, &l->b[0], &l->b[1]}, *in[] = {&l->arguments, &x, &l->x[0]};
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], rows, lines, 0, prepare));

@@ -22,7 +22,7 @@ void tesi_saddle_lanes_describe(const TesiSaddleLanes *lanes, int *count, int *t
 
 /* saddle_lanes_tables.c: the tables of a kind, as the kernel has them; how many numbers. */
 typedef struct TesiLanesShape {
-  int n, tile;
+  int n, tile, plain; /* rows of a tile of S^+ where rows are swapped, and where they are not */
 } TesiLanesShape;
 int tesi_lanes_table_size(int n);
 /* Modes sorted, even ones first, where the interval is symmetric (*split); vertex: one of the kind. */
@@ -32,13 +32,27 @@ void tesi_lanes_fill_table(const TesiSaddle *s, int d, int vertex, TesiSaddleFar
                            const TesiSaddleLocalAxis *l, double *table);
 /* M^-1 of the nodes inside: [2 n - 1][2 n - 1], rows padded to four numbers. */
 void tesi_lanes_fill_mass(const TesiSaddleLocalAxis *l, double *inverse);
-/* Numbers of S^+ by parity blocks, and S^+ in that order, from [pressures][pressures]. */
+/* Numbers of S^+ by parity blocks, tile by tile, and these from the blocks of saddle_local.h, one after the other. */
 int64_t tesi_lanes_inverse_size(TesiLanesShape shape, const bool split[3]);
 void tesi_lanes_fill_inverse(TesiLanesShape shape, const bool split[3], const double *S, double *to);
-/* The same of a cube whose kinds are equal and split, in halves by the swap of two directions, tile by tile; the places
- * rows[8 n^3] and pairs[4 n^2 (n - 1)] of saddle_arguments.h. */
+/* The same of a cube whose kinds are equal and split: sums and differences of what is swapped, in tiles as
+ * saddle_lanes_inverse.h reads them; rows of a parity block; TeskLanes.places[8][rows]. */
 int64_t tesi_lanes_swapped_size(TesiLanesShape shape);
+int tesi_lanes_swapped_rows(int n);
 void tesi_lanes_fill_swapped(TesiLanesShape shape, const double *S, double *to);
-void tesi_lanes_fill_places(int n, int *rows, int *pairs);
+void tesi_lanes_fill_places(int n, int *places);
+
+/* saddle_lanes_inverses.c: the kinds of all directions, with sorted modes. swapped: the combination that is stored as
+ * sums and differences, -1: none. */
+typedef struct TesiLanesKinds {
+  int count[3], swapped[3];
+  const TesiSaddleLocalAxis *local[3];
+  const bool *split[3];
+  const int *image[3]; /* the kind of which one is the mirror image, or itself */
+} TesiLanesKinds;
+/* tiles[numbers]: S^+ of combinations, at[combination] where it begins; x counts fastest. Those of mirror images are
+ * one. */
+TesStatus tesi_lanes_make_inverses(TesContext *ctx, const TesiSaddle *s, const TesiLanesKinds *kinds,
+                                   TesiLanesShape shape, int64_t *at, double **tiles, int64_t *numbers);
 
 #endif

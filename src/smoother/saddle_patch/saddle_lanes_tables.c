@@ -1,6 +1,7 @@
 /* Tables of saddle_lanes.cu, in its order. */
 #include <math.h>
 #include <string.h>
+#include "kernels/saddle_arguments.h"
 #include "smoother/saddle_patch/saddle_lanes.h"
 
 static int padded(int count) {
@@ -55,6 +56,7 @@ TesStatus tesi_lanes_sort(TesContext *ctx, int n, const TesiSaddleLocalAxis *fro
   TES_ALLOC(&to->matrices, 2 * P * P + Q * Q + Q * P);
   memcpy(to->matrices, from->matrices, sizeof *to->matrices * (size_t)(2 * P * P + Q * Q + Q * P));
   *split = sort_columns(n, true, from->Zc, P, node) && sort_columns(n, false, from->Zd, Q, mode);
+  to->symmetric = *split;
   for (int i = 0; i < P && !*split; i++) node[i] = i;
   for (int i = 0; i < Q && !*split; i++) mode[i] = i;
   for (int c = 0; c < P; c++) {
@@ -220,86 +222,106 @@ static int rows_of(TesiLanesShape shape, const bool split[3], int extent[3]) {
 int64_t tesi_lanes_inverse_size(TesiLanesShape shape, const bool split[3]) {
   int extent[3];
   const int64_t rows = rows_of(shape, split, extent), all = 8 * shape.n * shape.n * shape.n;
-  return all / shape.tile * rows * padded(shape.tile);
+  return all / shape.plain * rows * padded(shape.plain);
 }
 
-/* Number of row `row` of parity block `block` among all pressures, x fastest; in a block z is. */
-static int pressure_of(TesiLanesShape shape, const bool split[3], const int extent[3], int block, int row) {
-  int m[3] = {row / extent[2] / extent[1], row / extent[2] % extent[1], row % extent[2]};
-  for (int d = 0; d < 3; d++) {
-    if (!split[d]) continue;
-    m[d] += block % 2 * shape.n;
-    block /= 2;
-  }
-  return m[0] + 2 * shape.n * (m[1] + 2 * shape.n * m[2]);
+/* Number of row `row` of a parity block, z fastest, where x is. */
+static int pressure_of(const int extent[3], int row) {
+  const int m[3] = {row / extent[2] / extent[1], row / extent[2] % extent[1], row % extent[2]};
+  return m[0] + extent[0] * (m[1] + extent[1] * m[2]);
 }
 
 void tesi_lanes_fill_inverse(TesiLanesShape shape, const bool split[3], const double *S, double *to) {
   int extent[3];
   const int rows = rows_of(shape, split, extent), all = 8 * shape.n * shape.n * shape.n,
-            tiles = rows / shape.tile;
-  for (int tile = 0; tile < all / shape.tile; tile++)
+            tiles = rows / shape.plain;
+  for (int tile = 0; tile < all / shape.plain; tile++) {
+    const double *block = S + (int64_t)(tile / tiles) * rows * rows;
     for (int c = 0; c < rows; c++) {
-      const int64_t column = pressure_of(shape, split, extent, tile / tiles, c);
-      for (int r = 0; r < padded(shape.tile); r++) {
-        const int row = tile % tiles * shape.tile + r;
-        *to++ = r < shape.tile ? S[column * all + pressure_of(shape, split, extent, tile / tiles, row)] : 0;
-      }
+      const double *column = block + (int64_t)pressure_of(extent, c) * rows;
+      for (int r = 0; r < padded(shape.plain); r++)
+        *to++ = r < shape.plain ? column[pressure_of(extent, tile % tiles * shape.plain + r)] : 0;
     }
+  }
 }
 
-/* ---- S^+ in halves, by the swap of two like directions --------------------------------------------------- */
+/* ---- S^+ by sums and differences of what is swapped ------------------------------------------------------- */
 
-/* Numbers (i, a, b) of a parity block: sums a <= b, then differences a < b. */
+/* Numbers (i, a, b) of a parity block, of those that are swapped into each other one: a = b, then a < b. */
 static int list_swapped(int n, int (*number)[3]) {
   int count = 0;
   for (int half = 0; half < 2; half++)
     for (int i = 0; i < n; i++)
       for (int a = 0; a < n; a++)
-        for (int b = a + half; b < n; b++) {
+        for (int b = half ? a + 1 : a; b < (half ? n : a + 1); b++) {
           const int q[3] = {i, a, b};
           memcpy(number[count++], q, sizeof q);
         }
   return count;
 }
 
-enum { MOST = 125 }; /* numbers of a parity block */
+enum { MOST = 75 }; /* of them */
 
-static int sums_of(int n) {
-  return n * n * (n + 1) / 2;
+/* Of a = b, and of a < b. */
+static int alike_of(int n) {
+  return n * n;
+}
+static int pairs_of(int n) {
+  return n * n * (n - 1) / 2;
+}
+
+int tesi_lanes_swapped_rows(int n) {
+  return alike_of(n) + pairs_of(n);
 }
 
 int64_t tesi_lanes_swapped_size(TesiLanesShape shape) {
-  const int sums = sums_of(shape.n), differences = shape.n * shape.n * shape.n - sums;
-  return 4 * ((int64_t)(sums / shape.tile) * sums + (int64_t)(differences / shape.tile) * differences) *
+  const int n = shape.n, sums = tesi_lanes_swapped_rows(n), pairs = pairs_of(n);
+  const bool together = TESK_LANES_TOGETHER(n);
+  return 4 *
+         ((int64_t)((together ? alike_of(n) : sums) / shape.tile) * sums +
+          (int64_t)(pairs / shape.tile) * (together ? n * n * n : pairs)) *
          padded(shape.tile);
 }
 
-void tesi_lanes_fill_swapped(TesiLanesShape shape, const double *S, double *to) {
-  static const int block[4] = {0, 1, 6, 7}; /* with 0 to 3 odd directions, unlike the others: x */
-  const int n = shape.n, all = 8 * n * n * n, extent[3] = {n, n, n}, sums = sums_of(n);
-  const bool split[3] = {true, true, true};
-  int number[MOST][3];
-  const int count = list_swapped(n, number);
-  for (int type = 0; type < 4; type++)
-    for (int tile = 0; tile < count / shape.tile; tile++) {
-      const int first = tile * shape.tile < sums ? 0 : sums, end = first ? count : sums;
-      for (int c = first; c < end; c++)
-        for (int r = 0; r < padded(shape.tile); r++) {
-          const int *row = number[r < shape.tile ? tile * shape.tile + r : 0], *column = number[c];
-          const int64_t at =
-              pressure_of(shape, split, extent, block[type], (row[0] * n + row[1]) * n + row[2]);
-          const int straight = (column[0] * n + column[1]) * n + column[2],
-                    crossed = (column[0] * n + column[2]) * n + column[1];
-          const double x = S[pressure_of(shape, split, extent, block[type], straight) * (int64_t)all + at],
-                       y = S[pressure_of(shape, split, extent, block[type], crossed) * (int64_t)all + at];
-          *to++ = r < shape.tile ? (x + (first ? -y : y)) / 2 : 0;
-        }
-    }
+/* Of a parity block. */
+static double swapped_entry(int n, const double *block, const int row[3], const int column[3], int sign) {
+  const int extent[3] = {n, n, n}, at = pressure_of(extent, (row[0] * n + row[1]) * n + row[2]),
+            straight = pressure_of(extent, (column[0] * n + column[1]) * n + column[2]),
+            crossed = pressure_of(extent, (column[0] * n + column[2]) * n + column[1]);
+  const int64_t rows = n * n * n;
+  return (block[straight * rows + at] + sign * block[crossed * rows + at]) / 2;
 }
 
-void tesi_lanes_fill_places(int n, int *rows, int *pairs) {
-  const int N = 2 * n, step[3] = {N * (N + 1) + 1, N + 1, 1}, sums = sums_of(n);
+/* A tile from row `first` on; which columns: of sums, of differences; those of a pair come one after the other. */
+static double *fill_swapped_tile(TesiLanesShape shape, const double *block, int (*rows)[3], bool sums,
+                                 bool differences, double *to) {
+  const int n = shape.n;
+  for (int c = 0; c < n * n * n; c++) {
+    const int column[3] = {c / n / n, c / n % n, c % n};
+    if (column[1] > column[2]) continue;
+    for (int half = sums ? 0 : 1; half <= (differences && column[1] < column[2] ? 1 : 0); half++)
+      for (int r = 0; r < padded(shape.tile); r++)
+        *to++ = r < shape.tile ? swapped_entry(n, block, rows[r], column, half ? -1 : 1) : 0;
+  }
+  return to;
+}
+
+void tesi_lanes_fill_swapped(TesiLanesShape shape, const double *S, double *to) {
+  int number[MOST][3];
+  const int n = shape.n, count = list_swapped(n, number), alike = alike_of(n), t = shape.tile;
+  static const int blocks[4] = {0, 1, 6, 7}; /* with 0 to 3 odd directions, unlike the others: x */
+  const bool together = TESK_LANES_TOGETHER(n);
+  for (int type = 0; type < 4; type++) {
+    const double *block = S + (int64_t)blocks[type] * n * n * n * n * n * n;
+    for (int first = 0; first < (together ? alike : count); first += t)
+      to = fill_swapped_tile(shape, block, number + first, true, false, to);
+    for (int first = alike; first < count; first += t)
+      to = fill_swapped_tile(shape, block, number + first, together, true, to);
+  }
+}
+
+void tesi_lanes_fill_places(int n, int *places) {
+  const int N = 2 * n, step[3] = {N * (N + 1) + 1, N + 1, 1};
   int number[MOST][3];
   const int count = list_swapped(n, number);
   for (int block = 0; block < 8; block++) {
@@ -313,8 +335,7 @@ void tesi_lanes_fill_places(int n, int *rows, int *pairs) {
     for (int r = 0; r < count; r++) {
       const int *q = number[r], low = first + q[0] * si + q[1] * sa + q[2] * sb,
                 high = first + q[0] * si + q[2] * sa + q[1] * sb;
-      *rows++ = r < sums ? low : high;
-      if (r >= sums) *pairs++ = low | high << 16;
+      *places++ = low | high << 16;
     }
   }
 }

@@ -271,7 +271,8 @@ TesStatus tesi_smoother_saddle_init(TesSmoother *smoother) {
   p->threads = tes_context_threads(ctx);
   p->red_black = smoother->red_black;
   TES_TRY(init_axes(smoother, p));
-  TES_TRY(tesi_saddle_patch_tables_create(smoother, p));
+  const TesSmoother *below = smoother->below;
+  TES_TRY(tesi_saddle_patch_tables_create(smoother, below && below->table == &table ? below->plan : NULL, p));
   /* the fused way is that of exact local solves */
   p->fused = !smoother->unfused && !p->iterates && !p->axis[0].mirrored && can_fuse(p);
   TES_TRY(tesi_saddle_patch_tasks_create(ctx, lanes, p));

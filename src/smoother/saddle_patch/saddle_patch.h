@@ -132,8 +132,10 @@ TesCost tesi_saddle_patch_cost(const TesOperator *op, int span, int colours, dou
 TesStatus tesi_saddle_patch_sweep_ref(const TesOperator *op, const TesiSaddlePatchAxis axis[3],
                                       bool red_black, const double *b, double *x, TesSweep sweep);
 
-/* saddle_patch_tables.c, saddle_patch_tasks.c */
-TesStatus tesi_saddle_patch_tables_create(const TesSmoother *smoother, TesiSaddlePatchPlan *p);
+/* saddle_patch_tables.c, saddle_patch_tasks.c. below: the plan of the level below, whose S^+ are taken where they are
+ * the same, or NULL. */
+TesStatus tesi_saddle_patch_tables_create(const TesSmoother *smoother, const TesiSaddlePatchPlan *below,
+                                          TesiSaddlePatchPlan *p);
 void tesi_saddle_patch_tables_free(TesContext *ctx, TesiSaddlePatchPlan *p);
 TesStatus tesi_saddle_patch_tasks_create(TesContext *ctx, int lanes, TesiSaddlePatchPlan *p);
 void tesi_saddle_patch_tasks_free(TesContext *ctx, TesiSaddlePatchPlan *p);

@@ -179,33 +179,87 @@ static int keeper_of(const TesiSaddlePatchPlan *p, int kind, int *const like[3])
   return kind_of(p, other, like) == other ? other : kind;
 }
 
-/* keeper, which is this kind or made before. */
+/* S^+ of a kind, put where it is kept; S: block after block, or NULL: `from` has it, of the same precision. */
+static void put_inverses(Writer *w, TesiSaddlePatchKind *k, const double *S,
+                         const TesiSaddlePatchKind *from) {
+  for (int b = 0; b < k->blocks; b++) {
+    const int64_t count = (int64_t)k->block[b].size * k->block[b].size;
+    const size_t size = tesi_precision_size(w->precision);
+    k->S[b] = w->at;
+    if (S) {
+      put_all(w, S, k->block[b].size, k->block[b].size, false, 1);
+      S += count;
+      continue;
+    }
+    memcpy((char *)w->numbers + (size_t)w->at * size,
+           (const char *)from->inverses + (size_t)from->S[b] * size, (size_t)count * size);
+    w->at += count;
+  }
+}
+
+/* Where the numbers of a kind come from: S^+ of the kind `keeper`, which is it or made before; its own from S or, S
+ * NULL, from a kind of the level below. */
+typedef struct Source {
+  int like, keeper;
+  const double *S;
+  const TesiSaddlePatchKind *below;
+} Source;
+
 static TesStatus fill_kind(TesContext *ctx, TesPrecision precision, TesiSaddlePatchPlan *p, int kind,
-                           int like, int keeper, double *S) {
+                           const Source *from) {
   TesStatus status = TES_OK;
   const TesiSaddleLocal l = local_of(p, kind);
-  const size_t size = (size_t)count_numbers(p, kind, keeper == kind) * tesi_precision_size(precision);
+  const bool own = from->keeper == kind;
+  const size_t size = (size_t)count_numbers(p, kind, own) * tesi_precision_size(precision);
   TesiSaddlePatchKind *k;
   TES_TRY(tesi_alloc(ctx, sizeof *k + size, 1, &p->kind[kind]));
   k = p->kind[kind];
   k->closed = l.closed;
-  k->like = like;
-  if (keeper >= 0) {
-    k->inverses = (TesiSaddlePatchKind *)p->kind[keeper] + 1;
+  k->like = from->like;
+  if (from->keeper >= 0) {
+    k->inverses = (TesiSaddlePatchKind *)p->kind[from->keeper] + 1;
     k->blocks = tesi_saddle_local_blocks(&l, k->block);
-    memcpy(k->S, ((TesiSaddlePatchKind *)p->kind[keeper])->S, sizeof k->S);
+    memcpy(k->S, ((TesiSaddlePatchKind *)p->kind[from->keeper])->S, sizeof k->S);
   }
   Writer w = {precision, k + 1, 0};
-  for (int b = 0; b < k->blocks && keeper == kind; b++) {
-    TES_TRY(tesi_saddle_local_invert_block(ctx, &l, &k->block[b], S));
-    k->S[b] = put_all(&w, S, k->block[b].size, k->block[b].size, false, 1);
-  }
+  if (own) put_inverses(&w, k, from->S, from->below);
   for (int i = 0; i < l.dim; i++) {
     k->reciprocal[i] = w.at;
     put_reciprocals(&w, &l, i);
   }
 done:
   return status;
+}
+
+/* ---- levels -------------------------------------------------------------------------------------------- */
+
+/* The type of the level below whose intervals are those of a type, scaled; -1: none. */
+static int scaled_type(const TesiSaddlePatchAxis *a, int type, const TesiSaddlePatchAxis *below,
+                       double *scale) {
+  for (int t = 0; t < below->types; t++)
+    if (tesi_saddle_local_scales(&a->local[type], &below->local[t], scale)) return t;
+  return -1;
+}
+
+/* The kind of the level below that has the same S^+, or NULL: its patches are those of a kind, all lengths scaled. */
+static const TesiSaddlePatchKind *same_below(const TesSmoother *smoother, const TesiSaddlePatchPlan *p,
+                                             const TesiSaddlePatchPlan *below, int kind) {
+  const TesiSaddlePatchAxis *a = p->axis;
+  const int type[3] = {kind % a[0].types, kind / a[0].types % a[1].types, kind / a[0].types / a[1].types};
+  double scale[3] = {1, 1, 1};
+  int other = 0, step = 1;
+  if (!below || smoother->below->op->precision != smoother->op->precision ||
+      a[0].span != below->axis[0].span || p->saddle->alpha != 0 || below->saddle->alpha != 0 ||
+      p->saddle->nu != below->saddle->nu)
+    return NULL;
+  for (int d = 0; d < p->rt->dim; d++) {
+    const int t = scaled_type(&a[d], type[d], &below->axis[d], &scale[d]);
+    if (t < 0 || fabs(scale[d] - scale[0]) > 1e-12 * scale[0]) return NULL;
+    other += step * t, step *= below->axis[d].types;
+  }
+  const TesiSaddlePatchKind *k = below->kind[other];
+  const bool exact = k->blocks > 0 && k->like == other && k->closed == local_of(p, kind).closed;
+  return exact ? k : NULL;
 }
 
 /* ---- graded cells: one S^+ for patches that are nearly the same ---------------------------------------- */
@@ -271,24 +325,65 @@ done:
   return status;
 }
 
-static TesStatus fill_kinds(const TesSmoother *smoother, TesiSaddlePatchPlan *p, int *const like[3]) {
+/* Kinds first .. end - 1: S^+ of those that keep one, in S[kind - first][pressures^2], are inverted together. */
+static TesStatus fill_some(const TesSmoother *smoother, const TesiSaddlePatchPlan *below,
+                           TesiSaddlePatchPlan *p, int *const like[3], int first, int end, double *S) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const bool none = smoother->local == TES_LOCAL_CG;
+  const int64_t size = (int64_t)p->pressures * p->pressures;
+  TesiSaddleLocal *local = NULL;
+  TesiSaddleInverse *one = NULL;
+  TesiSaddleBlock block[8];
+  Source *from = NULL;
+  int count = 0;
+  TES_ALLOC(&local, end - first);
+  TES_ALLOC(&one, 8 * (end - first));
+  TES_ALLOC(&from, end - first);
+  for (int i = first; i < end; i++) {
+    Source *its = &from[i - first];
+    *its = (Source){.like = none ? -1 : kind_of(p, i, like), .keeper = none ? -1 : keeper_of(p, i, like)};
+    if (its->keeper != i) continue;
+    its->below = same_below(smoother, p, below, i);
+    if (its->below) continue;
+    local[i - first] = local_of(p, i);
+    double *at = S + (i - first) * size;
+    const int blocks = tesi_saddle_local_blocks(&local[i - first], block);
+    its->S = at;
+    for (int b = 0; b < blocks; at += (int64_t)block[b].size * block[b].size, b++)
+      one[count++] = (TesiSaddleInverse){&local[i - first], block[b], at};
+  }
+  TES_TRY(tesi_saddle_local_invert_all(ctx, count, one));
+  for (int i = first; i < end; i++) {
+    TES_TRY(fill_kind(ctx, smoother->op->precision, p, i, &from[i - first]));
+    p->inverses += from[i - first].keeper == i;
+  }
+done:
+  tesi_free(ctx, &local);
+  tesi_free(ctx, &one);
+  tesi_free(ctx, &from);
+  return status;
+}
+
+static TesStatus fill_kinds(const TesSmoother *smoother, const TesiSaddlePatchPlan *below,
+                            TesiSaddlePatchPlan *p, int *const like[3]) {
+  enum { NUMBERS = 1 << 23, MOST = 64 }; /* of S^+ that are made together; kinds */
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   double *S = NULL;
+  const int64_t size = (int64_t)p->pressures * p->pressures, fit = NUMBERS / size;
+  const int together = (int)tesi_max(1, tesi_min(tesi_min(fit, MOST), p->kinds));
   TES_ALLOC(&p->kind, p->kinds);
-  TES_ALLOC(&S, (int64_t)p->pressures * p->pressures);
-  for (int i = 0; i < p->kinds; i++) {
-    const bool none = smoother->local == TES_LOCAL_CG;
-    const int its = none ? -1 : kind_of(p, i, like), keeper = none ? -1 : keeper_of(p, i, like);
-    TES_TRY(fill_kind(ctx, smoother->op->precision, p, i, its, keeper, S));
-    p->inverses += keeper == i;
-  }
+  TES_ALLOC(&S, together * size);
+  for (int i = 0; i < p->kinds; i += together)
+    TES_TRY(fill_some(smoother, below, p, like, i, tesi_min(i + together, p->kinds), S));
 done:
   tesi_free(ctx, &S);
   return status;
 }
 
-TesStatus tesi_saddle_patch_tables_create(const TesSmoother *smoother, TesiSaddlePatchPlan *p) {
+TesStatus tesi_saddle_patch_tables_create(const TesSmoother *smoother, const TesiSaddlePatchPlan *below,
+                                          TesiSaddlePatchPlan *p) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   int *like[3] = {NULL};
@@ -303,7 +398,7 @@ TesStatus tesi_saddle_patch_tables_create(const TesSmoother *smoother, TesiSaddl
     for (int t = 0; t < p->axis[d].types; t++)
       TES_TRY(fill_table(ctx, p, smoother->op->precision, d, t, like[d][t]));
   }
-  TES_TRY(fill_kinds(smoother, p, like));
+  TES_TRY(fill_kinds(smoother, below, p, like));
 done:
   for (int d = 0; d < 3; d++) tesi_free(ctx, &like[d]);
   return status;
