@@ -475,16 +475,18 @@ static void small_boxes_are_solved_at_once(void **state) {
     const char *most; /* numbers of S^+, NULL: as it is */
     bool served;
   } cases[] = {{{.dim = 2, .degree = 2, .cells = {8, 8}}, NULL, true},
-               {{.dim = 2, .degree = 2, .cells = {16, 16}}, NULL, false},
-               {{.dim = 2, .degree = 2, .cells = {16, 16}}, "1.5e6", true},
+               {{.dim = 2, .degree = 2, .cells = {16, 16}}, NULL, true},
+               {{.dim = 2, .degree = 2, .cells = {16, 16}}, "1e6", false},
+               {{.dim = 2, .degree = 3, .cells = {16, 16}}, NULL, false},
                {{.dim = 3, .degree = 1, .cells = {8, 8, 8}}, NULL, true},
                {{.dim = 3, .degree = 1, .cells = {8, 8, 8}}, "1e6", false},
                {{.dim = 3, .degree = 1, .cells = {16, 16, 16}}, NULL, false},
-               {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, NULL, false},
-               {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, "1.2e7", true},
+               {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, NULL, true},
+               {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, "1e7", false},
+               {{.dim = 3, .degree = 3, .cells = {8, 8, 8}}, NULL, false},
                {{.dim = 3, .degree = 3, .cells = {4, 4, 4}}, NULL, true},
                {{.dim = 3, .degree = 4, .cells = {4, 4, 4}}, NULL, true},
-               {{.dim = 3, .degree = 4, .cells = {4, 4, 4}, .given = "vvssvo"}, NULL, false},
+               {{.dim = 3, .degree = 4, .cells = {4, 4, 4}, .given = "vvssvo"}, "4e6", false},
                {{.dim = 3, .degree = 4, .cells = {8, 8, 8}}, "1e9", false}}; /* nor tables of a block */
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases + SOLVED; i++) {

@@ -369,13 +369,27 @@ TESK_KERNEL(tesk_gmres_solve, 32, 1, (TeskArnoldi)a) {
   for (int i = 0; i < columns; i++) a.y[i] *= a.scale[i];
 }
 
-/* x <- x + |b| sum_j y_j image_j */
+/* x <- x + |b| sum_j y_j image_j, four entries a thread under way. Shared memory: |b| y_j [n] behind THREADS numbers. */
 TESK_KERNEL(tesk_gmres_correct, THREADS, 1, (long long)n, (double *)x, (TeskArnoldi)a) {
+  TESK_SHARED(memory);
+  double *y = (double *)memory + THREADS;
   const int columns = (int)a.scalars->column;
-  const double b_norm = a.scalars->b_norm;
-  FOR_EACH(i, n) {
-    double sum = 0;
-    for (int j = 0; j < columns; j++) sum += a.y[j] * (double)((const real *)a.image[j])[i];
-    x[i] += b_norm * sum;
+  for (int j = (int)threadIdx.x; j < columns; j += THREADS) y[j] = a.scalars->b_norm * a.y[j];
+  __syncthreads();
+  const long long step = (long long)gridDim.x * THREADS;
+  for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < n; i += 4 * step) {
+    double value[4];
+    TESK_UNROLL
+    for (int m = 0; m < 4; m++) value[m] = i + m * step < n ? x[i + m * step] : 0;
+    for (int j = 0; j < columns; j++) {
+      const real *image = (const real *)a.image[j];
+      const double part = y[j];
+      TESK_UNROLL
+      for (int m = 0; m < 4; m++)
+        if (i + m * step < n) value[m] += part * (double)image[i + m * step];
+    }
+    TESK_UNROLL
+    for (int m = 0; m < 4; m++)
+      if (i + m * step < n) x[i + m * step] = value[m];
   }
 }

@@ -104,7 +104,7 @@ TesStatus tesi_gmres_device_correct(TesSolver *s, TesVector *x) {
   long long n = s->desc.op->length;
   void *arguments[] = {&n, &x->data, &d->arnoldi};
   TES_TRY(tesi_kernel_launch(ctx, &d->kernel[SOLVE], (TesiGrid){1, 1, 1}, 32, 0, &arguments[2]));
-  TES_TRY(tesi_krylov_launch(d, CORRECT, 1, 0, arguments));
+  TES_TRY(tesi_krylov_launch(d, CORRECT, 1, d->arnoldi.n + READ_AT_ONCE, arguments));
 done:
   return status;
 }

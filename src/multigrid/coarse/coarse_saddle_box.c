@@ -10,7 +10,7 @@
 #include "space/rt_device.h"
 
 /* Numbers of S^+: some milliseconds to invert on a GPU; in 2D where a solve takes a microsecond to read them. */
-enum { NUMBERS_2D = 1 << 18, NUMBERS_3D = 1 << 22 };
+enum { NUMBERS_2D = 3 << 19, NUMBERS_3D = 3 << 22 };
 enum { SHARED = 160 << 10 /* bytes of a block at most */, LEAST = 128 /* threads of a block of lines */ };
 enum { FORWARD, INVERSE, LINES, ACROSS, KERNELS };
 
