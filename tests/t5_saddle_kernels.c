@@ -1,7 +1,7 @@
 /* Run: ctest -R t5_saddle_kernels. Stokes over Raviart-Thomas spaces, and diffusion over discontinuous Q_k, by kernels:
- * operator, patches, transfers, the coarsest solve and right-hand sides against the plain versions of the processor, on the emulator with
- * the threads in several orders, and on a GPU where there is one. Ends of all kinds, rings, graded cells, odd counts;
- * outputs are poisoned. Brief: one precision a flow, in turns.
+ * operator, patches, transfers, the coarsest solve, cleared nodes and right-hand sides against the plain versions of
+ * the processor, on the emulator with the threads in several orders, and on a GPU where there is one. Ends of all
+ * kinds, rings, graded cells, odd counts; outputs are poisoned. Brief: one precision a flow, in turns.
  * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "device_testing.h"
