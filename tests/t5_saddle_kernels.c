@@ -1,7 +1,7 @@
 /* Run: ctest -R t5_saddle_kernels. Stokes over Raviart-Thomas spaces, and diffusion over discontinuous Q_k, by kernels:
- * operator, patches, transfers, the coarsest solve and right-hand sides against the plain versions of the processor, on the emulator with
- * the threads in several orders, and on a GPU where there is one. Ends of all kinds, rings, graded cells, odd counts;
- * outputs are poisoned. Brief: one precision a flow, in turns.
+ * operator, patches, transfers, the coarsest solve, cleared nodes and right-hand sides against the plain versions of
+ * the processor, on the emulator with the threads in several orders, and on a GPU where there is one. Ends of all
+ * kinds, rings, graded cells, odd counts; outputs are poisoned. Brief: one precision a flow, in turns.
  * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "host_testing.h"
@@ -476,7 +476,7 @@ static void small_boxes_are_solved_at_once(void **state) {
     bool served;
   } cases[] = {{{.dim = 2, .degree = 2, .cells = {8, 8}}, NULL, true},
                {{.dim = 2, .degree = 2, .cells = {16, 16}}, NULL, true},
-               {{.dim = 2, .degree = 2, .cells = {16, 16}}, "1e6", false},
+               {{.dim = 2, .degree = 2, .cells = {16, 16}}, "9e5", false},
                {{.dim = 2, .degree = 3, .cells = {16, 16}}, NULL, false},
                {{.dim = 3, .degree = 1, .cells = {8, 8, 8}}, NULL, true},
                {{.dim = 3, .degree = 1, .cells = {8, 8, 8}}, "1e6", false},

@@ -22,6 +22,8 @@ typedef struct TesiFlowFace {
  * unknown, values as of tangential components. */
 TesStatus tesi_flow_load(const TesSpace *space, const TesFunction *const *f, double nu,
                          const TesiFlowFace *face, TesVector *b);
+/* Whether a velocity through a face is given that is not 0. */
+bool tesi_flow_lifts(const TesSpace *space, const TesiFlowFace *face);
 /* u <- the known nodes: the L2 projection of the normal component on each face; 0 elsewhere. *flux: the integral of
  * |g.n|. */
 TesStatus tesi_flow_lifting(const TesSpace *space, const TesiFlowFace *face, TesVector *u, double *flux);

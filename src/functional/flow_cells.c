@@ -97,14 +97,15 @@ void tesi_flow_nodes(const TesiRt *rt, const TesiFlowTables *t, int part, int64_
   tesi_flow_values(rt, t, part, -1, local, nodes);
 }
 
+/* z first: its lines are the longest, and the x direction, whose numbers do not stand side by side, has least left. */
 void tesi_flow_moments(const TesiRt *rt, const TesiFlowTables *t, int part, const double *values,
                        double *local) {
   double work[2][MOST];
   int e[3] = {1, 1, 1};
   const double *from = values;
   for (int d = 0; d < rt->dim; d++) e[d] = t->points;
-  for (int d = 0; d < rt->dim; d++) {
-    double *to = d == rt->dim - 1 ? local : work[d % 2];
+  for (int d = rt->dim - 1; d >= 0; d--) {
+    double *to = d == 0 ? local : work[d % 2];
     tesi_contract((d == part ? t->nodal : t->modal)[0], t->points, tesi_flow_extent(rt, part, d), true, e, d,
                   from, to);
     from = to;
@@ -113,17 +114,24 @@ void tesi_flow_moments(const TesiRt *rt, const TesiFlowTables *t, int part, cons
 
 int tesi_flow_points(const TesiRt *rt, const TesiFlowTables *t, const int cell[3], double *x,
                      double *weights) {
-  const int q = t->points, count = rt->dim == 2 ? q * q : q * q * q;
-  for (int i = 0; i < count; i++) {
-    const int at[3] = {i % q, i / q % q, i / q / q};
-    double weight = 1;
-    for (int d = 0; d < 3; d++) {
-      const TesiRtAxis *a = &rt->axis[d];
-      const double h = d < rt->dim ? a->x[cell[d] + 1] - a->x[cell[d]] : 0;
-      x[d * count + i] = d < rt->dim ? a->x[cell[d]] + t->x[at[d]] * h : 0;
-      if (d < rt->dim) weight *= t->w[at[d]] * h;
+  double at[3][TESI_FLOW_POINTS] = {{0}}, w[3][TESI_FLOW_POINTS] = {{1}, {1}, {1}};
+  int q[3] = {1, 1, 1}, i = 0;
+  for (int d = 0; d < rt->dim; d++) {
+    const TesiRtAxis *a = &rt->axis[d];
+    const double h = a->x[cell[d] + 1] - a->x[cell[d]];
+    q[d] = t->points;
+    for (int p = 0; p < q[d]; p++) {
+      at[d][p] = a->x[cell[d]] + t->x[p] * h;
+      if (weights) w[d][p] = t->w[p] * h;
     }
-    if (weights) weights[i] = weight;
   }
+  const int count = q[0] * q[1] * q[2];
+  double *const y = x + count, *const z = y + count;
+  for (int c = 0; c < q[2]; c++)
+    for (int b = 0; b < q[1]; b++)
+      for (int a = 0; a < q[0]; a++, i++) {
+        x[i] = at[0][a], y[i] = at[1][b], z[i] = at[2][c];
+        if (weights) weights[i] = w[0][a] * w[1][b] * w[2][c];
+      }
   return count;
 }

@@ -285,14 +285,19 @@ static bool is_zero(const TesFunction *f) {
   return !f || (tes_function_constant(f, &value) && value == 0);
 }
 
-/* Whether something is given on a face; own: a velocity through it. */
-static bool any_face(const TesiRt *rt, const TesiFlowFace *face, bool own) {
+/* Whether something is given on a face. */
+static bool any_face(const TesiRt *rt, const TesiFlowFace *face) {
   bool any = false;
-  for (int i = 0; i < 2 * rt->dim; i++) {
-    if (rt->axis[i / 2].periodic) continue;
-    for (int c = 0; c <= rt->dim; c++)
-      any = any || ((!own || (c == i / 2 && face[i].kind == TESI_FLOW_VELOCITY)) && !is_zero(face[i].g[c]));
-  }
+  for (int i = 0; i < 2 * rt->dim; i++)
+    for (int c = 0; c <= rt->dim && !rt->axis[i / 2].periodic; c++) any = any || !is_zero(face[i].g[c]);
+  return any;
+}
+
+bool tesi_flow_lifts(const TesSpace *space, const TesiFlowFace *face) {
+  bool any = false;
+  for (int i = 0; i < 2 * space->dim; i++)
+    any = any || (!space->rt->axis[i / 2].periodic && face[i].kind == TESI_FLOW_VELOCITY &&
+                  !is_zero(face[i].g[i / 2]));
   return any;
 }
 
@@ -330,7 +335,7 @@ TesStatus tesi_flow_load(const TesSpace *space, const TesFunction *const *f, dou
   TesStatus status = TES_OK;
   TesiFlowTables t;
   Load load = {.context = ctx, .nu = nu};
-  const bool scalar = space->rt->scalar, faces = any_face(space->rt, face, false);
+  const bool scalar = space->rt->scalar, faces = any_face(space->rt, face);
   bool any = faces;
   for (int i = 0; i < (scalar ? 1 : space->dim); i++) any = any || f[i];
   if (!any) return tes_vector_fill(b, 0);
@@ -350,7 +355,7 @@ TesStatus tesi_flow_lifting(const TesSpace *space, const TesiFlowFace *face, Tes
   TesiFlowTables t;
   Load load = {.context = ctx};
   *flux = 0;
-  if (!any_face(space->rt, face, true)) return tes_vector_fill(u, 0);
+  if (!tesi_flow_lifts(space, face)) return tes_vector_fill(u, 0);
   tesi_flow_tables(space->rt->n, space->degree + 5, &t);
   TES_TRY(begin_host(u, &load.b));
   TES_TRY(visit_faces(space, &t, face, lift_face, &load));

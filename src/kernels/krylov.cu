@@ -369,7 +369,8 @@ TESK_KERNEL(tesk_gmres_solve, 32, 1, (TeskArnoldi)a) {
   for (int i = 0; i < columns; i++) a.y[i] *= a.scale[i];
 }
 
-/* x <- x + |b| sum_j y_j image_j, four entries a thread under way. Shared memory: |b| y_j [n] behind THREADS numbers. */
+/* x <- x + |b| sum_j y_j image_j, four entries a thread under way. Shared memory: |b| y_j [n] behind THREADS numbers.
+ */
 TESK_KERNEL(tesk_gmres_correct, THREADS, 1, (long long)n, (double *)x, (TeskArnoldi)a) {
   TESK_SHARED(memory);
   double *y = (double *)memory + THREADS;

@@ -86,8 +86,8 @@ typedef struct TeskLanes {
   const int *places; /* of a swapped S^+: [parity block][rows], places (i, a, b) + 65536 (i, b, a) in q */
 } TeskLanes;
 
-/* Whether a thread has the sums and the differences of a swapped S^+ of n modes; else they are formed before the product
- * and taken apart after it: with n = 5 their rows do not fit into registers unless all loads wait. */
+/* Whether a thread has the sums and the differences of a swapped S^+ of n modes; else they are formed before the
+ * product and taken apart after it: with n = 5 their rows do not fit into registers unless all loads wait. */
 #define TESK_LANES_TOGETHER(n) ((n) < 5)
 
 /* A patch a lane, of one kind; in x some lanes may be of one of two other kinds. */
@@ -112,8 +112,8 @@ typedef struct TeskLanesVectors {
 } TeskLanesVectors;
 
 /* Rows of numbers of the lanes of a block: where cells -1 .. 2 of the three directions begin (the patch has 0 and 1;
- * beside walls, where there is none, any cell), four rows a direction; whether the lane has a patch; its tables of x: 0,
- * or 1 + number of another kind; TeskLanesBlock.far of its kind of x. */
+ * beside walls, where there is none, any cell), four rows a direction; whether the lane has a patch; its tables of x:
+ * 0, or 1 + number of another kind; TeskLanesBlock.far of its kind of x. */
 enum { TESK_LANES_EXISTS = 12, TESK_LANES_KIND = 13, TESK_LANES_FAR = 14, TESK_LANES_ROWS = 15 };
 
 /* A colour. lanes: [block][TESK_LANES_ROWS][lane]. Blocks from `count` on copy the `copies` cells that are in no patch,

@@ -4,7 +4,8 @@
  *                of N1 numbers (prepare: 2 N1 - 1) in its direction; pressures in x. So all sectors that a block
  *                reads are used by it: lines across x have numbers of N1 others between theirs. About 40 and 60
  *                registers.
- *   out          a block the rows of entries of a row of cells, a thread N1 entries side by side in y. About 40 registers.
+ *   out          a block the rows of entries of a row of cells, a thread N1 entries side by side in y. About 25
+ *                registers.
  * Bytes a number: read and written once; prepare reads once and writes twice, with 2 (2 n - 1) flops for each.
  * Macros: real, N1. */
 #include "kernel.h"

@@ -210,6 +210,7 @@ static TesStatus lift(TesProblem *p) {
   TesiFlowFace face[6];
   double flux;
   tesi_stokes_faces(p, p->space, face);
+  if (!tesi_flow_lifts(p->space, face)) return TES_OK;
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
   TES_TRY(tesi_flow_lifting(p->space, face, p->shift, &flux));
   p->lifted = flux > 0;

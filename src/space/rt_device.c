@@ -6,7 +6,7 @@
 #include "device/upload.h"
 #include "device/vector.h"
 
-enum { THREADS = 256, BLOCKS = 8192 };
+enum { THREADS = 256, BLOCKS = 1024 };
 
 int64_t tesi_rt_largest(const TesiRt *rt) {
   int64_t most = 0;

@@ -402,8 +402,7 @@ static int count_splits(const Making *m, int combination) {
 }
 
 static int ascending(const void *a, const void *b) {
-  const int x = *(const int *)a, y = *(const int *)b;
-  return (x > y) - (x < y);
+  return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
 }
 
 static void list_colours(const Making *m, Lists *lists) {
