@@ -284,7 +284,7 @@ TESK_KERNEL(tesk_gmres_project, THREADS, 1, (const double *)partial, (TeskArnold
 /* u_{j+1} <- factor (scale_j w - sum_i h_i v_i), rounded where it is float32, four entries a thread under way; parts of
  * its square. It takes the place of u_j, which moves to its own, as what the cycle made of it does.
  * Shared memory: the tree of the sum, then factor h_i scale_i [n]. */
-TESK_KERNEL(tesk_gmres_update, THREADS, 1, (long long)n, (const product_real *)w, (double *)squares,
+TESK_KERNEL(tesk_gmres_update, THREADS, 4, (long long)n, (const product_real *)w, (double *)squares,
             (TeskArnoldi)a) {
   TESK_SHARED(memory);
   double *h = (double *)memory + THREADS, sum = 0;
