@@ -1,6 +1,7 @@
 #include "problem/problem_memory.h"
 #include <math.h>
 #include "device/kernel.h"
+#include "multigrid/coarse/coarse_saddle_box.h"
 #include "multigrid/multigrid.h"
 #include "operator/form.h"
 #include "problem/broken.h"
@@ -97,7 +98,9 @@ static TesProblemMemory find_bytes(const TesProblem *p) {
                positions = box ? 0 : position_bytes(p);
   return (TesProblemMemory){
       .processor = (size_t)(bytes + positions),
-      .gpu = (size_t)bytes,
+      .gpu = (size_t)(bytes + (p->space->element == TES_ELEMENT_RT
+                                   ? tesi_coarse_saddle_box_bytes(tesi_space_rt(p->space))
+                                   : 0)),
       .gpu_host = (size_t)(positions + 24 * (double)p->space->length + tesi_transport_dg_bytes(p))};
 }
 

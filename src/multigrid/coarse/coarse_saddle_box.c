@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <math.h>
 #include "device/kernel.h"
 #include "device/upload.h"
 #include "kernels/saddle_box_arguments.h"
@@ -180,6 +181,15 @@ bool tesi_coarse_saddle_box_serves(const TesiRt *rt) {
   for (int k = 0; k < KERNELS; k++) most = tesi_max(most, numbers[k]);
   return (double)box.matrices * box.size * box.size <= most_numbers(rt->dim) &&
          most * (int)sizeof(double) <= SHARED;
+}
+
+double tesi_coarse_saddle_box_bytes(const TesiRt *rt) {
+  const double matrices = rt->dim == 2 ? 3 : 4;
+  for (double halved = 2;; halved *= 2) {
+    double numbers = matrices;
+    for (int d = 0; d < rt->dim; d++) numbers *= pow(rt->axis[d].modes / halved / 2, 2);
+    if (numbers <= most_numbers(rt->dim) || halved > 1e6) return 12 * numbers;
+  }
 }
 
 /* ---- tables -------------------------------------------------------------------------------------------- */
