@@ -41,6 +41,13 @@
 #define OTHERS (((SWAPPED_TASKS > PLAIN_TASKS ? SWAPPED_TASKS : PLAIN_TASKS) + 31) / 32 * 32)
 #define OTHER_LANES (THREADS > OTHERS ? (THREADS - OTHERS) / PLAIN_TILES : 0)
 
+#if PLAIN_TASKS > THREADS || SWAPPED_TASKS > THREADS
+#error "each tile of S^+ needs a thread"
+#endif
+#if HELD && 4 * SWAPPED_SIZE > PLAIN_SIZE
+#error "the shared memory of S^+ is that of a plain one"
+#endif
+
 /* ---- all parity blocks ----------------------------------------------------------------------------------- */
 
 /* A parity block: extents, and where its first number stands in q. */

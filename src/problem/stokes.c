@@ -310,13 +310,14 @@ static void end_cleaning(Cleaning *c) {
   for (int i = 0; i < 2 && c->own_work; i++) tes_vector_destroy(&c->work[i]);
 }
 
+/* Of a divergence at most, by one cycle in float32 that takes all of it away: 1e-6 was seen. */
+#define LEFT 1e-5
+
 /* GMRES leaves in the divergence what it leaves in the residual, and a float32 cycle its round-off. A cycle takes
  * all of a divergence away: its coarse correction the means over coarse cells, the first colour after it, whose
  * patches are these cells, the rest, and other colours leave it alone. Levels with an odd number of cells have patches
  * across coarse cells: there a cycle leaves a part. Closed cells take some of it away a cycle, which is repeated for a
  * divergence of 1e-9. */
-#define LEFT                                                                                                 \
-  1e-5 /* at most, of a divergence by one cycle that takes all of it away, in float32: 1e-6 was seen */
 static TesStatus clean_divergence(TesProblem *p) {
   enum { CYCLES = 8 };
   const double small = p->options.smoother == TES_SMOOTHER_CELL_PATCH ? 1e-9 : 1e-13;
