@@ -49,6 +49,8 @@ typedef struct TesMultigridDesc {
   TesCoarsening coarsening;
   TesCoarseKind coarse;
   int pre, post; /**< smoothing steps before and after; 0 means 1, -1 means none */
+  int post_below; /**< those after on the levels below the finest; 0 means post. A coarse correction that is closer to
+                   *   that of a direct solver costs little: in 3D a step there is an eighth of one on the finest */
   /** smooth backward after: the cycle is then a symmetric operator, as CG needs. Over meshes other than
    *  boxes it always is */
   bool symmetric;

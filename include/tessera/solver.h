@@ -54,6 +54,10 @@ typedef struct TesSolverDesc {
    * memory of its vectors. The residual a restart cycle ends with is at most 1e-6 times smaller than that at its
    * beginning, so tolerances below take another one, and some iterations more. Elsewhere without effect. */
   bool narrow_basis;
+  /** gmres with a multigrid that does not smooth before its coarse correction: the first cycle does, where the residual
+   *  that it is given is rough, as random numbers are. What the cycle has smoothed is not rough: later ones begin with
+   *  that. One step of smoothing more, and about half an iteration less. */
+  bool smooths_rough;
   /** Called with the residual before the first and after every iteration; may be NULL. */
   void (*monitor)(void *user, int iteration, double residual);
   void *monitor_user;

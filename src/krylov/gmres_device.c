@@ -51,8 +51,16 @@ done:
   return status;
 }
 
+static TesStatus cycle(const TesSolver *s, bool before) {
+  TesMultigrid *mg = s->desc.multigrid;
+  if (!mg) return TES_OK;
+  return before ? tesi_multigrid_cycle_before(mg, in_of(s), out_of(s))
+                : tes_multigrid_cycle(mg, in_of(s), out_of(s), true);
+}
+
 TesStatus tesi_gmres_device_step(void *iteration) {
-  TesSolver *s = ((const TesiIteration *)iteration)->solver;
+  const TesiIteration *work = iteration;
+  TesSolver *s = work->solver;
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
@@ -60,7 +68,7 @@ TesStatus tesi_gmres_device_step(void *iteration) {
   void *w = product_of(s)->data;
   void *dots[] = {&n, &w, &d->partial, &d->arnoldi}, *project[] = {&d->partial, &d->arnoldi},
        *update[] = {&n, &w, &d->squares, &d->arnoldi}, *finish[] = {&d->squares, &d->arnoldi};
-  if (s->desc.multigrid) TES_TRY(tes_multigrid_cycle(s->desc.multigrid, in_of(s), out_of(s), true));
+  TES_TRY(cycle(s, work->before));
   TES_TRY(multiply(s));
   TES_TRY(tesi_krylov_launch(d, DOTS, ((unsigned)d->arnoldi.n + 3) / 4, 0, dots));
   TES_TRY(tesi_krylov_launch(d, PROJECT, 0, 0, project));
@@ -92,9 +100,16 @@ done:
 
 static TesStatus advance(TesSolver *s, void *data, int column, double *relative) {
   (void)data, (void)column;
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TesiKrylovDevice *d = s->device;
   TesiIteration work = {.solver = s};
-  const TesStatus status = tesi_recorded_run(s->context, &s->device->step, tesi_gmres_device_step, &work);
-  return status == TES_OK ? tesi_krylov_relative(s->device, relative) : status;
+  TES_TRY(tesi_solver_smooths_before(s, in_of(s), &work.before));
+  TES_TRY(
+      tesi_recorded_run(ctx, work.before ? &d->first_step : &d->step, tesi_gmres_device_step, &work));
+  TES_TRY(tesi_krylov_relative(d, relative));
+done:
+  return status;
 }
 
 TesStatus tesi_gmres_device_correct(TesSolver *s, TesVector *x) {

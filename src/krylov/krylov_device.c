@@ -113,6 +113,7 @@ void tesi_krylov_device_destroy(TesiKrylovDevice **device) {
   TesContext *ctx = d->context;
   *device = NULL;
   tesi_recorded_release(ctx, &d->step);
+  tesi_recorded_release(ctx, &d->first_step);
   if (d->memory) tesi_context_device(ctx)->release(ctx, &d->memory);
   tesi_free(ctx, &d);
   tes_context_destroy(&ctx);

@@ -12,7 +12,7 @@ typedef struct TesiKrylovDevice {
   TesiProgram *program;
   TesiKernel kernel[8]; /* of the method */
   TesiKernel start[3];  /* of one of two starts (queued.h) */
-  TesiRecorded step;
+  TesiRecorded step, first_step; /* first: of GMRES, with smoothing before the coarse correction */
   const void *x;       /* of the recorded step of conjugate gradients */
   void *memory;        /* device: scalars, parts of sums, and for GMRES all that `arnoldi` points to */
   TeskKrylov *scalars; /* device */
@@ -40,6 +40,7 @@ typedef struct TesiIteration {
   TesSolver *solver;
   const TesVector *b; /* of cycles */
   TesVector *x, *r;   /* r: of cycles */
+  bool before;        /* of GMRES: the cycle smooths before its coarse correction too */
 } TesiIteration;
 TesStatus tesi_cg_device_step(void *iteration);
 TesStatus tesi_gmres_device_step(void *iteration);

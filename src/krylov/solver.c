@@ -111,7 +111,10 @@ void tesi_solver_lend(const TesSolver *s, TesVector *work[2]) {
 }
 
 void tesi_solver_forget(TesSolver *solver) {
-  if (solver->device) tesi_recorded_release(solver->context, &solver->device->step);
+  if (solver->device) {
+    tesi_recorded_release(solver->context, &solver->device->step);
+    tesi_recorded_release(solver->context, &solver->device->first_step);
+  }
 }
 
 size_t tesi_solver_spare(const TesSolver *s) {
@@ -147,6 +150,8 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   TES_CHECK(s->desc.method != TES_METHOD_CG || !s->desc.multigrid ||
                 tesi_multigrid_symmetric(s->desc.multigrid),
             "cg needs a symmetric cycle (order of smoothing reversed after): ask for one, or for gmres");
+  TES_CHECK(!s->desc.smooths_rough || (s->desc.method == TES_METHOD_GMRES && s->desc.multigrid),
+            "smooths_rough is for gmres with a multigrid");
   TES_CHECK(!s->desc.full_start || (s->desc.method == TES_METHOD_CG && s->desc.multigrid),
             "full_start is for cg with a multigrid");
   TES_TRY(create_work(s));
@@ -184,15 +189,29 @@ double tesi_solver_factor(const TesSolver *s, double norm) {
   return norm > 0 && isfinite(norm) ? ldexp(1, -tesi_max(-500, tesi_min(exponent, 500))) : 1;
 }
 
+TesStatus tesi_solver_smooths_before(TesSolver *solver, const TesVector *b, bool *before) {
+  const bool raw = solver->raw;
+  *before = solver->raw = false;
+  return raw ? tesi_multigrid_is_rough(solver->desc.multigrid, b, before) : TES_OK;
+}
+
+TesStatus tesi_solver_cycle(TesSolver *solver, const TesVector *b, TesVector *x) {
+  bool before;
+  const TesStatus status = tesi_solver_smooths_before(solver, b, &before);
+  if (status != TES_OK) return status;
+  return before ? tesi_multigrid_cycle_before(solver->desc.multigrid, b, x)
+                : tes_multigrid_cycle(solver->desc.multigrid, b, x, true);
+}
+
 TesStatus tesi_solver_precondition(TesSolver *solver, const TesVector *r, double norm, TesVector *z) {
   TesContext *ctx = solver->context;
   TesStatus status = TES_OK;
   if (!solver->desc.multigrid) return tes_vector_copy(r, 1, z);
-  if (!solver->mg_b) return tes_multigrid_cycle(solver->desc.multigrid, r, z, true);
+  if (!solver->mg_b) return tesi_solver_cycle(solver, r, z);
   const double factor = tesi_solver_factor(solver, norm);
   TES_TRY(tes_vector_copy(r, factor, solver->mg_b));
   TesVector *x = solver->mg_x ? solver->mg_x : z;
-  TES_TRY(tes_multigrid_cycle(solver->desc.multigrid, solver->mg_b, x, true));
+  TES_TRY(tesi_solver_cycle(solver, solver->mg_b, x));
   TES_TRY(tes_vector_copy(x, 1 / factor, z));
 done:
   return status;
@@ -385,6 +404,7 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
   double factor = 1;
   solver->iterations = 0;
   solver->told = false;
+  solver->raw = solver->desc.smooths_rough;
   solver->residuals[0] = NAN;
   TES_CHECK(b->length == length && x->length == length, "vectors of length %lld and %lld, expected %lld",
             (long long)b->length, (long long)x->length, (long long)length);

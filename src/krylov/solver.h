@@ -26,6 +26,7 @@ struct TesSolver {
   double *residuals; /* [max_iterations + 1] */
   bool zero;         /* x is 0 where the solve begins, so that the first residual is b */
   bool told;         /* r is the residual of the last solution */
+  bool raw;          /* the next cycle is the first, of a residual that may be rough (desc.smooths_rough) */
   bool takes_single; /* gmres on devices: the operator takes what the cycle gives, in float32 */
   size_t spare;
   double b_norm, root; /* |b|, and the root of its number of entries */
@@ -43,6 +44,10 @@ double tesi_solver_factor(const TesSolver *solver, double norm);
 /* z <- MG r (z <- r without multigrid), through the cycle's precision; z may be of either precision. norm: about
  * |r|. */
 TesStatus tesi_solver_precondition(TesSolver *solver, const TesVector *r, double norm, TesVector *z);
+/* x <- MG b: a cycle from zero, the first of a solve with smoothing before if it should have that and b is rough. */
+TesStatus tesi_solver_cycle(TesSolver *solver, const TesVector *b, TesVector *x);
+/* Whether that one is next; it is no longer after the call. */
+TesStatus tesi_solver_smooths_before(TesSolver *solver, const TesVector *b, bool *before);
 /* Recomputes r <- b - A x, and its norm relative to |b|. */
 TesStatus tesi_solver_residual(TesSolver *solver, const TesVector *b, const TesVector *x, double *relative);
 /* The start of a Krylov method: x, or what full multigrid makes of b; r <- b - A x, and its relative norm. */

@@ -12,6 +12,12 @@ enum { TESI_MULTIGRID_LEVELS = 72 }; /* each direction of a box may be halved by
 TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *const *below,
                                int cycles, TesVector *x);
 
+/* Whether b is rough: restricted to the next level it is small, as that of random numbers is. */
+TesStatus tesi_multigrid_is_rough(TesMultigrid *multigrid, const TesVector *b, bool *rough);
+/* tes_multigrid_cycle() from zero, with a step of smoothing before the finest level's coarse correction where it has
+ * none. */
+TesStatus tesi_multigrid_cycle_before(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
+
 /* Whether conjugate gradients may use its cycle. */
 bool tesi_multigrid_symmetric(const TesMultigrid *multigrid);
 

@@ -176,6 +176,7 @@ static TesStatus create_operators(TesProblem *p) {
                                .coarse_dofs = enough(p),
                                .pre = o->pre,
                                .post = o->post,
+                               .post_below = p->post_below,
                                .symmetric = symmetric};
   TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
 done:
@@ -203,6 +204,7 @@ static TesStatus create_iteration(TesProblem *p) {
                                 .multigrid = p->multigrid,
                                 .method = p->method,
                                 .full_start = p->full_start,
+                                .smooths_rough = p->smooths_rough,
                                 .narrow_basis = tesi_problem_has_narrow_basis(p),
                                 .tolerance = p->tolerance,
                                 .max_iterations = p->options.max_iterations,

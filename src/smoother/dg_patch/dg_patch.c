@@ -136,7 +136,7 @@ static TesStatus list_patches(TesContext *ctx, TesiDgPatchPlan *p) {
   const TesiSaddlePatchAxis *a = p->axis;
   const int all = a[0].vertices * a[1].vertices * a[2].vertices;
   int count = 0;
-  p->colours = a[0].colours * a[1].colours * a[2].colours;
+  p->colours = tesi_saddle_patch_boxes(a);
   TES_ALLOC(&p->first, p->colours + 1);
   TES_ALLOC(&p->vertex, all);
   for (int c = 0; c < p->colours; c++) {

@@ -42,7 +42,7 @@ enum { FEW = 1024, SINGLE = 256 };
 
 static double patches_of_a_colour(const TesiSaddlePatchAxis axis[3]) {
   const double patches = (double)axis[0].vertices * axis[1].vertices * axis[2].vertices,
-               colours = (double)axis[0].colours * axis[1].colours * axis[2].colours;
+               colours = tesi_saddle_patch_boxes(axis);
   return patches / colours;
 }
 
@@ -409,9 +409,9 @@ static void list_colours(const Making *m, Lists *lists) {
   const TesiSaddlePatchAxis *a = m->axis;
   TesiSaddleLanes *l = m->lanes;
   for (int i = 0; i < l->colours; i++) {
-    const int colour[3] = {i % a[0].colours, i / a[0].colours % a[1].colours,
-                           i / a[0].colours / a[1].colours};
+    int colour[3];
     Colour *c = &l->colour[i];
+    tesi_saddle_patch_box(a, i, colour);
     *c = (Colour){.first_block = lists->blocks, .first_copy = lists->copies};
     for (int d = 0; d < 3; d++) c->odd |= colour[d] << d;
     for (int count = 0; count <= 3; count++) /* those whose S^+ splits least take longest: they begin */
@@ -429,7 +429,7 @@ static TesStatus make_lists(Making *m) {
   TesStatus status = TES_OK;
   TesiSaddleLanes *l = m->lanes;
   Lists count = {0}, lists = {0};
-  l->colours = m->axis[0].colours * m->axis[1].colours * m->axis[2].colours;
+  l->colours = tesi_saddle_patch_boxes(m->axis);
   TES_ALLOC(&l->colour, l->colours);
   list_colours(m, &count);
   TES_ALLOC(&lists.block, count.blocks);

@@ -78,8 +78,8 @@ static void copy_lines(const void *data, TesiSpan span) {
 static void copy_rest(const TesSmoother *smoother, int colour, const void *from, void *to) {
   const TesiSaddlePatchPlan *p = smoother->plan;
   const TesiSaddlePatchAxis *a = p->axis;
-  const int of[3] = {colour % a[0].colours, colour / a[0].colours % a[1].colours,
-                     colour / a[0].colours / a[1].colours};
+  int of[3];
+  tesi_saddle_patch_box(a, colour, of);
   Rest r = {.plan = p, .size = tesi_precision_size(smoother->op->precision), .from = from, .to = to};
   for (int d = 0; d < p->rt->dim; d++) r.rest[d] = &p->rest[d][of[d]];
   for (r.part = 0; r.part < p->rt->parts; r.part++) {

@@ -139,11 +139,18 @@ TesStatus tesi_saddle_patch_tables_create(const TesSmoother *smoother, const Tes
 void tesi_saddle_patch_tables_free(TesContext *ctx, TesiSaddlePatchPlan *p);
 TesStatus tesi_saddle_patch_tasks_create(TesContext *ctx, int lanes, TesiSaddlePatchPlan *p);
 void tesi_saddle_patch_tasks_free(TesContext *ctx, TesiSaddlePatchPlan *p);
-/* Colour of a patch. Vertex patches: the colours of the axes; with red_black each of them is two, by the parity of
- * the sum of the patch's numbers. Closed cells: two, by the parity of the sum of the cell's numbers, where no ring is
- * odd. */
+
+/* saddle_patch_colours.c. Colours of a sweep in their order. Vertex patches: the boxes, colours of the axes in an order
+ * of theirs; with red_black each of them is two, by the parity of the sum of the patch's numbers. Closed cells: two, by
+ * the parity of the sum of the cell's numbers, where no ring is odd. */
 int tesi_saddle_patch_colour(const TesiSaddlePatchAxis axis[3], int dim, bool red_black, const int vertex[3]);
 int tesi_saddle_patch_colours(const TesiSaddlePatchAxis axis[3], bool red_black);
+/* How many boxes there are, the colours of the axes of box `number`, and whether it is one of a colour. */
+int tesi_saddle_patch_boxes(const TesiSaddlePatchAxis axis[3]);
+void tesi_saddle_patch_box(const TesiSaddlePatchAxis axis[3], int number, int colour[3]);
+bool tesi_saddle_patch_has_box(const TesiSaddlePatchAxis axis[3], bool red_black, int colour,
+                               const int box[3]);
+int tesi_saddle_patch_parity(int dim, const int vertex[3]);
 
 /* V's of work that a patch needs: arrays of its largest part. */
 enum { TESI_SADDLE_PATCH_ARRAYS = 9 };

@@ -1,4 +1,4 @@
-/* Colours of patches, their patches in groups of a SIMD vector, and the entries that none of them writes. */
+/* Patches of a colour in groups of a SIMD vector, and the entries that none of them writes. */
 #include "smoother/saddle_patch/saddle_patch.h"
 
 /* Patches of a colour and kind, where all or none of a direction wrap round a ring; with red-black colours of one
@@ -14,30 +14,6 @@ typedef struct Lists {
   TesiSaddlePatchTask *task;
   int (*vertices)[3], *vertex[3]; /* vertex: of a direction, work */
 } Lists;
-
-static int parity_of(int dim, const int vertex[3]) {
-  int sum = 0;
-  for (int d = 0; d < dim; d++) sum += vertex[d] / 2;
-  return sum % 2;
-}
-
-static bool in_two_colours(const TesiSaddlePatchAxis axis[3]) {
-  return axis[0].span == 1 && axis[0].colours <= 2 && axis[1].colours <= 2 && axis[2].colours <= 2;
-}
-
-int tesi_saddle_patch_colour(const TesiSaddlePatchAxis axis[3], int dim, bool red_black,
-                             const int vertex[3]) {
-  int colour = 0;
-  if (in_two_colours(axis)) return (vertex[0] + vertex[1] + vertex[2]) % 2;
-  for (int d = 2; d >= 0; d--) colour = colour * axis[d].colours + axis[d].colour[vertex[d]];
-  return red_black && axis[0].span == 2 ? 2 * colour + parity_of(dim, vertex) : colour;
-}
-
-int tesi_saddle_patch_colours(const TesiSaddlePatchAxis axis[3], bool red_black) {
-  return in_two_colours(axis)
-             ? 2
-             : axis[0].colours * axis[1].colours * axis[2].colours * (red_black && axis[0].span == 2 ? 2 : 1);
-}
 
 static int pick_vertices(const TesiSaddlePatchAxis *a, const Group *g, int d, int *vertex) {
   int count = 0;
@@ -73,7 +49,7 @@ static void add_group(const TesiSaddlePatchPlan *p, const Group *g, Lists *l) {
     for (int y = 0; y < count[1]; y++)
       for (int x = 0; x < count[0]; x++) {
         const int vertex[3] = {l->vertex[0][x], l->vertex[1][y], l->vertex[2][z]};
-        if (g->parity < 0 || parity_of(p->rt->dim, vertex) == g->parity)
+        if (g->parity < 0 || tesi_saddle_patch_parity(p->rt->dim, vertex) == g->parity)
           add_patch(p, g, vertex, &in_group, l);
       }
 }
@@ -92,14 +68,11 @@ static void add_groups(const TesiSaddlePatchPlan *p, const int colour[3], int pa
 }
 
 static void add_colour(const TesiSaddlePatchPlan *p, int c, Lists *l) {
-  const TesiSaddlePatchAxis *a = p->axis;
-  const bool two = in_two_colours(a);
-  const int of_parity = p->red_black ? 2 : 1;
-  for (int box = 0; box < a[0].colours * a[1].colours * a[2].colours; box++) {
-    const int colour[3] = {box % a[0].colours, box / a[0].colours % a[1].colours,
-                           box / a[0].colours / a[1].colours};
-    if (two ? (colour[0] + colour[1] + colour[2]) % 2 == c : box == c / of_parity)
-      add_groups(p, colour, p->red_black ? c % 2 : -1, l);
+  for (int i = 0; i < tesi_saddle_patch_boxes(p->axis); i++) {
+    int box[3];
+    tesi_saddle_patch_box(p->axis, i, box);
+    if (tesi_saddle_patch_has_box(p->axis, p->red_black, c, box))
+      add_groups(p, box, p->red_black ? c % 2 : -1, l);
   }
 }
 

@@ -70,14 +70,9 @@ static bool is_closed(const TesiSaddleVaryingPlan *p, const int type[3]) {
   return true;
 }
 
-static TesiVaryingPatch patch_at(const TesiSaddleVaryingPlan *p, const int vertex[3], int *colour) {
+static TesiVaryingPatch patch_at(const TesiSaddleVaryingPlan *p, const int vertex[3]) {
   TesiVaryingPatch patch = {.vertex = {vertex[0], vertex[1], vertex[2]}};
-  *colour = 0;
-  for (int d = 2; d >= 0; d--) {
-    const TesiSaddlePatchAxis *a = &p->axis[d];
-    patch.type[d] = a->type[vertex[d]];
-    *colour = *colour * a->colours + a->colour[vertex[d]];
-  }
+  for (int d = 0; d < 3; d++) patch.type[d] = p->axis[d].type[vertex[d]];
   return patch;
 }
 
@@ -87,16 +82,14 @@ static TesStatus list_patches(TesContext *ctx, TesiSaddleVaryingPlan *p) {
   const TesiSaddlePatchAxis *a = p->axis;
   const int all = a[0].vertices * a[1].vertices * a[2].vertices;
   int count = 0;
-  p->colours = a[0].colours * a[1].colours * a[2].colours;
+  p->colours = tesi_saddle_patch_boxes(a);
   TES_ALLOC(&p->first, p->colours + 1);
   TES_ALLOC(&p->patch, all);
   for (int c = 0; c < p->colours; c++) {
     for (int v = 0; v < all; v++) {
-      int colour;
-      const TesiVaryingPatch patch = patch_at(
-          p, (int[]){v % a[0].vertices, v / a[0].vertices % a[1].vertices, v / a[0].vertices / a[1].vertices},
-          &colour);
-      if (colour == c) p->patch[count++] = patch;
+      const int vertex[3] = {v % a[0].vertices, v / a[0].vertices % a[1].vertices,
+                             v / a[0].vertices / a[1].vertices};
+      if (tesi_saddle_patch_colour(a, 3, false, vertex) == c) p->patch[count++] = patch_at(p, vertex);
     }
     p->first[c + 1] = count;
   }
