@@ -47,6 +47,7 @@ static inline TesProblem *tables_problem(const Setting *s) {
                                     .precision = TES_SOLVE_DOUBLE}};
   assert_ok(ctx, tes_mesh_create(ctx, &box, &mesh));
   assert_ok(ctx, tes_function_create_constant(ctx, s->alpha, &alpha));
+  desc.solver.colours = TES_COLOURS_LEXICOGRAPHIC; /* the order of the prototypes */
   if (s->random)
     desc.add_load = flow_random_load, desc.add_load_user = &seed;
   else

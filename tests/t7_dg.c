@@ -59,6 +59,7 @@ static Outcome smooth(const Flow *f, double tolerance) {
                                           .post = 1,
                                           .precision = TES_SOLVE_DOUBLE,
                                           .method = TES_METHOD_GMRES,
+                                          .colours = TES_COLOURS_LEXICOGRAPHIC,
                                           .penalty = TES_PENALTY_STANDARD}};
   const Outcome out = solve(f, desc);
   tes_function_destroy(&rhs);

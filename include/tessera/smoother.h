@@ -65,8 +65,9 @@ typedef enum TesLocalSolver {
 
 /** Colours of the patches of Stokes. Parquet: 2^dim, by the parities of a patch's numbers; patches that share a face
  *  are coupled by the penalty. Red-black: each of these is two, by the parity of the sum of the numbers halved: patches
- *  of a colour share no face, and a sweep needs no second vector. */
-typedef enum TesColours { TES_COLOURS_PARQUET, TES_COLOURS_RED_BLACK } TesColours;
+ *  of a colour share no face, and a sweep needs no second vector. In 3D a sweep goes through the colours in an order that
+ *  takes 0.3 iterations less than that of their numbers, x first, which lexicographic has, with parquet's colours. */
+typedef enum TesColours { TES_COLOURS_PARQUET, TES_COLOURS_RED_BLACK, TES_COLOURS_LEXICOGRAPHIC } TesColours;
 
 /** Order of a sweep: as numbered, or reversed. A symmetric cycle smooths forward before and backward after. */
 typedef enum TesSweep { TES_FORWARD, TES_BACKWARD } TesSweep;
@@ -82,7 +83,7 @@ typedef struct TesSmootherDesc {
    *  patches 2 */
   int degree;
   double ratio;       /**< the same: smoothing range of the first kind; 0: the fourth kind, which has none */
-  TesColours colours; /**< patches of Stokes */
+  TesColours colours; /**< patches of Stokes and of discontinuous elements, which have no red-black ones */
   /** patches of Stokes: residuals of the whole mesh, one before each colour, in place of those inside the patches; the
    *  same iterate, slower: for comparison */
   bool unfused;

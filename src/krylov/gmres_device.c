@@ -54,8 +54,7 @@ done:
 static TesStatus cycle(const TesSolver *s, bool before) {
   TesMultigrid *mg = s->desc.multigrid;
   if (!mg) return TES_OK;
-  return before ? tesi_multigrid_cycle_before(mg, in_of(s), out_of(s))
-                : tes_multigrid_cycle(mg, in_of(s), out_of(s), true);
+  return tesi_multigrid_cycle(mg, before ? TESI_CYCLE_ROUGH : TESI_CYCLE_USUAL, in_of(s), out_of(s));
 }
 
 TesStatus tesi_gmres_device_step(void *iteration) {
@@ -105,8 +104,7 @@ static TesStatus advance(TesSolver *s, void *data, int column, double *relative)
   TesiKrylovDevice *d = s->device;
   TesiIteration work = {.solver = s};
   TES_TRY(tesi_solver_smooths_before(s, in_of(s), &work.before));
-  TES_TRY(
-      tesi_recorded_run(ctx, work.before ? &d->first_step : &d->step, tesi_gmres_device_step, &work));
+  TES_TRY(tesi_recorded_run(ctx, work.before ? &d->first_step : &d->step, tesi_gmres_device_step, &work));
   TES_TRY(tesi_krylov_relative(d, relative));
 done:
   return status;

@@ -21,6 +21,10 @@ int tesi_solver_cycles_below(const TesSolver *s) {
   return tesi_max(1, s->desc.start_cycles - 1);
 }
 
+TesiCycleKind tesi_solver_start_kind(const TesSolver *s) {
+  return s->desc.thorough_start ? TESI_CYCLE_FULL : TESI_CYCLE_USUAL;
+}
+
 /* Whether residuals lose their part along op->null, which A x has none of, in the place of b: b stays, and needs no
  * copy without it. */
 static bool projects_residual(const TesSolver *s) {
@@ -59,7 +63,8 @@ static TesStatus create_work(TesSolver *s) {
   if (s->desc.op->singular && !projects_residual(s))
     TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->projected));
   if (method == TES_METHOD_FMG && precision == TES_SINGLE)
-    TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, tesi_solver_cycles_below(s), &s->full));
+    TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, tesi_solver_cycles_below(s),
+                             tesi_solver_start_kind(s), &s->full));
   if (precision == TES_SINGLE) {
     TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->mg_b));
     if (method != TES_METHOD_GMRES || tesi_has_kernels(ctx))
@@ -199,8 +204,7 @@ TesStatus tesi_solver_cycle(TesSolver *solver, const TesVector *b, TesVector *x)
   bool before;
   const TesStatus status = tesi_solver_smooths_before(solver, b, &before);
   if (status != TES_OK) return status;
-  return before ? tesi_multigrid_cycle_before(solver->desc.multigrid, b, x)
-                : tes_multigrid_cycle(solver->desc.multigrid, b, x, true);
+  return tesi_multigrid_cycle(solver->desc.multigrid, before ? TESI_CYCLE_ROUGH : TESI_CYCLE_USUAL, b, x);
 }
 
 TesStatus tesi_solver_precondition(TesSolver *solver, const TesVector *r, double norm, TesVector *z) {
@@ -240,9 +244,9 @@ static TesStatus full_start(TesSolver *s, const TesVector *b, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const double factor = tesi_solver_factor(s, s->b_norm);
-  if (!s->mg_b) return tesi_multigrid_start(s->desc.multigrid, b, NULL, 1, x);
+  if (!s->mg_b) return tesi_multigrid_start(s->desc.multigrid, b, NULL, 1, TESI_CYCLE_USUAL, x);
   TES_TRY(tes_vector_copy(b, factor, s->mg_b));
-  TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, NULL, 1, s->mg_x));
+  TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, NULL, 1, TESI_CYCLE_USUAL, s->mg_x));
   TES_TRY(tes_vector_copy(s->mg_x, 1 / factor, x));
 done:
   return status;

@@ -38,6 +38,8 @@ struct TesSolver {
 bool tesi_solver_rounds(const TesSolver *solver);
 /* fmg: cycles on each level below the finest. */
 int tesi_solver_cycles_below(const TesSolver *solver);
+/* fmg: of the cycles of the start. */
+TesiCycleKind tesi_solver_start_kind(const TesSolver *solver);
 /* The power of two that brings a vector of this norm to entries of about 1: rounding is the same with and without
  * it. */
 double tesi_solver_factor(const TesSolver *solver, double norm);

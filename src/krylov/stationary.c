@@ -3,18 +3,18 @@
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
 
-/* x <- x + MG r, |r| = norm; with a float32 cycle the correction is added as it is. */
-static TesStatus correct(TesSolver *s, double norm, TesVector *x) {
+/* x <- x + MG r by one cycle, |r| = norm; with a float32 cycle the correction is added as it is. */
+static TesStatus correct(TesSolver *s, TesiCycleKind kind, double norm, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const double factor = tesi_solver_factor(s, norm);
   if (!s->mg_b) {
-    TES_TRY(tes_multigrid_cycle(s->desc.multigrid, s->r, s->z, true));
+    TES_TRY(tesi_multigrid_cycle(s->desc.multigrid, kind, s->r, s->z));
     TES_TRY(tes_vector_axpy(1, s->z, x));
     return TES_OK;
   }
   TES_TRY(tes_vector_copy(s->r, factor, s->mg_b));
-  TES_TRY(tes_multigrid_cycle(s->desc.multigrid, s->mg_b, s->mg_x, true));
+  TES_TRY(tesi_multigrid_cycle(s->desc.multigrid, kind, s->mg_b, s->mg_x));
   TES_TRY(tes_vector_axpy(1 / factor, s->mg_x, x));
 done:
   return status;
@@ -30,10 +30,11 @@ static TesStatus full_multigrid(TesSolver *s, const TesVector *b, TesVector *x) 
   if (s->full)
     TES_TRY(tesi_full_start(s->full, b, s->below, tesi_solver_factor(s, s->b_norm), x));
   else
-    TES_TRY(tesi_multigrid_start(s->desc.multigrid, b, s->below, tesi_solver_cycles_below(s), x));
+    TES_TRY(tesi_multigrid_start(s->desc.multigrid, b, s->below, tesi_solver_cycles_below(s),
+                                 tesi_solver_start_kind(s), x));
   for (int i = 0; i < s->desc.start_cycles; i++) {
     TES_TRY(tesi_solver_residual(s, b, x, &relative));
-    TES_TRY(correct(s, relative * s->b_norm, x));
+    TES_TRY(correct(s, tesi_solver_start_kind(s), relative * s->b_norm, x));
   }
 done:
   return status;
@@ -53,7 +54,8 @@ static TesStatus stationary_rounded(TesSolver *s, const TesVector *b, TesVector 
     TES_TRY(s->desc.op->table->correct_residual(s->desc.op, &correction, &norm));
     if (iteration >= 0) status = tesi_solver_record(s, iteration, norm / s->b_norm, &stop);
     if (stop) break;
-    TES_TRY(tes_multigrid_cycle(s->desc.multigrid, s->mg_b, s->mg_x, true));
+    TES_TRY(tesi_multigrid_cycle(
+        s->desc.multigrid, iteration < 0 ? tesi_solver_start_kind(s) : TESI_CYCLE_USUAL, s->mg_b, s->mg_x));
     correction.e = s->mg_x->data;
     correction.scale = 1 / correction.factor;
   }
@@ -72,7 +74,7 @@ TesStatus tesi_solver_stationary(TesSolver *solver, const TesVector *b, TesVecto
     TES_TRY(tesi_solver_residual(solver, b, x, &relative));
     status = tesi_solver_record(solver, iteration, relative, &stop);
     if (stop) break;
-    TES_TRY(correct(solver, relative * solver->b_norm, x));
+    TES_TRY(correct(solver, TESI_CYCLE_USUAL, relative * solver->b_norm, x));
   }
 done:
   return status;

@@ -17,6 +17,7 @@ struct TesiFull {
   TesContext *context;
   TesMultigrid *multigrid;
   int top, cycles;
+  TesiCycleKind kind;
   Level level[MAX_LEVELS];
   /* The start for these arguments. */
   const void *b, *below;
@@ -60,7 +61,8 @@ static TesStatus share_work(TesiFull *full, const TesOperator *finest) {
   return status;
 }
 
-TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, int cycles, TesiFull **full) {
+TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, int cycles, TesiCycleKind kind,
+                           TesiFull **full) {
   TesContext *ctx = tes_multigrid_level(multigrid, 0).op->context;
   TesStatus status = TES_OK;
   TesiFull *f = NULL;
@@ -69,6 +71,7 @@ TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, int c
   f->context = tesi_context_retain(ctx);
   f->multigrid = multigrid;
   f->cycles = cycles;
+  f->kind = kind;
   f->top = tes_multigrid_levels(multigrid) - 1;
   for (int l = 0; l <= f->top; l++) TES_TRY(create_level(f, l));
   TES_TRY(share_work(f, op));
@@ -112,7 +115,7 @@ static TesStatus improve(TesiFull *full, int l, const TesVector *b, double facto
   } else {
     TES_TRY(level->op->table->correct_residual(level->op, &correction, tesi_has_kernels(ctx) ? NULL : &norm));
   }
-  TES_TRY(tesi_multigrid_cycle_level(full->multigrid, l, r, e));
+  TES_TRY(tesi_multigrid_cycle_level(full->multigrid, l, full->kind, r, e));
   TES_TRY(tes_vector_axpy(1 / factor, e, level->x));
 done:
   return status;

@@ -8,8 +8,10 @@
 
 typedef struct TesiFull TesiFull;
 
-/* op: the float64 operator of the finest level; cycles: on each level below it. */
-TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, int cycles, TesiFull **full);
+/* op: the float64 operator of the finest level; cycles: on each level below it, of a
+ * kind. */
+TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, int cycles, TesiCycleKind kind,
+                           TesiFull **full);
 void tesi_full_destroy(TesiFull **full);
 /* x <- the prolongated solution of the level below the finest (of the problem itself where there is only one
  * level). Residuals are multiplied by `factor` before they are rounded. b, x: float64. below: the right-hand sides of

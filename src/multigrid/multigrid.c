@@ -25,8 +25,9 @@ enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS, MAX_GRAPHS = 6 };
 typedef struct Recorded {
   const void *b;
   void *x;
-  /* A cycle, one with a step of smoothing before, the start of full multigrid, or a cycle on a divergence alone. */
-  enum { ZERO_GUESS, GUESS, BEFORE, START, START_BELOW, DIVERGENCE } what;
+  /* Cycles from zero by their kind, the usual one from a guess, the start of full multigrid, or a cycle on a divergence
+   * alone. */
+  enum { FROM_ZERO, GUESS = FROM_ZERO + TESI_CYCLE_FULL + 1, START, START_BELOW, DIVERGENCE } what;
   TesiRecorded work;
 } Recorded;
 
@@ -245,13 +246,14 @@ static void lap(double *start, double *total) {
 
 static TesStatus cycle(TesMultigrid *mg, int l, const TesVector *b, TesVector *x, bool zero_guess);
 
-/* With `pre` steps of smoothing before on this level. */
-static TesStatus cycle_after(TesMultigrid *mg, int l, int pre, const TesVector *b, TesVector *x,
-                             bool zero_guess) {
+/* On level l. */
+static TesStatus cycle_as(TesMultigrid *mg, int l, TesiCycleKind kind, const TesVector *b, TesVector *x,
+                          bool zero_guess) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   Level *level = &mg->level[l], *below = l > 0 ? level - 1 : NULL;
-  const int post = l + 1 < mg->levels ? mg->post_below : mg->post;
+  const int post = l + 1 < mg->levels ? mg->post_below : mg->post,
+            pre = kind == TESI_CYCLE_USUAL ? mg->pre : tesi_max(1, mg->pre);
   const bool known = pre == 0 && zero_guess; /* the residual is b */
   double start = tesi_now();
   if (l == 0) {
@@ -268,6 +270,7 @@ static TesStatus cycle_after(TesMultigrid *mg, int l, int pre, const TesVector *
   TES_TRY(tes_transfer_restrict(level->transfer, known ? b : level->r, below->b));
   lap(&start, &mg->times.transfer);
   TES_TRY(cycle(mg, l - 1, below->b, below->x, true));
+  if (kind == TESI_CYCLE_FULL && l > 1) TES_TRY(cycle(mg, l - 1, below->b, below->x, false));
   start = tesi_now();
   TES_TRY(tes_transfer_prolongate(level->transfer, below->x, !known, x));
   lap(&start, &mg->times.transfer);
@@ -279,7 +282,7 @@ done:
 }
 
 static TesStatus cycle(TesMultigrid *mg, int l, const TesVector *b, TesVector *x, bool zero_guess) {
-  return cycle_after(mg, l, mg->pre, b, x, zero_guess);
+  return cycle_as(mg, l, TESI_CYCLE_USUAL, b, x, zero_guess);
 }
 
 /* |R b| / |b| on boxes in 3D: 0.47 for random numbers, the root of 2 for integrals of a smooth function with the basis
@@ -349,13 +352,13 @@ static Recorded *find_recorded(TesMultigrid *mg, const TesVector *b, const TesVe
 
 /* Level 0 solved for the right-hand sides that the levels have; on each level but the finest a cycle from the
  * prolongated solution. */
-static TesStatus climb(TesMultigrid *mg, int cycles, bool add, TesVector *x) {
+static TesStatus climb(TesMultigrid *mg, int cycles, TesiCycleKind kind, bool add, TesVector *x) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   const int top = mg->levels - 1;
   for (int l = 0; l < top; l++) {
     Level *level = &mg->level[l];
-    for (int c = 0; c < (l ? cycles : 1); c++) TES_TRY(cycle(mg, l, level->b, level->x, false));
+    for (int c = 0; c < (l ? cycles : 1); c++) TES_TRY(cycle_as(mg, l, kind, level->b, level->x, false));
     TES_TRY(tes_transfer_prolongate(mg->level[l + 1].transfer, level->x, add && l + 1 == top,
                                     l + 1 == top ? x : mg->level[l + 1].x));
   }
@@ -364,14 +367,15 @@ done:
 }
 
 /* The same for b restricted to all levels. */
-static TesStatus start_levels(TesMultigrid *mg, const TesVector *b, int cycles, TesVector *x) {
+static TesStatus start_levels(TesMultigrid *mg, const TesVector *b, int cycles, TesiCycleKind kind,
+                              TesVector *x) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   const int top = mg->levels - 1;
   if (top == 0) TES_TRY(tes_vector_fill(x, 0));
   for (int l = top; l > 0; l--)
     TES_TRY(tes_transfer_restrict(mg->level[l].transfer, l == top ? b : mg->level[l].b, mg->level[l - 1].b));
-  TES_TRY(climb(mg, cycles, false, x));
+  TES_TRY(climb(mg, cycles, kind, false, x));
 done:
   return status;
 }
@@ -380,35 +384,37 @@ typedef struct Run {
   TesMultigrid *multigrid;
   const TesVector *b;
   TesVector *x;
-  int what, cycles; /* of the start, on each level */
+  int what, cycles; /* of the start, on each level, and their kind */
+  TesiCycleKind kind;
 } Run;
 
 static TesStatus run(void *user) {
   const Run *r = user;
   TesMultigrid *mg = r->multigrid;
-  if (r->what == START) return start_levels(mg, r->b, r->cycles, r->x);
-  if (r->what == START_BELOW) return climb(mg, r->cycles, true, r->x);
+  if (r->what == START) return start_levels(mg, r->b, r->cycles, r->kind, r->x);
+  if (r->what == START_BELOW) return climb(mg, r->cycles, r->kind, true, r->x);
   if (r->what == DIVERGENCE) return correct_divergence(mg, mg->levels - 1, r->b, r->x);
-  if (r->what == BEFORE) return cycle_after(mg, mg->levels - 1, tesi_max(1, mg->pre), r->b, r->x, true);
-  return cycle(mg, mg->levels - 1, r->b, r->x, r->what == ZERO_GUESS);
+  return cycle_as(mg, mg->levels - 1, r->kind, r->b, r->x, r->what != GUESS);
 }
 
-static TesStatus run_recorded(TesMultigrid *mg, const TesVector *b, TesVector *x, int what, int cycles) {
+static TesStatus run_recorded(TesMultigrid *mg, const TesVector *b, TesVector *x, int what, int cycles,
+                              TesiCycleKind kind) {
   Recorded *recorded = find_recorded(mg, b, x, what);
-  Run r = {mg, b, x, what, cycles};
+  Run r = {mg, b, x, what, cycles, kind};
   return recorded ? tesi_recorded_run(mg->context, &recorded->work, run, &r) : run(&r);
 }
 
 TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess) {
-  return run_recorded(multigrid, b, x, zero_guess ? ZERO_GUESS : GUESS, 0);
+  return run_recorded(multigrid, b, x, zero_guess ? FROM_ZERO : GUESS, 0, TESI_CYCLE_USUAL);
 }
 
-TesStatus tesi_multigrid_cycle_before(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
-  return run_recorded(multigrid, b, x, BEFORE, 0);
+TesStatus tesi_multigrid_cycle(TesMultigrid *multigrid, TesiCycleKind kind, const TesVector *b,
+                               TesVector *x) {
+  return run_recorded(multigrid, b, x, FROM_ZERO + (int)kind, 0, kind);
 }
 
 TesStatus tesi_multigrid_divergence(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
-  return run_recorded(multigrid, b, x, DIVERGENCE, 0);
+  return run_recorded(multigrid, b, x, DIVERGENCE, 0, TESI_CYCLE_USUAL);
 }
 
 void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, TesVector **x) {
@@ -416,8 +422,9 @@ void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, T
   *x = multigrid->level[level].x;
 }
 
-TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, const TesVector *b, TesVector *x) {
-  return cycle(multigrid, level, b, x, true);
+TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, TesiCycleKind kind,
+                                     const TesVector *b, TesVector *x) {
+  return cycle_as(multigrid, level, kind, b, x, true);
 }
 
 TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid) {
@@ -425,10 +432,10 @@ TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid) {
 }
 
 TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *const *below,
-                               int cycles, TesVector *x) {
+                               int cycles, TesiCycleKind kind, TesVector *x) {
   TesStatus status = TES_OK;
-  if (!below) return run_recorded(multigrid, b, x, START, cycles);
+  if (!below) return run_recorded(multigrid, b, x, START, cycles, kind);
   for (int l = 0; l + 1 < multigrid->levels && status == TES_OK; l++)
     status = tes_vector_copy(below[l], 1, multigrid->level[l].b);
-  return status == TES_OK ? run_recorded(multigrid, b, x, START_BELOW, cycles) : status;
+  return status == TES_OK ? run_recorded(multigrid, b, x, START_BELOW, cycles, kind) : status;
 }

@@ -6,17 +6,21 @@
 
 enum { TESI_MULTIGRID_LEVELS = 72 }; /* each direction of a box may be halved by itself */
 
+/* What a cycle does more than others. The first of a rough residual smooths before its coarse correction on the finest
+ * level too, and so does each of full multigrid on the level where it begins, which then corrects twice by the next
+ * coarser level: after one V-cycle of it a smooth error is left whose part in L2 grows as cells become smaller. */
+typedef enum TesiCycleKind { TESI_CYCLE_USUAL, TESI_CYCLE_ROUGH, TESI_CYCLE_FULL } TesiCycleKind;
+
 /* Full multigrid without its last V-cycles: x is the prolongated solution of the level below the finest, after so many
  * cycles on each level. below: the right-hand sides of the levels below the finest, and the prolongation is added to
  * x; NULL: b restricted. */
 TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *const *below,
-                               int cycles, TesVector *x);
+                               int cycles, TesiCycleKind kind, TesVector *x);
 
 /* Whether b is rough: restricted to the next level it is small, as that of random numbers is. */
 TesStatus tesi_multigrid_is_rough(TesMultigrid *multigrid, const TesVector *b, bool *rough);
-/* tes_multigrid_cycle() from zero, with a step of smoothing before the finest level's coarse correction where it has
- * none. */
-TesStatus tesi_multigrid_cycle_before(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
+/* tes_multigrid_cycle() from zero. */
+TesStatus tesi_multigrid_cycle(TesMultigrid *multigrid, TesiCycleKind kind, const TesVector *b, TesVector *x);
 
 /* Whether conjugate gradients may use its cycle. */
 bool tesi_multigrid_symmetric(const TesMultigrid *multigrid);
@@ -24,7 +28,8 @@ bool tesi_multigrid_symmetric(const TesMultigrid *multigrid);
 /* For the start around a float32 cycle (full.h): right-hand side and solution of the cycles on a level below the
  * finest, one cycle from zero there, and the coarsest level's solver. */
 void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, TesVector **x);
-TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, const TesVector *b, TesVector *x);
+TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, TesiCycleKind kind,
+                                     const TesVector *b, TesVector *x);
 struct TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid);
 
 /* Of Stokes: x <- a velocity with the divergence of b, whose rows of velocities are zero, and a pressure: a cycle that

@@ -172,6 +172,7 @@ TesStatus tesi_smoother_create_above(TesContext *context, const TesSmootherDesc 
   s->degree = desc->degree;
   s->ratio = desc->ratio;
   s->red_black = desc->colours == TES_COLOURS_RED_BLACK;
+  s->lexicographic = desc->colours == TES_COLOURS_LEXICOGRAPHIC;
   s->unfused = desc->unfused;
   s->below = below;
   TES_TRY(init(s));

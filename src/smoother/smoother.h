@@ -26,7 +26,7 @@ struct TesSmoother {
   double omega;
   int degree;   /* chebyshev */
   double ratio; /* chebyshev; 0: the fourth kind */
-  bool red_black,
+  bool red_black, lexicographic,
       unfused; /* patches of saddle operators: more colours; residuals of all the mesh, for tests */
   bool symmetric;
   const TesSmoother *below; /* while it is made: that of the next coarser level, or NULL */

@@ -344,8 +344,9 @@ const TesiKey tesi_case_keys[] = {
    .fallback_note = "that of the smoother; elasticity: 5",
    .help = "degree of the polynomial of chebyshev, and of that over patches of cell_patch and line_patch"},
   {.path = "solver.colours", .type = TESI_KEY_CHOICE, .target = SOLVER(colours),
-   .choices = WORDS("parquet", "red_black"), .fallback = "parquet",
-   .help = "colours of the patches of stokes: 2^dim, or twice as many, of patches that share no face"},
+   .choices = WORDS("parquet", "red_black", "lexicographic"), .fallback = "parquet",
+   .help = "colours of the patches of stokes: 2^dim, twice as many, of patches that share no face, or 2^dim in "
+           "the order of their numbers"},
   {.path = "solver.penalty", .type = TESI_KEY_CHOICE, .target = SOLVER(penalty),
    .choices = WORDS("auto", "standard", "paper"), .fallback = "auto",
    .help = "stokes, element dg: penalty of jumps: k (k + 1) / h; auto: twice that at boundaries for degree 1; "

@@ -165,6 +165,7 @@ TesStatus tesi_smoother_dg_init(TesSmoother *smoother) {
   p->threads = tes_context_threads(ctx);
   p->numbers = 1;
   for (int d = 0; d < 3; d++) {
+    p->axis[d].lexicographic = smoother->lexicographic;
     TES_TRY(tesi_saddle_patch_axis_create(ctx, p->saddle, d, 2, &p->axis[d]));
     if (d < p->saddle->rt->dim) p->numbers *= 2 * p->saddle->rt->n;
   }

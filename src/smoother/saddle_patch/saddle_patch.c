@@ -237,6 +237,7 @@ static TesStatus init_axes(const TesSmoother *smoother, TesiSaddlePatchPlan *p) 
   p->pressures = 1;
   for (int d = 0; d < 3; d++) {
     p->axis[d].mirrored = mirrored;
+    p->axis[d].lexicographic = smoother->lexicographic;
     TES_TRY(tesi_saddle_patch_axis_create(ctx, p->saddle, d, span, &p->axis[d]));
     if (d < p->rt->dim) p->pressures *= p->modes;
   }

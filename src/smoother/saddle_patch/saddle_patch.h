@@ -25,6 +25,7 @@ typedef struct TesiSaddlePatchAxis {
   /* Set before it is created: intervals of two cells at one wall alone are solved as if the other end had the same
    * wall; then all intervals of equal cells are their own mirror images. */
   bool mirrored;
+  bool lexicographic;                       /* the same: colours of a sweep in the order of their numbers */
   int span, vertices, colours, types, most; /* most: nodes of an interval at most */
   int *type, *colour;                       /* [vertices] */
   int *image;                               /* [types] the type of which it is the mirror image, or itself */

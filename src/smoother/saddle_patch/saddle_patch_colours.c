@@ -10,7 +10,8 @@ static const int order[8] = {0, 3, 5, 6, 7, 1, 2, 4};
 
 static bool has_order(const TesiSaddlePatchAxis axis[3]) {
   bool all = true;
-  for (int d = 0; d < 3; d++) all = all && axis[d].span == 2 && axis[d].colours == 2;
+  for (int d = 0; d < 3; d++)
+    all = all && axis[d].span == 2 && axis[d].colours == 2 && !axis[d].lexicographic;
   return all;
 }
 

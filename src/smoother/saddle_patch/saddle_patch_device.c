@@ -161,6 +161,7 @@ TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother) {
   const bool lanes = span == 2 && !smoother->red_black && tesi_saddle_lanes_serve(op);
   for (int d = 0; d < 3; d++) {
     p->axis[d].mirrored = lanes && tesi_saddle_lanes_mirrors(op);
+    p->axis[d].lexicographic = smoother->lexicographic;
     TES_TRY(tesi_saddle_patch_axis_create(ctx, tesi_saddle_of(op), d, span, &p->axis[d]));
   }
   p->colours = tesi_saddle_patch_colours(p->axis, smoother->red_black);

@@ -366,6 +366,7 @@ TesStatus tesi_smoother_saddle_varying_init(TesSmoother *smoother) {
   const TesiRt *rt = p->saddle->saddle.rt;
   p->threads = tes_context_threads(ctx);
   for (int d = 0; d < 3; d++) {
+    p->axis[d].lexicographic = smoother->lexicographic;
     TES_TRY(tesi_saddle_patch_axis_create(ctx, &p->saddle->saddle, d, 2, &p->axis[d]));
     if (d < rt->dim) most *= 2 * rt->n + 1;
   }
