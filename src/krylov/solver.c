@@ -116,10 +116,7 @@ void tesi_solver_lend(const TesSolver *s, TesVector *work[2]) {
 }
 
 void tesi_solver_forget(TesSolver *solver) {
-  if (solver->device) {
-    tesi_recorded_release(solver->context, &solver->device->step);
-    tesi_recorded_release(solver->context, &solver->device->first_step);
-  }
+  if (solver->device) tesi_krylov_device_forget(solver->device);
 }
 
 size_t tesi_solver_spare(const TesSolver *s) {
