@@ -22,7 +22,7 @@ int tesi_solver_cycles_below(const TesSolver *s) {
 }
 
 TesiCycleKind tesi_solver_start_kind(const TesSolver *s) {
-  return s->desc.thorough_start ? TESI_CYCLE_FULL : TESI_CYCLE_USUAL;
+  return tesi_multigrid_is_thorough(s->desc.multigrid) ? TESI_CYCLE_FULL : TESI_CYCLE_USUAL;
 }
 
 /* Whether residuals lose their part along op->null, which A x has none of, in the place of b: b stays, and needs no

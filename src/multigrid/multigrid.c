@@ -33,7 +33,7 @@ typedef struct Recorded {
 
 struct TesMultigrid {
   TesContext *context;
-  int levels, pre, post, post_below;
+  int levels, pre, post, post_below, full_steps;
   bool symmetric;
   TesSmootherDesc smoother; /* without an operator */
   Level level[MAX_LEVELS];
@@ -151,6 +151,7 @@ static TesStatus set_steps(TesMultigrid *mg, const TesMultigridDesc *desc, bool 
   mg->pre = desc->pre ? tesi_max(desc->pre, 0) : 1;
   mg->post = desc->post ? tesi_max(desc->post, 0) : 1;
   mg->post_below = desc->post_below ? tesi_max(desc->post_below, 0) : mg->post;
+  mg->full_steps = tesi_max(desc->full_steps, 0);
   mg->symmetric = symmetric;
   TES_CHECK(!symmetric || mg->post_below == mg->post, "post_below is for cycles that need not be symmetric");
   TES_CHECK(mg->pre + mg->post > 0, "a cycle without any smoothing");
@@ -229,6 +230,10 @@ TesMultigridLevel tes_multigrid_level(const TesMultigrid *multigrid, int level) 
   return (TesMultigridLevel){l->space, l->op, l->smoother};
 }
 
+bool tesi_multigrid_is_thorough(const TesMultigrid *multigrid) {
+  return multigrid->full_steps > 0;
+}
+
 bool tesi_multigrid_symmetric(const TesMultigrid *multigrid) {
   return multigrid->symmetric;
 }
@@ -252,8 +257,9 @@ static TesStatus cycle_as(TesMultigrid *mg, int l, TesiCycleKind kind, const Tes
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   Level *level = &mg->level[l], *below = l > 0 ? level - 1 : NULL;
-  const int post = l + 1 < mg->levels ? mg->post_below : mg->post,
-            pre = kind == TESI_CYCLE_USUAL ? mg->pre : tesi_max(1, mg->pre);
+  const int usual = l + 1 < mg->levels ? mg->post_below : mg->post,
+            post = kind == TESI_CYCLE_FULL ? mg->full_steps : usual,
+            pre = tesi_max(mg->pre, kind == TESI_CYCLE_FULL ? mg->full_steps : kind == TESI_CYCLE_ROUGH);
   const bool known = pre == 0 && zero_guess; /* the residual is b */
   double start = tesi_now();
   if (l == 0) {

@@ -177,6 +177,7 @@ static TesStatus create_operators(TesProblem *p) {
                                .pre = o->pre,
                                .post = o->post,
                                .post_below = p->post_below,
+                               .full_steps = p->full_steps,
                                .symmetric = symmetric};
   TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
 done:
@@ -205,7 +206,6 @@ static TesStatus create_iteration(TesProblem *p) {
                                 .method = p->method,
                                 .full_start = p->full_start,
                                 .smooths_rough = p->smooths_rough,
-                                .thorough_start = p->thorough_start,
                                 .narrow_basis = tesi_problem_has_narrow_basis(p),
                                 .tolerance = p->tolerance,
                                 .max_iterations = p->options.max_iterations,
