@@ -175,25 +175,21 @@ TESK_DEVICE void read_column(const TeskRtBox *box, int nodes, int cell, int exte
   }
 }
 
-/* coarse <- E' fine, zero at known nodes. Grid: as above. */
-TESK_KERNEL(tesk_restrict_rt_box, THREADS, N1 < 4 ? 4 : 1, (TeskRtBox)box, (const real *TESK_RESTRICT)fine,
-            (real *)coarse) {
-  TESK_SHARED(A); /* [NZ][WY][WX], [NZ][NY][WX]; then [NZ][NY][NX] in place of the first */
+/* The coarse numbers of a block, in A: [NZ][NY][NX]. Before: [NZ][WY][WX]; in B [NZ][NY][WX]. */
+TESK_DEVICE void restrict_tile(const TeskRtBox *box, const Tile *t, const real *fine, real *A) {
   real *const B = A + NZ * WY * WX;
-  const Tile t = tile_of(&box);
-  const int p = t.part, *const nc = box.coarse.extent[p], *const nf = box.fine.extent[p];
-  if (nc[0] == 0) return; /* the whole block */
+  const int p = t->part, *const nf = box->fine.extent[p];
   const long long plane = (long long)nf[0] * nf[1];
   FOR_TASKS(id, WY * WX) {
     const int ix = id % WX, iy = id / WX,
-              x = place_in(&box, 0, nf[0], t.cell[0] * F - (p == 0 ? F - 1 : 0) + ix),
-              y = place_in(&box, 1, nf[1], t.cell[1] * F - (p == 1 ? F - 1 : 0) + iy);
-    const real *const from = fine + box.fine.offset[p] + (long long)y * nf[0] + x;
+              x = place_in(box, 0, nf[0], t->cell[0] * F - (p == 0 ? F - 1 : 0) + ix),
+              y = place_in(box, 1, nf[1], t->cell[1] * F - (p == 1 ? F - 1 : 0) + iy);
+    const real *const from = fine + box->fine.offset[p] + (long long)y * nf[0] + x;
     for (int c = 0; c < CELLS_Z; c++) {
       real v[2 * F];
       const int extent = x >= 0 && y >= 0 ? nf[2] : 0; /* 0: no number exists */
       if ((ix < CELLS_X * F || p == 0) && (iy < CELLS_Y * F || p == 1)) {
-        read_column(&box, p == 2, t.cell[2] + c, extent, from, plane, v);
+        read_column(box, p == 2, t->cell[2] + c, extent, from, plane, v);
         gather(p == 2, v, A + (c * N1 * WY + iy) * WX + ix, WY * WX, c == CELLS_Z - 1);
       }
     }
@@ -214,6 +210,16 @@ TESK_KERNEL(tesk_restrict_rt_box, THREADS, N1 < 4 ? 4 : 1, (TeskRtBox)box, (cons
                   c == CELLS_X - 1);
   }
   __syncthreads();
+}
+
+/* coarse <- E' fine, zero at known nodes, and in components where box.still. Grid: as above. */
+TESK_KERNEL(tesk_restrict_rt_box, THREADS, N1 < 4 ? 4 : 1, (TeskRtBox)box, (const real *TESK_RESTRICT)fine,
+            (real *)coarse) {
+  TESK_SHARED(A);
+  const Tile t = tile_of(&box);
+  const int p = t.part, *const nc = box.coarse.extent[p], still = box.still && p < 3;
+  if (nc[0] == 0) return;                       /* the whole block */
+  if (!still) restrict_tile(&box, &t, fine, A); /* whole blocks */
   FOR_TASKS(id, NZ * NY * NX) {
     const int own[3] = {id % NX, id / NX % NY, id / NX / NY}, count[3] = {NX, NY, NZ};
     int at[3], mine = 1, zero = 0;
@@ -225,6 +231,7 @@ TESK_KERNEL(tesk_restrict_rt_box, THREADS, N1 < 4 ? 4 : 1, (TeskRtBox)box, (cons
                                  (at[d] == box.cells[d] * N1 && (box.known[d] & 2))));
     }
     if (mine)
-      coarse[box.coarse.offset[p] + ((long long)at[2] * nc[1] + at[1]) * nc[0] + at[0]] = zero ? 0 : A[id];
+      coarse[box.coarse.offset[p] + ((long long)at[2] * nc[1] + at[1]) * nc[0] + at[0]] =
+          zero || still ? 0 : A[id];
   }
 }

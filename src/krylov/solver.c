@@ -105,6 +105,10 @@ void tesi_solver_set_tolerance(TesSolver *solver, double tolerance) {
   solver->desc.tolerance = tolerance;
 }
 
+void tesi_solver_keep_null(TesSolver *solver) {
+  solver->keeps_null = true;
+}
+
 TesVector *tesi_solver_last_residual(const TesSolver *s) {
   return s->told ? s->r : NULL;
 }
@@ -432,7 +436,8 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     const bool spared = !solver->desc.op->singular || solver->desc.op->null; /* remove_mean works in r else */
     solver->told = outcome == TES_OK && factor == 1 && spared && solver->r &&
                    solver->desc.method != TES_METHOD_CG && !tesi_solver_rounds(solver);
-    if (solver->desc.op->singular) TES_TRY(remove_mean(solver, x));
+    const bool keeps = solver->keeps_null && solver->desc.op->null;
+    if (solver->desc.op->singular && !keeps) TES_TRY(remove_mean(solver, x));
     if (factor != 1) TES_TRY(tes_vector_copy(x, 1 / factor, x));
     TES_TRY(explain(solver, outcome));
   }

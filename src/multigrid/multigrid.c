@@ -329,14 +329,14 @@ bool tesi_multigrid_serves_divergence(const TesMultigrid *mg) {
   return all;
 }
 
-/* After the coarse correction the means over coarse cells are right; the patches of the first colour are unions of
+/* For a b that is zero but for the pressures. After the coarse correction the means over coarse cells are right; the patches of the first colour are unions of
  * these cells and make it right inside. */
 static TesStatus correct_divergence(TesMultigrid *mg, int l, const TesVector *b, TesVector *x) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   const Level *level = &mg->level[l], *below = level - 1;
   if (l == 0) return tesi_coarse_solve(mg->coarse, b, x);
-  TES_TRY(tes_transfer_restrict(level->transfer, b, below->b));
+  TES_TRY(tesi_transfer_restrict_pressures(level->transfer, b, below->b));
   TES_TRY(correct_divergence(mg, l - 1, below->b, below->x));
   TES_TRY(tes_transfer_prolongate(level->transfer, below->x, false, x));
   TES_TRY(level->smoother->table->first_colour(level->smoother, b->data, x->data));

@@ -68,7 +68,7 @@ typedef struct TesiFlowEquation {
   TesStatus (*load_faces)(const TesProblem *problem, const TesOperator *op, TesVector *b);
   /* Cycles of full multigrid on the finest level; NULL: 1. */
   int (*start_cycles)(const TesProblem *problem);
-  /* After the iteration. */
+  /* After the iteration of a steady problem; a multiple of op->null that is in u is for it to choose. */
   TesStatus (*complete)(TesProblem *problem);
 } TesiFlowEquation;
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "device/kernel.h"
-#include "device/vector.h"
+#include "device/split_sums.h"
 #include "functional/flow.h"
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
@@ -272,15 +272,10 @@ static TesStatus measure_divergence(const TesProblem *p, const TesVector *r, dou
                                     double *gradient) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const int64_t pressure = tesi_space_rt(p->space)->offset[p->space->dim];
-  const TesVector u = tesi_vector_range(p->u, 0, pressure), b = tesi_vector_range(p->b, 0, pressure),
-                  of_r = tesi_vector_range(r, 0, pressure),
-                  g = tesi_vector_range(r, pressure, r->length - pressure);
-  double bu, ru;
-  TES_TRY(tes_vector_dot(&u, &b, &bu));
-  TES_TRY(tes_vector_dot(&u, &of_r, &ru));
-  TES_TRY(tes_vector_norm(&g, divergence));
-  *gradient = sqrt(fabs(bu - ru) / tesi_saddle_of(p->op)->nu);
+  double sums[2];
+  TES_TRY(tesi_vector_split_sums(p->u, p->b, r, tesi_space_rt(p->space)->offset[p->space->dim], sums));
+  *divergence = sqrt(sums[1]);
+  *gradient = sqrt(fabs(sums[0]) / tesi_saddle_of(p->op)->nu);
 done:
   return status;
 }

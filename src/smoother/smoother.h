@@ -12,8 +12,8 @@ typedef struct TesiSmootherTable {
                          TesSweep sweep); /* float64 host arrays */
   TesCost (*cost)(const TesSmoother *smoother);
   void (*destroy)(TesSmoother *smoother); /* releases the plan */
-  /* The first colour of a forward sweep alone, whose patches are the cells of a mesh half as fine; NULL: there is no
-   * such colour (tesi_smoother_has_cells). */
+  /* The first colour of a forward sweep alone, whose patches are the cells of a mesh half as fine, for a b that is
+   * zero but for the pressures; NULL: there is no such colour (tesi_smoother_has_cells). */
   TesStatus (*first_colour)(const TesSmoother *smoother, const void *b, void *x);
 } TesiSmootherTable;
 

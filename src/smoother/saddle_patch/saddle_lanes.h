@@ -17,6 +17,8 @@ TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision
 void tesi_saddle_lanes_destroy(TesContext *ctx, TesiSaddleLanes **lanes);
 TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *lanes, const void *b, void *x,
                                   TesiColours colours, bool zero_guess);
+/* The first colour for a b that is zero but for the pressures: its other entries are not read. */
+TesStatus tesi_saddle_lanes_first_colour(TesContext *ctx, TesiSaddleLanes *lanes, const void *b, void *x);
 /* Lanes and threads of a block. */
 void tesi_saddle_lanes_describe(const TesiSaddleLanes *lanes, int *count, int *threads);
 

@@ -94,7 +94,9 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
 }
 
 static TesStatus first_colour(const TesSmoother *smoother, const void *b, void *x) {
-  return apply_colours(smoother, b, x, tesi_first_colour(), false);
+  const Plan *p = smoother->plan;
+  return p->lanes ? tesi_saddle_lanes_first_colour(smoother->context, p->lanes, b, x)
+                  : apply_colours(smoother, b, x, tesi_first_colour(), false);
 }
 
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {

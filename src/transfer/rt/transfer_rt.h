@@ -19,5 +19,6 @@ TesStatus tesi_transfer_rt_device_create(const TesTransfer *t, TesiTransferRtDev
 void tesi_transfer_rt_device_destroy(TesContext *ctx, TesiTransferRtDevice **device);
 TesStatus tesi_transfer_rt_device_prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine);
 TesStatus tesi_transfer_rt_device_restrict(const TesTransfer *t, const void *fine, void *coarse);
+TesStatus tesi_transfer_rt_device_restrict_pressures(const TesTransfer *t, const void *fine, void *coarse);
 
 #endif

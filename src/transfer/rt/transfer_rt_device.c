@@ -113,13 +113,16 @@ done:
   return status;
 }
 
-static TesStatus run_box(const TesTransfer *t, int way, const void *from, bool add, void *to) {
+/* still: what is restricted is zero but for the pressures. */
+static TesStatus run_box(const TesTransfer *t, int way, const void *from, bool still, bool add, void *to) {
   Box *box = &((const TesiTransferRt *)t->plan)->device->box;
   const int *cells = box->arguments.cells, parts = tesi_space_rt(t->fine)->parts;
+  TeskRtBox values = box->arguments;
   unsigned tiles[3];
   int adds = add;
   for (int d = 0; d < 3; d++) tiles[d] = (unsigned)((cells[d] + box->cells[d] - 1) / box->cells[d]);
-  void *arguments[] = {&box->arguments, &from, &to, &adds};
+  values.still = still;
+  void *arguments[] = {&values, &from, &to, &adds};
   return tesi_kernel_launch(t->context, &box->kernel[way],
                             (TesiGrid){tiles[0] * tiles[1], tiles[2], (unsigned)parts}, THREADS,
                             box->shared[way], arguments);
@@ -228,7 +231,7 @@ static TesStatus run(const TesTransfer *t, int way, const void *from, bool add, 
   TeskRtPass *pass = device->pass[way];
   const int dim = t->fine->dim;
   int keep = add;
-  if (device->in_box) return run_box(t, way, from, add, to);
+  if (device->in_box) return run_box(t, way, from, false, add, to);
   if (device->at_once[way]) {
     int team = way == UP ? 4 : 16; /* of n + 1 or 4 n rows */
     void *arguments[] = {&from, &to, &pass[0], &pass[1], &keep, &team};
@@ -252,4 +255,9 @@ TesStatus tesi_transfer_rt_device_prolongate(const TesTransfer *t, const void *c
 
 TesStatus tesi_transfer_rt_device_restrict(const TesTransfer *t, const void *fine, void *coarse) {
   return run(t, DOWN, fine, false, coarse);
+}
+
+TesStatus tesi_transfer_rt_device_restrict_pressures(const TesTransfer *t, const void *fine, void *coarse) {
+  const TesiTransferRtDevice *device = ((const TesiTransferRt *)t->plan)->device;
+  return device->in_box ? run_box(t, DOWN, fine, true, false, coarse) : run(t, DOWN, fine, false, coarse);
 }
