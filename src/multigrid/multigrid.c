@@ -249,6 +249,29 @@ static void lap(double *start, double *total) {
   *start = now;
 }
 
+/* x <- the coarse x prolongated, or (*begun) that where the next sweep has it, in its order. */
+static TesStatus prolongate(const Level *level, const TesVector *coarse, TesVector *x, bool *begun) {
+  const TesTransfer *t = level->transfer;
+  const TesiSmootherTable *table = level->smoother->table;
+  void *to;
+  const struct TeskLanes *order = table->start ? table->start(level->smoother, &to) : NULL;
+  *begun = order && t->table->has_classes && t->table->has_classes(t);
+  return *begun ? t->table->prolongate_classes(t, coarse->data, order, to)
+                : tes_transfer_prolongate(t, coarse, false, x);
+}
+
+static TesStatus smooth_after(const TesMultigrid *mg, const Level *level, int steps, bool begun,
+                              const TesVector *b, TesVector *x) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  const TesiSmootherTable *table = level->smoother->table;
+  const TesSweep sweep = mg->symmetric ? TES_BACKWARD : TES_FORWARD;
+  if (begun) TES_TRY(table->apply_begun(level->smoother, b->data, x->data, sweep));
+  for (int s = begun; s < steps; s++) TES_TRY(tes_smoother_apply(level->smoother, b, x, sweep, false));
+done:
+  return status;
+}
+
 static TesStatus cycle(TesMultigrid *mg, int l, const TesVector *b, TesVector *x, bool zero_guess);
 
 /* On level l. */
@@ -261,6 +284,7 @@ static TesStatus cycle_as(TesMultigrid *mg, int l, TesiCycleKind kind, const Tes
             post = kind == TESI_CYCLE_FULL ? mg->full_steps : usual,
             pre = tesi_max(mg->pre, kind == TESI_CYCLE_FULL ? mg->full_steps : kind == TESI_CYCLE_ROUGH);
   const bool known = pre == 0 && zero_guess; /* the residual is b */
+  bool begun = false;
   double start = tesi_now();
   if (l == 0) {
     TES_TRY(tesi_coarse_solve(mg->coarse, b, x));
@@ -278,10 +302,12 @@ static TesStatus cycle_as(TesMultigrid *mg, int l, TesiCycleKind kind, const Tes
   TES_TRY(cycle(mg, l - 1, below->b, below->x, true));
   if (kind == TESI_CYCLE_FULL && l > 1) TES_TRY(cycle(mg, l - 1, below->b, below->x, false));
   start = tesi_now();
-  TES_TRY(tes_transfer_prolongate(level->transfer, below->x, !known, x));
+  if (known && post > 0)
+    TES_TRY(prolongate(level, below->x, x, &begun));
+  else
+    TES_TRY(tes_transfer_prolongate(level->transfer, below->x, !known, x));
   lap(&start, &mg->times.transfer);
-  for (int s = 0; s < post; s++)
-    TES_TRY(tes_smoother_apply(level->smoother, b, x, mg->symmetric ? TES_BACKWARD : TES_FORWARD, false));
+  TES_TRY(smooth_after(mg, level, post, begun, b, x));
   lap(&start, &mg->times.smooth);
 done:
   return status;
@@ -329,17 +355,19 @@ bool tesi_multigrid_serves_divergence(const TesMultigrid *mg) {
   return all;
 }
 
-/* For a b that is zero but for the pressures. After the coarse correction the means over coarse cells are right; the patches of the first colour are unions of
- * these cells and make it right inside. */
+/* For a b that is zero but for the pressures. After the coarse correction the means over coarse cells are right; the
+ * patches of the first colour are unions of these cells and make it right inside. */
 static TesStatus correct_divergence(TesMultigrid *mg, int l, const TesVector *b, TesVector *x) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   const Level *level = &mg->level[l], *below = level - 1;
+  bool begun;
   if (l == 0) return tesi_coarse_solve(mg->coarse, b, x);
+  const TesiSmootherTable *table = level->smoother->table;
   TES_TRY(tesi_transfer_restrict_pressures(level->transfer, b, below->b));
   TES_TRY(correct_divergence(mg, l - 1, below->b, below->x));
-  TES_TRY(tes_transfer_prolongate(level->transfer, below->x, false, x));
-  TES_TRY(level->smoother->table->first_colour(level->smoother, b->data, x->data));
+  TES_TRY(prolongate(level, below->x, x, &begun));
+  TES_TRY((begun ? table->first_colour_begun : table->first_colour)(level->smoother, b->data, x->data));
 done:
   return status;
 }

@@ -579,7 +579,7 @@ done:
 
 /* still: b is zero but for the pressures, and the others are not read. */
 static TesStatus run(TesContext *ctx, TesiSaddleLanes *l, const void *b, bool still, void *x,
-                     TesiColours colours, bool zero_guess) {
+                     TesiColours colours, TesiLanesStart start) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const TeskLanes *a = &l->arguments;
@@ -594,8 +594,8 @@ static TesStatus run(TesContext *ctx, TesiSaddleLanes *l, const void *b, bool st
   void *prepare[] = {&l->arguments, &l->mass, &b, &l->b[0], &l->b[1], &pressures},
        *in[] = {&l->arguments, &x, &l->x[0]};
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], prepared, lines, 0, prepare));
-  TES_TRY(zero_guess ? device->fill(ctx, l->precision, count, 0, l->x[0])
-                     : tesi_kernel_launch(ctx, &l->kernel[IN], rows, lines, 0, in));
+  if (start == TESI_LANES_FROM_ZERO) TES_TRY(device->fill(ctx, l->precision, count, 0, l->x[0]));
+  if (start == TESI_LANES_FROM_X) TES_TRY(tesi_kernel_launch(ctx, &l->kernel[IN], rows, lines, 0, in));
   for (int i = 0; i < colours.count; i++)
     TES_TRY(run_colour(ctx, l, &l->colour[colours.first + i * colours.step], i % 2, still));
   void *out[] = {&l->arguments, &l->x[colours.count % 2], &x};
@@ -605,10 +605,16 @@ done:
 }
 
 TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const void *b, void *x,
-                                  TesiColours colours, bool zero_guess) {
-  return run(ctx, l, b, false, x, colours, zero_guess);
+                                  TesiColours colours, TesiLanesStart start) {
+  return run(ctx, l, b, false, x, colours, start);
 }
 
-TesStatus tesi_saddle_lanes_first_colour(TesContext *ctx, TesiSaddleLanes *l, const void *b, void *x) {
-  return run(ctx, l, b, true, x, tesi_first_colour(), false);
+TesStatus tesi_saddle_lanes_first_colour(TesContext *ctx, TesiSaddleLanes *l, const void *b, void *x,
+                                         TesiLanesStart start) {
+  return run(ctx, l, b, true, x, tesi_first_colour(), start);
+}
+
+const TeskLanes *tesi_saddle_lanes_start(const TesiSaddleLanes *l, void **start) {
+  *start = l->x[0];
+  return &l->arguments;
 }
