@@ -266,8 +266,8 @@ static TesStatus smooth_after(const TesMultigrid *mg, const Level *level, int st
   TesStatus status = TES_OK;
   const TesiSmootherTable *table = level->smoother->table;
   const TesSweep sweep = mg->symmetric ? TES_BACKWARD : TES_FORWARD;
-  if (begun) TES_TRY(table->apply_begun(level->smoother, b->data, x->data, sweep));
-  for (int s = begun; s < steps; s++) TES_TRY(tes_smoother_apply(level->smoother, b, x, sweep, false));
+  if (begun) return table->apply_begun(level->smoother, b->data, x->data, sweep, steps);
+  for (int s = 0; s < steps; s++) TES_TRY(tes_smoother_apply(level->smoother, b, x, sweep, false));
 done:
   return status;
 }

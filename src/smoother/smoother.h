@@ -17,10 +17,10 @@ typedef struct TesiSmootherTable {
   /* The first colour of a forward sweep alone, whose patches are the cells of a mesh half as fine, for a b that is
    * zero but for the pressures; NULL: there is no such colour (tesi_smoother_has_cells). */
   TesStatus (*first_colour)(const TesSmoother *smoother, const void *b, void *x);
-  /* NULL, or the order in which a sweep has x, and where; NULL: that of all vectors. After x was written there, a sweep
-   * or a first colour that begins with it: x is then only written. */
+  /* NULL, or the order in which a sweep has x, and where; NULL: that of all vectors. After x was written there, some
+   * sweeps or a first colour that begin with it: x is then only written. */
   const struct TeskLanes *(*start)(const TesSmoother *smoother, void **start);
-  TesStatus (*apply_begun)(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep);
+  TesStatus (*apply_begun)(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, int sweeps);
   TesStatus (*first_colour_begun)(const TesSmoother *smoother, const void *b, void *x);
 } TesiSmootherTable;
 

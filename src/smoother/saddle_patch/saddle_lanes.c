@@ -579,7 +579,7 @@ done:
 
 /* still: b is zero but for the pressures, and the others are not read. */
 static TesStatus run(TesContext *ctx, TesiSaddleLanes *l, const void *b, bool still, void *x,
-                     TesiColours colours, TesiLanesStart start) {
+                     TesiColours colours, int sweeps, TesiLanesStart start) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const TeskLanes *a = &l->arguments;
@@ -596,22 +596,22 @@ static TesStatus run(TesContext *ctx, TesiSaddleLanes *l, const void *b, bool st
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], prepared, lines, 0, prepare));
   if (start == TESI_LANES_FROM_ZERO) TES_TRY(device->fill(ctx, l->precision, count, 0, l->x[0]));
   if (start == TESI_LANES_FROM_X) TES_TRY(tesi_kernel_launch(ctx, &l->kernel[IN], rows, lines, 0, in));
-  for (int i = 0; i < colours.count; i++)
-    TES_TRY(run_colour(ctx, l, &l->colour[colours.first + i * colours.step], i % 2, still));
-  void *out[] = {&l->arguments, &l->x[colours.count % 2], &x};
+  for (int i = 0; i < sweeps * colours.count; i++)
+    TES_TRY(run_colour(ctx, l, &l->colour[colours.first + i % colours.count * colours.step], i % 2, still));
+  void *out[] = {&l->arguments, &l->x[sweeps * colours.count % 2], &x};
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[OUT], (TesiGrid){(unsigned)most, 4, 1}, THREADS_OUT, 0, out));
 done:
   return status;
 }
 
 TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const void *b, void *x,
-                                  TesiColours colours, TesiLanesStart start) {
-  return run(ctx, l, b, false, x, colours, start);
+                                  TesiColours colours, int sweeps, TesiLanesStart start) {
+  return run(ctx, l, b, false, x, colours, sweeps, start);
 }
 
 TesStatus tesi_saddle_lanes_first_colour(TesContext *ctx, TesiSaddleLanes *l, const void *b, void *x,
                                          TesiLanesStart start) {
-  return run(ctx, l, b, true, x, tesi_first_colour(), start);
+  return run(ctx, l, b, true, x, tesi_first_colour(), 1, start);
 }
 
 const TeskLanes *tesi_saddle_lanes_start(const TesiSaddleLanes *l, void **start) {

@@ -75,7 +75,7 @@ static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void 
   const Plan *p = smoother->plan;
   const TesOperator *op = smoother->op;
   if (p->lanes)
-    return tesi_saddle_lanes_apply(ctx, p->lanes, b, x, colours,
+    return tesi_saddle_lanes_apply(ctx, p->lanes, b, x, colours, 1,
                                    zero_guess ? TESI_LANES_FROM_ZERO : TESI_LANES_FROM_X);
   if (p->plane) return tesi_saddle_plane_apply(ctx, p->plane, b, x, colours, zero_guess);
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
@@ -106,10 +106,11 @@ static const struct TeskLanes *start(const TesSmoother *smoother, void **where) 
   return p->lanes ? tesi_saddle_lanes_start(p->lanes, where) : NULL;
 }
 
-static TesStatus apply_begun(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep) {
+static TesStatus apply_begun(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep,
+                             int sweeps) {
   const Plan *p = smoother->plan;
   return tesi_saddle_lanes_apply(smoother->context, p->lanes, b, x, tesi_all_colours(p->colours, sweep),
-                                 TESI_LANES_BEGUN);
+                                 sweeps, TESI_LANES_BEGUN);
 }
 
 static TesStatus first_colour_begun(const TesSmoother *smoother, const void *b, void *x) {
