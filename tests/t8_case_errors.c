@@ -103,7 +103,7 @@ static const struct {
      "a.yaml:3:51: time.min_step: expected at most time.max_step"},
     {"problem: elasticity\nmesh: {box: {cells: [4, 4]}}\ndata: {young: 1, poisson: 0.3}\ntime: {end: 1, cfl: "
      "1}",
-     "a.yaml:4:21: time.cfl: belongs to transport and navier_stokes; elasticity has time.step"},
+     "a.yaml:4:21: time.cfl: belongs to transport and navier_stokes; elasticity has time.step and tolerance"},
     {HEAD "data: {form: conservative}", "a.yaml:3:14: data.form: belongs to stokes and transport"},
     {FLOW "data: {form: conservative}",
      "a.yaml:3:14: data.form: stokes has the forms gradient and symmetric"},
