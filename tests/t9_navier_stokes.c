@@ -139,10 +139,59 @@ static void values_are_averaged(void **state) {
   cJSON_Delete(json);
 }
 
+/* Steady flow with a mass term: u = (y^2, x^2) and p = x - 1/2 are of the elements, -2 nu + alpha u + grad p = f, and
+ * all forces together are the integral of f - alpha u = (0, -1). What is estimated of the error is next to nothing. */
+static void mass_terms_of_steady_flows(void **state) {
+  static const char *const meshes[] = {"box: {cells: [6, 5]}",
+                                       "box: {cells: [3, 2]}, kind: forest, refine_where: \"x < 0.4\""};
+  static const double alphas[] = {0, 1, 100, 1e4};
+  static const char *const faces[] = {"left", "right", "bottom", "top"};
+  (void)state;
+  for (int i = 0; i < 8; i++) {
+    const double alpha = alphas[i % 4];
+    FILE *file = fopen("a.yaml", "w");
+    assert_non_null(file);
+    fprintf(file,
+            "problem: stokes\nmesh: {%s}\nspace: {element: q, degree: 2}\n"
+            "data: {nu: 0.5, alpha: %g, f: [\"%g*y*y\", \"%g*x*x - 1\"], exact: {velocity: [y*y, x*x], "
+            "pressure: x - "
+            "0.5}}\nboundary: {all: {velocity: exact}}\nsolver: {tolerance: 1e-11}\noutput: {values: {",
+            meshes[i / 4], alpha, alpha, alpha);
+    for (int k = 0; k < 8; k++)
+      fprintf(file, "%s%c: {force: %s, of: %c}%s", faces[k / 2], "xy"[k % 2], faces[k / 2], "xy"[k % 2],
+              k < 7 ? ", " : "}}\n");
+    assert_int_equal(fclose(file), 0);
+    assert_run("solve a.yaml --quiet --device cpu --json a.json", 0);
+    cJSON *json = read_json("a.json");
+    const cJSON *values = cJSON_GetObjectItem(json, "values"), *errors = cJSON_GetObjectItem(json, "errors");
+    double sum[2] = {0, 0};
+    char name[20];
+    for (int k = 0; k < 8; k++) {
+      snprintf(name, sizeof name, "%s%c", faces[k / 2], "xy"[k % 2]);
+      sum[k % 2] += number_of(values, name);
+    }
+    printf("alpha %g: %g iterations, errors %.2g, %.2g\n", alpha, number_of(json, "iterations"),
+           number_of(errors, "velocity_l2"), number_of(errors, "pressure_l2"));
+    assert_near(number_of(errors, "velocity_l2"), 0, 1e-8);
+    assert_near(number_of(errors, "pressure_l2"), 0, 1e-7 + 1e-9 * alpha);
+    assert_near(sum[0], 0, 1e-6 + 1e-8 * alpha);
+    assert_near(sum[1], -1, 1e-6 + 1e-8 * alpha);
+    assert_true(number_of(json, "iterations") <= 32);
+    cJSON_Delete(json);
+    if (i < 4) continue;
+    assert_run("solve a.yaml --quiet --device cpu --json a.json --set mesh.refine_where=null --set "
+               "\"adapt={steps: 2, "
+               "tolerance: 1e-4}\"",
+               0); /* exact: the estimate is below the tolerance */
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(runs_tell_of_the_flow), cmocka_unit_test(values_are_averaged),
-      cmocka_unit_test(coarse_cells_are_told), cmocka_unit_test(restarts_give_the_same_bytes),
-      cmocka_unit_test(steps_that_fail_end_with_a_sentence)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(runs_tell_of_the_flow),
+                                     cmocka_unit_test(values_are_averaged),
+                                     cmocka_unit_test(coarse_cells_are_told),
+                                     cmocka_unit_test(restarts_give_the_same_bytes),
+                                     cmocka_unit_test(steps_that_fail_end_with_a_sentence),
+                                     cmocka_unit_test(mass_terms_of_steady_flows)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
