@@ -81,8 +81,6 @@ static const struct {
      "a.yaml:2:7: mesh: element iso is for boxes of kind box, without adapt..."},
     {HEAD "space: {element: dg, degree: 16}",
      "a.yaml:3:30: space.degree: expected 1 to 15 with element dg, got 16"},
-    {HEAD "space: {element: dg}\noutput: {checkpoint: a.ckpt}",
-     "a.yaml:4:22: output.checkpoint: holds no steady solutions of element dg"},
     {FLOW "data: {a: 2}", "a.yaml:3:11: data.a: stokes and navier_stokes do not have this"},
     {FLOW "boundary: {top: {dirichlet: 0}}",
      "a.yaml:3:17: boundary.top: flows have velocity, slip, outflow and pressure"},

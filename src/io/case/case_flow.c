@@ -198,8 +198,7 @@ static TesStatus check_dg(TesiCaseReader *r, int row) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const TesiCaseDraft *d = &r->draft;
-  const int degree = tesi_case_row("space.degree"), checkpoint = tesi_case_row("output.checkpoint"),
-            stabilization = tesi_case_row("space.stabilization");
+  const int degree = tesi_case_row("space.degree"), stabilization = tesi_case_row("space.stabilization");
   if (r->node[stabilization] && d->stabilization == TES_STREAMLINE_ALWAYS)
     TES_TRY(tesi_case_error(r, stabilization, r->node[stabilization],
                             "supg is of element q; dg takes upwind traces"));
@@ -210,8 +209,6 @@ static TesStatus check_dg(TesiCaseReader *r, int row) {
   if (d->c.problem.degree > 15)
     TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected 1 to 15 with element dg, got %d",
                             d->c.problem.degree));
-  if (r->node[checkpoint] && !given(r, "time"))
-    TES_TRY(tesi_case_error(r, checkpoint, r->node[checkpoint], "holds no steady solutions of element dg"));
 done:
   return status;
 }
