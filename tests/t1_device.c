@@ -6,7 +6,7 @@
 #include <string.h>
 #include "device/emulator/fiber.h"
 #include "device/kernel.h"
-#include "device/vector.h"
+#include "device/split_sums.h"
 #include "device_testing.h"
 
 enum { N = 10007 };
@@ -176,6 +176,35 @@ static void check_pairs(TesContext *ctx) {
   for (int i = 0; i < 2; i++) tes_vector_destroy(&to[i]);
 }
 
+static void split_sums_ref(int split, const double *x, const double *b, const double *r, double sums[2]) {
+  sums[0] = sums[1] = 0;
+  for (int i = 0; i < N; i++) sums[i >= split] += i < split ? x[i] * (b[i] - r[i]) : r[i] * r[i];
+}
+
+/* Entries of one kind, of both, and of the other; the same bits again. What is not read is NaN. */
+static void check_split_sums(TesContext *ctx) {
+  static double x[3][N];
+  static const int splits[] = {0, 1, N / 2, N - 1, N};
+  for (size_t s = 0; s < sizeof splits / sizeof *splits; s++) {
+    TesVector *v[3];
+    uint64_t seed = 5;
+    double sums[2] = {NAN, NAN}, again[2], expected[2];
+    for (int i = 0; i < 3; i++) v[i] = random_vector(ctx, TES_DOUBLE, x[i], &seed);
+    split_sums_ref(splits[s], x[0], x[1], x[2], expected);
+    for (int i = 0; i < 2; i++) {
+      TesVector unread = tesi_vector_range(v[i], splits[s], N - splits[s]);
+      assert_int_equal(tes_vector_fill(&unread, NAN), TES_OK);
+    }
+    assert_int_equal(tesi_vector_split_sums(v[0], v[1], v[2], splits[s], sums), TES_OK);
+    assert_int_equal(tesi_vector_split_sums(v[0], v[1], v[2], splits[s], again), TES_OK);
+    for (int i = 0; i < 2; i++) {
+      assert_near(sums[i], expected[i], 1e-13 * N);
+      assert_true(sums[i] == again[i]);
+    }
+    for (int i = 0; i < 3; i++) tes_vector_destroy(&v[i]);
+  }
+}
+
 static void check_reductions(TesContext *ctx, TesPrecision precision) {
   static double x[N], y[N];
   uint64_t seed = 5;
@@ -213,6 +242,7 @@ static void vectors_are_right_on_every_device(void **state) {
     }
     check_combinations(ctx);
     check_pairs(ctx);
+    check_split_sums(ctx);
     tes_context_destroy(&ctx);
   }
 }

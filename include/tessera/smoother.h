@@ -65,8 +65,8 @@ typedef enum TesLocalSolver {
 
 /** Colours of the patches of Stokes. Parquet: 2^dim, by the parities of a patch's numbers; patches that share a face
  *  are coupled by the penalty. Red-black: each of these is two, by the parity of the sum of the numbers halved: patches
- *  of a colour share no face, and a sweep needs no second vector. In 3D a sweep goes through the colours in an order that
- *  takes 0.3 iterations less than that of their numbers, x first, which lexicographic has, with parquet's colours. */
+ *  of a colour share no face, and a sweep needs no second vector. In 3D a sweep takes the colours in an order that has
+ *  0.3 iterations less than that of their numbers, x first, which is lexicographic, with the colours of parquet. */
 typedef enum TesColours { TES_COLOURS_PARQUET, TES_COLOURS_RED_BLACK, TES_COLOURS_LEXICOGRAPHIC } TesColours;
 
 /** Order of a sweep: as numbered, or reversed. A symmetric cycle smooths forward before and backward after. */

@@ -49,11 +49,7 @@ typedef struct TesSolverDesc {
   bool full_start;    /**< cg with a multigrid: full multigrid makes the start, x is only written */
   int start_cycles; /**< fmg: cycles on the finest level before the residual is looked at, 0 means 1; on each level
                            below one less, but one at least */
-  /** fmg: a cycle of the start smooths before its coarse correction too, and makes that by two cycles of the next coarser
-   * level. One is then enough where two of the usual ones are not: the second would smooth, which is done, and reduce
-   * what the coarse correction left. */
-  bool thorough_start;
-  int restart; /**< gmres; 0 means 20, or fewer (at least 5) where a GPU lacks the memory */
+  int restart;      /**< gmres; 0 means 20, or fewer (at least 5) where a GPU lacks the memory */
   /** gmres on devices with kernels around a float32 cycle: the basis is float32 too, which takes half of the time and
    * memory of its vectors. The residual a restart cycle ends with is at most 1e-6 times smaller than that at its
    * beginning, so tolerances below take another one, and some iterations more. Elsewhere without effect. */

@@ -114,7 +114,7 @@ typedef struct TesiKernelState {
   TesiCounts counts;
   TesiBlocks blocks;
   void *partial;               /* device memory for the partial sums of reductions */
-  TesiKernel vector[2][2][14]; /* vector kernels by precision of x, of y, and operation */
+  TesiKernel vector[2][2][15]; /* vector kernels by precision of x, of y, and operation */
   char description[128],
       headers[65]; /* of the compiler; the key of the kernels' headers, empty before it is known */
 } TesiKernelState;
@@ -146,6 +146,9 @@ TesStatus tesi_kernel_combine_pair(TesContext *ctx, int64_t n, int count, const 
                                    const void *const *x, void *y, void *z);
 TesStatus tesi_kernel_difference(TesContext *ctx, int64_t n, const void *x, const void *y, void *r,
                                  double *square);
+/* tesi_vector_split_sums() (split_sums.h) */
+TesStatus tesi_kernel_split_sums(TesContext *ctx, int64_t n, int64_t split, const void *x, const void *b,
+                                 const void *r, double sums[2]);
 /* What devices with kernels have of a TesiDevice in common. */
 #define TESI_KERNEL_VECTORS                                                                                  \
   .copy = tesi_kernel_copy, .axpy = tesi_kernel_axpy, .xpay = tesi_kernel_xpay, .dot = tesi_kernel_dot,      \

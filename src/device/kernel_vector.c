@@ -19,12 +19,13 @@ typedef enum Operation {
   LARGEST,
   COMBINE_PAIR,
   DIFFERENCE,
+  SPLIT_SUMS,
   OPERATIONS
 } Operation;
 static const char *const names[OPERATIONS] = {
-    "tesk_fill",     "tesk_copy",    "tesk_axpy",         "tesk_xpay",      "tesk_multiply_add",
-    "tesk_multiply", "tesk_combine", "tesk_step",         "tesk_dot",       "tesk_sum",
-    "tesk_maximum",  "tesk_largest", "tesk_combine_pair", "tesk_difference"};
+    "tesk_fill",     "tesk_copy",    "tesk_axpy",         "tesk_xpay",       "tesk_multiply_add",
+    "tesk_multiply", "tesk_combine", "tesk_step",         "tesk_dot",        "tesk_sum",
+    "tesk_maximum",  "tesk_largest", "tesk_combine_pair", "tesk_difference", "tesk_split_sums"};
 
 static TesStatus get(TesContext *ctx, TesPrecision px, TesPrecision py, Operation operation,
                      TesiKernel **kernel) {
@@ -120,50 +121,79 @@ TesStatus tesi_kernel_combine_pair(TesContext *ctx, int64_t n, int count, const 
   return run(ctx, TES_DOUBLE, TES_DOUBLE, COMBINE_PAIR, n, arguments);
 }
 
+/* Partial sums of a reduction, or of two at once, then the results. */
 TesStatus tesi_kernel_reserve(TesContext *ctx) {
   TesiKernelState *state = tesi_context_device_state(ctx);
   if (state->partial) return TES_OK;
-  return tesi_context_device(ctx)->allocate(ctx, (BLOCKS + 1) * sizeof(double), &state->partial);
+  return tesi_context_device(ctx)->allocate(ctx, 2 * (BLOCKS + 1) * sizeof(double), &state->partial);
 }
 
-/* first: one value a block into `partial`; second: one block reduces these into partial[BLOCKS]. r: NULL, or what
- * first writes besides. */
-static TesStatus reduce(TesContext *ctx, TesPrecision precision, Operation first, Operation second, int64_t n,
-                        const void *x, const void *y, void *r, double *result) {
+static int blocks_of(int64_t n) {
+  const int64_t wanted = (n + THREADS - 1) / THREADS;
+  return wanted < 1 ? 1 : wanted < BLOCKS ? (int)wanted : BLOCKS;
+}
+
+/* first: `results` values a block into state->partial, one behind the values of the other blocks; second: a block
+ * each reduces these to result[results]. arguments: of the first. */
+static TesStatus reduce(TesContext *ctx, TesPrecision precision, Operation first, Operation second,
+                        int blocks, void **arguments, int results, double *result) {
   TesStatus status = TES_OK;
-  TesiKernelState *state = tesi_context_device_state(ctx);
+  const TesiKernelState *state = tesi_context_device_state(ctx);
   const TesiDevice *device = tesi_context_device(ctx);
   TesiKernel *kernel;
-  long long count = n;
   const size_t shared = THREADS * sizeof(double);
-  TES_TRY(tesi_kernel_reserve(ctx));
-  double *partial = state->partial, *sum = partial + BLOCKS;
-  const int64_t wanted = (n + THREADS - 1) / THREADS;
-  int blocks = wanted < 1 ? 1 : wanted < BLOCKS ? (int)wanted : BLOCKS;
-  void *plain[] = {&count, &x, &y, &partial}, *writing[] = {&count, &x, &y, &r, &partial},
-       *final_arguments[] = {&blocks, &partial, &sum}, **arguments = r ? writing : plain;
+  double *partial = state->partial, *sums = partial + 2 * BLOCKS;
+  void *final_arguments[] = {&blocks, &partial, &sums};
   TES_TRY(get(ctx, precision, precision, first, &kernel));
   TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){(unsigned)blocks, 1, 1}, THREADS, shared, arguments));
   TES_TRY(get(ctx, precision, precision, second, &kernel));
-  TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){1, 1, 1}, THREADS, shared, final_arguments));
-  TES_TRY(device->to_host(ctx, result, sum, sizeof *result));
+  TES_TRY(
+      tesi_kernel_launch(ctx, kernel, (TesiGrid){(unsigned)results, 1, 1}, THREADS, shared, final_arguments));
+  TES_TRY(device->to_host(ctx, result, sums, (size_t)results * sizeof *result));
+done:
+  return status;
+}
+
+/* One result of two vectors. r: NULL, or what is written besides. */
+static TesStatus reduce_pair(TesContext *ctx, TesPrecision precision, Operation first, Operation second,
+                             int64_t n, const void *x, const void *y, void *r, double *result) {
+  TesStatus status = TES_OK;
+  const TesiKernelState *state = tesi_context_device_state(ctx);
+  long long count = n;
+  TES_TRY(tesi_kernel_reserve(ctx));
+  double *partial = state->partial;
+  void *plain[] = {&count, &x, &y, &partial}, *writing[] = {&count, &x, &y, &r, &partial};
+  TES_TRY(reduce(ctx, precision, first, second, blocks_of(n), r ? writing : plain, 1, result));
 done:
   return status;
 }
 
 TesStatus tesi_kernel_dot(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
                           double *result) {
-  return reduce(ctx, precision, DOT, SUM, n, x, y, NULL, result);
+  return reduce_pair(ctx, precision, DOT, SUM, n, x, y, NULL, result);
 }
 
 TesStatus tesi_kernel_maximum(TesContext *ctx, TesPrecision precision, int64_t n, const void *x,
                               double *result) {
-  return reduce(ctx, precision, MAXIMUM, LARGEST, n, x, x, NULL, result);
+  return reduce_pair(ctx, precision, MAXIMUM, LARGEST, n, x, x, NULL, result);
 }
 
 TesStatus tesi_kernel_difference(TesContext *ctx, int64_t n, const void *x, const void *y, void *r,
                                  double *square) {
-  return reduce(ctx, TES_DOUBLE, DIFFERENCE, SUM, n, x, y, r, square);
+  return reduce_pair(ctx, TES_DOUBLE, DIFFERENCE, SUM, n, x, y, r, square);
+}
+
+TesStatus tesi_kernel_split_sums(TesContext *ctx, int64_t n, int64_t split, const void *x, const void *b,
+                                 const void *r, double sums[2]) {
+  TesStatus status = TES_OK;
+  const TesiKernelState *state = tesi_context_device_state(ctx);
+  long long count = n, first = split;
+  TES_TRY(tesi_kernel_reserve(ctx));
+  double *partial = state->partial;
+  void *arguments[] = {&count, &first, &x, &b, &r, &partial};
+  TES_TRY(reduce(ctx, TES_DOUBLE, SPLIT_SUMS, SUM, blocks_of(n), arguments, 2, sums));
+done:
+  return status;
 }
 
 TesStatus tesi_kernel_multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,

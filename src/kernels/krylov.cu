@@ -282,7 +282,8 @@ TESK_KERNEL(tesk_gmres_project, THREADS, 1, (const double *)partial, (TeskArnold
 }
 
 /* u_{j+1} <- factor (scale_j w - sum_i h_i v_i), rounded where it is float32, four entries a thread under way; parts of
- * its square. It takes the place of u_j, which moves to its own, as what the cycle made of it does.
+ * its square. Where it takes the place of u_j, that moves to its own, and so does what the cycle made of it.
+ * Bytes an entry in float32: 12 + 4 j, 28 + 4 j where they move.
  * Shared memory: the tree of the sum, then factor h_i scale_i [n]. */
 TESK_KERNEL(tesk_gmres_update, THREADS, 4, (long long)n, (const product_real *)w, (double *)squares,
             (TeskArnoldi)a) {
@@ -290,7 +291,9 @@ TESK_KERNEL(tesk_gmres_update, THREADS, 4, (long long)n, (const product_real *)w
   double *h = (double *)memory + THREADS, sum = 0;
   const int j = (int)a.scalars->column;
   const double factor = a.scalars->factor, of_w = factor * a.scale[j];
-  basis_real *last = (basis_real *)a.last, *own = (basis_real *)a.basis[j];
+  const int moves = a.next == a.last;
+  const basis_real *last = (const basis_real *)a.last;
+  basis_real *next = (basis_real *)a.next, *own = (basis_real *)a.basis[j];
   const real *e = (const real *)a.out;
   real *image = (real *)a.image[j], *in = (real *)a.in;
   for (int i = (int)threadIdx.x; i <= j; i += THREADS)
@@ -300,12 +303,12 @@ TESK_KERNEL(tesk_gmres_update, THREADS, 4, (long long)n, (const product_real *)w
   for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < n; i += 4 * step) {
     double value[4];
     basis_real old[4];
-    real made[4]; /* read before `last` is written, which e is where there is no cycle */
+    real made[4]; /* read before `next` is written, which e is where there is no cycle */
     TESK_UNROLL
     for (int m = 0; m < 4; m++) {
       const int inside = i + m * step < n;
       old[m] = inside ? last[i + m * step] : 0;
-      made[m] = inside ? e[i + m * step] : 0;
+      made[m] = inside && moves ? e[i + m * step] : 0;
       value[m] = inside ? of_w * (double)w[i + m * step] - h[j] * (double)old[m] : 0;
     }
     for (int k = 0; k < j; k++) {
@@ -319,9 +322,8 @@ TESK_KERNEL(tesk_gmres_update, THREADS, 4, (long long)n, (const product_real *)w
     for (int m = 0; m < 4; m++) {
       if (i + m * step >= n) continue;
       const basis_real kept = (basis_real)value[m];
-      image[i + m * step] = made[m];
-      own[i + m * step] = old[m];
-      last[i + m * step] = kept;
+      if (moves) image[i + m * step] = made[m], own[i + m * step] = old[m];
+      next[i + m * step] = kept;
       if (in) in[i + m * step] = (real)kept;
       sum += (double)kept * (double)kept;
     }

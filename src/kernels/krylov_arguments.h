@@ -27,13 +27,15 @@ typedef struct TeskJacobi {
 
 /* Of GMRES: addresses of the vectors, and the small least-squares problem with n = restart columns. The vectors of the
  * basis are v_j = scale[j] u_j with u_j as they came, about `factor` long, so that their entries are about 1. The last
- * u_j is what the cycle is given, at one address in all steps; it moves to its own when the next one is made. */
+ * u_j is what the cycle is given. Where a step is recorded for each column, u_j, e and the next u stand in their own
+ * places; where one serves all, at the same addresses in all steps (next is last), and move to their own when the next
+ * one is made. */
 typedef struct TeskArnoldi {
   TeskKrylov *scalars;
-  void *last;                    /* the last u_j, of type basis_real */
+  void *last, *next;             /* the last u_j and the one that is made, of type basis_real */
   void *in;                      /* the same in the cycle's precision; NULL: that is the basis's */
   const void *out;               /* e = MG u_j, of the cycle's precision */
-  void *const *basis;            /* [n]: u_j but the last one, of type basis_real */
+  void *const *basis;            /* [n]: u_j, of type basis_real; but the last one where it moves */
   void *const *image;            /* [n]: e = MG u_j, of the cycle's precision */
   double *H;                     /* [n][n + 1], column by column; upper triangular once rotated */
   double *L;                     /* [n][n]: v_i . v_k, k < i */

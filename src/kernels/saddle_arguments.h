@@ -104,11 +104,11 @@ typedef struct TeskLanesBlock {
 } TeskLanesBlock;
 
 /* x -> y (real). b: M^-1 b for patches round even and odd vertices of the component's direction; pressures in b[0].
- * odd: bit d, whether the vertices of direction d are. */
+ * odd: bit d, whether the vertices of direction d are. still: M^-1 b is zero, and not read. */
 typedef struct TeskLanesVectors {
   const void *x, *b[2];
   void *y;
-  int odd, unused;
+  int odd, still;
 } TeskLanesVectors;
 
 /* Rows of numbers of the lanes of a block: where cells -1 .. 2 of the three directions begin (the patch has 0 and 1;
@@ -139,10 +139,11 @@ typedef struct TeskRtPass {
   int direction, unused;
 } TeskRtPass;
 
-/* All directions at once. cells: coarse ones; known: bit e, whether the node at end e is. */
+/* All directions at once. cells: coarse ones; known: bit e, whether the node at end e is. still: the components that
+ * are restricted are zero, and not read. */
 typedef struct TeskRtBox {
   TeskParts coarse, fine;
-  int cells[3], ring[3], known[3], unused;
+  int cells[3], ring[3], known[3], still;
 } TeskRtBox;
 
 #endif

@@ -37,10 +37,10 @@ typedef struct Line {
   long long entry, step;
 } Line;
 
-/* The thread's line; exists: -1 behind the last one of the row, 0 in the cells that fill up a group. */
-TESK_DEVICE Line line_of(const TeskLanes *s) {
+/* The thread's line in a piece of a row of cells, pieces by fours of the parts; exists: -1 behind the last one of the row, 0 in the cells that fill up a group. */
+TESK_DEVICE Line line_of(const TeskLanes *s, unsigned piece) {
   Line l;
-  const unsigned id = blockIdx.y * THREADS + threadIdx.x, row = blockIdx.x, rows = 2 * (unsigned)s->half[1];
+  const unsigned id = piece * THREADS + threadIdx.x, row = blockIdx.x, rows = 2 * (unsigned)s->half[1];
   const int task = (int)(id / (2 * G) % (4 * SQUARE)), a = task / N1 % N1, b = task % N1;
   l.part = task / SQUARE;
   l.c = l.part % 3; /* the pressure is stored as component 0 is */
@@ -65,7 +65,7 @@ TESK_DEVICE Line line_of(const TeskLanes *s) {
 
 /* Grid: rows of cells, pieces. */
 TESK_KERNEL(tesk_lanes_in, THREADS, 1, (TeskLanes)s, (const real *TESK_RESTRICT)x, (real *)y) {
-  const Line l = line_of(&s);
+  const Line l = line_of(&s, blockIdx.y);
   if (l.exists < 0) return;
   TESK_UNROLL
   for (int i = 0; i < N1; i++) y[l.place + i * SQUARE * G] = l.exists ? x[l.entry + i * l.step] : 0;
@@ -110,10 +110,11 @@ TESK_DEVICE void prepare(const TeskLanes *s, const TeskLanesMass *m, const Line 
 }
 
 /* b0, b1: for patches round even and odd vertices of the component's direction; pressures in b0. Numbers of nodes that
- * are inside no such patch are not written, nor read by anyone. Grid: as above. */
+ * are inside no such patch are not written, nor read by anyone. Grid: as above; pressures: of these alone, a fourth of
+ * the pieces. */
 TESK_KERNEL(tesk_lanes_prepare, THREADS, 1, (TeskLanes)s, (TeskLanesMass)m, (const real *TESK_RESTRICT)b,
-            (real *)b0, (real *)b1) {
-  const Line l = line_of(&s);
+            (real *)b0, (real *)b1, (int)pressures) {
+  const Line l = line_of(&s, pressures ? 4 * blockIdx.y + 3 : blockIdx.y);
   if (l.exists <= 0) return;
   if (l.part < 3) {
     const int v = pick(l.cell, l.c);

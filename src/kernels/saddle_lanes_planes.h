@@ -132,7 +132,7 @@ TESK_DEVICE void load_plane(const Place *p, int number, const TeskLanesVectors *
             at = plane_at(p, c, node) + (pressure ? 3 * CUBE * G : 0);
   const int a[2] = {offset_of(p, d, 0), offset_of(p, d, 1)}, b[2] = {offset_of(p, e, 0), offset_of(p, e, 1)};
   real w[N * N];
-  if (coupled && (node == 0 || node == N)) {
+  if (coupled && (node == 0 || node == N || v->still)) {
     TESK_UNROLL
     for (int i = 0; i < N * N; i++) w[i] = 0;
   } else {

@@ -46,9 +46,10 @@ TESK_DEVICE void couple_sources(const Place *p, int d, int e, int i, int first, 
 #define EARLY (N1 < 5)
 
 /* Rows i < N1 of plane `pl` of component c, 0 .. N the nodes, N + 1 and N + 2 the velocity at both ends; then they are
- * only in modes of b. */
+ * only in modes of b. b 0: it is zero. */
 TESK_DEVICE void load_rows(const Place *p, int c, int pl, int i, const real *x, const real *b, real *U) {
-  const int d = c == 2 ? 0 : c + 1, e = c == 0 ? 2 : c - 1, end = pl > N;
+  const int d = c == 2 ? 0 : c + 1, e = c == 0 ? 2 : c - 1, end = pl > N,
+            zero = pl == 0 || pl == N || (!end && !b);
   const int at = plane_at(p, c, pl == N + 1 ? 0 : pl == N + 2 ? N : pl);
   const int bb[2] = {offset_of(p, e, 0), offset_of(p, e, 1)},
             aa[2] = {offset_of(p, d, 0) + i * N1 * G, offset_of(p, d, 1) + i * N1 * G};
@@ -56,7 +57,7 @@ TESK_DEVICE void load_rows(const Place *p, int c, int pl, int i, const real *x, 
   real w[2 * N], out[2 * N];
   TESK_UNROLL
   for (int k = 0; k < 2 * N; k++)
-    w[k] = pl == 0 || pl == N ? 0 : TESK_READ(from + at + aa[k / N] + bb[k % N / N1] + k % N1 * G);
+    w[k] = zero ? 0 : TESK_READ(from + at + aa[k / N] + bb[k % N / N1] + k % N1 * G);
   if (!end) couple_sources(p, d, e, i, 0, EARLY, plane, aa, bb, w);
   if (!end && EARLY && EVEN && !p->one) couple_sources(p, d, e, i, 1, 0, plane, aa, bb, w);
   FORGET();
@@ -107,7 +108,7 @@ TESK_DEVICE void load_planes(const Place *p, const TeskLanesVectors *v, real *U,
   for (int t = p->task; t < (3 * (N + 3) + N) * N1; t += TASKS) {
     const int pl = t / N1, c = pl % 3;
     if (pl < 3 * (N + 3))
-      load_rows(p, c, pl / 3, t % N1, x, odd >> c & 1 ? b1 : b0, U);
+      load_rows(p, c, pl / 3, t % N1, x, v->still ? 0 : odd >> c & 1 ? b1 : b0, U);
     else
       load_pressure_rows(p, pl - 3 * (N + 3), t % N1, b0, Q);
   }

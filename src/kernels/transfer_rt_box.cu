@@ -5,6 +5,7 @@
  * Prolongation: a block owns CELLS_X x CELLS_Y x CELLS_Z coarse cells of a part. Their numbers go to shared memory,
  * along x and y to fine ones there, and along z in registers, a thread a fine column, to memory. A fine number is
  * written once, and read once where it is added to; coarse nodes between blocks are read twice.
+ * Into the order of sweeps the upper nodes of the last cells, which are known there, are left out.
  * Restriction: a thread reads a fine column of the cells (along its own direction of the cells before, too) and sums
  * it in registers, then y and x in shared memory. A fine number is read once, along the own direction up to
  * 1 + 1 / CELLS times.
@@ -85,20 +86,17 @@ TESK_DEVICE void embed_column(int nodes, const real *from, int step, real *to, l
   if (last) to[F * plane] = old[F] + sum[F];
 }
 
-/* fine <- E coarse, or fine + E coarse. Grid: tiles in x and y, in z, parts. */
-TESK_KERNEL(tesk_prolongate_rt_box, THREADS, 1, (TeskRtBox)box, (const real *TESK_RESTRICT)coarse,
-            (real *)fine, (int)add) {
-  TESK_SHARED(A); /* [NZ][NY][FX], then the coarse numbers [NZ][NY][NX], in their place [NZ][FY][FX] */
-  real *const B = A + NZ * NY * FX;
-  const Tile t = tile_of(&box);
-  const int p = t.part, *const nc = box.coarse.extent[p], *const nf = box.fine.extent[p];
-  if (nc[0] == 0) return; /* the whole block */
+/* B <- the numbers of a tile, fine ones along x and y: [NZ][FY][FX]; the coarse ones [NZ][NY][NX] were in its place.
+ * A: [NZ][NY][FX]. */
+TESK_DEVICE void embed_tile(const TeskRtBox *box, const Tile *t, const real *coarse, real *A, real *B) {
+  const int p = t->part, *const nc = box->coarse.extent[p];
   FOR_TASKS(id, NZ * NY * NX) {
-    const int x = place_in(&box, 0, nc[0], t.cell[0] * N1 + id % NX),
-              y = place_in(&box, 1, nc[1], t.cell[1] * N1 + id / NX % NY),
-              z = place_in(&box, 2, nc[2], t.cell[2] * N1 + id / NX / NY);
-    B[id] = x >= 0 && y >= 0 && z >= 0 ? coarse[box.coarse.offset[p] + ((long long)z * nc[1] + y) * nc[0] + x]
-                                       : 0;
+    const int x = place_in(box, 0, nc[0], t->cell[0] * N1 + id % NX),
+              y = place_in(box, 1, nc[1], t->cell[1] * N1 + id / NX % NY),
+              z = place_in(box, 2, nc[2], t->cell[2] * N1 + id / NX / NY);
+    B[id] = x >= 0 && y >= 0 && z >= 0
+                ? coarse[box->coarse.offset[p] + ((long long)z * nc[1] + y) * nc[0] + x]
+                : 0;
   }
   __syncthreads();
   FOR_TASKS(id, NZ * NY * CELLS_X) {
@@ -111,6 +109,17 @@ TESK_KERNEL(tesk_prolongate_rt_box, THREADS, 1, (TeskRtBox)box, (const real *TES
     embed(p == 1, A + (z * NY + c * N1) * FX + x, FX, B + (z * FY + c * F) * FX + x, FX, c == CELLS_Y - 1);
   }
   __syncthreads();
+}
+
+/* fine <- E coarse, or fine + E coarse. Grid: tiles in x and y, in z, parts. */
+TESK_KERNEL(tesk_prolongate_rt_box, THREADS, 1, (TeskRtBox)box, (const real *TESK_RESTRICT)coarse,
+            (real *)fine, (int)add) {
+  TESK_SHARED(A);
+  real *const B = A + NZ * NY * FX;
+  const Tile t = tile_of(&box);
+  const int p = t.part, *const nf = box.fine.extent[p];
+  if (box.coarse.extent[p][0] == 0) return; /* the whole block */
+  embed_tile(&box, &t, coarse, A, B);
   const long long plane = (long long)nf[0] * nf[1];
   FOR_TASKS(id, FY * FX) {
     const int ix = id % FX, iy = id / FX, x = t.cell[0] * F + ix, y = t.cell[1] * F + iy;
@@ -122,6 +131,44 @@ TESK_KERNEL(tesk_prolongate_rt_box, THREADS, 1, (TeskRtBox)box, (const real *TES
       embed_column(p == 2, B + (c * N1 * FY + iy) * FX + ix, FY * FX,
                    fine + box.fine.offset[p] + z * F * plane + (long long)y * nf[0] + x, plane,
                    p == 2 && z == box.cells[2] - 1 && !box.ring[2], add);
+    }
+  }
+}
+
+/* The same into the order of sweeps (saddle_arguments.h): a thread a column, cells of a class side by side, so that
+ * CELLS_X numbers are written side by side. A number's place in its cell is that of its own direction first. */
+TESK_KERNEL(tesk_prolongate_rt_classes, THREADS, 1, (TeskRtBox)box, (TeskLanes)s,
+            (const real *TESK_RESTRICT)coarse, (real *)fine) {
+  TESK_SHARED(A);
+  real *const B = A + NZ * NY * FX;
+  const Tile t = tile_of(&box);
+  const int p = t.part, c = p % 3, group = TESK_LANES_GROUP;
+  if (box.coarse.extent[p][0] == 0) return; /* the whole block */
+  embed_tile(&box, &t, coarse, A, B);
+  const int step_x = c == 0   ? N1 * N1
+                     : c == 1 ? 1
+                              : N1,
+            step_y = c == 0   ? N1
+                     : c == 1 ? N1 * N1
+                              : 1,
+            step_z = c == 0   ? 1
+                     : c == 1 ? N1
+                              : N1 * N1;
+  const int values = 4 * N1 * N1 * N1, row = s.half[0] * values;
+  FOR_TASKS(id, CELLS_X * F * CELLS_Y * F) {
+    const int half_x = id % CELLS_X, ix = id / CELLS_X % F, iy = id / (CELLS_X * F), hx = t.cell[0] + half_x,
+              hy = t.cell[1] + iy / F, ax = ix % N1, ay = iy % N1;
+    if (hx >= box.cells[0] || hy >= box.cells[1]) continue;
+    real *const to = fine + (long long)(ix / N1 + 2 * (iy % F / N1)) * s.class_size +
+                     hx / group * (values * group) + hx % group +
+                     (p * N1 * N1 * N1 + ax * step_x + ay * step_y) * group + (long long)hy * row;
+    for (int cz = 0; cz < CELLS_Z && t.cell[2] + cz < box.cells[2]; cz++) {
+      real sum[F];
+      embed(p == 2, B + (cz * N1 * FY + iy) * FX + half_x * F + ix, FY * FX, sum, 1, 0);
+      TESK_UNROLL
+      for (int f = 0; f < F; f++)
+        to[(long long)(f / N1 * 4) * s.class_size + (long long)(t.cell[2] + cz) * s.half[1] * row +
+           f % N1 * step_z * group] = sum[f];
     }
   }
 }
@@ -175,25 +222,21 @@ TESK_DEVICE void read_column(const TeskRtBox *box, int nodes, int cell, int exte
   }
 }
 
-/* coarse <- E' fine, zero at known nodes. Grid: as above. */
-TESK_KERNEL(tesk_restrict_rt_box, THREADS, N1 < 4 ? 4 : 1, (TeskRtBox)box, (const real *TESK_RESTRICT)fine,
-            (real *)coarse) {
-  TESK_SHARED(A); /* [NZ][WY][WX], [NZ][NY][WX]; then [NZ][NY][NX] in place of the first */
+/* The coarse numbers of a block, in A: [NZ][NY][NX]. Before: [NZ][WY][WX]; in B [NZ][NY][WX]. */
+TESK_DEVICE void restrict_tile(const TeskRtBox *box, const Tile *t, const real *fine, real *A) {
   real *const B = A + NZ * WY * WX;
-  const Tile t = tile_of(&box);
-  const int p = t.part, *const nc = box.coarse.extent[p], *const nf = box.fine.extent[p];
-  if (nc[0] == 0) return; /* the whole block */
+  const int p = t->part, *const nf = box->fine.extent[p];
   const long long plane = (long long)nf[0] * nf[1];
   FOR_TASKS(id, WY * WX) {
     const int ix = id % WX, iy = id / WX,
-              x = place_in(&box, 0, nf[0], t.cell[0] * F - (p == 0 ? F - 1 : 0) + ix),
-              y = place_in(&box, 1, nf[1], t.cell[1] * F - (p == 1 ? F - 1 : 0) + iy);
-    const real *const from = fine + box.fine.offset[p] + (long long)y * nf[0] + x;
+              x = place_in(box, 0, nf[0], t->cell[0] * F - (p == 0 ? F - 1 : 0) + ix),
+              y = place_in(box, 1, nf[1], t->cell[1] * F - (p == 1 ? F - 1 : 0) + iy);
+    const real *const from = fine + box->fine.offset[p] + (long long)y * nf[0] + x;
     for (int c = 0; c < CELLS_Z; c++) {
       real v[2 * F];
       const int extent = x >= 0 && y >= 0 ? nf[2] : 0; /* 0: no number exists */
       if ((ix < CELLS_X * F || p == 0) && (iy < CELLS_Y * F || p == 1)) {
-        read_column(&box, p == 2, t.cell[2] + c, extent, from, plane, v);
+        read_column(box, p == 2, t->cell[2] + c, extent, from, plane, v);
         gather(p == 2, v, A + (c * N1 * WY + iy) * WX + ix, WY * WX, c == CELLS_Z - 1);
       }
     }
@@ -214,6 +257,16 @@ TESK_KERNEL(tesk_restrict_rt_box, THREADS, N1 < 4 ? 4 : 1, (TeskRtBox)box, (cons
                   c == CELLS_X - 1);
   }
   __syncthreads();
+}
+
+/* coarse <- E' fine, zero at known nodes, and in components where box.still. Grid: as above. */
+TESK_KERNEL(tesk_restrict_rt_box, THREADS, N1 < 4 ? 4 : 1, (TeskRtBox)box, (const real *TESK_RESTRICT)fine,
+            (real *)coarse) {
+  TESK_SHARED(A);
+  const Tile t = tile_of(&box);
+  const int p = t.part, *const nc = box.coarse.extent[p], still = box.still && p < 3;
+  if (nc[0] == 0) return;                       /* the whole block */
+  if (!still) restrict_tile(&box, &t, fine, A); /* whole blocks */
   FOR_TASKS(id, NZ * NY * NX) {
     const int own[3] = {id % NX, id / NX % NY, id / NX / NY}, count[3] = {NX, NY, NZ};
     int at[3], mine = 1, zero = 0;
@@ -225,6 +278,7 @@ TESK_KERNEL(tesk_restrict_rt_box, THREADS, N1 < 4 ? 4 : 1, (TeskRtBox)box, (cons
                                  (at[d] == box.cells[d] * N1 && (box.known[d] & 2))));
     }
     if (mine)
-      coarse[box.coarse.offset[p] + ((long long)at[2] * nc[1] + at[1]) * nc[0] + at[0]] = zero ? 0 : A[id];
+      coarse[box.coarse.offset[p] + ((long long)at[2] * nc[1] + at[1]) * nc[0] + at[0]] =
+          zero || still ? 0 : A[id];
   }
 }

@@ -2,10 +2,7 @@
 #include "kernel.h"
 
 #define THREADS 256
-#define FOR_EACH(i, n)                                                                                       \
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x,                                       \
-                 tesk_step = (long long)gridDim.x * blockDim.x;                                              \
-       i < (n); i += tesk_step)
+#include "sums.h"
 
 TESK_KERNEL(tesk_fill, THREADS, 1, (long long)n, (double)a, (real_out *)y) {
   FOR_EACH(i, n) y[i] = (real_out)a;
@@ -108,17 +105,33 @@ TESK_KERNEL(tesk_difference, THREADS, 1, (long long)n, (const double *TESK_RESTR
   if (t == 0) partial[blockIdx.x] = sums[0];
 }
 
+/* partial[block]: x.(b - r) over i < split; behind all of these r.r over the others. 24 and 8 bytes an entry. */
+TESK_KERNEL(tesk_split_sums, THREADS, 1, (long long)n, (long long)split, (const double *TESK_RESTRICT)x,
+            (const double *TESK_RESTRICT)b, (const double *TESK_RESTRICT)r, (double *)partial) {
+  TESK_SHARED(memory);
+  double *sums = (double *)memory, product = 0, square = 0;
+  FOR_EACH(i, split) product += x[i] * (b[i] - r[i]);
+  FOR_EACH(i, n - split) square += r[split + i] * r[split + i];
+  product = add_threads(product, sums);
+  square = add_threads(square, sums);
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = product;
+    partial[gridDim.x + blockIdx.x] = square;
+  }
+}
+
+/* result[block]: the sum of the n numbers partial[block]. */
 TESK_KERNEL(tesk_sum, THREADS, 1, (int)n, (const double *)partial, (double *)result) {
   TESK_SHARED(memory);
   double *sums = (double *)memory, sum = 0;
   const int t = (int)threadIdx.x;
-  for (int i = t; i < n; i += THREADS) sum += partial[i];
+  for (int i = t; i < n; i += THREADS) sum += partial[blockIdx.x * n + i];
   sums[t] = sum;
   for (int half = THREADS / 2; half > 0; half /= 2) {
     __syncthreads();
     if (t < half) sums[t] += sums[t + half];
   }
-  if (t == 0) *result = sums[0];
+  if (t == 0) result[blockIdx.x] = sums[0];
 }
 
 /* NaN where a value is NaN or infinite, as on the host. */

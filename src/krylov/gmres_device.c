@@ -1,6 +1,8 @@
-/* GMRES as in gmres.c, an Arnoldi step without the host: which column it is stands in device memory, so that one
- * recorded step serves all. */
+/* GMRES as in gmres.c, an Arnoldi step without the host. Steps of each column are recorded by themselves, and their
+ * vectors stand where they belong. Where the device ends a solve (queued.h) one recorded step serves all: which column
+ * it is stands in device memory, and vectors move. */
 #include <math.h>
+#include <stdlib.h>
 #include "krylov/krylov_device.h"
 
 enum { READ_AT_ONCE = 8 /* coefficients: the compiler reads pairs beyond the last one */ };
@@ -13,19 +15,31 @@ TesStatus tesi_gmres_device_kernels(TesiKrylovDevice *device) {
   return tesi_krylov_kernels(device, KERNELS, names, device->kernel);
 }
 
-/* What the cycle is given, and what it gives; without a multigrid both are one vector. */
-static TesVector *in_of(const TesSolver *s) {
-  return s->mg_b ? s->mg_b : s->z;
+/* A float64 basis round a float32 cycle. */
+static bool is_apart(const TesSolver *s) {
+  return s->mg_b && !s->desc.narrow_basis;
 }
-static TesVector *out_of(const TesSolver *s) {
+
+/* u_j, where steps are recorded for each column; the last one is what the cycle is given where one serves all. */
+static TesVector *basis_at(const TesSolver *s, int j) {
+  if (j >= 0 && j < s->desc.restart) return s->basis[j];
+  return is_apart(s) ? s->basis[s->desc.restart] : s->mg_b ? s->mg_b : s->z;
+}
+
+/* What the cycle is given, and what it gives; without a multigrid both are one vector. */
+static TesVector *in_of(const TesSolver *s, int column) {
+  return is_apart(s) ? s->mg_b : basis_at(s, column);
+}
+static TesVector *out_of(const TesSolver *s, int column) {
+  if (column >= 0) return s->images[column];
   return s->mg_x ? s->mg_x : s->desc.multigrid ? s->r : s->z;
 }
 
-void tesi_gmres_device_place(const TesSolver *s, TeskArnoldi *arnoldi) {
-  const bool apart = s->mg_b && !s->desc.narrow_basis; /* a float64 basis round a float32 cycle */
-  arnoldi->last = apart ? s->basis[s->desc.restart]->data : in_of(s)->data;
-  arnoldi->in = apart ? s->mg_b->data : NULL;
-  arnoldi->out = out_of(s)->data;
+void tesi_gmres_device_place(const TesSolver *s, int column, TeskArnoldi *arnoldi) {
+  arnoldi->last = basis_at(s, column)->data;
+  arnoldi->next = basis_at(s, column < 0 ? column : column + 1)->data;
+  arnoldi->in = is_apart(s) ? s->mg_b->data : NULL;
+  arnoldi->out = out_of(s, column)->data;
 }
 
 /* Where products are: in the residual, which is free during a restart cycle, where that is not the operator's input. */
@@ -34,27 +48,27 @@ static TesVector *product_of(const TesSolver *s) {
 }
 
 /* w <- A e */
-static TesStatus multiply(TesSolver *s) {
+static TesStatus multiply(TesSolver *s, const TesVector *e, TeskArnoldi *arnoldi) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  TesiKrylovDevice *d = s->device;
   const TesOperator *op = s->desc.op;
-  TesVector *const e = out_of(s);
   long long n = op->length;
-  void *widen[] = {&n, &s->r->data, &d->arnoldi};
+  void *widen[] = {&n, &s->r->data, arnoldi};
   if (s->takes_single)
     return op->table->apply_single(op, e->data, s->desc.narrow_basis ? TES_SINGLE : TES_DOUBLE,
                                    product_of(s)->data);
-  if (e->precision == TES_SINGLE) TES_TRY(tesi_krylov_launch(d, WIDEN, 1, 0, widen));
+  if (e->precision == TES_SINGLE) TES_TRY(tesi_krylov_launch(s->device, WIDEN, 1, 0, widen));
   TES_TRY(tes_operator_apply(op, e->precision == TES_SINGLE ? s->r : e, product_of(s)));
 done:
   return status;
 }
 
-static TesStatus cycle(const TesSolver *s, bool before) {
+static TesStatus cycle(const TesSolver *s, const TesiIteration *work) {
   TesMultigrid *mg = s->desc.multigrid;
-  if (!mg) return TES_OK;
-  return tesi_multigrid_cycle(mg, before ? TESI_CYCLE_ROUGH : TESI_CYCLE_USUAL, in_of(s), out_of(s));
+  TesVector *in = in_of(s, work->column), *out = out_of(s, work->column);
+  return mg ? tesi_multigrid_cycle_level(mg, tes_multigrid_levels(mg) - 1,
+                                         work->rough ? TESI_CYCLE_ROUGH : TESI_CYCLE_USUAL, in, out)
+            : TES_OK;
 }
 
 TesStatus tesi_gmres_device_step(void *iteration) {
@@ -63,18 +77,29 @@ TesStatus tesi_gmres_device_step(void *iteration) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
+  TeskArnoldi arnoldi = d->arnoldi;
   long long n = s->desc.op->length;
   void *w = product_of(s)->data;
-  void *dots[] = {&n, &w, &d->partial, &d->arnoldi}, *project[] = {&d->partial, &d->arnoldi},
-       *update[] = {&n, &w, &d->squares, &d->arnoldi}, *finish[] = {&d->squares, &d->arnoldi};
-  TES_TRY(cycle(s, work->before));
-  TES_TRY(multiply(s));
-  TES_TRY(tesi_krylov_launch(d, DOTS, ((unsigned)d->arnoldi.n + 3) / 4, 0, dots));
+  void *dots[] = {&n, &w, &d->partial, &arnoldi}, *project[] = {&d->partial, &arnoldi},
+       *update[] = {&n, &w, &d->squares, &arnoldi}, *finish[] = {&d->squares, &arnoldi};
+  tesi_gmres_device_place(s, work->column, &arnoldi);
+  TES_TRY(cycle(s, work));
+  TES_TRY(multiply(s, out_of(s, work->column), &arnoldi));
+  TES_TRY(tesi_krylov_launch(d, DOTS, ((unsigned)arnoldi.n + 3) / 4, 0, dots));
   TES_TRY(tesi_krylov_launch(d, PROJECT, 0, 0, project));
-  TES_TRY(tesi_krylov_launch(d, UPDATE, 1, d->arnoldi.n + READ_AT_ONCE, update));
+  TES_TRY(tesi_krylov_launch(d, UPDATE, 1, arnoldi.n + READ_AT_ONCE, update));
   TES_TRY(tesi_krylov_launch(d, FINISH, 0, 0, finish));
 done:
   return status;
+}
+
+/* Which step a restart cycle takes. Short vectors move faster than a step of each column is launched, before it is
+ * recorded, in the first solve. Without a cycle images are the basis, which has to move. */
+static int column_of(const TesSolver *s, int column) {
+  enum { LONG = 1 << 20 };
+  const bool stay =
+      s->desc.op->length >= LONG || getenv("TESSERA_GMRES_STAY"); /* the variable is for tests */
+  return s->desc.multigrid && stay ? column : TESI_ANY_COLUMN;
 }
 
 /* Vectors of the basis have norm 1, so one factor serves all but the first of them, which comes from the residual. */
@@ -89,7 +114,9 @@ static TesStatus begin(TesSolver *s, void *data, double relative) {
   const TeskKrylov scalars = {
       .b_norm = s->b_norm, .factor = tesi_solver_factor(s, 1), .inverse = 1 / (scale * norm)};
   long long n = s->desc.op->length;
-  void *arguments[] = {&n, &s->r->data, &scale, &d->arnoldi};
+  TeskArnoldi arnoldi = d->arnoldi;
+  void *arguments[] = {&n, &s->r->data, &scale, &arnoldi};
+  tesi_gmres_device_place(s, column_of(s, 0), &arnoldi);
   TES_TRY(tesi_krylov_launch(d, BEGIN, 1, 0, arguments));
   TES_TRY(device->to_device(ctx, d->scalars, &scalars, sizeof scalars));
   TES_TRY(device->to_device(ctx, d->arnoldi.g, &relative, sizeof relative)); /* in units of |b| */
@@ -98,13 +125,16 @@ done:
 }
 
 static TesStatus advance(TesSolver *s, void *data, int column, double *relative) {
-  (void)data, (void)column;
+  (void)data;
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
-  TesiIteration work = {.solver = s};
-  TES_TRY(tesi_solver_smooths_before(s, in_of(s), &work.before));
-  TES_TRY(tesi_recorded_run(ctx, work.before ? &d->first_step : &d->step, tesi_gmres_device_step, &work));
+  TesiIteration work = {.solver = s, .column = column_of(s, column)};
+  TES_TRY(tesi_solver_smooths_before(s, in_of(s, work.column), &work.rough));
+  TesiRecorded *recorded = work.rough         ? &d->steps[d->columns]
+                           : work.column >= 0 ? &d->steps[work.column]
+                                              : &d->step;
+  TES_TRY(tesi_recorded_run(ctx, recorded, tesi_gmres_device_step, &work));
   TES_TRY(tesi_krylov_relative(d, relative));
 done:
   return status;

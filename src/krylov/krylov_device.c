@@ -97,7 +97,9 @@ TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device
       ctx, sizeof(TeskKrylov) + (history + count_numbers(n)) * sizeof(double), &d->memory));
   place(d, n, history);
   if (gmres) {
-    tesi_gmres_device_place(solver, &d->arnoldi);
+    tesi_gmres_device_place(solver, TESI_ANY_COLUMN, &d->arnoldi);
+    TES_ALLOC(&d->steps, n + 1);
+    d->columns = (int)n;
     TES_TRY(send_addresses(d, solver, (int)n));
   }
   *device = d;
@@ -107,13 +109,18 @@ done:
   return status;
 }
 
+void tesi_krylov_device_forget(TesiKrylovDevice *d) {
+  tesi_recorded_release(d->context, &d->step);
+  for (int i = 0; d->steps && i <= d->columns; i++) tesi_recorded_release(d->context, &d->steps[i]);
+}
+
 void tesi_krylov_device_destroy(TesiKrylovDevice **device) {
   if (!device || !*device) return;
   TesiKrylovDevice *d = *device;
   TesContext *ctx = d->context;
   *device = NULL;
-  tesi_recorded_release(ctx, &d->step);
-  tesi_recorded_release(ctx, &d->first_step);
+  tesi_krylov_device_forget(d);
+  tesi_free(ctx, &d->steps);
   if (d->memory) tesi_context_device(ctx)->release(ctx, &d->memory);
   tesi_free(ctx, &d);
   tes_context_destroy(&ctx);

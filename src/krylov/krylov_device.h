@@ -12,7 +12,10 @@ typedef struct TesiKrylovDevice {
   TesiProgram *program;
   TesiKernel kernel[8]; /* of the method */
   TesiKernel start[3];  /* of one of two starts (queued.h) */
-  TesiRecorded step, first_step; /* first: of GMRES, with smoothing before the coarse correction */
+  TesiRecorded step;
+  TesiRecorded
+      *steps; /* of GMRES with a cycle, [columns + 1]: of each column, and the first after a rough start */
+  int columns;
   const void *x;       /* of the recorded step of conjugate gradients */
   void *memory;        /* device: scalars, parts of sums, and for GMRES all that `arnoldi` points to */
   TeskKrylov *scalars; /* device */
@@ -32,15 +35,20 @@ TesStatus tesi_krylov_kernels(TesiKrylovDevice *device, int count, const char *c
 TesStatus tesi_cg_device_kernels(TesiKrylovDevice *device);
 TesStatus tesi_gmres_device_kernels(TesiKrylovDevice *device);
 TesStatus tesi_cycle_device_kernels(TesiKrylovDevice *device);
-/* Where a step has its last vector, and the cycle what it is given and gives. */
-void tesi_gmres_device_place(const TesSolver *solver, TeskArnoldi *arnoldi);
+/* Where step `column` has its last vector and the next, and the cycle what it is given and gives. */
+void tesi_gmres_device_place(const TesSolver *solver, int column, TeskArnoldi *arnoldi);
+/* Takes back all recordings of steps. */
+void tesi_krylov_device_forget(TesiKrylovDevice *device);
+
+enum { TESI_ANY_COLUMN = -1 };
 
 /* An iteration, which can be recorded, of a TesiIteration; x: what conjugate gradients and cycles correct. */
 typedef struct TesiIteration {
   TesSolver *solver;
   const TesVector *b; /* of cycles */
   TesVector *x, *r;   /* r: of cycles */
-  bool before;        /* of GMRES: the cycle smooths before its coarse correction too */
+  int column;         /* of GMRES: which; TESI_ANY_COLUMN: as the device counts, in one recording for all */
+  bool rough;         /* of GMRES: the cycle smooths before its coarse correction too */
 } TesiIteration;
 TesStatus tesi_cg_device_step(void *iteration);
 TesStatus tesi_gmres_device_step(void *iteration);

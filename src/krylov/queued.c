@@ -61,7 +61,8 @@ static TesiWork step_of(const TesSolver *s) {
 }
 
 static TesiIteration iteration_of(TesSolver *s, const TesiStarts *starts) {
-  return (TesiIteration){.solver = s, .b = starts->r, .x = starts->old, .r = starts->old_r};
+  return (TesiIteration){
+      .solver = s, .b = starts->r, .x = starts->old, .r = starts->old_r, .column = TESI_ANY_COLUMN};
 }
 
 static TesStatus launch(TesiKrylovDevice *d, int kernel, bool one_block, void **arguments) {

@@ -22,7 +22,7 @@ int tesi_solver_cycles_below(const TesSolver *s) {
 }
 
 TesiCycleKind tesi_solver_start_kind(const TesSolver *s) {
-  return s->desc.thorough_start ? TESI_CYCLE_FULL : TESI_CYCLE_USUAL;
+  return tesi_multigrid_is_thorough(s->desc.multigrid) ? TESI_CYCLE_FULL : TESI_CYCLE_USUAL;
 }
 
 /* Whether residuals lose their part along op->null, which A x has none of, in the place of b: b stays, and needs no
@@ -105,6 +105,10 @@ void tesi_solver_set_tolerance(TesSolver *solver, double tolerance) {
   solver->desc.tolerance = tolerance;
 }
 
+void tesi_solver_keep_null(TesSolver *solver) {
+  solver->keeps_null = true;
+}
+
 TesVector *tesi_solver_last_residual(const TesSolver *s) {
   return s->told ? s->r : NULL;
 }
@@ -116,10 +120,7 @@ void tesi_solver_lend(const TesSolver *s, TesVector *work[2]) {
 }
 
 void tesi_solver_forget(TesSolver *solver) {
-  if (solver->device) {
-    tesi_recorded_release(solver->context, &solver->device->step);
-    tesi_recorded_release(solver->context, &solver->device->first_step);
-  }
+  if (solver->device) tesi_krylov_device_forget(solver->device);
 }
 
 size_t tesi_solver_spare(const TesSolver *s) {
@@ -435,7 +436,8 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     const bool spared = !solver->desc.op->singular || solver->desc.op->null; /* remove_mean works in r else */
     solver->told = outcome == TES_OK && factor == 1 && spared && solver->r &&
                    solver->desc.method != TES_METHOD_CG && !tesi_solver_rounds(solver);
-    if (solver->desc.op->singular) TES_TRY(remove_mean(solver, x));
+    const bool keeps = solver->keeps_null && solver->desc.op->null;
+    if (solver->desc.op->singular && !keeps) TES_TRY(remove_mean(solver, x));
     if (factor != 1) TES_TRY(tes_vector_copy(x, 1 / factor, x));
     TES_TRY(explain(solver, outcome));
   }

@@ -25,6 +25,7 @@ struct TesSolver {
                          * where its squares overflow */
   double *residuals; /* [max_iterations + 1] */
   bool zero;         /* x is 0 where the solve begins, so that the first residual is b */
+  bool keeps_null;   /* tesi_solver_keep_null() */
   bool told;         /* r is the residual of the last solution */
   bool raw;          /* the next cycle is the first, of a residual that may be rough (desc.smooths_rough) */
   bool takes_single; /* gmres on devices: the operator takes what the cycle gives, in float32 */
@@ -73,6 +74,8 @@ void tesi_solver_lend(const TesSolver *solver, TesVector *work[2]);
 void tesi_solver_set_below(TesSolver *solver, TesVector *const *below);
 /* Of the solves to come. */
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance);
+/* x of the solves to come has any multiple of the operator's null vector: who asks for it takes it away. */
+void tesi_solver_keep_null(TesSolver *solver);
 /* The operator has other numbers in other places: what was recorded of it is made again. */
 void tesi_solver_forget(TesSolver *solver);
 /* The outcome of an iteration that trusts a recurrence: where it did not converge the last residual is recomputed.

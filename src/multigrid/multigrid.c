@@ -33,7 +33,7 @@ typedef struct Recorded {
 
 struct TesMultigrid {
   TesContext *context;
-  int levels, pre, post, post_below;
+  int levels, pre, post, post_below, full_steps;
   bool symmetric;
   TesSmootherDesc smoother; /* without an operator */
   Level level[MAX_LEVELS];
@@ -151,6 +151,7 @@ static TesStatus set_steps(TesMultigrid *mg, const TesMultigridDesc *desc, bool 
   mg->pre = desc->pre ? tesi_max(desc->pre, 0) : 1;
   mg->post = desc->post ? tesi_max(desc->post, 0) : 1;
   mg->post_below = desc->post_below ? tesi_max(desc->post_below, 0) : mg->post;
+  mg->full_steps = tesi_max(desc->full_steps, 0);
   mg->symmetric = symmetric;
   TES_CHECK(!symmetric || mg->post_below == mg->post, "post_below is for cycles that need not be symmetric");
   TES_CHECK(mg->pre + mg->post > 0, "a cycle without any smoothing");
@@ -229,6 +230,10 @@ TesMultigridLevel tes_multigrid_level(const TesMultigrid *multigrid, int level) 
   return (TesMultigridLevel){l->space, l->op, l->smoother};
 }
 
+bool tesi_multigrid_is_thorough(const TesMultigrid *multigrid) {
+  return multigrid->full_steps > 0;
+}
+
 bool tesi_multigrid_symmetric(const TesMultigrid *multigrid) {
   return multigrid->symmetric;
 }
@@ -244,6 +249,29 @@ static void lap(double *start, double *total) {
   *start = now;
 }
 
+/* x <- the coarse x prolongated, or (*begun) that where the next sweep has it, in its order. */
+static TesStatus prolongate(const Level *level, const TesVector *coarse, TesVector *x, bool *begun) {
+  const TesTransfer *t = level->transfer;
+  const TesiSmootherTable *table = level->smoother->table;
+  void *to;
+  const struct TeskLanes *order = table->start ? table->start(level->smoother, &to) : NULL;
+  *begun = order && t->table->has_classes && t->table->has_classes(t);
+  return *begun ? t->table->prolongate_classes(t, coarse->data, order, to)
+                : tes_transfer_prolongate(t, coarse, false, x);
+}
+
+static TesStatus smooth_after(const TesMultigrid *mg, const Level *level, int steps, bool begun,
+                              const TesVector *b, TesVector *x) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  const TesiSmootherTable *table = level->smoother->table;
+  const TesSweep sweep = mg->symmetric ? TES_BACKWARD : TES_FORWARD;
+  if (begun) TES_TRY(table->apply_begun(level->smoother, b->data, x->data, sweep));
+  for (int s = begun; s < steps; s++) TES_TRY(tes_smoother_apply(level->smoother, b, x, sweep, false));
+done:
+  return status;
+}
+
 static TesStatus cycle(TesMultigrid *mg, int l, const TesVector *b, TesVector *x, bool zero_guess);
 
 /* On level l. */
@@ -252,9 +280,11 @@ static TesStatus cycle_as(TesMultigrid *mg, int l, TesiCycleKind kind, const Tes
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   Level *level = &mg->level[l], *below = l > 0 ? level - 1 : NULL;
-  const int post = l + 1 < mg->levels ? mg->post_below : mg->post,
-            pre = kind == TESI_CYCLE_USUAL ? mg->pre : tesi_max(1, mg->pre);
+  const int usual = l + 1 < mg->levels ? mg->post_below : mg->post,
+            post = kind == TESI_CYCLE_FULL ? mg->full_steps : usual,
+            pre = tesi_max(mg->pre, kind == TESI_CYCLE_FULL ? mg->full_steps : kind == TESI_CYCLE_ROUGH);
   const bool known = pre == 0 && zero_guess; /* the residual is b */
+  bool begun = false;
   double start = tesi_now();
   if (l == 0) {
     TES_TRY(tesi_coarse_solve(mg->coarse, b, x));
@@ -272,10 +302,12 @@ static TesStatus cycle_as(TesMultigrid *mg, int l, TesiCycleKind kind, const Tes
   TES_TRY(cycle(mg, l - 1, below->b, below->x, true));
   if (kind == TESI_CYCLE_FULL && l > 1) TES_TRY(cycle(mg, l - 1, below->b, below->x, false));
   start = tesi_now();
-  TES_TRY(tes_transfer_prolongate(level->transfer, below->x, !known, x));
+  if (known && post > 0)
+    TES_TRY(prolongate(level, below->x, x, &begun));
+  else
+    TES_TRY(tes_transfer_prolongate(level->transfer, below->x, !known, x));
   lap(&start, &mg->times.transfer);
-  for (int s = 0; s < post; s++)
-    TES_TRY(tes_smoother_apply(level->smoother, b, x, mg->symmetric ? TES_BACKWARD : TES_FORWARD, false));
+  TES_TRY(smooth_after(mg, level, post, begun, b, x));
   lap(&start, &mg->times.smooth);
 done:
   return status;
@@ -323,17 +355,19 @@ bool tesi_multigrid_serves_divergence(const TesMultigrid *mg) {
   return all;
 }
 
-/* After the coarse correction the means over coarse cells are right; the patches of the first colour are unions of
- * these cells and make it right inside. */
+/* For a b that is zero but for the pressures. After the coarse correction the means over coarse cells are right; the
+ * patches of the first colour are unions of these cells and make it right inside. */
 static TesStatus correct_divergence(TesMultigrid *mg, int l, const TesVector *b, TesVector *x) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   const Level *level = &mg->level[l], *below = level - 1;
+  bool begun;
   if (l == 0) return tesi_coarse_solve(mg->coarse, b, x);
-  TES_TRY(tes_transfer_restrict(level->transfer, b, below->b));
+  const TesiSmootherTable *table = level->smoother->table;
+  TES_TRY(tesi_transfer_restrict_pressures(level->transfer, b, below->b));
   TES_TRY(correct_divergence(mg, l - 1, below->b, below->x));
-  TES_TRY(tes_transfer_prolongate(level->transfer, below->x, false, x));
-  TES_TRY(level->smoother->table->first_colour(level->smoother, b->data, x->data));
+  TES_TRY(prolongate(level, below->x, x, &begun));
+  TES_TRY((begun ? table->first_colour_begun : table->first_colour)(level->smoother, b->data, x->data));
 done:
   return status;
 }

@@ -6,9 +6,10 @@
 
 enum { TESI_MULTIGRID_LEVELS = 72 }; /* each direction of a box may be halved by itself */
 
-/* What a cycle does more than others. The first of a rough residual smooths before its coarse correction on the finest
- * level too, and so does each of full multigrid on the level where it begins, which then corrects twice by the next
- * coarser level: after one V-cycle of it a smooth error is left whose part in L2 grows as cells become smaller. */
+/* What a cycle does more than others on the level where it begins. The first of a rough residual smooths before its
+ * coarse correction too. One of full multigrid smooths TesMultigridDesc.full_steps times before and after it, and
+ * corrects twice by the next coarser level: after one V-cycle of that a smooth error is left whose part in L2 grows as
+ * cells become smaller. */
 typedef enum TesiCycleKind { TESI_CYCLE_USUAL, TESI_CYCLE_ROUGH, TESI_CYCLE_FULL } TesiCycleKind;
 
 /* Full multigrid without its last V-cycles: x is the prolongated solution of the level below the finest, after so many
@@ -22,6 +23,8 @@ TesStatus tesi_multigrid_is_rough(TesMultigrid *multigrid, const TesVector *b, b
 /* tes_multigrid_cycle() from zero. */
 TesStatus tesi_multigrid_cycle(TesMultigrid *multigrid, TesiCycleKind kind, const TesVector *b, TesVector *x);
 
+/* Whether cycles of full multigrid's start are TESI_CYCLE_FULL. */
+bool tesi_multigrid_is_thorough(const TesMultigrid *multigrid);
 /* Whether conjugate gradients may use its cycle. */
 bool tesi_multigrid_symmetric(const TesMultigrid *multigrid);
 

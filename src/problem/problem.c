@@ -177,6 +177,7 @@ static TesStatus create_operators(TesProblem *p) {
                                .pre = o->pre,
                                .post = o->post,
                                .post_below = p->post_below,
+                               .full_steps = p->full_steps,
                                .symmetric = symmetric};
   TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
 done:
@@ -205,7 +206,6 @@ static TesStatus create_iteration(TesProblem *p) {
                                 .method = p->method,
                                 .full_start = p->full_start,
                                 .smooths_rough = p->smooths_rough,
-                                .thorough_start = p->thorough_start,
                                 .narrow_basis = tesi_problem_has_narrow_basis(p),
                                 .tolerance = p->tolerance,
                                 .max_iterations = p->options.max_iterations,
@@ -213,6 +213,7 @@ static TesStatus create_iteration(TesProblem *p) {
                                 .monitor_user = p->options.monitor_user};
   const TesStatus status = tes_solver_create(p->context, &solver, &p->solver);
   if (status == TES_OK && p->below) tesi_solver_set_below(p->solver, p->below->b);
+  if (status == TES_OK && flow && flow->complete) tesi_solver_keep_null(p->solver);
   return status;
 }
 

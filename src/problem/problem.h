@@ -68,7 +68,7 @@ typedef struct TesiFlowEquation {
   TesStatus (*load_faces)(const TesProblem *problem, const TesOperator *op, TesVector *b);
   /* Cycles of full multigrid on the finest level; NULL: 1. */
   int (*start_cycles)(const TesProblem *problem);
-  /* After the iteration. */
+  /* After the iteration of a steady problem; a multiple of op->null that is in u is for it to choose. */
   TesStatus (*complete)(TesProblem *problem);
 } TesiFlowEquation;
 
@@ -135,10 +135,10 @@ struct TesProblem {
   double tolerance, floor;
   TesMethod method;
   TesPrecision cycle;
-  bool full_start;     /* of the method */
-  bool smooths_rough;  /* of GMRES: before the first coarse correction of a rough residual */
-  bool thorough_start; /* of full multigrid */
-  int post_below;      /* smoothing steps below the finest level; 0: as there */
+  bool full_start;    /* of the method */
+  bool smooths_rough; /* of GMRES: before the first coarse correction of a rough residual */
+  int full_steps;     /* of the start of full multigrid: TesMultigridDesc.full_steps */
+  int post_below;     /* smoothing steps below the finest level; 0: as there */
   TesProblemTimes times;
   char method_text[160], precision_text[96];
 };

@@ -5,6 +5,8 @@
 #include "operator/operator.h"
 #include "tessera/smoother.h"
 
+struct TeskLanes; /* kernels/saddle_arguments.h */
+
 /* Addresses are device memory of the operator's precision. */
 typedef struct TesiSmootherTable {
   TesStatus (*apply)(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess);
@@ -12,9 +14,14 @@ typedef struct TesiSmootherTable {
                          TesSweep sweep); /* float64 host arrays */
   TesCost (*cost)(const TesSmoother *smoother);
   void (*destroy)(TesSmoother *smoother); /* releases the plan */
-  /* The first colour of a forward sweep alone, whose patches are the cells of a mesh half as fine; NULL: there is no
-   * such colour (tesi_smoother_has_cells). */
+  /* The first colour of a forward sweep alone, whose patches are the cells of a mesh half as fine, for a b that is
+   * zero but for the pressures; NULL: there is no such colour (tesi_smoother_has_cells). */
   TesStatus (*first_colour)(const TesSmoother *smoother, const void *b, void *x);
+  /* NULL, or the order in which a sweep has x, and where; NULL: that of all vectors. After x was written there, a sweep
+   * or a first colour that begins with it: x is then only written. */
+  const struct TeskLanes *(*start)(const TesSmoother *smoother, void **start);
+  TesStatus (*apply_begun)(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep);
+  TesStatus (*first_colour_begun)(const TesSmoother *smoother, const void *b, void *x);
 } TesiSmootherTable;
 
 struct TesSmoother {

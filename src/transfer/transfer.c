@@ -96,6 +96,15 @@ TesStatus tes_transfer_restrict(const TesTransfer *transfer, const TesVector *fi
   return status != TES_OK ? status : transfer->table->restrict_(transfer, fine->data, coarse->data);
 }
 
+TesStatus tesi_transfer_restrict_pressures(const TesTransfer *transfer, const TesVector *fine,
+                                           TesVector *coarse) {
+  const TesiTransferTable *table = transfer->table;
+  const TesStatus status = check(transfer, coarse, fine);
+  if (status != TES_OK) return status;
+  return (table->restrict_pressures ? table->restrict_pressures : table->restrict_)(transfer, fine->data,
+                                                                                    coarse->data);
+}
+
 /* The plain versions, by way of the host. */
 static TesStatus apply_ref(const TesTransfer *t, const TesVector *from, bool transpose, bool add,
                            TesVector *to) {

@@ -22,9 +22,18 @@ typedef struct TesiEmbedding {
   double *E;
 } TesiEmbedding;
 
+struct TeskLanes;
+
 typedef struct TesiTransferTable {
   TesStatus (*prolongate)(const TesTransfer *transfer, const void *coarse, bool add, void *fine);
   TesStatus (*restrict_)(const TesTransfer *transfer, const void *fine, void *coarse);
+  /* NULL, or the same of velocities that are zero, and are not read, and pressures. */
+  TesStatus (*restrict_pressures)(const TesTransfer *transfer, const void *fine, void *coarse);
+  /* NULL, or prolongation into the order of sweeps of saddle_lanes.cu (kernels/saddle_arguments.h), where there is a
+   * kernel for it. */
+  bool (*has_classes)(const TesTransfer *transfer);
+  TesStatus (*prolongate_classes)(const TesTransfer *transfer, const void *coarse,
+                                  const struct TeskLanes *order, void *fine);
   /* NULL, or the same of several vectors behind each other at once; before, `expect` makes room for so many. */
   TesStatus (*expect)(TesTransfer *transfer, int vectors);
   TesStatus (*prolongate_all)(const TesTransfer *transfer, int vectors, const void *coarse, bool add,
@@ -82,6 +91,10 @@ TesStatus tesi_transfer_device_init(TesTransfer *transfer);
 /* Memory as large as a fine vector, of no use to others while the transfer works: taken instead of its own where
  * that is a device's. It must outlive the transfer's use. */
 void tesi_transfer_lend(TesTransfer *transfer, void *memory);
+
+/* tes_transfer_restrict() of a vector of a flow that is zero but for the pressures. */
+TesStatus tesi_transfer_restrict_pressures(const TesTransfer *transfer, const TesVector *fine,
+                                           TesVector *coarse);
 
 /* Plain versions: the 1D embedding matrices as dense rows; between forests all coarse basis functions at each fine
  * node. For tests; slow. */

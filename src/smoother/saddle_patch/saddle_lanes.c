@@ -559,9 +559,10 @@ void tesi_saddle_lanes_describe(const TesiSaddleLanes *lanes, int *count, int *t
 
 /* ---- a sweep ------------------------------------------------------------------------------------------- */
 
-static TesStatus run_colour(TesContext *ctx, TesiSaddleLanes *l, const Colour *c, int from) {
+static TesStatus run_colour(TesContext *ctx, TesiSaddleLanes *l, const Colour *c, int from, bool still) {
   TesStatus status = TES_OK;
-  TeskLanesVectors vectors = {.x = l->x[from], .b = {l->b[0], l->b[1]}, .y = l->x[1 - from], .odd = c->odd};
+  TeskLanesVectors vectors = {
+      .x = l->x[from], .b = {l->b[0], l->b[1]}, .y = l->x[1 - from], .odd = c->odd, .still = still};
   const size_t first = (size_t)c->first_block;
   TeskLanesLists lists = {.blocks = (const TeskLanesBlock *)l->blocks + first,
                           .lanes = (const int *)l->lanes + first * (size_t)(TESK_LANES_ROWS * l->cut.lanes),
@@ -576,25 +577,44 @@ done:
   return status;
 }
 
-TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const void *b, void *x,
-                                  TesiColours colours, bool zero_guess) {
+/* still: b is zero but for the pressures, and the others are not read. */
+static TesStatus run(TesContext *ctx, TesiSaddleLanes *l, const void *b, bool still, void *x,
+                     TesiColours colours, TesiLanesStart start) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const TeskLanes *a = &l->arguments;
   const int64_t count = 8 * (int64_t)a->class_size;
   const unsigned lines = 2 * G * (unsigned)(l->n * l->n); /* of 32 cells and a part: a block */
-  int most = 0;
+  int most = 0, pressures = still;
   for (int p = 0; p < 4; p++)
     most = tesi_max(most, (a->parts.extent[p][1] + l->n - 1) / l->n * a->parts.extent[p][2]);
-  const TesiGrid rows = {4 * (unsigned)(a->half[1] * a->half[2]), 4 * (unsigned)(a->half[0] / G), 1};
-  void *prepare[] = {&l->arguments, &l->mass, &b, &l->b[0], &l->b[1]}, *in[] = {&l->arguments, &x, &l->x[0]};
-  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], rows, lines, 0, prepare));
-  TES_TRY(zero_guess ? device->fill(ctx, l->precision, count, 0, l->x[0])
-                     : tesi_kernel_launch(ctx, &l->kernel[IN], rows, lines, 0, in));
+  const unsigned pieces = (unsigned)(a->half[0] / G);
+  const TesiGrid rows = {4 * (unsigned)(a->half[1] * a->half[2]), 4 * pieces, 1},
+                 prepared = {rows.x, still ? pieces : rows.y, 1};
+  void *prepare[] = {&l->arguments, &l->mass, &b, &l->b[0], &l->b[1], &pressures},
+       *in[] = {&l->arguments, &x, &l->x[0]};
+  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], prepared, lines, 0, prepare));
+  if (start == TESI_LANES_FROM_ZERO) TES_TRY(device->fill(ctx, l->precision, count, 0, l->x[0]));
+  if (start == TESI_LANES_FROM_X) TES_TRY(tesi_kernel_launch(ctx, &l->kernel[IN], rows, lines, 0, in));
   for (int i = 0; i < colours.count; i++)
-    TES_TRY(run_colour(ctx, l, &l->colour[colours.first + i * colours.step], i % 2));
+    TES_TRY(run_colour(ctx, l, &l->colour[colours.first + i * colours.step], i % 2, still));
   void *out[] = {&l->arguments, &l->x[colours.count % 2], &x};
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[OUT], (TesiGrid){(unsigned)most, 4, 1}, THREADS_OUT, 0, out));
 done:
   return status;
+}
+
+TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const void *b, void *x,
+                                  TesiColours colours, TesiLanesStart start) {
+  return run(ctx, l, b, false, x, colours, start);
+}
+
+TesStatus tesi_saddle_lanes_first_colour(TesContext *ctx, TesiSaddleLanes *l, const void *b, void *x,
+                                         TesiLanesStart start) {
+  return run(ctx, l, b, true, x, tesi_first_colour(), start);
+}
+
+const TeskLanes *tesi_saddle_lanes_start(const TesiSaddleLanes *l, void **start) {
+  *start = l->x[0];
+  return &l->arguments;
 }

@@ -74,7 +74,9 @@ static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void 
   TesStatus status = TES_OK;
   const Plan *p = smoother->plan;
   const TesOperator *op = smoother->op;
-  if (p->lanes) return tesi_saddle_lanes_apply(ctx, p->lanes, b, x, colours, zero_guess);
+  if (p->lanes)
+    return tesi_saddle_lanes_apply(ctx, p->lanes, b, x, colours,
+                                   zero_guess ? TESI_LANES_FROM_ZERO : TESI_LANES_FROM_X);
   if (p->plane) return tesi_saddle_plane_apply(ctx, p->plane, b, x, colours, zero_guess);
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
   for (int i = 0; i < colours.count; i++) {
@@ -94,7 +96,25 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
 }
 
 static TesStatus first_colour(const TesSmoother *smoother, const void *b, void *x) {
-  return apply_colours(smoother, b, x, tesi_first_colour(), false);
+  const Plan *p = smoother->plan;
+  return p->lanes ? tesi_saddle_lanes_first_colour(smoother->context, p->lanes, b, x, TESI_LANES_FROM_X)
+                  : apply_colours(smoother, b, x, tesi_first_colour(), false);
+}
+
+static const struct TeskLanes *start(const TesSmoother *smoother, void **where) {
+  const Plan *p = smoother->plan;
+  return p->lanes ? tesi_saddle_lanes_start(p->lanes, where) : NULL;
+}
+
+static TesStatus apply_begun(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep) {
+  const Plan *p = smoother->plan;
+  return tesi_saddle_lanes_apply(smoother->context, p->lanes, b, x, tesi_all_colours(p->colours, sweep),
+                                 TESI_LANES_BEGUN);
+}
+
+static TesStatus first_colour_begun(const TesSmoother *smoother, const void *b, void *x) {
+  const Plan *p = smoother->plan;
+  return tesi_saddle_lanes_first_colour(smoother->context, p->lanes, b, x, TESI_LANES_BEGUN);
 }
 
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
@@ -122,8 +142,14 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {
-    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy, .first_colour = first_colour};
+static const TesiSmootherTable table = {.apply = apply,
+                                        .apply_ref = apply_ref,
+                                        .cost = cost,
+                                        .destroy = destroy,
+                                        .first_colour = first_colour,
+                                        .start = start,
+                                        .apply_begun = apply_begun,
+                                        .first_colour_begun = first_colour_begun};
 
 static void describe(TesSmoother *smoother) {
   const Plan *p = smoother->plan;

@@ -132,6 +132,16 @@ static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse)
   return TES_OK;
 }
 
+static TesStatus restrict_pressures(const TesTransfer *t, const void *fine, void *coarse) {
+  const Plan *plan = t->plan;
+  return plan->device ? tesi_transfer_rt_device_restrict_pressures(t, fine, coarse)
+                      : restrict_(t, fine, coarse);
+}
+
+static bool has_classes(const TesTransfer *t) {
+  return tesi_transfer_rt_device_has_classes(t);
+}
+
 static void destroy(TesTransfer *t) {
   TesContext *ctx = t->context;
   Plan *plan = t->plan;
@@ -199,6 +209,9 @@ static TesStatus restrict_ref(const TesTransfer *t, const double *fine, double *
 
 static const TesiTransferTable table = {.prolongate = prolongate,
                                         .restrict_ = restrict_,
+                                        .restrict_pressures = restrict_pressures,
+                                        .has_classes = has_classes,
+                                        .prolongate_classes = tesi_transfer_rt_device_prolongate_classes,
                                         .destroy = destroy,
                                         .prolongate_ref = prolongate_ref,
                                         .restrict_ref = restrict_ref};

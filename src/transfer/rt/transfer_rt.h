@@ -19,5 +19,10 @@ TesStatus tesi_transfer_rt_device_create(const TesTransfer *t, TesiTransferRtDev
 void tesi_transfer_rt_device_destroy(TesContext *ctx, TesiTransferRtDevice **device);
 TesStatus tesi_transfer_rt_device_prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine);
 TesStatus tesi_transfer_rt_device_restrict(const TesTransfer *t, const void *fine, void *coarse);
+TesStatus tesi_transfer_rt_device_restrict_pressures(const TesTransfer *t, const void *fine, void *coarse);
+/* Into the order of sweeps, where there is a kernel for it. */
+bool tesi_transfer_rt_device_has_classes(const TesTransfer *t);
+TesStatus tesi_transfer_rt_device_prolongate_classes(const TesTransfer *t, const void *coarse,
+                                                     const struct TeskLanes *order, void *fine);
 
 #endif

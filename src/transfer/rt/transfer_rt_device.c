@@ -13,7 +13,7 @@ enum { THREADS = 256, UP = 0, DOWN = 1, BOX_POINTS = 9, PRODUCTS = 1 << 24 };
 
 /* All directions at once; cells: coarse ones of a block. */
 typedef struct Box {
-  TesiKernel kernel[2];
+  TesiKernel kernel[2], classes; /* classes: up, into the order of sweeps */
   size_t shared[2];
   int cells[3];
   TeskRtBox arguments;
@@ -107,22 +107,30 @@ static TesStatus create_box(const TesTransfer *t, Box *box) {
   box->shared[DOWN] = node[2] * (node[1] + wide_y) * wide_x * size;
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate_rt_box", box->shared[UP], &box->kernel[UP]));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate_rt_classes", box->shared[UP], &box->classes));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_restrict_rt_box", box->shared[DOWN], &box->kernel[DOWN]));
 done:
   tesi_free(ctx, &tables);
   return status;
 }
 
-static TesStatus run_box(const TesTransfer *t, int way, const void *from, bool add, void *to) {
-  Box *box = &((const TesiTransferRt *)t->plan)->device->box;
+static TesStatus launch_box(const TesTransfer *t, const TesiKernel *kernel, size_t shared, void **arguments) {
+  const Box *box = &((const TesiTransferRt *)t->plan)->device->box;
   const int *cells = box->arguments.cells, parts = tesi_space_rt(t->fine)->parts;
   unsigned tiles[3];
-  int adds = add;
   for (int d = 0; d < 3; d++) tiles[d] = (unsigned)((cells[d] + box->cells[d] - 1) / box->cells[d]);
-  void *arguments[] = {&box->arguments, &from, &to, &adds};
-  return tesi_kernel_launch(t->context, &box->kernel[way],
-                            (TesiGrid){tiles[0] * tiles[1], tiles[2], (unsigned)parts}, THREADS,
-                            box->shared[way], arguments);
+  return tesi_kernel_launch(t->context, kernel, (TesiGrid){tiles[0] * tiles[1], tiles[2], (unsigned)parts},
+                            THREADS, shared, arguments);
+}
+
+/* still: what is restricted is zero but for the pressures. */
+static TesStatus run_box(const TesTransfer *t, int way, const void *from, bool still, bool add, void *to) {
+  Box *box = &((const TesiTransferRt *)t->plan)->device->box;
+  TeskRtBox values = box->arguments;
+  int adds = add;
+  values.still = still;
+  void *arguments[] = {&values, &from, &to, &adds};
+  return launch_box(t, &box->kernel[way], box->shared[way], arguments);
 }
 
 /* ---- a launch a direction ------------------------------------------------------------------------------ */
@@ -228,7 +236,7 @@ static TesStatus run(const TesTransfer *t, int way, const void *from, bool add, 
   TeskRtPass *pass = device->pass[way];
   const int dim = t->fine->dim;
   int keep = add;
-  if (device->in_box) return run_box(t, way, from, add, to);
+  if (device->in_box) return run_box(t, way, from, false, add, to);
   if (device->at_once[way]) {
     int team = way == UP ? 4 : 16; /* of n + 1 or 4 n rows */
     void *arguments[] = {&from, &to, &pass[0], &pass[1], &keep, &team};
@@ -252,4 +260,22 @@ TesStatus tesi_transfer_rt_device_prolongate(const TesTransfer *t, const void *c
 
 TesStatus tesi_transfer_rt_device_restrict(const TesTransfer *t, const void *fine, void *coarse) {
   return run(t, DOWN, fine, false, coarse);
+}
+
+TesStatus tesi_transfer_rt_device_restrict_pressures(const TesTransfer *t, const void *fine, void *coarse) {
+  const TesiTransferRtDevice *device = ((const TesiTransferRt *)t->plan)->device;
+  return device->in_box ? run_box(t, DOWN, fine, true, false, coarse) : run(t, DOWN, fine, false, coarse);
+}
+
+bool tesi_transfer_rt_device_has_classes(const TesTransfer *t) {
+  const TesiTransferRtDevice *device = ((const TesiTransferRt *)t->plan)->device;
+  return device && device->in_box;
+}
+
+TesStatus tesi_transfer_rt_device_prolongate_classes(const TesTransfer *t, const void *coarse,
+                                                     const TeskLanes *order, void *fine) {
+  Box *box = &((const TesiTransferRt *)t->plan)->device->box;
+  TeskLanes lanes = *order;
+  void *arguments[] = {&box->arguments, &lanes, &coarse, &fine};
+  return launch_box(t, &box->classes, box->shared[UP], arguments);
 }
