@@ -186,12 +186,66 @@ static void mass_terms_of_steady_flows(void **state) {
   }
 }
 
+/* In 3D, where the elements hold the flow, and on a device with kernels. */
+static void mass_terms_in_3d(void **state) {
+  static const char *const devices[] = {"cpu", "emulator"};
+  double iterations[2];
+  (void)state;
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: stokes\nmesh: {box: {cells: [2, 2, 2]}}\nspace: {element: q, degree: 2}\n"
+        "data: {nu: 0.5, alpha: 100, f: [\"100*y*y\", \"100*z*z - 1\", \"100*x*x - 1\"], exact: {velocity: "
+        "[y*y, z*z, "
+        "x*x], pressure: x - 0.5}}\nboundary: {all: {velocity: exact}}\nsolver: {tolerance: 1e-11}\n",
+        file);
+  assert_int_equal(fclose(file), 0);
+  for (int i = 0; i < 2; i++) {
+    char command[100];
+    snprintf(command, sizeof command, "solve a.yaml --quiet --device %s --json a.json", devices[i]);
+    assert_run(command, 0);
+    cJSON *json = read_json("a.json");
+    const cJSON *errors = cJSON_GetObjectItem(json, "errors");
+    iterations[i] = number_of(json, "iterations");
+    assert_near(number_of(errors, "velocity_l2"), 0, 1e-9);
+    assert_near(number_of(errors, "pressure_l2"), 0, 1e-7);
+    cJSON_Delete(json);
+  }
+  assert_near(iterations[1], iterations[0], 1);
+}
+
+/* An error is estimated within a factor where the mass term is most of the equation; it is part of the residual. */
+static void mass_terms_are_estimated(void **state) {
+  (void)state;
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: stokes\nmesh: {box: {cells: [4, 4]}}\nspace: {element: q, degree: 2}\n"
+        "data: {nu: 1, alpha: 1000, f: [\"1018*sin(3*x)*cos(3*y)\", \"-1018*cos(3*x)*sin(3*y)\"], exact: "
+        "{velocity: [\"sin(3*x)*cos(3*y)\", \"-cos(3*x)*sin(3*y)\"], pressure: 0}}\n"
+        "boundary: {all: {velocity: exact}}\nsolver: {tolerance: 1e-8}\nadapt: {steps: 2, tolerance: 1e-9}\n",
+        file);
+  assert_int_equal(fclose(file), 0);
+  const int code = run("solve a.yaml --quiet --device cpu --json a.json");
+  if (code == 3) skip(); /* no forests */
+  assert_int_equal(code, 1);
+  cJSON *json = read_json("a.json");
+  const cJSON *steps = cJSON_GetObjectItem(json, "steps");
+  assert_int_equal(cJSON_GetArraySize(steps), 2);
+  for (int i = 0; i < 2; i++) {
+    const double effectivity = number_of(cJSON_GetArrayItem(steps, i), "effectivity");
+    printf("effectivity %g\n", effectivity);
+    assert_true(effectivity > 0.3 && effectivity < 5);
+  }
+  cJSON_Delete(json);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(runs_tell_of_the_flow),
                                      cmocka_unit_test(values_are_averaged),
                                      cmocka_unit_test(coarse_cells_are_told),
                                      cmocka_unit_test(restarts_give_the_same_bytes),
                                      cmocka_unit_test(steps_that_fail_end_with_a_sentence),
-                                     cmocka_unit_test(mass_terms_of_steady_flows)};
+                                     cmocka_unit_test(mass_terms_of_steady_flows),
+                                     cmocka_unit_test(mass_terms_in_3d),
+                                     cmocka_unit_test(mass_terms_are_estimated)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -233,9 +233,9 @@ int tesi_average_fields(const TesiProjection *projection, int dim, TesiField *fi
 /* Refuses degrees, data and devices that flows with continuous elements do not have. */
 TesStatus tesi_projection_check(TesProblem *problem, const TesProblemDesc *desc, int degree);
 /* Spaces, faces, vectors and masses. */
+TesStatus tesi_projection_create_spaces(TesProblem *problem, int degree);
 /* projection->poisson; the walls are classified. */
 TesStatus tesi_projection_create_poisson(TesProblem *problem);
-TesStatus tesi_projection_create_spaces(TesProblem *problem, int degree);
 void tesi_projection_destroy(TesProblem *problem);
 /* The solution at the start, of the initial functions, and the length of the first step. */
 TesStatus tesi_projection_begin(TesProblem *problem);
