@@ -5,9 +5,11 @@
 #include "device/kernel.h"
 #include "device/recorded.h"
 #include "host_testing.h"
+#include "problem/in_time.h"
+#include "problem/problem.h"
 #include "time_testing.h"
 
-enum { STEPS = 8 };
+enum { STEPS = 8, MANY = 400 };
 
 /* Transport or (no velocity) heat on the square: values on all sides but for a flux at the top, where `flux`. */
 typedef struct Case {
@@ -58,6 +60,7 @@ typedef struct Body {
   TesTimeMethod method;
   int guess;
   const char *f[2];
+  double tolerance; /* 0: steps of one length */
 } Body;
 
 static TesStatus create_body(TesContext *ctx, const Body *c, TesProblem **problem) {
@@ -72,17 +75,22 @@ static TesStatus create_body(TesContext *ctx, const Body *c, TesProblem **proble
                                   {.name = "bottom", .condition = TES_SLIP},
                                   {.name = "right", .condition = TES_NEUMANN, .g = {NULL, traction}}};
   assert_true(make_mesh(ctx, c->kind, c->kind == TES_MESH_BOX ? 6 : 2, &mesh));
-  const TesStatus status = tes_problem_create(
-      ctx,
-      &(TesProblemDesc){.equation = TES_ELASTICITY,
-                        .mesh = mesh,
-                        .degree = c->degree,
-                        .data = {.lambda = lambda, .a = mu, .f = {f[0], f[1]}},
-                        .boundary = boundary,
-                        .boundaries = 4,
-                        .time = {.end = 0.6, .step = 0.6 / STEPS, .method = c->method, .rho_inf = 0.5},
-                        .solver = {.tolerance = 1e-11, .guess = c->guess}},
-      problem);
+  const TesStatus status =
+      tes_problem_create(ctx,
+                         &(TesProblemDesc){.equation = TES_ELASTICITY,
+                                           .mesh = mesh,
+                                           .degree = c->degree,
+                                           .data = {.lambda = lambda, .a = mu, .f = {f[0], f[1]}},
+                                           .boundary = boundary,
+                                           .boundaries = 4,
+                                           .time = {.end = 0.6,
+                                                    .step = c->tolerance > 0 ? 0 : 0.6 / STEPS,
+                                                    .tolerance = c->tolerance,
+                                                    .max_step = c->tolerance > 0 ? 0.05 : 0,
+                                                    .method = c->method,
+                                                    .rho_inf = 0.5},
+                                           .solver = {.tolerance = 1e-11, .guess = c->guess}},
+                         problem);
   TesFunction **all[] = {&lambda, &mu, &f[0], &f[1], &g, &zero, &traction};
   for (int i = 0; i < 7; i++) tes_function_destroy(all[i]);
   tes_mesh_destroy(&mesh);
@@ -184,10 +192,10 @@ static void compare_bodies(TesContext *ctx, const Body *c) {
 static void test_bodies_as_on_the_host(void **state) {
   static const char *const devices[] = {"emulator", "cuda"}, *const wave = "sin(3*t)*(1 + x)";
   static const Body cases[] = {
-      {TES_MESH_BOX, 1, TES_TIME_BACKWARD_EULER, -1, {wave, "y*t"}},
-      {TES_MESH_BOX, 2, TES_TIME_GENERALIZED_ALPHA, 0, {NULL, wave}},
-      {TES_MESH_FOREST, 1, TES_TIME_NEWMARK, 2, {wave, NULL}},
-      {TES_MESH_FOREST, 3, TES_TIME_GENERALIZED_ALPHA, 0, {"1", "x"}},
+      {TES_MESH_BOX, 1, TES_TIME_BACKWARD_EULER, -1, {wave, "y*t"}, 0},
+      {TES_MESH_BOX, 2, TES_TIME_GENERALIZED_ALPHA, 0, {NULL, wave}, 0},
+      {TES_MESH_FOREST, 1, TES_TIME_NEWMARK, 2, {wave, NULL}, 0},
+      {TES_MESH_FOREST, 3, TES_TIME_GENERALIZED_ALPHA, 0, {"1", "x"}, 0},
   };
   (void)state;
   for (int d = 0; d < 2; d++) {
@@ -197,6 +205,57 @@ static void test_bodies_as_on_the_host(void **state) {
       if (cases[i].kind == TES_MESH_BOX || tes_has_part("p4est")) compare_bodies(ctx, &cases[i]);
     }
     tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+    if (ctx) tes_context_destroy(&ctx);
+  }
+}
+
+/* The times of all steps and the solution at the end, the caller's to free; *undone: steps that became shorter than
+ * planned, but for those that are cut to end in time. */
+static double *choose(TesContext *ctx, const Body *c, double *times, int *steps, int *undone,
+                      int64_t *length) {
+  TesProblem *problem;
+  TesSolveResult result;
+  *steps = *undone = 0;
+  assert_ok(ctx, create_body(ctx, c, &problem));
+  const TesiInTime *it = problem->in_time;
+  while (it->time < it->desc.end) {
+    const double planned = it->dt;
+    const bool cut = 2 * planned > it->desc.end - it->time;
+    assert_true(*steps < MANY);
+    assert_ok(ctx, tes_problem_step(problem, &result));
+    *undone += !cut && it->last < 0.99 * planned;
+    times[(*steps)++] = it->time;
+  }
+  const TesVector *u = tes_problem_solution(problem);
+  *length = tes_vector_length(u);
+  double *values = malloc((size_t)*length * sizeof *values);
+  assert_ok(ctx, tes_vector_get(u, values));
+  tes_problem_destroy(&problem);
+  return values;
+}
+
+/* Steps by their local error, of a load that jumps: some are undone, and all are those of the host. */
+static void test_bodies_choose_steps(void **state) {
+  static const char *const devices[] = {"emulator", "cuda"}, *const jump = "t > 0.3 ? 100 : 0";
+  static const Body cases[] = {{TES_MESH_BOX, 2, TES_TIME_NEWMARK, 0, {jump, NULL}, 1e-2},
+                               {TES_MESH_BOX, 1, TES_TIME_GENERALIZED_ALPHA, 0, {jump, "x"}, 1e-2}};
+  double expected_times[MANY], times[MANY];
+  (void)state;
+  for (int d = 0; d < 2; d++) {
+    TesContext *ctx = test_device(devices[d]);
+    for (int i = 0; ctx && i < 2; i++) {
+      int expected_steps, steps, expected_undone, undone;
+      int64_t n;
+      double *expected = choose(host, &cases[i], expected_times, &expected_steps, &expected_undone, &n),
+             *got = choose(ctx, &cases[i], times, &steps, &undone, &n), size = 0;
+      print_message("%s: %d steps, %d undone; on the host %d, %d\n", devices[d], steps, undone,
+                    expected_steps, expected_undone);
+      assert_true(undone > 0 && undone == expected_undone && steps == expected_steps);
+      for (int k = 0; k < steps; k++) assert_true(fabs(times[k] - expected_times[k]) <= 1e-12);
+      for (int64_t k = 0; k < n; k++) size = fmax(size, fabs(expected[k]));
+      for (int64_t k = 0; k < n; k++) assert_true(fabs(got[k] - expected[k]) <= 1e-8 * size);
+      free(expected), free(got);
+    }
     if (ctx) tes_context_destroy(&ctx);
   }
 }
@@ -262,6 +321,7 @@ static void test_values_that_are_none(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_as_on_the_host), cmocka_unit_test(test_bodies_as_on_the_host),
-      cmocka_unit_test(test_velocities_that_move), cmocka_unit_test(test_values_that_are_none)};
+      cmocka_unit_test(test_bodies_choose_steps), cmocka_unit_test(test_velocities_that_move),
+      cmocka_unit_test(test_values_that_are_none)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

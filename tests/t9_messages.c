@@ -51,6 +51,30 @@ static void no_iterations_are_explained(void **state) {
   remove("c.bin");
 }
 
+/* Steady solutions of element dg in checkpoints: no iteration is left, of another degree fewer. */
+static void checkpoints_of_dg_are_starts(void **state) {
+  static const char *const more[] = {"", " --restart c.bin", "", " --restart c.bin"};
+  double iterations[4];
+  (void)state;
+  if (!has_forests()) skip();
+  for (int i = 0; i < 4; i++) {
+    /* the last two have degree 4, the start degree 3 */
+    char command[400];
+    snprintf(command, sizeof command,
+             "solve " SQUARE
+             " --device cpu --quiet --json r.json --set \"space={element: dg, degree: %d}\"%s%s",
+             i < 2 ? 3 : 4, more[i], i == 0 ? " --set output.checkpoint=c.bin" : "");
+    assert_run(command, 0);
+    cJSON *json = read_json("r.json");
+    iterations[i] = cJSON_GetNumberValue(cJSON_GetObjectItem(json, "iterations"));
+    cJSON_Delete(json);
+  }
+  printf("iterations %g, %g; %g, %g\n", iterations[0], iterations[1], iterations[2], iterations[3]);
+  assert_true(iterations[0] > 0 && iterations[1] == 0 && iterations[3] < iterations[2]);
+  remove("c.bin");
+  remove("r.json");
+}
+
 /* With key, line and point; exit status 2. Where the operator, the load, the boundary or the error meets it. */
 static void data_that_are_not_finite(void **state) {
   (void)state;
@@ -274,6 +298,7 @@ static void info_and_help(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(escape_codes_are_shown_as_text),
                                      cmocka_unit_test(no_iterations_are_explained),
+                                     cmocka_unit_test(checkpoints_of_dg_are_starts),
                                      cmocka_unit_test(progress_is_for_terminals),
                                      cmocka_unit_test(data_that_are_not_finite),
                                      cmocka_unit_test(round_off_is_told),

@@ -139,10 +139,113 @@ static void values_are_averaged(void **state) {
   cJSON_Delete(json);
 }
 
+/* Steady flow with a mass term: u = (y^2, x^2) and p = x - 1/2 are of the elements, -2 nu + alpha u + grad p = f, and
+ * all forces together are the integral of f - alpha u = (0, -1). What is estimated of the error is next to nothing. */
+static void mass_terms_of_steady_flows(void **state) {
+  static const char *const meshes[] = {"box: {cells: [6, 5]}",
+                                       "box: {cells: [3, 2]}, kind: forest, refine_where: \"x < 0.4\""};
+  static const double alphas[] = {0, 1, 100, 1e4};
+  static const char *const faces[] = {"left", "right", "bottom", "top"};
+  (void)state;
+  for (int i = 0; i < 8; i++) {
+    const double alpha = alphas[i % 4];
+    FILE *file = fopen("a.yaml", "w");
+    assert_non_null(file);
+    fprintf(file,
+            "problem: stokes\nmesh: {%s}\nspace: {element: q, degree: 2}\n"
+            "data: {nu: 0.5, alpha: %g, f: [\"%g*y*y\", \"%g*x*x - 1\"], exact: {velocity: [y*y, x*x], "
+            "pressure: x - "
+            "0.5}}\nboundary: {all: {velocity: exact}}\nsolver: {tolerance: 1e-11}\noutput: {values: {",
+            meshes[i / 4], alpha, alpha, alpha);
+    for (int k = 0; k < 8; k++)
+      fprintf(file, "%s%c: {force: %s, of: %c}%s", faces[k / 2], "xy"[k % 2], faces[k / 2], "xy"[k % 2],
+              k < 7 ? ", " : "}}\n");
+    assert_int_equal(fclose(file), 0);
+    assert_run("solve a.yaml --quiet --device cpu --json a.json", 0);
+    cJSON *json = read_json("a.json");
+    const cJSON *values = cJSON_GetObjectItem(json, "values"), *errors = cJSON_GetObjectItem(json, "errors");
+    double sum[2] = {0, 0};
+    char name[20];
+    for (int k = 0; k < 8; k++) {
+      snprintf(name, sizeof name, "%s%c", faces[k / 2], "xy"[k % 2]);
+      sum[k % 2] += number_of(values, name);
+    }
+    printf("alpha %g: %g iterations, errors %.2g, %.2g\n", alpha, number_of(json, "iterations"),
+           number_of(errors, "velocity_l2"), number_of(errors, "pressure_l2"));
+    assert_near(number_of(errors, "velocity_l2"), 0, 1e-8);
+    assert_near(number_of(errors, "pressure_l2"), 0, 1e-7 + 1e-9 * alpha);
+    assert_near(sum[0], 0, 1e-6 + 1e-8 * alpha);
+    assert_near(sum[1], -1, 1e-6 + 1e-8 * alpha);
+    assert_true(number_of(json, "iterations") <= 32);
+    cJSON_Delete(json);
+    if (i < 4) continue;
+    assert_run("solve a.yaml --quiet --device cpu --json a.json --set mesh.refine_where=null --set "
+               "\"adapt={steps: 2, "
+               "tolerance: 1e-4}\"",
+               0); /* exact: the estimate is below the tolerance */
+  }
+}
+
+/* In 3D, where the elements hold the flow, and on a device with kernels. */
+static void mass_terms_in_3d(void **state) {
+  static const char *const devices[] = {"cpu", "emulator"};
+  double iterations[2];
+  (void)state;
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: stokes\nmesh: {box: {cells: [2, 2, 2]}}\nspace: {element: q, degree: 2}\n"
+        "data: {nu: 0.5, alpha: 100, f: [\"100*y*y\", \"100*z*z - 1\", \"100*x*x - 1\"], exact: {velocity: "
+        "[y*y, z*z, "
+        "x*x], pressure: x - 0.5}}\nboundary: {all: {velocity: exact}}\nsolver: {tolerance: 1e-11}\n",
+        file);
+  assert_int_equal(fclose(file), 0);
+  for (int i = 0; i < 2; i++) {
+    char command[100];
+    snprintf(command, sizeof command, "solve a.yaml --quiet --device %s --json a.json", devices[i]);
+    assert_run(command, 0);
+    cJSON *json = read_json("a.json");
+    const cJSON *errors = cJSON_GetObjectItem(json, "errors");
+    iterations[i] = number_of(json, "iterations");
+    assert_near(number_of(errors, "velocity_l2"), 0, 1e-9);
+    assert_near(number_of(errors, "pressure_l2"), 0, 1e-7);
+    cJSON_Delete(json);
+  }
+  assert_near(iterations[1], iterations[0], 1);
+}
+
+/* An error is estimated within a factor where the mass term is most of the equation; it is part of the residual. */
+static void mass_terms_are_estimated(void **state) {
+  (void)state;
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: stokes\nmesh: {box: {cells: [4, 4]}}\nspace: {element: q, degree: 2}\n"
+        "data: {nu: 1, alpha: 1000, f: [\"1018*sin(3*x)*cos(3*y)\", \"-1018*cos(3*x)*sin(3*y)\"], exact: "
+        "{velocity: [\"sin(3*x)*cos(3*y)\", \"-cos(3*x)*sin(3*y)\"], pressure: 0}}\n"
+        "boundary: {all: {velocity: exact}}\nsolver: {tolerance: 1e-8}\nadapt: {steps: 2, tolerance: 1e-9}\n",
+        file);
+  assert_int_equal(fclose(file), 0);
+  const int code = run("solve a.yaml --quiet --device cpu --json a.json");
+  if (code == 3) skip(); /* no forests */
+  assert_int_equal(code, 1);
+  cJSON *json = read_json("a.json");
+  const cJSON *steps = cJSON_GetObjectItem(json, "steps");
+  assert_int_equal(cJSON_GetArraySize(steps), 2);
+  for (int i = 0; i < 2; i++) {
+    const double effectivity = number_of(cJSON_GetArrayItem(steps, i), "effectivity");
+    printf("effectivity %g\n", effectivity);
+    assert_true(effectivity > 0.3 && effectivity < 5);
+  }
+  cJSON_Delete(json);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(runs_tell_of_the_flow), cmocka_unit_test(values_are_averaged),
-      cmocka_unit_test(coarse_cells_are_told), cmocka_unit_test(restarts_give_the_same_bytes),
-      cmocka_unit_test(steps_that_fail_end_with_a_sentence)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(runs_tell_of_the_flow),
+                                     cmocka_unit_test(values_are_averaged),
+                                     cmocka_unit_test(coarse_cells_are_told),
+                                     cmocka_unit_test(restarts_give_the_same_bytes),
+                                     cmocka_unit_test(steps_that_fail_end_with_a_sentence),
+                                     cmocka_unit_test(mass_terms_of_steady_flows),
+                                     cmocka_unit_test(mass_terms_in_3d),
+                                     cmocka_unit_test(mass_terms_are_estimated)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -280,7 +280,7 @@ static TesStatus check(TesContext *ctx, const TesiEquation *equation, const TesP
       t->step >= 0 && isfinite(t->step) && t->cfl >= 0 && t->cfl <= 10 && t->tolerance >= 0 &&
           t->tolerance < (by_error ? 1 : DBL_MIN) && (t->step > 0) + (t->cfl > 0) + (t->tolerance > 0) == 1,
       "time.step is %g, time.cfl %g and time.tolerance %g: expected one of them above 0, cfl at most 10, "
-      "tolerance below 1, of transport and of navier_stokes with element q or rt",
+      "tolerance below 1, of transport, elasticity and navier_stokes with element q or rt",
       t->step, t->cfl, t->tolerance);
   TES_CHECK(t->max_step >= 0 && t->min_step >= 0 && isfinite(t->max_step) && isfinite(t->min_step),
             "time.max_step is %g and time.min_step %g, expected 0 (none) or more", t->max_step, t->min_step);

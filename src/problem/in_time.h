@@ -16,7 +16,7 @@ typedef struct TesiInTime {
   int all_steps;          /* to the end of time */
   bool varies;            /* steps differ; then the two are estimates before the end */
   double base, last;      /* of their ladder; the length of the step made last */
-  int since;              /* steps of this length, by the velocity */
+  int since;              /* steps of this length, by the velocity, of second order by the error */
   double at;              /* the time that the problem's numbers are of */
   TesiNumbered given;     /* functions of time */
   TesFunction *exact[TESI_AXES + 1],

@@ -14,8 +14,12 @@ TesStatus tesi_steps_create(TesProblem *p) {
   const double whole = t->end - t->start;
   it->varies = t->cfl > 0 || t->tolerance > 0;
   if (!it->varies) goto done;
-  TES_CHECK(t->tolerance == 0 || tesi_time_named(t->method) == TES_TIME_BDF2,
+  TES_CHECK(t->tolerance == 0 || p->equation->second_order || tesi_time_named(t->method) == TES_TIME_BDF2,
             "time.tolerance is of the method bdf2, whose error the extrapolation of old values tells");
+  TES_CHECK(
+      t->tolerance == 0 || (int)t->method != TESI_TIME_SECOND_EULER,
+      "time.tolerance is of the methods generalized_alpha and newmark, whose error the extrapolation of old "
+      "values tells");
   TES_CHECK(t->cfl == 0 || tesi_problem_transports(p),
             "time.cfl is of a velocity, and there is none: take time.step "
             "or time.tolerance");
@@ -118,6 +122,16 @@ done:
   return status;
 }
 
+/* The length after a step with that error. Of second order a longer one comes when ten steps have allowed it: u_ttt of
+ * an oscillation is small twice a period. */
+static double follow_error(TesiInTime *it, bool second, double error) {
+  enum { WAIT = 10 };
+  const double next = tesi_step_next(it->base, it->dt, error);
+  const bool waits = second && next > it->dt * (1 + 1e-9) && it->since + 1 < WAIT;
+  it->since = waits ? it->since + 1 : 0;
+  return waits ? it->dt : next;
+}
+
 static TesStatus make_varying(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -133,9 +147,10 @@ static TesStatus make_varying(TesProblem *p) {
     if (error <= 1) break;
     TES_TRY(tesi_stepper_undo(it->stepper, p->u));
     it->dt = fmin(tesi_step_next(it->base, dt, error), tesi_step_rung(it->base, dt * 0.99));
+    it->since = 0;
   }
   const bool known = it->stepper->known >= 3 && it->desc.tolerance > 0;
-  if (known && it->last > it->dt * (1 - 1e-9)) it->dt = tesi_step_next(it->base, it->dt, error);
+  if (known && it->last > it->dt * (1 - 1e-9)) it->dt = follow_error(it, p->equation->second_order, error);
   const bool end = it->time + it->last >= it->desc.end - 1e-9 * it->last;
   const double time = end ? it->desc.end : it->time + it->last, left = it->desc.end - time;
   it->step++, it->before = it->time;

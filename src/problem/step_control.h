@@ -1,4 +1,4 @@
-/* How long steps in time are: equal ones, by what flows through a cell, or by the local error of bdf2. */
+/* How long steps in time are: equal ones, by what flows through a cell, or by the local error. */
 #ifndef TESI_STEP_CONTROL_H
 #define TESI_STEP_CONTROL_H
 

@@ -39,6 +39,12 @@ double tesi_time_second_sigma(TesTimeMethod method, double rho, double dt) {
   return (1 - f.am) / ((1 - f.af) * f.beta * dt * dt);
 }
 
+/* a is u_tt at t + (am - af) dt, so that u1 = u0 + dt v0 + dt^2/2 u_tt + dt^3 (beta + (am - af)/2) u_ttt. */
+double tesi_time_second_error(TesTimeMethod method, double rho) {
+  const Family f = family_of(method, rho);
+  return f.beta + (f.am - f.af) / 2 - 1. / 6;
+}
+
 /* b <- (F - af K u0) / (1 - af), but for sigma M u0, which `y` gets. */
 static TesStatus find_load(TesiStepper *s, const Family *f, double sigma, double time) {
   TesContext *ctx = s->evolution.context;
@@ -61,6 +67,11 @@ static TesStatus update(TesiStepper *s, const Family *f, const TesVector *u) {
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;
   const double square = f->beta * s->dt * s->dt;
+  if (s->before[0]) {
+    TES_TRY(tes_vector_copy(s->rate, 1, s->before[0]));
+    TES_TRY(tes_vector_copy(s->second, 1, s->before[1]));
+    s->moved = true;
+  }
   TES_TRY(tes_vector_copy(u, 1 / square, s->y));
   TES_TRY(tes_vector_axpy(-1 / square, s->old[0], s->y));
   TES_TRY(tes_vector_axpy(-1 / (f->beta * s->dt), s->rate, s->y));

@@ -34,7 +34,10 @@ void tesi_stepper_backward(const TesiStepper *s, const TesiTimeMethod *method, d
 }
 
 double tesi_stepper_error_share(const TesiStepper *s) {
-  return tesi_step_error_share(s->dt, s->when[0] - s->when[1], s->when[1] - s->when[2]);
+  const double h = s->dt, h0 = s->when[0] - s->when[1], h1 = s->when[1] - s->when[2];
+  if (!tesi_time_is_second(s->method)) return tesi_step_error_share(h, h0, h1);
+  const double formula = tesi_time_second_error(s->method, s->rho) * h * h * h;
+  return formula / (formula + h * (h + h0) * (h + h0 + h1) / 6);
 }
 
 double tesi_step_error_share(double h, double h0, double h1) {

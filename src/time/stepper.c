@@ -26,6 +26,8 @@ TesStatus tesi_stepper_create(const TesiEvolution *evolution, TesTimeMethod meth
   TES_TRY(tes_vector_create(ctx, evolution->length, TES_DOUBLE, &s->product));
   if (evolution->accelerate) TES_TRY(tes_vector_create(ctx, evolution->length, TES_DOUBLE, &s->rate));
   if (evolution->accelerate) TES_TRY(tes_vector_create(ctx, evolution->length, TES_DOUBLE, &s->second));
+  for (int i = 0; i < 2 && spare && evolution->accelerate; i++)
+    TES_TRY(tes_vector_create(ctx, evolution->length, TES_DOUBLE, &s->before[i]));
   *stepper = s;
   s = NULL;
 done:
@@ -44,6 +46,7 @@ void tesi_stepper_destroy(TesiStepper **stepper) {
   tes_vector_destroy(&s->product);
   tes_vector_destroy(&s->rate);
   tes_vector_destroy(&s->second);
+  for (int i = 0; i < 2; i++) tes_vector_destroy(&s->before[i]);
   tesi_free(ctx, stepper);
 }
 
@@ -99,6 +102,7 @@ void tesi_stepper_add_amounts(TesiStepper *s, double factor) {
 
 TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u) {
   TesStatus status = keep(stepper, time, u);
+  stepper->moved = false;
   const TesiTimeMethod *method = tesi_time_method(stepper->method);
   if (stepper->evolution.amounts) keep_amounts(stepper->evolution.amounts);
   if (stepper->known < method->old && !method->carries) method = tesi_time_method(method->starter);
@@ -145,7 +149,10 @@ TesStatus tesi_stepper_difference(const TesiStepper *s, const TesVector *u, TesV
 TesStatus tesi_stepper_undo(TesiStepper *s, TesVector *u) {
   TesVector *first = s->old[0];
   TesiAmounts *a = s->evolution.amounts;
-  const TesStatus status = tes_vector_copy(first, 1, u);
+  TesStatus status = tes_vector_copy(first, 1, u);
+  if (s->moved && status == TES_OK) status = tes_vector_copy(s->before[0], 1, s->rate);
+  if (s->moved && status == TES_OK) status = tes_vector_copy(s->before[1], 1, s->second);
+  s->moved = false;
   for (int i = 1; i < s->kept; i++) s->old[i - 1] = s->old[i], s->when[i - 1] = s->when[i];
   s->old[s->kept - 1] = first;
   s->known = tesi_min(s->known, s->kept) - 1;

@@ -77,6 +77,8 @@ struct TesiStepper {
   TesVector *rate, *second;          /* of second order: u' and u'' at t; else NULL */
   double rho;                        /* of generalized_alpha */
   bool started;                      /* `second` is known */
+  TesVector *before[2];              /* u' and u'' before the last step, where steps are undone; else NULL */
+  bool moved;                        /* the last step has changed u' and u'' */
   const struct TesiTimeMethod *last; /* of the last step, with its dt and old values that were known */
   double last_dt;
   int last_known;
@@ -112,8 +114,10 @@ TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u);
 TesStatus tesi_stepper_difference(const TesiStepper *stepper, const TesVector *u, TesVector *x);
 /* The part of that difference that is the local error of bdf2: with h, h0, h1 the last step and those before, and
  * r = h / h0, errors are h^3 (1 + r)^2 / (6 r (1 + 2 r)) d of the formula and h (h + h0) (h + h0 + h1) / 6 d of
- * the extrapolation, d the third derivative; 2/11 where steps are equal. */
+ * the extrapolation, d the third derivative; 2/11 where steps are equal. Of second order the first one is c h^3 d. */
 double tesi_stepper_error_share(const TesiStepper *stepper);
+/* Of second order: c where a step h leaves c h^3 u_ttt in u; 1/12 of newmark. */
+double tesi_time_second_error(TesTimeMethod method, double rho);
 double tesi_step_error_share(double h, double h0, double h1);
 /* The longest base 2^(j/4), j <= 0, not above `step`; the next step after one whose local error was `error` times
  * what is allowed: 0.5 to 2 times as long, on a rung, and no longer for a gain of less than a rung. */

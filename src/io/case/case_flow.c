@@ -147,13 +147,16 @@ static TesStatus check_number(TesiCaseReader *r, const char *path, const TesFunc
 /* What flows with continuous elements have in common. */
 static TesStatus check_continuous(TesiCaseReader *r) {
   enum { LEAST = 2, MOST = 8 };
-  static const char *const of_rt[] = {"data.alpha", "solver.colours", "solver.penalty"};
+  static const char *const of_rt[] = {"solver.colours", "solver.penalty"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const TesiCaseDraft *d = &r->draft;
   const int degree = tesi_case_row("space.degree"), form = tesi_case_row("data.form"),
             checkpoint = tesi_case_row("output.checkpoint");
-  TES_TRY(refuse_keys(r, 3, of_rt, "belongs to stokes with element rt"));
+  static const char *const of_steady[] = {"data.alpha"};
+  TES_TRY(refuse_keys(r, 2, of_rt, "belongs to stokes with element rt"));
+  if (d->c.problem.equation != TES_STOKES) TES_TRY(refuse_keys(r, 1, of_steady, "belongs to stokes"));
+  TES_TRY(check_number(r, "data.alpha", d->reaction, false));
   TES_TRY(check_number(r, "data.nu", d->a, true));
   const bool iso = d->c.problem.element == TES_ELEMENT_ISO;
   if (!iso && (d->c.problem.degree < LEAST || d->c.problem.degree > MOST))
@@ -195,8 +198,7 @@ static TesStatus check_dg(TesiCaseReader *r, int row) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const TesiCaseDraft *d = &r->draft;
-  const int degree = tesi_case_row("space.degree"), checkpoint = tesi_case_row("output.checkpoint"),
-            stabilization = tesi_case_row("space.stabilization");
+  const int degree = tesi_case_row("space.degree"), stabilization = tesi_case_row("space.stabilization");
   if (r->node[stabilization] && d->stabilization == TES_STREAMLINE_ALWAYS)
     TES_TRY(tesi_case_error(r, stabilization, r->node[stabilization],
                             "supg is of element q; dg takes upwind traces"));
@@ -207,8 +209,6 @@ static TesStatus check_dg(TesiCaseReader *r, int row) {
   if (d->c.problem.degree > 15)
     TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected 1 to 15 with element dg, got %d",
                             d->c.problem.degree));
-  if (r->node[checkpoint] && !given(r, "time"))
-    TES_TRY(tesi_case_error(r, checkpoint, r->node[checkpoint], "holds no steady solutions of element dg"));
 done:
   return status;
 }

@@ -298,8 +298,8 @@ const TesiKey tesi_case_keys[] = {
    .help = "navier_stokes and transport, instead of `step`: distances of nodes that the flow crosses a step at most"},
   {.path = "time.tolerance", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.tolerance), .low = 0, .high = 1,
    .open = true, .fallback_note = "none",
-   .help = "transport by bdf2, navier_stokes with elements q and rt (imex_bdf2), instead of `step`: the local error of "
-     "a step in L2, of the velocity, relative to the largest solution so far"},
+   .help = "transport by bdf2, elasticity, navier_stokes with elements q and rt (imex_bdf2), instead of `step`: the "
+     "local error of a step in L2, of the velocity, relative to the largest solution so far"},
   {.path = "time.max_step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.max_step), .low = 0, .high = DBL_MAX,
    .open = true, .fallback_note = "a hundredth of the time", .help = "with cfl and tolerance: the longest step"},
   {.path = "time.min_step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.min_step), .low = 0, .high = DBL_MAX,

@@ -49,7 +49,8 @@ static TesStatus check_lengths(TesiCaseReader *r, bool flow) {
                             tesi_case_keys[step].help));
   const TesElement element = r->draft.c.problem.element;
   if (flow && element == TES_ELEMENT_ISO)
-    TES_TRY(refuse(r, "time.tolerance", "belongs to transport, and navier_stokes with element q or rt"));
+    TES_TRY(refuse(r, "time.tolerance",
+                   "belongs to transport, elasticity, and navier_stokes with element q or rt"));
   if (count > 1)
     TES_TRY(refuse(r, given(r, keys[2]) ? keys[2] : keys[1],
                    "expected one of step, cfl and tolerance, got more"));
@@ -150,9 +151,8 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
   TES_TRY(check_lengths(r, flow));
   TES_TRY(check_method(r, elastic));
   if (elastic)
-    TES_TRY(refuse(r, "time.cfl", "belongs to transport and navier_stokes; elasticity has time.step"));
-  if (elastic)
-    TES_TRY(refuse(r, "time.tolerance", "belongs to transport and navier_stokes; elasticity has time.step"));
+    TES_TRY(refuse(r, "time.cfl",
+                   "belongs to transport and navier_stokes; elasticity has time.step and tolerance"));
   if (r->node[end] && !(t->end > t->start))
     TES_TRY(
         tesi_case_error(r, end, r->node[end], "expected more than time.start, %g, got %g", t->start, t->end));

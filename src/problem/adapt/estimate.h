@@ -25,8 +25,9 @@ typedef struct TesiResidual {
   double *
       rate; /* [components][length] about u_t, of second order u_tt, host; NULL: a steady problem, or no step is made */
   bool transports, conservative;
-  bool dense; /* c is the density of u_tt */
-  bool l2;    /* the error is estimated in the L2 norm, else in that of the energy */
+  bool dense;   /* c is the density of u_tt */
+  double alpha; /* of flows: that of the mass term */
+  bool l2;      /* the error is estimated in the L2 norm, else in that of the energy */
   int components;
   const TesiCellView *space;           /* of the first component: all have the same nodes */
   const TesiCellView *part[TESI_AXES]; /* of each: where it is given */

@@ -1,5 +1,5 @@
-/* What residuals of flows have beside those of diffusion: the pressure, what the velocity carries, and open faces. See
- * estimate.h. */
+/* What residuals of flows have beside those of diffusion: the pressure, alpha u, what the velocity carries, and open
+ * faces. See estimate.h. */
 #include <math.h>
 #include "problem/adapt/estimate.h"
 
@@ -24,8 +24,10 @@ void tesi_residual_of_flow(const TesiResidual *s, int64_t cell, const TesiCellPo
   for (int d = 0; d < dim; d++) tesi_cell_evaluate(&s->pressure_rule, d, local, slope + d * n);
   tesi_cell_gradient(&s->pressure_rule, at, slope, slope);
   for (int64_t i = 0; i < dim * n; i++) r[i] -= slope[i];
-  if (!s->carried) return;
+  if (!s->carried && s->alpha == 0) return;
   tesi_residual_velocity(s, cell, u);
+  for (int64_t i = 0; i < dim * n; i++) r[i] -= s->alpha * u[i];
+  if (!s->carried) return;
   for (int c = 0; c < dim; c++)
     for (int d = 0; d < dim; d++)
       for (int64_t p = 0; p < n; p++) r[c * n + p] -= u[d * n + p] * gradient[(c * dim + d) * n + p];

@@ -69,6 +69,7 @@ static TesStatus take_parts(const TesProblem *problem, TesiResidual *s) {
   if (flow) TES_TRY(tesi_space_cells(space->scalar[s->components], &s->pressure));
   if (flow) tesi_cell_rule(s->pressure, s->space->degree + 2, &s->pressure_rule);
   s->carried = flow && problem->in_time;
+  if (flow) s->alpha = tesi_projection_of(problem)->alpha;
 done:
   return status;
 }

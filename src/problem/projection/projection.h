@@ -94,14 +94,14 @@ typedef struct TesiAverage {
 typedef struct TesiProjection {
   TesiAverage average;
   TesiGradDiv grad_div;
-  double nu;
+  double nu, alpha; /* alpha: of steady flows */
   TesiDrive drive;
   TesSpace *full;     /* velocities without given values */
   TesSpace *velocity; /* those of the problem; its part 0 */
   TesiMixed *mixed;
   TesiWalls walls;
   TesiMixedFaces open, closed;
-  TesProblem *poisson; /* of phi */
+  TesProblem *poisson; /* of phi; of steady flows NULL where alpha is 0 */
   /* mass, and sigma M + nu K over the unknowns and over all nodes; the pressure's mass; inverse diagonals */
   TesOperator *mass, *op, *whole, *pressure_mass;
   TesVector *inverse, *pressure_inverse;
@@ -234,6 +234,8 @@ int tesi_average_fields(const TesiProjection *projection, int dim, TesiField *fi
 TesStatus tesi_projection_check(TesProblem *problem, const TesProblemDesc *desc, int degree);
 /* Spaces, faces, vectors and masses. */
 TesStatus tesi_projection_create_spaces(TesProblem *problem, int degree);
+/* projection->poisson; the walls are classified. */
+TesStatus tesi_projection_create_poisson(TesProblem *problem);
 void tesi_projection_destroy(TesProblem *problem);
 /* The solution at the start, of the initial functions, and the length of the first step. */
 TesStatus tesi_projection_begin(TesProblem *problem);

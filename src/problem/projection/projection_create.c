@@ -59,8 +59,9 @@ done:
 /* ---- the pressure's problem ---------------------------------------------------------------------------- */
 
 /* -Lap phi = b, phi = 0 on open boundaries, else no flux; each solve is of a correction, so that there is a guess. */
-static TesStatus create_poisson(TesProblem *p, TesiProjection *pr) {
+TesStatus tesi_projection_create_poisson(TesProblem *p) {
   TesContext *ctx = p->context;
+  TesiProjection *pr = tesi_projection_of(p);
   TesStatus status = TES_OK;
   TesVector *zero = NULL;
   TesFunction *none = NULL;
@@ -84,6 +85,8 @@ static TesStatus create_poisson(TesProblem *p, TesiProjection *pr) {
                          .guess = zero,
                          .solver = p->options};
   desc.solver.tolerance = p->tolerance;
+  if (!p->in_time)
+    desc.solver.max_iterations = 0, desc.solver.monitor = NULL; /* those are of the whole system */
   TES_TRY(tes_problem_create(ctx, &desc, &pr->poisson));
 done:
   tes_vector_destroy(&zero);
@@ -222,7 +225,6 @@ void tesi_projection_describe(const TesiProjection *pr, TesProblemDesc *desc) {
 TesStatus tesi_projection_check(TesProblem *p, const TesProblemDesc *desc, int degree) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  double alpha;
   TesiProjection *pr = p->projection;
   const char *name = p->equation->name;
   TES_CHECK(degree >= LEAST && degree <= MOST,
@@ -232,8 +234,9 @@ TesStatus tesi_projection_check(TesProblem *p, const TesProblemDesc *desc, int d
             "nu is \"%.100s\", expected a number", tes_function_text(p->numbered.data.a));
   if (!p->numbered.data.a) pr->nu = 1;
   TES_CHECK(pr->nu > 0 && isfinite(pr->nu), "nu is %g, expected > 0", pr->nu);
-  TES_CHECK(tes_function_constant(p->numbered.data.c, &alpha) && alpha == 0, "%s with element q has no alpha",
-            name);
+  TES_CHECK(tes_function_constant(p->numbered.data.c, &pr->alpha) && pr->alpha >= 0 && isfinite(pr->alpha),
+            "alpha is \"%.100s\", expected a number >= 0", tes_function_text(p->numbered.data.c));
+  TES_CHECK(pr->alpha == 0 || !p->in_time, "%s with element q has no alpha", name);
   TES_CHECK(!desc->materials, "%s has one material: the same fluid everywhere", name);
   TES_CHECK(desc->time.method == TES_TIME_AUTO || desc->time.method == TES_TIME_IMEX_BDF2,
             "the method in time of navier_stokes is imex_bdf2: auto");
@@ -268,7 +271,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_drive_create(p, desc));
   TES_TRY(tesi_average_create(p, desc));
   TES_TRY(tesi_grad_div_create(p, desc));
-  TES_TRY(create_poisson(p, pr));
+  TES_TRY(tesi_projection_create_poisson(p));
   TES_TRY(create_refined(p, pr));
   describe(p, pr);
   if (!p->before) take_initial(p, desc);

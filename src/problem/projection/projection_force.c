@@ -3,8 +3,8 @@
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
 
-/* r <- M u_t + N(u) + nu K u - B' p - F over all nodes, and the grad-div term of the last step. u_t by the last
- * formula; 0 at the start. */
+/* r <- M (u_t + alpha u) + N(u) + nu K u - B' p - F over all nodes, and the grad-div term of the last step. u_t
+ * by the last formula; 0 at the start. */
 static TesStatus momentum_residual(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -18,7 +18,7 @@ static TesStatus momentum_residual(TesProblem *p) {
   if (p->in_time) TES_TRY(tes_vector_axpy(-1, pr->carried[0], pr->b));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &pr->p, pr->r));
   TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
-  TES_TRY(tes_vector_copy(&pr->u, pr->sigma - (pr->known ? a0 / dt : 0), pr->d));
+  TES_TRY(tes_vector_copy(&pr->u, pr->sigma - pr->alpha - (pr->known ? a0 / dt : 0), pr->d));
   if (pr->known) TES_TRY(tes_vector_axpy(a1 / dt, pr->old[0], pr->d));
   if (pr->known > 1) TES_TRY(tes_vector_axpy(-a2 / dt, pr->old[1], pr->d));
   TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));

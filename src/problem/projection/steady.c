@@ -1,17 +1,19 @@
 /* Steady Stokes flow with Q_k/Q_(k-1) on meshes of any kind:
  *
- *   K (u, p) = (A u - B' p, -B u),   A = nu K_1 by component,   (B u, q) = (div u, q)
+ *   K (u, p) = (A u - B' p, -B u),   A = nu K_1 + alpha M by component,   (B u, q) = (div u, q)
  *
  * by flexible GMRES with the block-triangular preconditioner of which A's inverse is a V-cycle and the Schur
- * complement's -nu M_p^-1, M_p the mass matrix of the pressures, by conjugate gradients with its diagonal:
+ * complement's -nu M_p^-1 - alpha L_p^-1 (Cahouet and Chabard 1988), M_p the mass matrix of the pressures, by conjugate
+ * gradients with its diagonal, L_p their Laplacian with 0 on open boundaries, by multigrid to a hundredth:
  *
- *   z_p = -nu M_p^-1 r_p,    z_u = V (r_u + B' z_p)
+ *   z_p = -nu M_p^-1 r_p - alpha L_p^-1 r_p,    z_u = V (r_u + B' z_p)
  *
  * Iterations depend on the inf-sup constant, not on the mesh. u = u_0 + u_D, u_D the values on boundaries. */
 #include <math.h>
 #include <stdio.h>
 #include "device/kernel.h"
 #include "krylov/flexible.h"
+#include "krylov/solver.h"
 #include "multigrid/multigrid.h"
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
@@ -55,6 +57,26 @@ done:
   return status;
 }
 
+/* z <- z - alpha L_p^-1 r */
+static TesStatus add_potential(TesProblem *p, const TesVector *r, TesVector *z) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesSolveResult one = {0};
+  double norm;
+  if (!pr->poisson) return TES_OK;
+  TES_TRY(tes_vector_copy(r, 1, pr->pb));
+  TES_TRY(tesi_projection_balance(pr, pr->pb));
+  TES_TRY(tesi_problem_clear(pr->poisson, pr->pb));
+  TES_TRY(tes_vector_norm(pr->pb, &norm));
+  if (!(norm > 0)) goto done;
+  tesi_solver_set_tolerance(pr->poisson->solver, 1e-2);
+  TES_TRY(tesi_solver_solve_from_zero(pr->poisson->solver, pr->pb, pr->pd, &one));
+  TES_TRY(tes_vector_axpy(-pr->alpha, pr->pd, z));
+done:
+  return status;
+}
+
 static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   TesProblem *p = user;
   TesiProjection *pr = tesi_projection_of(p);
@@ -64,6 +86,7 @@ static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   TesVector z_u = part_of(p, z, 0), z_p = part_of(p, z, 1);
   TES_TRY(tes_vector_copy(&r_p, -pr->nu, pr->pb));
   TES_TRY(tesi_projection_project(p, pr->pb, fmin(1e-4, 0.1 * p->tolerance), false, &z_p));
+  TES_TRY(add_potential(p, &r_p, &z_p));
   if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &z_p));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &z_p, pr->r));
   TES_TRY(tes_vector_axpy(1, &r_u, pr->r));
@@ -139,7 +162,7 @@ static TesStatus create_multigrid(TesProblem *p, TesiProjection *pr) {
   TesStatus status = TES_OK;
   TesSmootherKind smoother;
   const TesSolveOptions *o = &p->options;
-  TES_TRY(tesi_projection_use_sigma(p, 0));
+  TES_TRY(tesi_projection_use_sigma(p, pr->alpha));
   for (int c = 0; c < p->mesh->dim; c++)
     TES_CHECK(!(pr->op->singular >> c & 1),
               "boundary: nothing fixes the velocity in direction %c: no boundary gives this component. Give "
@@ -161,7 +184,8 @@ static TesStatus create_multigrid(TesProblem *p, TesiProjection *pr) {
   TES_TRY(tes_vector_create(ctx, pr->full->length, p->cycle, &pr->cycle_b));
   TES_TRY(tes_vector_create(ctx, pr->full->length, p->cycle, &pr->cycle_x));
   snprintf(p->method_text, sizeof p->method_text,
-           "flexible GMRES, block-triangular: a V-cycle, and the mass of the pressure");
+           "flexible GMRES, block-triangular: a V-cycle, and the mass%s of the pressure",
+           pr->alpha > 0 ? " and the Laplacian" : "");
 done:
   return status;
 }
@@ -189,6 +213,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(check(p, desc, degree));
   TES_TRY(tesi_projection_create_spaces(p, degree));
   TES_TRY(create_multigrid(p, pr));
+  if (pr->alpha > 0) TES_TRY(tesi_projection_create_poisson(p));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
   TES_TRY(tesi_projection_check_flux(p));
   TES_TRY(take_start(p, desc->guess));
