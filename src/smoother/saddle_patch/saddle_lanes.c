@@ -8,7 +8,7 @@
 #include "device/vector.h"
 #include "space/rt_device.h"
 
-enum { DEGREES = 4, KINDS = 4, THREADS_OUT = 128, G = TESK_LANES_GROUP };
+enum { DEGREES = TESI_LANES_DEGREES, KINDS = 4, THREADS_OUT = 128, G = TESK_LANES_GROUP };
 enum { SWEEP, IN, OUT, PREPARE, KERNELS };
 
 /* How a kernel is cut, by precision and degree: lanes, threads, blocks a multiprocessor; rows of a tile of S^+ where
@@ -85,46 +85,6 @@ typedef struct Making {
   const void **inverse; /* device: of combinations of kinds, x fastest */
   double *table[3];     /* of the kinds of a direction */
 } Making;
-
-/* ---- whom it serves ------------------------------------------------------------------------------------ */
-
-static bool serves_axis(const TesiRtAxis *a) {
-  const bool closed = a->periodic ? a->cells % 2 == 0 && a->cells >= 4 : a->normal[0] && a->normal[1];
-  bool equal = true;
-  for (int c = 1; c < a->cells; c++) equal = equal && a->h[c] == a->h[0];
-  return closed && equal; /* at most three kinds of intervals: inside, and at both ends */
-}
-
-/* Where walls hold the velocity across, too: where it slips the other end would be too soft. */
-bool tesi_saddle_lanes_mirrors(const TesOperator *op) {
-  const TesiRt *rt = tesi_saddle_of(op)->rt;
-  bool held = true;
-  for (int d = 0; d < rt->dim; d++) {
-    const TesiRtAxis *a = &rt->axis[d];
-    held = held && (a->periodic || (a->tangential[0] && a->tangential[1]));
-  }
-  return held;
-}
-
-/* Numbers of the vectors by classes: in x whole groups of cells. */
-static double count_numbers(const TesiRt *rt, int half[3]) {
-  double count = 32.0 * rt->n * rt->n * rt->n;
-  for (int d = 0; d < 3; d++) {
-    half[d] = (rt->axis[d].cells + 1) / 2;
-    if (d == 0) half[d] = (half[d] + G - 1) / G * G;
-    count *= half[d];
-  }
-  return count;
-}
-
-bool tesi_saddle_lanes_serve(const TesOperator *op) {
-  const TesiRt *rt = tesi_saddle_of(op)->rt;
-  int half[3];
-  if (rt->dim != 3 || rt->n > DEGREES + 1 || getenv("TESSERA_PATCH_GLOBAL")) return false; /* for tests */
-  for (int d = 0; d < 3; d++)
-    if (!serves_axis(&rt->axis[d])) return false;
-  return count_numbers(rt, half) < INT_MAX;
-}
 
 /* ---- tables -------------------------------------------------------------------------------------------- */
 
@@ -485,7 +445,7 @@ done:
 static TesStatus make_vectors(TesContext *ctx, const TesiSaddle *s, TesiSaddleLanes *l) {
   TesStatus status = TES_OK;
   TeskLanes *a = &l->arguments;
-  const double count = count_numbers(s->rt, a->half);
+  const double count = tesi_lanes_count(s->rt, a->half);
   TES_TRY(tesi_rt_parts(ctx, s->rt, &a->parts));
   a->alpha = s->alpha;
   a->nu = s->nu;

@@ -8,6 +8,9 @@
 #include "smoother/saddle_patch/saddle_patch.h"
 
 typedef struct TesiSaddleLanes TesiSaddleLanes;
+enum { TESI_LANES_DEGREES = 4 };
+/* saddle_lanes_serve.c. Numbers of a vector by classes, half[d] cells of a class: in x whole groups of cells. */
+double tesi_lanes_count(const TesiRt *rt, int half[3]);
 /* Axes of intervals of two cells; mirrored where tesi_saddle_lanes_mirrors says so. */
 bool tesi_saddle_lanes_mirrors(const TesOperator *op);
 bool tesi_saddle_lanes_serve(const TesOperator *op);
@@ -15,7 +18,8 @@ bool tesi_saddle_lanes_serve(const TesOperator *op);
 TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision,
                                    const TesiSaddlePatchAxis axis[3], TesiSaddleLanes **lanes);
 void tesi_saddle_lanes_destroy(TesContext *ctx, TesiSaddleLanes **lanes);
-/* Sweeps one after the other. From x, from zero, or from what stands at tesi_saddle_lanes_start() in the order of sweeps. */
+/* Sweeps one after the other. From x, from zero, or from what stands at tesi_saddle_lanes_start() in the order of
+ * sweeps. */
 typedef enum TesiLanesStart { TESI_LANES_FROM_X, TESI_LANES_FROM_ZERO, TESI_LANES_BEGUN } TesiLanesStart;
 TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *lanes, const void *b, void *x,
                                   TesiColours colours, int sweeps, TesiLanesStart start);
