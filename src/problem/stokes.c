@@ -259,7 +259,7 @@ static bool has_cubes(const TesProblem *p) {
 
 /* So many that what is left is less than a tenth of the error of the discretisation, velocity and pressure: 1.07 times
  * that is the most that was seen after a thorough cycle (full_steps) on cubes up to 32^3, RT_1 to RT_4. Of usual ones
- * two would leave up to 5 times the error of a pressure in 2D, where cycles do less. Of RT_1 with the symmetric gradient
+ * two leave up to 5 times the error of a pressure in 2D, where cycles do less. Of RT_1 with the symmetric gradient
  * a cycle leaves a half. */
 static int start_cycles(const TesProblem *p) {
   if (p->full_steps) return has_cubes(p) ? 1 : 2;
