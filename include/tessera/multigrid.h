@@ -49,11 +49,12 @@ typedef struct TesMultigridDesc {
   TesCoarsening coarsening;
   TesCoarseKind coarse;
   int pre, post; /**< smoothing steps before and after; 0 means 1, -1 means none */
-  int post_below; /**< those after on the levels below the finest; 0 means post. A coarse correction that is closer to
-                   *   that of a direct solver costs little: in 3D a step there is an eighth of one on the finest */
+  /** those after on the levels below the finest; 0 means post. A coarse correction that is closer to that of a direct
+   *  solver costs little: in 3D a step there is an eighth of one on the finest */
+  int post_below;
   /** full multigrid: smoothing steps before and after the coarse correction in the cycles of its start, which make
-   *  that by two cycles of the next coarser level. One such cycle is enough where two of the usual ones are not: the second would
-   *  smooth, which is done, and reduce what the coarse correction left. 0: usual cycles */
+   *  that by two cycles of the next coarser level. One such cycle is enough where two of the usual ones are not: the
+   *  second would smooth, which is done, and reduce what the coarse correction left. 0: usual cycles */
   int full_steps;
   /** smooth backward after: the cycle is then a symmetric operator, as CG needs. Over meshes other than
    *  boxes it always is */

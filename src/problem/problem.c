@@ -162,7 +162,7 @@ static TesStatus create_operators(TesProblem *p) {
   TES_TRY(tesi_problem_choose(p, &smoother));
   const bool symmetric =
       o->order == TES_ORDER_AUTO ? p->method == TES_METHOD_CG : o->order == TES_ORDER_REVERSED;
-  const bool couples = p->equation->couples;
+  const bool couples = p->equation->couples, direct = o->method == TES_METHOD_DIRECT;
   const TesMultigridDesc mg = {.op = p->levels,
                                .precision = p->cycle,
                                .smoother = {.kind = smoother,
@@ -170,8 +170,7 @@ static TesStatus create_operators(TesProblem *p) {
                                             .degree = couples && !o->smoother_degree ? 5 : o->smoother_degree,
                                             .ratio = couples ? 15 : 0,
                                             .colours = o->colours},
-                               .coarsening =
-                                   o->method == TES_METHOD_DIRECT ? TES_COARSEN_NONE : o->coarsening,
+                               .coarsening = direct ? TES_COARSEN_NONE : o->coarsening,
                                .coarse = o->coarse,
                                .coarse_dofs = enough(p),
                                .pre = o->pre,
