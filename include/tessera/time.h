@@ -65,8 +65,9 @@ typedef struct TesTimeDesc {
    *  with 0 and no step: 0.3, element rt 0.5. Steps move on a ladder of factors 2^(1/4), down at once, up by one after
    *  ten steps. */
   double cfl;
-  /** Transport by bdf2, and Navier-Stokes with elements q and rt by imex_bdf2, instead of `step`: the local error of a
-   *  step in L2, of flows that of the velocity, relative to the largest |u| so far. It is told by the difference to
+  /** Transport by bdf2, Navier-Stokes with elements q and rt by imex_bdf2, and elasticity by generalized_alpha and
+   *  newmark, instead of `step`: the local error of a step in L2, of flows that of the velocity, of elasticity weighted
+   *  by the density, relative to the largest |u| so far. It is told by the difference to
    *  what the last three values extrapolate to; a step with more is made again, the next one is 0.5 to 2 times as
    *  long, on the same ladder. The first steps have no estimate: they take a tenth of the cube root of the tolerance of
    *  the whole time, if max_step is not shorter. */
