@@ -255,6 +255,7 @@ static double flow_residual(const Flow *f, bool narrow, double tolerance, int *i
                                                     .multigrid = mg,
                                                     .method = TES_METHOD_GMRES,
                                                     .tolerance = tolerance,
+                                                    .smooths_rough = f->degree > 1,
                                                     .narrow_basis = narrow},
                                    &solver));
   const long long allocations = counts_of(ctx)->allocations;

@@ -4,6 +4,7 @@
  * Labels: threads */
 #include <stdio.h>
 #include "kernels/flow_solution.h"
+#include "multigrid/multigrid.h"
 #include "context_testing.h"
 #include "problem/problem.h"
 #include "stokes_testing.h"
@@ -183,6 +184,62 @@ static void closed_cells_converge(void **state) {
     assert_near(out.fractional, known[i].fractional, known[i].tolerance);
     assert_true(out.last < 1.05e-8 && out.flow.divergence_relative < 1e-8);
   }
+}
+
+/* ---- cycles in 3D -------------------------------------------------------------------------------------- */
+
+/* To 1e-6, 8^3 cells, as the program solves. For random right-hand sides RT_3 takes one more without smoothing before
+ * the first coarse correction, RT_2 with one sweep on the levels below. */
+static void few_iterations_in_3d(void **state) {
+  (void)state;
+  static const int most[2][4] = {{4, 3, 2, 2}, {5, 4, 3, 3}};
+  for (int degree = 1; degree <= 4; degree++)
+    for (int random = 0; random < 2; random++) {
+      const Flow f = {.dim = 3, .degree = degree, .cells = {8, 8, 8}};
+      double fractional[2];
+      for (int numbered = 0; numbered < 2; numbered++) {
+        Outcome out;
+        uint64_t seed = 1;
+        TesProblemDesc desc = {
+            .solver = {.tolerance = 1e-6,
+                       .colours = numbered ? TES_COLOURS_LEXICOGRAPHIC : TES_COLOURS_PARQUET}};
+        if (random)
+          desc.add_load = flow_random_load, desc.add_load_user = &seed;
+        else
+          assert_ok(ctx, flow_manufacture(ctx, 3, 0.5, 0, &desc));
+        solve(&f, desc, &out, 0, NULL, NULL, NULL);
+        if (!random) flow_forget(&desc);
+        fractional[numbered] = out.fractional;
+        if (!numbered && out.iterations > most[random][degree - 1])
+          fail_msg("RT_%d, random %d: %d iterations, %.3g", degree, random, out.iterations, out.fractional);
+      }
+      if (degree < 4 && !(fractional[0] < fractional[1]))
+        fail_msg("RT_%d, random %d: %.3g, in lexicographic order %.3g", degree, random, fractional[0],
+                 fractional[1]);
+    }
+}
+
+/* Integrals of smooth functions are not rough, random numbers are. */
+static void right_hand_sides_are_told_apart(void **state) {
+  (void)state;
+  for (int degree = 1; degree <= 4; degree++)
+    for (int random = 0; random < 2; random++) {
+      const Flow f = {.dim = 3, .degree = degree, .cells = {8, 6, 8}};
+      TesMesh *mesh = flow_mesh(ctx, &f);
+      TesProblem *problem;
+      uint64_t seed = 2;
+      bool rough;
+      TesProblemDesc desc = {.equation = TES_STOKES, .mesh = mesh, .degree = degree};
+      desc.solver.precision = TES_SOLVE_DOUBLE;
+      assert_ok(ctx, flow_manufacture(ctx, 3, 0.5, 0, &desc));
+      if (random) desc.add_load = flow_random_load, desc.add_load_user = &seed;
+      assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+      assert_ok(ctx, tesi_multigrid_is_rough(problem->multigrid, problem->b, &rough));
+      assert_int_equal(rough, random);
+      flow_forget(&desc);
+      tes_problem_destroy(&problem);
+      tes_mesh_destroy(&mesh);
+    }
 }
 
 /* ---- boundary conditions ------------------------------------------------------------------------------- */
@@ -474,6 +531,8 @@ int main(void) {
                                      cmocka_unit_test(counts_do_not_depend_on_the_precision),
                                      cmocka_unit_test(errors_are_those_of_the_galerkin_solution),
                                      cmocka_unit_test(closed_cells_converge),
+                                     cmocka_unit_test(few_iterations_in_3d),
+                                     cmocka_unit_test(right_hand_sides_are_told_apart),
                                      cmocka_unit_test(poiseuille_is_exact),
                                      cmocka_unit_test(velocities_on_all_faces),
                                      cmocka_unit_test(known_values),

@@ -264,9 +264,13 @@ TESK_KERNEL(tesk_restrict_rt_box, THREADS, N1 < 4 ? 4 : 1, (TeskRtBox)box, (cons
             (real *)coarse) {
   TESK_SHARED(A);
   const Tile t = tile_of(&box);
-  const int p = t.part, *const nc = box.coarse.extent[p], still = box.still && p < 3;
-  if (nc[0] == 0) return;                       /* the whole block */
-  if (!still) restrict_tile(&box, &t, fine, A); /* whole blocks */
+  const int p = t.part, *const nc = box.coarse.extent[p];
+  if (nc[0] == 0) return; /* the whole block */
+  if (box.still && p < 3) {
+    FOR_TASKS(id, NZ * NY * NX) A[id] = 0; /* which the same thread reads */
+  } else {
+    restrict_tile(&box, &t, fine, A);
+  }
   FOR_TASKS(id, NZ * NY * NX) {
     const int own[3] = {id % NX, id / NX % NY, id / NX / NY}, count[3] = {NX, NY, NZ};
     int at[3], mine = 1, zero = 0;
@@ -278,7 +282,6 @@ TESK_KERNEL(tesk_restrict_rt_box, THREADS, N1 < 4 ? 4 : 1, (TeskRtBox)box, (cons
                                  (at[d] == box.cells[d] * N1 && (box.known[d] & 2))));
     }
     if (mine)
-      coarse[box.coarse.offset[p] + ((long long)at[2] * nc[1] + at[1]) * nc[0] + at[0]] =
-          zero || still ? 0 : A[id];
+      coarse[box.coarse.offset[p] + ((long long)at[2] * nc[1] + at[1]) * nc[0] + at[0]] = zero ? 0 : A[id];
   }
 }

@@ -76,6 +76,7 @@ static TesStatus create_work(TesSolver *s) {
   }
   if (precision == TES_DOUBLE || (method == TES_METHOD_CG && !tesi_has_kernels(ctx)))
     TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->z));
+  if (s->desc.smooths_rough) TES_TRY(tesi_multigrid_reserve_rough(s->desc.multigrid));
   if (method == TES_METHOD_GMRES) TES_TRY(create_basis(s, precision));
   if (!tesi_has_kernels(ctx)) return TES_OK;
   TES_TRY(tesi_kernel_reserve(ctx));

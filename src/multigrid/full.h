@@ -8,8 +8,7 @@
 
 typedef struct TesiFull TesiFull;
 
-/* op: the float64 operator of the finest level; cycles: on each level below it, of a
- * kind. */
+/* op: the float64 operator of the finest level; cycles: on each level below it, of a kind. */
 TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, int cycles, TesiCycleKind kind,
                            TesiFull **full);
 void tesi_full_destroy(TesiFull **full);

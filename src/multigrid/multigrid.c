@@ -86,7 +86,7 @@ static TesStatus complete_level(TesMultigrid *mg, int l) {
   const TesPrecision precision = level->op->precision;
   if (l > 0) {
     TES_TRY(create_smoother(mg, level));
-    if (mg->pre > 0) TES_TRY(tesi_operator_new_vector(level->op, precision, &level->r));
+    if (mg->pre > 0 || mg->full_steps > 0) TES_TRY(tesi_operator_new_vector(level->op, precision, &level->r));
   }
   if (l + 1 < mg->levels) {
     TES_TRY(tesi_operator_new_vector(level->op, precision, &level->b));
@@ -150,10 +150,13 @@ static TesStatus set_steps(TesMultigrid *mg, const TesMultigridDesc *desc, bool 
   TesStatus status = TES_OK;
   mg->pre = desc->pre ? tesi_max(desc->pre, 0) : 1;
   mg->post = desc->post ? tesi_max(desc->post, 0) : 1;
-  mg->post_below = desc->post_below ? tesi_max(desc->post_below, 0) : mg->post;
-  mg->full_steps = tesi_max(desc->full_steps, 0);
+  mg->post_below = desc->post_below ? desc->post_below : mg->post;
+  mg->full_steps = desc->full_steps;
   mg->symmetric = symmetric;
   TES_CHECK(!symmetric || mg->post_below == mg->post, "post_below is for cycles that need not be symmetric");
+  TES_CHECK(desc->post_below >= 0 && desc->full_steps >= 0,
+            "post_below and full_steps are %d and %d, expected 0 or more", desc->post_below,
+            desc->full_steps);
   TES_CHECK(mg->pre + mg->post > 0, "a cycle without any smoothing");
 done:
   return status;
@@ -320,6 +323,12 @@ static TesStatus cycle(TesMultigrid *mg, int l, const TesVector *b, TesVector *x
 /* |R b| / |b| on boxes in 3D: 0.47 for random numbers, the root of 2 for integrals of a smooth function with the basis
  * functions, degrees 1 to 4. */
 #define ROUGH 0.8
+
+TesStatus tesi_multigrid_reserve_rough(TesMultigrid *mg) {
+  Level *level = &mg->level[mg->levels - 1];
+  const bool needs = mg->levels > 1 && !level->r;
+  return needs ? tesi_operator_new_vector(level->op, level->op->precision, &level->r) : TES_OK;
+}
 
 TesStatus tesi_multigrid_is_rough(TesMultigrid *mg, const TesVector *b, bool *rough) {
   TesContext *ctx = mg->context;

@@ -18,6 +18,8 @@ typedef enum TesiCycleKind { TESI_CYCLE_USUAL, TESI_CYCLE_ROUGH, TESI_CYCLE_FULL
 TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *const *below,
                                int cycles, TesiCycleKind kind, TesVector *x);
 
+/* Takes the memory that a cycle of kind TESI_CYCLE_ROUGH needs, so that no solve does. */
+TesStatus tesi_multigrid_reserve_rough(TesMultigrid *multigrid);
 /* Whether b is rough: restricted to the next level it is small, as that of random numbers is. */
 TesStatus tesi_multigrid_is_rough(TesMultigrid *multigrid, const TesVector *b, bool *rough);
 /* tes_multigrid_cycle() from zero. */

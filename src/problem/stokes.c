@@ -134,7 +134,7 @@ done:
 }
 
 /* Whether smoothing before the first coarse correction, about half an iteration of work, spares one. `digits` that an
- * iteration takes off a random residual: 3D, 16^3 to 64^3 cubes; other meshes and mass terms take as many or more. */
+ * iteration takes off a random residual: 3D, 16^3 to 64^3 cubes without a mass term. */
 static bool spares_iteration(int degree, double tolerance) {
   static const double digits[] = {1.15, 1.52, 1.78, 2.1};
   const double needed = -log10(tolerance) / digits[tesi_min(degree, 4) - 1], beyond = needed - floor(needed);
