@@ -306,6 +306,10 @@ TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, cons
   const int steps = desc->steps ? desc->steps : 10;
   const double fraction = desc->fraction != 0 ? desc->fraction : desc->marking == TES_MARK_BULK ? 0.5 : 0.2;
   bool stop = false;
+  TES_CHECK((int)desc->estimator >= 0 && desc->estimator <= TES_ESTIMATE_DWR,
+            "estimator is %d, expected 0..%d", (int)desc->estimator, TES_ESTIMATE_DWR);
+  TES_CHECK((int)desc->marking >= 0 && desc->marking <= TES_MARK_FRACTION, "marking is %d, expected 0..%d",
+            (int)desc->marking, TES_MARK_FRACTION);
   TES_CHECK(fraction > 0 && fraction <= 1, "the fraction to be refined is %g, expected 0 < fraction <= 1",
             fraction);
   TES_CHECK(steps > 0 && desc->tolerance >= 0 && desc->max_dofs >= 0,
