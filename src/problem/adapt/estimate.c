@@ -301,17 +301,18 @@ static TesStatus check_goal(const TesProblem *problem, const TesValue *goal) {
   TesStatus status = TES_OK;
   TES_CHECK(!problem->in_time, "dual-weighted residuals are for steady problems");
   TES_CHECK(problem->space->degree < TESI_FOREST_DEGREE,
-            "dual-weighted residuals need degree %d or less, the space has %d", TESI_FOREST_DEGREE - 1,
-            problem->space->degree);
-  TES_CHECK(!problem->op->singular,
-            "only fluxes are given on the boundary and c = 0: u is determined up to a constant, and so is "
-            "the goal. "
-            "Give a Dirichlet or Robin condition somewhere, or c > 0");
-  TES_CHECK(!problem->motions, "%d rigid motions are held by no boundary, and so the goal is not determined",
+            "adapt.estimator: dual-weighted residuals need degree %d or less, the space has %d",
+            TESI_FOREST_DEGREE - 1, problem->space->degree);
+  TES_CHECK(!problem->op->singular, "adapt.goal: only fluxes are given on the boundary and c = 0: u is "
+                                    "determined up to a constant, and so is "
+                                    "the goal. "
+                                    "Give a Dirichlet or Robin condition somewhere, or c > 0");
+  TES_CHECK(!problem->motions,
+            "adapt.goal: %d rigid motions are held by no boundary, and so the goal is not determined",
             problem->motions);
   TES_CHECK(goal->kind != TES_VALUE_FORCE ||
                 tesi_problem_given(problem, goal->number, tesi_goal_component(goal)),
-            "the goal is the force on %s in direction %s, where no displacement is given",
+            "adapt.goal: the goal is the force on %s in direction %s, where no displacement is given",
             tes_mesh_boundary_name(problem->mesh, goal->number), goal->of);
   if (tesi_goal_is_expression(goal)) TES_TRY(tesi_goal_check_expression(problem, goal));
 done:
