@@ -109,7 +109,7 @@ static void pressures_act_along_the_normal(void **state) {
                        "output: {values: {u: {point: [1.5, 0.5], of: u}, p: {point: [1.5, 0.5], of: p}}}\n");
   assert_run("solve a.yaml --quiet --device cpu --json r.json", 0);
   assert_near(value_of("u"), -0.2 / 24, 1e-5);
-  assert_near(value_of("p"), 0.1, 1e-5);
+  assert_near(value_of("p"), 0.1, 5e-5);
   assert_int_equal(system("rm -f a.yaml r.json duct.msh"), 0);
 }
 
@@ -148,7 +148,6 @@ static const char *const points[] = {"output: {points: [%s]}\n", "output: {point
 static void lists_have_an_entry_a_direction(void **state) {
   (void)state;
   static const char *const entries[4] = {"", "[1]", "[1, 1]", "[1, 1, 1]"};
-  static const char *const commands[] = {"check a.yaml", "solve a.yaml --quiet --device cpu"};
   char text[500], told[200];
   for (int dim = 2; dim <= 3; dim++)
     for (int wrong = dim == 2 ? 1 : 2; wrong <= 3; wrong++) {
@@ -161,11 +160,7 @@ static void lists_have_an_entry_a_direction(void **state) {
                  strstr(lists[i].key, "materials") ? ".f" : "", dim, dim, wrong);
         if (!strcmp(lists[i].key, "mesh.map") && wrong == 1)
           snprintf(told, sizeof told, "mesh.map: expected 2 or 3 entries, got 1");
-        for (int c = 0; c < 2; c++) {
-          assert_run(commands[c], 2);
-          assert_output("a.yaml:");
-          assert_output(told);
-        }
+        assert_refused("a.yaml", told);
       }
       for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         char more[200];
@@ -173,11 +168,8 @@ static void lists_have_an_entry_a_direction(void **state) {
         snprintf(text, sizeof text, "problem: poisson\nmesh: {file: d.msh}\n%s", more);
         write_text("a.yaml", text);
         snprintf(told, sizeof told, "expected a point, a list of %d numbers", dim);
-        for (int c = 0; c < 2; c++) {
-          assert_run(commands[c], 2);
-          assert_output("a.yaml:3:");
-          assert_output(told);
-        }
+        assert_refused("a.yaml", told);
+        assert_output("a.yaml:3:");
       }
     }
   write_duct("d.msh", 2, 0);
@@ -202,25 +194,20 @@ static void names_of_the_file_are_compared(void **state) {
       {"output: {values: {q: {integral: outle}}}",
        "a.yaml:3:22: output.values.q: the mesh has no boundary or material called outle; it has: domain, "},
       {"adapt: {estimator: dwr, goal: {mean: inle}}",
-       "a.yaml:3:38: adapt.goal.mean: the mesh has no boundary or material called inle; it has: "}};
-  static const char *const commands[] = {"check a.yaml", "solve a.yaml --quiet --device cpu"};
+       "a.yaml:3:38: adapt.goal.mean: the mesh has no boundary called inle; it has: "}};
   char text[300];
   if (!has_forests()) skip();
   write_duct("d.msh", 2, 0);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    for (int c = 0; c < 2; c++) {
-      snprintf(text, sizeof text, "problem: poisson\nmesh: {file: d.msh}\n%s\n", rows[i].text);
-      write_text("a.yaml", text);
-      assert_run(commands[c], 2);
-      assert_output(rows[i].told);
-    }
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    snprintf(text, sizeof text, "problem: poisson\nmesh: {file: d.msh}\n%s\n", rows[i].text);
+    write_text("a.yaml", text);
+    assert_refused("a.yaml", rows[i].told);
+  }
   /* of a domain that the program knows by itself */
   write_text("a.yaml", "problem: poisson\nmesh: {ball: {dim: 2}}\nboundary: {surfac: {dirichlet: 1}}\n");
-  for (int c = 0; c < 2; c++) {
-    assert_run(commands[c], 2);
-    assert_output(
-        "a.yaml:3:12: the mesh has no boundary called surfac; it has: surface; did you mean 'surface'?");
-  }
+  assert_refused(
+      "a.yaml",
+      "a.yaml:3:12: the mesh has no boundary called surfac; it has: surface; did you mean 'surface'?");
   assert_int_equal(system("rm -f a.yaml d.msh"), 0);
 }
 

@@ -430,6 +430,13 @@ TesStatus tes_case_check_outputs(const TesCase *input, const TesMesh *mesh) {
     TES_CHECK(inside, "%s: output.points: the point (%g, %g, %g) lies in no cell", input->point[i].where,
               x[0], x[1], mesh->dim == 3 ? x[2] : 0);
   }
+  if (input->adaptive && input->adapt.estimator == TES_ESTIMATE_DWR &&
+      input->adapt.goal.kind == TES_GOAL_POINT) {
+    const double *x = input->adapt.goal.point;
+    TES_TRY(check_point(mesh, x, &inside));
+    TES_CHECK(inside, "adapt.goal.point: the point (%g, %g, %g) lies in no cell", x[0], x[1],
+              mesh->dim == 3 ? x[2] : 0);
+  }
   for (int i = 0; i < input->values; i++) {
     TesValue value;
     TES_TRY(tes_case_value(input, i, mesh, &value));

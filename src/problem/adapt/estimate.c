@@ -314,9 +314,21 @@ static TesStatus check_goal(const TesProblem *problem, const TesValue *goal) {
                 tesi_problem_given(problem, goal->number, tesi_goal_component(goal)),
             "adapt.goal: the goal is the force on %s in direction %s, where no displacement is given",
             tes_mesh_boundary_name(problem->mesh, goal->number), goal->of);
+  const bool integral = goal->kind == TES_VALUE_MEAN || goal->kind == TES_VALUE_INTEGRAL;
+  TES_CHECK(!integral || goal->where != TES_ON_BOUNDARY ||
+                !tesi_problem_given(problem, goal->number, tesi_goal_component(goal)),
+            "adapt.goal: the goal is the %s on %s, where the values are given: choose a boundary with a "
+            "neumann or robin condition",
+            goal->kind == TES_VALUE_MEAN ? "mean" : "integral",
+            tes_mesh_boundary_name(problem->mesh, goal->number));
   if (tesi_goal_is_expression(goal)) TES_TRY(tesi_goal_check_expression(problem, goal));
 done:
   return status;
+}
+
+TesStatus tesi_estimate_check(const TesProblem *problem, const TesValue *goal) {
+  const TesStatus status = check_mesh(problem);
+  return status == TES_OK ? check_goal(problem, goal) : status;
 }
 
 TesStatus tesi_estimate_dwr(const TesProblem *problem, const TesValue *goal, double *eta) {
@@ -325,8 +337,7 @@ TesStatus tesi_estimate_dwr(const TesProblem *problem, const TesValue *goal, dou
   TesProblem *dual = NULL;
   TesiResidual *s = NULL;
   Weights w = {0};
-  TES_TRY(check_mesh(problem));
-  TES_TRY(check_goal(problem, goal));
+  TES_TRY(tesi_estimate_check(problem, goal));
   TES_TRY(solve_dual(problem, goal, &dual));
   TES_TRY(take_dual(problem, dual, &w));
   TES_TRY(tesi_residual_create(problem, &s));

@@ -101,11 +101,6 @@ static TesStatus add_integral(const TesSpace *space, const TesValue *goal, TesVe
   TesFunction *one = NULL;
   TesVector *load = NULL;
   double size = 1, *values = NULL;
-  TES_CHECK(
-      !boundary || !tes_space_given(space, goal->number),
-      "adapt.goal: the goal is the %s on %s, where the values are given: choose a boundary with a neumann or "
-      "robin condition",
-      goal->kind == TES_VALUE_MEAN ? "mean" : "integral", tes_mesh_boundary_name(mesh, goal->number));
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   TES_ALLOC(&g, tes_mesh_boundaries(mesh) + 1);
   TES_ALLOC(&f, tes_mesh_materials(mesh) + 1);
