@@ -299,11 +299,114 @@ static void orders_of_forces(void **state) {
     }
 }
 
+/* ---- what is rounding --------------------------------------------------------------------------------- */
+
+static double value_of(const char *key) {
+  cJSON *json = read_json("a.json");
+  const double value = cJSON_GetNumberValue(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "values"), key));
+  cJSON_Delete(json);
+  return value;
+}
+
+/* Couette's flow in a ring, u = r/3 (4/r^2 - 1), goes along the walls: what rounding lets through them is no net flux. Its
+ * torque is 16 pi / 3; stresses are of order k. */
+static void flows_along_walls_are_closed(void **state) {
+  (void)state;
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs(
+      "problem: stokes\nmesh: {shell: {dim: 2, radius: 2, inner_radius: 1}, refine: 2, geometry_degree: 4}\n"
+      "space: {degree: 4}\nboundary: {inner: {velocity: [-y, x]}, outer: {velocity: [0, 0]}}\noutput: "
+      "{values: {fx: "
+      "{force: inner, of: x}, torque: {integral: inner, of: \"x*((uy+vx)*nx + 2*vy*ny) - y*(2*ux*nx + "
+      "(uy+vx)*ny) "
+      "- p*(x*ny-y*nx)\"}}}\n",
+      file);
+  assert_int_equal(fclose(file), 0);
+  for (int refine = 2; refine <= 3; refine++) {
+    char command[200];
+    snprintf(command, sizeof command, "solve a.yaml --quiet --json a.json --device cpu --set mesh.refine=%d",
+             refine);
+    const int code = run(command);
+    if (code == 3) skip();
+    if (code) fail_msg("%s", output);
+    assert_near(value_of("torque"), 16 * acos(-1) / 3, refine == 2 ? 2e-3 : 2e-4);
+    assert_near(value_of("fx"), 0, 1e-7);
+  }
+  assert_run("solve a.yaml --quiet --set 'boundary.inner.velocity=[-y + 1e-3*x, x + 1e-3*y]'", 2);
+  assert_output("its net flux is -0.00628");
+}
+
+/* The lid of a box with element rt whose normal velocity is rounding; and one that is not. */
+static void lids_are_closed(void **state) {
+  (void)state;
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: stokes\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 2, element: rt}\ndata: {nu: 1, f: "
+        "[0, 0]}\n"
+        "boundary: {all: {velocity: [0, 0]}, top: {velocity: [1, \"1e-17*sin(x)\"]}}\n",
+        file);
+  assert_int_equal(fclose(file), 0);
+  assert_run("solve a.yaml --quiet --device cpu", 0);
+  assert_run("solve a.yaml --quiet --device cpu --set 'boundary.top.velocity=[1, 1e-4]'", 2);
+  assert_output("its net flux is 0.0001");
+}
+
+/* A free body whose loads cancel at each of its nodes: what is left of them is rounding of what was added. */
+static void loads_that_cancel_balance(void **state) {
+  (void)state;
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: elasticity\nmesh: {box: {cells: [1, 1], upper: [0.7, 1.3]}}\nspace: {degree: 1}\n"
+        "data: {lambda: 1, mu: 1, f: [0.3 + 0.6, 0]}\nboundary: {all: {traction: [0, 0]}, left: {traction: "
+        "[-0.315, "
+        "0]}, right: {traction: [-0.315, 0]}}\n",
+        file);
+  assert_int_equal(fclose(file), 0);
+  assert_run("solve a.yaml --quiet --device cpu", 0);
+  assert_run("solve a.yaml --quiet --device cpu --set 'boundary.right.traction=[-0.31501, 0]'", 2);
+  assert_output("the loads do not balance there");
+}
+
+/* alpha = exp(2 y) at the points of a and c: boxes and forests have the same number, on the emulator too. */
+static void alpha_has_one_rule(void **state) {
+  static const char *const options[] = {"mesh.kind=box --device cpu", "mesh.kind=box --device emulator",
+                                        "mesh.kind=forest --device cpu",
+                                        "mesh.kind=forest --device emulator"};
+  double value[4] = {NAN};
+  (void)state;
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: poisson\nmesh: {box: {cells: [2, 2]}}\nspace: {degree: 1}\nboundary: {left: {dirichlet: "
+        "0}, right: "
+        "{robin: {alpha: exp(2*y), g: 0}}}\nsolver: {tolerance: 1e-12}\noutput: {values: {B: {integral: "
+        "right, of: u}}}\n",
+        file);
+  assert_int_equal(fclose(file), 0);
+  for (int i = 0; i < 4; i++) {
+    char command[200];
+    snprintf(command, sizeof command, "solve a.yaml --quiet --json a.json --set %s", options[i]);
+    const int code = run(command);
+    if (code == 3) continue;
+    if (code) fail_msg("%s", output);
+    value[i] = value_of("B");
+    assert_near(value[i], value[0], 1e-11);
+  }
+  assert_near(value[0], 0.0349305033, 1e-9); /* two Gauss points an edge: a dense solve apart */
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sums_are_the_load),   cmocka_unit_test(curved_and_file_meshes),
-      cmocka_unit_test(plates_are_exact),    cmocka_unit_test(open_ends_have_their_pressure),
-      cmocka_unit_test(free_sides_are_free), cmocka_unit_test(springs_have_one_number),
-      cmocka_unit_test(bodies_in_time),      cmocka_unit_test(orders_of_forces)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sums_are_the_load),
+                                     cmocka_unit_test(curved_and_file_meshes),
+                                     cmocka_unit_test(plates_are_exact),
+                                     cmocka_unit_test(open_ends_have_their_pressure),
+                                     cmocka_unit_test(free_sides_are_free),
+                                     cmocka_unit_test(springs_have_one_number),
+                                     cmocka_unit_test(bodies_in_time),
+                                     cmocka_unit_test(orders_of_forces),
+                                     cmocka_unit_test(flows_along_walls_are_closed),
+                                     cmocka_unit_test(lids_are_closed),
+                                     cmocka_unit_test(loads_that_cancel_balance),
+                                     cmocka_unit_test(alpha_has_one_rule)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

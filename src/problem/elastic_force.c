@@ -1,4 +1,5 @@
 /* What elasticity knows of forces (forces.h), and the sums of loads and reactions. */
+#include <math.h>
 #include <stdio.h>
 #include "functional/functional.h"
 #include "operator/elasticity/elasticity.h"
@@ -48,6 +49,46 @@ static TesStatus load_whole(const TesProblem *p, int component, TesVector *b) {
                                true, b));
 done:
   tesi_free(ctx, &g);
+  return status;
+}
+
+/* values += |int f phi|, or of a boundary >= 0 |int g phi|, of a component. */
+static TesStatus add_size(const TesProblem *p, int component, int boundary, TesVector *v, double *values) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesSpace *part = p->space->part[component];
+  const TesFunction **g = NULL;
+  double *own = NULL;
+  TesiLoad load = {.space = part};
+  if (boundary < 0)
+    load.f = p->numbered.data.f[component], load.material_f = p->numbered.f[component];
+  else
+    TES_TRY(find_tractions(p, component, boundary, &g));
+  load.g = g;
+  if (g && !g[boundary]) goto done;
+  TES_TRY(tesi_functional_load(&load, true, v));
+  TES_ALLOC(&own, part->length);
+  TES_TRY(tes_vector_get(v, own));
+  for (int64_t i = 0; i < part->length; i++) values[i] += fabs(own[i]);
+done:
+  tesi_free(ctx, &g);
+  tesi_free(ctx, &own);
+  return status;
+}
+
+TesStatus tesi_elasticity_load_size(const TesProblem *p, double *size) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesVector *v = NULL;
+  for (int64_t i = 0; i < p->space->length; i++) size[i] = 0;
+  for (int c = 0; c < p->mesh->dim; c++) {
+    TES_TRY(tes_vector_create(ctx, p->space->part[c]->length, TES_DOUBLE, &v));
+    for (int b = -1; b < tes_mesh_boundaries(p->mesh); b++)
+      TES_TRY(add_size(p, c, b, v, size + p->space->part_first[c]));
+    tes_vector_destroy(&v);
+  }
+done:
+  tes_vector_destroy(&v);
   return status;
 }
 

@@ -83,8 +83,8 @@ TesStatus tesi_mixed_backflow(const TesiMixed *mixed, TesiMixedFaces *faces, con
  * each: boundary[..].g[0 .. dim - 1] is g, g[dim] is P; NULL: 0. Errors: TES_NAN with the point. */
 TesStatus tesi_mixed_stress(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesBoundary *boundary,
                             double *b);
-/* *net <- int g . n, *total <- int |g . n|, of all faces together. */
+/* *net <- int g . n, *through <- int |g . n|, *total <- int |g|, of all faces together. */
 TesStatus tesi_mixed_flux(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesBoundary *boundary,
-                          double *net, double *total);
+                          double *net, double *through, double *total);
 
 #endif

@@ -114,19 +114,27 @@ done:
 }
 
 TesStatus tesi_mixed_flux(const TesiMixed *m, const TesiMixedFaces *faces, const TesBoundary *boundary,
-                          double *net, double *total) {
+                          double *net, double *through, double *total) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   Face at;
-  *net = *total = 0;
+  *net = *through = *total = 0;
   for (int64_t i = 0; i < faces->count; i++) {
     const TesBoundary *of = &boundary[faces->face[i].boundary];
-    double value[MOST] = {0};
+    double normal[MOST] = {0}, square[MOST] = {0};
     place(m, faces, i, &at);
-    for (int c = 0; c < m->dim; c++) TES_TRY(add_function(of->g[c], 1, c, &at, value));
+    for (int c = 0; c < m->dim; c++) {
+      double value[MOST] = {0};
+      TES_TRY(add_function(of->g[c], 1, -1, &at, value));
+      for (int p = 0; p < at.points; p++) {
+        normal[p] += value[p] * at.normal[c * at.points + p];
+        square[p] += value[p] * value[p];
+      }
+    }
     for (int p = 0; p < at.points; p++) {
-      *net += at.weight[p] * value[p];
-      *total += at.weight[p] * fabs(value[p]);
+      *net += at.weight[p] * normal[p];
+      *through += at.weight[p] * fabs(normal[p]);
+      *total += at.weight[p] * sqrt(square[p]);
     }
   }
 done:
