@@ -215,7 +215,8 @@ TesStatus tesi_stokes_balance(const TesProblem *p, double flux, TesVector *b) {
   TES_TRY(tes_vector_dot(&part, one, &net));
   TES_TRY(tes_vector_dot(one, one, &volume));
   TES_CHECK(fabs(net) <= 1e-10 * flux,
-            "boundary: the velocity lets %s than %s: its net flux is %.6g, of %.6g through the boundary, "
+            "boundary: the velocity lets %s than %s: its net flux is %.6g, of %.6g along and through the "
+            "boundary, "
             "and no face is open. Change the velocities, or make a face an outflow",
             net > 0 ? "more out" : "more in", net > 0 ? "in" : "out", net, flux);
   TES_TRY(tes_vector_axpy(-net / volume, one, &part));

@@ -13,7 +13,7 @@ TesStatus tesi_stokes_check(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_stokes_given(const TesProblem *problem, uint8_t *given);
 /* face[6] <- what the problem's numbers say, on its space or that of a level; without a boundary: the velocity is 0. */
 void tesi_stokes_faces(const TesProblem *problem, const TesSpace *space, TesiFlowFace face[6]);
-/* Where no face is open the net flux of boundary velocities must vanish, of `flux` = int |g.n| in all
+/* Where no face is open the net flux of boundary velocities must vanish, of `flux` = int |g| in all
  * (TES_INVALID_INPUT tells it); what rounding leaves in b is taken away. */
 TesStatus tesi_stokes_balance(const TesProblem *problem, double flux, TesVector *b);
 /* u <- u + the cycle applied to the divergence, the pressures in r = b - K u of norm `divergence`, and no forces: the
