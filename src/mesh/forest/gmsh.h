@@ -11,9 +11,10 @@ typedef enum TesiGmshShape {
   TESI_GMSH_LINE,
   TESI_GMSH_QUADRILATERAL,
   TESI_GMSH_HEXAHEDRON,
-  TESI_GMSH_TRIANGLE, /* these three of first degree, which can be split */
+  TESI_GMSH_TRIANGLE, /* these four only to be split, of degree 1 and 2 */
   TESI_GMSH_TETRAHEDRON,
   TESI_GMSH_PRISM,
+  TESI_GMSH_PYRAMID,
   TESI_GMSH_OTHER /* known by name, and refused */
 } TesiGmshShape;
 
@@ -42,9 +43,10 @@ typedef struct TesiGmshOptions {
 } TesiGmshOptions;
 
 typedef struct TesiGmshElement {
-  int64_t number, line; /* Gmsh's number; line or byte of the file, for messages */
-  int64_t first;        /* in TesiGmsh.element_node */
-  const TesiGmshType *type;
+  int64_t number, line;               /* Gmsh's number; line or byte of the file, for messages */
+  int64_t first;                      /* in TesiGmsh.element_node */
+  const TesiGmshType *type, *part_of; /* part_of: what was split; NULL: it is as in the file */
+  int64_t bent;     /* a part of a cell of second degree: its nodes in TesiGmsh.bent; else -1 */
   int32_t physical; /* tag of its physical group; 0: none */
 } TesiGmshElement;
 
@@ -75,6 +77,8 @@ typedef struct TesiGmsh {
   int64_t *element_node;    /* numbers of nodes, later their places in `node` */
   TesiGmshName *name;
   TesiGmshEntity *entity;
+  /* nodes of parts of cells of second degree, 3^dim each, lexicographic; NULL: there are none */
+  double (*bent)[3];
   int64_t pairs, pair_room;
   int64_t (*pair)[2]; /* [pairs] numbers of nodes that $Periodic calls one */
   int64_t node_room, element_room, element_node_room, name_room, entity_room;

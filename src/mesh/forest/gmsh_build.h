@@ -14,10 +14,10 @@ typedef struct TesiGmshCells {
 } TesiGmshCells;
 
 void tesi_gmsh_cells_begin(int dim, int degree, const double (*node)[3], TesiGmshCells *cells);
-/* vertices[2^dim], to[(m+1)^dim][dim] of a cell through `nodes` in Gmsh's order; true where it was left-handed and is
- * turned. */
-bool tesi_gmsh_cell(TesiGmshCells *cells, const TesiGmshType *type, const int64_t *nodes, int32_t *vertices,
-                    double *to);
+/* vertices[2^dim], to[(m+1)^dim][dim] of a cell through `nodes` in Gmsh's order, or through bent[3^dim] between them
+ * (NULL: it is not a part of a curved one); true where it was left-handed and is turned. */
+bool tesi_gmsh_cell(TesiGmshCells *cells, const TesiGmshType *type, const int64_t *nodes,
+                    const double (*bent)[3], int32_t *vertices, double *to);
 
 typedef struct TesiGmshSide {
   int32_t vertex[4]; /* ascending; 2D: the last two are -1 */
@@ -30,10 +30,13 @@ typedef struct TesiGmshBuilder {
   int dim, degree;
   int64_t trees, sides;
   int32_t *cell;      /* [trees] element */
+  int32_t *in_file;   /* [trees] trees in the order of their elements: names are numbered in it */
   TesiGmshSide *side; /* [sides] elements of dimension dim - 1 */
   TesCellsDesc desc;  /* points to the following */
   double *nodes;
-  int32_t *vertices, *boundary, *material;
+  int32_t *vertices;  /* [trees][2^dim] places of nodes */
+  int32_t *number_of; /* the same by first touch, as trees have them */
+  int32_t *boundary, *material;
   TesTreePart *part; /* [desc.parts] */
   int64_t part_room;
   char **names[2]; /* of boundaries and materials */
@@ -46,6 +49,10 @@ TesStatus tesi_gmsh_refuse(const TesiGmshBuilder *b, int64_t element, const char
 /* Node i of an element, its place among the nodes. */
 int64_t tesi_gmsh_node_of(const TesiGmshBuilder *b, int64_t element, int i);
 
+/* Cells in an order of their own, whatever that of the file: along a Hilbert curve through their middles, so that
+ * neighbours stand near one another; then numbers of vertices as the cells meet them (gmsh_order.c). */
+TesStatus tesi_gmsh_order_cells(TesiGmshBuilder *b);
+TesStatus tesi_gmsh_number_vertices(TesiGmshBuilder *b);
 /* What is wrong with the whole (gmsh_checks.c): two vertices at one point, two cells on one another, cells out of the
  * plane; parts are told. */
 TesStatus tesi_gmsh_check_duplicates(const TesiGmshBuilder *b);

@@ -295,6 +295,7 @@ void tesi_gmsh_free(TesiGmsh *mesh) {
   tesi_free(ctx, &mesh->node_number);
   tesi_free(ctx, &mesh->node_at);
   tesi_free(ctx, &mesh->node);
+  tesi_free(ctx, &mesh->bent);
   tesi_free(ctx, &mesh->element);
   tesi_free(ctx, &mesh->element_node);
 }

@@ -6,23 +6,21 @@
 static TesStatus find_type(const TesiGmshCursor *c, int64_t number, int64_t element,
                            const TesiGmshType **type) {
   static const char allowed[] = "lines, quadrilaterals of 4, 8 or 9 nodes, hexahedra of 8, 20 or 27 nodes, "
-                                "and complete ones up to degree 8 are "
-                                "read";
+                                "and complete ones up to degree 8 are read";
   *type = tesi_gmsh_type(number);
   if (!*type)
     return tesi_gmsh_fail(c, "element %lld is of Gmsh's type %lld; %s", (long long)element, (long long)number,
                           allowed);
   const TesiGmshShape shape = (*type)->shape;
-  const bool split = shape >= TESI_GMSH_TRIANGLE && shape < TESI_GMSH_OTHER;
-  if (c->options.split && (shape == TESI_GMSH_OTHER || (*type)->degree > 1))
-    return tesi_gmsh_fail(
-        c,
-        "element %lld is a %s; mesh.split splits lines, triangles, quadrilaterals, tetrahedra, prisms "
-        "and hexahedra of first degree",
-        (long long)element, (*type)->name);
-  if (shape == TESI_GMSH_OTHER || (split && !c->options.split))
+  const bool can_split = shape != TESI_GMSH_OTHER && (*type)->degree <= 2;
+  if (c->options.split && !can_split)
+    return tesi_gmsh_fail(c,
+                          "element %lld is a %s; mesh.split splits elements of first and second degree "
+                          "(Mesh.ElementOrder)",
+                          (long long)element, (*type)->name);
+  if (!c->options.split && shape >= TESI_GMSH_TRIANGLE)
     return tesi_gmsh_fail(c, "element %lld is a %s; %s%s", (long long)element, (*type)->name, allowed,
-                          split ? ", and mesh.split: true splits others" : "");
+                          can_split ? ", and mesh.split: true splits others" : "");
   return TES_OK;
 }
 
@@ -163,6 +161,7 @@ static TesStatus read_element(TesiGmshCursor *c, const TesiGmshType *type, int64
                                                     .line = c->binary ? c->at - c->begin : c->line,
                                                     .first = mesh->element_nodes,
                                                     .type = type,
+                                                    .bent = -1,
                                                     .physical = (int32_t)physical};
   for (int i = 0; i < type->nodes; i++) {
     TES_TRY(tesi_gmsh_tag(c, "the node of an element", &node));
