@@ -289,11 +289,11 @@ static TesStatus build(TesiGmshBuilder *b, TesiTrees **trees) {
   TES_TRY(tesi_gmsh_check_shared(b));
   TES_TRY(name_faces(b));
   if (b->mesh->options.groups) TES_TRY(tesi_gmsh_find_parts(b));
-  if (b->mesh->pairs) TES_TRY(tesi_gmsh_join_periodic(b));
+  TES_TRY(tesi_gmsh_number_vertices(b));
+  if (b->mesh->pairs) TES_TRY(tesi_gmsh_check_periodic(b));
   b->desc.trees = b->trees;
   b->desc.degree = b->degree;
   b->desc.nodes = b->nodes;
-  TES_TRY(tesi_gmsh_number_vertices(b));
   b->desc.vertices = b->number_of;
   b->desc.boundary = b->boundary;
   b->desc.material = b->material;

@@ -52,15 +52,18 @@ done:
 TesStatus tesi_gmsh_number_vertices(TesiGmshBuilder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
-  int32_t *number = NULL, count = 0;
+  int32_t *root = NULL, *number = NULL, count = 0;
+  TES_ALLOC(&root, b->mesh->nodes);
   TES_ALLOC(&number, b->mesh->nodes); /* 0: not met, else 1 more */
   TES_ALLOC(&b->number_of, b->trees << b->dim);
+  TES_TRY(tesi_gmsh_periodic_roots(b->mesh, root));
   for (int64_t i = 0; i < b->trees << b->dim; i++) {
-    int32_t *of = &number[b->vertices[i]];
+    int32_t *of = &number[root[b->vertices[i]]];
     if (!*of) *of = ++count;
     b->number_of[i] = *of - 1;
   }
 done:
+  tesi_free(ctx, &root);
   tesi_free(ctx, &number);
   return status;
 }
