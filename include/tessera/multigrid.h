@@ -69,8 +69,8 @@ typedef struct TesMultigridDesc {
 } TesMultigridDesc;
 
 /** Errors: those of operators, smoothers and transfers; TES_OUT_OF_MEMORY, told before anything large is allocated;
- *  TES_INVALID_INPUT (a coarse solver that is not for this mesh); TES_MISSING: amg in a build without hypre, sparse in one
- *  without MUMPS. */
+ *  TES_INVALID_INPUT (a coarse solver that is not for this mesh); TES_MISSING: amg in a build without hypre, sparse
+ *  in one without MUMPS. */
 TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc, TesMultigrid **multigrid);
 void tes_multigrid_destroy(TesMultigrid **multigrid);
 
