@@ -23,8 +23,8 @@ typedef struct TesMultigrid TesMultigrid;
 
 /** How the coarsest level is solved. */
 typedef enum TesCoarseKind {
-  /** a box: as the head of this file says; else direct up to 3000 unknowns, then amg, or cg in a build without
-   *  it */
+  /** a box: as the head of this file says; else direct up to 800 unknowns, then sparse where its predicted cost is
+   *  least, else direct up to 3000, amg, or cg in a build without it */
   TES_COARSE_AUTO,
   TES_COARSE_DIRECT, /**< dense Cholesky factorization: n^2 numbers, n^3/3 flops once */
   TES_COARSE_AMG, /**< conjugate gradients to 1e-10 with BoomerAMG of hypre, an optional part; on the host */
