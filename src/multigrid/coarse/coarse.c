@@ -220,13 +220,14 @@ static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKi
   const bool saddle = c->op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(c->op) ||
                       tesi_is_dg(c->op) || tesi_is_upwind(c->op),
              box = tesi_is_diffusion(c->op) || saddle;
-  TES_CHECK(!box || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
-            "the coarsest level of a box is solved by fast diagonalization: coarse amg, aggregation and cg "
-            "are for other "
-            "meshes");
+  const bool sparse = kind == TES_COARSE_SPARSE && !saddle;
+  TES_CHECK(!box || sparse || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
+            "the coarsest level of a box is solved by fast diagonalization, or coarse sparse with element q: "
+            "the other kinds are for other meshes");
   TES_ALLOC(&c->b, c->length);
   TES_ALLOC(&c->x, c->length);
-  TES_TRY(saddle                ? create_saddle(c, precision)
+  TES_TRY(sparse                ? create_mapped(c, precision, kind)
+          : saddle              ? create_saddle(c, precision)
           : box && c->op->local ? create_on_ranks(c)
           : box                 ? create_box(c, precision)
                                 : create_mapped(c, precision, kind));

@@ -1,4 +1,4 @@
-/* The coarsest level of a forest. Direct: the operator applied to unit vectors makes its matrix, factorized once. A
+/* The coarsest level of a forest. Sparse: coarse_sparse.h. Direct: the operator applied to unit vectors makes its matrix, factorized once. A
  * singular operator (constants in its null space) gets s 1 1' added, s = trace / n^2: for right-hand sides of mean
  * zero the solution is that of mean zero. */
 #include <lapacke.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 #include "multigrid/coarse/amg.h"
 #include "multigrid/coarse/coarse.h"
+#include "multigrid/coarse/coarse_sparse.h"
 #include "operator/operator.h"
 #include "operator/assembled/matrix.h"
 #include "basis/blas.h"
@@ -20,6 +21,7 @@ struct TesiCoarseMatrix {
   int64_t size;             /* of the matrix: length, on several ranks the entries of all */
   double *number;           /* [length] on several ranks: that of an entry in the matrix; NULL: its own */
   double *gathered;         /* [size] on several ranks */
+  TesiCoarseSparse *sparse; /* factors; NULL: those below */
   double *factor;           /* [size][size], lower triangle; NULL: conjugate gradients */
   TesiAmg *amg;             /* of conjugate gradients; NULL: the diagonal */
   int motions;              /* rigid ones that nothing holds */
@@ -141,6 +143,21 @@ done:
   return status;
 }
 
+/* Constants that nothing fixes are a motion as any other. */
+static TesStatus create_sparse(TesiCoarseMatrix *m) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  if (m->op->singular && !m->motions) {
+    TES_ALLOC(&m->motion, m->length);
+    for (int64_t i = 0; i < m->length; i++) m->motion[i] = 1 / sqrt((double)m->length);
+    m->motions = 1;
+  }
+  TES_TRY(tesi_coarse_sparse_create(m->op, m->motions, m->motion, &m->sparse));
+  TES_TRY(tesi_coarse_sparse_factorize(m->sparse));
+done:
+  return status;
+}
+
 static TesStatus choose(TesiCoarseMatrix *m, TesCoarseKind kind) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
@@ -153,7 +170,11 @@ static TesStatus choose(TesiCoarseMatrix *m, TesCoarseKind kind) {
             "coarse amg is for one rank; several have direct and cg on their coarsest level");
   TES_CHECK(kind != TES_COARSE_AMG || !elasticity,
             "coarse amg is for one component; elasticity has direct and cg on its coarsest level");
-  if (kind == TES_COARSE_DIRECT) {
+  TES_CHECK(tesi_ranks(ctx) == 1 || kind != TES_COARSE_SPARSE,
+            "coarse sparse is for one rank; several have direct and cg on their coarsest level");
+  if (kind == TES_COARSE_SPARSE) {
+    TES_TRY(create_sparse(m));
+  } else if (kind == TES_COARSE_DIRECT) {
     TES_TRY(check_memory(m));
     TES_TRY(factorize(m));
   } else {
@@ -193,6 +214,7 @@ void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix) {
   TesContext *ctx = m->context;
   *matrix = NULL;
   tesi_amg_destroy(&m->amg);
+  tesi_coarse_sparse_destroy(&m->sparse);
   tesi_free(ctx, &m->number);
   tesi_free(ctx, &m->gathered);
   tesi_free(ctx, &m->factor);
@@ -208,9 +230,10 @@ void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix) {
 }
 
 const char *tesi_coarse_matrix_describe(const TesiCoarseMatrix *matrix) {
-  return matrix->factor ? "solved directly"
-         : matrix->amg  ? "conjugate gradients with algebraic multigrid"
-                        : "conjugate gradients with the diagonal";
+  return matrix->sparse   ? "solved directly, by sparse factors"
+         : matrix->factor ? "solved directly"
+         : matrix->amg    ? "conjugate gradients with algebraic multigrid"
+                          : "conjugate gradients with the diagonal";
 }
 
 /* What a singular operator has no solution for. */
@@ -274,6 +297,7 @@ TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, do
   const int64_t n = matrix->size;
   const double mean = mean_of(matrix, b);
   double *const all = matrix->number ? matrix->gathered : x;
+  if (matrix->sparse) return tesi_coarse_sparse_solve(matrix->sparse, b, x);
   if (!matrix->factor) return conjugate_gradients(matrix, b, x);
   for (int64_t i = 0; i < matrix->length; i++) x[i] = b[i] - mean;
   tesi_elasticity_project(n, matrix->motions, matrix->motion, x);
