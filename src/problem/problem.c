@@ -354,7 +354,7 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
                  {"solver.local", (int)o->local, TES_LOCAL_CG},
                  {"solver.colours", (int)o->colours, TES_COLOURS_LEXICOGRAPHIC},
                  {"solver.order", (int)o->order, TES_ORDER_REVERSED},
-                 {"solver.coarse", (int)o->coarse, TES_COARSE_SPARSE},
+                 {"solver.coarse", (int)o->coarse, TES_COARSE_AGGREGATION},
                  {"solver.coarsening", (int)o->coarsening, TES_COARSEN_NONE},
                  {"solver.precision", (int)o->precision, TES_SOLVE_SINGLE}};
   for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
