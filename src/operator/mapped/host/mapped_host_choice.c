@@ -49,25 +49,24 @@ static int candidates(const TesiMappedHost *plan, TesFactors list[4]) {
 
 enum { ROUNDS = 12, SAMPLE = 32 << 20 }; /* bytes of factors that no cache holds together with the vectors */
 
-/* Chunks that are timed: rounds of some chunks of one colour. */
+/* Chunks that are timed: rounds of some chunks that follow one another. */
 typedef struct Sample {
   int rounds;
   int64_t first[ROUNDS], end[ROUNDS]; /* chunks */
 } Sample;
 
-/* As many chunks a round as there are threads; all together have SAMPLE bytes, or are ROUNDS, or all chunks. */
+/* Two chunks per thread and round; all together have SAMPLE bytes, or are ROUNDS, or all chunks. */
 static void take_sample(const TesiMappedHost *plan, int64_t bytes, Sample *s) {
   const double a_chunk = (double)bytes / (double)plan->chunks;
   double taken = 0;
   s->rounds = 0;
-  for (int colour = 0; colour < plan->colours; colour++)
-    for (int64_t k = plan->first_of_colour[colour]; k < plan->first_of_colour[colour + 1];) {
-      const int64_t end = tesi_min64(k + plan->threads, plan->first_of_colour[colour + 1]);
-      if (s->rounds == ROUNDS || (s->rounds >= 4 && s->rounds % 2 == 0 && taken > SAMPLE)) return;
-      s->first[s->rounds] = k, s->end[s->rounds++] = end;
-      taken += a_chunk * (double)(end - k);
-      k = end;
-    }
+  for (int64_t k = 0; k < plan->chunks;) {
+    const int64_t end = tesi_min64(k + 2 * plan->threads, plan->chunks);
+    if (s->rounds == ROUNDS || (s->rounds >= 4 && s->rounds % 2 == 0 && taken > SAMPLE)) return;
+    s->first[s->rounds] = k, s->end[s->rounds++] = end;
+    taken += a_chunk * (double)(end - k);
+    k = end;
+  }
 }
 
 /* Seconds with these factors: of the processors, as other work on the machine would make a choice by the clock a
