@@ -1,10 +1,11 @@
 /* Chunks of batches: what a thread takes at a time. */
 #include "base/team.h"
+#include "geometry/lanes.h"
 #include "operator/mapped/host/mapped_host.h"
 
 /* A chunk is what a thread takes at a time. Chunks share nodes along their borders, which are touched twice: one thread
  * has long chunks, several have many, so that all of them have work at any time. */
-enum { CHUNKS_A_THREAD = 32, NODES_A_STEP = 1 << 12 };
+enum { CHUNKS_A_THREAD = 64, NODES_A_STEP = 1 << 12 };
 
 /* Chunks of `size` batches in the order of batches. */
 typedef struct Cut {
@@ -281,11 +282,17 @@ static TesStatus find_order(TesContext *ctx, TesiMappedHost *plan, int64_t size,
                               global ? corner : no_corner, &(Cut){plan, size}, &plan->sequence, order);
 }
 
+/* Batches of a chunk: cells of whole groups of TESI_LANES, which factors are filled by. */
+static int64_t size_of(const TesiMappedHost *plan) {
+  const int64_t chunks = CHUNKS_A_THREAD * plan->threads, size = (plan->batches + chunks - 1) / chunks,
+                group = tesi_max(TESI_LANES / plan->kernels.lanes, 1);
+  return (size + group - 1) / group * group;
+}
+
 TesStatus tesi_mapped_make_chunks(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
   int64_t *order = NULL;
-  const int64_t chunks = CHUNKS_A_THREAD * plan->threads, size = (plan->batches + chunks - 1) / chunks,
-                step = tesi_min64(size, batches_of(plan, NODES_A_STEP));
+  const int64_t size = size_of(plan), step = tesi_min64(size, batches_of(plan, NODES_A_STEP));
   plan->chunks = (plan->batches + size - 1) / size;
   TES_ALLOC(&plan->chunk, plan->chunks + 1);
   TES_ALLOC(&plan->step, plan->chunks * ((size + step - 1) / step));

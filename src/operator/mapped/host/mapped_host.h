@@ -139,10 +139,10 @@ TesStatus tesi_mapped_make_batches(TesContext *ctx, TesiMappedHost *plan);
 TesStatus tesi_mapped_make_chunks(TesContext *ctx, TesiMappedHost *plan);
 /* mapped_hanging.c: plan->halves. */
 TesStatus tesi_mapped_make_halves(TesContext *ctx, TesiMappedHost *plan);
-/* mapped_host_factors.c: plan->g and stride for plan->factors; then those of batches first .. end - 1, where they are
+/* mapped_host_factors.c: plan->g and stride for plan->factors; then those of chunks first .. end - 1, where they are
  * made point by point (other kinds are complete at once). */
 TesStatus tesi_mapped_begin_factors(TesContext *ctx, TesiMappedHost *plan);
-TesStatus tesi_mapped_fill_batches(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end);
+TesStatus tesi_mapped_fill_chunks(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end);
 /* mapped_host_choice.c: the kind of factors, and those. run: y <- A x on chunks first .. end - 1. */
 TesStatus tesi_mapped_choose_factors(TesOperator *op, TesiMappedHost *plan);
 TesiMappedKernels tesi_mapped_choose_kernels(const TesOperator *op, const TesiMappedHost *plan);
