@@ -217,7 +217,8 @@ static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKi
                       tesi_is_dg(c->op) || tesi_is_upwind(c->op),
              box = tesi_is_diffusion(c->op) || saddle;
   TES_CHECK(!box || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
-            "the coarsest level of a box is solved by fast diagonalization: coarse amg and cg are for other "
+            "solver.coarse: the coarsest level of a box is solved by fast diagonalization: coarse amg and cg "
+            "are for other "
             "meshes");
   TES_ALLOC(&c->b, c->length);
   TES_ALLOC(&c->x, c->length);

@@ -150,9 +150,9 @@ static TesStatus choose(TesiCoarseMatrix *m, TesCoarseKind kind) {
            : tesi_amg_available() && !elasticity && tesi_ranks(ctx) == 1 ? TES_COARSE_AMG
                                                                          : TES_COARSE_CG;
   TES_CHECK(tesi_ranks(ctx) == 1 || kind != TES_COARSE_AMG,
-            "coarse amg is for one rank; several have direct and cg on their coarsest level");
+            "solver.coarse: amg is for one rank; several have direct and cg on their coarsest level");
   TES_CHECK(kind != TES_COARSE_AMG || !elasticity,
-            "coarse amg is for one component; elasticity has direct and cg on its coarsest level");
+            "solver.coarse: amg is for one component; elasticity has direct and cg on its coarsest level");
   if (kind == TES_COARSE_DIRECT) {
     TES_TRY(check_memory(m));
     TES_TRY(factorize(m));
