@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "solve.h"
@@ -19,12 +20,15 @@ void solve_log(const Solve *s, TesLogLevel level, const char *format, ...) {
   const TesVerbosity verbosity = s->options->common.verbosity;
   if (level == TES_LOG_DETAIL ? verbosity < TES_VERBOSE : level == TES_LOG_INFO && verbosity < TES_NORMAL)
     return;
+  char *line = NULL;
   cli_progress_end();
   va_list arguments;
   va_start(arguments, format);
-  vfprintf(out, format, arguments);
+  if (vasprintf(&line, format, arguments) < 0) line = NULL;
   va_end(arguments);
-  fputc('\n', out);
+  for (char *at = line; at && (at = strstr(at, " -nan")); at++) memmove(at + 1, at + 2, strlen(at + 1));
+  if (line) fprintf(out, "%s\n", line);
+  free(line);
   fflush(out);
 }
 

@@ -208,10 +208,11 @@ static TesStatus refuse(const TesiCoarseMatrix *m, TesCoarseKind kind) {
   TesStatus status = TES_OK;
   const bool several = tesi_ranks(ctx) > 1;
   TES_CHECK(!several || (kind != TES_COARSE_AMG && kind != TES_COARSE_SPARSE),
-            "coarse %s is for one rank; several have direct and cg on their coarsest level",
+            "solver.coarse: %s is for one rank; several have direct and cg on their coarsest level",
             kind == TES_COARSE_AMG ? "amg" : "sparse");
-  TES_CHECK(kind != TES_COARSE_AMG || !tesi_is_elasticity(m->op),
-            "coarse amg is for one component; elasticity has sparse, direct and cg on its coarsest level");
+  TES_CHECK(
+      kind != TES_COARSE_AMG || !tesi_is_elasticity(m->op),
+      "solver.coarse: amg is for one component; elasticity has sparse, direct and cg on its coarsest level");
 done:
   return status;
 }
