@@ -148,6 +148,8 @@ TesStatus solve_find_errors(Solve *s, const TesProblem *problem) {
   if (solve_is_flow(s) && s->outcome != TES_NAN) {
     const TesStatus status = tes_problem_flow(problem, &s->flow);
     s->is_flow = status == TES_OK;
+    s->estimate = (TesFlowEstimate){NAN, NAN, NAN, NAN, NAN};
+    if (s->is_flow) tes_estimate_flow(problem, &s->estimate);
     s->errors_seconds = solve_now() - start;
     return status;
   }

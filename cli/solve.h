@@ -70,6 +70,7 @@ typedef struct Solve {
   double error_l2, error_h1;
   bool is_flow; /* then `flow` in the place of the two */
   TesFlowResult flow;
+  TesFlowEstimate estimate;
   TesReportBalance balance; /* of transport; fluxes 0: not known */
   TesReportForces forces;   /* of elasticity; dim 0: not known */
   SolveInTime in_time;

@@ -89,6 +89,8 @@ static void fill_flow(const Solve *s, const char **names, TesReportFlow *flow) {
                           .pressure_l2 = s->flow.pressure_l2,
                           .divergence_l2 = s->flow.divergence_l2,
                           .divergence_relative = s->flow.divergence_relative,
+                          .velocity_estimate = s->estimate.velocity,
+                          .pressure_estimate = s->estimate.pressure,
                           .boundary = names,
                           .flux = s->flow.flux,
                           .fluxes = fluxes};

@@ -79,8 +79,10 @@ typedef struct TesReportFlow {
   double velocity_l2,
       pressure_l2; /**< `errors` {`velocity_l2`, `pressure_l2`, `divergence_l2`}; NaN: unknown, left out */
   double divergence_l2, divergence_relative; /**< both also beside `errors` */
-  const char *const *boundary;               /**< [fluxes] names */
-  const double *flux;                        /**< `flux` {boundary: integral of u.n} */
+  double velocity_estimate,
+      pressure_estimate;       /**< `error_estimate` {`velocity`, `pressure`}; NaN: left out */
+  const char *const *boundary; /**< [fluxes] names */
+  const double *flux;          /**< `flux` {boundary: integral of u.n} */
   int fluxes;
 } TesReportFlow;
 
