@@ -86,7 +86,6 @@ static TesStatus check(const TesiFactorization *f, const char *what) {
   if (lacks_memory(error))
     TES_FAIL(TES_OUT_OF_MEMORY, "no memory for sparse factors of %lld unknowns, %s", (long long)f->n, what);
   TES_CHECK(error != -6 && error != -10, "the matrix of %lld unknowns has no inverse", (long long)f->n);
-  TES_CHECK(error != -40, "the matrix of %lld unknowns is not positive definite", (long long)f->n);
   TES_FAIL(TES_INTERNAL, "MUMPS, %s: error %d, %d", what, error, f->mumps.INFOG(2));
 done:
   return status;
@@ -230,6 +229,9 @@ TesStatus tesi_factorization_compute(TesiFactorization *f) {
     if (!lacks_work(f->mumps.INFOG(1))) break;
   }
   TES_TRY(check(f, "making them"));
+  TES_CHECK(f->kind != TESI_MATRIX_DEFINITE || f->mumps.INFOG(12) == 0,
+            "the matrix of %lld unknowns is not positive definite: it has %d negative pivots",
+            (long long)f->n, f->mumps.INFOG(12));
   tesi_free(ctx, &f->row);
   tesi_free(ctx, &f->column);
   tesi_free(ctx, &f->value);
