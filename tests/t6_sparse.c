@@ -206,7 +206,6 @@ static TesSpace *make_space(TesContext *ctx, int dim, TesMeshKind kind, int degr
   const TesMeshDesc desc = {.dim = dim,
                             .cells = {3, 2, 2},
                             .upper = {1, 1, dim == 3},
-                            .refine = kind == TES_MESH_FOREST ? 2 : 0,
                             .refine_where = kind == TES_MESH_FOREST ? corner : NULL,
                             .kind = kind};
   TesMesh *mesh = NULL;

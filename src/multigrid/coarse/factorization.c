@@ -93,24 +93,34 @@ done:
 
 /* ---- set-up -------------------------------------------------------------------------------------------- */
 
-/* Entries as MUMPS takes them: of symmetric matrices those below the diagonal, none that are zero. */
+/* Of symmetric matrices those below the diagonal, none that are zero, nor of what is fixed. */
+static bool is_taken(const TesiFactorization *f, const TesiMatrix *A, const uint8_t *fixed, int64_t i,
+                     int64_t e) {
+  const int64_t j = A->column[e];
+  if (f->kind != TESI_MATRIX_GENERAL && j > i) return false;
+  return !fixed[i] && !fixed[j] && (i == j || A->value[e] != 0);
+}
+
+/* Entries as MUMPS takes them. */
 static TesStatus copy_entries(TesiFactorization *f, const TesiMatrix *A, const uint8_t *fixed) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  const bool all = f->kind == TESI_MATRIX_GENERAL;
-  const int64_t most = all ? A->entries : (A->entries + A->rows) / 2 + 1;
   int64_t count = 0;
-  TES_ALLOC(&f->row, most);
-  TES_ALLOC(&f->column, most);
-  TES_ALLOC(&f->value, most);
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t e = A->row[i]; e < A->row[i + 1]; e++) count += is_taken(f, A, fixed, i, e);
+  for (int64_t i = 0; i < A->rows; i++) count += fixed[i];
+  f->entries = count, count = 0;
+  TES_ALLOC(&f->row, f->entries);
+  TES_ALLOC(&f->column, f->entries);
+  TES_ALLOC(&f->value, f->entries);
   for (int64_t i = 0; i < A->rows; i++)
     for (int64_t e = A->row[i]; e < A->row[i + 1]; e++) {
-      const int64_t j = A->column[e];
-      if ((!all && j > i) || (i != j && (A->value[e] == 0 || fixed[i] || fixed[j]))) continue;
-      f->row[count] = (int)i + 1, f->column[count] = (int)j + 1;
-      f->value[count++] = fixed[i] ? 1 : A->value[e];
+      if (!is_taken(f, A, fixed, i, e)) continue;
+      f->row[count] = (int)i + 1, f->column[count] = A->column[e] + 1;
+      f->value[count++] = A->value[e];
     }
-  f->entries = count;
+  for (int64_t i = 0; i < A->rows; i++)
+    if (fixed[i]) f->row[count] = f->column[count] = (int)i + 1, f->value[count++] = 1;
 done:
   return status;
 }
