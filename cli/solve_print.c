@@ -124,8 +124,8 @@ void solve_print_solver(const Solve *s, const TesProblem *problem) {
   const TesMultigrid *mg = tes_problem_multigrid(problem);
   const int width = is_box(s) ? 18 : 12;
   solve_log(s, TES_LOG_INFO, "levels    %5s  %*s  %12s", "level", width, "cells", "unknowns");
-  for (int l = tes_multigrid_levels(mg) - 1; l >= 0; l--) {
-    const TesSpace *space = tes_multigrid_level(mg, l).space;
+  for (int l = mg ? tes_multigrid_levels(mg) - 1 : 0; l >= 0; l--) {
+    const TesSpace *space = mg ? tes_multigrid_level(mg, l).space : tes_problem_space(problem);
     char cells[64];
     count_cells(tes_space_mesh(space), cells);
     solve_log(s, TES_LOG_INFO, "          %5d  %*s  %12lld%s%s", l, width, cells,

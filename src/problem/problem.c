@@ -570,6 +570,7 @@ static const char *describe_smoother(const TesProblem *problem) {
 
 static const char *describe_coarse(const TesProblem *problem) {
   const TesMultigrid *multigrid = tes_problem_multigrid(problem);
+  if (problem->projection && problem->projection->direct) return "solved directly, by sparse factors";
   return multigrid ? tesi_coarse_describe(tesi_multigrid_coarse(multigrid)) : "none";
 }
 

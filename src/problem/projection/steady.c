@@ -19,6 +19,7 @@
 #include "operator/operator.h"
 #include "problem/pressure_unit.h"
 #include "problem/projection/projection.h"
+#include "problem/projection/steady_direct.h"
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
 
@@ -86,6 +87,11 @@ static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   TesStatus status = TES_OK;
   const TesVector r_u = part_of(p, r, 0), r_p = part_of(p, r, 1);
   TesVector z_u = part_of(p, z, 0), z_p = part_of(p, z, 1);
+  if (pr->direct) {
+    TES_TRY(tesi_steady_direct_solve(pr->direct, r, z));
+    if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &z_p));
+    return TES_OK;
+  }
   TES_TRY(tes_vector_copy(&r_p, -pr->nu / pr->unit / pr->unit, pr->pb));
   TES_TRY(tesi_projection_project(p, pr->pb, fmin(1e-4, 0.1 * p->tolerance), false, &z_p));
   TES_TRY(add_potential(p, &r_p, &z_p));
@@ -154,19 +160,21 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc, int degree) {
   TesSolveOptions *o = &p->options;
   TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of stokes with element q is gradient");
   TES_TRY(tesi_projection_check(p, desc, degree));
-  TES_CHECK(o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES,
-            "solver.method: stokes with element q is solved by gmres, the operator is indefinite");
+  TES_CHECK(o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES || o->method == TES_METHOD_DIRECT,
+            "solver.method: stokes with element q is solved by gmres or direct, the operator is indefinite");
   TES_CHECK(!desc->add_load, "stokes with element q takes no added load");
-  o->method = TES_METHOD_AUTO; /* the V-cycle's smoother is chosen as for its own equation */
 done:
   return status;
 }
 
-static TesStatus create_multigrid(TesProblem *p, TesiProjection *pr) {
+/* The V-cycle's smoother is chosen as for its own equation. */
+static TesStatus create_preconditioner(TesProblem *p, TesiProjection *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesSmootherKind smoother;
-  const TesSolveOptions *o = &p->options;
+  TesSolveOptions *o = &p->options;
+  const bool direct = o->method == TES_METHOD_DIRECT;
+  o->method = TES_METHOD_AUTO;
   TES_TRY(tesi_projection_use_sigma(p, pr->alpha));
   for (int c = 0; c < p->mesh->dim; c++)
     TES_CHECK(!(pr->op->singular >> c & 1),
@@ -177,6 +185,13 @@ static TesStatus create_multigrid(TesProblem *p, TesiProjection *pr) {
   p->levels = p->op;
   TES_TRY(tesi_problem_choose_precision(p));
   TES_TRY(tesi_problem_choose(p, &smoother));
+  if (direct) {
+    TES_TRY(tesi_steady_direct_create(p, &pr->direct));
+    snprintf(p->method_text, sizeof p->method_text,
+             "direct: sparse factors of velocity and pressure, refined to the tolerance");
+    snprintf(p->precision_text, sizeof p->precision_text, "float64");
+    return TES_OK;
+  }
   const TesMultigridDesc mg = {
       .op = p->op,
       .precision = p->cycle,
@@ -230,8 +245,8 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(check(p, desc, degree));
   TES_TRY(tesi_projection_create_spaces(p, degree));
   TES_TRY(find_unit(p, pr));
-  TES_TRY(create_multigrid(p, pr));
-  if (pr->alpha > 0) TES_TRY(tesi_projection_create_poisson(p));
+  TES_TRY(create_preconditioner(p, pr));
+  if (pr->alpha > 0 && !pr->direct) TES_TRY(tesi_projection_create_poisson(p));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
   TES_TRY(tesi_projection_check_flux(p));
   TES_TRY(take_start(p, desc->guess));
