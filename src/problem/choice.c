@@ -82,48 +82,6 @@ static double floor_of(const TesSpace *space) {
   return 0.04 * pow(400, (space->degree - 1) / 9.0) * DBL_EPSILON * n * n;
 }
 
-/* Lengths whose squares and cubes float32 holds, and what is made of their quotients. */
-static bool in_range(double length) {
-  return length == 0 || (length > 1e-9 && length < 1e9);
-}
-
-/* Across some of the cells. */
-static TesStatus check_lengths(const TesMesh *mesh, bool *held) {
-  enum { SAMPLE = 64 };
-  TesContext *ctx = mesh->context;
-  TesStatus status = TES_OK;
-  static const double corners[6] = {0, 0, 0, 1, 1, 1};
-  const double *xi = mesh->dim == 3 ? corners : corners + 1;
-  const int64_t cells = mesh->cells, stride = 1 + cells / SAMPLE;
-  for (int64_t c = 0; c < cells; c += stride) {
-    double x[6] = {0}, sum = 0;
-    TES_TRY(tes_mesh_evaluate(mesh, c, 2, xi, x, NULL));
-    for (int d = 0; d < mesh->dim; d++) sum = fmax(sum, fabs(x[mesh->dim + d] - x[d]));
-    *held = *held && in_range(sum);
-  }
-done:
-  return status;
-}
-
-TesStatus tesi_problem_choose_precision(TesProblem *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const TesiAxis *axis = tesi_space_axes(p->space);
-  const TesiRt *rt = tesi_space_rt(p->space);
-  bool held = true;
-  for (int d = 0; (axis || rt) && d < p->space->dim; d++) {
-    const double *h = axis ? axis[d].h : rt->axis[d].h;
-    for (int i = 0; i < (axis ? axis[d].cells : rt->axis[d].cells); i++) held = held && in_range(h[i]);
-  }
-  if (!axis && !rt) TES_TRY(check_lengths(p->mesh, &held));
-  held = !tesi_reduce_any(ctx, !held);
-  p->cycle = p->options.precision == TES_SOLVE_DOUBLE || p->options.method == TES_METHOD_DIRECT || !held
-                 ? TES_DOUBLE
-                 : TES_SINGLE;
-done:
-  return status;
-}
-
 static void choose_tolerance(TesProblem *p) {
   static const char *const names[] = {"mixed: float32 cycle in a float64 iteration", "double: float64",
                                       "single: float32 cycle, residuals in float64, tolerance at least 1e-6"};
@@ -138,7 +96,7 @@ static void choose_tolerance(TesProblem *p) {
            p->options.method == TES_METHOD_DIRECT ? "float64"
            : tesi_is_upwind(p->levels)            ? "float64, as cells are solved in the order of the flow"
            : p->cycle == TES_DOUBLE && p->options.precision != TES_SOLVE_DOUBLE
-               ? "float64 (chosen: float32 does not hold cells of this size)"
+               ? "float64 (chosen: float32 does not hold numbers of this size)"
                : names[p->options.precision]);
 }
 
