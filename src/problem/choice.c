@@ -1,6 +1,5 @@
 /* The automatic choices, by kind of mesh: one table. */
 #include "problem/choice.h"
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include "device/kernel.h"
@@ -72,15 +71,6 @@ static double aspect_ratio(const TesSpace *space) {
   return ratio;
 }
 
-/* Round-off floor on a box: c_k eps n^2, c_k from 0.04 (Q1) to 16 (Q10), grown geometrically between. */
-static double floor_of(const TesSpace *space) {
-  const TesiAxis *axis = tesi_space_axes(space->scalar[0]);
-  double n = 1;
-  if (!axis) return 0;
-  for (int d = 0; d < space->dim; d++) n = fmax(n, axis[d].cells);
-  return 0.04 * pow(400, (space->degree - 1) / 9.0) * DBL_EPSILON * n * n;
-}
-
 /* Lengths whose squares and cubes float32 holds, and what is made of their quotients. */
 static bool in_range(double length) {
   return length == 0 || (length > 1e-9 && length < 1e9);
@@ -126,13 +116,8 @@ done:
 static void choose_tolerance(TesProblem *p) {
   static const char *const names[] = {"mixed: float32 cycle in a float64 iteration", "double: float64",
                                       "single: float32 cycle, residuals in float64, tolerance at least 1e-6"};
-  p->floor = floor_of(p->space);
   p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : p->in_time ? 1e-3 : 1e-9;
   if (p->options.precision == TES_SOLVE_SINGLE && !p->in_time) p->tolerance = fmax(p->tolerance, 1e-6);
-  if (p->tolerance < p->floor && !p->in_time)
-    tesi_log(p->context, TES_LOG_WARNING,
-             "warning: tolerance %.1e is below the round-off floor of the residual, about %.1e", p->tolerance,
-             p->floor);
   snprintf(p->precision_text, sizeof p->precision_text, "%s",
            p->options.method == TES_METHOD_DIRECT ? "float64"
            : tesi_is_upwind(p->levels)            ? "float64, as cells are solved in the order of the flow"
