@@ -96,6 +96,20 @@ done:
   return status;
 }
 
+TesStatus tesi_floor_below(const TesiFloorSystem *system, const TesVector *x, bool *below) {
+  TesContext *ctx = x->context;
+  TesStatus status = TES_OK;
+  TesiFloor floor = {0};
+  TesVector *y = NULL, *z = NULL;
+  TES_TRY(new_like(x, &y));
+  TES_TRY(new_like(x, &z));
+  TES_TRY(measure(&floor, system, x, y, z, below));
+done:
+  tes_vector_destroy(&y);
+  tes_vector_destroy(&z);
+  return status;
+}
+
 /* Whether x is where it was, group by group. z: work space. */
 static TesStatus is_at_rest(const TesiFloor *f, const TesiFloorSystem *s, const TesVector *x, TesVector *z,
                             bool *rests) {

@@ -47,6 +47,8 @@ void tesi_floor_begin(TesiFloor *floor);
 void tesi_floor_end(TesiFloor *floor);
 /* Whether recorded residuals have not fallen for some iterations; of each iteration in turn. */
 bool tesi_floor_stalls(TesiFloor *floor, int iteration, double residual);
+/* Whether the residual of x is at most what rounding leaves, in each group. Two products with A. */
+TesStatus tesi_floor_below(const TesiFloorSystem *system, const TesVector *x, bool *below);
 /* Looks at x after an iteration, whose residual seems not to fall. `claimed`: the norm that a recurrence has for it,
  * INFINITY: there is none; last: no iteration follows. Two products with A. */
 TesStatus tesi_floor_look(TesiFloor *floor, const TesiFloorSystem *system, const TesVector *x, int iteration,
