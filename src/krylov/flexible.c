@@ -2,6 +2,7 @@
 #include "krylov/flexible.h"
 #include <math.h>
 #include "base/work.h"
+#include "krylov/explain.h"
 #include "krylov/floor.h"
 
 enum { M = TESI_FLEXIBLE_RESTART };
@@ -172,6 +173,12 @@ TesStatus tesi_flexible_solve(const TesiFlexible *f, const TesVector *b, TesVect
   const double last = f->residuals[s->iterations], first = f->residuals[0];
   if (s->iterations > 0 && last > 0 && first > last)
     result->fractional_iterations = s->iterations * log(f->tolerance / first) / log(last / first);
+  status = tesi_explain_unsolved(ctx,
+                                 &(TesiUnsolved){.method = TES_METHOD_GMRES,
+                                                 .residuals = f->residuals,
+                                                 .iterations = s->iterations,
+                                                 .tolerance = f->tolerance},
+                                 status);
 done:
   if (s) tesi_floor_end(&s->floor);
   for (int i = 0; s && i <= M; i++) tes_vector_destroy(&s->v[i]);

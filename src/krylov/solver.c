@@ -1,5 +1,6 @@
 #include "krylov/solver.h"
 #include <math.h>
+#include "krylov/explain.h"
 #include "krylov/krylov_device.h"
 #include "multigrid/multigrid.h"
 #include "parallel/comm.h"
@@ -134,6 +135,10 @@ void tesi_solver_set_below(TesSolver *solver, TesVector *const *below) {
 
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance) {
   solver->desc.tolerance = tolerance;
+}
+
+void tesi_solver_advise(TesSolver *solver, const char *advice) {
+  solver->advice = advice;
 }
 
 void tesi_solver_keep_null(TesSolver *solver) {
@@ -410,29 +415,14 @@ static void fill_result(const TesSolver *s, double seconds, TesSolveResult *resu
   result->fractional_iterations = n > 0 ? n * log(s->desc.tolerance) / log(reduction) : NAN;
 }
 
-static TesStatus explain(TesSolver *s, TesStatus outcome) {
-  TesContext *ctx = s->context;
-  TesStatus status = TES_OK;
-  const double last = s->residuals[s->iterations];
-  const int n = s->iterations;
-  if (outcome == TES_NAN)
-    TES_FAIL(outcome,
-             "the residual is %g after %d iterations: check the data for values that overflow, or solve in "
-             "double precision",
-             last, n);
-  if (outcome == TES_DIVERGED)
-    TES_FAIL(outcome, "the residual grew to %.3g after %d iterations: use method gmres, or another smoother",
-             last, n);
-  if (outcome == TES_NOT_CONVERGED)
-    TES_FAIL(outcome,
-             "the relative residual is %.3g after %d iterations, above the tolerance %.3g: allow more "
-             "iterations, or use gmres or another smoother",
-             last, n, s->desc.tolerance);
-  if (outcome == TES_INTERRUPTED)
-    TES_FAIL(outcome, "interrupted after %d iterations at a relative residual of %.3g", n, last);
-  status = outcome;
-done:
-  return status;
+static TesStatus explain(const TesSolver *s, TesStatus outcome) {
+  const TesiUnsolved unsolved = {.method = s->desc.method,
+                                 .residuals = s->residuals,
+                                 .iterations = s->iterations,
+                                 .tolerance = s->desc.tolerance,
+                                 .single = s->mg_b != NULL,
+                                 .advice = s->advice};
+  return tesi_explain_unsolved(s->context, &unsolved, outcome);
 }
 
 /* s->b_norm <- |b|, or that of b without op->null, which is left in r. */

@@ -34,8 +34,9 @@ struct TesSolver {
   size_t spare;
   double b_norm, root; /* |b|, and the root of its number of entries */
   int iterations;
-  TesiFloor floor; /* of the solve under way */
-  double allowed;  /* TesSolveResult.floor */
+  TesiFloor floor;    /* of the solve under way */
+  double allowed;     /* TesSolveResult.floor */
+  const char *advice; /* tesi_solver_advise() */
 };
 
 /* Whether the iteration is V-cycles in float32 and the operator corrects, rounds and measures in one pass: r is not
@@ -93,6 +94,8 @@ void tesi_solver_lend(const TesSolver *solver, TesVector *work[2]);
 void tesi_solver_set_below(TesSolver *solver, TesVector *const *below);
 /* Of the solves to come. */
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance);
+/* What helps where a solve does not converge, beside more iterations and another method; the caller keeps it. */
+void tesi_solver_advise(TesSolver *solver, const char *advice);
 /* x of the solves to come has any multiple of the operator's null vector: who asks for it takes it away. */
 void tesi_solver_keep_null(TesSolver *solver);
 /* The operator has other numbers in other places: what was recorded of it is made again. */

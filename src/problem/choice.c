@@ -156,6 +156,17 @@ static void warn(const TesProblem *p, const TesiSurvey *survey) {
              "iterations");
 }
 
+/* What helps where the iteration does not converge: each has a test on a case that prints it (t9_advice). */
+static void advise(TesProblem *p) {
+  const bool carried = p->levels != p->op, box = p->mesh->kind == TES_MESH_BOX;
+  const char *text = "";
+  if (p->options.smoother != TES_SMOOTHER_AUTO)
+    text = "leave out solver.smoother, so that one is chosen";
+  else if (carried && box && !p->in_time)
+    text = "take space.element: dg, whose cells are solved in the order of the flow";
+  snprintf(p->advice, sizeof p->advice, "%s", text);
+}
+
 /* One level, whose operator is a sum of products of 1D matrices. */
 static TesStatus choose_direct(TesProblem *p, TesSmootherKind *smoother) {
   TesContext *ctx = p->context;
@@ -202,6 +213,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   p->full_start = choice.full_start && p->levels == p->op;
   *smoother = choice.smoother;
   choose_tolerance(p);
+  advise(p);
   snprintf(p->method_text, sizeof p->method_text, "%s%s%s", p->full_start ? "full multigrid, then " : "",
            names[p->method],
            p->options.method != TES_METHOD_AUTO ? ""

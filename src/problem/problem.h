@@ -140,7 +140,7 @@ struct TesProblem {
   int full_steps;     /* of the start of full multigrid: TesMultigridDesc.full_steps */
   int post_below;     /* smoothing steps below the finest level; 0: as there */
   TesProblemTimes times;
-  char method_text[160], precision_text[96];
+  char method_text[160], precision_text[96], advice[160]; /* advice: where a solve does not converge */
 };
 
 /* tes_problem_create() for any equation. */
