@@ -23,8 +23,8 @@ typedef struct TesMultigrid TesMultigrid;
 
 /** How the coarsest level is solved. */
 typedef enum TesCoarseKind {
-  /** a box: as the head of this file says; else direct up to 3000 unknowns, then amg, or cg in a build without
-   *  it */
+  /** a box: as the head of this file says; else direct up to 800 unknowns, then sparse where its predicted cost is
+   *  least, else direct up to 3000, amg, or cg in a build without it */
   TES_COARSE_AUTO,
   TES_COARSE_DIRECT, /**< dense Cholesky factorization: n^2 numbers, n^3/3 flops once */
   TES_COARSE_AMG, /**< conjugate gradients to 1e-10 with BoomerAMG of hypre, an optional part; on the host */
@@ -72,8 +72,8 @@ typedef struct TesMultigridDesc {
 } TesMultigridDesc;
 
 /** Errors: those of operators, smoothers and transfers; TES_OUT_OF_MEMORY, told before anything large is allocated;
- *  TES_INVALID_INPUT (a coarse solver that is not for this mesh); TES_MISSING: amg in a build without hypre, sparse in one
- *  without MUMPS. */
+ *  TES_INVALID_INPUT (a coarse solver that is not for this mesh); TES_MISSING: amg in a build without hypre, sparse
+ *  in one without MUMPS. */
 TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc, TesMultigrid **multigrid);
 void tes_multigrid_destroy(TesMultigrid **multigrid);
 

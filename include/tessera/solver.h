@@ -36,7 +36,9 @@ typedef enum TesMethod {
   TES_METHOD_FMG,
   TES_METHOD_GMRES,
   TES_METHOD_CG,
-  TES_METHOD_DIRECT /**< of problems alone: fast diagonalization of a whole box; a V-cycle of one level */
+  /** of problems alone, a V-cycle of one level: fast diagonalization of a whole box with constant coefficients, else
+   *  sparse factors (TES_COARSE_SPARSE), whose solutions are refined by residuals of the operator */
+  TES_METHOD_DIRECT
 } TesMethod;
 
 typedef struct TesSolverDesc {

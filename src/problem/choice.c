@@ -6,6 +6,7 @@
 #include "device/kernel.h"
 #include "multigrid/multigrid.h"
 #include "operator/operator_parts.h"
+#include "parallel/comm.h"
 #include "operator/transport/transport_operator.h"
 #include "problem/problem.h"
 #include "problem/survey.h"
@@ -171,17 +172,30 @@ static void warn(const TesProblem *p, const TesiSurvey *survey) {
              "iterations");
 }
 
-/* One level, whose operator is a sum of products of 1D matrices. */
+/* Why there are no sparse factors of an operator; NULL: there are, so far as its library is. */
+static const char *refuses_factors(const TesOperator *op) {
+  const char *reason = tesi_operator_refuses(&tesi_operator_assembled, &op->desc);
+  if (!reason && tesi_ranks(op->context) > 1) reason = "sparse factors are for one rank";
+  return reason;
+}
+
+/* One level: the operator is a sum of products of 1D matrices, or its matrix is factorized. */
 static TesStatus choose_direct(TesProblem *p, TesSmootherKind *smoother) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TES_CHECK(tesi_is_separable(p->op),
-            "solver.method: direct is fast diagonalization: of boxes with constant a and c, without a "
-            "velocity that is solved for");
+  const bool separable = tesi_is_separable(p->op);
+  const char *const reason = separable ? NULL : refuses_factors(p->op);
+  TES_CHECK(
+      !reason,
+      "solver.method: direct is fast diagonalization of boxes with element q and constant a and c, else "
+      "sparse factors, and here %s",
+      reason);
   p->method = TES_METHOD_VCYCLE;
+  p->options.coarse = separable ? TES_COARSE_AUTO : TES_COARSE_SPARSE;
   *smoother = TES_SMOOTHER_AUTO;
   choose_tolerance(p);
-  snprintf(p->method_text, sizeof p->method_text, "direct: fast diagonalization of the box");
+  snprintf(p->method_text, sizeof p->method_text, "direct: %s",
+           separable ? "fast diagonalization of the box" : "sparse factors, refined to the tolerance");
 done:
   return status;
 }

@@ -80,11 +80,9 @@ static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesMethod method = p->options.method;
-  TES_CHECK(method == TES_METHOD_AUTO || method == TES_METHOD_GMRES,
-            "solver.method: %s: transport is not symmetric and is solved by gmres",
-            method == TES_METHOD_CG       ? "cg"
-            : method == TES_METHOD_DIRECT ? "direct"
-                                          : "a V-cycle");
+  TES_CHECK(method == TES_METHOD_AUTO || method == TES_METHOD_GMRES || method == TES_METHOD_DIRECT,
+            "solver.method: %s: transport is not symmetric and is solved by gmres or direct",
+            method == TES_METHOD_CG ? "cg" : "a V-cycle");
   TES_CHECK(p->in_time || t->streamline || t->broken || !(t->peclet > 1),
             "space.stabilization: the cell Peclet number |b| h / (2 k a) is %.3g, above 1: without time and "
             "without stabilization "
@@ -156,7 +154,8 @@ static TesStatus create_operators(TesProblem *p) {
   TES_TRY(tesi_work_on(ctx, "operator of %lld unknowns", (long long)p->space->dofs));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form}, &p->op));
   const TesiTransport *transport = tesi_transport_of(p->op);
-  p->levels = !transport || tesi_transport_dg_levels(p, transport) ? p->op : transport->symmetric;
+  const bool whole = !transport || o->method == TES_METHOD_DIRECT || tesi_transport_dg_levels(p, transport);
+  p->levels = whole ? p->op : transport->symmetric;
   if (transport && p->levels == p->op) p->cycle = TES_DOUBLE;
   if (transport) TES_TRY(check_transport(p, transport));
   TES_TRY(tesi_problem_choose(p, &smoother));

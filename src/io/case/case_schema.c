@@ -322,7 +322,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "solver.method", .type = TESI_KEY_CHOICE, .target = SOLVER(method),
    .choices = WORDS("auto", "vcycle", "fmg", "gmres", "cg", "direct"),
    .fallback = "auto", .help = "V-cycles, full multigrid, or a Krylov method preconditioned by a V-cycle; direct: fast "
-     "diagonalization of a whole box with constant coefficients"},
+     "diagonalization of a whole box with constant coefficients, else sparse factors (MUMPS)"},
   {.path = "solver.smoother", .type = TESI_KEY_CHOICE, .target = SOLVER(smoother),
    .choices = WORDS("auto", "patch", "patch_additive", "jacobi", "chebyshev", "gauss_seidel", "cell_patch",
      "line_patch"),

@@ -1,6 +1,6 @@
-/* The coarsest level of a forest. Sparse: coarse_sparse.h. Direct: the operator applied to unit vectors makes its matrix, factorized once. A
- * singular operator (constants in its null space) gets s 1 1' added, s = trace / n^2: for right-hand sides of mean
- * zero the solution is that of mean zero. */
+/* The coarsest level of a forest. Sparse: coarse_sparse.h. Direct: the operator applied to unit vectors makes its
+ * matrix, factorized once. A singular operator (constants in its null space) gets s 1 1' added, s = trace / n^2: for
+ * right-hand sides of mean zero the solution is that of mean zero. */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -144,7 +144,7 @@ done:
 }
 
 /* Constants that nothing fixes are a motion as any other. */
-static TesStatus create_sparse(TesiCoarseMatrix *m) {
+static TesStatus order_sparse(TesiCoarseMatrix *m) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   if (m->op->singular && !m->motions) {
@@ -153,27 +153,75 @@ static TesStatus create_sparse(TesiCoarseMatrix *m) {
     m->motions = 1;
   }
   TES_TRY(tesi_coarse_sparse_create(m->op, m->motions, m->motion, &m->sparse));
-  TES_TRY(tesi_coarse_sparse_factorize(m->sparse));
 done:
   return status;
 }
 
-static TesStatus choose(TesiCoarseMatrix *m, TesCoarseKind kind) {
+/* Seconds on one core of what a solve of the finest level asks of sparse factors, and of the iterations that stand in
+ * their place; from Poisson in 2D and 3D and bodies of elasticity. */
+static double sparse_seconds(double n, TesiFactorizationCost cost) {
+  enum { SOLVES = 10 };
+  return 4e-6 * n + cost.flops / 1e10 + SOLVES * (5e-7 * n + 2e-9 * cost.entries);
+}
+
+static double iterated_seconds(double n, bool amg) {
+  return (amg ? 3e-5 : 4e-4) * n;
+}
+
+/* Whether sparse factors cost less than what else there is; they are ordered then. */
+static TesStatus try_sparse(TesiCoarseMatrix *m, TesCoarseKind otherwise, TesCoarseKind *kind) {
+  enum { MOST = 50000 };
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
-  const bool elasticity = tesi_is_elasticity(m->op);
-  if (kind == TES_COARSE_AUTO)
-    kind = m->size <= TESI_DENSE                                         ? TES_COARSE_DIRECT
-           : tesi_amg_available() && !elasticity && tesi_ranks(ctx) == 1 ? TES_COARSE_AMG
-                                                                         : TES_COARSE_CG;
-  TES_CHECK(tesi_ranks(ctx) == 1 || kind != TES_COARSE_AMG,
-            "coarse amg is for one rank; several have direct and cg on their coarsest level");
-  TES_CHECK(kind != TES_COARSE_AMG || !elasticity,
-            "coarse amg is for one component; elasticity has direct and cg on its coarsest level");
-  TES_CHECK(tesi_ranks(ctx) == 1 || kind != TES_COARSE_SPARSE,
-            "coarse sparse is for one rank; several have direct and cg on their coarsest level");
+  *kind = otherwise;
+  if (m->size > MOST || tesi_ranks(ctx) > 1 || tesi_factorization_missing()) return TES_OK;
+  TES_TRY(order_sparse(m));
+  const TesiFactorizationCost cost = tesi_coarse_sparse_cost(m->sparse);
+  const bool serves =
+      cost.bytes < (double)tes_memory_available() &&
+      (otherwise == TES_COARSE_DIRECT || sparse_seconds((double)m->size, cost) <
+                                             iterated_seconds((double)m->size, otherwise == TES_COARSE_AMG));
+  if (serves)
+    *kind = TES_COARSE_SPARSE;
+  else
+    tesi_coarse_sparse_destroy(&m->sparse);
+done:
+  return status;
+}
+
+/* Dense factors of so few unknowns are made before a library is opened. */
+static TesStatus choose(TesiCoarseMatrix *m, TesCoarseKind *kind) {
+  enum { FEW = 800 };
+  const bool amg = tesi_amg_available() && !tesi_is_elasticity(m->op) && tesi_ranks(m->context) == 1;
+  const TesCoarseKind otherwise = m->size <= TESI_DENSE ? TES_COARSE_DIRECT
+                                  : amg                 ? TES_COARSE_AMG
+                                                        : TES_COARSE_CG;
+  if (*kind != TES_COARSE_AUTO) return TES_OK;
+  *kind = otherwise;
+  return m->size <= FEW ? TES_OK : try_sparse(m, otherwise, kind);
+}
+
+static TesStatus refuse(const TesiCoarseMatrix *m, TesCoarseKind kind) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  const bool several = tesi_ranks(ctx) > 1;
+  TES_CHECK(!several || (kind != TES_COARSE_AMG && kind != TES_COARSE_SPARSE),
+            "coarse %s is for one rank; several have direct and cg on their coarsest level",
+            kind == TES_COARSE_AMG ? "amg" : "sparse");
+  TES_CHECK(kind != TES_COARSE_AMG || !tesi_is_elasticity(m->op),
+            "coarse amg is for one component; elasticity has sparse, direct and cg on its coarsest level");
+done:
+  return status;
+}
+
+static TesStatus create_kind(TesiCoarseMatrix *m, TesCoarseKind kind) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TES_TRY(refuse(m, kind));
+  TES_TRY(choose(m, &kind));
   if (kind == TES_COARSE_SPARSE) {
-    TES_TRY(create_sparse(m));
+    if (!m->sparse) TES_TRY(order_sparse(m));
+    TES_TRY(tesi_coarse_sparse_factorize(m->sparse));
   } else if (kind == TES_COARSE_DIRECT) {
     TES_TRY(check_memory(m));
     TES_TRY(factorize(m));
@@ -200,7 +248,7 @@ TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesC
   TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &m->p));
   TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &m->q));
   TES_TRY(tesi_elasticity_motions(op, &m->motions, &m->motion));
-  TES_TRY(choose(m, kind));
+  TES_TRY(create_kind(m, kind));
   *matrix = m;
   m = NULL;
 done:
