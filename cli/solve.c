@@ -121,6 +121,7 @@ TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveR
   const TesMultigrid *mg = tes_problem_multigrid(problem);
   const TesMultigridTimes t = mg ? tes_multigrid_times(mg) : (TesMultigridTimes){0};
   const double seconds = s->result.seconds + result->seconds;
+  s->floor = tes_problem_info(problem).floor;
   const size_t bytes = (size_t)result->residual_count * sizeof *result->residuals;
   if (!result->residuals) { /* a step whose systems are solved directly has none */
     s->solved = s->solved || s->outcome == TES_OK;

@@ -86,7 +86,7 @@ typedef struct Solve {
   int level_count;
   char text[4][SOLVE_TEXT]; /* method, smoother, operator, precision */
   TesProblemTimes setup;
-  double tolerance, *residuals;
+  double tolerance, floor, *residuals;
   int64_t dofs;
   TesSolveResult result; /* seconds: of all steps */
   /* Of all steps. */

@@ -1,6 +1,5 @@
 /* The automatic choices, by kind of mesh: one table. */
 #include "problem/choice.h"
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include "device/kernel.h"
@@ -73,25 +72,11 @@ static double aspect_ratio(const TesSpace *space) {
   return ratio;
 }
 
-/* Round-off floor on a box: c_k eps n^2, c_k from 0.04 (Q1) to 16 (Q10), grown geometrically between. */
-static double floor_of(const TesSpace *space) {
-  const TesiAxis *axis = tesi_space_axes(space->scalar[0]);
-  double n = 1;
-  if (!axis) return 0;
-  for (int d = 0; d < space->dim; d++) n = fmax(n, axis[d].cells);
-  return 0.04 * pow(400, (space->degree - 1) / 9.0) * DBL_EPSILON * n * n;
-}
-
 static void choose_tolerance(TesProblem *p) {
   static const char *const names[] = {"mixed: float32 cycle in a float64 iteration", "double: float64",
                                       "single: float32 cycle, residuals in float64, tolerance at least 1e-6"};
-  p->floor = floor_of(p->space);
   p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : p->in_time ? 1e-3 : 1e-9;
   if (p->options.precision == TES_SOLVE_SINGLE && !p->in_time) p->tolerance = fmax(p->tolerance, 1e-6);
-  if (p->tolerance < p->floor && !p->in_time)
-    tesi_log(p->context, TES_LOG_WARNING,
-             "warning: tolerance %.1e is below the round-off floor of the residual, about %.1e", p->tolerance,
-             p->floor);
   snprintf(p->precision_text, sizeof p->precision_text, "%s",
            p->options.method == TES_METHOD_DIRECT ? "float64"
            : tesi_is_upwind(p->levels)            ? "float64, as cells are solved in the order of the flow"
@@ -128,6 +113,17 @@ static void warn(const TesProblem *p, const TesiSurvey *survey) {
     tesi_log(p->context, TES_LOG_WARNING,
              "warning: cells are short in two directions, or stretched in several ways: this takes more "
              "iterations");
+}
+
+/* What helps where the iteration does not converge: each has a test on a case that prints it (t9_advice). */
+static void advise(TesProblem *p) {
+  const bool carried = p->levels != p->op, box = p->mesh->kind == TES_MESH_BOX;
+  const char *text = "";
+  if (p->options.smoother != TES_SMOOTHER_AUTO)
+    text = "leave out solver.smoother, so that one is chosen";
+  else if (carried && box && !p->in_time)
+    text = "take space.element: dg, whose cells are solved in the order of the flow";
+  snprintf(p->advice, sizeof p->advice, "%s", text);
 }
 
 /* Why there are no sparse factors of an operator; NULL: there are, so far as its library is. */
@@ -189,6 +185,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   p->full_start = choice.full_start && p->levels == p->op;
   *smoother = choice.smoother;
   choose_tolerance(p);
+  advise(p);
   snprintf(p->method_text, sizeof p->method_text, "%s%s%s", p->full_start ? "full multigrid, then " : "",
            names[p->method],
            p->options.method != TES_METHOD_AUTO ? ""
