@@ -245,12 +245,25 @@ done:
   return status;
 }
 
+/* sum <- integral and size over some faces, by the points of integrals over the space. */
+static TesStatus over_faces(const TesiQuantity *q, const TesiBatches *b, int64_t faces,
+                            const TesiBoundaryFace *face, double sum[2]) {
+  TesContext *ctx = q->context;
+  TesStatus status = TES_OK;
+  TesiFaceRule *rule = NULL;
+  TES_NEW(&rule);
+  tesi_face_rule(b->dim, b->space->degree, b->q, NULL, rule);
+  TES_TRY(sum_faces(q, rule, faces, face, sum));
+done:
+  tesi_free(ctx, &rule);
+  return status;
+}
+
 static TesStatus over_boundary(const TesiQuantity *q, const TesSpace *space, const TesValue *what,
                                double sum[2]) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   TesiBatches *b = NULL;
-  TesiFaceRule *rule = NULL;
   TesiBoundaryFace *face = NULL;
   bool *wanted = NULL;
   int64_t faces;
@@ -259,15 +272,30 @@ static TesStatus over_boundary(const TesiQuantity *q, const TesSpace *space, con
   TES_TRY(tesi_batches_create(space, points_of(space), &b));
   TES_ALLOC(&wanted, b->boundaries);
   wanted[what->number] = true;
-  TES_NEW(&rule);
-  tesi_face_rule(b->dim, space->degree, b->q, NULL, rule);
   TES_TRY(tesi_boundary_faces(b, wanted, &face, &faces));
-  TES_TRY(sum_faces(q, rule, faces, face, sum));
+  TES_TRY(over_faces(q, b, faces, face, sum));
 done:
   tesi_batches_destroy(&b);
-  tesi_free(ctx, &rule);
   tesi_free(ctx, &wanted);
   tesi_free(ctx, &face);
+  return status;
+}
+
+TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const TesiField *field,
+                                     const char *of, int64_t faces, const TesiBoundaryFace *face,
+                                     double *integral) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiQuantity *q = NULL;
+  TesiBatches *b = NULL;
+  double sum[2] = {0};
+  TES_TRY(tesi_quantity_create(space->mesh, of, true, fields, field, &q));
+  TES_TRY(tesi_batches_create(space, points_of(space), &b));
+  if (faces > 0) TES_TRY(over_faces(q, b, faces, face, sum));
+  *integral = sum[0];
+done:
+  tesi_quantity_destroy(&q);
+  tesi_batches_destroy(&b);
   return status;
 }
 

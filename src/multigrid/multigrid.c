@@ -175,8 +175,8 @@ TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc
   TES_CHECK(desc->op->context == ctx, "the operator belongs to another context than the multigrid");
   TES_CHECK(desc->precision == TES_DOUBLE || desc->precision == TES_SINGLE,
             "precision is %d, expected 0 or 1", (int)desc->precision);
-  TES_CHECK(desc->coarse >= TES_COARSE_AUTO && desc->coarse <= TES_COARSE_CG, "coarse is %d, expected 0..3",
-            (int)desc->coarse);
+  TES_CHECK(desc->coarse >= TES_COARSE_AUTO && desc->coarse <= TES_COARSE_AGGREGATION,
+            "coarse is %d, expected 0..5", (int)desc->coarse);
   const bool box = desc->op->space->mesh->kind == TES_MESH_BOX;
   if (box) TES_TRY(check_memory(ctx, desc));
   TES_NEW(&mg);

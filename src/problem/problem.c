@@ -80,11 +80,9 @@ static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesMethod method = p->options.method;
-  TES_CHECK(method == TES_METHOD_AUTO || method == TES_METHOD_GMRES,
-            "solver.method: %s: transport is not symmetric and is solved by gmres",
-            method == TES_METHOD_CG       ? "cg"
-            : method == TES_METHOD_DIRECT ? "direct"
-                                          : "a V-cycle");
+  TES_CHECK(method == TES_METHOD_AUTO || method == TES_METHOD_GMRES || method == TES_METHOD_DIRECT,
+            "solver.method: %s: transport is not symmetric and is solved by gmres or direct",
+            method == TES_METHOD_CG ? "cg" : "a V-cycle");
   TES_CHECK(p->in_time || t->streamline || t->broken || !(t->peclet > 1),
             "space.stabilization: the cell Peclet number |b| h / (2 k a) is %.3g, above 1: without time and "
             "without stabilization "
@@ -156,7 +154,8 @@ static TesStatus create_operators(TesProblem *p) {
   TES_TRY(tesi_work_on(ctx, "operator of %lld unknowns", (long long)p->space->dofs));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form}, &p->op));
   const TesiTransport *transport = tesi_transport_of(p->op);
-  p->levels = !transport || tesi_transport_dg_levels(p, transport) ? p->op : transport->symmetric;
+  const bool whole = !transport || o->method == TES_METHOD_DIRECT || tesi_transport_dg_levels(p, transport);
+  p->levels = whole ? p->op : transport->symmetric;
   if (transport && p->levels == p->op) p->cycle = TES_DOUBLE;
   if (transport) TES_TRY(check_transport(p, transport));
   TES_TRY(tesi_problem_choose(p, &smoother));
@@ -212,6 +211,7 @@ static TesStatus create_iteration(TesProblem *p) {
                                 .monitor_user = p->options.monitor_user};
   const TesStatus status = tes_solver_create(p->context, &solver, &p->solver);
   if (status == TES_OK && p->below) tesi_solver_set_below(p->solver, p->below->b);
+  if (status == TES_OK && p->advice[0]) tesi_solver_advise(p->solver, p->advice);
   if (status == TES_OK && flow && flow->complete) tesi_solver_keep_null(p->solver);
   return status;
 }
@@ -355,7 +355,7 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
                  {"solver.local", (int)o->local, TES_LOCAL_CG},
                  {"solver.colours", (int)o->colours, TES_COLOURS_LEXICOGRAPHIC},
                  {"solver.order", (int)o->order, TES_ORDER_REVERSED},
-                 {"solver.coarse", (int)o->coarse, TES_COARSE_CG},
+                 {"solver.coarse", (int)o->coarse, TES_COARSE_AGGREGATION},
                  {"solver.coarsening", (int)o->coarsening, TES_COARSEN_NONE},
                  {"solver.precision", (int)o->precision, TES_SOLVE_SINGLE}};
   for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
@@ -571,6 +571,7 @@ static const char *describe_smoother(const TesProblem *problem) {
 
 static const char *describe_coarse(const TesProblem *problem) {
   const TesMultigrid *multigrid = tes_problem_multigrid(problem);
+  if (problem->projection && problem->projection->direct) return "solved directly, by sparse factors";
   return multigrid ? tesi_coarse_describe(tesi_multigrid_coarse(multigrid)) : "none";
 }
 
