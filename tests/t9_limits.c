@@ -1,5 +1,6 @@
 /* Run: ctest -R t9_limits. The program where there is little address space (`ulimit -v`) or stack (`ulimit -s`): it
- * ends with status 4 and a message. OpenBLAS alone would ask for its buffers for ever, in a thread of its own already while it is loaded. */
+ * ends with status 4 and a message. OpenBLAS alone would ask for its buffers for ever, in a thread of its own already
+ * while it is loaded. */
 #include "program_testing.h"
 
 #define SQUARE CASES "poisson-square.yaml --set mesh.box.cells=8 --set space.degree=3"
