@@ -1,5 +1,5 @@
-/* Run: ctest -R t9_hints. Slips that have a remedy, which the message names; names with dots from the command line; files
- * with long names and wrong endings; large cases, which are read in a time that is linear in their length. */
+/* Run: ctest -R t9_hints. Slips that have a remedy, which the message names; names with dots from the command line;
+ * files with long names and wrong endings; large cases, which are read in a time that is linear in their length. */
 #include "program_testing.h"
 
 #define SQUARE CASES "poisson-square.yaml --set mesh.box.cells=4"
