@@ -17,6 +17,7 @@ static const char help[] =
 static const char *const parts[][2] = {{"p4est", "meshes of trees"},
                                        {"hdf5", "checkpoints"},
                                        {"hypre", "algebraic coarse solver"},
+                                       {"mumps", "sparse factors"},
                                        {"png", "pictures"}};
 enum { PARTS = sizeof parts / sizeof *parts, TEXT = CLI_DEVICE_NAME };
 

@@ -93,12 +93,13 @@ static int64_t solve_pressures(const TesSpace *space) {
 /* Levels and choices of a problem's solver, for the report. */
 void solve_keep_solver(Solve *s, const TesProblem *problem) {
   const TesMultigrid *mg = tes_problem_multigrid(problem);
-  if (!mg) return; /* of a step that was refused: that of the step before stays */
+  if (!mg && s->level_count > 1) return; /* of a step that was refused: that of the step before stays */
   const TesProblemInfo choice = tes_problem_info(problem);
   const char *const texts[] = {choice.method, choice.smoother, choice.op, choice.precision};
-  s->level_count = tes_multigrid_levels(mg);
+  s->level_count = mg ? tes_multigrid_levels(mg) : 1;
   for (int l = 0; l < s->level_count; l++) {
-    const TesSpace *space = tes_multigrid_level(mg, s->level_count - 1 - l).space;
+    const TesSpace *space =
+        mg ? tes_multigrid_level(mg, s->level_count - 1 - l).space : tes_problem_space(problem);
     s->levels[l] = (TesReportLevel){tes_mesh_info(tes_space_mesh(space)).cells, tes_space_dofs(space)};
   }
   for (int i = 0; i < 4; i++) snprintf(s->text[i], SOLVE_TEXT, "%s", texts[i]);
@@ -120,6 +121,7 @@ TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveR
   const TesMultigrid *mg = tes_problem_multigrid(problem);
   const TesMultigridTimes t = mg ? tes_multigrid_times(mg) : (TesMultigridTimes){0};
   const double seconds = s->result.seconds + result->seconds;
+  s->floor = tes_problem_info(problem).floor;
   const size_t bytes = (size_t)result->residual_count * sizeof *result->residuals;
   if (!result->residuals) { /* a step whose systems are solved directly has none */
     s->solved = s->solved || s->outcome == TES_OK;
@@ -148,6 +150,8 @@ TesStatus solve_find_errors(Solve *s, const TesProblem *problem) {
   if (solve_is_flow(s) && s->outcome != TES_NAN) {
     const TesStatus status = tes_problem_flow(problem, &s->flow);
     s->is_flow = status == TES_OK;
+    s->estimate = (TesFlowEstimate){NAN, NAN, NAN, NAN, NAN};
+    if (s->is_flow) tes_estimate_flow(problem, &s->estimate);
     s->errors_seconds = solve_now() - start;
     return status;
   }

@@ -148,13 +148,14 @@ static TesStatus check_adapt(TesiCaseReader *r) {
 
 /* Keys of the hierarchy that boxes do not have, and what only boxes have. */
 static TesStatus check_hierarchy(TesiCaseReader *r) {
-  static const char *const keys[] = {"solver.coarse", "solver.coarsening"};
+  static const char *const keys[] = {"solver.coarsening", "solver.coarse"};
   const TesSmootherKind s = r->draft.c.problem.solver.smoother;
-  const bool trees = r->draft.c.mesh.kind == TES_MESH_FOREST;
+  const bool trees = r->draft.c.mesh.kind == TES_MESH_FOREST,
+             sparse = r->draft.c.problem.solver.coarse == TES_COARSE_SPARSE;
   const int smoother = tesi_case_row("solver.smoother"), spacing = tesi_case_row("mesh.box.spacing");
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  for (int i = 0; i < 2 && !trees; i++)
+  for (int i = 0; i < 2 - sparse && !trees; i++)
     if (given(r, keys[i]))
       TES_TRY(tesi_case_error(r, tesi_case_row(keys[i]), given(r, keys[i]),
                               "only meshes of trees have this; a box becomes one with mesh.kind: forest"));

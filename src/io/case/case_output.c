@@ -391,8 +391,9 @@ done:
 TesStatus tes_case_value(const TesCase *input, int i, const TesMesh *mesh, TesValue *value) {
   TesContext *ctx = input->context;
   TesStatus status = TES_OK;
-  const TesCaseValue *v = &input->value[i];
   char text[800];
+  TES_CHECK(i >= 0 && i < input->values, "value %d, the case has %d", i, input->values);
+  const TesCaseValue *v = &input->value[i];
   *value = v->value;
   if (!v->place) return TES_OK;
   const bool found = find_place(mesh, v->place, value);

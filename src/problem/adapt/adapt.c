@@ -19,6 +19,9 @@ static int descending(const void *a, const void *b) {
   return (x->cell > y->cell) - (x->cell < y->cell);
 }
 
+/* What a solver's tolerance leaves of a difference. */
+#define EQUAL 1e-6
+
 int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,
                        const double *indicator, int8_t *mark) {
   TesContext *ctx = context;
@@ -30,10 +33,13 @@ int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction,
   TES_ALLOC(&ranked, cells);
   for (int64_t c = 0; c < cells; c++) ranked[c] = (Ranked){indicator[c], c}, sum += indicator[c];
   qsort(ranked, (size_t)cells, sizeof *ranked, descending);
-  while (count < cells &&
-         (marking == TES_MARK_BULK ? part < fraction * sum : (double)count < fraction * (double)cells)) {
+  const double most = (1 - EQUAL) * fraction * (marking == TES_MARK_BULK ? sum : (double)cells);
+  for (double least = 0; count < cells; count++) {
+    const bool enough = (marking == TES_MARK_BULK ? part : (double)count) >= most;
+    if (enough && ranked[count].value <= least) break;
+    if (!enough) least = (1 - EQUAL) * ranked[count].value;
     part += ranked[count].value;
-    mark[ranked[count++].cell] = 1;
+    mark[ranked[count].cell] = 1;
   }
 done:
   tesi_free(ctx, &ranked);
@@ -316,8 +322,12 @@ static TesStatus begin(Loop *s) {
   const TesProblemDesc *problem = &s->desc_at;
   s->steps = desc->steps ? desc->steps : 10;
   s->fraction = desc->fraction != 0 ? desc->fraction : desc->marking == TES_MARK_BULK ? 0.5 : 0.2;
-  TES_CHECK(s->fraction > 0 && s->fraction <= 1,
-            "the fraction to be refined is %g, expected 0 < fraction <= 1", s->fraction);
+  TES_CHECK((int)desc->estimator >= 0 && desc->estimator <= TES_ESTIMATE_DWR, "estimator is %d, expected 0..%d",
+            (int)desc->estimator, TES_ESTIMATE_DWR);
+  TES_CHECK((int)desc->marking >= 0 && desc->marking <= TES_MARK_FRACTION, "marking is %d, expected 0..%d",
+            (int)desc->marking, TES_MARK_FRACTION);
+  TES_CHECK(s->fraction > 0 && s->fraction <= 1, "the fraction to be refined is %g, expected 0 < fraction <= 1",
+            s->fraction);
   TES_CHECK(s->steps > 0 && desc->tolerance >= 0 && desc->max_dofs >= 0,
             "negative steps, tolerance or max_dofs");
   TES_CHECK(problem->time.end == 0 && problem->time.step == 0,
