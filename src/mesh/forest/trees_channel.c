@@ -34,8 +34,8 @@ static void add_layers(Channel *c, TesiTreeMap map, const int32_t id[4], const d
   }
 }
 
-/* Points: 0..7 on the circle, 8..15 round the ring, 16..23 round the block from the right counterclockwise, then columns
- * of three. */
+/* Points: 0..7 on the circle, 8..15 round the ring, 16..23 round the block from the right counterclockwise, then
+ * columns of three. */
 enum { SIDES = 8, BLOCK = 2 * SIDES, COLUMNS = 3 * SIDES };
 
 static void block_point(const Channel *c, int k, double x[2]) {
