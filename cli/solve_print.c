@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "solve.h"
@@ -19,12 +20,15 @@ void solve_log(const Solve *s, TesLogLevel level, const char *format, ...) {
   const TesVerbosity verbosity = s->options->common.verbosity;
   if (level == TES_LOG_DETAIL ? verbosity < TES_VERBOSE : level == TES_LOG_INFO && verbosity < TES_NORMAL)
     return;
+  char *line = NULL;
   cli_progress_end();
   va_list arguments;
   va_start(arguments, format);
-  vfprintf(out, format, arguments);
+  if (vasprintf(&line, format, arguments) < 0) line = NULL;
   va_end(arguments);
-  fputc('\n', out);
+  for (char *at = line; at && (at = strstr(at, " -nan")); at++) memmove(at + 1, at + 2, strlen(at + 1));
+  if (line) fprintf(out, "%s\n", line);
+  free(line);
   fflush(out);
 }
 
@@ -120,8 +124,8 @@ void solve_print_solver(const Solve *s, const TesProblem *problem) {
   const TesMultigrid *mg = tes_problem_multigrid(problem);
   const int width = is_box(s) ? 18 : 12;
   solve_log(s, TES_LOG_INFO, "levels    %5s  %*s  %12s", "level", width, "cells", "unknowns");
-  for (int l = tes_multigrid_levels(mg) - 1; l >= 0; l--) {
-    const TesSpace *space = tes_multigrid_level(mg, l).space;
+  for (int l = mg ? tes_multigrid_levels(mg) - 1 : 0; l >= 0; l--) {
+    const TesSpace *space = mg ? tes_multigrid_level(mg, l).space : tes_problem_space(problem);
     char cells[64];
     count_cells(tes_space_mesh(space), cells);
     solve_log(s, TES_LOG_INFO, "          %5d  %*s  %12lld%s%s", l, width, cells,

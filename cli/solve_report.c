@@ -46,6 +46,7 @@ static const char **list_warnings(const Solve *s, TesReport *report) {
 static void fill_result(const Solve *s, TesReport *report) {
   report->iterations = s->in_time.report.steps ? s->iterations : s->result.iterations;
   report->fractional_iterations = s->result.fractional_iterations;
+  report->floor = s->floor;
   report->residuals = s->result.residuals;
   report->residual_count = s->result.residual_count;
   report->solve_seconds = s->result.seconds;

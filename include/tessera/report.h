@@ -124,6 +124,7 @@ typedef struct TesReport {
   int iterations;               /**< `iterations`; always */
   double fractional_iterations; /**< `fractional_iterations`: interpolated to the tolerance; always */
   double tolerance;             /**< `tolerance` */
+  double floor;                 /**< `floor`: TesProblemInfo.floor; 0: left out */
   const double
       *residuals; /**< `residuals` [residual_count], relative to |b|, the first before iteration 1; always */
   int residual_count;

@@ -27,6 +27,8 @@ TesStatus tesi_functional_check(const TesSpace *space, const TesVector *v, const
 TesStatus tesi_functional_weights(const TesSpace *space, const TesValue *what, TesVector *w);
 /* The cell of a point and its place there. */
 TesStatus tesi_functional_locate(const TesSpace *space, const double *x, int64_t *cell, double *xi);
+/* The place of a value is one of the mesh. */
+TesStatus tesi_value_check_place(const TesMesh *mesh, const TesValue *what);
 /* The value of an expression (NULL: the first field) in these fields: integral, mean or point. Quadrature is that
  * of the space, degree + 3 points a direction; the fields' own spaces are over the same mesh. */
 TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,

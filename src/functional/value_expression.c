@@ -144,8 +144,6 @@ static TesStatus over_cells(const TesiQuantity *q, const TesSpace *space, const 
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   Task task = {.quantity = q, .material = what->where == TES_ON_MATERIAL ? what->number : -1};
-  TES_CHECK(task.material < tes_mesh_materials(q->mesh), "material %d, the mesh has %d", what->number,
-            tes_mesh_materials(q->mesh));
   for (int s = 0; s < q->sources; s++) {
     if (q->source[s].coefficient) continue;
     TES_TRY(tesi_batches_create(q->source[s].space, points_of(space), &task.batches[s]));
@@ -347,6 +345,8 @@ TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field
   TesiQuantity *q = NULL;
   TesiHit *hit = NULL;
   int64_t hits;
+  TES_CHECK(n >= 0 && count >= 0, "%d values at %lld points are asked for, expected none or more", count,
+            (long long)n);
   TES_TRY(tesi_mesh_find(mesh, n, x, moved ? 0.01 : 0, &hit, &hits));
   if (!holes) TES_TRY(check_hits(mesh, n, x, hits, hit));
   for (int64_t i = 0; i < n * (count + 1) && holes; i++) *(i < n ? &moved[i] : &values[i - n]) = NAN;
@@ -364,6 +364,19 @@ done:
 
 /* -------------------------------------------------------------------------------------------------------- */
 
+TesStatus tesi_value_check_place(const TesMesh *mesh, const TesValue *what) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const bool boundary = what->where == TES_ON_BOUNDARY;
+  const int places = boundary ? tes_mesh_boundaries(mesh) : tes_mesh_materials(mesh);
+  TES_CHECK((int)what->where >= TES_ON_DOMAIN && what->where <= TES_ON_MATERIAL,
+            "the place of a value is %d, expected %d..%d", (int)what->where, TES_ON_DOMAIN, TES_ON_MATERIAL);
+  TES_CHECK(what->where == TES_ON_DOMAIN || (what->number >= 0 && what->number < places),
+            "%s %d, the mesh has %d", boundary ? "boundary" : "material", what->number, places);
+done:
+  return status;
+}
+
 TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,
                                      const TesValue *what, double *value) {
   TesContext *ctx = space->context;
@@ -373,6 +386,7 @@ TesStatus tesi_functional_expression(const TesSpace *space, int fields, const Te
   const bool boundary = what->where == TES_ON_BOUNDARY;
   TES_CHECK(what->kind <= TES_VALUE_POINT && (int)what->kind >= 0,
             "an expression is integrated, or is taken at a point");
+  TES_TRY(tesi_value_check_place(space->mesh, what));
   if (what->kind == TES_VALUE_POINT) {
     TES_TRY(tesi_fields_at(space->mesh, fields, field, 1, what->point, 1, &what->of, value, NULL, false));
     goto done;

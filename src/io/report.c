@@ -286,6 +286,7 @@ static void put_all(Writer *w, const TesReport *r) {
   put_number(w, "iterations", r->iterations);
   put_number(w, "fractional_iterations", r->fractional_iterations);
   put_known(w, "tolerance", r->tolerance);
+  put_known(w, "floor", r->floor);
   put_residuals(w, r);
   put_steps(w, r);
   put_in_time(w, r->in_time);
