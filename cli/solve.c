@@ -255,10 +255,16 @@ static TesStatus create_mesh(Solve *s) {
   if (s->options->restart && !in_time) desc.refine_where = NULL; /* the checkpoint's mesh holds */
   const TesStatus status = tes_mesh_create(s->context, &desc, &s->own_mesh);
   s->mesh = s->own_mesh;
+  const char *message = tes_context_message(s->context);
+  if (status == TES_INVALID_INPUT && desc.file && !strncmp(message, desc.file, strlen(desc.file))) {
+    char text[900];
+    snprintf(text, sizeof text, "mesh.file: %.880s", message);
+    cli_locate(s->input, text, s->message, sizeof s->message);
+  }
   return status == TES_OK && s->options->restart ? solve_restart(s) : status;
 }
 
-static TesStatus run(Solve *s) {
+TesStatus solve_prepare(Solve *s) {
   TesStatus status = solve_check_outputs(s); /* a report of a case that cannot be read is written, too */
   if (status != TES_OK) return status;
   status = tes_case_read(s->context, s->options->path, s->options->override_count, s->options->overrides,
@@ -269,19 +275,30 @@ static TesStatus run(Solve *s) {
   status = solve_check_outputs(s);
   if (status == TES_OK) status = solve_check_files(s);
   if (status == TES_OK) status = create_mesh(s);
-  if (status != TES_OK) return status;
-  status = tes_case_check_outputs(s->input, s->mesh);
-  if (status != TES_OK) return status;
-  solve_print_problem(s);
+  return status == TES_OK ? tes_case_check_outputs(s->input, s->mesh) : status;
+}
+
+bool solve_is_in_time(const Solve *s) {
+  return s->input->problem.time.end > s->input->problem.time.start;
+}
+
+TesProblemDesc solve_describe(const Solve *s) {
   TesProblemDesc desc = s->input->problem;
   desc.mesh = s->mesh, desc.guess = s->guess;
-  const bool in_time = desc.time.end > desc.time.start;
-  desc.balance = desc.equation == TES_TRANSPORT && (in_time || !s->input->adaptive);
-  if (in_time) return solve_in_time(s, &desc);
+  desc.balance = desc.equation == TES_TRANSPORT && (solve_is_in_time(s) || !s->input->adaptive);
+  return desc;
+}
+
+static TesStatus run(Solve *s) {
+  const TesStatus status = solve_prepare(s);
+  if (status != TES_OK) return status;
+  solve_print_problem(s);
+  TesProblemDesc desc = solve_describe(s);
+  if (solve_is_in_time(s)) return solve_in_time(s, &desc);
   return s->input->adaptive ? adapt(s, &desc) : solve_once(s, &desc);
 }
 
-static void release(Solve *s) {
+void solve_release(Solve *s) {
   solve_free_files(s);
   solve_free_outputs(s);
   solve_free_samples(s);
@@ -317,16 +334,27 @@ static TesStatus run_on_cpu(const Solve *s) {
   return status;
 }
 
+void solve_locate(Solve *s) {
+  if (s->status == TES_INVALID_INPUT && !s->message[0])
+    cli_locate(s->input, tes_context_message(s->context), s->message, sizeof s->message);
+}
+
+void solve_tell_failure(Solve *s) {
+  if (s->refusal[0])
+    cli_usage_error("%s", s->refusal);
+  else if (s->status != TES_OK)
+    cli_print_failure(s->context, s->status, s->message);
+}
+
 TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
   Solve *s = calloc(1, sizeof *s);
   if (!s) return TES_OUT_OF_MEMORY;
   s->context = ctx, s->options = options, s->started = solve_now();
   s->status = run(s);
-  if (s->status == TES_INVALID_INPUT && !s->message[0])
-    cli_locate(s->input, tes_context_message(ctx), s->message, sizeof s->message);
+  solve_locate(s);
   if (chose_too_much(s)) { /* kernels may be compiled when they are needed first */
     const TesStatus instead = run_on_cpu(s);
-    release(s);
+    solve_release(s);
     return instead;
   }
   if (s->solved) solve_print_outcome(s);
@@ -336,12 +364,9 @@ TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
     if (s->status == TES_OK) s->status = written;
   }
   const TesStatus status = s->status;
-  if (s->refusal[0])
-    cli_usage_error("%s", s->refusal);
-  else if (status != TES_OK)
-    cli_print_failure(ctx, status, s->message);
+  solve_tell_failure(s);
   if (options->ended) options->ended(options->user, s);
-  release(s);
+  solve_release(s);
   return status;
 }
 

@@ -118,6 +118,9 @@ typedef struct TesAdaptDesc {
 TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, const TesAdaptDesc *desc,
                         TesAdaptStep *last);
 
+/** Refuses all that tes_adapt_run() refuses before it solves: it makes the first problem. Errors as above. */
+TesStatus tes_adapt_check(TesContext *context, const TesProblemDesc *problem, const TesAdaptDesc *desc);
+
 /** What tes_problem_remesh() has done. */
 typedef struct TesRemesh {
   bool looked;         /**< it was time to */

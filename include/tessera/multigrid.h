@@ -29,8 +29,11 @@ typedef enum TesCoarseKind {
   TES_COARSE_DIRECT, /**< dense Cholesky factorization: n^2 numbers, n^3/3 flops once */
   TES_COARSE_AMG, /**< conjugate gradients to 1e-10 with BoomerAMG of hypre, an optional part; on the host */
   TES_COARSE_CG,  /**< conjugate gradients to 1e-10 with the diagonal */
-  TES_COARSE_SPARSE,     /**< sparse factors by MUMPS, an optional part; on the host */
-  TES_COARSE_AGGREGATION /**< smoothed aggregation */
+  TES_COARSE_SPARSE, /**< sparse factors by MUMPS, an optional part; on the host */
+  /** a fixed number of V-cycles of smoothed aggregation, with constants or rigid motions as near-null space, about the
+   *  cost of 10 products with the level's matrix each; on devices by kernels that wait for nothing. Symmetric operators of
+   *  one component, and elasticity */
+  TES_COARSE_AGGREGATION
 } TesCoarseKind;
 
 /** What is coarsened first. The mesh: as often as it can be (tes_mesh_coarsen(), each level covers the domain:

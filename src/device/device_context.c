@@ -96,6 +96,19 @@ const char *tes_context_device(const TesContext *context) {
 
 enum { MOST_THREADS = 4096 };
 
+/* What can be told before there is a context. */
+static bool is_valid(const TesContextDesc *desc, char *message, size_t size) {
+  if (!desc) return true;
+  const bool threads = desc->threads >= 0 && desc->threads <= MOST_THREADS,
+             both = !desc->allocator.allocate == !desc->allocator.release;
+  if (message && !threads)
+    snprintf(message, size, "threads is %d, expected 1..%d, or 0 (all)", desc->threads, MOST_THREADS);
+  else if (message && !both)
+    snprintf(message, size, "the allocator has no %s: give both functions, or none for malloc and free",
+             desc->allocator.allocate ? "release" : "allocate");
+  return threads && both;
+}
+
 TesStatus tes_context_create(const TesContextDesc *desc, TesContext **context, char *message,
                              size_t message_size) {
   TesContext *ctx = NULL;
@@ -103,12 +116,7 @@ TesStatus tes_context_create(const TesContextDesc *desc, TesContext **context, c
   if (!context) return TES_INVALID_INPUT;
   *context = NULL;
   if (message && message_size) message[0] = 0;
-  if (desc && (desc->threads < 0 || desc->threads > MOST_THREADS)) {
-    if (message)
-      snprintf(message, message_size, "threads is %d, expected 1..%d, or 0 (all)", desc->threads,
-               MOST_THREADS);
-    return TES_INVALID_INPUT;
-  }
+  if (!is_valid(desc, message, message_size)) return TES_INVALID_INPUT;
   status = tesi_context_new(desc, &ctx);
   if (status != TES_OK) {
     if (message) snprintf(message, message_size, "no memory for a context");

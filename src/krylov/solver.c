@@ -1,4 +1,5 @@
 #include "krylov/solver.h"
+#include <limits.h>
 #include <math.h>
 #include "krylov/krylov_device.h"
 #include "multigrid/multigrid.h"
@@ -7,6 +8,8 @@
 /* Of right-hand sides whose squares, and those of residuals, are far from the ends of float64. */
 #define LEAST_NORM 1e-100
 #define MOST_NORM 1e100
+
+enum { MOST_RESTART = 10000 };
 
 static bool is_single(const TesMultigrid *multigrid) {
   return tes_multigrid_level(multigrid, 0).op->precision == TES_SINGLE;
@@ -135,11 +138,15 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   TES_REFUSE_NULL(context, desc, solver);
   *solver = NULL;
   TES_CHECK(desc->op && desc->op->precision == TES_DOUBLE, "the outer operator of a solver is in float64");
+  TES_CHECK(desc->op->context == ctx, "the operator belongs to another context than the solver");
   TES_CHECK(desc->tolerance >= 0 && desc->tolerance < 1,
             "tolerance is %g, expected 0 (1e-9) or a number below 1", desc->tolerance);
   TES_CHECK(desc->method >= TES_METHOD_AUTO && desc->method <= TES_METHOD_CG, "method is %d, expected 0..4",
             (int)desc->method);
-  TES_CHECK(desc->max_iterations >= 0 && desc->restart >= 0, "negative max_iterations or restart");
+  TES_CHECK(desc->max_iterations >= 0 && desc->max_iterations < INT_MAX,
+            "max_iterations is %d, expected 1 or more, or 0 for 100", desc->max_iterations);
+  TES_CHECK(desc->restart >= 0 && desc->restart <= MOST_RESTART,
+            "restart is %d, expected 1..%d, or 0 for 20 vectors", desc->restart, MOST_RESTART);
   TES_NEW(&s);
   s->context = tesi_context_retain(ctx);
   s->desc = *desc;
@@ -150,6 +157,8 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   s->desc.narrow_basis =
       desc->narrow_basis && tesi_has_kernels(ctx) && desc->multigrid && is_single(desc->multigrid);
   if (s->desc.restart == 0) choose_restart(s);
+  TES_CHECK(!desc->multigrid || tes_multigrid_level(desc->multigrid, 0).op->context == ctx,
+            "the multigrid belongs to another context than the solver");
   const bool stationary = s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE;
   TES_CHECK(!stationary || s->desc.multigrid, "vcycle and fmg need a multigrid");
   TES_CHECK(s->desc.start_cycles > 0, "start_cycles is %d, expected 1 or more, or 0 for 1",
@@ -412,10 +421,12 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
   solver->told = false;
   solver->raw = solver->desc.smooths_rough;
   solver->residuals[0] = NAN;
+  TES_CHECK(b != x && b->data != x->data, "right-hand side and solution are the same vector");
   TES_CHECK(b->length == length && x->length == length, "vectors of length %lld and %lld, expected %lld",
             (long long)b->length, (long long)x->length, (long long)length);
   TES_CHECK(b->precision == TES_DOUBLE && x->precision == TES_DOUBLE,
             "right-hand side and solution are in float64");
+  TES_CHECK(b->context == ctx && x->context == ctx, "a vector belongs to another context than the solver");
   if (solver->desc.op->singular && !projects_residual(solver)) {
     TES_TRY(tes_vector_copy(b, 1, solver->projected));
     TES_TRY(remove_mean(solver, solver->projected));

@@ -1,4 +1,9 @@
-/* The solver as the method files see it: one state, a file a method. */
+/* The solver as the method files see it: one state, a file a method.
+ *
+ * Norms and inner products are the Euclidean ones over all entries, and know no parts: rows and unknowns of a system
+ * have one unit each. Who makes a system of velocities and pressures sees to it, with its pressures in a unit of their
+ * own (problem/pressure_unit.h): so the residual of a part compares with that of another, and |A| |x| and |b| of a part
+ * (tesi_space_range(), tesi_operator_null_range()) with those of another. */
 #ifndef TESI_SOLVER_H
 #define TESI_SOLVER_H
 

@@ -133,6 +133,7 @@ struct TesProblem {
   bool lifted;                               /* u_D is not zero */
   double mean[TESI_AXES], volume[TESI_AXES]; /* int u and int 1, of components whose constant is free */
   double tolerance, floor;
+  double unit; /* of pressures, in the systems of flows with element rt (pressure_unit.h) */
   TesMethod method;
   TesPrecision cycle;
   bool full_start;    /* of the method */

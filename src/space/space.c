@@ -71,6 +71,7 @@ static TesStatus check_desc(TesContext *ctx, const TesSpaceDesc *desc, int degre
   TesStatus status = TES_OK;
   const bool rt = desc->element == TES_ELEMENT_RT || desc->element == TES_ELEMENT_DG;
   TES_CHECK(desc->mesh, "a space needs a mesh");
+  TES_CHECK(desc->mesh->context == ctx, "the mesh belongs to another context than the space");
   TES_CHECK(desc->element >= TES_ELEMENT_AUTO && desc->element <= TES_ELEMENT_DG,
             "element is %d, expected 0..3", (int)desc->element);
   TES_CHECK(!rt || desc->mesh->kind == TES_MESH_BOX, "element %s is for meshes of kind box; this one is not",

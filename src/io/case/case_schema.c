@@ -352,10 +352,10 @@ const TesiKey tesi_case_keys[] = {
    .help = "stokes, element dg: penalty of jumps: k (k + 1) / h; auto: twice that at boundaries for degree 1; "
      "paper: (k + 1)(k + 2) / h"},
   {.path = "solver.coarse", .type = TESI_KEY_CHOICE, .target = SOLVER(coarse),
-   .choices = WORDS("auto", "direct", "amg", "cg", "sparse"),
+   .choices = WORDS("auto", "direct", "amg", "cg", "sparse", "aggregation"),
    .fallback = "auto",
    .help = "the coarsest level: dense factors, conjugate gradients with algebraic multigrid (hypre) or with the "
-     "diagonal, or sparse factors (MUMPS)"},
+     "diagonal, sparse factors (MUMPS), or cycles of smoothed aggregation"},
   {.path = "solver.coarsening", .type = TESI_KEY_CHOICE, .target = SOLVER(coarsening),
    .choices = WORDS("mesh", "degree"),
    .fallback = "mesh",

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
-#include "io/nearest.h"
+#include "base/nearest.h"
 
 static TesStatus walk(TesiCaseReader *r, int row, const TesiYaml *node);
 
@@ -129,6 +129,7 @@ static TesStatus walk_map(TesiCaseReader *r, int row, const TesiYaml *map) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const bool one = row >= 0 && tesi_case_keys[row].type == TESI_KEY_ONE_OF;
+  const int mesh = row < 0 ? tesi_case_row("mesh") : -1;
   if (map && tesi_yaml_is_null(map) && *map->text && row >= 0)
     r->node[row] = NULL; /* "null": as if not given */
   if (map && tesi_yaml_is_null(map) && (!one || *map->text)) map = NULL;
@@ -154,7 +155,10 @@ static TesStatus walk_map(TesiCaseReader *r, int row, const TesiYaml *map) {
       TES_TRY(tesi_case_error(r, i, child ? child : map, "is missing: %s", tesi_case_keys[i].help));
       child = NULL;
     }
+    const int errors = r->error_count;
     TES_TRY(walk(r, i, child));
+    if (i == mesh) /* `space`, `data`, .. stand behind it in the table */
+      TES_TRY(tesi_case_know_mesh(r, r->error_count == errors));
   }
 done:
   return status;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "basis/gauss.h"
 #include "device/recorded.h"
+#include "multigrid/coarse/aggregation/aggregation.h"
 #include "multigrid/coarse/coarse_cg.h"
 #include "multigrid/coarse/coarse_device.h"
 #include "multigrid/coarse/coarse_dg.h"
@@ -45,6 +46,7 @@ struct TesiCoarse {
   TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
   TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */
   TesiCoarseCg *cg;                /* mapped operators on such a device, where it is large */
+  TesiAggregation *aggregation;    /* mapped operators and elasticity, where it is large */
   bool single;                     /* `dense` is for float32 vectors alone */
   int64_t length;
   double *b, *x, *z;            /* host */
@@ -188,6 +190,8 @@ static TesStatus create_mapped(TesiCoarse *c, TesPrecision precision, TesCoarseK
   TesStatus status = TES_OK;
   if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE && kind == TES_COARSE_AUTO)
     TES_TRY(tesi_coarse_dense_create(ctx, c->op, precision, &c->dense));
+  else if (kind == TES_COARSE_AGGREGATION)
+    TES_TRY(tesi_aggregation_create(c->op, &c->aggregation));
   else if (tesi_mapped_of(c->op) && kind == TES_COARSE_AUTO && tesi_recorded_can_loop(ctx) &&
            tesi_ranks(ctx) == 1)
     TES_TRY(tesi_coarse_cg_create(c->op, &c->cg));
@@ -268,6 +272,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tesi_coarse_device_destroy(&c->device_double);
   tesi_coarse_dense_destroy(&c->dense);
   tesi_coarse_cg_destroy(&c->cg);
+  tesi_aggregation_destroy(&c->aggregation);
   tesi_coarse_matrix_destroy(&c->matrix);
   tesi_coarse_saddle_destroy(&c->saddle);
   tesi_coarse_saddle_box_destroy(&c->saddle_box);
@@ -296,6 +301,7 @@ const char *tesi_coarse_describe(const TesiCoarse *coarse) {
   if (coarse->parts) return tesi_coarse_describe(coarse->part[0]);
   if (coarse->lu) return tesi_coarse_lu_describe(coarse->lu);
   if (coarse->cg) return "conjugate gradients with the diagonal";
+  if (coarse->aggregation) return tesi_aggregation_describe(coarse->aggregation);
   return coarse->matrix ? tesi_coarse_matrix_describe(coarse->matrix) : "solved directly";
 }
 
@@ -365,11 +371,15 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   if (coarse->device) return tesi_coarse_device_solve(coarse->device, b->data, x->data);
   if (coarse->dense) return tesi_coarse_dense_solve(coarse->dense, b->data, x->data);
   if (coarse->cg) return tesi_coarse_cg_solve(coarse->cg, b, x);
+  if (coarse->aggregation && tesi_has_kernels(ctx))
+    return tesi_aggregation_queue(coarse->aggregation, b->precision, b->data, x->data);
   if (coarse->lu) return tesi_coarse_lu_solve(coarse->lu, b->data, x->data);
   if (coarse->p) return conjugate_gradients(coarse, b, x);
   TES_TRY(tes_vector_get(b, coarse->b));
   if (coarse->wide)
     TES_TRY(solve_on_ranks(coarse));
+  else if (coarse->aggregation)
+    TES_TRY(tesi_aggregation_solve(coarse->aggregation, coarse->b, coarse->x));
   else if (coarse->matrix)
     TES_TRY(tesi_coarse_matrix_solve(coarse->matrix, coarse->b, coarse->x));
   else if (coarse->dg)

@@ -16,8 +16,8 @@ static TesStatus take_nu(TesContext *ctx, const TesFunction *f, int count, const
   for (int q = 0; q < count && !f; q++) nu[q] = 1;
   if (f) TES_TRY(tes_function_evaluate(f, count, x, x + count, x + 2 * count, 0, nu));
   for (int q = 0; q < count; q++)
-    TES_CHECK(nu[q] > 0, "%sthe viscosity nu is %g at (%.6g, %.6g, %.6g), expected > 0",
-              tesi_function_where(f), nu[q], x[q], x[count + q], x[2 * count + q]);
+    TES_CHECK(nu[q] > 0, "%sthe viscosity nu is not positive at (%.6g, %.6g, %.6g)", tesi_function_where(f),
+              x[q], x[count + q], x[2 * count + q]);
 done:
   return status;
 }

@@ -47,7 +47,11 @@ TesStatus tesi_saddle_varying_invert(const TesOperator *op, int cells, const int
   TES_TRY(tesi_blas_begin(ctx, n));
   int info = LAPACKE_dgetrf(LAPACK_ROW_MAJOR, n, n, K, n, pivot);
   if (info == 0) info = LAPACKE_dgetri(LAPACK_ROW_MAJOR, n, K, n, pivot);
-  if (info != 0) TES_FAIL(TES_INTERNAL, "a patch of %d unknowns has no inverse (LAPACK: %d)", n, info);
+  if (info != 0)
+    TES_FAIL(TES_NAN,
+             "a patch of %d unknowns has no inverse (LAPACK: %d): nu is too large, or varies too much, for "
+             "float64",
+             n, info);
   if (closed) add_constant(n, e, nu, K);
 done:
   tesi_free(ctx, &zero);

@@ -301,21 +301,34 @@ static TesStatus check_goal(const TesProblem *problem, const TesValue *goal) {
   TesStatus status = TES_OK;
   TES_CHECK(!problem->in_time, "dual-weighted residuals are for steady problems");
   TES_CHECK(problem->space->degree < TESI_FOREST_DEGREE,
-            "dual-weighted residuals need degree %d or less, the space has %d", TESI_FOREST_DEGREE - 1,
-            problem->space->degree);
-  TES_CHECK(!problem->op->singular,
-            "only fluxes are given on the boundary and c = 0: u is determined up to a constant, and so is "
-            "the goal. "
-            "Give a Dirichlet or Robin condition somewhere, or c > 0");
-  TES_CHECK(!problem->motions, "%d rigid motions are held by no boundary, and so the goal is not determined",
+            "adapt.estimator: dual-weighted residuals need degree %d or less, the space has %d",
+            TESI_FOREST_DEGREE - 1, problem->space->degree);
+  TES_CHECK(!problem->op->singular, "adapt.goal: only fluxes are given on the boundary and c = 0: u is "
+                                    "determined up to a constant, and so is "
+                                    "the goal. "
+                                    "Give a Dirichlet or Robin condition somewhere, or c > 0");
+  TES_CHECK(!problem->motions,
+            "adapt.goal: %d rigid motions are held by no boundary, and so the goal is not determined",
             problem->motions);
   TES_CHECK(goal->kind != TES_VALUE_FORCE ||
                 tesi_problem_given(problem, goal->number, tesi_goal_component(goal)),
-            "the goal is the force on %s in direction %s, where no displacement is given",
+            "adapt.goal: the goal is the force on %s in direction %s, where no displacement is given",
             tes_mesh_boundary_name(problem->mesh, goal->number), goal->of);
+  const bool integral = goal->kind == TES_VALUE_MEAN || goal->kind == TES_VALUE_INTEGRAL;
+  TES_CHECK(!integral || goal->where != TES_ON_BOUNDARY ||
+                !tesi_problem_given(problem, goal->number, tesi_goal_component(goal)),
+            "adapt.goal: the goal is the %s on %s, where the values are given: choose a boundary with a "
+            "neumann or robin condition",
+            goal->kind == TES_VALUE_MEAN ? "mean" : "integral",
+            tes_mesh_boundary_name(problem->mesh, goal->number));
   if (tesi_goal_is_expression(goal)) TES_TRY(tesi_goal_check_expression(problem, goal));
 done:
   return status;
+}
+
+TesStatus tesi_estimate_check(const TesProblem *problem, const TesValue *goal) {
+  const TesStatus status = check_mesh(problem);
+  return status == TES_OK ? check_goal(problem, goal) : status;
 }
 
 TesStatus tesi_estimate_dwr(const TesProblem *problem, const TesValue *goal, double *eta) {
@@ -324,8 +337,7 @@ TesStatus tesi_estimate_dwr(const TesProblem *problem, const TesValue *goal, dou
   TesProblem *dual = NULL;
   TesiResidual *s = NULL;
   Weights w = {0};
-  TES_TRY(check_mesh(problem));
-  TES_TRY(check_goal(problem, goal));
+  TES_TRY(tesi_estimate_check(problem, goal));
   TES_TRY(solve_dual(problem, goal, &dual));
   TES_TRY(take_dual(problem, dual, &w));
   TES_TRY(tesi_residual_create(problem, &s));

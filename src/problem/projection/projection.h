@@ -94,7 +94,7 @@ typedef struct TesiAverage {
 typedef struct TesiProjection {
   TesiAverage average;
   TesiGradDiv grad_div;
-  double nu, alpha; /* alpha: of steady flows */
+  double nu, alpha, unit; /* alpha, and the pressure's unit (pressure_unit.h): of steady flows */
   TesiDrive drive;
   TesSpace *full;     /* velocities without given values */
   TesSpace *velocity; /* those of the problem; its part 0 */

@@ -1,6 +1,7 @@
 /* Transfers cell by cell: families, who writes a node, tables, colours; the loops are in transfer_cells_body.h. */
 #include "transfer/cells/transfer_cells.h"
 #include <string.h>
+#include "base/colours.h"
 #include "base/simd_builds.h"
 #include "base/work.h"
 #include "basis/lagrange.h"
@@ -8,7 +9,7 @@
 #include "device/kernel.h"
 #include "space/space.h"
 
-enum { CELLS_A_CHUNK = 64, MOST_COLOURS = 64, ROOM = 16 }; /* numbers of the widest vector */
+enum { CELLS_A_CHUNK = 64, ROOM = 16 }; /* numbers of the widest vector */
 
 /* Both directions: from a vector of one space to one of the other. */
 typedef struct Job {
@@ -74,6 +75,7 @@ static void destroy(TesTransfer *transfer) {
   tesi_free(ctx, &t->own);
   tesi_free(ctx, &t->others);
   tesi_free(ctx, &t->chunk);
+  tesi_free(ctx, &t->first_of_colour);
   tesi_cells_kernels_destroy(ctx, &t->kernels);
   tesi_cells_destroy(&t->coarse);
   tesi_cells_destroy(&t->fine);
@@ -264,51 +266,43 @@ static void choose_build(const TesTransfer *transfer, TesiCellsTransfer *t) {
                      : TESI_SIMD_PICK(bits, tesi_cells_restrict_float);
 }
 
-/* The lowest colour that no chunk with a common coarse node has. */
-static TesStatus colour_chunks(TesContext *ctx, TesiCellsTransfer *t, int64_t chunks, unsigned char *colour) {
+static TesiCellsChunk chunk_of(const TesiCellsTransfer *t, int64_t k) {
+  const int64_t end = (k + 1) * CELLS_A_CHUNK;
+  return (TesiCellsChunk){k * CELLS_A_CHUNK, end < t->cells ? end : t->cells};
+}
+
+/* No two chunks of a colour have a coarse node in common. */
+static TesStatus colour_chunks(TesContext *ctx, TesiCellsTransfer *t, int64_t chunks, int32_t *colour) {
   TesStatus status = TES_OK;
   const int32_t *index = t->coarse->index;
-  uint64_t *used = NULL;
-  TES_ALLOC(&used, t->coarse->length);
-  t->colours = 1;
+  TesiColouring c;
+  TES_TRY(tesi_colouring_begin(ctx, t->coarse->length, &c));
   for (int64_t k = 0; k < chunks; k++) {
-    const int64_t first = k * CELLS_A_CHUNK, end = first + CELLS_A_CHUNK,
-                  last = end < t->cells ? end : t->cells;
-    uint64_t taken = 0;
-    int own = 0;
-    for (int64_t i = first * t->coarse_nodes; i < last * t->coarse_nodes; i++)
-      if (index[i] >= 0) taken |= used[index[i]];
-    while (own < MOST_COLOURS && taken >> own & 1) own++;
-    TES_CHECK(own < MOST_COLOURS, "the cells need more than %d colours: too many share a node", MOST_COLOURS);
-    for (int64_t i = first * t->coarse_nodes; i < last * t->coarse_nodes; i++)
-      if (index[i] >= 0) used[index[i]] |= (uint64_t)1 << own;
-    colour[k] = (unsigned char)own;
-    t->colours = tesi_max(t->colours, own + 1);
+    const int64_t first = chunk_of(t, k).first * t->coarse_nodes, end = chunk_of(t, k).end * t->coarse_nodes;
+    for (int64_t i = first; i < end; i++)
+      if (index[i] >= 0) tesi_colouring_meet(&c, index[i]);
+    TES_TRY(tesi_colouring_choose(&c, &colour[k]));
+    for (int64_t i = first; i < end; i++)
+      if (index[i] >= 0) tesi_colouring_mark(&c, index[i], colour[k]);
   }
+  t->colours = c.colours;
 done:
-  tesi_free(ctx, &used);
+  tesi_colouring_end(&c);
   return status;
 }
 
 static TesStatus make_chunks(TesContext *ctx, TesiCellsTransfer *t) {
   TesStatus status = TES_OK;
   const int64_t chunks = (t->cells + CELLS_A_CHUNK - 1) / CELLS_A_CHUNK;
-  unsigned char *colour = NULL;
-  int64_t at = 0;
+  int32_t *colour = NULL, *order = NULL;
   TES_ALLOC(&colour, chunks);
   TES_ALLOC(&t->chunk, chunks);
   TES_TRY(colour_chunks(ctx, t, chunks, colour));
-  for (int c = 0; c < t->colours; c++) {
-    t->first_of_colour[c] = at;
-    for (int64_t k = 0; k < chunks; k++)
-      if (colour[k] == c) {
-        const int64_t end = (k + 1) * CELLS_A_CHUNK;
-        t->chunk[at++] = (TesiCellsChunk){k * CELLS_A_CHUNK, end < t->cells ? end : t->cells};
-      }
-  }
-  t->first_of_colour[t->colours] = at;
+  TES_TRY(tesi_colours_sort(ctx, chunks, t->colours, colour, &t->first_of_colour, &order));
+  for (int64_t k = 0; k < chunks; k++) t->chunk[k] = chunk_of(t, order[k]);
 done:
   tesi_free(ctx, &colour);
+  tesi_free(ctx, &order);
   return status;
 }
 

@@ -36,8 +36,8 @@ typedef struct TesiCellsTransfer {
   void *E[2], *T[2], *half[2], *half_transposed[2];
   /* on the host */
   int threads, colours;
-  int64_t first_of_colour[65];
-  TesiCellsChunk *chunk; /* ordered by colour */
+  int64_t *first_of_colour; /* [colours + 1] */
+  TesiCellsChunk *chunk;    /* ordered by colour */
   void (*prolongate)(const struct TesiCellsTransfer *t, int64_t first, int64_t end, const void *coarse,
                      void *fine);
   void (*restrict_)(const struct TesiCellsTransfer *t, int64_t first, int64_t end, const void *fine,
