@@ -121,6 +121,7 @@ TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveR
   const TesMultigrid *mg = tes_problem_multigrid(problem);
   const TesMultigridTimes t = mg ? tes_multigrid_times(mg) : (TesMultigridTimes){0};
   const double seconds = s->result.seconds + result->seconds;
+  s->floor = tes_problem_info(problem).floor;
   const size_t bytes = (size_t)result->residual_count * sizeof *result->residuals;
   if (!result->residuals) { /* a step whose systems are solved directly has none */
     s->solved = s->solved || s->outcome == TES_OK;
@@ -149,6 +150,8 @@ TesStatus solve_find_errors(Solve *s, const TesProblem *problem) {
   if (solve_is_flow(s) && s->outcome != TES_NAN) {
     const TesStatus status = tes_problem_flow(problem, &s->flow);
     s->is_flow = status == TES_OK;
+    s->estimate = (TesFlowEstimate){NAN, NAN, NAN, NAN, NAN};
+    if (s->is_flow) tes_estimate_flow(problem, &s->estimate);
     s->errors_seconds = solve_now() - start;
     return status;
   }

@@ -70,6 +70,7 @@ typedef struct Solve {
   double error_l2, error_h1;
   bool is_flow; /* then `flow` in the place of the two */
   TesFlowResult flow;
+  TesFlowEstimate estimate;
   TesReportBalance balance; /* of transport; fluxes 0: not known */
   TesReportForces forces;   /* of elasticity; dim 0: not known */
   SolveInTime in_time;
@@ -85,7 +86,7 @@ typedef struct Solve {
   int level_count;
   char text[4][SOLVE_TEXT]; /* method, smoother, operator, precision */
   TesProblemTimes setup;
-  double tolerance, *residuals;
+  double tolerance, floor, *residuals;
   int64_t dofs;
   TesSolveResult result; /* seconds: of all steps */
   /* Of all steps. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "base/context_new.h"
 #include "base/simd_builds.h"
 #include "device/cuda/cuda.h"
@@ -67,6 +68,19 @@ static TesStatus choose_automatically(TesContext *ctx) {
   return TES_OK;
 }
 
+/* What others call a GPU, or a slip of the pen. */
+static const char *meant(const char *name) {
+  static const char *const known[] = {"auto", "cpu", "cuda", "emulator", NULL};
+  const char *near = tes_nearest_name(name, known);
+  const bool gpu =
+      !strncasecmp(name, "gpu", 3) || !strncasecmp(name, "nvidia", 6) || (near && near == known[2]);
+  return gpu                ? "; did you mean 'cuda'?"
+         : !near            ? ""
+         : near == known[0] ? "; did you mean 'auto'?"
+         : near == known[1] ? "; did you mean 'cpu'?"
+                            : "; did you mean 'emulator'?";
+}
+
 static TesStatus choose_device(TesContext *ctx, const char *name) {
   TesStatus status = TES_OK;
   int number = 0, end = 0;
@@ -83,8 +97,8 @@ static TesStatus choose_device(TesContext *ctx, const char *name) {
   else if (sscanf(name, "cuda:%d%n", &number, &end) == 1 && !name[end])
     TES_TRY(tesi_cuda_open(ctx, number));
   else
-    TES_FAIL(TES_INVALID_INPUT, "there is no device '%s'; expected auto, cpu, cuda, cuda:N or emulator",
-             name);
+    TES_FAIL(TES_INVALID_INPUT, "there is no device '%s'; expected auto, cpu, cuda, cuda:N or emulator%s",
+             name, meant(name));
 done:
   return status;
 }

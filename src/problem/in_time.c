@@ -251,6 +251,7 @@ static TesStatus solve(void *user, double sigma, double time, const TesVector *b
   TesStatus status =
       begun ? tesi_in_time_finish(p, &result) : find_correction(p, sigma, time, b, old, x, &result);
   const int iterations = it->sum.iterations + result.iterations;
+  tesi_problem_take_floor(p, &result);
   it->sum = result;
   it->sum.iterations = iterations;
   it->sum.fractional_iterations = NAN;

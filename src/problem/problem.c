@@ -211,6 +211,7 @@ static TesStatus create_iteration(TesProblem *p) {
                                 .monitor_user = p->options.monitor_user};
   const TesStatus status = tes_solver_create(p->context, &solver, &p->solver);
   if (status == TES_OK && p->below) tesi_solver_set_below(p->solver, p->below->b);
+  if (status == TES_OK && p->advice[0]) tesi_solver_advise(p->solver, p->advice);
   if (status == TES_OK && flow && flow->complete) tesi_solver_keep_null(p->solver);
   return status;
 }

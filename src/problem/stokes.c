@@ -200,8 +200,8 @@ static TesStatus check_size(const TesProblem *p, const TesFunction *f, const cha
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double value;
-  TES_CHECK(!f || !tes_function_constant(f, &value) || value <= 0 || (value >= 1e-60 && value <= 1e60),
-            "%s%s is %g, expected 1e-60..1e60: take other units", tesi_function_where(f), what, value);
+  TES_CHECK(!f || !tes_function_constant(f, &value) || value <= 0 || (value >= 1e-100 && value <= 1e100),
+            "%s%s is %g, expected 1e-100..1e100: take other units", tesi_function_where(f), what, value);
 done:
   return status;
 }

@@ -294,11 +294,11 @@ static TesStatus read_picture(TesiCaseReader *r, int row, const TesiYaml *node) 
                  *slice = map ? tesi_yaml_find(node, "slice") : NULL,
                  *every = map ? tesi_yaml_find(node, "every") : NULL;
   if (map) TES_TRY(check_keys(r, row, node, keys));
-  if (!is_text(file) || (map && tesi_yaml_is_null(file))) {
-    TES_TRY(map ? tesi_case_error(r, row, node, "a picture needs a file") : tesi_case_wrong(r, row, node));
+  if (file && !is_text(file)) {
+    TES_TRY(tesi_case_wrong(r, row, node));
     goto done;
   }
-  TES_TRY(copy_text(ctx, file->text, &picture->file));
+  if (file && !(map && tesi_yaml_is_null(file))) TES_TRY(copy_text(ctx, file->text, &picture->file));
   if (of && !is_text(of)) TES_TRY(tesi_case_error(r, row, of, "of: expected an expression"));
   if (is_text(of)) TES_TRY(copy_text(ctx, of->text, &picture->of));
   if (is_text(of)) TES_TRY(check_of(r, row, of, of->text, false));
@@ -419,6 +419,28 @@ static TesStatus check_point(const TesMesh *mesh, const double *x, bool *inside)
   return status;
 }
 
+/* Some of its points must lie in the mesh. */
+static TesStatus check_line(const TesMesh *mesh, const TesCaseLine *line) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const int dim = mesh->dim;
+  TesiHit *hit = NULL;
+  int64_t hits;
+  double *x = NULL;
+  TES_ALLOC(&x, (int64_t)line->count * dim);
+  for (int i = 0; i < line->count * dim; i++) {
+    const double t = (double)(i / dim) / (line->count - 1);
+    x[i] = (1 - t) * line->from[i % dim] + t * line->to[i % dim];
+  }
+  TES_TRY(tesi_mesh_find(mesh, line->count, x, 0.01, &hit, &hits));
+  TES_CHECK(hits > 0, "%s: output.lines: no point of the line to %.200s lies in the mesh", line->where,
+            line->file);
+done:
+  tesi_free(ctx, &x);
+  tesi_free(ctx, &hit);
+  return status;
+}
+
 TesStatus tes_case_check_outputs(const TesCase *input, const TesMesh *mesh) {
   TesContext *ctx = input->context;
   TesStatus status = TES_OK;
@@ -431,6 +453,7 @@ TesStatus tes_case_check_outputs(const TesCase *input, const TesMesh *mesh) {
     TES_CHECK(inside, "%s: output.points: the point (%g, %g, %g) lies in no cell", input->point[i].where,
               x[0], x[1], mesh->dim == 3 ? x[2] : 0);
   }
+  for (int i = 0; i < input->lines; i++) TES_TRY(check_line(mesh, &input->line[i]));
   if (input->adaptive && input->adapt.estimator == TES_ESTIMATE_DWR &&
       input->adapt.goal.kind == TES_GOAL_POINT) {
     const double *x = input->adapt.goal.point;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "io/case/case_reader.h"
 #include "io/expression/expression.h"
 #include "base/nearest.h"
@@ -120,6 +121,26 @@ static bool in_range(const TesiKey *key, double value) {
   return key->open ? value > key->low && value < key->high : value >= key->low && value <= key->high;
 }
 
+/* What a problem is called elsewhere; NULL: not known. */
+static const char *problem_called(const char *name) {
+  static const char *const names[][2] = {{"laplace", "poisson"},
+                                         {"diffusion", "poisson"},
+                                         {"electrostatics", "poisson"},
+                                         {"heat", "transport"},
+                                         {"advection", "transport"},
+                                         {"convection", "transport"},
+                                         {"elastic", "elasticity"},
+                                         {"linear_elasticity", "elasticity"},
+                                         {"solid", "elasticity"},
+                                         {"mechanics", "elasticity"},
+                                         {"navier-stokes", "navier_stokes"},
+                                         {"flow", "navier_stokes"},
+                                         {"incompressible", "navier_stokes"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcasecmp(names[i][0], name)) return names[i][1];
+  return NULL;
+}
+
 static TesStatus read_choice(TesiCaseReader *r, int row, const TesiYaml *node) {
   const char *const *choices = tesi_case_keys[row].choices;
   TesiNearest nearest = {.name = node->text};
@@ -130,6 +151,8 @@ static TesStatus read_choice(TesiCaseReader *r, int row, const TesiYaml *node) {
     *(int *)target(r, row) = i;
     return TES_OK;
   }
+  if (!strcmp(tesi_case_keys[row].path, "problem") && problem_called(node->text))
+    nearest.best = problem_called(node->text);
   if (!nearest.best) return tesi_case_wrong(r, row, node);
   tesi_case_expected(&tesi_case_keys[row], expected);
   return tesi_case_error(r, row, node, "expected %s, got '%.60s'; did you mean '%s'?", expected, node->text,

@@ -71,6 +71,7 @@ static TesStatus unknown_key(TesiCaseReader *r, int parent, const TesiYaml *node
   TesiNearest nearest = {.name = node->key};
   TesiYaml at_key = *node; /* the key is what is wrong, not its value */
   char known[300] = "", other[300] = "", hint[400];
+  if (r->error_count >= TESI_CASE_ERRORS) return tesi_case_error(r, parent, &at_key, "unknown"); /* counted */
   for (int i = 0; i < tesi_case_key_count; i++)
     if (tesi_case_is_child(i, parent)) tesi_nearest_try(&nearest, tesi_key_name(&tesi_case_keys[i]));
   at_key.line = node->key_line, at_key.column = node->key_column;
@@ -90,11 +91,14 @@ static TesStatus unknown_key(TesiCaseReader *r, int parent, const TesiYaml *node
 static TesStatus refuse_unknown(TesiCaseReader *r, int parent, const TesiYaml *map) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
+  int row[TESI_CASE_ROWS], rows = 0;
+  if (tesi_case_takes_names(r, parent)) return TES_OK;
+  for (int i = 0; i < tesi_case_key_count; i++)
+    if (tesi_case_is_child(i, parent)) row[rows++] = i;
   for (const TesiYaml *child = map->first; child; child = child->next) {
     bool known = false;
-    for (int i = 0; i < tesi_case_key_count && !known; i++)
-      known = tesi_case_takes_names(r, parent) ||
-              (tesi_case_is_child(i, parent) && !strcmp(tesi_key_name(&tesi_case_keys[i]), child->key));
+    for (int i = 0; i < rows && !known; i++)
+      known = !strcmp(tesi_key_name(&tesi_case_keys[row[i]]), child->key);
     if (!known) TES_TRY(unknown_key(r, parent, child));
   }
 done:

@@ -46,7 +46,7 @@ struct TesiCoarse {
   TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
   TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */
   TesiCoarseCg *cg;                /* mapped operators on such a device, where it is large */
-  TesiAggregation *aggregation;    /* mapped operators and elasticity, where it is large */
+  TesiAggregation *aggregation;    /* the same, and elasticity; on the host `matrix` has it */
   bool single;                     /* `dense` is for float32 vectors alone */
   int64_t length;
   double *b, *x, *z;            /* host */
@@ -190,10 +190,11 @@ static TesStatus create_mapped(TesiCoarse *c, TesPrecision precision, TesCoarseK
   TesStatus status = TES_OK;
   if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE && kind == TES_COARSE_AUTO)
     TES_TRY(tesi_coarse_dense_create(ctx, c->op, precision, &c->dense));
-  else if (kind == TES_COARSE_AGGREGATION)
+  else if (tesi_has_kernels(ctx) &&
+           (kind == TES_COARSE_AGGREGATION || (kind == TES_COARSE_AUTO && !tesi_aggregation_refuses(c->op))))
     TES_TRY(tesi_aggregation_create(c->op, &c->aggregation));
-  else if (tesi_mapped_of(c->op) && kind == TES_COARSE_AUTO && tesi_recorded_can_loop(ctx) &&
-           tesi_ranks(ctx) == 1)
+  else if (tesi_mapped_of(c->op) && (kind == TES_COARSE_AUTO || kind == TES_COARSE_CG) &&
+           tesi_recorded_can_loop(ctx) && tesi_ranks(ctx) == 1)
     TES_TRY(tesi_coarse_cg_create(c->op, &c->cg));
   else
     TES_TRY(tesi_coarse_matrix_create(ctx, c->op, kind, &c->matrix));
@@ -222,7 +223,8 @@ static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKi
              box = tesi_is_diffusion(c->op) || saddle;
   const bool sparse = kind == TES_COARSE_SPARSE && !saddle;
   TES_CHECK(!box || sparse || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
-            "the coarsest level of a box is solved by fast diagonalization, or coarse sparse with element q: "
+            "solver.coarse: the coarsest level of a box is solved by fast diagonalization, or coarse sparse "
+            "with element q: "
             "the other kinds are for other meshes");
   TES_ALLOC(&c->b, c->length);
   TES_ALLOC(&c->x, c->length);
@@ -371,15 +373,12 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   if (coarse->device) return tesi_coarse_device_solve(coarse->device, b->data, x->data);
   if (coarse->dense) return tesi_coarse_dense_solve(coarse->dense, b->data, x->data);
   if (coarse->cg) return tesi_coarse_cg_solve(coarse->cg, b, x);
-  if (coarse->aggregation && tesi_has_kernels(ctx))
-    return tesi_aggregation_queue(coarse->aggregation, b->precision, b->data, x->data);
+  if (coarse->aggregation) return tesi_aggregation_queue(coarse->aggregation, b->precision, b->data, x->data);
   if (coarse->lu) return tesi_coarse_lu_solve(coarse->lu, b->data, x->data);
   if (coarse->p) return conjugate_gradients(coarse, b, x);
   TES_TRY(tes_vector_get(b, coarse->b));
   if (coarse->wide)
     TES_TRY(solve_on_ranks(coarse));
-  else if (coarse->aggregation)
-    TES_TRY(tesi_aggregation_solve(coarse->aggregation, coarse->b, coarse->x));
   else if (coarse->matrix)
     TES_TRY(tesi_coarse_matrix_solve(coarse->matrix, coarse->b, coarse->x));
   else if (coarse->dg)

@@ -217,7 +217,7 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
       if (at % rt->n || (!axis->periodic && (c == 0 || c == axis->cells))) continue;
       cells = 2, cell[1][a] = (c + axis->cells - 1) % axis->cells;
     }
-    tesi_saddle_varying_matrix(s, cells, (const int(*)[3])cell, 1, &j, one, work, &entry);
+    TES_TRY(tesi_saddle_varying_matrix(ctx, s, cells, (const int(*)[3])cell, 1, &j, one, work, &entry));
     if (known) entry = 1;
     if (op->precision == TES_DOUBLE)
       ((double *)all)[j] = entry;

@@ -19,6 +19,9 @@ static int descending(const void *a, const void *b) {
   return (x->cell > y->cell) - (x->cell < y->cell);
 }
 
+/* What a solver's tolerance leaves of a difference. */
+#define EQUAL 1e-6
+
 int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,
                        const double *indicator, int8_t *mark) {
   TesContext *ctx = context;
@@ -30,10 +33,13 @@ int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction,
   TES_ALLOC(&ranked, cells);
   for (int64_t c = 0; c < cells; c++) ranked[c] = (Ranked){indicator[c], c}, sum += indicator[c];
   qsort(ranked, (size_t)cells, sizeof *ranked, descending);
-  while (count < cells &&
-         (marking == TES_MARK_BULK ? part < fraction * sum : (double)count < fraction * (double)cells)) {
+  const double most = (1 - EQUAL) * fraction * (marking == TES_MARK_BULK ? sum : (double)cells);
+  for (double least = 0; count < cells; count++) {
+    const bool enough = (marking == TES_MARK_BULK ? part : (double)count) >= most;
+    if (enough && ranked[count].value <= least) break;
+    if (!enough) least = (1 - EQUAL) * ranked[count].value;
     part += ranked[count].value;
-    mark[ranked[count++].cell] = 1;
+    mark[ranked[count].cell] = 1;
   }
 done:
   tesi_free(ctx, &ranked);

@@ -93,7 +93,7 @@ static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
     return TES_OK;
   }
   TES_TRY(tes_vector_copy(&r_p, -pr->nu / pr->unit / pr->unit, pr->pb));
-  TES_TRY(tesi_projection_project(p, pr->pb, fmin(1e-4, 0.1 * p->tolerance), false, &z_p));
+  TES_TRY(tesi_projection_project(p, pr->pb, fmax(1e-14, fmin(1e-4, 0.1 * p->tolerance)), false, &z_p));
   TES_TRY(add_potential(p, &r_p, &z_p));
   if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &z_p));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &z_p, pr->r));
@@ -138,7 +138,8 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
                                .max_iterations = most,
                                .monitor = p->options.monitor,
                                .monitor_user = p->options.monitor_user,
-                               .residuals = pr->residuals};
+                               .residuals = pr->residuals,
+                               .space = p->space};
   TES_TRY(right_hand_side(p));
   TES_TRY(p->start ? tes_vector_copy(p->start, 1, p->u) : tes_vector_fill(p->u, 0));
   TES_TRY(tesi_walls_put(&pr->walls, false, &pr->u));

@@ -150,6 +150,7 @@ TesStatus tesi_rt_flow_solve(TesProblem *p, double reference, TesVector *x, TesS
   TES_TRY(tesi_rt_flow_clean(p, x));
   one.iterations += result->iterations;
   one.fractional_iterations = NAN;
+  tesi_problem_take_floor(p, &one);
   *result = one;
 done:
   return status;

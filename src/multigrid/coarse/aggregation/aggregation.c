@@ -13,7 +13,7 @@
 /* LAST: unknowns of the last level, whose inverse is a matrix: it takes as long as a product with 20 k unknowns of
  * elasticity. TRIAL: iterations that show the spectrum. */
 enum { LAST = 1500, TRIAL = 10, MOST_CYCLES = TESI_AGGREGATION_CYCLES };
-static const double left = 0.2;
+static const double left = 0.1;
 
 struct TesiAggregation {
   TesContext *context;

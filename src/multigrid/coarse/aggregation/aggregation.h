@@ -3,7 +3,7 @@
  *
  * The matrix is that of the operator, in blocks of the components. Near-null vectors: constants, or the rigid motions of
  * elasticity. The spectrum of cycle times matrix, from a few iterations of conjugate gradients at set-up, gives the
- * interval of the polynomial and the number of cycles: the least that leaves at most a fifth of an error, 12 at most.
+ * interval of the polynomial and the number of cycles: the least that leaves at most a tenth of an error, 12 at most.
  * Everything is float64: on slender bodies float32 has no digit left beside a rigid motion.
  *
  * Set-up is by the host's threads. Cycles run there, or on a device by kernels that wait for nobody (cycle_device.c),
