@@ -114,6 +114,7 @@ t7_direct -
 t5_rings -
 t7_rings -
 t7_scale -
+t7_units -
 t4_mapped_cuts -
 t1_device -
 t1_recorded -

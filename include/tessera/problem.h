@@ -228,9 +228,10 @@ TesStatus tes_problem_step(TesProblem *problem, TesSolveResult *result);
  * case. */
 TesStatus tes_problem_solve(TesProblem *problem, TesSolveResult *result);
 
-/** The finest space, its float64 operator, and the multigrid of the solver; owned by the problem. There is no multigrid
- *  (NULL) after a step that failed where it made another one, as of coefficients in time that are refused, and where
- *  velocity and pressure are factorized together. */
+/** The finest space, its float64 operator, and the multigrid of the solver; owned by the problem. Of flows with element
+ *  rt the operator is that of nu / s and alpha / s, over velocities and pressures divided by s, the system's own unit
+ *  of pressures (docs/stokes.md). There is no multigrid (NULL) after a step that failed where it made another one, as
+ *  of coefficients in time that are refused, and where velocity and pressure are factorized together. */
 const TesSpace *tes_problem_space(const TesProblem *problem);
 const TesOperator *tes_problem_operator(const TesProblem *problem);
 const TesMultigrid *tes_problem_multigrid(const TesProblem *problem);
