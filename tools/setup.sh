@@ -9,8 +9,8 @@ packages_build=(gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libcjson
 packages_check=(clang libclang-rt-dev libomp-dev llvm python3 python3-vtk9 python3-numpy doxygen mandoc shellcheck
   gnuplot-nox util-linux)
 # Installed where the distribution has them. Without these the program has no adaptive meshes, no algebraic coarse
-# solver, no checkpoints or no pictures, and says so.
-packages_parts=(libp4est-dev mpi-default-dev libhypre-dev libhdf5-dev libpng-dev)
+# solver, no checkpoints, no pictures or no sparse factors, and says so.
+packages_parts=(libp4est-dev mpi-default-dev libhypre-dev libhdf5-dev libpng-dev libmumps-dev)
 # The step that wants one of these says so when it is skipped.
 packages_optional=(clang-format-14 python3-meshio python3-netcdf4)
 

@@ -108,8 +108,8 @@ void tes_cache_describe(TesCache *cache);
 int tes_cache_clear(void);
 
 /** Whether this build has an optional part: "p4est" (meshes of trees), "hdf5" (checkpoints), "hypre" (algebraic
- *  coarse solver); or whether it is a "quick" one: one SIMD width beside 128 bits, few degrees with loops of their
- *  own. */
+ *  coarse solver), "mumps" (sparse factors), "png" (pictures); or whether it is a "quick" one: one SIMD width beside
+ *  128 bits, few degrees with loops of their own. */
 bool tes_has_part(const char *name);
 
 /** Version of the library, "major.minor.patch". */

@@ -12,6 +12,9 @@ bool tes_has_part(const char *name) {
 #ifdef TESI_HYPRE
   if (!strcmp(name, "hypre")) return true;
 #endif
+#ifdef TESI_MUMPS
+  if (!strcmp(name, "mumps")) return true;
+#endif
 #ifdef TESI_PNG
   if (!strcmp(name, "png")) return true;
 #endif

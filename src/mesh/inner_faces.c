@@ -85,6 +85,14 @@ TesStatus tesi_trees_take_inner(const int32_t *names, TesiTrees *c) {
   Inner *list = NULL;
   bool *outside = NULL;
   int64_t left = 0;
+  for (int64_t i = 0; i < c->parts; i++) {
+    const int side = side_at(c->dim, c->part[i].at);
+    TES_CHECK(side < 0 || c->boundary[(int64_t)c->part[i].tree * 2 * c->dim + side] == TESI_TREES_INSIDE,
+              "part %lld lies at place %d of tree %d: expected an edge (3D) or a corner of a tree, or a face "
+              "that two "
+              "share",
+              (long long)i, c->part[i].at, c->part[i].tree);
+  }
   if (!names) return TES_OK;
   TES_ALLOC(&outside, c->boundaries + 1);
   for (int64_t i = 0; i < faces; i++)

@@ -231,9 +231,10 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   const TesSolveOptions *o = &p->options;
   TES_CHECK(p->plane == TES_PLANE_STRAIN || p->mesh->dim == 2,
             "plane stress is for two dimensions, the mesh has three");
-  TES_CHECK(
-      o->method == TES_METHOD_AUTO || o->method == TES_METHOD_CG || o->method == TES_METHOD_GMRES,
-      "solver.method: elasticity is solved by cg or gmres, whose V-cycle is smoothed by chebyshev or jacobi");
+  TES_CHECK(o->method != TES_METHOD_VCYCLE && o->method != TES_METHOD_FMG,
+            "solver.method: elasticity is solved by cg, gmres or direct; V-cycles alone are smoothed by "
+            "chebyshev or "
+            "jacobi, which is too little");
   TES_CHECK(o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_CHEBYSHEV ||
                 o->smoother == TES_SMOOTHER_JACOBI,
             "solver.smoother: elasticity has chebyshev and jacobi");

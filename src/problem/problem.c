@@ -80,11 +80,9 @@ static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesMethod method = p->options.method;
-  TES_CHECK(method == TES_METHOD_AUTO || method == TES_METHOD_GMRES,
-            "solver.method: %s: transport is not symmetric and is solved by gmres",
-            method == TES_METHOD_CG       ? "cg"
-            : method == TES_METHOD_DIRECT ? "direct"
-                                          : "a V-cycle");
+  TES_CHECK(method == TES_METHOD_AUTO || method == TES_METHOD_GMRES || method == TES_METHOD_DIRECT,
+            "solver.method: %s: transport is not symmetric and is solved by gmres or direct",
+            method == TES_METHOD_CG ? "cg" : "a V-cycle");
   TES_CHECK(p->in_time || t->streamline || t->broken || !(t->peclet > 1),
             "space.stabilization: the cell Peclet number |b| h / (2 k a) is %.3g, above 1: without time and "
             "without stabilization "
@@ -156,7 +154,8 @@ static TesStatus create_operators(TesProblem *p) {
   TES_TRY(tesi_work_on(ctx, "operator of %lld unknowns", (long long)p->space->dofs));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form}, &p->op));
   const TesiTransport *transport = tesi_transport_of(p->op);
-  p->levels = !transport || tesi_transport_dg_levels(p, transport) ? p->op : transport->symmetric;
+  const bool whole = !transport || o->method == TES_METHOD_DIRECT || tesi_transport_dg_levels(p, transport);
+  p->levels = whole ? p->op : transport->symmetric;
   if (transport && p->levels == p->op) p->cycle = TES_DOUBLE;
   if (transport) TES_TRY(check_transport(p, transport));
   TES_TRY(tesi_problem_choose(p, &smoother));
@@ -212,6 +211,7 @@ static TesStatus create_iteration(TesProblem *p) {
                                 .monitor_user = p->options.monitor_user};
   const TesStatus status = tes_solver_create(p->context, &solver, &p->solver);
   if (status == TES_OK && p->below) tesi_solver_set_below(p->solver, p->below->b);
+  if (status == TES_OK && p->advice[0]) tesi_solver_advise(p->solver, p->advice);
   if (status == TES_OK && flow && flow->complete) tesi_solver_keep_null(p->solver);
   return status;
 }
@@ -321,10 +321,10 @@ static TesStatus check_counts(TesContext *ctx, const TesProblemDesc *desc) {
     int value, least, most;
   } counts[] = {{"boundaries", desc->boundaries, 0, INT_MAX},
                 {"materials", desc->materials, 0, INT_MAX},
-                {"solver.pre", o->pre, -1, INT_MAX},
-                {"solver.post", o->post, -1, INT_MAX},
+                {"solver.pre", o->pre, -1, TESI_MOST_STEPS},
+                {"solver.post", o->post, -1, TESI_MOST_STEPS},
                 {"solver.max_iterations", o->max_iterations, 0, INT_MAX},
-                {"solver.smoother_degree", o->smoother_degree, 0, INT_MAX},
+                {"solver.smoother_degree", o->smoother_degree, 0, 100},
                 {"solver.guess", o->guess, -1, 4}};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     TES_CHECK(counts[i].value >= counts[i].least && counts[i].value <= counts[i].most,
@@ -355,14 +355,14 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
                  {"solver.local", (int)o->local, TES_LOCAL_CG},
                  {"solver.colours", (int)o->colours, TES_COLOURS_LEXICOGRAPHIC},
                  {"solver.order", (int)o->order, TES_ORDER_REVERSED},
-                 {"solver.coarse", (int)o->coarse, TES_COARSE_CG},
+                 {"solver.coarse", (int)o->coarse, TES_COARSE_AGGREGATION},
                  {"solver.coarsening", (int)o->coarsening, TES_COARSEN_NONE},
                  {"solver.precision", (int)o->precision, TES_SOLVE_SINGLE}};
   for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
     TES_CHECK(choices[i].value >= 0 && choices[i].value <= choices[i].most, "%s is %d, expected 0..%d",
               choices[i].name, choices[i].value, choices[i].most);
-  TES_CHECK(o->tolerance >= 0 && o->tolerance < INFINITY,
-            "tolerance is %g: expected a positive number, or 0 for 1e-9", o->tolerance);
+  TES_CHECK(o->tolerance >= 0 && o->tolerance < 1,
+            "tolerance is %g, expected a number above 0 and below 1, or 0 for 1e-9", o->tolerance);
 done:
   return status;
 }
@@ -391,6 +391,7 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   TesStatus status = TES_OK;
   TesProblem *p = NULL;
   TES_CHECK(desc->mesh, "a problem needs a mesh");
+  TES_CHECK(desc->mesh->context == ctx, "the mesh belongs to another context than the problem");
   TES_TRY(check_counts(ctx, desc));
   TES_TRY(check_options(ctx, desc));
   TES_CHECK(!desc->mean_components || equation == &tesi_navier_stokes || equation == &tesi_navier_stokes_rt,
@@ -410,8 +411,7 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   p->options = desc->solver;
   p->stabilization = desc->stabilization;
   p->conservative = desc->transport_form == TES_TRANSPORT_CONSERVATIVE;
-  p->balanced = desc->balance;
-  p->plane = desc->plane;
+  p->balanced = desc->balance, p->plane = desc->plane;
   for (int d = 0; d < TESI_AXES; d++) p->load[d] = p->reaction[d] = NAN;
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
                    : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
@@ -571,6 +571,7 @@ static const char *describe_smoother(const TesProblem *problem) {
 
 static const char *describe_coarse(const TesProblem *problem) {
   const TesMultigrid *multigrid = tes_problem_multigrid(problem);
+  if (problem->projection && problem->projection->direct) return "solved directly, by sparse factors";
   return multigrid ? tesi_coarse_describe(tesi_multigrid_coarse(multigrid)) : "none";
 }
 

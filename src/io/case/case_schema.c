@@ -322,7 +322,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "solver.method", .type = TESI_KEY_CHOICE, .target = SOLVER(method),
    .choices = WORDS("auto", "vcycle", "fmg", "gmres", "cg", "direct"),
    .fallback = "auto", .help = "V-cycles, full multigrid, or a Krylov method preconditioned by a V-cycle; direct: fast "
-     "diagonalization of a whole box with constant coefficients"},
+     "diagonalization of a whole box with constant coefficients, else sparse factors (MUMPS)"},
   {.path = "solver.smoother", .type = TESI_KEY_CHOICE, .target = SOLVER(smoother),
    .choices = WORDS("auto", "patch", "patch_additive", "jacobi", "chebyshev", "gauss_seidel", "cell_patch",
      "line_patch"),
@@ -352,10 +352,10 @@ const TesiKey tesi_case_keys[] = {
    .help = "stokes, element dg: penalty of jumps: k (k + 1) / h; auto: twice that at boundaries for degree 1; "
      "paper: (k + 1)(k + 2) / h"},
   {.path = "solver.coarse", .type = TESI_KEY_CHOICE, .target = SOLVER(coarse),
-   .choices = WORDS("auto", "direct", "amg", "cg"),
+   .choices = WORDS("auto", "direct", "amg", "cg", "sparse", "aggregation"),
    .fallback = "auto",
-   .help = "the coarsest level of meshes of trees: factorized, or conjugate gradients with algebraic multigrid "
-     "(hypre) or with the diagonal"},
+   .help = "the coarsest level: dense factors, conjugate gradients with algebraic multigrid (hypre) or with the "
+     "diagonal, sparse factors (MUMPS), or cycles of smoothed aggregation"},
   {.path = "solver.coarsening", .type = TESI_KEY_CHOICE, .target = SOLVER(coarsening),
    .choices = WORDS("mesh", "degree"),
    .fallback = "mesh",

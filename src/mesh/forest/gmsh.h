@@ -106,6 +106,8 @@ typedef struct TesiGmsh {
 TesStatus tesi_gmsh_parse(TesContext *ctx, const char *text, size_t length, const char *file,
                           TesiGmshOptions options, TesiGmsh *mesh);
 void tesi_gmsh_free(TesiGmsh *mesh);
+/* The whole file, with a 0 behind it. */
+TesStatus tesi_gmsh_load(TesContext *ctx, const char *path, char **text, size_t *length);
 /* The trees; dim 0: 3 when there are hexahedra. Every cell is checked. */
 TesStatus tesi_gmsh_trees(const TesiGmsh *mesh, int dim, TesiTrees **trees);
 
@@ -120,6 +122,8 @@ typedef struct TesiGmshCursor {
   TesiGmshOptions options;
 } TesiGmshCursor;
 
+/* The first section: $MeshFormat, or $NOD of format 1, which has no number; comments may stand before it. */
+TesStatus tesi_gmsh_format(TesiGmshCursor *c);
 /* Records "FILE:LINE: message" (binary files: "FILE: byte N: "). */
 TesStatus tesi_gmsh_fail(const TesiGmshCursor *c, const char *format, ...) TESI_PRINTF(2, 3);
 /* One number; `what` is told when there is none. Counts of format 4 are 8 bytes in binary files, others 4. */

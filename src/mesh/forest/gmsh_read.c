@@ -232,8 +232,7 @@ static void begin_section(TesiGmshCursor *c) {
   c->at += c->at < c->end;
 }
 
-/* The first section: $MeshFormat, or that of format 1, which has no number; comments may stand before it. */
-static TesStatus read_head(TesiGmshCursor *c) {
+TesStatus tesi_gmsh_format(TesiGmshCursor *c) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
   char name[40] = "";
@@ -270,7 +269,7 @@ TesStatus tesi_gmsh_parse(TesContext *context, const char *text, size_t length, 
   char name[40];
   *mesh = (TesiGmsh){.ctx = ctx, .file = file, .options = options};
   if (length > 3 && !memcmp(text, "\xef\xbb\xbf", 3)) c.at += 3; /* the mark of UTF-8 */
-  TES_TRY(read_head(&c));
+  TES_TRY(tesi_gmsh_format(&c));
   mesh->binary = c.binary;
   for (skip_space(&c); c.at < c.end; skip_space(&c)) {
     TES_TRY(read_mark(&c, name));

@@ -98,7 +98,8 @@ static TesStatus check_parts(TesContext *ctx, int dim, const TesCellsDesc *c) {
               free = (at % 3 == 1) + (at / 3 % 3 == 1) + (dim == 3 && at / 9 == 1);
     TES_CHECK(p->tree >= 0 && p->tree < c->trees && p->at >= 0 && at < (dim == 2 ? 9 : 27) && free < dim &&
                   p->at < (free == dim - 1 ? 2 : 1) * TESI_OTHER_SIDE,
-              "part %lld lies at place %d of tree %d: expected a face, an edge (3D) or a corner of a tree",
+              "part %lld lies at place %d of tree %d: expected an edge (3D) or a corner of a tree, or a face "
+              "that two share",
               (long long)i, p->at, p->tree);
     TES_CHECK(p->boundary >= 0 && p->boundary < c->boundaries && !faces[p->boundary],
               "part %lld has boundary %d, expected one of 0..%d without faces", (long long)i, p->boundary,

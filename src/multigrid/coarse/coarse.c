@@ -3,6 +3,7 @@
 #include <string.h>
 #include "basis/gauss.h"
 #include "device/recorded.h"
+#include "multigrid/coarse/aggregation/aggregation.h"
 #include "multigrid/coarse/coarse_cg.h"
 #include "multigrid/coarse/coarse_device.h"
 #include "multigrid/coarse/coarse_dg.h"
@@ -45,6 +46,7 @@ struct TesiCoarse {
   TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
   TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */
   TesiCoarseCg *cg;                /* mapped operators on such a device, where it is large */
+  TesiAggregation *aggregation;    /* the same, and elasticity; on the host `matrix` has it */
   bool single;                     /* `dense` is for float32 vectors alone */
   int64_t length;
   double *b, *x, *z;            /* host */
@@ -188,8 +190,11 @@ static TesStatus create_mapped(TesiCoarse *c, TesPrecision precision, TesCoarseK
   TesStatus status = TES_OK;
   if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE && kind == TES_COARSE_AUTO)
     TES_TRY(tesi_coarse_dense_create(ctx, c->op, precision, &c->dense));
-  else if (tesi_mapped_of(c->op) && kind == TES_COARSE_AUTO && tesi_recorded_can_loop(ctx) &&
-           tesi_ranks(ctx) == 1)
+  else if (tesi_has_kernels(ctx) &&
+           (kind == TES_COARSE_AGGREGATION || (kind == TES_COARSE_AUTO && !tesi_aggregation_refuses(c->op))))
+    TES_TRY(tesi_aggregation_create(c->op, &c->aggregation));
+  else if (tesi_mapped_of(c->op) && (kind == TES_COARSE_AUTO || kind == TES_COARSE_CG) &&
+           tesi_recorded_can_loop(ctx) && tesi_ranks(ctx) == 1)
     TES_TRY(tesi_coarse_cg_create(c->op, &c->cg));
   else
     TES_TRY(tesi_coarse_matrix_create(ctx, c->op, kind, &c->matrix));
@@ -216,12 +221,15 @@ static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKi
   const bool saddle = c->op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(c->op) ||
                       tesi_is_dg(c->op) || tesi_is_upwind(c->op),
              box = tesi_is_diffusion(c->op) || saddle;
-  TES_CHECK(!box || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
-            "the coarsest level of a box is solved by fast diagonalization: coarse amg and cg are for other "
-            "meshes");
+  const bool sparse = kind == TES_COARSE_SPARSE && !saddle;
+  TES_CHECK(!box || sparse || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
+            "solver.coarse: the coarsest level of a box is solved by fast diagonalization, or coarse sparse "
+            "with element q: "
+            "the other kinds are for other meshes");
   TES_ALLOC(&c->b, c->length);
   TES_ALLOC(&c->x, c->length);
-  TES_TRY(saddle                ? create_saddle(c, precision)
+  TES_TRY(sparse                ? create_mapped(c, precision, kind)
+          : saddle              ? create_saddle(c, precision)
           : box && c->op->local ? create_on_ranks(c)
           : box                 ? create_box(c, precision)
                                 : create_mapped(c, precision, kind));
@@ -266,6 +274,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tesi_coarse_device_destroy(&c->device_double);
   tesi_coarse_dense_destroy(&c->dense);
   tesi_coarse_cg_destroy(&c->cg);
+  tesi_aggregation_destroy(&c->aggregation);
   tesi_coarse_matrix_destroy(&c->matrix);
   tesi_coarse_saddle_destroy(&c->saddle);
   tesi_coarse_saddle_box_destroy(&c->saddle_box);
@@ -294,6 +303,7 @@ const char *tesi_coarse_describe(const TesiCoarse *coarse) {
   if (coarse->parts) return tesi_coarse_describe(coarse->part[0]);
   if (coarse->lu) return tesi_coarse_lu_describe(coarse->lu);
   if (coarse->cg) return "conjugate gradients with the diagonal";
+  if (coarse->aggregation) return tesi_aggregation_describe(coarse->aggregation);
   return coarse->matrix ? tesi_coarse_matrix_describe(coarse->matrix) : "solved directly";
 }
 
@@ -363,6 +373,7 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   if (coarse->device) return tesi_coarse_device_solve(coarse->device, b->data, x->data);
   if (coarse->dense) return tesi_coarse_dense_solve(coarse->dense, b->data, x->data);
   if (coarse->cg) return tesi_coarse_cg_solve(coarse->cg, b, x);
+  if (coarse->aggregation) return tesi_aggregation_queue(coarse->aggregation, b->precision, b->data, x->data);
   if (coarse->lu) return tesi_coarse_lu_solve(coarse->lu, b->data, x->data);
   if (coarse->p) return conjugate_gradients(coarse, b, x);
   TES_TRY(tes_vector_get(b, coarse->b));

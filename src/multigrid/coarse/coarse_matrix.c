@@ -1,11 +1,13 @@
-/* The coarsest level of a forest. Direct: the operator applied to unit vectors makes its matrix, factorized once. A
- * singular operator (constants in its null space) gets s 1 1' added, s = trace / n^2: for right-hand sides of mean
- * zero the solution is that of mean zero. */
+/* The coarsest level of a forest. Sparse: coarse_sparse.h. Direct: the operator applied to unit vectors makes its
+ * matrix, factorized once. A singular operator (constants in its null space) gets s 1 1' added, s = trace / n^2: for
+ * right-hand sides of mean zero the solution is that of mean zero. */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
+#include "multigrid/coarse/aggregation/aggregation.h"
 #include "multigrid/coarse/amg.h"
 #include "multigrid/coarse/coarse.h"
+#include "multigrid/coarse/coarse_sparse.h"
 #include "operator/operator.h"
 #include "operator/assembled/matrix.h"
 #include "basis/blas.h"
@@ -17,15 +19,17 @@ struct TesiCoarseMatrix {
   TesContext *context;
   TesOperator *op;
   int64_t length;
-  int64_t size;             /* of the matrix: length, on several ranks the entries of all */
-  double *number;           /* [length] on several ranks: that of an entry in the matrix; NULL: its own */
-  double *gathered;         /* [size] on several ranks */
-  double *factor;           /* [size][size], lower triangle; NULL: conjugate gradients */
-  TesiAmg *amg;             /* of conjugate gradients; NULL: the diagonal */
-  int motions;              /* rigid ones that nothing holds */
-  double *motion;           /* [motions][length], orthonormal */
-  double *diagonal, *r, *z; /* [length] inverse; host */
-  TesVector *p, *q;         /* device */
+  int64_t size;                 /* of the matrix: length, on several ranks the entries of all */
+  double *number;               /* [length] on several ranks: that of an entry in the matrix; NULL: its own */
+  double *gathered;             /* [size] on several ranks */
+  TesiCoarseSparse *sparse;     /* factors; NULL: those below */
+  double *factor;               /* [size][size], lower triangle; NULL: conjugate gradients */
+  TesiAggregation *aggregation; /* cycles of it alone */
+  TesiAmg *amg;                 /* of conjugate gradients; NULL: the diagonal */
+  int motions;                  /* rigid ones that nothing holds */
+  double *motion;               /* [motions][length], orthonormal */
+  double *diagonal, *r, *z;     /* [length] inverse; host */
+  TesVector *p, *q;             /* device */
 };
 
 /* to[size] <- entries b[length] of all ranks, on each of them. */
@@ -85,8 +89,10 @@ static TesStatus factorize(TesiCoarseMatrix *m) {
   TES_TRY(tesi_blas_begin(ctx, (int)n));
   const int info = (int)LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (lapack_int)n, m->factor, (lapack_int)n);
   if (info != 0)
-    TES_FAIL(TES_INTERNAL, "the matrix of the coarsest level is not positive definite (LAPACK dpotrf: %d)",
-             info);
+    TES_FAIL(TES_NAN,
+             "the matrix of the coarsest level is %s (LAPACK dpotrf: %d): coefficients are too large, or too "
+             "far apart, for float64",
+             info < 0 ? "not finite" : "not positive definite", info);
 done:
   return status;
 }
@@ -141,19 +147,96 @@ done:
   return status;
 }
 
-static TesStatus choose(TesiCoarseMatrix *m, TesCoarseKind kind) {
+/* Constants that nothing fixes are a motion as any other. */
+static TesStatus order_sparse(TesiCoarseMatrix *m) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
-  const bool elasticity = tesi_is_elasticity(m->op);
-  if (kind == TES_COARSE_AUTO)
-    kind = m->size <= TESI_DENSE                                         ? TES_COARSE_DIRECT
-           : tesi_amg_available() && !elasticity && tesi_ranks(ctx) == 1 ? TES_COARSE_AMG
-                                                                         : TES_COARSE_CG;
-  TES_CHECK(tesi_ranks(ctx) == 1 || kind != TES_COARSE_AMG,
-            "coarse amg is for one rank; several have direct and cg on their coarsest level");
-  TES_CHECK(kind != TES_COARSE_AMG || !elasticity,
-            "coarse amg is for one component; elasticity has direct and cg on its coarsest level");
-  if (kind == TES_COARSE_DIRECT) {
+  if (m->op->singular && !m->motions) {
+    TES_ALLOC(&m->motion, m->length);
+    for (int64_t i = 0; i < m->length; i++) m->motion[i] = 1 / sqrt((double)m->length);
+    m->motions = 1;
+  }
+  TES_TRY(tesi_coarse_sparse_create(m->op, m->motions, m->motion, &m->sparse));
+done:
+  return status;
+}
+
+/* Seconds on one core of what a solve of the finest level asks of sparse factors, and of the iterations that stand in
+ * their place; from Poisson in 2D and 3D and bodies of elasticity. */
+static double sparse_seconds(double n, TesiFactorizationCost cost) {
+  enum { SOLVES = 10 };
+  return 4e-6 * n + cost.flops / 1e10 + SOLVES * (5e-7 * n + 2e-9 * cost.entries);
+}
+
+static double iterated_seconds(const TesiCoarseMatrix *m, TesCoarseKind kind) {
+  const TesSpace *space = m->op->space;
+  const double n = (double)m->size, neighbours = space->dim == 2 ? 9 : 27;
+  if (kind == TES_COARSE_AGGREGATION) return 3e-7 * neighbours * space->scalars * n;
+  return (kind == TES_COARSE_AMG ? 3e-5 : 4e-4) * n;
+}
+
+/* Whether sparse factors cost less than what else there is; they are ordered then. */
+static TesStatus try_sparse(TesiCoarseMatrix *m, TesCoarseKind otherwise, TesCoarseKind *kind) {
+  enum { MOST = 50000 };
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  *kind = otherwise;
+  if (m->size > MOST || tesi_ranks(ctx) > 1 || tesi_factorization_missing()) return TES_OK;
+  TES_TRY(order_sparse(m));
+  const TesiFactorizationCost cost = tesi_coarse_sparse_cost(m->sparse);
+  const bool serves = cost.bytes < (double)tes_memory_available() &&
+                      (otherwise == TES_COARSE_DIRECT ||
+                       sparse_seconds((double)m->size, cost) < iterated_seconds(m, otherwise));
+  if (serves)
+    *kind = TES_COARSE_SPARSE;
+  else
+    tesi_coarse_sparse_destroy(&m->sparse);
+done:
+  return status;
+}
+
+/* What is best without sparse factors. Aggregation takes less time than hypre on one core too: Poisson of 16 k and
+ * 118 k unknowns 0.3 and 0.5 times. */
+static TesCoarseKind best_otherwise(const TesiCoarseMatrix *m) {
+  const bool amg = tesi_amg_available() && m->op->space->scalars == 1 && tesi_ranks(m->context) == 1;
+  if (m->size > TESI_DENSE && !tesi_aggregation_refuses(m->op)) return TES_COARSE_AGGREGATION;
+  return m->size <= TESI_DENSE ? TES_COARSE_DIRECT : amg ? TES_COARSE_AMG : TES_COARSE_CG;
+}
+
+/* Dense factors of so few unknowns are made before a library is opened. */
+static TesStatus choose(TesiCoarseMatrix *m, TesCoarseKind *kind) {
+  enum { FEW = 800 };
+  if (*kind != TES_COARSE_AUTO) return TES_OK;
+  *kind = best_otherwise(m);
+  return m->size <= FEW ? TES_OK : try_sparse(m, *kind, kind);
+}
+
+static TesStatus refuse(const TesiCoarseMatrix *m, TesCoarseKind kind) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  const bool several = tesi_ranks(ctx) > 1;
+  TES_CHECK(!several || (kind != TES_COARSE_AMG && kind != TES_COARSE_SPARSE),
+            "solver.coarse: %s is for one rank; several have direct and cg on their coarsest level",
+            kind == TES_COARSE_AMG ? "amg" : "sparse");
+  TES_CHECK(
+      kind != TES_COARSE_AMG || !tesi_is_elasticity(m->op),
+      "solver.coarse: amg is for one component; elasticity has sparse, aggregation, direct and cg on its "
+      "coarsest level");
+done:
+  return status;
+}
+
+static TesStatus create_kind(TesiCoarseMatrix *m, TesCoarseKind kind) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TES_TRY(refuse(m, kind));
+  TES_TRY(choose(m, &kind));
+  if (kind == TES_COARSE_SPARSE) {
+    if (!m->sparse) TES_TRY(order_sparse(m));
+    TES_TRY(tesi_coarse_sparse_factorize(m->sparse));
+  } else if (kind == TES_COARSE_AGGREGATION) {
+    TES_TRY(tesi_aggregation_create(m->op, &m->aggregation));
+  } else if (kind == TES_COARSE_DIRECT) {
     TES_TRY(check_memory(m));
     TES_TRY(factorize(m));
   } else {
@@ -179,7 +262,7 @@ TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesC
   TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &m->p));
   TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &m->q));
   TES_TRY(tesi_elasticity_motions(op, &m->motions, &m->motion));
-  TES_TRY(choose(m, kind));
+  TES_TRY(create_kind(m, kind));
   *matrix = m;
   m = NULL;
 done:
@@ -192,7 +275,9 @@ void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix) {
   TesiCoarseMatrix *m = *matrix;
   TesContext *ctx = m->context;
   *matrix = NULL;
+  tesi_aggregation_destroy(&m->aggregation);
   tesi_amg_destroy(&m->amg);
+  tesi_coarse_sparse_destroy(&m->sparse);
   tesi_free(ctx, &m->number);
   tesi_free(ctx, &m->gathered);
   tesi_free(ctx, &m->factor);
@@ -208,9 +293,11 @@ void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix) {
 }
 
 const char *tesi_coarse_matrix_describe(const TesiCoarseMatrix *matrix) {
-  return matrix->factor ? "solved directly"
-         : matrix->amg  ? "conjugate gradients with algebraic multigrid"
-                        : "conjugate gradients with the diagonal";
+  if (matrix->aggregation) return tesi_aggregation_describe(matrix->aggregation);
+  return matrix->sparse   ? "solved directly, by sparse factors"
+         : matrix->factor ? "solved directly"
+         : matrix->amg    ? "conjugate gradients with algebraic multigrid"
+                          : "conjugate gradients with the diagonal";
 }
 
 /* What a singular operator has no solution for. */
@@ -274,13 +361,19 @@ TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, do
   const int64_t n = matrix->size;
   const double mean = mean_of(matrix, b);
   double *const all = matrix->number ? matrix->gathered : x;
+  if (matrix->sparse) return tesi_coarse_sparse_solve(matrix->sparse, b, x);
+  if (matrix->aggregation) return tesi_aggregation_solve(matrix->aggregation, b, x);
   if (!matrix->factor) return conjugate_gradients(matrix, b, x);
   for (int64_t i = 0; i < matrix->length; i++) x[i] = b[i] - mean;
   tesi_elasticity_project(n, matrix->motions, matrix->motion, x);
   if (matrix->number) gather(matrix, x, all);
   const int info = (int)LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, matrix->factor, (lapack_int)n,
                                        all, (lapack_int)n);
-  if (info != 0) TES_FAIL(TES_INTERNAL, "LAPACK dpotrs: %d", info);
+  if (info != 0)
+    TES_FAIL(TES_NAN,
+             "a residual on the coarsest level is not finite (LAPACK dpotrs: %d): numbers of the problem are "
+             "too large for float64",
+             info);
   for (int64_t i = 0; matrix->number && i < matrix->length; i++) x[i] = all[(int64_t)matrix->number[i]];
 done:
   return status;

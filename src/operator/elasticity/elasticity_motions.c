@@ -93,15 +93,14 @@ void tesi_elasticity_project(int64_t n, int count, const double *motion, double 
   }
 }
 
-TesStatus tesi_elasticity_motions(const TesOperator *op, int *count, double **motion) {
+TesStatus tesi_elasticity_near_null(const TesOperator *op, int *count, int *loose, double **motion) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiElasticity *e = op->plan;
   double *x = NULL, *raw = NULL, H[MOST * MOST] = {0}, vectors[MOST * MOST];
-  *count = 0, *motion = NULL;
-  if (!tesi_is_elasticity(op) || e->mass) return TES_OK;
   const int dim = op->space->dim, all = dim * (dim + 1) / 2;
   const int64_t n = op->length;
+  *count = all, *loose = 0, *motion = NULL;
   TES_ALLOC(&x, op->space->part[0]->length * dim);
   TES_ALLOC(&raw, all * n);
   TES_TRY(tes_space_coordinates(op->space->part[0], x));
@@ -111,17 +110,31 @@ TesStatus tesi_elasticity_motions(const TesOperator *op, int *count, double **mo
       for (int64_t i = 0; i < e->constrained; i++)
         H[k * MOST + l] += raw[k * n + e->list[i]] * raw[l * n + e->list[i]];
   if (e->held) TES_TRY(add_springs(op, all, raw, H));
-  TES_TRY(find_null(ctx, all, H, count, vectors));
-  if (!*count) goto done;
-  TES_ALLOC(motion, *count * n);
-  for (int k = 0; k < *count; k++)
+  TES_TRY(find_null(ctx, all, H, loose, vectors));
+  if (e->mass) *loose = 0;
+  TES_ALLOC(motion, all * n);
+  for (int k = 0; k < all; k++)
     for (int l = 0; l < all; l++)
       for (int64_t i = 0; i < n; i++) (*motion)[k * n + i] += vectors[k * all + l] * raw[l * n + i];
-  for (int k = 0; k < *count; k++)
+  for (int k = 0; k < all; k++)
     for (int64_t i = 0; i < e->constrained; i++) (*motion)[k * n + e->list[i]] = 0;
-  orthonormalize(n, *count, *motion);
 done:
   tesi_free(ctx, &x);
   tesi_free(ctx, &raw);
+  return status;
+}
+
+TesStatus tesi_elasticity_motions(const TesOperator *op, int *count, double **motion) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  int all;
+  *count = 0, *motion = NULL;
+  if (!tesi_is_elasticity(op) || ((const TesiElasticity *)op->plan)->mass) return TES_OK;
+  TES_TRY(tesi_elasticity_near_null(op, &all, count, motion));
+  if (*count > 0)
+    orthonormalize(op->length, *count, *motion);
+  else
+    tesi_free(ctx, motion);
+done:
   return status;
 }

@@ -1,7 +1,6 @@
-/* Transfers cell by cell: families, who writes a node, tables, colours; the loops are in transfer_cells_body.h. */
+/* Transfers cell by cell: families, who writes a node, tables, chunks; the loops are in transfer_cells_body.h. */
 #include "transfer/cells/transfer_cells.h"
 #include <string.h>
-#include "base/colours.h"
 #include "base/simd_builds.h"
 #include "base/work.h"
 #include "basis/lagrange.h"
@@ -46,21 +45,16 @@ static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, boo
   return TES_OK;
 }
 
-static void restrict_colours(const void *data, const TesiTeamMember *me) {
+static void restrict_chunk(const void *data, TesiSpan chunk) {
   const Job *job = data;
   const TesiCellsTransfer *t = job->t;
-  for (int colour = 0; colour < t->colours; colour++) {
-    const TesiSpan chunks = tesi_team_part(me, t->first_of_colour[colour], t->first_of_colour[colour + 1]);
-    if (colour > 0) tesi_team_wait(me);
-    for (int64_t k = chunks.first; k < chunks.end; k++)
-      t->restrict_(t, t->chunk[k].first, t->chunk[k].end, job->from, job->to);
-  }
+  t->restrict_(t, t->chunk[chunk.first].first, t->chunk[chunk.first].end, job->from, job->to);
 }
 
 static TesStatus restrict_(const TesTransfer *transfer, const void *fine, void *coarse) {
   const TesiCellsTransfer *t = transfer->plan;
   memset(coarse, 0, (size_t)transfer->coarse_length * tesi_precision_size(transfer->precision));
-  tesi_team_run(t->threads, restrict_colours, &(Job){t, fine, coarse});
+  tesi_sequence_run(t->sequence, t->threads, restrict_chunk, &(Job){t, fine, coarse});
   tesi_exchange_sum(transfer->coarse->layout->sum, transfer->precision, coarse);
   return TES_OK;
 }
@@ -75,7 +69,7 @@ static void destroy(TesTransfer *transfer) {
   tesi_free(ctx, &t->own);
   tesi_free(ctx, &t->others);
   tesi_free(ctx, &t->chunk);
-  tesi_free(ctx, &t->first_of_colour);
+  tesi_sequence_destroy(ctx, &t->sequence);
   tesi_cells_kernels_destroy(ctx, &t->kernels);
   tesi_cells_destroy(&t->coarse);
   tesi_cells_destroy(&t->fine);
@@ -271,37 +265,25 @@ static TesiCellsChunk chunk_of(const TesiCellsTransfer *t, int64_t k) {
   return (TesiCellsChunk){k * CELLS_A_CHUNK, end < t->cells ? end : t->cells};
 }
 
-/* No two chunks of a colour have a coarse node in common. */
-static TesStatus colour_chunks(TesContext *ctx, TesiCellsTransfer *t, int64_t chunks, int32_t *colour) {
-  TesStatus status = TES_OK;
-  const int32_t *index = t->coarse->index;
-  TesiColouring c;
-  TES_TRY(tesi_colouring_begin(ctx, t->coarse->length, &c));
-  for (int64_t k = 0; k < chunks; k++) {
-    const int64_t first = chunk_of(t, k).first * t->coarse_nodes, end = chunk_of(t, k).end * t->coarse_nodes;
-    for (int64_t i = first; i < end; i++)
-      if (index[i] >= 0) tesi_colouring_meet(&c, index[i]);
-    TES_TRY(tesi_colouring_choose(&c, &colour[k]));
-    for (int64_t i = first; i < end; i++)
-      if (index[i] >= 0) tesi_colouring_mark(&c, index[i], colour[k]);
-  }
-  t->colours = c.colours;
-done:
-  tesi_colouring_end(&c);
-  return status;
+/* Coarse node i of those of a chunk's cells. */
+static int64_t coarse_node(const void *data, int64_t chunk, int64_t i) {
+  const TesiCellsTransfer *t = data;
+  const TesiCellsChunk own = chunk_of(t, chunk);
+  const int64_t at = own.first * t->coarse_nodes + i;
+  if (at >= own.end * t->coarse_nodes) return -1;
+  return tesi_cells_node(t->coarse->index[at]);
 }
 
 static TesStatus make_chunks(TesContext *ctx, TesiCellsTransfer *t) {
   TesStatus status = TES_OK;
   const int64_t chunks = (t->cells + CELLS_A_CHUNK - 1) / CELLS_A_CHUNK;
-  int32_t *colour = NULL, *order = NULL;
-  TES_ALLOC(&colour, chunks);
+  int64_t *order = NULL;
+  TES_ALLOC(&order, chunks);
   TES_ALLOC(&t->chunk, chunks);
-  TES_TRY(colour_chunks(ctx, t, chunks, colour));
-  TES_TRY(tesi_colours_sort(ctx, chunks, t->colours, colour, &t->first_of_colour, &order));
+  TES_TRY(
+      tesi_sequence_create(ctx, t->threads, chunks, t->coarse->length, coarse_node, t, &t->sequence, order));
   for (int64_t k = 0; k < chunks; k++) t->chunk[k] = chunk_of(t, order[k]);
 done:
-  tesi_free(ctx, &colour);
   tesi_free(ctx, &order);
   return status;
 }

@@ -1,0 +1,275 @@
+#include "multigrid/coarse/aggregation/cycle_device.h"
+#include <stdio.h>
+#include <string.h>
+#include "device/kernel.h"
+#include "device/upload.h"
+
+enum { THREADS = 128, MOST_LANES = 32 };
+
+typedef struct Matrix {
+  int rows, lanes; /* scalar rows */
+  void *row, *column, *value;
+  TesiKernel kernel;
+} Matrix;
+
+typedef struct Level {
+  Matrix A, P, R;
+  int length;
+  double s[TESI_AGGREGATION_STEPS], c[TESI_AGGREGATION_STEPS];
+  void *inverse;       /* of the diagonal */
+  void *b, *x, *y, *p; /* float64 */
+} Level;
+
+struct TesiAggregationDevice {
+  TesContext *context;
+  int levels, nodes, cycles;
+  double s[TESI_AGGREGATION_CYCLES], c[TESI_AGGREGATION_CYCLES];
+  Level level[TESI_AGGREGATION_LEVELS];
+  void *inverse, *numbers; /* of the last level [n][n]; 0 .. n - 1 */
+  void *b, *x, *r, *p;     /* of the finest level, outside of the cycle */
+  TesiKernel dense, first, advance, take[2], give[2];
+};
+
+/* ---- set-up ---------------------------------------------------------------------------------------- */
+static TesStatus get_program(TesContext *ctx, TesPrecision precision, int high, int wide, int lanes,
+                             TesiProgram **program) {
+  char text[3][24];
+  snprintf(text[0], sizeof text[0], "HIGH=%d", high);
+  snprintf(text[1], sizeof text[1], "WIDE=%d", wide);
+  snprintf(text[2], sizeof text[2], "LANES=%d", lanes);
+  const TesiProgramDesc desc = {
+      .file = "aggregation.cu",
+      .options = {precision == TES_SINGLE ? "real=float" : "real=double", text[0], text[1], text[2]}};
+  return tesi_program_get(ctx, &desc, program);
+}
+
+static TesStatus upload_matrix(TesContext *ctx, const TesiBlockMatrix *A, Matrix *m) {
+  TesStatus status = TES_OK;
+  int32_t *row = NULL;
+  TesiProgram *program;
+  const int64_t blocks = A->row[A->rows], rows = A->rows * A->high;
+  TES_CHECK(blocks <= INT32_MAX && rows <= INT32_MAX,
+            "%lld blocks are too many for a device: at most 2^31 - 1", (long long)blocks);
+  TES_ALLOC(&row, A->rows + 1);
+  for (int64_t i = 0; i <= A->rows; i++) row[i] = (int32_t)A->row[i];
+  m->rows = (int)rows, m->lanes = 1; /* about 8 entries each */
+  while (m->lanes < MOST_LANES && 8 * m->lanes * A->rows < blocks * A->wide) m->lanes *= 2;
+  TES_TRY(get_program(ctx, TES_DOUBLE, A->high, A->wide, m->lanes, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_rows", THREADS * sizeof(double), &m->kernel));
+  TES_TRY(tesi_upload(ctx, row, (size_t)(A->rows + 1) * sizeof *row, &m->row));
+  TES_TRY(tesi_upload(ctx, A->column, (size_t)blocks * sizeof *A->column, &m->column));
+  TES_TRY(tesi_upload(ctx, A->value, (size_t)(blocks * A->high * A->wide) * sizeof *A->value, &m->value));
+done:
+  tesi_free(ctx, &row);
+  return status;
+}
+
+static TesStatus upload_level(TesContext *ctx, const TesiAggregationLevel *from, bool finest, bool last,
+                              Level *level) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const size_t bytes = (size_t)from->length * sizeof(double);
+  void **const vectors[] = {&level->b, &level->x, &level->y, &level->p};
+  level->length = (int)from->length;
+  memcpy(level->s, from->s, sizeof level->s);
+  memcpy(level->c, from->c, sizeof level->c);
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+    TES_TRY(device->allocate(ctx, bytes, vectors[i]));
+  if (last && !finest) goto done;
+  TES_TRY(upload_matrix(ctx, &from->A, &level->A));
+  if (last) goto done;
+  TES_TRY(tesi_upload(ctx, from->inverse, bytes, &level->inverse));
+  TES_TRY(upload_matrix(ctx, &from->P, &level->P));
+  TES_TRY(upload_matrix(ctx, &from->R, &level->R));
+done:
+  return status;
+}
+
+static TesStatus upload_last(TesContext *ctx, const TesiHierarchy *h, TesiAggregationDevice *d) {
+  TesStatus status = TES_OK;
+  const int64_t n = h->level[h->levels - 1].length;
+  int32_t *numbers = NULL;
+  TesiProgram *program;
+  const TesiProgramDesc desc = {.file = "contract.cu", .options = {"real=double"}};
+  TES_ALLOC(&numbers, n);
+  for (int32_t i = 0; i < n; i++) numbers[i] = i;
+  TES_TRY(tesi_upload(ctx, numbers, (size_t)n * sizeof *numbers, &d->numbers));
+  TES_TRY(tesi_upload(ctx, h->inverse, (size_t)(n * n) * sizeof *h->inverse, &d->inverse));
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_dense", THREADS * sizeof(double), &d->dense));
+done:
+  tesi_free(ctx, &numbers);
+  return status;
+}
+
+static TesStatus get_kernels(TesContext *ctx, int block, TesiAggregationDevice *d) {
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  for (int precision = 0; precision < 2; precision++) {
+    TES_TRY(get_program(ctx, precision, block, 1, 1, &program));
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_take", 0, &d->take[precision]));
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_give", 0, &d->give[precision]));
+    if (precision != TES_DOUBLE) continue;
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_first", 0, &d->first));
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_advance", 0, &d->advance));
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_aggregation_device_create(TesContext *ctx, const TesiAggregationDeviceDesc *desc,
+                                         TesiAggregationDevice **device) {
+  TesStatus status = TES_OK;
+  TesiAggregationDevice *d = NULL;
+  const TesiHierarchy *h = desc->hierarchy;
+  *device = NULL;
+  TES_NEW(&d);
+  d->context = tesi_context_retain(ctx);
+  d->levels = h->levels, d->cycles = desc->cycles;
+  d->nodes = (int)(h->level[0].length / desc->block);
+  memcpy(d->s, desc->s, (size_t)desc->cycles * sizeof *d->s);
+  memcpy(d->c, desc->c, (size_t)desc->cycles * sizeof *d->c);
+  for (int l = 0; l < h->levels; l++)
+    TES_TRY(upload_level(ctx, &h->level[l], l == 0, l + 1 == h->levels, &d->level[l]));
+  TES_TRY(upload_last(ctx, h, d));
+  TES_TRY(get_kernels(ctx, desc->block, d));
+  void **const vectors[] = {&d->b, &d->x, &d->r, &d->p};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+    TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)h->level[0].length * sizeof(double), vectors[i]));
+  *device = d;
+  d = NULL;
+done:
+  tesi_aggregation_device_destroy(ctx, &d);
+  return status;
+}
+
+static void release_matrix(TesContext *ctx, Matrix *m) {
+  const TesiDevice *device = tesi_context_device(ctx);
+  device->release(ctx, &m->row);
+  device->release(ctx, &m->column);
+  device->release(ctx, &m->value);
+}
+
+void tesi_aggregation_device_destroy(TesContext *ctx, TesiAggregationDevice **device) {
+  TesiAggregationDevice *d = *device;
+  if (!d) return;
+  const TesiDevice *table = tesi_context_device(ctx);
+  TesContext *held = d->context;
+  for (int l = 0; l < d->levels; l++) {
+    Level *level = &d->level[l];
+    void **const vectors[] = {&level->inverse, &level->b, &level->x, &level->y, &level->p};
+    release_matrix(ctx, &level->A);
+    release_matrix(ctx, &level->P);
+    release_matrix(ctx, &level->R);
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) table->release(ctx, vectors[i]);
+  }
+  void **const vectors[] = {&d->inverse, &d->numbers, &d->b, &d->x, &d->r, &d->p};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) table->release(ctx, vectors[i]);
+  tesi_free(ctx, device);
+  tes_context_destroy(&held);
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------- */
+static TesStatus launch(const TesiAggregationDevice *d, const TesiKernel *kernel, int count,
+                        void **arguments) {
+  const TesiGrid grid = {(unsigned)((count + THREADS - 1) / THREADS), 1, 1};
+  return tesi_kernel_launch(d->context, kernel, grid, THREADS, 0, arguments);
+}
+
+typedef struct Rows {
+  TesiBlockWay way;
+  const Matrix *m;
+  void *x, *b, *d, *p, *y; /* as in TesiBlockTask */
+  double s, c;
+} Rows;
+
+static TesStatus run_rows(const TesiAggregationDevice *d, Rows task) {
+  const Matrix *m = task.m;
+  int rows = m->rows, way = (int)task.way;
+  const int each = THREADS / m->lanes;
+  void *arguments[] = {&rows,
+                       (void *)&m->row,
+                       (void *)&m->column,
+                       (void *)&m->value,
+                       &task.x,
+                       &way,
+                       &task.b,
+                       &task.d,
+                       &task.s,
+                       &task.c,
+                       &task.p,
+                       &task.y};
+  return tesi_kernel_launch(d->context, &m->kernel, (TesiGrid){(unsigned)((rows + each - 1) / each), 1, 1},
+                            THREADS, THREADS * sizeof(double), arguments);
+}
+
+/* As smooth() of cycle.c. */
+static TesStatus smooth(const TesiAggregationDevice *d, const Level *level, int first, void *b, void **x,
+                        void **y) {
+  TesContext *ctx = d->context;
+  TesStatus status = TES_OK;
+  for (int k = first; k < TESI_AGGREGATION_STEPS; k++) {
+    void *const from = *x;
+    TES_TRY(run_rows(d, (Rows){.way = TESI_BLOCK_STEP,
+                               .m = &level->A,
+                               .x = from,
+                               .b = b,
+                               .d = level->inverse,
+                               .p = level->p,
+                               .y = *y,
+                               .s = level->s[k],
+                               .c = level->c[k]}));
+    *x = *y, *y = from;
+  }
+done:
+  return status;
+}
+
+static TesStatus solve_last(const TesiAggregationDevice *d, const Level *level, void *b) {
+  int n = level->length;
+  void *arguments[] = {(void *)&d->inverse, &b,        (void *)&level->x, (void *)&d->numbers,
+                       (void *)&d->numbers, (void *)&n};
+  return tesi_kernel_launch(d->context, &d->dense, (TesiGrid){(unsigned)n, 1, 1}, THREADS,
+                            THREADS * sizeof(double), arguments);
+}
+
+/* *where: x of the level. */
+static TesStatus cycle(const TesiAggregationDevice *d, int l, void *b, void **where) {
+  TesContext *ctx = d->context;
+  TesStatus status = TES_OK;
+  const Level *level = &d->level[l], *below = level + 1;
+  void *x = level->x, *y = level->y, *correction;
+  *where = x;
+  if (l + 1 == d->levels) return solve_last(d, level, b);
+  int n = level->length;
+  double s = level->s[0];
+  TES_TRY(launch(d, &d->first, n, (void *[]){&n, &s, (void *)&level->inverse, &b, (void *)&level->p, &x}));
+  TES_TRY(smooth(d, level, 1, b, &x, &y));
+  TES_TRY(run_rows(d, (Rows){.way = TESI_BLOCK_RESIDUAL, .m = &level->A, .x = x, .b = b, .y = y}));
+  TES_TRY(run_rows(d, (Rows){.way = TESI_BLOCK_MULTIPLY, .m = &level->R, .x = y, .y = below->b}));
+  TES_TRY(cycle(d, l + 1, below->b, &correction));
+  TES_TRY(run_rows(d, (Rows){.way = TESI_BLOCK_ADD, .m = &level->P, .x = correction, .y = x}));
+  TES_TRY(smooth(d, level, 0, b, &x, &y));
+  *where = x;
+done:
+  return status;
+}
+
+TesStatus tesi_aggregation_device_solve(TesiAggregationDevice *d, TesPrecision precision, const void *b,
+                                        void *x) {
+  TesContext *ctx = d->context;
+  TesStatus status = TES_OK;
+  int n = d->level[0].length;
+  void *z;
+  TES_TRY(launch(d, &d->take[precision], d->nodes, (void *[]){&d->nodes, &b, &d->b}));
+  for (int k = 0; k < d->cycles; k++) {
+    if (k)
+      TES_TRY(run_rows(
+          d, (Rows){.way = TESI_BLOCK_RESIDUAL, .m = &d->level[0].A, .x = d->x, .b = d->b, .y = d->r}));
+    TES_TRY(cycle(d, 0, k ? d->r : d->b, &z));
+    TES_TRY(launch(d, &d->advance, n, (void *[]){&n, &d->s[k], &d->c[k], &z, &d->p, &d->x}));
+  }
+  TES_TRY(launch(d, &d->give[precision], d->nodes, (void *[]){&d->nodes, &d->x, &x}));
+done:
+  return status;
+}

@@ -1,0 +1,59 @@
+/* Sparse matrices of dense blocks in compressed rows, float64, host memory: what aggregation multigrid is made of.
+ *
+ * Block row I has the block columns column[row[I]] .. column[row[I + 1] - 1], in any order, each `high` x `wide`. The
+ * values of one scalar row stand behind each other: with m blocks in row I, entry (r, c) of block k of the row is
+ *   value[high wide row[I] + (r m + k) wide + c].
+ * A product so reads values and gathered entries of a vector in order, on the host and on devices.
+ *
+ * Every function gives the same bits for every number of threads: a row is the work of one thread. */
+#ifndef TESI_BLOCK_MATRIX_H
+#define TESI_BLOCK_MATRIX_H
+
+#include "base/base.h"
+
+typedef struct TesiBlockMatrix {
+  int64_t rows, columns; /* of blocks */
+  int high, wide;        /* entries of a block, TESI_BLOCK_MOST at most */
+  int64_t *row;          /* [rows + 1] */
+  int32_t *column;       /* [row[rows]] */
+  double *value;         /* [row[rows]][high][wide], rows as above */
+} TesiBlockMatrix;
+
+enum { TESI_BLOCK_MOST = 6 };
+
+/* Values of block row i: [high][blocks of the row][wide]. */
+static inline double *tesi_block_at(const TesiBlockMatrix *A, int64_t i) {
+  return A->value + A->row[i] * A->high * A->wide;
+}
+
+/* Room for the matrix whose rows, columns, high, wide and row are set: columns and values, zero. */
+TesStatus tesi_block_allocate(TesContext *ctx, TesiBlockMatrix *A);
+void tesi_block_free(TesContext *ctx, TesiBlockMatrix *A);
+double tesi_block_bytes(const TesiBlockMatrix *A);
+
+/* What a product does with row i of A x, q. Kernels of aggregation.cu have the same four. */
+typedef enum TesiBlockWay {
+  TESI_BLOCK_MULTIPLY, /* y <- q */
+  TESI_BLOCK_RESIDUAL, /* y <- b - q */
+  TESI_BLOCK_ADD,      /* y <- y + q */
+  TESI_BLOCK_STEP      /* p <- c p + s d (b - q), y <- x + p; c = 0: p is not read */
+} TesiBlockWay;
+
+typedef struct TesiBlockTask {
+  TesiBlockWay way;
+  const TesiBlockMatrix *A;
+  const double *x, *b, *d;
+  double s, c;
+  double *p, *y; /* y is not x */
+} TesiBlockTask;
+void tesi_block_run(const TesContext *ctx, const TesiBlockTask *task);
+
+/* T <- A', C <- A B. T and C begin as {0}. Columns of T ascend. */
+TesStatus tesi_block_transpose(TesContext *ctx, const TesiBlockMatrix *A, TesiBlockMatrix *T);
+TesStatus tesi_block_multiply(TesContext *ctx, const TesiBlockMatrix *A, const TesiBlockMatrix *B,
+                              TesiBlockMatrix *C);
+
+/* d[rows high] <- the diagonal of a square matrix. */
+void tesi_block_diagonal(const TesiBlockMatrix *A, double *d);
+
+#endif
