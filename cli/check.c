@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "command.h"
+#include "solve.h"
 
 static const char help[] =
     "usage: tessera check CASE.yaml [OPTION]...\n\n"
@@ -14,15 +14,18 @@ static const char help[] =
     "  --vtu FILE             writes the mesh for ParaView: level, material and boundary of cells\n"
     "  --help                 this text\n";
 
-enum { SET = 256, VTU, HELP, OVERRIDES = 64 };
+enum { SET = 256, VTU, HELP };
+
+/* So many unknowns a problem may have that is made to see whether a solve would refuse it. */
+static const double MOST_UNKNOWNS = 1e6;
 
 typedef struct Check {
-  TesContext *context;
-  const char *path, *vtu, *overrides[OVERRIDES];
-  int override_count;
+  Solve *solve; /* its first part, as `tessera solve` makes it */
+  const char *vtu;
+  TesContext *context; /* of solve, */
   TesCase *input;
-  TesMesh *mesh;
-  TesSpace *space;
+  const TesMesh *mesh;
+  TesSpace *space; /* what measures areas */
 } Check;
 
 /* Areas (2D: lengths) and volumes by name. */
@@ -66,18 +69,6 @@ static TesStatus write_mesh(const Check *c) {
   return status;
 }
 
-/* The names that the case gives conditions for are tried as a solve would. */
-static TesStatus check_names(const Check *c) {
-  TesStatus status = TES_OK;
-  const TesProblemDesc *p = &c->input->problem;
-  int number;
-  for (int i = 0; i < p->boundaries && status == TES_OK; i++)
-    if (p->boundary[i].name) status = tes_mesh_find_boundary(c->mesh, p->boundary[i].name, &number);
-  for (int i = 0; i < p->materials && status == TES_OK; i++)
-    status = tes_mesh_find_material(c->mesh, p->material[i].name, &number);
-  return status == TES_OK ? tes_case_check_outputs(c->input, c->mesh) : status;
-}
-
 /* Whether the case's own space is of another element than q. */
 static bool is_other(const Check *c) {
   const TesElement element = c->input->problem.element;
@@ -89,29 +80,53 @@ static bool is_other(const Check *c) {
 /* What measures areas and writes the mesh is of element q, on every degree only where the box is not periodic. */
 static TesStatus create_space(Check *c) {
   TesMeshDesc shape = c->input->mesh;
-  TesMesh *mesh = NULL;
-  if (is_other(c)) memset(shape.periodic, 0, sizeof shape.periodic);
-  TesStatus status = tes_mesh_create(c->context, &shape, &mesh);
-  if (status == TES_OK)
-    status = tes_space_create(c->context, &(TesSpaceDesc){.mesh = mesh, .degree = c->input->problem.degree},
-                              &c->space);
-  tes_mesh_destroy(&mesh);
+  TesMesh *open = NULL;
+  TesStatus status = TES_OK;
+  memset(shape.periodic, 0, sizeof shape.periodic);
+  if (is_other(c)) status = tes_mesh_create(c->context, &shape, &open);
+  const TesSpaceDesc desc = {.mesh = open ? open : c->mesh, .degree = c->input->problem.degree};
+  if (status == TES_OK) status = tes_space_create(c->context, &desc, &c->space);
+  tes_mesh_destroy(&open);
   return status;
 }
 
-static TesStatus tell_space(const Check *c) {
-  const bool broken = c->input->problem.element == TES_ELEMENT_DG, flow = is_other(c);
-  TesSpace *space = NULL;
-  const TesSpaceDesc desc = {.mesh = c->mesh,
-                             .degree = c->input->problem.degree,
-                             .element = broken ? TES_ELEMENT_DG : TES_ELEMENT_RT};
-  const TesStatus status = flow ? tes_space_create(c->context, &desc, &space) : TES_OK;
-  const TesSpace *told = flow ? space : c->space;
-  if (status == TES_OK)
-    printf("space     degree %d, %lld %s\n", tes_space_degree(told), (long long)tes_space_length(told),
-           flow ? "unknowns" : "nodes");
-  tes_space_destroy(&space);
-  return status;
+/* Unknowns at most, by the nodes of element q: components, and of flows a pressure. */
+static double count_most(const Check *c) {
+  const int dim = tes_mesh_info(c->mesh).dim;
+  const bool flow = solve_is_flow(c->solve), vector = flow || c->input->problem.equation == TES_ELASTICITY;
+  return (double)tes_space_length(c->space) * ((vector ? dim : 1) + flow);
+}
+
+/* All that a solve makes before its first iteration, and so all that it refuses till then. */
+static TesStatus create_problem(const Check *c) {
+  Solve *s = c->solve;
+  TesProblemDesc desc = solve_describe(s);
+  TesProblem *problem = NULL;
+  TesStatus status = TES_OK;
+  if (s->input->adaptive && !solve_is_in_time(s))
+    status = tes_adapt_check(c->context, &desc, &s->input->adapt);
+  if (status == TES_OK) status = tes_problem_create(c->context, &desc, &problem);
+  if (status != TES_OK) return status;
+  solve_keep_solver(s, problem);
+  printf("unknowns  %lld", (long long)s->dofs);
+  if (solve_is_flow(s))
+    printf(": %lld of the velocity, %lld of the pressure", (long long)s->velocity_dofs,
+           (long long)s->pressure_dofs);
+  printf("\n");
+  tes_problem_destroy(&problem);
+  return TES_OK;
+}
+
+static TesStatus tell_problem(const Check *c) {
+  const double most = count_most(c);
+  printf("space     degree %d, %lld nodes\n", tes_space_degree(c->space),
+         (long long)tes_space_length(c->space));
+  if (most <= MOST_UNKNOWNS) return create_problem(c);
+  printf("unknowns  at most %.3g: too many to be set up here; names and conditions are checked, coefficients "
+         "and the "
+         "choice of the solver are not\n",
+         most);
+  return TES_OK;
 }
 
 /* " N KiB", MiB or GiB. */
@@ -125,9 +140,8 @@ static void print_bytes(size_t bytes, const char *after) {
 
 /* Of a solve, as the solver itself will find it. */
 static TesStatus tell_memory(const Check *c) {
-  TesProblemDesc desc = c->input->problem;
+  const TesProblemDesc desc = solve_describe(c->solve);
   TesProblemMemory memory;
-  desc.mesh = c->mesh;
   const TesStatus status = tes_problem_memory(c->context, &desc, &memory);
   if (status != TES_OK) return status;
   printf("memory    about");
@@ -139,18 +153,16 @@ static TesStatus tell_memory(const Check *c) {
 }
 
 static TesStatus check(Check *c) {
-  TesStatus status = tes_case_read(c->context, c->path, c->override_count, c->overrides, &c->input);
+  TesStatus status = solve_prepare(c->solve);
   if (status == TES_OK && c->vtu) status = tes_file_check(c->context, c->vtu);
-  if (status == TES_OK) status = tes_mesh_create(c->context, &c->input->mesh, &c->mesh);
   if (status != TES_OK) return status;
-  for (int i = 0; i < c->input->warning_count; i++) fprintf(stderr, "warning: %s\n", c->input->warnings[i]);
+  c->input = c->solve->input, c->mesh = c->solve->mesh;
   printf("case      %s\nmesh      %lld cells in %dD%s\n", c->input->name,
          (long long)tes_mesh_info(c->mesh).cells, tes_mesh_info(c->mesh).dim,
          tes_mesh_info(c->mesh).kind == TES_MESH_BOX ? ", a box" : "");
-  status = check_names(c);
-  if (status == TES_OK) status = create_space(c);
+  status = create_space(c);
   if (status == TES_OK) status = tell_parts(c);
-  if (status == TES_OK) status = tell_space(c);
+  if (status == TES_OK) status = tell_problem(c);
   if (status == TES_OK) status = tell_memory(c);
   if (status != TES_OK) return status;
   if (c->input->adaptive)
@@ -158,20 +170,22 @@ static TesStatus check(Check *c) {
   return c->vtu ? write_mesh(c) : TES_OK;
 }
 
-static int run(Check *c) {
-  TesStatus status = cli_context_create(&(CliCommon){.device = "cpu", .verbosity = TES_QUIET}, &c->context);
-  if (status != TES_OK) return tes_status_exit(status);
-  status = check(c);
+static int run(const SolveOptions *options, const char *vtu) {
+  TesContext *context;
+  Check c = {.vtu = vtu, .solve = calloc(1, sizeof *c.solve)};
+  TesStatus status = c.solve ? cli_context_create(&options->common, &context) : TES_OUT_OF_MEMORY;
   if (status != TES_OK) {
-    char message[1024] = "";
-    if (status == TES_INVALID_INPUT)
-      cli_locate(c->input, tes_context_message(c->context), message, sizeof message);
-    cli_print_failure(c->context, status, message);
+    free(c.solve);
+    return tes_status_exit(status);
   }
-  tes_space_destroy(&c->space);
-  tes_mesh_destroy(&c->mesh);
-  tes_case_destroy(&c->input);
-  tes_context_destroy(&c->context);
+  c.solve->context = c.context = context;
+  c.solve->options = options;
+  status = c.solve->status = check(&c);
+  solve_locate(c.solve);
+  solve_tell_failure(c.solve);
+  tes_space_destroy(&c.space);
+  solve_release(c.solve);
+  tes_context_destroy(&context);
   return tes_status_exit(status);
 }
 
@@ -180,18 +194,19 @@ int cli_check(int argc, char **argv) {
                                           {"vtu", required_argument, NULL, VTU},
                                           {"help", no_argument, NULL, HELP},
                                           {0}};
-  Check c = {0};
+  SolveOptions o = {.common = {.device = "cpu", .verbosity = TES_QUIET}};
+  const char *vtu = NULL;
   for (int option; (option = cli_next_option(argc, argv, options)) != -1;) {
     if (option == HELP) return fputs(help, stdout) < 0;
-    if (option == SET && c.override_count < OVERRIDES)
-      c.overrides[c.override_count++] = optarg;
+    if (option == SET && o.override_count < SOLVE_OVERRIDES)
+      o.overrides[o.override_count++] = optarg;
     else if (option == VTU)
-      c.vtu = optarg;
+      vtu = optarg;
     else
-      return option == SET ? cli_usage_error("more than %d --set", OVERRIDES)
+      return option == SET ? cli_usage_error("more than %d --set", SOLVE_OVERRIDES)
                            : tes_status_exit(TES_INVALID_INPUT);
   }
   if (optind + 1 != argc) return cli_usage_error("check takes one case file (tessera check --help)");
-  c.path = argv[optind];
-  return run(&c);
+  o.path = argv[optind];
+  return run(&o, vtu);
 }

@@ -49,6 +49,9 @@ static void print_text(TesContext *ctx, const char *processor, double gib) {
   print_simd(ctx);
   printf("memory free   %.1f GiB\n", gib);
   printf("devices       cpu%s\nGPU           %s%s\n", found ? " cuda" : "", found ? "" : "none: ", gpu);
+  const char *wish = getenv("TESSERA_DEVICE");
+  if (wish && *wish && !cli_find_gpu(wish, gpu))
+    printf("wish          TESSERA_DEVICE is %.60s: %s\n", wish, gpu);
   for (int i = 0; i < PARTS; i++)
     printf("%-13s %s: %s\n", parts[i][0], tes_has_part(parts[i][0]) ? "built in" : "not built in",
            parts[i][1]);
@@ -134,7 +137,7 @@ int cli_info(int argc, char **argv) {
   if (optind < argc) return cli_usage_error("info takes no argument '%s'", argv[optind]);
   if (cache) return print_cache(clear, json);
   TesContext *ctx;
-  const TesStatus status = cli_context_create(&(CliCommon){0}, &ctx);
+  const TesStatus status = cli_context_create(&(CliCommon){.device = "cpu"}, &ctx);
   if (status != TES_OK) return tes_status_exit(status);
   const int exit_status = print(ctx, json);
   tes_context_destroy(&ctx);

@@ -31,6 +31,23 @@ static int print_help(FILE *out) {
   return 0;
 }
 
+/* A case in the place of a command, or a slip of the pen. */
+static int refuse(const char *name) {
+  static const char *const endings[] = {".yaml", ".yml"};
+  const char *known[COMMANDS + 1] = {NULL};
+  for (int i = 0; i < COMMANDS; i++) known[i] = commands[i].name;
+  for (int i = 0; i < 2; i++) {
+    const size_t length = strlen(name), end = strlen(endings[i]);
+    if (length > end && !strcmp(name + length - end, endings[i]))
+      return cli_usage_error("a command is missing; say: tessera solve %s (or check; tessera --help)", name);
+  }
+  const char *near = tes_nearest_name(name, known);
+  if (near)
+    return cli_usage_error("there is no command '%s'; did you mean '%s'? (tessera --help)", name, near);
+  return cli_usage_error(
+      "there is no command '%s'; expected solve, check, new, study, bench or info (tessera --help)", name);
+}
+
 int main(int argc, char **argv) {
   cli_begin(argv);
   if (argc < 2) {
@@ -43,6 +60,5 @@ int main(int argc, char **argv) {
   if (!strcmp(name, "--version")) return cli_end(printf("tessera %s\n", tes_version()) < 0);
   for (int i = 0; i < COMMANDS; i++)
     if (!strcmp(name, commands[i].name)) return cli_end(commands[i].run(argc - 1, argv + 1));
-  return cli_usage_error(
-      "there is no command '%s'; expected solve, check, new, study, bench or info (tessera --help)", name);
+  return refuse(name);
 }

@@ -1,462 +1,130 @@
-/* tessera new: a commented case file to begin with. */
+/* tessera new: a case file to begin with, one of those of cases/, and the mesh file that it needs. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "command.h"
+#include "texts.h"
 
-static const char usage[] =
-    "usage: tessera new [NAME]\n\n"
-    "Prints a commented case file, e.g. tessera new l-shape > a.yaml; without a name that of poisson.\n\n";
+static const char usage[] = "usage: tessera new [NAME]\n\n"
+                            "Prints a case file, e.g. tessera new l-shape > a.yaml; without a name that of "
+                            "poisson. Where it has a mesh from a "
+                            "file, this file is\nwritten into the working folder. The names:\n\n";
+static const char ending[] = ".yaml";
+static const char usual[] = "poisson";
 
-static const struct {
-  const char *name, *what, *text;
-} templates[] = {
-    {"poisson", "a box, and all that the data can be",
-     "# -div(a grad u) + c u = f on a box. Check it: tessera check a.yaml; solve it: tessera solve a.yaml\n"
-     "problem: poisson\n"
-     "mesh: {box: {dim: 2, cells: [32, 32], lower: [0, 0], upper: [1, 1]}}  # dim: 3 and three numbers for a "
-     "cuboid\n"
-     "space: {degree: 4}              # of the polynomials, 1 to 20\n"
-     "# constants: {k: 2.5}           # names for expressions; tables: {g: {file: g.csv}}: functions g(x)\n"
-     "data:\n"
-     "  f: 1                          # expressions in x, y, z, r: quote those with ': ' or commas inside "
-     "{}\n"
-     "  a: 1 + x*x                    # positive\n"
-     "  c: 0                          # not negative\n"
-     "  # exact: sin(pi*x)*sin(pi*y)  # where it is known: errors are told\n"
-     "boundary:                       # left right bottom top (back front)\n"
-     "  all: {dirichlet: 0}           # u = 0 where nothing else is said\n"
-     "  right: {neumann: y}           # a du/dn = y\n"
-     "  top: {robin: {alpha: 2, g: 1}}  # a du/dn + 2 u = 1\n"
-     "output:\n"
-     "  vtu: u.vtu                    # for ParaView\n"
-     "  values: {mean: {mean: domain}, flux: {integral: left, of: ux*nx + uy*ny}}\n"
-     "  points: {middle: [0.5, 0.5]}\n"},
-    {"l-shape", "a mesh that is refined where the error is",
-     "# A corner in which the gradient is infinite: the mesh is refined there, until the "
-     "estimated error is small.\n"
-     "problem: poisson\n"
-     "mesh: {l_shape: {dim: 2}, refine: 1}  # boundaries: outer, notch\n"
-     "space: {degree: 3}\n"
-     "adapt:\n"
-     "  estimator: residual           # of the error in the energy norm\n"
-     "  tolerance: 1e-3\n"
-     "  steps: 20                     # at most\n"
-     "output: {vtu: l-shape.vtu}      # a file a step, and l-shape.pvd\n"},
-    {"goal", "the same for one number of the solution",
-     "# The mesh is refined for one number: u at a point, or its mean over a boundary.\n"
-     "problem: poisson\n"
-     "mesh: {l_shape: {dim: 2}, refine: 1}\n"
-     "space: {degree: 3}\n"
-     "adapt:\n"
-     "  estimator: dwr                # dual-weighted residuals\n"
-     "  goal: {point: [-0.31, 0.27]}  # or {mean: NAME}, a boundary that is not dirichlet\n"
-     "  tolerance: 1e-6               # on that number\n"
-     "  steps: 15\n"},
-    {"mesh", "a mesh of your own, from Gmsh",
-     "# A mesh from Gmsh: quadrilaterals or hexahedra, whose physical groups name boundaries and "
-     "materials (docs/meshes.md).\n"
-     "problem: poisson\n"
-     "mesh: {file: part.msh, refine: 1}  # beside this file\n"
-     "space: {degree: 3}\n"
-     "data:\n"
-     "  f: 0\n"
-     "  materials: {steel: {a: 50}, air: {a: 0.03, f: 1}}  # names of surfaces (3D: volumes)\n"
-     "boundary:\n"
-     "  all: {neumann: 0}             # what has no entry, or no name\n"
-     "  hot: {dirichlet: 100}         # names of curves (3D: surfaces)\n"
-     "  cold: {robin: {alpha: 10, g: 200}}\n"
-     "output: {vtu: part.vtu, values: {lost: {integral: cold, of: 10*u - 200}}}\n"},
-    {"ball", "a curved domain, with a picture",
-     "# A curved domain, light from one side (nx, ny, nz: the outer normal), and a picture of its surface.\n"
-     "problem: poisson\n"
-     "mesh: {ball: {dim: 3}, refine: 2, geometry_degree: 3}\n"
-     "space: {degree: 3}\n"
-     "data: {f: 0}\n"
-     "boundary: {surface: {robin: {alpha: 1, g: \"max(nx, 0)\"}}}\n"
-     "output:\n"
-     "  # slice: x=0 in it shows a cut\n"
-     "  png: {file: ball.png, edges: true}\n"},
-    {"heat", "a solution in time",
-     "# u_t - div(a grad u) + c u = f, from time.start to time.end (docs/time.md). f and boundary values may "
-     "know t.\n"
-     "problem: transport\n"
-     "mesh: {box: {cells: [32, 32]}}\n"
-     "space: {degree: 3}\n"
-     "data:\n"
-     "  a: 0.02\n"
-     "  f: 0\n"
-     "  initial: exp(-50*(pow(x - 0.3, 2) + pow(y - 0.5, 2)))  # u at the start\n"
-     "  # exact: expression in x, y, t  # where it is known: errors are told, and it is the start\n"
-     "boundary:\n"
-     "  all: {neumann: 0}             # insulated\n"
-     "  left: {dirichlet: sin(pi*t)*y}\n"
-     "time:\n"
-     "  end: 1\n"
-     "  step: 0.01\n"
-     "  method: bdf2                  # backward_euler, crank_nicolson, bdf2 to bdf4, sdirk2, sdirk3\n"
-     "output:\n"
-     "  series: heat.csv              # a row a step, with what follows\n"
-     "  points: {middle: [0.5, 0.5]}\n"
-     "  values: {heat: {integral: domain}, flux: {integral: left, of: 0.02*(ux*nx + uy*ny)}}\n"
-     "  vtu: {file: heat.vtu, every: {time: 0.1}}  # a file each, and heat.pvd\n"},
-    {"transport", "the same, carried by a velocity",
-     "# u_t - div(a grad u) + b . grad u + c u = f: what a velocity b carries (docs/time.md).\n"
-     "problem: transport\n"
-     "mesh: {box: {cells: [32, 16], upper: [2, 1]}}\n"
-     "space: {degree: 3}              # stabilization: auto, none or supg\n"
-     "data:\n"
-     "  a: 0.001\n"
-     "  b: [4*y*(1 - y), 0]           # one expression a direction\n"
-     "boundary:\n"
-     "  all: {neumann: 0}\n"
-     "  left: {dirichlet: \"exp(-100*pow(y - 0.5, 2))\"}\n"
-     "  right: outflow                # a du/dn = 0\n"
-     "time: {end: 2, step: 0.02}      # without it: the steady solution\n"
-     "output:\n"
-     "  series: transport.csv\n"
-     "  values: {inside: {integral: domain}}\n"
-     "  vtu: transport.vtu\n"},
-    {"transport-dg", "the same with discontinuous elements",
-     "# What a velocity carries, with discontinuous elements: each cell keeps its balance (docs/time.md).\n"
-     "problem: transport\n"
-     "mesh: {box: {cells: [32, 16], upper: [2, 1], periodic: x}}\n"
-     "space: {degree: 3, element: dg}  # on boxes; a and c are numbers\n"
-     "data:\n"
-     "  a: 1e-5\n"
-     "  b: [1 + y, 0]                  # may depend on t\n"
-     "  form: conservative             # div(b u); convective: b . grad u\n"
-     "  initial: \"pow(x - 1, 2) + pow(y - 0.5, 2) < 0.04 ? 1 : 0\"\n"
-     "boundary: {all: {flux: 0}}       # closed walls; also dirichlet, neumann, outflow\n"
-     "time: {end: 1, step: 0.01, method: sdirk3}  # without it: the steady solution\n"
-     "output:\n"
-     "  series: transport.csv\n"
-     "  values: {inside: {integral: domain}}\n"
-     "  vtu: transport.vtu\n"},
-    {"front", "the same on a mesh that goes with the solution",
-     "# A mesh that goes with the solution: fine where the front is, coarse again behind it "
-     "(docs/time.md).\n"
-     "problem: transport\n"
-     "mesh: {box: {cells: [8, 4], upper: [2, 1]}}\n"
-     "space: {degree: 3}\n"
-     "data:\n"
-     "  a: 1e-4\n"
-     "  b: [1, 0]\n"
-     "  initial: 0.5 - 0.5*tanh(20*(x - 0.4 - 0.1*cos(2*pi*y)))\n"
-     "boundary:\n"
-     "  all: {neumann: 0}\n"
-     "  left: {dirichlet: 1}\n"
-     "time: {end: 1, step: 0.005}\n"
-     "adapt:\n"
-     "  every: 5                      # steps; without it: when the velocity has crossed two cells\n"
-     "  max_level: 3                  # refinements above the first mesh\n"
-     "output:\n"
-     "  series: front.csv             # with the number of unknowns\n"
-     "  vtu: {file: front.vtu, every: {time: 0.1}}\n"},
-    {"cantilever", "a clamped beam under a load",
-     "# Linear elasticity: -div(lambda div u I + 2 mu eps(u)) = f (docs/elasticity.md).\n"
-     "problem: elasticity\n"
-     "mesh: {box: {cells: [40, 4, 4], upper: [10, 1, 1]}}  # two numbers of cells for a plate in 2D\n"
-     "space: {degree: 2}              # 1 locks where poisson is near 1/2\n"
-     "data:\n"
-     "  young: 1000                   # or lambda and mu; expressions in x, y, z\n"
-     "  poisson: 0.3                  # between -1 and 1/2\n"
-     "  f: [0, 0, 0]                  # force a volume\n"
-     "  # plane: stress               # in 2D; else strain\n"
-     "boundary:                       # left right bottom top back front\n"
-     "  all: {traction: [0, 0, 0]}    # free, where nothing else is said\n"
-     "  left: {displacement: [0, 0, 0]}  # null leaves a component free; roller: the normal one alone is "
-     "held\n"
-     "  right: {traction: [0, 0, -1]} # force an area; or pressure: P, or robin: {alpha, g}, springs\n"
-     "# time: {end: 4, step: 0.05}    # density u_tt too, with data.density and data.initial\n"
-     "output:\n"
-     "  vtu: cantilever.vtu           # displacement, stress, von_mises\n"
-     "  values:\n"
-     "    tip: {point: [10, 0.5, 0.5], of: w}\n"
-     "    energy: {integral: domain, of: strain_energy}\n"
-     "    support: {force: left, of: z}\n"},
-    {"stokes", "a steady flow whose solution is known",
-     "# Stokes flow, -div(nu grad u) + alpha u + grad p = f, div u = 0, whose solution is known: errors are "
-     "told (docs/stokes.md).\n"
-     "problem: stokes\n"
-     "mesh: {box: {cells: [16, 16]}}  # three numbers: a cuboid, and three entries in every list\n"
-     "space: {element: rt, degree: 3} # exactly divergence-free; the pressure has the degree, the velocity "
-     "one more\n"
-     "data:\n"
-     "  nu: 1                         # viscosity, positive; an expression: see tessera new viscosity\n"
-     "  alpha: 0                      # mass term, not negative\n"
-     "  f: [2*pi*pi*sin(pi*x)*cos(pi*y) + y, -2*pi*pi*cos(pi*x)*sin(pi*y) + x]\n"
-     "  exact: {velocity: [sin(pi*x)*cos(pi*y), -cos(pi*x)*sin(pi*y)], pressure: x*y}\n"
-     "boundary:\n"
-     "  all: {velocity: [sin(pi*x)*cos(pi*y), -cos(pi*x)*sin(pi*y)]}  # what flows in must flow out\n"
-     "solver: {tolerance: 1e-10}\n"
-     "output: {vtu: stokes.vtu}       # velocity, pressure, divergence and vorticity for ParaView\n"},
-    {"stokes-3d", "the same in space",
-     "# The same in space.\n"
-     "problem: stokes\n"
-     "mesh: {box: {cells: [8, 8, 8]}}\n"
-     "space: {element: rt, degree: 2}\n"
-     "data:\n"
-     "  f:\n"
-     "    - 2*pi*pi*sin(pi*y)*sin(pi*z) - pi*sin(pi*x)*cos(pi*y)\n"
-     "    - 2*pi*pi*sin(pi*z)*sin(pi*x) - pi*cos(pi*x)*sin(pi*y)\n"
-     "    - 2*pi*pi*sin(pi*x)*sin(pi*y)\n"
-     "  exact:\n"
-     "    velocity: [sin(pi*y)*sin(pi*z), sin(pi*z)*sin(pi*x), sin(pi*x)*sin(pi*y)]\n"
-     "    pressure: cos(pi*x)*cos(pi*y)\n"
-     "boundary:\n"
-     "  all: {velocity: [sin(pi*y)*sin(pi*z), sin(pi*z)*sin(pi*x), sin(pi*x)*sin(pi*y)]}\n"
-     "solver: {tolerance: 1e-9}\n"},
-    {"cavity", "a steady flow that a lid drives",
-     "# A lid drives the flow in a box; the force on it and the speed along the middle.\n"
-     "problem: stokes\n"
-     "mesh: {box: {cells: [32, 32]}}\n"
-     "space: {degree: 3}\n"
-     "boundary:                       # velocity, slip, outflow or pressure; walls at rest where "
-     "nothing is said\n"
-     "  top: {velocity: [1, 0]}\n"
-     "output:\n"
-     "  values: {drag: {force: top, of: x}}\n"
-     "  points: {middle: [0.5, 0.5]}\n"
-     "  lines: [{from: [0.5, 0], to: [0.5, 1], file: cavity.csv}]\n"
-     "  vtu: cavity.vtu\n"},
-    {"cavity-flow", "the same in time, at Reynolds number 1000",
-     "# A lid drives the flow in a square in time, Reynolds number 1000 (docs/navier-stokes.md).\n"
-     "problem: navier_stokes\n"
-     "mesh: {box: {cells: [12, 12], spacing: {x: (1 - cos(pi*s))/2, y: (1 - cos(pi*s))/2}}}\n"
-     "space: {degree: 4}              # of the velocity; the pressure has one less\n"
-     "data:\n"
-     "  nu: 1e-3                      # viscosity, a number\n"
-     "  initial: {velocity: [0, 0], pressure: 0}\n"
-     "boundary:                       # velocity, slip, outflow or pressure; walls at rest where nothing is "
-     "said\n"
-     "  top: {velocity: [1, 0]}       # corners are at rest; {velocity: [1, 0], priority: 1}: they move\n"
-     "time:\n"
-     "  end: 40\n"
-     "  cfl: 0.5                      # distances of nodes that the flow crosses a step; or step: 0.001\n"
-     "output:\n"
-     "  values:\n"
-     "    energy: {integral: domain, of: (u*u + v*v)/2}\n"
-     "    drag: {force: top, of: x}   # of the fluid on the lid\n"
-     "  series: {file: cavity.csv, every: 20}\n"
-     "  vtu: {file: cavity.vtu, every: {time: 4}}  # velocity, pressure, divergence and vorticity\n"
-     "  checkpoint: cavity.h5         # tessera solve --restart cavity.h5 goes on\n"},
-    {"cylinder", "vortices behind a cylinder",
-     "# Vortices behind a cylinder in a channel, Reynolds number 100; a built-in mesh.\n"
-     "problem: navier_stokes\n"
-     "mesh: {channel: {dim: 2}, refine: 1, geometry_degree: 4}\n"
-     "space: {degree: 4}\n"
-     "data: {nu: 1e-3}\n"
-     "boundary:\n"
-     "  inflow: {velocity: [\"6*y*(0.41 - y)/(0.41*0.41)*min(t, 1)\", 0]}\n"
-     "  outflow: outflow\n"
-     "time: {end: 8, cfl: 0.5}\n"
-     "output:\n"
-     "  values: {drag: {force: cylinder, of: x}, lift: {force: cylinder, of: y}}\n"
-     "  series: {file: cylinder.csv, every: 5}\n"
-     "  vtu: {file: cylinder.vtu, every: {time: 0.5}}\n"},
-    {"cylinder-adaptive", "the same on a mesh that follows them",
-     "# The same on a mesh that follows the vortices.\n"
-     "problem: navier_stokes\n"
-     "mesh: {channel: {dim: 2}, refine: 1, geometry_degree: 4}\n"
-     "space: {degree: 4}\n"
-     "data: {nu: 1e-3}\n"
-     "boundary:\n"
-     "  inflow: {velocity: [\"6*y*(0.41 - y)/(0.41*0.41)*min(t, 1)\", 0]}\n"
-     "  outflow: outflow\n"
-     "time: {end: 8, cfl: 0.5}\n"
-     "adapt:\n"
-     "  every: 50                     # steps; without it: when the flow has crossed two cells\n"
-     "  max_level: 3                  # refinements above the first mesh\n"
-     "output:\n"
-     "  values: {drag: {force: cylinder, of: x}, lift: {force: cylinder, of: y}}\n"
-     "  series: {file: cylinder.csv, every: 5}\n"
-     "  vtu: {file: cylinder.vtu, every: {time: 0.5}}\n"},
-    {"taylor-green", "vortices whose solution is known",
-     "# Vortices in a periodic square lose their energy to friction; the exact solution is known.\n"
-     "problem: navier_stokes\n"
-     "mesh: {box: {cells: [8, 8], upper: [2*pi, 2*pi], periodic: xy}}\n"
-     "space: {degree: 4}\n"
-     "data:\n"
-     "  nu: 0.01\n"
-     "  exact:\n"
-     "    velocity: [sin(x)*cos(y)*exp(-0.02*t), -cos(x)*sin(y)*exp(-0.02*t)]\n"
-     "    pressure: (cos(2*x) + cos(2*y))*exp(-0.04*t)/4\n"
-     "time: {end: 10, cfl: 0.5, max_step: 0.1}\n"
-     "output:\n"
-     "  values: {energy: {mean: domain, of: (u*u + v*v)/2}}\n"
-     "  series: taylor-green.csv\n"},
-    {"step", "a flow past a step, from a mesh of Gmsh",
-     "# Flow over a backward-facing step, Reynolds number 200, on a Gmsh file (docs/meshes.md).\n"
-     "problem: navier_stokes\n"
-     "mesh: {file: step.msh}          # beside this file; tools/flow_meshes.py writes it\n"
-     "space: {degree: 4}\n"
-     "data: {nu: 1/200}\n"
-     "boundary:                       # names of curves in the file\n"
-     "  all: {velocity: [0, 0]}\n"
-     "  inflow: {velocity: [\"24*(y - 0.5)*(1 - y)*min(t, 1)\", 0]}\n"
-     "  outflow: outflow\n"
-     "time: {end: 60, cfl: 0.4, steady: 1e-4}\n"
-     "output:\n"
-     "  lines: [{from: [0, 0.001], to: [8, 0.001], count: 801, file: step.csv}]  # where u changes its sign\n"
-     "  vtu: {file: step.vtu, every: {time: 10}}\n"},
-    {"channel-flow", "a channel kept at a mean velocity",
-     "# A channel that repeats itself in x, kept at a mean velocity by a uniform force, which is told.\n"
-     "problem: navier_stokes\n"
-     "mesh: {box: {cells: [8, 4], upper: [2, 1], periodic: x}}\n"
-     "space: {degree: 4}\n"
-     "data:\n"
-     "  nu: 0.01\n"
-     "  mean_velocity: [1, null]      # null: no force in this direction\n"
-     "  initial: {velocity: [6*y*(1 - y) + sin(pi*x)*sin(pi*y), 0]}\n"
-     "time: {end: 20, cfl: 0.35}      # a flow along a channel is not stable with 0.5\n"
-     "output:\n"
-     "  values: {drag: {force: bottom, of: x}, mean: {mean: domain, of: u}}\n"
-     "  series: {file: channel-flow.csv, every: 10}\n"
-     "  vtu: channel-flow.vtu\n"},
-    {"shear-layers", "an exactly divergence-free flow",
-     "# Layers of shear roll up in a periodic square, exactly divergence-free, nearly without friction.\n"
-     "problem: navier_stokes\n"
-     "mesh: {box: {cells: [12, 12], periodic: xy}}\n"
-     "space: {element: rt, degree: 3} # velocities of Raviart and Thomas: boxes alone\n"
-     "data:\n"
-     "  nu: 1e-4\n"
-     "  initial: {velocity: [tanh(30*(0.25 - abs(y - 0.5))), 0.05*sin(2*pi*x)]}\n"
-     "time: {end: 1.2, cfl: 0.4}      # method: imex_bdf2, or imex_bdf3\n"
-     "output:\n"
-     "  values: {energy: {integral: domain, of: (u*u + v*v)/2}}\n"
-     "  series: shear-layers.csv\n"
-     "  png: {file: shear-layers.png, of: vx - uy, every: {time: 0.6}}\n"},
-    {"channel", "a steady flow with an open end",
-     "# A parabola enters a channel, the right end is open: nu du/dn - p n = 0 there.\n"
-     "problem: stokes\n"
-     "mesh: {box: {cells: [16, 8], upper: [2, 1]}}\n"
-     "space: {degree: 2}\n"
-     "boundary:\n"
-     "  left: {velocity: [4*y*(1 - y), 0]}\n"
-     "  right: outflow                # or {outflow: [g1, g2]}, a stress, or {pressure: P}\n"
-     "output:\n"
-     "  values: {friction: {force: bottom, of: x}, out: {integral: right, of: u}}\n"
-     "  vtu: channel.vtu\n"},
-    {"shear", "a steady periodic flow",
-     "# A flow that is periodic in x, over a wall, without friction at the top.\n"
-     "problem: stokes\n"
-     "mesh: {box: {cells: [16, 16], periodic: x}}\n"
-     "space: {degree: 3}\n"
-     "data: {f: [1 + sin(2*pi*y)*cos(2*pi*x), 0]}\n"
-     "boundary:\n"
-     "  bottom: {velocity: [0, 0]}\n"
-     "  top: slip\n"
-     "output:\n"
-     "  values: {mean: {mean: domain, of: u}, friction: {force: bottom, of: x}}\n"},
-    {"viscosity", "a steady flow whose viscosity varies",
-     "# A heavy, stiff block sinks: the viscosity varies. Let jumps lie along faces of cells.\n"
-     "problem: stokes\n"
-     "mesh: {box: {cells: [16, 16]}}\n"
-     "space: {degree: 2}\n"
-     "data:\n"
-     "  nu: 1 + 999*(abs(x - 0.5) < 0.125 && abs(y - 0.625) < 0.125)\n"
-     "  form: symmetric               # 2 nu eps(u), the default where nu varies; or gradient\n"
-     "  f: [0, -(abs(x - 0.5) < 0.125 && abs(y - 0.625) < 0.125)]\n"
-     "boundary: {all: slip}\n"
-     "solver: {tolerance: 1e-8}\n"
-     "output:\n"
-     "  values: {sinking: {point: [0.5, 0.625], of: v}}\n"},
-    {"rotating-gaussian", "a hill that is carried round, whose solution is known",
-     "# A hill is carried round once; the error is told, in the end and in space and time (docs/time.md).\n"
-     "problem: transport\n"
-     "mesh: {box: {cells: [16, 16]}}\n"
-     "space: {degree: 4}              # stabilization: none leaves the streamline terms out\n"
-     "data:\n"
-     "  a: 1e-4\n"
-     "  b: [\"2*pi*(0.5 - y)\", \"2*pi*(x - 0.5)\"]\n"
-     "  exact: \"0.0049/(0.0049 + 2e-4*t)\n"
-     "    *exp(-(pow(x - 0.5 + 0.25*sin(2*pi*t), 2) + pow(y - 0.5 - 0.25*cos(2*pi*t), 2))/(2*(0.0049 + "
-     "2e-4*t)))\"\n"
-     "boundary: {all: {dirichlet: exact}}\n"
-     "time: {end: 1, step: 0.005, method: crank_nicolson}  # backward_euler halves the hill\n"
-     "output:\n"
-     "  values: {mass: {integral: domain}, rate: {point: [0.5, 0.75], of: ut}}\n"
-     "  png: {file: hill.png, every: {time: 0.25}}\n"},
-    {"elastic-cube", "waves in a cube",
-     "# The cube of adaptive-multigrid-liebchen under its weight from t = 0 on: waves go through it.\n"
-     "problem: elasticity\n"
-     "mesh: {box: {cells: [8, 8, 8]}}\n"
-     "space: {degree: 2}\n"
-     "data: {lambda: 8e4, mu: 2e4, density: 1, f: [0, -1, 0]}\n"
-     "boundary: {all: {displacement: [0, 0, 0]}}\n"
-     "time: {end: 0.025, step: 2.5e-4, rho_inf: 1}  # generalized_alpha; 1: the trapezoidal rule, no "
-     "damping\n"
-     "solver: {tolerance: 1e-10}      # of a step\n"
-     "output:\n"
-     "  values:                       # kinetic + strain = load\n"
-     "    kinetic: {integral: domain, of: (ut*ut + vt*vt + wt*wt)/2}\n"
-     "    strain: {integral: domain, of: strain_energy}\n"
-     "    load: {integral: domain, of: -v}\n"
-     "    middle: {point: [0.5, 0.5, 0.5], of: v}\n"
-     "  series: cube.csv\n"
-     "  vtu: {file: cube.vtu, every: {time: 0.005}}\n"
-     "  png: {file: cube.png, of: von_mises, slice: \"z=0.5\", every: {time: 0.005}}\n"},
-    {"elastic-plate", "a plate with a hole, drawn at both ends",
-     "# A plate with a hole, a built-in mesh, drawn at both ends: nothing holds it, and the loads balance.\n"
-     "problem: elasticity\n"
-     "mesh: {channel: {dim: 2}, refine: 2, geometry_degree: 3}  # 2.2 x 0.41, the hole round (0.2, 0.2)\n"
-     "space: {degree: 3}\n"
-     "data: {young: 1, poisson: 0.3, plane: stress}\n"
-     "boundary:\n"
-     "  all: {traction: [0, 0]}       # free\n"
-     "  inflow: {traction: [-1, 0]}\n"
-     "  outflow: {traction: [1, 0]}\n"
-     "# adapt: {steps: 5}             # refined where the stress is\n"
-     "output:\n"
-     "  values:\n"
-     "    above: {point: [0.2, 0.25], of: sxx}  # three times and more what is far from the hole\n"
-     "    energy: {integral: domain, of: strain_energy}\n"
-     "  vtu: plate.vtu\n"
-     "  png: {file: plate.png, of: von_mises, edges: true}\n"},
-    {"cavity-3d", "a lid over a cube, in time",
-     "# A lid drives the flow in a cube, Reynolds number 400. The picture is a cut through the middle.\n"
-     "problem: navier_stokes\n"
-     "mesh:\n"
-     "  box:                          # finer at the walls\n"
-     "    cells: [6, 6, 6]\n"
-     "    spacing: {x: (1 - cos(pi*s))/2, y: (1 - cos(pi*s))/2, z: (1 - cos(pi*s))/2}\n"
-     "space: {degree: 4}              # of the velocity; the pressure has 3\n"
-     "data: {nu: 1/400}\n"
-     "boundary:                       # all others are walls at rest, edges too\n"
-     "  top: {velocity: [1, 0, 0]}\n"
-     "time: {end: 15, cfl: 0.3}\n"
-     "output:\n"
-     "  values:\n"
-     "    energy: {integral: domain, of: (u*u + v*v + w*w)/2}\n"
-     "    drag: {force: top, of: x}\n"
-     "  series: {file: cavity-3d.csv, every: 20}\n"
-     "  vtu: {file: cavity-3d.vtu, every: {time: 5}}\n"
-     "  png: {file: cavity-3d.png, of: sqrt(u*u + v*v + w*w), slice: \"z=0.5\", every: {time: 5}}\n"},
-    {"taylor-green-3d", "vortices that break up in a periodic cube",
-     "# Vortices stretch and break up in a periodic cube. The dissipation is what the energy loses.\n"
-     "problem: navier_stokes\n"
-     "mesh: {box: {cells: [8, 8, 8], upper: [2*pi, 2*pi, 2*pi], periodic: xyz}}\n"
-     "space: {degree: 4}              # or {element: rt, degree: 3}: exactly divergence-free\n"
-     "data:\n"
-     "  nu: 0.01\n"
-     "  initial:\n"
-     "    velocity: [sin(x)*cos(y)*cos(z), -cos(x)*sin(y)*cos(z), 0]\n"
-     "    pressure: (cos(2*x) + cos(2*y))*(cos(2*z) + 2)/16\n"
-     "time: {end: 8, cfl: 0.4}\n"
-     "output:\n"
-     "  values:\n"
-     "    energy: {mean: domain, of: (u*u + v*v + w*w)/2}\n"
-     "    dissipation: {mean: domain, of: \"0.01*(pow(wy - vz, 2) + pow(uz - wx, 2) + pow(vx - uy, 2))\"}\n"
-     "  series: {file: taylor-green-3d.csv, every: 5}\n"
-     "  png: {file: taylor-green-3d.png, of: vx - uy, slice: \"z=0.1\", every: {time: 2}}\n"}};
-enum { TEMPLATES = sizeof templates / sizeof *templates };
+enum { SUMMARY = 92, NAMES = 200 };
+
+/* The length of a case's name; 0: the text is a mesh. */
+static int name_length(const CliText *text) {
+  const size_t length = strlen(text->name), end = sizeof ending - 1;
+  return length > end && !strcmp(text->name + length - end, ending) ? (int)(length - end) : 0;
+}
+
+/* Whether a sentence ends at line[i], of which `n` characters stand before; not in brackets, nor behind an initial. */
+static bool ends(const char *line, int i, int n, int depth) {
+  const bool space = !line[i + 1] || strchr(" \n", line[i + 1]);
+  if (!space || depth) return false;
+  return line[i] == '.' ? !(i > 1 && line[i - 2] == ' ') : line[i] == ':' && n > 24;
+}
+
+/* The first sentence of the comment at the head of a case, cut where it is long. */
+static void summarize(const char *text, char summary[SUMMARY + 4]) {
+  int n = 0, depth = 0;
+  bool end = false;
+  for (; *text == '#' && !end; text += strcspn(text, "\n"), text += *text == '\n') {
+    const char *line = text + 1 + strspn(text + 1, " ");
+    if (n && n < SUMMARY) summary[n++] = ' ';
+    for (int i = 0; line[i] && line[i] != '\n' && n < SUMMARY && !end; i++) {
+      depth += (line[i] == '(') - (line[i] == ')');
+      end = ends(line, i, n, depth);
+      if (!end) summary[n++] = line[i];
+    }
+    if (n == SUMMARY) break;
+  }
+  const bool cut = n == SUMMARY && !end;
+  while (cut && n > 0 && summary[n - 1] != ' ') n--; /* no half word */
+  snprintf(summary + n, 4, "%s", cut ? ".." : "");
+}
 
 static int print_help(void) {
+  char summary[SUMMARY + 4];
   bool failed = fputs(usage, stdout) < 0;
-  for (int i = 0; i < TEMPLATES; i++)
-    failed = printf("  %-18s%s\n", templates[i].name, templates[i].what) < 0 || failed;
-  return printf("  %-18s%s\n", "--help", "this text") < 0 || failed;
+  for (const CliText *t = cli_cases; t->name; t++) {
+    const int length = name_length(t);
+    if (!length) continue;
+    summarize(t->text, summary);
+    failed = printf("  %-22.*s  %s\n", length, t->name, summary) < 0 || failed;
+  }
+  return printf("  %-22s  this text\n", "--help") < 0 || failed;
+}
+
+static const CliText *find_case(const char *name) {
+  for (const CliText *t = cli_cases; t->name; t++)
+    if (name_length(t) == (int)strlen(name) && !strncmp(t->name, name, strlen(name))) return t;
+  return NULL;
+}
+
+/* Whether a file is there, with other contents. */
+static bool differs(const char *path, const char *text) {
+  FILE *file = fopen(path, "r");
+  const size_t length = strlen(text);
+  bool same = true;
+  size_t n = 0;
+  if (!file) return false;
+  for (int c; same && (c = getc(file)) != EOF; n++) same = n < length && c == (unsigned char)text[n];
+  fclose(file);
+  return !same || n != length;
+}
+
+static TesStatus write_file(const char *path, const char *text) {
+  if (differs(path, text)) {
+    fprintf(stderr,
+            "warning: %s is there with other contents, and stays; the case is made for %s of Tessera\n", path,
+            path);
+    return TES_OK;
+  }
+  FILE *file = fopen(path, "w");
+  bool written = file && fputs(text, file) >= 0;
+  if (file) written = fclose(file) == 0 && written;
+  if (!written) {
+    cli_usage_error("cannot write %s, the mesh of the case: %s", path, strerror(errno));
+    return TES_IO;
+  }
+  fprintf(stderr, "written   %s, the mesh of the case: keep it beside the case\n", path);
+  return TES_OK;
+}
+
+/* The meshes that a case names. */
+static TesStatus write_meshes(const char *text) {
+  TesStatus status = TES_OK;
+  char key[80];
+  for (const CliText *t = cli_cases; t->name && status == TES_OK; t++) {
+    snprintf(key, sizeof key, "mesh: {file: %s", t->name);
+    if (!name_length(t) && strstr(text, key)) status = write_file(t->name, t->text);
+  }
+  return status;
+}
+
+/* A name that is none: the nearest one, or those that have it in them, or are of the problem of this name. */
+static int refuse(const char *name) {
+  char *names[NAMES + 1] = {NULL}, problem[100], list[600] = "";
+  int count = 0;
+  snprintf(problem, sizeof problem, "\nproblem: %.80s\n", name);
+  for (const CliText *t = cli_cases; t->name && count < NAMES; t++) {
+    if (!name_length(t) || !(names[count] = strndup(t->name, (size_t)name_length(t)))) continue;
+    if (strstr(names[count], name) || strstr(t->text, problem))
+      snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", names[count]);
+    count++;
+  }
+  const char *near = tes_nearest_name(name, (const char *const *)names);
+  const int status =
+      near ? cli_usage_error("there is no template '%s'; did you mean '%s'? (tessera new --help)", name, near)
+      : *list ? cli_usage_error("there is no template '%s'; of this kind are: %s", name, list)
+              : cli_usage_error("there is no template '%s'; tessera new --help lists them", name);
+  for (int i = 0; i < count; i++) free(names[i]);
+  return status;
 }
 
 int cli_new(int argc, char **argv) {
@@ -465,8 +133,10 @@ int cli_new(int argc, char **argv) {
   if (option == 'H') return print_help();
   if (option != -1) return tes_status_exit(TES_INVALID_INPUT);
   if (optind + 1 < argc) return cli_usage_error("new takes one name (tessera new --help)");
-  const char *name = optind < argc ? argv[optind] : templates[0].name;
-  for (int i = 0; i < TEMPLATES; i++)
-    if (!strcmp(templates[i].name, name)) return fputs(templates[i].text, stdout) < 0;
-  return cli_usage_error("there is no template '%s'; tessera new --help lists them", name);
+  const char *name = optind < argc ? argv[optind] : usual;
+  const CliText *found = find_case(name);
+  if (!found) return refuse(name);
+  const TesStatus status = write_meshes(found->text);
+  if (status != TES_OK) return tes_status_exit(status);
+  return fputs(found->text, stdout) < 0;
 }

@@ -93,12 +93,13 @@ static int64_t solve_pressures(const TesSpace *space) {
 /* Levels and choices of a problem's solver, for the report. */
 void solve_keep_solver(Solve *s, const TesProblem *problem) {
   const TesMultigrid *mg = tes_problem_multigrid(problem);
-  if (!mg) return; /* of a step that was refused: that of the step before stays */
+  if (!mg && s->level_count > 1) return; /* of a step that was refused: that of the step before stays */
   const TesProblemInfo choice = tes_problem_info(problem);
   const char *const texts[] = {choice.method, choice.smoother, choice.op, choice.precision};
-  s->level_count = tes_multigrid_levels(mg);
+  s->level_count = mg ? tes_multigrid_levels(mg) : 1;
   for (int l = 0; l < s->level_count; l++) {
-    const TesSpace *space = tes_multigrid_level(mg, s->level_count - 1 - l).space;
+    const TesSpace *space =
+        mg ? tes_multigrid_level(mg, s->level_count - 1 - l).space : tes_problem_space(problem);
     s->levels[l] = (TesReportLevel){tes_mesh_info(tes_space_mesh(space)).cells, tes_space_dofs(space)};
   }
   for (int i = 0; i < 4; i++) snprintf(s->text[i], SOLVE_TEXT, "%s", texts[i]);
@@ -120,6 +121,7 @@ TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveR
   const TesMultigrid *mg = tes_problem_multigrid(problem);
   const TesMultigridTimes t = mg ? tes_multigrid_times(mg) : (TesMultigridTimes){0};
   const double seconds = s->result.seconds + result->seconds;
+  s->floor = tes_problem_info(problem).floor;
   const size_t bytes = (size_t)result->residual_count * sizeof *result->residuals;
   if (!result->residuals) { /* a step whose systems are solved directly has none */
     s->solved = s->solved || s->outcome == TES_OK;
@@ -148,6 +150,8 @@ TesStatus solve_find_errors(Solve *s, const TesProblem *problem) {
   if (solve_is_flow(s) && s->outcome != TES_NAN) {
     const TesStatus status = tes_problem_flow(problem, &s->flow);
     s->is_flow = status == TES_OK;
+    s->estimate = (TesFlowEstimate){NAN, NAN, NAN, NAN, NAN};
+    if (s->is_flow) tes_estimate_flow(problem, &s->estimate);
     s->errors_seconds = solve_now() - start;
     return status;
   }
@@ -254,10 +258,16 @@ static TesStatus create_mesh(Solve *s) {
   if (s->options->restart && !in_time) desc.refine_where = NULL; /* the checkpoint's mesh holds */
   const TesStatus status = tes_mesh_create(s->context, &desc, &s->own_mesh);
   s->mesh = s->own_mesh;
+  const char *message = tes_context_message(s->context);
+  if (status == TES_INVALID_INPUT && desc.file && !strncmp(message, desc.file, strlen(desc.file))) {
+    char text[900];
+    snprintf(text, sizeof text, "mesh.file: %.880s", message);
+    cli_locate(s->input, text, s->message, sizeof s->message);
+  }
   return status == TES_OK && s->options->restart ? solve_restart(s) : status;
 }
 
-static TesStatus run(Solve *s) {
+TesStatus solve_prepare(Solve *s) {
   TesStatus status = solve_check_outputs(s); /* a report of a case that cannot be read is written, too */
   if (status != TES_OK) return status;
   status = tes_case_read(s->context, s->options->path, s->options->override_count, s->options->overrides,
@@ -268,19 +278,30 @@ static TesStatus run(Solve *s) {
   status = solve_check_outputs(s);
   if (status == TES_OK) status = solve_check_files(s);
   if (status == TES_OK) status = create_mesh(s);
-  if (status != TES_OK) return status;
-  status = tes_case_check_outputs(s->input, s->mesh);
-  if (status != TES_OK) return status;
-  solve_print_problem(s);
+  return status == TES_OK ? tes_case_check_outputs(s->input, s->mesh) : status;
+}
+
+bool solve_is_in_time(const Solve *s) {
+  return s->input->problem.time.end > s->input->problem.time.start;
+}
+
+TesProblemDesc solve_describe(const Solve *s) {
   TesProblemDesc desc = s->input->problem;
   desc.mesh = s->mesh, desc.guess = s->guess;
-  const bool in_time = desc.time.end > desc.time.start;
-  desc.balance = desc.equation == TES_TRANSPORT && (in_time || !s->input->adaptive);
-  if (in_time) return solve_in_time(s, &desc);
+  desc.balance = desc.equation == TES_TRANSPORT && (solve_is_in_time(s) || !s->input->adaptive);
+  return desc;
+}
+
+static TesStatus run(Solve *s) {
+  const TesStatus status = solve_prepare(s);
+  if (status != TES_OK) return status;
+  solve_print_problem(s);
+  TesProblemDesc desc = solve_describe(s);
+  if (solve_is_in_time(s)) return solve_in_time(s, &desc);
   return s->input->adaptive ? adapt(s, &desc) : solve_once(s, &desc);
 }
 
-static void release(Solve *s) {
+void solve_release(Solve *s) {
   solve_free_files(s);
   solve_free_outputs(s);
   solve_free_samples(s);
@@ -316,16 +337,27 @@ static TesStatus run_on_cpu(const Solve *s) {
   return status;
 }
 
+void solve_locate(Solve *s) {
+  if (s->status == TES_INVALID_INPUT && !s->message[0])
+    cli_locate(s->input, tes_context_message(s->context), s->message, sizeof s->message);
+}
+
+void solve_tell_failure(Solve *s) {
+  if (s->refusal[0])
+    cli_usage_error("%s", s->refusal);
+  else if (s->status != TES_OK)
+    cli_print_failure(s->context, s->status, s->message);
+}
+
 TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
   Solve *s = calloc(1, sizeof *s);
   if (!s) return TES_OUT_OF_MEMORY;
   s->context = ctx, s->options = options, s->started = solve_now();
   s->status = run(s);
-  if (s->status == TES_INVALID_INPUT && !s->message[0])
-    cli_locate(s->input, tes_context_message(ctx), s->message, sizeof s->message);
+  solve_locate(s);
   if (chose_too_much(s)) { /* kernels may be compiled when they are needed first */
     const TesStatus instead = run_on_cpu(s);
-    release(s);
+    solve_release(s);
     return instead;
   }
   if (s->solved) solve_print_outcome(s);
@@ -335,12 +367,9 @@ TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
     if (s->status == TES_OK) s->status = written;
   }
   const TesStatus status = s->status;
-  if (s->refusal[0])
-    cli_usage_error("%s", s->refusal);
-  else if (status != TES_OK)
-    cli_print_failure(ctx, status, s->message);
+  solve_tell_failure(s);
   if (options->ended) options->ended(options->user, s);
-  release(s);
+  solve_release(s);
   return status;
 }
 

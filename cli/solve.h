@@ -70,6 +70,7 @@ typedef struct Solve {
   double error_l2, error_h1;
   bool is_flow; /* then `flow` in the place of the two */
   TesFlowResult flow;
+  TesFlowEstimate estimate;
   TesReportBalance balance; /* of transport; fluxes 0: not known */
   TesReportForces forces;   /* of elasticity; dim 0: not known */
   SolveInTime in_time;
@@ -85,7 +86,7 @@ typedef struct Solve {
   int level_count;
   char text[4][SOLVE_TEXT]; /* method, smoother, operator, precision */
   TesProblemTimes setup;
-  double tolerance, *residuals;
+  double tolerance, floor, *residuals;
   int64_t dofs;
   TesSolveResult result; /* seconds: of all steps */
   /* Of all steps. */
@@ -103,6 +104,14 @@ extern const char *const solve_texts[4]; /* names of the texts */
 
 /* The whole command: reads, solves, writes. Prints failures. */
 TesStatus solve_run(TesContext *ctx, const SolveOptions *options);
+/* Its parts, which `tessera check` takes too, so that it refuses what a solve refuses: the case, its files and its mesh;
+ * what the problem is made of; the place of a failure, and its message; what all that owns, and s itself. */
+TesStatus solve_prepare(Solve *s);
+TesProblemDesc solve_describe(const Solve *s);
+bool solve_is_in_time(const Solve *s);
+void solve_locate(Solve *s);
+void solve_tell_failure(Solve *s);
+void solve_release(Solve *s);
 /* Before anything is computed: whether the files of the case can be written. */
 TesStatus solve_check_files(Solve *s);
 /* Fills in s->refusal, and is TES_INVALID_INPUT, where an output would overwrite an input or another output.

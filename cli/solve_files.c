@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 #include "solve.h"
 
@@ -29,8 +30,51 @@ const char *solve_png_path(const Solve *s) {
   return s->options->png ? s->options->png : s->input ? s->input->picture.file : NULL;
 }
 
+static TesStatus refuse(Solve *s, const char *text) {
+  if (!strncmp(text, "--", 2))
+    snprintf(s->message, sizeof s->message, "%s", text);
+  else
+    cli_locate(s->input, text, s->message, sizeof s->message);
+  return TES_INVALID_INPUT;
+}
+
+/* A name that ends as files of another format do would mislead every program that opens it. */
+static TesStatus check_ending(Solve *s, const char *path, bool option, const char *key, const char *own) {
+  static const char *const others[] = {".vtu",    ".vtk",  ".vtp", ".vts",  ".pvd", ".pvtu", ".xdmf", ".h5",
+                                       ".vtkhdf", ".png",  ".jpg", ".jpeg", ".gif", ".svg",  ".pdf",  ".bmp",
+                                       ".tif",    ".tiff", ".eps", ".webp", ".csv", ".json", ".yaml", ".msh"};
+  const char *dot = path ? strrchr(path, '.') : NULL;
+  char text[900];
+  for (size_t i = 0; dot && i < sizeof others / sizeof *others; i++) {
+    if (strcasecmp(dot, others[i]) != 0 || !strcasecmp(dot, own)) continue;
+    snprintf(text, sizeof text,
+             "%s%s%s %.300s: the file is of the format %s, whatever its name: call it %.*s%s",
+             option ? "--" : "output.", key, option ? "" : ":", path, own + 1,
+             (int)(dot - path < 300 ? dot - path : 300), path, own);
+    return refuse(s, text);
+  }
+  return TES_OK;
+}
+
+static bool gives(const TesCase *input, const char *path) {
+  for (int i = 0; i < input->keys; i++)
+    if (!strcmp(input->key[i].path, path)) return true;
+  return false;
+}
+
+/* The names of VTU and picture. */
+static TesStatus check_endings(Solve *s) {
+  const SolveOptions *o = s->options;
+  const char *vtu = solve_vtu_path(s), *png = solve_png_path(s);
+  if (!png && gives(s->input, "output.png"))
+    return refuse(s, "output.png: a picture needs a file: FILE, or --png FILE");
+  const TesStatus status = check_ending(s, vtu, o->vtu != NULL, "vtu", ".vtu");
+  return status == TES_OK ? check_ending(s, png, o->png != NULL, "png", ".png") : status;
+}
+
 TesStatus solve_check_files(Solve *s) {
-  TesStatus status = tes_file_check(s->context, solve_vtu_path(s));
+  TesStatus status = check_endings(s);
+  if (status == TES_OK) status = tes_file_check(s->context, solve_vtu_path(s));
   if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));
   if (status == TES_OK) status = tes_picture_check(s->context, solve_png_path(s));
   if (status == TES_OK) status = tes_file_check(s->context, s->input->series);

@@ -46,6 +46,7 @@ static const char **list_warnings(const Solve *s, TesReport *report) {
 static void fill_result(const Solve *s, TesReport *report) {
   report->iterations = s->in_time.report.steps ? s->iterations : s->result.iterations;
   report->fractional_iterations = s->result.fractional_iterations;
+  report->floor = s->floor;
   report->residuals = s->result.residuals;
   report->residual_count = s->result.residual_count;
   report->solve_seconds = s->result.seconds;
@@ -89,6 +90,8 @@ static void fill_flow(const Solve *s, const char **names, TesReportFlow *flow) {
                           .pressure_l2 = s->flow.pressure_l2,
                           .divergence_l2 = s->flow.divergence_l2,
                           .divergence_relative = s->flow.divergence_relative,
+                          .velocity_estimate = s->estimate.velocity,
+                          .pressure_estimate = s->estimate.pressure,
                           .boundary = names,
                           .flux = s->flow.flux,
                           .fluxes = fluxes};

@@ -1,4 +1,4 @@
-# cmake -DOUT=file.c -DARRAY=name "-DFILES=a.cu;b.h" -P embed.cmake: the texts as arrays of bytes, which have no
+# cmake -DOUT=file.c -DARRAY=name -DHEADER=name.h -DTYPE=Name "-DFILES=a.cu;b.h" -P embed.cmake: the texts as arrays of bytes, which have no
 # limit of length.
 set(arrays "")
 set(entries "")
@@ -10,4 +10,4 @@ foreach(file IN LISTS FILES)
   string(APPEND arrays "static const char text_${id}[] = {${bytes}0};\n")
   string(APPEND entries "    {\"${name}\", text_${id}},\n")
 endforeach()
-file(WRITE ${OUT} "#include \"device/kernel.h\"\n${arrays}const TesiText ${ARRAY}[] = {\n${entries}    {0, 0}};\n")
+file(WRITE ${OUT} "#include \"${HEADER}\"\n${arrays}const ${TYPE} ${ARRAY}[] = {\n${entries}    {0, 0}};\n")

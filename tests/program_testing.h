@@ -32,7 +32,7 @@ static inline int tear_down(void **state) {
 
 /* Runs the program with these arguments; its output (both streams) is in `output`. Returns its exit status. */
 static inline int run(const char *arguments) {
-  char command[2048];
+  char command[4096];
   snprintf(command, sizeof command, PROGRAM " %s 2>&1", arguments);
   FILE *pipe = popen(command, "r");
   assert_non_null(pipe);
@@ -43,16 +43,59 @@ static inline int run(const char *arguments) {
   return WEXITSTATUS(status);
 }
 
+/* The line of the last run that begins with "tessera: ". */
+static inline void take_message(char text[2000]) {
+  const char *line = strstr(output, "tessera: ");
+  snprintf(text, 2000, "%.*s", line ? (int)strcspn(line, "\n") : 0, line ? line : "");
+}
+
+/* "solve CASE --set .." as "check CASE --set .."; false: an option that `check` has not, or another command. */
+static inline bool make_check(const char *arguments, char command[2048]) {
+  static const char *const dropped[] = {" --quiet", " --device cpu", " --deterministic", " --threads 1"};
+  if (strncmp(arguments, "solve ", strlen("solve ")) != 0) return false;
+  snprintf(command, 2048, "check %s", arguments + strlen("solve "));
+  for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++) {
+    char *at = strstr(command, dropped[i]);
+    if (at) memmove(at, at + strlen(dropped[i]), strlen(at + strlen(dropped[i])) + 1);
+  }
+  for (const char *at = command; (at = strstr(at, " --")); at++)
+    if (strncmp(at, " --set", strlen(" --set")) != 0) return false;
+  return !strpbrk(command, "<>|&") && !strstr(command, " -- ");
+}
+
+/* `check` refuses what `solve` has refused just now, with the same message. The output stays that of `solve`. */
+static inline void assert_check_agrees(const char *arguments) {
+  static char before[sizeof output];
+  char command[2048], message[2][2000];
+  if (!make_check(arguments, command)) return;
+  memcpy(before, output, sizeof output);
+  take_message(message[0]);
+  const int status = run(command);
+  take_message(message[1]);
+  if (status != 2 || strcmp(message[0], message[1]))
+    fail_msg("tessera %s: exit status %d\n%s\nsolve said:\n%s", command, status, output, message[0]);
+  memcpy(output, before, sizeof output);
+}
+
 #define assert_run(arguments, expected)                                                                      \
   do {                                                                                                       \
     const int got_ = run(arguments);                                                                         \
     if (got_ != (expected))                                                                                  \
       fail_msg("tessera %s: exit status %d, expected %d\n%s", arguments, got_, expected, output);            \
+    if (got_ == 2) assert_check_agrees(arguments);                                                           \
   } while (0)
 #define assert_output(text)                                                                                  \
   do {                                                                                                       \
     if (!strstr(output, text)) fail_msg("'%s' is not in:\n%s", text, output);                                \
   } while (0)
+
+/* A case that is refused with a message which holds `told`. */
+static inline void assert_refused(const char *path, const char *told) {
+  char command[200];
+  snprintf(command, sizeof command, "solve %s --quiet --device cpu", path);
+  assert_run(command, 2);
+  assert_output(told);
+}
 
 static inline bool exists(const char *path) {
   return access(path, F_OK) == 0;

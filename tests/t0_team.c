@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/base.h"
+#include "base/sequence.h"
 #include "base/team.h"
 #include "testing.h"
 
@@ -276,8 +277,103 @@ static void waiting_costs_no_processor_time(void **state) {
   }
 }
 
+/* ---- sequences -------------------------------------------------------------------------------------------------- */
+
+enum { TASKS = 400, ENTRIES = 150, TOUCHED = 6 };
+
+/* Random tasks. Who works on an entry, and which tasks have: both without atomics, so that the thread sanitizer sees
+ * two tasks at one entry. */
+typedef struct Sums {
+  int64_t entry[TASKS][TOUCHED];
+  int64_t order[TASKS]; /* task at a position */
+  int64_t last[ENTRIES];
+  int visits[TASKS];
+  double sum[ENTRIES];
+  int late; /* positions that came before an earlier one */
+} Sums;
+
+static int64_t touched(const void *data, int64_t task, int64_t i) {
+  const Sums *s = data;
+  return i < TOUCHED ? s->entry[task][i] : -1;
+}
+
+static void add(const void *data, TesiSpan span) {
+  Sums *s = *(Sums *const *)data;
+  const int64_t task = s->order[span.first];
+  s->visits[task]++;
+  for (int i = 0; i < TOUCHED; i++) {
+    const int64_t e = s->entry[task][i];
+    if (s->last[e] > span.first) s->late++;
+    s->last[e] = span.first;
+    s->sum[e] = s->sum[e] / 3 + (double)task; /* another order gives another number */
+  }
+}
+
+static void fill(Sums *s, unsigned near) {
+  unsigned seed = 7;
+  memset(s, 0, sizeof *s);
+  for (int64_t k = 0; k < TASKS; k++)
+    for (int i = 0; i < TOUCHED; i++) {
+      seed = seed * 1664525u + 1013904223u;
+      s->entry[k][i] = near ? (k * ENTRIES / TASKS + seed / 65536 % near) % ENTRIES : seed / 65536 % ENTRIES;
+    }
+  for (int e = 0; e < ENTRIES; e++) s->last[e] = -1;
+}
+
+static double replay(const Sums *s, int64_t entry) {
+  double sum = 0;
+  for (int64_t k = 0; k < TASKS; k++)
+    for (int i = 0; i < TOUCHED; i++)
+      if (s->entry[s->order[k]][i] == entry) sum = sum / 3 + (double)s->order[k];
+  return sum;
+}
+
+static void sequences_add_in_one_order(void **state) {
+  (void)state;
+  static Sums s;
+  TesContext *ctx;
+  assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
+  for (unsigned near = 0; near <= 8; near += 4)
+    for (int threads = 1; threads <= THREADS; threads += 4) {
+      TesiSequence *sequence = NULL;
+      Sums *const data = &s;
+      fill(&s, near);
+      assert_int_equal(tesi_sequence_create(ctx, threads, TASKS, ENTRIES, touched, &s, &sequence, s.order),
+                       TES_OK);
+      tesi_sequence_run(sequence, threads, add, &data);
+      for (int k = 0; k < TASKS; k++) assert_int_equal(s.visits[k], 1);
+      for (int e = 0; e < ENTRIES; e++) assert_true(s.sum[e] == replay(&s, e));
+      assert_int_equal(s.late, 0);
+      for (int64_t k = 0; threads == 1 && k < TASKS; k++) assert_int_equal(s.order[k], k);
+      tesi_sequence_destroy(ctx, &sequence);
+      assert_null(sequence);
+    }
+  tes_context_destroy(&ctx);
+}
+
+/* Where neighbours in the list alone share entries, tasks that are held at the same time share none. */
+static void neighbours_are_kept_apart(void **state) {
+  (void)state;
+  static Sums s;
+  enum { HELD = 2 * 4 };
+  TesContext *ctx;
+  TesiSequence *sequence = NULL;
+  assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
+  memset(&s, 0, sizeof s);
+  for (int64_t k = 0; k < TASKS; k++)
+    for (int i = 0; i < TOUCHED; i++) s.entry[k][i] = (k + i % 2) % (TASKS + 1);
+  assert_int_equal(tesi_sequence_create(ctx, HELD / 2, TASKS, TASKS + 1, touched, &s, &sequence, s.order),
+                   TES_OK);
+  for (int64_t k = 0; k + HELD < TASKS - TASKS / 8; k++)
+    for (int64_t l = k + 1; l < k + HELD; l++) assert_true(llabs(s.order[k] - s.order[l]) > 1);
+  tesi_sequence_destroy(ctx, &sequence);
+  tes_context_destroy(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(parts_are_nearly_equal),
+                                     cmocka_unit_test(sequences_add_in_one_order),
+                                     cmocka_unit_test(neighbours_are_kept_apart),
                                      cmocka_unit_test(shared_chunks_are_taken_once),
                                      cmocka_unit_test(teams_grow_and_are_used_in_part),
                                      cmocka_unit_test(few_numbers_are_for_one_thread),

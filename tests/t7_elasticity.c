@@ -291,7 +291,7 @@ static void what_is_refused(void **state) {
                                   {.mesh = plane, .time = {.end = 1, .step = 0.1, .method = TES_TIME_BDF2}},
                                   {.mesh = plane, .time = {.end = 1, .step = 0.1, .rho_inf = 2}}};
   static const char *const messages[] = {
-      "plane stress is for two dimensions, the mesh has three", "elasticity is solved by cg or gmres",
+      "plane stress is for two dimensions, the mesh has three", "elasticity is solved by cg, gmres or direct",
       "elasticity has chebyshev and jacobi",
       "elasticity steps by backward_euler, newmark or generalized_alpha, not by bdf2", "time.rho_inf is 2"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -90,7 +90,6 @@ static TesFunction *make_function(TesContext *ctx, const char *text) {
   return f;
 }
 
-/* Memory of the emulator's device is memory of its host, too. */
 static void compare(const char *device, const Row *row) {
   TesContext *ctx;
   TesMesh *mesh;
@@ -114,10 +113,12 @@ static void compare(const char *device, const Row *row) {
   tesi_usage_mark(ctx);
   assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
   assert_ok(ctx, tes_problem_solve(problem, &result));
+  const double programs =
+      1 << 20; /* texts and images of kernels while they are compiled, whatever the problem */
   const double took = (double)tesi_usage_host(ctx).high - before, there = (double)tesi_usage_device(ctx).high;
   if (tesi_has_kernels(ctx)) {
     assert_about(row, "GPU", there, (double)told.gpu, most);
-    assert_about(row, "its host", took - there, (double)told.gpu_host, 15);
+    assert_about(row, "its host", took - fmin(took / 2, programs), (double)told.gpu_host, 15);
   } else
     assert_about(row, "processor", took, (double)told.processor, most);
   tes_problem_destroy(&problem);

@@ -232,26 +232,8 @@ static void unbalanced_data_and_negative_tolerances_are_refused(void **state) {
   tes_context_destroy(&ctx);
 }
 
-/* c_k eps n^2, c_k from 0.04 at degree 1 to 16 at degree 10. */
-static void the_floor_of_the_residual(void **state) {
-  (void)state;
-  TesContext *ctx;
-  TesMesh *mesh;
-  TesProblem *problem;
-  assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
-  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {4, 8}}, &mesh));
-  for (int degree = 1; degree <= 10; degree += 9) {
-    assert_ok(ctx, tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .degree = degree}, &problem));
-    assert_near(tes_problem_info(problem).floor / (64 * 0x1p-52), degree == 1 ? 0.04 : 16, 1e-12);
-    tes_problem_destroy(&problem);
-  }
-  tes_mesh_destroy(&mesh);
-  tes_context_destroy(&ctx);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_floor_of_the_residual),
       cmocka_unit_test(orders_in_2d),
       cmocka_unit_test(orders_in_3d),
       cmocka_unit_test(orders_on_graded_boxes),

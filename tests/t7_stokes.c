@@ -494,7 +494,7 @@ static void bad_input_is_told(void **state) {
     TesProblemDesc desc;
     const char *message;
   } wrong[] = {
-      {{.boundary = &lid, .boundaries = 1}, "its net flux is 1, of 1 through the boundary"},
+      {{.boundary = &lid, .boundaries = 1}, "its net flux is 1, of 1 along and through the boundary"},
       {{.boundary = &robin, .boundaries = 1}, "boundary.top: flows have the conditions Dirichlet, Neumann"},
       {{.boundary = &free_component, .boundaries = 1}, "boundary.top: a component of the velocity is free"},
       {{.boundary = &pressure, .boundaries = 1}, "boundary.top: the pressure, component 2, is for a Neumann"},

@@ -36,7 +36,7 @@ static const struct {
     {FLOW "data: {exact: x}", "a.yaml:3:15: data.exact: expected {velocity: [..], pressure: ..}"},
     {FLOW "data: {alpha: -1}", "a.yaml:3:15: data.alpha: expected a number >= 0, got '-1'"},
     {FLOW "data: {exact: {velocity: [0]}}",
-     "a.yaml:3:26: data.exact.velocity: expected 2 or 3 entries, got 1"},
+     "a.yaml:3:26: data.exact.velocity: expected 2 entries, as dim is 2, got 1"},
     {FLOW "space: {degree: 0}", "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got '0'"},
     {FLOW "space: {degree: 16}", "a.yaml:3:17: space.degree: expected 1 to 15 with element rt, got 16"},
     {FLOW "space: {element: dg}",

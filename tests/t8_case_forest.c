@@ -1,7 +1,9 @@
 /* Run: ctest -R t8_case_forest. Case files with meshes of trees: domains, names of the mesh as keys, adaptation,
  * and what is refused. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "bare_testing.h"
 #include "failing_allocator.h"
 #include "tessera/case.h"
@@ -13,6 +15,30 @@ static const char full[] =
     "boundary: {all: {neumann: 0}, inlet: {dirichlet: y}, shell: {robin: {alpha: 2, g: 3}}}\n"
     "adapt: {estimator: dwr, goal: {mean: shell}, marking: fraction, fraction: 0.3, steps: 4, tolerance: "
     "1e-5, max_dofs: 5000}\n";
+
+/* A square whose names the case above uses; part.msh and a.msh of a folder of their own. */
+static char folder[] = "/tmp/tessera-t8-XXXXXX";
+
+static int write_files(void **state) {
+  (void)state;
+  static const char *const files[] = {"part.msh", "a.msh"};
+  if (!mkdtemp(folder) || chdir(folder)) return 1;
+  for (int i = 0; i < 2; i++) {
+    FILE *file = fopen(files[i], "w");
+    if (!file) return 1;
+    fputs("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n4\n1 1 \"inlet\"\n1 2 \"shell\"\n"
+          "2 3 \"steel\"\n2 4 \"air\"\n$EndPhysicalNames\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n"
+          "$EndNodes\n$Elements\n1\n1 3 2 3 1 1 2 3 4\n$EndElements\n",
+          file);
+    if (fclose(file)) return 1;
+  }
+  return 0;
+}
+
+static int remove_files(void **state) {
+  (void)state;
+  return remove("part.msh") || remove("a.msh") || chdir("/") || rmdir(folder);
+}
 
 static double constant(const TesFunction *f) {
   double value = NAN;
@@ -26,7 +52,7 @@ static void everything_is_read(void **state) {
   TesCase *c;
   if (tes_case_parse(ctx, full, "a.yaml", 0, NULL, &c)) fail_msg("%s", tes_context_message(ctx));
   assert_int_equal(c->mesh.kind, TES_MESH_FOREST);
-  assert_true(c->mesh.domain == TES_DOMAIN_FILE && c->mesh.dim == 0);
+  assert_true(c->mesh.domain == TES_DOMAIN_FILE && c->mesh.dim == 2);
   assert_string_equal(c->mesh.file, "part.msh");
   assert_int_equal(c->mesh.refine, 2);
   assert_int_equal(c->mesh.refine_times, 3);
@@ -254,5 +280,5 @@ int main(void) {
       cmocka_unit_test_setup_teardown(trees_have_no_patches, set_up, tear_down),
       cmocka_unit_test_setup_teardown(kinds_are_chosen, set_up, tear_down),
       cmocka_unit_test_setup_teardown(mistakes_are_told, set_up, tear_down)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, write_files, remove_files);
 }

@@ -158,7 +158,7 @@ static void wrong_matrices_are_refused(void **state) {
       {"data.a=[[1, x], [x, 1/4]]", "which is not positive definite; expected a symmetric and positive"},
       {"data.a=[[9, x], [y, 9]]", "which is not symmetric"},
       {"data.a=[1, sqrt(x - 0.5)]", "data.a"},
-      {"data.a=[1, 2, 3]", "a is a matrix of dimension 3, the mesh has 2"},
+      {"data.a=[1, 2, 3]", "data.a: expected 2 entries, as dim is 2, got 3"},
       {"data.a=[1]", "got 1"},
       {"data.a=[[1, 2], [3]]", "expected a row of 2 expressions"},
       {"data.a=[[1, 2], 3]", "expected a row of 2 expressions"},

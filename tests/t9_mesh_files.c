@@ -64,8 +64,8 @@ static void names_from_the_command_line(void **state) {
              "\"data.materials.steel={c: 1}\"",
              0);
   assert_run("solve s.yaml --set boundary.outlet.neumann=1", 2);
-  assert_output("--set boundary.outlet.neumann=1: the mesh has no boundary called outlet; it has: round, 7, "
-                "bottom side, 出口");
+  assert_output("--set boundary.outlet.neumann=1: the mesh has no boundary called outlet; it has: bottom "
+                "side, 出口, round");
   assert_run("solve s.yaml --set boundary.all.neumann=0 --set boundary.round.dirichlet=0 --set "
              "\"adapt={estimator: dwr, goal: {mean: 7}}\"",
              2);
@@ -115,13 +115,12 @@ static void data_that_fail_are_named(void **state) {
       {"data.a=x-0.5", 2,
        "the coefficient a is -0.387298 at (0.112702, 0.112702, 0) in cell 0, expected > 0: x-0.5"},
       {"data.materials.air.a=0.5-x", 2, "in cell 1, expected > 0: 0.5-x"},
-      {"\"data.a=sqrt(x-1.5)\"", 2,
-       "is -nan at (0.112702, 0.112702, 0) in cell 0, expected > 0: sqrt(x-1.5)"},
+      {"\"data.a=sqrt(x-1.5)\"", 2, "is nan at (0.112702, 0.112702, 0) in cell 0, expected > 0: sqrt(x-1.5)"},
       {"data.c=-1", 2, "the coefficient c is -1 at"},
       {"\"boundary.bottom side={robin: {alpha: x-1, g: 0}}\"", 2,
        "the Robin coefficient on bottom side is -0.93"},
-      {"\"data.f=log(x-1)\"", 2, "log(x-1) is -nan at (0.0469101, 0.0469101, 0) in cell 0"},
-      {"\"boundary.round.neumann=log(x-1.01)\"", 2, "log(x-1.01) is -nan at (0"},
+      {"\"data.f=log(x-1)\"", 2, "log(x-1) is nan at (0.0469101, 0.0469101, 0) in cell 0"},
+      {"\"boundary.round.neumann=log(x-1.01)\"", 2, "log(x-1.01) is nan at (0"},
       {"adapt.max_dofs=2", 2, "the first mesh has 3 unknowns, and max_dofs allows 2"},
       {"adapt.fraction=0", 2, "adapt.fraction: expected a number from 0.001 to 1, got '0'"},
       {"adapt.goal.mean=round", 2, "the residual estimator serves the energy norm"},

@@ -147,10 +147,10 @@ static const struct {
     {transport, "a: 0", "a.yaml:6:11: data.a: the diffusion coefficient a is 0, expected > 0"},
     {transport, "a: -1", "a.yaml:6:11: data.a: the diffusion coefficient a is -1"},
     {transport, "c: -1e9", "a.yaml:6:11: data.c: the reaction coefficient c is -1e+09"},
-    {stokes, "nu: x - 0.5", "a.yaml:6:12: data.nu: the viscosity nu is -0.48"},
-    {stokes, "nu: 1e300", "a.yaml:6:12: data.nu: nu is 1e+300, expected 1e-30..1e30"},
-    {stokes, "nu: 1e-300", "a.yaml:6:12: data.nu: nu is 1e-300, expected 1e-30..1e30"},
-    {stokes, "alpha: 1e300", "data.alpha: alpha is 1e+300, expected 1e-30..1e30"},
+    {stokes, "nu: x - 0.5", "a.yaml:6:12: data.nu: the viscosity nu is not positive at ("},
+    {stokes, "nu: 1e300", "a.yaml:6:12: data.nu: nu is 1e+300, expected 1e-100..1e100"},
+    {stokes, "nu: 1e-300", "a.yaml:6:12: data.nu: nu is 1e-300, expected 1e-100..1e100"},
+    {stokes, "alpha: 1e300", "data.alpha: alpha is 1e+300, expected 1e-100..1e100"},
     {dg, "a: x + 1", "a.yaml:6:11: data.a: a is x + 1: element dg has constants alone"},
     {dg, "c: x", "a.yaml:6:11: data.c: c is x: element dg has constants alone"},
     {thin, "1e-200", "a.yaml:2:13: mesh.box: the longest edge of a cell, 0.25, is 1e+200 times the shortest"},
@@ -198,8 +198,7 @@ static void refusals_name_key_or_line(void **state) {
     assert_non_null(file);
     fprintf(file, refused[i].format, refused[i].given);
     assert_int_equal(fclose(file), 0);
-    assert_run("solve a.yaml --quiet --device cpu", 2);
-    assert_output(refused[i].message);
+    assert_refused("a.yaml", refused[i].message);
   }
   remove("a.yaml");
 }
@@ -238,8 +237,9 @@ static void round_off_is_told(void **state) {
     assert_run(forest ? "solve " SQUARE
                         " --quiet --set 'boundary.all={robin: {alpha: 1e-8, g: 0}}' --set mesh.kind=forest"
                       : "solve " SQUARE " --quiet --set 'boundary.all={robin: {alpha: 1e-8, g: 0}}'",
-               1);
-    assert_output("is below the round-off floor of the residual");
+               0);
+    assert_output(
+        "warning: tolerance 1.0e-09 is below the round-off floor: the solve ended at a relative residual of");
   }
 }
 

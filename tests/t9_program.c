@@ -136,7 +136,7 @@ static void unconverged_solves_say_so(void **state) {
   assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "residuals")), 2);
   cJSON_Delete(json);
   remove("r.json");
-  assert_run("solve " SQUARE " --set solver.tolerance=1e-16 --set solver.max_iterations=8", 1);
+  assert_run("solve " SQUARE " --set solver.tolerance=1e-16", 0);
   assert_output("below the round-off floor");
 }
 
@@ -446,7 +446,7 @@ static void a_restart_goes_on(void **state) {
 static void tolerances_below_round_off_are_told_on_meshes_of_trees(void **state) {
   (void)state;
   if (!has_forests()) skip();
-  assert_run("solve " CASES "periodic.yaml --set solver.tolerance=1e-17 --set solver.max_iterations=12", 1);
+  assert_run("solve " CASES "periodic.yaml --set solver.tolerance=1e-17", 0);
   assert_output("tolerance 1.0e-17 is below the round-off floor");
   assert_run("solve " CASES "periodic.yaml --set solver.tolerance=1e-12 --set solver.max_iterations=2", 1);
   assert_null(strstr(output, "round-off"));

@@ -64,11 +64,27 @@ typedef enum TesMarking { TES_MARK_BULK, TES_MARK_FRACTION } TesMarking;
 /** eta2[cells] of the residual estimator for the solution of a problem on a mesh with trees: of poisson, transport,
  *  elasticity at rest, or a flow with element q. */
 TesStatus tes_estimate_residual(const TesProblem *problem, double *eta2);
+/** What the residual says of a whole flow: estimates of the L2 norms of both errors, and the norms of the solution, so
+ *  that they can be compared (the pressure's without its mean). */
+typedef struct TesFlowEstimate {
+  double velocity, pressure, velocity_norm, pressure_norm; /**< NaN: none is known */
+  /** The velocity's without the twentieth of the cells with the largest indicators: of flows with singular corners, as
+   *  under a lid, what the rest of the mesh leaves. */
+  double velocity_rest;
+} TesFlowEstimate;
+/** Of a flow with element q on a mesh of any kind, steady or in time; others have none. The velocity's is the sum of
+ *  eta_K^2 in time as above, without u for steady Stokes flow; the pressure's
+ *      sum of h_K^2 / (8 k^2) |r|_K^2 + h_F / (8 k) |j|_F^2 + nu^2 |div u|_K^2,
+ *  as pressures balance residuals. Both are of the order of the errors in smooth flows, and mostly some times larger.
+ *  Cost: one pass over cells and faces on the host. */
+TesStatus tes_estimate_flow(const TesProblem *problem, TesFlowEstimate *estimate);
 /** eta[cells] of dual-weighted residuals, signed; steady problems. Solves the dual problem, degree + 1 <= 8, to 1e-6.
  *  Errors: TES_INVALID_INPUT (the point lies in no cell; no such boundary or material; values given where a mean is
  *  taken, or none where a force is; no such component). */
 TesStatus tes_estimate_dwr(const TesProblem *problem, const TesGoal *goal, double *eta);
-/** mark[cells] <- 1 for the cells to be refined, 0 otherwise; returns how many. indicators are not negative. */
+/** mark[cells] <- 1 for the cells to be refined, 0 otherwise; returns how many. indicators are not negative. Cells whose
+ *  indicators differ by less than a millionth are marked together: the mesh of symmetric data stays symmetric, and
+ *  rounding does not choose. */
 int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,
                        const double *indicator, int8_t *mark);
 /** One step of the loop; pointers are valid during the call. */
@@ -117,6 +133,9 @@ typedef struct TesAdaptDesc {
  *  max_dofs. */
 TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, const TesAdaptDesc *desc,
                         TesAdaptStep *last);
+
+/** Refuses all that tes_adapt_run() refuses before it solves: it makes the first problem. Errors as above. */
+TesStatus tes_adapt_check(TesContext *context, const TesProblemDesc *problem, const TesAdaptDesc *desc);
 
 /** What tes_problem_remesh() has done. */
 typedef struct TesRemesh {

@@ -40,7 +40,7 @@ typedef struct TesCaseEvery {
   int steps;
   double time, minutes; /**< minutes: of checkpoints alone */
 } TesCaseEvery;
-/** A picture; file NULL: none. */
+/** A picture; file NULL: none, or one whose file the program names (`tessera solve --png`). */
 typedef struct TesCasePicture {
   char *file, *of; /**< of NULL: the first field */
   int slice;       /**< as TesPictureDesc */

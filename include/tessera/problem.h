@@ -229,7 +229,8 @@ TesStatus tes_problem_step(TesProblem *problem, TesSolveResult *result);
 TesStatus tes_problem_solve(TesProblem *problem, TesSolveResult *result);
 
 /** The finest space, its float64 operator, and the multigrid of the solver; owned by the problem. There is no multigrid
- *  (NULL) after a step that failed where it made another one, as of coefficients in time that are refused. */
+ *  (NULL) after a step that failed where it made another one, as of coefficients in time that are refused, and where
+ *  velocity and pressure are factorized together. */
 const TesSpace *tes_problem_space(const TesProblem *problem);
 const TesOperator *tes_problem_operator(const TesProblem *problem);
 const TesMultigrid *tes_problem_multigrid(const TesProblem *problem);
@@ -277,9 +278,7 @@ typedef struct TesProblemInfo {
   const char *op, *smoother, *method, *precision,
       *coarse;      /**< what was chosen; coarse: for the coarsest level */
   double tolerance; /**< in use */
-  /** The round-off floor of the relative residual, below which the tolerance cannot be reached. Boxes: about c_k eps
-   *  n^2 for n cells a direction (c_k from 0.04 at degree 1 to 16 at degree 10; measured on cubes). Other meshes: 0,
-   *  not known, until a solve ends above its tolerance; then from its last iterate. */
+  /** TesSolveResult.floor of solves so far, the largest one; 0: all reached their tolerance, or failed */
   double floor;
   TesProblemTimes times;
   double time, dt; /**< in time: that of the solution; the step */

@@ -79,8 +79,10 @@ typedef struct TesReportFlow {
   double velocity_l2,
       pressure_l2; /**< `errors` {`velocity_l2`, `pressure_l2`, `divergence_l2`}; NaN: unknown, left out */
   double divergence_l2, divergence_relative; /**< both also beside `errors` */
-  const char *const *boundary;               /**< [fluxes] names */
-  const double *flux;                        /**< `flux` {boundary: integral of u.n} */
+  double velocity_estimate,
+      pressure_estimate;       /**< `error_estimate` {`velocity`, `pressure`}; NaN: left out */
+  const char *const *boundary; /**< [fluxes] names */
+  const double *flux;          /**< `flux` {boundary: integral of u.n} */
   int fluxes;
 } TesReportFlow;
 
@@ -122,6 +124,7 @@ typedef struct TesReport {
   int iterations;               /**< `iterations`; always */
   double fractional_iterations; /**< `fractional_iterations`: interpolated to the tolerance; always */
   double tolerance;             /**< `tolerance` */
+  double floor;                 /**< `floor`: TesProblemInfo.floor; 0: left out */
   const double
       *residuals; /**< `residuals` [residual_count], relative to |b|, the first before iteration 1; always */
   int residual_count;

@@ -3,7 +3,8 @@
  *
  *  The outer iteration is in float64; the multigrid may be in float32 ("mixed precision"): the residual is then
  *  scaled by a power of two to entries of about 1 before it is rounded, so that nothing underflows. Every residual
- *  reported as final has been recomputed as |b - A x| / |b| in float64.
+ *  reported as final has been recomputed as |b - A x| / |b| in float64. Where float64 does not give the tolerance, an
+ *  iteration ends as converged when its residual no longer falls and is what rounding leaves: TesSolveResult.floor.
  *  - vcycle: x <- x + MG (b - A x) from the given start. Vectors besides x and b: 1 (and 2 float32 when mixed).
  *  - fmg: the same after a full multigrid start.
  *  - gmres: flexible, right-preconditioned, modified Gram-Schmidt with Givens rotations. Vectors: restart + 2, and
@@ -72,6 +73,9 @@ typedef struct TesSolveResult {
   int residual_count;      /**< iterations + 1; of a step in time with several solves those of the last one */
   const double *residuals; /**< [residual_count], relative to |b|, owned by the solver until its next solve */
   double seconds;
+  /** 0, or the relative residual that float64 allows, about eps (|A| |x| + |b|) / |b|: of a solve that ended there,
+   *  converged, at up to five times as much and above its tolerance */
+  double floor;
 } TesSolveResult;
 
 /** Errors: TES_INVALID_INPUT (a method that needs a multigrid, or a symmetric one, without it), TES_OUT_OF_MEMORY. */

@@ -67,7 +67,8 @@ typedef struct TesVtuField {
 } TesVtuField;
 
 /** Writes fields over a space on a mesh of any kind, e.g. {"u", u}, {"error", u, {exact}}, {"a", NULL, {a}} (a
- *  function alone is shown as it is): cells of the space's degree, curved as the mesh is. A cell on a hanging face
+ *  function alone is shown as it is): cells of the space's degree, or of the geometry's where it is larger, with the
+ *  mapping that the mesh has: where both are polynomials the file has the function exactly. A cell on a hanging face
  *  shows what it interpolates from the coarse side, so that nothing gapes. A cell in which a function is not finite
  *  at a node is left blank (NaN). Fields of cells: "level" on a forest, "material" (number of the name) where there
  *  are any, and the caller's. Spaces of up to three components, which ParaView shows as vectors. Errors as
@@ -75,8 +76,8 @@ typedef struct TesVtuField {
 TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
                                const TesVtuArray *cell_fields, const char *path);
 /** The solution "u" of a problem, functions of its data, and "error" where it knows the exact solution; of flows
- *  velocity, pressure, divergence and vorticity, with the degree of the velocity, cell by cell. Cell fields as
- *  above. */
+ *  velocity, pressure, divergence and vorticity, with the degree of the velocity, cell by cell. Cells and
+ *  their fields as above. */
 TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                                 const char *path);
 

@@ -210,6 +210,14 @@ static void show_controls(char *text, size_t size) {
   }
 }
 
+/* "-nan", as the C library prints one half of what is no number, becomes "nan". */
+static void show_numbers(char *text) {
+  for (char *at = text; (at = strstr(at, "-nan")); at++) {
+    const bool begins = at == text || strchr(" (,=[", at[-1]), ends = !at[4] || strchr(" ),:;]%\n", at[4]);
+    if (begins && ends) memmove(at, at + 1, strlen(at));
+  }
+}
+
 void tesi_log(TesContext *ctx, TesLogLevel level, const char *format, ...) {
   const bool wanted = level == TES_LOG_WARNING || (level == TES_LOG_DETAIL ? ctx->verbosity >= TES_VERBOSE
                                                                            : ctx->verbosity >= TES_NORMAL);
@@ -219,6 +227,7 @@ void tesi_log(TesContext *ctx, TesLogLevel level, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
+  show_numbers(line);
   show_controls(line, sizeof line);
   ctx->log(ctx->log_user, level, line);
 }
@@ -249,6 +258,7 @@ TesStatus tesi_fail(TesContext *ctx, TesStatus status, const char *file, int lin
     va_start(arguments, format);
     vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
     va_end(arguments);
+    show_numbers(ctx->message);
     show_controls(ctx->message, sizeof ctx->message);
   }
   trace(ctx, file, line, function);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "base/context_new.h"
 #include "base/simd_builds.h"
 #include "device/cuda/cuda.h"
@@ -67,6 +68,19 @@ static TesStatus choose_automatically(TesContext *ctx) {
   return TES_OK;
 }
 
+/* What others call a GPU, or a slip of the pen. */
+static const char *meant(const char *name) {
+  static const char *const known[] = {"auto", "cpu", "cuda", "emulator", NULL};
+  const char *near = tes_nearest_name(name, known);
+  const bool gpu =
+      !strncasecmp(name, "gpu", 3) || !strncasecmp(name, "nvidia", 6) || (near && near == known[2]);
+  return gpu                ? "; did you mean 'cuda'?"
+         : !near            ? ""
+         : near == known[0] ? "; did you mean 'auto'?"
+         : near == known[1] ? "; did you mean 'cpu'?"
+                            : "; did you mean 'emulator'?";
+}
+
 static TesStatus choose_device(TesContext *ctx, const char *name) {
   TesStatus status = TES_OK;
   int number = 0, end = 0;
@@ -83,8 +97,8 @@ static TesStatus choose_device(TesContext *ctx, const char *name) {
   else if (sscanf(name, "cuda:%d%n", &number, &end) == 1 && !name[end])
     TES_TRY(tesi_cuda_open(ctx, number));
   else
-    TES_FAIL(TES_INVALID_INPUT, "there is no device '%s'; expected auto, cpu, cuda, cuda:N or emulator",
-             name);
+    TES_FAIL(TES_INVALID_INPUT, "there is no device '%s'; expected auto, cpu, cuda, cuda:N or emulator%s",
+             name, meant(name));
 done:
   return status;
 }
@@ -96,6 +110,19 @@ const char *tes_context_device(const TesContext *context) {
 
 enum { MOST_THREADS = 4096 };
 
+/* What can be told before there is a context. */
+static bool is_valid(const TesContextDesc *desc, char *message, size_t size) {
+  if (!desc) return true;
+  const bool threads = desc->threads >= 0 && desc->threads <= MOST_THREADS,
+             both = !desc->allocator.allocate == !desc->allocator.release;
+  if (message && !threads)
+    snprintf(message, size, "threads is %d, expected 1..%d, or 0 (all)", desc->threads, MOST_THREADS);
+  else if (message && !both)
+    snprintf(message, size, "the allocator has no %s: give both functions, or none for malloc and free",
+             desc->allocator.allocate ? "release" : "allocate");
+  return threads && both;
+}
+
 TesStatus tes_context_create(const TesContextDesc *desc, TesContext **context, char *message,
                              size_t message_size) {
   TesContext *ctx = NULL;
@@ -103,12 +130,7 @@ TesStatus tes_context_create(const TesContextDesc *desc, TesContext **context, c
   if (!context) return TES_INVALID_INPUT;
   *context = NULL;
   if (message && message_size) message[0] = 0;
-  if (desc && (desc->threads < 0 || desc->threads > MOST_THREADS)) {
-    if (message)
-      snprintf(message, message_size, "threads is %d, expected 1..%d, or 0 (all)", desc->threads,
-               MOST_THREADS);
-    return TES_INVALID_INPUT;
-  }
+  if (!is_valid(desc, message, message_size)) return TES_INVALID_INPUT;
   status = tesi_context_new(desc, &ctx);
   if (status != TES_OK) {
     if (message) snprintf(message, message_size, "no memory for a context");

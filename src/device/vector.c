@@ -112,6 +112,7 @@ static TesStatus check_pair(const TesVector *x, const TesVector *y, bool same_pr
   TesStatus status = TES_OK;
   TES_CHECK(x->length == y->length, "vectors of length %lld and %lld", (long long)x->length,
             (long long)y->length);
+  TES_CHECK(x->context == ctx, "the vectors belong to different contexts");
   TES_CHECK(!same_precision || x->precision == y->precision, "vectors of different precision");
 done:
   return status;

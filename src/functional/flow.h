@@ -24,8 +24,8 @@ TesStatus tesi_flow_load(const TesSpace *space, const TesFunction *const *f, dou
                          const TesiFlowFace *face, TesVector *b);
 /* Whether a velocity through a face is given that is not 0. */
 bool tesi_flow_lifts(const TesSpace *space, const TesiFlowFace *face);
-/* u <- the known nodes: the L2 projection of the normal component on each face; 0 elsewhere. *flux: the integral of
- * |g.n|. */
+/* u <- the known nodes: the L2 projection of the normal component on each face; 0 elsewhere. *flux: the integral
+ * of |g|, all components, which rounding of g.n is measured with. */
 TesStatus tesi_flow_lifting(const TesSpace *space, const TesiFlowFace *face, TesVector *u, double *flux);
 /* u <- the interpolant of a velocity f[dim] and a pressure f[dim] (NULL: 0): component i has the integrals of f_i over
  * faces with normal i, and inside cells its moments with polynomials of degree k - 1 in direction i, in the others of

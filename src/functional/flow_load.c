@@ -274,6 +274,11 @@ static TesStatus lift_face(void *user, const Face *f, const TesiFlowFace *face) 
   for (int q = 0; q < points; q++) load->flux += fabs(values[q]);
   face_weights(f, face, 0, f->d, &first, &one);
   add_face(f, f->d, moments, moment, first, 1, &one, load->b);
+  for (int c = 0; c < f->rt->dim; c++) {
+    if (c == f->d) continue;
+    TES_TRY(face_values(ctx, f, face, c, &any, values));
+    for (int q = 0; q < points && any; q++) load->flux += fabs(values[q]);
+  }
 done:
   return status;
 }

@@ -4,7 +4,7 @@
 
 #include "device/kernel.h"
 #include "device/vector.h"
-#include "functional/batch.h"
+#include "functional/batch_faces.h"
 #include "functional/fields.h"
 
 /* TesLoadDesc of one component, over a space of one. */
@@ -27,10 +27,16 @@ TesStatus tesi_functional_check(const TesSpace *space, const TesVector *v, const
 TesStatus tesi_functional_weights(const TesSpace *space, const TesValue *what, TesVector *w);
 /* The cell of a point and its place there. */
 TesStatus tesi_functional_locate(const TesSpace *space, const double *x, int64_t *cell, double *xi);
+/* The place of a value is one of the mesh. */
+TesStatus tesi_value_check_place(const TesMesh *mesh, const TesValue *what);
 /* The value of an expression (NULL: the first field) in these fields: integral, mean or point. Quadrature is that
  * of the space, degree + 3 points a direction; the fields' own spaces are over the same mesh. */
 TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,
                                      const TesValue *what, double *value);
+/* The integral of an expression, which may use normals, over some faces of the boundary. */
+TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const TesiField *field,
+                                     const char *of, int64_t faces, const TesiBoundaryFace *face,
+                                     double *integral);
 /* `of` [count] at n points x[n][dim], to values[n][count]. moved[n]: how far a point lies outside of the mesh, in
  * lengths of a cell, 0: not at all; those that do not by more than a hundredth are moved to it, others are refused,
  * or (holes) get NaN for moved and values; moved NULL: no point is moved. */

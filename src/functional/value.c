@@ -130,6 +130,7 @@ TesStatus tes_functional_value(const TesSpace *space, const TesVector *u, const 
   TES_CHECK(!u || u->length == space->length, "a vector of length %lld, the space has %lld nodes",
             (long long)u->length, (long long)space->length);
   TES_CHECK(u || !what->of, "an expression of a function that is not given");
+  TES_TRY(tesi_value_check_place(space->mesh, what));
   for (int c = 0; u && c < space->scalars; c++)
     of_u[c] = tesi_space_scalar_range(space, u, c), vector[c] = &of_u[c];
   if (!what->of && what->kind <= TES_VALUE_MEAN && what->where != TES_ON_MATERIAL)

@@ -144,8 +144,6 @@ static TesStatus over_cells(const TesiQuantity *q, const TesSpace *space, const 
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   Task task = {.quantity = q, .material = what->where == TES_ON_MATERIAL ? what->number : -1};
-  TES_CHECK(task.material < tes_mesh_materials(q->mesh), "material %d, the mesh has %d", what->number,
-            tes_mesh_materials(q->mesh));
   for (int s = 0; s < q->sources; s++) {
     if (q->source[s].coefficient) continue;
     TES_TRY(tesi_batches_create(q->source[s].space, points_of(space), &task.batches[s]));
@@ -247,12 +245,25 @@ done:
   return status;
 }
 
+/* sum <- integral and size over some faces, by the points of integrals over the space. */
+static TesStatus over_faces(const TesiQuantity *q, const TesiBatches *b, int64_t faces,
+                            const TesiBoundaryFace *face, double sum[2]) {
+  TesContext *ctx = q->context;
+  TesStatus status = TES_OK;
+  TesiFaceRule *rule = NULL;
+  TES_NEW(&rule);
+  tesi_face_rule(b->dim, b->space->degree, b->q, NULL, rule);
+  TES_TRY(sum_faces(q, rule, faces, face, sum));
+done:
+  tesi_free(ctx, &rule);
+  return status;
+}
+
 static TesStatus over_boundary(const TesiQuantity *q, const TesSpace *space, const TesValue *what,
                                double sum[2]) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   TesiBatches *b = NULL;
-  TesiFaceRule *rule = NULL;
   TesiBoundaryFace *face = NULL;
   bool *wanted = NULL;
   int64_t faces;
@@ -261,15 +272,30 @@ static TesStatus over_boundary(const TesiQuantity *q, const TesSpace *space, con
   TES_TRY(tesi_batches_create(space, points_of(space), &b));
   TES_ALLOC(&wanted, b->boundaries);
   wanted[what->number] = true;
-  TES_NEW(&rule);
-  tesi_face_rule(b->dim, space->degree, b->q, NULL, rule);
   TES_TRY(tesi_boundary_faces(b, wanted, &face, &faces));
-  TES_TRY(sum_faces(q, rule, faces, face, sum));
+  TES_TRY(over_faces(q, b, faces, face, sum));
 done:
   tesi_batches_destroy(&b);
-  tesi_free(ctx, &rule);
   tesi_free(ctx, &wanted);
   tesi_free(ctx, &face);
+  return status;
+}
+
+TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const TesiField *field,
+                                     const char *of, int64_t faces, const TesiBoundaryFace *face,
+                                     double *integral) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiQuantity *q = NULL;
+  TesiBatches *b = NULL;
+  double sum[2] = {0};
+  TES_TRY(tesi_quantity_create(space->mesh, of, true, fields, field, &q));
+  TES_TRY(tesi_batches_create(space, points_of(space), &b));
+  if (faces > 0) TES_TRY(over_faces(q, b, faces, face, sum));
+  *integral = sum[0];
+done:
+  tesi_quantity_destroy(&q);
+  tesi_batches_destroy(&b);
   return status;
 }
 
@@ -319,6 +345,8 @@ TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field
   TesiQuantity *q = NULL;
   TesiHit *hit = NULL;
   int64_t hits;
+  TES_CHECK(n >= 0 && count >= 0, "%d values at %lld points are asked for, expected none or more", count,
+            (long long)n);
   TES_TRY(tesi_mesh_find(mesh, n, x, moved ? 0.01 : 0, &hit, &hits));
   if (!holes) TES_TRY(check_hits(mesh, n, x, hits, hit));
   for (int64_t i = 0; i < n * (count + 1) && holes; i++) *(i < n ? &moved[i] : &values[i - n]) = NAN;
@@ -336,6 +364,19 @@ done:
 
 /* -------------------------------------------------------------------------------------------------------- */
 
+TesStatus tesi_value_check_place(const TesMesh *mesh, const TesValue *what) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const bool boundary = what->where == TES_ON_BOUNDARY;
+  const int places = boundary ? tes_mesh_boundaries(mesh) : tes_mesh_materials(mesh);
+  TES_CHECK((int)what->where >= TES_ON_DOMAIN && what->where <= TES_ON_MATERIAL,
+            "the place of a value is %d, expected %d..%d", (int)what->where, TES_ON_DOMAIN, TES_ON_MATERIAL);
+  TES_CHECK(what->where == TES_ON_DOMAIN || (what->number >= 0 && what->number < places),
+            "%s %d, the mesh has %d", boundary ? "boundary" : "material", what->number, places);
+done:
+  return status;
+}
+
 TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,
                                      const TesValue *what, double *value) {
   TesContext *ctx = space->context;
@@ -345,6 +386,7 @@ TesStatus tesi_functional_expression(const TesSpace *space, int fields, const Te
   const bool boundary = what->where == TES_ON_BOUNDARY;
   TES_CHECK(what->kind <= TES_VALUE_POINT && (int)what->kind >= 0,
             "an expression is integrated, or is taken at a point");
+  TES_TRY(tesi_value_check_place(space->mesh, what));
   if (what->kind == TES_VALUE_POINT) {
     TES_TRY(tesi_fields_at(space->mesh, fields, field, 1, what->point, 1, &what->of, value, NULL, false));
     goto done;

@@ -85,16 +85,20 @@ static int make_name(const TesiFile *file, mode_t mode) {
   return linkat(AT_FDCWD, name, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) ? -1 : file->descriptor;
 }
 
-/* "folder/.name.PID.N.tmp" would be hidden; a visible name tells a user what was left by a killed run. */
+/* "folder/.name.PID.N.tmp" would be hidden; a visible name tells a user what was left by a killed run. Of a long name
+ * the beginning: the system takes 255 bytes. */
 static TesStatus open_temporary(TesiFile *file, mode_t mode) {
   static atomic_uint counter;
   TesContext *ctx = file->ctx;
   TesStatus status = TES_OK;
+  enum { BEGINNING = 200 };
   const size_t size = strlen(file->path) + 48;
+  const char *slash = strrchr(file->path, '/');
+  const int folder = slash ? (int)(slash - file->path) + 1 : 0;
   TES_ALLOC(&file->temporary, size);
   for (int attempt = 0, made = -1; made < 0; attempt++) {
-    snprintf(file->temporary, size, "%s.%ld-%u.tmp", file->path, (long)getpid(),
-             atomic_fetch_add(&counter, 1));
+    snprintf(file->temporary, size, "%.*s%.*s.%ld-%u.tmp", folder, file->path, BEGINNING, file->path + folder,
+             (long)getpid(), atomic_fetch_add(&counter, 1));
     made = make_name(file, mode);
     if (made >= 0) file->descriptor = made;
     if (made >= 0 || (errno == EEXIST && attempt < 100)) continue;

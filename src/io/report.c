@@ -106,6 +106,12 @@ static void put_flow(Writer *w, const TesReportFlow *f) {
   put_number(w, "divergence_relative", f->divergence_relative);
   for (int i = 0; i < f->fluxes; i++) put(w, flux, f->boundary[i], number(f->flux[i]));
   put(w, w->root, "flux", flux);
+  if (isfinite(f->velocity_estimate)) {
+    cJSON *estimate = cJSON_CreateObject();
+    put(w, estimate, "velocity", number(f->velocity_estimate));
+    put(w, estimate, "pressure", number(f->pressure_estimate));
+    put(w, w->root, "error_estimate", estimate);
+  }
   if (isnan(f->velocity_l2)) return;
   cJSON *errors = cJSON_CreateObject();
   put(w, errors, "velocity_l2", number(f->velocity_l2));
@@ -280,6 +286,7 @@ static void put_all(Writer *w, const TesReport *r) {
   put_number(w, "iterations", r->iterations);
   put_number(w, "fractional_iterations", r->fractional_iterations);
   put_known(w, "tolerance", r->tolerance);
+  put_known(w, "floor", r->floor);
   put_residuals(w, r);
   put_steps(w, r);
   put_in_time(w, r->in_time);

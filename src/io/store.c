@@ -76,7 +76,10 @@ TesStatus tesi_store_create(TesContext *context, const char *path, TesiStore **s
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesiStore *s = NULL;
+  enum { LONGEST = 250 }; /* of a name that becomes longer: 255 bytes are a file's */
   const size_t length = strlen(path) + 6;
+  const char *slash = strrchr(path, '/');
+  const int folder = slash ? (int)(slash - path) + 1 : 0;
   struct stat there;
   *store = NULL;
   TES_TRY(tesi_one_rank(ctx, "writing files"));
@@ -85,7 +88,7 @@ TesStatus tesi_store_create(TesContext *context, const char *path, TesiStore **s
              S_ISDIR(there.st_mode) ? "a folder" : "no ordinary file");
   TES_TRY(begin(ctx, path, &s));
   TES_ALLOC(&s->part, length);
-  snprintf(s->part, length, "%s.part", path);
+  snprintf(s->part, length, "%.*s%.*s.part", folder, path, LONGEST, path + folder);
   s->disk = open(s->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (s->disk < 0) {
     tesi_free(ctx, &s->part); /* it is not ours */

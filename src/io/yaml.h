@@ -18,6 +18,8 @@ typedef struct TesiYaml {
   const char *source; /* NULL: the file; else the override it came from, owned by others */
   int count;          /* of children */
   struct TesiYaml *first, *last, *next;
+  struct TesiYaml **slot; /* of a large map: its children by their keys (yaml.c); else NULL */
+  int slots;
 } TesiYaml;
 
 /* Parses `length` bytes, behind which a 0 stands. `name` stands before the position in `message`

@@ -17,13 +17,17 @@ TESK_DEVICE double choose_factor(double norm, double root) {
   return norm > 0 && norm - norm == 0 ? ldexp(1.0, -exponent) : 1.0;
 }
 
-/* An iteration is over. */
+/* An iteration is over. One that does not fall any more is for the host to judge (krylov/floor.h). */
 TESK_DEVICE void end_iteration(TeskKrylov *s, double relative) {
-  const int done = s->done + 1;
+  const int done = s->done + 1, patience = 8;
   s->relative = relative;
   s->done = done;
+  if (done == 1 || relative <= 0.7 * s->best) {
+    s->best = relative;
+    s->best_at = done;
+  }
   /* False for what is no number, or grows out of hand. */
-  s->go_on = relative > s->tolerance && relative <= 1e6 && done < s->most;
+  s->go_on = relative > s->tolerance && relative <= 1e6 && done < s->most && done - s->best_at < patience;
   if (s->history) s->history[done] = relative;
 }
 

@@ -24,26 +24,24 @@ TesStatus tesi_solver_cg(TesSolver *solver, const TesVector *b, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   double relative, pq = 0, rp, norm;
-  bool stop;
+  TesiProgress progress = {.again = true};
   TES_TRY(tesi_solver_begin(s, b, x, &relative));
-  TesStatus outcome = tesi_solver_record(s, 0, relative, &stop);
-  for (int iteration = 1; !stop; iteration++) {
-    TES_TRY(next_direction(s, iteration == 1, pq, relative * s->b_norm));
+  progress.outcome = tesi_solver_record(s, 0, relative, &progress.stop);
+  for (int iteration = 1; !progress.stop; iteration++) {
+    TES_TRY(next_direction(s, progress.again, pq, relative * s->b_norm));
     TES_TRY(tes_operator_apply(s->desc.op, s->p, s->q));
     TES_TRY(tes_vector_dot(s->p, s->q, &pq));
     TES_TRY(tes_vector_dot(s->p, s->r, &rp));
     if (!(pq > 0))
       return tesi_solver_record(s, iteration, isfinite(pq) ? INFINITY : NAN,
-                                &stop); /* not positive definite */
+                                &progress.stop); /* not positive definite */
     TES_TRY(tes_vector_axpy(rp / pq, s->p, x));
     TES_TRY(tes_vector_axpy(-rp / pq, s->q, s->r));
     TES_TRY(tes_vector_norm(s->r, &norm));
     relative = norm / s->b_norm;
-    if (relative <= s->desc.tolerance)
-      TES_TRY(tesi_solver_residual(s, b, x, &relative)); /* never trust the recurrence */
-    outcome = tesi_solver_record(s, iteration, relative, &stop);
+    TES_TRY(tesi_solver_follow(s, b, x, iteration, &relative, &progress));
   }
-  status = tesi_solver_tell(s, b, x, outcome);
+  status = tesi_solver_tell(s, b, x, progress.outcome);
 done:
   return status;
 }

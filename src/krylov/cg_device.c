@@ -74,20 +74,19 @@ TesStatus tesi_solver_cg_device(TesSolver *solver, const TesVector *b, TesVector
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   double relative;
-  bool stop;
+  TesiProgress progress = {.again = true};
   TesiIteration work = {.solver = s, .x = x};
   TES_TRY(tesi_solver_begin(s, b, x, &relative));
-  TesStatus outcome = tesi_solver_record(s, 0, relative, &stop);
-  if (!stop) TES_TRY(begin(s, x, relative));
-  for (int iteration = 1; !stop; iteration++) {
+  progress.outcome = tesi_solver_record(s, 0, relative, &progress.stop);
+  for (int iteration = 1; !progress.stop; iteration++) {
+    if (progress.again) TES_TRY(begin(s, x, relative));
     TES_TRY(tesi_recorded_run(ctx, &s->device->step, tesi_cg_device_step, &work));
     TES_TRY(tesi_krylov_relative(s->device, &relative));
-    if (relative < 0) return tesi_solver_record(s, iteration, INFINITY, &stop); /* not positive definite */
-    if (relative <= s->desc.tolerance)
-      TES_TRY(tesi_solver_residual(s, b, x, &relative)); /* never trust the recurrence */
-    outcome = tesi_solver_record(s, iteration, relative, &stop);
+    if (relative < 0)
+      return tesi_solver_record(s, iteration, INFINITY, &progress.stop); /* not positive definite */
+    TES_TRY(tesi_solver_follow(s, b, x, iteration, &relative, &progress));
   }
-  status = tesi_solver_tell(s, b, x, outcome);
+  status = tesi_solver_tell(s, b, x, progress.outcome);
 done:
   return status;
 }

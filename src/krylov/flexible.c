@@ -2,6 +2,8 @@
 #include "krylov/flexible.h"
 #include <math.h>
 #include "base/work.h"
+#include "krylov/explain.h"
+#include "krylov/floor.h"
 
 enum { M = TESI_FLEXIBLE_RESTART };
 
@@ -10,6 +12,8 @@ typedef struct State {
   double H[M + 1][M], c[M], s[M], g[M + 1];
   double size; /* |b| */
   int iterations;
+  TesiFloor floor;
+  double allowed; /* TesSolveResult.floor */
 } State;
 
 static TesStatus residual(const TesiFlexible *f, const TesVector *b, const TesVector *x, TesVector *r) {
@@ -89,10 +93,41 @@ done:
   return status;
 }
 
+typedef struct Flexible {
+  const TesiFlexible *desc;
+  const TesVector *b;
+} Flexible;
+
+static TesStatus residual_of(void *user, const TesVector *x, TesVector *r) {
+  const Flexible *f = user;
+  return residual(f->desc, f->b, x, r);
+}
+
+/* Whether an iteration whose residual is made anew, and above the tolerance, is at the floor of float64. */
+static TesStatus settle(const TesiFlexible *f, State *s, const TesVector *b, const TesVector *x,
+                        double claimed, bool *reached) {
+  TesContext *ctx = f->context;
+  TesStatus status = TES_OK;
+  const int n = s->iterations;
+  const bool stalls = tesi_floor_stalls(&s->floor, n, f->residuals[n]), last = n == f->max_iterations;
+  Flexible user = {f, b};
+  TesiFloorSystem system = {.residual = residual_of, .user = &user, .b = b};
+  TesiFloorState state;
+  *reached = false;
+  if (!stalls && !last && claimed > 0.3 * f->residuals[n]) return TES_OK;
+  tesi_floor_groups(f->space, &system);
+  TES_TRY(tesi_floor_look(&s->floor, &system, x, n, claimed * s->size, last, &state));
+  *reached = state == TESI_FLOOR_REACHED;
+  if (*reached) s->allowed = s->floor.allowed / s->size;
+done:
+  return status;
+}
+
 static TesStatus iterate(const TesiFlexible *f, State *s, const TesVector *b, TesVector *x) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
   double norm, relative = 1;
+  bool reached = false;
   TES_TRY(tes_vector_create(ctx, f->length, TES_DOUBLE, &s->v[0]));
   TES_TRY(tes_vector_norm(b, &s->size));
   if (s->size == 0) {
@@ -105,9 +140,12 @@ static TesStatus iterate(const TesiFlexible *f, State *s, const TesVector *b, Te
     TES_TRY(tes_vector_norm(s->v[0], &norm));
     relative = norm / s->size;
     if (first) record(f, s, relative);
+    const double claimed = f->residuals[s->iterations];
     f->residuals[s->iterations] = relative;
     if (!isfinite(relative)) return TES_NAN;
     if (relative <= f->tolerance) break;
+    TES_TRY(settle(f, s, b, x, claimed, &reached));
+    if (reached) break;
     if (s->iterations == f->max_iterations) return TES_NOT_CONVERGED;
     TES_TRY(tes_vector_copy(s->v[0], 1 / norm, s->v[0]));
     s->g[0] = norm;
@@ -124,16 +162,25 @@ TesStatus tesi_flexible_solve(const TesiFlexible *f, const TesVector *b, TesVect
   State *s = NULL;
   const double start = tesi_now();
   TES_NEW(&s);
+  tesi_floor_begin(&s->floor);
   status = iterate(f, s, b, x);
   *result = (TesSolveResult){.iterations = s->iterations,
                              .fractional_iterations = NAN,
                              .residual_count = s->iterations + 1,
                              .residuals = f->residuals,
-                             .seconds = tesi_now() - start};
+                             .seconds = tesi_now() - start,
+                             .floor = s->allowed};
   const double last = f->residuals[s->iterations], first = f->residuals[0];
   if (s->iterations > 0 && last > 0 && first > last)
     result->fractional_iterations = s->iterations * log(f->tolerance / first) / log(last / first);
+  status = tesi_explain_unsolved(ctx,
+                                 &(TesiUnsolved){.method = TES_METHOD_GMRES,
+                                                 .residuals = f->residuals,
+                                                 .iterations = s->iterations,
+                                                 .tolerance = f->tolerance},
+                                 status);
 done:
+  if (s) tesi_floor_end(&s->floor);
   for (int i = 0; s && i <= M; i++) tes_vector_destroy(&s->v[i]);
   for (int i = 0; s && i < M; i++) tes_vector_destroy(&s->z[i]);
   tesi_free(ctx, &s);

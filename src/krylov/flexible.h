@@ -3,6 +3,7 @@
 #define TESI_FLEXIBLE_H
 
 #include "device/vector.h"
+#include "space/space.h"
 #include "tessera/solver.h"
 
 enum { TESI_FLEXIBLE_RESTART = 50 };
@@ -18,7 +19,8 @@ typedef struct TesiFlexible {
   int max_iterations;
   void (*monitor)(void *user, int iteration, double residual);
   void *monitor_user;
-  double *residuals; /* [max_iterations + 1] */
+  double *residuals;     /* [max_iterations + 1] */
+  const TesSpace *space; /* whose parts have units of their own; NULL: none */
 } TesiFlexible;
 
 /* From x. Right-preconditioned, modified Gram-Schmidt, begun anew every TESI_FLEXIBLE_RESTART columns; two vectors a

@@ -87,14 +87,17 @@ done:
   return status;
 }
 
+/* An estimate that falls below this part of the residual has lost it. */
+#define FOLLOWS 0.3
+
 /* By how much a restart cycle can reduce a residual when its basis is float32. */
 #define NARROW 1e-6
 
 /* One restart cycle from the residual solver->r of relative size `relative`. */
 static TesStatus restart_cycle(TesSolver *s, const TesiArnoldi *a, double relative, const TesVector *b,
-                               TesVector *x, bool *stop) {
+                               TesVector *x, TesiProgress *progress) {
   TesContext *ctx = s->context;
-  TesStatus status = TES_OK, outcome = TES_OK;
+  TesStatus status = TES_OK;
   const double least = s->desc.narrow_basis ? NARROW * relative : 0;
   int columns = 0;
   TES_TRY(a->begin(s, a->data, relative));
@@ -103,16 +106,17 @@ static TesStatus restart_cycle(TesSolver *s, const TesiArnoldi *a, double relati
     const bool finished = relative <= s->desc.tolerance || relative <= least || columns == s->desc.restart ||
                           s->iterations + 1 >= s->desc.max_iterations;
     if (finished || !isfinite(relative)) break;
-    outcome = tesi_solver_record(s, s->iterations + 1, relative, stop);
-    if (*stop) break;
+    progress->outcome = tesi_solver_record(s, s->iterations + 1, relative, &progress->stop);
+    if (progress->stop) break;
   }
+  const double claimed = relative;
   TES_TRY(a->correct(s, a->data, columns, x));
   TES_TRY(tesi_solver_residual(s, b, x, &relative));
-  if (*stop)
+  if (progress->stop)
     tesi_solver_correct(s, relative);
   else
-    outcome = tesi_solver_record(s, s->iterations + 1, relative, stop);
-  status = outcome;
+    progress->outcome = tesi_solver_record(s, s->iterations + 1, relative, &progress->stop);
+  TES_TRY(tesi_solver_settle(s, b, x, claimed, claimed < FOLLOWS * relative, progress));
 done:
   return status;
 }
@@ -121,11 +125,11 @@ TesStatus tesi_solver_restarted(TesSolver *s, const TesiArnoldi *arnoldi, const 
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   double relative;
-  bool stop = false;
+  TesiProgress progress = {.again = true};
   TES_TRY(tesi_solver_residual(s, b, x, &relative));
-  status = tesi_solver_record(s, 0, relative, &stop);
-  while (status == TES_OK && !stop)
-    status = restart_cycle(s, arnoldi, s->residuals[s->iterations], b, x, &stop);
+  progress.outcome = tesi_solver_record(s, 0, relative, &progress.stop);
+  while (!progress.stop) TES_TRY(restart_cycle(s, arnoldi, s->residuals[s->iterations], b, x, &progress));
+  status = progress.outcome;
 done:
   return status;
 }

@@ -1,5 +1,7 @@
 #include "krylov/solver.h"
+#include <limits.h>
 #include <math.h>
+#include "krylov/explain.h"
 #include "krylov/krylov_device.h"
 #include "multigrid/multigrid.h"
 #include "parallel/comm.h"
@@ -7,6 +9,8 @@
 /* Of right-hand sides whose squares, and those of residuals, are far from the ends of float64. */
 #define LEAST_NORM 1e-100
 #define MOST_NORM 1e100
+
+enum { MOST_RESTART = 10000 };
 
 static bool is_single(const TesMultigrid *multigrid) {
   return tes_multigrid_level(multigrid, 0).op->precision == TES_SINGLE;
@@ -29,6 +33,32 @@ TesiCycleKind tesi_solver_start_kind(const TesSolver *s) {
  * copy without it. */
 static bool projects_residual(const TesSolver *s) {
   return s->desc.op->singular && s->desc.op->null && s->desc.method == TES_METHOD_GMRES;
+}
+
+static TesStatus remove_mean_of(const TesVector *one, TesVector *v) {
+  TesContext *ctx = v->context;
+  TesStatus status = TES_OK;
+  double sum;
+  TES_TRY(tes_vector_dot(v, one, &sum));
+  TES_TRY(tes_vector_axpy(-sum / (double)tesi_vector_global(v), one, v));
+done:
+  return status;
+}
+
+/* v <- v without what the operator says, or v - mean of its coefficients, over all nodes of the components that are
+ * determined up to a constant: all their nodes are unknowns. */
+static TesStatus remove_null(const TesSolver *s, TesVector *v) {
+  const TesOperator *op = s->desc.op;
+  const TesSpace *space = op->space;
+  TesStatus status = TES_OK;
+  if (op->null) return tesi_operator_remove_null(op, v);
+  if (!space) return remove_mean_of(s->ones, v);
+  for (int i = 0; i < space->scalars && status == TES_OK; i++) {
+    const TesVector one = tesi_space_scalar_range(space, s->ones, i);
+    TesVector of_v = tesi_space_scalar_range(space, v, i);
+    if (op->singular >> i & 1) status = remove_mean_of(&one, &of_v);
+  }
+  return status;
 }
 
 /* The vectors of GMRES on a device are there before the solve, which allocates nothing; on the host when an
@@ -59,7 +89,11 @@ static TesStatus create_work(TesSolver *s) {
       s->desc.multigrid ? tes_operator_info(tes_multigrid_level(s->desc.multigrid, 0).op).precision
                         : TES_DOUBLE;
   const bool rounds = tesi_solver_rounds(s), krylov = method == TES_METHOD_CG || method == TES_METHOD_GMRES;
-  if (!rounds || s->desc.op->singular) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->r));
+  if (!rounds) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->r));
+  if (s->desc.op->singular && !s->desc.op->null) {
+    TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->ones));
+    TES_TRY(tes_vector_fill(s->ones, 1));
+  }
   if (s->desc.op->singular && !projects_residual(s))
     TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->projected));
   if (method == TES_METHOD_FMG && precision == TES_SINGLE)
@@ -106,6 +140,10 @@ void tesi_solver_set_tolerance(TesSolver *solver, double tolerance) {
   solver->desc.tolerance = tolerance;
 }
 
+void tesi_solver_advise(TesSolver *solver, const char *advice) {
+  solver->advice = advice;
+}
+
 void tesi_solver_keep_null(TesSolver *solver) {
   solver->keeps_null = true;
 }
@@ -135,11 +173,15 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   TES_REFUSE_NULL(context, desc, solver);
   *solver = NULL;
   TES_CHECK(desc->op && desc->op->precision == TES_DOUBLE, "the outer operator of a solver is in float64");
+  TES_CHECK(desc->op->context == ctx, "the operator belongs to another context than the solver");
   TES_CHECK(desc->tolerance >= 0 && desc->tolerance < 1,
             "tolerance is %g, expected 0 (1e-9) or a number below 1", desc->tolerance);
   TES_CHECK(desc->method >= TES_METHOD_AUTO && desc->method <= TES_METHOD_CG, "method is %d, expected 0..4",
             (int)desc->method);
-  TES_CHECK(desc->max_iterations >= 0 && desc->restart >= 0, "negative max_iterations or restart");
+  TES_CHECK(desc->max_iterations >= 0 && desc->max_iterations < INT_MAX,
+            "max_iterations is %d, expected 1 or more, or 0 for 100", desc->max_iterations);
+  TES_CHECK(desc->restart >= 0 && desc->restart <= MOST_RESTART,
+            "restart is %d, expected 1..%d, or 0 for 20 vectors", desc->restart, MOST_RESTART);
   TES_NEW(&s);
   s->context = tesi_context_retain(ctx);
   s->desc = *desc;
@@ -150,6 +192,8 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   s->desc.narrow_basis =
       desc->narrow_basis && tesi_has_kernels(ctx) && desc->multigrid && is_single(desc->multigrid);
   if (s->desc.restart == 0) choose_restart(s);
+  TES_CHECK(!desc->multigrid || tes_multigrid_level(desc->multigrid, 0).op->context == ctx,
+            "the multigrid belongs to another context than the solver");
   const bool stationary = s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE;
   TES_CHECK(!stationary || s->desc.multigrid, "vcycle and fmg need a multigrid");
   TES_CHECK(s->desc.start_cycles > 0, "start_cycles is %d, expected 1 or more, or 0 for 1",
@@ -178,7 +222,7 @@ void tes_solver_destroy(TesSolver **solver) {
   TesContext *ctx = s->context;
   *solver = NULL;
   tesi_krylov_device_destroy(&s->device);
-  TesVector **vectors[] = {&s->r, &s->p, &s->q, &s->z, &s->mg_b, &s->mg_x, &s->projected};
+  TesVector **vectors[] = {&s->r, &s->p, &s->q, &s->z, &s->mg_b, &s->mg_x, &s->projected, &s->ones};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
   tesi_full_destroy(&s->full);
   for (int i = 0; s->basis && i <= s->desc.restart; i++) tes_vector_destroy(&s->basis[i]);
@@ -234,7 +278,8 @@ TesStatus tesi_solver_residual(TesSolver *solver, const TesVector *b, const TesV
                                      : tes_vector_copy(b, 1, solver->r); /* measure() left it there */
   }
   TES_TRY(tes_operator_residual(solver->desc.op, b, x, solver->r));
-  if (projects_residual(solver)) TES_TRY(tesi_operator_remove_null(solver->desc.op, solver->r));
+  if (solver->desc.op->singular)
+    TES_TRY(remove_null(solver, solver->r)); /* round-off, which directions enlarge */
   TES_TRY(tes_vector_norm(solver->r, &norm));
   *relative = norm / solver->b_norm;
 done:
@@ -271,6 +316,12 @@ done:
   return status;
 }
 
+/* What floor.h asks for. */
+typedef struct TesiSolved {
+  const TesSolver *solver;
+  const TesVector *b;
+} TesiSolved;
+
 TesStatus tesi_solver_record(TesSolver *solver, int iteration, double relative, bool *stop) {
   solver->residuals[iteration] = relative;
   solver->iterations = iteration;
@@ -283,6 +334,55 @@ TesStatus tesi_solver_record(TesSolver *solver, int iteration, double relative, 
   if (iteration >= solver->desc.max_iterations) return TES_NOT_CONVERGED;
   *stop = false;
   return TES_OK;
+}
+
+/* r <- b - A x, without what is projected. */
+static TesStatus residual_of(void *user, const TesVector *x, TesVector *r) {
+  const TesiSolved *solved = user;
+  const TesOperator *op = solved->solver->desc.op;
+  const TesStatus status = tes_operator_residual(op, solved->b, x, r);
+  return status == TES_OK && op->singular ? remove_null(solved->solver, r) : status;
+}
+
+TesStatus tesi_solver_settle(TesSolver *s, const TesVector *b, TesVector *x, double claimed, bool suspect,
+                             TesiProgress *progress) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const int n = s->iterations;
+  const bool stalls = tesi_floor_stalls(&s->floor, n, s->residuals[n]), last = progress->stop;
+  TesiSolved solved = {s, b};
+  TesiFloorSystem system = {.residual = residual_of, .user = &solved, .b = b};
+  TesiFloorState state;
+  progress->again = false;
+  if (last ? progress->outcome != TES_NOT_CONVERGED : !stalls && !suspect) return TES_OK;
+  if (s->desc.op->singular) TES_TRY(remove_null(s, x));
+  tesi_floor_groups(s->desc.op->space, &system);
+  TES_TRY(tesi_floor_look(&s->floor, &system, x, n, claimed * s->b_norm, last, &state));
+  progress->again = state == TESI_FLOOR_WATCHED;
+  if (state != TESI_FLOOR_REACHED) return TES_OK;
+  tesi_solver_correct(s, s->floor.reached / s->b_norm);
+  s->allowed = s->floor.allowed / s->b_norm;
+  progress->outcome = TES_OK;
+  progress->stop = true;
+done:
+  return status;
+}
+
+/* Below which nothing is believed, whatever the tolerance. */
+#define BELIEVED 1e-14
+
+TesStatus tesi_solver_follow(TesSolver *s, const TesVector *b, TesVector *x, int iteration, double *relative,
+                             TesiProgress *progress) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const double claimed = *relative;
+  const bool believed = claimed > s->desc.tolerance || !isfinite(claimed);
+  if (!believed) TES_TRY(tesi_solver_residual(s, b, x, relative));
+  progress->outcome = tesi_solver_record(s, iteration, *relative, &progress->stop);
+  TES_TRY(tesi_solver_settle(s, b, x, claimed, !believed || claimed <= BELIEVED, progress));
+  if (progress->again && believed) TES_TRY(tesi_solver_residual(s, b, x, relative));
+done:
+  return status;
 }
 
 void tesi_solver_correct(TesSolver *solver, double relative) {
@@ -302,30 +402,6 @@ done:
   return status;
 }
 
-static TesStatus remove_mean_of(TesContext *ctx, TesVector *one, TesVector *v) {
-  TesStatus status = TES_OK;
-  double sum;
-  TES_TRY(tes_vector_fill(one, 1));
-  TES_TRY(tes_vector_dot(v, one, &sum));
-  TES_TRY(tes_vector_axpy(-sum / (double)tesi_vector_global(v), one, v));
-done:
-  return status;
-}
-
-/* v <- v without what the operator says, or v - mean of its coefficients, over all nodes of the components that are
- * determined up to a constant: all their nodes are unknowns. */
-static TesStatus remove_mean(TesSolver *s, TesVector *v) {
-  const TesSpace *space = s->desc.op->space;
-  TesStatus status = TES_OK;
-  if (s->desc.op->null) return tesi_operator_remove_null(s->desc.op, v);
-  if (!space) return remove_mean_of(s->context, s->r, v);
-  for (int i = 0; i < space->scalars && status == TES_OK; i++) {
-    TesVector one = tesi_space_scalar_range(space, s->r, i), of_v = tesi_space_scalar_range(space, v, i);
-    if (s->desc.op->singular >> i & 1) status = remove_mean_of(s->context, &one, &of_v);
-  }
-  return status;
-}
-
 static TesStatus run(TesSolver *s, const TesVector *b, TesVector *x) {
   switch (s->desc.method) {
   case TES_METHOD_CG:
@@ -340,34 +416,22 @@ static TesStatus run(TesSolver *s, const TesVector *b, TesVector *x) {
 static void fill_result(const TesSolver *s, double seconds, TesSolveResult *result) {
   const int n = s->iterations;
   const double reduction = s->residuals[n] / s->residuals[0];
-  *result = (TesSolveResult){
-      .iterations = n, .residual_count = n + 1, .residuals = s->residuals, .seconds = seconds};
+  *result = (TesSolveResult){.iterations = n,
+                             .residual_count = n + 1,
+                             .residuals = s->residuals,
+                             .seconds = seconds,
+                             .floor = s->allowed};
   result->fractional_iterations = n > 0 ? n * log(s->desc.tolerance) / log(reduction) : NAN;
 }
 
-static TesStatus explain(TesSolver *s, TesStatus outcome) {
-  TesContext *ctx = s->context;
-  TesStatus status = TES_OK;
-  const double last = s->residuals[s->iterations];
-  const int n = s->iterations;
-  if (outcome == TES_NAN)
-    TES_FAIL(outcome,
-             "the residual is %g after %d iterations: check the data for values that overflow, or solve in "
-             "double precision",
-             last, n);
-  if (outcome == TES_DIVERGED)
-    TES_FAIL(outcome, "the residual grew to %.3g after %d iterations: use method gmres, or another smoother",
-             last, n);
-  if (outcome == TES_NOT_CONVERGED)
-    TES_FAIL(outcome,
-             "the relative residual is %.3g after %d iterations, above the tolerance %.3g: allow more "
-             "iterations, or use gmres or another smoother",
-             last, n, s->desc.tolerance);
-  if (outcome == TES_INTERRUPTED)
-    TES_FAIL(outcome, "interrupted after %d iterations at a relative residual of %.3g", n, last);
-  status = outcome;
-done:
-  return status;
+static TesStatus explain(const TesSolver *s, TesStatus outcome) {
+  const TesiUnsolved unsolved = {.method = s->desc.method,
+                                 .residuals = s->residuals,
+                                 .iterations = s->iterations,
+                                 .tolerance = s->desc.tolerance,
+                                 .single = s->mg_b != NULL,
+                                 .advice = s->advice};
+  return tesi_explain_unsolved(s->context, &unsolved, outcome);
 }
 
 /* s->b_norm <- |b|, or that of b without op->null, which is left in r. */
@@ -410,15 +474,19 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
   double factor = 1;
   solver->iterations = 0;
   solver->told = false;
+  solver->allowed = 0;
+  tesi_floor_begin(&solver->floor);
   solver->raw = solver->desc.smooths_rough;
   solver->residuals[0] = NAN;
+  TES_CHECK(b != x && b->data != x->data, "right-hand side and solution are the same vector");
   TES_CHECK(b->length == length && x->length == length, "vectors of length %lld and %lld, expected %lld",
             (long long)b->length, (long long)x->length, (long long)length);
   TES_CHECK(b->precision == TES_DOUBLE && x->precision == TES_DOUBLE,
             "right-hand side and solution are in float64");
+  TES_CHECK(b->context == ctx && x->context == ctx, "a vector belongs to another context than the solver");
   if (solver->desc.op->singular && !projects_residual(solver)) {
     TES_TRY(tes_vector_copy(b, 1, solver->projected));
-    TES_TRY(remove_mean(solver, solver->projected));
+    TES_TRY(remove_null(solver, solver->projected));
     b = solver->projected;
   }
   TES_TRY(measure(solver, b));
@@ -434,15 +502,15 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     solver->residuals[0] = 0;
   } else {
     const TesStatus outcome = run(solver, b, x);
-    const bool spared = !solver->desc.op->singular || solver->desc.op->null; /* remove_mean works in r else */
-    solver->told = outcome == TES_OK && factor == 1 && spared && solver->r &&
-                   solver->desc.method != TES_METHOD_CG && !tesi_solver_rounds(solver);
+    solver->told = outcome == TES_OK && factor == 1 && solver->r && solver->desc.method != TES_METHOD_CG &&
+                   !tesi_solver_rounds(solver);
     const bool keeps = solver->keeps_null && solver->desc.op->null;
-    if (solver->desc.op->singular && !keeps) TES_TRY(remove_mean(solver, x));
+    if (solver->desc.op->singular && !keeps) TES_TRY(remove_null(solver, x));
     if (factor != 1) TES_TRY(tes_vector_copy(x, 1 / factor, x));
     TES_TRY(explain(solver, outcome));
   }
 done:
+  tesi_floor_end(&solver->floor);
   solver->below = below;
   fill_result(solver, tesi_now() - start, result);
   return status;

@@ -1,8 +1,14 @@
-/* The solver as the method files see it: one state, a file a method. */
+/* The solver as the method files see it: one state, a file a method.
+ *
+ * Norms and inner products are the Euclidean ones over all entries, and know no parts: rows and unknowns of a system
+ * have one unit each. Who makes a system of velocities and pressures sees to it, with its pressures in a unit of their
+ * own (problem/pressure_unit.h): so the residual of a part compares with that of another, and |A| |x| and |b| of a part
+ * (tesi_space_range(), tesi_operator_null_range()) with those of another. */
 #ifndef TESI_SOLVER_H
 #define TESI_SOLVER_H
 
 #include "device/vector.h"
+#include "krylov/floor.h"
 #include "multigrid/full.h"
 #include "operator/operator.h"
 #include "tessera/solver.h"
@@ -23,6 +29,7 @@ struct TesSolver {
   TesVector *
       projected; /* b without its mean, for singular operators, unless the residual loses it (below); b scaled,
                          * where its squares overflow */
+  TesVector *ones;   /* of singular operators whose null space is constants, else NULL */
   double *residuals; /* [max_iterations + 1] */
   bool zero;         /* x is 0 where the solve begins, so that the first residual is b */
   bool keeps_null;   /* tesi_solver_keep_null() */
@@ -32,6 +39,9 @@ struct TesSolver {
   size_t spare;
   double b_norm, root; /* |b|, and the root of its number of entries */
   int iterations;
+  TesiFloor floor;    /* of the solve under way */
+  double allowed;     /* TesSolveResult.floor */
+  const char *advice; /* tesi_solver_advise() */
 };
 
 /* Whether the iteration is V-cycles in float32 and the operator corrects, rounds and measures in one pass: r is not
@@ -58,6 +68,21 @@ TesStatus tesi_solver_begin(TesSolver *solver, const TesVector *b, TesVector *x,
 /* Records the residual of iteration `iteration`; tells in *stop whether to end, and returns why as a status:
  * TES_OK (converged or not finished), TES_NOT_CONVERGED, TES_DIVERGED, TES_NAN, TES_INTERRUPTED. */
 TesStatus tesi_solver_record(TesSolver *solver, int iteration, double relative, bool *stop);
+/* How an iteration goes on. */
+typedef struct TesiProgress {
+  TesStatus outcome; /* as tesi_solver_record() returns it */
+  bool stop;
+  bool again; /* from the residual of x, without directions of the past */
+} TesiProgress;
+/* After a recorded iteration: whether it is at the floor of float64 (floor.h), which ends it as converged. x is that
+ * of the iteration. claimed: |r| / |b| by a recurrence, INFINITY: there is none; suspect: it is below the tolerance,
+ * and the residual of x is not. */
+TesStatus tesi_solver_settle(TesSolver *solver, const TesVector *b, TesVector *x, double claimed,
+                             bool suspect, TesiProgress *progress);
+/* Records an iteration of a method that has its residual by a recurrence, *relative, and settles it. Where that is
+ * below the tolerance, or the iteration is to go on without its past, r and *relative are made of x. */
+TesStatus tesi_solver_follow(TesSolver *solver, const TesVector *b, TesVector *x, int iteration,
+                             double *relative, TesiProgress *progress);
 /* Replaces the last recorded residual by the recomputed one. */
 void tesi_solver_correct(TesSolver *solver, double relative);
 
@@ -74,6 +99,8 @@ void tesi_solver_lend(const TesSolver *solver, TesVector *work[2]);
 void tesi_solver_set_below(TesSolver *solver, TesVector *const *below);
 /* Of the solves to come. */
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance);
+/* What helps where a solve does not converge, beside more iterations and another method; the caller keeps it. */
+void tesi_solver_advise(TesSolver *solver, const char *advice);
 /* x of the solves to come has any multiple of the operator's null vector: who asks for it takes it away. */
 void tesi_solver_keep_null(TesSolver *solver);
 /* The operator has other numbers in other places: what was recorded of it is made again. */

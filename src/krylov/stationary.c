@@ -40,25 +40,33 @@ done:
   return status;
 }
 
+/* An iteration is over, whose residual is made of x. */
+static TesStatus record(TesSolver *s, const TesVector *b, TesVector *x, int iteration, double relative,
+                        TesiProgress *progress) {
+  progress->outcome = tesi_solver_record(s, iteration, relative, &progress->stop);
+  return tesi_solver_settle(s, b, x, INFINITY, false, progress);
+}
+
 /* The same around a float32 cycle, for operators that correct x, round the residual and measure it in one pass. The
  * norm used for scaling is the one before: of b, then of the last residual. */
 static TesStatus stationary_rounded(TesSolver *s, const TesVector *b, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   double norm = s->b_norm;
-  bool stop = false;
+  TesiProgress progress = {.again = true};
   TesiCorrection correction = {.b = b->data, .x = x->data, .r = s->mg_b->data};
   if (s->full) TES_TRY(tesi_full_start(s->full, b, s->below, tesi_solver_factor(s, norm), x));
-  for (int iteration = s->full ? -s->desc.start_cycles : 0; !stop; iteration++) {
+  for (int iteration = s->full ? -s->desc.start_cycles : 0;; iteration++) {
     correction.factor = tesi_solver_factor(s, norm);
     TES_TRY(s->desc.op->table->correct_residual(s->desc.op, &correction, &norm));
-    if (iteration >= 0) status = tesi_solver_record(s, iteration, norm / s->b_norm, &stop);
-    if (stop) break;
+    if (iteration >= 0) TES_TRY(record(s, b, x, iteration, norm / s->b_norm, &progress));
+    if (progress.stop) break;
     TES_TRY(tesi_multigrid_cycle(
         s->desc.multigrid, iteration < 0 ? tesi_solver_start_kind(s) : TESI_CYCLE_USUAL, s->mg_b, s->mg_x));
     correction.e = s->mg_x->data;
     correction.scale = 1 / correction.factor;
   }
+  status = progress.outcome;
 done:
   return status;
 }
@@ -67,15 +75,16 @@ TesStatus tesi_solver_stationary(TesSolver *solver, const TesVector *b, TesVecto
   TesContext *ctx = solver->context;
   TesStatus status = TES_OK;
   double relative;
-  bool stop;
+  TesiProgress progress = {.again = true};
   if (tesi_solver_rounds(solver)) return stationary_rounded(solver, b, x);
   if (solver->desc.method == TES_METHOD_FMG) TES_TRY(full_multigrid(solver, b, x));
   for (int iteration = 0;; iteration++) {
     TES_TRY(tesi_solver_residual(solver, b, x, &relative));
-    status = tesi_solver_record(solver, iteration, relative, &stop);
-    if (stop) break;
+    TES_TRY(record(solver, b, x, iteration, relative, &progress));
+    if (progress.stop) break;
     TES_TRY(correct(solver, TESI_CYCLE_USUAL, relative * solver->b_norm, x));
   }
+  status = progress.outcome;
 done:
   return status;
 }

@@ -1,6 +1,6 @@
 /* Boundaries and materials of a mesh by number and name, and which face has which. */
-#include <stdio.h>
 #include <string.h>
+#include "base/nearest.h"
 #include "mesh/mesh.h"
 
 static const char *const sides[6] = {"left", "right", "bottom",
@@ -24,32 +24,29 @@ const char *tes_mesh_material_name(const TesMesh *mesh, int material) {
 }
 
 /* Number of a name in a list; the message lists the known ones. */
-static TesStatus find(const TesMesh *mesh, const char *what, int count,
-                      const char *(*name_of)(const TesMesh *, int), const char *name, int *number) {
-  TesContext *ctx = mesh->context;
+static TesStatus find(TesContext *ctx, const char *what, int count, const char *const *known,
+                      const char *name, int *number) {
   TesStatus status = TES_OK;
-  char known[400] = "";
-  size_t length = 0;
-  for (int i = 0; i < count; i++) {
-    if (!strcmp(name_of(mesh, i), name)) {
+  char text[800];
+  for (int i = 0; i < count; i++)
+    if (!strcmp(known[i], name)) {
       *number = i;
       return TES_OK;
     }
-    if (length < sizeof known)
-      length +=
-          (size_t)snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", name_of(mesh, i));
-  }
-  TES_FAIL(TES_INVALID_INPUT, "the mesh has no %s called %s; it has: %s", what, name, count ? known : "none");
+  tesi_mesh_lacks(what, name, count, known, text, sizeof text);
+  TES_FAIL(TES_INVALID_INPUT, "%s", text);
 done:
   return status;
 }
 
 TesStatus tes_mesh_find_boundary(const TesMesh *mesh, const char *name, int *boundary) {
-  return find(mesh, "boundary", tes_mesh_boundaries(mesh), tes_mesh_boundary_name, name, boundary);
+  return find(mesh->context, "boundary", tes_mesh_boundaries(mesh),
+              mesh->coarse ? (const char *const *)mesh->coarse->boundary_name : sides, name, boundary);
 }
 
 TesStatus tes_mesh_find_material(const TesMesh *mesh, const char *name, int *material) {
-  return find(mesh, "material", tes_mesh_materials(mesh), tes_mesh_material_name, name, material);
+  return find(mesh->context, "material", tes_mesh_materials(mesh),
+              mesh->coarse ? (const char *const *)mesh->coarse->material_name : NULL, name, material);
 }
 
 bool tesi_mesh_on_hull(const TesMesh *mesh, int64_t cell, int face, int *boundary) {

@@ -153,6 +153,9 @@ static TesStatus set_steps(TesMultigrid *mg, const TesMultigridDesc *desc, bool 
   mg->post_below = desc->post_below ? desc->post_below : mg->post;
   mg->full_steps = desc->full_steps;
   mg->symmetric = symmetric;
+  TES_CHECK(desc->pre >= -1 && desc->pre <= TESI_MOST_STEPS && desc->post >= -1 &&
+                desc->post <= TESI_MOST_STEPS,
+            "pre and post are %d and %d, expected -1 (none) to %d", desc->pre, desc->post, TESI_MOST_STEPS);
   TES_CHECK(!symmetric || mg->post_below == mg->post, "post_below is for cycles that need not be symmetric");
   TES_CHECK(desc->post_below >= 0 && desc->full_steps >= 0,
             "post_below and full_steps are %d and %d, expected 0 or more", desc->post_below,
@@ -169,6 +172,7 @@ TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc
   TES_REFUSE_NULL(context, desc, multigrid);
   *multigrid = NULL;
   TES_CHECK(desc->op && desc->op->space, "a multigrid needs an operator over a space");
+  TES_CHECK(desc->op->context == ctx, "the operator belongs to another context than the multigrid");
   TES_CHECK(desc->precision == TES_DOUBLE || desc->precision == TES_SINGLE,
             "precision is %d, expected 0 or 1", (int)desc->precision);
   TES_CHECK(desc->coarse >= TES_COARSE_AUTO && desc->coarse <= TES_COARSE_AGGREGATION,

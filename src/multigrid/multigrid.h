@@ -4,7 +4,10 @@
 
 #include "tessera/multigrid.h"
 
-enum { TESI_MULTIGRID_LEVELS = 72 }; /* each direction of a box may be halved by itself */
+enum {
+  TESI_MULTIGRID_LEVELS = 72, /* each direction of a box may be halved by itself */
+  TESI_MOST_STEPS = 100       /* of smoothing before or after, at most */
+};
 
 /* What a cycle does more than others on the level where it begins. The first of a rough residual smooths before its
  * coarse correction too. One of full multigrid smooths TesMultigridDesc.full_steps times before and after it, and

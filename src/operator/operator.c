@@ -15,6 +15,9 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static TesStatus check_desc(TesContext *ctx, const TesOperatorDesc *desc) {
   TesStatus status = TES_OK;
   TES_CHECK(desc->space, "an operator needs a space");
+  TES_CHECK(desc->space->context == ctx, "the space belongs to another context than the operator");
+  TES_CHECK(desc->form.terms >= 0 && (desc->form.term || !desc->form.terms), "a form of %d terms, %s",
+            desc->form.terms, desc->form.terms < 0 ? "expected 0 or more" : "and the list is NULL");
   TES_CHECK(desc->precision == TES_DOUBLE || desc->precision == TES_SINGLE,
             "precision is %d, expected 0 or 1", (int)desc->precision);
   TES_CHECK(desc->factors >= TES_FACTORS_AUTO && desc->factors <= TES_FACTORS_WEIGHTS,

@@ -1,6 +1,5 @@
 /* The automatic choices, by kind of mesh: one table. */
 #include "problem/choice.h"
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include "device/kernel.h"
@@ -73,72 +72,16 @@ static double aspect_ratio(const TesSpace *space) {
   return ratio;
 }
 
-/* Round-off floor on a box: c_k eps n^2, c_k from 0.04 (Q1) to 16 (Q10), grown geometrically between. */
-static double floor_of(const TesSpace *space) {
-  const TesiAxis *axis = tesi_space_axes(space->scalar[0]);
-  double n = 1;
-  if (!axis) return 0;
-  for (int d = 0; d < space->dim; d++) n = fmax(n, axis[d].cells);
-  return 0.04 * pow(400, (space->degree - 1) / 9.0) * DBL_EPSILON * n * n;
-}
-
-/* Lengths whose squares and cubes float32 holds, and what is made of their quotients. */
-static bool in_range(double length) {
-  return length == 0 || (length > 1e-9 && length < 1e9);
-}
-
-/* Across some of the cells. */
-static TesStatus check_lengths(const TesMesh *mesh, bool *held) {
-  enum { SAMPLE = 64 };
-  TesContext *ctx = mesh->context;
-  TesStatus status = TES_OK;
-  static const double corners[6] = {0, 0, 0, 1, 1, 1};
-  const double *xi = mesh->dim == 3 ? corners : corners + 1;
-  const int64_t cells = mesh->cells, stride = 1 + cells / SAMPLE;
-  for (int64_t c = 0; c < cells; c += stride) {
-    double x[6] = {0}, sum = 0;
-    TES_TRY(tes_mesh_evaluate(mesh, c, 2, xi, x, NULL));
-    for (int d = 0; d < mesh->dim; d++) sum = fmax(sum, fabs(x[mesh->dim + d] - x[d]));
-    *held = *held && in_range(sum);
-  }
-done:
-  return status;
-}
-
-TesStatus tesi_problem_choose_precision(TesProblem *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const TesiAxis *axis = tesi_space_axes(p->space);
-  const TesiRt *rt = tesi_space_rt(p->space);
-  bool held = true;
-  for (int d = 0; (axis || rt) && d < p->space->dim; d++) {
-    const double *h = axis ? axis[d].h : rt->axis[d].h;
-    for (int i = 0; i < (axis ? axis[d].cells : rt->axis[d].cells); i++) held = held && in_range(h[i]);
-  }
-  if (!axis && !rt) TES_TRY(check_lengths(p->mesh, &held));
-  held = !tesi_reduce_any(ctx, !held);
-  p->cycle = p->options.precision == TES_SOLVE_DOUBLE || p->options.method == TES_METHOD_DIRECT || !held
-                 ? TES_DOUBLE
-                 : TES_SINGLE;
-done:
-  return status;
-}
-
 static void choose_tolerance(TesProblem *p) {
   static const char *const names[] = {"mixed: float32 cycle in a float64 iteration", "double: float64",
                                       "single: float32 cycle, residuals in float64, tolerance at least 1e-6"};
-  p->floor = floor_of(p->space);
   p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : p->in_time ? 1e-3 : 1e-9;
   if (p->options.precision == TES_SOLVE_SINGLE && !p->in_time) p->tolerance = fmax(p->tolerance, 1e-6);
-  if (p->tolerance < p->floor && !p->in_time)
-    tesi_log(p->context, TES_LOG_WARNING,
-             "warning: tolerance %.1e is below the round-off floor of the residual, about %.1e", p->tolerance,
-             p->floor);
   snprintf(p->precision_text, sizeof p->precision_text, "%s",
            p->options.method == TES_METHOD_DIRECT ? "float64"
            : tesi_is_upwind(p->levels)            ? "float64, as cells are solved in the order of the flow"
            : p->cycle == TES_DOUBLE && p->options.precision != TES_SOLVE_DOUBLE
-               ? "float64 (chosen: float32 does not hold cells of this size)"
+               ? "float64 (chosen: float32 does not hold numbers of this size)"
                : names[p->options.precision]);
 }
 
@@ -170,6 +113,17 @@ static void warn(const TesProblem *p, const TesiSurvey *survey) {
     tesi_log(p->context, TES_LOG_WARNING,
              "warning: cells are short in two directions, or stretched in several ways: this takes more "
              "iterations");
+}
+
+/* What helps where the iteration does not converge: each has a test on a case that prints it (t9_advice). */
+static void advise(TesProblem *p) {
+  const bool carried = p->levels != p->op, box = p->mesh->kind == TES_MESH_BOX;
+  const char *text = "";
+  if (p->options.smoother != TES_SMOOTHER_AUTO)
+    text = "leave out solver.smoother, so that one is chosen";
+  else if (carried && box && !p->in_time)
+    text = "take space.element: dg, whose cells are solved in the order of the flow";
+  snprintf(p->advice, sizeof p->advice, "%s", text);
 }
 
 /* Why there are no sparse factors of an operator; NULL: there are, so far as its library is. */
@@ -231,6 +185,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   p->full_start = choice.full_start && p->levels == p->op;
   *smoother = choice.smoother;
   choose_tolerance(p);
+  advise(p);
   snprintf(p->method_text, sizeof p->method_text, "%s%s%s", p->full_start ? "full multigrid, then " : "",
            names[p->method],
            p->options.method != TES_METHOD_AUTO ? ""

@@ -7,6 +7,9 @@
 /* The load is there: what it has of rigid motions that nothing holds is taken away where that is rounding, else
  * refused. */
 TesStatus tesi_elasticity_balance(TesProblem *problem);
+/* size[length] <- sum of |int f phi| and of |int g phi| of each boundary, host: what rounding of the load is measured
+ * with. */
+TesStatus tesi_elasticity_load_size(const TesProblem *problem, double *size);
 /* u <- u without free motions, or with those of the exact solution at the nodes. */
 TesStatus tesi_elasticity_remove_motions(TesProblem *problem);
 /* Component `direction` of int sigma n over a boundary, by the residual of the equation at its nodes. */

@@ -63,6 +63,28 @@ static void warn(const TesProblem *p) {
              nu);
 }
 
+/* Whether the load's part of each motion is rounding of the loads that were added, each by itself. */
+static TesStatus check_parts(const TesProblem *p, const double *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int64_t n = p->space->length;
+  const double norm = sqrt(tesi_host_product(n, b, b));
+  double *size = NULL;
+  bool balanced = true;
+  TES_ALLOC(&size, n);
+  TES_TRY(tesi_elasticity_load_size(p, size));
+  for (int k = 0; k < p->motions; k++) {
+    const double *motion = p->motion + k * n;
+    double added = 0;
+    for (int64_t i = 0; i < n; i++) added += size[i] * fabs(motion[i]);
+    balanced = balanced && fabs(tesi_host_product(n, b, motion)) <= 1e-8 * fmax(norm, added);
+  }
+  if (!balanced) TES_TRY(refuse_unbalanced(p, b));
+done:
+  tesi_free(ctx, &size);
+  return status;
+}
+
 /* Motions that nothing holds: the loads have no part in them, but for rounding, which is taken away. */
 TesStatus tesi_elasticity_balance(TesProblem *p) {
   TesContext *ctx = p->context;
@@ -74,10 +96,7 @@ TesStatus tesi_elasticity_balance(TesProblem *p) {
   if (!p->motions) return TES_OK;
   TES_ALLOC(&b, n);
   TES_TRY(tes_vector_get(p->b, b));
-  const double size = sqrt(tesi_host_product(n, b, b));
-  double part = 0;
-  for (int k = 0; k < p->motions; k++) part = fmax(part, fabs(tesi_host_product(n, b, p->motion + k * n)));
-  if (part > 1e-8 * size) TES_TRY(refuse_unbalanced(p, b));
+  TES_TRY(check_parts(p, b));
   tesi_elasticity_project(n, p->motions, p->motion, b);
   TES_TRY(tes_vector_set(p->b, b));
 done:

@@ -1,10 +1,11 @@
-/* Forces on bodies by the residual of the equation, K u - F at nodes: of order 2 k, where integrals of stresses are of
- * order k. */
+/* What elasticity knows of forces (forces.h), and the sums of loads and reactions. */
 #include <math.h>
+#include <stdio.h>
 #include "functional/functional.h"
 #include "operator/elasticity/elasticity.h"
 #include "operator/mapped/mapped_robin.h"
 #include "problem/elastic.h"
+#include "problem/forces.h"
 #include "problem/in_time.h"
 
 /* y <- K u + M u_tt at all nodes, given ones too, without springs. */
@@ -22,16 +23,25 @@ done:
   return status;
 }
 
-/* b <- int f phi + sum over boundaries other than `left_out` (-1: none) int g phi of a component, at all nodes. */
-static TesStatus load_whole(const TesProblem *p, int component, int left_out, TesVector *b) {
+/* g[boundaries] <- given tractions of a component, of one boundary or (-1) of all. */
+static TesStatus find_tractions(const TesProblem *p, int component, int boundary, const TesFunction ***g) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesBoundary *boundary = p->numbered.boundary;
+  const TesBoundary *of = p->numbered.boundary;
   const int names = tes_mesh_boundaries(p->mesh);
+  TES_ALLOC(g, names + 1);
+  for (int i = 0; of && i < names; i++)
+    if ((boundary < 0 || i == boundary) && !tesi_problem_given(p, i, component)) (*g)[i] = of[i].g[component];
+done:
+  return status;
+}
+
+/* b <- int f phi + int g phi of a component, at all nodes. */
+static TesStatus load_whole(const TesProblem *p, int component, TesVector *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
   const TesFunction **g = NULL;
-  TES_ALLOC(&g, names + 1);
-  for (int i = 0; boundary && i < names; i++)
-    if (i != left_out && !tesi_problem_given(p, i, component)) g[i] = boundary[i].g[component];
+  TES_TRY(find_tractions(p, component, -1, &g));
   TES_TRY(tesi_functional_load(&(TesiLoad){.space = p->space->part[component],
                                            .f = p->numbered.data.f[component],
                                            .material_f = p->numbered.f[component],
@@ -42,97 +52,125 @@ done:
   return status;
 }
 
-/* y += alpha u of a component, at given nodes too; on the host. */
-static TesStatus add_springs(const TesProblem *p, int component, TesVector *y) {
+/* values += |int f phi|, or of a boundary >= 0 |int g phi|, of a component. */
+static TesStatus add_size(const TesProblem *p, int component, int boundary, TesVector *v, double *values) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesSpace *part = p->space->part[component];
+  const TesFunction **g = NULL;
+  double *own = NULL;
+  TesiLoad load = {.space = part};
+  if (boundary < 0)
+    load.f = p->numbered.data.f[component], load.material_f = p->numbered.f[component];
+  else
+    TES_TRY(find_tractions(p, component, boundary, &g));
+  load.g = g;
+  if (g && !g[boundary]) goto done;
+  TES_TRY(tesi_functional_load(&load, true, v));
+  TES_ALLOC(&own, part->length);
+  TES_TRY(tes_vector_get(v, own));
+  for (int64_t i = 0; i < part->length; i++) values[i] += fabs(own[i]);
+done:
+  tesi_free(ctx, &g);
+  tesi_free(ctx, &own);
+  return status;
+}
+
+TesStatus tesi_elasticity_load_size(const TesProblem *p, double *size) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesVector *v = NULL;
+  for (int64_t i = 0; i < p->space->length; i++) size[i] = 0;
+  for (int c = 0; c < p->mesh->dim; c++) {
+    TES_TRY(tes_vector_create(ctx, p->space->part[c]->length, TES_DOUBLE, &v));
+    for (int b = -1; b < tes_mesh_boundaries(p->mesh); b++)
+      TES_TRY(add_size(p, c, b, v, size + p->space->part_first[c]));
+    tes_vector_destroy(&v);
+  }
+done:
+  tes_vector_destroy(&v);
+  return status;
+}
+
+/* values += alpha u phi of a component over the springs of a boundary, -1: all. */
+static TesStatus add_springs(const TesProblem *p, int component, int boundary, double *values) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiElasticity *e = tesi_elasticity_of(p->op);
   const TesVector of_u = tesi_space_range(p->space, p->u, component);
-  double *u = NULL, *values = NULL;
+  double *u = NULL;
   if (!e->springs[component]) return TES_OK;
-  TES_ALLOC(&u, y->length);
-  TES_ALLOC(&values, y->length);
+  TES_ALLOC(&u, of_u.length);
   TES_TRY(tes_vector_get(&of_u, u));
-  TES_TRY(tes_vector_get(y, values));
-  tesi_robin_add(e->springs[component], TES_DOUBLE, 1, true, u, values);
-  TES_TRY(tes_vector_set(y, values));
+  tesi_robin_add_whole(e->springs[component], boundary, u, values);
 done:
   tesi_free(ctx, &u);
-  tesi_free(ctx, &values);
   return status;
 }
 
-/* residual <- K u + springs - F of a component; springs not where the boundary has some itself. */
-static TesStatus find_residual(const TesProblem *p, int component, int boundary, TesVector *residual) {
+/* r <- K u + springs - F of a component. */
+static TesStatus find_residual(const TesProblem *p, int component, double *r) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const bool own =
-      boundary >= 0 && p->numbered.boundary && p->numbered.boundary[boundary].condition == TES_ROBIN;
   TesVector *whole = NULL, *load = NULL;
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &whole));
-  TES_TRY(tes_vector_create(ctx, residual->length, TES_DOUBLE, &load));
+  TES_TRY(tes_vector_create(ctx, p->space->part[component]->length, TES_DOUBLE, &load));
   TES_TRY(apply_whole(p, whole));
-  const TesVector part = tesi_space_range(p->space, whole, component);
-  TES_TRY(tes_vector_copy(&part, 1, residual));
-  if (!own) TES_TRY(add_springs(p, component, residual));
-  TES_TRY(load_whole(p, component, boundary, load));
-  TES_TRY(tes_vector_axpy(-1, load, residual));
+  TES_TRY(load_whole(p, component, load));
+  TesVector part = tesi_space_range(p->space, whole, component);
+  TES_TRY(tes_vector_axpy(-1, load, &part));
+  TES_TRY(tes_vector_get(&part, r));
+  TES_TRY(add_springs(p, component, -1, r));
 done:
   tes_vector_destroy(&whole);
   tes_vector_destroy(&load);
   return status;
 }
 
-/* on[length] <- 1 at the nodes of a boundary, else 0. */
-static TesStatus find_nodes(const TesSpace *part, int boundary, int32_t *on) {
-  TesContext *ctx = part->context;
+/* int (g - alpha u) of a component over a boundary, as the load and the springs have it. */
+static TesStatus find_traction(const TesProblem *p, int boundary, int component, double *sum) {
+  TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesValue value = {.kind = TES_VALUE_INTEGRAL, .where = TES_ON_BOUNDARY, .number = boundary};
-  const TesiCellView *view;
-  TesVector *weight = NULL;
-  int32_t *number = NULL;
-  double *w = NULL, most = 0;
-  if (tesi_mesh_is_group(part->mesh, boundary)) {
-    TES_TRY(tesi_space_cells(part, &view));
-    TES_ALLOC(&number, tes_mesh_boundaries(part->mesh));
-    number[boundary] = 1;
-    tesi_cells_mark_groups(view, number, on);
-    goto done;
-  }
-  TES_TRY(tes_vector_create(ctx, part->length, TES_DOUBLE, &weight));
-  TES_TRY(tesi_functional_weights(part, &value, weight));
-  TES_ALLOC(&w, part->length);
-  TES_TRY(tes_vector_get(weight, w));
-  for (int64_t i = 0; i < part->length; i++) most = fmax(most, fabs(w[i]));
-  for (int64_t i = 0; i < part->length; i++) on[i] = fabs(w[i]) > 1e-13 * most;
+  const TesSpace *part = p->space->part[component];
+  const TesFunction **g = NULL;
+  TesVector *load = NULL;
+  double *values = NULL, *springs = NULL;
+  TES_TRY(find_tractions(p, component, boundary, &g));
+  TES_TRY(tes_vector_create(ctx, part->length, TES_DOUBLE, &load));
+  TES_TRY(tesi_functional_load(&(TesiLoad){.space = part, .g = g}, true, load));
+  TES_ALLOC(&values, part->length);
+  TES_ALLOC(&springs, part->length);
+  TES_TRY(tes_vector_get(load, values));
+  TES_TRY(add_springs(p, component, boundary, springs));
+  *sum = 0;
+  for (int64_t i = 0; i < part->length; i++) *sum += values[i] - springs[i];
 done:
-  tes_vector_destroy(&weight);
-  tesi_free(ctx, &number);
-  tesi_free(ctx, &w);
+  tes_vector_destroy(&load);
+  tesi_free(ctx, &g);
+  tesi_free(ctx, &values);
+  tesi_free(ctx, &springs);
   return status;
 }
 
+static const TesSpace *space_of(const TesProblem *p, int component) {
+  return p->space->part[component];
+}
+
+static void write_stress(const TesProblem *p, int component, char text[TESI_STRESS_TEXT]) {
+  static const char *const in_2d[] = {"sxx*nx + sxy*ny", "sxy*nx + syy*ny"}, *const in_3d[] = {
+                                                                                 "sxx*nx + sxy*ny + sxz*nz",
+                                                                                 "sxy*nx + syy*ny + syz*nz",
+                                                                                 "sxz*nx + syz*ny + szz*nz"};
+  snprintf(text, TESI_STRESS_TEXT, "%s", (p->mesh->dim == 2 ? in_2d : in_3d)[component]);
+}
+
 TesStatus tesi_elasticity_force(const TesProblem *p, int boundary, int direction, double *force) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const TesSpace *part = p->space->part[direction];
-  TesVector *residual = NULL;
-  int32_t *on = NULL;
-  double *r = NULL;
-  TES_TRY(tes_vector_create(ctx, part->length, TES_DOUBLE, &residual));
-  TES_TRY(find_residual(p, direction, boundary, residual));
-  TES_ALLOC(&on, part->length);
-  TES_ALLOC(&r, part->length);
-  TES_TRY(find_nodes(part, boundary, on));
-  TES_TRY(tes_vector_get(residual, r));
-  *force = 0;
-  for (int64_t i = 0; i < part->length; i++)
-    if (on[i]) *force += r[i];
-done:
-  tesi_free(ctx, &on);
-  tesi_free(ctx, &r);
-  tes_vector_destroy(&residual);
-  return status;
+  static const TesiForces of = {.space = space_of,
+                                .is_support = tesi_problem_given,
+                                .residual = find_residual,
+                                .traction = find_traction,
+                                .stress = write_stress};
+  return tesi_force_on(p, &of, boundary, direction, force);
 }
 
 static TesStatus find_totals(const TesProblem *p, int component, double *load, double *reaction) {
@@ -141,23 +179,22 @@ static TesStatus find_totals(const TesProblem *p, int component, double *load, d
   const TesiElasticity *e = tesi_elasticity_of(p->op);
   const int64_t first = p->space->part_first[component], end = p->space->part_first[component + 1];
   TesVector *v = NULL;
-  double *values = NULL;
+  double *values = NULL, *springs = NULL;
   TES_TRY(tes_vector_create(ctx, end - first, TES_DOUBLE, &v));
   TES_ALLOC(&values, end - first);
-  TES_TRY(load_whole(p, component, -1, v));
+  TES_ALLOC(&springs, end - first);
+  TES_TRY(load_whole(p, component, v));
   TES_TRY(tes_vector_get(v, values));
   *load = tesi_host_product(end - first, values, NULL);
-  TES_TRY(find_residual(p, component, -1, v));
-  TES_TRY(tes_vector_get(v, values));
+  TES_TRY(find_residual(p, component, values));
   *reaction = 0;
   for (int64_t i = 0; i < e->constrained; i++)
     if (e->list[i] >= first && e->list[i] < end) *reaction += values[e->list[i] - first];
-  TES_TRY(tes_vector_fill(v, 0));
-  TES_TRY(add_springs(p, component, v));
-  TES_TRY(tes_vector_get(v, values));
-  *reaction -= tesi_host_product(end - first, values, NULL);
+  TES_TRY(add_springs(p, component, -1, springs));
+  *reaction -= tesi_host_product(end - first, springs, NULL);
 done:
   tesi_free(ctx, &values);
+  tesi_free(ctx, &springs);
   tes_vector_destroy(&v);
   return status;
 }

@@ -251,6 +251,7 @@ static TesStatus solve(void *user, double sigma, double time, const TesVector *b
   TesStatus status =
       begun ? tesi_in_time_finish(p, &result) : find_correction(p, sigma, time, b, old, x, &result);
   const int iterations = it->sum.iterations + result.iterations;
+  tesi_problem_take_floor(p, &result);
   it->sum = result;
   it->sum.iterations = iterations;
   it->sum.fractional_iterations = NAN;
@@ -284,6 +285,8 @@ static TesStatus check(TesContext *ctx, const TesiEquation *equation, const TesP
       t->step, t->cfl, t->tolerance);
   TES_CHECK(t->max_step >= 0 && t->min_step >= 0 && isfinite(t->max_step) && isfinite(t->min_step),
             "time.max_step is %g and time.min_step %g, expected 0 (none) or more", t->max_step, t->min_step);
+  TES_CHECK(!(t->max_step > 0) || t->min_step <= t->max_step,
+            "time.min_step is %g, above time.max_step, which is %g", t->min_step, t->max_step);
   TES_CHECK(!(t->step > 0) || (t->end - t->start) / t->step < 1e9,
             "steps of %g from %g to %g are more than 1e9", t->step, t->start, t->end);
   TES_CHECK(desc->solver.guess >= -1 && desc->solver.guess <= TESI_STEPPER_OLD,
@@ -405,8 +408,8 @@ TesStatus tesi_in_time_interpolate(TesProblem *p) {
   TesFunction *now[TESI_AXES] = {NULL};
   for (int c = 0; c < TESI_AXES; c++)
     if (initial[c]) TES_TRY(tesi_function_at(initial[c], p->in_time->time, &now[c]));
-  TES_TRY(!now[0]             ? tes_vector_fill(p->u, 0)
-          : p->equation->flow ? tesi_broken_project(p->space, now[0], p->u)
+  TES_TRY(!now[0] && !now[1] && !now[2] ? tes_vector_fill(p->u, 0)
+          : p->equation->flow           ? tesi_broken_project(p->space, now[0], p->u)
                               : tes_space_interpolate(p->space, (const TesFunction *const *)now, p->u));
   TES_TRY(take_values(p, p->in_time->time));
   TES_TRY(tesi_in_time_give(p, p->u));

@@ -211,6 +211,7 @@ static TesStatus create_iteration(TesProblem *p) {
                                 .monitor_user = p->options.monitor_user};
   const TesStatus status = tes_solver_create(p->context, &solver, &p->solver);
   if (status == TES_OK && p->below) tesi_solver_set_below(p->solver, p->below->b);
+  if (status == TES_OK && p->advice[0]) tesi_solver_advise(p->solver, p->advice);
   if (status == TES_OK && flow && flow->complete) tesi_solver_keep_null(p->solver);
   return status;
 }
@@ -320,10 +321,10 @@ static TesStatus check_counts(TesContext *ctx, const TesProblemDesc *desc) {
     int value, least, most;
   } counts[] = {{"boundaries", desc->boundaries, 0, INT_MAX},
                 {"materials", desc->materials, 0, INT_MAX},
-                {"solver.pre", o->pre, -1, INT_MAX},
-                {"solver.post", o->post, -1, INT_MAX},
+                {"solver.pre", o->pre, -1, TESI_MOST_STEPS},
+                {"solver.post", o->post, -1, TESI_MOST_STEPS},
                 {"solver.max_iterations", o->max_iterations, 0, INT_MAX},
-                {"solver.smoother_degree", o->smoother_degree, 0, INT_MAX},
+                {"solver.smoother_degree", o->smoother_degree, 0, 100},
                 {"solver.guess", o->guess, -1, 4}};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     TES_CHECK(counts[i].value >= counts[i].least && counts[i].value <= counts[i].most,
@@ -360,8 +361,8 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
   for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
     TES_CHECK(choices[i].value >= 0 && choices[i].value <= choices[i].most, "%s is %d, expected 0..%d",
               choices[i].name, choices[i].value, choices[i].most);
-  TES_CHECK(o->tolerance >= 0 && o->tolerance < INFINITY,
-            "tolerance is %g: expected a positive number, or 0 for 1e-9", o->tolerance);
+  TES_CHECK(o->tolerance >= 0 && o->tolerance < 1,
+            "tolerance is %g, expected a number above 0 and below 1, or 0 for 1e-9", o->tolerance);
 done:
   return status;
 }
@@ -390,6 +391,7 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   TesStatus status = TES_OK;
   TesProblem *p = NULL;
   TES_CHECK(desc->mesh, "a problem needs a mesh");
+  TES_CHECK(desc->mesh->context == ctx, "the mesh belongs to another context than the problem");
   TES_TRY(check_counts(ctx, desc));
   TES_TRY(check_options(ctx, desc));
   TES_CHECK(!desc->mean_components || equation == &tesi_navier_stokes || equation == &tesi_navier_stokes_rt,
@@ -409,8 +411,7 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   p->options = desc->solver;
   p->stabilization = desc->stabilization;
   p->conservative = desc->transport_form == TES_TRANSPORT_CONSERVATIVE;
-  p->balanced = desc->balance;
-  p->plane = desc->plane;
+  p->balanced = desc->balance, p->plane = desc->plane;
   for (int d = 0; d < TESI_AXES; d++) p->load[d] = p->reaction[d] = NAN;
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
                    : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
@@ -570,6 +571,7 @@ static const char *describe_smoother(const TesProblem *problem) {
 
 static const char *describe_coarse(const TesProblem *problem) {
   const TesMultigrid *multigrid = tes_problem_multigrid(problem);
+  if (problem->projection && problem->projection->direct) return "solved directly, by sparse factors";
   return multigrid ? tesi_coarse_describe(tesi_multigrid_coarse(multigrid)) : "none";
 }
 

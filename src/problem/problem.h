@@ -133,6 +133,7 @@ struct TesProblem {
   bool lifted;                               /* u_D is not zero */
   double mean[TESI_AXES], volume[TESI_AXES]; /* int u and int 1, of components whose constant is free */
   double tolerance, floor;
+  double unit; /* of pressures, in the systems of flows with element rt (pressure_unit.h) */
   TesMethod method;
   TesPrecision cycle;
   bool full_start;    /* of the method */
@@ -140,7 +141,7 @@ struct TesProblem {
   int full_steps;     /* of the start of full multigrid: TesMultigridDesc.full_steps */
   int post_below;     /* smoothing steps below the finest level; 0: as there */
   TesProblemTimes times;
-  char method_text[160], precision_text[96];
+  char method_text[160], precision_text[96], advice[160]; /* advice: where a solve does not converge */
 };
 
 /* tes_problem_create() for any equation. */
@@ -164,6 +165,8 @@ TesStatus tesi_problem_create_whole(const TesSpace *space, TesSpace **whole);
 TesStatus tesi_problem_create_full(const TesProblem *problem, TesSpace **full);
 /* The names that expressions over the solution know. */
 int tesi_problem_fields(const TesProblem *problem, TesiField *field);
+/* Of each solve: floor of the problem, and a warning of the first one. */
+void tesi_problem_take_floor(TesProblem *problem, const TesSolveResult *result);
 /* u_t, all zeros before the first step; of a problem in time, not of second order. */
 TesiRate tesi_problem_rate(const TesProblem *problem);
 /* ut, vt, wt of fields that are the components of its solution; problem NULL: the names alone. Returns how many. */

@@ -108,6 +108,20 @@ static void set_boundary(TesBoundary *target, const TesBoundary *entry) {
   tes_function_destroy((TesFunction **)&old.alpha);
 }
 
+/* Of two entries for one name, or of two for all others, the reader expects neither to win. */
+static TesStatus refuse_twice(TesContext *ctx, const TesProblemDesc *desc, int entry) {
+  TesStatus status = TES_OK;
+  const char *name = desc->boundary[entry].name;
+  for (int i = 0; i < entry; i++) {
+    const char *before = desc->boundary[i].name;
+    TES_CHECK(name ? !before || strcmp(name, before) != 0 : before != NULL,
+              "boundary.%s: conditions are given twice, in the entries %d and %d (from 0)",
+              name ? name : "all", i, entry);
+  }
+done:
+  return place(ctx, desc->boundary[entry].where, status);
+}
+
 static TesStatus number_boundaries(TesContext *ctx, const TesProblemDesc *desc, TesBoundary *boundary) {
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(desc->mesh);
@@ -115,6 +129,7 @@ static TesStatus number_boundaries(TesContext *ctx, const TesProblemDesc *desc, 
     if (tesi_mesh_is_group(desc->mesh, number)) boundary[number].condition = TES_NEUMANN;
   for (int i = 0; i < desc->boundaries; i++) {
     TES_TRY(check_condition(ctx, &desc->boundary[i]));
+    TES_TRY(refuse_twice(ctx, desc, i));
     for (int number = 0; number < names && !desc->boundary[i].name; number++)
       if (!tesi_mesh_is_group(desc->mesh, number)) set_boundary(&boundary[number], &desc->boundary[i]);
   }

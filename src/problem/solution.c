@@ -1,5 +1,4 @@
-/* Solves, and makes u of u_0; errors and the round-off floor. */
-#include <float.h>
+/* Solves, and makes u of u_0; errors. */
 #include <math.h>
 #include "functional/flow.h"
 #include "functional/functional.h"
@@ -30,34 +29,16 @@ done:
   return status;
 }
 
-/* What no formula tells before, as where little holds u: b - A x, computed, is never below about eps |D x|, D the
- * diagonal. Before u is completed. */
-static TesStatus find_floor(TesProblem *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesVector *d = NULL;
-  double *diagonal = NULL, *x = NULL, size, norm;
-  const int64_t n = p->space->length;
-  TES_ALLOC(&diagonal, n);
-  TES_ALLOC(&x, n);
-  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &d));
-  TES_TRY(tes_operator_diagonal(p->levels, d));
-  TES_TRY(tes_vector_get(d, diagonal));
-  TES_TRY(tes_vector_get(p->u, x));
-  TES_TRY(tes_vector_norm(p->b, &norm));
-  for (int64_t i = 0; i < n; i++) x[i] *= diagonal[i];
-  TES_TRY(tes_vector_set(d, x));
-  TES_TRY(tes_vector_norm(d, &size));
-  p->floor = fmax(p->floor, DBL_EPSILON * size / norm);
-  if (p->tolerance < p->floor)
-    tesi_log(ctx, TES_LOG_WARNING,
-             "warning: tolerance %.1e is below the round-off floor of the residual, about %.1e", p->tolerance,
-             p->floor);
-done:
-  tes_vector_destroy(&d);
-  tesi_free(ctx, &diagonal);
-  tesi_free(ctx, &x);
-  return status;
+/* Of a solve, of which a step in time may make several: where one ended at its floor it is told, once. */
+void tesi_problem_take_floor(TesProblem *p, const TesSolveResult *result) {
+  if (!(result->floor > p->floor)) return;
+  if (!(p->floor > 0))
+    tesi_log(
+        p->context, TES_LOG_WARNING,
+        "warning: tolerance %.1e is below the round-off floor: the solve ended at a relative residual of "
+        "%.1e, which is what float64 allows",
+        p->tolerance, result->residuals[result->residual_count - 1]);
+  p->floor = result->floor;
 }
 
 /* The steps that are left; iterations and seconds of all, residuals of the last one. */
@@ -76,14 +57,18 @@ static TesStatus solve_in_time(TesProblem *p, TesSolveResult *result) {
 
 TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
   if (p->in_time) return solve_in_time(p, result);
-  if (p->equation->march) return p->equation->march->solve(p, result);
+  if (p->equation->march) {
+    const TesStatus status = p->equation->march->solve(p, result);
+    tesi_problem_take_floor(p, result);
+    return status;
+  }
   const TesVector *start = p->below ? p->below->start : p->start;
   const bool zero = !p->start && p->method == TES_METHOD_GMRES;
   TesStatus status = zero ? TES_OK : start ? tes_vector_copy(start, 1, p->u) : tes_vector_fill(p->u, 0);
   if (status != TES_OK) return status;
   const TesStatus outcome = zero ? tesi_solver_solve_from_zero(p->solver, p->b, p->u, result)
                                  : tes_solver_solve(p->solver, p->b, p->u, result);
-  if (outcome == TES_NOT_CONVERGED && !p->equation->flow) status = find_floor(p);
+  tesi_problem_take_floor(p, result);
   if (status == TES_OK) status = complete(p);
   if (status == TES_OK && p->balanced) status = tesi_balance_steady(p);
   return outcome != TES_OK ? outcome : status;

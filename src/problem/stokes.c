@@ -1,4 +1,8 @@
-/* -div(nu grad u) + alpha u + grad p = f, div u = 0, with Raviart-Thomas elements: nu is data.a, alpha data.c. */
+/* -div(nu grad u) + alpha u + grad p = f, div u = 0, with Raviart-Thomas elements: nu is data.a, alpha data.c.
+ *
+ * The operator is that of nu / s and alpha / s, s the pressure's unit (pressure_unit.h): with the momentum equation
+ * divided by s, and p = s p', it is the system in question, whose rows have one unit. Loads and solutions are those of
+ * the data; b while solving and the pressures of u_0 are in units of s. */
 #include <math.h>
 #include <string.h>
 #include "device/kernel.h"
@@ -7,6 +11,7 @@
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
 #include "operator/saddle_varying/saddle_varying.h"
+#include "problem/pressure_unit.h"
 #include "problem/stokes.h"
 
 static bool is_symmetric(const TesProblem *p) {
@@ -15,10 +20,74 @@ static bool is_symmetric(const TesProblem *p) {
 
 int tesi_stokes_form(const TesProblem *p, TesTermDesc *term) {
   term[0] = (TesTermDesc){.term = is_symmetric(p) ? TES_TERM_STRAIN : TES_TERM_DIFFUSION,
+                          .factor = 1 / p->unit,
                           .a = {p->numbered.data.a, NULL}};
-  term[1] = (TesTermDesc){.term = TES_TERM_MASS, .a = {p->numbered.data.c, NULL}};
+  term[1] = (TesTermDesc){.term = TES_TERM_MASS, .factor = 1 / p->unit, .a = {p->numbered.data.c, NULL}};
   term[2] = (TesTermDesc){.term = TES_TERM_DIVERGENCE};
   return 3;
+}
+
+/* exp of the mean of log nu over the middles of cells: of viscosities that differ by orders neither the largest nor the
+ * smallest is what a flow has. */
+static TesStatus mean_viscosity(const TesProblem *p, double *nu) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesFunction *f = p->numbered.data.a;
+  const TesMesh *m = p->mesh;
+  double *middle[TESI_AXES] = {NULL}, *values = NULL, x[TESI_AXES] = {0}, sum = 0;
+  *nu = 1;
+  if (!f || tes_function_constant(f, nu)) return TES_OK;
+  const int64_t rows = (int64_t)m->box[1] * (m->dim == 3 ? m->box[2] : 1);
+  for (int d = 0; d < TESI_AXES; d++) TES_ALLOC(&middle[d], m->box[0]);
+  TES_ALLOC(&values, m->box[0]);
+  for (int64_t row = 0; row < rows; row++) {
+    const int at[TESI_AXES] = {0, (int)(row % m->box[1]), (int)(row / m->box[1])};
+    for (int d = 1; d < m->dim; d++) x[d] = (m->coordinates[d][at[d]] + m->coordinates[d][at[d] + 1]) / 2;
+    for (int i = 0; i < m->box[0]; i++) {
+      middle[0][i] = (m->coordinates[0][i] + m->coordinates[0][i + 1]) / 2;
+      middle[1][i] = x[1], middle[2][i] = x[2];
+    }
+    TES_TRY(tes_function_evaluate(f, m->box[0], middle[0], middle[1], middle[2], 0, values));
+    for (int i = 0; i < m->box[0]; i++) sum += log(values[i]);
+  }
+  *nu = exp(sum / (double)(rows * m->box[0]));
+done:
+  for (int d = 0; d < TESI_AXES; d++) tesi_free(ctx, &middle[d]);
+  tesi_free(ctx, &values);
+  return status;
+}
+
+TesStatus tesi_stokes_choose_unit(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowSize size = {.dim = p->mesh->dim, .volume = 1, .cells = 1};
+  for (int d = 0; d < size.dim; d++) {
+    const double *x = p->mesh->coordinates[d];
+    size.volume *= x[p->mesh->box[d]] - x[0];
+    size.cells *= p->mesh->box[d];
+  }
+  tes_function_constant(p->numbered.data.c, &size.alpha);
+  TES_TRY(mean_viscosity(p, &size.nu));
+  p->unit = tesi_pressure_unit(&size, 0.5);
+done:
+  return status;
+}
+
+double tesi_stokes_extent(const TesProblem *p) {
+  double extent = 0;
+  for (int d = 0; d < p->mesh->dim; d++)
+    extent = fmax(extent, p->mesh->coordinates[d][p->mesh->box[d]] - p->mesh->coordinates[d][0]);
+  return extent;
+}
+
+TesVector tesi_stokes_pressure(const TesProblem *p, const TesVector *v) {
+  const int64_t first = tesi_space_rt(p->space)->offset[p->space->dim];
+  return tesi_vector_range(v, first, v->length - first);
+}
+
+TesStatus tesi_stokes_scale_pressure(const TesProblem *p, double factor, TesVector *v) {
+  TesVector pressure = tesi_stokes_pressure(p, v);
+  return factor == 1 ? TES_OK : tes_vector_copy(&pressure, factor, &pressure);
 }
 
 void tesi_stokes_faces(const TesProblem *p, const TesSpace *space, TesiFlowFace face[6]) {
@@ -39,7 +108,8 @@ void tesi_stokes_faces(const TesProblem *p, const TesSpace *space, TesiFlowFace 
   }
 }
 
-/* Where the viscosity varies the operator knows what its terms at faces leave to the right. f[dim]: over cells. */
+/* b <- the load in units of s. Where the viscosity varies the operator knows what its terms at faces leave to the
+ * right. f[dim]: over cells. */
 static TesStatus load_on(const TesProblem *p, const TesOperator *op, const TesFunction *const *f,
                          TesVector *b) {
   TesContext *ctx = p->context;
@@ -47,14 +117,17 @@ static TesStatus load_on(const TesProblem *p, const TesOperator *op, const TesFu
   TesiFlowFace face[6];
   const bool varies = tesi_is_saddle_varying(op);
   tesi_stokes_faces(p, op->space, face);
-  TES_TRY(tesi_flow_load(op->space, f, varies ? 0 : tesi_saddle_of(op)->nu, face, b));
+  TES_TRY(tesi_flow_load(op->space, f, varies ? 0 : p->unit * tesi_saddle_of(op)->nu, face, b));
+  if (p->unit != 1) TES_TRY(tes_vector_copy(b, 1 / p->unit, b));
   if (varies) TES_TRY(tesi_saddle_varying_load(op, face, b));
 done:
   return status;
 }
 
+/* Of the data's units: who adds a load knows no other; lift() goes on. */
 static TesStatus load(const TesProblem *p, TesVector *b) {
-  return load_on(p, p->op, p->numbered.data.f, b);
+  const TesStatus status = load_on(p, p->op, p->numbered.data.f, b);
+  return status == TES_OK && p->unit != 1 ? tes_vector_copy(b, p->unit, b) : status;
 }
 
 static TesStatus load_faces(const TesProblem *p, const TesOperator *op, TesVector *b) {
@@ -122,13 +195,13 @@ done:
   return status;
 }
 
-/* Beyond it sums of squares overflow, and velocity and pressure have no digits in common. */
+/* Beyond it squares of squares overflow. */
 static TesStatus check_size(const TesProblem *p, const TesFunction *f, const char *what) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double value;
-  TES_CHECK(!f || !tes_function_constant(f, &value) || value <= 0 || (value >= 1e-30 && value <= 1e30),
-            "%s%s is %g, expected 1e-30..1e30: take other units", tesi_function_where(f), what, value);
+  TES_CHECK(!f || !tes_function_constant(f, &value) || value <= 0 || (value >= 1e-100 && value <= 1e100),
+            "%s%s is %g, expected 1e-100..1e100: take other units", tesi_function_where(f), what, value);
 done:
   return status;
 }
@@ -193,6 +266,7 @@ TesStatus tesi_stokes_check(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(check_cells(p));
   TES_TRY(check_size(p, p->numbered.data.a, "nu"));
   TES_TRY(check_size(p, p->numbered.data.c, "alpha"));
+  TES_TRY(tesi_stokes_choose_unit(p));
   if (o->method == TES_METHOD_AUTO) o->method = TES_METHOD_GMRES;
   if (o->pre == 0 && !quadrature && !cells && o->post >= 0) choose_steps(p, degree);
 done:
@@ -215,7 +289,8 @@ TesStatus tesi_stokes_balance(const TesProblem *p, double flux, TesVector *b) {
   TES_TRY(tes_vector_dot(&part, one, &net));
   TES_TRY(tes_vector_dot(one, one, &volume));
   TES_CHECK(fabs(net) <= 1e-10 * flux,
-            "boundary: the velocity lets %s than %s: its net flux is %.6g, of %.6g through the boundary, "
+            "boundary: the velocity lets %s than %s: its net flux is %.6g, of %.6g along and through the "
+            "boundary, "
             "and no face is open. Change the velocities, or make a face an outflow",
             net > 0 ? "more out" : "more in", net > 0 ? "in" : "out", net, flux);
   TES_TRY(tes_vector_axpy(-net / volume, one, &part));
@@ -223,12 +298,14 @@ done:
   return status;
 }
 
-/* b <- b - K u_D */
+/* b <- b / s - K u_D, where b is a load, which has no rows of pressures. */
 static TesStatus lift(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiFlowFace face[6];
   double flux;
+  if (p->unit != 1) TES_TRY(tes_vector_copy(p->b, 1 / p->unit, p->b));
+  if (p->start) TES_TRY(tesi_stokes_scale_pressure(p, 1 / p->unit, p->start));
   tesi_stokes_faces(p, p->space, face);
   if (!tesi_flow_lifts(p->space, face)) return TES_OK;
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
@@ -281,13 +358,13 @@ done:
 }
 
 TesStatus tesi_stokes_correct(TesProblem *p, const TesVector *r, double divergence, TesVector *const work[2],
-                              TesVector *u) {
+                              double unit, TesVector *u) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const int64_t pressure = tesi_space_rt(p->space)->offset[p->space->dim], rest = r->length - pressure;
-  const TesVector g = tesi_vector_range(r, pressure, rest);
-  TesVector velocity = tesi_vector_range(work[0], 0, pressure),
-            of_work = tesi_vector_range(work[0], pressure, rest);
+  const TesVector g = tesi_stokes_pressure(p, r);
+  const int64_t velocities = r->length - g.length;
+  TesVector velocity = tesi_vector_range(work[0], 0, velocities), of_work = tesi_stokes_pressure(p, work[0]),
+            of_u = tesi_vector_range(u, 0, velocities), pressure = tesi_stokes_pressure(p, u);
   if (!(divergence > 0)) goto done;
   TES_TRY(tes_vector_fill(&velocity, 0));
   TES_TRY(tes_vector_copy(&g, 1 / divergence, &of_work));
@@ -295,7 +372,9 @@ TesStatus tesi_stokes_correct(TesProblem *p, const TesVector *r, double divergen
     TES_TRY(tesi_multigrid_divergence(p->multigrid, work[0], work[1]));
   else
     TES_TRY(tes_multigrid_cycle(p->multigrid, work[0], work[1], true));
-  TES_TRY(tes_vector_axpy(divergence, work[1], u));
+  const TesVector found = tesi_vector_range(work[1], 0, velocities), more = tesi_stokes_pressure(p, work[1]);
+  TES_TRY(tes_vector_axpy(divergence, &found, &of_u));
+  TES_TRY(tes_vector_axpy(unit * divergence, &more, &pressure));
 done:
   return status;
 }
@@ -345,7 +424,7 @@ static TesStatus clean_divergence(TesProblem *p) {
     if (i > 0 || !c.known) TES_TRY(tes_operator_residual(p->op, p->b, p->u, c.r));
     TES_TRY(measure_divergence(p, c.r, &divergence, &gradient));
     if (!(divergence > small * gradient) || !isfinite(divergence)) break;
-    TES_TRY(tesi_stokes_correct(p, c.r, divergence, c.work, p->u));
+    TES_TRY(tesi_stokes_correct(p, c.r, divergence, c.work, 1, p->u));
     if (LEFT * divergence <= small * gradient && tesi_multigrid_serves_divergence(p->multigrid)) break;
   }
 done:
@@ -358,6 +437,7 @@ static TesStatus complete(TesProblem *p) {
   TesStatus status = TES_OK;
   TES_TRY(clean_divergence(p));
   TES_TRY(tesi_operator_remove_null(p->op, p->u));
+  TES_TRY(tesi_stokes_scale_pressure(p, p->unit, p->u));
   if (p->lifted) TES_TRY(tes_vector_axpy(1, p->shift, p->u));
 done:
   return status;
@@ -373,7 +453,7 @@ static TesStatus force(const TesProblem *p, int boundary, int direction, double 
   TES_TRY(tesi_flow_force(p->space, p->u,
                           &(TesiFlowStress){.nu = p->numbered.data.a,
                                             .f = p->numbered.data.f,
-                                            .alpha = tesi_saddle_of(p->op)->alpha,
+                                            .alpha = p->unit * tesi_saddle_of(p->op)->alpha,
                                             .symmetric = is_symmetric(p),
                                             .face = face},
                           boundary, direction, value));

@@ -6,7 +6,7 @@
 #include "operator/form.h"
 #include "parallel/comm.h"
 
-enum { SAMPLE = 16384, POINTS = 27 };
+enum { SAMPLE = 4096, POINTS = 27 };
 
 /* Three times as long in one direction, but for round-off: couplings differ by the square of it. From there on lines of
  * cells take at most 0.85 of the time of chebyshev (docs/performance-adaptive.md, lines of cells). */

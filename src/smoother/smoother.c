@@ -15,17 +15,20 @@ static bool is_broken(const TesOperator *op) {
   return is_saddle(op) || tesi_is_dg(op);
 }
 
+enum { MOST_DEGREE = 100 };
+
 static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TesStatus status = TES_OK;
   TES_CHECK(desc->op, "a smoother needs an operator");
+  TES_CHECK(desc->op->context == ctx, "the operator belongs to another context than the smoother");
   TES_CHECK(desc->kind >= TES_SMOOTHER_AUTO && desc->kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
             "smoother kind is %d, expected 0..%d", (int)desc->kind, (int)TES_SMOOTHER_GAUSS_SEIDEL_MORTON);
   TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_CG,
             "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_CG);
   TES_CHECK(desc->omega >= 0 && desc->omega <= 2,
             "damping omega is %g, expected 0 < omega <= 2 or 0 for the default", desc->omega);
-  TES_CHECK(desc->degree >= 0 && desc->degree <= 100,
-            "chebyshev degree is %d, expected 1..100 or 0 for the default", desc->degree);
+  TES_CHECK(desc->degree >= 0 && desc->degree <= MOST_DEGREE,
+            "chebyshev degree is %d, expected 1..%d or 0 for the default", desc->degree, MOST_DEGREE);
   TES_CHECK(desc->ratio == 0 || (desc->ratio > 1 && desc->ratio <= 1e6),
             "chebyshev ratio is %g, expected 1 < ratio <= 1e6 or 0 for none", desc->ratio);
   TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op) || is_broken(desc->op),

@@ -26,6 +26,8 @@ done:
   return status;
 }
 
+#define MOST_NUMBERS 1e17 /* what fits with all its bytes into 64 bits */
+
 /* The parts of a space of element rt are the components and the pressure; that of element dg is no space. */
 static TesStatus create_rt(TesSpace *s) {
   TesContext *ctx = s->context;
@@ -35,6 +37,11 @@ static TesStatus create_rt(TesSpace *s) {
     TES_CHECK(s->mesh->box[d] >= 2,
               "mesh.box.cells: element %s needs two cells a direction at least, there is one in %c",
               scalar ? "dg" : "rt", "xyz"[d]);
+  double numbers = s->parts;
+  for (int d = 0; d < s->dim; d++) numbers *= (s->degree + 1.0) * s->mesh->box[d] + 1;
+  if (numbers > MOST_NUMBERS)
+    TES_FAIL(TES_OUT_OF_MEMORY, "%.3g unknowns on %d x %d x %d cells exceed the address space", numbers,
+             s->mesh->box[0], s->mesh->box[1], s->dim == 3 ? s->mesh->box[2] : 1);
   TES_TRY(tesi_rt_create(ctx, s->mesh, s->degree, s->given, scalar, &s->rt));
   for (int p = 0; p <= s->parts; p++) s->part_first[p] = s->rt->offset[scalar && p ? s->rt->parts : p];
   s->length = s->part_first[s->parts];
@@ -71,6 +78,7 @@ static TesStatus check_desc(TesContext *ctx, const TesSpaceDesc *desc, int degre
   TesStatus status = TES_OK;
   const bool rt = desc->element == TES_ELEMENT_RT || desc->element == TES_ELEMENT_DG;
   TES_CHECK(desc->mesh, "a space needs a mesh");
+  TES_CHECK(desc->mesh->context == ctx, "the mesh belongs to another context than the space");
   TES_CHECK(desc->element >= TES_ELEMENT_AUTO && desc->element <= TES_ELEMENT_DG,
             "element is %d, expected 0..3", (int)desc->element);
   TES_CHECK(!rt || desc->mesh->kind == TES_MESH_BOX, "element %s is for meshes of kind box; this one is not",

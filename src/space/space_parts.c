@@ -103,6 +103,7 @@ TesStatus tes_space_create_product(TesContext *context, int count, const TesSpac
   for (int p = 0; p < count; p++)
     TES_CHECK(part[p] && part[p]->mesh == part[0]->mesh, "part %d of a product %s", p,
               part[p] ? "is over another mesh than part 0" : "is NULL");
+  TES_CHECK(part[0]->context == ctx, "the parts belong to another context than the product");
   TES_NEW(&s);
   atomic_init(&s->references, 1);
   s->context = tesi_context_retain(ctx);

@@ -107,7 +107,7 @@ TesStatus tes_space_interpolate(const TesSpace *space, const TesFunction *const 
             (long long)u->length, (long long)space->length);
   TES_ALLOC(&values, space->length);
   for (int i = 0; i < space->scalars; i++)
-    TES_TRY(interpolate(space->scalar[i], function[i], values + space->first[i]));
+    if (function[i]) TES_TRY(interpolate(space->scalar[i], function[i], values + space->first[i]));
   TES_TRY(tes_vector_set(u, values));
 done:
   tesi_free(ctx, &values);

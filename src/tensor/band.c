@@ -38,20 +38,26 @@ void tesi_band_clear(TesiBand *b, int row) {
   for (int j = 0; j < b->width; j++) b->value[(int64_t)row * b->width + j] = 0;
 }
 
-/* The first column of row r of the transpose: entries that lie across the end of a ring belong together. */
-static int first_of(const TesiBand *b, int r, int width) {
-  for (int j = 0; j < b->rows; j++) {
+/* The first columns of the rows of the transpose: where a column of b enters the window of a row. Windows that lie
+ * across the end of a ring belong together. */
+static void find_first(const TesiBand *b, TesiBand *t) {
+  const bool whole = b->rows <= t->width;
+  for (int r = 0; r < t->rows; r++) t->first[r] = whole ? 0 : -1;
+  for (int j = 0; j < b->rows && !whole; j++) {
     const int before = j ? j - 1 : b->rows - 1;
-    const bool here = place(b, j, r) < b->width, there = place(b, before, r) < b->width;
-    if (here && (!there || b->rows <= width)) return b->rows <= width ? 0 : j;
+    for (int k = 0; k < b->width; k++) {
+      const int r = (b->first[j] + k) % b->columns;
+      if (t->first[r] < 0 && place(b, before, r) >= b->width) t->first[r] = j;
+    }
   }
-  return 0;
+  for (int r = 0; r < t->rows; r++)
+    if (t->first[r] < 0) t->first[r] = 0;
 }
 
 TesStatus tesi_band_transpose(TesContext *ctx, const TesiBand *b, int width, TesiBand *t) {
   TesStatus status = TES_OK;
   TES_TRY(tesi_band_create(ctx, b->columns, b->rows, width, t));
-  for (int r = 0; r < t->rows; r++) t->first[r] = first_of(b, r, width);
+  find_first(b, t);
   for (int r = 0; r < b->rows; r++)
     for (int j = 0; j < b->width; j++) {
       const double value = b->value[(int64_t)r * b->width + j];

@@ -43,6 +43,8 @@ TesStatus tes_transfer_create(TesContext *context, const TesTransferDesc *desc, 
   TES_REFUSE_NULL(context, desc, transfer);
   *transfer = NULL;
   TES_CHECK(desc->coarse && desc->fine, "a transfer needs a coarse and a fine space");
+  TES_CHECK(desc->coarse->context == ctx && desc->fine->context == ctx,
+            "a space belongs to another context than the transfer");
   TES_TRY(choose(ctx, desc, &kind));
   TES_NEW(&t);
   t->context = tesi_context_retain(ctx);

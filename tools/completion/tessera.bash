@@ -7,9 +7,9 @@ _tessera() {
     words=$(tessera solve --keys 2>/dev/null | sed -n 's/^ *\([a-z_.]*\): .*/\1=/p')
     compopt -o nospace 2>/dev/null
   elif [ "${COMP_WORDS[1]}" = new ]; then
-    words=$(tessera new --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p')
+    words=$(tessera new --help 2>/dev/null | sed -n 's/^  \([a-z][a-z0-9-]*\) .*/\1/p')
   elif [[ $current == -* ]]; then
-    words=$(tessera "${COMP_WORDS[1]}" --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)
+    words=$(tessera "${COMP_WORDS[1]}" --help 2>/dev/null | grep -oE -e '--[a-z][a-z0-9-]*' | sort -u)
   else
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
     return

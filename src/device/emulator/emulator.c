@@ -13,12 +13,13 @@
 #include "device/blocks.h"
 #include "device/emulator/fiber.h"
 #include "device/emulator/graph.h"
+#include "device/emulator/guard.h"
 #include "device/kernel.h"
 
 extern char **environ;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- memory: the host's, poisoned rather than zeroed would hide the contract "zero-filled" ------------- */
+/* ---- memory ---------------------------------------------------------------------------------------------- */
 typedef struct EmulatorState {
   TesiKernelState kernels; /* first: see kernel.h */
   TesiEmulatedGraph *recording;
@@ -43,10 +44,37 @@ static size_t available(TesContext *ctx) {
   return own < host ? own : host;
 }
 
+/* The host is asked for large blocks alone: that takes some files of the system. */
+static bool fits(TesContext *ctx, size_t bytes) {
+  enum { LARGE = 1 << 28 };
+  const EmulatorState *s = state_of(ctx);
+  return bytes <= s->memory - s->kernels.blocks.held && (bytes < LARGE || bytes < tes_memory_available());
+}
+
+static size_t bytes_of(const TesiBlocks *blocks, const void *address) {
+  for (size_t i = blocks->count; i-- > 0;)
+    if (blocks->block[i].address == address) return blocks->block[i].bytes;
+  return 0;
+}
+
 static void release(TesContext *ctx, void **address) {
+  TesiBlocks *blocks = &state_of(ctx)->kernels.blocks;
   if (!*address) return;
-  tesi_blocks_remove(&state_of(ctx)->kernels.blocks, *address);
-  tesi_free(ctx, address);
+  const size_t bytes = bytes_of(blocks, *address);
+  tesi_blocks_remove(blocks, *address);
+  tesi_guard_unmap(*address, bytes);
+  *address = NULL;
+}
+
+/* Pages come from the system; the allocator of the context is asked for as much as nothing, so that an allocator that
+ * refuses refuses here too. */
+static TesStatus ask_allocator(TesContext *ctx) {
+  TesStatus status = TES_OK;
+  char *asked = NULL;
+  TES_ALLOC(&asked, 1);
+done:
+  tesi_free(ctx, &asked);
+  return status;
 }
 
 static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
@@ -55,29 +83,54 @@ static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
   *address = NULL;
   TES_TRY(refuse_in_recording(ctx, "an allocation"));
   s->kernels.counts.allocations++;
-  if (bytes > s->memory - s->kernels.blocks.held)
+  TES_TRY(ask_allocator(ctx));
+  if (fits(ctx, bytes)) *address = tesi_guard_map(bytes);
+  if (!*address)
     TES_FAIL(TES_OUT_OF_MEMORY,
              "the emulator has no room for %.3g GiB more; %.3g GiB are free (TESSERA_EMULATOR_MIB)",
              (double)bytes / (1 << 30), (double)available(ctx) / (1 << 30));
-  TES_TRY(tesi_alloc(ctx, bytes, 1, address));
   TES_TRY(tesi_blocks_add(ctx, &s->kernels.blocks, *address, bytes));
 done:
-  if (status != TES_OK) tesi_free(ctx, address);
+  if (status != TES_OK && *address) {
+    tesi_guard_unmap(*address, bytes);
+    *address = NULL;
+  }
+  return status;
+}
+
+/* The host's side of a copy is no device memory: a GPU refuses it or reads something else. */
+static TesStatus check_host(TesContext *ctx, const void *host) {
+  TesStatus status = TES_OK;
+  const TesiBlocks *blocks = &state_of(ctx)->kernels.blocks;
+  const uintptr_t at = (uintptr_t)host;
+  for (size_t i = 0; i < blocks->count; i++)
+    if (at - (uintptr_t)blocks->block[i].address < blocks->block[i].bytes)
+      TES_FAIL(TES_INTERNAL, "the host's side of a copy is device memory");
+done:
+  return status;
+}
+
+static TesStatus move(TesContext *ctx, void *to, const void *from, size_t bytes, const void *host) {
+  TesStatus status = TES_OK;
+  const TesiBlocks *blocks = &state_of(ctx)->kernels.blocks;
+  TES_TRY(check_host(ctx, host));
+  tesi_guard_open(blocks);
+  memcpy(to, from, bytes);
+  tesi_guard_close(blocks);
+done:
   return status;
 }
 
 static TesStatus to_device(TesContext *ctx, void *device, const void *host, size_t bytes) {
   const TesStatus status = refuse_in_recording(ctx, "a copy to the device");
   state_of(ctx)->kernels.counts.to_device++;
-  if (status == TES_OK) memcpy(device, host, bytes);
-  return status;
+  return status == TES_OK ? move(ctx, device, host, bytes, host) : status;
 }
 
 static TesStatus to_host(TesContext *ctx, void *host, const void *device, size_t bytes) {
   const TesStatus status = refuse_in_recording(ctx, "a copy to the host");
   state_of(ctx)->kernels.counts.to_host++;
-  if (status == TES_OK) memcpy(host, device, bytes);
-  return status;
+  return status == TES_OK ? move(ctx, host, device, bytes, host) : status;
 }
 
 static TesStatus synchronize(TesContext *ctx) {
@@ -249,8 +302,10 @@ static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, bool tog
   if (s->recording)
     return tesi_emulated_graph_add(ctx, s->recording, function, grid, threads, shared, arguments);
   pthread_mutex_lock(&lock);
+  tesi_guard_open(&s->kernels.blocks);
   const bool good = tesi_fiber_launch(function, (TeskDim){grid.x, grid.y, grid.z}, threads, shared, arguments,
                                       message, sizeof message);
+  tesi_guard_close(&s->kernels.blocks);
   pthread_mutex_unlock(&lock);
   if (!good) TES_FAIL(TES_INTERNAL, "%s", message);
 done:

@@ -1,6 +1,7 @@
 #include "device/emulator/graph.h"
 #include <string.h>
 #include "device/emulator/fiber.h"
+#include "device/emulator/guard.h"
 
 enum { MOST_ARGUMENTS = 16 };
 
@@ -100,10 +101,18 @@ TesiEmulatedGraph *tesi_emulated_graph_outer(const TesiEmulatedGraph *body) {
   return body->outer;
 }
 
+static bool is_set(const TesContext *ctx, const int *go_on) {
+  const TesiKernelState *state = tesi_context_device_state(ctx);
+  tesi_guard_open(&state->blocks);
+  const bool set = *(const volatile int *)go_on != 0;
+  tesi_guard_close(&state->blocks);
+  return set;
+}
+
 static TesStatus run(TesContext *ctx, Node *n, TesiLaunch launch) {
   TesStatus status = TES_OK;
   if (!n->body) return launch(ctx, n->function, n->grid, false, n->threads, n->shared, n->arguments);
-  while (*n->go_on) TES_TRY(tesi_emulated_graph_run(ctx, n->body, launch));
+  while (is_set(ctx, n->go_on)) TES_TRY(tesi_emulated_graph_run(ctx, n->body, launch));
 done:
   return status;
 }

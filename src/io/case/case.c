@@ -11,9 +11,8 @@ static TesStatus tell_errors(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   if (!r->error_count) goto done;
   if (r->error_count > TESI_CASE_ERRORS)
-    TES_FAIL(TES_INVALID_INPUT, "%s\n%s: and %d more errors", r->errors, r->name,
-             r->error_count - TESI_CASE_ERRORS);
-  TES_FAIL(TES_INVALID_INPUT, "%s", r->errors);
+    TES_FAIL(r->failure, "%s\n%s: and %d more errors", r->errors, r->name, r->error_count - TESI_CASE_ERRORS);
+  TES_FAIL(r->failure, "%s", r->errors);
 done:
   return status;
 }
@@ -37,6 +36,8 @@ static TesStatus read_text(TesiCaseReader *r, const char *text, size_t length, i
   for (int i = 0; i < override_count; i++) TES_TRY(tesi_case_override(r, overrides[i]));
   TES_TRY(tesi_case_read_words(r));
   TES_TRY(tesi_case_walk(r));
+  if (r->asked_too_early || (!r->error_count && !r->draft.c.mesh.dim))
+    TES_FAIL(TES_INTERNAL, "%s: a key was read before the dimension of the mesh was known", r->name);
   if (!r->error_count) TES_TRY(tesi_case_check(r));
   TES_TRY(tell_errors(r));
   TES_TRY(tesi_case_keep_places(r));
@@ -53,7 +54,7 @@ static TesStatus create(TesContext *ctx, const char *text, size_t length, const 
   TES_CHECK(tesi_case_key_count <= TESI_CASE_ROWS, "the table of keys has outgrown the reader");
   TES_NEW(&c);
   TES_NEW(&r);
-  r->ctx = ctx, r->name = name;
+  r->ctx = ctx, r->name = name, r->failure = TES_INVALID_INPUT;
   r->draft.c.context = ctx;
   r->draft.c.name = tesi_strdup(ctx, name);
   if (!r->draft.c.name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of the case");
@@ -61,6 +62,7 @@ static TesStatus create(TesContext *ctx, const char *text, size_t length, const 
 done:
   if (r) {
     tesi_yaml_free(ctx, &r->root);
+    tesi_gmsh_head_free(ctx, &r->head);
     tesi_case_finish(r);
     if (status == TES_OK) {
       *c = r->draft.c;

@@ -11,26 +11,6 @@ static const TesiYaml *given(const TesiCaseReader *r, const char *path) {
   return r->node[tesi_case_row(path)];
 }
 
-static TesStatus check_dim(TesiCaseReader *r) {
-  TesMeshDesc *box = &r->draft.c.mesh;
-  const int row = tesi_case_row("mesh.box.cells"), entries = r->entries[row];
-  if (!box->dim && !entries)
-    return tesi_case_error(r, row, r->node[row],
-                           "%d says not whether the box is 2D or 3D: give one number a direction, e.g. "
-                           "cells: [%d, %d], or dim as well",
-                           box->cells[0], box->cells[0], box->cells[0]);
-  if (!box->dim) box->dim = entries;
-  return TES_OK;
-}
-
-/* Lists must have an entry a direction. */
-static TesStatus check_entries(TesiCaseReader *r, const char *path) {
-  const int row = tesi_case_row(path), entries = r->entries[row], dim = r->draft.c.mesh.dim;
-  if (!entries || entries == dim) return TES_OK;
-  return tesi_case_error(r, row, r->node[row], "expected %d entries, as dim is %d, got %d", dim, dim,
-                         entries);
-}
-
 static TesStatus check_corners(TesiCaseReader *r, int d) {
   const TesMeshDesc *box = &r->draft.c.mesh;
   const TesiYaml *upper = given(r, "mesh.box.upper"), *lower = given(r, "mesh.box.lower");
@@ -87,10 +67,6 @@ static TesStatus check_box(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesMeshDesc *box = &r->draft.c.mesh;
-  static const char *const lists[3] = {"mesh.box.cells", "mesh.box.lower", "mesh.box.upper"};
-  TES_TRY(check_dim(r));
-  for (int i = 0; i < 3 && !r->error_count; i++) TES_TRY(check_entries(r, lists[i]));
-  if (r->error_count) goto done;
   if (box->dim == 2) box->cells[2] = 1, box->lower[2] = box->upper[2] = 0;
   TES_TRY(check_size(r));
   for (int d = 0; d < 3; d++) {
@@ -123,9 +99,9 @@ static TesStatus check_faces(TesiCaseReader *r) {
   for (int i = 0; i < 6; i++) {
     const TesiYaml *node = given(r, face_paths[i]);
     char where[256];
-    if (i / 2 >= r->draft.c.mesh.dim && node)
+    if (i / 2 >= tesi_case_dim(r) && node)
       TES_TRY(tesi_case_error(r, tesi_case_row(face_paths[i]), node, "a box of dim 2 has no such face"));
-    if (i / 2 >= r->draft.c.mesh.dim || !r->draft.face[i].condition) continue;
+    if (i / 2 >= tesi_case_dim(r) || !r->draft.face[i].condition) continue;
     tesi_case_place(r, node, where);
     TES_TRY(tesi_case_add_boundary(r, face_paths[i] + strlen("boundary."), where, &r->draft.face[i]));
   }
@@ -160,13 +136,12 @@ done:
   return status;
 }
 
-/* As many entries as directions; what a deformed mesh does not have. */
+/* What a deformed mesh does not have. */
 static TesStatus check_map(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const int row = tesi_case_row("mesh.map"), checkpoint = tesi_case_row("output.checkpoint");
   if (!r->node[row]) return TES_OK;
-  if (r->draft.c.mesh.dim) TES_TRY(check_entries(r, "mesh.map"));
   for (int d = 0; d < 3; d++)
     if (tesi_function_timed(r->draft.map[d]))
       TES_TRY(tesi_case_error(r, row, r->node[row], "the mesh does not move: t is no name here"));

@@ -13,21 +13,12 @@ static TesStatus refuse(TesiCaseReader *r, const char *path, const char *why) {
   return node ? tesi_case_error(r, tesi_case_row(path), node, "%s", why) : TES_OK;
 }
 
-/* dim; 0: known only when the mesh is read. */
-static int dim_of(const TesiCaseReader *r) {
-  const TesCase *c = &r->draft.c;
-  return c->mesh.dim ? c->mesh.dim : r->entries[tesi_case_row("mesh.box.cells")];
-}
-
-/* A list with an entry a direction. */
+/* A list: its length was compared when it was read. */
 static TesStatus check_list(TesiCaseReader *r, const char *path) {
-  const int row = tesi_case_row(path), entries = r->entries[row], dim = dim_of(r);
+  const int row = tesi_case_row(path);
   const TesiYaml *node = r->node[row];
-  if (!node || node->kind == TESI_YAML_MAP) return TES_OK;
-  if (node->kind != TESI_YAML_LIST)
-    return tesi_case_error(r, row, node, "expected a list of expressions, one a direction");
-  if (!dim || entries == dim) return TES_OK;
-  return tesi_case_error(r, row, node, "expected %d entries, as dim is %d, got %d", dim, dim, entries);
+  if (!node || node->kind != TESI_YAML_SCALAR) return TES_OK;
+  return tesi_case_error(r, row, node, "expected a list of expressions, one a direction");
 }
 
 TesStatus tesi_case_check_elastic_face(TesiCaseReader *r, const char *path, const TesiCaseFace *face) {
@@ -50,7 +41,7 @@ TesStatus tesi_case_check_elastic_face(TesiCaseReader *r, const char *path, cons
   const TesiYaml *node = r->node[tesi_case_row(below)];
   const bool exact = condition == 0 && node && node->kind == TESI_YAML_SCALAR && !strcmp(node->text, "exact");
   if (!exact) TES_TRY(check_list(r, below));
-  if (condition == 0 && dim_of(r) && face->free == (1u << dim_of(r)) - 1)
+  if (condition == 0 && face->free == (1u << tesi_case_dim(r)) - 1)
     TES_TRY(
         tesi_case_error(r, tesi_case_row(below), node, "all components are null: a traction of 0 says that"));
 done:
@@ -88,7 +79,7 @@ static TesStatus refuse_keys_of_others(TesiCaseReader *r) {
   if (r->node[initial] && r->node[initial]->kind != TESI_YAML_MAP)
     TES_TRY(tesi_case_error(r, initial, r->node[initial],
                             "expected {displacement: [..], velocity: [..]} or {file: FILE}"));
-  if (dim_of(r) == 3) TES_TRY(refuse(r, "data.plane", "is for two dimensions, the mesh has three"));
+  if (tesi_case_dim(r) == 3) TES_TRY(refuse(r, "data.plane", "is for two dimensions, the mesh has three"));
 done:
   return status;
 }
@@ -146,7 +137,7 @@ done:
 static TesStatus check_stable(TesiCaseReader *r) {
   const TesiCaseDraft *d = &r->draft;
   double lambda, mu;
-  const int dim = dim_of(r) ? dim_of(r) : 3, row = tesi_case_row("data.lambda");
+  const int dim = tesi_case_dim(r), row = tesi_case_row("data.lambda");
   if (!r->node[row] || !tes_function_constant(d->a, &mu) || !tes_function_constant(d->lambda, &lambda))
     return TES_OK;
   if (mu > 0 && dim * lambda + 2 * mu > 0) return TES_OK;

@@ -29,12 +29,12 @@ static TesStatus take(TesiCaseReader *r, int row, const TesCheckpoint *checkpoin
 static TesStatus open_file(TesiCaseReader *r, int row, char **path, TesCheckpoint **checkpoint) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  const int dim = r->draft.c.mesh.dim;
+  const int dim = tesi_case_dim(r);
   TES_TRY(tesi_case_beside(r, r->node[row], path));
   TES_TRY(told(r, row, tes_checkpoint_read(ctx, *path, 0, checkpoint)));
   if (!*checkpoint) return TES_OK;
   const int found = tes_checkpoint_space(*checkpoint)->mesh->dim;
-  if (dim && dim != found)
+  if (dim != found)
     TES_TRY(
         tesi_case_error(r, row, r->node[row], "%s is of %d dimensions, the mesh has %d", *path, found, dim));
 done:

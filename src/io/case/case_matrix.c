@@ -56,9 +56,9 @@ TesStatus tesi_case_matrix(TesiCaseReader *r, int row, const TesiYaml *node, Tes
   TesFunction *entry[AXES * AXES] = {NULL};
   const int dim = node->count, errors = r->error_count;
   const bool rows = node->first && node->first->kind == TESI_YAML_LIST;
-  if (dim != 2 && dim != 3)
-    return tesi_case_error(
-        r, row, node, "expected the 2 or 3 entries of a diagonal, or as many rows of a matrix, got %d", dim);
+  bool good;
+  TES_TRY(tesi_case_check_entries(r, row, node, &good));
+  if (!good) goto done;
   int i = 0;
   for (const TesiYaml *item = node->first; rows && item; item = item->next, i++)
     TES_TRY(read_list(r, row, item, dim, 1, &entry[i * dim]));

@@ -1,4 +1,5 @@
 /* The mesh in case files: which domain, which kind, adaptation. */
+#include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
 
@@ -14,6 +15,11 @@ enum { MESHES = sizeof meshes / sizeof *meshes };
 
 static const TesiYaml *given(const TesiCaseReader *r, const char *path) {
   return r->node[tesi_case_row(path)];
+}
+
+int tesi_case_dim(TesiCaseReader *r) {
+  r->asked_too_early = r->asked_too_early || !r->mesh_known;
+  return r->draft.c.mesh.dim;
 }
 
 static TesStatus choose_domain(TesiCaseReader *r) {
@@ -172,24 +178,6 @@ done:
   return status;
 }
 
-/* Lists with one number a direction, where the directions are known before the mesh is read. */
-static TesStatus check_points(TesiCaseReader *r) {
-  static const char *const paths[] = {"mesh.ball.centre", "mesh.shell.centre", "adapt.goal.point"};
-  TesContext *ctx = r->ctx;
-  TesStatus status = TES_OK;
-  const TesMeshDesc *mesh = &r->draft.c.mesh;
-  const int cells = r->entries[tesi_case_row("mesh.box.cells")],
-            dim = mesh->domain == TES_DOMAIN_BOX && !mesh->dim ? cells : mesh->dim;
-  for (int i = 0; i < 3 && dim; i++) {
-    const int row = tesi_case_row(paths[i]);
-    if (r->node[row] && r->entries[row] && r->entries[row] != dim)
-      TES_TRY(tesi_case_error(r, row, r->node[row], "expected %d entries, as dim is %d, got %d", dim, dim,
-                              r->entries[row]));
-  }
-done:
-  return status;
-}
-
 static TesStatus check_shell(TesiCaseReader *r) {
   const TesMeshDesc *f = &r->draft.c.mesh;
   const int row = tesi_case_row("mesh.shell.inner_radius");
@@ -199,17 +187,84 @@ static TesStatus check_shell(TesiCaseReader *r) {
                          f->inner_radius);
 }
 
+/* ---- what is known before any other key ---------------------------------------------------------------- */
+
+static TesStatus find_box_dim(TesiCaseReader *r) {
+  TesMeshDesc *box = &r->draft.c.mesh;
+  const int row = tesi_case_row("mesh.box.cells"), entries = r->entries[row];
+  if (!box->dim && !entries)
+    return tesi_case_error(r, row, r->node[row],
+                           "%d says not whether the box is 2D or 3D: give one number a direction, e.g. "
+                           "cells: [%d, %d], or dim as well",
+                           box->cells[0], box->cells[0], box->cells[0]);
+  if (!box->dim) box->dim = entries;
+  return TES_OK;
+}
+
+/* Dimension and names of the file; what cannot be read is told at the key. */
+static TesStatus read_head(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesMeshDesc desc = r->draft.c.mesh;
+  const int row = tesi_case_row("mesh.file");
+  char message[900];
+  TES_TRY(tesi_case_beside(r, r->node[row], &r->draft.file));
+  desc.file = r->draft.file, desc.split = r->draft.split, desc.file_periodic = r->draft.file_periodic;
+  status = tesi_gmsh_head(ctx, &desc, &r->head);
+  r->draft.c.mesh.dim = r->head.dim;
+  if (status != TES_INVALID_INPUT && status != TES_IO) goto done;
+  snprintf(message, sizeof message, "%s", tes_context_message(ctx));
+  tesi_context_forget(ctx);
+  if (status == TES_IO && !r->error_count) r->failure = TES_IO;
+  status = TES_OK;
+  TES_TRY(tesi_case_error(r, row, r->node[row], "%s", message));
+done:
+  return status;
+}
+
+/* Lists below `mesh` with an entry a direction. */
+static TesStatus compare_lists(TesiCaseReader *r) {
+  static const char *const paths[] = {"mesh.box.cells",   "mesh.box.lower",    "mesh.box.upper",
+                                      "mesh.ball.centre", "mesh.shell.centre", "mesh.map"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const int dim = r->draft.c.mesh.dim;
+  for (size_t i = 0; i < sizeof paths / sizeof *paths && dim; i++) {
+    const int row = tesi_case_row(paths[i]);
+    if (r->node[row] && r->entries[row] && r->entries[row] != dim)
+      TES_TRY(tesi_case_error(r, row, r->node[row], "expected %d entries, as dim is %d, got %d", dim, dim,
+                              r->entries[row]));
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_case_know_mesh(TesiCaseReader *r, bool valid) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiYaml *mesh = given(r, "mesh");
+  const int before = r->error_count;
+  r->mesh_known = true;
+  if (!valid || !mesh || mesh->kind != TESI_YAML_MAP) goto done;
+  TES_TRY(choose_domain(r));
+  if (r->error_count > before) goto done;
+  if (given(r, "mesh.box")) TES_TRY(find_box_dim(r));
+  if (given(r, "mesh.file")) TES_TRY(read_head(r));
+  TES_TRY(compare_lists(r));
+done:
+  return status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- */
+
 TesStatus tesi_case_check_mesh(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const int degree = r->draft.c.problem.degree, row = tesi_case_row("space.degree");
-  TES_TRY(choose_domain(r));
   TES_TRY(choose_kind(r));
   TES_TRY(check_hierarchy(r));
   TES_TRY(check_adapt(r));
-  TES_TRY(check_points(r));
   TES_TRY(check_shell(r));
-  TES_TRY(tesi_case_beside(r, given(r, "mesh.file"), &r->draft.file));
   if (!r->error_count && (r->draft.c.mesh.kind == TES_MESH_FOREST || has_rings(r)) && degree > 8)
     TES_TRY(tesi_case_error(r, row, r->node[row], "expected 1 to 8 on this mesh, got %d", degree));
 done:

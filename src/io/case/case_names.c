@@ -1,6 +1,7 @@
 /* Boundaries and materials by name: the lists of the problem. */
 #include <stdio.h>
 #include <string.h>
+#include "base/nearest.h"
 #include "io/case/case_reader.h"
 
 static const TesiYaml *given(const TesiCaseReader *r, const char *path) {
@@ -40,7 +41,7 @@ static TesStatus press(TesiCaseReader *r, const TesFunction *pressure, TesBounda
   const size_t size = strlen(tes_function_text(pressure)) + 16;
   char *text = NULL;
   TES_ALLOC(&text, size);
-  for (int c = 0; c < (r->draft.c.mesh.dim == 2 ? 2 : 3); c++) {
+  for (int c = 0; c < tesi_case_dim(r); c++) {
     snprintf(text, size, "-(%s)*%s", tes_function_text(pressure), normal[c]);
     TES_TRY(tes_function_create_expression(ctx, text, (TesFunction **)&entry->g[c]));
     TES_TRY(tesi_function_set_where((TesFunction *)entry->g[c], tesi_function_where(pressure)));
@@ -62,7 +63,7 @@ TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char
   const bool presses = face->pressure && p->equation == TES_ELASTICITY;
   TesFunction *pressure = presses ? face->pressure : NULL;
   if (face->pressure && !presses)
-    entry->g[r->draft.c.mesh.dim] = face->pressure; /* alone: with `pressure` there is no g */
+    entry->g[tesi_case_dim(r)] = face->pressure; /* alone: with `pressure` there is no g */
   if (face->free) entry->components = ~face->free & 7;
   *face = (TesiCaseFace){0};
   if (presses) TES_TRY(press(r, pressure, entry));
@@ -71,6 +72,40 @@ TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char
   if ((name && !entry->name) || (where && !entry->where)) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a name");
 done:
   tes_function_destroy(&pressure);
+  return status;
+}
+
+/* Whether a name may be that of a group of the file that has no name of its own: its tag. */
+static bool is_tag(const char *name) {
+  return *name && strspn(name, "0123456789") == strlen(name);
+}
+
+/* Whether a physical group of the file can be what a key below `boundary` or `data.materials` names. */
+static bool serves(const TesiCaseReader *r, const TesiGmshName *group, bool material) {
+  const int dim = r->head.dim, least = r->draft.c.problem.equation == TES_ELASTICITY ? 0 : dim - 1;
+  if (group->dim == TESI_GMSH_ANY) return true;
+  return material ? group->dim == dim : group->dim < dim && group->dim >= least;
+}
+
+/* A name that the mesh file has not; what its cells have is compared when they are read. */
+static TesStatus check_name(TesiCaseReader *r, const TesiYaml *node, bool material) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiGmshHead *head = &r->head;
+  const char **known = NULL;
+  char text[800];
+  TesiYaml at_key = *node;
+  at_key.line = node->key_line, at_key.column = node->key_column;
+  if (!head->dim || is_tag(node->key) || !strcmp(node->key, "rest")) return TES_OK;
+  for (int64_t i = 0; i < head->names; i++)
+    if (serves(r, &head->name[i], material) && !strcmp(head->name[i].name, node->key)) return TES_OK;
+  TES_ALLOC(&known, head->names + 1);
+  for (int64_t i = 0; i < head->names; i++)
+    if (serves(r, &head->name[i], material)) known[i] = head->name[i].name;
+  tesi_mesh_lacks(material ? "material" : "boundary", node->key, (int)head->names, known, text, sizeof text);
+  TES_TRY(tesi_case_error(r, -1, &at_key, "%s", text));
+done:
+  tesi_free(ctx, &known);
   return status;
 }
 
@@ -87,7 +122,7 @@ static TesStatus read_named(TesiCaseReader *r, const TesiYaml *node) {
   r->row_path = "boundary.all", r->named_path = "boundary", r->named = node->key;
   status = tesi_case_row_value(r, row, node);
   face = r->draft.all;
-  if (status == TES_OK) status = tesi_case_check_face(r, "all", &face, r->draft.c.mesh.dim);
+  if (status == TES_OK) status = tesi_case_check_face(r, "all", &face);
   r->row_path = NULL;
   r->draft.all = all;
   r->node[row] = kept;
@@ -113,8 +148,10 @@ static TesStatus read_boundaries(TesiCaseReader *r) {
   TES_ALLOC((TesBoundary **)&r->draft.c.problem.boundary, count + 7); /* six faces and `all` */
   if (given(r, "mesh.box")) goto done;
   for (const TesiYaml *child = count ? map->first : NULL; child; child = child->next)
-    if (strcmp(child->key, "all") && !(tesi_yaml_is_null(child) && *child->text)) /* null takes it away */
+    if (strcmp(child->key, "all") && !(tesi_yaml_is_null(child) && *child->text)) { /* null takes it away */
+      TES_TRY(check_name(r, child, false));
       TES_TRY(read_named(r, child));
+    }
 done:
   return status;
 }
@@ -226,7 +263,10 @@ static TesStatus read_materials(TesiCaseReader *r) {
     return tesi_case_error(r, row, map,
                            "a box has no materials: they are for meshes that name them (mesh.file)");
   TES_ALLOC((TesMaterial **)&r->draft.c.problem.material, map->count);
-  for (const TesiYaml *child = map->first; child; child = child->next) TES_TRY(read_material(r, child));
+  for (const TesiYaml *child = map->first; child; child = child->next) {
+    TES_TRY(check_name(r, child, true));
+    TES_TRY(read_material(r, child));
+  }
 done:
   return status;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "geometry/locate.h"
 #include "io/case/case_reader.h"
-#include "io/nearest.h"
+#include "base/nearest.h"
 #include "io/number.h"
 #include "mesh/mesh.h"
 #include "problem/projection/projection.h"
@@ -50,19 +50,15 @@ done:
   return status;
 }
 
-/* A list of as many numbers as there are directions; dim 0: two or three, the mesh file tells. */
+/* A list of as many numbers as there are directions. */
 static TesStatus read_point(TesiCaseReader *r, int row, const TesiYaml *node, double x[3]) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  const int dim = r->draft.c.mesh.dim;
+  const int dim = tesi_case_dim(r);
   bool valid = true;
   int n = 0;
-  if (!node || node->kind != TESI_YAML_LIST ||
-      (dim ? node->count != dim : node->count < 2 || node->count > 3)) {
-    if (dim)
-      TES_TRY(tesi_case_error(r, row, node, "expected a point, a list of %d numbers", dim));
-    else
-      TES_TRY(tesi_case_error(r, row, node, "expected a point, a list of 2 or 3 numbers"));
+  if (!node || node->kind != TESI_YAML_LIST || node->count != dim) {
+    TES_TRY(tesi_case_error(r, row, node, "expected a point, a list of %d numbers", dim));
     goto done;
   }
   for (const TesiYaml *item = node->first; item; item = item->next)
@@ -164,9 +160,9 @@ static const TesiYaml *find_kind(const TesiYaml *map, TesValueKind *kind, int *c
 static TesStatus check_force(TesiCaseReader *r, int row, const TesiYaml *node, const TesCaseValue *v) {
   const char *of = v->value.of ? v->value.of : "";
   if (!v->place) return tesi_case_error(r, row, node, "force: expected the name of a boundary, got 'domain'");
-  if (strlen(of) == 1 && strchr(r->draft.c.mesh.dim == 2 ? "xy" : "xyz", *of)) return TES_OK;
+  if (strlen(of) == 1 && strchr(tesi_case_dim(r) == 2 ? "xy" : "xyz", *of)) return TES_OK;
   return tesi_case_error(r, row, node, "a force is in a direction: {force: %.40s, of: x}, %s", v->place,
-                         r->draft.c.mesh.dim == 2 ? "or y" : "y or z");
+                         tesi_case_dim(r) == 2 ? "or y" : "y or z");
 }
 
 /* Of problems with `time`: of a scalar ut. */
@@ -181,12 +177,9 @@ static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, cons
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
   char message[512];
-  const int dim = r->draft.c.mesh.dim,
-            known = tesi_equation_fields(r->draft.c.problem.equation, dim ? dim : 3, field),
-            rates = r->node[tesi_case_row("time")] ? add_rates(r, dim ? dim : 3, known, field) : known,
-            fields =
-                rates +
-                (r->draft.c.problem.average ? tesi_average_fields(NULL, dim ? dim : 3, field + rates) : 0);
+  const int dim = tesi_case_dim(r), known = tesi_equation_fields(r->draft.c.problem.equation, dim, field),
+            rates = r->node[tesi_case_row("time")] ? add_rates(r, dim, known, field) : known,
+            fields = rates + (r->draft.c.problem.average ? tesi_average_fields(NULL, dim, field + rates) : 0);
   status = tesi_quantity_check(ctx, text, boundary, fields, field);
   if (status != TES_INVALID_INPUT) return status;
   snprintf(message, sizeof message, "%s", tes_context_message(ctx));
@@ -274,7 +267,7 @@ done:
 static TesStatus read_slice(TesiCaseReader *r, int row, const TesiYaml *node, TesCasePicture *picture) {
   const char *axis = is_text(node) ? strchr("xyz", node->text[0]) : NULL,
              *equals = axis ? node->text + 1 : NULL;
-  if (r->draft.c.mesh.dim == 2)
+  if (tesi_case_dim(r) == 2)
     return tesi_case_error(r, row, node, "slice: the mesh has two dimensions, and is shown as it is");
   while (equals && *equals == ' ') equals++;
   if (!equals || *equals != '=' || !tesi_number_parse(equals + 1 + strspn(equals + 1, " "), &picture->at) ||
@@ -301,11 +294,11 @@ static TesStatus read_picture(TesiCaseReader *r, int row, const TesiYaml *node) 
                  *slice = map ? tesi_yaml_find(node, "slice") : NULL,
                  *every = map ? tesi_yaml_find(node, "every") : NULL;
   if (map) TES_TRY(check_keys(r, row, node, keys));
-  if (!is_text(file) || (map && tesi_yaml_is_null(file))) {
-    TES_TRY(map ? tesi_case_error(r, row, node, "a picture needs a file") : tesi_case_wrong(r, row, node));
+  if (file && !is_text(file)) {
+    TES_TRY(tesi_case_wrong(r, row, node));
     goto done;
   }
-  TES_TRY(copy_text(ctx, file->text, &picture->file));
+  if (file && !(map && tesi_yaml_is_null(file))) TES_TRY(copy_text(ctx, file->text, &picture->file));
   if (of && !is_text(of)) TES_TRY(tesi_case_error(r, row, of, "of: expected an expression"));
   if (is_text(of)) TES_TRY(copy_text(ctx, of->text, &picture->of));
   if (is_text(of)) TES_TRY(check_of(r, row, of, of->text, false));
@@ -379,19 +372,28 @@ static bool find_place(const TesMesh *mesh, const char *name, TesValue *value) {
   return false;
 }
 
-static void list_places(const TesMesh *mesh, char text[300]) {
-  snprintf(text, 300, "domain");
-  for (int i = 0; i < tes_mesh_boundaries(mesh); i++)
-    snprintf(text + strlen(text), 300 - strlen(text), ", %s", tes_mesh_boundary_name(mesh, i));
-  for (int i = 0; i < tes_mesh_materials(mesh); i++)
-    snprintf(text + strlen(text), 300 - strlen(text), ", %s", tes_mesh_material_name(mesh, i));
+/* "the mesh has no boundary or material called ..". */
+static TesStatus tell_places(const TesMesh *mesh, const char *name, char *text, size_t size) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const int boundaries = tes_mesh_boundaries(mesh), materials = tes_mesh_materials(mesh);
+  const char **known = NULL;
+  TES_ALLOC(&known, boundaries + materials + 1);
+  known[0] = "domain";
+  for (int i = 0; i < boundaries; i++) known[1 + i] = tes_mesh_boundary_name(mesh, i);
+  for (int i = 0; i < materials; i++) known[1 + boundaries + i] = tes_mesh_material_name(mesh, i);
+  tesi_mesh_lacks("boundary or material", name, boundaries + materials + 1, known, text, size);
+done:
+  tesi_free(ctx, &known);
+  return status;
 }
 
 TesStatus tes_case_value(const TesCase *input, int i, const TesMesh *mesh, TesValue *value) {
   TesContext *ctx = input->context;
   TesStatus status = TES_OK;
+  char text[800];
+  TES_CHECK(i >= 0 && i < input->values, "value %d, the case has %d", i, input->values);
   const TesCaseValue *v = &input->value[i];
-  char known[300];
   *value = v->value;
   if (!v->place) return TES_OK;
   const bool found = find_place(mesh, v->place, value);
@@ -400,10 +402,8 @@ TesStatus tes_case_value(const TesCase *input, int i, const TesMesh *mesh, TesVa
             "%s: output.values.%s: %.60s is a group of curves or points, where only a force is taken",
             v->where, v->name, v->place);
   if (found && (value->kind != TES_VALUE_FORCE || value->where == TES_ON_BOUNDARY)) return TES_OK;
-  list_places(mesh, known);
-  TES_FAIL(TES_INVALID_INPUT,
-           "%s: output.values.%s: the mesh has no boundary or material called %.60s; it has: %s", v->where,
-           v->name, v->place, known);
+  TES_TRY(tell_places(mesh, v->place, text, sizeof text));
+  TES_FAIL(TES_INVALID_INPUT, "%s: output.values.%s: %s", v->where, v->name, text);
 done:
   return status;
 }
@@ -419,6 +419,28 @@ static TesStatus check_point(const TesMesh *mesh, const double *x, bool *inside)
   return status;
 }
 
+/* Some of its points must lie in the mesh. */
+static TesStatus check_line(const TesMesh *mesh, const TesCaseLine *line) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const int dim = mesh->dim;
+  TesiHit *hit = NULL;
+  int64_t hits;
+  double *x = NULL;
+  TES_ALLOC(&x, (int64_t)line->count * dim);
+  for (int i = 0; i < line->count * dim; i++) {
+    const double t = (double)(i / dim) / (line->count - 1);
+    x[i] = (1 - t) * line->from[i % dim] + t * line->to[i % dim];
+  }
+  TES_TRY(tesi_mesh_find(mesh, line->count, x, 0.01, &hit, &hits));
+  TES_CHECK(hits > 0, "%s: output.lines: no point of the line to %.200s lies in the mesh", line->where,
+            line->file);
+done:
+  tesi_free(ctx, &x);
+  tesi_free(ctx, &hit);
+  return status;
+}
+
 TesStatus tes_case_check_outputs(const TesCase *input, const TesMesh *mesh) {
   TesContext *ctx = input->context;
   TesStatus status = TES_OK;
@@ -430,6 +452,14 @@ TesStatus tes_case_check_outputs(const TesCase *input, const TesMesh *mesh) {
     TES_TRY(check_point(mesh, x, &inside));
     TES_CHECK(inside, "%s: output.points: the point (%g, %g, %g) lies in no cell", input->point[i].where,
               x[0], x[1], mesh->dim == 3 ? x[2] : 0);
+  }
+  for (int i = 0; i < input->lines; i++) TES_TRY(check_line(mesh, &input->line[i]));
+  if (input->adaptive && input->adapt.estimator == TES_ESTIMATE_DWR &&
+      input->adapt.goal.kind == TES_GOAL_POINT) {
+    const double *x = input->adapt.goal.point;
+    TES_TRY(check_point(mesh, x, &inside));
+    TES_CHECK(inside, "adapt.goal.point: the point (%g, %g, %g) lies in no cell", x[0], x[1],
+              mesh->dim == 3 ? x[2] : 0);
   }
   for (int i = 0; i < input->values; i++) {
     TesValue value;

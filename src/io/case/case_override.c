@@ -1,4 +1,5 @@
-/* Overrides "key.path=value": put into the tree before it is checked, so that they are checked like the file. */
+/* Overrides "key.path=value": put into the tree before it is checked, so that they are checked like the file. A name with
+ * a dot or an equals sign stands in quotes: boundary."a.b".dirichlet=1. */
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
@@ -113,55 +114,83 @@ static TesStatus put(TesiCaseReader *r, TesiYaml *map, int parent_row, const cha
   return tesi_yaml_attach(r->ctx, map, name, value);
 }
 
+/* The names of a path, which is cut into them; quotes are taken away. False, told: it is none. */
+static TesStatus split(TesiCaseReader *r, const char *text, char *path, char *name[TESI_YAML_DEPTH],
+                       int *count) {
+  const TesiYaml here = {.kind = TESI_YAML_MAP, .source = text};
+  *count = 0;
+  for (char *at = path; at;) {
+    const char quote = *at == '"' || *at == '\'' ? *at : 0;
+    char *end = quote ? strchr(at + 1, quote) : at + strcspn(at, ".");
+    if (quote && (!end || (end[1] && end[1] != '.')))
+      return tesi_case_error(r, -1, &here, "a name in quotes has no end, as in boundary.\"a.b\".dirichlet");
+    if (*count == TESI_YAML_DEPTH)
+      return tesi_case_error(r, -1, &here, "the key has more than %d parts", TESI_YAML_DEPTH);
+    name[(*count)++] = at + (quote != 0);
+    char *next = end + (quote != 0);
+    const bool more = *next == '.';
+    *end = *next = 0;
+    at = more ? next + 1 : NULL;
+    if (!*name[*count - 1]) return tesi_case_error(r, -1, &here, "a name is missing before '.' or '='");
+  }
+  return TES_OK;
+}
+
+/* The row of the first `count` names; a name with a dot in it stands for any other. */
+static int row_of_names(char *const *name, int count) {
+  char path[200] = "";
+  for (int i = 0; i < count; i++)
+    snprintf(path + strlen(path), sizeof path - strlen(path), "%s%s", i ? "." : "",
+             strchr(name[i], '.') ? "NAME" : name[i]);
+  return row_of(path);
+}
+
 static TesStatus apply(TesiCaseReader *r, const char *text, char *path, const char *value) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesiYaml *map = r->root, *node = NULL;
-  const TesiYaml here = {.kind = TESI_YAML_MAP, .source = text};
-  const int row = row_of(path);
-  char *name = path, *dot;
-  int parent_row = -1;
+  char *name[TESI_YAML_DEPTH];
+  const int errors = r->error_count;
+  int count, parent_row = -1;
   if (r->root->kind != TESI_YAML_MAP) goto done; /* told by the walk */
-  for (; (dot = strchr(name, '.')); name = dot + 1) {
-    *dot = 0;
-    if (!*name) break;
-    TES_TRY(enter(r, map, name, text, &map));
+  TES_TRY(split(r, text, path, name, &count));
+  if (r->error_count > errors) goto done;
+  for (int i = 0; i + 1 < count; i++) {
+    TES_TRY(enter(r, map, name[i], text, &map));
     if (!map) goto done;
-    parent_row = row_of(path);
-    if (parent_row >= 0 && tesi_case_keys[parent_row].type == TESI_KEY_ONE_OF && map->count) {
-      TesiYaml *other = map->first; /* boundary.left.robin.g over a dirichlet */
-      const size_t length = strcspn(dot + 1, ".");
-      if (strlen(other->key) != length || strncmp(other->key, dot + 1, length))
-        tesi_yaml_remove(ctx, map, other);
-    }
-    *dot = '.';
+    parent_row = row_of_names(name, i + 1);
+    if (parent_row >= 0 && tesi_case_keys[parent_row].type == TESI_KEY_ONE_OF && map->count &&
+        strcmp(map->first->key, name[i + 1]) != 0)
+      tesi_yaml_remove(ctx, map, map->first); /* boundary.left.robin.g over a dirichlet */
   }
-  if (!*name) {
-    TES_TRY(tesi_case_error(r, -1, &here, "a name is missing before '.' or '='"));
-    goto done;
-  }
-  TES_TRY(parse_value(r, row, text, value, &node));
-  if (node) TES_TRY(put(r, map, parent_row, name, &node));
+  TES_TRY(parse_value(r, row_of_names(name, count), text, value, &node));
+  if (node) TES_TRY(put(r, map, parent_row, name[count - 1], &node));
 done:
   tesi_yaml_free(ctx, &node);
   return status;
+}
+
+/* The sign that ends the path; NULL: none. */
+static const char *find_equals(const char *text) {
+  char quote = 0;
+  for (; *text; text++) {
+    if (!quote && *text == '=') return text;
+    if (quote ? *text == quote : *text == '"' || *text == '\'') quote = quote ? 0 : *text;
+  }
+  return NULL;
 }
 
 TesStatus tesi_case_override(TesiCaseReader *r, const char *text) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const TesiYaml here = {.kind = TESI_YAML_MAP, .source = text};
-  const char *equals = strchr(text, '=');
+  const char *equals = find_equals(text);
   char *path = NULL;
-  int parts = 1;
+  if (!equals) equals = strchr(text, '='); /* a name may hold one quotation mark */
   if (!equals) return tesi_case_error(r, -1, &here, "expected key.path=value");
   TES_ALLOC(&path, equals - text + 1);
   memcpy(path, text, (size_t)(equals - text));
-  for (const char *c = path; *c; c++) parts += *c == '.';
-  if (parts > TESI_YAML_DEPTH)
-    TES_TRY(tesi_case_error(r, -1, &here, "the key has more than %d parts", TESI_YAML_DEPTH));
-  else
-    TES_TRY(apply(r, text, path, equals + 1));
+  TES_TRY(apply(r, text, path, equals + 1));
 done:
   tesi_free(ctx, &path);
   return status;

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "io/case/case_schema.h"
 #include "io/yaml.h"
+#include "mesh/forest/gmsh_head.h"
 
 enum { TESI_CASE_ROWS = 320, TESI_CASE_ERRORS = 10, TESI_CASE_TEXT = 1900 };
 
@@ -16,7 +17,11 @@ typedef struct TesiCaseReader {
   const TesiYaml *node[TESI_CASE_ROWS]; /* the value given for each row; NULL: none */
   int entries[TESI_CASE_ROWS];          /* of lists of integers or numbers; 0: one value for all directions */
   const char *row_path, *named_path,
-      *named; /* below row_path messages say named_path.named instead; NULL: never */
+      *named;           /* below row_path messages say named_path.named instead; NULL: never */
+  TesiGmshHead head;    /* of a mesh file */
+  bool mesh_known;      /* the keys below `mesh` are read: the dimension is there, unless they were wrong */
+  bool asked_too_early; /* for the dimension: a defect of the reader */
+  TesStatus failure;    /* of the errors */
   char errors[TESI_CASE_TEXT];
   int error_count;
 } TesiCaseReader;
@@ -44,7 +49,14 @@ TesStatus tesi_case_walk(TesiCaseReader *r);
 TesStatus tesi_case_keep_places(TesiCaseReader *r);
 /* Reads a value of a row that may have rows below it. */
 TesStatus tesi_case_row_value(TesiCaseReader *r, int row, const TesiYaml *node);
-/* Which domain and kind, adaptation (case_mesh.c). */
+/* As soon as the keys below `mesh` are read, and are valid: which domain, how many directions, the names of a file
+ * (case_mesh.c). */
+TesStatus tesi_case_know_mesh(TesiCaseReader *r, bool valid);
+/* Directions of the mesh, for all that is read behind it. 0: the mesh is wrong, and the case is refused. */
+int tesi_case_dim(TesiCaseReader *r);
+/* A list must have an entry a direction; *good is false after an error. */
+TesStatus tesi_case_check_entries(TesiCaseReader *r, int row, const TesiYaml *list, bool *good);
+/* Which kind of mesh, adaptation. */
 TesStatus tesi_case_check_mesh(TesiCaseReader *r);
 /* Boundaries and materials by name, into the lists of the problem (case_names.c). */
 TesStatus tesi_case_read_names(TesiCaseReader *r);
@@ -78,7 +90,7 @@ static inline bool tesi_case_is_flow(const TesiCaseReader *r) {
 /* Keys of flows and their shapes, keys of other problems (case_flow.c). */
 TesStatus tesi_case_check_flow(TesiCaseReader *r);
 /* What a boundary may have; name: of the row that it was read by. */
-TesStatus tesi_case_check_face(TesiCaseReader *r, const char *name, const TesiCaseFace *face, int dim);
+TesStatus tesi_case_check_face(TesiCaseReader *r, const char *name, const TesiCaseFace *face);
 /* A word in the place of keys: `outflow`, `slip`. False: it is none. */
 bool tesi_case_face_word(TesiCaseReader *r, int row, const char *text);
 /* What needs more than one key: the box, the faces. */
@@ -97,7 +109,7 @@ TesStatus tesi_case_check_elastic_face(TesiCaseReader *r, const char *path, cons
 TesStatus tesi_case_elastic_constants(TesiCaseReader *r, const TesiYaml *node, const char *path,
                                       TesFunction **young, TesFunction **poisson, TesFunction **lambda,
                                       TesFunction **mu);
-/* Functions of checkpoints, data.initial.file and data.b.file (case_fields.c); once the dimension is known. */
+/* Functions of checkpoints, data.initial.file and data.b.file (case_fields.c). */
 TesStatus tesi_case_read_fields(TesiCaseReader *r);
 /* Keys of problems in time (case_time.c). */
 TesStatus tesi_case_check_time(TesiCaseReader *r);

@@ -106,9 +106,9 @@ done:
 TesStatus tesi_case_spacing(TesiCaseReader *r, int d) {
   const TesiYaml *node = r->node[spacing_row(d)];
   if (!node || (tesi_yaml_is_null(node) && *node->text)) return TES_OK;
-  if (d >= r->draft.c.mesh.dim)
+  if (d >= tesi_case_dim(r))
     return tesi_case_error(r, spacing_row(d), node, "a box of dim %d has no such direction",
-                           r->draft.c.mesh.dim);
+                           tesi_case_dim(r));
   if (node->kind == TESI_YAML_LIST) return from_list(r, d, node);
   if (node->kind == TESI_YAML_SCALAR && *node->text) return from_expression(r, d, node);
   return tesi_case_error(r, spacing_row(d), node, "expected an expression in s or a list of %d coordinates",

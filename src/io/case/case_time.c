@@ -126,11 +126,7 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
   const TesTimeDesc *t = &c->problem.time;
   const bool transport = c->problem.equation == TES_TRANSPORT,
              flow = c->problem.equation == TES_NAVIER_STOKES, elastic = c->problem.equation == TES_ELASTICITY;
-  const int end = tesi_case_row("time.end"), b = tesi_case_row("data.b");
-  const int dim = c->mesh.dim ? c->mesh.dim : r->entries[tesi_case_row("mesh.box.cells")];
-  if (r->node[b] && dim && r->entries[b] && r->entries[b] != dim)
-    TES_TRY(tesi_case_error(r, b, r->node[b], "expected %d entries, as dim is %d, got %d", dim, dim,
-                            r->entries[b]));
+  const int end = tesi_case_row("time.end");
   if (transport && !given(r, "data.f")) {
     tes_function_destroy(&r->draft.f[0]);
     TES_TRY(tes_function_create_constant(ctx, 0, &r->draft.f[0]));

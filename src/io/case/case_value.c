@@ -3,9 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "io/case/case_reader.h"
 #include "io/expression/expression.h"
-#include "io/nearest.h"
+#include "base/nearest.h"
 #include "io/number.h"
 
 static void *target(TesiCaseReader *r, int row) {
@@ -120,6 +121,26 @@ static bool in_range(const TesiKey *key, double value) {
   return key->open ? value > key->low && value < key->high : value >= key->low && value <= key->high;
 }
 
+/* What a problem is called elsewhere; NULL: not known. */
+static const char *problem_called(const char *name) {
+  static const char *const names[][2] = {{"laplace", "poisson"},
+                                         {"diffusion", "poisson"},
+                                         {"electrostatics", "poisson"},
+                                         {"heat", "transport"},
+                                         {"advection", "transport"},
+                                         {"convection", "transport"},
+                                         {"elastic", "elasticity"},
+                                         {"linear_elasticity", "elasticity"},
+                                         {"solid", "elasticity"},
+                                         {"mechanics", "elasticity"},
+                                         {"navier-stokes", "navier_stokes"},
+                                         {"flow", "navier_stokes"},
+                                         {"incompressible", "navier_stokes"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcasecmp(names[i][0], name)) return names[i][1];
+  return NULL;
+}
+
 static TesStatus read_choice(TesiCaseReader *r, int row, const TesiYaml *node) {
   const char *const *choices = tesi_case_keys[row].choices;
   TesiNearest nearest = {.name = node->text};
@@ -130,6 +151,8 @@ static TesStatus read_choice(TesiCaseReader *r, int row, const TesiYaml *node) {
     *(int *)target(r, row) = i;
     return TES_OK;
   }
+  if (!strcmp(tesi_case_keys[row].path, "problem") && problem_called(node->text))
+    nearest.best = problem_called(node->text);
   if (!nearest.best) return tesi_case_wrong(r, row, node);
   tesi_case_expected(&tesi_case_keys[row], expected);
   return tesi_case_error(r, row, node, "expected %s, got '%.60s'; did you mean '%s'?", expected, node->text,
@@ -184,6 +207,16 @@ done:
   return status;
 }
 
+TesStatus tesi_case_check_entries(TesiCaseReader *r, int row, const TesiYaml *list, bool *good) {
+  const bool of_mesh =
+      !strncmp(tesi_case_keys[row].path, "mesh.", strlen("mesh.")); /* compared in case_mesh.c */
+  const int dim = of_mesh ? 0 : tesi_case_dim(r);
+  *good = dim ? list->count == dim : list->count == 2 || list->count == 3;
+  if (*good) return TES_OK;
+  if (!dim) return tesi_case_error(r, row, list, "expected 2 or 3 entries, got %d", list->count);
+  return tesi_case_error(r, row, list, "expected %d entries, as dim is %d, got %d", dim, dim, list->count);
+}
+
 /* One value, or two or three of them in a list. */
 static TesStatus read_directions(TesiCaseReader *r, int row, const TesiYaml *node) {
   TesContext *ctx = r->ctx;
@@ -193,8 +226,8 @@ static TesStatus read_directions(TesiCaseReader *r, int row, const TesiYaml *nod
   double *to_numbers = target(r, row);
   bool valid;
   if (node->kind == TESI_YAML_MAP) return tesi_case_wrong(r, row, node);
-  if (list && (node->count < 2 || node->count > 3))
-    return tesi_case_error(r, row, node, "expected 2 or 3 entries, got %d", node->count);
+  if (list) TES_TRY(tesi_case_check_entries(r, row, node, &valid));
+  if (list && !valid) goto done;
   for (const TesiYaml *item = list ? node->first : node; n < 3; n++) {
     if (integers)
       TES_TRY(read_integer(r, row, item, &to_integers[n]));
@@ -254,12 +287,13 @@ static TesStatus read_vector(TesiCaseReader *r, int row, const TesiYaml *node) {
              mean = !strcmp(name, "mean_velocity");
   TesiCaseFace *const face = (TesiCaseFace *)(void *)((char *)to - offsetof(TesiCaseFace, g));
   char message[TESI_EXPRESSION_MESSAGE];
+  bool good;
   int n = 0;
   if (frees && node->kind == TESI_YAML_SCALAR && !strcmp(node->text, "exact"))
     return take_exact(r, row, node);
   if (node->kind != TESI_YAML_LIST) return tesi_case_wrong(r, row, node);
-  if (node->count < 2 || node->count > 3)
-    return tesi_case_error(r, row, node, "expected 2 or 3 entries, got %d", node->count);
+  TES_TRY(tesi_case_check_entries(r, row, node, &good));
+  if (!good) goto done;
   r->entries[row] = node->count;
   for (const TesiYaml *item = node->first; item; item = item->next, n++) {
     if ((frees || mean) && tesi_yaml_is_null(item) && *item->text) {

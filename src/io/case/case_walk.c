@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
-#include "io/nearest.h"
+#include "base/nearest.h"
 
 static TesStatus walk(TesiCaseReader *r, int row, const TesiYaml *node);
 
@@ -71,6 +71,7 @@ static TesStatus unknown_key(TesiCaseReader *r, int parent, const TesiYaml *node
   TesiNearest nearest = {.name = node->key};
   TesiYaml at_key = *node; /* the key is what is wrong, not its value */
   char known[300] = "", other[300] = "", hint[400];
+  if (r->error_count >= TESI_CASE_ERRORS) return tesi_case_error(r, parent, &at_key, "unknown"); /* counted */
   for (int i = 0; i < tesi_case_key_count; i++)
     if (tesi_case_is_child(i, parent)) tesi_nearest_try(&nearest, tesi_key_name(&tesi_case_keys[i]));
   at_key.line = node->key_line, at_key.column = node->key_column;
@@ -90,11 +91,14 @@ static TesStatus unknown_key(TesiCaseReader *r, int parent, const TesiYaml *node
 static TesStatus refuse_unknown(TesiCaseReader *r, int parent, const TesiYaml *map) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
+  int row[TESI_CASE_ROWS], rows = 0;
+  if (tesi_case_takes_names(r, parent)) return TES_OK;
+  for (int i = 0; i < tesi_case_key_count; i++)
+    if (tesi_case_is_child(i, parent)) row[rows++] = i;
   for (const TesiYaml *child = map->first; child; child = child->next) {
     bool known = false;
-    for (int i = 0; i < tesi_case_key_count && !known; i++)
-      known = tesi_case_takes_names(r, parent) ||
-              (tesi_case_is_child(i, parent) && !strcmp(tesi_key_name(&tesi_case_keys[i]), child->key));
+    for (int i = 0; i < rows && !known; i++)
+      known = !strcmp(tesi_key_name(&tesi_case_keys[row[i]]), child->key);
     if (!known) TES_TRY(unknown_key(r, parent, child));
   }
 done:
@@ -129,6 +133,7 @@ static TesStatus walk_map(TesiCaseReader *r, int row, const TesiYaml *map) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const bool one = row >= 0 && tesi_case_keys[row].type == TESI_KEY_ONE_OF;
+  const int mesh = row < 0 ? tesi_case_row("mesh") : -1;
   if (map && tesi_yaml_is_null(map) && *map->text && row >= 0)
     r->node[row] = NULL; /* "null": as if not given */
   if (map && tesi_yaml_is_null(map) && (!one || *map->text)) map = NULL;
@@ -154,7 +159,10 @@ static TesStatus walk_map(TesiCaseReader *r, int row, const TesiYaml *map) {
       TES_TRY(tesi_case_error(r, i, child ? child : map, "is missing: %s", tesi_case_keys[i].help));
       child = NULL;
     }
+    const int errors = r->error_count;
     TES_TRY(walk(r, i, child));
+    if (i == mesh) /* `space`, `data`, .. stand behind it in the table */
+      TES_TRY(tesi_case_know_mesh(r, r->error_count == errors));
   }
 done:
   return status;

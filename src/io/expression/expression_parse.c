@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "io/expression/expression_token.h"
-#include "io/nearest.h"
+#include "base/nearest.h"
 
 typedef struct Parser {
   TesiScanner scanner;

@@ -14,6 +14,8 @@ TesStatus tesi_words_create(TesContext *ctx, int constants, int tables, TesiWord
   atomic_init(&w->references, 1);
   TES_ALLOC(&w->constant, constants + 1);
   TES_ALLOC(&w->table, tables + 1);
+  for (w->slots = 16; w->slots < 2 * constants;) w->slots *= 2;
+  TES_ALLOC(&w->slot, w->slots);
   *words = w;
   w = NULL;
 done:
@@ -37,6 +39,7 @@ void tesi_words_release(TesiWords **words) {
     tesi_free(ctx, &w->table[i].c);
   }
   tesi_free(ctx, &w->constant);
+  tesi_free(ctx, &w->slot);
   tesi_free(ctx, &w->table);
   tesi_free(ctx, &w);
 }
@@ -56,10 +59,18 @@ void tesi_words_set(TesContext *ctx, const TesiWords *words) {
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
+/* Where a constant stands among the slots, or would stand: open addressing, at most half full. */
+static int *slot_of(const TesiWords *w, const char *name) {
+  uint64_t hash = 14695981039346656037u; /* FNV-1a */
+  for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+  size_t at = hash & (size_t)(w->slots - 1);
+  while (w->slot[at] && strcmp(w->constant[w->slot[at] - 1].name, name))
+    at = (at + 1) & (size_t)(w->slots - 1);
+  return &w->slot[at];
+}
+
 int tesi_words_find_constant(const TesiWords *words, const char *name) {
-  for (int i = 0; words && i < words->constants; i++)
-    if (!strcmp(words->constant[i].name, name)) return i;
-  return -1;
+  return words ? *slot_of(words, name) - 1 : -1;
 }
 
 int tesi_words_find_table(const TesiWords *words, const char *name) {
@@ -98,6 +109,7 @@ const char *tesi_word_refused(const TesiWords *words, const char *name) {
 
 void tesi_words_add_constant(TesiWords *words, const char *name, double value) {
   TesiConstant *constant = &words->constant[words->constants++];
+  *slot_of(words, name) = words->constants;
   memcpy(constant->name, name, strlen(name) + 1);
   constant->value = value;
 }

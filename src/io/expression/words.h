@@ -25,6 +25,7 @@ typedef struct TesiWords {
   int constants, tables;
   TesiConstant *constant;
   TesiTable *table;
+  int *slot, slots; /* constants by their names: number + 1, 0: none (words.c) */
 } TesiWords;
 
 /* With room for so many. */

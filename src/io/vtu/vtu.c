@@ -19,6 +19,8 @@ typedef struct Writer {
 
 /* ---- checks -------------------------------------------------------------------------------------------- */
 
+enum { MOST_FIELDS = 1 << 20 };
+
 static bool is_plain(const char *name) {
   if (!name || !*name) return false;
   for (const char *c = name; *c; c++)
@@ -36,6 +38,16 @@ done:
   return status;
 }
 
+static TesStatus check_arrays(TesContext *ctx, int count, const TesVtuArray *arrays, const char *what,
+                              int64_t cells) {
+  TesStatus status = TES_OK;
+  TES_CHECK(count >= 0 && count <= MOST_FIELDS, "%d times %s, expected 0 to %d", count, what, MOST_FIELDS);
+  TES_CHECK(arrays || !count, "%d times %s, and the list is NULL", count, what);
+  for (int i = 0; i < count; i++) TES_TRY(check_array(ctx, &arrays[i], what, cells));
+done:
+  return status;
+}
+
 static TesStatus check(TesContext *ctx, const TesVtuDesc *d) {
   TesStatus status = TES_OK;
   TES_CHECK(d->dim == 2 || d->dim == 3, "dim is %d, expected 2 or 3", d->dim);
@@ -44,10 +56,10 @@ static TesStatus check(TesContext *ctx, const TesVtuDesc *d) {
   TES_CHECK(d->cells >= 0 && d->cells < INT64_MAX / 1000000, "there are %lld cells", (long long)d->cells);
   TES_CHECK(d->compression >= 0 && d->compression <= 9, "compression is %d, expected 0 to 9", d->compression);
   TES_CHECK(d->coordinates.values || d->coordinates.fill || !d->cells, "there are no coordinates");
-  for (int i = 0; i < d->point_field_count; i++)
-    TES_TRY(check_array(ctx, &d->point_fields[i], "a point field", d->cells));
-  for (int i = 0; i < d->cell_field_count; i++)
-    TES_TRY(check_array(ctx, &d->cell_fields[i], "a cell field", d->cells));
+  TES_CHECK(d->precision == TES_DOUBLE || d->precision == TES_SINGLE, "precision is %d, expected 0 or 1",
+            (int)d->precision);
+  TES_TRY(check_arrays(ctx, d->point_field_count, d->point_fields, "a point field", d->cells));
+  TES_TRY(check_arrays(ctx, d->cell_field_count, d->cell_fields, "a cell field", d->cells));
 done:
   return status;
 }
@@ -199,6 +211,8 @@ TesStatus tes_pvd_write(TesContext *context, int count, const TesPvdEntry *entri
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesiFile *file = NULL;
+  TES_CHECK(count >= 0 && (entries || !count), "a series of %d files, %s", count,
+            count < 0 ? "expected 0 or more" : "and the list is NULL");
   for (int i = 0; i < count; i++) {
     TES_CHECK(can_stand_in_xml(entries[i].file),
               "file %d of a series needs a name without control characters", i);

@@ -4,7 +4,10 @@
  * nodes are; it needs no index. */
 #include <string.h>
 #include "io/vtu/vtu.h"
+#include "basis/gauss.h"
 #include "device/vector.h"
+#include "geometry/geometry.h"
+#include "geometry/locate.h"
 #include "mesh/mesh.h"
 #include "problem/in_time.h"
 #include "space/space.h"
@@ -12,12 +15,13 @@
 
 enum { FIELDS = 16, COMPONENTS = 3 };
 
-/* The cells of a space: those of its first component, from which others differ in Dirichlet nodes alone. */
+/* The cells of the file. They have the degree of the space, or the geometry's where that is larger: then the file has
+ * the mapping of the cells and the functions over them, both exactly. */
 typedef struct Cells {
   const TesSpace *space;
-  const TesiAxis *axis;     /* NULL: no box */
-  const TesiCellView *view; /* NULL: a box */
-  int n;                    /* nodes of a cell */
+  const TesiAxis *axis; /* NULL: no box */
+  int degree, n;        /* nodes of a cell */
+  double *xi, *at;      /* [n][dim]: the nodes on the reference cell, and room for them in space */
 } Cells;
 
 typedef struct Field {
@@ -30,10 +34,29 @@ typedef struct Field {
 } Field;
 
 static TesStatus take_cells(const TesSpace *space, Cells *cells) {
-  const TesStatus status = TES_OK;
-  *cells = (Cells){.space = space, .axis = tesi_space_axes(space), .n = 1};
-  for (int d = 0; d < space->dim; d++) cells->n *= space->degree + 1;
-  return cells->axis ? status : tesi_space_cells(space, &cells->view);
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesiGeometry *geometry;
+  double node[TESI_MAX_POINTS];
+  *cells = (Cells){.space = space, .axis = tesi_space_axes(space), .degree = space->degree, .n = 1};
+  if (!cells->axis) {
+    TES_TRY(tesi_mesh_geometry(space->mesh, &geometry));
+    cells->degree = tesi_max(space->degree, geometry->degree);
+  }
+  const int m = cells->degree + 1;
+  for (int d = 0; d < space->dim; d++) cells->n *= m;
+  TES_ALLOC(&cells->xi, cells->n * space->dim);
+  TES_ALLOC(&cells->at, cells->n * space->dim);
+  tesi_gauss_lobatto(m, node, NULL);
+  for (int i = 0; i < cells->n; i++)
+    for (int d = 0, rest = i; d < space->dim; d++, rest /= m) cells->xi[i * space->dim + d] = node[rest % m];
+done:
+  return status;
+}
+
+static void free_cells(TesContext *ctx, Cells *cells) {
+  tesi_free(ctx, &cells->xi);
+  tesi_free(ctx, &cells->at);
 }
 
 /* First node of a cell of a box in each direction. */
@@ -54,27 +77,28 @@ static void box_coordinates(const Cells *cells, int64_t cell, double *x) {
   }
 }
 
-/* Positions of a cell's nodes, [3][n]. */
-static void coordinates(const Cells *cells, int64_t cell, double *x) {
-  const TesiCellView *s = cells->view;
-  double at[3 * TESI_HANGING_NODES * TESI_HANGING_NODES * TESI_HANGING_NODES];
+/* Positions of a cell's nodes, [3][n], by the cell's own mapping. */
+static TesStatus coordinates(const Cells *cells, int64_t cell, double *x) {
+  const int dim = cells->space->dim;
   if (cells->axis) {
     box_coordinates(cells, cell, x);
-    return;
+    return TES_OK;
   }
-  tesi_hanging_positions(s->mesh, cell, s->mask[cell], s->n, s->node, s->halves, at);
+  const TesStatus status = tesi_mesh_points(cells->space->mesh, cell, cells->n, cells->xi, cells->at, NULL);
   for (int i = 0; i < cells->n; i++)
-    for (int d = 0; d < 3; d++) x[d * cells->n + i] = d < s->dim ? at[i * s->dim + d] : 0;
+    for (int d = 0; d < 3; d++) x[d * cells->n + i] = d < dim ? cells->at[i * dim + d] : 0;
+  return status;
 }
 
 static TesStatus fill_coordinates(void *user, int64_t first, int64_t count, double *values) {
   const Field *field = user;
   const int n = field->cells->n, dim = field->cells->space->dim;
-  for (int64_t c = 0; c < count; c++) {
-    coordinates(field->cells, first + c, field->work);
+  TesStatus status = TES_OK;
+  for (int64_t c = 0; c < count && status == TES_OK; c++) {
+    status = coordinates(field->cells, first + c, field->work);
     memcpy(values + c * n * dim, field->work, (size_t)(n * dim) * sizeof *values);
   }
-  return TES_OK;
+  return status;
 }
 
 static const TesFunction *function_in(const Field *field, int component, int64_t cell) {
@@ -82,25 +106,37 @@ static const TesFunction *function_in(const Field *field, int component, int64_t
   return material >= 0 && field->material[material] ? field->material[material] : field->function[component];
 }
 
-static void fill_component(const Field *field, int component, int64_t cell, double *out) {
+/* out[n] <- a component at the nodes. */
+static void read_cell(const Field *field, int component, int64_t cell, double *out) {
+  enum { MOST = TESI_HANGING_NODES * TESI_HANGING_NODES * TESI_HANGING_NODES };
+  const Cells *of = field->cells;
+  const TesSpace *space = field->space->scalar[component];
+  const double *values = field->values + field->space->first[component];
+  double local[MOST];
+  const bool same = of->degree == space->degree;
+  tesi_space_read_cell(space, cell, values, same ? out : local);
+  if (!same) tesi_local_values(space->dim, space->degree, local, of->n, of->xi, out, NULL);
+}
+
+static TesStatus fill_component(const Field *field, int component, int64_t cell, double *out) {
   const int n = field->cells->n;
   double *x = field->work, *f = x + 3 * n;
-  if (field->values)
-    tesi_space_read_cell(field->space->scalar[component], cell,
-                         field->values + field->space->first[component], out);
+  if (field->values) read_cell(field, component, cell, out);
   const TesFunction *function = function_in(field, component, cell);
-  if (!function) return;
-  coordinates(field->cells, cell, x);
+  if (!function) return TES_OK;
+  const TesStatus status = coordinates(field->cells, cell, x);
   tesi_vtu_function(function, n, x, f);
   for (int i = 0; i < n; i++) out[i] = field->values ? out[i] - f[i] : f[i];
+  return status;
 }
 
 static TesStatus fill_field(void *user, int64_t first, int64_t count, double *values) {
   const Field *field = user;
-  for (int64_t i = 0; i < count * field->components; i++)
-    fill_component(field, (int)(i % field->components), first + i / field->components,
-                   values + i * field->cells->n);
-  return TES_OK;
+  TesStatus status = TES_OK;
+  for (int64_t i = 0; i < count * field->components && status == TES_OK; i++)
+    status = fill_component(field, (int)(i % field->components), first + i / field->components,
+                            values + i * field->cells->n);
+  return status;
 }
 
 static TesStatus fill_level(void *user, int64_t first, int64_t count, double *values) {
@@ -166,18 +202,19 @@ typedef struct Derived {
   const char *name;
   int components;
   TesiQuantity *quantity[6];
-  double *xi, *x, *J; /* of a cell's nodes */
+  double *x, *J; /* of a cell's nodes */
 } Derived;
 
 static TesStatus fill_derived(void *user, int64_t first, int64_t count, double *values) {
   const Derived *d = user;
   const int n = d->cells->n, dim = d->cells->space->dim;
+  const double *xi = d->cells->xi;
   TesStatus status = TES_OK;
   for (int64_t c = 0; c < count && status == TES_OK; c++) {
-    status = tesi_mesh_points(d->cells->space->mesh, first + c, n, d->xi, d->x, d->J);
+    status = tesi_mesh_points(d->cells->space->mesh, first + c, n, xi, d->x, d->J);
     for (int k = 0; k < d->components && status == TES_OK; k++)
       for (int at = 0; at < n; at += TESI_QUANTITY_POINTS)
-        tesi_quantity_at(d->quantity[k], first + c, tesi_min(TESI_QUANTITY_POINTS, n - at), d->xi + at * dim,
+        tesi_quantity_at(d->quantity[k], first + c, tesi_min(TESI_QUANTITY_POINTS, n - at), xi + at * dim,
                          d->x + at * dim, d->J + at * dim * dim, NULL,
                          values + (c * d->components + k) * n + at);
   }
@@ -187,15 +224,10 @@ static TesStatus fill_derived(void *user, int64_t first, int64_t count, double *
 static TesStatus begin_derived(const TesSpace *space, const Cells *cells, Derived *d, TesVtuArray *array) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const int n = cells->n, dim = space->dim, m = space->degree + 1;
-  double node[TESI_MAX_POINTS];
-  tesi_gauss_lobatto(m, node, NULL);
+  const int n = cells->n, dim = space->dim;
   d->cells = cells;
-  TES_ALLOC(&d->xi, n * dim);
   TES_ALLOC(&d->x, n * dim);
   TES_ALLOC(&d->J, n * dim * dim);
-  for (int i = 0; i < n; i++)
-    for (int k = 0, rest = i; k < dim; k++, rest /= m) d->xi[i * dim + k] = node[rest % m];
   *array = (TesVtuArray){.name = d->name, .components = d->components, .fill = fill_derived, .user = d};
 done:
   return status;
@@ -203,7 +235,6 @@ done:
 
 static void end_derived(TesContext *ctx, Derived *d) {
   for (int k = 0; k < 6; k++) tesi_quantity_destroy(&d->quantity[k]);
-  tesi_free(ctx, &d->xi);
   tesi_free(ctx, &d->x);
   tesi_free(ctx, &d->J);
 }
@@ -213,7 +244,7 @@ static TesStatus write_fields(const TesSpace *space, int count, const TesVtuFiel
                               const char *path) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  Cells of;
+  Cells of = {.n = 0};
   Field state[FIELDS] = {{0}}, geometry = {.cells = &of};
   TesVtuArray arrays[FIELDS] = {{0}}, cells[FIELDS + 2] = {{0}};
   double *work = NULL;
@@ -232,7 +263,7 @@ static TesStatus write_fields(const TesSpace *space, int count, const TesVtuFiel
   for (int i = 0; i < cell_count; i++) cells[n++] = cell_fields[i];
   TES_TRY(tes_vtu_write(ctx,
                         &(TesVtuDesc){.dim = space->dim,
-                                      .degree = space->degree,
+                                      .degree = of.degree,
                                       .cells = space->mesh->cells,
                                       .coordinates = {.fill = fill_coordinates, .user = &geometry},
                                       .point_fields = arrays,
@@ -243,6 +274,7 @@ static TesStatus write_fields(const TesSpace *space, int count, const TesVtuFiel
 done:
   for (int i = 0; i < FIELDS; i++) tesi_free(ctx, &state[i].values);
   tesi_free(ctx, &work);
+  free_cells(ctx, &of);
   return status;
 }
 

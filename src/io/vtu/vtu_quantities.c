@@ -3,6 +3,7 @@
 #include <string.h>
 #include "basis/gauss.h"
 #include "functional/fields.h"
+#include "geometry/geometry.h"
 #include "io/vtu/vtu.h"
 #include "problem/projection/projection.h"
 
@@ -97,8 +98,11 @@ TesStatus tesi_vtu_write_quantities(const TesProblem *problem, int cell_count, c
   Nodes *nodes = NULL;
   Field field[SHOWN] = {{0}};
   TesVtuArray arrays[SHOWN];
-  const int degree = problem->space->degree,
-            count = tesi_projection_of(problem)->average.velocity[0] ? SHOWN : ALWAYS;
+  const TesiGeometry *geometry = NULL;
+  int degree = problem->space->degree;
+  const int count = tesi_projection_of(problem)->average.velocity[0] ? SHOWN : ALWAYS;
+  if (problem->mesh->kind != TES_MESH_BOX) TES_TRY(tesi_mesh_geometry(problem->mesh, &geometry));
+  if (geometry) degree = tesi_max(degree, geometry->degree); /* the file has the cells' mapping exactly */
   TES_NEW(&nodes);
   place_nodes(problem->mesh, degree, nodes);
   for (int i = 0; i < count; i++) {

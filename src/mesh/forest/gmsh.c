@@ -14,8 +14,9 @@ TesStatus tesi_gmsh_refuse(const TesiGmshBuilder *b, int64_t element, const char
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  TES_FAIL(TES_INVALID_INPUT, "%s: element %lld (a %s, %s %lld): %s", b->mesh->file, (long long)e->number,
-           e->type->name, b->mesh->binary ? "byte" : "line", (long long)e->line, text);
+  TES_FAIL(TES_INVALID_INPUT, "%s: element %lld (%s %s, %s %lld): %s", b->mesh->file, (long long)e->number,
+           e->part_of ? "part of a" : "a", e->part_of ? e->part_of->name : e->type->name,
+           b->mesh->binary ? "byte" : "line", (long long)e->line, text);
 done:
   return status;
 }
@@ -45,10 +46,11 @@ static TesStatus sort_elements(TesiGmshBuilder *b) {
   for (int64_t i = 0; i < b->mesh->elements; i++) {
     const TesiGmshType *type = b->mesh->element[i].type;
     if (type->dim == b->dim) {
-      if (b->trees && type->degree != b->degree)
+      const int degree = b->mesh->element[i].bent >= 0 ? 2 : type->degree;
+      if (b->trees && degree != b->degree)
         TES_TRY(tesi_gmsh_refuse(b, i, "cells of degree %d and %d are mixed; make all alike (SetOrder)",
-                                 b->degree, type->degree));
-      b->degree = type->degree;
+                                 b->degree, degree));
+      b->degree = degree;
       b->cell[b->trees++] = (int32_t)i;
     } else if (type->dim == b->dim - 1) {
       b->side[b->sides++].element = (int32_t)i;
@@ -165,8 +167,9 @@ static TesStatus name_faces(TesiGmshBuilder *b) {
   }
   qsort(b->side, (size_t)b->sides, sizeof *b->side, by_vertices_and_place);
   join_sides(b);
-  for (int64_t t = 0; t < b->trees; t++)
+  for (int64_t k = 0; k < b->trees; k++)
     for (int f = 0; f < 2 * b->dim; f++) {
+      const int64_t t = b->in_file[k];
       TesiGmshSide key = {.vertex = {-1, -1, -1, -1}};
       for (int v = 0, n = 0; v < 1 << b->dim; v++)
         if ((v >> (f / 2) & 1) == (f & 1)) key.vertex[n++] = b->vertices[(t << b->dim) + v];
@@ -209,10 +212,12 @@ static TesStatus fill_cells(TesiGmshBuilder *b) {
   TesiGmshCells *cells = NULL;
   TES_NEW(&cells);
   tesi_gmsh_cells_begin(b->dim, b->degree, (const double(*)[3])b->mesh->node, cells);
-  for (int64_t t = 0; t < b->trees; t++) {
+  for (int64_t k = 0; k < b->trees; k++) {
+    const int64_t t = b->in_file[k];
     const TesiGmshElement *e = &b->mesh->element[b->cell[t]];
-    turned += tesi_gmsh_cell(cells, e->type, b->mesh->element_node + e->first, b->vertices + (t << b->dim),
-                             b->nodes + t * points * b->dim);
+    const double(*bent)[3] = e->bent >= 0 ? (const double(*)[3])b->mesh->bent + e->bent : NULL;
+    turned += tesi_gmsh_cell(cells, e->type, b->mesh->element_node + e->first, bent,
+                             b->vertices + (t << b->dim), b->nodes + t * points * b->dim);
     TES_TRY(check_corners(b, t));
     TES_TRY(find_name(b, 1, e->physical, &b->material[t]));
   }
@@ -254,11 +259,13 @@ static void builder_free(TesiGmshBuilder *b) {
     tesi_free(ctx, &b->number[kind]);
   }
   tesi_free(ctx, &b->cell);
+  tesi_free(ctx, &b->in_file);
   tesi_free(ctx, &b->side);
   tesi_free(ctx, &b->nodes);
   tesi_free(ctx, &b->vertices);
   tesi_free(ctx, &b->boundary);
   tesi_free(ctx, &b->material);
+  tesi_free(ctx, &b->number_of);
   tesi_free(ctx, &b->part);
 }
 
@@ -282,11 +289,12 @@ static TesStatus build(TesiGmshBuilder *b, TesiTrees **trees) {
   TES_TRY(tesi_gmsh_check_shared(b));
   TES_TRY(name_faces(b));
   if (b->mesh->options.groups) TES_TRY(tesi_gmsh_find_parts(b));
-  if (b->mesh->pairs) TES_TRY(tesi_gmsh_join_periodic(b));
+  TES_TRY(tesi_gmsh_number_vertices(b));
+  if (b->mesh->pairs) TES_TRY(tesi_gmsh_check_periodic(b));
   b->desc.trees = b->trees;
   b->desc.degree = b->degree;
   b->desc.nodes = b->nodes;
-  b->desc.vertices = b->vertices;
+  b->desc.vertices = b->number_of;
   b->desc.boundary = b->boundary;
   b->desc.material = b->material;
   b->desc.part = b->part;
@@ -314,6 +322,7 @@ TesStatus tesi_gmsh_trees(const TesiGmsh *mesh, int dim, TesiTrees **trees) {
   *trees = NULL;
   TES_TRY(choose_dim(&b, dim));
   TES_TRY(sort_elements(&b));
+  TES_TRY(tesi_gmsh_order_cells(&b));
   TES_TRY(build(&b, trees));
 done:
   builder_free(&b);

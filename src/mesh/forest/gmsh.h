@@ -11,9 +11,10 @@ typedef enum TesiGmshShape {
   TESI_GMSH_LINE,
   TESI_GMSH_QUADRILATERAL,
   TESI_GMSH_HEXAHEDRON,
-  TESI_GMSH_TRIANGLE, /* these three of first degree, which can be split */
+  TESI_GMSH_TRIANGLE, /* these four only to be split, of degree 1 and 2 */
   TESI_GMSH_TETRAHEDRON,
   TESI_GMSH_PRISM,
+  TESI_GMSH_PYRAMID,
   TESI_GMSH_OTHER /* known by name, and refused */
 } TesiGmshShape;
 
@@ -42,10 +43,12 @@ typedef struct TesiGmshOptions {
 } TesiGmshOptions;
 
 typedef struct TesiGmshElement {
-  int64_t number, line; /* Gmsh's number; line or byte of the file, for messages */
-  int64_t first;        /* in TesiGmsh.element_node */
-  const TesiGmshType *type;
+  int64_t number, line;               /* Gmsh's number; line or byte of the file, for messages */
+  int64_t first;                      /* in TesiGmsh.element_node */
+  const TesiGmshType *type, *part_of; /* part_of: what was split; NULL: it is as in the file */
+  int64_t bent;     /* a part of a cell of second degree: its nodes in TesiGmsh.bent; else -1 */
   int32_t physical; /* tag of its physical group; 0: none */
+  int32_t entity;   /* tag of its entity */
 } TesiGmshElement;
 
 typedef struct TesiGmshName {
@@ -62,6 +65,19 @@ typedef struct TesiGmshEntity {
   int32_t tag, physical;
 } TesiGmshEntity;
 
+/* Where a node or an element stands. */
+typedef struct TesiGmshHome {
+  int32_t dim, tag;
+} TesiGmshHome;
+
+/* Nodes of entity `to` lie where the map, three rows and a fourth of the file, takes nodes of entity `from`, both of
+ * this dimension. */
+typedef struct TesiGmshMap {
+  int dim;
+  int32_t to, from;
+  double entry[16];
+} TesiGmshMap;
+
 typedef struct TesiGmsh {
   TesContext *ctx;
   const char *file;
@@ -75,8 +91,14 @@ typedef struct TesiGmsh {
   int64_t *element_node;    /* numbers of nodes, later their places in `node` */
   TesiGmshName *name;
   TesiGmshEntity *entity;
+  /* nodes of parts of cells of second degree, 3^dim each, lexicographic; NULL: there are none */
+  double (*bent)[3];
   int64_t pairs, pair_room;
   int64_t (*pair)[2]; /* [pairs] numbers of nodes that $Periodic calls one */
+  int64_t maps, map_room;
+  TesiGmshMap *map; /* [maps] without pairs */
+  TesiGmshHome
+      *home; /* [nodes] entities of the nodes, where $Periodic is obeyed and the file has them; NULL */
   int64_t node_room, element_room, element_node_room, name_room, entity_room;
 } TesiGmsh;
 
@@ -84,6 +106,8 @@ typedef struct TesiGmsh {
 TesStatus tesi_gmsh_parse(TesContext *ctx, const char *text, size_t length, const char *file,
                           TesiGmshOptions options, TesiGmsh *mesh);
 void tesi_gmsh_free(TesiGmsh *mesh);
+/* The whole file, with a 0 behind it. */
+TesStatus tesi_gmsh_load(TesContext *ctx, const char *path, char **text, size_t *length);
 /* The trees; dim 0: 3 when there are hexahedra. Every cell is checked. */
 TesStatus tesi_gmsh_trees(const TesiGmsh *mesh, int dim, TesiTrees **trees);
 
@@ -98,6 +122,8 @@ typedef struct TesiGmshCursor {
   TesiGmshOptions options;
 } TesiGmshCursor;
 
+/* The first section: $MeshFormat, or $NOD of format 1, which has no number; comments may stand before it. */
+TesStatus tesi_gmsh_format(TesiGmshCursor *c);
 /* Records "FILE:LINE: message" (binary files: "FILE: byte N: "). */
 TesStatus tesi_gmsh_fail(const TesiGmshCursor *c, const char *format, ...) TESI_PRINTF(2, 3);
 /* One number; `what` is told when there is none. Counts of format 4 are 8 bytes in binary files, others 4. */
@@ -112,17 +138,20 @@ TesStatus tesi_gmsh_total(TesiGmshCursor *c, const char *what, size_t bytes, int
 TesStatus tesi_gmsh_tag(TesiGmshCursor *c, const char *what, int64_t *value);
 /* A word of text, where it stands there. */
 bool tesi_gmsh_accept(TesiGmshCursor *c, const char *word);
-/* The section $PhysicalNames, $Entities, $PartitionedEntities or $Periodic behind its first line (gmsh_groups.c). */
+/* The section $PhysicalNames, $Entities, $PartitionedEntities (gmsh_groups.c) or $Periodic (gmsh_periodic.c) behind its
+ * first line. */
 TesStatus tesi_gmsh_names(TesiGmshCursor *c, TesiGmsh *mesh);
 TesStatus tesi_gmsh_entities(TesiGmshCursor *c, bool partitioned, TesiGmsh *mesh);
 int32_t tesi_gmsh_physical_of(const TesiGmsh *mesh, int64_t dim, int64_t tag);
 TesStatus tesi_gmsh_periodic(TesiGmshCursor *c, TesiGmsh *mesh);
+/* Pairs of the nodes of entities for which the file has a map alone, once all is read. */
+TesStatus tesi_gmsh_pair_by_maps(TesiGmsh *mesh);
 /* root[nodes]: nodes that $Periodic calls one have one. */
 TesStatus tesi_gmsh_periodic_roots(const TesiGmsh *mesh, int32_t *root);
 /* Splits all elements at the middles of their edges, faces and cells (gmsh_split.c). */
 TesStatus tesi_gmsh_split(TesiGmsh *mesh);
-/* The section $Nodes or $Elements behind its first line. */
-TesStatus tesi_gmsh_nodes(TesiGmshCursor *c, TesiGmsh *mesh);
+/* The section $Nodes or $Elements behind its first line; parametric: $ParametricNodes of format 2. */
+TesStatus tesi_gmsh_nodes(TesiGmshCursor *c, bool parametric, TesiGmsh *mesh);
 TesStatus tesi_gmsh_elements(TesiGmshCursor *c, TesiGmsh *mesh);
 /* Room for `count` of array *pointer, doubled when it is too small. */
 TesStatus tesi_gmsh_grow(TesContext *ctx, void *pointer_to_pointer, size_t size, int64_t used, int64_t need,

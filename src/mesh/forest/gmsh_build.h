@@ -14,10 +14,10 @@ typedef struct TesiGmshCells {
 } TesiGmshCells;
 
 void tesi_gmsh_cells_begin(int dim, int degree, const double (*node)[3], TesiGmshCells *cells);
-/* vertices[2^dim], to[(m+1)^dim][dim] of a cell through `nodes` in Gmsh's order; true where it was left-handed and is
- * turned. */
-bool tesi_gmsh_cell(TesiGmshCells *cells, const TesiGmshType *type, const int64_t *nodes, int32_t *vertices,
-                    double *to);
+/* vertices[2^dim], to[(m+1)^dim][dim] of a cell through `nodes` in Gmsh's order, or through bent[3^dim] between them
+ * (NULL: it is not a part of a curved one); true where it was left-handed and is turned. */
+bool tesi_gmsh_cell(TesiGmshCells *cells, const TesiGmshType *type, const int64_t *nodes,
+                    const double (*bent)[3], int32_t *vertices, double *to);
 
 typedef struct TesiGmshSide {
   int32_t vertex[4]; /* ascending; 2D: the last two are -1 */
@@ -30,10 +30,13 @@ typedef struct TesiGmshBuilder {
   int dim, degree;
   int64_t trees, sides;
   int32_t *cell;      /* [trees] element */
+  int32_t *in_file;   /* [trees] trees in the order of their elements: names are numbered in it */
   TesiGmshSide *side; /* [sides] elements of dimension dim - 1 */
   TesCellsDesc desc;  /* points to the following */
   double *nodes;
-  int32_t *vertices, *boundary, *material;
+  int32_t *vertices;  /* [trees][2^dim] places of nodes */
+  int32_t *number_of; /* the same by first touch, as trees have them; what $Periodic calls one is one */
+  int32_t *boundary, *material;
   TesTreePart *part; /* [desc.parts] */
   int64_t part_room;
   char **names[2]; /* of boundaries and materials */
@@ -46,6 +49,15 @@ TesStatus tesi_gmsh_refuse(const TesiGmshBuilder *b, int64_t element, const char
 /* Node i of an element, its place among the nodes. */
 int64_t tesi_gmsh_node_of(const TesiGmshBuilder *b, int64_t element, int i);
 
+/* Cells in an order of their own, whatever that of the file: along a Hilbert curve through their middles, so that
+ * neighbours stand near one another; then numbers of vertices as the cells meet them (gmsh_order.c). */
+TesStatus tesi_gmsh_order_cells(TesiGmshBuilder *b);
+TesStatus tesi_gmsh_number_vertices(TesiGmshBuilder *b);
+/* The root of v in a forest of parents, whose ways become shorter. */
+static inline int32_t tesi_gmsh_root(int32_t *parent, int32_t v) {
+  while (parent[v] != v) v = parent[v] = parent[parent[v]];
+  return v;
+}
 /* What is wrong with the whole (gmsh_checks.c): two vertices at one point, two cells on one another, cells out of the
  * plane; parts are told. */
 TesStatus tesi_gmsh_check_duplicates(const TesiGmshBuilder *b);
@@ -60,7 +72,10 @@ TesStatus tesi_gmsh_tell_parts(const TesiGmshBuilder *b);
 TesStatus tesi_gmsh_add_name(TesiGmshBuilder *b, int kind, int32_t tag, const char *name, int32_t *number);
 /* Edges and corners of cells that are in named groups of curves and points (gmsh_parts.c); faces have their names. */
 TesStatus tesi_gmsh_find_parts(TesiGmshBuilder *b);
-/* Vertices that $Periodic calls one become one. */
-TesStatus tesi_gmsh_join_periodic(TesiGmshBuilder *b);
+/* Refuses what is too narrow after vertices that $Periodic calls one became one in b->number_of (gmsh_periodic.c). */
+TesStatus tesi_gmsh_check_periodic(const TesiGmshBuilder *b);
+/* Two cells of the same vertices[trees][2^dim], -1: there are none. */
+TesStatus tesi_gmsh_find_twins(const TesiGmshBuilder *b, const int32_t *vertices, int64_t *first,
+                               int64_t *second);
 
 #endif

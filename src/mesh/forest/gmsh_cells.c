@@ -89,18 +89,21 @@ void tesi_gmsh_cells_begin(int dim, int degree, const double (*node)[3], TesiGms
   tesi_lagrange(n, equal, n, lobatto, c->to_lobatto, NULL);
 }
 
-bool tesi_gmsh_cell(TesiGmshCells *c, const TesiGmshType *type, const int64_t *nodes, int32_t *vertices,
-                    double *to) {
+bool tesi_gmsh_cell(TesiGmshCells *c, const TesiGmshType *type, const int64_t *nodes, const double (*bent)[3],
+                    int32_t *vertices, double *to) {
   const int dim = c->dim, m = c->degree, n = m + 1, points = dim == 2 ? n * n : n * n * n;
   double x[TESI_GMSH_NODES][3];
   if (c->type != type) tesi_gmsh_positions(type, c->position);
   c->type = type;
   for (int i = 0; i < type->nodes; i++) {
     const int16_t *at = c->position[i];
-    memcpy(x[at[0] + n * (at[1] + n * at[2])], c->node[nodes[i]], sizeof x[0]);
+    if (!bent) memcpy(x[at[0] + n * (at[1] + n * at[2])], c->node[nodes[i]], sizeof x[0]);
     if (i < 1 << dim) vertices[(at[0] > 0) + 2 * (at[1] > 0) + 4 * (at[2] > 0)] = (int32_t)nodes[i];
   }
-  if (m == 2 && type->nodes < points) complete_serendipity(dim, x);
+  if (bent)
+    memcpy(x, bent, (size_t)points * sizeof *x);
+  else if (m == 2 && type->nodes < points)
+    complete_serendipity(dim, x);
   move_nodes(c, n, x);
   const bool turned = is_left_handed(c, vertices);
   if (turned) mirror(c, n, x, vertices);

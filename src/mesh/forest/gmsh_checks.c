@@ -68,11 +68,6 @@ done:
   return status;
 }
 
-static int32_t find_root(int32_t *parent, int32_t v) {
-  while (parent[v] != v) v = parent[v] = parent[parent[v]];
-  return v;
-}
-
 TesStatus tesi_gmsh_tell_parts(const TesiGmshBuilder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
@@ -83,9 +78,10 @@ TesStatus tesi_gmsh_tell_parts(const TesiGmshBuilder *b) {
   TES_ALLOC(&seen, b->mesh->nodes);
   for (int64_t i = 0; i < b->mesh->nodes; i++) parent[i] = (int32_t)i;
   for (int64_t i = 0; i < b->trees << b->dim; i++)
-    parent[find_root(parent, b->vertices[i])] = find_root(parent, b->vertices[i >> b->dim << b->dim]);
+    parent[tesi_gmsh_root(parent, b->vertices[i])] =
+        tesi_gmsh_root(parent, b->vertices[i >> b->dim << b->dim]);
   for (int64_t i = 0; i < b->trees << b->dim; i++) {
-    const int32_t root = find_root(parent, b->vertices[i]);
+    const int32_t root = tesi_gmsh_root(parent, b->vertices[i]);
     parts += !seen[root];
     seen[root] = 1;
   }
@@ -126,8 +122,8 @@ static bool same_cell(int corners, const int32_t *v, const int32_t *w) {
   return met == corners;
 }
 
-/* Two cells of the same vertices, -1: there are none. */
-static TesStatus find_twins(const TesiGmshBuilder *b, int64_t *first, int64_t *second) {
+TesStatus tesi_gmsh_find_twins(const TesiGmshBuilder *b, const int32_t *vertices, int64_t *first,
+                               int64_t *second) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   const int corners = 1 << b->dim;
@@ -137,11 +133,11 @@ static TesStatus find_twins(const TesiGmshBuilder *b, int64_t *first, int64_t *s
   TES_ALLOC(&at, size);
   for (int64_t i = 0; i < size; i++) at[i] = -1;
   for (int64_t t = 0; t < b->trees && *first < 0; t++) {
-    const int32_t *v = b->vertices + t * corners;
+    const int32_t *v = vertices + t * corners;
     uint64_t place = hash_cell(corners, v);
     for (; at[place & (uint64_t)(size - 1)] >= 0; place++) {
       const int64_t other = at[place & (uint64_t)(size - 1)];
-      if (same_cell(corners, v, b->vertices + other * corners)) *first = other, *second = t;
+      if (same_cell(corners, v, vertices + other * corners)) *first = other, *second = t;
     }
     at[place & (uint64_t)(size - 1)] = (int32_t)t;
   }
@@ -153,56 +149,13 @@ done:
 /* They lie on one another: format 2 writes a cell once for each of its physical groups. */
 TesStatus tesi_gmsh_check_twins(const TesiGmshBuilder *b) {
   int64_t first, second;
-  const TesStatus status = find_twins(b, &first, &second);
+  const TesStatus status = tesi_gmsh_find_twins(b, b->vertices, &first, &second);
   if (status != TES_OK || first < 0) return status;
   return tesi_gmsh_refuse(
       b, b->cell[second],
       "it has the vertices of element %lld, and lies on it: format 2 writes a cell once for each "
       "of its physical groups; give it one, or save format 4.1",
       (long long)b->mesh->element[b->cell[first]].number);
-}
-
-/* ---- nodes that are one -------------------------------------------------------------------------------- */
-
-TesStatus tesi_gmsh_periodic_roots(const TesiGmsh *mesh, int32_t *parent) {
-  TesContext *ctx = mesh->ctx;
-  TesStatus status = TES_OK;
-  for (int64_t i = 0; i < mesh->nodes; i++) parent[i] = (int32_t)i;
-  for (int64_t i = 0; i < mesh->pairs; i++) {
-    int32_t at[2] = {0};
-    for (int s = 0; s < 2; s++) {
-      const int64_t found = tesi_gmsh_find_node(mesh, mesh->pair[i][s]);
-      TES_CHECK(found >= 0, "%s: $Periodic names node %lld, which does not exist", mesh->file,
-                (long long)mesh->pair[i][s]);
-      at[s] = (int32_t)found;
-    }
-    parent[find_root(parent, at[0])] = find_root(parent, at[1]);
-  }
-  for (int64_t i = 0; i < mesh->nodes; i++) parent[i] = find_root(parent, (int32_t)i);
-done:
-  return status;
-}
-
-TesStatus tesi_gmsh_join_periodic(TesiGmshBuilder *b) {
-  TesContext *ctx = b->ctx;
-  TesStatus status = TES_OK;
-  static const char narrow[] = "$Periodic joins vertices of %s: a periodic direction needs 3 cells at least";
-  int32_t *root = NULL;
-  int64_t first, second;
-  TES_ALLOC(&root, b->mesh->nodes);
-  TES_TRY(tesi_gmsh_periodic_roots(b->mesh, root));
-  for (int64_t t = 0; t < b->trees; t++) {
-    int32_t *v = b->vertices + (t << b->dim);
-    for (int i = 0; i < 1 << b->dim; i++) v[i] = root[v[i]];
-    for (int i = 0; i < 1 << b->dim; i++)
-      for (int j = 0; j < i; j++)
-        if (v[i] == v[j]) TES_TRY(tesi_gmsh_refuse(b, b->cell[t], narrow, "this cell"));
-  }
-  TES_TRY(find_twins(b, &first, &second));
-  if (first >= 0) TES_TRY(tesi_gmsh_refuse(b, b->cell[second], narrow, "two cells"));
-done:
-  tesi_free(ctx, &root);
-  return status;
 }
 
 /* ---- nodes in the middle of sides ---------------------------------------------------------------------- */

@@ -5,8 +5,7 @@
 #include <sys/stat.h>
 #include "mesh/forest/gmsh.h"
 
-/* The whole file, with a 0 behind it. */
-static TesStatus read_all(TesContext *context, const char *path, char **text, size_t *length) {
+TesStatus tesi_gmsh_load(TesContext *context, const char *path, char **text, size_t *length) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   FILE *file = fopen(path, "rb");
@@ -35,7 +34,7 @@ TesStatus tesi_trees_file(TesContext *context, const TesMeshDesc *desc, TesiTree
   char *text = NULL;
   size_t length = 0;
   const double start = tesi_now();
-  TES_TRY(read_all(ctx, path, &text, &length));
+  TES_TRY(tesi_gmsh_load(ctx, path, &text, &length));
   TES_TRY(tesi_gmsh_parse(ctx, text, length, path, options, &mesh));
   tesi_log(ctx, TES_LOG_DETAIL, "mesh: %s read in %.2f s", path, tesi_now() - start);
   TES_TRY(tesi_gmsh_trees(&mesh, desc->dim, trees));

@@ -1,4 +1,4 @@
-/* Physical groups, entities, and nodes that are one, of a Gmsh file. */
+/* Physical groups and entities of a Gmsh file. */
 #include <string.h>
 #include "mesh/forest/gmsh.h"
 
@@ -118,47 +118,5 @@ TesStatus tesi_gmsh_entities(TesiGmshCursor *c, bool partitioned, TesiGmsh *mesh
     status = tesi_gmsh_count_of(c, "a number of entities", 4, &count[d]);
   for (int d = 0; status == TES_OK && d < 4; d++)
     for (int64_t i = 0; status == TES_OK && i < count[d]; i++) status = read_entity(c, d, partitioned, mesh);
-  return status;
-}
-
-/* ---- nodes that are one -------------------------------------------------------------------------------- */
-
-/* The affine map between them, which the pairs make superfluous: "Affine" and numbers to the end of the line, or their
- * count and they. */
-static TesStatus skip_affine(TesiGmshCursor *c) {
-  TesContext *ctx = c->ctx;
-  TesStatus status = TES_OK;
-  int64_t count;
-  double number;
-  if (c->version == 2 || (c->minor == 0 && !c->binary)) {
-    if (tesi_gmsh_accept(c, "Affine"))
-      while (c->at < c->end && *c->at != '\n') c->at++;
-    return TES_OK;
-  }
-  TES_TRY(tesi_gmsh_count_of(c, "the number of entries of an affine map", 8, &count));
-  for (int64_t i = 0; i < count; i++) TES_TRY(tesi_gmsh_number(c, "an entry of an affine map", &number));
-done:
-  return status;
-}
-
-/* Format 2 has this section as text in binary files too. */
-TesStatus tesi_gmsh_periodic(TesiGmshCursor *c, TesiGmsh *mesh) {
-  TesContext *ctx = c->ctx;
-  TesStatus status = TES_OK;
-  const bool binary = c->binary;
-  int64_t links, nodes, number;
-  c->binary = binary && c->version == 4;
-  TES_TRY(tesi_gmsh_count_of(c, "the number of periodic entities", 12, &links));
-  for (int64_t i = 0; i < links; i++) {
-    for (int k = 0; k < 3; k++) TES_TRY(tesi_gmsh_integer(c, "a periodic entity", &number));
-    TES_TRY(skip_affine(c));
-    TES_TRY(tesi_gmsh_count_of(c, "the number of periodic nodes", 8, &nodes));
-    TES_TRY(tesi_gmsh_grow(ctx, &mesh->pair, sizeof *mesh->pair, mesh->pairs, mesh->pairs + nodes,
-                           &mesh->pair_room));
-    for (int64_t k = 0; k < nodes; k++, mesh->pairs++)
-      for (int s = 0; s < 2; s++) TES_TRY(tesi_gmsh_tag(c, "a periodic node", &mesh->pair[mesh->pairs][s]));
-  }
-done:
-  c->binary = binary;
   return status;
 }

@@ -112,8 +112,9 @@ TesStatus tesi_gmsh_find_parts(TesiGmshBuilder *b) {
   Pieces p = {0};
   const int faces = b->desc.boundaries, patterns = b->dim == 2 ? 9 : 27;
   TES_TRY(list_pieces(b, &p));
-  for (int64_t tree = 0; tree < b->trees && p.count; tree++)
+  for (int64_t k = 0; k < b->trees && p.count; k++)
     for (int at = 0; at < patterns; at++) {
+      const int64_t tree = b->in_file[k];
       const int free = (at % 3 == 1) + (at / 3 % 3 == 1) + (at / 9 == 1);
       if (free < b->dim - 1) TES_TRY(take_part(b, &p, tree, at, key_of(b, tree, at), faces));
     }

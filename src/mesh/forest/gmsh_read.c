@@ -214,8 +214,9 @@ static TesStatus read_section(TesiGmshCursor *c, const char *name, TesiGmsh *mes
     status = tesi_gmsh_entities(c, true, mesh);
   else if (!strcmp(name, "Periodic") && c->options.periodic)
     status = tesi_gmsh_periodic(c, mesh);
-  else if (is_section(c, name, "Nodes", "NOD"))
-    status = mesh->nodes ? tesi_gmsh_fail(c, "section $Nodes stands twice") : tesi_gmsh_nodes(c, mesh);
+  else if (is_section(c, name, "Nodes", "NOD") || is_section(c, name, "ParametricNodes", ""))
+    status = mesh->nodes ? tesi_gmsh_fail(c, "section $Nodes stands twice")
+                         : tesi_gmsh_nodes(c, !strcmp(name, "ParametricNodes"), mesh);
   else if (is_section(c, name, "Elements", "ELM"))
     status =
         mesh->elements ? tesi_gmsh_fail(c, "section $Elements stands twice") : tesi_gmsh_elements(c, mesh);
@@ -231,8 +232,7 @@ static void begin_section(TesiGmshCursor *c) {
   c->at += c->at < c->end;
 }
 
-/* The first section: $MeshFormat, or that of format 1, which has no number; comments may stand before it. */
-static TesStatus read_head(TesiGmshCursor *c) {
+TesStatus tesi_gmsh_format(TesiGmshCursor *c) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
   char name[40] = "";
@@ -269,7 +269,7 @@ TesStatus tesi_gmsh_parse(TesContext *context, const char *text, size_t length, 
   char name[40];
   *mesh = (TesiGmsh){.ctx = ctx, .file = file, .options = options};
   if (length > 3 && !memcmp(text, "\xef\xbb\xbf", 3)) c.at += 3; /* the mark of UTF-8 */
-  TES_TRY(read_head(&c));
+  TES_TRY(tesi_gmsh_format(&c));
   mesh->binary = c.binary;
   for (skip_space(&c); c.at < c.end; skip_space(&c)) {
     TES_TRY(read_mark(&c, name));
@@ -278,8 +278,9 @@ TesStatus tesi_gmsh_parse(TesContext *context, const char *text, size_t length, 
   }
   if (!mesh->nodes) TES_TRY(tesi_gmsh_fail(&c, "the mesh has no nodes"));
   if (!mesh->elements) TES_TRY(tesi_gmsh_fail(&c, "the mesh has no lines, quadrilaterals or hexahedra"));
-  if (options.periodic && !mesh->pairs)
+  if (options.periodic && !mesh->pairs && !mesh->maps)
     TES_FAIL(TES_INVALID_INPUT, "%s: mesh.periodic is file, and the file has no section $Periodic", file);
+  if (mesh->maps) TES_TRY(tesi_gmsh_pair_by_maps(mesh));
   if (options.split) TES_TRY(tesi_gmsh_split(mesh));
 done:
   return status;
@@ -295,6 +296,9 @@ void tesi_gmsh_free(TesiGmsh *mesh) {
   tesi_free(ctx, &mesh->node_number);
   tesi_free(ctx, &mesh->node_at);
   tesi_free(ctx, &mesh->node);
+  tesi_free(ctx, &mesh->bent);
+  tesi_free(ctx, &mesh->map);
+  tesi_free(ctx, &mesh->home);
   tesi_free(ctx, &mesh->element);
   tesi_free(ctx, &mesh->element_node);
 }

@@ -6,23 +6,21 @@
 static TesStatus find_type(const TesiGmshCursor *c, int64_t number, int64_t element,
                            const TesiGmshType **type) {
   static const char allowed[] = "lines, quadrilaterals of 4, 8 or 9 nodes, hexahedra of 8, 20 or 27 nodes, "
-                                "and complete ones up to degree 8 are "
-                                "read";
+                                "and complete ones up to degree 8 are read";
   *type = tesi_gmsh_type(number);
   if (!*type)
     return tesi_gmsh_fail(c, "element %lld is of Gmsh's type %lld; %s", (long long)element, (long long)number,
                           allowed);
   const TesiGmshShape shape = (*type)->shape;
-  const bool split = shape >= TESI_GMSH_TRIANGLE && shape < TESI_GMSH_OTHER;
-  if (c->options.split && (shape == TESI_GMSH_OTHER || (*type)->degree > 1))
-    return tesi_gmsh_fail(
-        c,
-        "element %lld is a %s; mesh.split splits lines, triangles, quadrilaterals, tetrahedra, prisms "
-        "and hexahedra of first degree",
-        (long long)element, (*type)->name);
-  if (shape == TESI_GMSH_OTHER || (split && !c->options.split))
+  const bool can_split = shape != TESI_GMSH_OTHER && (*type)->degree <= 2;
+  if (c->options.split && !can_split)
+    return tesi_gmsh_fail(c,
+                          "element %lld is a %s; mesh.split splits elements of first and second degree "
+                          "(Mesh.ElementOrder)",
+                          (long long)element, (*type)->name);
+  if (!c->options.split && shape >= TESI_GMSH_TRIANGLE)
     return tesi_gmsh_fail(c, "element %lld is a %s; %s%s", (long long)element, (*type)->name, allowed,
-                          split ? ", and mesh.split: true splits others" : "");
+                          can_split ? ", and mesh.split: true splits others" : "");
   return TES_OK;
 }
 
@@ -75,7 +73,9 @@ static TesStatus sort_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
   TesStatus status = TES_OK;
   Place *place = NULL;
   double(*node)[3] = NULL;
+  TesiGmshHome *home = NULL;
   TES_ALLOC(&place, mesh->nodes);
+  if (mesh->home) TES_ALLOC(&home, mesh->nodes);
   TES_ALLOC(&node, mesh->nodes);
   for (int64_t i = 0; i < mesh->nodes; i++) place[i] = (Place){mesh->node_number[i], i};
   bool sorted = true;
@@ -86,6 +86,11 @@ static TesStatus sort_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
       TES_TRY(tesi_gmsh_fail(c, "node %lld stands twice", (long long)place[i].number));
     mesh->node_number[i] = place[i].number;
     memcpy(node[i], mesh->node[place[i].at], sizeof node[i]);
+    if (home) home[i] = mesh->home[place[i].at];
+  }
+  if (home) {
+    tesi_free(ctx, &mesh->home);
+    mesh->home = home, home = NULL;
   }
   tesi_free(ctx, &mesh->node);
   mesh->node = node;
@@ -94,6 +99,7 @@ static TesStatus sort_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
 done:
   tesi_free(ctx, &place);
   tesi_free(ctx, &node);
+  tesi_free(ctx, &home);
   return status;
 }
 
@@ -101,7 +107,7 @@ done:
 static TesStatus read_node_block(TesiGmshCursor *c, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
-  int64_t dim, tag, parametric, count, room = mesh->node_room;
+  int64_t dim, tag, parametric, count, room = mesh->node_room, homes = room;
   double parameter;
   TES_TRY(tesi_gmsh_integer(c, "the dimension of an entity", c->minor ? &dim : &tag));
   TES_TRY(tesi_gmsh_integer(c, "the tag of an entity", c->minor ? &tag : &dim));
@@ -114,6 +120,10 @@ static TesStatus read_node_block(TesiGmshCursor *c, TesiGmsh *mesh) {
                          &room));
   TES_TRY(tesi_gmsh_grow(ctx, &mesh->node, sizeof *mesh->node, mesh->nodes, mesh->nodes + count,
                          &mesh->node_room));
+  if (c->options.periodic)
+    TES_TRY(tesi_gmsh_grow(ctx, &mesh->home, sizeof *mesh->home, mesh->nodes, mesh->nodes + count, &homes));
+  for (int64_t i = 0; c->options.periodic && i < count; i++)
+    mesh->home[mesh->nodes + i] = (TesiGmshHome){(int32_t)dim, (int32_t)tag};
   for (int64_t i = 0; i < count && c->minor; i++)
     TES_TRY(tesi_gmsh_count(c, "the number of a node", &mesh->node_number[mesh->nodes + i]));
   for (int64_t i = 0; i < count; i++) {
@@ -127,7 +137,22 @@ done:
   return status;
 }
 
-TesStatus tesi_gmsh_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
+/* Behind a node of $ParametricNodes: the dimension and the tag of its entity, and parameters on curves and surfaces. */
+static TesStatus skip_parameters(TesiGmshCursor *c) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t dim, tag;
+  double parameter;
+  TES_TRY(tesi_gmsh_integer(c, "the dimension of an entity", &dim));
+  TES_TRY(tesi_gmsh_integer(c, "the tag of an entity", &tag));
+  if (dim < 0 || dim > 3) TES_TRY(tesi_gmsh_fail(c, "a node of an entity of dimension %lld", (long long)dim));
+  for (int64_t d = 0; dim < 3 && d < dim; d++)
+    TES_TRY(tesi_gmsh_number(c, "a parameter of a node", &parameter));
+done:
+  return status;
+}
+
+TesStatus tesi_gmsh_nodes(TesiGmshCursor *c, bool parametric, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
   int64_t count, total;
@@ -142,6 +167,7 @@ TesStatus tesi_gmsh_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
     for (; mesh->nodes < count; mesh->nodes++) {
       TES_TRY(tesi_gmsh_integer(c, "the number of a node", &mesh->node_number[mesh->nodes]));
       TES_TRY(read_node(c, mesh->node[mesh->nodes]));
+      if (parametric) TES_TRY(skip_parameters(c));
     }
   }
   if (mesh->nodes) TES_TRY(sort_nodes(c, mesh));
@@ -151,7 +177,7 @@ done:
 
 /* The nodes of an element whose head has been read. Points that are in no group, or not asked for, are passed over. */
 static TesStatus read_element(TesiGmshCursor *c, const TesiGmshType *type, int64_t number, int64_t physical,
-                              TesiGmsh *mesh) {
+                              int64_t entity, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
   int64_t node;
@@ -163,7 +189,9 @@ static TesStatus read_element(TesiGmshCursor *c, const TesiGmshType *type, int64
                                                     .line = c->binary ? c->at - c->begin : c->line,
                                                     .first = mesh->element_nodes,
                                                     .type = type,
-                                                    .physical = (int32_t)physical};
+                                                    .bent = -1,
+                                                    .physical = (int32_t)physical,
+                                                    .entity = (int32_t)entity};
   for (int i = 0; i < type->nodes; i++) {
     TES_TRY(tesi_gmsh_tag(c, "the node of an element", &node));
     const int64_t found = tesi_gmsh_find_node(mesh, node);
@@ -192,7 +220,7 @@ static TesStatus read_element_block(TesiGmshCursor *c, TesiGmsh *mesh) {
   for (int64_t i = 0; i < count; i++) {
     TES_TRY(tesi_gmsh_tag(c, "the number of an element", &element));
     TES_TRY(find_type(c, number, element, &type));
-    TES_TRY(read_element(c, type, element, physical, mesh));
+    TES_TRY(read_element(c, type, element, physical, tag, mesh));
   }
 done:
   return status;
@@ -203,7 +231,7 @@ done:
 static TesStatus read_element_line(TesiGmshCursor *c, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
-  int64_t element, number, tags, tag, physical = 0;
+  int64_t element, number, tags, tag, physical = 0, entity = 0;
   const TesiGmshType *type = NULL;
   TES_TRY(tesi_gmsh_integer(c, "the number of an element", &element));
   TES_TRY(tesi_gmsh_integer(c, "the type of an element", &number));
@@ -215,6 +243,7 @@ static TesStatus read_element_line(TesiGmshCursor *c, TesiGmsh *mesh) {
   for (int64_t i = 0; i < tags; i++) {
     TES_TRY(tesi_gmsh_integer(c, "a tag", &tag));
     if (i == 0) physical = tag;
+    if (i == 1) entity = tag;
   }
   if (c->version == 1) {
     TES_TRY(tesi_gmsh_integer(c, "the number of nodes", &tag));
@@ -222,7 +251,7 @@ static TesStatus read_element_line(TesiGmshCursor *c, TesiGmsh *mesh) {
       TES_TRY(tesi_gmsh_fail(c, "element %lld, a %s, has %lld nodes, expected %d", (long long)element,
                              type->name, (long long)tag, type->nodes));
   }
-  TES_TRY(read_element(c, type, element, physical, mesh));
+  TES_TRY(read_element(c, type, element, physical, entity, mesh));
 done:
   return status;
 }
@@ -231,7 +260,7 @@ done:
 static TesStatus read_binary_elements(TesiGmshCursor *c, int64_t total, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
-  int64_t number, count, tags, element, tag, physical;
+  int64_t number, count, tags, element, tag, physical, entity;
   const TesiGmshType *type = NULL;
   while (total > 0) {
     TES_TRY(tesi_gmsh_integer(c, "the type of an element", &number));
@@ -241,12 +270,13 @@ static TesStatus read_binary_elements(TesiGmshCursor *c, int64_t total, TesiGmsh
     for (int64_t i = 0; i < count; i++) {
       TES_TRY(tesi_gmsh_integer(c, "the number of an element", &element));
       TES_TRY(find_type(c, number, element, &type));
-      physical = 0;
+      physical = entity = 0;
       for (int64_t t = 0; t < tags; t++) {
         TES_TRY(tesi_gmsh_integer(c, "a tag", &tag));
         if (t == 0) physical = tag;
+        if (t == 1) entity = tag;
       }
-      TES_TRY(read_element(c, type, element, physical, mesh));
+      TES_TRY(read_element(c, type, element, physical, entity, mesh));
     }
     total -= count;
   }

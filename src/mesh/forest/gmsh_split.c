@@ -1,9 +1,19 @@
 /* Cells split at the middles of their edges, faces and of themselves: each vertex of a cell gets a quadrilateral or
  * hexahedron, 3 of a triangle, 4 of a quadrilateral or tetrahedron, 6 of a prism, 8 of a hexahedron. All cells are
- * split, so that those of different shape still share whole faces. */
+ * split, so that those of different shape still share whole faces.
+ * The apex of a pyramid has four edges, and no hexahedron has such a vertex. (A pyramid whose faces are split as above
+ * can be filled by hexahedra, but it takes 36 of poor shape: Verhetsel, Pellerin, Remacle, A 44-element mesh of
+ * Schneiders' pyramid, 2018.) So where there are pyramids all cells become tetrahedra first, and each of those 4
+ * hexahedra: the least vertex of a cell is joined with the triangles of the faces that do not have it, and a face of
+ * four vertices is cut from its least one, the same on both sides (pulling: De Loera, Rambau, Santos, Triangulations,
+ * 4.3.2).
+ * Elements of second degree keep their curve: parts are polynomials of second degree in each direction through points
+ * of the element's own map, which is a part of that of a triangle, a tetrahedron, and without pyramids of all. */
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mesh/forest/gmsh.h"
+#include "mesh/forest/gmsh_shapes.h"
 
 /* The middle of an edge or a face, found by its vertices. */
 typedef struct Middle {
@@ -16,28 +26,6 @@ typedef struct Middles {
   int64_t size, count;
 } Middles;
 
-/* Faces by their vertices, and for each vertex of a cell those beside it, in the order of a right-handed cell. */
-typedef struct Shape {
-  int vertices, faces;
-  int8_t face[6][4], beside[8][3];
-} Shape;
-
-static const Shape
-    triangle = {3, 0, {{0}}, {{1, 2}, {2, 0}, {0, 1}}},
-    quadrilateral = {4, 0, {{0}}, {{1, 3}, {2, 0}, {3, 1}, {0, 2}}},
-    tetrahedron = {4,
-                   4,
-                   {{0, 1, 2, -1}, {0, 1, 3, -1}, {0, 2, 3, -1}, {1, 2, 3, -1}},
-                   {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}}},
-    prism = {6,
-             5,
-             {{0, 1, 2, -1}, {3, 4, 5, -1}, {0, 1, 4, 3}, {1, 2, 5, 4}, {0, 2, 5, 3}},
-             {{1, 2, 3}, {2, 0, 4}, {0, 1, 5}, {5, 4, 0}, {3, 5, 1}, {4, 3, 2}}},
-    hexahedron = {8,
-                  6,
-                  {{0, 1, 2, 3}, {4, 5, 6, 7}, {0, 1, 5, 4}, {1, 2, 6, 5}, {2, 3, 7, 6}, {0, 3, 7, 4}},
-                  {{1, 3, 4}, {2, 0, 5}, {3, 1, 6}, {0, 2, 7}, {7, 5, 0}, {4, 6, 1}, {5, 7, 2}, {6, 4, 3}}};
-
 typedef struct Splitter {
   TesContext *ctx;
   TesiGmsh *mesh;
@@ -46,7 +34,27 @@ typedef struct Splitter {
   TesiGmshElement *element; /* the new ones */
   int64_t *element_node;
   int64_t elements, element_nodes;
+  int dim;        /* of cells */
+  bool simplices; /* all cells become triangles and tetrahedra first */
+  int32_t *rank;  /* [nodes of the file] by which the least vertex is found; NULL: its place */
+  TesiGmshCurve curve;
+  int64_t bent, bent_room; /* nodes of mesh->bent */
 } Splitter;
+
+/* An element, or a simplex of its vertices. */
+typedef struct Part {
+  const TesiGmshElement *of;
+  const TesiGmshShapeTable *shape;
+  int8_t own[8];        /* its vertices among those of the element */
+  int32_t vertex[8];    /* and of the mesh */
+  const double (*x)[3]; /* nodes of the element, of second degree; NULL */
+} Part;
+
+/* The middle of some vertices of a part. */
+typedef struct Place {
+  int64_t node;
+  double xi[3]; /* of the element's reference; second degree */
+} Place;
 
 /* ---- middles ------------------------------------------------------------------------------------------- */
 
@@ -91,8 +99,8 @@ done:
   return status;
 }
 
-/* A new node in the middle of these; its number is behind all others. */
-static TesStatus add_node(Splitter *s, int count, const int32_t *vertex, int32_t *node) {
+/* A new node; its number is behind all others. */
+static TesStatus add_node(Splitter *s, const double x[3], int32_t *node) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
   TesiGmsh *m = s->mesh;
@@ -102,33 +110,72 @@ static TesStatus add_node(Splitter *s, int count, const int32_t *vertex, int32_t
   TES_TRY(tesi_gmsh_grow(ctx, &m->node, sizeof *m->node, m->nodes, m->nodes + 1, &m->node_room));
   *node = (int32_t)m->nodes;
   m->node_number[m->nodes] = m->node_number[m->nodes - 1] + 1;
-  for (int d = 0; d < 3; d++) {
-    double sum = 0;
-    for (int i = 0; i < count; i++) sum += m->node[vertex[i]][d];
-    m->node[m->nodes][d] = sum / count;
-  }
-  m->nodes++;
+  memcpy(m->node[m->nodes++], x, 3 * sizeof *x);
 done:
   return status;
 }
 
-/* Of an edge or a face, the same for all cells that have it. */
-static TesStatus middle(Splitter *s, int count, const int32_t *vertex, int64_t *node) {
+/* Of an edge or a face, the same for all cells that have it: who comes first says where it is. */
+static TesStatus add_middle(Splitter *s, const int32_t key[4], const double x[3], int64_t *node) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
-  int32_t key[4] = {-1, -1, -1, -1}, made = -1;
-  memcpy(key, vertex, (size_t)count * sizeof *key);
-  sort_four(key);
+  int32_t made = -1;
   if (2 * (s->middles.count + 1) > s->middles.size) TES_TRY(grow_middles(ctx, &s->middles));
   Middle *entry = find(&s->middles, key);
   if (entry->node < 0) {
-    TES_TRY(add_node(s, count, key, &made));
-    memcpy(entry->vertex, key, sizeof key);
+    TES_TRY(add_node(s, x, &made));
+    memcpy(entry->vertex, key, sizeof entry->vertex);
     entry->node = made;
     s->middles.count++;
   }
   *node = entry->node;
 done:
+  return status;
+}
+
+/* The point of an element of second degree. */
+static void evaluate(const TesiGmshCurve *curve, const double (*nodes)[3], const double xi[3], double x[3]) {
+  double weight[TESI_GMSH_SECOND];
+  tesi_gmsh_curve_weights(curve, xi, weight);
+  for (int d = 0; d < 3; d++) {
+    x[d] = 0;
+    for (int k = 0; k < curve->type->nodes; k++) x[d] += weight[k] * nodes[k][d];
+  }
+}
+
+/* x <- the mean of vertices, in the order of their places, so that it has the same digits for all cells. */
+static void mean_of(const TesiGmsh *m, int count, const int32_t *vertex, double x[3]) {
+  for (int d = 0; d < 3; d++) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += m->node[vertex[i]][d];
+    x[d] = sum / count;
+  }
+}
+
+/* The middle of vertices of a part: one, those of an edge or a face, or all. */
+static TesStatus find_place(Splitter *s, const Part *part, int count, const int8_t *vertices, Place *place) {
+  const TesiGmshShapeTable *whole = tesi_gmsh_shape(part->of->type->shape);
+  int32_t key[4] = {-1, -1, -1, -1}, all[8] = {0}, made;
+  double x[3];
+  memset(place->xi, 0, sizeof place->xi);
+  for (int i = 0; i < count; i++) {
+    all[i] = part->vertex[vertices[i]];
+    for (int d = 0; d < 3; d++) place->xi[d] += 0.5 * whole->corner[part->own[vertices[i]]][d] / count;
+  }
+  place->node = all[0];
+  if (count == 1) return TES_OK;
+  if (count <= 4) {
+    memcpy(key, all, (size_t)count * sizeof *key);
+    sort_four(key);
+    memcpy(all, key, (size_t)count * sizeof *key);
+  }
+  if (part->x)
+    evaluate(&s->curve, part->x, place->xi, x);
+  else
+    mean_of(s->mesh, count, all, x);
+  if (count <= 4) return add_middle(s, key, x, &place->node);
+  const TesStatus status = add_node(s, x, &made);
+  place->node = made;
   return status;
 }
 
@@ -144,6 +191,7 @@ static TesStatus add_element(Splitter *s, const TesiGmshElement *of, int type, c
                          s->element_nodes + t->nodes, &s->node_room));
   TesiGmshElement *e = &s->element[s->elements++];
   *e = *of;
+  e->part_of = of->type;
   e->type = t;
   e->first = s->element_nodes;
   memcpy(s->element_node + s->element_nodes, nodes, (size_t)t->nodes * sizeof *nodes);
@@ -152,78 +200,185 @@ done:
   return status;
 }
 
-static TesStatus middle_of_edge(Splitter *s, const int32_t *v, int i, int j, int64_t *node) {
-  return middle(s, 2, (const int32_t[2]){v[i], v[j]}, node);
-}
-
-/* The face that has all three. */
-static TesStatus middle_of_face(Splitter *s, const Shape *shape, const int32_t *v, int i, int j, int k,
-                                int64_t *node) {
-  for (int f = 0; f < shape->faces; f++) {
-    int32_t vertex[4];
-    int count = 0, met = 0;
-    for (int c = 0; c < 4 && shape->face[f][c] >= 0; c++) {
-      const int at = shape->face[f][c];
-      vertex[count++] = v[at];
-      met += at == i || at == j || at == k;
+/* Corner i of a part: {itself}, {edge}, {face} and so on, in Gmsh's order of a line, quadrilateral or hexahedron. */
+static int list_corners(const TesiGmshShapeTable *shape, int dim, int i, int8_t set[8][8], int count[8]) {
+  const int8_t *beside = shape->beside[i];
+  static const int8_t towards[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
+                                       {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+  for (int c = 0; c < 1 << dim; c++) {
+    int8_t *const own = set[c];
+    const int free = towards[c][0] + towards[c][1] + towards[c][2];
+    own[0] = (int8_t)i, count[c] = 1;
+    for (int d = 0; d < dim; d++)
+      if (towards[c][d]) own[count[c]++] = dim == 1 ? (int8_t)(1 - i) : beside[d];
+    if (free == dim) {
+      count[c] = shape->vertices;
+      for (int v = 0; v < count[c]; v++) own[v] = (int8_t)v;
+      continue;
     }
-    if (met == 3) return middle(s, count, vertex, node);
+    for (int f = 0; free == 2 && f < shape->faces; f++) { /* the face that has all three */
+      int met = 0;
+      for (int k = 0; k < 4; k++)
+        for (int j = 0; j < 3; j++) met += shape->face[f][k] == own[j];
+      if (met < 3) continue;
+      count[c] = shape->face[f][3] < 0 ? 3 : 4;
+      memcpy(own, shape->face[f], 4);
+      break;
+    }
   }
-  return TES_INTERNAL;
+  return 1 << dim;
 }
 
-static TesStatus split_plane(Splitter *s, const TesiGmshElement *e, const Shape *shape, const int32_t *v) {
+static const int8_t from_bits[8] = {0, 1, 3, 2, 4, 5, 7, 6}; /* corners in Gmsh's order */
+
+/* xi <- where point p of 3^dim lies between the corners of a cell. */
+static void between(int dim, int p, const Place *corner, double xi[3]) {
+  const int at[3] = {p % 3, p / 3 % 3, p / 9};
+  for (int d = 0; d < 3; d++) xi[d] = 0;
+  for (int v = 0; v < 1 << dim; v++) {
+    double weight = 1;
+    for (int d = 0; d < dim; d++) weight *= v >> d & 1 ? 0.5 * at[d] : 1 - 0.5 * at[d];
+    for (int d = 0; d < 3; d++) xi[d] += weight * corner[from_bits[v]].xi[d];
+  }
+}
+
+/* A corner at x, whose node lies where the first cell that has it says. */
+static TesStatus join_corner(const Splitter *s, const Part *part, int64_t node, double x[3]) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
-  for (int i = 0; i < shape->vertices; i++) {
-    int64_t node[4] = {v[i]};
-    TES_TRY(middle_of_edge(s, v, i, shape->beside[i][0], &node[1]));
-    TES_TRY(middle(s, shape->vertices, v, &node[2]));
-    TES_TRY(middle_of_edge(s, v, i, shape->beside[i][1], &node[3]));
-    TES_TRY(add_element(s, e, 3, node));
+  const double *own = s->mesh->node[node];
+  double apart = 0, near = 0;
+  for (int d = 0; d < 3; d++) {
+    apart = fmax(apart, fabs(own[d] - x[d]));
+    near = fmax(near, 1e-9 * fabs(part->x[0][d] - part->x[1][d]) + 1e3 * DBL_EPSILON * fabs(x[d]));
+  }
+  TES_CHECK(apart <= near,
+            "%s: element %lld (a %s, %s %lld) bends an edge or a face otherwise than its neighbour: at (%g, "
+            "%g, %g), "
+            "%g from where that element has it; cells must share the inner nodes too",
+            s->mesh->file, (long long)part->of->number, part->of->type->name,
+            s->mesh->binary ? "byte" : "line", (long long)part->of->line, x[0], x[1], x[2], apart);
+  memcpy(x, own, 3 * sizeof *x);
+done:
+  return status;
+}
+
+/* The nodes of second degree of a cell between these corners. */
+static TesStatus add_bent(Splitter *s, const Part *part, const Place *corner, int64_t *bent) {
+  TesContext *ctx = s->ctx;
+  TesStatus status = TES_OK;
+  TesiGmsh *m = s->mesh;
+  const int points = s->dim == 2 ? 9 : 27, last = s->dim == 2 ? 4 : 8;
+  static const int8_t at_corner[8] = {0, 2, 6, 8, 18, 20, 24, 26};
+  TES_TRY(tesi_gmsh_grow(ctx, &m->bent, sizeof *m->bent, s->bent, s->bent + points, &s->bent_room));
+  double(*x)[3] = m->bent + s->bent;
+  for (int p = 0; p < points; p++) {
+    double xi[3];
+    between(s->dim, p, corner, xi);
+    evaluate(&s->curve, part->x, xi, x[p]);
+  }
+  for (int v = 0; v < last; v++) TES_TRY(join_corner(s, part, corner[from_bits[v]].node, x[at_corner[v]]));
+  *bent = s->bent;
+  s->bent += points;
+done:
+  return status;
+}
+
+static TesStatus split_part(Splitter *s, const Part *part) {
+  static const int type[] = {15, 1, 3, 5};
+  TesContext *ctx = s->ctx;
+  TesStatus status = TES_OK;
+  const int dim = part->of->type->dim;
+  Place whole = {.node = -1};
+  for (int i = 0; i < part->shape->vertices; i++) {
+    int8_t set[8][8];
+    int count[8];
+    int64_t node[8], bent = -1;
+    Place place[8];
+    const int corners = list_corners(part->shape, dim, i, set, count);
+    for (int c = 0; c < corners; c++) {
+      const bool middle = count[c] > 4; /* of the cell: one for all its vertices */
+      if (middle && whole.node >= 0)
+        place[c] = whole;
+      else
+        TES_TRY(find_place(s, part, count[c], set[c], &place[c]));
+      if (middle) whole = place[c];
+      node[c] = place[c].node;
+    }
+    if (part->x && dim == s->dim) TES_TRY(add_bent(s, part, place, &bent));
+    TES_TRY(add_element(s, part->of, type[dim], node));
+    s->element[s->elements - 1].bent = bent;
   }
 done:
   return status;
 }
 
-static TesStatus split_volume(Splitter *s, const TesiGmshElement *e, const Shape *shape, const int32_t *v) {
-  TesContext *ctx = s->ctx;
-  TesStatus status = TES_OK;
-  int32_t centre;
-  TES_TRY(add_node(s, shape->vertices, v, &centre));
-  for (int i = 0; i < shape->vertices; i++) {
-    const int a = shape->beside[i][0], b = shape->beside[i][1], c = shape->beside[i][2];
-    int64_t node[8] = {v[i]};
-    TES_TRY(middle_of_edge(s, v, i, a, &node[1]));
-    TES_TRY(middle_of_face(s, shape, v, i, a, b, &node[2]));
-    TES_TRY(middle_of_edge(s, v, i, b, &node[3]));
-    TES_TRY(middle_of_edge(s, v, i, c, &node[4]));
-    TES_TRY(middle_of_face(s, shape, v, i, a, c, &node[5]));
-    node[6] = centre;
-    TES_TRY(middle_of_face(s, shape, v, i, b, c, &node[7]));
-    TES_TRY(add_element(s, e, 5, node));
+static int32_t rank_of(const Splitter *s, int32_t node) {
+  return s->rank ? s->rank[node] : node;
+}
+
+/* A simplex of vertices of a part, whose shape has so many. */
+static TesStatus split_simplex(Splitter *s, const Part *whole, int count, const int8_t *vertices) {
+  Part part = {.of = whole->of,
+               .shape = tesi_gmsh_shape(count == 3 ? TESI_GMSH_TRIANGLE : TESI_GMSH_TETRAHEDRON),
+               .x = whole->x};
+  for (int i = 0; i < count; i++) {
+    part.own[i] = whole->own[vertices[i]];
+    part.vertex[i] = whole->vertex[vertices[i]];
   }
-done:
+  return split_part(s, &part);
+}
+
+static int least_of(const Splitter *s, const Part *part, int count, const int8_t *vertices) {
+  int least = 0;
+  for (int i = 1; i < count; i++)
+    if (rank_of(s, part->vertex[vertices[i]]) < rank_of(s, part->vertex[vertices[least]])) least = i;
+  return least;
+}
+
+/* See the head of this file; face: round a face, apex: a vertex that it does not have, -1: there is none. */
+static TesStatus split_face(Splitter *s, const Part *part, int count, const int8_t *face, int apex) {
+  const int least = least_of(s, part, count, face);
+  TesStatus status = TES_OK;
+  for (int i = 1; i + 1 < count && status == TES_OK;
+       i++) { /* seen from the apex the face goes round the other way */
+    const int8_t a = face[least], b = face[(least + i) % count], c = face[(least + i + 1) % count];
+    status = apex < 0 ? split_simplex(s, part, 3, (const int8_t[]){a, b, c})
+                      : split_simplex(s, part, 4, (const int8_t[]){a, c, b, (int8_t)apex});
+  }
+  return status;
+}
+
+static TesStatus split_by_simplices(Splitter *s, const Part *part) {
+  static const int8_t all[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+  const TesiGmshShapeTable *shape = part->shape;
+  const int apex = least_of(s, part, shape->vertices, all);
+  TesStatus status = TES_OK;
+  if (part->of->type->dim == 2) return split_face(s, part, shape->vertices, all, -1);
+  for (int f = 0; f < shape->faces && status == TES_OK; f++) {
+    const int count = shape->face[f][3] < 0 ? 3 : 4;
+    bool has = false;
+    for (int k = 0; k < count; k++) has = has || shape->face[f][k] == apex;
+    if (!has) status = split_face(s, part, count, shape->face[f], apex);
+  }
   return status;
 }
 
 static TesStatus split_element(Splitter *s, const TesiGmshElement *e) {
-  static const Shape *const shapes[] = {[TESI_GMSH_QUADRILATERAL] = &quadrilateral,
-                                        [TESI_GMSH_HEXAHEDRON] = &hexahedron,
-                                        [TESI_GMSH_TRIANGLE] = &triangle,
-                                        [TESI_GMSH_TETRAHEDRON] = &tetrahedron,
-                                        [TESI_GMSH_PRISM] = &prism};
-  int32_t v[8];
-  int64_t half[2];
-  if (e->type->dim == 0) return add_element(s, e, e->type->type, &s->mesh->element_node[e->first]);
-  for (int i = 0; i < e->type->nodes; i++) v[i] = (int32_t)s->mesh->element_node[e->first + i];
-  if (e->type->dim == 2) return split_plane(s, e, shapes[e->type->shape], v);
-  if (e->type->dim == 3) return split_volume(s, e, shapes[e->type->shape], v);
-  half[0] = v[0];
-  TesStatus status = middle_of_edge(s, v, 0, 1, &half[1]);
-  if (status == TES_OK) status = add_element(s, e, 1, half);
-  half[0] = v[1];
-  return status == TES_OK ? add_element(s, e, 1, half) : status;
+  const int64_t *node = &s->mesh->element_node[e->first];
+  double x[TESI_GMSH_SECOND][3];
+  Part part = {.of = e, .shape = tesi_gmsh_shape(e->type->shape)};
+  if (e->type->dim == 0) return add_element(s, e, e->type->type, node);
+  for (int i = 0; i < part.shape->vertices; i++) {
+    part.own[i] = (int8_t)i;
+    part.vertex[i] = (int32_t)node[i];
+  }
+  if (e->type->degree == 2) {
+    for (int i = 0; i < e->type->nodes; i++) memcpy(x[i], s->mesh->node[node[i]], sizeof x[i]);
+    if (s->curve.type != e->type) tesi_gmsh_curve_begin(e->type, &s->curve);
+    part.x = (const double(*)[3])x;
+  }
+  return s->simplices && e->type->dim > 1 ? split_by_simplices(s, &part) : split_part(s, &part);
 }
 
 /* ---- nodes that are one -------------------------------------------------------------------------------- */
@@ -260,13 +415,31 @@ done:
   return status;
 }
 
+/* Nodes that are one have one rank, so that faces that are one are cut alike. */
+static TesStatus rank_nodes(Splitter *s) {
+  TesContext *ctx = s->ctx;
+  TesStatus status = TES_OK;
+  if (!s->mesh->pairs || !s->simplices) return TES_OK;
+  TES_ALLOC(&s->rank, s->mesh->nodes);
+  TES_TRY(tesi_gmsh_periodic_roots(s->mesh, s->rank));
+done:
+  return status;
+}
+
 TesStatus tesi_gmsh_split(TesiGmsh *mesh) {
   TesContext *ctx = mesh->ctx;
   TesStatus status = TES_OK;
   Splitter s = {.ctx = ctx, .mesh = mesh, .number_room = mesh->nodes};
+  for (int64_t i = 0; i < mesh->elements; i++) {
+    s.dim = tesi_max(s.dim, mesh->element[i].type->dim);
+    s.simplices = s.simplices || mesh->element[i].type->shape == TESI_GMSH_PYRAMID;
+  }
+  TES_TRY(rank_nodes(&s));
   mesh->node_room = mesh->nodes;
-  tesi_free(ctx, &mesh->node_at); /* it does not know the new ones */
-  for (int64_t i = 0; i < mesh->elements; i++) TES_TRY(split_element(&s, &mesh->element[i]));
+  tesi_free(ctx, &mesh->node_at);          /* it does not know the new ones */
+  for (int cells = 1; cells >= 0; cells--) /* cells first: their curves place the middles */
+    for (int64_t i = 0; i < mesh->elements; i++)
+      if ((mesh->element[i].type->dim == s.dim) == cells) TES_TRY(split_element(&s, &mesh->element[i]));
   if (mesh->pairs) TES_TRY(pair_middles(&s));
   tesi_free(ctx, &mesh->element);
   tesi_free(ctx, &mesh->element_node);
@@ -277,5 +450,6 @@ done:
   tesi_free(ctx, &s.element);
   tesi_free(ctx, &s.element_node);
   tesi_free(ctx, &s.middles.entry);
+  tesi_free(ctx, &s.rank);
   return status;
 }

@@ -223,7 +223,8 @@ static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKi
              box = tesi_is_diffusion(c->op) || saddle;
   const bool sparse = kind == TES_COARSE_SPARSE && !saddle;
   TES_CHECK(!box || sparse || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
-            "the coarsest level of a box is solved by fast diagonalization, or coarse sparse with element q: "
+            "solver.coarse: the coarsest level of a box is solved by fast diagonalization, or coarse sparse "
+            "with element q: "
             "the other kinds are for other meshes");
   TES_ALLOC(&c->b, c->length);
   TES_ALLOC(&c->x, c->length);

@@ -89,8 +89,10 @@ static TesStatus factorize(TesiCoarseMatrix *m) {
   TES_TRY(tesi_blas_begin(ctx, (int)n));
   const int info = (int)LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (lapack_int)n, m->factor, (lapack_int)n);
   if (info != 0)
-    TES_FAIL(TES_INTERNAL, "the matrix of the coarsest level is not positive definite (LAPACK dpotrf: %d)",
-             info);
+    TES_FAIL(TES_NAN,
+             "the matrix of the coarsest level is %s (LAPACK dpotrf: %d): coefficients are too large, or too "
+             "far apart, for float64",
+             info < 0 ? "not finite" : "not positive definite", info);
 done:
   return status;
 }
@@ -214,11 +216,12 @@ static TesStatus refuse(const TesiCoarseMatrix *m, TesCoarseKind kind) {
   TesStatus status = TES_OK;
   const bool several = tesi_ranks(ctx) > 1;
   TES_CHECK(!several || (kind != TES_COARSE_AMG && kind != TES_COARSE_SPARSE),
-            "coarse %s is for one rank; several have direct and cg on their coarsest level",
+            "solver.coarse: %s is for one rank; several have direct and cg on their coarsest level",
             kind == TES_COARSE_AMG ? "amg" : "sparse");
-  TES_CHECK(kind != TES_COARSE_AMG || !tesi_is_elasticity(m->op),
-            "coarse amg is for one component; elasticity has sparse, aggregation, direct and cg on its "
-            "coarsest level");
+  TES_CHECK(
+      kind != TES_COARSE_AMG || !tesi_is_elasticity(m->op),
+      "solver.coarse: amg is for one component; elasticity has sparse, aggregation, direct and cg on its "
+      "coarsest level");
 done:
   return status;
 }
@@ -366,7 +369,11 @@ TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, do
   if (matrix->number) gather(matrix, x, all);
   const int info = (int)LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, matrix->factor, (lapack_int)n,
                                        all, (lapack_int)n);
-  if (info != 0) TES_FAIL(TES_INTERNAL, "LAPACK dpotrs: %d", info);
+  if (info != 0)
+    TES_FAIL(TES_NAN,
+             "a residual on the coarsest level is not finite (LAPACK dpotrs: %d): numbers of the problem are "
+             "too large for float64",
+             info);
   for (int64_t i = 0; matrix->number && i < matrix->length; i++) x[i] = all[(int64_t)matrix->number[i]];
 done:
   return status;

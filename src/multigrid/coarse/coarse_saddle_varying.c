@@ -1,6 +1,7 @@
-/* The coarsest level of a Stokes problem with a viscosity that varies: the pseudo-inverse of its matrix, on the host in
- * float64. */
+/* The coarsest level of a Stokes problem with a viscosity that varies: the factors of its matrix, on the host in
+ * float64: an inverse takes three times as long. */
 #include "multigrid/coarse/coarse_saddle_varying.h"
+#include <lapacke.h>
 #include "operator/saddle_varying/saddle_varying.h"
 
 enum { UNKNOWNS = 6000 };
@@ -9,7 +10,9 @@ struct TesiCoarseSaddleVarying {
   TesContext *context;
   int unknowns;
   int64_t *list;   /* [unknowns] */
-  double *inverse; /* [unknowns][unknowns] */
+  double *factors; /* [unknowns][unknowns] */
+  int *pivot;
+  double *e, factor, *x; /* see tesi_saddle_varying_factor(); work */
 };
 
 static bool is_known(const TesiRt *rt, int part, int64_t j) {
@@ -29,8 +32,8 @@ done:
   return status;
 }
 
-static TesStatus invert(TesContext *ctx, const TesOperator *op, const TesiRt *rt,
-                        TesiCoarseSaddleVarying *c) {
+static TesStatus factorize(TesContext *ctx, const TesOperator *op, const TesiRt *rt,
+                           TesiCoarseSaddleVarying *c) {
   TesStatus status = TES_OK;
   const TesiRtAxis *a = rt->axis;
   const int cells = a[0].cells * a[1].cells * a[2].cells;
@@ -41,9 +44,13 @@ static TesStatus invert(TesContext *ctx, const TesOperator *op, const TesiRt *rt
     cell[i][1] = i / a[0].cells % a[1].cells;
     cell[i][2] = i / a[0].cells / a[1].cells;
   }
-  TES_ALLOC(&c->inverse, (int64_t)c->unknowns * c->unknowns);
-  TES_TRY(tesi_saddle_varying_invert(op, cells, (const int(*)[3])cell, op->singular, c->unknowns, c->list,
-                                     c->inverse));
+  TES_ALLOC(&c->factors, (int64_t)c->unknowns * c->unknowns);
+  TES_ALLOC(&c->pivot, c->unknowns);
+  TES_ALLOC(&c->e, c->unknowns);
+  TES_ALLOC(&c->x, c->unknowns);
+  TES_TRY(tesi_work_on(ctx, "the coarsest level, %d unknowns solved for directly", c->unknowns));
+  TES_TRY(tesi_saddle_varying_factor(op, cells, (const int(*)[3])cell, op->singular, c->unknowns, c->list,
+                                     c->factors, c->pivot, c->e, &c->factor));
 done:
   tesi_free(ctx, &cell);
   return status;
@@ -63,7 +70,7 @@ TesStatus tesi_coarse_saddle_varying_create(TesContext *ctx, const TesOperator *
       "the coarsest mesh has %d x %d x %d cells and %d unknowns, at most %d can be solved for directly "
       "where the viscosity varies: give numbers of cells that can be halved more often, or a lower degree",
       rt->axis[0].cells, rt->axis[1].cells, rt->axis[2].cells, c->unknowns, UNKNOWNS);
-  TES_TRY(invert(ctx, op, rt, c));
+  TES_TRY(factorize(ctx, op, rt, c));
   *coarse = c;
   c = NULL;
 done:
@@ -77,15 +84,18 @@ void tesi_coarse_saddle_varying_destroy(TesiCoarseSaddleVarying **coarse) {
   TesContext *ctx = c->context;
   *coarse = NULL;
   tesi_free(ctx, &c->list);
-  tesi_free(ctx, &c->inverse);
+  tesi_free(ctx, &c->factors);
+  tesi_free(ctx, &c->pivot);
+  tesi_free(ctx, &c->e);
+  tesi_free(ctx, &c->x);
   tesi_free(ctx, &c);
   tes_context_destroy(&ctx);
 }
 
 void tesi_coarse_saddle_varying_solve(const TesiCoarseSaddleVarying *c, const double *b, double *x) {
-  for (int i = 0; i < c->unknowns; i++) {
-    double sum = 0;
-    for (int j = 0; j < c->unknowns; j++) sum += c->inverse[(int64_t)i * c->unknowns + j] * b[c->list[j]];
-    x[c->list[i]] = sum;
-  }
+  const int n = c->unknowns;
+  double sum = 0;
+  for (int i = 0; i < n; i++) c->x[i] = b[c->list[i]], sum += c->e[i] * c->x[i];
+  LAPACKE_dgetrs(LAPACK_COL_MAJOR, 'N', n, 1, c->factors, n, c->pivot, c->x, n);
+  for (int i = 0; i < n; i++) x[c->list[i]] = c->x[i] + c->factor * sum * c->e[i];
 }

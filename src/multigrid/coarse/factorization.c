@@ -86,7 +86,6 @@ static TesStatus check(const TesiFactorization *f, const char *what) {
   if (lacks_memory(error))
     TES_FAIL(TES_OUT_OF_MEMORY, "no memory for sparse factors of %lld unknowns, %s", (long long)f->n, what);
   TES_CHECK(error != -6 && error != -10, "the matrix of %lld unknowns has no inverse", (long long)f->n);
-  TES_CHECK(error != -40, "the matrix of %lld unknowns is not positive definite", (long long)f->n);
   TES_FAIL(TES_INTERNAL, "MUMPS, %s: error %d, %d", what, error, f->mumps.INFOG(2));
 done:
   return status;
@@ -94,24 +93,34 @@ done:
 
 /* ---- set-up -------------------------------------------------------------------------------------------- */
 
-/* Entries as MUMPS takes them: of symmetric matrices those below the diagonal, none that are zero. */
+/* Of symmetric matrices those below the diagonal, none that are zero, nor of what is fixed. */
+static bool is_taken(const TesiFactorization *f, const TesiMatrix *A, const uint8_t *fixed, int64_t i,
+                     int64_t e) {
+  const int64_t j = A->column[e];
+  if (f->kind != TESI_MATRIX_GENERAL && j > i) return false;
+  return !fixed[i] && !fixed[j] && (i == j || A->value[e] != 0);
+}
+
+/* Entries as MUMPS takes them. */
 static TesStatus copy_entries(TesiFactorization *f, const TesiMatrix *A, const uint8_t *fixed) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  const bool all = f->kind == TESI_MATRIX_GENERAL;
-  const int64_t most = all ? A->entries : (A->entries + A->rows) / 2 + 1;
   int64_t count = 0;
-  TES_ALLOC(&f->row, most);
-  TES_ALLOC(&f->column, most);
-  TES_ALLOC(&f->value, most);
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t e = A->row[i]; e < A->row[i + 1]; e++) count += is_taken(f, A, fixed, i, e);
+  for (int64_t i = 0; i < A->rows; i++) count += fixed[i];
+  f->entries = count, count = 0;
+  TES_ALLOC(&f->row, f->entries);
+  TES_ALLOC(&f->column, f->entries);
+  TES_ALLOC(&f->value, f->entries);
   for (int64_t i = 0; i < A->rows; i++)
     for (int64_t e = A->row[i]; e < A->row[i + 1]; e++) {
-      const int64_t j = A->column[e];
-      if ((!all && j > i) || (i != j && (A->value[e] == 0 || fixed[i] || fixed[j]))) continue;
-      f->row[count] = (int)i + 1, f->column[count] = (int)j + 1;
-      f->value[count++] = fixed[i] ? 1 : A->value[e];
+      if (!is_taken(f, A, fixed, i, e)) continue;
+      f->row[count] = (int)i + 1, f->column[count] = A->column[e] + 1;
+      f->value[count++] = A->value[e];
     }
-  f->entries = count;
+  for (int64_t i = 0; i < A->rows; i++)
+    if (fixed[i]) f->row[count] = f->column[count] = (int)i + 1, f->value[count++] = 1;
 done:
   return status;
 }
@@ -230,6 +239,9 @@ TesStatus tesi_factorization_compute(TesiFactorization *f) {
     if (!lacks_work(f->mumps.INFOG(1))) break;
   }
   TES_TRY(check(f, "making them"));
+  TES_CHECK(f->kind != TESI_MATRIX_DEFINITE || f->mumps.INFOG(12) == 0,
+            "the matrix of %lld unknowns is not positive definite: it has %d negative pivots",
+            (long long)f->n, f->mumps.INFOG(12));
   tesi_free(ctx, &f->row);
   tesi_free(ctx, &f->column);
   tesi_free(ctx, &f->value);

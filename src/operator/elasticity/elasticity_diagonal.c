@@ -1,6 +1,6 @@
 /* The diagonal: that of component c is the diagonal of a scalar operator with the tensor mu I + (lambda + mu) e_c e_c',
  * so of the metric w|J| K (..) K' at points, by squares of 1D tables; hanging nodes as mapped_hanging_diagonal.c has
- * them. Eight cells at a time, chunks of a colour in parallel. */
+ * them. Eight cells at a time, chunks in the order of the operator. */
 #include <string.h>
 #include "base/simd_builds.h"
 #include "base/team.h"
@@ -16,7 +16,7 @@ typedef struct Diagonal {
   const TesiFillLoops *loops;
   TesiHangingDiagonal *hanging; /* NULL: nothing hangs */
   double *tables, *work;        /* [3][q][n]; [threads][share] */
-  int64_t share, *taken;
+  int64_t share;
   double *d;
 } Diagonal;
 
@@ -105,14 +105,9 @@ static void add_chunk(const Diagonal *s, int64_t chunk, double *work) {
     }
 }
 
-static void add_chunks(const void *data, const TesiTeamMember *me) {
+static void add_one(const void *data, TesiSpan chunk) {
   const Diagonal *s = data;
-  const TesiMappedHost *h = &s->plan->host;
-  for (int colour = 0; colour < h->colours; colour++) {
-    if (colour > 0) tesi_team_wait(me);
-    for (int64_t k; (k = tesi_team_take(&s->taken[colour])) < h->first_of_colour[colour + 1];)
-      add_chunk(s, k, s->work + me->thread * s->share);
-  }
+  add_chunk(s, chunk.first, s->work + chunk.thread * s->share);
 }
 
 TesStatus tesi_elasticity_diagonal(const TesOperator *op, double *d) {
@@ -120,12 +115,10 @@ TesStatus tesi_elasticity_diagonal(const TesOperator *op, double *d) {
   TesStatus status = TES_OK;
   const TesiElasticity *e = op->plan;
   const TesiMapped *inner = e->host.m;
-  int64_t taken[65];
   Diagonal s = {.op = op,
                 .plan = e,
                 .shape = *inner,
                 .loops = TESI_SIMD_PICK(tes_context_simd_bits(ctx), &tesi_fill_loops),
-                .taken = taken,
                 .d = d};
   s.shape.stiffness = true, s.shape.mass = e->mass, s.shape.lambda = 1;
   s.shape.factors = inner->dim * (inner->dim + 1) / 2 + e->mass;
@@ -137,8 +130,7 @@ TesStatus tesi_elasticity_diagonal(const TesOperator *op, double *d) {
   s.share = (s.share + TESI_LANES - 1) / TESI_LANES * TESI_LANES;
   TES_ALLOC(&s.work, e->host.threads * s.share);
   memset(d, 0, (size_t)op->length * sizeof *d);
-  memcpy(taken, e->host.first_of_colour, sizeof taken);
-  tesi_team_run(e->host.threads, add_chunks, &s);
+  tesi_sequence_run(e->host.sequence, e->host.threads, add_one, &s);
 done:
   tesi_free(ctx, &s.hanging);
   tesi_free(ctx, &s.tables);

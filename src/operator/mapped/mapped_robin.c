@@ -26,6 +26,24 @@ void tesi_robin_add(const TesOperator *op, TesPrecision precision, double sign, 
   if (has_faces(op)) tesi_face_mass_add(&((const Plan *)op->plan)->mass, precision, sign, every, x, y);
 }
 
+void tesi_robin_add_whole(const TesOperator *op, int boundary, const double *x, double *y) {
+  const TesiFaceMass *mass = has_faces(op) ? &((const Plan *)op->plan)->mass : NULL;
+  double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
+  for (int64_t i = 0; mass && i < mass->faces; i++) {
+    const TesiCellView *s = mass->space;
+    const int64_t cell = mass->cell[i];
+    const int32_t *index = s->index + cell * s->cell_nodes;
+    int name;
+    const bool on = tes_mesh_on_boundary(s->mesh, cell, mass->face[i], &name);
+    if (!on || (boundary >= 0 && name != boundary)) continue;
+    for (int p = 0; p < s->cell_nodes; p++) u[p] = x[tesi_cells_node(index[p])];
+    tesi_hanging_read(s->dim, s->n, s->halves, s->mask[cell], u);
+    tesi_face_mass_term(mass, i, u, v);
+    tesi_hanging_write(s->dim, s->n, s->halves, s->mask[cell], v);
+    for (int p = 0; p < s->cell_nodes; p++) y[tesi_cells_node(index[p])] += v[p];
+  }
+}
+
 bool tesi_robin_holds(const TesOperator *op) {
   return has_faces(op) && ((const Plan *)op->plan)->held;
 }
@@ -228,8 +246,9 @@ TesStatus tesi_robin_init(TesOperator *op, TesOperator **inner) {
   plan->inner = *inner, *inner = NULL;
   op->data = tesi_mapped_retain(tesi_mapped_of(plan->inner));
   plan->mass.precision = op->precision;
-  tesi_face_rule(op->space->dim, op->space->degree, op->space->degree + 2, op->space->mesh->geometry,
-                 &plan->mass.rule);
+  /* as many points a direction as a and c have, as on boxes */
+  tesi_face_rule(op->space->dim, op->space->degree, tesi_mapped_of(plan->inner)->q,
+                 op->space->mesh->geometry, &plan->mass.rule);
   TES_TRY(tesi_face_mass_create(op->space->view, count_faces(desc), &plan->mass));
   TES_TRY(fill_faces(ctx, desc, plan));
   op->singular = plan->inner->singular && !plan->held;

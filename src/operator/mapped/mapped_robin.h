@@ -19,6 +19,8 @@ TesStatus tesi_mapped_add_faces_device(const TesOperator *op, const TesiDeviceMa
  * x too. */
 void tesi_robin_add(const TesOperator *op, TesPrecision precision, double sign, bool every, const void *x,
                     void *y);
+/* y <- y + R x with the terms of one boundary, -1: of all, in float64 on the host; given nodes have values and rows. */
+void tesi_robin_add_whole(const TesOperator *op, int boundary, const double *x, double *y);
 /* d <- d + their diagonal. */
 void tesi_robin_add_diagonal(const TesOperator *op, double *d);
 /* Both where the operator runs, for its own precision, without Dirichlet values. */

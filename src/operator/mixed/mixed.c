@@ -218,60 +218,88 @@ static void add(Pass *pass, TesiSums *sums, int count, double *out) {
   for (int c = 0; c < count; c++) tesi_sums_finish(&sums[c]);
 }
 
-static void run(Pass *pass, TesiSums *sums, int count, double *out) {
-  memset(out, 0, (size_t)(count * sums->batches->length) * sizeof *out);
-  add(pass, sums, count, out);
+/* *values <- what the host can read: the vector's own entries, or a copy of what a device holds. NULL stays NULL. */
+static TesStatus borrow(TesContext *ctx, const TesVector *v, double **values) {
+  TesStatus status = TES_OK;
+  *values = v && !tesi_has_kernels(ctx) ? v->data : NULL;
+  if (!v || *values) return TES_OK;
+  TES_ALLOC(values, v->length);
+  TES_TRY(tes_vector_get(v, *values));
+done:
+  return status;
+}
+
+/* Ends a loan; written: the entries were changed. */
+static TesStatus give_back(TesContext *ctx, TesVector *v, bool written, double **values) {
+  TesStatus status = TES_OK;
+  if (!v || !*values || !tesi_has_kernels(ctx)) return TES_OK;
+  if (written) status = tes_vector_set(v, *values);
+  tesi_free(ctx, values);
+  return status;
+}
+
+/* What a pass reads and writes. Element iso has no kernels for these passes: its vectors are copied to the host then,
+ * for a force or a residual now and then. */
+typedef struct Vectors {
+  const TesVector *in, *gamma;
+  TesVector *out, *cell; /* NULL: none */
+  bool add;              /* to `out`, else it is written over */
+} Vectors;
+
+static TesStatus run(Pass pass, const Vectors *v, TesiSums *sums, int count, double *most) {
+  TesContext *ctx = pass.m->context;
+  TesStatus status = TES_OK;
+  double *in = NULL, *gamma = NULL, *out = NULL;
+  TES_TRY(borrow(ctx, v->in, &in));
+  TES_TRY(borrow(ctx, v->gamma, &gamma));
+  TES_TRY(borrow(ctx, v->out, &out));
+  TES_TRY(borrow(ctx, v->cell, &pass.cell));
+  if (most) TES_ALLOC(&pass.rate, pass.m->threads);
+  pass.in = in, pass.gamma = gamma;
+  if (out && !v->add) memset(out, 0, (size_t)(count * sums->batches->length) * sizeof *out);
+  add(&pass, sums, count, out);
+  if (most) *most = 0;
+  for (int t = 0; most && t < pass.m->threads; t++)
+    if (!(pass.rate[t] <= *most)) *most = pass.rate[t];
+done:
+  tesi_free(ctx, &pass.rate);
+  give_back(ctx, (TesVector *)v->in, false, &in);
+  give_back(ctx, (TesVector *)v->gamma, false, &gamma);
+  const TesStatus wrote = give_back(ctx, v->out, status == TES_OK, &out),
+                  told = give_back(ctx, v->cell, status == TES_OK, &pass.cell);
+  return status != TES_OK ? status : wrote != TES_OK ? wrote : told;
 }
 
 TesStatus tesi_mixed_divergence(TesiMixed *m, const TesVector *u, TesVector *b) {
   if (m->device) return tesi_mixed_device_divergence(m, u, b);
-  run(&(Pass){.m = m, .batch = divergence, .in = u->data}, &m->p_sums, 1, b->data);
-  return TES_OK;
+  return run((Pass){.m = m, .batch = divergence}, &(Vectors){.in = u, .out = b}, &m->p_sums, 1, NULL);
 }
 
 TesStatus tesi_mixed_gradient(TesiMixed *m, const TesVector *p, TesVector *b) {
   if (m->device) return tesi_mixed_device_gradient(m, p, b);
-  run(&(Pass){.m = m, .batch = gradient, .in = p->data}, m->v_sums, m->dim, b->data);
-  return TES_OK;
+  return run((Pass){.m = m, .batch = gradient}, &(Vectors){.in = p, .out = b}, m->v_sums, m->dim, NULL);
 }
 
 TesStatus tesi_mixed_add_gradient(TesiMixed *m, const TesVector *p, TesVector *b) {
+  const Vectors vectors = {.in = p, .out = b, .add = true};
   if (m->device) return tesi_mixed_device_add_gradient(m, p, b);
-  add(&(Pass){.m = m, .batch = gradient, .in = p->data}, m->v_sums, m->dim, b->data);
-  return TES_OK;
-}
-
-/* The same, and the largest of what the threads find. */
-static TesStatus run_most(Pass pass, TesiSums *sums, int count, double *out, double *most) {
-  TesContext *ctx = pass.m->context;
-  TesStatus status = TES_OK;
-  TES_ALLOC(&pass.rate, pass.m->threads);
-  run(&pass, sums, count, out);
-  *most = 0;
-  for (int t = 0; t < pass.m->threads; t++)
-    if (!(pass.rate[t] <= *most)) *most = pass.rate[t];
-done:
-  tesi_free(ctx, &pass.rate);
-  return status;
+  return run((Pass){.m = m, .batch = gradient}, &vectors, m->v_sums, m->dim, NULL);
 }
 
 TesStatus tesi_mixed_convection(TesiMixed *m, const TesVector *u, TesVector *b, double *rate) {
   if (m->device) return tesi_mixed_device_convection(m, u, b, NULL, rate);
-  const Pass pass = {.m = m, .batch = convection, .in = u->data};
-  return run_most(pass, m->over_sums, m->dim, b->data, rate);
+  return run((Pass){.m = m, .batch = convection}, &(Vectors){.in = u, .out = b}, m->over_sums, m->dim, rate);
 }
 
 TesStatus tesi_mixed_reach(TesiMixed *m, const TesVector *u, double *most, TesVector *cell) {
-  double none;
   if (m->device) return tesi_mixed_device_convection(m, u, NULL, cell, most);
-  const Pass pass = {.m = m, .batch = reach, .in = u->data, .cell = cell ? cell->data : NULL};
-  return run_most(pass, m->over_sums, 0, &none, most);
+  return run((Pass){.m = m, .batch = reach}, &(Vectors){.in = u, .cell = cell}, m->over_sums, 0, most);
 }
 
 TesStatus tesi_mixed_grad_div(TesiMixed *m, const TesVector *gamma, const TesVector *u, TesVector *b) {
+  const Vectors vectors = {.in = u, .gamma = gamma, .out = b};
   if (m->device) return tesi_mixed_device_grad_div(m, gamma, u, b);
-  run(&(Pass){.m = m, .batch = grad_div, .in = u->data, .gamma = gamma->data}, m->v_sums, m->dim, b->data);
-  return TES_OK;
+  return run((Pass){.m = m, .batch = grad_div}, &vectors, m->v_sums, m->dim, NULL);
 }
 
 /* ---- creation ------------------------------------------------------------------------------------------ */

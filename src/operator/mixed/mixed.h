@@ -83,16 +83,8 @@ TesStatus tesi_mixed_backflow(const TesiMixed *mixed, TesiMixedFaces *faces, con
  * each: boundary[..].g[0 .. dim - 1] is g, g[dim] is P; NULL: 0. Errors: TES_NAN with the point. */
 TesStatus tesi_mixed_stress(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesBoundary *boundary,
                             double *b);
-/* *sum <- int (nu du_c/dn - p n_c) w over the faces, w by its values at the nodes of the velocity. Host arrays. */
-typedef struct TesiMixedTraction {
-  double nu;
-  const double *u, *p, *w;
-  int component;
-} TesiMixedTraction;
-TesStatus tesi_mixed_traction(const TesiMixed *mixed, const TesiMixedFaces *faces,
-                              const TesiMixedTraction *of, double *sum);
-/* *net <- int g . n, *total <- int |g . n|, of all faces together. */
+/* *net <- int g . n, *through <- int |g . n|, *total <- int |g|, of all faces together. */
 TesStatus tesi_mixed_flux(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesBoundary *boundary,
-                          double *net, double *total);
+                          double *net, double *through, double *total);
 
 #endif

@@ -1,7 +1,6 @@
 /* Integrals over boundary faces: see mixed.h. Faces are few: one thread, in their order. */
 #include <math.h>
 #include <string.h>
-#include "geometry/locate.h"
 #include "operator/mixed/mixed_device.h"
 
 enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS, NODES = 16 * 16 * 16 };
@@ -115,67 +114,29 @@ done:
 }
 
 TesStatus tesi_mixed_flux(const TesiMixed *m, const TesiMixedFaces *faces, const TesBoundary *boundary,
-                          double *net, double *total) {
+                          double *net, double *through, double *total) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   Face at;
-  *net = *total = 0;
+  *net = *through = *total = 0;
   for (int64_t i = 0; i < faces->count; i++) {
     const TesBoundary *of = &boundary[faces->face[i].boundary];
-    double value[MOST] = {0};
+    double normal[MOST] = {0}, square[MOST] = {0};
     place(m, faces, i, &at);
-    for (int c = 0; c < m->dim; c++) TES_TRY(add_function(of->g[c], 1, c, &at, value));
+    for (int c = 0; c < m->dim; c++) {
+      double value[MOST] = {0};
+      TES_TRY(add_function(of->g[c], 1, -1, &at, value));
+      for (int p = 0; p < at.points; p++) {
+        normal[p] += value[p] * at.normal[c * at.points + p];
+        square[p] += value[p] * value[p];
+      }
+    }
     for (int p = 0; p < at.points; p++) {
-      *net += at.weight[p] * value[p];
-      *total += at.weight[p] * fabs(value[p]);
+      *net += at.weight[p] * normal[p];
+      *through += at.weight[p] * fabs(normal[p]);
+      *total += at.weight[p] * sqrt(square[p]);
     }
   }
 done:
-  return status;
-}
-
-/* ---- stress of a flow ---------------------------------------------------------------------------------- */
-
-/* What one face gives to the integral of the traction; nothing where w is zero on it. */
-static TesStatus add_traction(const TesiMixed *m, const TesiMixedFaces *faces, int64_t i,
-                              const TesiMixedTraction *of, double *sum) {
-  TesContext *ctx = m->context;
-  TesStatus status = TES_OK;
-  const TesiBoundaryFace *face = &faces->face[i];
-  const int dim = m->dim, k = m->velocity->degree, q = faces->rule.q;
-  double local[3][NODES], xi[3], x[3], J[9], transposed[9], gradient[3], slope[3], value, pressure, w;
-  Face at;
-  bool any = false;
-  tesi_space_read_cell(m->velocity, face->cell, of->w, local[0]);
-  for (int p = 0; p < faces->rule.nodes; p++)
-    any = any || local[0][tesi_face_node(dim, k + 1, face->face, p)] != 0;
-  if (!any) return TES_OK;
-  tesi_space_read_cell(m->velocity, face->cell, of->u + of->component * m->velocity->length, local[1]);
-  tesi_space_read_cell(m->pressure, face->cell, of->p, local[2]);
-  place(m, faces, i, &at);
-  for (int p = 0; p < at.points; p++) {
-    double dn = 0;
-    for (int d = 0, rest = p; d < dim; d++) {
-      xi[d] = d == face->face / 2 ? face->face % 2 : faces->rule.point[rest % q];
-      if (d != face->face / 2) rest /= q;
-    }
-    TES_TRY(tesi_mesh_points(m->velocity->mesh, face->cell, 1, xi, x, J));
-    tesi_local_values(dim, k, local[0], 1, xi, &w, NULL);
-    tesi_local_values(dim, k, local[1], 1, xi, &value, gradient);
-    tesi_local_values(dim, m->pressure->degree, local[2], 1, xi, &pressure, NULL);
-    for (int e = 0; e < dim * dim; e++) transposed[e] = J[e % dim * dim + e / dim];
-    tesi_solve_small(dim, transposed, gradient, slope);
-    for (int r = 0; r < dim; r++) dn += slope[r] * at.normal[r * at.points + p];
-    *sum += at.weight[p] * w * (of->nu * dn - pressure * at.normal[of->component * at.points + p]);
-  }
-done:
-  return status;
-}
-
-TesStatus tesi_mixed_traction(const TesiMixed *m, const TesiMixedFaces *faces, const TesiMixedTraction *of,
-                              double *sum) {
-  TesStatus status = TES_OK;
-  *sum = 0;
-  for (int64_t i = 0; i < faces->count && status == TES_OK; i++) status = add_traction(m, faces, i, of, sum);
   return status;
 }

@@ -131,9 +131,13 @@ TesStatus tesi_saddle_axis_create(TesContext *ctx, const TesiRtAxis *a, TesPenal
   s->boundary[1] = tesi_saddle_boundary_penalty(penalty, k, a->h[a->cells - 1]);
   tesi_cell_matrices(a->n, M, K);
   add_nodes(a, M, K, s);
+  TES_TRY(tesi_work_go_on(ctx));
   add_derivatives(a, s);
+  TES_TRY(tesi_work_go_on(ctx));
   add_cell_stiffness(a, s);
+  TES_TRY(tesi_work_go_on(ctx));
   add_faces(a, penalty, s);
+  TES_TRY(tesi_work_go_on(ctx));
   TES_TRY(tesi_band_transpose(ctx, &s->derivative, 2 * a->n, &s->transposed));
   clear_known(a, s);
   TesiBand *const bands[] = {&s->stiffness, &s->mass, &s->penalty, &s->derivative, &s->transposed};

@@ -16,8 +16,8 @@ static TesStatus take_nu(TesContext *ctx, const TesFunction *f, int count, const
   for (int q = 0; q < count && !f; q++) nu[q] = 1;
   if (f) TES_TRY(tes_function_evaluate(f, count, x, x + count, x + 2 * count, 0, nu));
   for (int q = 0; q < count; q++)
-    TES_CHECK(nu[q] > 0, "%sthe viscosity nu is %g at (%.6g, %.6g, %.6g), expected > 0",
-              tesi_function_where(f), nu[q], x[q], x[count + q], x[2 * count + q]);
+    TES_CHECK(nu[q] > 0, "%sthe viscosity nu is not positive at (%.6g, %.6g, %.6g)", tesi_function_where(f),
+              x[q], x[count + q], x[2 * count + q]);
 done:
   return status;
 }
@@ -217,7 +217,7 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
       if (at % rt->n || (!axis->periodic && (c == 0 || c == axis->cells))) continue;
       cells = 2, cell[1][a] = (c + axis->cells - 1) % axis->cells;
     }
-    tesi_saddle_varying_matrix(s, cells, (const int(*)[3])cell, 1, &j, one, work, &entry);
+    TES_TRY(tesi_saddle_varying_matrix(ctx, s, cells, (const int(*)[3])cell, 1, &j, one, work, &entry));
     if (known) entry = 1;
     if (op->precision == TES_DOUBLE)
       ((double *)all)[j] = entry;

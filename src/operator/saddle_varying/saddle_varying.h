@@ -52,9 +52,16 @@ void tesi_saddle_varying_face(const TesiSaddleVarying *s, const int cell[3], int
 /* b <- b + the same for the tangential velocities of all faces, face[2 dim]: int nu (gamma (g, v) - (g, t(v))). */
 TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiFlowFace *face, TesVector *b);
 /* The matrix K[n][n] of some unknowns, list[n] ascending by part, that live in the cells cell[cells]: as if x were 0
- * elsewhere. zero: [length] of zeros twice, left so. work: as above. */
-void tesi_saddle_varying_matrix(const TesiSaddleVarying *s, int cells, const int (*cell)[3], int n,
-                                const int64_t *list, double *zero, double *work, double *K);
+ * elsewhere. zero: [length] of zeros twice, left so. work: as above. Errors: TES_INTERRUPTED. */
+TesStatus tesi_saddle_varying_matrix(TesContext *ctx, const TesiSaddleVarying *s, int cells,
+                                     const int (*cell)[3], int n, const int64_t *list, double *zero,
+                                     double *work, double *K);
+/* The same matrix, factored: K[n][n] with pivot[n] is its L U (LAPACK's; the matrix is symmetric); closed: of the matrix without
+ * its null space, the constant pressure, where e[n] is that of norm 1 and the factor is returned by which e e' is to be
+ * added to the inverse. Else e is not touched. */
+TesStatus tesi_saddle_varying_factor(const TesOperator *op, int cells, const int (*cell)[3], bool closed,
+                                     int n, const int64_t *list, double *K, int *pivot, double *e,
+                                     double *factor);
 /* K[n][n] <- the pseudo-inverse of that matrix; closed: its null space is the constant pressure. */
 TesStatus tesi_saddle_varying_invert(const TesOperator *op, int cells, const int (*cell)[3], bool closed,
                                      int n, const int64_t *list, double *K);

@@ -27,31 +27,53 @@ static void add_constant(int n, const double *e, double factor, double *K) {
     for (int j = 0; e[i] != 0 && j < n; j++) K[i * n + j] += factor * e[i] * e[j];
 }
 
-TesStatus tesi_saddle_varying_invert(const TesOperator *op, int cells, const int (*cell)[3], bool closed,
-                                     int n, const int64_t *list, double *K) {
+static TesStatus refuse(TesContext *ctx, int n, int info) {
+  TesStatus status = TES_OK;
+  if (info != 0)
+    TES_FAIL(TES_NAN,
+             "a patch of %d unknowns has no inverse (LAPACK: %d): nu is too large, or varies too much, for "
+             "float64",
+             n, info);
+done:
+  return status;
+}
+
+TesStatus tesi_saddle_varying_factor(const TesOperator *op, int cells, const int (*cell)[3], bool closed,
+                                     int n, const int64_t *list, double *K, int *pivot, double *e,
+                                     double *factor) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
-  double *zero = NULL, *work = NULL, *e = NULL, nu = 0;
-  lapack_int *pivot = NULL;
+  double *zero = NULL, *work = NULL, nu = 0;
   TES_ALLOC(&zero, 2 * op->length);
   TES_ALLOC(&work, tesi_saddle_varying_work(s));
-  TES_ALLOC(&e, n);
-  TES_ALLOC(&pivot, n);
-  tesi_saddle_varying_matrix(s, cells, cell, n, list, zero, work, K);
+  TES_TRY(tesi_saddle_varying_matrix(ctx, s, cells, cell, n, list, zero, work, K));
   for (int c = 0; c < cells; c++) nu += s->mean[tesi_saddle_varying_number(s, cell[c])] / cells;
+  *factor = closed ? nu : 0;
   if (closed) {
     fill_constant(s->saddle.rt, n, list, e);
     add_constant(n, e, -1 / nu, K); /* the Schur complement is of the size 1 / nu */
   }
   TES_TRY(tesi_blas_begin(ctx, n));
-  int info = LAPACKE_dgetrf(LAPACK_ROW_MAJOR, n, n, K, n, pivot);
-  if (info == 0) info = LAPACKE_dgetri(LAPACK_ROW_MAJOR, n, K, n, pivot);
-  if (info != 0) TES_FAIL(TES_INTERNAL, "a patch of %d unknowns has no inverse (LAPACK: %d)", n, info);
-  if (closed) add_constant(n, e, nu, K);
+  TES_TRY(refuse(ctx, n, LAPACKE_dgetrf(LAPACK_COL_MAJOR, n, n, K, n, pivot)));
 done:
   tesi_free(ctx, &zero);
   tesi_free(ctx, &work);
+  return status;
+}
+
+TesStatus tesi_saddle_varying_invert(const TesOperator *op, int cells, const int (*cell)[3], bool closed,
+                                     int n, const int64_t *list, double *K) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double *e = NULL, factor;
+  int *pivot = NULL;
+  TES_ALLOC(&e, n);
+  TES_ALLOC(&pivot, n);
+  TES_TRY(tesi_saddle_varying_factor(op, cells, cell, closed, n, list, K, pivot, e, &factor));
+  TES_TRY(refuse(ctx, n, LAPACKE_dgetri(LAPACK_COL_MAJOR, n, K, n, pivot)));
+  if (closed) add_constant(n, e, factor, K);
+done:
   tesi_free(ctx, &e);
   tesi_free(ctx, &pivot);
   return status;

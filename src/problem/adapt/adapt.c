@@ -19,6 +19,9 @@ static int descending(const void *a, const void *b) {
   return (x->cell > y->cell) - (x->cell < y->cell);
 }
 
+/* What a solver's tolerance leaves of a difference. */
+#define EQUAL 1e-6
+
 int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,
                        const double *indicator, int8_t *mark) {
   TesContext *ctx = context;
@@ -30,10 +33,13 @@ int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction,
   TES_ALLOC(&ranked, cells);
   for (int64_t c = 0; c < cells; c++) ranked[c] = (Ranked){indicator[c], c}, sum += indicator[c];
   qsort(ranked, (size_t)cells, sizeof *ranked, descending);
-  while (count < cells &&
-         (marking == TES_MARK_BULK ? part < fraction * sum : (double)count < fraction * (double)cells)) {
+  const double most = (1 - EQUAL) * fraction * (marking == TES_MARK_BULK ? sum : (double)cells);
+  for (double least = 0; count < cells; count++) {
+    const bool enough = (marking == TES_MARK_BULK ? part : (double)count) >= most;
+    if (enough && ranked[count].value <= least) break;
+    if (!enough) least = (1 - EQUAL) * ranked[count].value;
     part += ranked[count].value;
-    mark[ranked[count++].cell] = 1;
+    mark[ranked[count].cell] = 1;
   }
 done:
   tesi_free(ctx, &ranked);
@@ -45,7 +51,9 @@ typedef struct Loop {
   const TesAdaptDesc *desc;
   TesProblemDesc desc_at; /* of the step at hand */
   TesValue goal;          /* DWR */
-  TesMesh *mesh;          /* of later steps */
+  int steps;
+  double fraction;
+  TesMesh *mesh; /* of later steps */
   TesProblem *problem;
   double *indicator;
   TesVector *guess;
@@ -57,7 +65,7 @@ typedef struct Loop {
   TesiRoom room;
 } Loop;
 
-static TesStatus solve(Loop *s) {
+static TesStatus set_up(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
@@ -74,6 +82,15 @@ static TesStatus solve(Loop *s) {
   TES_CHECK(s->at.step || !s->desc->max_dofs || space->dofs <= s->desc->max_dofs,
             "the first mesh has %lld unknowns, and max_dofs allows %lld", (long long)space->dofs,
             (long long)s->desc->max_dofs);
+  if (s->desc->estimator == TES_ESTIMATE_DWR) TES_TRY(tesi_estimate_check(s->problem, &s->goal));
+done:
+  return status;
+}
+
+static TesStatus solve(Loop *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TES_TRY(set_up(s));
   TES_TRY(tes_problem_solve(s->problem, &s->at.result));
   s->at.iterations = s->at.result.iterations;
   s->at.solve_seconds = s->at.result.seconds;
@@ -297,18 +314,21 @@ done:
   return status;
 }
 
-TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, const TesAdaptDesc *desc,
-                        TesAdaptStep *last) {
-  TesContext *ctx = context;
+/* What the loop does not do; the number of its goal. */
+static TesStatus begin(Loop *s) {
+  TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  TES_REFUSE_NULL(context, problem, desc);
-  Loop s = {.context = context, .desc = desc, .desc_at = *problem};
-  const int steps = desc->steps ? desc->steps : 10;
-  const double fraction = desc->fraction != 0 ? desc->fraction : desc->marking == TES_MARK_BULK ? 0.5 : 0.2;
-  bool stop = false;
-  TES_CHECK(fraction > 0 && fraction <= 1, "the fraction to be refined is %g, expected 0 < fraction <= 1",
-            fraction);
-  TES_CHECK(steps > 0 && desc->tolerance >= 0 && desc->max_dofs >= 0,
+  const TesAdaptDesc *desc = s->desc;
+  const TesProblemDesc *problem = &s->desc_at;
+  s->steps = desc->steps ? desc->steps : 10;
+  s->fraction = desc->fraction != 0 ? desc->fraction : desc->marking == TES_MARK_BULK ? 0.5 : 0.2;
+  TES_CHECK((int)desc->estimator >= 0 && desc->estimator <= TES_ESTIMATE_DWR, "estimator is %d, expected 0..%d",
+            (int)desc->estimator, TES_ESTIMATE_DWR);
+  TES_CHECK((int)desc->marking >= 0 && desc->marking <= TES_MARK_FRACTION, "marking is %d, expected 0..%d",
+            (int)desc->marking, TES_MARK_FRACTION);
+  TES_CHECK(s->fraction > 0 && s->fraction <= 1, "the fraction to be refined is %g, expected 0 < fraction <= 1",
+            s->fraction);
+  TES_CHECK(s->steps > 0 && desc->tolerance >= 0 && desc->max_dofs >= 0,
             "negative steps, tolerance or max_dofs");
   TES_CHECK(problem->time.end == 0 && problem->time.step == 0,
             "problems in time are solved once, on meshes that change: tes_problem_remesh()");
@@ -318,13 +338,45 @@ TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, cons
             "only meshes of kind forest are adapted");
   const int components = problem->equation == TES_ELASTICITY ? problem->mesh->dim : 1;
   if (desc->estimator == TES_ESTIMATE_DWR)
-    TES_TRY(tesi_goal_number(problem->mesh, components, &desc->goal, &s.goal));
-  for (int i = 0; i < steps && !stop; i++) {
+    TES_TRY(tesi_goal_number(problem->mesh, components, &desc->goal, &s->goal));
+done:
+  return status;
+}
+
+static void end(Loop *s) {
+  tes_problem_destroy(&s->problem);
+  tes_mesh_destroy(&s->mesh);
+  tesi_free(s->context, &s->indicator);
+  tes_vector_destroy(&s->guess);
+  tesi_free(s->context, &s->mark);
+}
+
+TesStatus tes_adapt_check(TesContext *context, const TesProblemDesc *problem, const TesAdaptDesc *desc) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TES_REFUSE_NULL(context, problem, desc);
+  Loop s = {.context = context, .desc = desc, .desc_at = *problem};
+  TES_TRY(begin(&s));
+  TES_TRY(set_up(&s));
+done:
+  end(&s);
+  return status;
+}
+
+TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, const TesAdaptDesc *desc,
+                        TesAdaptStep *last) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TES_REFUSE_NULL(context, problem, desc);
+  Loop s = {.context = context, .desc = desc, .desc_at = *problem};
+  bool stop = false;
+  TES_TRY(begin(&s));
+  for (int i = 0; i < s.steps && !stop; i++) {
     TES_TRY(step(&s, i));
-    stop = i + 1 == steps || s.at.upper <= desc->tolerance;
+    stop = i + 1 == s.steps || s.at.upper <= desc->tolerance;
     if (!stop && tesi_context_interrupted(ctx))
       TES_FAIL(TES_INTERRUPTED, "interrupted between two steps, the results of the first are there");
-    if (!stop) TES_TRY(refine(&s, fraction, &stop));
+    if (!stop) TES_TRY(refine(&s, s.fraction, &stop));
     tesi_free(ctx, &s.indicator);
   }
   TES_TRY(check_tolerance(&s));
@@ -333,10 +385,6 @@ done:
     *last = s.last;
     last->mesh = NULL, last->problem = NULL, last->indicator = NULL, last->result.residuals = NULL;
   }
-  tes_problem_destroy(&s.problem);
-  tes_mesh_destroy(&s.mesh);
-  tesi_free(ctx, &s.indicator);
-  tes_vector_destroy(&s.guess);
-  tesi_free(ctx, &s.mark);
+  end(&s);
   return status;
 }

@@ -3,6 +3,7 @@
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/team.h"
 #include "problem/projection/projection.h"
@@ -26,27 +27,46 @@ static int threads_for(const TesiResidual *s) {
   return tesi_team_threads(s->space->context, 16 * s->space->cells * s->space->cell_nodes);
 }
 
-typedef struct Estimate {
-  const TesiResidual *s;
-  TesiCellPoints *points; /* [threads] */
-  double *face, *eta2;    /* [cells]; face: what h |j|^2 counts with */
-} Estimate;
-
 /* What |r|^2, h |j|^2 and, of flows, |div u|^2 count with. */
 typedef struct CellWeights {
   double inside, face, divergence;
 } CellWeights;
 
-/* Of the energy norm, a at the middle of the cell; or, with a velocity or in time, of the L2 norm: adapt.h. */
-static CellWeights find_weights(const TesiResidual *s, int64_t cell, const TesiCellPoints *at) {
-  const double k = s->space->degree, h = pow(sum_of(at->weight, s->rule.points), 1.0 / s->rule.dim),
-               a = tesi_residual_diffusion(s, cell);
-  if (s->l2) {
-    const double rate = k * tesi_residual_speed(s, cell, at) / h + 2 * k * k * a / (h * h),
-                 time = rate > 0 ? 1 / rate : 0;
-    return (CellWeights){time * time, time * time * k / (h * h), h * h / (k * k)};
-  }
+typedef CellWeights (*Weigher)(const TesiResidual *s, int64_t cell, const TesiCellPoints *at);
+
+enum { NORMS = 2 };
+
+/* Indicators in some norms, of the same residuals. */
+typedef struct Estimate {
+  const TesiResidual *s;
+  int norms;
+  Weigher weigher[NORMS];
+  TesiCellPoints *points;            /* [threads] */
+  double *face[NORMS], *eta2[NORMS]; /* [cells]; face: what h |j|^2 counts with */
+} Estimate;
+
+static double size_of(const TesiResidual *s, const TesiCellPoints *at) {
+  return pow(sum_of(at->weight, s->rule.points), 1.0 / s->rule.dim);
+}
+
+/* Of the energy norm, a at the middle of the cell: adapt.h. */
+static CellWeights weigh_energy(const TesiResidual *s, int64_t cell, const TesiCellPoints *at) {
+  const double k = s->space->degree, h = size_of(s, at), a = tesi_residual_diffusion(s, cell);
   return (CellWeights){h * h / (8 * k * k * a), 1 / (8 * k * a), a};
+}
+
+/* Of the L2 norm of the solution, of flows the velocity. */
+static CellWeights weigh_l2(const TesiResidual *s, int64_t cell, const TesiCellPoints *at) {
+  const double k = s->space->degree, h = size_of(s, at), a = tesi_residual_diffusion(s, cell),
+               rate = k * tesi_residual_speed(s, cell, at) / h + 2 * k * k * a / (h * h),
+               time = rate > 0 ? 1 / rate : 0;
+  return (CellWeights){time * time, time * time * k / (h * h), h * h / (k * k)};
+}
+
+/* Of the L2 norm of a flow's pressure, which balances residuals: a times the energy. */
+static CellWeights weigh_pressure(const TesiResidual *s, int64_t cell, const TesiCellPoints *at) {
+  const double k = s->space->degree, h = size_of(s, at), a = tesi_residual_diffusion(s, cell);
+  return (CellWeights){h * h / (8 * k * k), 1 / (8 * k), a * a};
 }
 
 static void add_cells(const void *data, TesiSpan span) {
@@ -54,33 +74,39 @@ static void add_cells(const void *data, TesiSpan span) {
   const TesiResidual *s = e->s;
   TesiCellPoints *at = &e->points[span.thread];
   for (int64_t c = span.first; c < span.end; c++) {
-    double r[3 * TESI_CELL_POINTS];
+    double r[3 * TESI_CELL_POINTS], divergence = 0;
     tesi_residual_cell(s, c, at, r);
-    const CellWeights weight = find_weights(s, c, at);
-    e->face[c] = weight.face;
-    e->eta2[c] = weight.inside * square(s->components, r, at->weight, s->rule.points);
-    if (!s->pressure) continue;
-    tesi_residual_divergence(s, c, at, r);
-    e->eta2[c] += weight.divergence * square(1, r, at->weight, s->rule.points);
+    const double inside = square(s->components, r, at->weight, s->rule.points);
+    if (s->pressure) {
+      tesi_residual_divergence(s, c, at, r);
+      divergence = square(1, r, at->weight, s->rule.points);
+    }
+    for (int i = 0; i < e->norms; i++) {
+      const CellWeights weight = e->weigher[i](s, c, at);
+      e->face[i][c] = weight.face;
+      e->eta2[i][c] = weight.inside * inside + weight.divergence * divergence;
+    }
   }
 }
 
 static void add_faces(const void *data, TesiSpan span) {
-  const TesiResidual *s = ((const Estimate *)data)->s;
-  const double *factor = ((const Estimate *)data)->face;
-  double *eta2 = ((const Estimate *)data)->eta2;
+  const Estimate *e = data;
+  const TesiResidual *s = e->s;
   for (int64_t i = span.first; i < span.end; i++) {
     const TesiFacePair *pair = &s->pair[i];
     double j[3 * TESI_FACE_MOST], weight[TESI_FACE_MOST];
     if (!tesi_residual_face(s, i, j, weight)) continue;
-    const double area = sum_of(weight, s->face_rule.points), h = s->rule.dim == 3 ? sqrt(area) : area;
-    const double eta = h * factor[pair->cell] * square(s->components, j, weight, s->face_rule.points);
+    const double area = sum_of(weight, s->face_rule.points), h = s->rule.dim == 3 ? sqrt(area) : area,
+                 jump = h * square(s->components, j, weight, s->face_rule.points);
     const double share = pair->other < 0 ? 1 : 0.5;
+    for (int n = 0; n < e->norms; n++) {
+      const double eta = share * e->face[n][pair->cell] * jump;
 #pragma omp atomic
-    eta2[pair->cell] += share * eta;
-    if (pair->other < 0) continue;
+      e->eta2[n][pair->cell] += eta;
+      if (pair->other < 0) continue;
 #pragma omp atomic
-    eta2[pair->other] += share * eta;
+      e->eta2[n][pair->other] += eta;
+    }
   }
 }
 
@@ -95,30 +121,91 @@ done:
   return status;
 }
 
+/* eta2[norms][cells] <- indicators. */
+static TesStatus find_indicators(const TesProblem *problem, const TesiResidual *s, int norms,
+                                 const Weigher *weigher, double *const *eta2) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  Estimate e = {.s = s, .norms = norms};
+  double time[3] = {tesi_now()};
+  TES_ALLOC(&e.points, threads_for(s));
+  for (int i = 0; i < norms; i++) {
+    e.weigher[i] = weigher[i], e.eta2[i] = eta2[i];
+    TES_ALLOC(&e.face[i], s->space->cells);
+  }
+  tesi_team_share(threads_for(s), s->space->cells, CHUNK, add_cells, &e);
+  time[1] = tesi_now();
+  /* several threads add in no order */
+  tesi_team_share(tesi_context_deterministic(ctx) ? 1 : threads_for(s), s->pairs, CHUNK, add_faces, &e);
+  time[2] = tesi_now();
+  tesi_log(ctx, TES_LOG_DETAIL, "estimate: cells take %.3g s, faces %.3g s", time[1] - time[0],
+           time[2] - time[1]);
+done:
+  tesi_free(ctx, &e.points);
+  for (int i = 0; i < NORMS; i++) tesi_free(ctx, &e.face[i]);
+  return status;
+}
+
 TesStatus tes_estimate_residual(const TesProblem *problem, double *eta2) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesiResidual *s = NULL;
-  TesiCellPoints *points = NULL;
-  double time[4] = {tesi_now()}, *face = NULL;
   TES_TRY(check_mesh(problem));
   TES_TRY(tesi_residual_create(problem, &s));
-  TES_ALLOC(&points, threads_for(s));
-  TES_ALLOC(&face, s->space->cells);
-  const Estimate estimate = {s, points, face, eta2};
-  time[1] = tesi_now();
-  tesi_team_share(threads_for(s), s->space->cells, CHUNK, add_cells, &estimate);
-  time[2] = tesi_now();
-  /* several threads add in no order */
-  tesi_team_share(tesi_context_deterministic(ctx) ? 1 : threads_for(s), s->pairs, CHUNK, add_faces,
-                  &estimate);
-  time[3] = tesi_now();
-  tesi_log(ctx, TES_LOG_DETAIL, "estimate: %lld faces found in %.3g s, cells take %.3g s, faces %.3g s",
-           (long long)s->pairs, time[1] - time[0], time[2] - time[1], time[3] - time[2]);
+  TES_TRY(find_indicators(problem, s, 1, (const Weigher[]){s->l2 ? weigh_l2 : weigh_energy}, &eta2));
 done:
-  tesi_free(ctx, &points);
-  tesi_free(ctx, &face);
   tesi_residual_destroy(ctx, &s);
+  return status;
+}
+
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double root(const double *eta2, int64_t cells) {
+  double sum = 0;
+  for (int64_t c = 0; c < cells; c++) sum += eta2[c];
+  return sqrt(sum);
+}
+
+static TesStatus integral_of(const TesProblem *p, const char *of, double *value) {
+  return tes_problem_value(p, &(TesValue){.kind = TES_VALUE_INTEGRAL, .of = of}, value);
+}
+
+static TesStatus find_norms(const TesProblem *p, TesFlowEstimate *estimate) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double square, mean, volume;
+  TES_TRY(integral_of(p, p->mesh->dim == 2 ? "u*u + v*v" : "u*u + v*v + w*w", &square));
+  estimate->velocity_norm = sqrt(square);
+  TES_TRY(integral_of(p, "p*p", &square));
+  TES_TRY(integral_of(p, "p", &mean));
+  TES_TRY(integral_of(p, "1", &volume));
+  estimate->pressure_norm = sqrt(fmax(square - mean * mean / volume, 0));
+done:
+  return status;
+}
+
+TesStatus tes_estimate_flow(const TesProblem *problem, TesFlowEstimate *estimate) {
+  static const Weigher weigher[NORMS] = {weigh_l2, weigh_pressure};
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TesiResidual *s = NULL;
+  double *eta2[NORMS] = {NULL};
+  *estimate = (TesFlowEstimate){NAN, NAN, NAN, NAN, NAN};
+  if (!tesi_is_projection(problem)) return TES_OK;
+  TES_TRY(tesi_residual_create(problem, &s));
+  for (int i = 0; i < NORMS; i++) TES_ALLOC(&eta2[i], s->space->cells);
+  TES_TRY(find_indicators(problem, s, NORMS, weigher, eta2));
+  estimate->velocity = root(eta2[0], s->space->cells);
+  estimate->pressure = root(eta2[1], s->space->cells);
+  qsort(eta2[0], (size_t)s->space->cells, sizeof *eta2[0], by_size);
+  estimate->velocity_rest = root(eta2[0], s->space->cells - (s->space->cells + 19) / 20);
+  TES_TRY(find_norms(problem, estimate));
+done:
+  tesi_residual_destroy(ctx, &s);
+  for (int i = 0; i < NORMS; i++) tesi_free(ctx, &eta2[i]);
   return status;
 }
 
@@ -301,21 +388,34 @@ static TesStatus check_goal(const TesProblem *problem, const TesValue *goal) {
   TesStatus status = TES_OK;
   TES_CHECK(!problem->in_time, "dual-weighted residuals are for steady problems");
   TES_CHECK(problem->space->degree < TESI_FOREST_DEGREE,
-            "dual-weighted residuals need degree %d or less, the space has %d", TESI_FOREST_DEGREE - 1,
-            problem->space->degree);
-  TES_CHECK(!problem->op->singular,
-            "only fluxes are given on the boundary and c = 0: u is determined up to a constant, and so is "
-            "the goal. "
-            "Give a Dirichlet or Robin condition somewhere, or c > 0");
-  TES_CHECK(!problem->motions, "%d rigid motions are held by no boundary, and so the goal is not determined",
+            "adapt.estimator: dual-weighted residuals need degree %d or less, the space has %d",
+            TESI_FOREST_DEGREE - 1, problem->space->degree);
+  TES_CHECK(!problem->op->singular, "adapt.goal: only fluxes are given on the boundary and c = 0: u is "
+                                    "determined up to a constant, and so is "
+                                    "the goal. "
+                                    "Give a Dirichlet or Robin condition somewhere, or c > 0");
+  TES_CHECK(!problem->motions,
+            "adapt.goal: %d rigid motions are held by no boundary, and so the goal is not determined",
             problem->motions);
   TES_CHECK(goal->kind != TES_VALUE_FORCE ||
                 tesi_problem_given(problem, goal->number, tesi_goal_component(goal)),
-            "the goal is the force on %s in direction %s, where no displacement is given",
+            "adapt.goal: the goal is the force on %s in direction %s, where no displacement is given",
             tes_mesh_boundary_name(problem->mesh, goal->number), goal->of);
+  const bool integral = goal->kind == TES_VALUE_MEAN || goal->kind == TES_VALUE_INTEGRAL;
+  TES_CHECK(!integral || goal->where != TES_ON_BOUNDARY ||
+                !tesi_problem_given(problem, goal->number, tesi_goal_component(goal)),
+            "adapt.goal: the goal is the %s on %s, where the values are given: choose a boundary with a "
+            "neumann or robin condition",
+            goal->kind == TES_VALUE_MEAN ? "mean" : "integral",
+            tes_mesh_boundary_name(problem->mesh, goal->number));
   if (tesi_goal_is_expression(goal)) TES_TRY(tesi_goal_check_expression(problem, goal));
 done:
   return status;
+}
+
+TesStatus tesi_estimate_check(const TesProblem *problem, const TesValue *goal) {
+  const TesStatus status = check_mesh(problem);
+  return status == TES_OK ? check_goal(problem, goal) : status;
 }
 
 TesStatus tesi_estimate_dwr(const TesProblem *problem, const TesValue *goal, double *eta) {
@@ -324,8 +424,7 @@ TesStatus tesi_estimate_dwr(const TesProblem *problem, const TesValue *goal, dou
   TesProblem *dual = NULL;
   TesiResidual *s = NULL;
   Weights w = {0};
-  TES_TRY(check_mesh(problem));
-  TES_TRY(check_goal(problem, goal));
+  TES_TRY(tesi_estimate_check(problem, goal));
   TES_TRY(solve_dual(problem, goal, &dual));
   TES_TRY(take_dual(problem, dual, &w));
   TES_TRY(tesi_residual_create(problem, &s));

@@ -94,8 +94,10 @@ TesStatus tesi_goal_add_expression(const TesProblem *problem, const TesSpace *sp
 TesStatus tesi_goal_exact_expression(const TesProblem *problem, const TesValue *goal, double *exact);
 /* The component of the solution, or the direction of a force. */
 int tesi_goal_component(const TesValue *goal);
-/* b += J(phi_i), of a force nothing; checks the goal. */
+/* b += J(phi_i), of a force nothing. */
 TesStatus tesi_goal_load(const TesSpace *space, const TesValue *goal, TesVector *b);
+/* What of a goal, and of a problem for it, is refused before anything is solved. */
+TesStatus tesi_estimate_check(const TesProblem *problem, const TesValue *goal);
 /* tes_estimate_dwr() of a goal by number. */
 TesStatus tesi_estimate_dwr(const TesProblem *problem, const TesValue *goal, double *eta);
 

@@ -1,4 +1,5 @@
 /* Goals of dual-weighted residuals: what they ask for, and right-hand sides of dual problems. */
+#include <stdio.h>
 #include <string.h>
 #include "functional/functional.h"
 #include "problem/adapt/estimate.h"
@@ -16,11 +17,26 @@ static TesStatus find_component(const TesMesh *mesh, int components, const TesGo
     if (goal->of ? !strcmp(goal->of, known[i]) : i == 0) *name = known[i];
   const bool letter = goal->of && strlen(goal->of) == 1 && strchr("uvw", goal->of[0]);
   if (!*name && goal->kind == TES_GOAL_POINT && !letter) *name = goal->of; /* an expression */
-  TES_CHECK(*name, "the goal is of '%.60s', expected %s", goal->of,
+  TES_CHECK(*name, "adapt.goal: the goal is of '%.60s', expected %s", goal->of,
             components == 1   ? "u"
             : components == 2 ? force ? "x or y" : "u or v"
             : force           ? "x, y or z"
                               : "u, v or w");
+done:
+  return status;
+}
+
+/* The message about a name, with its key. */
+static TesStatus tell_unknown(const TesMesh *mesh, const char *what, const char *name) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  char text[900];
+  int number;
+  const TesStatus found = tes_mesh_find_boundary(mesh, name, &number);
+  if (found != TES_INVALID_INPUT) return found;
+  snprintf(text, sizeof text, "%s", tes_context_message(ctx));
+  tesi_context_forget(ctx);
+  TES_FAIL(found, "adapt.goal.%s: %s", what, text);
 done:
   return status;
 }
@@ -34,19 +50,21 @@ static TesStatus find_place(const TesMesh *mesh, const TesGoal *goal, TesValue *
                      : goal->kind == TES_GOAL_INTEGRAL ? "integral"
                                                        : "force";
   const char *name = goal->where && strcmp(goal->where, "domain") != 0 ? goal->where : NULL;
-  TES_CHECK(name || !force, "the goal is a force: on which boundary?");
+  TES_CHECK(name || !force, "adapt.goal: the goal is a force: on which boundary?");
   for (int i = 0; name && i < tes_mesh_materials(mesh) && !force; i++)
     if (!strcmp(tes_mesh_material_name(mesh, i), name)) value->where = TES_ON_MATERIAL, value->number = i;
   for (int i = 0; name && i < tes_mesh_boundaries(mesh); i++)
     if (!strcmp(tes_mesh_boundary_name(mesh, i), name)) value->where = TES_ON_BOUNDARY, value->number = i;
-  if (name && value->where == TES_ON_DOMAIN) TES_TRY(tes_mesh_find_boundary(mesh, name, &value->number));
+  if (name && value->where == TES_ON_DOMAIN) TES_TRY(tell_unknown(mesh, what, name));
   if (value->where != TES_ON_BOUNDARY) goto done;
   const bool group = tesi_mesh_is_group(mesh, value->number);
   TES_CHECK(force || !group,
-            "the goal is the %s on %s, a group of curves or points: only forces are taken there", what, name);
-  TES_CHECK(group || tesi_mesh_boundary_faces(mesh, value->number) > 0,
-            "the goal is the %s on %s, whose faces all lie between cells: choose one of the boundary", what,
-            name);
+            "adapt.goal: the goal is the %s on %s, a group of curves or points: only forces are taken there",
+            what, name);
+  TES_CHECK(
+      group || tesi_mesh_boundary_faces(mesh, value->number) > 0,
+      "adapt.goal: the goal is the %s on %s, whose faces all lie between cells: choose one of the boundary",
+      what, name);
 done:
   return status;
 }
@@ -58,9 +76,10 @@ TesStatus tesi_goal_number(const TesMesh *mesh, int components, const TesGoal *g
                                        [TES_GOAL_FORCE] = TES_VALUE_FORCE};
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  TES_CHECK((int)goal->kind >= 0 && goal->kind <= TES_GOAL_FORCE, "the goal is of kind %d, expected 0..%d",
-            (int)goal->kind, TES_GOAL_FORCE);
-  TES_CHECK(goal->kind != TES_GOAL_FORCE || components > 1, "a force is a goal of elasticity alone");
+  TES_CHECK((int)goal->kind >= 0 && goal->kind <= TES_GOAL_FORCE,
+            "adapt.goal: the goal is of kind %d, expected 0..%d", (int)goal->kind, TES_GOAL_FORCE);
+  TES_CHECK(goal->kind != TES_GOAL_FORCE || components > 1,
+            "adapt.goal.force: a force is a goal of elasticity alone");
   *value = (TesValue){.kind = kinds[goal->kind], .point = {goal->point[0], goal->point[1], goal->point[2]}};
   TES_TRY(find_component(mesh, components, goal, &value->of));
   if (goal->kind != TES_GOAL_POINT) TES_TRY(find_place(mesh, goal, value));
@@ -82,10 +101,6 @@ static TesStatus add_integral(const TesSpace *space, const TesValue *goal, TesVe
   TesFunction *one = NULL;
   TesVector *load = NULL;
   double size = 1, *values = NULL;
-  TES_CHECK(!boundary || !tes_space_given(space, goal->number),
-            "the goal is the %s on %s, where the values are given: choose a boundary with a neumann or "
-            "robin condition",
-            goal->kind == TES_VALUE_MEAN ? "mean" : "integral", tes_mesh_boundary_name(mesh, goal->number));
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   TES_ALLOC(&g, tes_mesh_boundaries(mesh) + 1);
   TES_ALLOC(&f, tes_mesh_materials(mesh) + 1);

@@ -18,6 +18,8 @@ static TesStatus check(const TesProblem *p, const TesAdaptDesc *desc) {
             p->equation->name);
   TES_CHECK(desc->estimator == TES_ESTIMATE_RESIDUAL,
             "adapt.estimator: problems in time have the residual estimator");
+  TES_CHECK((int)desc->marking >= 0 && desc->marking <= TES_MARK_FRACTION, "marking is %d, expected 0..%d",
+            (int)desc->marking, TES_MARK_FRACTION);
   TES_CHECK(desc->every >= 0 && desc->max_level >= 0 && desc->max_dofs >= 0 && desc->tolerance >= 0 &&
                 desc->fraction >= 0 && desc->fraction <= 1,
             "adapt: every, max_level, max_dofs, tolerance or fraction is negative, or fraction above 1");

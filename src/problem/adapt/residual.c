@@ -83,7 +83,7 @@ TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residua
   s->data = &problem->numbered;
   TES_TRY(take_parts(problem, s));
   const TesiCellView *space = s->space;
-  s->geometry = space->mesh->geometry;
+  TES_TRY(tesi_mesh_geometry(problem->mesh, &s->geometry));
   TES_ALLOC(&s->u, problem->space->length);
   TES_TRY(tes_vector_get(problem->u, s->u));
   s->transports = tesi_problem_transports(problem);

@@ -94,7 +94,7 @@ typedef struct TesiAverage {
 typedef struct TesiProjection {
   TesiAverage average;
   TesiGradDiv grad_div;
-  double nu, alpha; /* alpha: of steady flows */
+  double nu, alpha, unit; /* alpha, and the pressure's unit (pressure_unit.h): of steady flows */
   TesiDrive drive;
   TesSpace *full;     /* velocities without given values */
   TesSpace *velocity; /* those of the problem; its part 0 */
@@ -129,6 +129,7 @@ typedef struct TesiProjection {
   void *clock;                          /* of the plans; NULL: none were asked for */
   TesVector *cycle_b, *cycle_x;         /* of the cycle's precision; of steady flows (steady.c) */
   double *residuals;                    /* the same */
+  struct TesiSteadyDirect *direct;      /* the same; NULL: cycles */
   TesVector *given_pressure;            /* P at nodes of open boundaries; NULL: 0 */
   struct TesiExplicitFlow
       *explicit_flow; /* of element iso, whose steps it makes; most of the above is NULL then */

@@ -7,6 +7,7 @@
 #include "operator/diagonal_cg.h"
 #include "operator/operator.h"
 #include "problem/projection/projection.h"
+#include "problem/projection/steady_direct.h"
 
 enum { LEAST = 2, MOST = 8 /* degrees */ };
 
@@ -340,6 +341,7 @@ void tesi_projection_destroy(TesProblem *p) {
   tes_space_destroy(&pr->velocity);
   tes_space_destroy(&pr->full);
   tesi_free(ctx, &pr->residuals);
+  tesi_steady_direct_destroy(&pr->direct);
   tesi_free(ctx, &p->projection);
 }
 

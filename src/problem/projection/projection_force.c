@@ -1,6 +1,8 @@
 /* Forces on boundaries: see projection.h. */
 #include <math.h>
+#include <stdio.h>
 #include "operator/operator.h"
+#include "problem/forces.h"
 #include "problem/projection/projection.h"
 
 /* r <- M (u_t + alpha u) + N(u) + nu K u - B' p - F over all nodes, and the grad-div term of the last step. u_t
@@ -50,58 +52,78 @@ done:
   return status;
 }
 
-/* What flows through other boundaries whose velocity is given has a part of the test function at nodes that belong to
- * both: it is taken away. Open boundaries have none, their stress stands in F. */
-static TesStatus find_others(const TesProblem *p, int boundary, int direction, const double *w, double *sum) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const TesiProjection *pr = tesi_projection_of(p);
-  TesiMixedFaces faces = {.count = 0};
-  bool *wanted = NULL;
-  double *u = NULL, *pressure = NULL;
-  *sum = 0;
-  TES_ALLOC(&wanted, pr->walls.boundaries + 1);
-  for (int i = 0; i < pr->walls.boundaries; i++)
-    wanted[i] = i != boundary && (pr->walls.wall[i].components >> direction & 1);
-  TES_TRY(tesi_mixed_faces_create(pr->mixed, wanted, &faces));
-  if (!faces.count) goto done;
-  TES_ALLOC(&u, pr->u.length);
-  TES_ALLOC(&pressure, pr->p.length);
-  TES_TRY(tes_vector_get(&pr->u, u));
-  TES_TRY(tes_vector_get(&pr->p, pressure));
-  const TesiMixedTraction of = {.nu = pr->nu, .u = u, .p = pressure, .w = w, .component = direction};
-  TES_TRY(tesi_mixed_traction(pr->mixed, &faces, &of, sum));
-done:
-  tesi_free(ctx, &u);
-  tesi_free(ctx, &pressure);
-  tesi_mixed_faces_free(pr->mixed, &faces);
-  tesi_free(ctx, &wanted);
-  return status;
+/* ---- what forces.h asks ------------------------------------------------------------------------------------------ */
+
+static const TesSpace *space_of(const TesProblem *p, int direction) {
+  (void)direction;
+  return tesi_projection_of(p)->mixed->velocity;
 }
 
-/* - the residual tested with the function w that is 1 at the nodes of the boundary. */
-TesStatus tesi_projection_force(const TesProblem *problem, int boundary, int direction, double *force) {
+static bool is_support(const TesProblem *p, int boundary, int direction) {
+  return tesi_projection_of(p)->walls.wall[boundary].components >> direction & 1;
+}
+
+static TesStatus find_residual(const TesProblem *problem, int direction, double *r) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesProblem *p = (TesProblem *)problem; /* scratch of the problem's own */
-  TesiProjection *pr = tesi_projection_of(p);
-  uint8_t *mark = NULL;
-  double *w = NULL, *r = NULL;
-  int64_t count;
+  const TesiProjection *pr = tesi_projection_of(p);
   const int64_t length = pr->mixed->velocity->length;
   TES_TRY(keep_residual(p));
-  TES_ALLOC(&mark, length);
-  TES_ALLOC(&w, length);
-  TES_TRY(tesi_walls_mark(pr->mixed, boundary, mark, &count));
-  for (int64_t i = 0; i < length; i++) w[i] = mark[i];
-  TES_TRY(find_others(p, boundary, direction, w, force));
   const TesVector part = tesi_vector_range(pr->balance, direction * length, length);
-  TES_ALLOC(&r, length);
   TES_TRY(tes_vector_get(&part, r));
-  for (int64_t i = 0; i < length; i++) *force -= w[i] * r[i];
 done:
-  tesi_free(ctx, &mark);
-  tesi_free(ctx, &w);
-  tesi_free(ctx, &r);
+  return status;
+}
+
+/* int g - P n + 1/2 min(u.n, 0) u, as open boundaries have it in the load and in what is carried; else 0. */
+static TesStatus find_traction(const TesProblem *p, int boundary, int direction, double *sum) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiProjection *pr = tesi_projection_of(p);
+  const int64_t length = pr->mixed->velocity->length;
+  TesiMixedFaces faces = {.count = 0};
+  TesVector *back = NULL;
+  bool *wanted = NULL;
+  double *stress = NULL, *turned = NULL;
+  *sum = 0;
+  if (!p->numbered.boundary || p->numbered.boundary[boundary].condition != TES_NEUMANN) return TES_OK;
+  TES_ALLOC(&wanted, pr->walls.boundaries + 1);
+  wanted[boundary] = true;
+  TES_TRY(tesi_mixed_faces_create(pr->mixed, wanted, &faces));
+  TES_ALLOC(&stress, pr->u.length);
+  TES_ALLOC(&turned, pr->u.length);
+  TES_TRY(tesi_mixed_stress(pr->mixed, &faces, p->numbered.boundary, stress));
+  TES_TRY(tes_vector_create(ctx, pr->u.length, TES_DOUBLE, &back));
+  TES_TRY(tes_vector_fill(back, 0));
+  if (p->in_time) TES_TRY(tesi_mixed_backflow(pr->mixed, &faces, &pr->u, back));
+  TES_TRY(tes_vector_get(back, turned));
+  for (int64_t i = direction * length; i < (direction + 1) * length; i++) *sum += stress[i] - turned[i];
+done:
+  tesi_mixed_faces_free(pr->mixed, &faces);
+  tes_vector_destroy(&back);
+  tesi_free(ctx, &wanted);
+  tesi_free(ctx, &stress);
+  tesi_free(ctx, &turned);
+  return status;
+}
+
+/* nu du_c/dn - p n_c */
+static void write_stress(const TesProblem *p, int direction, char text[TESI_STRESS_TEXT]) {
+  static const char *const slope[3][2] = {
+      {"ux*nx + uy*ny", "uz*nz"}, {"vx*nx + vy*ny", "vz*nz"}, {"wx*nx + wy*ny", "wz*nz"}};
+  const char *const *of = slope[direction];
+  snprintf(text, TESI_STRESS_TEXT, "%.17g*(%s%s%s) - p*n%c", tesi_projection_of(p)->nu, of[0],
+           p->mesh->dim == 3 ? " + " : "", p->mesh->dim == 3 ? of[1] : "", "xyz"[direction]);
+}
+
+TesStatus tesi_projection_force(const TesProblem *problem, int boundary, int direction, double *force) {
+  static const TesiForces of = {.space = space_of,
+                                .is_support = is_support,
+                                .residual = find_residual,
+                                .traction = find_traction,
+                                .stress = write_stress};
+  const TesStatus status = tesi_force_on(problem, &of, boundary, direction, force);
+  *force = -*force; /* what acts on the boundary, not on the fluid */
   return status;
 }

@@ -214,6 +214,7 @@ TesStatus tesi_projection_potential(TesProblem *p, double time, double factor, T
   TES_TRY(keep(&pr->guess, pr->guesses_kept, time, factor, phi));
   one.iterations += result->iterations;
   one.fractional_iterations = NAN;
+  tesi_problem_take_floor(p, &one);
   *result = one;
 done:
   return status;

@@ -1,12 +1,13 @@
-/* Steady Stokes flow with Q_k/Q_(k-1) on meshes of any kind:
+/* Steady Stokes flow with Q_k/Q_(k-1) on meshes of any kind, the pressure p = s p' in a unit of the system
+ * (pressure_unit.h):
  *
- *   K (u, p) = (A u - B' p, -B u),   A = nu K_1 + alpha M by component,   (B u, q) = (div u, q)
+ *   K (u, p') = (A u - s B' p', -s B u),   A = nu K_1 + alpha M by component,   (B u, q) = (div u, q)
  *
  * by flexible GMRES with the block-triangular preconditioner of which A's inverse is a V-cycle and the Schur
- * complement's -nu M_p^-1 - alpha L_p^-1 (Cahouet and Chabard 1988), M_p the mass matrix of the pressures, by conjugate
+ * complement's -(nu M_p^-1 + alpha L_p^-1) / s^2 (Cahouet and Chabard 1988), M_p the mass matrix of the pressures, by conjugate
  * gradients with its diagonal, L_p their Laplacian with 0 on open boundaries, by multigrid to a hundredth:
  *
- *   z_p = -nu M_p^-1 r_p - alpha L_p^-1 r_p,    z_u = V (r_u + B' z_p)
+ *   z_p = -(nu M_p^-1 r_p + alpha L_p^-1 r_p) / s^2,    z_u = V (r_u + s B' z_p)
  *
  * Iterations depend on the inf-sup constant, not on the mesh. u = u_0 + u_D, u_D the values on boundaries. */
 #include <math.h>
@@ -16,7 +17,9 @@
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
 #include "operator/operator.h"
+#include "problem/pressure_unit.h"
 #include "problem/projection/projection.h"
+#include "problem/projection/steady_direct.h"
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
 
@@ -34,9 +37,9 @@ static TesStatus apply(void *user, const TesVector *x, TesVector *y) {
   TES_TRY(tes_operator_apply(pr->op, &u, &to_u));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &q, pr->r));
   TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
-  TES_TRY(tes_vector_axpy(-1, pr->r, &to_u));
+  TES_TRY(tes_vector_axpy(-pr->unit, pr->r, &to_u));
   TES_TRY(tesi_mixed_divergence(pr->mixed, &u, &to_p));
-  TES_TRY(tes_vector_copy(&to_p, -1, &to_p));
+  TES_TRY(tes_vector_copy(&to_p, -pr->unit, &to_p));
 done:
   return status;
 }
@@ -57,7 +60,7 @@ done:
   return status;
 }
 
-/* z <- z - alpha L_p^-1 r */
+/* z <- z - alpha / s^2 L_p^-1 r */
 static TesStatus add_potential(TesProblem *p, const TesVector *r, TesVector *z) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -72,7 +75,7 @@ static TesStatus add_potential(TesProblem *p, const TesVector *r, TesVector *z) 
   if (!(norm > 0)) goto done;
   tesi_solver_set_tolerance(pr->poisson->solver, 1e-2);
   TES_TRY(tesi_solver_solve_from_zero(pr->poisson->solver, pr->pb, pr->pd, &one));
-  TES_TRY(tes_vector_axpy(-pr->alpha, pr->pd, z));
+  TES_TRY(tes_vector_axpy(-pr->alpha / pr->unit / pr->unit, pr->pd, z));
 done:
   return status;
 }
@@ -84,19 +87,24 @@ static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   TesStatus status = TES_OK;
   const TesVector r_u = part_of(p, r, 0), r_p = part_of(p, r, 1);
   TesVector z_u = part_of(p, z, 0), z_p = part_of(p, z, 1);
-  TES_TRY(tes_vector_copy(&r_p, -pr->nu, pr->pb));
-  TES_TRY(tesi_projection_project(p, pr->pb, fmin(1e-4, 0.1 * p->tolerance), false, &z_p));
+  if (pr->direct) {
+    TES_TRY(tesi_steady_direct_solve(pr->direct, r, z));
+    if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &z_p));
+    return TES_OK;
+  }
+  TES_TRY(tes_vector_copy(&r_p, -pr->nu / pr->unit / pr->unit, pr->pb));
+  TES_TRY(tesi_projection_project(p, pr->pb, fmax(1e-14, fmin(1e-4, 0.1 * p->tolerance)), false, &z_p));
   TES_TRY(add_potential(p, &r_p, &z_p));
   if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &z_p));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &z_p, pr->r));
-  TES_TRY(tes_vector_axpy(1, &r_u, pr->r));
+  TES_TRY(tes_vector_xpay(&r_u, pr->unit, pr->r));
   TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
   TES_TRY(cycle(p, pr->r, &z_u));
 done:
   return status;
 }
 
-/* b <- (F - A u_D, B u_D), whose second part has mean zero where the pressure has. pr->x: u_D. */
+/* b <- (F - A u_D, s B u_D), whose second part has mean zero where the pressure has. pr->x: u_D. */
 static TesStatus right_hand_side(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -110,6 +118,7 @@ static TesStatus right_hand_side(TesProblem *p) {
   TES_TRY(tesi_walls_put(&pr->walls, false, &b_u));
   TES_TRY(tesi_mixed_divergence(pr->mixed, pr->x, &b_p));
   TES_TRY(tesi_projection_balance(pr, &b_p));
+  TES_TRY(tes_vector_copy(&b_p, pr->unit, &b_p));
 done:
   return status;
 }
@@ -129,11 +138,14 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
                                .max_iterations = most,
                                .monitor = p->options.monitor,
                                .monitor_user = p->options.monitor_user,
-                               .residuals = pr->residuals};
+                               .residuals = pr->residuals,
+                               .space = p->space};
   TES_TRY(right_hand_side(p));
   TES_TRY(p->start ? tes_vector_copy(p->start, 1, p->u) : tes_vector_fill(p->u, 0));
   TES_TRY(tesi_walls_put(&pr->walls, false, &pr->u));
+  TES_TRY(tes_vector_copy(&pr->p, 1 / pr->unit, &pr->p));
   const TesStatus outcome = tesi_flexible_solve(&system, p->b, p->u, result);
+  TES_TRY(tes_vector_copy(&pr->p, pr->unit, &pr->p));
   TES_TRY(tes_vector_axpy(1, pr->x, &pr->u));
   if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &pr->p));
   status = outcome;
@@ -149,19 +161,21 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc, int degree) {
   TesSolveOptions *o = &p->options;
   TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of stokes with element q is gradient");
   TES_TRY(tesi_projection_check(p, desc, degree));
-  TES_CHECK(o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES,
-            "solver.method: stokes with element q is solved by gmres, the operator is indefinite");
+  TES_CHECK(o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES || o->method == TES_METHOD_DIRECT,
+            "solver.method: stokes with element q is solved by gmres or direct, the operator is indefinite");
   TES_CHECK(!desc->add_load, "stokes with element q takes no added load");
-  o->method = TES_METHOD_AUTO; /* the V-cycle's smoother is chosen as for its own equation */
 done:
   return status;
 }
 
-static TesStatus create_multigrid(TesProblem *p, TesiProjection *pr) {
+/* The V-cycle's smoother is chosen as for its own equation. */
+static TesStatus create_preconditioner(TesProblem *p, TesiProjection *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesSmootherKind smoother;
-  const TesSolveOptions *o = &p->options;
+  TesSolveOptions *o = &p->options;
+  const bool direct = o->method == TES_METHOD_DIRECT;
+  o->method = TES_METHOD_AUTO;
   TES_TRY(tesi_projection_use_sigma(p, pr->alpha));
   for (int c = 0; c < p->mesh->dim; c++)
     TES_CHECK(!(pr->op->singular >> c & 1),
@@ -172,6 +186,13 @@ static TesStatus create_multigrid(TesProblem *p, TesiProjection *pr) {
   p->levels = p->op;
   TES_TRY(tesi_problem_choose_precision(p));
   TES_TRY(tesi_problem_choose(p, &smoother));
+  if (direct) {
+    TES_TRY(tesi_steady_direct_create(p, &pr->direct));
+    snprintf(p->method_text, sizeof p->method_text,
+             "direct: sparse factors of velocity and pressure, refined to the tolerance");
+    snprintf(p->precision_text, sizeof p->precision_text, "float64");
+    return TES_OK;
+  }
   const TesMultigridDesc mg = {
       .op = p->op,
       .precision = p->cycle,
@@ -186,6 +207,18 @@ static TesStatus create_multigrid(TesProblem *p, TesiProjection *pr) {
   snprintf(p->method_text, sizeof p->method_text,
            "flexible GMRES, block-triangular: a V-cycle, and the mass%s of the pressure",
            pr->alpha > 0 ? " and the Laplacian" : "");
+done:
+  return status;
+}
+
+/* pr->unit <- s, of the whole domain. */
+static TesStatus find_unit(TesProblem *p, TesiProjection *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowSize size = {.nu = pr->nu, .alpha = pr->alpha, .dim = p->mesh->dim, .cells = p->mesh->cells};
+  TES_TRY(tes_operator_apply(pr->pressure_mass, pr->ones, pr->pb));
+  TES_TRY(tes_vector_dot(pr->pb, pr->ones, &size.volume));
+  pr->unit = tesi_pressure_unit(&size, 1);
 done:
   return status;
 }
@@ -212,8 +245,9 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   p->projection = pr;
   TES_TRY(check(p, desc, degree));
   TES_TRY(tesi_projection_create_spaces(p, degree));
-  TES_TRY(create_multigrid(p, pr));
-  if (pr->alpha > 0) TES_TRY(tesi_projection_create_poisson(p));
+  TES_TRY(find_unit(p, pr));
+  TES_TRY(create_preconditioner(p, pr));
+  if (pr->alpha > 0 && !pr->direct) TES_TRY(tesi_projection_create_poisson(p));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
   TES_TRY(tesi_projection_check_flux(p));
   TES_TRY(take_start(p, desc->guess));

@@ -117,8 +117,8 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   TesVector velocity = tesi_vector_range(flow->r, 0, rt->offset[dim]);
   TES_TRY(tes_vector_fill(&velocity, 0));
   TES_TRY(tes_vector_norm(flow->r, &norm));
-  TES_TRY(tes_vector_norm(flow->x, &size));
-  if (norm > 1e-13 * size) {
+  TES_TRY(tes_vector_norm(flow->x, &size)); /* about |u| over the root of a length, and norm is |div u| */
+  if (norm * sqrt(tesi_stokes_extent(p)) > 1e-13 * size) {
     TesVector part;
     tesi_solver_set_tolerance(p->solver, 1e-10);
     TES_TRY(tes_vector_fill(flow->d, 0));

@@ -81,7 +81,8 @@ void tesi_rt_flow_drop(TesiRtSystem *system);
 TesStatus tesi_rt_flow_clean(TesProblem *problem, TesVector *x);
 /* x <- x with the values of the time on the boundary. Errors: TES_INVALID_INPUT where they let more in than out. */
 TesStatus tesi_rt_flow_give(TesProblem *problem, TesVector *x);
-/* x <- x + the solution of K d = b - K x, to the problem's tolerance of `reference`. b's pressures are 0. */
+/* x <- x + the solution of K d = b - K x, to the problem's tolerance of `reference`. b, which is divided by the
+ * pressure's unit (stokes.h), has no pressures; those of x are in that unit before, and in the data's after. */
 TesStatus tesi_rt_flow_solve(TesProblem *problem, double reference, TesVector *x, TesSolveResult *result);
 /* Refuses directions in which the box is not periodic. */
 TesStatus tesi_rt_drive_check(const TesProblem *problem, const TesProblemDesc *desc);

@@ -82,7 +82,7 @@ static TesStatus find_response(TesProblem *p, int c) {
   double norm;
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &response));
   TES_TRY(tes_vector_fill(response, 0));
-  TES_TRY(tes_vector_copy(flow->drive.weights[c], 1, flow->b));
+  TES_TRY(tes_vector_copy(flow->drive.weights[c], 1 / p->unit, flow->b));
   TES_TRY(tes_vector_norm(flow->b, &norm));
   TES_TRY(tesi_rt_flow_solve(p, tolerance / p->tolerance * norm, response, &result));
   TES_TRY(tes_vector_dot(flow->drive.weights[c], response, &system->gain[c]));

@@ -33,6 +33,7 @@ TesStatus tesi_rt_flow_use(TesProblem *p, double time, double sigma) {
   TesiRtSystem wanted = {.sigma = sigma};
   int i = 0;
   TES_TRY(tesi_in_time_shift(p, time, sigma));
+  TES_TRY(tesi_stokes_choose_unit(p));
   while (i < TESI_RT_FLOW_SYSTEMS - 1 && flow->system[i].op && flow->system[i].sigma != sigma) i++;
   if (flow->system[i].op && flow->system[i].sigma == sigma) {
     wanted = flow->system[i];
@@ -97,9 +98,8 @@ static TesStatus measure(const TesProblem *p, const TesVector *x, double *diverg
   TesStatus status = TES_OK;
   TesiRtFlow *flow = p->rt_flow;
   const TesiRt *rt = tesi_space_rt(p->space);
-  double stretching, energy, extent = 0;
-  for (int d = 0; d < rt->dim; d++)
-    extent = fmax(extent, rt->axis[d].x[rt->axis[d].cells] - rt->axis[d].x[0]);
+  double stretching, energy;
+  const double extent = tesi_stokes_extent(p);
   TES_TRY(tesi_saddle_divergence(p->op, x, flow->r, &stretching));
   const TesVector part = tesi_vector_range(flow->r, rt->offset[rt->dim], tesi_rt_size(rt, rt->dim));
   TES_TRY(tes_vector_norm(&part, divergence));
@@ -121,7 +121,7 @@ TesStatus tesi_rt_flow_clean(TesProblem *p, TesVector *x) {
   for (int i = 0; i < CYCLES; i++) {
     TES_TRY(measure(p, x, &divergence, &size));
     if (!(divergence > small * size) || !isfinite(divergence)) break;
-    TES_TRY(tesi_stokes_correct(p, p->rt_flow->r, divergence, p->rt_flow->cycle, x));
+    TES_TRY(tesi_stokes_correct(p, p->rt_flow->r, divergence, p->rt_flow->cycle, p->unit, x));
   }
   TES_TRY(tesi_operator_remove_null(p->op, x));
 done:
@@ -146,9 +146,11 @@ TesStatus tesi_rt_flow_solve(TesProblem *p, double reference, TesVector *x, TesS
     TES_TRY(tes_solver_solve(p->solver, flow->r, flow->d, &one));
     TES_TRY(tes_vector_axpy(1, flow->d, x));
   }
+  TES_TRY(tesi_stokes_scale_pressure(p, p->unit, x));
   TES_TRY(tesi_rt_flow_clean(p, x));
   one.iterations += result->iterations;
   one.fractional_iterations = NAN;
+  tesi_problem_take_floor(p, &one);
   *result = one;
 done:
   return status;

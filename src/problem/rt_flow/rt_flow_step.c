@@ -87,10 +87,12 @@ static TesStatus find_load(TesProblem *p, TesVector *b) {
   TesStatus status = TES_OK;
   TesiRtFlow *flow = p->rt_flow;
   TesiFlowFace face[6];
+  double nu = 1;
   if (flow->load) return tes_vector_copy(flow->load, 1, b);
   const double start = tesi_now();
   tesi_stokes_faces(p, p->space, face);
-  TES_TRY(tesi_flow_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, face, b));
+  if (p->numbered.data.a) tes_function_constant(p->numbered.data.a, &nu);
+  TES_TRY(tesi_flow_load(p->space, p->numbered.data.f, nu, face, b));
   if (p->in_time->add_load) {
     TES_TRY(p->in_time->add_load(p->in_time->add_load_user, p->space, b));
     TES_TRY(tesi_problem_clear(p, b));
@@ -103,26 +105,26 @@ done:
   return status;
 }
 
-/* b <- the right-hand side of a step from old solutions and their convection. */
+/* b <- the right-hand side of a step from old solutions and their convection, in the pressure's unit. */
 static TesStatus gather(TesProblem *p, const Formula *f, const TesVector *const *old,
                         TesVector *const *carried) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiRtFlow *flow = p->rt_flow;
-  double factor[TESI_RT_FLOW_TIMES + 1] = {1};
+  double factor[TESI_RT_FLOW_TIMES + 1] = {1 / p->unit};
   const TesVector *sum[TESI_RT_FLOW_TIMES + 1] = {flow->b};
   TES_TRY(find_load(p, flow->b));
-  for (int j = 0; j < f->count; j++) factor[j + 1] = -f->weight[j], sum[j + 1] = carried[j];
+  for (int j = 0; j < f->count; j++) factor[j + 1] = -f->weight[j] / p->unit, sum[j + 1] = carried[j];
   TES_TRY(tesi_vector_combine(f->count + 1, factor, sum, flow->b));
   TES_TRY(tesi_vector_combine(f->count, f->back, old, flow->r));
   TES_TRY(tesi_rt_drive_add(p, 1, flow->r));
-  TES_TRY(tesi_saddle_add_mass(p->op, 1, flow->r, flow->b));
+  TES_TRY(tesi_saddle_add_mass(p->op, 1 / p->unit, flow->r, flow->b));
 done:
   return status;
 }
 
-/* x, with the values of the time, as good as the last solution with them or better; the residual of that one, or the
- * right-hand side, is what tolerances are of. */
+/* x, with the values of the time and its pressures in the system's unit, as good as the last solution with them or
+ * better; the residual of that one, or the right-hand side, is what tolerances are of. */
 static TesStatus choose_start(TesProblem *p, const TesVector *last, TesVector *x, double *reference) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -131,6 +133,8 @@ static TesStatus choose_start(TesProblem *p, const TesVector *last, TesVector *x
   TES_TRY(tesi_rt_flow_give(p, x));
   TES_TRY(tes_vector_copy(last, 1, flow->d));
   TES_TRY(tesi_rt_flow_give(p, flow->d));
+  TES_TRY(tesi_stokes_scale_pressure(p, 1 / p->unit, x));
+  TES_TRY(tesi_stokes_scale_pressure(p, 1 / p->unit, flow->d));
   TES_TRY(tes_operator_residual(p->op, flow->b, flow->d, flow->r));
   TES_TRY(tes_vector_norm(flow->r, &of_last));
   TES_TRY(tes_operator_residual(p->op, flow->b, x, flow->r));

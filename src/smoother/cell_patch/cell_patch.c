@@ -238,6 +238,7 @@ static TesStatus make_batches(TesiCellPatches *p) {
   int32_t *order = NULL;
   choose_kernel(p, m->precision);
   TES_TRY(tesi_mapped_make_colours(m, &p->colours, &first, &order));
+  TES_ALLOC(&p->first_of_colour, p->colours + 1);
   for (int k = 0; k < p->colours; k++) {
     const int64_t count = first[k + 1] - first[k];
     p->first_of_colour[k + 1] = p->first_of_colour[k] + (count + p->lanes - 1) / p->lanes;
@@ -334,6 +335,7 @@ void tesi_cell_patches_destroy(TesiCellPatches **patches) {
   tesi_free(ctx, &p->lambda);
   tesi_free(ctx, &p->end);
   tesi_free(ctx, &p->g);
+  tesi_free(ctx, &p->first_of_colour);
   tesi_free(ctx, &p->cell);
   tesi_free(ctx, &p->index);
   tesi_free(ctx, &p);

@@ -62,7 +62,7 @@ struct TesiCellPatches {
   /* batches of cells of one colour, `lanes` each: cell[batches][lanes], -1: none; index[batches][node][lanes], -1:
    * not in the patch. */
   int lanes, colours;
-  int64_t batches, first_of_colour[65];
+  int64_t batches, *first_of_colour; /* [colours + 1] */
   int32_t *cell, *index;
   TesiCellPatchRun run;
 };

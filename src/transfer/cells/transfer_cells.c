@@ -1,4 +1,4 @@
-/* Transfers cell by cell: families, who writes a node, tables, colours; the loops are in transfer_cells_body.h. */
+/* Transfers cell by cell: families, who writes a node, tables, chunks; the loops are in transfer_cells_body.h. */
 #include "transfer/cells/transfer_cells.h"
 #include <string.h>
 #include "base/simd_builds.h"
@@ -8,7 +8,7 @@
 #include "device/kernel.h"
 #include "space/space.h"
 
-enum { CELLS_A_CHUNK = 64, MOST_COLOURS = 64, ROOM = 16 }; /* numbers of the widest vector */
+enum { CELLS_A_CHUNK = 64, ROOM = 16 }; /* numbers of the widest vector */
 
 /* Both directions: from a vector of one space to one of the other. */
 typedef struct Job {
@@ -45,21 +45,16 @@ static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, boo
   return TES_OK;
 }
 
-static void restrict_colours(const void *data, const TesiTeamMember *me) {
+static void restrict_chunk(const void *data, TesiSpan chunk) {
   const Job *job = data;
   const TesiCellsTransfer *t = job->t;
-  for (int colour = 0; colour < t->colours; colour++) {
-    const TesiSpan chunks = tesi_team_part(me, t->first_of_colour[colour], t->first_of_colour[colour + 1]);
-    if (colour > 0) tesi_team_wait(me);
-    for (int64_t k = chunks.first; k < chunks.end; k++)
-      t->restrict_(t, t->chunk[k].first, t->chunk[k].end, job->from, job->to);
-  }
+  t->restrict_(t, t->chunk[chunk.first].first, t->chunk[chunk.first].end, job->from, job->to);
 }
 
 static TesStatus restrict_(const TesTransfer *transfer, const void *fine, void *coarse) {
   const TesiCellsTransfer *t = transfer->plan;
   memset(coarse, 0, (size_t)transfer->coarse_length * tesi_precision_size(transfer->precision));
-  tesi_team_run(t->threads, restrict_colours, &(Job){t, fine, coarse});
+  tesi_sequence_run(t->sequence, t->threads, restrict_chunk, &(Job){t, fine, coarse});
   tesi_exchange_sum(transfer->coarse->layout->sum, transfer->precision, coarse);
   return TES_OK;
 }
@@ -74,6 +69,7 @@ static void destroy(TesTransfer *transfer) {
   tesi_free(ctx, &t->own);
   tesi_free(ctx, &t->others);
   tesi_free(ctx, &t->chunk);
+  tesi_sequence_destroy(ctx, &t->sequence);
   tesi_cells_kernels_destroy(ctx, &t->kernels);
   tesi_cells_destroy(&t->coarse);
   tesi_cells_destroy(&t->fine);
@@ -264,51 +260,31 @@ static void choose_build(const TesTransfer *transfer, TesiCellsTransfer *t) {
                      : TESI_SIMD_PICK(bits, tesi_cells_restrict_float);
 }
 
-/* The lowest colour that no chunk with a common coarse node has. */
-static TesStatus colour_chunks(TesContext *ctx, TesiCellsTransfer *t, int64_t chunks, unsigned char *colour) {
-  TesStatus status = TES_OK;
-  const int32_t *index = t->coarse->index;
-  uint64_t *used = NULL;
-  TES_ALLOC(&used, t->coarse->length);
-  t->colours = 1;
-  for (int64_t k = 0; k < chunks; k++) {
-    const int64_t first = k * CELLS_A_CHUNK, end = first + CELLS_A_CHUNK,
-                  last = end < t->cells ? end : t->cells;
-    uint64_t taken = 0;
-    int own = 0;
-    for (int64_t i = first * t->coarse_nodes; i < last * t->coarse_nodes; i++)
-      if (index[i] >= 0) taken |= used[index[i]];
-    while (own < MOST_COLOURS && taken >> own & 1) own++;
-    TES_CHECK(own < MOST_COLOURS, "the cells need more than %d colours: too many share a node", MOST_COLOURS);
-    for (int64_t i = first * t->coarse_nodes; i < last * t->coarse_nodes; i++)
-      if (index[i] >= 0) used[index[i]] |= (uint64_t)1 << own;
-    colour[k] = (unsigned char)own;
-    t->colours = tesi_max(t->colours, own + 1);
-  }
-done:
-  tesi_free(ctx, &used);
-  return status;
+static TesiCellsChunk chunk_of(const TesiCellsTransfer *t, int64_t k) {
+  const int64_t end = (k + 1) * CELLS_A_CHUNK;
+  return (TesiCellsChunk){k * CELLS_A_CHUNK, end < t->cells ? end : t->cells};
+}
+
+/* Coarse node i of those of a chunk's cells. */
+static int64_t coarse_node(const void *data, int64_t chunk, int64_t i) {
+  const TesiCellsTransfer *t = data;
+  const TesiCellsChunk own = chunk_of(t, chunk);
+  const int64_t at = own.first * t->coarse_nodes + i;
+  if (at >= own.end * t->coarse_nodes) return -1;
+  return tesi_cells_node(t->coarse->index[at]);
 }
 
 static TesStatus make_chunks(TesContext *ctx, TesiCellsTransfer *t) {
   TesStatus status = TES_OK;
   const int64_t chunks = (t->cells + CELLS_A_CHUNK - 1) / CELLS_A_CHUNK;
-  unsigned char *colour = NULL;
-  int64_t at = 0;
-  TES_ALLOC(&colour, chunks);
+  int64_t *order = NULL;
+  TES_ALLOC(&order, chunks);
   TES_ALLOC(&t->chunk, chunks);
-  TES_TRY(colour_chunks(ctx, t, chunks, colour));
-  for (int c = 0; c < t->colours; c++) {
-    t->first_of_colour[c] = at;
-    for (int64_t k = 0; k < chunks; k++)
-      if (colour[k] == c) {
-        const int64_t end = (k + 1) * CELLS_A_CHUNK;
-        t->chunk[at++] = (TesiCellsChunk){k * CELLS_A_CHUNK, end < t->cells ? end : t->cells};
-      }
-  }
-  t->first_of_colour[t->colours] = at;
+  TES_TRY(
+      tesi_sequence_create(ctx, t->threads, chunks, t->coarse->length, coarse_node, t, &t->sequence, order));
+  for (int64_t k = 0; k < chunks; k++) t->chunk[k] = chunk_of(t, order[k]);
 done:
-  tesi_free(ctx, &colour);
+  tesi_free(ctx, &order);
   return status;
 }
 

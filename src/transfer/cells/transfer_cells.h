@@ -2,6 +2,7 @@
 #ifndef TESI_TRANSFER_CELLS_H
 #define TESI_TRANSFER_CELLS_H
 
+#include "base/sequence.h"
 #include "space/space.h"
 #include "transfer/transfer.h"
 
@@ -13,7 +14,7 @@ typedef struct TesiCellsFamily {
   bool refined;
 } TesiCellsFamily;
 
-/* Coarse cells first .. end - 1; those of a colour share no coarse node. */
+/* Coarse cells first .. end - 1. */
 typedef struct TesiCellsChunk {
   int64_t first, end;
 } TesiCellsChunk;
@@ -35,9 +36,9 @@ typedef struct TesiCellsTransfer {
    * its transposes */
   void *E[2], *T[2], *half[2], *half_transposed[2];
   /* on the host */
-  int threads, colours;
-  int64_t first_of_colour[65];
-  TesiCellsChunk *chunk; /* ordered by colour */
+  int threads;
+  TesiSequence *sequence;
+  TesiCellsChunk *chunk; /* in its order */
   void (*prolongate)(const struct TesiCellsTransfer *t, int64_t first, int64_t end, const void *coarse,
                      void *fine);
   void (*restrict_)(const struct TesiCellsTransfer *t, int64_t first, int64_t end, const void *fine,

@@ -1,17 +1,17 @@
 #include "operator/mapped/device/mapped_robin_device.h"
 #include <stdio.h>
 #include <string.h>
+#include "base/colours.h"
 #include "device/kernel.h"
 #include "device/upload.h"
 
-/* COLOURS: the bits of a set; faces that meet at a node are a few dozen at most. */
-enum { THREADS = 128, COLOURS = 64 };
+enum { THREADS = 128 };
 
 struct TesiRobinKernel {
   TesiKernel kernel, columns;
   TesPrecision precision;
-  int colours; /* one, with atomics; where results are to be deterministic no two of a colour meet */
-  int64_t first[COLOURS + 1]; /* face of a colour */
+  int colours;    /* one, with atomics; where results are to be deterministic no two of a colour meet */
+  int64_t *first; /* [colours + 1] face of a colour */
   int points, cell_nodes;
   size_t shared;
   void *face, *index, *mask, *weight, *tables; /* device */
@@ -28,31 +28,28 @@ static TesStatus upload_tables(TesContext *ctx, const TesiRobinDesc *desc, TesiR
   return tesi_upload_numbers(ctx, tables, q * n + 2 * n * n, k->precision, &k->tables);
 }
 
-/* order[faces] by colour, k->first. */
-static TesStatus order_faces(TesContext *ctx, const TesiRobinDesc *desc, TesiRobinKernel *k, int64_t *order) {
+/* order[faces] by colour, k->first. Where sums may come in any order all faces are of one colour. */
+static TesStatus order_faces(TesContext *ctx, const TesiRobinDesc *desc, TesiRobinKernel *k,
+                             int32_t **order) {
   TesStatus status = TES_OK;
   const TesiCellView *s = desc->space;
   const bool apart = tesi_context_deterministic(ctx);
-  uint64_t *used = NULL;
-  uint8_t *colour = NULL;
-  TES_ALLOC(&used, s->length);
+  TesiColouring c = {0};
+  int32_t *colour = NULL;
   TES_ALLOC(&colour, desc->faces);
+  TES_TRY(tesi_colouring_begin(ctx, s->length, &c));
   for (int64_t i = 0; apart && i < desc->faces; i++) {
     const int32_t *index = s->index + desc->cell[i] * (int64_t)s->cell_nodes;
-    uint64_t taken = 0;
-    for (int64_t at = 0; at < s->cell_nodes; at++) taken |= index[at] < 0 ? 0 : used[index[at]];
-    while (colour[i] < COLOURS - 1 && taken >> colour[i] & 1) colour[i]++;
     for (int64_t at = 0; at < s->cell_nodes; at++)
-      if (index[at] >= 0) used[index[at]] |= (uint64_t)1 << colour[i];
+      if (index[at] >= 0) tesi_colouring_meet(&c, index[at]);
+    TES_TRY(tesi_colouring_choose(&c, &colour[i]));
+    for (int64_t at = 0; at < s->cell_nodes; at++)
+      if (index[at] >= 0) tesi_colouring_mark(&c, index[at], colour[i]);
   }
-  for (int64_t i = 0; i < desc->faces; i++) k->colours = tesi_max(k->colours, colour[i] + 1);
-  for (int64_t c = 0, at = 0; c < k->colours; c++) {
-    for (int64_t i = 0; i < desc->faces; i++)
-      if (colour[i] == c) order[at++] = i;
-    k->first[c + 1] = at;
-  }
+  k->colours = apart ? c.colours : desc->faces > 0;
+  TES_TRY(tesi_colours_sort(ctx, desc->faces, k->colours, colour, &k->first, order));
 done:
-  tesi_free(ctx, &used);
+  tesi_colouring_end(&c);
   tesi_free(ctx, &colour);
   return status;
 }
@@ -66,14 +63,13 @@ static TesStatus upload_faces(TesContext *ctx, const TesiRobinDesc *desc, TesiRo
   uint16_t *mask = NULL;
   int8_t *face = NULL;
   double *weight = NULL;
-  int64_t *order = NULL;
+  int32_t *order = NULL;
   k->points = points, k->cell_nodes = (int)s->cell_nodes;
-  TES_ALLOC(&order, desc->faces);
   TES_ALLOC(&face, desc->faces);
   TES_ALLOC(&weight, desc->faces * points);
   TES_ALLOC(&index, desc->faces * s->cell_nodes);
   TES_ALLOC(&mask, desc->faces);
-  TES_TRY(order_faces(ctx, desc, k, order));
+  TES_TRY(order_faces(ctx, desc, k, &order));
   for (int64_t i = 0; i < desc->faces; i++) {
     const int64_t f = order[i], cell = desc->cell[f];
     memcpy(index + i * s->cell_nodes, s->index + cell * s->cell_nodes, (size_t)s->cell_nodes * sizeof *index);
@@ -129,6 +125,7 @@ void tesi_robin_kernel_destroy(TesContext *ctx, TesiRobinKernel **kernel) {
   if (!k) return;
   void **all[] = {&k->face, &k->index, &k->mask, &k->weight, &k->tables};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
+  tesi_free(ctx, &k->first);
   tesi_free(ctx, kernel);
 }
 

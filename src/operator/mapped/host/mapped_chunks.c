@@ -1,67 +1,49 @@
 /* Chunks of batches: what a thread takes at a time. */
-#include <string.h>
 #include "base/team.h"
+#include "geometry/lanes.h"
 #include "operator/mapped/host/mapped_host.h"
 
-/* Chunks share nodes along their borders, which are touched twice: few of them, but enough for many threads. */
-enum { CHUNKS = 32, NODES_A_STEP = 1 << 12, MOST_COLOURS = 64 };
+/* A chunk is what a thread takes at a time. Chunks share nodes along their borders, which are touched twice: one thread
+ * has long chunks, several have many, so that all of them have work at any time. */
+enum { CHUNKS_A_THREAD = 64, NODES_A_STEP = 1 << 12 };
 
-/* Cells that share a node share a corner: nodes of a face or an edge come with its corners, those of the larger
- * cell where they hang. A corner that hangs for one cell alone is no exception: what the two share has another one
- * inside what was refined, which does not hang. */
-static int32_t corner(const TesiMapped *m, int64_t cell, int v) {
-  const int64_t p = m->degree * ((v & 1) + m->n * ((v >> 1 & 1) + (int64_t)m->n * (v >> 2)));
-  const int32_t i = m->index[cell * m->cell_nodes + p];
-  return i < 0 ? ~i : i;
-}
+/* Chunks of `size` batches in the order of batches. */
+typedef struct Cut {
+  const TesiMappedHost *plan;
+  int64_t size;
+} Cut;
 
-/* colour[chunk]: the lowest that no chunk with a common node has. Each corner remembers the colours at it. */
-static TesStatus colour_chunks(TesContext *ctx, TesiMappedHost *plan, int64_t size, unsigned char *colour) {
-  TesStatus status = TES_OK;
+/* Corner i of the cells of a chunk. Cells that share a node share a corner: nodes of a face or an edge come with its
+ * corners, those of the larger cell where they hang. A corner that hangs for one cell alone is no exception: what the
+ * two share has another one inside what was refined, which does not hang. */
+static int64_t corner(const void *data, int64_t chunk, int64_t i) {
+  const Cut *cut = data;
+  const TesiMappedHost *plan = cut->plan;
   const TesiMapped *m = plan->m;
-  const int lanes = plan->kernels.lanes;
-  uint64_t *mask = NULL;
-  TES_ALLOC(&mask, m->nodes);
-  for (int64_t k = 0; k < plan->chunks; k++) {
-    const int64_t first = k * size * lanes, end = tesi_min64((k + 1) * size, plan->batches) * lanes;
-    uint64_t used = 0;
-    int own = 0;
-    for (int pass = 0; pass < 2; pass++) {
-      for (int64_t c = first; c < end; c++)
-        for (int v = 0; v < 1 << m->dim; v++) {
-          uint64_t *at = &mask[corner(m, plan->cell[c], v)];
-          if (pass == 0)
-            used |= *at;
-          else
-            *at |= (uint64_t)1 << own;
-        }
-      while (pass == 0 && own < MOST_COLOURS && used >> own & 1) own++;
-      TES_CHECK(own < MOST_COLOURS, "the cells need more than %d colours: too many share a node",
-                MOST_COLOURS);
-    }
-    colour[k] = (unsigned char)own;
-    plan->colours = tesi_max(plan->colours, own + 1);
-  }
-done:
-  tesi_free(ctx, &mask);
-  return status;
+  const int64_t at = chunk * cut->size * plan->kernels.lanes + (i >> m->dim),
+                end = tesi_min64((chunk + 1) * cut->size, plan->batches) * plan->kernels.lanes,
+                v = i & ((1 << m->dim) - 1);
+  if (at >= end) return -1;
+  const int64_t p = m->degree * ((v & 1) + m->n * ((v >> 1 & 1) + m->n * (v >> 2)));
+  const int32_t node = m->index[plan->cell[at] * m->cell_nodes + p];
+  return node < 0 ? ~node : node;
 }
 
-/* Chunks by colour, each in steps. */
-static void order_chunks(TesiMappedHost *plan, int64_t size, int64_t step, const unsigned char *colour) {
-  int64_t at = 0, steps = 0;
-  for (int c = 0; c < plan->colours; c++) {
-    plan->first_of_colour[c] = at;
-    for (int64_t k = 0; k < plan->chunks; k++) {
-      if (colour[k] != c) continue;
-      const int64_t end = tesi_min64((k + 1) * size, plan->batches);
-      plan->chunk[at++] = steps;
-      for (int64_t b = k * size; b < end; b += step)
-        plan->step[steps++] = (TesiMappedStep){.first = b, .end = tesi_min64(b + step, end)};
-    }
+static int64_t no_corner(const void *data, int64_t chunk, int64_t i) {
+  (void)data, (void)chunk, (void)i;
+  return -1;
+}
+
+/* Chunks in their order, each in steps. */
+static void order_chunks(TesiMappedHost *plan, int64_t size, int64_t step, const int64_t *order) {
+  int64_t steps = 0;
+  for (int64_t at = 0; at < plan->chunks; at++) {
+    const int64_t k = order[at], end = tesi_min64((k + 1) * size, plan->batches);
+    plan->chunk[at] = steps;
+    for (int64_t b = k * size; b < end; b += step)
+      plan->step[steps++] = (TesiMappedStep){.first = b, .end = tesi_min64(b + step, end)};
   }
-  plan->first_of_colour[plan->colours] = at;
-  plan->chunk[at] = plan->steps = steps;
+  plan->chunk[plan->chunks] = plan->steps = steps;
 }
 
 /* Nodes of a batch that have no owner get it. */
@@ -79,27 +61,26 @@ static void own_nodes(const TesiMappedHost *plan, int64_t b, int32_t *owner) {
 typedef struct Owners {
   const TesiMappedHost *plan;
   int32_t *owner;
-  int64_t *taken; /* [colours] chunks */
 } Owners;
 
-static void own_chunks(const void *data, const TesiTeamMember *me) {
+static void own_none(const void *data, TesiSpan nodes) {
   const Owners *o = data;
-  const TesiMappedHost *plan = o->plan;
-  const TesiSpan nodes = tesi_team_part(me, 0, plan->m->nodes);
   for (int64_t i = nodes.first; i < nodes.end; i++) o->owner[i] = -1;
-  for (int colour = 0; colour < plan->colours; colour++) {
-    tesi_team_wait(me);
-    for (int64_t k; (k = tesi_team_take(&o->taken[colour])) < plan->first_of_colour[colour + 1];)
-      for (const TesiMappedStep *s = plan->step + plan->chunk[k]; s < plan->step + plan->chunk[k + 1]; s++)
-        for (int64_t b = s->first; b < s->end; b++) own_nodes(plan, b, o->owner);
-  }
 }
 
-/* owner[node]: the first batch, in the order of steps, that has it; -1: none has. Chunks of a colour share no node. */
+static void own_chunk(const void *data, TesiSpan chunk) {
+  const Owners *o = data;
+  const TesiMappedHost *plan = o->plan;
+  for (const TesiMappedStep *s = plan->step + plan->chunk[chunk.first];
+       s < plan->step + plan->chunk[chunk.end]; s++)
+    for (int64_t b = s->first; b < s->end; b++) own_nodes(plan, b, o->owner);
+}
+
+/* owner[node]: the first batch, in the order of steps, that has it; -1: none has. */
 static void find_owners(const TesiMappedHost *plan, int32_t *owner) {
-  int64_t taken[MOST_COLOURS + 1];
-  memcpy(taken, plan->first_of_colour, sizeof taken);
-  tesi_team_run(plan->threads, own_chunks, &(Owners){plan, owner, taken});
+  const Owners o = {plan, owner};
+  tesi_team_for(plan->threads, plan->m->nodes, own_none, &o);
+  tesi_sequence_run(plan->sequence, plan->threads, own_chunk, &o);
 }
 
 /* The step that each of `count` things belongs to, negative: none. */
@@ -294,20 +275,32 @@ static int64_t batches_of(const TesiMappedHost *plan, int64_t nodes) {
   return size < 1 ? 1 : size;
 }
 
+/* Chunks of nodes that nobody else has come in their own order. */
+static TesStatus find_order(TesContext *ctx, TesiMappedHost *plan, int64_t size, int64_t *order) {
+  const bool global = plan->m->global;
+  return tesi_sequence_create(ctx, global ? plan->threads : 1, plan->chunks, global ? plan->m->nodes : 0,
+                              global ? corner : no_corner, &(Cut){plan, size}, &plan->sequence, order);
+}
+
+/* Batches of a chunk: cells of whole groups of TESI_LANES, which factors are filled by. */
+static int64_t size_of(const TesiMappedHost *plan) {
+  const int64_t chunks = CHUNKS_A_THREAD * plan->threads, size = (plan->batches + chunks - 1) / chunks,
+                group = tesi_max(TESI_LANES / plan->kernels.lanes, 1);
+  return (size + group - 1) / group * group;
+}
+
 TesStatus tesi_mapped_make_chunks(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
-  unsigned char *colour = NULL;
-  const int64_t size = (plan->batches + CHUNKS - 1) / CHUNKS,
-                step = tesi_min64(size, batches_of(plan, NODES_A_STEP));
+  int64_t *order = NULL;
+  const int64_t size = size_of(plan), step = tesi_min64(size, batches_of(plan, NODES_A_STEP));
   plan->chunks = (plan->batches + size - 1) / size;
   TES_ALLOC(&plan->chunk, plan->chunks + 1);
   TES_ALLOC(&plan->step, plan->chunks * ((size + step - 1) / step));
-  TES_ALLOC(&colour, plan->chunks);
-  plan->colours = 1;
-  if (plan->m->global) TES_TRY(colour_chunks(ctx, plan, size, colour));
-  order_chunks(plan, size, step, colour);
+  TES_ALLOC(&order, plan->chunks);
+  TES_TRY(find_order(ctx, plan, size, order));
+  order_chunks(plan, size, step, order);
   if (plan->m->global) TES_TRY(find_zeros(ctx, plan));
 done:
-  tesi_free(ctx, &colour);
+  tesi_free(ctx, &order);
   return status;
 }

@@ -46,8 +46,6 @@ typedef struct Run {
   double sign;
   const void *b, *x;
   void *y;
-  int64_t *taken; /* [colours] chunks */
-  int64_t end;    /* of the chunks of one colour, where only some are run */
 } Run;
 
 /* Rows of constrained nodes: y = x, or b - x. No batch adds to them. */
@@ -67,49 +65,36 @@ static void set_given(const Run *r, const TesiMappedStep *step) {
       }
 }
 
-/* b + sign A x on chunks from *taken to end - 1, all of one colour, to y. A thread takes a chunk while it works on
- * the one before, so that it can ask for its nodes. */
-static void run_colour(const Run *r, int thread, int64_t *taken, int64_t end) {
+/* A thread takes a chunk while it works on the chunk before, so that it can ask for its nodes. */
+static void run_chunks(const void *data, const TesiTeamMember *me) {
+  const Run *r = data;
   const TesiMappedHost *plan = r->plan;
-  char *const work = plan->work + (size_t)thread * plan->work_size;
-  for (int64_t k = tesi_team_take(taken); k < end;) {
-    const int64_t follows = tesi_team_take(taken);
+  char *const work = plan->work + (size_t)me->thread * plan->work_size;
+  for (int64_t k = tesi_sequence_take(plan->sequence); k >= 0;) {
+    const int64_t follows = tesi_sequence_take(plan->sequence);
     const TesiMappedStep *step = plan->step + plan->chunk[k], *last = plan->step + plan->chunk[k + 1] - 1;
+    tesi_sequence_wait(plan->sequence, k);
     for (; step <= last; step++) {
-      const TesiMappedStep *next = step < last     ? step + 1
-                                   : follows < end ? plan->step + plan->chunk[follows]
-                                                   : NULL;
+      const TesiMappedStep *next = step < last    ? step + 1
+                                   : follows >= 0 ? plan->step + plan->chunk[follows]
+                                                  : NULL;
       if (plan->m->global) set_first(plan, step, r->b, r->y);
       plan->kernels.run(plan, step, next, r->sign, r->b, r->x, r->y, work);
       if (plan->m->global) set_given(r, step);
     }
+    tesi_sequence_done(plan->sequence, k);
     k = follows;
   }
 }
 
-static void run_some(const void *data, const TesiTeamMember *me) {
-  const Run *r = data;
-  run_colour(r, me->thread, r->taken, r->end);
-}
-
 void tesi_mapped_run_chunks(const TesiMappedHost *plan, int64_t first, int64_t end, double sign,
                             const void *b, const void *x, void *y) {
-  tesi_team_run(plan->threads, run_some, &(Run){plan, sign, b, x, y, &first, end});
-}
-
-static void run_all(const void *data, const TesiTeamMember *me) {
-  const Run *r = data;
-  for (int colour = 0; colour < r->plan->colours; colour++) {
-    if (colour > 0) tesi_team_wait(me);
-    run_colour(r, me->thread, &r->taken[colour], r->plan->first_of_colour[colour + 1]);
-  }
+  tesi_sequence_begin(plan->sequence, first, end);
+  tesi_team_run(plan->threads, run_chunks, &(Run){plan, sign, b, x, y});
 }
 
 void tesi_mapped_host_run(const TesiMappedHost *plan, double sign, const void *b, const void *x, void *y) {
-  int64_t taken[65];
-  const Run r = {.plan = plan, .sign = sign, .b = b, .x = x, .y = y, .taken = taken};
-  memcpy(taken, plan->first_of_colour, sizeof taken);
-  tesi_team_run(plan->threads, run_all, &r);
+  tesi_mapped_run_chunks(plan, 0, plan->chunks, sign, b, x, y);
 }
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
@@ -143,6 +128,7 @@ static void free_plan(TesContext *ctx, TesiMappedHost *plan) {
   tesi_free(ctx, &plan->masks);
   tesi_free(ctx, &plan->hanging);
   tesi_free(ctx, &plan->halves);
+  tesi_sequence_destroy(ctx, &plan->sequence);
   tesi_free(ctx, &plan->chunk);
   tesi_free(ctx, &plan->step);
   tesi_free(ctx, &plan->zero);

@@ -13,12 +13,13 @@
  *
  * Batches lie in the order of cells where most rows join (long streams, which the hardware foresees) or cells lie
  * along a curve themselves, as those of forests do, whose nodes are numbered in that order; else along a
- * space-filling curve. Chunks of them are what threads take. No two chunks of a colour share a node, colours come
- * one after another, so sums have one order whatever the number of threads. A step of a chunk sets the nodes it is
- * first to touch. */
+ * space-filling curve. Chunks of batches are what threads take, in an order that is fixed for a number of threads
+ * (base/sequence.h), so the sum at each node has one order. A step of a chunk sets the nodes that it is first to
+ * touch. */
 #ifndef TESI_MAPPED_HOST_H
 #define TESI_MAPPED_HOST_H
 
+#include "base/sequence.h"
 #include "operator/mapped/mapped.h"
 
 enum {
@@ -112,12 +113,11 @@ struct TesiMappedHost {
       halves;
   int64_t steps, chunks;
   TesiMappedStep *step; /* ordered by chunk */
-  int64_t *chunk;       /* [chunks + 1] first step; ordered by colour */
-  int colours;
-  int64_t first_of_colour[65]; /* chunks */
-  int32_t (*zero)[2];          /* [begin, end) of nodes */
-  int32_t (*given)[2];         /* [begin, end) of m->constrained_nodes */
-  int32_t (*ahead)[2];         /* [begin, end) of lines of 64 bytes of a vector that begins with one */
+  int64_t *chunk;       /* [chunks + 1] first step; in the order of `sequence` */
+  TesiSequence *sequence;
+  int32_t (*zero)[2];  /* [begin, end) of nodes */
+  int32_t (*given)[2]; /* [begin, end) of m->constrained_nodes */
+  int32_t (*ahead)[2]; /* [begin, end) of lines of 64 bytes of a vector that begins with one */
   /* factors: per batch `stride` numbers of the operator's precision, see mapped_host_factors.c */
   void *g;
   int64_t stride;
@@ -134,16 +134,16 @@ TesiMappedKernels tesi_mapped_kernels_128(const TesiMappedHost *plan, TesPrecisi
 TesiMappedKernels tesi_mapped_kernels_256(const TesiMappedHost *plan, TesPrecision precision);
 TesiMappedKernels tesi_mapped_kernels_512(const TesiMappedHost *plan, TesPrecision precision);
 
-/* mapped_batches.c: batches, their index and masks; mapped_chunks.c: chunks, colours and what they set first. */
+/* mapped_batches.c: batches, their index and masks; mapped_chunks.c: chunks, their order and what they set first. */
 TesStatus tesi_mapped_make_batches(TesContext *ctx, TesiMappedHost *plan);
 TesStatus tesi_mapped_make_chunks(TesContext *ctx, TesiMappedHost *plan);
 /* mapped_hanging.c: plan->halves. */
 TesStatus tesi_mapped_make_halves(TesContext *ctx, TesiMappedHost *plan);
-/* mapped_host_factors.c: plan->g and stride for plan->factors; then those of batches first .. end - 1, where they are
+/* mapped_host_factors.c: plan->g and stride for plan->factors; then those of chunks first .. end - 1, where they are
  * made point by point (other kinds are complete at once). */
 TesStatus tesi_mapped_begin_factors(TesContext *ctx, TesiMappedHost *plan);
-TesStatus tesi_mapped_fill_batches(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end);
-/* mapped_host_choice.c: the kind of factors, and those. run: y <- A x on chunks first .. end - 1 of one colour. */
+TesStatus tesi_mapped_fill_chunks(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end);
+/* mapped_host_choice.c: the kind of factors, and those. run: y <- A x on chunks first .. end - 1. */
 TesStatus tesi_mapped_choose_factors(TesOperator *op, TesiMappedHost *plan);
 TesiMappedKernels tesi_mapped_choose_kernels(const TesOperator *op, const TesiMappedHost *plan);
 void tesi_mapped_run_chunks(const TesiMappedHost *plan, int64_t first, int64_t end, double sign,
@@ -151,7 +151,7 @@ void tesi_mapped_run_chunks(const TesiMappedHost *plan, int64_t first, int64_t e
 TesStatus tesi_mapped_make_tables(TesContext *ctx, TesiMappedHost *plan);
 /* Products of functions at points, t[3][q][n]: squares of values, value times derivative, squares of derivatives. */
 void tesi_mapped_square_tables(const TesiMapped *m, double *t);
-/* y <- b + sign A x on all chunks, colour by colour; rows of constrained nodes are y = x, or b - x. */
+/* y <- b + sign A x on all chunks; rows of constrained nodes are y = x, or b - x. */
 void tesi_mapped_host_run(const TesiMappedHost *plan, double sign, const void *b, const void *x, void *y);
 /* The plan of an operator of kind mapped on the host, without Robin terms; else NULL. */
 const TesiMappedHost *tesi_mapped_host_of(const TesOperator *op);

@@ -49,25 +49,24 @@ static int candidates(const TesiMappedHost *plan, TesFactors list[4]) {
 
 enum { ROUNDS = 12, SAMPLE = 32 << 20 }; /* bytes of factors that no cache holds together with the vectors */
 
-/* Chunks that are timed: rounds of some chunks of one colour. */
+/* Chunks that are timed: rounds of some chunks that follow one another. */
 typedef struct Sample {
   int rounds;
   int64_t first[ROUNDS], end[ROUNDS]; /* chunks */
 } Sample;
 
-/* As many chunks a round as there are threads; all together have SAMPLE bytes, or are ROUNDS, or all chunks. */
+/* A chunk per thread and round; all together have SAMPLE bytes, or are ROUNDS, or all chunks. */
 static void take_sample(const TesiMappedHost *plan, int64_t bytes, Sample *s) {
   const double a_chunk = (double)bytes / (double)plan->chunks;
   double taken = 0;
   s->rounds = 0;
-  for (int colour = 0; colour < plan->colours; colour++)
-    for (int64_t k = plan->first_of_colour[colour]; k < plan->first_of_colour[colour + 1];) {
-      const int64_t end = tesi_min64(k + plan->threads, plan->first_of_colour[colour + 1]);
-      if (s->rounds == ROUNDS || (s->rounds >= 4 && s->rounds % 2 == 0 && taken > SAMPLE)) return;
-      s->first[s->rounds] = k, s->end[s->rounds++] = end;
-      taken += a_chunk * (double)(end - k);
-      k = end;
-    }
+  for (int64_t k = 0; k < plan->chunks;) {
+    const int64_t end = tesi_min64(k + plan->threads, plan->chunks);
+    if (s->rounds == ROUNDS || (s->rounds >= 4 && s->rounds % 2 == 0 && taken > SAMPLE)) return;
+    s->first[s->rounds] = k, s->end[s->rounds++] = end;
+    taken += a_chunk * (double)(end - k);
+    k = end;
+  }
 }
 
 /* Seconds with these factors: of the processors, as other work on the machine would make a choice by the clock a
@@ -125,12 +124,6 @@ done:
   return status;
 }
 
-/* Factors of chunk k. */
-static TesStatus fill_chunk(TesContext *ctx, TesiMappedHost *plan, int64_t k) {
-  return tesi_mapped_fill_batches(ctx, plan, plan->step[plan->chunk[k]].first,
-                                  plan->step[plan->chunk[k + 1] - 1].end);
-}
-
 /* Plans that differ in their factors alone. Where there is nothing to measure the cheapest to store is taken,
  * and where results are to be the same every time, as with one thread. */
 TesStatus tesi_mapped_choose_factors(TesOperator *op, TesiMappedHost *plan) {
@@ -153,11 +146,10 @@ TesStatus tesi_mapped_choose_factors(TesOperator *op, TesiMappedHost *plan) {
     take_sample(plan, most * plan->batches * (int64_t)tesi_precision_size(op->precision), &sample);
   if (sample.rounds >= 4) {
     timed = sample.end[sample.rounds - 1];
-    for (int i = 0; i < count; i++)
-      for (int64_t k = 0; k < timed; k++) TES_TRY(fill_chunk(ctx, &trial[i], k));
+    for (int i = 0; i < count; i++) TES_TRY(tesi_mapped_fill_chunks(ctx, &trial[i], 0, timed));
     TES_TRY(time_trials(ctx, trial, count, &sample, op->length, &best));
   }
-  for (int64_t k = timed; k < plan->chunks; k++) TES_TRY(fill_chunk(ctx, &trial[best], k));
+  TES_TRY(tesi_mapped_fill_chunks(ctx, &trial[best], timed, plan->chunks));
   *plan = trial[best];
   trial[best].g = NULL;
   tesi_mapped_of(op)->desc.factors = plan->factors;

@@ -1,5 +1,5 @@
-/* The diagonal on the host, from the definition by squares of 1D tables: eight cells at a time, chunks of a colour in
- * parallel, so that sums have one order whatever the number of threads. Of affine cells, whose factors are the weights
+/* The diagonal on the host, from the definition by squares of 1D tables: eight cells at a time, chunks in the
+ * order of the operator, so that each sum has one order. Of affine cells, whose factors are the weights
  * times a number an entry, the sums over points are made once for all. */
 #include <string.h>
 #include "base/team.h"
@@ -16,7 +16,6 @@ typedef struct Diagonal {
       *sums;    /* [cells][entries], and [entries][nodes] that they are factors of; NULL: other cells */
   double *work; /* [threads][share]: the fill's work, factors, two arrays of products, values; a cell's */
   int64_t factors, products, share;
-  int64_t *taken; /* [colours] chunks */
   double *d;
 } Diagonal;
 
@@ -151,14 +150,9 @@ done:
   return status;
 }
 
-static void add_chunks(const void *data, const TesiTeamMember *me) {
+static void add_one(const void *data, TesiSpan chunk) {
   const Diagonal *s = data;
-  const TesiMappedHost *plan = s->plan;
-  for (int colour = 0; colour < plan->colours; colour++) {
-    if (colour > 0) tesi_team_wait(me);
-    for (int64_t k; (k = tesi_team_take(&s->taken[colour])) < plan->first_of_colour[colour + 1];)
-      add_chunk(s, k, s->work + me->thread * s->share, s->d);
-  }
+  add_chunk(s, chunk.first, s->work + chunk.thread * s->share, s->d);
 }
 
 TesStatus tesi_mapped_diagonal_host(const TesOperator *op, double *d) {
@@ -167,12 +161,10 @@ TesStatus tesi_mapped_diagonal_host(const TesOperator *op, double *d) {
   const TesiMappedHost *plan = op->plan;
   const TesiMapped *m = tesi_mapped_of(op);
   Diagonal s;
-  int64_t taken[65];
   TES_TRY(make(ctx, plan, &s));
   memset(d, 0, (size_t)m->length * sizeof *d);
-  memcpy(taken, plan->first_of_colour, sizeof taken);
-  s.taken = taken, s.d = d;
-  tesi_team_run(plan->threads, add_chunks, &s);
+  s.d = d;
+  tesi_sequence_run(plan->sequence, plan->threads, add_one, &s);
   for (int64_t i = 0; i < m->constrained; i++)
     for (int c = 0; c < m->components; c++) d[(int64_t)m->constrained_nodes[i] * m->components + c] = 1;
 done:

@@ -177,18 +177,18 @@ typedef struct Points {
   const TesiFill *fill;
   const double *f;            /* of make_functions, for matrices */
   double *work;               /* [threads][share] */
-  int64_t share, first, *bad; /* cells */
+  int64_t share, first, *bad; /* of a thread; the first chunk; cells */
 } Points;
 
-/* Groups of TESI_LANES cells. */
-static void fill_groups(const void *data, TesiSpan span) {
+/* A chunk, TESI_LANES cells at a time. */
+static void fill_chunk(const void *data, TesiSpan span) {
   const Points *p = data;
   const TesiMappedHost *plan = p->plan;
-  const int64_t all = plan->batches * plan->kernels.lanes;
+  const int64_t k = p->first + span.first, all = plan->batches * plan->kernels.lanes,
+                end = plan->step[plan->chunk[k + 1] - 1].end * plan->kernels.lanes;
   double *nodes = p->work + span.thread * p->share, *out = nodes + p->fill->work;
   int64_t bad = INT64_MAX;
-  for (int64_t group = span.first; group < span.end; group++) {
-    const int64_t at = p->first + group * TESI_LANES;
+  for (int64_t at = plan->step[plan->chunk[k]].first * plan->kernels.lanes; at < end; at += TESI_LANES) {
     int32_t cell[TESI_LANES];
     for (int l = 0; l < TESI_LANES; l++) cell[l] = plan->cell[tesi_min64(at + l, all - 1)];
     bad = tesi_fill_worst(bad, tesi_fill_cells(p->fill, cell, nodes, out), cell);
@@ -202,11 +202,10 @@ static void fill_groups(const void *data, TesiSpan span) {
   tesi_team_least(p->bad, bad);
 }
 
-/* Stored factors, weights, or matrices made of them, of batches first .. end - 1. */
+/* Stored factors, weights, or matrices made of them, of chunks first .. end - 1. */
 static TesStatus fill_points(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end) {
   TesStatus status = TES_OK;
   const TesiMapped *m = plan->m;
-  const int64_t lanes = plan->kernels.lanes, count = (end - first) * lanes;
   const bool weights = plan->factors == TES_FACTORS_WEIGHTS;
   TesiFill fill = {0};
   double *work = NULL, *f = NULL;
@@ -215,8 +214,8 @@ static TesStatus fill_points(TesContext *ctx, TesiMappedHost *plan, int64_t firs
   if (plan->factors == TES_FACTORS_MATRIX) TES_TRY(make_functions(ctx, plan, &f));
   const int64_t share = fill.work + fill.numbers * fill.points * TESI_LANES;
   TES_ALLOC(&work, plan->threads * share);
-  TES_TRY(tesi_work_for(ctx, plan->threads, (count + TESI_LANES - 1) / TESI_LANES, fill_groups,
-                        &(Points){plan, &fill, f, work, share, first * lanes, &bad}));
+  TES_TRY(tesi_work_share(ctx, plan->threads, end - first, 1, fill_chunk,
+                          &(Points){plan, &fill, f, work, share, first, &bad}));
   if (bad < INT64_MAX) TES_TRY(tesi_mapped_check(m)); /* names the first of all cells */
 done:
   tesi_fill_destroy(&fill);
@@ -296,7 +295,7 @@ done:
   return status;
 }
 
-TesStatus tesi_mapped_fill_batches(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end) {
+TesStatus tesi_mapped_fill_chunks(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end) {
   return first < end && at_points(plan) ? fill_points(ctx, plan, first, end) : TES_OK;
 }
 

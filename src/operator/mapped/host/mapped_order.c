@@ -1,26 +1,14 @@
 /* Orders of cells: colours (no two cells of a colour share a node), and a space-filling curve. */
-#include <math.h>
 #include <string.h>
+#include "base/colours.h"
+#include "base/hilbert.h"
 #include "base/team.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
 #include "operator/mapped/mapped.h"
 
-enum { MOST_COLOURS = 64 };
-
 static int64_t decode(int32_t index) {
   return index < 0 ? ~index : index;
-}
-
-/* The lowest colour that no neighbour has; node masks say which colours the cells at a node have. */
-static int colour_of(const int32_t *index, int64_t cell_nodes, uint64_t *mask) {
-  uint64_t used = 0;
-  int colour = 0;
-  for (int64_t p = 0; p < cell_nodes; p++) used |= mask[decode(index[p])];
-  while (colour < MOST_COLOURS && used >> colour & 1) colour++;
-  for (int64_t p = 0; colour < MOST_COLOURS && p < cell_nodes; p++)
-    mask[decode(index[p])] |= (uint64_t)1 << colour;
-  return colour;
 }
 
 unsigned tesi_mapped_directions(const TesiMapped *m, int64_t cell) {
@@ -60,27 +48,21 @@ done:
 TesStatus tesi_colour_cells(TesContext *ctx, int64_t cells, int64_t cell_nodes, const int32_t *index,
                             int64_t nodes, int *colours, int64_t **first, int32_t **order) {
   TesStatus status = TES_OK;
-  uint64_t *mask = NULL;
-  unsigned char *colour = NULL;
-  int64_t next[MOST_COLOURS + 1] = {0};
+  TesiColouring c = {0};
+  int32_t *colour = NULL;
   *first = NULL, *order = NULL;
-  TES_ALLOC(&mask, nodes);
   TES_ALLOC(&colour, cells);
-  TES_ALLOC(order, cells);
-  *colours = 0;
-  for (int64_t c = 0; c < cells; c++) {
-    const int own = index ? colour_of(index + c * cell_nodes, cell_nodes, mask) : 0;
-    TES_CHECK(own < MOST_COLOURS, "cell %lld would need more than %d colours: too many cells share a node",
-              (long long)c, MOST_COLOURS);
-    colour[c] = (unsigned char)own;
-    *colours = tesi_max(*colours, own + 1);
-    next[own + 1]++;
+  TES_TRY(tesi_colouring_begin(ctx, nodes, &c));
+  for (int64_t k = 0; index && k < cells; k++) {
+    const int32_t *own = index + k * cell_nodes;
+    for (int64_t p = 0; p < cell_nodes; p++) tesi_colouring_meet(&c, decode(own[p]));
+    TES_TRY(tesi_colouring_choose(&c, &colour[k]));
+    for (int64_t p = 0; p < cell_nodes; p++) tesi_colouring_mark(&c, decode(own[p]), colour[k]);
   }
-  TES_ALLOC(first, *colours + 1);
-  for (int k = 0; k < *colours; k++) (*first)[k + 1] = next[k + 1] += next[k];
-  for (int64_t c = 0; c < cells; c++) (*order)[next[colour[c]]++] = (int32_t)c;
+  *colours = index ? c.colours : cells > 0;
+  TES_TRY(tesi_colours_sort(ctx, cells, *colours, colour, first, order));
 done:
-  tesi_free(ctx, &mask);
+  tesi_colouring_end(&c);
   tesi_free(ctx, &colour);
   if (status != TES_OK) {
     tesi_free(ctx, first);
@@ -107,27 +89,6 @@ done:
   return status;
 }
 
-/* Position on the Hilbert curve of 2^bits cells a direction (Skilling, AIP Conf. Proc. 707 (2004) 381). */
-static uint64_t hilbert(int dim, int bits, uint32_t x[3]) {
-  for (uint32_t q = 1u << (bits - 1); q > 1; q >>= 1)
-    for (int i = 0; i < dim; i++) {
-      if (x[i] & q)
-        x[0] ^= q - 1;
-      else {
-        const uint32_t t = (x[0] ^ x[i]) & (q - 1);
-        x[0] ^= t, x[i] ^= t;
-      }
-    }
-  for (int i = 1; i < dim; i++) x[i] ^= x[i - 1];
-  uint32_t t = 0;
-  for (uint32_t q = 1u << (bits - 1); q > 1; q >>= 1)
-    if (x[dim - 1] & q) t ^= q - 1;
-  uint64_t key = 0;
-  for (int b = bits - 1; b >= 0; b--)
-    for (int i = 0; i < dim; i++) key = key << 1 | ((x[i] ^ t) >> b & 1);
-  return key;
-}
-
 /* Centre of a cell: the mean of its nodes, before a map (which bends the curve, no more). */
 static void centre(const TesiGeometry *g, int64_t cell, double *x) {
   for (int r = 0; r < g->dim; r++) {
@@ -137,41 +98,36 @@ static void centre(const TesiGeometry *g, int64_t cell, double *x) {
   }
 }
 
-enum { BITS = 20 };
-
 typedef struct Curve {
   const TesiGeometry *g;
-  const double *low;
-  double size;
+  TesiHilbert curve;
+  double *x; /* [cells][dim] centres */
   uint64_t *keys;
 } Curve;
 
+static void find_centres(const void *data, TesiSpan span) {
+  const Curve *of = data;
+  for (int64_t c = span.first; c < span.end; c++) centre(of->g, c, of->x + c * of->g->dim);
+}
+
 static void fill_keys(const void *data, TesiSpan span) {
-  const Curve *curve = data;
-  const TesiGeometry *g = curve->g;
-  for (int64_t c = span.first; c < span.end; c++) {
-    uint32_t at[3] = {0};
-    double y[3];
-    centre(g, c, y);
-    for (int r = 0; r < g->dim && curve->size > 0; r++)
-      at[r] = (uint32_t)((y[r] - curve->low[r]) / curve->size * ((1 << BITS) - 1));
-    curve->keys[c] = hilbert(g->dim, BITS, at);
-  }
+  const Curve *of = data;
+  for (int64_t c = span.first; c < span.end; c++)
+    of->keys[c] = tesi_hilbert_key(&of->curve, of->x + c * of->g->dim);
 }
 
 TesStatus tesi_mapped_make_keys(const TesiMapped *m, uint64_t **keys) {
-  const TesiGeometry *g = m->geometry;
-  TesContext *ctx = g->context;
+  Curve of = {.g = m->geometry};
+  TesContext *ctx = of.g->context;
   TesStatus status = TES_OK;
-  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, x[3];
+  const int threads = tesi_team_threads(ctx, 64 * m->cells);
   TES_ALLOC(keys, m->cells);
-  for (int64_t c = 0; c < m->cells; c++) {
-    centre(g, c, x);
-    for (int r = 0; r < g->dim; r++) low[r] = fmin(low[r], x[r]), high[r] = fmax(high[r], x[r]);
-  }
-  double size = 0;
-  for (int r = 0; r < g->dim; r++) size = fmax(size, high[r] - low[r]);
-  tesi_team_for(tesi_team_threads(ctx, 64 * m->cells), m->cells, fill_keys, &(Curve){g, low, size, *keys});
+  TES_ALLOC(&of.x, m->cells * m->dim);
+  tesi_team_for(threads, m->cells, find_centres, &of);
+  of.curve = tesi_hilbert_around(m->dim, m->cells, of.x, m->dim);
+  of.keys = *keys;
+  tesi_team_for(threads, m->cells, fill_keys, &of);
 done:
+  tesi_free(ctx, &of.x);
   return status;
 }

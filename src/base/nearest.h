@@ -19,5 +19,8 @@ typedef struct TesiNearest {
   int distance;
 } TesiNearest;
 void tesi_nearest_try(TesiNearest *nearest, const char *candidate);
+/* "the mesh has no WHAT called NAME; it has: A, B; did you mean 'B'?" Entries of `known` may be NULL. */
+void tesi_mesh_lacks(const char *what, const char *name, int count, const char *const *known, char *text,
+                     size_t size);
 
 #endif

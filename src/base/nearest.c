@@ -1,5 +1,6 @@
-#include "io/nearest.h"
+#include "base/nearest.h"
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tessera/status.h"
@@ -43,6 +44,27 @@ void tesi_nearest_try(TesiNearest *nearest, const char *candidate) {
   if (!tesi_name_is_near(nearest->name, distance) || (nearest->best && distance >= nearest->distance)) return;
   nearest->best = candidate;
   nearest->distance = distance;
+}
+
+void tesi_mesh_lacks(const char *what, const char *name, int count, const char *const *known, char *text,
+                     size_t size) {
+  TesiNearest nearest = {.name = name};
+  char list[400] = "";
+  int listed = 0, left = 0;
+  for (int i = 0; i < count; i++) {
+    const size_t used = strlen(list);
+    if (!known[i]) continue;
+    tesi_nearest_try(&nearest, known[i]);
+    if (used + strlen(known[i]) + 3 < sizeof list && !left)
+      snprintf(list + used, sizeof list - used, "%s%s", listed++ ? ", " : "", known[i]);
+    else
+      left++;
+  }
+  int n = snprintf(text, size, "the mesh has no %s called %.100s; it has: %s", what, name,
+                   listed ? list : "none");
+  if (left && (size_t)n < size) n += snprintf(text + n, size - (size_t)n, " and %d more", left);
+  if (nearest.best && (size_t)n < size)
+    snprintf(text + n, size - (size_t)n, "; did you mean '%s'?", nearest.best);
 }
 
 const char *tes_nearest_name(const char *name, const char *const *known) {

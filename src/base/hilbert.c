@@ -1,0 +1,41 @@
+#include "base/hilbert.h"
+#include <math.h>
+
+/* Position on the curve of 2^bits cells a direction (Skilling, AIP Conf. Proc. 707 (2004) 381). */
+static uint64_t position(int dim, int bits, uint32_t x[3]) {
+  for (uint32_t q = 1u << (bits - 1); q > 1; q >>= 1)
+    for (int i = 0; i < dim; i++) {
+      if (x[i] & q)
+        x[0] ^= q - 1;
+      else {
+        const uint32_t t = (x[0] ^ x[i]) & (q - 1);
+        x[0] ^= t, x[i] ^= t;
+      }
+    }
+  for (int i = 1; i < dim; i++) x[i] ^= x[i - 1];
+  uint32_t t = 0;
+  for (uint32_t q = 1u << (bits - 1); q > 1; q >>= 1)
+    if (x[dim - 1] & q) t ^= q - 1;
+  uint64_t key = 0;
+  for (int b = bits - 1; b >= 0; b--)
+    for (int i = 0; i < dim; i++) key = key << 1 | ((x[i] ^ t) >> b & 1);
+  return key;
+}
+
+TesiHilbert tesi_hilbert_around(int dim, int64_t n, const double *x, int stride) {
+  TesiHilbert curve = {.dim = dim};
+  for (int d = 0; d < dim; d++) {
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < n; i++) low = fmin(low, x[i * stride + d]), high = fmax(high, x[i * stride + d]);
+    curve.low[d] = low;
+    curve.size = fmax(curve.size, high - low);
+  }
+  return curve;
+}
+
+uint64_t tesi_hilbert_key(const TesiHilbert *curve, const double x[]) {
+  uint32_t at[3] = {0};
+  for (int d = 0; d < curve->dim && curve->size > 0; d++)
+    at[d] = (uint32_t)((x[d] - curve->low[d]) / curve->size * ((1 << TESI_HILBERT_BITS) - 1));
+  return position(curve->dim, TESI_HILBERT_BITS, at);
+}

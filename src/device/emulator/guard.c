@@ -1,0 +1,72 @@
+#include "device/emulator/guard.h"
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { NONE = -1 };
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int process_key = NONE, key = NONE; /* that of the process, and the same or NONE: the one in use */
+
+#ifdef PKEY_DISABLE_ACCESS
+static void make_key(void) {
+  process_key = key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
+}
+static bool attach(void *address, size_t bytes) {
+  return pkey_mprotect(address, bytes, PROT_READ | PROT_WRITE, key) == 0;
+}
+static void set_access(bool open) {
+  pkey_set(key, open ? 0 : PKEY_DISABLE_ACCESS);
+}
+#else
+static void make_key(void) {}
+static bool attach(void *address, size_t bytes) {
+  return (void)address, (void)bytes, false;
+}
+static void set_access(bool open) {
+  (void)open;
+}
+#endif
+
+static size_t whole_pages(size_t bytes) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  return bytes ? (bytes + page - 1) / page * page : page;
+}
+
+void *tesi_guard_map(size_t bytes) {
+  pthread_once(&once, make_key);
+  if (bytes > SIZE_MAX / 2) return NULL;
+  const size_t all = whole_pages(bytes);
+  void *address = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED) return NULL;
+  if (key == NONE || attach(address, all)) return address;
+  munmap(address, all);
+  return NULL;
+}
+
+void tesi_guard_unmap(void *address, size_t bytes) {
+  munmap(address, whole_pages(bytes));
+}
+
+static void set_all(const TesiBlocks *blocks, int protection) {
+  for (size_t i = 0; i < blocks->count; i++)
+    mprotect(blocks->block[i].address, whole_pages(blocks->block[i].bytes), protection);
+}
+
+void tesi_guard_open(const TesiBlocks *blocks) {
+  if (key == NONE)
+    set_all(blocks, PROT_READ | PROT_WRITE);
+  else
+    set_access(true);
+}
+
+void tesi_guard_close(const TesiBlocks *blocks) {
+  if (key == NONE)
+    set_all(blocks, PROT_NONE);
+  else
+    set_access(false);
+}
+
+void tesi_guard_use_key(bool allowed) {
+  pthread_once(&once, make_key);
+  key = allowed ? process_key : NONE;
+}

@@ -1,0 +1,14 @@
+/* Steady Stokes flow by sparse factors of the whole system, (A, -B'; -B, 0), in the place of cycles. */
+#ifndef TESI_STEADY_DIRECT_H
+#define TESI_STEADY_DIRECT_H
+
+#include "problem/problem.h"
+
+typedef struct TesiSteadyDirect TesiSteadyDirect;
+/* Of a steady flow whose operators are there. Errors: those of factors. */
+TesStatus tesi_steady_direct_create(const TesProblem *problem, TesiSteadyDirect **direct);
+void tesi_steady_direct_destroy(TesiSteadyDirect **direct);
+/* z <- K^-1 r; where no boundary is open the pressure is 0 at one node. */
+TesStatus tesi_steady_direct_solve(TesiSteadyDirect *direct, const TesVector *r, TesVector *z);
+
+#endif

@@ -1,0 +1,105 @@
+/* Run: ctest -R t9_advice. What the program advises where a solve does not converge: each advice is followed on the case
+ * that prints it, and helps; and what cannot help is not advised. */
+#include <cJSON.h>
+#include "program_testing.h"
+
+static void write_case(const char *text) {
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs(text, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+static const char beam[] =
+    "problem: elasticity\n"
+    "mesh: {box: {cells: [8, 2, 2], upper: [4, 1, 1]}}\n"
+    "space: {degree: 2}\n"
+    "data: {young: 1, poisson: 0.3}\n"
+    "boundary: {all: {traction: [0, 0, 0]}, left: {displacement: [0, 0, 0]}, right: {traction: "
+    "[0, 1, 0]}}\n",
+                  jumps[] = "problem: poisson\n"
+                            "mesh: {box: {dim: 2, cells: 16}}\n"
+                            "space: {degree: 2}\n"
+                            "data: {a: '1 + 999*(x > 0.4)*(y > 0.3)'}\n"
+                            "boundary: {all: {dirichlet: 0}}\n",
+                  carried[] = "problem: transport\n"
+                              "mesh: {box: {cells: [12, 12, 12]}}\n"
+                              "space: {degree: 1}\n"
+                              "data: {b: [2400, 0, 0], a: 1, f: 1}\n"
+                              "boundary: {all: {neumann: 0}, left: {dirichlet: 0}, right: {dirichlet: 1}}\n";
+
+/* Runs what does not converge with options, and again with what is advised as well. */
+static void follow(const char *text, const char *options, const char *advice, const char *more) {
+  char command[512];
+  write_case(text);
+  snprintf(command, sizeof command, "solve a.yaml --quiet %s", options);
+  assert_run(command, 1);
+  assert_output(advice);
+  snprintf(command, sizeof command, "solve a.yaml --quiet %s %s", options, more);
+  assert_run(command, 0);
+}
+
+/* The number that is advised, of iterations. */
+static void follow_iterations(const char *text, const char *options) {
+  char command[512];
+  int needed;
+  write_case(text);
+  snprintf(command, sizeof command, "solve a.yaml --quiet %s", options);
+  assert_run(command, 1);
+  const char *at = strstr(output, "allow about ");
+  if (!at || sscanf(at, "allow about %d iterations", &needed) != 1)
+    fail_msg("no number is advised: %s", output);
+  snprintf(command, sizeof command, "solve a.yaml --quiet %s --set solver.max_iterations=%d --json r.json",
+           options, needed);
+  assert_run(command, 0);
+  cJSON *json = read_json("r.json");
+  const int taken = cJSON_GetObjectItem(json, "iterations")->valueint;
+  print_message("%s: %d advised, %d taken\n", options, needed, taken);
+  assert_true(needed <= 4 * taken);
+  cJSON_Delete(json);
+}
+
+static void more_iterations(void **state) {
+  (void)state;
+  follow_iterations(beam, "--set solver.max_iterations=6");
+  follow_iterations(beam, "--set solver.max_iterations=12 --set solver.smoother=jacobi");
+  follow_iterations(beam,
+                    "--set solver.max_iterations=12 --set solver.smoother=jacobi --set solver.method=gmres");
+  follow_iterations(carried, "--set solver.max_iterations=40");
+}
+
+static void another_method(void **state) {
+  (void)state;
+  follow(jumps, "--set solver.method=vcycle --set solver.max_iterations=40", "use gmres",
+         "--set solver.method=gmres");
+}
+
+static void no_smoother_of_ones_own(void **state) {
+  (void)state;
+  follow(beam, "--set solver.smoother=jacobi --set solver.max_iterations=12", "leave out solver.smoother",
+         "--set solver.smoother=auto");
+}
+
+static void another_element(void **state) {
+  (void)state;
+  follow(carried, "--set solver.max_iterations=12", "take space.element: dg",
+         "--set space.element=dg --set 'boundary.all={outflow: 0}'");
+}
+
+static void what_cannot_help(void **state) {
+  (void)state;
+  write_case(carried);
+  assert_run("solve a.yaml --quiet --set solver.max_iterations=12", 1);
+  assert_null(strstr(output, "use gmres"));
+  assert_null(strstr(output, "another smoother"));
+  write_case(beam);
+  assert_run("solve a.yaml --quiet --set solver.max_iterations=6", 1);
+  assert_null(strstr(output, "gmres"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(more_iterations), cmocka_unit_test(another_method),
+                                     cmocka_unit_test(no_smoother_of_ones_own),
+                                     cmocka_unit_test(another_element), cmocka_unit_test(what_cannot_help)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
