@@ -14,14 +14,14 @@ static void add_row(const int32_t *sorted, const int16_t *place, int64_t count, 
   }
 }
 
-/* A block of cells, their factors and matrices. */
+/* Some cells, their factors and matrices. */
 typedef struct Block {
   const TesiMapped *m;
   const TesiPattern *pattern;
   const TesiCellMatrix *cells;
   TesiMatrix *matrix;
-  const double *g;
-  double *K, *work; /* [cells][N][N]; [threads][share] */
+  const double *g;  /* [count][size] */
+  double *K, *work; /* [count][N][N]; [threads][share] */
   int64_t first, count, size, share;
   int threads;
 } Block;
@@ -51,7 +51,7 @@ static void add_span(const void *data, TesiSpan span) {
       }
 }
 
-/* Cells in blocks, whose factors are made at a time. */
+/* Factors are made for BLOCK cells at a time, matrices for as many as fit in NUMBERS. */
 static TesStatus add_cells(const TesiMapped *m, const TesiPattern *pattern, TesiMatrix *matrix) {
   enum { BLOCK = 256, NUMBERS = 1 << 21, CELLS = 4 /* that a thread takes at a time */ };
   TesContext *ctx = m->geometry->context;
@@ -59,19 +59,23 @@ static TesStatus add_cells(const TesiMapped *m, const TesiPattern *pattern, Tesi
   TesiCellMatrix *cells = NULL;
   const int64_t N = m->cell_nodes, size = m->factors * m->cell_points;
   const int threads = tes_context_threads(ctx);
-  const int64_t block = tesi_min64(BLOCK, NUMBERS / (N * N) > threads ? NUMBERS / (N * N) : threads);
+  const int64_t some = tesi_min64(BLOCK, NUMBERS / (N * N) > threads ? NUMBERS / (N * N) : threads);
   double *work = NULL, *g = NULL, *K = NULL;
   TES_TRY(tesi_cell_matrix_create(m, &cells));
   const int64_t share = tesi_cell_matrix_work(cells);
   TES_ALLOC(&work, threads * share);
-  TES_ALLOC(&g, block * size);
-  TES_ALLOC(&K, block * N * N);
-  for (int64_t first = 0; first < m->cells; first += block) {
-    const int64_t count = tesi_min64(block, m->cells - first);
+  TES_ALLOC(&g, BLOCK * size);
+  TES_ALLOC(&K, some * N * N);
+  for (int64_t first = 0; first < m->cells; first += BLOCK) {
+    const int64_t count = tesi_min64(BLOCK, m->cells - first);
     TES_TRY(tesi_mapped_fill_factors(m, first, count, g));
-    const Block b = {m, pattern, cells, matrix, g, K, work, first, count, size, share, threads};
-    tesi_team_share(threads, count, CELLS, make_span, &b);
-    tesi_team_for(threads, threads, add_span, &b);
+    for (int64_t c = 0; c < count; c += some) {
+      const Block b = {
+          m,    pattern, cells,  matrix, g + c * size, K, work, first + c, tesi_min64(some, count - c),
+          size, share,   threads};
+      tesi_team_share(threads, b.count, CELLS, make_span, &b);
+      tesi_team_for(threads, threads, add_span, &b);
+    }
   }
   for (int64_t i = 0; i < m->constrained; i++) matrix->value[matrix->row[m->constrained_nodes[i]]] = 1;
 done:
