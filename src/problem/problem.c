@@ -166,12 +166,15 @@ static TesStatus create_operators(TesProblem *p) {
                                .precision = p->cycle,
                                .smoother = {.kind = smoother,
                                             .local = o->local,
-                                            .degree = couples && !o->smoother_degree ? 5 : o->smoother_degree,
+                                            .degree = o->smoother_degree || !couples ? o->smoother_degree
+                                                      : p->thin                      ? 12
+                                                                                     : 5,
                                             .ratio = couples ? 15 : 0,
                                             .colours = o->colours},
                                .coarsening = direct ? TES_COARSEN_NONE : o->coarsening,
                                .coarse = o->coarse,
                                .coarse_dofs = enough(p),
+                               .thin = p->thin,
                                .pre = o->pre,
                                .post = o->post,
                                .post_below = p->post_below,
