@@ -28,13 +28,32 @@ typedef struct Check {
   TesSpace *space; /* what measures areas */
 } Check;
 
+/* Of a box at once, as large as it may be. */
+static double extent_without(const TesMeshInfo *box, int axis) {
+  double size = 1;
+  for (int d = 0; d < box->dim; d++)
+    if (d != axis) size *= box->coordinates[d][box->cells_along[d]] - box->coordinates[d][0];
+  return size;
+}
+
+/* *size <- of a boundary, or of the domain (-1). */
+static TesStatus measure(const Check *c, int boundary, double *size) {
+  const TesMeshInfo info = tes_mesh_info(c->mesh);
+  const TesValue value = {.where = boundary < 0 ? TES_ON_DOMAIN : TES_ON_BOUNDARY,
+                          .number = boundary < 0 ? 0 : boundary};
+  if (info.kind != TES_MESH_BOX) return tes_functional_value(c->space, NULL, &value, size);
+  *size = extent_without(&info, boundary < 0 ? -1 : boundary / 2);
+  if (boundary >= 0 && c->input->mesh.periodic[boundary / 2]) *size = 0;
+  return TES_OK;
+}
+
 /* Areas (2D: lengths) and volumes by name. */
 static TesStatus tell_parts(const Check *c) {
   const int dim = tes_mesh_info(c->mesh).dim;
   TesStatus status = TES_OK;
   double size;
   for (int i = 0; i < tes_mesh_boundaries(c->mesh) && status == TES_OK; i++) {
-    status = tes_functional_value(c->space, NULL, &(TesValue){.where = TES_ON_BOUNDARY, .number = i}, &size);
+    status = measure(c, i, &size);
     if (status == TES_OK && size == 0)
       printf("boundary  %-16s no faces\n", tes_mesh_boundary_name(c->mesh, i));
     else if (status == TES_OK)
@@ -47,7 +66,7 @@ static TesStatus tell_parts(const Check *c) {
       cells += tes_mesh_material(c->mesh, cell) == i;
     printf("material  %-16s %lld cells\n", tes_mesh_material_name(c->mesh, i), (long long)cells);
   }
-  if (status == TES_OK) status = tes_functional_value(c->space, NULL, &(TesValue){0}, &size);
+  if (status == TES_OK) status = measure(c, -1, &size);
   if (status == TES_OK) printf("domain    %s %.6g\n", dim == 2 ? "area" : "volume", size);
   return status;
 }

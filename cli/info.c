@@ -41,13 +41,18 @@ static void print_simd(const TesContext *ctx) {
   puts(")");
 }
 
+static const char *core_of_blas(void) {
+  const char *const core = tes_blas_core();
+  return core ? core : "none";
+}
+
 static void print_text(TesContext *ctx, const char *processor, double gib) {
   char gpu[TEXT];
   const bool found = cli_find_gpu("cuda", gpu);
   printf("tessera       %s%s\nprocessor     %s\nthreads       %d\n", tes_version(),
          tes_has_part("quick") ? " (quick build)" : "", processor, tes_context_threads(ctx));
   print_simd(ctx);
-  printf("memory free   %.1f GiB\n", gib);
+  printf("OpenBLAS      %s\nmemory free   %.1f GiB\n", core_of_blas(), gib);
   printf("devices       cpu%s\nGPU           %s%s\n", found ? " cuda" : "", found ? "" : "none: ", gpu);
   const char *wish = getenv("TESSERA_DEVICE");
   if (wish && *wish && !cli_find_gpu(wish, gpu))
@@ -83,6 +88,7 @@ static int print(TesContext *ctx, bool json) {
   cJSON *simd = cJSON_AddArrayToObject(root, "simd_widths");
   for (int i = 0; i < WIDTHS; i++)
     if (has_simd(widths[i])) cJSON_AddItemToArray(simd, cJSON_CreateNumber(widths[i]));
+  cJSON_AddStringToObject(root, "openblas", core_of_blas());
   cJSON_AddBoolToObject(root, "quick_build", tes_has_part("quick"));
   cJSON_AddNumberToObject(root, "memory_free_gib", gib);
   cJSON *devices = cJSON_AddArrayToObject(root, "devices");

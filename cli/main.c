@@ -1,6 +1,7 @@
 /* tessera: the program. Finds the command and leaves the rest to it. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include "command.h"
 
 static const struct {
@@ -31,6 +32,19 @@ static int print_help(FILE *out) {
   return 0;
 }
 
+/* Arrays of a cell stand on the stack: forests of high degree take 400 KiB of it. A stack that ends is a signal, which
+ * says nothing. */
+static bool has_stack(void) {
+  const rlim_t least = 1 << 20;
+  struct rlimit stack;
+  if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur == RLIM_INFINITY || stack.rlim_cur >= least)
+    return true;
+  cli_usage_error("the stack is limited to %llu KiB, at least %llu are needed: ulimit -s %llu",
+                  (unsigned long long)stack.rlim_cur >> 10, (unsigned long long)least >> 10,
+                  (unsigned long long)least >> 10);
+  return false;
+}
+
 /* A case in the place of a command, or a slip of the pen. */
 static int refuse(const char *name) {
   static const char *const endings[] = {".yaml", ".yml"};
@@ -58,6 +72,7 @@ int main(int argc, char **argv) {
   if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
     return cli_end(print_help(stdout));
   if (!strcmp(name, "--version")) return cli_end(printf("tessera %s\n", tes_version()) < 0);
+  if (!has_stack()) return tes_status_exit(TES_OUT_OF_MEMORY);
   for (int i = 0; i < COMMANDS; i++)
     if (!strcmp(name, commands[i].name)) return cli_end(commands[i].run(argc - 1, argv + 1));
   return refuse(name);

@@ -104,8 +104,8 @@ extern const char *const solve_texts[4]; /* names of the texts */
 
 /* The whole command: reads, solves, writes. Prints failures. */
 TesStatus solve_run(TesContext *ctx, const SolveOptions *options);
-/* Its parts, which `tessera check` takes too, so that it refuses what a solve refuses: the case, its files and its mesh;
- * what the problem is made of; the place of a failure, and its message; what all that owns, and s itself. */
+/* Its parts, which `tessera check` takes too, so that it refuses what a solve refuses: the case, its files and its
+ * mesh; what the problem is made of; the place of a failure, and its message; what all that owns, and s itself. */
 TesStatus solve_prepare(Solve *s);
 TesProblemDesc solve_describe(const Solve *s);
 bool solve_is_in_time(const Solve *s);

@@ -199,8 +199,8 @@ double solve_rate(const Solve *s) {
 }
 
 /* What is estimated of a flow. The estimate is 3 to 10 times the error of smooth flows, and forces are some times less
- * exact than velocities: from 3 % on they are wrong by 1 % and more (a cylinder's drag: 2 % at 5 %, 9 % at 35 %). Cells at
- * singular corners, which no mesh resolves, are left out of the warning. */
+ * exact than velocities: from 3 % on they are wrong by 1 % and more (a cylinder's drag: 2 % at 5 %, 9 % at 35 %). Cells
+ * at singular corners, which no mesh resolves, are left out of the warning. */
 static void print_estimate(const Solve *s) {
   enum { PERCENT = 3 };
   const TesFlowEstimate *e = &s->estimate;

@@ -68,8 +68,8 @@ static void test_domains(void **state) {
       {{.domain = TES_DOMAIN_L_SHAPE}, 3, {0, 6, 2, 3, 3}, 3},
       {{.domain = TES_DOMAIN_FICHERA, .dim = 2}, 3, {0, 6, 2}, 3},
       {{.domain = TES_DOMAIN_FICHERA}, 7, {0, 21, 3}, 7},
-      {{.domain = TES_DOMAIN_CHANNEL, .dim = 2}, 26, {0, 2, 2, 22, 8}, 2.2 * 0.41 - cylinder},
-      {{.domain = TES_DOMAIN_CHANNEL}, 52, {0, 4, 4, 92, 16}, 0.41 * (2.5 * 0.41 - cylinder)},
+      {{.domain = TES_DOMAIN_CHANNEL, .dim = 2}, 34, {0, 2, 2, 22, 8}, 2.2 * 0.41 - cylinder},
+      {{.domain = TES_DOMAIN_CHANNEL}, 68, {0, 4, 4, 108, 16}, 0.41 * (2.5 * 0.41 - cylinder)},
   };
   for (size_t i = 0; i < sizeof domains / sizeof *domains; i++) {
     TesMesh *trees, *finer;

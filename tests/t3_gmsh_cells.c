@@ -1,6 +1,6 @@
-/* Run: ctest -R t3_gmsh_cells. Gmsh files of all kinds of cells that are split, of first and second degree, in any order
- * of cells and nodes, and periodic ones. Files of tests/fuzz/corpus/mesh were written by Gmsh 4.15. Names: degree (s:
- * serendipity). gmsh-mixed: a cube of one hexahedron, a pyramid on it, and tetrahedra. */
+/* Run: ctest -R t3_gmsh_cells. Gmsh files of all kinds of cells that are split, of first and second degree, in any
+ * order of cells and nodes, and periodic ones. Files of tests/fuzz/corpus/mesh were written by Gmsh 4.15. Names: degree
+ * (s: serendipity). gmsh-mixed: a cube of one hexahedron, a pyramid on it, and tetrahedra. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +91,8 @@ static double off_sphere(const TesiTrees *t, bool cylinder) {
   return most;
 }
 
-/* Cells of second degree keep their curve: the outline is as far from the circle or sphere as that of a parabola through
- * three points, and not as far as a chord. */
+/* Cells of second degree keep their curve: the outline is as far from the circle or sphere as that of a parabola
+ * through three points, and not as far as a chord. */
 static void test_curved(void **state) {
   (void)state;
   static const struct {

@@ -167,8 +167,9 @@ static void check(const Pair *p, const TesVector *a, const TesVector *expected, 
                   const char *what) {
   const double difference = flow_difference(p->ctx, a, expected);
   if (!(difference <= factor * p->tolerance))
-    fail_msg("%s of RT_%d, %dD, %s, in float%d: error %.3g", what, p->flow->degree, p->flow->dim,
-             p->flow->given, p->precision == TES_DOUBLE ? 64 : 32, difference);
+    fail_msg("%s of %s_%d, %dD, %s, in float%d: error %.3g", what, p->flow->broken ? "dg" : "RT",
+             p->flow->degree, p->flow->dim, p->flow->given ? p->flow->given : "vvvvvv",
+             p->precision == TES_DOUBLE ? 64 : 32, difference);
 }
 
 /* Of float32 vectors, in float64 arithmetic. */
@@ -234,6 +235,15 @@ static void compare_first_colour(const Pair *p, const TesSmoother *smoother, con
   for (int i = 0; i < 4; i++) tes_vector_destroy(&all[i]);
 }
 
+/* A sweep from a given x divides the round-off of its residual by the eigenvalues of a patch. Of element dg these span
+ * k^4 on a cell, with the penalties of its faces: 0.6 to 1.6 times eps k^4 came back of dg_7 in 3D, of dg_15 in 2D on
+ * the emulator and on an H200. Kernels and plain versions differ by the order of sums in that residual alone: sweeps
+ * from zero, which have none, agree to 2e-7. */
+static double sweep_factor(const Pair *p, bool zero) {
+  const double eps = p->precision == TES_DOUBLE ? 2.3e-16 : 1.2e-7, k2 = p->flow->degree * p->flow->degree;
+  return p->flow->broken && !zero ? fmax(100, 4 * eps * k2 * k2 / p->tolerance) : 100;
+}
+
 static void compare_kind(const Pair *p, TesSmootherDesc desc) {
   TesSmoother *smoother, *exact;
   desc.op = p->op;
@@ -255,7 +265,7 @@ static void compare_kind(const Pair *p, TesSmootherDesc desc) {
     assert_ok(host, reference ? tesi_smoother_apply_ref(exact, be, xe, sweep, zero)
                               : tes_smoother_apply(exact, be, xe, sweep, zero));
     assert_ok(p->ctx, tes_smoother_apply(smoother, b, x, sweep, zero));
-    check(p, x, xe, 100, zero ? "first sweep" : "sweep");
+    check(p, x, xe, sweep_factor(p, zero), zero ? "first sweep" : "sweep");
     tes_vector_destroy(&x);
     tes_vector_destroy(&xe);
   }

@@ -1,6 +1,6 @@
 /* Run: ctest -R t6_sparse. Sparse factors: beside dense elimination on random matrices, definite, indefinite and
- * general; of operators over meshes with hanging nodes, also where constants or rigid motions are free; four contexts in
- * four threads; failing allocations, interruptions, what is refused. */
+ * general; of operators over meshes with hanging nodes, also where constants or rigid motions are free; four contexts
+ * in four threads; failing allocations, interruptions, what is refused. */
 #include <pthread.h>
 #include "failing_allocator.h"
 #include "multigrid/coarse/coarse.h"

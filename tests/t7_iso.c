@@ -206,7 +206,8 @@ static double force_on(TesContext *ctx, const TesProblem *p, const char *name, c
 }
 
 /* A shear flow, exact with these elements: friction nu on bottom and lid, nothing on the sides through which it flows.
- * Then a lid that starts over a force: what acts on the walls and the fluid's gain is the force, of second order. */
+ * Then a lid that starts over a force: what acts on the walls and the fluid's gain is the force, of second
+ * order: the masses of steps are row sums, so that a residual is left at nodes inside. */
 static void check_forces(TesContext *ctx, const char *velocity, const char *f, int cells, double total,
                          double digits) {
   TesMesh *mesh = square(ctx, cells);
@@ -250,8 +251,8 @@ static void forces_are_those_of_the_equation(void **state) {
     TesContext *ctx = test_device(devices[j]);
     if (!ctx) continue;
     check_forces(ctx, "y", "0", 4, 0, 1e-12);
-    check_forces(ctx, "y == 1 ? 16*x*x*(1 - x)*(1 - x)*sin(t) : 0", "y", 4, 0.5, 6e-3);
-    check_forces(ctx, "y == 1 ? 16*x*x*(1 - x)*(1 - x)*sin(t) : 0", "y", 8, 0.5, 1.5e-3);
+    check_forces(ctx, "y == 1 ? 16*x*x*(1 - x)*(1 - x)*sin(t) : 0", "y", 4, 0.5, 1.1e-2);
+    check_forces(ctx, "y == 1 ? 16*x*x*(1 - x)*(1 - x)*sin(t) : 0", "y", 8, 0.5, 2.75e-3);
     if (j == 0) assert_int_equal(tes_context_memory(ctx), 0); /* others keep kernels */
     tes_context_destroy(&ctx);
   }

@@ -1,5 +1,5 @@
-/* Run: ctest -R t7_units_sweep. As t7_units, in more units: each of length, time and mass times 1e-30 to 1e30 by itself,
- * and together; on the emulator too.
+/* Run: ctest -R t7_units_sweep. As t7_units, in more units: each of length, time and mass times 1e-30 to 1e30 by
+ * itself, and together; on the emulator too.
  * Labels: slow
  * Timeout: 1200 */
 #include "tessera/tessera.h"

@@ -1,5 +1,5 @@
-/* Run: ctest -R t9_case_meshes. Cases over files of Gmsh know dimension and names of the file before anything else: what
- * pressures do there, lists of a wrong length, names that the file does not have, files that cannot be read. */
+/* Run: ctest -R t9_case_meshes. Cases over files of Gmsh know dimension and names of the file before anything else:
+ * what pressures do there, lists of a wrong length, names that the file does not have, files that cannot be read. */
 #include "program_testing.h"
 
 /* A duct of `along` cells and one cell in each other direction, whose sides are one long; `axis`: where it goes.

@@ -1,6 +1,6 @@
 /* Run: ctest -R t9_forces. Forces on boundaries, int sigma n: the forces of all boundaries sum up to the load on boxes,
- * forests, curved and file meshes, in 2D and 3D, with all conditions beside each other; right values by hand; one number
- * for one spring in two words; orders against smooth solutions; bodies in time; element rt beside element q. */
+ * forests, curved and file meshes, in 2D and 3D, with all conditions beside each other; right values by hand; one
+ * number for one spring in two words; orders against smooth solutions; bodies in time; element rt beside element q. */
 #include <math.h>
 #include "program_testing.h"
 #include "tessera/tessera.h"
@@ -100,8 +100,8 @@ static void sums_are_the_load(void **state) {
   }
 }
 
-/* A ring under a traction on its inner side, held outside; a mesh file of four cells with a clamp, and two supports that
- * share a node. */
+/* A ring under a traction on its inner side, held outside; a mesh file of four cells with a clamp, and two supports
+ * that share a node. */
 static void curved_and_file_meshes(void **state) {
   static const char *const ring[] = {"inner", "outer"}, *const plate[] = {"clamp", "slide", "free", "pulled"};
   static const double pull[2] = {1, 2};
@@ -264,13 +264,13 @@ static void bodies_in_time(void **state) {
 
 /* ---- orders --------------------------------------------------------------------------------------------- */
 
-/* u = (sin(x + 2 y), y cos x), lambda = mu = 1: sxx = 3 cos(x + 2 y) + cos x, sxy = 2 cos(x + 2 y) - y sin x, and supports
- * on all sides, which meet at corners: order k + 1. */
+/* u = (sin(x + 2 y), y cos x), lambda = mu = 1: sxx = 3 cos(x + 2 y) + cos x, sxy = 2 cos(x + 2 y) - y sin x, and
+ * supports on all sides, which meet at corners: order k + 1. */
 static const char
     meeting
         [] = "data: {lambda: 1, mu: 1, f: [\"7*sin(x+2*y)+2*sin(x)\", \"4*sin(x+2*y)+y*cos(x)\"], "
              "exact: [\"sin(x+2*y)\", \"y*cos(x)\"]}\nboundary: {all: {displacement: exact}}\n",
- /* u = (sin x, 0) between rollers, lambda = 0, mu = exp(x): sxx = 2 exp(x) cos x. No support of x has a neighbour: 2 k. */
+ /* u = (sin x, 0) between rollers, lambda = 0, mu = exp(x): sxx = 2 exp(x) cos x. No support of x has neighbours. */
     apart[] = "data: {lambda: 0, mu: exp(x), f: [\"2*exp(x)*(sin(x)-cos(x))\", 0]}\nboundary: {left: "
               "{displacement: [0, "
               "null]}, right: {displacement: [sin(1), null]}, bottom: roller, top: roller}\n";
@@ -308,8 +308,8 @@ static double value_of(const char *key) {
   return value;
 }
 
-/* Couette's flow in a ring, u = r/3 (4/r^2 - 1), goes along the walls: what rounding lets through them is no net flux. Its
- * torque is 16 pi / 3; stresses are of order k. */
+/* Couette's flow in a ring, u = r/3 (4/r^2 - 1), goes along the walls: what rounding lets through them is no net flux.
+ * Its torque is 16 pi / 3; stresses are of order k. */
 static void flows_along_walls_are_closed(void **state) {
   (void)state;
   FILE *file = fopen("a.yaml", "w");

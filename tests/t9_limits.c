@@ -1,19 +1,40 @@
-/* Run: ctest -R t9_limits. The program where there is little address space (`ulimit -v`): it ends with status 4 and a
- * message. OpenBLAS alone would ask for its buffers for ever, in a thread of its own already while it is loaded. */
+/* Run: ctest -R t9_limits. The program where there is little address space (`ulimit -v`) or stack (`ulimit -s`): it
+ * ends with status 4 and a message. OpenBLAS alone would ask for its buffers for ever, in a thread of its own already
+ * while it is loaded. */
 #include "program_testing.h"
 
 #define SQUARE CASES "poisson-square.yaml --set mesh.box.cells=8 --set space.degree=3"
 
-/* With so many KiB; 137 if it does not end. */
-static int run_within(int kib, const char *arguments) {
+/* With so many KiB of address space (v) or stack (s); 137 if it does not end. */
+static int run_limited(char what, int kib, const char *arguments) {
   char command[1024];
   snprintf(command, sizeof command,
-           "ulimit -v %d; timeout -s KILL 20 env -u OPENBLAS_NUM_THREADS " PROGRAM " %s 2>&1", kib,
+           "ulimit -%c %d; timeout -s KILL 20 env -u OPENBLAS_NUM_THREADS " PROGRAM " %s 2>&1", what, kib,
            arguments);
   FILE *pipe = popen(command, "r");
   assert_non_null(pipe);
   output[fread(output, 1, sizeof output - 1, pipe)] = 0;
   return WEXITSTATUS(pclose(pipe));
+}
+
+static int run_within(int kib, const char *arguments) {
+  return run_limited('v', kib, arguments);
+}
+
+static void little_stack_is_told(void **state) {
+  (void)state;
+#ifdef __SANITIZE_ADDRESS__
+  skip(); /* frames are larger */
+#endif
+  for (int kib = 64; kib < 1024; kib = 2 * kib + 100) {
+    assert_int_equal(run_limited('s', kib, "solve " SQUARE), 4);
+    assert_output("at least 1024 are needed: ulimit -s 1024");
+  }
+  assert_int_equal(run_limited('s', 1024,
+                               "solve " CASES "poisson-square.yaml --quiet --set mesh.kind=forest"
+                               " --set mesh.box.cells=2 --set space.degree=8"),
+                   0);
+  assert_int_equal(run_limited('s', 64, "--version"), 0);
 }
 
 static void little_address_space_is_told(void **state) {
@@ -39,6 +60,7 @@ static void little_address_space_is_told(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(little_stack_is_told),
       cmocka_unit_test(little_address_space_is_told),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

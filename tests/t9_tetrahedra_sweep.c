@@ -1,5 +1,5 @@
-/* Run: ctest -R t9_tetrahedra_sweep. Tetrahedra of Gmsh at degrees 1 to 4, all equations, emulator too; 196,608 shuffled
- * tetrahedra at degree 1.
+/* Run: ctest -R t9_tetrahedra_sweep. Tetrahedra of Gmsh at degrees 1 to 4, all equations, emulator too; 196,608 of
+ * them, shuffled, at degree 1.
  * Labels: slow heavy
  * Timeout: 3000 */
 #include "tetrahedra_testing.h"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Run: ctest -R t9_vtu_values. Nodes and values of VTU files come from one mapping, the cells' own: on every domain,
 degree of the geometry and of the solution the values at nodes are those of output.points there, which no point is moved
-to; where the space has polynomials of x (degree of the solution not below that of the geometry) one of them is read back
-to round-off at random places of VTK's cells. VTK reads; ends with 77 where it or a part of the program is missing."""
+to; where the space has polynomials of x (degree of the solution not below the geometry's) one of them is read back to
+round-off at random places of VTK's cells. VTK reads; ends with 77 where it or a part of the program is missing."""
 import json
 import math
 import os
@@ -74,7 +74,8 @@ def case(problem, dim, mesh, geometry, degree, points):
         lines += ["boundary: {all: {displacement: exact}}"]
     else:
         vector = "[x + 2*y, x - y]" if dim == 2 else "[x + 2*y, z - y, x]"
-        lines += [f"space: {{element: q, degree: {degree}}}", f"data: {{exact: {{velocity: {vector}, pressure: 0}}}}"]
+        lines += [f"space: {{element: q, degree: {degree}}}"]
+        lines += [f"data: {{exact: {{velocity: {vector}, pressure: 0}}}}"]
         lines += ["boundary: {all: {velocity: exact}}"]
     lines += ["solver: {tolerance: 1e-12}"]
     if points:
@@ -116,7 +117,9 @@ def fields(problem, arrays):
     """Arrays of the file and their names in the report, without those that jump between cells."""
     if problem == "poisson":
         return [("u", "u")]
-    return [("displacement", "displacement")] if problem == "elasticity" else [("velocity", "velocity"), ("pressure", "pressure")]
+    if problem == "elasticity":
+        return [("displacement", "displacement")]
+    return [("velocity", "velocity"), ("pressure", "pressure")]
 
 
 def component(value, d):

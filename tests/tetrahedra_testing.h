@@ -168,8 +168,8 @@ static inline void write_box(const char *path, int dim, int n, uint64_t seed) {
   free(order);
 }
 
-/* A unit cube of 6 n^3 tetrahedra: those of each cube go along its edges, direction by direction in any of the 6 orders,
- * from the lowest corner to the highest (Kuhn); shuffled. */
+/* A unit cube of 6 n^3 tetrahedra: those of each cube go along its edges, direction by direction in any of the 6
+ * orders, from the lowest corner to the highest (Kuhn); shuffled. */
 static inline void write_tetrahedra(const char *path, int n, uint64_t seed) {
   static const int orders[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
   const int side = n + 1, cells = 6 * n * n * n;

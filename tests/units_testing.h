@@ -125,13 +125,17 @@ static UnitsAnswer units_solve(TesContext *ctx, const UnitsCase *c, Units units)
                                .time =
                                    timed ? (TesTimeDesc){.end = 3 * step, .step = step} : (TesTimeDesc){0},
                                .solver = {.tolerance = 1e-11, .max_iterations = 200, .method = c->method}};
-  assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
-  const TesStatus status = tes_problem_solve(problem, &result);
+  TesStatus status = tes_problem_create(ctx, &desc, &problem);
+  if (status == TES_MISSING && c->method == TES_METHOD_DIRECT) goto done; /* no package of factors here */
+  assert_ok(ctx, status);
+  status = tes_problem_solve(problem, &result);
   if (status != TES_OK)
     fail_msg("%s, %s, units of %g, %g, %g: %s", tes_context_device(ctx), c->name, L, T, units.mass,
              tes_context_message(ctx));
   answer.iterations = result.iterations;
   units_measure(c, &m, problem, velocity, pressure, &answer);
+done:
+  tes_context_clear(ctx);
   tes_problem_destroy(&problem);
   tes_mesh_destroy(&mesh);
   for (int i = 0; i < m.count; i++) tes_function_destroy(&m.made[i]);
@@ -169,6 +173,7 @@ static const UnitsCase units_cases[] = {
     {"stokes q, closed", TES_STOKES, TES_ELEMENT_Q, 2, 3, 4, TES_MESH_BOX, .open = false},
     {"stokes q, trees", TES_STOKES, TES_ELEMENT_Q, 2, 2, 4, TES_MESH_FOREST, .hanging = true, .open = true},
     {"stokes q, alpha", TES_STOKES, TES_ELEMENT_Q, 2, 2, 4, TES_MESH_BOX, .alpha = 50},
+    {"stokes q, direct", TES_STOKES, TES_ELEMENT_Q, 2, 2, 4, TES_MESH_BOX, .method = TES_METHOD_DIRECT},
     {"stokes q in 3D", TES_STOKES, TES_ELEMENT_Q, 3, 2, 2, TES_MESH_BOX, .open = true},
     {"stokes rt", TES_STOKES, TES_ELEMENT_RT, 2, 2, 8, TES_MESH_BOX, .open = true},
     {"stokes rt, closed", TES_STOKES, TES_ELEMENT_RT, 2, 3, 4, TES_MESH_BOX, .open = false},

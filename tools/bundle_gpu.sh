@@ -114,6 +114,7 @@ t7_direct -
 t5_rings -
 t7_rings -
 t7_scale -
+t7_units -
 t4_mapped_cuts -
 t1_device -
 t1_recorded -
@@ -121,6 +122,7 @@ t6_refined -
 t4_iso -
 t7_explicit_flow -
 t6_coarse_kernels -
+t6_aggregation_kernels -
 t6_krylov_kernels -
 t7_iso -
 P

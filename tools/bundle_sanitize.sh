@@ -49,6 +49,7 @@ t9_devices stokes-cavity stokes-channel
 t7_device_solve gmres conjugate_gradients restarted_gmres_is_the_hosts lent_memory_changes_nothing multigrid_alone
 t7_device_solve pure_neumann cell_patches
 t7_scale -
+t7_units -
 t7_time -
 t7_time_device -
 t7_navier_stokes_device -
@@ -65,6 +66,7 @@ t6_refined -
 t4_iso -
 t7_explicit_flow -
 t6_coarse_kernels -
+t6_aggregation_kernels -
 t6_krylov_kernels -
 t7_iso -
 R

@@ -112,6 +112,11 @@ int tes_cache_clear(void);
  *  128 bits, few degrees with loops of their own. */
 bool tes_has_part(const char *name);
 
+/** The processor whose kernels OpenBLAS took for dense matrices and for fronts of sparse factors, such as "SKYLAKEX".
+ *  PRESCOTT, its oldest, on a processor that OpenBLAS does not know: the environment variable OPENBLAS_CORETYPE chooses
+ *  another one. NULL: another library is linked. */
+const char *tes_blas_core(void);
+
 /** Version of the library, "major.minor.patch". */
 const char *tes_version(void);
 

@@ -51,8 +51,8 @@ typedef enum TesDomain {
 } TesDomain;
 
 /** A coarse mesh by arrays. */
-/** An edge (3D) or a corner of a tree. at = t_x + 3 t_y + 9 t_z: in each direction 0 on the lower side, 2 on the upper
- *  one, 1 along it. */
+/** An edge (3D) or a corner of a tree, or a face that two trees share. at = t_x + 3 t_y + 9 t_z: in each direction 0 on
+ *  the lower side, 2 on the upper one, 1 along it; of a face that the other tree names too 27 more in one of both. */
 typedef struct TesTreePart {
   int32_t tree, at, boundary;
 } TesTreePart;
@@ -66,8 +66,8 @@ typedef struct TesCellsDesc {
   const int32_t *boundary; /**< [trees][2 dim] number of the face's name, -1: none; NULL: no face has one */
   int boundaries;
   const char *const *boundary_names; /**< [boundaries] */
-  /** Groups of edges and corners, where supports of elasticity hold: boundaries without a face. All trees that have a
-   *  part should name it. */
+  /** Groups of edges and corners, where supports of elasticity hold, and of inner faces: boundaries without a face on
+   *  the hull. All trees that have a part should name it. Inner faces with a number in `boundary` become parts. */
   int64_t parts;
   const TesTreePart *part; /**< [parts] in any order; copied */
   const int32_t *material; /**< [trees] number of the tree's name, -1: none; NULL: no tree has one */
@@ -103,8 +103,8 @@ typedef struct TesMeshDesc {
    *  0.2) (3D (0.5, 0.2)), its radius 0.05: the benchmark of Schaefer and Turek (1996). */
   double length, height, cylinder[2], cylinder_radius;
   const char *file; /**< of TES_DOMAIN_FILE */
-  /** All cells of the file are split at the middles of edges, faces and cells: triangles become 3 quadrilaterals,
-   *  tetrahedra 4 hexahedra, prisms 6, hexahedra 8. */
+  /** All cells of the file, of degree 1 or 2, are split at the middles of edges, faces and cells: triangles become 3
+   *  quadrilaterals, tetrahedra 4 hexahedra, prisms 6, hexahedra 8; with pyramids in it all become tetrahedra first. */
   bool split;
   bool file_periodic; /**< faces that the file's $Periodic calls one are one */
   /** Named groups of curves (3D) and points of the file are boundaries without faces, where elasticity has supports;
@@ -130,7 +130,7 @@ typedef struct TesMeshDesc {
 } TesMeshDesc;
 
 /** Makes the mesh. Gmsh files: formats 1, 2.0 to 2.2, 4.0 and 4.1, ASCII or binary; quadrilaterals and hexahedra,
- *  complete up to degree 8, and serendipity ones of degree 2; with `split` also triangles, tetrahedra and prisms.
+ *  complete up to degree 8, serendipity ones of degree 2; with `split` triangles, tetrahedra, prisms, pyramids too.
  *  Errors: TES_INVALID_INPUT (arguments; coordinates that do not ascend: the index is named; a kind that cannot
  *  have what is asked: the reason; a file that is damaged or holds what is not allowed: file, line or element, what
  *  was found and what is allowed; cells that are inverted or degenerate: the first, with the point and |J| there),

@@ -5,6 +5,7 @@
 
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
+extern char *openblas_get_corename(void) __attribute__((weak));
 
 enum { LARGE = 768, BUFFER = 128 << 20 };
 
@@ -22,6 +23,10 @@ static bool has_room(void) {
   if (block == MAP_FAILED) return false;
   munmap(block, BUFFER);
   return true;
+}
+
+const char *tes_blas_core(void) {
+  return openblas_get_corename ? openblas_get_corename() : NULL;
 }
 
 TesStatus tesi_blas_begin(TesContext *ctx, int n) {

@@ -2,6 +2,7 @@
 #include "functional/batch_faces.h"
 #include <math.h>
 #include "basis/lagrange.h"
+#include "mesh/inner_faces.h"
 
 /* The tables of the rule's points. */
 static void fill_tables(const TesiGeometry *geometry, TesiFaceRule *rule) {
@@ -184,8 +185,10 @@ done:
   return status;
 }
 
-static TesStatus faces_of_cells(const TesiBatches *b, const bool *wanted, TesiBoundaryFace **face,
+static TesStatus faces_of_cells(const TesiBatches *b, const bool *wanted, bool inner, TesiBoundaryFace **face,
                                 int64_t *count) {
+  bool (*const has_name)(const TesMesh *mesh, int64_t cell, int face, int *boundary) =
+      inner ? tesi_mesh_has_name : tes_mesh_on_boundary;
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   for (int round = 0; round < 2; round++) { /* count, then fill */
@@ -193,7 +196,7 @@ static TesStatus faces_of_cells(const TesiBatches *b, const bool *wanted, TesiBo
     *count = 0;
     for (int64_t c = 0; c < b->cells; c++)
       for (int f = 0, name; f < 2 * b->dim; f++) {
-        if (!tes_mesh_on_boundary(b->space->mesh, c, f, &name) || name < 0 || !wanted[name]) continue;
+        if (!has_name(b->space->mesh, c, f, &name) || name < 0 || !wanted[name]) continue;
         if (round) (*face)[*count] = (TesiBoundaryFace){c, f, name};
         ++*count;
       }
@@ -202,14 +205,14 @@ done:
   return status;
 }
 
-TesStatus tesi_boundary_faces(const TesiBatches *b, const bool *wanted, TesiBoundaryFace **face,
+TesStatus tesi_boundary_faces(const TesiBatches *b, const bool *wanted, bool inner, TesiBoundaryFace **face,
                               int64_t *count) {
   bool any = false;
   for (int i = 0; i < b->boundaries; i++) any = any || wanted[i];
   *face = NULL;
   *count = 0;
   if (!any) return TES_OK;
-  return b->box ? faces_of_box(b, wanted, face, count) : faces_of_cells(b, wanted, face, count);
+  return b->box ? faces_of_box(b, wanted, face, count) : faces_of_cells(b, wanted, inner, face, count);
 }
 
 void tesi_box_clear(const TesSpace *space, double *values) {

@@ -44,12 +44,12 @@ void tesi_face_values(const TesiFaceRule *rule, const TesFunction *f, const doub
 void tesi_face_interpolate(const TesiFaceRule *rule, const double *u, double *at);
 void tesi_face_project(const TesiFaceRule *rule, const double *at, double *u);
 
-/* The faces with wanted[boundary], cell by cell. */
+/* The faces with wanted[boundary], cell by cell. `inner`: also faces between cells that have one, once each. */
 typedef struct TesiBoundaryFace {
   int64_t cell;
   int face, boundary;
 } TesiBoundaryFace;
-TesStatus tesi_boundary_faces(const TesiBatches *b, const bool *wanted, TesiBoundaryFace **face,
+TesStatus tesi_boundary_faces(const TesiBatches *b, const bool *wanted, bool inner, TesiBoundaryFace **face,
                               int64_t *count);
 
 /* Nodes of a face of a box, and the i-th of them. */

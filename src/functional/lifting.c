@@ -69,7 +69,7 @@ static TesStatus mark_nodes(const TesiBatches *b, const bool *wanted, int32_t *m
   double *shared_mark = NULL;
   int32_t *number = NULL;
   if (shared) TES_ALLOC(&shared_mark, b->length);
-  TES_TRY(tesi_boundary_faces(b, wanted, &face, &faces));
+  TES_TRY(tesi_boundary_faces(b, wanted, false, &face, &faces));
   for (int64_t i = 0; i < faces; i++)
     for (int p = 0; p < nodes; p++) {
       bool given;
@@ -195,7 +195,7 @@ static TesStatus list_normals(const TesiBatches *b, const bool *wanted, Nodes *n
   for (int64_t i = 0; i < nodes->first[b->boundaries]; i++) slot[nodes->node[i]] = (int32_t)(i + 1);
   TES_NEW(&rule);
   tesi_face_node_rule(b->dim, b->n - 1, b->geometry, rule);
-  TES_TRY(tesi_boundary_faces(b, wanted, &face, &faces));
+  TES_TRY(tesi_boundary_faces(b, wanted, false, &face, &faces));
   for (int64_t i = 0; i < faces; i++) put_normals(b, rule, &face[i], slot, nodes);
 done:
   tesi_free(ctx, &face);

@@ -205,7 +205,7 @@ static TesStatus add_boundaries(const TesiBatches *b, const TesFunction *const *
     TES_CHECK(given || !g[i] || !tes_space_given(b->space, i),
               "a flux is given on boundary %d, where values are given", i);
   }
-  TES_TRY(tesi_boundary_faces(b, wanted, &face, &faces));
+  TES_TRY(tesi_boundary_faces(b, wanted, true, &face, &faces));
   TES_TRY(add_faces(b, g, given, face, faces, values));
 done:
   tesi_free(ctx, &wanted);

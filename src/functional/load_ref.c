@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "functional/functional_ref.h"
+#include "mesh/inner_faces.h"
 
 /* Unit, outwards: -+ a row of the inverse of J. */
 static void find_normal(const TesiPlainPoint *at, int face, int dim, double normal[3]) {
@@ -43,7 +44,7 @@ static TesStatus add_component(const TesiLoad *load, bool given, int q, double *
     const TesFunction *own = load->material_f && material >= 0 ? load->material_f[material] : NULL;
     if (own || load->f) TES_TRY(add_points(&plain, c, -1, own ? own : load->f, b));
     for (int face = 0, name; load->g && face < 2 * plain.dim; face++)
-      if (tes_mesh_on_boundary(load->space->mesh, c, face, &name) && name >= 0 && load->g[name])
+      if (tesi_mesh_has_name(load->space->mesh, c, face, &name) && name >= 0 && load->g[name])
         TES_TRY(add_points(&plain, c, face, load->g[name], b));
   }
   for (int64_t i = 0; !given && i < plain.cells * plain.nodes; i++)

@@ -4,6 +4,7 @@
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
 #include "parallel/comm.h"
+#include "mesh/inner_faces.h"
 
 /* ---- the domain, or a material ------------------------------------------------------------------------- */
 
@@ -245,6 +246,33 @@ done:
   return status;
 }
 
+/* Faces between cells of a group, on both sides: *face. */
+static TesStatus list_both_sides(const TesiQuantity *q, int boundary, TesiBoundaryFace **face,
+                                 int64_t *faces) {
+  TesContext *ctx = q->context;
+  TesStatus status = TES_OK;
+  for (int fill = 0; fill < 2; fill++) {
+    int64_t at = 0;
+    for (int64_t c = 0; c < q->mesh->cells; c++)
+      for (int f = 0, name; f < 2 * q->dim; f++) {
+        if (!tesi_mesh_inner_face(q->mesh, c, f, true, &name) || name != boundary) continue;
+        if (fill) (*face)[at] = (TesiBoundaryFace){c, f, name};
+        at++;
+      }
+    *faces = at;
+    if (!fill) TES_ALLOC(face, at);
+  }
+done:
+  return status;
+}
+
+/* Of both sides of faces between cells: what enters, where the function uses a normal; else the mean of the sides. */
+static void take_both_sides(const TesiQuantity *q, double sum[2]) {
+  const bool normal = q->boundary && tesi_function_uses(q->function) & 7;
+  sum[1] /= 2;
+  if (!normal) sum[0] /= 2;
+}
+
 /* sum <- integral and size over some faces, by the points of integrals over the space. */
 static TesStatus over_faces(const TesiQuantity *q, const TesiBatches *b, int64_t faces,
                             const TesiBoundaryFace *face, double sum[2]) {
@@ -267,13 +295,18 @@ static TesStatus over_boundary(const TesiQuantity *q, const TesSpace *space, con
   TesiBoundaryFace *face = NULL;
   bool *wanted = NULL;
   int64_t faces;
+  const bool inner = tesi_mesh_is_inner(q->mesh, what->number);
   TES_CHECK(what->number >= 0 && what->number < tes_mesh_boundaries(q->mesh), "boundary %d, the mesh has %d",
             what->number, tes_mesh_boundaries(q->mesh));
   TES_TRY(tesi_batches_create(space, points_of(space), &b));
   TES_ALLOC(&wanted, b->boundaries);
   wanted[what->number] = true;
-  TES_TRY(tesi_boundary_faces(b, wanted, &face, &faces));
+  if (inner)
+    TES_TRY(list_both_sides(q, what->number, &face, &faces));
+  else
+    TES_TRY(tesi_boundary_faces(b, wanted, false, &face, &faces));
   TES_TRY(over_faces(q, b, faces, face, sum));
+  if (inner) take_both_sides(q, sum);
 done:
   tesi_batches_destroy(&b);
   tesi_free(ctx, &wanted);

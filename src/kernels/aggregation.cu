@@ -51,7 +51,7 @@ TESK_KERNEL(tesk_first, THREADS, 1, (int)n, (double)s, (const double *)d, (const
   if (i < n) x[i] = p[i] = s * d[i] * b[i];
 }
 
-/* Between cycles: p <- c p + s z, x <- x + p; c = 0: from zero. */
+/* Between cycles: p <- c p + s z, x <- x + p; c = 0: p and x are 0. */
 TESK_KERNEL(tesk_advance, THREADS, 1, (int)n, (double)s, (double)c, (const double *)z, (double *)p, (double *)x) {
   const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
   if (i >= n) return;

@@ -42,6 +42,29 @@ static bool holds_form(const TesForm *form, const TesMesh *mesh, int64_t cell, c
   return !known || (largest < MOST && least > 1 / MOST);
 }
 
+/* *h <- the longest difference of two opposite corners of a cell in one direction, and its middle. */
+static TesStatus measure_cell(const TesMesh *mesh, int64_t cell, double *h, double middle[3]) {
+  static const double corners[9] = {0, 0, 0, 1, 1, 1, 0.5, 0.5, 0.5}, flat[6] = {0, 0, 1, 1, 0.5, 0.5};
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const int dim = mesh->dim;
+  double x[9] = {0};
+  int at[3];
+  *h = 0;
+  if (mesh->kind == TES_MESH_BOX) { /* which keeps no geometry */
+    tesi_mesh_at(mesh, cell, at);
+    for (int d = 0; d < dim; d++) {
+      x[d] = mesh->coordinates[d][at[d]], x[dim + d] = mesh->coordinates[d][at[d] + 1];
+      x[2 * dim + d] = (x[d] + x[dim + d]) / 2;
+    }
+  } else {
+    TES_TRY(tes_mesh_evaluate(mesh, cell, 3, dim == 3 ? corners : flat, x, NULL));
+  }
+  for (int d = 0; d < dim; d++) *h = fmax(*h, fabs(x[dim + d] - x[d])), middle[d] = x[2 * dim + d];
+done:
+  return status;
+}
+
 /* Of some of the cells. */
 static TesStatus check_cells(const TesProblem *p, bool *held) {
   enum { SAMPLE = 64 };
@@ -49,13 +72,10 @@ static TesStatus check_cells(const TesProblem *p, bool *held) {
   TesStatus status = TES_OK;
   const TesMesh *mesh = p->mesh;
   const TesForm *form = p->op ? &p->op->desc.form : &p->form;
-  static const double corners[9] = {0, 0, 0, 1, 1, 1, 0.5, 0.5, 0.5}, flat[6] = {0, 0, 1, 1, 0.5, 0.5};
-  const int dim = mesh->dim;
   const int64_t stride = 1 + mesh->cells / SAMPLE;
   for (int64_t c = 0; c < mesh->cells; c += stride) {
-    double x[9] = {0}, middle[3] = {0}, h = 0;
-    TES_TRY(tes_mesh_evaluate(mesh, c, 3, dim == 3 ? corners : flat, x, NULL));
-    for (int d = 0; d < dim; d++) h = fmax(h, fabs(x[dim + d] - x[d])), middle[d] = x[2 * dim + d];
+    double middle[3] = {0}, h;
+    TES_TRY(measure_cell(mesh, c, &h, middle));
     *held = *held && in_range(h) && (h == 0 || holds_form(form, mesh, c, middle, h));
   }
 done:

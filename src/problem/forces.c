@@ -50,7 +50,7 @@ static TesStatus mark(Nodes *n, int boundary, int32_t *on) {
     goto done;
   }
   n->wanted[boundary] = true;
-  TES_TRY(tesi_boundary_faces(n->batches, n->wanted, &face, &faces));
+  TES_TRY(tesi_boundary_faces(n->batches, n->wanted, false, &face, &faces));
   n->wanted[boundary] = false;
   for (int64_t i = 0; i < faces; i++)
     for (int p = 0; p < face_nodes(n); p++) on[node_of(n, &face[i], p)] = 1;
@@ -95,7 +95,7 @@ static TesStatus find_faces(Nodes *n, bool own, TesiBoundaryFace **face, int64_t
   int64_t kept = 0;
   for (int b = 0; b < n->batches->boundaries; b++)
     n->wanted[b] = (b == n->boundary) == own && n->of->is_support(n->problem, b, n->direction);
-  TES_TRY(tesi_boundary_faces(n->batches, n->wanted, face, count));
+  TES_TRY(tesi_boundary_faces(n->batches, n->wanted, false, face, count));
   for (int64_t i = 0; i < *count; i++) {
     bool any = false;
     for (int p = 0; p < face_nodes(n); p++) {

@@ -1,8 +1,8 @@
 /* Names of boundaries and materials become numbers. */
 #include <stdio.h>
 #include <string.h>
-#include "mesh/mesh.h"
 #include "problem/problem.h"
+#include "mesh/inner_faces.h"
 
 /* Puts the place of an entry before the message about it. */
 static TesStatus place(TesContext *ctx, const char *where, TesStatus found) {
@@ -37,17 +37,24 @@ done:
   return status;
 }
 
-/* Edges and corners have supports, and no normal. */
-static TesStatus check_group(const TesMesh *mesh, const TesBoundary *entry) {
+/* Edges and corners have supports, faces between cells also a flux, which jumps there; none of them has a normal. */
+static TesStatus check_group(const TesMesh *mesh, const TesBoundary *entry, int number) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  TES_CHECK(entry->condition == TES_DIRICHLET,
+  const bool faces = tesi_mesh_is_inner(mesh, number);
+  TES_CHECK(faces || entry->condition == TES_DIRICHLET,
             "boundary.%s: %s is a group of curves or points, where only a displacement can be given",
             entry->name, entry->name);
+  TES_CHECK(entry->condition != TES_FLUX,
+            "boundary.%s: %s lies between cells, where values can be given (dirichlet), what enters there "
+            "(neumann), or "
+            "both (robin)",
+            entry->name, entry->name);
   for (int c = 0; c < mesh->dim; c++)
-    TES_CHECK(!entry->g[c] || !tesi_function_uses(entry->g[c]),
-              "boundary.%s is \"%.200s\": curves and points have no normal nx, ny, nz", entry->name,
-              tes_function_text(entry->g[c]));
+    TES_CHECK(!entry->g[c] || !tesi_function_uses(entry->g[c]), "boundary.%s is \"%.200s\": %s", entry->name,
+              tes_function_text(entry->g[c]),
+              faces ? "faces between cells have two normals, so nx, ny, nz are not known there"
+                    : "curves and points have no normal nx, ny, nz");
 done:
   return status;
 }
@@ -57,10 +64,9 @@ static TesStatus find_boundary(const TesMesh *mesh, const TesBoundary *entry, in
   TesStatus status = TES_OK;
   TES_TRY(tes_mesh_find_boundary(mesh, entry->name, number));
   const bool group = tesi_mesh_is_group(mesh, *number);
-  if (group) TES_TRY(check_group(mesh, entry));
+  if (group) TES_TRY(check_group(mesh, entry, *number));
   TES_CHECK(group || tesi_mesh_boundary_faces(mesh, *number) > 0,
-            "boundary.%s: all faces of this name lie between cells, where no condition can hold",
-            entry->name);
+            "boundary.%s: no face of the mesh has this name", entry->name);
 done:
   return place(ctx, entry->where, status);
 }

@@ -1,5 +1,5 @@
 /* Parts of a mesh that hang together by the vertices of its trees. */
-#include "mesh/mesh.h"
+#include "mesh/inner_faces.h"
 #include "problem/problem.h"
 
 static int32_t find_root(int32_t *parent, int32_t v) {
@@ -16,16 +16,17 @@ static bool is_mass(const TesTermDesc *term, int material) {
   return term->term == TES_TERM_MASS && !(c && tes_function_constant(c, &value) && value == 0);
 }
 
+static bool holds(const TesProblem *p, int name, int component) {
+  return name >= 0 &&
+         (p->numbered.boundary[name].condition == TES_ROBIN || tesi_problem_given(p, name, component));
+}
+
 /* Whether a tree has what fixes the constant of a component: a mass, or a face with a Dirichlet or Robin condition. */
 static bool is_held(const TesProblem *p, const TesiTrees *t, int64_t tree, int component) {
   for (int i = 0; i < p->form.terms; i++)
     if (is_mass(&p->form.term[i], t->material[tree])) return true;
-  for (int f = 0; f < 2 * t->dim; f++) {
-    const int32_t name = t->boundary[tree * 2 * t->dim + f];
-    if (name >= 0 &&
-        (p->numbered.boundary[name].condition == TES_ROBIN || tesi_problem_given(p, name, component)))
-      return true;
-  }
+  for (int f = 0; f < 2 * t->dim; f++)
+    if (holds(p, t->boundary[tree * 2 * t->dim + f], component)) return true;
   return false;
 }
 
@@ -46,6 +47,9 @@ static TesStatus check_component(const TesProblem *p, int component) {
     parent[find_root(parent, t->vertices[i])] = find_root(parent, t->vertices[i >> t->dim << t->dim]);
   for (int64_t tree = 0; tree < t->trees; tree++)
     if (is_held(p, t, tree, component)) held[find_root(parent, t->vertices[tree << t->dim])] = 1;
+  for (int64_t i = 0; i < t->parts; i++)
+    if (tesi_part_is_face(t->dim, t->part[i].at) && holds(p, t->part[i].boundary, component))
+      held[find_root(parent, t->vertices[(int64_t)t->part[i].tree << t->dim])] = 1;
   for (int64_t tree = t->trees - 1; tree >= 0; tree--) {
     const int32_t root = find_root(parent, t->vertices[tree << t->dim]);
     several = several || root != find_root(parent, t->vertices[0]);

@@ -6,8 +6,8 @@
 #include "io/case/case_reader.h"
 #include "base/nearest.h"
 #include "io/number.h"
-#include "mesh/mesh.h"
 #include "problem/projection/projection.h"
+#include "mesh/inner_faces.h"
 
 static TesStatus copy_text(TesContext *ctx, const char *text, char **copy) {
   TesStatus status = TES_OK;
@@ -398,7 +398,7 @@ TesStatus tes_case_value(const TesCase *input, int i, const TesMesh *mesh, TesVa
   if (!v->place) return TES_OK;
   const bool found = find_place(mesh, v->place, value);
   TES_CHECK(!found || value->where != TES_ON_BOUNDARY || value->kind == TES_VALUE_FORCE ||
-                !tesi_mesh_is_group(mesh, value->number),
+                !tesi_mesh_is_group(mesh, value->number) || tesi_mesh_is_inner(mesh, value->number),
             "%s: output.values.%s: %.60s is a group of curves or points, where only a force is taken",
             v->where, v->name, v->place);
   if (found && (value->kind != TES_VALUE_FORCE || value->where == TES_ON_BOUNDARY)) return TES_OK;

@@ -1,5 +1,5 @@
-/* Overrides "key.path=value": put into the tree before it is checked, so that they are checked like the file. A name with
- * a dot or an equals sign stands in quotes: boundary."a.b".dirichlet=1. */
+/* Overrides "key.path=value": put into the tree before it is checked, so that they are checked like the file. A name
+ * with a dot or an equals sign stands in quotes: boundary."a.b".dirichlet=1. */
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"

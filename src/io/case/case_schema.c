@@ -33,7 +33,7 @@
        .repeated = true,                                                                                     \
        .help = "a du/dn + alpha u = g; elasticity: springs, sigma n + alpha u = g"},                         \
       {.path = "boundary." name ".robin.alpha",                                                              \
-       .type = TESI_KEY_BOUNDARY,                                                                            \
+       .type = TESI_KEY_EXPRESSION,                                                                          \
        .target = AT(member.alpha),                                                                           \
        .required = true,                                                                                     \
        .repeated = true,                                                                                     \
@@ -58,7 +58,8 @@
        .repeated = true,                                                                                     \
        .help = "flows: u.n = 0 without tangential stress; the word `slip` says the same"},                   \
       {.path = "boundary." name ".outflow",                                                                  \
-       .type = TESI_KEY_FIELD,                                                                               \
+       .type = TESI_KEY_BOUNDARY,                                                                            \
+       .lists = true,                                                                                        \
        .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
        .help = "flows: nu du/dn - p n = this, or 0; transport: a du/dn = 0; the word `outflow` says 0"},     \
@@ -442,7 +443,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.checkpoint", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .fallback_note = "none",
    .map_too = true,
    .help = "mesh and solution, after each step of an adaptive solve, as HDF5, with which `tessera solve "
-     "--restart` goes on; in time FILE or {file, every}, with the histories of the steps"},
+     "--restart` goes on; in time FILE or {file, every}, with the histories of the steps; not of steady flows with "
+     "element q"},
   {.path = "output.checkpoint.file", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .required = true,
    .help = "its name"},
   {.path = "output.checkpoint.every", .type = TESI_KEY_EVERY, .target = AT(c.checkpoint_every),
@@ -457,8 +459,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.lines", .type = TESI_KEY_LINES, ANY, .fallback_note = "none",
    .help = "the solution along lines, as CSV: s, x, y (, z), then the fields"},
   {.path = "output.png", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",
-   .help = "a picture: FILE, or {file, of (u), slice (3D: z=0.5), edges (false), width (900), every (1)}; one "
-     "a step of an adaptive solve; in time as output.vtu"},
+   .help = "a picture: FILE, or {file (or --png FILE), of (u), slice (3D: z=0.5), edges (false), width (900), every "
+     "(1)}; one a step of an adaptive solve; in time as output.vtu"},
 };
 /* clang-format on */
 

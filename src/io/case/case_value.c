@@ -60,7 +60,8 @@ void tesi_case_expected(const TesiKey *key, char text[200]) {
     snprintf(text, 200, "an expression in x, y, z, t");
     break;
   case TESI_KEY_BOUNDARY:
-    snprintf(text, 200, "an expression in x, y, z, t, nx, ny, nz");
+    snprintf(text, 200, "an expression in x, y, z, t, nx, ny, nz%s",
+             key->lists ? ", or a list of one a direction" : "");
     break;
   case TESI_KEY_VECTOR:
     snprintf(text, 200, "a list of expressions, one a direction");

@@ -94,6 +94,12 @@ bool tesi_expression_knows(const char *name) {
 
 /* "; did you mean 'sin'?", or the variables there are. */
 static void fail_unknown(Parser *p, const TesiToken *name) {
+  const char *const n = name->name;
+  if (n[0] == 'n' && n[1] >= 'x' && n[1] <= 'z' && !n[2]) {
+    tesi_scanner_fail(&p->scanner, name->first, "; the normal nx, ny, nz is known on boundaries alone",
+                      "unknown name '%s'", name->name);
+    return;
+  }
   TesiNearest nearest = {.name = name->name};
   char tail[240], list[200] = "";
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)

@@ -1,4 +1,4 @@
-/* Nodes of a Gmsh file that are one: pairs of $Periodic, or the affine map of an entity where it stands without them. */
+/* Nodes of a Gmsh file that are one: pairs of $Periodic, or the affine map of an entity that has none. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "basis/gauss.h"
 #include "mesh/forest/forest_p4est.h"
+#include "mesh/inner_faces.h"
 
 static int power(int base, int exponent) {
   int result = 1;
@@ -82,7 +83,7 @@ done:
   return status;
 }
 
-/* Edges have one free direction, corners none; a boundary has parts or faces. */
+/* Faces have all directions but one free, corners none; a boundary has parts or faces. */
 static TesStatus check_parts(TesContext *ctx, int dim, const TesCellsDesc *c) {
   TesStatus status = TES_OK;
   bool *faces = NULL;
@@ -93,10 +94,12 @@ static TesStatus check_parts(TesContext *ctx, int dim, const TesCellsDesc *c) {
     if (c->boundary[i] >= 0) faces[c->boundary[i]] = true;
   for (int64_t i = 0; i < c->parts; i++) {
     const TesTreePart *p = &c->part[i];
-    const int free = (p->at % 3 == 1) + (p->at / 3 % 3 == 1) + (dim == 3 && p->at / 9 == 1);
-    TES_CHECK(p->tree >= 0 && p->tree < c->trees && p->at >= 0 && p->at < (dim == 2 ? 9 : 27) &&
-                  free < dim - 1,
-              "part %lld lies at place %d of tree %d: expected an edge (3D) or a corner of a tree",
+    const int at = p->at % TESI_OTHER_SIDE,
+              free = (at % 3 == 1) + (at / 3 % 3 == 1) + (dim == 3 && at / 9 == 1);
+    TES_CHECK(p->tree >= 0 && p->tree < c->trees && p->at >= 0 && at < (dim == 2 ? 9 : 27) && free < dim &&
+                  p->at < (free == dim - 1 ? 2 : 1) * TESI_OTHER_SIDE,
+              "part %lld lies at place %d of tree %d: expected an edge (3D) or a corner of a tree, or a face "
+              "that two share",
               (long long)i, p->at, p->tree);
     TES_CHECK(p->boundary >= 0 && p->boundary < c->boundaries && !faces[p->boundary],
               "part %lld has boundary %d, expected one of 0..%d without faces", (long long)i, p->boundary,
@@ -111,6 +114,10 @@ static int by_tree(const void *a, const void *b) {
   const TesTreePart *p = a, *q = b;
   if (p->tree != q->tree) return p->tree < q->tree ? -1 : 1;
   return p->at != q->at ? p->at - q->at : p->boundary - q->boundary;
+}
+
+void tesi_trees_sort_parts(TesiTrees *c) {
+  qsort(c->part, (size_t)c->parts, sizeof *c->part, by_tree);
 }
 
 /* The arrays of a mesh with names, nothing looked at yet. */
@@ -137,7 +144,7 @@ static TesStatus copy_arrays(TesContext *ctx, const TesCellsDesc *d, TesiTrees *
   if (c->parts) {
     TES_ALLOC(&c->part, c->parts);
     memcpy(c->part, d->part, (size_t)c->parts * sizeof *c->part);
-    qsort(c->part, (size_t)c->parts, sizeof *c->part, by_tree);
+    tesi_trees_sort_parts(c);
   }
   c->boundaries = d->boundaries;
   c->materials = d->materials;
@@ -161,6 +168,7 @@ TesStatus tesi_trees_from_cells(TesContext *context, int dim, const TesCellsDesc
   c->dim = dim;
   TES_TRY(copy_arrays(ctx, cells, c));
   TES_TRY(tesi_trees_match_faces(ctx, label, c));
+  TES_TRY(tesi_trees_take_inner(cells->boundary, c));
   TES_TRY(tesi_trees_check_pinches(ctx, label, c));
   *coarse = c;
   c = NULL;

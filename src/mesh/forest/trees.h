@@ -14,10 +14,16 @@ enum { TESI_TREES_DEGREE = 8, TESI_TREES_INSIDE = -2, TESI_TREES_UNNAMED = -1 };
  *     whose points lie on the sphere at y* = tan(pi/4 y) / |tan(pi/4 y)| (equal angles); ball: x = centre + (1-s)
  *     core y + s radius y*,
  *     shell: x = centre + ((1-s) inner + s radius) y*
- *   ring round a cylinder: direction 0 along the circle, 1 outwards: (1-s) p + s q, p on the circle between the
- *   angles of the inner
- *     vertices, q between the outer vertices; z is linear */
-typedef enum TesiTreeMap { TESI_MAP_POLYNOMIAL, TESI_MAP_BALL, TESI_MAP_SHELL, TESI_MAP_RING } TesiTreeMap;
+ *   ring round a cylinder: direction 0 along the circle, 1 outwards: (1-s) p + s q, p on the circle through the inner
+ *     vertices, between their angles, q between the outer vertices; z is linear
+ *   annulus: the same with q at the angle of p on the circle through the outer vertices */
+typedef enum TesiTreeMap {
+  TESI_MAP_POLYNOMIAL,
+  TESI_MAP_BALL,
+  TESI_MAP_SHELL,
+  TESI_MAP_RING,
+  TESI_MAP_ANNULUS
+} TesiTreeMap;
 
 typedef struct TesiTrees {
   atomic_int references;

@@ -1,5 +1,5 @@
-/* A channel round a cylinder: a ring of eight trees from the circle to a block of the channel's height, and rows of
- * two before and behind it; in 3D two layers of that. */
+/* A channel round a cylinder: a ring of eight trees that fits the circle, eight from there to a block of the channel's
+ * height, and rows of two before and behind it; in 3D two layers of that. */
 #include <math.h>
 #include <string.h>
 #include "mesh/forest/sketch.h"
@@ -8,8 +8,8 @@ enum { INFLOW, OUTFLOW, WALLS, CYLINDER };
 
 typedef struct Channel {
   TesiSketch s;
-  double length, height, centre[2], radius;
-  double block[2];                    /* from, to in x */
+  double length, height, centre[2], radius, ring; /* ring: radius round the trees at the cylinder */
+  double block[2];                                /* from, to in x */
   int before, behind, layers, points; /* trees in x before and behind the block; points of the 2D mesh */
 } Channel;
 
@@ -34,39 +34,51 @@ static void add_layers(Channel *c, TesiTreeMap map, const int32_t id[4], const d
   }
 }
 
-/* Points: 0..7 on the circle, 8..15 round the block from the right counterclockwise, then columns of three. */
+/* Points: 0..7 on the circle, 8..15 round the ring, 16..23 round the block from the right counterclockwise, then
+ * columns of three. */
+enum { SIDES = 8, BLOCK = 2 * SIDES, COLUMNS = 3 * SIDES };
+
 static void block_point(const Channel *c, int k, double x[2]) {
-  static const int column[8] = {2, 2, 1, 0, 0, 0, 1, 2}, row[8] = {1, 2, 2, 2, 1, 0, 0, 0};
+  static const int column[SIDES] = {2, 2, 1, 0, 0, 0, 1, 2}, row[SIDES] = {1, 2, 2, 2, 1, 0, 0, 0};
   const double xs[3] = {c->block[0], c->centre[0], c->block[1]}, ys[3] = {0, c->centre[1], c->height};
   x[0] = xs[column[k]];
   x[1] = ys[row[k]];
 }
 
-static void add_ring(Channel *c) {
-  for (int k = 0; k < 8; k++) {
-    const int at[2] = {(k + 1) % 8, k}; /* clockwise, so that outwards is to the left of it */
-    double x[4][2];
-    int32_t id[4], name[4] = {-1, -1, CYLINDER, -1};
-    for (int v = 0; v < 2; v++) {
-      block_point(c, at[v], x[2 + v]);
-      const double u[2] = {x[2 + v][0] - c->centre[0], x[2 + v][1] - c->centre[1]};
-      for (int r = 0; r < 2; r++) x[v][r] = c->centre[r] + c->radius * u[r] / hypot(u[0], u[1]);
-      id[v] = at[v];
-      id[2 + v] = 8 + at[v];
-    }
-    if (k == 1 || k == 2 || k == 5 || k == 6) name[3] = WALLS;
-    if ((k == 3 || k == 4) && !c->before) name[3] = INFLOW;
-    if ((k == 0 || k == 7) && !c->behind) name[3] = OUTFLOW;
-    add_layers(c, TESI_MAP_RING, id, (const double(*)[2])x, name);
+/* The point of a circle on the way to the block's. */
+static void circle_point(const Channel *c, double radius, int k, double x[2]) {
+  block_point(c, k, x);
+  const double u[2] = {x[0] - c->centre[0], x[1] - c->centre[1]};
+  for (int r = 0; r < 2; r++) x[r] = c->centre[r] + radius * u[r] / hypot(u[0], u[1]);
+}
+
+/* A tree at the cylinder, and the one outside of it. */
+static void add_side(Channel *c, int k) {
+  const int at[2] = {(k + 1) % SIDES, k}; /* clockwise, so that outwards is to the left of it */
+  double inner[4][2], outer[4][2];
+  int32_t inner_id[4], outer_id[4], at_cylinder[4] = {-1, -1, CYLINDER, -1}, outside[4] = {-1, -1, -1, -1};
+  for (int v = 0; v < 2; v++) {
+    circle_point(c, c->radius, at[v], inner[v]);
+    circle_point(c, c->ring, at[v], inner[2 + v]);
+    memcpy(outer[v], inner[2 + v], sizeof outer[v]);
+    block_point(c, at[v], outer[2 + v]);
+    inner_id[v] = at[v];
+    inner_id[2 + v] = outer_id[v] = SIDES + at[v];
+    outer_id[2 + v] = BLOCK + at[v];
   }
+  if (k == 1 || k == 2 || k == 5 || k == 6) outside[3] = WALLS;
+  if ((k == 3 || k == 4) && !c->before) outside[3] = INFLOW;
+  if ((k == 0 || k == 7) && !c->behind) outside[3] = OUTFLOW;
+  add_layers(c, TESI_MAP_ANNULUS, inner_id, (const double(*)[2])inner, at_cylinder);
+  add_layers(c, TESI_MAP_RING, outer_id, (const double(*)[2])outer, outside);
 }
 
 /* Number of the point in row 0..2 of column i of n + 1 from x = from to x = to; the column that touches the block
  * is `shared`. */
 static int32_t column_point(const Channel *c, bool behind, int i, int row) {
-  static const int left[3] = {13, 12, 11}, right[3] = {15, 8, 9};
-  if (!behind) return i == c->before ? left[row] : 16 + 3 * i + row;
-  return i == 0 ? right[row] : 16 + 3 * c->before + 3 * (i - 1) + row;
+  static const int left[3] = {BLOCK + 5, BLOCK + 4, BLOCK + 3}, right[3] = {BLOCK + 7, BLOCK, BLOCK + 1};
+  if (!behind) return i == c->before ? left[row] : COLUMNS + 3 * i + row;
+  return i == 0 ? right[row] : COLUMNS + 3 * c->before + 3 * (i - 1) + row;
 }
 
 static void add_rows(Channel *c, bool behind) {
@@ -115,7 +127,8 @@ static TesStatus measure(TesContext *context, const TesMeshDesc *desc, int dim, 
   TES_CHECK(c->before <= 10000 && c->behind <= 10000, "the channel is too long for its height: %g and %g",
             c->length, c->height);
   c->layers = dim == 3 ? 2 : 1;
-  c->points = 16 + 3 * (c->before + c->behind);
+  c->points = COLUMNS + 3 * (c->before + c->behind);
+  c->ring = c->radius + fmin(0.5 * c->radius, (room - c->radius) / 3);
 done:
   return status;
 }
@@ -126,8 +139,8 @@ TesStatus tesi_trees_channel(TesContext *context, const TesMeshDesc *desc, int d
   TesStatus status = TES_OK;
   Channel c = {.s = {.ctx = ctx}};
   TES_TRY(measure(ctx, desc, dim, &c));
-  TES_TRY(tesi_sketch_begin(ctx, dim, (int64_t)c.layers * (8 + 2 * (c.before + c.behind)), &c.s));
-  add_ring(&c);
+  TES_TRY(tesi_sketch_begin(ctx, dim, (int64_t)c.layers * (2 * SIDES + 2 * (c.before + c.behind)), &c.s));
+  for (int k = 0; k < SIDES; k++) add_side(&c, k);
   add_rows(&c, false);
   add_rows(&c, true);
   TES_TRY(tesi_sketch_end(&c.s, 4, names, coarse));

@@ -135,7 +135,6 @@ TesStatus tesi_trees_match_faces(TesContext *context, const TesiTreeLabel *label
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   const int64_t faces = c->trees * 2 * c->dim;
-  int64_t named_inside = 0;
   Face *face = NULL;
   char name[3][48];
   TES_TRY(check_vertices(ctx, c));
@@ -152,15 +151,9 @@ TesStatus tesi_trees_match_faces(TesContext *context, const TesiTreeLabel *label
               name[0], name[1]);
     if (c->same_side[0] == c->same_side[1] && same_side(c, face + i, face + i + 1))
       c->same_side[0] = face[i].tree, c->same_side[1] = face[i + 1].tree;
-    for (int64_t j = i; j < i + 2; j++) {
-      int32_t *boundary = c->boundary + 2 * c->dim * face[j].tree + face[j].face;
-      named_inside += *boundary >= 0;
-      *boundary = TESI_TREES_INSIDE;
-    }
+    for (int64_t j = i; j < i + 2; j++)
+      c->boundary[2 * c->dim * face[j].tree + face[j].face] = TESI_TREES_INSIDE;
   }
-  if (named_inside)
-    tesi_log(ctx, TES_LOG_DETAIL, "mesh: %lld faces between cells have names, which mean nothing there",
-             (long long)named_inside);
 done:
   tesi_free(ctx, &face);
   return status;

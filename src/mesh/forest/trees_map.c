@@ -65,16 +65,23 @@ static void sector(const TesiTrees *c, TesiTreeMap map, const double *nodes, con
                                : ((1 - s) * c->inner + s * c->radius) * direction[r] / length);
 }
 
-static void ring(const TesiTrees *c, const double *nodes, const double xi[3], double *x) {
+static double distance(const TesiTrees *c, const double *x) {
+  return hypot(x[0] - c->centre[0], x[1] - c->centre[1]);
+}
+
+static void ring(const TesiTrees *c, TesiTreeMap map, const double *nodes, const double xi[3], double *x) {
   const int dim = c->dim;
   const double a = xi[0], s = xi[1], *p = nodes, *q = nodes + dim, *u = nodes + 2 * dim, *v = nodes + 3 * dim;
   const double begin = atan2(p[1] - c->centre[1], p[0] - c->centre[0]);
   double turn = atan2(q[1] - c->centre[1], q[0] - c->centre[0]) - begin;
   if (turn > 4 * atan(1)) turn -= 8 * atan(1);
   if (turn < -4 * atan(1)) turn += 8 * atan(1);
-  const double angle = begin + a * turn;
-  x[0] = (1 - s) * (c->centre[0] + c->radius * cos(angle)) + s * ((1 - a) * u[0] + a * v[0]);
-  x[1] = (1 - s) * (c->centre[1] + c->radius * sin(angle)) + s * ((1 - a) * u[1] + a * v[1]);
+  const double angle = begin + a * turn, inner = distance(c, p), outer = distance(c, u),
+               direction[2] = {cos(angle), sin(angle)};
+  for (int r = 0; r < 2; r++)
+    x[r] = map == TESI_MAP_ANNULUS
+               ? c->centre[r] + ((1 - s) * inner + s * outer) * direction[r]
+               : (1 - s) * (c->centre[r] + inner * direction[r]) + s * ((1 - a) * u[r] + a * v[r]);
   if (dim == 3) x[2] = (1 - xi[2]) * nodes[2] + xi[2] * nodes[4 * dim + 2];
 }
 
@@ -87,8 +94,8 @@ void tesi_trees_evaluate_plain(const TesiTrees *c, int64_t tree, int n, const do
     memcpy(at, xi + p * c->dim, (size_t)c->dim * sizeof *at);
     if (map == TESI_MAP_POLYNOMIAL)
       polynomial(c, nodes, at, &before, x + p * c->dim);
-    else if (map == TESI_MAP_RING)
-      ring(c, nodes, at, x + p * c->dim);
+    else if (map == TESI_MAP_RING || map == TESI_MAP_ANNULUS)
+      ring(c, map, nodes, at, x + p * c->dim);
     else
       sector(c, map, nodes, at, &before, x + p * c->dim);
   }

@@ -6,76 +6,83 @@
 
 /* Row a of a cell's matrix to the matrix: both lists of columns ascend. */
 static void add_row(const int32_t *sorted, const int16_t *place, int64_t count, const double *K,
-                    const int32_t *column, double *value, bool shared) {
+                    const int32_t *column, double *value) {
   int64_t e = 0;
   for (int64_t i = 0; i < count && sorted[i] >= 0; i++) {
     while (column[e] < sorted[i]) e++;
-    if (shared) {
-#pragma omp atomic
-      value[e] += K[place[i]];
-    } else {
-      value[e] += K[place[i]];
-    }
+    value[e] += K[place[i]];
   }
 }
 
-static void add_cell(const TesiMapped *m, const TesiPattern *p, int64_t cell, const double *K,
-                     TesiMatrix *A) {
-  const int64_t N = m->cell_nodes;
-  const int32_t *index = m->index + cell * N;
-  for (int64_t a = 0; a < N; a++) {
-    const int64_t row = index[a];
-    if (row < 0) continue;
-    add_row(p->sorted + cell * N, p->place + cell * N, N, K + a * N, A->column + A->row[row],
-            A->value + A->row[row], p->first[row + 1] - p->first[row] > 1);
-  }
-}
-
-/* A block of cells and its factors. */
+/* Some cells, their factors and matrices. */
 typedef struct Block {
   const TesiMapped *m;
   const TesiPattern *pattern;
   const TesiCellMatrix *cells;
   TesiMatrix *matrix;
-  const double *g;
-  double *work; /* [threads][share] */
-  int64_t first, size, share;
+  const double *g;  /* [count][size] */
+  double *K, *work; /* [count][N][N]; [threads][share] */
+  int64_t first, count, size, share;
+  int threads;
 } Block;
 
-static void add_span(const void *data, TesiSpan span) {
+static void make_span(const void *data, TesiSpan span) {
   const Block *b = data;
   const int64_t N = b->m->cell_nodes;
-  double *K = b->work + span.thread * b->share;
-  for (int64_t c = span.first; c < span.end; c++) {
-    tesi_cell_matrix(b->cells, b->first + c, b->g + c * b->size, K + N * N, K);
-    add_cell(b->m, b->pattern, b->first + c, K, b->matrix);
-  }
+  for (int64_t c = span.first; c < span.end; c++)
+    tesi_cell_matrix(b->cells, b->first + c, b->g + c * b->size, b->work + span.thread * b->share,
+                     b->K + c * N * N);
 }
 
-/* Cells in blocks, whose factors are made at a time. */
+/* Each thread has the rows whose number leaves its own, cell after cell: so the sums have one order for every number of
+ * threads, and neighbours, which come with the same cells, are shared out. */
+static void add_span(const void *data, TesiSpan span) {
+  const Block *b = data;
+  const TesiPattern *p = b->pattern;
+  const TesiMatrix *A = b->matrix;
+  const int64_t N = b->m->cell_nodes;
+  for (int64_t t = span.first; t < span.end; t++)
+    for (int64_t c = b->first; c < b->first + b->count; c++)
+      for (int64_t a = 0; a < N; a++) {
+        const int32_t row = b->m->index[c * N + a];
+        if (row >= 0 && row % b->threads == t)
+          add_row(p->sorted + c * N, p->place + c * N, N, b->K + ((c - b->first) * N + a) * N,
+                  A->column + A->row[row], A->value + A->row[row]);
+      }
+}
+
+/* Factors are made for BLOCK cells at a time, matrices for as many as fit in NUMBERS. */
 static TesStatus add_cells(const TesiMapped *m, const TesiPattern *pattern, TesiMatrix *matrix) {
-  enum { BLOCK = 256, CELLS = 4 /* that a thread takes at a time */ };
+  enum { BLOCK = 256, NUMBERS = 1 << 21, CELLS = 4 /* that a thread takes at a time */ };
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
   TesiCellMatrix *cells = NULL;
   const int64_t N = m->cell_nodes, size = m->factors * m->cell_points;
   const int threads = tes_context_threads(ctx);
-  double *work = NULL, *g = NULL;
+  const int64_t some = tesi_min64(BLOCK, NUMBERS / (N * N) > threads ? NUMBERS / (N * N) : threads);
+  double *work = NULL, *g = NULL, *K = NULL;
   TES_TRY(tesi_cell_matrix_create(m, &cells));
-  const int64_t share = tesi_cell_matrix_work(cells) + N * N;
+  const int64_t share = tesi_cell_matrix_work(cells);
   TES_ALLOC(&work, threads * share);
   TES_ALLOC(&g, BLOCK * size);
+  TES_ALLOC(&K, some * N * N);
   for (int64_t first = 0; first < m->cells; first += BLOCK) {
-    const int64_t count = first + BLOCK < m->cells ? BLOCK : m->cells - first;
+    const int64_t count = tesi_min64(BLOCK, m->cells - first);
     TES_TRY(tesi_mapped_fill_factors(m, first, count, g));
-    const Block block = {m, pattern, cells, matrix, g, work, first, size, share};
-    tesi_team_share(threads, count, CELLS, add_span, &block);
+    for (int64_t c = 0; c < count; c += some) {
+      const Block b = {
+          m,    pattern, cells,  matrix, g + c * size, K, work, first + c, tesi_min64(some, count - c),
+          size, share,   threads};
+      tesi_team_share(threads, b.count, CELLS, make_span, &b);
+      tesi_team_for(threads, threads, add_span, &b);
+    }
   }
   for (int64_t i = 0; i < m->constrained; i++) matrix->value[matrix->row[m->constrained_nodes[i]]] = 1;
 done:
   tesi_cell_matrix_destroy(&cells);
   tesi_free(ctx, &work);
   tesi_free(ctx, &g);
+  tesi_free(ctx, &K);
   return status;
 }
 

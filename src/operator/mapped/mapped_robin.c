@@ -8,6 +8,7 @@
 #include "operator/mapped/mapped_robin.h"
 #include "operator/mapped/mapped.h"
 #include "space/space.h"
+#include "mesh/inner_faces.h"
 
 typedef struct Plan {
   TesOperator *inner;
@@ -199,7 +200,7 @@ static int64_t count_faces(const TesOperatorDesc *desc) {
   int64_t count = 0;
   for (int64_t c = 0; has_robin(&desc->form) && c < desc->space->mesh->cells; c++)
     for (int f = 0, name; f < 2 * desc->space->dim; f++)
-      count += tes_mesh_on_boundary(forest, c, f, &name) && alpha_of(desc, name);
+      count += tesi_mesh_has_name(forest, c, f, &name) && alpha_of(desc, name);
   return count;
 }
 
@@ -216,7 +217,7 @@ static TesStatus fill_faces(TesContext *ctx, const TesOperatorDesc *desc, Plan *
   int64_t at = 0;
   for (int64_t c = 0; c < desc->space->mesh->cells; c++)
     for (int f = 0, name; f < 2 * desc->space->dim; f++) {
-      if (!tes_mesh_on_boundary(forest, c, f, &name) || !alpha_of(desc, name)) continue;
+      if (!tesi_mesh_has_name(forest, c, f, &name) || !alpha_of(desc, name)) continue;
       double *weight = mass->weight + at * rule->points;
       mass->cell[at] = (int32_t)c, mass->face[at++] = (int8_t)f;
       tesi_face_geometry(rule, desc->space->mesh->geometry, c, f, x, weight, NULL);

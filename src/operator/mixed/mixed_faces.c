@@ -8,7 +8,7 @@ enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS, NODES = 16 * 16 * 16 };
 TesStatus tesi_mixed_faces_create(const TesiMixed *m, const bool *wanted, TesiMixedFaces *faces) {
   *faces = (TesiMixedFaces){.count = 0};
   tesi_face_rule(m->dim, m->velocity->degree, m->over->q, m->over->geometry, &faces->rule);
-  return tesi_boundary_faces(m->over, wanted, &faces->face, &faces->count);
+  return tesi_boundary_faces(m->over, wanted, false, &faces->face, &faces->count);
 }
 
 void tesi_mixed_faces_free(const TesiMixed *m, TesiMixedFaces *faces) {

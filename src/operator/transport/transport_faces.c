@@ -31,7 +31,7 @@ TesStatus tesi_transport_faces(const TesSpace *space, const TesFunction *const b
   TES_ALLOC(&wanted, tes_mesh_boundaries(space->mesh) + 1);
   for (int i = 0; i < tes_mesh_boundaries(space->mesh); i++) wanted[i] = through[i];
   TES_TRY(tesi_batches_create(space, space->degree + TESI_TRANSPORT_MORE, &batches));
-  TES_TRY(tesi_boundary_faces(batches, wanted, &face, &faces));
+  TES_TRY(tesi_boundary_faces(batches, wanted, false, &face, &faces));
   if (!faces) goto done;
   TES_CHECK(space->degree <= DEGREE, "what flows through boundaries is known up to degree %d, got %d", DEGREE,
             space->degree);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "functional/functional.h"
 #include "problem/adapt/estimate.h"
+#include "mesh/inner_faces.h"
 
 static const char *const components_of[] = {"u", "v", "w"}, *const directions[] = {"x", "y", "z"};
 
@@ -57,7 +58,7 @@ static TesStatus find_place(const TesMesh *mesh, const TesGoal *goal, TesValue *
     if (!strcmp(tes_mesh_boundary_name(mesh, i), name)) value->where = TES_ON_BOUNDARY, value->number = i;
   if (name && value->where == TES_ON_DOMAIN) TES_TRY(tell_unknown(mesh, what, name));
   if (value->where != TES_ON_BOUNDARY) goto done;
-  const bool group = tesi_mesh_is_group(mesh, value->number);
+  const bool group = tesi_mesh_is_group(mesh, value->number) && !tesi_mesh_is_inner(mesh, value->number);
   TES_CHECK(force || !group,
             "adapt.goal: the goal is the %s on %s, a group of curves or points: only forces are taken there",
             what, name);

@@ -5,6 +5,7 @@
 #include "problem/adapt/estimate.h"
 #include "problem/in_time.h"
 #include "problem/projection/projection.h"
+#include "mesh/inner_faces.h"
 
 static void side_tables(int n, const TesiFaceRule *rule, TesiSideTables *t) {
   static const double ends[2] = {0, 1};
@@ -448,13 +449,11 @@ static void normals(const TesiResidual *s, const TesiFacePair *pair, const SideP
   }
 }
 
-/* j: the flux before. */
-static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const SidePoints *at,
-                          const double *normal, double *j) {
+/* j: the flux before, or its jump; on a face of this name. */
+static bool named_face(const TesiResidual *s, int name, const SidePoints *at, const double *normal,
+                       double *j) {
   const int n = s->face_rule.points;
-  int name, counts = 0;
-  if (!tes_mesh_on_boundary(s->space->mesh, pair->cell, pair->face, &name)) return false;
-  if (s->pressure) return tesi_residual_open_face(s, &(TesiOpenFace){pair, name, at->x, at->u, normal}, j);
+  int counts = 0;
   const TesBoundary *boundary = s->data->boundary && name >= 0 ? &s->data->boundary[name] : NULL;
   double alpha[TESI_FACE_MOST], out[3 * TESI_FACE_MOST] = {0};
   for (int p = 0; p < n; p++)
@@ -478,6 +477,14 @@ static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const
   return counts > 0;
 }
 
+static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const SidePoints *at,
+                          const double *normal, double *j) {
+  int name;
+  if (!tes_mesh_on_boundary(s->space->mesh, pair->cell, pair->face, &name)) return false;
+  if (s->pressure) return tesi_residual_open_face(s, &(TesiOpenFace){pair, name, at->x, at->u, normal}, j);
+  return named_face(s, name, at, normal, j);
+}
+
 bool tesi_residual_face(const TesiResidual *s, int64_t face, double *j, double *weight) {
   const TesiFacePair *pair = &s->pair[face];
   double normal[3 * TESI_FACE_MOST], flux[3 * TESI_FACE_MOST];
@@ -489,5 +496,9 @@ bool tesi_residual_face(const TesiResidual *s, int64_t face, double *j, double *
   evaluate_side(s, pair, true, &at);
   normal_flux(s, pair->other, &at, normal, flux);
   for (int i = 0; i < s->components * s->face_rule.points; i++) j[i] -= flux[i];
-  return true;
+  int name;
+  const TesMesh *mesh = s->space->mesh;
+  const bool named = tesi_mesh_has_name(mesh, pair->cell, pair->face, &name) ||
+                     tesi_mesh_has_name(mesh, pair->other, pair->other_face, &name);
+  return !named || named_face(s, name, &at, normal, j);
 }

@@ -4,8 +4,8 @@
  *   K (u, p') = (A u - s B' p', -s B u),   A = nu K_1 + alpha M by component,   (B u, q) = (div u, q)
  *
  * by flexible GMRES with the block-triangular preconditioner of which A's inverse is a V-cycle and the Schur
- * complement's -(nu M_p^-1 + alpha L_p^-1) / s^2 (Cahouet and Chabard 1988), M_p the mass matrix of the pressures, by conjugate
- * gradients with its diagonal, L_p their Laplacian with 0 on open boundaries, by multigrid to a hundredth:
+ * complement's -(nu M_p^-1 + alpha L_p^-1) / s^2 (Cahouet and Chabard 1988), M_p the mass matrix of the pressures, by
+ * conjugate gradients with its diagonal, L_p their Laplacian with 0 on open boundaries, by multigrid to a hundredth:
  *
  *   z_p = -(nu M_p^-1 r_p + alpha L_p^-1 r_p) / s^2,    z_u = V (r_u + s B' z_p)
  *

@@ -142,7 +142,7 @@ done:
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
 
-/* K <- (A; -B), its lower triangle complete; the entries of B without values. */
+/* K <- (A; -s B), its lower triangle complete; the entries of B without values. */
 static TesStatus join(const Divergence *v, const TesiMatrix *A, TesiMatrix *K) {
   TesContext *ctx = v->context;
   TesStatus status = TES_OK;
@@ -186,7 +186,7 @@ static TesStatus probe(const Divergence *v, TesiMatrix *K) {
       TES_TRY(tes_vector_get(pr->pb, out));
       for (int64_t k = v->first[c]; k < v->first[c + 1]; k++) {
         const int64_t e = v->place[k], i = v->row_of[e];
-        K->value[row[i] + d * (v->B.row[i + 1] - v->B.row[i]) + e - v->B.row[i]] = -out[i];
+        K->value[row[i] + d * (v->B.row[i + 1] - v->B.row[i]) + e - v->B.row[i]] = -pr->unit * out[i];
       }
     }
 done:

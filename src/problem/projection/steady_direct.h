@@ -1,4 +1,5 @@
-/* Steady Stokes flow by sparse factors of the whole system, (A, -B'; -B, 0), in the place of cycles. */
+/* Steady Stokes flow by sparse factors of the whole system, (A, -s B'; -s B, 0) with the unit s of the pressure
+ * (pressure_unit.h), in the place of cycles. */
 #ifndef TESI_STEADY_DIRECT_H
 #define TESI_STEADY_DIRECT_H
 

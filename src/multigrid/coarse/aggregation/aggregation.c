@@ -12,7 +12,7 @@
 
 /* LAST: unknowns of the last level, whose inverse is a matrix: it takes as long as a product with 20 k unknowns of
  * elasticity. TRIAL: iterations that show the spectrum. */
-enum { LAST = 1500, TRIAL = 10, MOST_CYCLES = TESI_AGGREGATION_CYCLES };
+enum { LAST = 1500, TRIAL = 10 };
 static const double left = 0.1;
 
 struct TesiAggregation {
@@ -21,8 +21,7 @@ struct TesiAggregation {
   int64_t nodes;
   TesiHierarchy *hierarchy;
   int cycles;
-  double s[MOST_CYCLES], c[MOST_CYCLES]; /* p <- c p + s z, x <- x + p with z the cycle for the residual */
-  double *b, *x, *r, *z, *p;             /* host, [nodes][block] */
+  double *b, *x; /* host, [nodes][block] */
   TesiAggregationDevice *device;
   char description[80];
 };
@@ -92,17 +91,10 @@ static double error_of(int k, double least, double largest) {
   return 2 * pow(r, k) / (1 + pow(r, 2 * k));
 }
 
-static void choose_cycles(TesiAggregation *a, double least, double largest) {
-  const double middle = (largest + least) / 2, half = (largest - least) / 2;
-  a->cycles = 1;
-  while (a->cycles < MOST_CYCLES && error_of(a->cycles, least, largest) > left) a->cycles++;
-  a->s[0] = 1 / middle, a->c[0] = 0;
-  double ratio = half / middle;
-  for (int k = 1; k < a->cycles; k++) {
-    const double next = 1 / (2 * middle / half - ratio);
-    a->s[k] = 2 * next / half, a->c[k] = next * ratio;
-    ratio = next;
-  }
+static int choose_cycles(double least, double largest) {
+  int cycles = 1;
+  while (cycles < TESI_AGGREGATION_CYCLES && error_of(cycles, least, largest) > left) cycles++;
+  return cycles;
 }
 
 /* Entries where no near-null vector is anything have given values. */
@@ -136,7 +128,9 @@ static TesStatus make_hierarchy(const TesOperator *op, TesiAggregation *a) {
       &a->hierarchy));
   const double made = tesi_now();
   TES_TRY(tesi_aggregation_spectrum(a->hierarchy, given, TRIAL, &least, &largest));
-  choose_cycles(a, 0.9 * least, 1.02 * largest);
+  least *= 0.9, largest *= 1.02; /* what the trial has not seen */
+  a->cycles = choose_cycles(least, largest);
+  TES_TRY(tesi_hierarchy_accelerate(a->hierarchy, 0, a->cycles, least, largest));
   tesi_log(
       ctx, TES_LOG_DETAIL,
       "coarsest level: %lld unknowns, smoothed aggregation of %d levels, %lld unknowns in the last, matrices "
@@ -157,12 +151,11 @@ static TesStatus make_room(const TesOperator *op, TesiAggregation *a) {
   TesStatus status = TES_OK;
   const int64_t n = op->length;
   if (tesi_has_kernels(ctx)) {
-    const TesiAggregationDeviceDesc desc = {a->hierarchy, a->block, a->cycles, a->s, a->c};
-    TES_TRY(tesi_aggregation_device_create(ctx, &desc, &a->device));
+    TES_TRY(tesi_aggregation_device_create(ctx, a->hierarchy, a->block, &a->device));
     tesi_hierarchy_destroy(&a->hierarchy);
   } else {
-    double **const arrays[] = {&a->b, &a->x, &a->r, &a->z, &a->p};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) TES_ALLOC(arrays[i], n);
+    TES_ALLOC(&a->b, n);
+    TES_ALLOC(&a->x, n);
   }
 done:
   return status;
@@ -195,8 +188,8 @@ void tesi_aggregation_destroy(TesiAggregation **aggregation) {
   *aggregation = NULL;
   tesi_hierarchy_destroy(&a->hierarchy);
   tesi_aggregation_device_destroy(ctx, &a->device);
-  double **const arrays[] = {&a->b, &a->x, &a->r, &a->z, &a->p};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) tesi_free(ctx, arrays[i]);
+  tesi_free(ctx, &a->b);
+  tesi_free(ctx, &a->x);
   tesi_free(ctx, &a);
   tes_context_destroy(&ctx);
 }
@@ -212,7 +205,6 @@ int tesi_aggregation_cycles(const TesiAggregation *a) {
 /* ---- solution -------------------------------------------------------------------------------------- */
 typedef struct Span {
   const TesiAggregation *a;
-  int k;
   const double *from;
   double *to;
 } Span;
@@ -232,30 +224,11 @@ static void give_span(const void *data, TesiSpan span) {
     for (int c = 0; c < block; c++) s->to[c * s->a->nodes + i] = s->from[i * block + c];
 }
 
-static void step_span(const void *data, TesiSpan span) {
-  const Span *s = data;
-  const TesiAggregation *a = s->a;
-  for (int64_t i = span.first; i < span.end; i++) {
-    a->p[i] = s->k ? a->c[s->k] * a->p[i] + a->s[s->k] * a->z[i] : a->s[0] * a->z[i];
-    a->x[i] = s->k ? a->x[i] + a->p[i] : a->p[i];
-  }
-}
-
 TesStatus tesi_aggregation_solve(TesiAggregation *a, const double *b, double *x) {
-  TesContext *ctx = a->context;
-  const int64_t n = a->nodes * a->block;
-  const int threads = tesi_team_threads(ctx, n);
-  tesi_team_for(threads, a->nodes, take_span, &(Span){a, 0, b, a->b});
-  for (int k = 0; k < a->cycles; k++) {
-    if (k)
-      tesi_block_run(
-          ctx,
-          &(TesiBlockTask){
-              .way = TESI_BLOCK_RESIDUAL, .A = &a->hierarchy->level[0].A, .x = a->x, .b = a->b, .y = a->r});
-    tesi_hierarchy_cycle(a->hierarchy, k ? a->r : a->b, a->z);
-    tesi_team_for(threads, n, step_span, &(Span){a, k, NULL, NULL});
-  }
-  tesi_team_for(threads, a->nodes, give_span, &(Span){a, 0, a->x, x});
+  const int threads = tesi_team_threads(a->context, a->nodes * a->block);
+  tesi_team_for(threads, a->nodes, take_span, &(Span){a, b, a->b});
+  tesi_hierarchy_solve(a->hierarchy, a->b, a->x);
+  tesi_team_for(threads, a->nodes, give_span, &(Span){a, a->x, x});
   return TES_OK;
 }
 

@@ -54,8 +54,10 @@ static void dense_span(const void *data, TesiSpan span) {
   }
 }
 
+static const double *solve(const TesiHierarchy *h, int l, const double *b);
+
 /* Returns where x of the level is. */
-static double *cycle(const TesiHierarchy *h, int l, const double *b) {
+static const double *cycle(const TesiHierarchy *h, int l, const double *b) {
   const TesContext *ctx = h->context;
   const TesiAggregationLevel *level = &h->level[l], *below = level + 1;
   double *x = level->x, *y = level->y;
@@ -68,10 +70,42 @@ static double *cycle(const TesiHierarchy *h, int l, const double *b) {
   smooth(ctx, level, 1, b, &x, &y);
   tesi_block_run(ctx, &(TesiBlockTask){.way = TESI_BLOCK_RESIDUAL, .A = &level->A, .x = x, .b = b, .y = y});
   tesi_block_run(ctx, &(TesiBlockTask){.way = TESI_BLOCK_MULTIPLY, .A = &level->R, .x = y, .y = below->b});
-  const double *correction = cycle(h, l + 1, below->b);
+  const double *correction = solve(h, l + 1, below->b);
   tesi_block_run(ctx, &(TesiBlockTask){.way = TESI_BLOCK_ADD, .A = &level->P, .x = correction, .y = x});
   smooth(ctx, level, 0, b, &x, &y);
   return x;
+}
+
+typedef struct Advance {
+  const TesiAggregationLevel *level;
+  int k;
+  const double *z;
+} Advance;
+
+static void advance_span(const void *data, TesiSpan span) {
+  const Advance *a = data;
+  const TesiAggregationLevel *level = a->level;
+  const double gain = level->gain[a->k], keep = level->keep[a->k];
+  for (int64_t i = span.first; i < span.end; i++) {
+    level->q[i] = (a->k ? keep * level->q[i] : 0) + gain * a->z[i];
+    level->sum[i] = (a->k ? level->sum[i] : 0) + level->q[i];
+  }
+}
+
+static const double *solve(const TesiHierarchy *h, int l, const double *b) {
+  const TesContext *ctx = h->context;
+  const TesiAggregationLevel *level = &h->level[l];
+  if (level->cycles == 1) return cycle(h, l, b);
+  for (int k = 0; k < level->cycles; k++) {
+    if (k)
+      tesi_block_run(ctx,
+                     &(TesiBlockTask){
+                         .way = TESI_BLOCK_RESIDUAL, .A = &level->A, .x = level->sum, .b = b, .y = level->r});
+    const double *z = cycle(h, l, k ? level->r : b);
+    tesi_team_for(tesi_team_threads(ctx, level->length), level->length, advance_span,
+                  &(Advance){level, k, z});
+  }
+  return level->sum;
 }
 
 typedef struct Copy {
@@ -84,8 +118,15 @@ static void copy_span(const void *data, TesiSpan span) {
   for (int64_t i = span.first; i < span.end; i++) c->to[i] = c->from[i];
 }
 
+static void copy(const TesiHierarchy *h, const double *from, double *x) {
+  const int64_t n = h->level[0].length;
+  tesi_team_for(tesi_team_threads(h->context, n), n, copy_span, &(Copy){from, x});
+}
+
 void tesi_hierarchy_cycle(const TesiHierarchy *h, const double *b, double *x) {
-  const double *from = cycle(h, 0, b);
-  tesi_team_for(tesi_team_threads(h->context, h->level[0].length), h->level[0].length, copy_span,
-                &(Copy){from, x});
+  copy(h, cycle(h, 0, b), x);
+}
+
+void tesi_hierarchy_solve(const TesiHierarchy *h, const double *b, double *x) {
+  copy(h, solve(h, 0, b), x);
 }

@@ -18,15 +18,16 @@ typedef struct Level {
   double s[TESI_AGGREGATION_STEPS], c[TESI_AGGREGATION_STEPS];
   void *inverse;       /* of the diagonal */
   void *b, *x, *y, *p; /* float64 */
+  int cycles;
+  double gain[TESI_AGGREGATION_CYCLES], keep[TESI_AGGREGATION_CYCLES];
+  void *sum, *r, *q; /* of several cycles */
 } Level;
 
 struct TesiAggregationDevice {
   TesContext *context;
-  int levels, nodes, cycles;
-  double s[TESI_AGGREGATION_CYCLES], c[TESI_AGGREGATION_CYCLES];
+  int levels, nodes;
   Level level[TESI_AGGREGATION_LEVELS];
   void *inverse, *numbers; /* of the last level [n][n]; 0 .. n - 1 */
-  void *b, *x, *r, *p;     /* of the finest level, outside of the cycle */
   TesiKernel dense, first, advance, take[2], give[2];
 };
 
@@ -69,12 +70,15 @@ static TesStatus upload_level(TesContext *ctx, const TesiAggregationLevel *from,
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const size_t bytes = (size_t)from->length * sizeof(double);
-  void **const vectors[] = {&level->b, &level->x, &level->y, &level->p};
+  void **const vectors[] = {&level->b, &level->x, &level->y, &level->p, &level->sum, &level->r, &level->q};
+  const int needed = from->cycles > 1 ? 7 : 4;
   level->length = (int)from->length;
+  level->cycles = from->cycles;
   memcpy(level->s, from->s, sizeof level->s);
   memcpy(level->c, from->c, sizeof level->c);
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-    TES_TRY(device->allocate(ctx, bytes, vectors[i]));
+  memcpy(level->gain, from->gain, sizeof level->gain);
+  memcpy(level->keep, from->keep, sizeof level->keep);
+  for (int i = 0; i < needed; i++) TES_TRY(device->allocate(ctx, bytes, vectors[i]));
   if (last && !finest) goto done;
   TES_TRY(upload_matrix(ctx, &from->A, &level->A));
   if (last) goto done;
@@ -117,25 +121,20 @@ done:
   return status;
 }
 
-TesStatus tesi_aggregation_device_create(TesContext *ctx, const TesiAggregationDeviceDesc *desc,
+TesStatus tesi_aggregation_device_create(TesContext *ctx, const TesiHierarchy *hierarchy, int block,
                                          TesiAggregationDevice **device) {
   TesStatus status = TES_OK;
   TesiAggregationDevice *d = NULL;
-  const TesiHierarchy *h = desc->hierarchy;
+  const TesiHierarchy *h = hierarchy;
   *device = NULL;
   TES_NEW(&d);
   d->context = tesi_context_retain(ctx);
-  d->levels = h->levels, d->cycles = desc->cycles;
-  d->nodes = (int)(h->level[0].length / desc->block);
-  memcpy(d->s, desc->s, (size_t)desc->cycles * sizeof *d->s);
-  memcpy(d->c, desc->c, (size_t)desc->cycles * sizeof *d->c);
+  d->levels = h->levels;
+  d->nodes = (int)(h->level[0].length / block);
   for (int l = 0; l < h->levels; l++)
     TES_TRY(upload_level(ctx, &h->level[l], l == 0, l + 1 == h->levels, &d->level[l]));
   TES_TRY(upload_last(ctx, h, d));
-  TES_TRY(get_kernels(ctx, desc->block, d));
-  void **const vectors[] = {&d->b, &d->x, &d->r, &d->p};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-    TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)h->level[0].length * sizeof(double), vectors[i]));
+  TES_TRY(get_kernels(ctx, block, d));
   *device = d;
   d = NULL;
 done:
@@ -157,14 +156,15 @@ void tesi_aggregation_device_destroy(TesContext *ctx, TesiAggregationDevice **de
   TesContext *held = d->context;
   for (int l = 0; l < d->levels; l++) {
     Level *level = &d->level[l];
-    void **const vectors[] = {&level->inverse, &level->b, &level->x, &level->y, &level->p};
+    void **const vectors[] = {&level->inverse, &level->b,   &level->x, &level->y,
+                              &level->p,       &level->sum, &level->r, &level->q};
     release_matrix(ctx, &level->A);
     release_matrix(ctx, &level->P);
     release_matrix(ctx, &level->R);
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) table->release(ctx, vectors[i]);
   }
-  void **const vectors[] = {&d->inverse, &d->numbers, &d->b, &d->x, &d->r, &d->p};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) table->release(ctx, vectors[i]);
+  table->release(ctx, &d->inverse);
+  table->release(ctx, &d->numbers);
   tesi_free(ctx, device);
   tes_context_destroy(&held);
 }
@@ -233,6 +233,8 @@ static TesStatus solve_last(const TesiAggregationDevice *d, const Level *level, 
                             THREADS * sizeof(double), arguments);
 }
 
+static TesStatus solve(const TesiAggregationDevice *d, int l, void *b, void **where);
+
 /* *where: x of the level. */
 static TesStatus cycle(const TesiAggregationDevice *d, int l, void *b, void **where) {
   TesContext *ctx = d->context;
@@ -247,10 +249,31 @@ static TesStatus cycle(const TesiAggregationDevice *d, int l, void *b, void **wh
   TES_TRY(smooth(d, level, 1, b, &x, &y));
   TES_TRY(run_rows(d, (Rows){.way = TESI_BLOCK_RESIDUAL, .m = &level->A, .x = x, .b = b, .y = y}));
   TES_TRY(run_rows(d, (Rows){.way = TESI_BLOCK_MULTIPLY, .m = &level->R, .x = y, .y = below->b}));
-  TES_TRY(cycle(d, l + 1, below->b, &correction));
+  TES_TRY(solve(d, l + 1, below->b, &correction));
   TES_TRY(run_rows(d, (Rows){.way = TESI_BLOCK_ADD, .m = &level->P, .x = correction, .y = x}));
   TES_TRY(smooth(d, level, 0, b, &x, &y));
   *where = x;
+done:
+  return status;
+}
+
+static TesStatus solve(const TesiAggregationDevice *d, int l, void *b, void **where) {
+  TesContext *ctx = d->context;
+  TesStatus status = TES_OK;
+  const Level *level = &d->level[l];
+  int n = level->length;
+  if (level->cycles == 1) return cycle(d, l, b, where);
+  for (int k = 0; k < level->cycles; k++) {
+    void *z;
+    double gain = level->gain[k], keep = level->keep[k];
+    if (k)
+      TES_TRY(run_rows(
+          d, (Rows){.way = TESI_BLOCK_RESIDUAL, .m = &level->A, .x = level->sum, .b = b, .y = level->r}));
+    TES_TRY(cycle(d, l, k ? level->r : b, &z));
+    TES_TRY(
+        launch(d, &d->advance, n, (void *[]){&n, &gain, &keep, &z, (void *)&level->q, (void *)&level->sum}));
+  }
+  *where = level->sum;
 done:
   return status;
 }
@@ -259,17 +282,10 @@ TesStatus tesi_aggregation_device_solve(TesiAggregationDevice *d, TesPrecision p
                                         void *x) {
   TesContext *ctx = d->context;
   TesStatus status = TES_OK;
-  int n = d->level[0].length;
-  void *z;
-  TES_TRY(launch(d, &d->take[precision], d->nodes, (void *[]){&d->nodes, &b, &d->b}));
-  for (int k = 0; k < d->cycles; k++) {
-    if (k)
-      TES_TRY(run_rows(
-          d, (Rows){.way = TESI_BLOCK_RESIDUAL, .m = &d->level[0].A, .x = d->x, .b = d->b, .y = d->r}));
-    TES_TRY(cycle(d, 0, k ? d->r : d->b, &z));
-    TES_TRY(launch(d, &d->advance, n, (void *[]){&n, &d->s[k], &d->c[k], &z, &d->p, &d->x}));
-  }
-  TES_TRY(launch(d, &d->give[precision], d->nodes, (void *[]){&d->nodes, &d->x, &x}));
+  void *sum;
+  TES_TRY(launch(d, &d->take[precision], d->nodes, (void *[]){&d->nodes, &b, &d->level[0].b}));
+  TES_TRY(solve(d, 0, d->level[0].b, &sum));
+  TES_TRY(launch(d, &d->give[precision], d->nodes, (void *[]){&d->nodes, &sum, &x}));
 done:
   return status;
 }

@@ -11,6 +11,26 @@ static void fill_steps(TesiAggregationLevel *level) {
   }
 }
 
+TesStatus tesi_hierarchy_accelerate(TesiHierarchy *h, int l, int cycles, double least, double largest) {
+  TesContext *ctx = h->context;
+  TesStatus status = TES_OK;
+  TesiAggregationLevel *level = &h->level[l];
+  const double middle = (largest + least) / 2, half = (largest - least) / 2;
+  double ratio = half / middle;
+  level->cycles = cycles;
+  level->gain[0] = 1 / middle, level->keep[0] = 0;
+  for (int k = 1; k < cycles; k++) {
+    const double next = 1 / (2 * middle / half - ratio);
+    level->gain[k] = 2 * next / half, level->keep[k] = next * ratio;
+    ratio = next;
+  }
+  double **const arrays[] = {&level->sum, &level->r, &level->q};
+  for (size_t i = 0; cycles > 1 && i < sizeof arrays / sizeof *arrays; i++)
+    if (!*arrays[i]) TES_ALLOC(arrays[i], level->length);
+done:
+  return status;
+}
+
 static TesStatus complete(TesContext *ctx, TesiAggregationLevel *level, bool finest) {
   TesStatus status = TES_OK;
   level->length = level->A.rows * level->A.high;
@@ -153,6 +173,8 @@ TesStatus tesi_hierarchy_create(TesContext *ctx, const TesiHierarchyDesc *desc, 
   h->complexity = entries;
   TES_TRY(create_levels(h, desc, &B));
   h->complexity /= entries;
+  h->level[0].cycles = h->level[h->levels - 1].cycles = 1;
+  for (int l = 1; l + 1 < h->levels; l++) TES_TRY(tesi_hierarchy_accelerate(h, l, 2, 0.25, 1));
   TES_TRY(invert_last(h, desc->vectors, desc->loose, B ? B : desc->B));
   *hierarchy = h;
   h = NULL;
@@ -169,7 +191,8 @@ void tesi_hierarchy_destroy(TesiHierarchy **hierarchy) {
   *hierarchy = NULL;
   for (int l = 0; l < TESI_AGGREGATION_LEVELS; l++) {
     TesiAggregationLevel *level = &h->level[l];
-    double **const arrays[] = {&level->inverse, &level->b, &level->x, &level->y, &level->p};
+    double **const arrays[] = {&level->inverse, &level->b,   &level->x, &level->y,
+                               &level->p,       &level->sum, &level->r, &level->q};
     tesi_block_free(ctx, &level->A);
     tesi_block_free(ctx, &level->P);
     tesi_block_free(ctx, &level->R);

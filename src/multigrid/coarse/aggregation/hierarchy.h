@@ -24,6 +24,11 @@ typedef struct TesiAggregationLevel {
   double s[TESI_AGGREGATION_STEPS],
       c[TESI_AGGREGATION_STEPS]; /* of the steps of the smoother (block_matrix.h) */
   double *b, *x, *y, *p;         /* [length] work of the host's cycle; b NULL on the finest level */
+  /* Cycles that the level above asks for, or the caller: z by a cycle for the residual, q <- keep q + gain z,
+   * sum <- sum + q. One cycle: its z. */
+  int cycles;
+  double gain[TESI_AGGREGATION_CYCLES], keep[TESI_AGGREGATION_CYCLES];
+  double *sum, *r, *q; /* [length]; NULL for one cycle */
 } TesiAggregationLevel;
 
 typedef struct TesiHierarchy {
@@ -45,8 +50,15 @@ typedef struct TesiHierarchyDesc {
 /* Errors: TES_NAN where the matrix of the last level is not positive definite. */
 TesStatus tesi_hierarchy_create(TesContext *ctx, const TesiHierarchyDesc *desc, TesiHierarchy **hierarchy);
 void tesi_hierarchy_destroy(TesiHierarchy **hierarchy);
-/* x <- one V-cycle from zero for A x = b, host arrays; a symmetric linear map. x is not b. */
+/* From now on a level has so many cycles, by the Chebyshev polynomial of the first kind for a spectrum of cycle times
+ * matrix in least .. largest. Levels between the first and the last are made with two, for 1/4 .. 1: V-cycles grow weaker
+ * with every level, of which the next has some 20 times fewer unknowns. */
+TesStatus tesi_hierarchy_accelerate(TesiHierarchy *hierarchy, int level, int cycles, double least,
+                                    double largest);
+/* x <- one cycle from zero for A x = b, host arrays; a symmetric linear map. x is not b. */
 void tesi_hierarchy_cycle(const TesiHierarchy *hierarchy, const double *b, double *x);
+/* The same by as many cycles as the finest level has. */
+void tesi_hierarchy_solve(const TesiHierarchy *hierarchy, const double *b, double *x);
 
 /* Largest eigenvalue of D^-1 A by ten steps of Lanczos from a fixed vector, and a tenth more. */
 TesStatus tesi_aggregation_largest(TesContext *ctx, const TesiBlockMatrix *A, const double *inverse,
