@@ -1,5 +1,5 @@
-/* Run: ctest -R t9_advice. What the program advises where a solve does not converge: each advice is followed on the case
- * that prints it, and helps; and what cannot help is not advised. */
+/* Run: ctest -R t9_advice. What the program advises where a solve does not converge: each advice is followed on the
+ * case that prints it, and helps; and what cannot help is not advised. */
 #include <cJSON.h>
 #include "program_testing.h"
 

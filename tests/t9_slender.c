@@ -3,8 +3,8 @@
 #include <cJSON.h>
 #include "program_testing.h"
 
-/* Fills a.yaml; the body is clamped at the lower end of a direction or (plate) all around, and loaded at the other end or
- * from above by 1 over its area, or thickness^3. */
+/* Fills a.yaml; the body is clamped at the lower end of a direction or (plate) all around, and loaded at the other end
+ * or from above. */
 static void write_case(const char *cells, const char *upper, int degree, double poisson, const char *boundary,
                        const char *point) {
   FILE *file = fopen("a.yaml", "w");
@@ -68,7 +68,7 @@ static void plates(void **state) {
         0.01); /* a strip with nu = 0: F L^3 / (3 E I), F = t, I = t^3/12 */
 }
 
-/* 10^(0 .. 6) at random a cell; 3.36432036e-5 by a sparse direct solve of scikit-fem's kind (a report of a user). */
+/* 10^(0 .. 6) at random a cell; 3.36432036e-5 by a sparse direct solve that a user reported. */
 static void contrast(void **state) {
   (void)state;
   FILE *file = fopen("a.yaml", "w");
