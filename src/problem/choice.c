@@ -184,6 +184,8 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
     return choose_direct(p, smoother);
   }
   p->thin = p->equation->couples && survey.thin;
+  p->polynomial = p->options.smoother_degree;
+  if (p->equation->couples && !p->polynomial) p->polynomial = p->thin ? 12 : 5;
   if (p->mesh->kind == TES_MESH_BOX && !survey.matrices && aspect_ratio(p->space) > 1.5)
     survey.stretch = TESI_STRETCHED;
   if (p->equation->couples)

@@ -166,9 +166,7 @@ static TesStatus create_operators(TesProblem *p) {
                                .precision = p->cycle,
                                .smoother = {.kind = smoother,
                                             .local = o->local,
-                                            .degree = o->smoother_degree || !couples ? o->smoother_degree
-                                                      : p->thin                      ? 12
-                                                                                     : 5,
+                                            .degree = p->polynomial,
                                             .ratio = couples ? 15 : 0,
                                             .colours = o->colours},
                                .coarsening = direct ? TES_COARSEN_NONE : o->coarsening,
