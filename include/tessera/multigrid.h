@@ -53,6 +53,8 @@ typedef struct TesMultigridDesc {
   TesSmootherDesc
       smoother; /**< its `op` is ignored: every level gets its own. Auto over meshes other than boxes: chebyshev */
   TesCoarsening coarsening;
+  /** Cells are much longer than thick: degrees end at 2, lower ones do not bend */
+  bool thin;
   TesCoarseKind coarse;
   int pre, post; /**< smoothing steps before and after; 0 means 1, -1 means none */
   /** those after on the levels below the finest; 0 means post. A coarse correction that is closer to that of a direct
