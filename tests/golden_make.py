@@ -9,7 +9,8 @@ meshes of trees, when its polynomial became that of the fourth kind and full mul
 when odd numbers of cells and stretched cells got other coarse meshes, none of the others changed; those of odd
 numbers once more when their last cell stayed single; 87 rows of full multigrid when its levels got boundary values of
 their own; 3 adaptive rows when cells of equal indicators
-came to be refined together. Make it again only for a change that means to change an
+came to be refined together; the five of a mesh file when its cells got an order of their own. Make it again only for a
+change that means to change an
 answer, with the reason in the commit; `git diff` then shows the rows that changed. tests/golden_testing.h says how
 rows are compared.
 
