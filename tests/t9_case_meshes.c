@@ -257,7 +257,7 @@ static void files_that_cannot_be_read(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pressures_act_along_the_normal), cmocka_unit_test(lists_have_an_entry_a_direction),
-      cmocka_unit_test(boundaries_stand_alone),         cmocka_unit_test(boundaries_stand_alone),
-      cmocka_unit_test(names_of_the_file_are_compared), cmocka_unit_test(files_that_cannot_be_read)};
+      cmocka_unit_test(boundaries_stand_alone), cmocka_unit_test(names_of_the_file_are_compared),
+      cmocka_unit_test(files_that_cannot_be_read)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -15,10 +15,11 @@ def group_scales(spec, v):
     vol, L = spec.volume(), spec.length()
     rms = math.sqrt(max(v["E"], 0) / vol)
     s = {"P": max([rms] + [abs(x) for k, x in v.items() if k[0] == "P"])}
-    if spec.flow and isinstance(
-        spec.data.get("nu"), (int, float)
-    ):  # a force that is a gradient moves nothing: then velocities are round-off
-        s["P"] = max(s["P"], 1e-7 * max([abs(x) for k, x in v.items() if k[0] == "Q"] + [0]) * L / spec.data["nu"])
+    if spec.flow and isinstance(spec.data.get("nu"), (int, float)):
+        # a force that is a gradient moves nothing: then velocities are what the solve leaves of that force
+        unit = max([abs(x) for k, x in v.items() if k[0] == "Q"] + [0]) * L / spec.data["nu"]
+        if s["P"] < 1e-7 * unit:
+            s["P"] = 1e-3 * unit
     s["G"] = max([abs(x) for k, x in v.items() if k[0] == "G"] + [s["P"] / spec.length() * 0.1])
     s["I"] = s["P"] * vol
     s["E"] = max(v["E"], s["P"] ** 2 * vol * 1e-3)
