@@ -42,110 +42,103 @@ DPOINTS = {
 }
 
 
-def generate(r, problem=None, dim=None, domain=None, element=None, intime=None):
+ELEMENTS = {
+    "poisson": ["q", "q", "q", "dg"],
+    "transport": ["q", "q", "dg"],
+    "elasticity": ["q"],
+    "stokes": ["rt", "rt", "q"],
+    "navier_stokes": ["q", "q", "rt", "iso"],
+}
+METHODS = {
+    "transport": "auto backward_euler crank_nicolson bdf2 bdf3 bdf4 sdirk2 sdirk3 imex_bdf2".split(),
+    "elasticity": ["auto", "backward_euler", "newmark", "generalized_alpha"],
+    "navier_stokes": ["auto"],
+}
+
+
+def generate(r, problem=None, dim=None, domain=None, element=None, intime=None, periodic=False):
     """A case; what is given is not drawn. domain: False (a box), True (another domain of the program), "file"."""
     s = Spec()
-    s.problem = p = problem or r.choice(
-        [
-            "poisson",
-            "poisson",
-            "transport",
-            "transport",
-            "elasticity",
-            "elasticity",
-            "stokes",
-            "stokes",
-            "navier_stokes",
-            "navier_stokes",
-        ]
-    )
+    s.problem = problem or r.choice(["poisson", "transport", "elasticity", "stokes", "navier_stokes"])
     if domain is None:
         domain = r.choice([False] * 7 + [True] * 2 + ["file"] * 2)
-    if domain == "file":
-        files.draw(r, s, coordinates, dim)
-        names = s.mesh.names()
-    elif domain:
-        d, names = r.choice(DOMAINS)
-        if dim:
-            d, names = r.choice([x for x in DOMAINS if list(x[0].values())[0]["dim"] == dim])
-        s.domain = copy.deepcopy(d)
-        s.dim = list(d.values())[0]["dim"]
-    else:
-        s.dim = dim or r.choice([2, 2, 2, 3])
-    dim = s.dim
-    s.element = (
-        element
-        or {
-            "poisson": ["q", "q", "q", "dg"],
-            "transport": ["q", "q", "dg"],
-            "elasticity": ["q"],
-            "stokes": ["rt", "rt", "q"],
-            "navier_stokes": ["q", "q", "rt", "iso"],
-        }[p][r.randrange({"poisson": 4, "transport": 3, "elasticity": 1, "stokes": 3, "navier_stokes": 4}[p])]
-    )
+    names = draw_domain(r, s, domain, dim)
+    s.element = element or r.choice(ELEMENTS[s.problem])
     if domain:
         s.element = "q"
     lowest = 2 if s.flow and s.element == "q" else 1
-    s.degree = (
-        1 if s.element == "iso" else r.randint(lowest, max(lowest, (5 if dim == 2 else 3) - (1 if s.vector else 0)))
+    s.degree = r.randint(lowest, max(lowest, (5 if s.dim == 2 else 3) - (1 if s.vector else 0)))
+    if s.element == "iso":
+        s.degree = 1
+    PERIOD.clear()
+    if not domain:
+        draw_box(r, s, periodic)
+    elif s.mesh:
+        s.degree = min(s.degree, max(s.highest, lowest))
+    elif s.dim == 3:
+        s.degree = min(s.degree, 2)
+    timed = s.problem == "navier_stokes" or (
+        s.problem in ("transport", "elasticity") and (r.random() < 0.5 if intime is None else intime)
     )
+    boundary(r, s, names, timed)
+    coefficients(r, s, timed)
+    s.solver = {"tolerance": 1e-9 if timed else 1e-10 if s.flow else 1e-11, "max_iterations": 300}
+    return s
+
+
+def draw_domain(r, s, domain, dim):
+    """Chooses a domain and its dimensions; returns the names of its boundaries, None for a box."""
+    if domain == "file":
+        files.draw(r, s, coordinates, dim)
+        return s.mesh.names()
+    s.dim = dim or r.choice([2, 2, 2, 3])
+    if not domain:
+        return None
+    chosen, names = r.choice([x for x in DOMAINS if list(x[0].values())[0]["dim"] == s.dim])
+    s.domain = copy.deepcopy(chosen)
+    s.coords = [[-1.0, 1.0]] * s.dim
+    s.points = [q[: s.dim] for q in DPOINTS[list(chosen)[0]]]
+    return names
+
+
+def draw_box(r, s, periodic):
+    """A box: periodic, graded, a forest with hanging nodes, mapped."""
+    dim = s.dim
     n = [r.randint(1, 6 if dim == 2 else 3) for _ in range(dim)]
     if s.element in ("rt", "dg", "iso"):
         n = [max(2, k) for k in n]
-    s.graded = {d for d in range(dim) if r.random() < 0.3} if not domain else set()
-    if not s.mesh:
-        s.coords = [
-            coordinates(r, n[d], round(r.uniform(-1, 0.5), 2), round(r.uniform(1, 2), 2), d in s.graded)
-            for d in range(dim)
-        ]
-    if domain and not s.mesh:
-        s.coords = [[-1.0, 1.0]] * dim
-    if not domain:
-        for d in range(dim):
-            if r.random() < 0.1 and n[d] >= 3 and s.element != "iso":
-                s.periodic += VARS[d]
-        if len(s.periodic) == dim:
-            s.periodic = s.periodic[1:]
-    PERIOD.clear()
+    s.graded = {d for d in range(dim) if r.random() < 0.3}
+    s.coords = [
+        coordinates(r, n[d], round(r.uniform(-1, 0.5), 2), round(r.uniform(1, 2), 2), d in s.graded) for d in range(dim)
+    ]
+    for d in range(dim):
+        if r.random() < (0.8 if periodic else 0.1) and n[d] >= 3 and s.element != "iso":
+            s.periodic += VARS[d]
+    if len(s.periodic) == dim:
+        s.periodic = s.periodic[1:]
     for v in s.periodic:
-        PERIOD[VARS.index(v)] = s.coords[VARS.index(v)][-1] - s.coords[VARS.index(v)][0]
-    if not domain:
-        if s.element == "q" and not s.periodic and r.random() < 0.3:
-            s.kind = "forest"
-        if s.kind == "forest":
-            s.graded = set()
-            s.coords = [coordinates(r, len(c) - 1, c[0], c[-1], False) for c in s.coords]
-            if r.random() < 0.4:
-                s.where = "%s-(%s-%s)*(%s-%s)-(y-%s)*(y-%s)" % tuple(
-                    [num(round(r.uniform(0.05, 0.3), 3))] + ["x", num(0.41), "x", num(0.41), num(0.33), num(0.33)]
-                )
-            if r.random() < 0.3:
-                s.map = mapping(r, s)
-            if s.map and not s.where and r.random() < 0.3:
-                s.refine = 1 if dim == 2 else 0
-        elif s.element == "q" and r.random() < 0.1:
-            s.kind = "box"
-    timed = p == "navier_stokes" or (
-        p in ("transport", "elasticity") and (r.random() < 0.5 if intime is None else intime)
-    )
-    boundary(r, s, names if domain else None, timed)
-    coefficients(r, s, timed)
-    if s.mesh:
-        s.degree = min(s.degree, max(s.highest, lowest))
-    elif s.domain:
-        key = list(s.domain)[0]
-        s.points = [q[:dim] for q in DPOINTS[key]]
-        if key in ("shell", "ball") and dim == 3:
-            s.degree = min(s.degree, 2)
-    else:
-        s.points = []
-        for _ in range(3):
-            q = [c[0] + (c[-1] - c[0]) * r.choice([0.237, 0.419, 0.583, 0.771]) for c in s.coords]
-            s.points.append([evaluate(e, q) for e in s.map] if s.map else q)
-    s.solver = {"tolerance": 1e-11 if not timed else 1e-9, "max_iterations": 300}
-    if s.flow and not timed:
-        s.solver["tolerance"] = 1e-10
-    return s
+        d = VARS.index(v)
+        PERIOD[d] = s.coords[d][-1] - s.coords[d][0]
+    if s.element == "q" and not s.periodic and r.random() < 0.3:
+        draw_forest(r, s)
+    elif s.element == "q" and r.random() < 0.1:
+        s.kind = "box"
+    for _ in range(3):
+        q = [c[0] + (c[-1] - c[0]) * r.choice([0.237, 0.419, 0.583, 0.771]) for c in s.coords]
+        s.points.append([evaluate(e, q) for e in s.map] if s.map else q)
+
+
+def draw_forest(r, s):
+    """A box of trees."""
+    s.kind = "forest"
+    s.graded = set()
+    s.coords = [coordinates(r, len(c) - 1, c[0], c[-1], False) for c in s.coords]
+    if r.random() < 0.4:
+        s.where = "%s-(x-0.41)*(x-0.41)-(y-0.33)*(y-0.33)" % num(round(r.uniform(0.05, 0.3), 3))
+    if r.random() < 0.3:
+        s.map = mapping(r, s)
+    if s.map and not s.where and r.random() < 0.3:
+        s.refine = 1 if s.dim == 2 else 0
 
 
 def mapping(r, s):
@@ -166,175 +159,144 @@ def mapping(r, s):
     return m
 
 
+def draw_alpha(r, dim):
+    """A Robin coefficient."""
+    return smooth(r, dim, False, 0.2, 2) if r.random() < 0.5 else round(r.uniform(0.2, 2), 2)
+
+
+def draw_coefficient(r, dim, varies, lo, hi):
+    """A coefficient between two numbers."""
+    return smooth(r, dim, False, lo, hi) if varies else round(r.uniform(lo, hi), 2)
+
+
 def boundary(r, s, names, timed):
     """Conditions on all boundaries; the first one holds values."""
     faces = names or [f for i, f in enumerate(FACES[: 2 * s.dim]) if VARS[i // 2] not in s.periodic]
-    dim = s.dim
-    E = lambda: smooth(r, dim, timed and r.random() < 0.5)
     s.boundary = {}
-    straight = not names and not s.map
-    if not s.vector:
-        g = E()
-        s.dirichlet = g
-        kinds = {
-            "poisson": ["dirichlet", "dirichlet", "neumann", "robin"],
-            "transport": ["dirichlet", "dirichlet", "neumann", "robin", "outflow", "flux"],
-        }[s.problem]
-        if s.element == "dg":
-            kinds = ["dirichlet", "dirichlet", "neumann"]
-        for i, f in enumerate(faces):
-            k = "dirichlet" if i == 0 else r.choice(kinds)
-            s.boundary[f] = {
-                "dirichlet": {"dirichlet": g},
-                "neumann": {"neumann": E()},
-                "robin": {
-                    "robin": {
-                        "alpha": smooth(r, dim, False, 0.2, 2) if r.random() < 0.5 else round(r.uniform(0.2, 2), 2),
-                        "g": E(),
-                    }
-                },
-                "outflow": {"outflow": 0},
-                "flux": {"flux": E()},
-            }[k]
-    elif s.problem == "elasticity":
-        # a roller beside another value would leave corners to the order of boundaries
-        rollers = straight and r.random() < 0.4
-        g = [0] * dim if rollers else [E() for _ in range(dim)]
-        s.dirichlet = g
-        for i, f in enumerate(faces):
-            k = (
-                "displacement"
-                if i == 0
-                else r.choice(
-                    ["displacement", "traction", "traction", "pressure", "robin"] + (["roller"] if rollers else [])
-                )
-            )
-            s.boundary[f] = {
-                "displacement": {"displacement": g},
-                "traction": {"traction": [E() for _ in range(dim)]},
-                "pressure": {"pressure": E()},
-                "robin": {
-                    "robin": {
-                        "alpha": smooth(r, dim, False, 0.2, 2) if r.random() < 0.5 else round(r.uniform(0.2, 2), 2),
-                        "g": [E() for _ in range(dim)],
-                    }
-                },
-                "roller": {"roller": True},
-            }[k]
-    else:
-        # velocity: the same divergence-free polynomial field on all faces with values, so that corners agree
-        a, b, c = (round(r.uniform(-1, 1), 2) for _ in range(3))
-        g = ["%s*y+%s" % (num(a), num(b)), "%s*x+%s" % (num(c), num(a))] + (
-            ["%s*y+%s*x" % (num(b), num(a))] if dim == 3 else []
-        )
-        rest = [0] * dim
-        # where a rest wall meets a moving one corners would disagree: all at rest or all by g
-        s.dirichlet = g if r.random() < 0.6 else rest
-        opened = False
-        for i, f in enumerate(faces):
-            opens = ["outflow", "pressure"] if s.element != "iso" else []
-            k = r.choice(["velocity", "velocity", "velocity"] + opens)
-            if i == 0:
-                k = "velocity"
-            if k in ("outflow", "pressure"):
-                if opened:
-                    k = "velocity"
-                opened = True
-            s.boundary[f] = {
-                "velocity": {"velocity": s.dirichlet},
-                "outflow": (
-                    {"outflow": 0}
-                    if r.random() < 0.5 or s.element == "q"
-                    else {"outflow": [smooth(r, dim) for _ in range(dim)]}
-                ),
-                "pressure": {"pressure": smooth(r, dim)},
-            }[k]
-        if s.dirichlet is rest and straight and r.random() < 0.4:
-            f = faces[-1]
-            if "velocity" in s.boundary[f]:
-                s.boundary[f] = {"slip": True}
-        if s.periodic:
-            s.dirichlet = rest
-            s.boundary.update({f: {"velocity": rest} for f in faces if "velocity" in s.boundary[f]})
+    fill = boundary_of_flow if s.flow else boundary_of_body if s.vector else boundary_of_scalar
+    fill(r, s, faces, not names and not s.map, timed)
+
+
+def boundary_of_scalar(r, s, faces, straight, timed):
+    """Poisson and transport."""
+    draw = lambda: smooth(r, s.dim, timed and r.random() < 0.5)
+    s.dirichlet = draw()
+    kinds = ["dirichlet", "dirichlet", "neumann", "robin"]
+    if s.problem == "transport":
+        kinds += ["outflow", "flux"]
+    if s.element == "dg":
+        kinds = ["dirichlet", "dirichlet", "neumann"]
+    for i, face in enumerate(faces):
+        kind = "dirichlet" if i == 0 else r.choice(kinds)
+        value = {"dirichlet": s.dirichlet, "outflow": 0, "neumann": draw(), "flux": draw()}
+        value["robin"] = {"alpha": draw_alpha(r, s.dim), "g": draw()}
+        s.boundary[face] = {kind: value[kind]}
+
+
+def boundary_of_body(r, s, faces, straight, timed):
+    """Elasticity."""
+    draw = lambda: smooth(r, s.dim, timed and r.random() < 0.5)
+    # a roller beside another value would leave corners to the order of boundaries
+    rollers = straight and r.random() < 0.4
+    s.dirichlet = [0] * s.dim if rollers else [draw() for _ in range(s.dim)]
+    kinds = ["displacement", "traction", "traction", "pressure", "robin"] + (["roller"] if rollers else [])
+    for i, face in enumerate(faces):
+        kind = "displacement" if i == 0 else r.choice(kinds)
+        value = {"displacement": s.dirichlet, "roller": True, "pressure": draw()}
+        value["traction"] = [draw() for _ in range(s.dim)]
+        value["robin"] = {"alpha": draw_alpha(r, s.dim), "g": [draw() for _ in range(s.dim)]}
+        s.boundary[face] = {kind: value[kind]}
+
+
+def boundary_of_flow(r, s, faces, straight, timed):
+    """Flows: one polynomial without divergence on all boundaries with values, so that corners agree; one opening."""
+    dim = s.dim
+    a, b, c = (num(round(r.uniform(-1, 1), 2)) for _ in range(3))
+    field = ["%s*y+%s" % (a, b), "%s*x+%s" % (c, a), "%s*y+%s*x" % (b, a)][:dim]
+    rest = [0] * dim
+    s.dirichlet = rest if s.periodic or r.random() < 0.4 else field
+    opened = s.element == "iso"
+    for i, face in enumerate(faces):
+        kind = r.choice(["velocity", "velocity", "velocity", "outflow", "pressure"])
+        if i == 0 or opened:
+            kind = "velocity"
+        opened = opened or kind != "velocity"
+        value = {"velocity": s.dirichlet, "pressure": smooth(r, dim), "outflow": 0}
+        if s.element != "q" and r.random() < 0.5:
+            value["outflow"] = [smooth(r, dim) for _ in range(dim)]
+        s.boundary[face] = {kind: value[kind]}
+    if s.dirichlet is rest and straight and r.random() < 0.4 and "velocity" in s.boundary[faces[-1]]:
+        s.boundary[faces[-1]] = {"slip": True}
 
 
 def coefficients(r, s, timed):
     """Coefficients, forces, steps in time."""
-    dim, p = s.dim, s.problem
-    E = lambda: smooth(r, dim, timed and r.random() < 0.6)
-    var = r.random() < 0.5 and s.element != "dg"
-    if p in ("poisson", "transport"):
-        s.data = {"f": E(), "a": smooth(r, dim, False, 0.3, 2) if var else round(r.uniform(0.3, 3), 2)}
-        if s.element == "q" and r.random() < 0.15 and not s.periodic:
-            s.data["a"] = [smooth(r, dim, False, 0.3, 2) for _ in range(dim)]
-        if r.random() < 0.5:
-            s.data["c"] = smooth(r, dim, False, 0.1, 2) if var else round(r.uniform(0.1, 2), 2)
-        if p == "transport":
-            s.data["b"] = [
-                smooth(r, dim, timed and r.random() < 0.2) if r.random() < 0.6 else round(r.uniform(-1, 1), 2)
-                for _ in range(dim)
-            ]
-            if s.element == "q":
-                s.stab = "none" if r.random() < 0.5 else "auto"
-            if s.stab == "none" and not timed and not isinstance(s.data["a"], list):
-                s.data["a"] = 2.5
-            if r.random() < 0.3:
-                s.form = "conservative"
-    elif p == "elasticity":
-        if r.random() < 0.5:
-            s.data = {
-                "lambda": smooth(r, dim, False, 0.5, 2) if var else round(r.uniform(0.5, 2), 2),
-                "mu": smooth(r, dim, False, 0.5, 2) if var else round(r.uniform(0.5, 2), 2),
-            }
-        else:
-            s.data = {
-                "young": smooth(r, dim, False, 0.5, 2) if var else round(r.uniform(0.5, 2), 2),
-                "poisson": round(r.uniform(-0.3, 0.4), 2),
-            }
-        s.data["f"] = [E() for _ in range(dim)]
-        if dim == 2 and r.random() < 0.3:
-            s.plane = "stress"
-        if timed:
-            s.data["density"] = smooth(r, dim, False, 0.5, 2) if var else round(r.uniform(0.5, 2), 2)
-    else:
-        s.data = {
-            "f": [E() for _ in range(dim)],
-            "nu": (
-                smooth(r, dim, False, 0.5, 2)
-                if p == "stokes" and s.element == "rt" and r.random() < 0.2
-                else round(r.uniform(0.2, 2), 2)
-            ),
-        }
-        if p == "stokes" and r.random() < 0.3:
-            s.data["alpha"] = round(r.uniform(0.1, 5), 2)
-        if p == "stokes" and s.element == "rt" and r.random() < 0.2:
-            s.form = "symmetric"
+    fill = data_of_flow if s.flow else data_of_body if s.vector else data_of_scalar
+    fill(r, s, lambda: smooth(r, s.dim, timed and r.random() < 0.6), r.random() < 0.5 and s.element != "dg", timed)
     if timed:
-        steps = r.randint(2, 5)
-        dt = {"transport": 0.05, "elasticity": 0.1, "navier_stokes": 0.01}[p]
-        if s.element == "iso":
-            dt = 1e-3
-        m = {
-            "transport": [
-                "auto",
-                "backward_euler",
-                "crank_nicolson",
-                "bdf2",
-                "bdf3",
-                "bdf4",
-                "sdirk2",
-                "sdirk3",
-                "imex_bdf2",
-            ],
-            "elasticity": ["auto", "backward_euler", "newmark", "generalized_alpha"],
-            "navier_stokes": ["auto"],
-        }[p]
-        if p == "navier_stokes" and s.element == "rt":
-            m = ["imex_bdf2", "imex_bdf3"]
-        s.time = {"start": 0.0, "end": dt * steps, "step": dt, "method": r.choice(m)}
-        if p == "transport":
-            s.data["initial"] = s.dirichlet
-        elif p == "elasticity":
-            s.data["initial"] = {"displacement": s.dirichlet, "velocity": [smooth(r, dim) for _ in range(dim)]}
-        else:
-            s.data["initial"] = {"velocity": s.dirichlet}
+        draw_time(r, s)
+
+
+def data_of_scalar(r, s, draw, varies, timed):
+    """Poisson and transport."""
+    dim = s.dim
+    s.data = {"f": draw(), "a": draw_coefficient(r, dim, varies, 0.3, 2)}
+    if s.element == "q" and r.random() < 0.15 and not s.periodic:
+        s.data["a"] = [smooth(r, dim, False, 0.3, 2) for _ in range(dim)]
+    if r.random() < 0.5:
+        s.data["c"] = draw_coefficient(r, dim, varies, 0.1, 2)
+    if s.problem == "poisson":
+        return
+    s.data["b"] = [
+        smooth(r, dim, timed and r.random() < 0.2) if r.random() < 0.6 else round(r.uniform(-1, 1), 2)
+        for _ in range(dim)
+    ]
+    if s.element == "q":
+        s.stab = "none" if r.random() < 0.5 else "auto"
+    if s.stab == "none" and not timed and not isinstance(s.data["a"], list):
+        s.data["a"] = 2.5  # below the Peclet number that is refused
+    if r.random() < 0.3:
+        s.form = "conservative"
+
+
+def data_of_body(r, s, draw, varies, timed):
+    """Elasticity."""
+    dim = s.dim
+    if r.random() < 0.5:
+        s.data = {key: draw_coefficient(r, dim, varies, 0.5, 2) for key in ("lambda", "mu")}
+    else:
+        s.data = {"young": draw_coefficient(r, dim, varies, 0.5, 2), "poisson": round(r.uniform(-0.3, 0.4), 2)}
+    s.data["f"] = [draw() for _ in range(dim)]
+    if dim == 2 and r.random() < 0.3:
+        s.plane = "stress"
+    if timed:
+        s.data["density"] = draw_coefficient(r, dim, varies, 0.5, 2)
+
+
+def data_of_flow(r, s, draw, varies, timed):
+    """Flows."""
+    varies = s.problem == "stokes" and s.element == "rt" and r.random() < 0.2
+    s.data = {"f": [draw() for _ in range(s.dim)], "nu": round(r.uniform(0.2, 2), 2)}
+    if varies:
+        s.data["nu"] = smooth(r, s.dim, False, 0.5, 2)
+    if s.problem == "stokes" and r.random() < 0.3:
+        s.data["alpha"] = round(r.uniform(0.1, 5), 2)
+    if s.problem == "stokes" and s.element == "rt" and r.random() < 0.2:
+        s.form = "symmetric"
+
+
+def draw_time(r, s):
+    """Steps, a method, initial values that agree with the boundaries."""
+    step = {"transport": 0.05, "elasticity": 0.1, "navier_stokes": 0.01}[s.problem]
+    if s.element == "iso":
+        step = 1e-3
+    methods = METHODS[s.problem]
+    if s.problem == "navier_stokes" and s.element == "rt":
+        methods = ["imex_bdf2", "imex_bdf3"]
+    s.time = {"start": 0.0, "end": step * r.randint(2, 5), "step": step, "method": r.choice(methods)}
+    if s.problem == "transport":
+        s.data["initial"] = s.dirichlet
+    elif s.problem == "elasticity":
+        s.data["initial"] = {"displacement": s.dirichlet, "velocity": [smooth(r, s.dim) for _ in range(s.dim)]}
+    else:
+        s.data["initial"] = {"velocity": s.dirichlet}

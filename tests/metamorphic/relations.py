@@ -66,4 +66,11 @@ WANTED = {
     "scale time": {"intime": True},
     "order of a file": {"domain": "file"},
     "box and file": {"domain": False, "element": "q"},
+    "box and forest": {"domain": False, "element": "q"},
+    "map": {"domain": False, "element": "q"},
+    "refine": {"domain": False},
+    "refine graded": {"domain": False},
+    "adapt off": {"element": "q", "intime": False},
+    "balance": {"intime": False},
+    "double period": {"domain": False, "periodic": True},
 }

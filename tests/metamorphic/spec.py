@@ -26,6 +26,8 @@ class Spec:
         self.extra = {}
         self.stab = None
         self.mesh = None  # of a file
+        self.graded = set()
+        self.points = []
 
     def copy(self):
         """A case of its own; meshes are never changed, so they are shared."""
