@@ -16,10 +16,8 @@ def group_scales(spec, v):
     rms = math.sqrt(max(v["E"], 0) / vol)
     s = {"P": max([rms] + [abs(x) for k, x in v.items() if k[0] == "P"])}
     if spec.flow and isinstance(spec.data.get("nu"), (int, float)):
-        # a force that is a gradient moves nothing: then velocities are what the solve leaves of that force
-        unit = max([abs(x) for k, x in v.items() if k[0] == "Q"] + [0]) * L / spec.data["nu"]
-        if s["P"] < 1e-7 * unit:
-            s["P"] = 1e-3 * unit
+        # the solve is to 1e-10 of the forces; one that is almost a gradient moves little beside its pressure
+        s["P"] = max(s["P"], 1e-3 * max([abs(x) for k, x in v.items() if k[0] == "Q"] + [0]) * L / spec.data["nu"])
     s["G"] = max([abs(x) for k, x in v.items() if k[0] == "G"] + [s["P"] / spec.length() * 0.1])
     s["I"] = s["P"] * vol
     s["E"] = max(v["E"], s["P"] ** 2 * vol * 1e-3)

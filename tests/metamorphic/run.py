@@ -142,7 +142,9 @@ def run(options, folder):
     pool = multiprocessing.Pool(options.jobs, begin, (options.program, folder))
     for state, name, label, text in pool.imap(check, tasks(options)):
         if state == "refused":
-            counts["refused"][re.sub(r"(?<!exit )\d[-+.e\d]*", "#", "%s, %s: %s" % (name, label.split(" ")[0], text))[:150]] += 1
+            counts["refused"][
+                re.sub(r"(?<!exit )\d[-+.e\d]*", "#", "%s, %s: %s" % (name, label.split(" ")[0], text))[:150]
+            ] += 1
         if state in ("passed", "failed"):
             counts["relations"][name] += 1
             counts["cases"][label] += 1
