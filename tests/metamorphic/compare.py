@@ -15,10 +15,12 @@ def group_scales(spec, v):
     vol, L = spec.volume(), spec.length()
     rms = math.sqrt(max(v["E"], 0) / vol)
     s = {"P": max([rms] + [abs(x) for k, x in v.items() if k[0] == "P"])}
+    rest = 0
     if spec.flow and isinstance(spec.data.get("nu"), (int, float)):
         # the solve is to 1e-10 of the forces; one that is almost a gradient moves little beside its pressure
-        s["P"] = max(s["P"], 1e-3 * max([abs(x) for k, x in v.items() if k[0] == "Q"] + [0]) * L / spec.data["nu"])
-    s["G"] = max([abs(x) for k, x in v.items() if k[0] == "G"] + [s["P"] / spec.length() * 0.1])
+        rest = 1e-3 * max([abs(x) for k, x in v.items() if k[0] == "Q"]) / spec.data["nu"]
+    s["P"] = max(s["P"], rest * L)
+    s["G"] = max([abs(x) for k, x in v.items() if k[0] == "G"] + [s["P"] / L * 0.1, rest])
     s["I"] = s["P"] * vol
     s["E"] = max(v["E"], s["P"] ** 2 * vol * 1e-3)
     s["B"] = s["P"] * vol / L
