@@ -179,6 +179,33 @@ static void lists_have_an_entry_a_direction(void **state) {
   assert_int_equal(system("rm -f a.yaml d.msh"), 0);
 }
 
+/* What a boundary has is not seen in the boundaries that stand after it. */
+static void boundaries_stand_alone(void **state) {
+  (void)state;
+  static const char flow[] =
+      "problem: stokes\nmesh: {file: d.msh}\nspace: {element: q, degree: 2}\ndata: {nu: 1}\n"
+      "boundary:\n  outlet: {outflow: %s}\n  wall: {velocity: [1, 0]}\n  inlet: {%s}\n";
+  static const char solid[] =
+      "problem: elasticity\nmesh: {file: d.msh}\ndata: {young: 1, poisson: 0, exact: [x, y]}\n"
+      "boundary:\n  outlet: {displacement: %s}\n  wall: {%s}\n  inlet: {traction: [1, 0]}\n";
+  char text[500];
+  write_duct("d.msh", 2, 0);
+  snprintf(text, sizeof text, flow, "0", "velocity: [1, 0]");
+  write_text("a.yaml", text);
+  assert_run("check a.yaml", 0);
+  assert_run("solve a.yaml --quiet", 0);
+  snprintf(text, sizeof text, flow, "[0, 1]", "outflow: 0.2");
+  write_text("a.yaml", text);
+  assert_refused("a.yaml", "boundary.inlet.outflow: expected 0 or a list of 2 expressions");
+  snprintf(text, sizeof text, solid, "exact", "displacement: [1]");
+  write_text("a.yaml", text);
+  assert_refused("a.yaml", "boundary.wall.displacement: expected 2 entries, as dim is 2, got 1");
+  snprintf(text, sizeof text, solid, "exact", "traction: [1, 0]");
+  write_text("a.yaml", text);
+  assert_run("check a.yaml", 0);
+  assert_int_equal(system("rm -f a.yaml d.msh"), 0);
+}
+
 static void names_of_the_file_are_compared(void **state) {
   (void)state;
   static const struct {
@@ -230,6 +257,7 @@ static void files_that_cannot_be_read(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pressures_act_along_the_normal), cmocka_unit_test(lists_have_an_entry_a_direction),
-      cmocka_unit_test(names_of_the_file_are_compared), cmocka_unit_test(files_that_cannot_be_read)};
+      cmocka_unit_test(boundaries_stand_alone), cmocka_unit_test(names_of_the_file_are_compared),
+      cmocka_unit_test(files_that_cannot_be_read)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -109,15 +109,27 @@ done:
   return status;
 }
 
+/* Forgets the values of rows below `boundary.all`: each face by name is read in these rows, and another face's values
+ * must not be seen in them. */
+static void forget_all(TesiCaseReader *r) {
+  static const char above[] = "boundary.all.";
+  for (int i = 0; i < tesi_case_key_count; i++)
+    if (!strncmp(tesi_case_keys[i].path, above, strlen(above))) r->node[i] = NULL, r->entries[i] = 0;
+}
+
 /* A face read as `boundary.all` is, and put where it belongs. */
 static TesStatus read_named(TesiCaseReader *r, const TesiYaml *node) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const int row = tesi_case_row("boundary.all");
   const TesiCaseFace all = r->draft.all;
-  const TesiYaml *kept = r->node[row];
+  const TesiYaml *kept[TESI_CASE_ROWS];
+  int entries[TESI_CASE_ROWS];
   TesiCaseFace face;
   char where[256];
+  memcpy(kept, r->node, sizeof kept);
+  memcpy(entries, r->entries, sizeof entries);
+  forget_all(r);
   r->draft.all = (TesiCaseFace){0};
   r->row_path = "boundary.all", r->named_path = "boundary", r->named = node->key;
   status = tesi_case_row_value(r, row, node);
@@ -125,7 +137,8 @@ static TesStatus read_named(TesiCaseReader *r, const TesiYaml *node) {
   if (status == TES_OK) status = tesi_case_check_face(r, "all", &face);
   r->row_path = NULL;
   r->draft.all = all;
-  r->node[row] = kept;
+  memcpy(r->node, kept, sizeof kept);
+  memcpy(r->entries, entries, sizeof entries);
   place_of(r, node, where);
   const bool none = !face.condition;
   const TesStatus added = tesi_case_add_boundary(r, node->key, where, &face);

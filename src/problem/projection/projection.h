@@ -139,7 +139,8 @@ typedef struct TesiProjection {
   double last_sigma; /* of the operator A that stands behind u, A u = last; NaN: that does not hold */
   bool is_last;      /* A is that of the step under way */
   TesVector *pb, *pr, *pd, *pz, *pq, *pn, *ps; /* pressures */
-  TesVector *ones, *weights; /* a pressure of 1, and the mass times that; NULL: no mean was asked for */
+  TesVector *ones,
+      *weights; /* a pressure of 1, and what integrates a pressure; NULL: no mean was asked for */
   double volume;
 } TesiProjection;
 
