@@ -40,7 +40,8 @@ typedef enum TesSmootherKind {
   TES_SMOOTHER_GAUSS_SEIDEL,
   TES_SMOOTHER_CELL_PATCH,
   TES_SMOOTHER_LINE_PATCH,
-  TES_SMOOTHER_GAUSS_SEIDEL_MORTON
+  TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
+  TES_SMOOTHER_ORDERED_CELLS
 } TesSmootherKind;
 
 /** Local solvers of the patch smoothers. exact: for the separable form. The others are surrogates for coefficients that

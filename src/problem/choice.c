@@ -181,9 +181,11 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
       .smoother = p->options.smoother,
       .method = p->options.method};
   const TesiChoice choice = tesi_choose(&situation);
-  p->method = p->levels == p->op ? choice.method : TES_METHOD_GMRES;
-  p->full_start = choice.full_start && p->levels == p->op;
-  *smoother = choice.smoother;
+  const TesiTransport *carried = tesi_transport_of(p->op);
+  const bool ordered = carried && !carried->broken && p->levels == p->op;
+  p->method = p->levels == p->op && !ordered ? choice.method : TES_METHOD_GMRES;
+  p->full_start = choice.full_start && p->levels == p->op && !ordered;
+  *smoother = ordered ? TES_SMOOTHER_ORDERED_CELLS : choice.smoother;
   choose_tolerance(p);
   advise(p);
   snprintf(p->method_text, sizeof p->method_text, "%s%s%s", p->full_start ? "full multigrid, then " : "",

@@ -154,7 +154,9 @@ static TesStatus create_operators(TesProblem *p) {
   TES_TRY(tesi_work_on(ctx, "operator of %lld unknowns", (long long)p->space->dofs));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form}, &p->op));
   const TesiTransport *transport = tesi_transport_of(p->op);
-  const bool whole = !transport || o->method == TES_METHOD_DIRECT || tesi_transport_dg_levels(p, transport);
+  const bool ordered = transport && o->method != TES_METHOD_DIRECT && tesi_transport_ordered(p, transport),
+             whole = ordered || !transport || o->method == TES_METHOD_DIRECT ||
+                     tesi_transport_dg_levels(p, transport);
   p->levels = whole ? p->op : transport->symmetric;
   if (transport && p->levels == p->op) p->cycle = TES_DOUBLE;
   if (transport) TES_TRY(check_transport(p, transport));
@@ -351,7 +353,7 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
                  {"solver.tolerance_of", (int)o->tolerance_of, TES_TOLERANCE_LOAD},
                  {"solver.penalty", (int)o->penalty, TES_PENALTY_PAPER},
                  {"solver.method", (int)o->method, TES_METHOD_DIRECT},
-                 {"solver.smoother", (int)o->smoother, TES_SMOOTHER_GAUSS_SEIDEL_MORTON},
+                 {"solver.smoother", (int)o->smoother, TES_SMOOTHER_ORDERED_CELLS},
                  {"solver.local", (int)o->local, TES_LOCAL_CG},
                  {"solver.colours", (int)o->colours, TES_COLOURS_LEXICOGRAPHIC},
                  {"solver.order", (int)o->order, TES_ORDER_REVERSED},

@@ -230,6 +230,9 @@ int tesi_diffusion_shown(const TesProblem *problem, TesiShown *shown);
 int tesi_transport_form(const TesProblem *problem, TesTermDesc *term);
 /* That of the equation, and what it shows. */
 int tesi_transport_form_of_steps(const TesProblem *problem, TesTermDesc *term);
+/* Whether the multigrid of transport with element q is of the whole operator, smoothed by ordered_cells. */
+struct TesiTransport;
+bool tesi_transport_ordered(const TesProblem *problem, const struct TesiTransport *transport);
 int tesi_transport_shown(const TesProblem *problem, TesiShown *shown);
 /* Whether there is a velocity. */
 bool tesi_problem_transports(const TesProblem *problem);

@@ -39,6 +39,13 @@ int tesi_transport_form_of_steps(const TesProblem *p, TesTermDesc *term) {
   return carries(p) ? tesi_diffusion_form(p, term) : tesi_transport_form(p, term);
 }
 
+bool tesi_transport_ordered(const TesProblem *p, const TesiTransport *t) {
+  const TesSmootherKind asked = p->options.smoother;
+  if (t->broken || (p->in_time && p->in_time->moves)) return false;
+  if (asked != TES_SMOOTHER_AUTO || p->in_time) return asked == TES_SMOOTHER_ORDERED_CELLS;
+  return true;
+}
+
 /* Of the unknowns, or (whole: the operator of all nodes) of all rows. */
 static TesStatus load_rows(const TesProblem *p, const TesOperator *whole, TesVector *b) {
   const TesiNumbered *n = &p->numbered;
