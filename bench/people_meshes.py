@@ -188,8 +188,9 @@ SPLIT = ("disk-triangles", "disk-curved", "perforated-quads", "perforated-fine",
 
 # ---- rows ------------------------------------------------------------------------------------------------------------
 
-POISSON = {"problem": "poisson", "data": {"f": "1 + x"}}
-HEAT = {"problem": "transport", "data": {"f": 1, "a": 1, "b": ["y", "-x"]}}
+ZERO = {"all": {"dirichlet": 0}}
+POISSON = {"problem": "poisson", "data": {"f": "1 + x"}, "boundary": ZERO}
+HEAT = {"problem": "transport", "data": {"f": 1, "a": 1, "b": ["y", "-x"]}, "boundary": ZERO}
 PULLED = {"problem": "elasticity", "data": {"young": 1, "poisson": 0.3},
           "boundary": {"all": {"traction": 0}, "fixed": {"displacement": 0}, "load": {"traction": 1}}}
 STOKES = {"problem": "stokes", "data": {"f": 1}, "space": {"element": "q"}}

@@ -8,8 +8,9 @@ mesh (a Release build, 512 bits, p4est, HDF5 and hypre built in); rows with Cheb
 meshes of trees, when its polynomial became that of the fourth kind and full multigrid their start; 32 rows of boxes
 when odd numbers of cells and stretched cells got other coarse meshes, none of the others changed; those of odd
 numbers once more when their last cell stayed single; 87 rows of full multigrid when its levels got boundary values of
-their own; 3 adaptive rows when cells of equal indicators came to be refined together. Make it again only for a change
-that means to change an answer, with the reason in the commit; `git diff` then shows the rows that changed.
+their own; 3 adaptive rows when cells of equal indicators came to be refined together; rows of a mesh file when its
+cells got an order of their own, of channels when the cylinder got a ring of cells. Make it again only for a change that
+means to change an answer, with the reason in the commit; `git diff` then shows the rows that changed.
 tests/golden_testing.h says how rows are compared.
 
 A row that stands too close to a decision is refused, as its counts could differ by round-off: a residual beside the

@@ -1,6 +1,6 @@
 /* Run: ctest -R t6_aggregation_solve. The coarsest level by smoothed aggregation: counts of conjugate gradients beside
- * PyAMG's, what a solve leaves of an error on bodies that are free, on rollers, of several materials, with hanging nodes;
- * symmetry; bits for numbers of threads; failing allocations; refusals. */
+ * PyAMG's, what a solve leaves of an error on bodies that are free, on rollers, of several materials, with hanging
+ * nodes; symmetry; bits for numbers of threads; failing allocations; refusals. */
 #include "aggregation_testing.h"
 #include "failing_allocator.h"
 #include "multigrid/coarse/aggregation/aggregation.h"
@@ -135,9 +135,9 @@ static int count(TesContext *ctx, const TesOperator *op, int *levels) {
   return steps;
 }
 
-/* PyAMG 5.4.1 on matrices of scikit-fem with as many cells, vertices moved as far, nu 0.25 to 0.3: six motions, symmetric
- * strength 0, prolongation by Jacobi 4/3, chebyshev of degree 3, two levels: 13 for the cube of 12^3 cells, 20 for the
- * beam 10:1 of 40 x 8 x 8 cells, 39 for 50:1 of 100 x 6 x 6. */
+/* PyAMG 5.4.1 on matrices of scikit-fem with as many cells, vertices moved as far, nu 0.25 to 0.3: six motions,
+ * symmetric strength 0, prolongation by Jacobi 4/3, chebyshev of degree 3, two levels: 13 for the cube of 12^3 cells,
+ * 20 for the beam 10:1 of 40 x 8 x 8 cells, 39 for 50:1 of 100 x 6 x 6. */
 static void counts_are_those_of_pyamg(void **state) {
   static const struct {
     int cells[3];

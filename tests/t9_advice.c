@@ -1,5 +1,5 @@
-/* Run: ctest -R t9_advice. What the program advises where a solve does not converge: each advice is followed on the case
- * that prints it, and helps; and what cannot help is not advised. */
+/* Run: ctest -R t9_advice. What the program advises where a solve does not converge: each advice is followed on the
+ * case that prints it, and helps; and what cannot help is not advised. */
 #include <cJSON.h>
 #include "program_testing.h"
 
@@ -12,8 +12,8 @@ static void write_case(const char *text) {
 
 static const char beam[] =
     "problem: elasticity\n"
-    "mesh: {box: {cells: [8, 2, 2], upper: [4, 1, 1]}}\n"
-    "space: {degree: 2}\n"
+    "mesh: {box: {cells: [16, 4, 4], upper: [4, 1, 1]}}\n"
+    "space: {degree: 3}\n"
     "data: {young: 1, poisson: 0.3}\n"
     "boundary: {all: {traction: [0, 0, 0]}, left: {displacement: [0, 0, 0]}, right: {traction: "
     "[0, 1, 0]}}\n",

@@ -128,6 +128,14 @@ static void what_is_refused(void **state) {
              "boundary.electrode.flux=1",
              2);
   assert_output("electrode lies between cells, where values can be given (dirichlet)");
+  FILE *file = fopen("flow.yaml", "w");
+  assert_non_null(file);
+  fprintf(file, "problem: stokes\nmesh: {file: mesh2.msh}\nspace: {degree: 2, element: q}\nboundary: {all: "
+                "{velocity: [0, "
+                "0]}, right: outflow, electrode: slip}\n");
+  fclose(file);
+  assert_run("solve flow.yaml", 2);
+  assert_output("electrode lies between cells, where values can be given (dirichlet)");
 }
 
 int main(void) {

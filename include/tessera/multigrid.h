@@ -24,16 +24,16 @@ typedef struct TesMultigrid TesMultigrid;
 /** How the coarsest level is solved. */
 typedef enum TesCoarseKind {
   /** a box: as the head of this file says. Else on the host direct up to 800 unknowns, then sparse up to some 20000
-   *  where that is predicted to cost less than aggregation, then aggregation; on devices with kernels a dense inverse up
-   *  to 2500 unknowns, then aggregation. Where aggregation refuses: amg, or cg in a build without it */
+   *  where that is predicted to cost less than aggregation, then aggregation; on devices with kernels a dense inverse
+   *  up to 2500 unknowns, then aggregation. Where aggregation refuses: amg, or cg in a build without it */
   TES_COARSE_AUTO,
   TES_COARSE_DIRECT, /**< dense Cholesky factorization: n^2 numbers, n^3/3 flops once */
   TES_COARSE_AMG, /**< conjugate gradients to 1e-10 with BoomerAMG of hypre, an optional part; on the host */
-  TES_COARSE_CG, /**< conjugate gradients with the diagonal, to 1e-10; on devices with loops to 1e-4, in the recording */
+  TES_COARSE_CG, /**< conjugate gradients with the diagonal, to 1e-10; on devices with loops to 1e-4, recorded */
   TES_COARSE_SPARSE, /**< sparse factors by MUMPS, an optional part; on the host */
   /** a fixed number of V-cycles of smoothed aggregation, with constants or rigid motions as near-null space, about the
-   *  cost of 10 products with the level's matrix each; on devices by kernels that wait for nothing. Symmetric operators of
-   *  one component, and elasticity */
+   *  cost of 10 products with the level's matrix each; on devices by kernels that wait for nothing. Symmetric
+   *  operators of one component, and elasticity */
   TES_COARSE_AGGREGATION
 } TesCoarseKind;
 
@@ -53,6 +53,8 @@ typedef struct TesMultigridDesc {
   TesSmootherDesc
       smoother; /**< its `op` is ignored: every level gets its own. Auto over meshes other than boxes: chebyshev */
   TesCoarsening coarsening;
+  /** Cells are much longer than thick: degrees end at 2, lower ones do not bend */
+  bool thin;
   TesCoarseKind coarse;
   int pre, post; /**< smoothing steps before and after; 0 means 1, -1 means none */
   /** those after on the levels below the finest; 0 means post. A coarse correction that is closer to that of a direct

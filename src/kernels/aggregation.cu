@@ -52,7 +52,8 @@ TESK_KERNEL(tesk_first, THREADS, 1, (int)n, (double)s, (const double *)d, (const
 }
 
 /* Between cycles: p <- c p + s z, x <- x + p; c = 0: p and x are 0. */
-TESK_KERNEL(tesk_advance, THREADS, 1, (int)n, (double)s, (double)c, (const double *)z, (double *)p, (double *)x) {
+TESK_KERNEL(tesk_advance, THREADS, 1, (int)n, (double)s, (double)c, (const double *)z, (double *)p,
+            (double *)x) {
   const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
   if (i >= n) return;
   const double next = (c != 0 ? c * p[i] : 0) + s * z[i];
@@ -63,10 +64,12 @@ TESK_KERNEL(tesk_advance, THREADS, 1, (int)n, (double)s, (double)c, (const doubl
 /* Components one by one become nodes one by one, and back. */
 TESK_KERNEL(tesk_take, THREADS, 1, (int)nodes, (const real *)from, (double *)to) {
   const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
-  for (int c = 0; c < HIGH && i < nodes; c++) to[(long long)i * HIGH + c] = (double)from[c * (long long)nodes + i];
+  for (int c = 0; c < HIGH && i < nodes; c++)
+    to[(long long)i * HIGH + c] = (double)from[c * (long long)nodes + i];
 }
 
 TESK_KERNEL(tesk_give, THREADS, 1, (int)nodes, (const double *)from, (real *)to) {
   const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
-  for (int c = 0; c < HIGH && i < nodes; c++) to[c * (long long)nodes + i] = (real)from[(long long)i * HIGH + c];
+  for (int c = 0; c < HIGH && i < nodes; c++)
+    to[c * (long long)nodes + i] = (real)from[(long long)i * HIGH + c];
 }

@@ -1,4 +1,5 @@
 /* The spaces of a multigrid: meshes coarsened as a whole, and degrees. */
+#include <math.h>
 #include "multigrid/multigrid.h"
 #include "operator/operator.h"
 #include "space/space.h"
@@ -24,7 +25,25 @@ done:
   return status;
 }
 
-static TesStatus coarsen_meshes(Levels *s, int64_t enough) {
+/* The longest of a box's cells over its shortest one, by their mean widths. */
+static double slenderness(const TesMesh *mesh) {
+  const TesMeshInfo info = tes_mesh_info(mesh);
+  double least = INFINITY, most = 0;
+  for (int d = 0; d < mesh->dim; d++) {
+    const int cells = info.cells_along[d];
+    const double h = (info.coordinates[d][cells] - info.coordinates[d][0]) / cells;
+    least = fmin(least, h), most = fmax(most, h);
+  }
+  return most / least;
+}
+
+/* Whether a box, which loses half of its cells in the directions that have enough, has longer cells then. */
+static bool stretches(const TesMesh *fine, const TesMesh *coarse) {
+  const double even = 1.5;
+  return slenderness(coarse) > 1.05 * fmax(slenderness(fine), even);
+}
+
+static TesStatus coarsen_meshes(Levels *s, int64_t enough, bool keeps_shape, bool *ended) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesMesh *coarse = NULL;
@@ -33,6 +52,8 @@ static TesStatus coarsen_meshes(Levels *s, int64_t enough) {
     if (last->layout->global <= enough) break;
     TES_TRY(tes_mesh_coarsen(last->mesh, &coarse));
     if (!coarse) break;
+    *ended = keeps_shape && stretches(last->mesh, coarse);
+    if (*ended) break;
     TES_TRY(add_level(s, coarse, last->degree));
     tes_mesh_destroy(&coarse);
   }
@@ -47,8 +68,8 @@ static TesStatus coarsen_degrees(Levels *s, int64_t small, int least) {
   TesStatus status = TES_OK;
   for (;;) {
     const TesSpace *last = s->space[s->count - 1];
-    if (last->degree / 2 < least || last->scalar[0]->layout->global <= small || last->product) break;
-    TES_TRY(add_level(s, last->mesh, last->degree / 2));
+    if (last->degree <= least || last->scalar[0]->layout->global <= small || last->product) break;
+    TES_TRY(add_level(s, last->mesh, tesi_max(last->degree / 2, least)));
   }
 done:
   return status;
@@ -69,11 +90,14 @@ TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TE
   space[0] = tesi_space_retain(finest);
   if (coarsening == TES_COARSEN_NONE) goto done;
   if (coarsening == TES_COARSEN_DEGREE) TES_TRY(coarsen_degrees(&s, 0, 1));
-  TES_TRY(coarsen_meshes(&s, desc->coarse_dofs));
-  const bool box = finest->mesh->kind == TES_MESH_BOX;
-  const int64_t small = box ? SMALL_COUPLED : SMALL;
-  if (!box || desc->op->kind == &tesi_operator_elasticity)
-    TES_TRY(coarsen_degrees(&s, desc->coarse_dofs > small ? desc->coarse_dofs : small, box ? 2 : 1));
+  const bool box = finest->mesh->kind == TES_MESH_BOX, couples = desc->op->kind == &tesi_operator_elasticity;
+  bool ended = false;
+  TES_TRY(coarsen_meshes(&s, desc->coarse_dofs, box && couples, &ended));
+  const bool few = box && !ended; /* cells: two a direction */
+  const int64_t small = few ? SMALL_COUPLED : SMALL;
+  if (!box || couples)
+    TES_TRY(coarsen_degrees(&s, desc->coarse_dofs > small ? desc->coarse_dofs : small,
+                            few || desc->thin ? 2 : 1));
   for (int l = 0; l < s.count / 2; l++) {
     TesSpace *fine = space[l];
     space[l] = space[s.count - 1 - l], space[s.count - 1 - l] = fine;

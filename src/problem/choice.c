@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "device/kernel.h"
+#include "multigrid/coarse/factorization.h"
 #include "multigrid/multigrid.h"
 #include "operator/operator_parts.h"
 #include "parallel/comm.h"
@@ -154,6 +155,20 @@ done:
   return status;
 }
 
+/* Systems that cycles serve badly, and of which factors are cheap: thin bodies, whose bending no coarser level sees, and
+ * coefficients that jump at random from cell to cell. */
+static bool wants_factors(const TesProblem *p, const TesiSurvey *survey) {
+  enum { MOST_THIN = 40000, MOST_ROUGH = 50000 };
+  const TesSolveOptions *o = &p->options;
+  const bool free = o->method == TES_METHOD_AUTO && o->smoother == TES_SMOOTHER_AUTO &&
+                    o->coarse == TES_COARSE_AUTO && o->coarsening == TES_COARSEN_MESH && !p->in_time &&
+                    !p->equation->march,
+             thin = p->equation->couples && survey->slender && p->space->dofs <= MOST_THIN,
+             rough = survey->rough && p->space->dofs <= MOST_ROUGH;
+  return free && (thin || rough) && p->levels == p->op && !refuses_factors(p->op) &&
+         !tesi_factorization_missing();
+}
+
 TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -163,6 +178,14 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   TesiSurvey survey;
   if (p->options.method == TES_METHOD_DIRECT) return choose_direct(p, smoother);
   TES_TRY(tesi_survey(p, &survey));
+  if (wants_factors(p, &survey)) {
+    p->options.method = TES_METHOD_DIRECT;
+    p->cycle = TES_DOUBLE;
+    return choose_direct(p, smoother);
+  }
+  p->thin = p->equation->couples && survey.thin;
+  p->polynomial = p->options.smoother_degree;
+  if (p->equation->couples && !p->polynomial) p->polynomial = p->thin ? 12 : 5;
   if (p->mesh->kind == TES_MESH_BOX && !survey.matrices && aspect_ratio(p->space) > 1.5)
     survey.stretch = TESI_STRETCHED;
   if (p->equation->couples)

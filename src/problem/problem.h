@@ -137,6 +137,8 @@ struct TesProblem {
   TesMethod method;
   TesPrecision cycle;
   bool full_start;    /* of the method */
+  bool thin;          /* cells: TesMultigridDesc.thin */
+  int polynomial;     /* degree of chebyshev; 0: its own choice */
   bool smooths_rough; /* of GMRES: before the first coarse correction of a rough residual */
   int full_steps;     /* of the start of full multigrid: TesMultigridDesc.full_steps */
   int post_below;     /* smoothing steps below the finest level; 0: as there */

@@ -45,7 +45,7 @@ static TesStatus check_group(const TesMesh *mesh, const TesBoundary *entry, int 
   TES_CHECK(faces || entry->condition == TES_DIRICHLET,
             "boundary.%s: %s is a group of curves or points, where only a displacement can be given",
             entry->name, entry->name);
-  TES_CHECK(entry->condition != TES_FLUX,
+  TES_CHECK(entry->condition != TES_FLUX && entry->condition != TES_SLIP,
             "boundary.%s: %s lies between cells, where values can be given (dirichlet), what enters there "
             "(neumann), or "
             "both (robin)",

@@ -11,6 +11,8 @@ enum { SAMPLE = 4096, POINTS = 27 };
 /* Three times as long in one direction, but for round-off: couplings differ by the square of it. From there on lines of
  * cells take at most 0.85 of the time of chebyshev (docs/performance-adaptive.md, lines of cells). */
 static const double STRETCHED = 8.99;
+/* Of a cell's edges, of the body and the thinnest cell, and of a in two cells one after the other. */
+static const double THIN = 3, FLAT = 5, SLENDER = 500, ROUGH = 100;
 
 /* The points 0.02, 0.47, 0.92 a direction, which symmetric data do not single out: xi[points][dim]. */
 static int make_points(int dim, double *xi) {
@@ -46,8 +48,9 @@ static TesiStretch stretch_of(int dim, const double *J, const double *a) {
                                     : TESI_EVEN;
 }
 
-static TesStatus jump_of(const TesProblem *p, const TesFunction *a, int points, const double *x,
-                         double *jump) {
+/* *middle <- a at the point in the middle. */
+static TesStatus jump_of(const TesProblem *p, const TesFunction *a, int points, const double *x, double *jump,
+                         double *middle) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int dim = p->mesh->dim;
@@ -57,6 +60,7 @@ static TesStatus jump_of(const TesProblem *p, const TesFunction *a, int points, 
   TES_TRY(tes_function_evaluate(a, points, by_axis[0], by_axis[1], by_axis[2], 0, value));
   for (int i = 0; i < points; i++) least = fmin(least, value[i]), most = fmax(most, value[i]);
   if (least > 0) *jump = fmax(*jump, most / least);
+  *middle = value[points / 2];
 done:
   return status;
 }
@@ -80,7 +84,7 @@ static bool data_vary(const TesProblem *p) {
 /* The diffusion coefficients of the form in a cell; they are positive there, which operators have checked. matrix <-
  * that at the point in the middle, where it is one. */
 static TesStatus look_at_data(const TesProblem *p, int64_t cell, int points, const double *x, double *jump,
-                              double matrix[6]) {
+                              double *middle, double matrix[6]) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int material = tes_mesh_material(p->mesh, cell);
@@ -89,14 +93,48 @@ static TesStatus look_at_data(const TesProblem *p, int64_t cell, int points, con
     const TesFunction *a = term->a.all;
     if (term->term != TES_TERM_DIFFUSION) continue;
     if (term->a.material && material >= 0 && term->a.material[material]) a = term->a.material[material];
-    if (varies(a)) TES_TRY(jump_of(p, a, points, x, jump));
+    if (varies(a)) TES_TRY(jump_of(p, a, points, x, jump, middle));
     if (!tesi_function_is_matrix(a)) continue;
-    double middle[3] = {0};
-    for (int d = 0; d < p->mesh->dim; d++) middle[d] = x[points / 2 * p->mesh->dim + d];
-    tesi_function_entries(a, p->mesh->dim, 1, &middle[0], &middle[1], &middle[2], 0, matrix);
+    double at[3] = {0};
+    for (int d = 0; d < p->mesh->dim; d++) at[d] = x[points / 2 * p->mesh->dim + d];
+    tesi_function_entries(a, p->mesh->dim, 1, &at[0], &at[1], &at[2], 0, matrix);
   }
 done:
   return status;
+}
+
+/* Of the cells so far. */
+typedef struct Shape {
+  double lower[3], upper[3]; /* of their middles */
+  double thinnest;           /* edge */
+  double thin, flat;         /* cells that are */
+} Shape;
+
+static void look_at_shape(int dim, const double *x, const double *J, Shape *shape) {
+  double least = INFINITY, most = 0;
+  for (int d = 0; d < dim; d++) {
+    double square = 0;
+    for (int r = 0; r < dim; r++) square += J[r * dim + d] * J[r * dim + d];
+    least = fmin(least, sqrt(square)), most = fmax(most, sqrt(square));
+    shape->lower[d] = fmin(shape->lower[d], x[d]), shape->upper[d] = fmax(shape->upper[d], x[d]);
+  }
+  shape->thin += most > THIN * least;
+  shape->flat += most > FLAT * least;
+  shape->thinnest = fmin(shape->thinnest, least);
+}
+
+static void judge_shape(TesContext *ctx, int dim, double cells, Shape *shape, TesiSurvey *survey) {
+  double extent = 0;
+  for (int d = 0; d < 3; d++) shape->lower[d] = -shape->lower[d];
+  shape->thinnest = -shape->thinnest;
+  tesi_reduce(ctx, TESI_MAXIMUM, 3, shape->lower);
+  tesi_reduce(ctx, TESI_MAXIMUM, 3, shape->upper);
+  tesi_reduce(ctx, TESI_MAXIMUM, 1, &shape->thinnest);
+  tesi_reduce(ctx, TESI_SUM, 1, &shape->thin);
+  tesi_reduce(ctx, TESI_SUM, 1, &shape->flat);
+  for (int d = 0; d < dim; d++) extent = fmax(extent, shape->upper[d] + shape->lower[d]);
+  survey->thin = 10 * shape->thin > cells;
+  survey->slender = 10 * shape->flat > cells || extent > -shape->thinnest * SLENDER;
 }
 
 /* Points and Jacobians of a cell; a box is asked for its coordinates, so that it need not hold a geometry. */
@@ -131,16 +169,27 @@ TesStatus tesi_survey(const TesProblem *p, TesiSurvey *survey) {
   const bool matrices = tesi_form_has_matrix(&p->form, tes_mesh_materials(p->mesh)),
              box = p->mesh->kind == TES_MESH_BOX && !matrices;
   *survey = (TesiSurvey){.jump = 1, .matrices = matrices};
-  if (p->equation->flow || (box && !vary)) return TES_OK;
+  if (p->equation->flow || (box && !vary && !p->equation->couples)) return TES_OK;
+  double rough = 0, before = NAN;
+  Shape shape = {.lower = {INFINITY, INFINITY, INFINITY},
+                 .upper = {-INFINITY, -INFINITY, -INFINITY},
+                 .thinnest = INFINITY};
   for (int64_t c = 0; c < cells; c += stride) {
+    double middle = NAN;
     double matrix[6] = {1, 0, dim == 2, dim == 3, 0, dim == 3}; /* the identity */
     TES_TRY(place(p->mesh, c, points, at, x, J));
-    if (vary) TES_TRY(look_at_data(p, c, points, x, &survey->jump, matrix));
+    if (vary) TES_TRY(look_at_data(p, c, points, x, &survey->jump, &middle, matrix));
     of[stretch_of(dim, J + points / 2 * dim * dim, matrix)]++;
+    look_at_shape(dim, x + points / 2 * dim, J + points / 2 * dim * dim, &shape);
+    rough += fmax(middle / before, before / middle) > ROUGH;
+    before = middle;
   }
   tesi_reduce(ctx, TESI_SUM, 3, of);
+  tesi_reduce(ctx, TESI_SUM, 1, &rough);
   tesi_reduce(ctx, TESI_MAXIMUM, 1, &survey->jump);
   const double all = of[0] + of[1] + of[2];
+  judge_shape(ctx, dim, all, &shape, survey);
+  survey->rough = 20 * rough > all && stride == 1;
   if (!box && 100 * (of[TESI_STRETCHED] + of[TESI_STRETCHED_ONE_WAY]) > all)
     survey->stretch =
         2 * of[TESI_STRETCHED] > of[TESI_STRETCHED_ONE_WAY] ? TESI_STRETCHED : TESI_STRETCHED_ONE_WAY;

@@ -10,6 +10,9 @@ typedef struct TesiSurvey {
       stretch; /* of cells of meshes other than boxes: of one in a hundred at least; where a is a matrix also
                         * of boxes, in the metric of a */
   bool matrices; /* a is a matrix somewhere */
+  bool thin;     /* a tenth of the cells is three times as long as thick */
+  bool slender;  /* five times, or the body is 500 times as long as its thinnest cell is thick */
+  bool rough;    /* a jumps a hundredfold between one of twenty pairs of cells at least */
   double jump;   /* largest quotient of two values of a diffusion coefficient within a cell */
 } TesiSurvey;
 

@@ -236,8 +236,10 @@ static TesStatus check_shapes(const TesiGmshBuilder *b, const TesiTrees *trees) 
   double J, x[3] = {0};
   TesStatus status = tesi_trees_find_inverted(trees, &tree, &J, x);
   if (status == TES_OK && tree >= 0)
-    status = tesi_gmsh_refuse(b, b->cell[tree], "inverted or degenerate: |J| = %.3g at (%g, %g, %g)", J, x[0],
-                              x[1], x[2]);
+    status = tesi_gmsh_refuse(
+        b, b->cell[tree], "inverted or degenerate: |J| = %.3g at (%g, %g, %g); %s", J, x[0], x[1], x[2],
+        b->degree > 1 ? "Mesh.HighOrderOptimize = 2 mends bent cells, or make them smaller there"
+                      : "mesh this place anew, with Mesh.Optimize or other sizes");
   return status;
 }
 

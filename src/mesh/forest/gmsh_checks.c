@@ -209,7 +209,8 @@ static TesStatus check_middle(const TesiGmshBuilder *b, int64_t tree, int u, int
   if (found < 0) return TES_OK;
   return tesi_gmsh_refuse(
       b, b->cell[tree],
-      "node %lld lies in the middle of a side, at (%g, %g, %g): cells must share whole faces",
+      "node %lld lies in the middle of a side, at (%g, %g, %g): cells must share whole faces (in Gmsh: "
+      "Coherence or BooleanFragments before the mesh is made)",
       (long long)b->mesh->node_number[found], x[0], x[1], x[2]);
 }
 

@@ -65,8 +65,9 @@ TesStatus tesi_elasticity_fill(const TesOperator *op, TesiElasticity *plan, void
 TesStatus tesi_elasticity_diagonal(const TesOperator *op, double *d);
 /* y <- A x at all nodes, with x as it is at those with given values; without springs. Float64. */
 TesStatus tesi_elasticity_apply_whole(const TesOperator *op, const TesVector *x, TesVector *y);
-/* A's matrix in blocks of the components, springs included, a node a block row (elasticity_assemble.c): rows and columns
- * of given values are those of the identity, and a node without unknowns shares no block with others. Float64. */
+/* A's matrix in blocks of the components, springs included, a node a block row (elasticity_assemble.c): rows and
+ * columns of given values are those of the identity, and a node without unknowns shares no block with others.
+ * Float64. */
 TesStatus tesi_elasticity_assemble(const TesOperator *op, TesiBlockMatrix *A);
 TesStatus tesi_elasticity_apply_ref(const TesOperator *op, const double *x, double *y);
 

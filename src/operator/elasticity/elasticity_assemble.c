@@ -1,5 +1,5 @@
-/* The matrix of an elasticity operator in blocks of its components, a node a block row. A row is gathered from the cells
- * of its node, in their order, by one thread: so sums have one order, and no thread waits for another.
+/* The matrix of an elasticity operator in blocks of its components, a node a block row. A row is gathered from the
+ * cells of its node, in their order, by one thread: so sums have one order, and no thread waits for another.
  *
  * With g_a the gradient in space of basis function a and all weights in lambda, mu and the mass c, a point adds
  *   lambda g_a[i] g_b[j] + mu g_a[j] g_b[i] + (i == j) (mu g_a . g_b + c phi_a phi_b)

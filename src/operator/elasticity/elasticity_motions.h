@@ -18,8 +18,8 @@ double tesi_elasticity_poisson(const TesOperator *op);
 /* The rigid motions that nothing holds, orthonormal as vectors of the operator: motion[*count][length], 6 at most;
  * allocated, NULL where *count is 0, as for operators of other kinds. A mass holds all of them. */
 TesStatus tesi_elasticity_motions(const TesOperator *op, int *count, double **motion);
-/* All rigid motions, dim (dim + 1) / 2 of them, as vectors of the operator, zero where values are given: motion[*count][
- * length], the *loose ones that nothing holds first; allocated. Of an elasticity operator. */
+/* All rigid motions, dim (dim + 1) / 2 of them, as vectors of the operator, zero where values are given:
+ * motion[*count][ length], the *loose ones that nothing holds first; allocated. Of an elasticity operator. */
 TesStatus tesi_elasticity_near_null(const TesOperator *op, int *count, int *loose, double **motion);
 /* v <- v without its parts in motion[count][n]. */
 void tesi_elasticity_project(int64_t n, int count, const double *motion, double *v);

@@ -53,7 +53,7 @@ static void add_span(const void *data, TesiSpan span) {
 
 /* Factors are made for BLOCK cells at a time, matrices for as many as fit in NUMBERS. */
 static TesStatus add_cells(const TesiMapped *m, const TesiPattern *pattern, TesiMatrix *matrix) {
-  enum { BLOCK = 256, NUMBERS = 1 << 21, CELLS = 4 /* that a thread takes at a time */ };
+  enum { BLOCK = 256, NUMBERS = 1 << 18, CELLS = 4 /* that a thread takes at a time */ };
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
   TesiCellMatrix *cells = NULL;

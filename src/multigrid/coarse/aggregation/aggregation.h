@@ -1,8 +1,9 @@
 /* The coarsest level by smoothed aggregation (hierarchy.h): a fixed number of V-cycles, accelerated by Chebyshev
- * polynomials of the first kind, so that the solver is a symmetric linear map and conjugate gradients outside stay valid.
+ * polynomials of the first kind, so that the solver is a symmetric linear map and conjugate gradients outside stay
+ * valid.
  *
- * The matrix is that of the operator, in blocks of the components. Near-null vectors: constants, or the rigid motions of
- * elasticity. The spectrum of cycle times matrix, from a few iterations of conjugate gradients at set-up, gives the
+ * The matrix is that of the operator, in blocks of the components. Near-null vectors: constants, or the rigid motions
+ * of elasticity. The spectrum of cycle times matrix, from a few iterations of conjugate gradients at set-up, gives the
  * interval of the polynomial and the number of cycles: the least that leaves at most a tenth of an error, 12 at most.
  * Everything is float64: on slender bodies float32 has no digit left beside a rigid motion.
  *

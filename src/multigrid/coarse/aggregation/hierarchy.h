@@ -51,8 +51,8 @@ typedef struct TesiHierarchyDesc {
 TesStatus tesi_hierarchy_create(TesContext *ctx, const TesiHierarchyDesc *desc, TesiHierarchy **hierarchy);
 void tesi_hierarchy_destroy(TesiHierarchy **hierarchy);
 /* From now on a level has so many cycles, by the Chebyshev polynomial of the first kind for a spectrum of cycle times
- * matrix in least .. largest. Levels between the first and the last are made with two, for 1/4 .. 1: V-cycles grow weaker
- * with every level, of which the next has some 20 times fewer unknowns. */
+ * matrix in least .. largest. Levels between the first and the last are made with two, for 1/4 .. 1: V-cycles grow
+ * weaker with every level, of which the next has some 20 times fewer unknowns. */
 TesStatus tesi_hierarchy_accelerate(TesiHierarchy *hierarchy, int level, int cycles, double least,
                                     double largest);
 /* x <- one cycle from zero for A x = b, host arrays; a symmetric linear map. x is not b. */
@@ -64,7 +64,8 @@ void tesi_hierarchy_solve(const TesiHierarchy *hierarchy, const double *b, doubl
 TesStatus tesi_aggregation_largest(TesContext *ctx, const TesiBlockMatrix *A, const double *inverse,
                                    double *lambda);
 /* Least and largest eigenvalue of M A, M a cycle, by `steps` of preconditioned conjugate gradients (at most
- * TESI_AGGREGATION_TEST) for A times a fixed vector that is zero where given[i]. The least one is an estimate from above. */
+ * TESI_AGGREGATION_TEST) for A times a fixed vector that is zero where given[i]. The least one is an estimate from
+ * above. */
 enum { TESI_AGGREGATION_TEST = 16 };
 TesStatus tesi_aggregation_spectrum(const TesiHierarchy *hierarchy, const uint8_t *given, int steps,
                                     double *least, double *largest);
