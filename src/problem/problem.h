@@ -235,6 +235,8 @@ int tesi_transport_form_of_steps(const TesProblem *problem, TesTermDesc *term);
 /* Whether the multigrid of transport with element q is of the whole operator, smoothed by ordered_cells. */
 struct TesiTransport;
 bool tesi_transport_ordered(const TesProblem *problem, const struct TesiTransport *transport);
+/* *dofs <- the unknowns at which its levels end; 0: as far as meshes go. */
+TesStatus tesi_transport_enough(const TesProblem *problem, int64_t *dofs);
 int tesi_transport_shown(const TesProblem *problem, TesiShown *shown);
 /* Whether there is a velocity. */
 bool tesi_problem_transports(const TesProblem *problem);

@@ -1,7 +1,10 @@
 /* u_t - div(a grad u) + b . grad u + c u = f: the form of poisson and, where there is a velocity, the transport term;
  * with streamlines the right-hand side is tested with them too. In time numbered.c holds c + sigma (in_time.h). */
 #include "operator/transport/transport_operator.h"
+#include "multigrid/coarse/coarse.h"
+#include "multigrid/coarse/factorization.h"
 #include "problem/in_time.h"
+#include "smoother/ordered_cells/ordered_cells.h"
 
 bool tesi_problem_transports(const TesProblem *p) {
   const TesFunction *const *b = p->numbered.data.b;
@@ -44,6 +47,22 @@ bool tesi_transport_ordered(const TesProblem *p, const TesiTransport *t) {
   if (t->broken || (p->in_time && p->in_time->moves)) return false;
   if (asked != TES_SMOOTHER_AUTO || p->in_time) return asked == TES_SMOOTHER_ORDERED_CELLS;
   return true;
+}
+
+/* Coarse meshes carry across closed paths what the finest does not: levels end where sparse factors of the whole are
+ * cheap, in 2D at more unknowns. A path through few cells is one of the mesh, not of the flow. */
+TesStatus tesi_transport_enough(const TesProblem *p, int64_t *dofs) {
+  enum { PATH = 8, PLANE = 150000, SPACE = 30000 };
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiTransport *t = tesi_transport_of(p->levels);
+  int64_t longest = 0;
+  *dofs = 0;
+  if (!t || t->broken || p->options.method == TES_METHOD_DIRECT || !(t->peclet > 3)) return TES_OK;
+  TES_TRY(tesi_ordered_cells_closed(p->levels, &longest));
+  if (longest > PATH) *dofs = tesi_factorization_missing() ? TESI_DENSE : p->mesh->dim == 2 ? PLANE : SPACE;
+done:
+  return status;
 }
 
 /* Of the unknowns, or (whole: the operator of all nodes) of all rows. */

@@ -170,6 +170,7 @@ TesStatus tesi_smoother_ordered_cells_init(TesSmoother *smoother) {
   const TesOperator *op = smoother->op;
   TesiMatrix A = {0};
   TesiOrderedCells *p;
+  int64_t longest;
   smoother->table = &table;
   TES_NEW(&p);
   smoother->plan = p;
@@ -177,7 +178,7 @@ TesStatus tesi_smoother_ordered_cells_init(TesSmoother *smoother) {
   TES_ALLOC(&p->b, op->length);
   TES_ALLOC(&p->x, op->length);
   TES_ALLOC(&p->z, op->length);
-  TES_TRY(tesi_ordered_cells_order(op, p->order));
+  TES_TRY(tesi_ordered_cells_order(op, p->order, &longest));
   TES_TRY(tesi_operator_probe(op, &A));
   TES_TRY(permute(ctx, &A, p->order, &p->A));
   TES_TRY(factorize(ctx, p));

@@ -26,8 +26,11 @@ typedef struct TesiOrderedCells {
   double *b, *x, *z; /* [rows] host */
 } TesiOrderedCells;
 
-/* order[length] <- the unknowns of the operator's space, cell by cell in the order of the flow. */
-TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order);
+/* order[length] <- the unknowns of the operator's space, cell by cell in the order of the flow; longest <- the cells
+ * of the longest closed path that was cut, 0: there is none. */
+TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order, int64_t *longest);
+/* The latter alone. */
+TesStatus tesi_ordered_cells_closed(const TesOperator *op, int64_t *longest);
 /* Bytes of matrix and factors over a space, at most. */
 double tesi_ordered_cells_bytes(const TesSpace *space);
 /* The same step with dense matrices from the plain operator. */

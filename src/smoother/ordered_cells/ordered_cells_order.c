@@ -90,21 +90,37 @@ done:
   return status;
 }
 
+/* Arrays of the search, [cells] each. */
+typedef struct Search {
+  int64_t *next;         /* what to look at, in upstream; -1: the cell is new */
+  int32_t *stack, *slot; /* slot: where a cell stands on the stack, -1: in the order */
+  int64_t top, longest;  /* longest: cells of the longest closed path that was met */
+} Search;
+
+static void push(const Cells *c, int32_t cell, Search *s) {
+  s->next[cell] = c->behind[cell];
+  s->slot[cell] = (int32_t)s->top;
+  s->stack[s->top++] = cell;
+}
+
 /* A search in depth against the flow, without recursion. A cell that the search meets again is in the order, or on the
- * stack: then the path is closed, and is cut here. next[cell]: what to look at, -1: the cell is new. */
-static void order_cells(const Cells *c, int64_t *next, int32_t *stack, int32_t *order) {
-  int64_t count = 0, top = 0;
-  for (int64_t cell = 0; cell < c->view->cells; cell++) next[cell] = -1;
+ * stack: then the path is closed, and is cut here. */
+static void order_cells(const Cells *c, Search *s, int32_t *order) {
+  int64_t count = 0;
+  for (int64_t cell = 0; cell < c->view->cells; cell++) s->next[cell] = -1;
   for (int64_t start = 0; start < c->view->cells; start++) {
-    if (next[start] < 0) next[start] = c->behind[start], stack[top++] = (int32_t)start;
-    while (top > 0) {
-      const int32_t cell = stack[top - 1];
-      if (next[cell] == c->behind[cell + 1]) {
-        order[count++] = cell, top--;
+    if (s->next[start] < 0) push(c, (int32_t)start, s);
+    while (s->top > 0) {
+      const int32_t cell = s->stack[s->top - 1];
+      if (s->next[cell] == c->behind[cell + 1]) {
+        order[count++] = cell, s->slot[cell] = -1, s->top--;
         continue;
       }
-      const int32_t other = c->upstream[next[cell]++];
-      if (next[other] < 0) next[other] = c->behind[other], stack[top++] = other;
+      const int32_t other = c->upstream[s->next[cell]++];
+      if (s->next[other] < 0)
+        push(c, other, s);
+      else if (s->slot[other] >= 0)
+        s->longest = tesi_max(s->longest, s->top - s->slot[other]);
     }
   }
 }
@@ -126,27 +142,31 @@ static int64_t number_nodes(const Cells *c, int64_t cell, uint8_t *known, double
   return count;
 }
 
-static TesStatus number_all(const Cells *c, int32_t *order) {
+static TesStatus number_all(const Cells *c, int32_t *order, int64_t *longest) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   const int64_t cells = c->view->cells;
-  int32_t *cell = NULL, *stack = NULL;
-  int64_t *next = NULL, count = 0;
+  Search search = {.top = 0};
+  int32_t *cell = NULL;
+  int64_t count = 0;
   uint8_t *known = NULL;
   double *key = NULL;
   TES_ALLOC(&cell, cells);
-  TES_ALLOC(&stack, cells);
-  TES_ALLOC(&next, cells);
+  TES_ALLOC(&search.stack, cells);
+  TES_ALLOC(&search.slot, cells);
+  TES_ALLOC(&search.next, cells);
   TES_ALLOC(&known, c->view->length);
   TES_ALLOC(&key, c->nodes);
-  order_cells(c, next, stack, cell);
+  order_cells(c, &search, cell);
+  *longest = search.longest;
   for (int64_t i = 0; i < cells; i++) count = number_nodes(c, cell[i], known, key, count, order);
   for (int64_t i = 0; i < c->view->length; i++)
     if (!known[i]) order[count++] = (int32_t)i; /* nodes of no cell */
 done:
   tesi_free(ctx, &cell);
-  tesi_free(ctx, &stack);
-  tesi_free(ctx, &next);
+  tesi_free(ctx, &search.stack);
+  tesi_free(ctx, &search.slot);
+  tesi_free(ctx, &search.next);
   tesi_free(ctx, &known);
   tesi_free(ctx, &key);
   return status;
@@ -165,7 +185,7 @@ static void free_cells(Cells *c) {
   tesi_free(ctx, &c->list);
 }
 
-TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order) {
+TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order, int64_t *longest) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   Cells c = {.context = ctx};
@@ -183,8 +203,19 @@ TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order) {
   look_ahead(&c);
   list_entries(&c);
   TES_TRY(find_upstream(&c));
-  TES_TRY(number_all(&c, order));
+  TES_TRY(number_all(&c, order, longest));
 done:
   free_cells(&c);
+  return status;
+}
+
+TesStatus tesi_ordered_cells_closed(const TesOperator *op, int64_t *longest) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  int32_t *order = NULL;
+  TES_ALLOC(&order, op->length);
+  TES_TRY(tesi_ordered_cells_order(op, order, longest));
+done:
+  tesi_free(ctx, &order);
   return status;
 }

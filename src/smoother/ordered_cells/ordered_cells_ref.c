@@ -71,13 +71,14 @@ TesStatus tesi_ordered_cells_apply_ref(const TesSmoother *smoother, const double
   double *A = NULL, *unit = NULL, *image = NULL;
   uint8_t *pattern = NULL;
   int32_t *order = NULL;
+  int64_t longest;
   (void)sweep;
   TES_ALLOC(&A, n * n);
   TES_ALLOC(&unit, n);
   TES_ALLOC(&image, n);
   TES_ALLOC(&pattern, n * n);
   TES_ALLOC(&order, n);
-  TES_TRY(tesi_ordered_cells_order(op, order));
+  TES_TRY(tesi_ordered_cells_order(op, order, &longest));
   TES_TRY(take_pattern(op, pattern));
   TES_TRY(take_columns(op, unit, image, A));
   TES_TRY(op->table->apply_ref(op, x, image));
