@@ -174,6 +174,7 @@ static void check_smoothers(TesContext *ctx, const TesOperator *op) {
                                       [TES_SMOOTHER_GAUSS_SEIDEL] = "gauss_seidel",
                                       [TES_SMOOTHER_CELL_PATCH] = "cell_patch",
                                       [TES_SMOOTHER_LINE_PATCH] = "line_patch",
+                                      [TES_SMOOTHER_ORDERED_CELLS] = "ordered_cells",
                                       [TES_SMOOTHER_GAUSS_SEIDEL_MORTON] = "gauss_seidel_morton"};
   const TesSpace *space = op->space;
   for (int kind = TES_SMOOTHER_PATCH; kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON; kind++) {

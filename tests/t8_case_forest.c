@@ -218,7 +218,7 @@ static void mistakes_are_told(void **state) {
       {"mesh: {kind: box, file: a.msh}", "leave mesh.file out"},
       {"mesh: {kind: box, box: {cells: [4, 4]}, refine_where: x}", "leave mesh.refine_where out"},
       {"mesh: {box: {cells: [4, 4], periodic: x}, kind: box}\nsolver: {smoother: gauss_seidel}",
-       "a.yaml:3:20: solver.smoother: periodic boxes have auto, patch, jacobi and chebyshev, got "
+       "a.yaml:3:20: solver.smoother: periodic boxes have auto, patch, jacobi, chebyshev and ordered_cells, got "
        "gauss_seidel"},
       {"mesh: {kind: box, box: {cells: [4, 4], periodic: x}}\nspace: {degree: 9}",
        "expected 1 to 8 on this mesh, got 9"},

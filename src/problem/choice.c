@@ -116,15 +116,11 @@ static void warn(const TesProblem *p, const TesiSurvey *survey) {
              "iterations");
 }
 
-/* What helps where the iteration does not converge: each has a test on a case that prints it (t9_advice). */
+/* What helps where the iteration does not converge: it has a test on a case that prints it (t9_advice). */
 static void advise(TesProblem *p) {
-  const bool carried = p->levels != p->op, box = p->mesh->kind == TES_MESH_BOX;
-  const char *text = "";
-  if (p->options.smoother != TES_SMOOTHER_AUTO)
-    text = "leave out solver.smoother, so that one is chosen";
-  else if (carried && box && !p->in_time)
-    text = "take space.element: dg, whose cells are solved in the order of the flow";
-  snprintf(p->advice, sizeof p->advice, "%s", text);
+  const bool asked = p->options.smoother != TES_SMOOTHER_AUTO;
+  snprintf(p->advice, sizeof p->advice, "%s",
+           asked ? "leave out solver.smoother, so that one is chosen" : "");
 }
 
 /* Why there are no sparse factors of an operator; NULL: there are, so far as its library is. */

@@ -356,7 +356,7 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
                  {"solver.tolerance_of", (int)o->tolerance_of, TES_TOLERANCE_LOAD},
                  {"solver.penalty", (int)o->penalty, TES_PENALTY_PAPER},
                  {"solver.method", (int)o->method, TES_METHOD_DIRECT},
-                 {"solver.smoother", (int)o->smoother, TES_SMOOTHER_ORDERED_CELLS},
+                 {"solver.smoother", (int)o->smoother, TES_SMOOTHER_GAUSS_SEIDEL_MORTON},
                  {"solver.local", (int)o->local, TES_LOCAL_CG},
                  {"solver.colours", (int)o->colours, TES_COLOURS_LEXICOGRAPHIC},
                  {"solver.order", (int)o->order, TES_ORDER_REVERSED},

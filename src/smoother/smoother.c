@@ -22,8 +22,8 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TesStatus status = TES_OK;
   TES_CHECK(desc->op, "a smoother needs an operator");
   TES_CHECK(desc->op->context == ctx, "the operator belongs to another context than the smoother");
-  TES_CHECK(desc->kind >= TES_SMOOTHER_AUTO && desc->kind <= TES_SMOOTHER_ORDERED_CELLS,
-            "smoother kind is %d, expected 0..%d", (int)desc->kind, (int)TES_SMOOTHER_ORDERED_CELLS);
+  TES_CHECK(desc->kind >= TES_SMOOTHER_AUTO && desc->kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
+            "smoother kind is %d, expected 0..%d", (int)desc->kind, (int)TES_SMOOTHER_GAUSS_SEIDEL_MORTON);
   TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_CG,
             "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_CG);
   TES_CHECK(desc->omega >= 0 && desc->omega <= 2,
@@ -85,10 +85,10 @@ static const char *wants_patches(const TesOperator *op) {
 }
 
 static const char *wants_diagonal(const TesOperator *op) {
-  return is_saddle(op)             ? "the pressure has no diagonal; use patch"
-         : tesi_is_upwind(op)      ? "transport tells no diagonal; use cell_patch"
+  return is_saddle(op)           ? "the pressure has no diagonal; use patch"
+         : tesi_is_upwind(op)    ? "transport tells no diagonal; use cell_patch"
          : tesi_transport_of(op) ? "transport tells no diagonal; use ordered_cells"
-                                   : NULL;
+                                 : NULL;
 }
 
 static const char *wants_one_box(const TesOperator *op) {
@@ -106,9 +106,9 @@ static const char *wants_cells(const TesOperator *op) {
 }
 
 static const char *wants_order(const TesOperator *op) {
-  return !tesi_transport_of(op)  ? "it is for transport with its velocity, steady or with one that stays"
-         : tesi_is_upwind(op)    ? "elements dg have cell_patch, whose cells are in this order"
-         : op->local             ? "it goes from cell to cell, and so is for one rank"
+  return !tesi_transport_of(op) ? "it is for transport with its velocity, steady or with one that stays"
+         : tesi_is_upwind(op)   ? "elements dg have cell_patch, whose cells are in this order"
+         : op->local            ? "it goes from cell to cell, and so is for one rank"
          : op->precision == TES_SINGLE ? "it is in float64"
                                        : NULL;
 }
@@ -155,7 +155,7 @@ static TesStatus init(TesSmoother *smoother) {
                          ? TES_SMOOTHER_PATCH
                      : tesi_is_upwind(smoother->op)    ? TES_SMOOTHER_CELL_PATCH
                      : tesi_transport_of(smoother->op) ? TES_SMOOTHER_ORDERED_CELLS
-                                                    : TES_SMOOTHER_CHEBYSHEV;
+                                                       : TES_SMOOTHER_CHEBYSHEV;
   if (any && box && !rings && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
   const char *reason = kinds[smoother->kind].refuses ? kinds[smoother->kind].refuses(smoother->op) : NULL;
   TES_CHECK(!reason, "solver.smoother: no smoother %s for this operator: %s", kinds[smoother->kind].name,

@@ -189,11 +189,12 @@ static TesStatus solve_on_ranks(TesiCoarse *c) {
 static TesStatus create_carried(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  const bool sparse =
-      kind == TES_COARSE_SPARSE || (kind == TES_COARSE_AUTO && c->length > 800 && !tesi_factorization_missing());
-  TES_CHECK(sparse || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
-            "solver.coarse: the coarsest level of transport is direct or sparse: the other kinds are for symmetric "
-            "operators");
+  const bool sparse = kind == TES_COARSE_SPARSE ||
+                      (kind == TES_COARSE_AUTO && c->length > 800 && !tesi_factorization_missing());
+  TES_CHECK(
+      sparse || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
+      "solver.coarse: the coarsest level of transport is direct or sparse: the other kinds are for symmetric "
+      "operators");
   TES_TRY(sparse ? tesi_coarse_matrix_create(ctx, c->op, TES_COARSE_SPARSE, &c->matrix)
                  : tesi_coarse_lu_create(ctx, c->op, precision, &c->lu));
 done:

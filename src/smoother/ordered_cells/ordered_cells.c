@@ -37,7 +37,8 @@ static TesStatus permute(TesContext *ctx, const TesiMatrix *from, const int32_t 
     for (int64_t e = 0; e < count; e++)
       line[e] = (Entry){rank[from->column[first + e]], from->value[first + e]};
     qsort(line, (size_t)count, sizeof *line, by_column);
-    for (int64_t e = 0; e < count; e++) to->column[at + e] = line[e].column, to->value[at + e] = line[e].value;
+    for (int64_t e = 0; e < count; e++)
+      to->column[at + e] = line[e].column, to->value[at + e] = line[e].value;
     to->row[i + 1] = at + count;
   }
 done:
