@@ -54,8 +54,10 @@ static void check_device(const char *device) {
     for (int dim = 2; dim <= 3; dim++) {
       Place p;
       TesOperator *op;
-      if (!make_place(ctx, kind, dim, dim == 2 ? 3 : 1 + (kind == FOREST), false, &p)) continue;
-      assert_ok(ctx, create_form(&p, TES_STREAMLINE_ALWAYS, CONVECTIVE, &op));
+      if (!make_place(ctx, kind, dim, dim == 2 ? 2 : 1, false, &p)) continue;
+      /* plain streamline terms have the derivatives of J, which curved cells leave out */
+      const TesStreamline streamline = kind == BALL ? TES_STREAMLINE_NONE : TES_STREAMLINE_ALWAYS;
+      assert_ok(ctx, create_form(&p, streamline, CONVECTIVE, &op));
       check_steps(&p, op);
       tes_operator_destroy(&op);
       leave(&p);

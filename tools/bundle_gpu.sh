@@ -111,6 +111,7 @@ t7_time_device -
 t7_navier_stokes_device -
 t7_balance -
 t7_direct -
+t7_steady_transport -
 t5_rings -
 t7_rings -
 t7_scale -

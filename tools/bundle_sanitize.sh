@@ -55,6 +55,7 @@ t7_time_device -
 t7_navier_stokes_device -
 t7_balance -
 t7_direct -
+t7_steady_transport -
 t5_rings -
 t7_rings -
 t4_functional_device 2 3 4 1 7 8

@@ -155,9 +155,7 @@ static TesStatus create_operators(TesProblem *p) {
   TES_TRY(tesi_work_on(ctx, "operator of %lld unknowns", (long long)p->space->dofs));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form}, &p->op));
   const TesiTransport *transport = tesi_transport_of(p->op);
-  const bool ordered = transport && o->method != TES_METHOD_DIRECT && tesi_transport_ordered(p, transport),
-             whole = ordered || !transport || o->method == TES_METHOD_DIRECT ||
-                     tesi_transport_dg_levels(p, transport);
+  const bool whole = !transport || o->method == TES_METHOD_DIRECT || tesi_transport_whole(p, transport);
   p->levels = whole ? p->op : transport->symmetric;
   if (transport && p->levels == p->op) p->cycle = TES_DOUBLE;
   if (transport) TES_TRY(check_transport(p, transport));

@@ -5,6 +5,7 @@
 #include "multigrid/coarse/factorization.h"
 #include "operator/transport/transport_operator.h"
 #include "parallel/comm.h"
+#include "problem/broken.h"
 #include "problem/in_time.h"
 #include "smoother/ordered_cells/ordered_cells.h"
 
@@ -52,9 +53,10 @@ static bool prevails(const TesProblem *p, const TesiTransport *t) {
          tesi_ordered_cells_bytes(p->space) < 0.5 * (double)tes_memory_available();
 }
 
-bool tesi_transport_ordered(const TesProblem *p, const TesiTransport *t) {
+bool tesi_transport_whole(const TesProblem *p, const TesiTransport *t) {
   const TesSmootherKind asked = p->options.smoother;
-  if (t->broken || tesi_ranks(p->context) > 1 || (p->in_time && p->in_time->moves)) return false;
+  if (t->broken) return tesi_transport_dg_levels(p, t);
+  if (tesi_ranks(p->context) > 1 || (p->in_time && p->in_time->moves)) return false;
   if (asked != TES_SMOOTHER_AUTO || p->in_time) return asked == TES_SMOOTHER_ORDERED_CELLS;
   return prevails(p, t);
 }
