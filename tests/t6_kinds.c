@@ -242,6 +242,10 @@ static void check_space(TesContext *ctx, const TesSpace *space) {
     check_smoothers(ctx, op);
     check_levels(ctx, op);
     tes_operator_destroy(&op);
+    if (p || space->scalars > 1) continue;
+    assert_ok(ctx, make_operator(ctx, space, precision, NULL, MOVES, &op));
+    check_smoothers(ctx, op);
+    tes_operator_destroy(&op);
   }
 }
 

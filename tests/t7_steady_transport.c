@@ -17,7 +17,7 @@ typedef struct Steady {
 
 static const Steady rows[] = {
     {"box", {.dim = 2, .cells = {12, 12}}, {"0.3", "-1"}, 1 / 12., false},
-    {"box 3D", {.dim = 3, .cells = {4, 4, 4}}, {"0.3", "-1", "0.5"}, 1 / 4., false},
+    {"box 3D", {.dim = 3, .cells = {6, 6, 6}}, {"0.3", "-1", "0.5"}, 1 / 6., false},
     {"ring", {.dim = 2, .cells = {12, 10}, .periodic = {true}}, {"1", "0.2"}, 1 / 12., false},
     {"forest", {.dim = 2, .cells = {6, 6}, .kind = TES_MESH_FOREST}, {"0.3", "-1"}, 1 / 6., true},
     {"scattered cells",
