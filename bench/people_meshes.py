@@ -258,8 +258,8 @@ def case_of(folder, mesh, equation, degree):
     return case
 
 
-COLUMNS = ("mesh", "equation", "degree", "cells", "unknowns", "iterations", "status", "setup_s", "solve_s", "coarse_share",
-           "bytes_per_unknown", "coarse")
+COLUMNS = ("mesh", "equation", "degree", "cells", "unknowns", "iterations", "status", "setup_s", "solve_s",
+           "coarse_share", "bytes_per_unknown", "coarse")
 
 
 def row_of(mesh, equation, degree, report):

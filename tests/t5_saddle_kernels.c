@@ -235,10 +235,8 @@ static void compare_first_colour(const Pair *p, const TesSmoother *smoother, con
   for (int i = 0; i < 4; i++) tes_vector_destroy(&all[i]);
 }
 
-/* A sweep from a given x divides the round-off of its residual by the eigenvalues of a patch. Of element dg these span
- * k^4 on a cell, with the penalties of its faces: 0.6 to 1.6 times eps k^4 came back of dg_7 in 3D, of dg_15 in 2D on
- * the emulator and on an H200. Kernels and plain versions differ by the order of sums in that residual alone: sweeps
- * from zero, which have none, agree to 2e-7. */
+/* A sweep from a given x divides the round-off of its residual by eigenvalues of a patch, which span k^4 for element dg:
+ * 0.6 to 1.6 times eps k^4 came back (dg_7 in 3D, dg_15 in 2D, emulator and GPU). Sweeps from zero agree to 2e-7. */
 static double sweep_factor(const Pair *p, bool zero) {
   const double eps = p->precision == TES_DOUBLE ? 2.3e-16 : 1.2e-7, k2 = p->flow->degree * p->flow->degree;
   return p->flow->broken && !zero ? fmax(100, 4 * eps * k2 * k2 / p->tolerance) : 100;

@@ -56,6 +56,8 @@ t7_navier_stokes_device -
 t7_balance -
 t7_direct -
 t7_steady_transport -
+t7_direct_sparse -
+t1_device_guard -
 t5_rings -
 t7_rings -
 t4_functional_device 2 3 4 1 7 8

@@ -19,7 +19,7 @@ describe() {
     "kernels of degree 4 compile for sm_80, sm_90, sm_100 (NVRTC); registers, and no spills where none are promised" ;;
   kernels_all) say \
     "the same for every degree, with the table in build-check/kernels.csv; not part of the default round" ;;
-  clang) say "clang, Release, warnings are errors, quick tests" ;;
+  clang) say "clang, Release, warnings are errors, quick tests with a few cases of each kind" ;;
   sanitize) say \
     "address, leak and undefined-behaviour sanitizers: they find planted faults, and pass the quick tests" ;;
   threads) say "thread sanitizer: finds a planted race, passes clean loops and the tests labelled threads" ;;
@@ -105,8 +105,13 @@ step_kernels() { compile_kernels --degrees 4; }
 
 step_kernels_all() { compile_kernels --all; }
 
+# Tests of the emulated device run brief under the second compiler and the sanitizers: one case of a kind, low degrees
+# with odd and even numbers of nodes. The release build runs all.
+brief_tests() { export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=1-3,6; }
+
 step_clang() {
   build clang
+  brief_tests
   run_tests clang 'slow|style|heavy'
 }
 
@@ -121,9 +126,7 @@ step_sanitize() {
     if "$build/$fault"; then die "the sanitizers do not find tests/planted/$fault.c"; fi
   done
   build sanitize
-  # Tests of the emulated device: one case of a kind, low degrees with odd and even numbers of nodes. The release
-  # build runs all.
-  export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=1-3,6
+  brief_tests
   run_tests sanitize 'slow|style|heavy|simd'
 }
 
@@ -142,7 +145,7 @@ step_threads() {
   done
   mapfile -t labelled < <(grep -lE '^ \* Labels: .*threads' tests/t*.c | xargs -n 1 basename -s .c)
   build threads "${labelled[@]}"
-  export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=1-3,6
+  brief_tests
   "${aslr[@]}" ctest --test-dir "$build/threads" -j 1 --output-on-failure --no-tests=error -LE slow -L threads
 }
 

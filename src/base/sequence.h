@@ -8,7 +8,8 @@
  * The order follows several tracks at a time: stretches of consecutive tasks, three per thread. Consecutive tasks
  * are neighbours in memory, so each track stays in the caches. Every thread holds two tasks at a time: the task that it
  * works on and the task that it asks memory for. The order is chosen such that tasks that are held at the same time
- * share nothing wherever that is possible: threads then hardly ever wait. With one thread the order is 0, 1, 2, ... The order depends on the tasks and on the number of threads alone. */
+ * share nothing wherever that is possible: threads then hardly ever wait. With one thread the order is 0, 1, 2, ... The
+ * order depends on the tasks and on the number of threads alone. */
 #ifndef TESI_SEQUENCE_H
 #define TESI_SEQUENCE_H
 
@@ -28,8 +29,9 @@ TesStatus tesi_sequence_create(TesContext *ctx, int threads, int64_t tasks, int6
 void tesi_sequence_destroy(TesContext *ctx, TesiSequence **sequence);
 
 /* Positions first .. end - 1 by the calling team. A member takes a position (tesi_sequence_take()), waits for its turn
- * (tesi_sequence_wait()), works, and says so (tesi_sequence_done()). tesi_sequence_begin() comes before the team starts.
- * Every position that was taken must be worked on, in the order in which the member took them. One run at a time. */
+ * (tesi_sequence_wait()), works, and says so (tesi_sequence_done()). tesi_sequence_begin() comes before the team
+ * starts. Every position that was taken must be worked on, in the order in which the member took them. One run at a
+ * time. */
 void tesi_sequence_begin(TesiSequence *s, int64_t first, int64_t end);
 int64_t tesi_sequence_take(TesiSequence *s); /* -1: there are no more */
 void tesi_sequence_wait(TesiSequence *s, int64_t position);

@@ -56,6 +56,10 @@ MPI_Comm tesi_mpi_self(void) {
   return MPI_COMM_SELF;
 }
 
+int tesi_mpi_self_fortran(void) {
+  return (int)MPI_Comm_c2f(tesi_mpi_self());
+}
+
 /* ---- many ranks ---------------------------------------------------------------------------------------- */
 
 enum { TOGETHER = 16, TAG = 1 }; /* numbers that are reduced at once */

@@ -10,6 +10,8 @@
 
 /* This process alone. */
 MPI_Comm tesi_mpi_self(void);
+/* The same as a handle of Fortran. */
+int tesi_mpi_self_fortran(void);
 /* That of a communicator, NULL or not of MPI: this process alone. */
 MPI_Comm tesi_mpi_of(const TesCommunicator *communicator);
 

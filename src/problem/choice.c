@@ -151,8 +151,8 @@ done:
   return status;
 }
 
-/* Systems that cycles serve badly, and of which factors are cheap: thin bodies, whose bending no coarser level sees, and
- * coefficients that jump at random from cell to cell. */
+/* Systems that cycles serve badly, and of which factors are cheap: thin bodies, whose bending no coarser level sees,
+ * and coefficients that jump at random from cell to cell. */
 static bool wants_factors(const TesProblem *p, const TesiSurvey *survey) {
   enum { MOST_THIN = 40000, MOST_ROUGH = 50000 };
   const TesSolveOptions *o = &p->options;

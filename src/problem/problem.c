@@ -29,8 +29,7 @@ static TesStatus create_form(TesProblem *p) {
   TesStatus status = TES_OK;
   const TesBoundary *boundary = p->numbered.boundary;
   const int names = tes_mesh_boundaries(p->mesh);
-  tesi_free(ctx, &p->term);
-  tesi_free(ctx, &p->through);
+  tesi_free(ctx, &p->term), tesi_free(ctx, &p->through);
   TES_ALLOC(&p->term, TESI_TERMS + names);
   TES_ALLOC(&p->through, names + 1);
   int n = p->equation->form(p, p->term);
@@ -123,9 +122,8 @@ done:
 
 /* Discontinuous elements have no nodes whose values are given. */
 TesStatus tesi_problem_create_full(const TesProblem *p, TesSpace **full) {
-  if (!p->equation->flow) return tesi_problem_create_whole(p->space, full);
-  *full = tesi_space_retain(p->space);
-  return TES_OK;
+  if (p->equation->flow) *full = tesi_space_retain(p->space);
+  return p->equation->flow ? TES_OK : tesi_problem_create_whole(p->space, full);
 }
 
 /* Whether a direct solver of the coarsest level serves a level, and by one launch. */

@@ -132,7 +132,7 @@ static TesStatus begin(TesiFactorization *f) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
   DMUMPS_STRUC_C *m = &f->mumps;
-  m->comm_fortran = (int)MPI_Comm_c2f(tesi_mpi_self());
+  m->comm_fortran = tesi_mpi_self_fortran();
   m->par = 1;
   m->sym = symmetry[f->kind];
   TES_TRY(call(f, BEGIN));

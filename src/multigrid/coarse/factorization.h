@@ -1,6 +1,6 @@
 /* Factors of sparse matrices by MUMPS, an optional part of a build (TESSERA_MUMPS), whose library is opened when
- * factors are first asked for. MUMPS is not made for several threads: its calls come one at a time, whatever their contexts.
- * Nothing interrupts a call: it takes about flops / 4e9 seconds to factorize (TesiFactorizationCost). */
+ * factors are first asked for. MUMPS is not made for several threads: its calls come one at a time, whatever their
+ * contexts. Nothing interrupts a call: it takes about flops / 4e9 seconds to factorize (TesiFactorizationCost). */
 #ifndef TESI_FACTORIZATION_H
 #define TESI_FACTORIZATION_H
 
@@ -24,8 +24,8 @@ typedef struct TesiFactorizationCost {
 const char *tesi_factorization_missing(void);
 
 /* Orders the unknowns. A: entries below the diagonal are read alone where the kind is symmetric; copied.
- * fixed[fixings]: rows and columns that are taken for those of the identity. Errors: TES_MISSING, TES_OUT_OF_MEMORY, TES_INVALID_INPUT:
- * the matrix is too large. */
+ * fixed[fixings]: rows and columns that are taken for those of the identity. Errors: TES_MISSING, TES_OUT_OF_MEMORY,
+ * TES_INVALID_INPUT: the matrix is too large. */
 TesStatus tesi_factorization_create(TesContext *ctx, const TesiMatrix *A, TesiSymmetry kind, int fixings,
                                     const int64_t *fixed, TesiFactorization **factorization);
 void tesi_factorization_destroy(TesiFactorization **factorization);

@@ -56,9 +56,9 @@ TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiFlowFace *fa
 TesStatus tesi_saddle_varying_matrix(TesContext *ctx, const TesiSaddleVarying *s, int cells,
                                      const int (*cell)[3], int n, const int64_t *list, double *zero,
                                      double *work, double *K);
-/* The same matrix, factored: K[n][n] with pivot[n] is its L U (LAPACK's; the matrix is symmetric); closed: of the matrix without
- * its null space, the constant pressure, where e[n] is that of norm 1 and the factor is returned by which e e' is to be
- * added to the inverse. Else e is not touched. */
+/* The same matrix, factored: K[n][n] with pivot[n] is its L U (LAPACK's; the matrix is symmetric). closed: the matrix
+ * is singular; e[n] <- the constant pressure of norm 1, which spans its null space, and *factor <- the number by which
+ * e e' is to be added to the inverse. Else e is not touched. */
 TesStatus tesi_saddle_varying_factor(const TesOperator *op, int cells, const int (*cell)[3], bool closed,
                                      int n, const int64_t *list, double *K, int *pivot, double *e,
                                      double *factor);
