@@ -3,8 +3,8 @@
 
   steady_transport.py TESSERA [MESH]...     prints a table; MESH: some of box, box3, forest, file, vortex
 
--a Lap u + b . grad u = 1, u = 0 on the boundary, tolerance 1e-9, all that is chosen left to auto. The file is a square of
-moved quadrilaterals in a random order, as people_meshes.py writes it."""
+-a Lap u + b . grad u = 1, u = 0 on the boundary, tolerance 1e-9, all that is chosen left to auto. The file is a square
+of moved quadrilaterals in a random order, as people_meshes.py writes it."""
 import json
 import subprocess
 import sys
