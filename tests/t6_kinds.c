@@ -174,6 +174,7 @@ static void check_smoothers(TesContext *ctx, const TesOperator *op) {
                                       [TES_SMOOTHER_GAUSS_SEIDEL] = "gauss_seidel",
                                       [TES_SMOOTHER_CELL_PATCH] = "cell_patch",
                                       [TES_SMOOTHER_LINE_PATCH] = "line_patch",
+                                      [TES_SMOOTHER_ORDERED_CELLS] = "ordered_cells",
                                       [TES_SMOOTHER_GAUSS_SEIDEL_MORTON] = "gauss_seidel_morton"};
   const TesSpace *space = op->space;
   for (int kind = TES_SMOOTHER_PATCH; kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON; kind++) {
@@ -240,6 +241,10 @@ static void check_space(TesContext *ctx, const TesSpace *space) {
     assert_ok(ctx, make_operator(ctx, space, precision, NULL, PLAIN, &op));
     check_smoothers(ctx, op);
     check_levels(ctx, op);
+    tes_operator_destroy(&op);
+    if (p || space->scalars > 1) continue;
+    assert_ok(ctx, make_operator(ctx, space, precision, NULL, MOVES, &op));
+    check_smoothers(ctx, op);
     tes_operator_destroy(&op);
   }
 }

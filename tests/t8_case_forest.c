@@ -218,7 +218,8 @@ static void mistakes_are_told(void **state) {
       {"mesh: {kind: box, file: a.msh}", "leave mesh.file out"},
       {"mesh: {kind: box, box: {cells: [4, 4]}, refine_where: x}", "leave mesh.refine_where out"},
       {"mesh: {box: {cells: [4, 4], periodic: x}, kind: box}\nsolver: {smoother: gauss_seidel}",
-       "a.yaml:3:20: solver.smoother: periodic boxes have auto, patch, jacobi and chebyshev, got "
+       "a.yaml:3:20: solver.smoother: periodic boxes have auto, patch, jacobi, chebyshev and ordered_cells, "
+       "got "
        "gauss_seidel"},
       {"mesh: {kind: box, box: {cells: [4, 4], periodic: x}}\nspace: {degree: 9}",
        "expected 1 to 8 on this mesh, got 9"},
@@ -240,8 +241,8 @@ static void mistakes_are_told(void **state) {
       {"mesh: {box: {cells: [4, 4], spacing: {x: s*s}}, kind: forest}",
        "(adapt, refine_where, kind: forest) has equal cells: leave spacing out"},
       {"mesh: {ball: {dim: 3}}\nsolver: {smoother: patch}",
-       "a.yaml:3:20: solver.smoother: meshes of trees have auto, jacobi, chebyshev, cell_patch and "
-       "line_patch, got patch"},
+       "a.yaml:3:20: solver.smoother: meshes of trees have auto, jacobi, chebyshev, cell_patch, "
+       "line_patch and ordered_cells, got patch"},
       {"mesh: {l_shape: {dim: 2}}\nadapt: {estimator: dwr, goal: {point: [0, 0, 0]}}",
        "adapt.goal.point: expected 2 entries"},
       {"mesh: {ball: {dim: 4}}", "mesh.ball.dim: expected an integer from 2 to 3"},

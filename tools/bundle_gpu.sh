@@ -111,8 +111,12 @@ t7_time_device -
 t7_navier_stokes_device -
 t7_balance -
 t7_direct -
+<<<<<<< HEAD
+t7_steady_transport -
+=======
 t7_direct_sparse -
 t1_device_guard -
+>>>>>>> main
 t5_rings -
 t7_rings -
 t7_scale -

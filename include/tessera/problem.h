@@ -125,7 +125,7 @@ typedef struct TesSolveOptions {
   TesSmootherKind
       smoother; /**< boxes have all but cell_patch and line_patch, periodic ones patch, chebyshev, jacobi; other meshes
                   cell_patch, line_patch and these two; flows patch and cell_patch; transport with element dg these,
-                  jacobi, chebyshev */
+                  jacobi, chebyshev; transport with element q ordered_cells too */
   TesLocalSolver local; /**< of patch smoothers */
   TesOrder order;       /**< boxes */
   int smoother_degree;  /**< chebyshev, cell_patch, line_patch; 0: that of the smoother */

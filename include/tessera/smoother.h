@@ -15,6 +15,9 @@
  *  - line_patch: cell_patch where cells that are stretched (coupled 4 times as strongly in one direction as in all
  *    others) are joined to lines along that direction, solved whole. The count of iterations does not depend on how far
  *    they are stretched, in one direction of a cell; degrees to 8, on all devices.
+ *  - ordered_cells: incomplete LU factors, without fill, of the assembled matrix of transport with element q, its
+ *  unknowns cell by cell in the order of the velocity. Any mesh, one rank, float64; the sweep is sequential and is the
+ *  host's on every device. Takes 24 bytes an entry of the matrix (docs/time.md, "Steady transport").
  *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order
  *  (inside a cell:
  *    vertices, lines, faces, interior).
@@ -31,7 +34,8 @@ extern "C" {
 typedef struct TesSmoother TesSmoother;
 
 typedef enum TesSmootherKind {
-  /** over a box patch, and chebyshev where a jumps so that nodal patches do not contract; else chebyshev */
+  /** over a box patch, and chebyshev where a jumps so that nodal patches do not contract; transport with its velocity
+   *  ordered_cells, of discontinuous elements cell_patch; else chebyshev */
   TES_SMOOTHER_AUTO,
   TES_SMOOTHER_PATCH,
   TES_SMOOTHER_PATCH_ADDITIVE,
@@ -40,6 +44,7 @@ typedef enum TesSmootherKind {
   TES_SMOOTHER_GAUSS_SEIDEL,
   TES_SMOOTHER_CELL_PATCH,
   TES_SMOOTHER_LINE_PATCH,
+  TES_SMOOTHER_ORDERED_CELLS,
   TES_SMOOTHER_GAUSS_SEIDEL_MORTON
 } TesSmootherKind;
 

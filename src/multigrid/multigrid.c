@@ -7,6 +7,7 @@
 #include "operator/dg/dg.h"
 #include "operator/elasticity/elasticity_motions.h"
 #include "operator/operator_parts.h"
+#include "operator/transport/transport_operator.h"
 #include "smoother/smoother.h"
 #include "transfer/transfer.h"
 
@@ -183,7 +184,7 @@ TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc
   mg->context = tesi_context_retain(ctx);
   mg->smoother = desc->smoother;
   mg->smoother.op = NULL;
-  TES_TRY(set_steps(mg, desc, desc->symmetric || !box));
+  TES_TRY(set_steps(mg, desc, desc->symmetric || !(box || tesi_transport_of(desc->op))));
   TES_TRY(create_spaces(mg, desc));
   for (int l = 0; l < mg->levels; l++) TES_TRY(create_level(mg, desc, l));
   *multigrid = mg;

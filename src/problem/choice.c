@@ -116,15 +116,11 @@ static void warn(const TesProblem *p, const TesiSurvey *survey) {
              "iterations");
 }
 
-/* What helps where the iteration does not converge: each has a test on a case that prints it (t9_advice). */
+/* What helps where the iteration does not converge: it has a test on a case that prints it (t9_advice). */
 static void advise(TesProblem *p) {
-  const bool carried = p->levels != p->op, box = p->mesh->kind == TES_MESH_BOX;
-  const char *text = "";
-  if (p->options.smoother != TES_SMOOTHER_AUTO)
-    text = "leave out solver.smoother, so that one is chosen";
-  else if (carried && box && !p->in_time)
-    text = "take space.element: dg, whose cells are solved in the order of the flow";
-  snprintf(p->advice, sizeof p->advice, "%s", text);
+  const bool asked = p->options.smoother != TES_SMOOTHER_AUTO;
+  snprintf(p->advice, sizeof p->advice, "%s",
+           asked ? "leave out solver.smoother, so that one is chosen" : "");
 }
 
 /* Why there are no sparse factors of an operator; NULL: there are, so far as its library is. */
@@ -204,9 +200,11 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
       .smoother = p->options.smoother,
       .method = p->options.method};
   const TesiChoice choice = tesi_choose(&situation);
-  p->method = p->levels == p->op ? choice.method : TES_METHOD_GMRES;
-  p->full_start = choice.full_start && p->levels == p->op;
-  *smoother = choice.smoother;
+  const TesiTransport *carried = tesi_transport_of(p->op);
+  const bool ordered = carried && !carried->broken && p->levels == p->op;
+  p->method = p->levels == p->op && !ordered ? choice.method : TES_METHOD_GMRES;
+  p->full_start = choice.full_start && p->levels == p->op && !ordered;
+  *smoother = ordered ? TES_SMOOTHER_ORDERED_CELLS : choice.smoother;
   choose_tolerance(p);
   advise(p);
   snprintf(p->method_text, sizeof p->method_text, "%s%s%s", p->full_start ? "full multigrid, then " : "",

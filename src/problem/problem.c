@@ -149,14 +149,16 @@ static TesStatus create_operators(TesProblem *p) {
   TesStatus status = TES_OK;
   const TesSolveOptions *o = &p->options;
   TesSmootherKind smoother;
+  int64_t carried;
   TES_TRY(tesi_work_on(ctx, "operator of %lld unknowns", (long long)p->space->dofs));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form}, &p->op));
   const TesiTransport *transport = tesi_transport_of(p->op);
-  const bool whole = !transport || o->method == TES_METHOD_DIRECT || tesi_transport_dg_levels(p, transport);
+  const bool whole = !transport || o->method == TES_METHOD_DIRECT || tesi_transport_whole(p, transport);
   p->levels = whole ? p->op : transport->symmetric;
   if (transport && p->levels == p->op) p->cycle = TES_DOUBLE;
   if (transport) TES_TRY(check_transport(p, transport));
   TES_TRY(tesi_problem_choose(p, &smoother));
+  TES_TRY(tesi_transport_enough(p, &carried));
   const bool symmetric =
       o->order == TES_ORDER_AUTO ? p->method == TES_METHOD_CG : o->order == TES_ORDER_REVERSED;
   const bool couples = p->equation->couples, direct = o->method == TES_METHOD_DIRECT;
@@ -169,7 +171,7 @@ static TesStatus create_operators(TesProblem *p) {
                                             .colours = o->colours},
                                .coarsening = direct ? TES_COARSEN_NONE : o->coarsening,
                                .coarse = o->coarse,
-                               .coarse_dofs = enough(p),
+                               .coarse_dofs = tesi_max(enough(p), carried),
                                .thin = p->thin,
                                .pre = o->pre,
                                .post = o->post,

@@ -232,6 +232,11 @@ int tesi_diffusion_shown(const TesProblem *problem, TesiShown *shown);
 int tesi_transport_form(const TesProblem *problem, TesTermDesc *term);
 /* That of the equation, and what it shows. */
 int tesi_transport_form_of_steps(const TesProblem *problem, TesTermDesc *term);
+/* Whether the multigrid of transport is of the whole operator, smoothed by cells in the order of the flow. */
+struct TesiTransport;
+bool tesi_transport_whole(const TesProblem *problem, const struct TesiTransport *transport);
+/* *dofs <- the unknowns at which its levels end; 0: as far as meshes go. */
+TesStatus tesi_transport_enough(const TesProblem *problem, int64_t *dofs);
 int tesi_transport_shown(const TesProblem *problem, TesiShown *shown);
 /* Whether there is a velocity. */
 bool tesi_problem_transports(const TesProblem *problem);

@@ -1,7 +1,13 @@
 /* u_t - div(a grad u) + b . grad u + c u = f: the form of poisson and, where there is a velocity, the transport term;
  * with streamlines the right-hand side is tested with them too. In time numbered.c holds c + sigma (in_time.h). */
+#include <math.h>
+#include "multigrid/coarse/coarse.h"
+#include "multigrid/coarse/factorization.h"
 #include "operator/transport/transport_operator.h"
+#include "parallel/comm.h"
+#include "problem/broken.h"
 #include "problem/in_time.h"
+#include "smoother/ordered_cells/ordered_cells.h"
 
 bool tesi_problem_transports(const TesProblem *p) {
   const TesFunction *const *b = p->numbered.data.b;
@@ -37,6 +43,38 @@ int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {
 
 int tesi_transport_form_of_steps(const TesProblem *p, TesTermDesc *term) {
   return carries(p) ? tesi_diffusion_form(p, term) : tesi_transport_form(p, term);
+}
+
+/* The cycle of the symmetric part takes about 2 |b| L / a iterations, L the width of the domain: 17 at 8, 54 at 32 (Q2,
+ * 64 x 64 cells, 1e-9), at a tenth of the cost of set-up. Factors take half of the memory at most. */
+static bool prevails(const TesProblem *p, const TesiTransport *t) {
+  const double most = 20, across = pow((double)tes_mesh_info(p->mesh).cells, 1.0 / p->mesh->dim);
+  return 2 * p->space->degree * t->peclet * across > most &&
+         tesi_ordered_cells_bytes(p->space) < 0.5 * (double)tes_memory_available();
+}
+
+bool tesi_transport_whole(const TesProblem *p, const TesiTransport *t) {
+  const TesSmootherKind asked = p->options.smoother;
+  if (t->broken) return tesi_transport_dg_levels(p, t);
+  if (tesi_ranks(p->context) > 1 || (p->in_time && p->in_time->moves)) return false;
+  if (asked != TES_SMOOTHER_AUTO || p->in_time) return asked == TES_SMOOTHER_ORDERED_CELLS;
+  return prevails(p, t);
+}
+
+/* Coarse meshes carry across closed paths what the finest does not: levels end where sparse factors of the whole are
+ * cheap, in 2D at more unknowns. A path through few cells is one of the mesh, not of the flow. */
+TesStatus tesi_transport_enough(const TesProblem *p, int64_t *dofs) {
+  enum { PATH = 8, PLANE = 150000, SPACE = 60000 };
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiTransport *t = tesi_transport_of(p->levels);
+  int64_t longest = 0;
+  *dofs = 0;
+  if (!t || t->broken || p->options.method == TES_METHOD_DIRECT || !(t->peclet > 3)) return TES_OK;
+  TES_TRY(tesi_ordered_cells_closed(p->levels, &longest));
+  if (longest > PATH) *dofs = tesi_factorization_missing() ? TESI_DENSE : p->mesh->dim == 2 ? PLANE : SPACE;
+done:
+  return status;
 }
 
 /* Of the unknowns, or (whole: the operator of all nodes) of all rows. */

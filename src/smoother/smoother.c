@@ -4,6 +4,7 @@
 #include "operator/operator_parts.h"
 #include "smoother/dg_patch/dg_patch.h"
 #include "smoother/flow_patch/flow_patch.h"
+#include "smoother/ordered_cells/ordered_cells.h"
 #include "smoother/saddle_patch/saddle_patch_varying.h"
 
 static bool is_saddle(const TesOperator *op) {
@@ -84,9 +85,10 @@ static const char *wants_patches(const TesOperator *op) {
 }
 
 static const char *wants_diagonal(const TesOperator *op) {
-  return is_saddle(op)        ? "the pressure has no diagonal; use patch"
-         : tesi_is_upwind(op) ? "transport tells no diagonal; use cell_patch"
-                              : NULL;
+  return is_saddle(op)           ? "the pressure has no diagonal; use patch"
+         : tesi_is_upwind(op)    ? "transport tells no diagonal; use cell_patch"
+         : tesi_transport_of(op) ? "transport tells no diagonal; use ordered_cells"
+                                 : NULL;
 }
 
 static const char *wants_one_box(const TesOperator *op) {
@@ -101,6 +103,14 @@ static const char *wants_mapped(const TesOperator *op) {
 
 static const char *wants_cells(const TesOperator *op) {
   return op->kind == &tesi_operator_saddle || tesi_is_upwind(op) ? NULL : wants_mapped(op);
+}
+
+static const char *wants_order(const TesOperator *op) {
+  return !tesi_transport_of(op) ? "it is for transport with its velocity, steady or with one that stays"
+         : tesi_is_upwind(op)   ? "elements dg have cell_patch, whose cells are in this order"
+         : op->local            ? "it goes from cell to cell, and so is for one rank"
+         : op->precision == TES_SINGLE ? "it is in float64"
+                                       : NULL;
 }
 
 static TesStatus init_cells(TesSmoother *smoother) {
@@ -123,7 +133,8 @@ static const struct {
              [TES_SMOOTHER_GAUSS_SEIDEL_MORTON] = {"gauss_seidel_morton", wants_one_box,
                                                    tesi_smoother_gauss_seidel_init},
              [TES_SMOOTHER_CELL_PATCH] = {"cell_patch", wants_cells, init_cells},
-             [TES_SMOOTHER_LINE_PATCH] = {"line_patch", wants_mapped, tesi_smoother_chebyshev_init}};
+             [TES_SMOOTHER_LINE_PATCH] = {"line_patch", wants_mapped, tesi_smoother_chebyshev_init},
+             [TES_SMOOTHER_ORDERED_CELLS] = {"ordered_cells", wants_order, tesi_smoother_ordered_cells_init}};
 
 /* Jacobi and Chebyshev need no more than residuals and the diagonal, of whatever space. */
 static bool goes_by_part(const TesSmoother *smoother) {
@@ -142,8 +153,9 @@ static TesStatus init(TesSmoother *smoother) {
   if (any)
     smoother->kind = (box && !rings) || is_broken(smoother->op) || tesi_is_separable(smoother->op)
                          ? TES_SMOOTHER_PATCH
-                     : tesi_is_upwind(smoother->op) ? TES_SMOOTHER_CELL_PATCH
-                                                    : TES_SMOOTHER_CHEBYSHEV;
+                     : tesi_is_upwind(smoother->op)    ? TES_SMOOTHER_CELL_PATCH
+                     : tesi_transport_of(smoother->op) ? TES_SMOOTHER_ORDERED_CELLS
+                                                       : TES_SMOOTHER_CHEBYSHEV;
   if (any && box && !rings && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
   const char *reason = kinds[smoother->kind].refuses ? kinds[smoother->kind].refuses(smoother->op) : NULL;
   TES_CHECK(!reason, "solver.smoother: no smoother %s for this operator: %s", kinds[smoother->kind].name,

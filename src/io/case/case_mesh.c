@@ -60,7 +60,7 @@ static bool has_rings(const TesiCaseReader *r) {
 
 static bool serves_rings(TesSmootherKind s) {
   return s == TES_SMOOTHER_AUTO || s == TES_SMOOTHER_PATCH || s == TES_SMOOTHER_JACOBI ||
-         s == TES_SMOOTHER_CHEBYSHEV;
+         s == TES_SMOOTHER_CHEBYSHEV || s == TES_SMOOTHER_ORDERED_CELLS;
 }
 
 /* Whether the case asks for what only trees have. */
@@ -160,14 +160,15 @@ static TesStatus check_hierarchy(TesiCaseReader *r) {
       TES_TRY(tesi_case_error(r, tesi_case_row(keys[i]), given(r, keys[i]),
                               "only meshes of trees have this; a box becomes one with mesh.kind: forest"));
   if (trees && s != TES_SMOOTHER_AUTO && s != TES_SMOOTHER_JACOBI && s != TES_SMOOTHER_CHEBYSHEV &&
-      s != TES_SMOOTHER_CELL_PATCH && s != TES_SMOOTHER_LINE_PATCH)
+      s != TES_SMOOTHER_CELL_PATCH && s != TES_SMOOTHER_LINE_PATCH && s != TES_SMOOTHER_ORDERED_CELLS)
     TES_TRY(tesi_case_error(r, smoother, r->node[smoother],
-                            "meshes of trees have auto, jacobi, chebyshev, cell_patch and line_patch, got %s",
+                            "meshes of trees have auto, jacobi, chebyshev, cell_patch, line_patch and "
+                            "ordered_cells, got %s",
                             tes_case_choice("solver.smoother", (int)s)));
   if (!trees && has_rings(r) && !serves_rings(s) && s != TES_SMOOTHER_CELL_PATCH &&
       s != TES_SMOOTHER_LINE_PATCH)
     TES_TRY(tesi_case_error(r, smoother, r->node[smoother],
-                            "periodic boxes have auto, patch, jacobi and chebyshev, got %s",
+                            "periodic boxes have auto, patch, jacobi, chebyshev and ordered_cells, got %s",
                             tes_case_choice("solver.smoother", (int)s)));
   if (trees && r->node[spacing])
     TES_TRY(tesi_case_error(

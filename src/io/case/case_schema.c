@@ -326,10 +326,10 @@ const TesiKey tesi_case_keys[] = {
      "diagonalization of a whole box with constant coefficients, else sparse factors (MUMPS)"},
   {.path = "solver.smoother", .type = TESI_KEY_CHOICE, .target = SOLVER(smoother),
    .choices = WORDS("auto", "patch", "patch_additive", "jacobi", "chebyshev", "gauss_seidel", "cell_patch",
-     "line_patch"),
+     "line_patch", "ordered_cells"),
    .fallback = "auto",
    .help = "vertex patches (multiplicative or damped additive), a point smoother, or on meshes of trees "
-     "patches of cells, or of lines of stretched cells"},
+     "patches of cells, or of lines of stretched cells; transport: incomplete factors, cells in the order of the flow"},
   {.path = "solver.local_solver", .type = TESI_KEY_CHOICE, .target = SOLVER(local),
    .choices = WORDS("auto", "exact", "mean", "scaled", "rank1", "nodal", "cg"), .fallback = "auto",
    .help = "a on each patch: as it is (constant a), its mean, its mean scaled safely, its best separable fit, its "

@@ -12,6 +12,7 @@
 #include "multigrid/coarse/coarse_saddle_box.h"
 #include "multigrid/coarse/coarse_saddle_device.h"
 #include "multigrid/coarse/coarse_saddle_varying.h"
+#include "multigrid/coarse/factorization.h"
 #include "operator/dg/dg.h"
 #include "operator/mapped/mapped.h"
 #include "operator/operator_parts.h"
@@ -184,6 +185,22 @@ static TesStatus solve_on_ranks(TesiCoarse *c) {
   return status;
 }
 
+/* Transport of continuous elements: sparse factors beyond what dense ones take. */
+static TesStatus create_carried(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  const bool sparse = kind == TES_COARSE_SPARSE ||
+                      (kind == TES_COARSE_AUTO && c->length > 800 && !tesi_factorization_missing());
+  TES_CHECK(
+      sparse || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
+      "solver.coarse: the coarsest level of transport is direct or sparse: the other kinds are for symmetric "
+      "operators");
+  TES_TRY(sparse ? tesi_coarse_matrix_create(ctx, c->op, TES_COARSE_SPARSE, &c->matrix)
+                 : tesi_coarse_lu_create(ctx, c->op, precision, &c->lu));
+done:
+  return status;
+}
+
 /* Mapped operators: a matrix. */
 static TesStatus create_mapped(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
   TesContext *ctx = c->context;
@@ -228,7 +245,9 @@ static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKi
             "the other kinds are for other meshes");
   TES_ALLOC(&c->b, c->length);
   TES_ALLOC(&c->x, c->length);
-  TES_TRY(sparse                ? create_mapped(c, precision, kind)
+  const bool carried = tesi_transport_of(c->op) && !saddle;
+  TES_TRY(carried               ? create_carried(c, precision, kind)
+          : sparse              ? create_mapped(c, precision, kind)
           : saddle              ? create_saddle(c, precision)
           : box && c->op->local ? create_on_ranks(c)
           : box                 ? create_box(c, precision)

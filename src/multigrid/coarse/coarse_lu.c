@@ -17,6 +17,15 @@ struct TesiCoarseLu {
   TesSmoother *smoother;   /* instead of these */
 };
 
+/* Rows of given values, in which an operator gives 0, become those of the identity, and so do their columns. */
+static void complete_given(int n, double *A) {
+  for (int64_t i = 0; i < n; i++) {
+    bool given = true;
+    for (int64_t j = 0; j < n; j++) given = given && A[j * n + i] == 0;
+    for (int64_t k = 0; given && k < n; k++) A[i * n + k] = k == i;
+  }
+}
+
 /* A <- the operator's matrix, by columns. */
 static TesStatus take_columns(const TesOperator *op, int n, double *A) {
   TesContext *ctx = op->context;
@@ -33,6 +42,7 @@ static TesStatus take_columns(const TesOperator *op, int n, double *A) {
     TES_TRY(tes_vector_get(y, A + (int64_t)j * n));
     unit[j] = 0;
   }
+  complete_given(n, A);
 done:
   tes_vector_destroy(&x);
   tes_vector_destroy(&y);

@@ -1,0 +1,41 @@
+/* Cells in the order of the flow, for transport of element q where the velocity prevails.
+ *
+ * The smoother stores the matrix of the operator (operator/assembled/matrix.h) and its incomplete LU factors without
+ * fill: L U has the pattern of A and agrees with A on it. A step is x <- x + (L U)^-1 (b - A x). The unknowns are
+ * numbered cell by cell in the order in which the velocity goes through the cells, and along the velocity within a
+ * cell. Where nothing is carried back, A is then lower triangular but for the diffusion, and the step is nearly a
+ * direct solve. All nodes of a cell are coupled in the pattern, so that no fill is lost within a cell.
+ *
+ * The order is the end of a search in depth against the flow over faces of cells: a cell comes after the cells from
+ * which the velocity enters it. A closed path of the flow is cut at the cell where the search meets itself.
+ *
+ * A sweep is sequential, in float64, by the host; on devices vectors are copied there and back. Forward and backward
+ * sweeps are the same. Memory: 24 bytes an entry of the matrix, (2k + 2 - 1/k ..)^dim entries a row on average;
+ * set-up: about (2k + 1)^dim products with the operator on boxes, and the factorization. */
+#ifndef TESI_ORDERED_CELLS_H
+#define TESI_ORDERED_CELLS_H
+
+#include "operator/assembled/matrix.h"
+#include "smoother/smoother.h"
+
+typedef struct TesiOrderedCells {
+  TesiMatrix A;      /* in the order of the sweep, columns ascending */
+  double *factors;   /* [entries] L below the diagonal, with ones on it, and U */
+  int64_t *diagonal; /* [rows] its entry */
+  int32_t *order;    /* [rows] unknown of a row */
+  double *b, *x, *z; /* [rows] host */
+} TesiOrderedCells;
+
+/* order[length] <- the unknowns of the operator's space, cell by cell in the order of the flow; longest <- the cells
+ * of the longest closed path that was cut, 0: there is none. */
+TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order, int64_t *longest);
+/* The latter alone. */
+TesStatus tesi_ordered_cells_closed(const TesOperator *op, int64_t *longest);
+/* Bytes of matrix and factors over a space, at most. */
+double tesi_ordered_cells_bytes(const TesSpace *space);
+/* The same step with dense matrices from the plain operator. */
+TesStatus tesi_ordered_cells_apply_ref(const TesSmoother *smoother, const double *b, double *x,
+                                       TesSweep sweep);
+TesStatus tesi_smoother_ordered_cells_init(TesSmoother *smoother);
+
+#endif

@@ -1,0 +1,148 @@
+/* Run: ctest -R t7_steady_transport. Steady transport of element q where the velocity prevails: iterations of auto at
+ * cell Peclet numbers 1 to 1e6, degrees 1 to 4, on boxes, meshes with hanging nodes, scattered and curved cells, rings
+ * and closed paths; the solution beside that of sparse factors; where diffusion prevails the cycle of the symmetric
+ * part stays. */
+#include "device_testing.h"
+#include "multigrid/coarse/factorization.h"
+
+static TesContext *ctx;
+
+typedef struct Steady {
+  const char *name;
+  TesMeshDesc mesh;
+  const char *b[3];
+  double width; /* of a cell, largest */
+  bool corner;  /* refined where x + y < 0.6 */
+} Steady;
+
+static const Steady rows[] = {
+    {"box", {.dim = 2, .cells = {12, 12}}, {"0.3", "-1"}, 1 / 12., false},
+    {"box 3D", {.dim = 3, .cells = {6, 6, 6}}, {"0.3", "-1", "0.5"}, 1 / 6., false},
+    {"ring", {.dim = 2, .cells = {12, 10}, .periodic = {true}}, {"1", "0.2"}, 1 / 12., false},
+    {"forest", {.dim = 2, .cells = {6, 6}, .kind = TES_MESH_FOREST}, {"0.3", "-1"}, 1 / 6., true},
+    {"scattered cells",
+     {.dim = 2, .cells = {10, 10}, .kind = TES_MESH_CELLS, .perturbation = 0.2, .shuffle = 7},
+     {"-1", "0.4"},
+     1 / 10.,
+     false},
+    {"ball",
+     {.dim = 2, .domain = TES_DOMAIN_BALL, .radius = 1, .geometry_degree = 2, .refine = 2},
+     {"1", "x"},
+     0.3,
+     false},
+    {"vortex", {.dim = 2, .cells = {12, 12}}, {"0.5 - y", "x - 0.5"}, 1 / 12., false}};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static TesFunction *expression(const char *text) {
+  TesFunction *f;
+  assert_ok(ctx, tes_function_create_expression(ctx, text, &f));
+  return f;
+}
+
+/* NULL: this build has no forests. */
+static TesMesh *make_mesh(const Steady *s) {
+  TesMesh *mesh = NULL;
+  TesMeshDesc desc = s->mesh;
+  TesFunction *corner = expression("0.6 - x - y");
+  if (s->corner) desc.refine_where = corner;
+  const TesStatus status = tes_mesh_create(ctx, &desc, &mesh);
+  tes_function_destroy(&corner);
+  if (status == TES_MISSING)
+    tes_context_clear(ctx);
+  else
+    assert_ok(ctx, status);
+  return mesh;
+}
+
+/* u <- the solution; returns the iterations, and whether cells went in the order of the flow. */
+static int solve(const Steady *s, const TesMesh *mesh, int degree, double peclet, TesSolveOptions options,
+                 double *u, bool *ordered) {
+  TesProblem *p;
+  TesSolveResult result;
+  TesFunction *b[3] = {NULL}, *a, *f = expression("1");
+  const TesBoundary all = {.g = {NULL}};
+  for (int d = 0; d < 3; d++)
+    if (s->b[d]) b[d] = expression(s->b[d]);
+  assert_ok(ctx, tes_function_create_constant(ctx, s->width / (2 * degree * peclet), &a));
+  const TesProblemDesc desc = {.equation = TES_TRANSPORT,
+                               .mesh = mesh,
+                               .degree = degree,
+                               .boundaries = 1,
+                               .boundary = &all,
+                               .data = {.a = a, .b = {b[0], b[1], b[2]}, .f = {f}},
+                               .solver = options};
+  assert_ok(ctx, tes_problem_create(ctx, &desc, &p));
+  assert_ok(ctx, tes_problem_solve(p, &result));
+  if (u) assert_ok(ctx, tes_vector_get(tes_problem_solution(p), u));
+  if (ordered) *ordered = strstr(tes_problem_info(p).smoother, "order of the flow") != NULL;
+  const int iterations = result.iterations;
+  tes_problem_destroy(&p);
+  for (int d = 0; d < 3; d++) tes_function_destroy(&b[d]);
+  tes_function_destroy(&a), tes_function_destroy(&f);
+  return iterations;
+}
+
+static void check(const Steady *s, const TesMesh *mesh, int degree, double peclet) {
+  enum { MOST = 20, NODES = 40000 };
+  static double u[NODES], exact[NODES];
+  double sum = 0, all = 0;
+  const int count = solve(s, mesh, degree, peclet, (TesSolveOptions){.tolerance = 1e-9}, u, NULL);
+  if (!(count <= MOST)) fail_msg("%s, degree %d, Peclet %g: %d iterations", s->name, degree, peclet, count);
+  if (tesi_factorization_missing() || peclet > 2e3) return;
+  for (int i = 0; i < NODES; i++) exact[i] = 0;
+  solve(s, mesh, degree, peclet, (TesSolveOptions){.method = TES_METHOD_DIRECT, .tolerance = 1e-12}, exact,
+        NULL);
+  for (int i = 0; i < NODES; i++) {
+    if (exact[i] == 0) continue;
+    sum += (u[i] - exact[i]) * (u[i] - exact[i]), all += exact[i] * exact[i];
+  }
+  if (!(all > 0 && sqrt(sum / all) < 1e-6))
+    fail_msg("%s, degree %d, Peclet %g: %g off", s->name, degree, peclet, sqrt(sum / all));
+}
+
+/* least: of degrees and Peclet numbers */
+static void on_device(const char *device, int of_rows, int least) {
+  ctx = test_device(device);
+  if (!ctx) skip();
+  for (int i = 0; i < of_rows; i++) {
+    TesMesh *mesh = make_mesh(&rows[i]);
+    const int most = rows[i].mesh.dim == 3 || of_rows == 1 ? 2 : 4;
+    for (int degree = least; mesh && degree <= most; degree *= 2)
+      for (double peclet = least; peclet < 2e6; peclet *= 1000) check(&rows[i], mesh, degree, peclet);
+    tes_mesh_destroy(&mesh);
+  }
+  tes_context_destroy(&ctx);
+}
+
+static void iterations_do_not_grow(void **state) {
+  (void)state;
+  on_device("cpu", ROWS, 1);
+}
+
+static void nor_in_the_emulator(void **state) {
+  (void)state;
+  on_device("emulator", 1, 2);
+}
+
+/* Where |b| L / a is 4 the cycle of the symmetric part takes no more than 20, and stays. */
+static void diffusion_keeps_its_cycle(void **state) {
+  (void)state;
+  ctx = test_device("cpu");
+  TesMesh *mesh = make_mesh(&rows[0]);
+  bool ordered = true;
+  assert_true(solve(&rows[0], mesh, 2, 0.05, (TesSolveOptions){.tolerance = 1e-9}, NULL, &ordered) <= 20);
+  assert_false(ordered);
+  solve(&rows[0], mesh, 2, 10, (TesSolveOptions){.tolerance = 1e-9}, NULL, &ordered);
+  assert_true(ordered);
+  solve(&rows[0], mesh, 2, 0.05, (TesSolveOptions){.smoother = TES_SMOOTHER_ORDERED_CELLS}, NULL, &ordered);
+  assert_true(ordered);
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(iterations_do_not_grow),
+                                     cmocka_unit_test(nor_in_the_emulator),
+                                     cmocka_unit_test(diffusion_keeps_its_cycle)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
