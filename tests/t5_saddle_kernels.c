@@ -16,9 +16,8 @@
 #include "transfer/transfer.h"
 
 static const char *const devices[] = {"emulator", "cuda"};
-static int boxes,
-    in_lanes; /* smoothers compared in 3D up to degree 4, and how many of them saddle_lanes.cu serves */
-static int begun;
+/* smoothers compared in 3D up to degree 4, and how many of them saddle_lanes.cu serves */
+static int boxes, in_lanes, begun;
 static int flat, in_planes; /* the same in 2D up to degree 8, saddle_plane.cu */
 
 static const Flow flows[] = {
@@ -34,12 +33,8 @@ static const Flow flows[] = {
     {.dim = 2, .degree = 8, .cells = {2, 2}, .given = "vovvvv", .nu = 1},
     {.dim = 2, .degree = 12, .cells = {2, 2}, .given = "vvvvvv", .nu = 1},
     {.dim = 3, .degree = 1, .cells = {5, 4, 3}, .given = "vvvvvv", .nu = 1},
-    {.dim = 3,
-     .degree = 1,
-     .cells = {3, 2, 3},
-     .given = "vvvvvv",
-     .nu = 2,
-     .alpha = 1}, /* asks the dense sweep */
+    /* asks the dense sweep */
+    {.dim = 3, .degree = 1, .cells = {3, 2, 3}, .given = "vvvvvv", .nu = 2, .alpha = 1},
     {.dim = 3, .degree = 1, .cells = {2, 3, 3}, .given = "vovspp", .graded = true, .nu = 1, .alpha = 1},
     {.dim = 3, .degree = 2, .cells = {4, 3, 4}, .given = "vvvvvv", .nu = 3},
     {.dim = 3, .degree = 2, .cells = {2, 2, 4}, .given = "svppov", .nu = 1},
@@ -235,8 +230,8 @@ static void compare_first_colour(const Pair *p, const TesSmoother *smoother, con
   for (int i = 0; i < 4; i++) tes_vector_destroy(&all[i]);
 }
 
-/* A sweep from a given x divides the round-off of its residual by eigenvalues of a patch, which span k^4 for element dg:
- * 0.6 to 1.6 times eps k^4 came back (dg_7 in 3D, dg_15 in 2D, emulator and GPU). Sweeps from zero agree to 2e-7. */
+/* A sweep from a given x divides the round-off of its residual by eigenvalues of a patch, which span k^4 for element
+ * dg: 0.6 to 1.6 times eps k^4 came back (dg_7 in 3D, dg_15 in 2D, emulator and GPU); 2e-7 from zero. */
 static double sweep_factor(const Pair *p, bool zero) {
   const double eps = p->precision == TES_DOUBLE ? 2.3e-16 : 1.2e-7, k2 = p->flow->degree * p->flow->degree;
   return p->flow->broken && !zero ? fmax(100, 4 * eps * k2 * k2 / p->tolerance) : 100;
@@ -264,12 +259,10 @@ static void compare_kind(const Pair *p, TesSmootherDesc desc) {
                               : tes_smoother_apply(exact, be, xe, sweep, zero));
     assert_ok(p->ctx, tes_smoother_apply(smoother, b, x, sweep, zero));
     check(p, x, xe, sweep_factor(p, zero), zero ? "first sweep" : "sweep");
-    tes_vector_destroy(&x);
-    tes_vector_destroy(&xe);
+    tes_vector_destroy(&x), tes_vector_destroy(&xe);
   }
   if (!p->flow->broken && tesi_smoother_has_cells(smoother)) compare_first_colour(p, smoother, exact);
-  tes_vector_destroy(&b);
-  tes_vector_destroy(&be);
+  tes_vector_destroy(&b), tes_vector_destroy(&be);
   tes_smoother_destroy(&smoother);
   tes_smoother_destroy(&exact);
 }
@@ -432,8 +425,7 @@ static void compare_vectors(const Pair *p) {
     for (int64_t q = 0; q < ops[i]->null->length; q++) assert_near(null[q], values[q], 1e-14);
     free(null);
   }
-  tes_vector_destroy(&v);
-  tes_vector_destroy(&ve);
+  tes_vector_destroy(&v), tes_vector_destroy(&ve);
   free(values);
 }
 

@@ -82,18 +82,16 @@ static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
   TES_CHECK(method == TES_METHOD_AUTO || method == TES_METHOD_GMRES || method == TES_METHOD_DIRECT,
             "solver.method: %s: transport is not symmetric and is solved by gmres or direct",
             method == TES_METHOD_CG ? "cg" : "a V-cycle");
-  TES_CHECK(p->in_time || t->streamline || t->broken || !(t->peclet > 1),
-            "space.stabilization: the cell Peclet number |b| h / (2 k a) is %.3g, above 1: without time and "
-            "without stabilization "
-            "the solution "
-            "oscillates everywhere. Take stabilization supg, or a finer mesh",
-            t->peclet);
+  TES_CHECK(
+      p->in_time || t->streamline || t->broken || !(t->peclet > 1),
+      "space.stabilization: the cell Peclet number |b| h / (2 k a) is %.3g, above 1: without time and "
+      "without stabilization the solution oscillates everywhere. Take stabilization supg, or a finer mesh",
+      t->peclet);
   if (p->in_time && !p->before && p->in_time->desc.method == TES_TIME_BACKWARD_EULER && t->peclet > 1 &&
       t->speed * p->in_time->dt > 1)
     tesi_log(ctx, TES_LOG_WARNING,
              "warning: backward_euler damps what is carried over %.2g nodes a step: take crank_nicolson, "
-             "bdf2, or shorter "
-             "steps",
+             "bdf2, or shorter steps",
              t->speed * p->in_time->dt);
   TES_CHECK(
       !p->op->singular,
@@ -149,7 +147,7 @@ static TesStatus create_operators(TesProblem *p) {
   TesStatus status = TES_OK;
   const TesSolveOptions *o = &p->options;
   TesSmootherKind smoother;
-  int64_t carried;
+  int64_t carried; /* by the coarsest level of transport */
   TES_TRY(tesi_work_on(ctx, "operator of %lld unknowns", (long long)p->space->dofs));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form}, &p->op));
   const TesiTransport *transport = tesi_transport_of(p->op);
@@ -171,7 +169,7 @@ static TesStatus create_operators(TesProblem *p) {
                                             .colours = o->colours},
                                .coarsening = direct ? TES_COARSEN_NONE : o->coarsening,
                                .coarse = o->coarse,
-                               .coarse_dofs = tesi_max(enough(p), carried),
+                               .coarse_dofs = enough(p) > carried ? enough(p) : carried,
                                .thin = p->thin,
                                .pre = o->pre,
                                .post = o->post,
