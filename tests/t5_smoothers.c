@@ -59,11 +59,17 @@ static void gauss_seidel_equals_dense_sweep(void **state) {
   compare_all((TesSmootherDesc){.kind = TES_SMOOTHER_GAUSS_SEIDEL_MORTON}, 8, 2);
 }
 
+/* Of meshes of trees, and of transport. */
+static bool is_of_others(TesSmootherKind kind) {
+  return kind == TES_SMOOTHER_CELL_PATCH || kind == TES_SMOOTHER_LINE_PATCH ||
+         kind == TES_SMOOTHER_ORDERED_CELLS;
+}
+
 static void threads_give_the_same_bits(void **state) {
   (void)state;
   const Case c = {.dim = 3, .degree = 3, .cells = {3, 2, 2}, .natural = 0x8};
   for (TesSmootherKind kind = TES_SMOOTHER_JACOBI; kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON; kind++) {
-    if (kind == TES_SMOOTHER_CELL_PATCH || kind == TES_SMOOTHER_LINE_PATCH) continue; /* not for boxes */
+    if (is_of_others(kind)) continue;
     compare_threads(&c, TES_DOUBLE, (TesSmootherDesc){.kind = kind});
     compare_threads(&c, TES_SINGLE, (TesSmootherDesc){.kind = kind});
   }
@@ -75,7 +81,7 @@ static void steps_are_symmetric(void **state) {
   TesContext *ctx = context();
   const Case c = {.dim = 2, .degree = 4, .cells = {3, 4}, .natural = 0x2, .variable = true, .c = 1};
   for (TesSmootherKind kind = TES_SMOOTHER_JACOBI; kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON; kind++) {
-    if (kind == TES_SMOOTHER_CELL_PATCH || kind == TES_SMOOTHER_LINE_PATCH) continue; /* not for boxes */
+    if (is_of_others(kind)) continue;
     Setup s;
     setup(&s, ctx, &c, TES_DOUBLE, (TesSmootherDesc){.kind = kind});
     assert_true(s.smoother->symmetric);
@@ -143,7 +149,7 @@ static void smoothing_steps_converge(void **state) {
   (void)state;
   TesContext *ctx = context();
   for (TesSmootherKind kind = TES_SMOOTHER_JACOBI; kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON; kind++) {
-    if (kind == TES_SMOOTHER_CELL_PATCH || kind == TES_SMOOTHER_LINE_PATCH) continue; /* not for boxes */
+    if (is_of_others(kind)) continue;
     const Case c = {.dim = 2, .degree = 2, .cells = {2, 2}, .natural = 0x8, .alpha = 1, .variable = true};
     Setup s;
     TesVector *b, *x, *r;
@@ -260,7 +266,7 @@ done:
 static void failing_allocations_leave_nothing(void **state) {
   (void)state;
   for (TesSmootherKind kind = TES_SMOOTHER_JACOBI; kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON; kind++)
-    if (kind != TES_SMOOTHER_CELL_PATCH && kind != TES_SMOOTHER_LINE_PATCH)
+    if (!is_of_others(kind))
       assert_true(every_allocation_fails(create_and_destroy, &kind) > 10);
 }
 

@@ -90,7 +90,7 @@ t5_transfer_kernels 7-99 4-6 1-3
 t5_forest_kernels 7-8 4-6 1-3
 t5_cell_patch_kernels 7-8 4-6 1-3
 t5_line_patch 7-8 4-6 1-3
-t5_saddle_kernels 4-99 3 2 1
+t5_saddle_kernels 9-99 5-8 4 3 2 1
 t5_saddle_varying_kernels 4-99 1-3
 t5_rt_convection_kernels -
 t7_rt_flow_device -
