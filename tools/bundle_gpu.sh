@@ -79,6 +79,7 @@ tables() {
 # Tests and their pieces by degrees, the long ones first. "-": all at once. Every degree is in a piece.
 pieces() {
   cat <<'P'
+t5_saddle_kernels 9-99 5-8 4 3 2 1
 t4_quadrature_kernels 8 7 6 5 3-4 1-2 9-99
 t5_patch_ladder 8 7 6 5 4 3 1-2
 t5_stokes_ladder 4 3 1-2
@@ -90,7 +91,6 @@ t5_transfer_kernels 7-99 4-6 1-3
 t5_forest_kernels 7-8 4-6 1-3
 t5_cell_patch_kernels 7-8 4-6 1-3
 t5_line_patch 7-8 4-6 1-3
-t5_saddle_kernels 9-99 5-8 4 3 2 1
 t5_saddle_varying_kernels 4-99 1-3
 t5_rt_convection_kernels -
 t7_rt_flow_device -
@@ -111,12 +111,9 @@ t7_time_device -
 t7_navier_stokes_device -
 t7_balance -
 t7_direct -
-<<<<<<< HEAD
 t7_steady_transport -
-=======
 t7_direct_sparse -
 t1_device_guard -
->>>>>>> main
 t5_rings -
 t7_rings -
 t7_scale -
