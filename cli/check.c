@@ -96,15 +96,20 @@ static bool is_other(const Check *c) {
   return (stokes || in_time || element == TES_ELEMENT_DG) && tes_mesh_info(c->mesh).kind == TES_MESH_BOX;
 }
 
-/* What measures areas and writes the mesh is of element q, on every degree only where the box is not periodic. */
+/* What measures areas and writes the mesh is of element q, on every degree only where the box is not periodic. No
+ * boundary gives values: a mesh of a single cell has unknowns where nothing holds it. */
 static TesStatus create_space(Check *c) {
   TesMeshDesc shape = c->input->mesh;
   TesMesh *open = NULL;
   TesStatus status = TES_OK;
   memset(shape.periodic, 0, sizeof shape.periodic);
   if (is_other(c)) status = tes_mesh_create(c->context, &shape, &open);
-  const TesSpaceDesc desc = {.mesh = open ? open : c->mesh, .degree = c->input->problem.degree};
+  const TesMesh *mesh = open ? open : c->mesh;
+  uint8_t *none = calloc((size_t)tes_mesh_boundaries(mesh) + 1, sizeof *none);
+  const TesSpaceDesc desc = {.mesh = mesh, .degree = c->input->problem.degree, .given = none};
+  if (!none) status = TES_OUT_OF_MEMORY;
   if (status == TES_OK) status = tes_space_create(c->context, &desc, &c->space);
+  free(none);
   tes_mesh_destroy(&open);
   return status;
 }

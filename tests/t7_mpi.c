@@ -202,7 +202,7 @@ static void the_rest_is_refused(void **state) {
   assert_ok(together, tes_operator_create(together, &(TesOperatorDesc){.space = space}, &op));
   const TesMultigridDesc algebraic = {.op = op, .coarse = TES_COARSE_AMG};
   assert_int_equal(tes_multigrid_create(together, &algebraic, &multigrid), TES_INVALID_INPUT);
-  assert_non_null(strstr(tes_context_message(together), "coarse amg is for one rank"));
+  assert_non_null(strstr(tes_context_message(together), "solver.coarse: amg is for one rank"));
   tes_context_clear(together);
   tes_operator_destroy(&op);
   tes_space_destroy(&space);

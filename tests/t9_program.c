@@ -214,7 +214,7 @@ static void interrupt_ends_at_the_next_iteration(void **state) {
                        "solve",
                        CASES "poisson-square.yaml",
                        "--set",
-                       "mesh.box.cells=64",
+                       "mesh.box.cells=256",
                        "--set",
                        "solver.smoother=jacobi",
                        "--set",

@@ -71,6 +71,7 @@ static void the_document_has_every_key(void **state) {
               "channel-flow.yaml --device cpu --set mesh.box.cells=[3,2] --set time.end=0.05 --set "
               "output.png=null --set output.average.from=0");
   collect_run("solve " CASES "l-shape.yaml --set adapt.steps=1");
+  collect_run("solve " CASES "poisson-square.yaml --set mesh.box.cells=4 --set solver.tolerance=1e-17");
   collect_run("solve " CASES "three-bodies.yaml --device cpu --set mesh.box.cells=[6,6] --set time.end=0.01");
   collect_run("solve " CASES "adaptive-hill.yaml --set space.degree=1 --set time.end=0.01");
   collect_run("solve " CASES "cylinder-adaptive.yaml --device cpu --set space.degree=2 --set adapt.every=2 "
