@@ -9,7 +9,8 @@ meshes of trees, when its polynomial became that of the fourth kind and full mul
 when odd numbers of cells and stretched cells got other coarse meshes, none of the others changed; those of odd
 numbers once more when their last cell stayed single; 87 rows of full multigrid when its levels got boundary values of
 their own; 3 adaptive rows when cells of equal indicators came to be refined together; rows of a mesh file when its
-cells got an order of their own, of channels when the cylinder got a ring of cells. Make it again only for a change that
+cells got an order of their own, of channels when the cylinder got a ring of cells, one of a
+ball when Robin terms took the points of a and c. Make it again only for a change that
 means to change an answer, with the reason in the commit; `git diff` then shows the rows that changed.
 tests/golden_testing.h says how rows are compared.
 

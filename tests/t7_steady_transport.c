@@ -119,6 +119,11 @@ static void iterations_do_not_grow(void **state) {
   on_device("cpu", ROWS, 1);
 }
 
+static void nor_on_a_gpu(void **state) {
+  (void)state;
+  on_device("cuda", 2, 1);
+}
+
 static void nor_in_the_emulator(void **state) {
   (void)state;
   on_device("emulator", 1, 2);
@@ -128,6 +133,7 @@ static void nor_in_the_emulator(void **state) {
 static void diffusion_keeps_its_cycle(void **state) {
   (void)state;
   ctx = test_device("cpu");
+  if (!ctx) skip();
   TesMesh *mesh = make_mesh(&rows[0]);
   bool ordered = true;
   assert_true(solve(&rows[0], mesh, 2, 0.05, (TesSolveOptions){.tolerance = 1e-9}, NULL, &ordered) <= 20);
@@ -142,7 +148,7 @@ static void diffusion_keeps_its_cycle(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(iterations_do_not_grow),
-                                     cmocka_unit_test(nor_in_the_emulator),
+                                     cmocka_unit_test(nor_in_the_emulator), cmocka_unit_test(nor_on_a_gpu),
                                      cmocka_unit_test(diffusion_keeps_its_cycle)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
