@@ -266,8 +266,7 @@ done:
 static void failing_allocations_leave_nothing(void **state) {
   (void)state;
   for (TesSmootherKind kind = TES_SMOOTHER_JACOBI; kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON; kind++)
-    if (!is_of_others(kind))
-      assert_true(every_allocation_fails(create_and_destroy, &kind) > 10);
+    if (!is_of_others(kind)) assert_true(every_allocation_fails(create_and_destroy, &kind) > 10);
 }
 
 int main(int argc, char **argv) {

@@ -248,8 +248,8 @@ TesStatus tesi_robin_init(TesOperator *op, TesOperator **inner) {
   op->data = tesi_mapped_retain(tesi_mapped_of(plan->inner));
   plan->mass.precision = op->precision;
   /* as many points a direction as a and c have, as on boxes */
-  tesi_face_rule(op->space->dim, op->space->degree, tesi_mapped_of(plan->inner)->q,
-                 op->space->mesh->geometry, &plan->mass.rule);
+  tesi_face_rule(op->space->dim, op->space->degree, tesi_mapped_of(plan->inner)->q, op->space->mesh->geometry,
+                 &plan->mass.rule);
   TES_TRY(tesi_face_mass_create(op->space->view, count_faces(desc), &plan->mass));
   TES_TRY(fill_faces(ctx, desc, plan));
   op->singular = plan->inner->singular && !plan->held;
