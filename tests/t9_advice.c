@@ -42,7 +42,7 @@ static void follow(const char *text, const char *options, const char *advice, co
 /* The number that is advised, of iterations. */
 static void follow_iterations(const char *text, const char *options) {
   char command[512];
-  int needed;
+  int needed = 0;
   write_case(text);
   snprintf(command, sizeof command, "solve a.yaml --quiet %s", options);
   assert_run(command, 1);
