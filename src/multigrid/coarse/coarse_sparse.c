@@ -23,7 +23,7 @@ static TesStatus choose_held(TesiCoarseSparse *s) {
   TesStatus status = TES_OK;
   double *rest = NULL;
   TES_ALLOC(&rest, s->nulls * s->n);
-  memcpy(rest, s->null, (size_t)(s->nulls * s->n) * sizeof *rest);
+  if (s->nulls > 0) memcpy(rest, s->null, (size_t)(s->nulls * s->n) * sizeof *rest);
   for (int k = 0; k < s->nulls; k++) {
     int pivot = k;
     for (int v = k; v < s->nulls; v++)
