@@ -3,7 +3,8 @@
 
     results.py merge SUBJECT.csv TABLE.csv...    puts tables that benches wrote into a subject (a table of the same
                                                  name is replaced)
-    results.py split SUBJECT.csv... FOLDER       writes them out again, one file each: for plot_bp.py, roofline.sh, --with
+    results.py split SUBJECT.csv... FOLDER       writes them out again, a file each: plot_bp.py, roofline.sh and --with
+                                                 read these
     results.py figures PAGE.md...                writes the tables of pages anew; --check: fails where they differ
 
 A subject has a column `measurement` (the name of the file that was merged), `commit` and `date`; its first lines tell
@@ -11,15 +12,16 @@ the command and the machine of each measurement. A page has a table behind each 
 
     <!-- figures h200/kernels.csv
     where: measurement=operator          rows that are taken: names and values, * for any
-    rows: degree                         the column whose values begin the rows
+    rows: degree                         the column whose values begin the rows (or several: dim+degree)
     across: yes                          (the values of `rows` stand in the first line instead)
+    pick: last                           (the last row that fits is taken, not the median of all)
     float64, GDoF/s = gdofs @ precision=float64
     of the floor = gdofs / 268 @ precision=float64 % percent
     -->
 
-A line `TITLE = EXPRESSION @ conditions % format` is a column. The expression has the columns of the CSV as names
-(other signs than letters and digits become _). Where several rows fit, it is their median. Formats: those of Python,
-`percent`, `text`; without one three digits count."""
+A line `TITLE = EXPRESSION @ conditions % format` is a column; a line that begins with blanks continues the line before.
+The expression has the columns of the CSV as names (other signs than letters and digits become _). Where several rows
+fit, the cell is their median. Formats: those of Python, `percent`, `text`; without a format three digits count."""
 import argparse
 import csv
 import math
@@ -70,7 +72,9 @@ def origin(comments, path):
     commit = re.search(r"\b(?:commit|tessera) ([0-9a-f]{7,8})\b", text)
     date = re.search(r"\b20\d\d-\d\d-\d\d\b", text)
     written = re.search(r"\b(\d\d?) (" + "|".join(MONTHS) + r") (20\d\d)\b", text)
-    day = date.group() if date else f"{written[3]}-{MONTHS.index(written[2]) + 1:02}-{int(written[1]):02}" if written else ""
+    day = date.group() if date else ""
+    if written and not day:
+        day = f"{written[3]}-{MONTHS.index(written[2]) + 1:02}-{int(written[1]):02}"
     if not day or not commit:
         log = subprocess.run(["git", "log", "-1", "--format=%h %ad", "--date=short", "--", path], check=False,
             capture_output=True, text=True).stdout.split() or ["", ""]
@@ -102,8 +106,8 @@ def split(subjects, folder):
         for name in dict.fromkeys(row["measurement"] for row in rows):
             table = [row for row in rows if row["measurement"] == name]
             columns = [c for c in table[0] if c != "measurement" and any(row[c] for row in table)]
-            write(os.path.join(folder, name + ".csv"), [c[len(name) + 2:] for c in comments if c.startswith(name + ": ")],
-                columns, table)
+            told = [c[len(name) + 2:] for c in comments if c.startswith(name + ": ")]
+            write(os.path.join(folder, name + ".csv"), told, columns, table)
 
 
 def conditions(text):
@@ -133,9 +137,12 @@ def show(value, form):
         return format(round(value) if form.endswith("d") else value, form)
     if value == round(value):
         return str(int(value)) if abs(value) < 1e6 else f"{value / 1e6:.1f} M"
+    text = f"{value:.2e}"
     if 1e-4 <= abs(value) < 1e6:
-        return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
-    return f"{value:.2e}"
+        text = f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
+    if float(text) == value and "." in text and "e" not in text:  # the file has no more digits
+        text = text.rstrip("0").rstrip(".")
+    return text
 
 
 def same(rows):
@@ -145,15 +152,15 @@ def same(rows):
             raise SystemExit(f"rows of one cell differ in {name}: {rows[0]} and {rows[1]}")
 
 
-def cell(rows, expression, wanted, form):
+def cell(rows, expression, wanted, form, pick):
     found = []
-    same([row for row in rows if fits(row, wanted)])
+    rows = [row for row in rows if fits(row, wanted)][-1 if pick == "last" else 0:]
+    same(rows)
     for row in rows:
-        if fits(row, wanted):
-            try:
-                found.append(eval(expression, {"__builtins__": {}}, numbers(row)))
-            except TypeError:  # a column that is empty
-                continue
+        try:
+            found.append(eval(expression, {"__builtins__": {}}, numbers(row)))
+        except TypeError:  # a column that is empty
+            continue
     found = [value for value in found if value != ""]
     if not found:
         return ""
@@ -162,10 +169,10 @@ def cell(rows, expression, wanted, form):
 
 def table(spec):
     """The lines of the table that a comment describes."""
-    lines = [line.strip() for line in spec.strip().splitlines()]
-    path, settings, columns = lines[0], {"where": "", "rows": "degree", "across": ""}, []
+    lines = [line.strip() for line in re.sub(r"\n +", " ", spec.strip()).splitlines()]
+    path, settings, columns = lines[0], {"where": "", "rows": "degree", "across": "", "pick": ""}, []
     for line in lines[1:]:
-        if (match := re.match(r"(where|rows|across|title|only): *(.*)", line)):
+        if (match := re.match(r"(where|rows|across|title|only|pick): *(.*)", line)):
             settings[match[1]] = match[2]
         elif line:
             title, rest = line.split(" = ", 1)
@@ -176,22 +183,23 @@ def table(spec):
     if not rows:
         raise SystemExit(f"{path}: no row with {settings['where']}")
     key = settings["rows"]
+    for row in rows:
+        row[key] = " ".join(row[name] for name in key.split("+"))
     values = settings["only"].split("|") if settings.get("only") else sorted(dict.fromkeys(row[key] for row in rows),
-        key=lambda value: (0, float(value)) if re.fullmatch(r"[\d.e+-]+", value) else (1, 0))
+        key=lambda value: [(0, float(word)) if re.fullmatch(r"[\d.]+", word) else (1, 0) for word in value.split()])
     body = []
     for value in values:
         mine = [row for row in rows if row[key] == value]
-        body.append([value] + [cell(mine, e, w, f) for _, e, w, f in columns])
+        body.append([value] + [cell(mine, e, w, f, settings["pick"]) for _, e, w, f in columns])
     body = [line for line in body if any(line[1:])]
-    head = [settings.get("title", key)] + [title for title, *_ in columns]
+    head = [settings.get("title", key.replace("+", ", "))] + [title for title, *_ in columns]
     if settings["across"]:
         body = [list(line) for line in zip(*([head] + body))]
         head, body = body[0], body[1:]
-    used = sorted({(row["measurement"], row["commit"], row["date"]) for row in rows})
-    names = ", ".join(dict.fromkeys(name for name, *_ in used))
-    when = ", ".join(dict.fromkeys(f"{commit} of {date}" if commit else date for _, commit, date in used))
-    return (["", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)] + ["| " + " | ".join(line) + " |" for line in body]
-        + ["", f"([{path}](../bench/results/{path}), {names}: {when})"])
+    when = ", ".join(sorted({f"{row['date']} {row['commit']}".strip() for row in rows}))
+    lines = ["", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(line) + " |" for line in body]
+    return lines + ["", f"([{os.path.basename(path)}](../bench/results/{path}), {when})"]
 
 
 def figures(page, check):
