@@ -10,6 +10,7 @@ import math
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -60,6 +61,9 @@ def check(program, place, case, printed, folder):
     command = shlex.split(printed.splitlines()[0][len("$ tessera "):]) if printed else ["check", "case.yaml"]
     name = command[1]
     (folder / name).write_text(case, encoding="utf-8")
+    for mesh in ROOT.glob("cases/*.msh"):
+        if mesh.name in case:
+            shutil.copy(mesh, folder)
     status, out = run(program, command, folder)
     if status == MISSING or re.search(r"mesh.file: .*(cannot|no such)", out, re.I):
         return None

@@ -82,8 +82,8 @@ typedef struct TesCoefficient {
 
 typedef struct TesTermDesc {
   TesTerm term;
-  /** Parts of a product: u and v are those of trial and test. Else 0: in a space of several components the term
-   *  stands on each of them, the Robin term on those that have no values on its boundary. */
+  /** Over a product of spaces: u is part `trial`, v is part `test`. Else both are 0; then the term acts on every
+   *  component of the space, a Robin term on the components that have no values on its boundary. */
   int trial, test;
   double factor; /**< positive; 0 means 1 */
   /** Diffusion: a > 0, or a matrix (function.h); strain: a > 0; mass: c >= 0; Robin: alpha >= 0; grad-div: lambda */

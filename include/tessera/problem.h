@@ -230,8 +230,8 @@ TesStatus tes_problem_solve(TesProblem *problem, TesSolveResult *result);
 
 /** The finest space, its float64 operator, and the multigrid of the solver; owned by the problem. Of flows with element
  *  rt the operator is that of nu / s and alpha / s, over velocities and pressures divided by s, the system's own unit
- *  of pressures (docs/stokes.md). There is no multigrid (NULL) after a step that failed where it made another one, as
- *  of coefficients in time that are refused, and where velocity and pressure are factorized together. */
+ *  of pressures (docs/stokes.md). The multigrid is NULL where velocity and pressure are factorized together. It is
+ *  also NULL after a failed step that had to make a new multigrid, as when a coefficient in time is refused. */
 const TesSpace *tes_problem_space(const TesProblem *problem);
 const TesOperator *tes_problem_operator(const TesProblem *problem);
 const TesMultigrid *tes_problem_multigrid(const TesProblem *problem);
@@ -247,10 +247,11 @@ TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1);
  *  (degree + 1)^dim operations a point. */
 TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,
                              const char *const *of, double *values, double *moved);
-/** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error
- *  where it knows `exact` (flows: of "l2" or "velocity_l2", or "pressure_l2"). The force on a boundary, int sigma n,
- *  of flows - int sigma n: the integral of a given traction, or where values are given the residual at the nodes; their
- *  sum is minus the load, of flows int f - alpha u. Cost of a force: a residual over all cells. */
+/** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error,
+ *  if the problem knows `exact` (flows: "l2" or "velocity_l2", or "pressure_l2"); the force on a boundary, which is
+ *  int sigma n of elasticity and - int sigma n of flows. A boundary with a given traction gets the integral of the
+ *  traction, a boundary with given values the residual at its nodes. The forces of all boundaries sum up to minus the
+ *  load (flows: to int f - alpha u). Cost of a force: a residual over all cells. */
 TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, double *value);
 /** What the solution of a flow is like. NaN: not known, for want of an exact solution. */
 typedef struct TesFlowResult {

@@ -10,12 +10,11 @@
  *  Numbers of nodes: over a box lexicographic, x fastest, nodes(d) = cells(d) * degree + 1 a direction, or one less
  *  where it is periodic, as the last node is the first one; over other meshes as cells meet them. Nothing is given on
  *  faces of a box that are one with those opposite.
- *  Hanging values are no unknowns: a node is a node of all cells it touches, and a cell on a hanging face or edge
+ *  A hanging node is not an unknown. A node belongs to all cells that it touches. A cell with a hanging face or edge
  *  reads the nodes of the coarse side and interpolates (adaptive-matrix-free-ljungkvist-2017, section 3). Reading
  *  cell K, n = k + 1:
  *    1. u[k][j][i] <- x[index[K][k][j][i]], n^dim values. On a hanging face or edge, index names the nodes of the
- *    coarse face or edge,
- *       that is of the parent's, in the cell's own orientation.
+ *       parent's face or edge, in the orientation of cell K.
  *    2. For direction d = x, y, z: on the lines along d that the mask says (tes_mask_line()),
  *       u <- W[child bit d] u, W[c][i][j] = (basis function j of [0, 1])(point c/2 + node_i / 2).
  *    Then u are the values at the cell's own nodes. Writing is the transpose: W' for d = z, y, x (any order gives
