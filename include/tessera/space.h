@@ -34,7 +34,7 @@ extern "C" {
 
 typedef struct TesSpace TesSpace;
 
-/** Most components of a space, those of all parts of a product together. */
+/** The largest number of components of a space; all parts of a product count. */
 enum { TES_COMPONENTS = 8 };
 
 /** Bits of the mask of a cell; 0: nothing hangs. Only the three faces and edges at the outer corner of a child can
@@ -118,7 +118,7 @@ TesStatus tes_space_coarsen(const TesSpace *space, TesSpace **coarse);
 
 /** What it was created with; the space owns a reference of the mesh. */
 const TesMesh *tes_space_mesh(const TesSpace *space);
-int tes_space_degree(const TesSpace *space);         /**< of a product: that of part 0 */
+int tes_space_degree(const TesSpace *space);         /**< of a product: the degree of part 0 */
 TesElement tes_space_element(const TesSpace *space); /**< never auto */
 /** Bit c: values of component c are given on boundary number `boundary` (-1: faces without a name). */
 unsigned tes_space_given(const TesSpace *space, int boundary);

@@ -235,8 +235,8 @@ static bool fits(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
   return bytes <= BLOCK_SHARED && cut->blocks * (bytes + RESERVED) <= MOST_SHARED;
 }
 
-/* What may be staged, in the layers that fit; blocks that stay must all fit a multiprocessor, for which blocks are
- * given up where they were not asked for. */
+/* Chooses what is staged in shared memory, in as many layers as fit. Blocks that stay for many cells must all fit a
+ * multiprocessor: there are fewer of them then, unless the cut names their number. */
 static void choose_stage(const TesiMappedKernelDesc *d, const Entry *e, TesiMappedCut *cut) {
   const bool stored = d->geometry == TESI_MAPPED_STORED, weights = d->geometry == TESI_MAPPED_WEIGHTS;
   cut->stage = stored || weights || (d->geometry == TESI_MAPPED_VERTICES && e->stage == 1) ? e->stage : 0;
