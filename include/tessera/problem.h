@@ -122,10 +122,10 @@ typedef enum TesOrder { TES_ORDER_AUTO, TES_ORDER_SAME, TES_ORDER_REVERSED } Tes
 /** How the system is solved; zero means chosen, which tes_problem_info() tells. */
 typedef struct TesSolveOptions {
   TesMethod method;
-  TesSmootherKind
-      smoother; /**< boxes have all but cell_patch and line_patch, periodic ones patch, chebyshev, jacobi; other meshes
-                  cell_patch, line_patch and these two; flows patch and cell_patch; transport with element dg these,
-                  jacobi, chebyshev; transport with element q ordered_cells too */
+  /** Boxes have all smoothers but cell_patch and line_patch; periodic boxes patch, chebyshev and jacobi; other meshes
+   *  cell_patch, line_patch, chebyshev and jacobi; flows patch and cell_patch. Transport has ordered_cells besides
+   *  with element q; with element dg it has patch, cell_patch, jacobi and chebyshev. */
+  TesSmootherKind smoother;
   TesLocalSolver local; /**< of patch smoothers */
   TesOrder order;       /**< boxes */
   int smoother_degree;  /**< chebyshev, cell_patch, line_patch; 0: the default of the smoother */

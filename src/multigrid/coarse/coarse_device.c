@@ -17,8 +17,8 @@ struct TesiCoarseDevice {
   Box box;
   int count; /* unknowns */
   double smallest;
-  void *
-      memory; /* device: S of three directions, their eigenvalues behind each other, their T, two arrays of unknowns */
+  /* device: S of three directions, their eigenvalues one after the other, their T, two arrays of unknowns */
+  void *memory;
   double *S[3], *T[3], *lambda, *u, *v; /* T: transposes of S */
 };
 

@@ -31,8 +31,8 @@ enum { TESI_MAPPED_DEGREE = 15, TESI_MAPPED_POINTS = 18, TESI_MAPPED_COMPONENTS 
 
 typedef struct TesiMapped {
   int references; /* an operator with Robin terms shares that of the one inside */
-  TesiMappedDesc
-      desc; /* zeros replaced by defaults; `factors` is auto until an implementation has chosen; pointers: see below */
+  /* With defaults in the place of zeros. `factors` is auto until an implementation has chosen. Pointers: see below. */
+  TesiMappedDesc desc;
   TesiGeometry *geometry;
   int dim, degree, n, q, components;
   bool stiffness, mass, collocated;
