@@ -285,7 +285,7 @@ typedef struct TesProblemInfo {
   TesProblemTimes times;
   double time, dt; /**< in time: the time of the solution, and the length of the step */
   double before;   /**< where the flow chooses steps: the time of the solution before; else 0 */
-  bool varies;     /**< the flow chooses the steps; how many there will be is as the last one says */
+  bool varies; /**< the flow chooses the steps; `steps` is then an estimate by the length of the last step */
   int step, steps; /**< done; in all, fewer than `end` asks for where a steady state was reached */
   TesBalance balance;
   double mean_force[3]; /**< the uniform force that keeps TesProblemDesc.mean_velocity; NaN: there is none */
