@@ -9,9 +9,10 @@
  *  - cell_patch: the same polynomial with B in the place of D^-1, B the sum over cells of separable surrogates of
  *  the assembled operator among the
  *    nodes of the cell, weighted symmetrically; on meshes of trees, to degree 8, on all devices. For stretched
- *    cells (docs/performance-adaptive.md). Of Stokes with a constant viscosity: exact solves on closed cells (velocity
+ *    cells (docs/performance-cpu-avx512.md).
+ *    Of Stokes with a constant viscosity: exact solves on closed cells (velocity
  *    with the nodes of the cell's faces, pressure), red and black, a residual before each; 2^dim colours and more where
- *    a ring of cells is odd. Cheaper than vertex patches and slower to converge (docs/performance-stokes.md).
+ *    a ring of cells is odd. A sweep is cheaper than a sweep of vertex patches, and takes more iterations.
  *  - line_patch: cell_patch where cells that are stretched (coupled 4 times as strongly in one direction as in all
  *    others) are joined to lines along that direction, solved whole. The count of iterations does not depend on how far
  *    they are stretched, in one direction of a cell; degrees to 8, on all devices.
@@ -49,7 +50,7 @@ typedef enum TesSmootherKind {
 } TesSmootherKind;
 
 /** Local solvers of the patch smoothers. exact: for the separable form. The others are surrogates for coefficients that
- *  vary (counts and costs: docs/performance-cpu-boxes.md, "Surrogates"):
+ *  vary:
  *  - nodal: A is taken for D^1/2 A_0 D^1/2 with D = diag(A) / diag(A_0) and A_0 of constant coefficients. Nearly exact
  *    where sqrt(a) is smooth on the scale of a cell, and cheapest: one residual and one separable sweep. Not for jumps.
  *  - rank1: 1D matrices a patch from a fit a ~ a_x(x) a_y(y) a_z(z). For jumps along mesh planes.

@@ -27,7 +27,7 @@ struct TeskLanes;
 typedef struct TesiTransferTable {
   TesStatus (*prolongate)(const TesTransfer *transfer, const void *coarse, bool add, void *fine);
   TesStatus (*restrict_)(const TesTransfer *transfer, const void *fine, void *coarse);
-  /* NULL, or the same of velocities that are zero, and are not read, and pressures. */
+  /* NULL, or restriction of pressures alone: velocities of `fine` count as zero and are not read. */
   TesStatus (*restrict_pressures)(const TesTransfer *transfer, const void *fine, void *coarse);
   /* NULL, or prolongation into the order of sweeps of saddle_lanes.cu (kernels/saddle_arguments.h), where there is a
    * kernel for it. */

@@ -1,7 +1,8 @@
 /* Sweeps of vertex patches of Stokes with the residual inside the kernel, patches in lanes
- * (src/kernels/saddle_lanes.cu): in 3D, degrees 1 to 4, equal cells, walls and rings of an even number of cells. With
- * exact axes the iterate is that of saddle_patches.h up to round-off; with mirrored ones patches at walls are solved
- * with other local matrices, and it is that of saddle_patch.h, unfused, with the same axes. */
+ * (src/kernels/saddle_lanes.cu): in 3D, degrees 1 to 4, equal cells, walls and rings of an even number of cells.
+ * With exact axes the sweep gives the iterate of saddle_patches.h, up to round-off. With mirrored axes, patches at
+ * walls have other local matrices: the sweep then gives the iterate of the unfused sweep of saddle_patch.h with the
+ * same axes. */
 #ifndef TESI_SADDLE_LANES_H
 #define TESI_SADDLE_LANES_H
 
