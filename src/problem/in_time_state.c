@@ -24,13 +24,13 @@ static void list_stepper(TesProblem *p, TesiState *state) {
   tesi_state_add_real(state, "when", TESI_STEPPER_OLD, s->when);
   tesi_state_add_real(state, "squares", 1, &it->squares);
   list_amounts(p, state);
-  tesi_state_add(state, "u", 0, p->space, p->u, TESI_STATE_PROJECTED);
+  tesi_state_add(state, "u", 0, it->full, p->u, TESI_STATE_PROJECTED);
   for (int i = 0; i < s->known; i++)
-    tesi_state_add(state, "u", i + 1, p->space, s->old[i],
+    tesi_state_add(state, "u", i + 1, it->full, s->old[i],
                    i < needed ? TESI_STATE_PROJECTED : TESI_STATE_INTERPOLATED);
   if (!s->rate) return;
-  tesi_state_add(state, "u_t", 0, p->space, s->rate, TESI_STATE_PROJECTED);
-  tesi_state_add(state, "u_tt", 0, p->space, s->second, TESI_STATE_PROJECTED);
+  tesi_state_add(state, "u_t", 0, it->full, s->rate, TESI_STATE_PROJECTED);
+  tesi_state_add(state, "u_tt", 0, it->full, s->second, TESI_STATE_PROJECTED);
 }
 
 void tesi_problem_state(TesProblem *p, TesiState *state) {

@@ -83,6 +83,8 @@ typedef struct TesiMarch {
   /* Of one in time: lists what its steps depend on; what else it knows of a state, which has just been set. */
   void (*list)(TesProblem *problem, TesiState *state);
   TesStatus (*resume)(TesProblem *problem);
+  /* The state came from another mesh: what it must fulfil is put right; *removed: what divergence that took away. */
+  TesStatus (*settle)(const TesProblem *from, TesProblem *problem, double *removed);
 } TesiMarch;
 
 extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport, tesi_transport_dg,

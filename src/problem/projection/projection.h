@@ -255,6 +255,9 @@ void tesi_projection_describe(const TesiProjection *projection, TesProblemDesc *
 TesStatus tesi_projection_remove_divergence(TesProblem *problem, const TesVector *phi, TesVector *s,
                                             TesVector *u, double *removed);
 
+/* TesiMarch.settle (adapt/move_flow.c). */
+TesStatus tesi_projection_settle(const TesProblem *from, TesProblem *problem, double *removed);
+
 /* ---- steps (projection.c) ---- */
 
 /* One step. The state is that before it after a failure. */

@@ -383,4 +383,5 @@ const TesiMarch tesi_projection_march = {.create = create,
                                          .step = tesi_projection_step,
                                          .destroy = tesi_projection_destroy,
                                          .list = list,
-                                         .resume = resume};
+                                         .resume = resume,
+                                         .settle = tesi_projection_settle};
