@@ -10,6 +10,7 @@
 #include "functional/fields.h"
 #include "problem/choice.h"
 #include "tessera/problem.h"
+#include "time/state.h"
 
 enum { TESI_TERMS = 4, TESI_SHOWN = 8, TESI_AXES = 3 };
 
@@ -79,6 +80,11 @@ typedef struct TesiMarch {
   TesStatus (*step)(TesProblem *problem, TesSolveResult *result);
   TesStatus (*solve)(TesProblem *problem, TesSolveResult *result); /* of a steady one; NULL: it is in time */
   void (*destroy)(TesProblem *problem);
+  /* Of one in time: lists what its steps depend on; what else it knows of a state, which has just been set. */
+  void (*list)(TesProblem *problem, TesiState *state);
+  TesStatus (*resume)(TesProblem *problem);
+  /* The state came from another mesh: what it must fulfil is put right; *removed: what divergence that took away. */
+  TesStatus (*settle)(const TesProblem *from, TesProblem *problem, double *removed);
 } TesiMarch;
 
 extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport, tesi_transport_dg,
