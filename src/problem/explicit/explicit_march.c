@@ -16,27 +16,6 @@ static TesiExplicitFlow *flow_of(const TesProblem *p) {
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
-  double alpha;
-  TES_CHECK(p->mesh->kind == TES_MESH_BOX, "element iso is for meshes of kind box");
-  TES_CHECK(desc->degree == 0 || desc->degree == 1, "element iso has degree 1, got %d", desc->degree);
-  TES_CHECK(p->numbered.data.a == NULL || tes_function_constant(p->numbered.data.a, &pr->nu),
-            "nu is \"%.100s\", expected a number", tes_function_text(p->numbered.data.a));
-  if (!p->numbered.data.a) pr->nu = 1;
-  TES_CHECK(pr->nu > 0 && isfinite(pr->nu), "nu is %g, expected > 0", pr->nu);
-  TES_CHECK(tes_function_constant(p->numbered.data.c, &alpha) && alpha == 0, "navier_stokes has no alpha");
-  TES_CHECK(!desc->materials, "navier_stokes has one material: the same fluid everywhere");
-  TES_CHECK(desc->time.method == TES_TIME_EXPLICIT || desc->time.method == TES_TIME_AUTO,
-            "the method in time of element iso is explicit");
-  TES_CHECK(desc->time.step > 0, "element iso has a fixed time.step");
-  TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
-done:
-  return status;
-}
-
 static TesStatus halve(const TesMesh *coarse, TesMesh **fine) {
   TesContext *ctx = coarse->context;
   TesStatus status = TES_OK;
@@ -49,8 +28,6 @@ static TesStatus halve(const TesMesh *coarse, TesMesh **fine) {
     for (int i = 0; i <= desc.cells[d]; i++)
       x[d][i] = i % 2 ? (from[i / 2] + from[i / 2 + 1]) / 2 : from[i / 2];
     desc.coordinates[d] = x[d];
-    TES_CHECK(!coarse->box_periodic[d], "element iso needs boundaries in all directions: %c is periodic",
-              "xyz"[d]);
   }
   TES_TRY(tes_mesh_create(ctx, &desc, fine));
 done:
@@ -205,10 +182,11 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiProjection *pr;
+  double alpha;
   TES_NEW(&pr);
   p->projection = pr;
   p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
-  TES_TRY(check(p, desc));
+  TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &alpha));
   TES_TRY(create_flow(p, pr));
   TES_TRY(tesi_projection_create_faces(p, pr));
   TES_TRY(begin(p, desc));
