@@ -126,6 +126,9 @@ typedef struct TesSolveOptions {
       smoother; /**< boxes have all but cell_patch and line_patch, periodic ones patch, chebyshev, jacobi; other meshes
                   cell_patch, line_patch and these two; flows patch and cell_patch; transport with element dg these,
                   jacobi, chebyshev; transport with element q ordered_cells too */
+  /** in place of `smoother`, which is auto then; it must outlive the problem. The default method is conjugate gradients
+   *  where it is symmetric, else GMRES */
+  const TesSmootherOwn *own_smoother;
   TesLocalSolver local; /**< of patch smoothers */
   TesOrder order;       /**< boxes */
   int smoother_degree;  /**< chebyshev, cell_patch, line_patch; 0: the default of the smoother */
