@@ -62,7 +62,7 @@ typedef struct TesCase {
   char *name;             /**< path of the file */
   TesMeshDesc mesh;       /**< kind is box or forest */
   TesProblemDesc problem; /**< without mesh, guess and monitor; a, c and f are given */
-  int deterministic;      /**< 1: asked for; the context is so from then on (TesContextDesc) */
+  int deterministic; /**< 1: the case asks for it, and the context has become deterministic (TesContextDesc) */
   bool adaptive;
   TesAdaptDesc adapt;                     /**< where it is adaptive */
   char *vtu, *json, *checkpoint, *series; /**< output files, relative to the working folder; NULL: none */

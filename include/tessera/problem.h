@@ -122,12 +122,12 @@ typedef enum TesOrder { TES_ORDER_AUTO, TES_ORDER_SAME, TES_ORDER_REVERSED } Tes
 /** How the system is solved; zero means chosen, which tes_problem_info() tells. */
 typedef struct TesSolveOptions {
   TesMethod method;
-  TesSmootherKind
-      smoother; /**< boxes have all but cell_patch and line_patch, periodic ones patch, chebyshev, jacobi; other meshes
-                  cell_patch, line_patch and these two; flows patch and cell_patch; transport with element dg these,
-                  jacobi, chebyshev; transport with element q ordered_cells too */
-  /** in place of `smoother`, which is auto then; it must outlive the problem. The default method is conjugate gradients
-   *  where it is symmetric, else GMRES */
+  /** Boxes have all smoothers but cell_patch and line_patch; periodic boxes patch, chebyshev and jacobi; other meshes
+   *  cell_patch, line_patch, chebyshev and jacobi; flows patch and cell_patch. Transport has ordered_cells besides
+   *  with element q; with element dg it has patch, cell_patch, jacobi and chebyshev. */
+  TesSmootherKind smoother;
+  /** In place of `smoother`, which is auto then; it must outlive the problem. The default method is conjugate gradients
+   *  where the smoother is symmetric, else GMRES. */
   const TesSmootherOwn *own_smoother;
   TesLocalSolver local; /**< of patch smoothers */
   TesOrder order;       /**< boxes */
@@ -288,7 +288,7 @@ typedef struct TesProblemInfo {
   TesProblemTimes times;
   double time, dt; /**< in time: the time of the solution, and the length of the step */
   double before;   /**< where the flow chooses steps: the time of the solution before; else 0 */
-  bool varies;     /**< the flow chooses the steps; how many there will be is as the last one says */
+  bool varies; /**< the flow chooses the steps; `steps` is then an estimate by the length of the last step */
   int step, steps; /**< done; in all, fewer than `end` asks for where a steady state was reached */
   TesBalance balance;
   double mean_force[3]; /**< the uniform force that keeps TesProblemDesc.mean_velocity; NaN: there is none */

@@ -146,7 +146,8 @@ void tesi_saddle_patch_tasks_free(TesContext *ctx, TesiSaddlePatchPlan *p);
  * the parity of the sum of the cell's numbers, where no ring is odd. */
 int tesi_saddle_patch_colour(const TesiSaddlePatchAxis axis[3], int dim, bool red_black, const int vertex[3]);
 int tesi_saddle_patch_colours(const TesiSaddlePatchAxis axis[3], bool red_black);
-/* How many boxes there are, the colours of the axes of box `number`, and whether it is one of a colour. */
+/* Boxes are combinations of colours of the axes. How many there are; the colours of the axes of box `number`;
+ * whether a box belongs to a colour of patches. */
 int tesi_saddle_patch_boxes(const TesiSaddlePatchAxis axis[3]);
 void tesi_saddle_patch_box(const TesiSaddlePatchAxis axis[3], int number, int colour[3]);
 bool tesi_saddle_patch_has_box(const TesiSaddlePatchAxis axis[3], bool red_black, int colour,
