@@ -31,7 +31,9 @@ typedef struct TesCheckpointDesc {
   int64_t step; /**< the same */
   int states;   /**< the same, 0..4096 */
   const double *state;
-  int64_t notes; /**< the same, any number */
+  const char *const
+      *state_name; /**< [states] each 1..63 characters, equal ones behind each other; NULL: none */
+  int64_t notes;   /**< the same, any number */
   const double *note;
 } TesCheckpointDesc;
 
@@ -65,11 +67,12 @@ typedef struct TesCheckpointContents {
   double time;
   int64_t step;
   int fields;
-  const char *name[16]; /**< [fields] */
-  int states;           /**< 0 in files of before there were any */
-  const double *state;  /**< [states] */
-  int64_t notes;        /**< 0: none were written */
-  const double *note;   /**< [notes] */
+  const char *name[16];          /**< [fields] */
+  int states;                    /**< 0 in files of before there were any */
+  const double *state;           /**< [states] */
+  const char *const *state_name; /**< [states]; NULL: none were written */
+  int64_t notes;                 /**< 0: none were written */
+  const double *note;            /**< [notes] */
 } TesCheckpointContents;
 const TesCheckpointContents *tes_checkpoint_contents(const TesCheckpoint *checkpoint);
 /** Values of a field, [tes_space_length()], owned by the checkpoint; NULL when there is no such name. */

@@ -126,6 +126,9 @@ typedef struct TesSolveOptions {
    *  cell_patch, line_patch, chebyshev and jacobi; flows patch and cell_patch. Transport has ordered_cells besides
    *  with element q; with element dg it has patch, cell_patch, jacobi and chebyshev. */
   TesSmootherKind smoother;
+  /** In place of `smoother`, which is auto then; it must outlive the problem. The default method is conjugate gradients
+   *  where the smoother is symmetric, else GMRES. */
+  const TesSmootherOwn *own_smoother;
   TesLocalSolver local; /**< of patch smoothers */
   TesOrder order;       /**< boxes */
   int smoother_degree;  /**< chebyshev, cell_patch, line_patch; 0: the default of the smoother */

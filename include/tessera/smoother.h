@@ -46,7 +46,8 @@ typedef enum TesSmootherKind {
   TES_SMOOTHER_CELL_PATCH,
   TES_SMOOTHER_LINE_PATCH,
   TES_SMOOTHER_ORDERED_CELLS,
-  TES_SMOOTHER_GAUSS_SEIDEL_MORTON
+  TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
+  TES_SMOOTHER_COUNT /**< how many there are, not a smoother */
 } TesSmootherKind;
 
 /** Local solvers of the patch smoothers. exact: for the separable form. The others are surrogates for coefficients that
@@ -78,6 +79,25 @@ typedef enum TesColours { TES_COLOURS_PARQUET, TES_COLOURS_RED_BLACK, TES_COLOUR
 /** Order of a sweep: as numbered, or reversed. A symmetric cycle smooths forward before and backward after. */
 typedef enum TesSweep { TES_FORWARD, TES_BACKWARD } TesSweep;
 
+/** A smoother that the calling program brings, for operators of its choice. One object serves all levels; it must
+ *  outlive the smoothers that are made of it.
+ *
+ *  Entries at given nodes are zero in b and must be zero in x. Vectors have the operator's precision and stand on its
+ *  device: the functions of vector.h and operator.h work on them, and tes_vector_get() copies to the host. */
+typedef struct TesSmootherOwn {
+  const char *name; /**< for descriptions; NULL: "own" */
+  /** A backward sweep is the adjoint of a forward one, so that conjugate gradients may take the cycle. */
+  bool symmetric;
+  /** *plan <- what a step needs for this operator, which outlives the plan. NULL: nothing. After a failure there is no
+   *  plan. */
+  TesStatus (*create)(void *user, const TesOperator *op, void **plan);
+  /** One step x <- x + S (b - A x). zero_guess: x is taken as zero whatever it holds. */
+  TesStatus (*apply)(void *user, void *plan, const TesOperator *op, const TesVector *b, TesVector *x,
+                     TesSweep sweep, bool zero_guess);
+  void (*destroy)(void *user, void *plan); /**< releases a plan; NULL: there is nothing to release */
+  void *user;                              /**< handed to the three */
+} TesSmootherOwn;
+
 typedef struct TesSmootherDesc {
   const TesOperator *op; /**< a reference is kept; precision and space are taken from it */
   TesSmootherKind kind;
@@ -90,6 +110,7 @@ typedef struct TesSmootherDesc {
   int degree;
   double ratio;       /**< the same: smoothing range of the first kind; 0: the fourth kind, which has none */
   TesColours colours; /**< patches of Stokes and of discontinuous elements, which have no red-black ones */
+  const TesSmootherOwn *own; /**< in place of a kind, which is auto then; NULL: none */
   /** patches of Stokes: residuals of the whole mesh, one before each colour, in place of those inside the patches; the
    *  same iterate, slower: for comparison */
   bool unfused;

@@ -241,7 +241,7 @@ static int usual_degree(const TesSmoother *smoother, const TesiCellPatches *patc
   return space && space->degree >= 5 ? 5 : 4;
 }
 
-TesStatus tesi_smoother_chebyshev_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   Plan *plan;
@@ -269,3 +269,13 @@ TesStatus tesi_smoother_chebyshev_init(TesSmoother *smoother) {
 done:
   return status;
 }
+
+static const char *refuses(const TesSmoother *smoother) {
+  return smoother->kind == TES_SMOOTHER_CHEBYSHEV ? tesi_smoother_wants_diagonal(smoother->op)
+                                                  : tesi_smoother_wants_mapped(smoother->op);
+}
+
+const TesiSmootherKind tesi_smoother_chebyshev = {TESI_SMOOTHES(TES_SMOOTHER_CHEBYSHEV) |
+                                                      TESI_SMOOTHES(TES_SMOOTHER_CELL_PATCH) |
+                                                      TESI_SMOOTHES(TES_SMOOTHER_LINE_PATCH),
+                                                  refuses, init};

@@ -19,15 +19,16 @@ bool tesi_saddle_lanes_serve(const TesOperator *op);
 TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision,
                                    const TesiSaddlePatchAxis axis[3], TesiSaddleLanes **lanes);
 void tesi_saddle_lanes_destroy(TesContext *ctx, TesiSaddleLanes **lanes);
-/* Sweeps one after the other. From x, from zero, or from what stands at tesi_saddle_lanes_start() in the order of
- * sweeps. */
-typedef enum TesiLanesStart { TESI_LANES_FROM_X, TESI_LANES_FROM_ZERO, TESI_LANES_BEGUN } TesiLanesStart;
+/* Sweeps one after the other. From x, from zero, or from what stands at tesi_saddle_lanes_order() in the order
+ * of sweeps. */
+typedef enum TesiLanesStart { TESI_LANES_FROM_X, TESI_LANES_FROM_ZERO, TESI_LANES_ORDERED } TesiLanesStart;
 TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *lanes, const void *b, void *x,
                                   TesiColours colours, int sweeps, TesiLanesStart start);
-/* The first colour for a b that is zero but for the pressures: its other entries are not read. */
-TesStatus tesi_saddle_lanes_first_colour(TesContext *ctx, TesiSaddleLanes *lanes, const void *b, void *x,
-                                         TesiLanesStart start);
-const struct TeskLanes *tesi_saddle_lanes_start(const TesiSaddleLanes *lanes, void **start);
+/* The patches that are cells of a mesh half as fine, for a b that is zero but for the pressures: its other entries are
+ * not read. */
+TesStatus tesi_saddle_lanes_solve_cells(TesContext *ctx, TesiSaddleLanes *lanes, const void *b, void *x,
+                                        TesiLanesStart start);
+TesiEntryOrder tesi_saddle_lanes_order(const TesiSaddleLanes *lanes);
 /* Lanes and threads of a block. */
 void tesi_saddle_lanes_describe(const TesiSaddleLanes *lanes, int *count, int *threads);
 

@@ -12,7 +12,8 @@
 #include "multigrid/multigrid.h"
 #include "operator/saddle_varying/saddle_varying.h"
 #include "problem/pressure_unit.h"
-#include "problem/stokes.h"
+#include "problem/equation/equations.h"
+#include "problem/equation/stokes.h"
 
 static bool is_symmetric(const TesProblem *p) {
   return p->flow_form == TES_FLOW_SYMMETRIC;
@@ -159,8 +160,6 @@ static TesStatus check_boundaries(const TesProblem *p) {
   for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++) {
     const TesBoundary *b = &boundary[i];
     const int dim = p->mesh->dim, all = (1 << dim) - 1;
-    TES_CHECK(b->condition != TES_ROBIN, "boundary.%s: flows have the conditions Dirichlet, Neumann and slip",
-              name_of(p->mesh, i));
     TES_CHECK(
         b->condition != TES_DIRICHLET || !b->components || (b->components & (unsigned)all) == (unsigned)all,
         "boundary.%s: a component of the velocity is free; with element rt all are given, or the normal "
@@ -233,10 +232,6 @@ TesStatus tesi_stokes_check(TesProblem *p, const TesProblemDesc *desc) {
   TesSolveOptions *o = &p->options;
   const int degree = tesi_space_usual_degree(TES_ELEMENT_RT, desc->degree);
   double value;
-  TES_CHECK(p->mesh->kind == TES_MESH_BOX, "stokes is solved on meshes of kind box; this one is not");
-  TES_CHECK(!desc->materials, "a box has no materials");
-  TES_CHECK((int)desc->flow_form >= TES_FLOW_AUTO && (int)desc->flow_form <= TES_FLOW_SYMMETRIC,
-            "flow_form is %d, expected 0..2", (int)desc->flow_form);
   const bool varies = p->numbered.data.a && !tes_function_constant(p->numbered.data.a, &value);
   p->flow_form = desc->flow_form != TES_FLOW_AUTO ? desc->flow_form
                  : varies                         ? TES_FLOW_SYMMETRIC
@@ -244,12 +239,7 @@ TesStatus tesi_stokes_check(TesProblem *p, const TesProblemDesc *desc) {
   const bool quadrature = varies || is_symmetric(p);
   TES_CHECK(tes_function_constant(p->numbered.data.c, &value), "alpha is %s, expected a number >= 0",
             tes_function_text(p->numbered.data.c));
-  TES_CHECK(o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES || o->method == TES_METHOD_FMG,
-            "solver.method: stokes is solved by gmres or fmg, the operator is indefinite");
   const bool cells = o->smoother == TES_SMOOTHER_CELL_PATCH;
-  TES_CHECK(o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_PATCH || cells,
-            "solver.smoother: those of stokes are patch and cell_patch, there are no others for velocity and "
-            "pressure together");
   TES_CHECK(!cells || !quadrature,
             "solver.smoother: cell_patch is for a constant viscosity and the gradient form; take patch");
   TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT ||
@@ -257,11 +247,6 @@ TesStatus tesi_stokes_check(TesProblem *p, const TesProblemDesc *desc) {
             "solver.local_solver: those of stokes are exact and %s",
             quadrature ? "scaled; cg is for a constant viscosity"
                        : "cg; scaled is for viscosities that vary and the symmetric form");
-  TES_CHECK(o->order != TES_ORDER_REVERSED,
-            "solver.order: that of stokes is same, reversed costs iterations");
-  TES_CHECK(o->coarsening == TES_COARSEN_MESH, "solver.coarsening: the levels of stokes are meshes: mesh");
-  TES_CHECK(o->coarse == TES_COARSE_AUTO || o->coarse == TES_COARSE_DIRECT,
-            "solver.coarse: the coarsest level of stokes is solved directly");
   TES_TRY(check_boundaries(p));
   TES_TRY(check_cells(p));
   TES_TRY(check_size(p, p->numbered.data.a, "nu"));
@@ -468,7 +453,46 @@ static const TesiFlowEquation flow = {.check = tesi_stokes_check,
                                       .load_faces = load_faces,
                                       .start_cycles = start_cycles,
                                       .complete = complete};
+void tesi_stokes_tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
+  tesi_told_add(told, "-div(nu grad u) + alpha u + grad p = f, div u = 0\ndata      nu = %s   alpha = %s",
+                tesi_told_text(desc->data.a, "1"), tesi_told_text(desc->data.c, "0"));
+  for (int d = 0; d < dim; d++)
+    tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tesi_told_text(desc->data.f[d], "0"));
+}
+
+static const TesiLack lacks[] = {
+    {TESI_HAS_TIME, "stokes is steady"}, {TESI_HAS_DWR, "flows have residual"}, {TESI_HAS_TIME, NULL}};
+static const TesiSupport support = {
+    .equation = TES_STOKES,
+    .element = TES_ELEMENT_RT,
+    .meshes = TESI_ON_GRID | TESI_ON_RINGS,
+    .usual = TESI_ON_GRID | TESI_ON_RINGS,
+    .degree = {.usual = 2, .least = 1, .most = 15},
+    .has = TESI_HAS_ALWAYS | TESI_BIT(TESI_HAS_NU) | TESI_BIT(TESI_HAS_EXACT_VELOCITY) |
+           TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_ALPHA) |
+           TESI_BIT(TESI_HAS_COLOURS) | TESI_BIT(TESI_HAS_PENALTY) | TESI_BIT(TESI_HAS_CHECKPOINT),
+    .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
+                                    TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
+              [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT) | TESI_WORD(TES_FLOW_SYMMETRIC),
+              [TESI_OF_METHOD] = 1 | TESI_WORD(TES_METHOD_GMRES) | TESI_WORD(TES_METHOD_FMG),
+              [TESI_OF_LOCAL] =
+                  1 | TESI_WORD(TES_LOCAL_EXACT) | TESI_WORD(TES_LOCAL_SCALED) | TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_ORDER] = 1 | TESI_WORD(TES_ORDER_SAME),
+              [TESI_OF_COARSENING] = 1,
+              [TESI_OF_COARSE] = 1 | TESI_WORD(TES_COARSE_DIRECT)},
+    .smoother = TESI_SMOOTHERS(1 | TESI_WORD(TES_SMOOTHER_PATCH) | TESI_WORD(TES_SMOOTHER_CELL_PATCH)),
+    .because = {[TESI_OF_METHOD] = "because the operator is indefinite",
+                [TESI_OF_ORDER] = "because reversed costs iterations",
+                [TESI_OF_SMOOTHER] = "because there are no others for velocity and pressure together"},
+    .lacks = lacks,
+    .flow = true,
+    .vector = true,
+    .modes = true,
+    .field = "velocity, pressure",
+    .unknowns = "u, p",
+    .tell = tesi_stokes_tell};
 const TesiEquation tesi_stokes = {.name = "stokes",
+                                  .support = &support,
                                   .form = tesi_stokes_form,
                                   .load = load,
                                   .shown = tesi_stokes_shown,

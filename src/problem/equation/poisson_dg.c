@@ -3,6 +3,7 @@
 #include <string.h>
 #include "operator/dg/dg.h"
 #include "problem/broken.h"
+#include "problem/equation/equations.h"
 
 void tesi_broken_faces(const TesProblem *p, const TesSpace *space, TesiFlowFace face[6]) {
   const TesBoundary *boundary = p->numbered.boundary;
@@ -36,37 +37,26 @@ void tesi_broken_given(const TesProblem *p, uint8_t *given) {
     given[i] = p->numbered.boundary[i].condition == TES_DIRICHLET;
 }
 
-TesStatus tesi_broken_check(const TesProblem *p, const TesProblemDesc *desc) {
+TesStatus tesi_broken_check(const TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesSolveOptions *o = &p->options;
   double value;
-  TES_CHECK(p->mesh->kind == TES_MESH_BOX, "element dg is for meshes of kind box; this one is not");
-  TES_CHECK(!desc->materials, "a box has no materials");
   TES_CHECK(!p->numbered.data.a || tes_function_constant(p->numbered.data.a, &value),
             "%sa is %s: element dg has constants alone", tesi_function_where(p->numbered.data.a),
             tes_function_text(p->numbered.data.a));
   TES_CHECK(!p->numbered.data.c || tes_function_constant(p->numbered.data.c, &value),
             "%sc is %s: element dg has constants alone", tesi_function_where(p->numbered.data.c),
             tes_function_text(p->numbered.data.c));
-  TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT,
-            "solver.local_solver: that of element dg is exact");
-  TES_CHECK(o->coarsening == TES_COARSEN_MESH,
-            "solver.coarsening: the levels of element dg are meshes: mesh");
 done:
   return status;
 }
 
 static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
+  (void)desc;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesBoundary *boundary = p->numbered.boundary;
   TesSolveOptions *o = &p->options;
-  TES_TRY(tesi_broken_check(p, desc));
-  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
-    TES_CHECK(boundary[i].condition == TES_DIRICHLET || boundary[i].condition == TES_NEUMANN,
-              "boundary.%s: element dg has the conditions Dirichlet and Neumann",
-              tes_mesh_boundary_name(p->mesh, i));
+  TES_TRY(tesi_broken_check(p));
   if (o->pre == 0 && o->post >= 0 && (o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES) &&
       (o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_PATCH))
     o->pre = -1; /* takes less time than the cycle with both */
@@ -121,7 +111,31 @@ static const TesiFlowEquation broken = {.scalar = true,
                                         .lift = tesi_broken_balance,
                                         .load_faces = load_faces,
                                         .complete = tesi_broken_complete};
+static const TesiLack lacks[] = {{TESI_HAS_TIME, "poisson is steady"},
+                                 {TESI_HAS_MATERIALS, "a box has no materials"},
+                                 {TESI_HAS_TIME, NULL}};
+static const TesiSupport support = {
+    .equation = TES_POISSON,
+    .element = TES_ELEMENT_DG,
+    .meshes = TESI_ON_GRID | TESI_ON_RINGS,
+    .degree = {.usual = 4, .least = 1, .most = 15},
+    .has = TESI_HAS_ALWAYS | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) | TESI_BIT(TESI_HAS_PENALTY) |
+           TESI_BIT(TESI_HAS_CHECKPOINT),
+    .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DIRICHLET) | TESI_WORD(TESI_NAMED_NEUMANN),
+              [TESI_OF_METHOD] = TESI_ALL_WORDS,
+              [TESI_OF_LOCAL] = 1 | TESI_WORD(TES_LOCAL_EXACT),
+              [TESI_OF_ORDER] = TESI_ALL_WORDS,
+              [TESI_OF_COARSENING] = 1,
+              [TESI_OF_COARSE] = TESI_ALL_WORDS},
+    .smoother = TESI_SMOOTHERS(1 | TESI_WORD(TES_SMOOTHER_PATCH) | TESI_WORD(TES_SMOOTHER_JACOBI) |
+                               TESI_WORD(TES_SMOOTHER_CHEBYSHEV)),
+    .lacks = lacks,
+    .modes = true,
+    .field = "u",
+    .unknowns = "u",
+    .tell = tesi_diffusion_tell};
 const TesiEquation tesi_poisson_dg = {.name = "poisson",
+                                      .support = &support,
                                       .f = 1,
                                       .form = tesi_diffusion_form,
                                       .load = load,

@@ -7,6 +7,7 @@
 #include "operator/dg/dg.h"
 #include "operator/transport/transport_operator.h"
 #include "problem/broken.h"
+#include "problem/equation/equations.h"
 #include "problem/in_time.h"
 #include "problem/step_control.h"
 #include "smoother/flow_patch/flow_patch.h"
@@ -155,19 +156,9 @@ double tesi_transport_dg_bytes(const TesProblem *p) {
 /* ---- the equation -------------------------------------------------------------------------------------- */
 
 static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const TesBoundary *boundary = p->numbered.boundary;
-  TES_TRY(tesi_broken_check(p, desc));
-  TES_CHECK(p->stabilization != TES_STREAMLINE_ALWAYS,
-            "space.stabilization: supg is of element q; element dg takes upwind traces, which need no more");
-  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
-    TES_CHECK(boundary[i].condition != TES_ROBIN && boundary[i].condition != TES_SLIP,
-              "boundary.%s: transport with element dg has dirichlet, neumann, flux and outflow",
-              tes_mesh_boundary_name(p->mesh, i));
+  (void)desc;
   p->stabilization = TES_STREAMLINE_NONE;
-done:
-  return status;
+  return tesi_broken_check(p);
 }
 
 static const TesiFlowEquation broken = {.scalar = true,
@@ -175,7 +166,37 @@ static const TesiFlowEquation broken = {.scalar = true,
                                         .given = tesi_broken_given,
                                         .lift = tesi_broken_balance,
                                         .complete = tesi_broken_complete};
+static const TesiLack lacks[] = {{TESI_HAS_MATERIALS, "a box has no materials"}, {TESI_HAS_TIME, NULL}};
+static const TesiSupport support = {
+    .equation = TES_TRANSPORT,
+    .element = TES_ELEMENT_DG,
+    .meshes = TESI_ON_GRID | TESI_ON_RINGS,
+    .degree = {.usual = 4, .least = 1, .most = 15, .kernels = 8},
+    .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) |
+           TESI_BIT(TESI_HAS_B) | TESI_BIT(TESI_HAS_PENALTY) | TESI_BIT(TESI_HAS_CFL) |
+           TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_BALANCE) | TESI_BIT(TESI_HAS_CHECKPOINT),
+    .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DIRICHLET) | TESI_WORD(TESI_NAMED_NEUMANN) |
+                                    TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_FLUX),
+              [TESI_OF_FORM] = 1 | TESI_WORD(TESI_FORM_CONVECTIVE) | TESI_WORD(TESI_FORM_CONSERVATIVE),
+              [TESI_OF_STABILIZATION] = 1 | TESI_WORD(TES_STREAMLINE_NONE),
+              [TESI_OF_TIME_METHOD] =
+                  TESI_ALL_WORDS & ~(TESI_WORD(TES_TIME_NEWMARK) | TESI_WORD(TES_TIME_GENERALIZED_ALPHA) |
+                                     TESI_WORD(TES_TIME_EXPLICIT) | TESI_WORD(TES_TIME_IMEX_BDF3)),
+              [TESI_OF_METHOD] = TESI_ALL_WORDS,
+              [TESI_OF_LOCAL] = 1 | TESI_WORD(TES_LOCAL_EXACT),
+              [TESI_OF_ORDER] = TESI_ALL_WORDS,
+              [TESI_OF_COARSENING] = 1,
+              [TESI_OF_COARSE] = TESI_ALL_WORDS},
+    .smoother = TESI_SMOOTHERS(1 | TESI_WORD(TES_SMOOTHER_PATCH) | TESI_WORD(TES_SMOOTHER_JACOBI) |
+                               TESI_WORD(TES_SMOOTHER_CHEBYSHEV) | TESI_WORD(TES_SMOOTHER_CELL_PATCH)),
+    .because = {[TESI_OF_STABILIZATION] = "because its upwind traces need no more"},
+    .lacks = lacks,
+    .modes = true,
+    .field = "u",
+    .unknowns = "u",
+    .tell = tesi_diffusion_tell};
 const TesiEquation tesi_transport_dg = {.name = "transport",
+                                        .support = &support,
                                         .in_time = true,
                                         .form = tesi_transport_form_of_steps,
                                         .load = load,

@@ -1,8 +1,9 @@
 /* density u_tt - div(lambda div u I + 2 mu eps(u)) = f: mu is data.a, the density data.c, in time times sigma. */
-#include "problem/elastic.h"
+#include "problem/equation/elasticity.h"
 #include <math.h>
 #include <string.h>
 #include "functional/batch_faces.h"
+#include "problem/equation/equations.h"
 #include "problem/in_time.h"
 
 static int form(const TesProblem *p, TesTermDesc *term) {
@@ -228,16 +229,8 @@ done:
 static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesSolveOptions *o = &p->options;
   TES_CHECK(p->plane == TES_PLANE_STRAIN || p->mesh->dim == 2,
             "plane stress is for two dimensions, the mesh has three");
-  TES_CHECK(o->method != TES_METHOD_VCYCLE && o->method != TES_METHOD_FMG,
-            "solver.method: elasticity is solved by cg, gmres or direct; V-cycles alone are smoothed by "
-            "chebyshev or "
-            "jacobi, which is too little");
-  TES_CHECK(o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_CHEBYSHEV ||
-                o->smoother == TES_SMOOTHER_JACOBI,
-            "solver.smoother: elasticity has chebyshev and jacobi");
   if (p->before) return complete_boundaries(p); /* its numbers are complete */
   if (!desc->data.c) {
     tes_function_destroy((TesFunction **)&p->numbered.data.c);
@@ -261,7 +254,55 @@ done:
   return status;
 }
 
+static void tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
+  tesi_told_add(told, "%s-div(lambda div u I + 2 mu eps(u)) = f%s",
+                desc->time.step > 0 ? "density u_tt " : "",
+                dim == 3                          ? ""
+                : desc->plane == TES_PLANE_STRESS ? ", plane stress"
+                                                  : ", plane strain");
+  tesi_told_add(told, "\ndata      lambda = %s   mu = %s", tesi_told_text(desc->data.lambda, "0"),
+                tesi_told_text(desc->data.a, "1"));
+  for (int d = 0; d < dim; d++)
+    if (desc->data.f[d])
+      tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tes_function_text(desc->data.f[d]));
+}
+
+static const TesiLack lacks[] = {{TESI_HAS_CFL, "elasticity has time.step and time.tolerance"},
+                                 {TESI_HAS_TIME, NULL}};
+static const TesiSupport support = {
+    .equation = TES_ELASTICITY,
+    .element = TES_ELEMENT_Q,
+    .meshes = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
+    .usual = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
+    .degree = {.usual = 4, .least = 1, .most = 20, .on_cells = 8, .kernels = 8},
+    .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_LAMBDA) | TESI_BIT(TESI_HAS_MU) |
+           TESI_BIT(TESI_HAS_YOUNG) | TESI_BIT(TESI_HAS_POISSON) | TESI_BIT(TESI_HAS_PLANE) |
+           TESI_BIT(TESI_HAS_DENSITY) | TESI_BIT(TESI_HAS_MATERIALS) | TESI_BIT(TESI_HAS_START_DISPLACEMENT) |
+           TESI_BIT(TESI_HAS_START_VELOCITY) | TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_RHO_INF) |
+           TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_REMESH) | TESI_BIT(TESI_HAS_DWR) |
+           TESI_BIT(TESI_HAS_FORCE_GOAL) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_CHECKPOINT),
+    .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DISPLACEMENT) | TESI_WORD(TESI_NAMED_TRACTION) |
+                                    TESI_WORD(TESI_NAMED_PRESSURE) | TESI_WORD(TESI_NAMED_ROLLER) |
+                                    TESI_WORD(TESI_NAMED_ROBIN),
+              [TESI_OF_TIME_METHOD] = 1 | TESI_WORD(TES_TIME_BACKWARD_EULER) | TESI_WORD(TES_TIME_NEWMARK) |
+                                      TESI_WORD(TES_TIME_GENERALIZED_ALPHA),
+              [TESI_OF_METHOD] =
+                  1 | TESI_WORD(TES_METHOD_GMRES) | TESI_WORD(TES_METHOD_CG) | TESI_WORD(TES_METHOD_DIRECT),
+              [TESI_OF_LOCAL] = TESI_ALL_WORDS & ~TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_ORDER] = TESI_ALL_WORDS,
+              [TESI_OF_COARSENING] = TESI_ALL_WORDS,
+              [TESI_OF_COARSE] = TESI_ALL_WORDS},
+    .smoother = TESI_SMOOTHERS(1 | TESI_WORD(TES_SMOOTHER_CHEBYSHEV) | TESI_WORD(TES_SMOOTHER_JACOBI)),
+    .because = {[TESI_OF_METHOD] =
+                    "because V-cycles alone are smoothed by chebyshev or jacobi, which is too little"},
+    .lacks = lacks,
+    .vector = true,
+    .groups = true,
+    .field = "displacement",
+    .unknowns = "u",
+    .tell = tell};
 const TesiEquation tesi_elasticity = {.name = "elasticity",
+                                      .support = &support,
                                       .form = form,
                                       .load = load,
                                       .load_all = load_all,
@@ -274,5 +315,5 @@ const TesiEquation tesi_elasticity = {.name = "elasticity",
                                       .complete = complete,
                                       .force = tesi_elasticity_force,
                                       .vector = true,
-                                      .slips = true,
+                                      .stressed = true,
                                       .couples = true};

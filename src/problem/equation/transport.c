@@ -6,6 +6,7 @@
 #include "operator/transport/transport_operator.h"
 #include "parallel/comm.h"
 #include "problem/broken.h"
+#include "problem/equation/equations.h"
 #include "problem/in_time.h"
 #include "smoother/ordered_cells/ordered_cells.h"
 
@@ -99,7 +100,35 @@ int tesi_transport_shown(const TesProblem *p, TesiShown *shown) {
   return count;
 }
 
+static const TesiSupport support = {
+    .equation = TES_TRANSPORT,
+    .element = TES_ELEMENT_Q,
+    .meshes = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
+    .usual = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
+    .degree = {.usual = 4, .least = 1, .most = 20, .on_cells = 8, .kernels = 8},
+    .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) |
+           TESI_BIT(TESI_HAS_B) | TESI_BIT(TESI_HAS_MATERIALS) | TESI_BIT(TESI_HAS_CFL) |
+           TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_REMESH) |
+           TESI_BIT(TESI_HAS_DWR) | TESI_BIT(TESI_HAS_BALANCE) | TESI_BIT(TESI_HAS_CHECKPOINT),
+    .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DIRICHLET) | TESI_WORD(TESI_NAMED_NEUMANN) |
+                                    TESI_WORD(TESI_NAMED_ROBIN) | TESI_WORD(TESI_NAMED_OUTFLOW) |
+                                    TESI_WORD(TESI_NAMED_FLUX),
+              [TESI_OF_FORM] = 1 | TESI_WORD(TESI_FORM_CONVECTIVE) | TESI_WORD(TESI_FORM_CONSERVATIVE),
+              [TESI_OF_STABILIZATION] = 1 | TESI_WORD(TES_STREAMLINE_NONE) | TESI_WORD(TES_STREAMLINE_ALWAYS),
+              [TESI_OF_TIME_METHOD] =
+                  TESI_ALL_WORDS & ~(TESI_WORD(TES_TIME_NEWMARK) | TESI_WORD(TES_TIME_GENERALIZED_ALPHA) |
+                                     TESI_WORD(TES_TIME_EXPLICIT) | TESI_WORD(TES_TIME_IMEX_BDF3)),
+              [TESI_OF_METHOD] = TESI_ALL_WORDS,
+              [TESI_OF_LOCAL] = TESI_ALL_WORDS & ~TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_ORDER] = TESI_ALL_WORDS,
+              [TESI_OF_COARSENING] = TESI_ALL_WORDS,
+              [TESI_OF_COARSE] = TESI_ALL_WORDS},
+    .smoother = TESI_Q_SMOOTHERS(TESI_WORD(TES_SMOOTHER_ORDERED_CELLS)),
+    .field = "u",
+    .unknowns = "u",
+    .tell = tesi_diffusion_tell};
 const TesiEquation tesi_transport = {.name = "transport",
+                                     .support = &support,
                                      .in_time = true,
                                      .form = tesi_transport_form_of_steps,
                                      .load = load,
