@@ -201,9 +201,9 @@ const TesiKey tesi_case_keys[] = {
    .help = "polynomial degree a direction; 1 to 10 are specialised, higher ones are slower; rt: 1 to 15"},
   {.path = "space.element", .type = TESI_KEY_CHOICE, .target = AT(c.problem.element),
    .choices = WORDS("auto", "q", "rt", "dg", "iso"), .fallback = "auto",
-   .help = "q: continuous; dg: discontinuous, of poisson and transport on boxes; rt: Raviart-Thomas "
-     "velocity and discontinuous pressure, of flows on boxes, and auto of stokes there; iso: Q1-iso-Q2/Q1 of "
-     "navier_stokes on boxes, the mesh is that of the pressure; all others are q"},
+   .help = "q: continuous; dg: discontinuous, poisson and transport on boxes; rt: Raviart-Thomas "
+     "velocity and discontinuous pressure, flows on boxes; iso: Q1-iso-Q2/Q1, navier_stokes on boxes, whose pressure "
+     "has one node per vertex of the mesh; auto: rt for stokes on boxes, else q"},
 
   {.path = "space.stabilization", .type = TESI_KEY_CHOICE, .target = AT(stabilization),
    .choices = WORDS("auto", "none", "supg", "grad_div"), .fallback = "auto",
