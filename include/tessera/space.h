@@ -17,9 +17,8 @@
  *       parent's face or edge, in the orientation of cell K.
  *    2. For direction d = x, y, z: on the lines along d that the mask says (tes_mask_line()),
  *       u <- W[child bit d] u, W[c][i][j] = (basis function j of [0, 1])(point c/2 + node_i / 2).
- *    Then u are the values at the cell's own nodes. Writing is the transpose: W' for d = z, y, x (any order gives
- *    the same), then
- *    x[index] += u. A whole line is read and written: both its ends are on it.
+ *    Then u are the values at the cell's own nodes. Writing is the transpose: W' for d = z, y, x (in any order), then
+ *    x[index] += u. A whole line is read and written, with both its ends.
  */
 #ifndef TESSERA_SPACE_H
 #define TESSERA_SPACE_H
