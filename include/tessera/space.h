@@ -143,7 +143,7 @@ TesStatus tes_space_index(const TesSpace *space, const int32_t **index, const ui
 
 /** Coordinates of the nodes: x[length][dim]. Errors: TES_OUT_OF_MEMORY. */
 TesStatus tes_space_coordinates(const TesSpace *space, double *x);
-/** u <- values of functions, function[components], at the nodes. Errors: TES_NAN, TES_OUT_OF_MEMORY,
+/** u <- values of function[components] (a NULL component is zero) at the nodes. Errors: TES_NAN, TES_OUT_OF_MEMORY,
  *  TES_INVALID_INPUT (a vector of another length). */
 TesStatus tes_space_interpolate(const TesSpace *space, const TesFunction *const *function, TesVector *u);
 /** v <- u, a function of `from`, at the nodes of `to`, which has as many components; vectors are float64. Degrees

@@ -178,7 +178,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "mesh.split", .type = TESI_KEY_CHOICE, .target = AT(split), .choices = WORDS("false", "true"),
    .fallback = "false",
    .help = "true: all cells of the file are split at the middles of edges, faces and cells: triangles become 3 "
-           "quadrilaterals, tetrahedra 4 hexahedra, prisms 6"},
+           "quadrilaterals, tetrahedra 4 hexahedra, prisms 6, also of second degree; with pyramids every cell becomes "
+           "tetrahedra first"},
   {.path = "mesh.periodic", .type = TESI_KEY_CHOICE, .target = AT(file_periodic), .choices = WORDS("none", "file"),
    .fallback = "none", .help = "file: faces that the mesh file's $Periodic calls one are one"},
   {.path = "mesh.refine", .type = TESI_KEY_INTEGER, .target = AT(c.mesh.refine), .low = 0, .high = 18, .fallback = "0",
