@@ -111,7 +111,7 @@ step_kernels_all() { compile_kernels --all --csv "$build/kernels.csv"; }
 brief_tests() { export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=2-3; }
 
 step_sanitize() {
-  local fault
+  local fault wanted
   export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
   # The threads of MPI, ended before, have storage that the leak check cannot read.
   export LSAN_OPTIONS=use_tls=0:print_suppressions=0:suppressions=$root/tests/leaks.supp
@@ -120,7 +120,8 @@ step_sanitize() {
     gcc -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all "tests/planted/$fault.c" -o "$build/$fault"
     if "$build/$fault"; then die "the sanitizers do not find tests/planted/$fault.c"; fi
   done
-  build sanitize
+  mapfile -t wanted < <(grep -LE '^ \* Labels: .*(slow|heavy)' tests/t*.c | xargs -n 1 basename -s .c)
+  build sanitize tessera_cli tessera_bench examples/all "${wanted[@]}"
   brief_tests
   run_tests sanitize 'slow|style|heavy|simd'
 }
