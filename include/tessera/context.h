@@ -47,10 +47,9 @@ typedef struct TesContextDesc {
   void (*log)(void *user, TesLogLevel level, const char *line);
   void *log_user;
   TesAllocator allocator;
-  /** Devices with kernels: sums over cells by atomic additions, in no fixed order, where that is another way: the
-   *  last bits of results then vary from run to run. Default: one order; problems on boxes have the same bits every
-   *  time. Operators on mapped cells, those of forests included, choose by TesiMappedDesc.conflicts, and their
-   *  diagonals and faces always add by atomics. */
+  /** Devices with kernels: sums over cells may be atomic additions, in no fixed order; the last bits of results then
+   *  vary from run to run. Default: one order; problems on boxes have the same bits every time. Operators on mapped
+   *  cells and forests choose by TesiMappedDesc.conflicts; their diagonals and faces always add by atomics. */
   int unordered;
   /** The same bits for the same problem, device and number of threads: nothing is chosen by timing, and sums are in
    *  one order (not with `unordered`). On the CPU with one thread it is always so. On devices with kernels data over
@@ -78,9 +77,9 @@ const char *tes_context_trace(const TesContext *context);
 /** Forgets the failure, and an interruption: the context can be used again. */
 void tes_context_clear(TesContext *context);
 
-/** Asks what is running to stop: a solve at its next iteration, the set-up of a mesh or a problem and the refinement of
- * an adaptive solve within a part of them (status TES_INTERRUPTED); and those after it until tes_context_clear(). Safe
- * in a signal handler. */
+/** Asks what is running to stop: a solve at its next iteration, all else within a part of it, a sparse factorization at
+ * its end (TES_INTERRUPTED); and what follows, until tes_context_clear(). Values and files of a solution are made as
+ * ever once a call has returned that, and those of problems in time. Safe in a signal handler. */
 void tes_context_interrupt(TesContext *context);
 
 /** Bytes of host memory held now, and the largest figure so far. */

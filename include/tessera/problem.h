@@ -15,23 +15,23 @@
  *  or, where nu varies, with div(2 nu eps(u)) in the place of div(nu grad u) (TesFlowForm), with Raviart-Thomas
  *  elements (TES_ELEMENT_RT). Lists by component have the velocity first, and the pressure as component `dim`.
  *
- *  And linear elasticity, of a displacement u with a component a direction, on meshes of any kind (docs/elasticity.md):
+ *  And linear elasticity, of a displacement u of dim components, on meshes of any kind (docs/elasticity.md):
  *
  *      density u_tt - div sigma = f,   sigma = lambda div u I + 2 mu eps(u)   in the domain; static without u_tt
  *      u = g,   or u.n = 0 without tangential stress,   or sigma n = g,   or sigma n + alpha u = g   on each boundary
  *
  *  by components: some of u may be given where others have a traction (TesBoundary.components). In 2D plane strain, or
- *  plane stress (TesPlane). Rigid motions that nothing holds are no part of u, and the loads must balance in them (else
- *  TES_INVALID_INPUT tells forces and moments).
+ *  plane stress (TesPlane). u contains no rigid motion that nothing holds, and the loads must have no resultant in
+ *  such a motion (else TES_INVALID_INPUT, with forces and moments).
  *
  *  In time a, b, c, f, g and `exact` may depend on t; alpha may not. M u' + K u = F(t) is solved by the methods of
- *  time.h; M and K act on boundary values too. A solve ends where |b - A x| is at most the tolerance times that of the
- *  old solution with the new boundary values.
+ *  time.h; M and K act on boundary values too. A solve ends where |b - A x| is at most the tolerance times
+ *  |b - A x0|, x0 being the old solution with the new boundary values.
  *
- *  Poisson: The solution is written u = u_0 + u_D: u_D interpolates the Dirichlet values at
- *  boundary nodes and is zero inside; u_0 solves A u_0 = b - A u_D. When only Neumann boundaries are there and c =
- *  0, u is unique up to a constant: the data must satisfy int f + int g = 0 (else TES_INVALID_INPUT tells by how
- *  much they miss it), and u gets mean zero (or the mean of the exact solution where that is given).
+ *  Poisson: the solution is u = u_0 + u_D. u_D interpolates the Dirichlet values at boundary nodes and is zero
+ *  inside; u_0 solves A u_0 = b - A u_D. If all boundaries are Neumann boundaries and c = 0, u is unique up to a
+ *  constant. The data must then satisfy int f + int g = 0 (else TES_INVALID_INPUT, with the sum), and u gets mean
+ *  zero, or the mean of the exact solution if it is given.
  */
 #ifndef TESSERA_PROBLEM_H
 #define TESSERA_PROBLEM_H
@@ -70,8 +70,8 @@ typedef struct TesBoundary {
   /** Dirichlet, solutions of several components: bit c says that component c has the value g[c]; of any other one
    * g[c] is the flux. 0: all have. */
   unsigned components;
-  /** Where two Dirichlet boundaries meet the value of larger priority holds; among equals that of the boundary with
-   * the larger number. */
+  /** Where two Dirichlet boundaries meet, the value of the larger priority holds; for equal priorities the value of
+   *  the boundary with the larger number. */
   int priority;
   /** By component; NULL: 0; an expression may use nx, ny, nz, the outer normal. Flows: Dirichlet, the velocity;
    * Neumann, an outflow with nu du/dn - p n = (g[0], .., g[dim - 1]) - g[dim] n. */
@@ -122,13 +122,16 @@ typedef enum TesOrder { TES_ORDER_AUTO, TES_ORDER_SAME, TES_ORDER_REVERSED } Tes
 /** How the system is solved; zero means chosen, which tes_problem_info() tells. */
 typedef struct TesSolveOptions {
   TesMethod method;
-  TesSmootherKind
-      smoother; /**< boxes have all but cell_patch and line_patch, periodic ones patch, chebyshev, jacobi; other meshes
-                  cell_patch, line_patch and these two; flows patch and cell_patch; transport with element dg these,
-                  jacobi, chebyshev; transport with element q ordered_cells too */
+  /** Boxes have all smoothers but cell_patch and line_patch; periodic boxes patch, chebyshev and jacobi; other meshes
+   *  cell_patch, line_patch, chebyshev and jacobi; flows patch and cell_patch. Transport has ordered_cells besides
+   *  with element q; with element dg it has patch, cell_patch, jacobi and chebyshev. */
+  TesSmootherKind smoother;
+  /** In place of `smoother`, which is auto then; it must outlive the problem. The default method is conjugate gradients
+   *  where the smoother is symmetric, else GMRES. */
+  const TesSmootherOwn *own_smoother;
   TesLocalSolver local; /**< of patch smoothers */
   TesOrder order;       /**< boxes */
-  int smoother_degree;  /**< chebyshev, cell_patch, line_patch; 0: that of the smoother */
+  int smoother_degree;  /**< chebyshev, cell_patch, line_patch; 0: the default of the smoother */
   TesCoarseKind coarse; /**< other meshes than boxes, as the next one */
   TesCoarsening coarsening;
   TesPenalty penalty; /**< of discontinuous components */
@@ -177,7 +180,7 @@ typedef struct TesProblemDesc {
   /** In time: the solution at its start, by component; NULL: `exact`, where that is unknown 0. Flows: the pressure is
    * component dim, and 0 where it is not given beside a velocity. */
   const TesFunction *initial[4];
-  /** Elasticity in time: u_t at the start; NULL: that of `exact` where u is taken from it too, else 0. */
+  /** Elasticity in time: u_t at the start. NULL: u_t of `exact` if u is taken from `exact` too, else 0. */
   const TesFunction *initial_velocity[3];
   TesTimeDesc time; /**< all zero: a steady problem */
   /** Navier-Stokes with elements q and rt: bit d says that a uniform force keeps the mean of component d of the
@@ -219,19 +222,18 @@ typedef struct TesProblemMemory {
  *  device. Errors: as tes_problem_create(), of what is checked before coefficients are evaluated. */
 TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, TesProblemMemory *memory);
 void tes_problem_destroy(TesProblem **problem);
-/** In time: makes one step. `result`: iterations of all its solves, residuals of the last one, relative to that of its
- *  start. Solution, errors and values are those at the new time. Errors: TES_INVALID_INPUT (a steady problem, the end
- *  of time), those of tes_solver_solve(). */
+/** In time: makes one step. `result`: iterations of all solves of the step, and the residuals of the last solve,
+ *  relative to its first residual. Solution, errors and values then belong to the new time. Errors:
+ *  TES_INVALID_INPUT (a steady problem, the end of time), and the errors of tes_solver_solve(). */
 TesStatus tes_problem_step(TesProblem *problem, TesSolveResult *result);
-/** In time makes all steps that are left. Else: solves; may be called again (it starts anew). Statuses as
- *  tes_solver_solve(); the last iterate is kept in any
- * case. */
+/** In time: makes all steps that are left. Else: solves; a second call starts anew. Statuses as tes_solver_solve(); the
+ *  last iterate is kept in any case. */
 TesStatus tes_problem_solve(TesProblem *problem, TesSolveResult *result);
 
 /** The finest space, its float64 operator, and the multigrid of the solver; owned by the problem. Of flows with element
  *  rt the operator is that of nu / s and alpha / s, over velocities and pressures divided by s, the system's own unit
- *  of pressures (docs/stokes.md). There is no multigrid (NULL) after a step that failed where it made another one, as
- *  of coefficients in time that are refused, and where velocity and pressure are factorized together. */
+ *  of pressures (docs/stokes.md). The multigrid is NULL where velocity and pressure are factorized together. It is
+ *  also NULL after a failed step that had to make a new multigrid, as when a coefficient in time is refused. */
 const TesSpace *tes_problem_space(const TesProblem *problem);
 const TesOperator *tes_problem_operator(const TesProblem *problem);
 const TesMultigrid *tes_problem_multigrid(const TesProblem *problem);
@@ -247,10 +249,11 @@ TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1);
  *  (degree + 1)^dim operations a point. */
 TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,
                              const char *const *of, double *values, double *moved);
-/** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error
- *  where it knows `exact` (flows: of "l2" or "velocity_l2", or "pressure_l2"). The force on a boundary, int sigma n,
- *  of flows - int sigma n: the integral of a given traction, or where values are given the residual at the nodes; their
- *  sum is minus the load, of flows int f - alpha u. Cost of a force: a residual over all cells. */
+/** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error,
+ *  if the problem knows `exact` (flows: "l2" or "velocity_l2", or "pressure_l2"); the force on a boundary, which is
+ *  int sigma n of elasticity and - int sigma n of flows. A boundary with a given traction gets the integral of the
+ *  traction, a boundary with given values the residual at its nodes. The forces of all boundaries sum up to minus the
+ *  load (flows: to int f - alpha u). Cost of a force: a residual over all cells. */
 TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, double *value);
 /** What the solution of a flow is like. NaN: not known, for want of an exact solution. */
 typedef struct TesFlowResult {
@@ -282,9 +285,9 @@ typedef struct TesProblemInfo {
   /** TesSolveResult.floor of solves so far, the largest one; 0: all reached their tolerance, or failed */
   double floor;
   TesProblemTimes times;
-  double time, dt; /**< in time: that of the solution; the step */
+  double time, dt; /**< in time: the time of the solution, and the length of the step */
   double before;   /**< where the flow chooses steps: the time of the solution before; else 0 */
-  bool varies;     /**< the flow chooses the steps; how many there will be is as the last one says */
+  bool varies; /**< the flow chooses the steps; `steps` is then an estimate by the length of the last step */
   int step, steps; /**< done; in all, fewer than `end` asks for where a steady state was reached */
   TesBalance balance;
   double mean_force[3]; /**< the uniform force that keeps TesProblemDesc.mean_velocity; NaN: there is none */

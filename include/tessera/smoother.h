@@ -1,26 +1,26 @@
 /** \file smoother.h
  *  Smoothers: x <- x + S (b - A x), one step of an iteration that damps oscillating errors.
  *
- *  - patch: multiplicative over the colours of vertex patches (patch-smoothers-cui-2024, section 3): colour = parity of
- *    (vertex index - 1) a direction, x fastest. Local problems are solved by fast diagonalization.
+ *  - patch: multiplicative over the colours of vertex patches (patch-smoothers-cui-2024, section 3). The colour of a
+ *    patch is the parity of (vertex index - 1) per direction, x fastest. Local problems are solved by fast
+ *    diagonalization.
  *  - patch_additive: all patches at once from one residual, scaled by omega.
- *  - jacobi: omega D^-1. chebyshev: polynomial of D^-1 A, of the fourth kind (Lottes 2023) on [0, 1.05 lambda_max],
- *    or, given a ratio, of the first kind on [lambda_max/ratio, 1.2 lambda_max].
- *  - cell_patch: the same polynomial with B in the place of D^-1, B the sum over cells of separable surrogates of
- *  the assembled operator among the
- *    nodes of the cell, weighted symmetrically; on meshes of trees, to degree 8, on all devices. For stretched
- *    cells (docs/performance-adaptive.md). Of Stokes with a constant viscosity: exact solves on closed cells (velocity
- *    with the nodes of the cell's faces, pressure), red and black, a residual before each; 2^dim colours and more where
- *    a ring of cells is odd. Cheaper than vertex patches and slower to converge (docs/performance-stokes.md).
- *  - line_patch: cell_patch where cells that are stretched (coupled 4 times as strongly in one direction as in all
- *    others) are joined to lines along that direction, solved whole. The count of iterations does not depend on how far
- *    they are stretched, in one direction of a cell; degrees to 8, on all devices.
- *  - ordered_cells: incomplete LU factors, without fill, of the assembled matrix of transport with element q, its
- *  unknowns cell by cell in the order of the velocity. Any mesh, one rank, float64; the sweep is sequential and is the
- *  host's on every device. Takes 24 bytes an entry of the matrix (docs/time.md, "Steady transport").
- *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order
- *  (inside a cell:
- *    vertices, lines, faces, interior).
+ *  - jacobi: omega D^-1.
+ *  - chebyshev: a polynomial of D^-1 A, of the fourth kind (Lottes 2023) on [0, 1.05 lambda_max], or, given a ratio, of
+ *    the first kind on [lambda_max/ratio, 1.2 lambda_max].
+ *  - cell_patch: the same polynomial with B in the place of D^-1. B is the sum over cells of the inverses of separable
+ *    surrogates of the assembled operator on the nodes of the cell, weighted symmetrically. Meshes of trees, to degree
+ *    8, all devices; for stretched cells. Stokes with a constant viscosity: exact solves on closed cells (pressure, and
+ *    velocity with the nodes of the cell's faces) in two colours, with a residual before each; 2^dim colours and more
+ *    where a ring of cells is odd. A sweep is cheaper than a sweep of vertex patches, and takes more iterations.
+ *  - line_patch: cell_patch, but stretched cells are joined to lines along their short direction, which are solved
+ *    whole. A cell is stretched if it is coupled 4 times as strongly in one direction as in all others. The number of
+ *    iterations does not depend on how far cells are stretched in one direction. To degree 8, all devices.
+ *  - ordered_cells: incomplete LU factors, without fill, of the assembled matrix of transport with element q, with the
+ *    unknowns cell by cell in the order of the velocity. Any mesh, one rank, float64. The sweep is sequential and runs
+ *    on the host for every device. 24 bytes per entry of the matrix (docs/time.md, "Steady transport").
+ *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order (in a
+ *    cell: vertices, lines, faces, interior).
  */
 #ifndef TESSERA_SMOOTHER_H
 #define TESSERA_SMOOTHER_H
@@ -34,8 +34,8 @@ extern "C" {
 typedef struct TesSmoother TesSmoother;
 
 typedef enum TesSmootherKind {
-  /** over a box patch, and chebyshev where a jumps so that nodal patches do not contract; transport with its velocity
-   *  ordered_cells, of discontinuous elements cell_patch; else chebyshev */
+  /** On a box: patch; chebyshev if a jumps so much that nodal patches do not contract. Transport with its velocity:
+   *  ordered_cells, with discontinuous elements cell_patch. Else chebyshev. */
   TES_SMOOTHER_AUTO,
   TES_SMOOTHER_PATCH,
   TES_SMOOTHER_PATCH_ADDITIVE,
@@ -45,17 +45,18 @@ typedef enum TesSmootherKind {
   TES_SMOOTHER_CELL_PATCH,
   TES_SMOOTHER_LINE_PATCH,
   TES_SMOOTHER_ORDERED_CELLS,
-  TES_SMOOTHER_GAUSS_SEIDEL_MORTON
+  TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
+  TES_SMOOTHER_COUNT /**< how many there are, not a smoother */
 } TesSmootherKind;
 
 /** Local solvers of the patch smoothers. exact: for the separable form. The others are surrogates for coefficients that
- *  vary (counts and costs: docs/performance-cpu-boxes.md, "Surrogates"):
- *  - nodal: A is taken for D^1/2 A_0 D^1/2 with D = diag(A) / diag(A_0) and A_0 of constant coefficients. Nearly exact
- *    where sqrt(a) is smooth on the scale of a cell, and cheapest: one residual and one separable sweep. Not for jumps.
- *  - rank1: 1D matrices a patch from a fit a ~ a_x(x) a_y(y) a_z(z). For jumps along mesh planes.
- *  - scaled: one eigenbasis, scaled by max(mean, 0.6 max) of a on the patch: safe, slow.
- *  - mean: scaled by the mean of a: diverges for degree >= 4 and strong variation.
- *  These three need a residual for each of the 2^dim colours. */
+ *  vary:
+ *  - nodal: D^1/2 A_0 D^1/2 stands for A, with D = diag(A) / diag(A_0) and A_0 of constant coefficients. Nearly exact
+ *    if sqrt(a) is smooth on the scale of a cell. Cheapest: one residual and one separable sweep. Not for jumps.
+ *  - rank1: 1D matrices per patch from a fit a ~ a_x(x) a_y(y) a_z(z). For jumps along mesh planes.
+ *  - scaled: one eigenbasis, scaled by max(mean, 0.6 max) of a on the patch. Safe and slow.
+ *  - mean: scaled by the mean of a. Diverges for degree >= 4 and strong variation.
+ *  The last three need a residual for each of the 2^dim colours. */
 typedef enum TesLocalSolver {
   TES_LOCAL_AUTO, /**< exact; where coefficients vary the first of nodal, rank1, scaled that contracts when tried */
   TES_LOCAL_EXACT,
@@ -77,6 +78,25 @@ typedef enum TesColours { TES_COLOURS_PARQUET, TES_COLOURS_RED_BLACK, TES_COLOUR
 /** Order of a sweep: as numbered, or reversed. A symmetric cycle smooths forward before and backward after. */
 typedef enum TesSweep { TES_FORWARD, TES_BACKWARD } TesSweep;
 
+/** A smoother that the calling program brings, for operators of its choice. One object serves all levels; it must
+ *  outlive the smoothers that are made of it.
+ *
+ *  Entries at given nodes are zero in b and must be zero in x. Vectors have the operator's precision and stand on its
+ *  device: the functions of vector.h and operator.h work on them, and tes_vector_get() copies to the host. */
+typedef struct TesSmootherOwn {
+  const char *name; /**< for descriptions; NULL: "own" */
+  /** A backward sweep is the adjoint of a forward one, so that conjugate gradients may take the cycle. */
+  bool symmetric;
+  /** *plan <- what a step needs for this operator, which outlives the plan. NULL: nothing. After a failure there is no
+   *  plan. */
+  TesStatus (*create)(void *user, const TesOperator *op, void **plan);
+  /** One step x <- x + S (b - A x). zero_guess: x is taken as zero whatever it holds. */
+  TesStatus (*apply)(void *user, void *plan, const TesOperator *op, const TesVector *b, TesVector *x,
+                     TesSweep sweep, bool zero_guess);
+  void (*destroy)(void *user, void *plan); /**< releases a plan; NULL: there is nothing to release */
+  void *user;                              /**< handed to the three */
+} TesSmootherOwn;
+
 typedef struct TesSmootherDesc {
   const TesOperator *op; /**< a reference is kept; precision and space are taken from it */
   TesSmootherKind kind;
@@ -89,6 +109,7 @@ typedef struct TesSmootherDesc {
   int degree;
   double ratio;       /**< the same: smoothing range of the first kind; 0: the fourth kind, which has none */
   TesColours colours; /**< patches of Stokes and of discontinuous elements, which have no red-black ones */
+  const TesSmootherOwn *own; /**< in place of a kind, which is auto then; NULL: none */
   /** patches of Stokes: residuals of the whole mesh, one before each colour, in place of those inside the patches; the
    *  same iterate, slower: for comparison */
   bool unfused;

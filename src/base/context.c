@@ -14,7 +14,7 @@ const char *tes_version(void) {
   return TESI_STRINGIFY(TESI_VERSION);
 }
 
-/* Blocks below those that memory.c takes from the system by itself. */
+/* Blocks smaller than the blocks that memory.c takes from the system by itself. */
 static void *default_allocate(void *user, size_t bytes) {
   (void)user;
   return bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -114,6 +114,7 @@ void tesi_context_forget(TesContext *ctx) {
 void tes_context_clear(TesContext *context) {
   tesi_context_forget(context);
   context->interrupted = 0;
+  context->heard = false;
 }
 
 void tes_context_interrupt(TesContext *context) {
@@ -252,6 +253,7 @@ static void trace(TesContext *ctx, const char *file, int line, const char *funct
 TesStatus tesi_fail(TesContext *ctx, TesStatus status, const char *file, int line, const char *function,
                     const char *format, ...) {
   lock();
+  if (status == TES_INTERRUPTED) ctx->heard = true;
   if (!ctx->message[0]) {
     ctx->failure = status;
     va_list arguments;

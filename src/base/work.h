@@ -1,11 +1,16 @@
-/* Long loops over threads in set-ups: as those of team.h, with the same spans, but they end early where an interruption
- * asks the work for it (tesi_work_begin() in base.h). Then TES_INTERRUPTED is returned, and what the loop was to write
- * is incomplete. */
+/* Long loops over threads in set-ups. They are the loops of team.h, with the same spans, but end early after an
+ * interruption (tesi_work_begin() in base.h). Then TES_INTERRUPTED is returned, and what the loop was to write is
+ * incomplete. */
 #ifndef TESI_WORK_H
 #define TESI_WORK_H
 
 #include "base/base.h"
 #include "base/team.h"
+
+/* For what is made of a solution that is there: errors, values, files. An interruption that has ended a solve before
+ * does not end this work, since what was found is to be written. waits: one that comes now does not either; the solve
+ * of the next step obeys it. */
+void tesi_work_begin_results(TesContext *ctx, bool waits, const char *title_format, ...) TESI_PRINTF(3, 4);
 
 /* As tesi_team_for(): each thread asks after every 64th part of its span. */
 TesStatus tesi_work_for(TesContext *ctx, int threads, int64_t count, TesiLoop *loop, const void *data);

@@ -7,8 +7,8 @@
 
 /* ---- volume -------------------------------------------------------------------------------------------- */
 
-/* Arrays of a thread, [batches][points][lane]: coordinates, weights, values; then a batch with its scratch. Functions
- * are evaluated at about so many points a call, which cost little beside those of a single batch. */
+/* Arrays of a thread, [batches][points][lane]: coordinates, weights, values; then a batch with its scratch. A call
+ * evaluates functions at about this many points, so that the call itself costs little. */
 enum { ARRAYS = 5, POINTS = 2048, BATCHES = 64 };
 
 static int batches_at_once(const TesiBatches *b) {
@@ -177,7 +177,8 @@ static TesStatus add_faces(const TesiBatches *b, const TesFunction *const *g, bo
   tesi_face_rule(b->dim, b->n - 1, b->q, b->geometry, rule);
   TES_ALLOC(&local, faces * rule->nodes);
   const Flux flux = {b, rule, face, g, local, &failed};
-  tesi_team_for(tesi_team_threads(ctx, 4 * faces * rule->points), faces, integrate_faces, &flux);
+  TES_TRY(
+      tesi_work_for(ctx, tesi_team_threads(ctx, 4 * faces * rule->points), faces, integrate_faces, &flux));
   TES_TRY((TesStatus)failed);
   for (int64_t i = 0; i < faces; i++)
     for (int p = 0; p < rule->nodes; p++) {

@@ -16,7 +16,7 @@
  *
  * Numbers of memory: CELLS CELL; 27 barriers in 3D. A cell takes about 2 (36 Q^4 + 16 Q^3 N) flops inside and
  * 2 (60 Q^2 N + 24 Q^3) at faces. Bytes an entry: x, y, and n^-3 (Q^3 + 6 Q^2) / 4 numbers of nu; from the caches the
- * cells beside it. Registers: docs/stokes.md.
+ * cells beside it. Registers: `bench_registers`.
  * Macros: real, DIM, N (modes of a cell, k + 1), Q (points), CELLS, THREADS, SYMMETRIC, GLOBAL_WORK, ROLLED (loops of
  * lines are not unrolled). Tables: those of rt_cells.h, slope [Q][Q], slope_back [Q][Q]: its transpose between
  * weights, bend [N]: derivatives of the modes at the upper end. */
@@ -413,7 +413,8 @@ TESK_DEVICE void points_to_cells(const int d, real *memory, const int from, cons
 
 /* ---- all of it -------------------------------------------------------------------------------------------- */
 
-/* y <- keep b + sign K x, or aside; coefficients of part i: [POINTS] apart. */
+/* y <- keep b + sign K x. Values that belong to nodes of the next cell go to `aside`. The coefficients of part i
+ * begin at i POINTS. */
 TESK_DEVICE void write_cells(const TeskSaddleVarying *s, const real *b, real *y, real *aside, int keep,
                              real sign, real *memory, const int from) {
   const int mine = s->all - s->first - (int)blockIdx.x * CELLS;

@@ -35,7 +35,7 @@ void tesi_robin_add_whole(const TesOperator *op, int boundary, const double *x, 
     const int64_t cell = mass->cell[i];
     const int32_t *index = s->index + cell * s->cell_nodes;
     int name;
-    const bool on = tes_mesh_on_boundary(s->mesh, cell, mass->face[i], &name);
+    const bool on = tesi_mesh_has_name(s->mesh, cell, mass->face[i], &name);
     if (!on || (boundary >= 0 && name != boundary)) continue;
     for (int p = 0; p < s->cell_nodes; p++) u[p] = x[tesi_cells_node(index[p])];
     tesi_hanging_read(s->dim, s->n, s->halves, s->mask[cell], u);

@@ -16,27 +16,6 @@ static TesiExplicitFlow *flow_of(const TesProblem *p) {
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
-  double alpha;
-  TES_CHECK(p->mesh->kind == TES_MESH_BOX, "element iso is for meshes of kind box");
-  TES_CHECK(desc->degree == 0 || desc->degree == 1, "element iso has degree 1, got %d", desc->degree);
-  TES_CHECK(p->numbered.data.a == NULL || tes_function_constant(p->numbered.data.a, &pr->nu),
-            "nu is \"%.100s\", expected a number", tes_function_text(p->numbered.data.a));
-  if (!p->numbered.data.a) pr->nu = 1;
-  TES_CHECK(pr->nu > 0 && isfinite(pr->nu), "nu is %g, expected > 0", pr->nu);
-  TES_CHECK(tes_function_constant(p->numbered.data.c, &alpha) && alpha == 0, "navier_stokes has no alpha");
-  TES_CHECK(!desc->materials, "navier_stokes has one material: the same fluid everywhere");
-  TES_CHECK(desc->time.method == TES_TIME_EXPLICIT || desc->time.method == TES_TIME_AUTO,
-            "the method in time of element iso is explicit");
-  TES_CHECK(desc->time.step > 0, "element iso has a fixed time.step");
-  TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
-done:
-  return status;
-}
-
 static TesStatus halve(const TesMesh *coarse, TesMesh **fine) {
   TesContext *ctx = coarse->context;
   TesStatus status = TES_OK;
@@ -49,8 +28,6 @@ static TesStatus halve(const TesMesh *coarse, TesMesh **fine) {
     for (int i = 0; i <= desc.cells[d]; i++)
       x[d][i] = i % 2 ? (from[i / 2] + from[i / 2 + 1]) / 2 : from[i / 2];
     desc.coordinates[d] = x[d];
-    TES_CHECK(!coarse->box_periodic[d], "element iso needs boundaries in all directions: %c is periodic",
-              "xyz"[d]);
   }
   TES_TRY(tes_mesh_create(ctx, &desc, fine));
 done:
@@ -170,17 +147,10 @@ done:
 
 /* The state is the last good one. */
 static TesStatus keep(TesProblem *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiExplicitFlow *flow = flow_of(p);
-  const TesVector *const from[TESI_EXPLICIT_KEPT] = {flow->u[flow->now], flow->p, flow->q};
-  for (int i = 0; i < TESI_EXPLICIT_KEPT; i++) {
-    if (!flow->kept[i]) TES_TRY(tes_vector_create(ctx, from[i]->length, TES_DOUBLE, &flow->kept[i]));
-    TES_TRY(tes_vector_copy(from[i], 1, flow->kept[i]));
-  }
-  flow->kept_step = p->in_time->step;
-done:
-  return status;
+  TesiState state;
+  tesi_problem_state(p, &state);
+  flow_of(p)->kept_step = p->in_time->step;
+  return tesi_state_keep(&state, &flow_of(p)->kept);
 }
 
 static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
@@ -212,10 +182,11 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiProjection *pr;
+  double alpha;
   TES_NEW(&pr);
   p->projection = pr;
   p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
-  TES_TRY(check(p, desc));
+  TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &alpha));
   TES_TRY(create_flow(p, pr));
   TES_TRY(tesi_projection_create_faces(p, pr));
   TES_TRY(begin(p, desc));
@@ -232,10 +203,10 @@ static TesStatus go_back(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiInTime *it = p->in_time;
-  TesiExplicitFlow *flow = flow_of(p);
-  TesVector *const to[TESI_EXPLICIT_KEPT] = {flow->u[flow->now], flow->p, flow->q};
-  for (int i = 0; i < TESI_EXPLICIT_KEPT; i++) TES_TRY(tes_vector_copy(flow->kept[i], 1, to[i]));
-  it->step = flow->kept_step;
+  TesiState state;
+  tesi_problem_state(p, &state);
+  TES_TRY(tesi_state_go_back(&state, &flow_of(p)->kept));
+  it->step = flow_of(p)->kept_step;
   it->time = it->desc.start + it->step * it->dt;
   TES_TRY(tesi_in_time_at(p, it->time));
   TES_TRY(tesi_explicit_resume(p));
@@ -319,7 +290,7 @@ static TesStatus step(TesProblem *p, TesSolveResult *result) {
   TES_TRY(show(p));
   if (it->desc.steady > 0) TES_TRY(end_if_steady(p));
 done:
-  if (status != TES_OK && flow_of(p)->kept[0]) (void)go_back(p);
+  if (status != TES_OK) (void)go_back(p);
   return status;
 }
 
@@ -344,4 +315,14 @@ static void destroy(TesProblem *p) {
   tesi_projection_destroy(p);
 }
 
-const TesiMarch tesi_explicit_march = {create, step, NULL, destroy};
+static void list(TesProblem *p, TesiState *state) {
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiExplicitFlow *flow = pr->explicit_flow;
+  state->space = pr->velocity;
+  tesi_state_add(state, "u", 0, pr->full, flow->u[flow->now], TESI_STATE_MADE);
+  tesi_state_add(state, "pressure", 0, flow->pressure, flow->p, TESI_STATE_MADE);
+  tesi_state_add(state, "phi", 0, flow->pressure, flow->q, TESI_STATE_MADE);
+}
+
+const TesiMarch tesi_explicit_march = {
+    .create = create, .step = step, .destroy = destroy, .list = list, .resume = tesi_explicit_resume};

@@ -56,6 +56,19 @@ TesStatus tesi_average_add(TesiProjection *pr, double begin, double end, bool at
   return status == TES_OK ? mix(&pr->p, weight / a->time, a->pressure[0], a->pressure[1]) : status;
 }
 
+void tesi_average_list(TesiProjection *pr, TesiState *state) {
+  static const char *const names[2][2] = {{"mean-velocity", "mean-pressure"},
+                                          {"mean-velocity-squares", "mean-pressure-squares"}};
+  TesiAverage *a = &pr->average;
+  if (!a->velocity[0]) return;
+  tesi_state_add_real(state, "averaged", 1, &a->time);
+  for (int i = 0; i < 2; i++) {
+    tesi_state_add(state, names[i][0], 0, pr->full, a->velocity[i], TESI_STATE_PROJECTED)->optional = true;
+    tesi_state_add(state, names[i][1], 0, pr->mixed->pressure, a->pressure[i], TESI_STATE_PROJECTED)
+        ->optional = true;
+  }
+}
+
 int tesi_average_fields(const TesiProjection *pr, int dim, TesiField *field) {
   int count = 0;
   for (int i = 0; i < 2; i++) {

@@ -9,7 +9,6 @@
 #include "problem/projection/projection.h"
 #include "problem/projection/steady_direct.h"
 
-enum { LEAST = 2, MOST = 8 /* degrees */ };
 
 /* ---- spaces -------------------------------------------------------------------------------------------- */
 
@@ -223,29 +222,6 @@ void tesi_projection_describe(const TesiProjection *pr, TesProblemDesc *desc) {
   desc->grad_div = pr->grad_div.gamma != NULL;
 }
 
-TesStatus tesi_projection_check(TesProblem *p, const TesProblemDesc *desc, int degree) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiProjection *pr = p->projection;
-  const char *name = p->equation->name;
-  TES_CHECK(degree >= LEAST && degree <= MOST,
-            "the degree of the velocity is %d, expected %d..%d: the pressure has one less", degree, LEAST,
-            MOST);
-  TES_CHECK(p->numbered.data.a == NULL || tes_function_constant(p->numbered.data.a, &pr->nu),
-            "nu is \"%.100s\", expected a number", tes_function_text(p->numbered.data.a));
-  if (!p->numbered.data.a) pr->nu = 1;
-  TES_CHECK(pr->nu > 0 && isfinite(pr->nu), "nu is %g, expected > 0", pr->nu);
-  TES_CHECK(tes_function_constant(p->numbered.data.c, &pr->alpha) && pr->alpha >= 0 && isfinite(pr->alpha),
-            "alpha is \"%.100s\", expected a number >= 0", tes_function_text(p->numbered.data.c));
-  TES_CHECK(pr->alpha == 0 || !p->in_time, "%s with element q has no alpha", name);
-  TES_CHECK(!desc->materials, "%s has one material: the same fluid everywhere", name);
-  TES_CHECK(desc->time.method == TES_TIME_AUTO || desc->time.method == TES_TIME_IMEX_BDF2,
-            "the method in time of navier_stokes is imex_bdf2: auto");
-  TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
-done:
-  return status;
-}
-
 /* What steps in time need beside all that. In float32 where the cycles for the pressure are. */
 static TesStatus create_refined(TesProblem *p, TesiProjection *pr) {
   TesContext *ctx = p->context;
@@ -267,7 +243,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_NEW(&pr);
   p->projection = pr;
   p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
-  TES_TRY(tesi_projection_check(p, desc, degree));
+  TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->alpha));
   TES_TRY(tesi_projection_create_spaces(p, degree));
   TES_TRY(tesi_drive_create(p, desc));
   TES_TRY(tesi_average_create(p, desc));
@@ -345,4 +321,43 @@ void tesi_projection_destroy(TesProblem *p) {
   tesi_free(ctx, &p->projection);
 }
 
-const TesiMarch tesi_projection_march = {create, tesi_projection_step, NULL, tesi_projection_destroy};
+static void list(TesProblem *p, TesiState *state) {
+  TesiProjection *pr = tesi_projection_of(p);
+  const TesSpace *pressure = pr->mixed->pressure;
+  state->space = pr->velocity, state->accuracy = 1e-4; /* what they leave of a divergence is removed too */
+  tesi_state_add_fixed(state, "kept", pr->guesses_kept);
+  tesi_state_add_whole(state, "known", TESI_PROJECTION_OLD, &pr->known);
+  tesi_state_add_whole(state, "guesses", pr->guesses_kept, &pr->guess.count);
+  tesi_state_add_real(state, "steps", TESI_PROJECTION_OLD, pr->step);
+  tesi_state_add_real(state, "guess-at", TESI_PROJECTION_GUESSES, pr->guess.at);
+  tesi_state_add_real(state, "force", TESI_AXES, pr->drive.force);
+  tesi_state_add(state, "u", 0, pr->full, &pr->u, TESI_STATE_PROJECTED);
+  if (pr->known > 0) tesi_state_add(state, "u", 1, pr->full, pr->old[0], TESI_STATE_PROJECTED);
+  if (pr->known > 1) tesi_state_add(state, "u", 2, pr->full, pr->old[1], TESI_STATE_INTERPOLATED);
+  if (pr->known > 0) tesi_state_add(state, "carried", 1, pr->full, pr->carried[1], TESI_STATE_MADE);
+  tesi_state_add(state, "pressure", 0, pressure, &pr->p, TESI_STATE_PROJECTED);
+  for (int i = 0; i < 2; i++) tesi_state_add(state, "phi", i, pressure, pr->phi[i], TESI_STATE_INTERPOLATED);
+  for (int i = 0; i < pr->guess.count; i++)
+    tesi_state_add(state, "guess", i + 1, pressure, pr->guess.value[i], TESI_STATE_INTERPOLATED);
+  tesi_average_list(pr, state);
+}
+
+static TesStatus resume(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const double none = 0;
+  pr->is_carried = pr->is_balanced = false;
+  pr->last_sigma = pr->most = NAN;
+  TES_TRY(tesi_walls_update(p, p->in_time->time, &pr->walls));
+  if (pr->given_pressure) TES_TRY(tesi_projection_give_pressure(p, &none));
+done:
+  return status;
+}
+
+const TesiMarch tesi_projection_march = {.create = create,
+                                         .step = tesi_projection_step,
+                                         .destroy = tesi_projection_destroy,
+                                         .list = list,
+                                         .resume = resume,
+                                         .settle = tesi_projection_settle};

@@ -66,6 +66,8 @@ typedef struct TesiRtFlow {
 } TesiRtFlow;
 
 extern const TesiMarch tesi_rt_march;
+/* TesiFlowEquation.check */
+TesStatus tesi_rt_flow_check(TesProblem *problem, const TesProblemDesc *desc);
 
 /* Distances of neighbouring nodes that the flow crosses a unit of time. */
 double tesi_rt_flow_crossed(const TesProblem *problem);
