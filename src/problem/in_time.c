@@ -6,7 +6,7 @@
 #include "operator/transport/transport_operator.h"
 #include "problem/balance.h"
 #include "problem/broken.h"
-#include "problem/equation/elasticity.h"
+#include "problem/equation/elastic.h"
 #include "problem/step_control.h"
 #include "problem/support.h"
 

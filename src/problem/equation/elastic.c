@@ -1,5 +1,5 @@
 /* density u_tt - div(lambda div u I + 2 mu eps(u)) = f: mu is data.a, the density data.c, in time times sigma. */
-#include "problem/equation/elasticity.h"
+#include "problem/equation/elastic.h"
 #include <math.h>
 #include <string.h>
 #include "functional/batch_faces.h"
