@@ -56,6 +56,17 @@ typedef struct TesCaseKey {
   char *where;
 } TesCaseKey;
 
+/** What is known of the problem of a case before it is made. */
+typedef struct TesCaseProblem {
+  bool flow;         /**< the unknowns are velocity and pressure */
+  bool vector;       /**< u has a component a direction */
+  bool balance;      /**< TesProblemDesc.balance can be asked for */
+  bool modes;        /**< its space is not made of nodes alone: elements rt and dg */
+  bool halved;       /**< its solution is over the halved cells of the mesh: element iso */
+  const char *field; /**< the name of the solution in checkpoints of a steady problem */
+  char *text;        /**< lines that tell the equation and its data, without an end of the last */
+} TesCaseProblem;
+
 /** A checked case. All members, and all that descriptions point to, are owned by it; it may be destroyed once a
  * problem is made of it. */
 typedef struct TesCase {
@@ -63,6 +74,7 @@ typedef struct TesCase {
   char *name;             /**< path of the file */
   TesMeshDesc mesh;       /**< kind is box or forest */
   TesProblemDesc problem; /**< without mesh, guess and monitor; a, c and f are given */
+  TesCaseProblem about;   /**< the problem */
   int deterministic;      /**< 1: asked for; the context is so from then on (TesContextDesc) */
   bool adaptive;
   TesAdaptDesc adapt;                     /**< where it is adaptive */

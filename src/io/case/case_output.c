@@ -167,7 +167,7 @@ static TesStatus check_force(TesiCaseReader *r, int row, const TesiYaml *node, c
 
 /* Of problems with `time`: of a scalar ut. */
 static int add_rates(const TesiCaseReader *r, int dim, int count, TesiField *field) {
-  const int components = r->draft.c.problem.equation == TES_TRANSPORT ? 1 : dim;
+  const int components = r->support->vector ? dim : 1;
   return count + tesi_rate_fields(NULL, components, NULL, field + count);
 }
 
@@ -200,7 +200,7 @@ static TesStatus check_flow_error(TesiCaseReader *r, int row, const TesiYaml *no
 static TesStatus check_error(TesiCaseReader *r, int row, const TesiYaml *node, const TesCaseValue *v) {
   if (v->place)
     return tesi_case_error(r, row, node, "the error is that on the domain: {error: domain, of: l2}");
-  if (tesi_case_is_flow(r)) return check_flow_error(r, row, node, v->value.of);
+  if (r->support->flow) return check_flow_error(r, row, node, v->value.of);
   if (!r->draft.exact[0]) return tesi_case_error(r, row, node, "the error needs data.exact");
   if (v->value.of && strcmp(v->value.of, "l2") && strcmp(v->value.of, "h1"))
     return tesi_case_error(r, row, node, "of: expected l2 or h1, got '%.60s'", v->value.of);
@@ -225,9 +225,10 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
                             "%.60s: expected exactly one of point, mean, integral, force, error", node->key));
     goto done;
   }
-  if (v->value.kind == TES_VALUE_FORCE && !tesi_case_is_flow(r) &&
-      r->draft.c.problem.equation != TES_ELASTICITY) {
-    TES_TRY(tesi_case_error(r, row, what, "force: it is of flows and elasticity"));
+  if (v->value.kind == TES_VALUE_FORCE && !tesi_case_has(r, TESI_HAS_FORCE)) {
+    char others[TESI_REASON];
+    tesi_support_who(TESI_HAS_FORCE, others);
+    TES_TRY(tesi_case_error(r, row, what, "force: it belongs to %s", others));
     goto done;
   }
   if (v->value.kind == TES_VALUE_POINT)

@@ -10,7 +10,7 @@
     __VA_ARGS__, NULL                                                                                        \
   }
 
-/* The rows of one face, or of all; conditions in the order of TesiCaseCondition. */
+/* The rows of one face, or of all; conditions in the order of TesiNamed. */
 #define FACE(name, member, hide, note, text)                                                                 \
   {.path = "boundary." name,                                                                                 \
    .type = TESI_KEY_ONE_OF,                                                                                  \
@@ -105,7 +105,7 @@
 /* clang-format off */
 const TesiKey tesi_case_keys[] = {
   {.path = "problem", .type = TESI_KEY_CHOICE, .target = AT(c.problem.equation),
-   .choices = WORDS("poisson", "stokes", "transport", "elasticity", "navier_stokes"), .required = true,
+   .choices = tesi_equation_words, .required = true,
    .help = "the equation; poisson: -div(a grad u) + c u = f; stokes: -div(nu grad u) + alpha u + grad p = f, "
      "div u = 0, on boxes; transport: u_t - div(a grad u) + b . grad u + c u = f in time, or "
      "steady without u_t; elasticity: -div(lambda div u I + 2 mu eps(u)) = f; "
@@ -200,13 +200,13 @@ const TesiKey tesi_case_keys[] = {
    .fallback_note = "4; rt: 2",
    .help = "polynomial degree a direction; 1 to 10 are specialised, higher ones are slower; rt: 1 to 15"},
   {.path = "space.element", .type = TESI_KEY_CHOICE, .target = AT(c.problem.element),
-   .choices = WORDS("auto", "q", "rt", "dg", "iso"), .fallback = "auto",
+   .choices = tesi_element_words, .fallback = "auto",
    .help = "q: continuous; dg: discontinuous, of poisson and transport on boxes; rt: Raviart-Thomas "
      "velocity and discontinuous pressure, of flows on boxes, and auto of stokes there; iso: Q1-iso-Q2/Q1 of "
      "navier_stokes on boxes, the mesh is that of the pressure; all others are q"},
 
   {.path = "space.stabilization", .type = TESI_KEY_CHOICE, .target = AT(stabilization),
-   .choices = WORDS("auto", "none", "supg", "grad_div"), .fallback = "auto",
+   .choices = tesi_stabilization_words, .fallback = "auto",
    .help = "transport: streamline terms (supg); auto: where the largest cell Peclet number is above 1; navier_stokes "
      "with element q: none (auto), or grad_div, 0.1 |u| h (div u, div v)"},
 
@@ -252,7 +252,7 @@ const TesiKey tesi_case_keys[] = {
    .help = "navier_stokes, elements q and rt: a number or null a direction: the mean velocity that a uniform force "
      "keeps there, where the domain is periodic; the force is told"},
   {.path = "data.form", .type = TESI_KEY_CHOICE, .target = AT(form),
-   .choices = WORDS("auto", "gradient", "symmetric", "convective", "conservative"), .fallback = "auto",
+   .choices = tesi_form_words, .fallback = "auto",
    .help = "stokes: gradient, nu grad u, or symmetric, 2 nu eps(u); auto: symmetric where nu is not a number. "
      "transport: convective (auto), b . grad u, or conservative, div(b u)"},
 
@@ -310,8 +310,7 @@ const TesiKey tesi_case_keys[] = {
    .help = "end earlier where the change a unit of time is this fraction of the largest solution so far, both in "
      "L2; 0: never"},
   {.path = "time.method", .type = TESI_KEY_CHOICE, .target = AT(c.problem.time.method),
-   .choices = WORDS("auto", "backward_euler", "crank_nicolson", "bdf2", "bdf3", "bdf4", "sdirk2", "sdirk3",
-                    "imex_bdf2", "newmark", "generalized_alpha", "explicit", "imex_bdf3"),
+   .choices = tesi_time_method_words,
    .fallback = "auto",
    .help = "formula of a step (docs/time.md); auto: bdf2; elasticity: backward_euler, newmark or "
      "generalized_alpha (auto); navier_stokes: auto, imex_bdf2, with element rt imex_bdf3, with element iso explicit"},
@@ -321,21 +320,20 @@ const TesiKey tesi_case_keys[] = {
 
   {.path = "solver", .type = TESI_KEY_MAP, .help = "how the system is solved"},
   {.path = "solver.method", .type = TESI_KEY_CHOICE, .target = SOLVER(method),
-   .choices = WORDS("auto", "vcycle", "fmg", "gmres", "cg", "direct"),
+   .choices = tesi_method_words,
    .fallback = "auto", .help = "V-cycles, full multigrid, or a Krylov method preconditioned by a V-cycle; direct: fast "
      "diagonalization of a whole box with constant coefficients, else sparse factors (MUMPS)"},
   {.path = "solver.smoother", .type = TESI_KEY_CHOICE, .target = SOLVER(smoother),
-   .choices = WORDS("auto", "patch", "patch_additive", "jacobi", "chebyshev", "gauss_seidel", "cell_patch",
-     "line_patch", "ordered_cells"),
+   .choices = tesi_smoother_words,
    .fallback = "auto",
    .help = "vertex patches (multiplicative or damped additive), a point smoother, or on meshes of trees "
      "patches of cells, or of lines of stretched cells; transport: incomplete factors, cells in the order of the flow"},
   {.path = "solver.local_solver", .type = TESI_KEY_CHOICE, .target = SOLVER(local),
-   .choices = WORDS("auto", "exact", "mean", "scaled", "rank1", "nodal", "cg"), .fallback = "auto",
+   .choices = tesi_local_words, .fallback = "auto",
    .help = "a on each patch: as it is (constant a), its mean, its mean scaled safely, its best separable fit, its "
      "square root at the nodes; stokes: exact, or conjugate gradients on each patch"},
   {.path = "solver.order", .type = TESI_KEY_CHOICE, .target = SOLVER(order),
-   .choices = WORDS("auto", "same", "reversed"),
+   .choices = tesi_order_words,
    .fallback = "auto", .help = "order of the patches after the coarse correction, compared with before"},
   {.path = "solver.pre_smoothing", .type = TESI_KEY_INTEGER, .target = AT(pre), .low = 0, .high = 100,
    .automatic = true, .fallback = "auto", .help = "sweeps before the coarse correction"},
@@ -353,12 +351,12 @@ const TesiKey tesi_case_keys[] = {
    .help = "stokes, element dg: penalty of jumps: k (k + 1) / h; auto: twice that at boundaries for degree 1; "
      "paper: (k + 1)(k + 2) / h"},
   {.path = "solver.coarse", .type = TESI_KEY_CHOICE, .target = SOLVER(coarse),
-   .choices = WORDS("auto", "direct", "amg", "cg", "sparse", "aggregation"),
+   .choices = tesi_coarse_words,
    .fallback = "auto",
    .help = "the coarsest level: dense factors, conjugate gradients with algebraic multigrid (hypre) or with the "
      "diagonal, sparse factors (MUMPS), or cycles of smoothed aggregation"},
   {.path = "solver.coarsening", .type = TESI_KEY_CHOICE, .target = SOLVER(coarsening),
-   .choices = WORDS("mesh", "degree"),
+   .choices = tesi_coarsening_words,
    .fallback = "mesh",
    .help = "what is coarsened first on meshes of trees: refinements are taken back, or the degree is halved"},
   {.path = "solver.tolerance", .type = TESI_KEY_NUMBER, .target = SOLVER(tolerance), .low = 0, .high = 1, .open = true,

@@ -4,30 +4,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "problem/support.h"
 #include "tessera/case.h"
-
-/* Conditions of the file, in the order of their rows. */
-typedef enum TesiCaseCondition {
-  TESI_CASE_NONE,
-  TESI_CASE_DIRICHLET,
-  TESI_CASE_NEUMANN,
-  TESI_CASE_ROBIN,
-  TESI_CASE_VELOCITY,
-  TESI_CASE_SLIP,
-  TESI_CASE_OUTFLOW,
-  TESI_CASE_PRESSURE,
-  TESI_CASE_FLUX,
-  TESI_CASE_DISPLACEMENT,
-  TESI_CASE_TRACTION,
-  TESI_CASE_ROLLER
-} TesiCaseCondition;
-
-/* space.stabilization: a TesStreamline, or this. */
-enum { TESI_CASE_GRAD_DIV = TES_STREAMLINE_ALWAYS + 1 };
 
 /* What holds on one face. */
 typedef struct TesiCaseFace {
-  int condition;         /* TesiCaseCondition */
+  int condition;         /* TesiNamed */
   TesFunction *g[3];     /* values, flux, stress or right-hand side of the Robin condition, by component */
   TesFunction *pressure; /* flows and elasticity */
   TesFunction *alpha;    /* Robin only */

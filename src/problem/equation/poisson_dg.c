@@ -130,6 +130,8 @@ static const TesiSupport support = {
     .smoother = TESI_SMOOTHERS(1 | TESI_WORD(TES_SMOOTHER_PATCH) | TESI_WORD(TES_SMOOTHER_JACOBI) |
                                TESI_WORD(TES_SMOOTHER_CHEBYSHEV)),
     .lacks = lacks,
+    .f = 1,
+    .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
     .modes = true,
     .field = "u",
     .unknowns = "u",

@@ -485,6 +485,7 @@ static const TesiSupport support = {
                 [TESI_OF_ORDER] = "because reversed costs iterations",
                 [TESI_OF_SMOOTHER] = "because there are no others for velocity and pressure together"},
     .lacks = lacks,
+    .numbers = TESI_NUMBER_C,
     .flow = true,
     .vector = true,
     .modes = true,

@@ -191,6 +191,7 @@ static const TesiSupport support = {
                                TESI_WORD(TES_SMOOTHER_CHEBYSHEV) | TESI_WORD(TES_SMOOTHER_CELL_PATCH)),
     .because = {[TESI_OF_STABILIZATION] = "because its upwind traces need no more"},
     .lacks = lacks,
+    .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
     .modes = true,
     .field = "u",
     .unknowns = "u",
