@@ -123,7 +123,11 @@ const char *tes_case_choice(const char *key, int value);
  * snprintf; 0 when memory is out. */
 size_t tes_case_schema(char *buffer, size_t size);
 
-typedef enum TesCaseHelp { TES_CASE_HELP_TEXT, TES_CASE_HELP_MARKDOWN } TesCaseHelp;
+typedef enum TesCaseHelp {
+  TES_CASE_HELP_TEXT,
+  TES_CASE_HELP_MARKDOWN,
+  TES_CASE_HELP_SUPPORT /**< instead of keys: what each problem has with each element (docs/support.md); any path */
+} TesCaseHelp;
 
 /** Writes a table of the keys at and below `path` ("" or NULL: all): key, type and range, default, meaning. Like
  *  snprintf: returns the length, which may be more than `size`; 0 when there is no such key. */

@@ -99,6 +99,9 @@ TesiMeshRow tesi_case_mesh_row(const TesiCaseReader *r);
 TesStatus tesi_case_check_face(TesiCaseReader *r, const char *name, const TesiCaseFace *face);
 /* A word in the place of keys: `outflow`, `slip`. False: it is none. */
 bool tesi_case_face_word(TesiCaseReader *r, int row, const char *text);
+/* What the key means, with the problems that it belongs to, where these are not all. */
+enum { TESI_CASE_HELP = 1400 };
+void tesi_case_key_help(const TesiKey *key, char text[TESI_CASE_HELP]);
 /* What needs more than one key: the box, the faces. */
 TesStatus tesi_case_check(TesiCaseReader *r);
 /* Vertices of direction d from its spacing, when it has one. */

@@ -207,7 +207,7 @@ const TesiKey tesi_case_keys[] = {
 
   {.path = "space.stabilization", .type = TESI_KEY_CHOICE, .target = AT(stabilization),
    .choices = tesi_stabilization_words, .fallback = "auto",
-   .help = "transport: streamline terms (supg); auto: where the largest cell Peclet number is above 1; navier_stokes "
+   .all_rows = true, .help = "transport: streamline terms (supg); auto: where the largest cell Peclet number is above 1; navier_stokes "
      "with element q: none (auto), or grad_div, 0.1 |u| h (div u, div v)"},
 
   {.path = "data", .type = TESI_KEY_MAP, .help = "the functions of the equation"},
@@ -217,7 +217,7 @@ const TesiKey tesi_case_keys[] = {
    .help = "diffusion, positive; a list of one a direction, or of the rows of a matrix, symmetric and positive "
      "definite, is a matrix a in div(a grad u): not of element dg"},
   {.path = "data.b", .type = TESI_KEY_VECTOR, .target = AT(b), .fallback_note = "0",
-   .map_too = true, .help = "transport: velocity, a list, or {file: FILE}"},
+   .map_too = true, .help = "velocity, a list, or {file: FILE}"},
   {.path = "data.b.file", .type = TESI_KEY_FILE, .target = AT(c.b_file), .fallback_note = "none",
    .help = "the velocity of this checkpoint of a flow, whose mesh has all points of this one's"},
   {.path = "data.c", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback = "0",
@@ -226,30 +226,30 @@ const TesiKey tesi_case_keys[] = {
    .map_too = true,
    .help = "exact solution: the report tells the errors; elasticity: a list; flows: {velocity: [..], pressure: ..}"},
   {.path = "data.exact.velocity", .type = TESI_KEY_VECTOR, .target = AT(exact),
-   .fallback_note = "not known", .help = "flows: the exact velocity"},
+   .fallback_note = "not known", .help = "the exact velocity"},
   {.path = "data.exact.pressure", .type = TESI_KEY_EXPRESSION, .target = AT(exact_pressure),
    .fallback_note = "not known",
-   .help = "flows: the exact pressure; its mean does not matter where no face is open"},
+   .help = "the exact pressure; its mean does not matter where no face is open"},
   {.path = "data.initial", .type = TESI_KEY_EXPRESSION, .target = AT(initial), .map_too = true,
    .fallback_note = "data.exact, else 0",
    .help = "the solution at `time.start`, taken at the nodes; elasticity: {displacement: [..], velocity: [..]}; "
      "navier_stokes: {velocity: [..], pressure: ..}; or {file: FILE}"},
   {.path = "data.initial.file", .type = TESI_KEY_FILE, .target = AT(c.initial_file), .fallback_note = "none",
-   .help = "the last state of this checkpoint, taken at the nodes: of transport u, of elasticity u and u_t, of "
+   .all_rows = true, .help = "the last state of this checkpoint, taken at the nodes: of transport u, of elasticity u and u_t, of "
      "navier_stokes velocity and pressure; its mesh has all points of this one's"},
   {.path = "data.initial.displacement", .type = TESI_KEY_VECTOR, .target = AT(initial),
-   .fallback_note = "data.exact, else 0", .help = "elasticity: u at `time.start`"},
+   .fallback_note = "data.exact, else 0", .help = "u at `time.start`"},
   {.path = "data.initial.velocity", .type = TESI_KEY_VECTOR, .target = AT(initial_velocity),
    .fallback_note = "that of data.exact, else 0",
    .help = "at `time.start`: elasticity u_t, navier_stokes u, where at boundaries their values hold"},
   {.path = "data.initial.pressure", .type = TESI_KEY_EXPRESSION, .target = AT(initial_pressure), .fallback_note = "0",
-   .help = "navier_stokes: the pressure"},
+   .help = "the pressure"},
   {.path = "data.nu", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback_note = "1",
-   .help = "flows: viscosity, positive; navier_stokes: a number"},
+   .help = "viscosity, positive; a number with element q and in time"},
   {.path = "data.alpha", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "0",
-   .help = "stokes: mass term, a number not negative"},
+   .help = "mass term, a number not negative"},
   {.path = "data.mean_velocity", .type = TESI_KEY_VECTOR, .target = AT(mean_velocity), .fallback_note = "none",
-   .help = "navier_stokes, elements q and rt: a number or null a direction: the mean velocity that a uniform force "
+   .help = "a number or null a direction: the mean velocity that a uniform force "
      "keeps there, where the domain is periodic; the force is told"},
   {.path = "data.form", .type = TESI_KEY_CHOICE, .target = AT(form),
    .choices = tesi_form_words, .fallback = "auto",
@@ -257,17 +257,17 @@ const TesiKey tesi_case_keys[] = {
      "transport: convective (auto), b . grad u, or conservative, div(b u)"},
 
   {.path = "data.lambda", .type = TESI_KEY_EXPRESSION, .target = AT(lambda), .fallback_note = "none",
-   .help = "elasticity: Lame's first constant, with `mu`: 3 lambda + 2 mu > 0 (2D: lambda + mu > 0)"},
+   .help = "Lame's first constant, with `mu`: 3 lambda + 2 mu > 0 (2D: lambda + mu > 0)"},
   {.path = "data.mu", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback_note = "none",
-   .help = "elasticity: the shear modulus, positive"},
+   .help = "the shear modulus, positive"},
   {.path = "data.young", .type = TESI_KEY_EXPRESSION, .target = AT(young), .fallback_note = "none",
-   .help = "elasticity: Young's modulus, positive, with `poisson` in the place of lambda and mu"},
+   .help = "Young's modulus, positive, with `poisson` in the place of lambda and mu"},
   {.path = "data.poisson", .type = TESI_KEY_EXPRESSION, .target = AT(poisson), .fallback_note = "none",
-   .help = "elasticity: Poisson's ratio, between -1 and 1/2"},
+   .help = "Poisson's ratio, between -1 and 1/2"},
   {.path = "data.plane", .type = TESI_KEY_CHOICE, .target = AT(c.problem.plane), .choices = WORDS("strain", "stress"),
-   .fallback = "strain", .help = "elasticity in 2D: nothing moves out of the plane, or no stress acts out of it"},
+   .fallback = "strain", .help = "in 2D: nothing moves out of the plane, or no stress acts out of it"},
   {.path = "data.density", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "1",
-   .help = "elasticity with `time`: mass a volume, positive"},
+   .help = "with `time`: mass a volume, positive"},
 
   {.path = "data.materials", .type = TESI_KEY_MAP, .fallback_note = "none",
    .help = "NAME: {a, c, f} (elasticity: lambda, mu or young, poisson; density, f) for materials that a mesh file "
@@ -285,7 +285,7 @@ const TesiKey tesi_case_keys[] = {
   FACE("front", face[5], false, "as `all`", "the face z = upper; 3D only"),
 
   {.path = "time", .type = TESI_KEY_MAP, .fallback_note = "none",
-   .help = "transport, elasticity, navier_stokes: the solution in time; f, boundary values and data.exact may then "
+   .help = "the solution in time; f, boundary values and data.exact may then "
      "depend on t"},
   {.path = "time.start", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.start), ANY, .fallback = "0",
    .help = "where it begins"},
@@ -293,13 +293,13 @@ const TesiKey tesi_case_keys[] = {
    .help = "where it ends"},
   {.path = "time.step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.step), .low = 0, .high = DBL_MAX,
    .open = true, .fallback_note = "none",
-   .help = "length of a step; a little less where the time is no multiple of it, so that steps are equal"},
+   .all_rows = true, .help = "length of a step; a little less where the time is no multiple of it, so that steps are equal"},
   {.path = "time.cfl", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.cfl), .low = 0, .high = 10,
    .open = true, .fallback_note = "navier_stokes without step: 0.3, element rt 0.5",
-   .help = "navier_stokes and transport, instead of `step`: distances of nodes that the flow crosses a step at most"},
+   .help = "instead of `step`: distances of nodes that the flow crosses a step at most"},
   {.path = "time.tolerance", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.tolerance), .low = 0, .high = 1,
    .open = true, .fallback_note = "none",
-   .help = "transport by bdf2, elasticity, navier_stokes with elements q and rt (imex_bdf2), instead of `step`: the "
+   .help = "by bdf2, imex_bdf2, newmark and generalized_alpha, instead of `step`: the "
      "local error of a step in L2, of the velocity, relative to the largest solution so far"},
   {.path = "time.max_step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.max_step), .low = 0, .high = DBL_MAX,
    .open = true, .fallback_note = "a hundredth of the time", .help = "with cfl and tolerance: the longest step"},
@@ -307,7 +307,7 @@ const TesiKey tesi_case_keys[] = {
    .open = true, .fallback_note = "none", .help = "the same: a shorter step ends the run, exit status 1"},
   {.path = "time.steady", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.steady), .low = 0, .high = DBL_MAX,
    .fallback = "0",
-   .help = "end earlier where the change a unit of time is this fraction of the largest solution so far, both in "
+   .all_rows = true, .help = "end earlier where the change a unit of time is this fraction of the largest solution so far, both in "
      "L2; 0: never"},
   {.path = "time.method", .type = TESI_KEY_CHOICE, .target = AT(c.problem.time.method),
    .choices = tesi_time_method_words,
@@ -316,7 +316,7 @@ const TesiKey tesi_case_keys[] = {
      "generalized_alpha (auto); navier_stokes: auto, imex_bdf2, with element rt imex_bdf3, with element iso explicit"},
   {.path = "time.rho_inf", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.rho_inf), .low = 0, .high = 1,
    .fallback = "0.8",
-   .help = "elasticity, generalized_alpha: what a step leaves of the highest frequencies; 1: the trapezoidal rule"},
+   .help = "generalized_alpha: what a step leaves of the highest frequencies; 1: the trapezoidal rule"},
 
   {.path = "solver", .type = TESI_KEY_MAP, .help = "how the system is solved"},
   {.path = "solver.method", .type = TESI_KEY_CHOICE, .target = SOLVER(method),
@@ -344,11 +344,11 @@ const TesiKey tesi_case_keys[] = {
    .help = "degree of the polynomial of chebyshev, and of that over patches of cell_patch and line_patch"},
   {.path = "solver.colours", .type = TESI_KEY_CHOICE, .target = SOLVER(colours),
    .choices = WORDS("parquet", "red_black", "lexicographic"), .fallback = "parquet",
-   .help = "colours of the patches of stokes: 2^dim, twice as many, of patches that share no face, or 2^dim in "
+   .help = "colours of the patches: 2^dim, twice as many, of patches that share no face, or 2^dim in "
            "the order of their numbers"},
   {.path = "solver.penalty", .type = TESI_KEY_CHOICE, .target = SOLVER(penalty),
    .choices = WORDS("auto", "standard", "paper"), .fallback = "auto",
-   .help = "stokes, element dg: penalty of jumps: k (k + 1) / h; auto: twice that at boundaries for degree 1; "
+   .help = "penalty of jumps: k (k + 1) / h; auto: twice that at boundaries for degree 1; "
      "paper: (k + 1)(k + 2) / h"},
   {.path = "solver.coarse", .type = TESI_KEY_CHOICE, .target = SOLVER(coarse),
    .choices = tesi_coarse_words,
@@ -378,10 +378,10 @@ const TesiKey tesi_case_keys[] = {
    .choices = WORDS("false", "true"), .fallback = "false",
    .help = "true: the same bits for the same case, device and number of threads, as `--deterministic`"},
 
-  {.path = "adapt", .type = TESI_KEY_MAP, .fallback_note = "none", .help = "refinement where the error is"},
+  {.path = "adapt", .type = TESI_KEY_MAP, .fallback_note = "none", .all_rows = true, .help = "refinement where the error is"},
   {.path = "adapt.estimator", .type = TESI_KEY_CHOICE, .target = AT(c.adapt.estimator),
    .choices = WORDS("residual", "dwr"),
-   .fallback = "residual", .help = "residual: for the energy norm; dwr: dual-weighted residuals, for the goal"},
+   .fallback = "residual", .all_rows = true, .help = "residual: for the energy norm; dwr: dual-weighted residuals, for the goal"},
   {.path = "adapt.goal", .type = TESI_KEY_MAP, .fallback_note = "none",
    .help = "what dwr is to find, exactly one: `point`, `mean`, `integral` or `force`"},
   {.path = "adapt.goal.point", .type = TESI_KEY_NUMBERS, .target = AT(c.adapt.goal.point), ANY, .fallback_note = "none",
@@ -391,7 +391,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "adapt.goal.integral", .type = TESI_KEY_NAME, .target = AT(goal[1]), .fallback_note = "none",
    .help = "the integral of u over the same"},
   {.path = "adapt.goal.force", .type = TESI_KEY_NAME, .target = AT(goal[2]), .fallback_note = "none",
-   .help = "elasticity: the force of the support of this name on the body"},
+   .help = "the force of the support of this name on the body"},
   {.path = "adapt.goal.of", .type = TESI_KEY_NAME, .target = AT(goal_of), .fallback_note = "u; force: x",
    .help = "elasticity: the component of the displacement, u, v or w; of a force the direction, x, y or z. Of a point "
      "also an expression that is linear in the solution and its derivatives: ux, sxx, sxx + syy"},
@@ -427,20 +427,20 @@ const TesiKey tesi_case_keys[] = {
    .fallback_note = "start, end and 50 between",
    .help = "in time: how often; with minutes numbers of files are those of steps"},
   {.path = "output.series", .type = TESI_KEY_FILE, .target = AT(c.series), .fallback_note = "none", .map_too = true,
-   .help = "in time: a CSV file with a row a step, FILE or {file, every}: time, step, dt, iterations, cells, dofs, the "
+   .all_rows = true, .help = "in time: a CSV file with a row a step, FILE or {file, every}: time, step, dt, iterations, cells, dofs, the "
      "fields at output.points, output.values"},
   {.path = "output.series.file", .type = TESI_KEY_FILE, .target = AT(c.series), .required = true,
    .help = "its name"},
   {.path = "output.series.every", .type = TESI_KEY_EVERY, .target = AT(c.series_every), .fallback_note = "1",
    .help = "how often"},
   {.path = "output.average", .type = TESI_KEY_MAP, .fallback_note = "none",
-   .help = "in time: mean, rms, least, largest and main frequency of output.values over all steps; navier_stokes "
+   .all_rows = true, .help = "in time: mean, rms, least, largest and main frequency of output.values over all steps; navier_stokes "
      "with element q: also means of the fields and of their squares"},
   {.path = "output.average.from", .type = TESI_KEY_NUMBER, .target = AT(c.average_from), ANY, .required = true,
    .help = "the time when they begin"},
   {.path = "output.checkpoint", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .fallback_note = "none",
    .map_too = true,
-   .help = "mesh and solution, after each step of an adaptive solve, as HDF5, with which `tessera solve "
+   .all_rows = true, .help = "mesh and solution, after each step of an adaptive solve, as HDF5, with which `tessera solve "
      "--restart` goes on; in time FILE or {file, every}, with the histories of the steps; not of steady flows with "
      "element q"},
   {.path = "output.checkpoint.file", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .required = true,
@@ -450,10 +450,10 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.json", .type = TESI_KEY_FILE, .target = AT(c.json), .fallback_note = "none",
    .help = "the report; - is the standard output"},
   {.path = "output.points", .type = TESI_KEY_POINTS, ANY, .fallback_note = "none",
-   .help = "the solution at these points, told and in the report; one outside of the mesh by less than a "
+   .all_rows = true, .help = "the solution at these points, told and in the report; one outside of the mesh by less than a "
      "hundredth of a cell is moved to it"},
   {.path = "output.values", .type = TESI_KEY_VALUES, ANY, .fallback_note = "none",
-   .help = "numbers of the solution, told and in the report: {KIND: WHERE, of: EXPRESSION}, see below"},
+   .all_rows = true, .help = "numbers of the solution, told and in the report: {KIND: WHERE, of: EXPRESSION}, see below"},
   {.path = "output.lines", .type = TESI_KEY_LINES, ANY, .fallback_note = "none",
    .help = "the solution along lines, as CSV: s, x, y (, z), then the fields"},
   {.path = "output.png", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",

@@ -72,6 +72,7 @@ typedef struct TesiKey {
   bool map_too;              /* expressions: or keys, the rows below */
   bool lists;                /* of a boundary: or a list, one a direction; target: TesFunction *[3] */
   bool beside;               /* stands beside the one of its parent's children */
+  bool all_rows;             /* its help tells itself what it is for which problem */
   bool repeated;             /* rows of single faces, which the help tells once */
   const char *fallback;      /* the default, in the words of the file; NULL: none */
   const char *fallback_note; /* what the help says instead */

@@ -44,7 +44,9 @@ void tesi_navier_stokes_tell(const TesProblemDesc *desc, int dim, TesiTold *told
     tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tesi_told_text(desc->data.f[d], "0"));
 }
 
-static const TesiLack lacks[] = {{TESI_HAS_DWR, "flows have residual"}, {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks[] = {{TESI_HAS_DWR, "flows have residual"},
+                                 {TESI_HAS_MATERIALS, "one fluid is everywhere"},
+                                 {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_NAVIER_STOKES,
     .element = TES_ELEMENT_Q,
@@ -55,7 +57,7 @@ static const TesiSupport support = {
            TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_MEAN_VELOCITY) |
            TESI_BIT(TESI_HAS_START_VELOCITY) | TESI_BIT(TESI_HAS_START_PRESSURE) | TESI_BIT(TESI_HAS_CFL) |
            TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_REMESH) |
-           TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_GRAD_DIV) | TESI_BIT(TESI_HAS_CHECKPOINT),
+           TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_GRAD_DIV),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
                                     TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
               [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
@@ -89,6 +91,7 @@ static const TesiLack lacks_of_stokes[] = {
     {TESI_HAS_TIME, "stokes is steady"},
     {TESI_HAS_DWR, "flows have residual"},
     {TESI_HAS_CHECKPOINT, "those of flows with element q are not held"},
+    {TESI_HAS_MATERIALS, "one fluid is everywhere"},
     {TESI_HAS_TIME, NULL}};
 static const TesiSupport support_of_stokes = {
     .equation = TES_STOKES,
@@ -128,6 +131,12 @@ const TesiEquation tesi_stokes_q = {.name = "stokes",
 static const TesiLack lacks_of_iso[] = {{TESI_HAS_DWR, "flows have residual"},
                                         {TESI_HAS_CFL, "its steps have one length: take time.step"},
                                         {TESI_HAS_TOLERANCE, "its steps have one length: take time.step"},
+                                        {TESI_HAS_ADAPT, "boxes are not refined in places"},
+                                        {TESI_HAS_REMESH, "boxes are not refined in places"},
+                                        {TESI_HAS_MEAN_VELOCITY, "it needs boundaries in all directions"},
+                                        {TESI_HAS_GRAD_DIV, "its steps are explicit"},
+                                        {TESI_HAS_FIELD_AVERAGE, "its steps keep no sums of fields"},
+                                        {TESI_HAS_MATERIALS, "one fluid is everywhere"},
                                         {TESI_HAS_TIME, NULL}};
 static const TesiSupport support_of_iso = {
     .equation = TES_NAVIER_STOKES,
@@ -136,7 +145,7 @@ static const TesiSupport support_of_iso = {
     .degree = {.usual = 1, .least = 1, .most = 1},
     .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_NU) | TESI_BIT(TESI_HAS_EXACT_VELOCITY) |
            TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_START_VELOCITY) |
-           TESI_BIT(TESI_HAS_START_PRESSURE) | TESI_BIT(TESI_HAS_CHECKPOINT),
+           TESI_BIT(TESI_HAS_START_PRESSURE),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
                                     TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
               [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),

@@ -113,6 +113,7 @@ static const TesiFlowEquation broken = {.scalar = true,
                                         .complete = tesi_broken_complete};
 static const TesiLack lacks[] = {{TESI_HAS_TIME, "poisson is steady"},
                                  {TESI_HAS_MATERIALS, "a box has no materials"},
+                                 {TESI_HAS_ADAPT, "boxes are not refined in places"},
                                  {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_POISSON,

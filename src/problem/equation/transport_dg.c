@@ -166,7 +166,10 @@ static const TesiFlowEquation broken = {.scalar = true,
                                         .given = tesi_broken_given,
                                         .lift = tesi_broken_balance,
                                         .complete = tesi_broken_complete};
-static const TesiLack lacks[] = {{TESI_HAS_MATERIALS, "a box has no materials"}, {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks[] = {{TESI_HAS_MATERIALS, "a box has no materials"},
+                                 {TESI_HAS_ADAPT, "boxes are not refined in places"},
+                                 {TESI_HAS_REMESH, "boxes are not refined in places"},
+                                 {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_TRANSPORT,
     .element = TES_ELEMENT_DG,
