@@ -3,7 +3,7 @@
 # says why.
 # shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
 
-all_steps=(tree format scripts docs gcc kernels clang sanitize threads install)
+all_steps=(tree format scripts docs gcc kernels sanitize threads install)
 more_steps=(slow kernels_all fuzz fresh)
 
 describe() {
@@ -13,16 +13,16 @@ describe() {
   format) say "clang-format 14" ;;
   scripts) say "shellcheck of the shell scripts" ;;
   docs) say "man pages (mandoc), which know the program's options, and the comments of the public headers (doxygen)" ;;
-  gcc) say "gcc, Release, warnings are errors, all tests but the slow ones" ;;
-  slow) say "the slow tests of that build: long sweeps; not part of the default round" ;;
+  gcc) say "gcc, Release, warnings are errors, loops of their own to degree 4: all tests but the slow ones" ;;
+  slow) say \
+    "the build that users have, loops of their own to degree 10: all tests, long sweeps too; not part of the round" ;;
   kernels) say \
-    "kernels of degree 4 compile for sm_80, sm_90, sm_100 (NVRTC); registers, and no spills where none are promised" ;;
+    "kernels compile (NVRTC), degree 4 for sm_90, 1 for sm_80 and sm_100; no spills where none are promised" ;;
   kernels_all) say \
-    "the same for every degree, with the table in build-check/kernels.csv; not part of the default round" ;;
-  clang) say "clang, Release, warnings are errors, quick tests with a few cases of each kind" ;;
+    "the same for every degree and GPU, with the table in build-check/kernels.csv; not part of the default round" ;;
   sanitize) say \
-    "address, leak and undefined-behaviour sanitizers: they find planted faults, and pass the quick tests" ;;
-  threads) say "thread sanitizer: finds a planted race, passes clean loops and the tests labelled threads" ;;
+    "address, leak and undefined-behaviour sanitizers: they find planted faults, and pass brief quick tests" ;;
+  threads) say "clang, warnings are errors; its thread sanitizer finds a planted race, passes tests labelled threads" ;;
   install) say \
     "install into a prefix; examples through pkg-config and find_package; every public header alone in C and C++" ;;
   fuzz) say "libFuzzer on the parsers, FUZZ_SECONDS (default 60) each; not part of the default round" ;;
@@ -31,21 +31,20 @@ describe() {
 }
 
 # Wider vectors and more degrees are the same text again, and minutes; 256 bits, so that specialised bodies are
-# among what is checked: an odd degree and an even one.
-few=(-DTESSERA_SIMD_WIDTHS=256 -DTESSERA_SIMD_DEGREES=2)
-# -O1 keeps the sanitizer builds short, lines without variables (-g1) halve them. Their instrumentation confuses gcc's
-# warnings, so these are no errors.
-sanitized=("${few[@]}" -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g1")
+# among what is checked: an odd degree and an even one. -O1 keeps the builds short, lines without variables (-g1)
+# halve them.
+sanitized=(-DTESSERA_SIMD_WIDTHS=256 -DTESSERA_SIMD_DEGREES=2 -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g1")
 
 # build NAME [targets]: the build of that name, up to date.
 build() {
   local name=$1 options=()
   shift
   case $name in
-  gcc) options+=(-DCMAKE_C_COMPILER=gcc -DTESSERA_WERROR=ON) ;;
-  clang) options+=("${few[@]}" -DCMAKE_C_COMPILER=clang -DTESSERA_WERROR=ON) ;;
+  gcc) options+=(-DCMAKE_C_COMPILER=gcc -DTESSERA_WERROR=ON -DTESSERA_SIMD_DEGREES=4) ;;
+  slow) options+=(-DCMAKE_C_COMPILER=gcc -DTESSERA_WERROR=ON) ;;
+  # instrumentation confuses gcc's warnings, so these are no errors
   sanitize) options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=gcc -DTESSERA_SANITIZE=address,undefined) ;;
-  threads) options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=clang -DTESSERA_SANITIZE=thread) ;;
+  threads) options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=clang -DTESSERA_SANITIZE=thread -DTESSERA_WERROR=ON) ;;
   fuzz)
     options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=clang -DTESSERA_SANITIZE=address,undefined -DTESSERA_FUZZ=ON
       -DTESSERA_TESTS=OFF)
@@ -85,15 +84,15 @@ step_gcc() {
 }
 
 step_slow() {
-  build gcc
-  ctest --test-dir "$build/gcc" -j "$jobs" --output-on-failure --no-tests=error -L slow
+  build slow
+  run_tests slow style
 }
 
 # No GPU is needed; without the run-time compiler the step is skipped.
 compile_kernels() {
   local status=0
   build gcc bench_registers
-  "$build/gcc/bench/bench_registers" --csv "$build/kernels.csv" "$@" || status=$?
+  "$build/gcc/bench/bench_registers" "$@" || status=$?
   if [ $status = 3 ]; then
     say "NVRTC is not installed: kernels are not compiled for GPUs"
     return 77
@@ -101,19 +100,15 @@ compile_kernels() {
   return $status
 }
 
-step_kernels() { compile_kernels --degrees 4; }
-
-step_kernels_all() { compile_kernels --all; }
-
-# Tests of the emulated device run brief under the second compiler and the sanitizers: one case of a kind, low degrees
-# with odd and even numbers of nodes. The release build runs all.
-brief_tests() { export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=1-3,6; }
-
-step_clang() {
-  build clang
-  brief_tests
-  run_tests clang 'slow|style|heavy'
+step_kernels() {
+  compile_kernels --targets sm_90 --degrees 4
+  compile_kernels --targets sm_80,sm_100 --degrees 1
 }
+
+step_kernels_all() { compile_kernels --all --csv "$build/kernels.csv"; }
+
+# Few cases of a kind, of an odd degree and an even one: the release build runs more of them.
+brief_tests() { export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=2-3; }
 
 step_sanitize() {
   local fault
@@ -132,7 +127,7 @@ step_sanitize() {
 
 # The runtime of clang's OpenMP tells the sanitizer of its barriers and locks (libarcher); gcc's does not.
 step_threads() {
-  local name status aslr=() labelled
+  local name status aslr=() labelled others
   # Kernels with many random bits of address confuse the sanitizer of clang 14.
   if setarch -R true 2>/dev/null; then aslr=(setarch -R); fi
   export TSAN_OPTIONS=ignore_noninstrumented_modules=1 OMP_TOOL_LIBRARIES
@@ -145,8 +140,10 @@ step_threads() {
   done
   mapfile -t labelled < <(grep -lE '^ \* Labels: .*threads' tests/t*.c | xargs -n 1 basename -s .c)
   build threads "${labelled[@]}"
+  mapfile -t others < <(ninja -C "$build/threads" -t targets all | sed -n 's/\(^[^:]*\.c\.o\): .*/\1/p')
+  build threads "${others[@]}" # compiled: clang's warnings; what is not labelled is not linked
   brief_tests
-  "${aslr[@]}" ctest --test-dir "$build/threads" -j 1 --output-on-failure --no-tests=error -LE slow -L threads
+  "${aslr[@]}" ctest --test-dir "$build/threads" -j "$jobs" --output-on-failure --no-tests=error -LE slow -L threads
 }
 
 # How a stranger uses the installed library.

@@ -31,7 +31,9 @@ typedef struct TesCheckpointDesc {
   int64_t step; /**< the same */
   int states;   /**< the same, 0..4096 */
   const double *state;
-  int64_t notes; /**< the same, any number */
+  const char *const
+      *state_name; /**< [states] each 1..63 characters, equal ones behind each other; NULL: none */
+  int64_t notes;   /**< the same, any number */
   const double *note;
 } TesCheckpointDesc;
 
@@ -65,11 +67,12 @@ typedef struct TesCheckpointContents {
   double time;
   int64_t step;
   int fields;
-  const char *name[16]; /**< [fields] */
-  int states;           /**< 0 in files of before there were any */
-  const double *state;  /**< [states] */
-  int64_t notes;        /**< 0: none were written */
-  const double *note;   /**< [notes] */
+  const char *name[16];          /**< [fields] */
+  int states;                    /**< 0 in files of before there were any */
+  const double *state;           /**< [states] */
+  const char *const *state_name; /**< [states]; NULL: none were written */
+  int64_t notes;                 /**< 0: none were written */
+  const double *note;            /**< [notes] */
 } TesCheckpointContents;
 const TesCheckpointContents *tes_checkpoint_contents(const TesCheckpoint *checkpoint);
 /** Values of a field, [tes_space_length()], owned by the checkpoint; NULL when there is no such name. */
@@ -82,16 +85,16 @@ const double *tes_checkpoint_values(const TesCheckpoint *checkpoint, const char 
  *  (k + 1)^dim flops; evaluated on the host. Errors: TES_INVALID_INPUT (no such field), TES_OUT_OF_MEMORY. */
 TesStatus tes_checkpoint_function(const TesCheckpoint *checkpoint, const char *name, TesFunction **function);
 
-/** A problem in time: its solution "u", the older ones "u-1", .. that its method and its guesses know, and what else
- *  its next step depends on. Errors: those of tes_checkpoint_write(); TES_INVALID_INPUT (a steady problem). */
+/** A problem in time: writes its solution "u", older solutions "u-1", .. that its method and guesses use, and all
+ *  else that the next step depends on. Errors: as tes_checkpoint_write(); TES_INVALID_INPUT (a steady problem). */
 TesStatus tes_problem_write(const TesProblem *problem, const char *path);
 /** Numbers of the caller that go into the checkpoints of a problem in time, as TesCheckpointContents.note: of what was
  *  measured so far, say. They stay the caller's, and must live until the next call or the problem's end. Errors:
  *  TES_INVALID_INPUT (a negative number of them, a steady problem). */
 TesStatus tes_problem_note(TesProblem *problem, int64_t notes, const double *note);
-/** The problem goes on from there, with the same bits as one that was not interrupted: the same mesh (that of the
- *  checkpoint), degree, method, step and start. Errors: TES_INVALID_INPUT (what differs; a steady problem or
- *  checkpoint; one of the end of time). */
+/** The problem goes on from the checkpoint, with the same bits as a run that was not interrupted. Its mesh is the
+ *  mesh of the checkpoint; degree, method, step and start must be equal. Errors: TES_INVALID_INPUT (the message says
+ *  what differs; a steady problem or checkpoint; a checkpoint of the end of time). */
 TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint);
 
 #ifdef __cplusplus

@@ -42,7 +42,7 @@ typedef struct TesiFlowStress {
   double alpha;
   bool symmetric;
   const TesiFlowFace *face; /* [2 * dim] */
-  /* In time: u_t, and convection tested with all velocities, those of known nodes too; NULL: none. */
+  /* In time: u_t, and convection tested with all velocities, known nodes included; NULL: none. */
   const TesVector *rate, *carried;
 } TesiFlowStress;
 /* *force <- component i of the force of the fluid on a face of the box, - int sigma n, by the residual of the
@@ -61,7 +61,7 @@ typedef struct TesiFlowErrors {
 TesStatus tesi_flow_errors(const TesSpace *space, const TesVector *u, const TesFunction *const *exact,
                            bool free, TesiFlowErrors *errors);
 
-/* Element dg: the L2 norm of u - exact, and that of its gradient, cell by cell (NaN where exact has no formula of its
+/* Element dg: the L2 norms of u - exact and of its gradient, cell by cell (NaN where exact has no formula of its
  * derivatives). */
 TesStatus tesi_dg_errors(const TesSpace *space, const TesVector *u, const TesFunction *exact, double *l2,
                          double *h1);

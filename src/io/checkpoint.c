@@ -61,7 +61,7 @@ static int64_t numbering_hash(const TesiCellView *s) {
 
 /* Names one after the other, each with its 0. */
 static TesStatus put_names(TesContext *context, TesiStore *store, const char *what, int count,
-                           char *const *names) {
+                           const char *const *names) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   char *text = NULL;
@@ -75,6 +75,16 @@ static TesStatus put_names(TesContext *context, TesiStore *store, const char *wh
   TES_TRY(tesi_store_put(store, what, TESI_STORE_BYTES, (int64_t)length, text));
 done:
   tesi_free(ctx, &text);
+  return status;
+}
+
+static TesStatus put_state(TesiStore *store, const TesCheckpointDesc *desc) {
+  TesContext *ctx = desc->space->context;
+  TesStatus status = TES_OK;
+  if (!desc->states) return TES_OK;
+  TES_TRY(tesi_store_put(store, "state", TESI_STORE_DOUBLE, desc->states, desc->state));
+  if (desc->state_name) TES_TRY(put_names(ctx, store, "state_names", desc->states, desc->state_name));
+done:
   return status;
 }
 
@@ -141,8 +151,8 @@ static TesStatus put_forest(TesiStore *store, const TesSpace *s) {
   TES_TRY(tesi_store_put(store, "tree_material", TESI_STORE_INT32, t->trees, t->material));
   if (t->map) TES_TRY(tesi_store_put(store, "tree_map", TESI_STORE_BYTES, t->trees, t->map));
   if (t->parts) TES_TRY(tesi_store_put(store, "tree_parts", TESI_STORE_INT32, PART * t->parts, t->part));
-  TES_TRY(put_names(ctx, store, "boundary_names", t->boundaries, t->boundary_name));
-  TES_TRY(put_names(ctx, store, "material_names", t->materials, t->material_name));
+  TES_TRY(put_names(ctx, store, "boundary_names", t->boundaries, (const char *const *)t->boundary_name));
+  TES_TRY(put_names(ctx, store, "material_names", t->materials, (const char *const *)t->material_name));
   TES_TRY(tesi_store_put(store, "cell_tree", TESI_STORE_INT32, l->cells, l->tree));
   TES_TRY(tesi_store_put(store, "cell_level", TESI_STORE_BYTES, l->cells, l->level));
   TES_TRY(tesi_store_put(store, "cell_origin", TESI_STORE_INT32, 3 * l->cells, l->origin));
@@ -191,7 +201,7 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   TES_TRY(put_head(store, desc));
   TES_TRY(desc->space->mesh->coarse ? put_forest(store, desc->space) : put_box(store, desc->space));
   for (int i = 0; i < desc->count; i++) TES_TRY(put_field(store, desc->space, i, &desc->fields[i]));
-  if (desc->states) TES_TRY(tesi_store_put(store, "state", TESI_STORE_DOUBLE, desc->states, desc->state));
+  TES_TRY(put_state(store, desc));
   if (desc->notes > 0) TES_TRY(tesi_store_put(store, "note", TESI_STORE_DOUBLE, desc->notes, desc->note));
   TES_TRY(tesi_store_commit(&store));
 done:
@@ -216,6 +226,7 @@ struct TesCheckpoint {
   TesCheckpointContents contents;
   char *name[FIELDS]; /* of contents.name */
   double *values[FIELDS], *state, *note;
+  char *state_text, **state_name;
 };
 
 /* What is read before it becomes a mesh. */
@@ -463,6 +474,9 @@ static TesStatus get_state(Image *m, TesCheckpoint *c) {
   TES_CHECK(count <= STATES, "%s is damaged: its state has %lld numbers", m->path, (long long)count);
   c->contents.states = (int)count;
   c->contents.state = c->state;
+  if (!tesi_store_has(m->store, "state_names")) return TES_OK;
+  TES_TRY(get_names(m, "state_names", count, &c->state_text, &c->state_name));
+  c->contents.state_name = (const char *const *)c->state_name;
 done:
   return status;
 }
@@ -511,6 +525,8 @@ void tes_checkpoint_destroy(TesCheckpoint **checkpoint) {
   tes_space_destroy(&c->space);
   tesi_free(ctx, &c->path);
   tesi_free(ctx, &c->state);
+  tesi_free(ctx, &c->state_text);
+  tesi_free(ctx, &c->state_name);
   tesi_free(ctx, &c->note);
   for (int i = 0; i < FIELDS; i++) {
     tesi_free(ctx, &c->name[i]);

@@ -3,6 +3,7 @@
 #define TESI_CHECKPOINT_H
 
 #include "tessera/checkpoint.h"
+#include "time/state.h"
 
 /* Names and numbers that data refer to must be the same, and the cells of the coarse mesh at the same places. path:
  * of the checkpoint, for the message (TES_INVALID_INPUT). */
@@ -11,11 +12,11 @@ TesStatus tesi_checkpoint_compare(const char *path, const TesMesh *found, const 
 /* The file that it was read from. */
 const char *tesi_checkpoint_path(const TesCheckpoint *checkpoint);
 
-/* tes_problem_write() and tes_problem_read() of flows. */
-TesStatus tesi_checkpoint_write_flow(const TesProblem *problem, const char *path);
-TesStatus tesi_checkpoint_read_flow(TesProblem *problem, const TesCheckpoint *checkpoint);
-/* The same with element rt. */
-TesStatus tesi_checkpoint_write_rt(const TesProblem *problem, const char *path);
-TesStatus tesi_checkpoint_read_rt(TesProblem *problem, const TesCheckpoint *checkpoint);
+/* A state with its time and step into a file, and notes of the caller. */
+TesStatus tesi_state_write(const TesiState *state, double time, int64_t step, int64_t notes,
+                           const double *note, const char *path);
+/* Numbers, then vectors of the state <- those of the checkpoint. Refuses another space, fixed numbers that differ, and
+ * vectors that are missing. Numbers of old files have no names and are known by their order. */
+TesStatus tesi_state_read(const TesCheckpoint *checkpoint, TesiStateList list, void *user);
 
 #endif

@@ -109,7 +109,7 @@ TESK_DEVICE void from_modes(const TeskDgPatches *s, const Line *l, int d, const 
   }
 }
 
-/* Mode i of a direction among those of the whole axis. */
+/* Mode i of a direction, counted on the whole axis. */
 TESK_DEVICE int mode_of(const TeskDgPatches *s, const Line *l, int d, int i) {
   const int mode = l->patch->vertex[d] * N + i;
   return mode < s->extent[d] ? mode : mode - s->extent[d];

@@ -97,7 +97,7 @@ typedef struct TeskLanesBlock {
   int kind[3];
   int split[3];         /* whether the modes of a direction are split by parity */
   int far[3];           /* the cell of a direction that is taken for one at a wall; -1: none */
-  int inner;            /* whether its tables are those given as an argument, in all directions */
+  int inner;            /* whether its tables, in all directions, are the tables that are an argument */
   int swapped;          /* whether inverse[0] is of sums and differences, by the swap of two directions */
   int others, other[2]; /* other kinds of x */
   int lanes, lane[TESK_LANES_MOST]; /* the lanes that are of them */

@@ -93,7 +93,8 @@ TESK_DEVICE void couple_b(const real *x, int from, const int a[2], const real *A
 #define SHORT_ROOM (WHOLE + TASKS - COUPLED)  /* tasks that have no coupled one in the round after those */
 #define SHORT (SHORT_ROOM < ENDS + N ? SHORT_ROOM : ENDS + N)
 
-/* The plane of task t: what comes after that round goes to tasks that had a short one in it. */
+/* The plane of task t. Rounds of coupled planes come first. The last of these rounds is filled up with short planes,
+ * and the planes that are left go to the tasks that had a short plane in it. */
 TESK_DEVICE int plane_of_task(int t) {
   const int next = t - WHOLE;
   if (next < 0 || next >= SHORT + COUPLED - WHOLE) return t;
@@ -175,8 +176,8 @@ TESK_DEVICE void write_plane(const real *w, const int a[2], const int b[2], real
   }
 }
 
-/* Plane j < N of component c, 3: of the pressure. The first of a component, which is of no patch, as it was. The mean
- * of the pressure in the patch stays: its coefficients are those of the first modes. */
+/* Writes plane j < N of component c, or of the pressure (c = 3). The first plane of a component belongs to no patch
+ * and is copied. The mean of the pressure in the patch, the coefficients of the first modes, stays as it was. */
 TESK_DEVICE void store_plane(const Place *p, int c, int j, const real *x, const real *U, real *y) {
   const int own = c % 3, d = own == 2 ? 0 : own + 1, e = own == 0 ? 2 : own - 1,
             at = plane_at(p, own, j) + (c == 3 ? 3 * CUBE * G : 0);

@@ -45,7 +45,7 @@ TESK_KERNEL(tesk_combine, THREADS, 1, (long long)n, (double *)y, (double)a0, (co
   }
 }
 
-/* y <- the sum of a_i x_i, z <- that of b_i x_i; NULL: there are no more. Float64. */
+/* y <- the sum of a_i x_i, z <- the sum of b_i x_i; the first NULL ends the list. Float64. */
 TESK_KERNEL(tesk_combine_pair, THREADS, 1, (long long)n, (double *TESK_RESTRICT)y, (double *TESK_RESTRICT)z,
             (const double *TESK_RESTRICT)x0, (double)a0, (double)b0, (const double *TESK_RESTRICT)x1,
             (double)a1, (double)b1, (const double *TESK_RESTRICT)x2, (double)a2, (double)b2) {
@@ -67,7 +67,7 @@ TESK_KERNEL(tesk_step, THREADS, 1, (long long)n, (double)s, (const real *)r, (co
   }
 }
 
-/* The larger, or NaN when one of them is: a comparison that NaN fails. */
+/* The larger of a and b; NaN if a or b is NaN, so that tests of the maximum fail on NaN. */
 TESK_DEVICE double larger(double a, double b) {
   return a >= b || a != a ? a : b;
 }

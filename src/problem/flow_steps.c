@@ -43,14 +43,6 @@ void tesi_flow_steps_judge(TesProblem *p, double dt, double error) {
     it->dt = tesi_step_next(it->base, it->dt, error);
 }
 
-void tesi_flow_steps_count(TesProblem *p) {
-  TesiInTime *it = p->in_time;
-  const double left = it->desc.end - it->time;
-  if (!it->varies) return;
-  it->steps = it->step + (left > 0 ? (int)fmin(1e8, ceil(left / it->dt * (1 - 1e-9))) : 0);
-  it->all_steps = it->steps;
-}
-
 TesStatus tesi_flow_steps_watch(const TesProblem *p, double dt, double crossed, bool *warned) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

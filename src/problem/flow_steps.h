@@ -16,8 +16,6 @@ void tesi_flow_steps_begin(TesProblem *problem);
 double tesi_flow_steps_choose(TesProblem *problem, double crossed);
 /* By time.tolerance: the length after a step dt whose local error was so many times what is allowed. */
 void tesi_flow_steps_judge(TesProblem *problem, double dt, double error);
-/* How many steps there will be, as far as is known. */
-void tesi_flow_steps_count(TesProblem *problem);
 /* Warns once of a step that is too long, where time.step says it; refuses one below time.min_step. */
 TesStatus tesi_flow_steps_watch(const TesProblem *problem, double dt, double crossed, bool *warned);
 /* Whether the values after a step are finite and have grown as those of a flow may; before NULL: one that starts.

@@ -41,6 +41,7 @@ typedef struct TesiInTime {
   TesMesh *first;     /* that of the first problem, where the mesh changes */
   double crossed;     /* by the flow since the mesh was changed, in cells */
   int remeshed;       /* the step after which the mesh was looked at last; -1: never */
+  double unbalanced;  /* NaN: what a state says of a balance where there is none */
   double squares;     /* sum over steps of |error|^2 in L2 */
   TesSolveResult sum; /* of the step being made */
   TesLoadCallback add_load;
@@ -70,6 +71,12 @@ TesStatus tesi_in_time_shift(TesProblem *problem, double time, double sigma);
 TesStatus tesi_in_time_interpolate(TesProblem *problem);
 /* So many steps are done; data become those of that time. */
 TesStatus tesi_in_time_go_to(TesProblem *problem, int step);
+/* What the steps of a problem depend on (in_time_state.c). */
+void tesi_problem_state(TesProblem *problem, TesiState *state);
+/* A state was set: the problem goes on from that time and step. */
+TesStatus tesi_in_time_resume(TesProblem *problem, double time, int step);
+/* How many steps there will be, as far as is known. */
+void tesi_in_time_count(TesProblem *problem);
 
 /* ---- of a solve ---- */
 

@@ -1,6 +1,7 @@
 /* The rows as tables of Markdown: docs/support.md between its marks, and `tessera info --support`. */
 #include <stdio.h>
 #include <string.h>
+#include "problem/fields.h"
 #include "problem/support.h"
 
 typedef struct Page {
@@ -148,6 +149,31 @@ static void put_keys(Page *p) {
   }
 }
 
+/* What a name is of, in words. */
+static const char *whose(const TesiFieldRow *row) {
+  static const char *const names[] = {[TESI_FROM_U] = "all",
+                                      [TESI_FROM_P] = "flows",
+                                      [TESI_FROM_DATA] = "elasticity",
+                                      [TESI_FROM_TEXT] = "elasticity",
+                                      [TESI_FROM_MEAN] = "means of fields in time",
+                                      [TESI_FROM_SQUARE] = "means of fields in time",
+                                      [TESI_FROM_RATE] = "in time"};
+  return row->from == TESI_FROM_U && row->part ? "flows, elasticity" : names[row->from];
+}
+
+static void put_names(Page *p) {
+  const TesiFieldRow *row;
+  put(p, "\n| Name | of | what it is | unit | computed as |\n|---|---|---|---|---|\n");
+  for (int i = 0; (row = tesi_field_row(i)); i++) {
+    put(p, "| `%s` | %s%s | %s | %s | ", row->name, whose(row),
+        row->dim == 3   ? ", 3D"
+        : row->dim == 2 ? ", 2D"
+                        : "",
+        row->meaning, row->unit);
+    put(p, row->text ? "`%s` |\n" : "%s|\n", row->text ? row->text : "");
+  }
+}
+
 size_t tesi_support_table(char *buffer, size_t size) {
   Page p = {buffer, size, 0};
   if (size) *buffer = 0;
@@ -157,5 +183,6 @@ size_t tesi_support_table(char *buffer, size_t size) {
   put_words(&p);
   put_smoothers(&p);
   put_keys(&p);
+  put_names(&p);
   return p.length;
 }

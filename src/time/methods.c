@@ -66,6 +66,11 @@ const TesiTimeMethod *tesi_time_method(TesTimeMethod method) {
   return &methods[tesi_time_named(method)];
 }
 
+const char *tesi_time_name(int method) {
+  const bool known = method > TES_TIME_AUTO && method < (int)(sizeof methods / sizeof *methods);
+  return known ? methods[method].name : "a method that is not known";
+}
+
 double tesi_time_first_sigma(TesTimeMethod method, double dt) {
   const TesiTimeMethod *m = tesi_time_method(method);
   return (m->starter == TES_TIME_AUTO ? m : tesi_time_method(m->starter))->sigma / dt;

@@ -89,6 +89,7 @@ struct TesiStepper {
 const TesiTimeMethod *tesi_time_method(TesTimeMethod method);
 /* The method itself, where `auto` is asked for too. */
 TesTimeMethod tesi_time_named(TesTimeMethod method);
+const char *tesi_time_name(int method);
 /* sigma of the first step. */
 double tesi_time_first_sigma(TesTimeMethod method, double dt);
 

@@ -6,7 +6,7 @@
 #include "io/case/case_reader.h"
 #include "base/nearest.h"
 #include "io/number.h"
-#include "problem/projection/projection.h"
+#include "problem/fields.h"
 #include "mesh/inner_faces.h"
 
 static TesStatus copy_text(TesContext *ctx, const char *text, char **copy) {
@@ -165,21 +165,15 @@ static TesStatus check_force(TesiCaseReader *r, int row, const TesiYaml *node, c
                          tesi_case_dim(r) == 2 ? "or y" : "y or z");
 }
 
-/* Of problems with `time`: of a scalar ut. */
-static int add_rates(const TesiCaseReader *r, int dim, int count, TesiField *field) {
-  const int components = r->support->vector ? dim : 1;
-  return count + tesi_rate_fields(NULL, components, NULL, field + count);
-}
-
 /* What `of` says must be known before anything is computed. */
 static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, const char *text, bool boundary) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
   char message[512];
-  const int dim = tesi_case_dim(r), known = tesi_equation_fields(r->draft.c.problem.equation, dim, field),
-            rates = r->node[tesi_case_row("time")] ? add_rates(r, dim, known, field) : known,
-            fields = rates + (r->draft.c.problem.average ? tesi_average_fields(NULL, dim, field + rates) : 0);
+  const TesiFieldsOf of = tesi_support_fields(r->support, tesi_case_dim(r), tesi_case_given(r, "time"),
+                                              r->draft.c.problem.average);
+  const int fields = tesi_fields_named(&of, field, NULL);
   status = tesi_quantity_check(ctx, text, boundary, fields, field);
   if (status != TES_INVALID_INPUT) return status;
   snprintf(message, sizeof message, "%s", tes_context_message(ctx));

@@ -97,9 +97,9 @@
   {                                                                                                          \
     .path = "boundary." name ".priority", .type = TESI_KEY_INTEGER, .target = AT(member.priority),           \
     .low = -1000, .high = 1000, .beside = true, .fallback = "0", .repeated = true,                           \
-    .help =                                                                                                  \
-        "beside the condition: where boundaries with values meet those of the larger number hold; among "    \
-        "equals the later boundary, of a velocity in time the shorter one"                                   \
+    .help = "beside the condition: where two boundaries with values meet, the values of the larger number "  \
+            "hold; "                                                                                         \
+            "of equal numbers the later boundary holds, in flows in time the shorter velocity"               \
   }
 
 /* clang-format off */
@@ -293,7 +293,8 @@ const TesiKey tesi_case_keys[] = {
    .help = "where it ends"},
   {.path = "time.step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.step), .low = 0, .high = DBL_MAX,
    .open = true, .fallback_note = "none",
-   .all_rows = true, .help = "length of a step; a little less where the time is no multiple of it, so that steps are equal"},
+   .all_rows = true,
+   .help = "longest length of a step; all steps are equal, and the last one ends at time.end"},
   {.path = "time.cfl", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.cfl), .low = 0, .high = 10,
    .open = true, .fallback_note = "navier_stokes without step: 0.3, element rt 0.5",
    .help = "instead of `step`: distances of nodes that the flow crosses a step at most"},

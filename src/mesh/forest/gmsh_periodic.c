@@ -91,8 +91,8 @@ static int by_place(const void *a, const void *b) {
   return (p->node > q->node) - (p->node < q->node);
 }
 
-/* Marks the nodes of an entity: those that the file says to stand there, or all of its elements; without both all of
- * the mesh, which the map sorts out. *known: one of the first two. */
+/* Marks the nodes of an entity: the nodes that the file lists for it, or else the nodes of its elements. If the file
+ * has neither, all nodes are marked, and the map sorts them out. *known: the file has one of the two. */
 static void mark_nodes(const TesiGmsh *mesh, int dim, int32_t tag, bool *known, char *mark) {
   *known = mesh->home != NULL;
   for (int64_t i = 0; i < mesh->nodes; i++)

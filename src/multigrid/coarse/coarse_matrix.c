@@ -1,6 +1,6 @@
 /* The coarsest level of a forest. Sparse: coarse_sparse.h. Direct: the operator applied to unit vectors makes its
  * matrix, factorized once. A singular operator (constants in its null space) gets s 1 1' added, s = trace / n^2: for
- * right-hand sides of mean zero the solution is that of mean zero. */
+ * right-hand sides of mean zero the solution then has mean zero. */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>

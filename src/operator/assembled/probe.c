@@ -11,7 +11,7 @@ typedef struct Probe {
   const TesOperator *op;
   TesContext *context;
   int components, blocks; /* blocks: of other components, and its own, that a row has entries of */
-  TesiPatternCells cells; /* of all nodes, those with given values too */
+  TesiPatternCells cells; /* of all nodes, nodes with given values included */
   int32_t *index;
   uint8_t *given; /* [components][nodes] */
   TesiPattern pattern;
@@ -177,7 +177,7 @@ done:
   return status;
 }
 
-/* Rows of given values are those of the identity, and their columns are left out. */
+/* Rows of given values are rows of the identity; their columns are left out. */
 static void drop_given(const Probe *p, TesiMatrix *A) {
   int64_t end = 0, begin = 0;
   for (int64_t i = 0; i < A->rows; i++) {

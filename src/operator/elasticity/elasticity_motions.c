@@ -35,7 +35,7 @@ static double trace(int count, const double *H) {
   return sum;
 }
 
-/* H += that of the springs, scaled to the size of what is there. */
+/* H += the part of the springs, scaled to the size of the entries of H. */
 static TesStatus add_springs(const TesOperator *op, int count, const double *raw, double *H) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

@@ -30,9 +30,9 @@ enum { TESI_MAPPED_CELL_DEGREE = 2 }; /* degree of cells, at most */
 enum { TESI_MAPPED_DEGREE = 15, TESI_MAPPED_POINTS = 18, TESI_MAPPED_COMPONENTS = 4 };
 
 typedef struct TesiMapped {
-  int references; /* an operator with Robin terms shares that of the one inside */
-  TesiMappedDesc
-      desc; /* zeros replaced by defaults; `factors` is auto until an implementation has chosen; pointers: see below */
+  int references; /* an operator with Robin terms shares the array of the operator inside */
+  /* With defaults in the place of zeros. `factors` is auto until an implementation has chosen. Pointers: see below. */
+  TesiMappedDesc desc;
   TesiGeometry *geometry;
   int dim, degree, n, q, components;
   bool stiffness, mass, collocated;
@@ -56,7 +56,7 @@ typedef struct TesiMapped {
   double I[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS], D[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
   /* what the cells and coefficients allow */
   bool can_vertices, can_affine, can_weights;
-  /* where can_weights: of the cells' polynomials; 1 where those of second degree are multilinear but for
+  /* where can_weights: degree of the cells' polynomials; 1 if polynomials of second degree are multilinear up to
    * rounding */
   int cell_degree;
   double a[6],
@@ -79,8 +79,8 @@ TesStatus tesi_mapped_fill_vertices(const TesiMapped *m, int64_t first, int64_t 
                                     double *x); /* [count][2^dim][dim]; can_vertices */
 TesStatus tesi_mapped_fill_affine(const TesiMapped *m, int64_t first, int64_t count,
                                   double *g); /* [count][s]; can_affine */
-/* Monomials of a cell's polynomial, c[(degree+1)^dim][dim], x fastest; can_weights, degree: that of the geometry,
- * or cell_degree. */
+/* The degree of a cell's polynomial, and its coefficients c[(degree+1)^dim][dim] by monomials, x fastest; only where
+ * can_weights is set. degree: the degree of the geometry, or the result of tesi_mapped_cell_degree(). */
 int tesi_mapped_cell_degree(const TesiMapped *m);
 void tesi_mapped_monomials(const TesiMapped *m, int64_t cell, int degree, double *c);
 

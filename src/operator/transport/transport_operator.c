@@ -383,7 +383,8 @@ done:
   return status;
 }
 
-/* Speeds at the faces of discontinuous elements; all are those of one batch, or no longer are. */
+/* Speeds at the faces of discontinuous elements. The arrays are made again when one batch begins or ceases to stand
+ * for all. */
 static TesStatus fill_faces(const TesOperator *op, const TesTermDesc *term, TesiTransport *t) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

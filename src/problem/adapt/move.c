@@ -1,12 +1,10 @@
 /* The state of a problem in time goes to another mesh: see remesh.h. */
 #include <math.h>
-#include <string.h>
 #include "functional/difference.h"
 #include "functional/functional.h"
 #include "operator/diagonal_cg.h"
 #include "operator/operator.h"
 #include "problem/adapt/remesh.h"
-#include "problem/balance.h"
 
 /* ---- projection ---------------------------------------------------------------------------------------- */
 
@@ -97,54 +95,57 @@ done:
 
 /* ---- state --------------------------------------------------------------------------------------------- */
 
-static void move_amounts(const TesProblem *from, TesProblem *next) {
-  if (!from->balance || !next->balance) return;
-  const TesiAmounts *a = &from->balance->amounts, *b = &next->balance->amounts;
-  const size_t size = (size_t)a->count * sizeof *a->now;
-  memcpy(b->rate, a->rate, size);
-  memcpy(b->now, a->now, size);
-  memcpy(b->old, a->old, TESI_STEPPER_OLD * size);
-  next->balance->start = from->balance->start;
-}
+/* Mass operators of the spaces that vectors go to. */
+typedef struct Masses {
+  int count;
+  TesOperator *mass[TESI_STATE_VECTORS];
+} Masses;
 
-/* u_t and u_tt of second order, and the functions that they began as. */
-static TesStatus move_rates(const TesProblem *from, const TesOperator *mass, double tolerance,
-                            TesProblem *next) {
-  TesContext *ctx = from->context;
+static TesStatus find_mass(const TesSpace *space, Masses *m, const TesOperator **mass) {
+  const TesTermDesc term = {.term = TES_TERM_MASS};
   TesStatus status = TES_OK;
-  const TesiStepper *old = from->in_time->stepper;
-  TesiStepper *s = next->in_time->stepper;
-  for (int c = 0; c < TESI_AXES; c++)
-    next->in_time->initial_rate[c] = tesi_function_retain(from->in_time->initial_rate[c]);
-  TES_TRY(tesi_move_projected(from->space, old->rate, mass, tolerance, s->rate));
-  TES_TRY(tesi_move_projected(from->space, old->second, mass, tolerance, s->second));
-done:
+  int i = 0;
+  while (i < m->count && m->mass[i]->space != space) i++;
+  if (i == m->count)
+    status = tes_operator_create(space->context, &(TesOperatorDesc){.space = space, .form = {1, &term, 0}},
+                                 &m->mass[m->count]);
+  if (status != TES_OK) return status;
+  m->count = tesi_max(m->count, i + 1);
+  *mass = m->mass[i];
   return status;
 }
 
-/* Old values that the formula takes after the next step are projected; those of guesses alone are interpolated. */
-TesStatus tesi_move_state(const TesProblem *from, TesProblem *next) {
+static TesStatus move_vectors(const TesiState *from, const TesiState *to) {
+  TesStatus status = TES_OK;
+  Masses masses = {0};
+  for (int i = 0; i < to->vectors && status == TES_OK; i++) {
+    const TesiStateVector *v = &to->vector[i], *u = tesi_state_vector(from, v->name);
+    const TesOperator *mass = NULL;
+    if (v->move == TESI_STATE_MADE || !u) continue;
+    if (v->move == TESI_STATE_PROJECTED) status = find_mass(v->space, &masses, &mass);
+    if (status != TES_OK) break;
+    status = mass ? tesi_move_projected(u->space, u->vector, mass, to->accuracy, v->vector)
+                  : tes_space_carry(u->space, u->vector, v->space, v->vector);
+  }
+  for (int i = 0; i < masses.count; i++) tes_operator_destroy(&masses.mass[i]);
+  return status;
+}
+
+TesStatus tesi_move_state(TesProblem *from, TesProblem *next, double *removed) {
   TesContext *ctx = from->context;
   TesStatus status = TES_OK;
-  const TesiStepper *old = from->in_time->stepper;
-  TesiStepper *s = next->in_time->stepper;
-  const TesTermDesc term = {.term = TES_TERM_MASS};
-  TesOperator *plain = NULL; /* that of second order has the density */
-  if (old->rate)
-    TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = next->in_time->full, .form = {1, &term, 0}},
-                                &plain));
-  const TesOperator *mass = plain ? plain : next->in_time->mass;
-  const int needed = tesi_time_method(old->method)->old - 1;
-  const double tolerance = 1e-10;
-  TES_TRY(tesi_move_projected(from->space, from->u, mass, tolerance, next->u));
-  for (int i = 0; i < old->known; i++)
-    TES_TRY(i < needed ? tesi_move_projected(from->space, old->old[i], mass, tolerance, s->old[i])
-                       : tes_space_carry(from->space, old->old[i], next->space, s->old[i]));
-  s->known = old->known, s->dt = old->dt, s->started = old->started;
-  memcpy(s->when, old->when, sizeof s->when);
-  if (old->rate) TES_TRY(move_rates(from, mass, tolerance, next));
-  move_amounts(from, next);
+  const TesiInTime *it = from->in_time;
+  TesiState old, state;
+  tesi_problem_state(from, &old);
+  tesi_problem_state(next, &state);
+  tesi_state_copy_numbers(&old, &state);
+  tesi_problem_state(next, &state);
+  TES_TRY(move_vectors(&old, &state));
+  for (int c = 0; c < TESI_AXES; c++)
+    next->in_time->initial_rate[c] = tesi_function_retain(it->initial_rate[c]);
+  if (it->stepper) next->in_time->stepper->dt = it->stepper->dt;
+  if (it->stepper) next->in_time->stepper->started = it->stepper->started;
+  if (next->equation->march) TES_TRY(next->equation->march->settle(from, next, removed));
 done:
-  tes_operator_destroy(&plain);
   return status;
 }

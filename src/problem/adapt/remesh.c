@@ -159,7 +159,7 @@ TesStatus tesi_change_mesh(TesProblem *p, const TesMesh *mesh, TesRemesh *remesh
   if (p->in_time->step == 0)
     TES_TRY(begin_anew(p, next));
   else
-    TES_TRY(p->projection ? tesi_move_flow(p, next, &remesh->divergence_removed) : tesi_move_state(p, next));
+    TES_TRY(tesi_move_state(p, next, &remesh->divergence_removed));
   remesh->move_seconds = tesi_now() - made;
   take_over(p, &next);
   remesh->changed = true;

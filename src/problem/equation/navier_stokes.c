@@ -5,6 +5,7 @@
 #include "functional/flow.h"
 #include "operator/operator.h"
 #include "problem/equation/equations.h"
+#include "problem/fields.h"
 #include "problem/projection/projection.h"
 
 static int shown(const TesProblem *p, TesiShown *shown) {
@@ -13,28 +14,19 @@ static int shown(const TesProblem *p, TesiShown *shown) {
   return 0;
 }
 
-/* Velocities with derivatives, then the pressure with its own; p NULL: the names alone. */
-static int fields(const TesProblem *p, int dim, TesiField *field) {
-  static const char *const names[4] = {"p", "px", "py", "pz"};
-  const TesiProjection *pr = p ? tesi_projection_of(p) : NULL;
-  const TesSpace *const *space = pr ? (const TesSpace *const *)pr->full->part : NULL;
-  const int count =
-      tesi_fields_of(dim, dim, space, pr ? (const TesVector *const *)p->component : NULL, field);
-  for (int i = 0; i <= dim; i++)
-    field[count + i] = (TesiField){.name = names[i],
-                                   .space = pr ? pr->mixed->pressure : NULL,
-                                   .vector = pr ? &pr->p : NULL,
-                                   .derivative = i - 1};
-  const int all = count + dim + 1;
-  return all + (pr && pr->average.velocity[0] ? tesi_average_fields(pr, dim, field + all) : 0);
+static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
+  const TesiProjection *pr = tesi_projection_of(p);
+  const bool pressure = row->from == TESI_FROM_P || row->part == TESI_AXES;
+  const int square = row->from == TESI_FROM_SQUARE;
+  f->space = pressure ? pr->mixed->pressure : pr->full->part[row->part];
+  if (row->from == TESI_FROM_MEAN || square)
+    f->vector = pressure ? pr->average.pressure[square] : &pr->average.component[square][row->part];
+  else
+    f->vector = pressure ? &pr->p : p->component[row->part];
 }
 
-static int problem_fields(const TesProblem *p, TesiField *field) {
-  return fields(p, p->mesh->dim, field);
-}
-
-int tesi_navier_stokes_fields(int dim, TesiField *field) {
-  return fields(NULL, dim, field);
+static bool averages(const TesProblem *p) {
+  return tesi_projection_of(p)->average.velocity[0] != NULL;
 }
 
 void tesi_navier_stokes_tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
@@ -83,7 +75,8 @@ const TesiEquation tesi_navier_stokes = {.name = "navier_stokes",
                                          .support = &support,
                                          .in_time = true,
                                          .shown = shown,
-                                         .fields = problem_fields,
+                                         .place = place,
+                                         .averages = averages,
                                          .force = tesi_projection_force,
                                          .march = &tesi_projection_march};
 
@@ -123,7 +116,8 @@ static const TesiSupport support_of_stokes = {
 const TesiEquation tesi_stokes_q = {.name = "stokes",
                                     .support = &support_of_stokes,
                                     .shown = shown,
-                                    .fields = problem_fields,
+                                    .place = place,
+                                    .averages = averages,
                                     .force = tesi_projection_force,
                                     .march = &tesi_steady_march};
 
@@ -172,7 +166,8 @@ const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
                                              .support = &support_of_iso,
                                              .in_time = true,
                                              .shown = shown,
-                                             .fields = problem_fields,
+                                             .place = place,
+                                             .averages = averages,
                                              .force = tesi_projection_force,
                                              .march = &tesi_explicit_march};
 

@@ -91,7 +91,7 @@ void tesi_explicit_flow_destroy(TesiExplicitFlow **flow) {
   TesVector **const all[] = {&self->given, &self->load, &self->p,       &self->q,
                              &self->s,     &self->b,    &self->weights, &self->ones};
   for (int j = 0; j < 8; j++) tes_vector_destroy(all[j]);
-  for (int j = 0; j < TESI_EXPLICIT_KEPT; j++) tes_vector_destroy(&self->kept[j]);
+  tesi_kept_free(ctx, &self->kept);
   tesi_coarse_destroy(&self->direct);
   tes_solver_destroy(&self->solver);
   tes_multigrid_destroy(&self->multigrid);

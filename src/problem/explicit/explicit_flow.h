@@ -15,8 +15,7 @@
 #include "multigrid/coarse/coarse.h"
 #include "operator/iso/iso_matrices.h"
 #include "tessera/solver.h"
-
-enum { TESI_EXPLICIT_KEPT = 3 };
+#include "time/state.h"
 
 typedef struct TesiExplicitFlow {
   TesContext *context;
@@ -36,7 +35,7 @@ typedef struct TesiExplicitFlow {
   bool loaded; /* load is not zero */
   int cycles;  /* of the last step */
   TesiRecorded recorded[2];
-  TesVector *kept[TESI_EXPLICIT_KEPT]; /* u, p and q of the last good state; NULL: none was kept */
+  TesiKept kept; /* the last good state */
   int kept_step;
 } TesiExplicitFlow;
 

@@ -147,17 +147,10 @@ done:
 
 /* The state is the last good one. */
 static TesStatus keep(TesProblem *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiExplicitFlow *flow = flow_of(p);
-  const TesVector *const from[TESI_EXPLICIT_KEPT] = {flow->u[flow->now], flow->p, flow->q};
-  for (int i = 0; i < TESI_EXPLICIT_KEPT; i++) {
-    if (!flow->kept[i]) TES_TRY(tes_vector_create(ctx, from[i]->length, TES_DOUBLE, &flow->kept[i]));
-    TES_TRY(tes_vector_copy(from[i], 1, flow->kept[i]));
-  }
-  flow->kept_step = p->in_time->step;
-done:
-  return status;
+  TesiState state;
+  tesi_problem_state(p, &state);
+  flow_of(p)->kept_step = p->in_time->step;
+  return tesi_state_keep(&state, &flow_of(p)->kept);
 }
 
 static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
@@ -210,10 +203,10 @@ static TesStatus go_back(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiInTime *it = p->in_time;
-  TesiExplicitFlow *flow = flow_of(p);
-  TesVector *const to[TESI_EXPLICIT_KEPT] = {flow->u[flow->now], flow->p, flow->q};
-  for (int i = 0; i < TESI_EXPLICIT_KEPT; i++) TES_TRY(tes_vector_copy(flow->kept[i], 1, to[i]));
-  it->step = flow->kept_step;
+  TesiState state;
+  tesi_problem_state(p, &state);
+  TES_TRY(tesi_state_go_back(&state, &flow_of(p)->kept));
+  it->step = flow_of(p)->kept_step;
   it->time = it->desc.start + it->step * it->dt;
   TES_TRY(tesi_in_time_at(p, it->time));
   TES_TRY(tesi_explicit_resume(p));
@@ -297,7 +290,7 @@ static TesStatus step(TesProblem *p, TesSolveResult *result) {
   TES_TRY(show(p));
   if (it->desc.steady > 0) TES_TRY(end_if_steady(p));
 done:
-  if (status != TES_OK && flow_of(p)->kept[0]) (void)go_back(p);
+  if (status != TES_OK) (void)go_back(p);
   return status;
 }
 
@@ -322,4 +315,14 @@ static void destroy(TesProblem *p) {
   tesi_projection_destroy(p);
 }
 
-const TesiMarch tesi_explicit_march = {create, step, NULL, destroy};
+static void list(TesProblem *p, TesiState *state) {
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiExplicitFlow *flow = pr->explicit_flow;
+  state->space = pr->velocity;
+  tesi_state_add(state, "u", 0, pr->full, flow->u[flow->now], TESI_STATE_MADE);
+  tesi_state_add(state, "pressure", 0, flow->pressure, flow->p, TESI_STATE_MADE);
+  tesi_state_add(state, "phi", 0, flow->pressure, flow->q, TESI_STATE_MADE);
+}
+
+const TesiMarch tesi_explicit_march = {
+    .create = create, .step = step, .destroy = destroy, .list = list, .resume = tesi_explicit_resume};

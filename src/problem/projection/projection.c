@@ -355,7 +355,7 @@ TesStatus tesi_projection_begin_steps(TesProblem *p) {
   TES_TRY(tesi_projection_carry(p));
   if (!p->in_time->varies) goto done;
   tesi_flow_steps_choose(p, crossed(p));
-  tesi_flow_steps_count(p);
+  tesi_in_time_count(p);
 done:
   return status;
 }
@@ -484,7 +484,7 @@ TesStatus tesi_projection_step(TesProblem *p, TesSolveResult *result) {
   tesi_flow_steps_go_on(p, dt);
   p->in_time->crossed += dt * pr->rate;
   TES_TRY(tesi_in_time_at(p, p->in_time->time));
-  tesi_flow_steps_count(p);
+  tesi_in_time_count(p);
   if (p->in_time->desc.steady > 0) TES_TRY(end_if_steady(p, dt));
 done:
   return status;

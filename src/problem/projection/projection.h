@@ -227,8 +227,8 @@ TesStatus tesi_average_create(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_average_free(TesiAverage *average);
 /* The solution counts as that at the begin or the end of a step, by the trapezoidal rule from average.from on. */
 TesStatus tesi_average_add(TesiProjection *projection, double begin, double end, bool at_end);
-/* mean_u, .., mean_p, mean_uu, .., mean_pp; projection NULL: the names alone. Returns how many. */
-int tesi_average_fields(const TesiProjection *projection, int dim, TesiField *field);
+/* The means, as a part of the state. */
+void tesi_average_list(TesiProjection *projection, TesiState *state);
 
 /* ---- creation (projection_create.c) ---- */
 
@@ -250,6 +250,9 @@ void tesi_projection_describe(const TesiProjection *projection, TesProblemDesc *
  * the L2 norm of what is taken from div u. The problem is at the time of u. */
 TesStatus tesi_projection_remove_divergence(TesProblem *problem, const TesVector *phi, TesVector *s,
                                             TesVector *u, double *removed);
+
+/* TesiMarch.settle (adapt/move_flow.c). */
+TesStatus tesi_projection_settle(const TesProblem *from, TesProblem *problem, double *removed);
 
 /* ---- steps (projection.c) ---- */
 

@@ -2,9 +2,6 @@
 #include <math.h>
 #include "problem/projection/projection.h"
 
-const char *const tesi_average_names[2][TESI_AXES + 1] = {{"mean_u", "mean_v", "mean_w", "mean_p"},
-                                                          {"mean_uu", "mean_vv", "mean_ww", "mean_pp"}};
-
 TesStatus tesi_average_create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -56,20 +53,15 @@ TesStatus tesi_average_add(TesiProjection *pr, double begin, double end, bool at
   return status == TES_OK ? mix(&pr->p, weight / a->time, a->pressure[0], a->pressure[1]) : status;
 }
 
-int tesi_average_fields(const TesiProjection *pr, int dim, TesiField *field) {
-  int count = 0;
+void tesi_average_list(TesiProjection *pr, TesiState *state) {
+  static const char *const names[2][2] = {{"mean-velocity", "mean-pressure"},
+                                          {"mean-velocity-squares", "mean-pressure-squares"}};
+  TesiAverage *a = &pr->average;
+  if (!a->velocity[0]) return;
+  tesi_state_add_real(state, "averaged", 1, &a->time);
   for (int i = 0; i < 2; i++) {
-    for (int c = 0; c < dim; c++)
-      field[count++] = (TesiField){.name = tesi_average_names[i][c],
-                                   .space = pr ? pr->mixed->velocity : NULL,
-                                   .vector = pr ? &pr->average.component[i][c] : NULL,
-                                   .derivative = TESI_FIELD_VALUE,
-                                   .unlisted = true};
-    field[count++] = (TesiField){.name = tesi_average_names[i][TESI_AXES],
-                                 .space = pr ? pr->mixed->pressure : NULL,
-                                 .vector = pr ? pr->average.pressure[i] : NULL,
-                                 .derivative = TESI_FIELD_VALUE,
-                                 .unlisted = true};
+    tesi_state_add(state, names[i][0], 0, pr->full, a->velocity[i], TESI_STATE_PROJECTED)->optional = true;
+    tesi_state_add(state, names[i][1], 0, pr->mixed->pressure, a->pressure[i], TESI_STATE_PROJECTED)
+        ->optional = true;
   }
-  return count;
 }

@@ -321,4 +321,43 @@ void tesi_projection_destroy(TesProblem *p) {
   tesi_free(ctx, &p->projection);
 }
 
-const TesiMarch tesi_projection_march = {create, tesi_projection_step, NULL, tesi_projection_destroy};
+static void list(TesProblem *p, TesiState *state) {
+  TesiProjection *pr = tesi_projection_of(p);
+  const TesSpace *pressure = pr->mixed->pressure;
+  state->space = pr->velocity, state->accuracy = 1e-4; /* what they leave of a divergence is removed too */
+  tesi_state_add_fixed(state, "kept", pr->guesses_kept);
+  tesi_state_add_whole(state, "known", TESI_PROJECTION_OLD, &pr->known);
+  tesi_state_add_whole(state, "guesses", pr->guesses_kept, &pr->guess.count);
+  tesi_state_add_real(state, "steps", TESI_PROJECTION_OLD, pr->step);
+  tesi_state_add_real(state, "guess-at", TESI_PROJECTION_GUESSES, pr->guess.at);
+  tesi_state_add_real(state, "force", TESI_AXES, pr->drive.force);
+  tesi_state_add(state, "u", 0, pr->full, &pr->u, TESI_STATE_PROJECTED);
+  if (pr->known > 0) tesi_state_add(state, "u", 1, pr->full, pr->old[0], TESI_STATE_PROJECTED);
+  if (pr->known > 1) tesi_state_add(state, "u", 2, pr->full, pr->old[1], TESI_STATE_INTERPOLATED);
+  if (pr->known > 0) tesi_state_add(state, "carried", 1, pr->full, pr->carried[1], TESI_STATE_MADE);
+  tesi_state_add(state, "pressure", 0, pressure, &pr->p, TESI_STATE_PROJECTED);
+  for (int i = 0; i < 2; i++) tesi_state_add(state, "phi", i, pressure, pr->phi[i], TESI_STATE_INTERPOLATED);
+  for (int i = 0; i < pr->guess.count; i++)
+    tesi_state_add(state, "guess", i + 1, pressure, pr->guess.value[i], TESI_STATE_INTERPOLATED);
+  tesi_average_list(pr, state);
+}
+
+static TesStatus resume(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const double none = 0;
+  pr->is_carried = pr->is_balanced = false;
+  pr->last_sigma = pr->most = NAN;
+  TES_TRY(tesi_walls_update(p, p->in_time->time, &pr->walls));
+  if (pr->given_pressure) TES_TRY(tesi_projection_give_pressure(p, &none));
+done:
+  return status;
+}
+
+const TesiMarch tesi_projection_march = {.create = create,
+                                         .step = tesi_projection_step,
+                                         .destroy = tesi_projection_destroy,
+                                         .list = list,
+                                         .resume = resume,
+                                         .settle = tesi_projection_settle};

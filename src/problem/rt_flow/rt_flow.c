@@ -111,7 +111,7 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   p->in_time->dt = p->in_time->varies ? 0 : p->in_time->dt, p->in_time->since = 0;
   TES_TRY(tesi_rt_flow_carry(p));
   tesi_flow_steps_choose(p, tesi_rt_flow_crossed(p));
-  tesi_flow_steps_count(p);
+  tesi_in_time_count(p);
 done:
   for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy(&now[c]);
   return status;
@@ -155,4 +155,24 @@ static void destroy(TesProblem *p) {
   tesi_free(p->context, &p->rt_flow);
 }
 
-const TesiMarch tesi_rt_march = {create, tesi_rt_flow_step, NULL, destroy};
+static void list(TesProblem *p, TesiState *state) {
+  TesiRtFlow *flow = p->rt_flow;
+  state->space = p->space;
+  tesi_state_add_fixed(state, "order", flow->order);
+  tesi_state_add_whole(state, "known", TESI_RT_FLOW_OLD, &flow->known);
+  tesi_state_add_real(state, "when", TESI_RT_FLOW_TIMES, flow->when);
+  tesi_state_add_real(state, "force", TESI_AXES, flow->drive.force);
+  tesi_state_add(state, "u", 0, p->space, p->u, TESI_STATE_MADE);
+  for (int i = 0; i < flow->known; i++)
+    tesi_state_add(state, "u", i + 1, p->space, flow->old[i], TESI_STATE_MADE);
+  for (int i = 1; i < flow->order && i <= flow->known; i++)
+    tesi_state_add(state, "carried", i, p->space, flow->carried[i], TESI_STATE_MADE);
+}
+
+static TesStatus resume(TesProblem *p) {
+  tesi_rt_flow_forget(p->rt_flow);
+  return TES_OK;
+}
+
+const TesiMarch tesi_rt_march = {
+    .create = create, .step = tesi_rt_flow_step, .destroy = destroy, .list = list, .resume = resume};

@@ -398,7 +398,7 @@ static TesStatus make_step(TesProblem *p, TesSolveResult *result) {
   if (error >= 0) tesi_flow_steps_judge(p, dt, error);
   tesi_flow_steps_go_on(p, dt);
   TES_TRY(tesi_in_time_at(p, it->time));
-  tesi_flow_steps_count(p);
+  tesi_in_time_count(p);
   if (it->desc.steady > 0) TES_TRY(end_if_steady(p, dt));
 done:
   return status;

@@ -91,7 +91,7 @@ double tesi_cell_patch_kernels_bytes(const TesiCellPatches *p);
 TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p, const TesiLayout *layout);
 /* K, M [n][n] of the cell [0, 1] with its neighbours at the ends. */
 void tesi_cell_patch_matrices(int n, const uint8_t end[2], double *K, double *M);
-/* The part of the neighbours alone; K, M: those of the cell. */
+/* Adds the part of the neighbours to K and M of the cell alone. */
 void tesi_cell_patch_add_ends(int n, const uint8_t end[2], double *K, double *M);
 /* The basis of a pair of ends: S[n][n] (node, mode), lambda[n]; what is gone has no mode: S = 0, lambda = 1. S begins
  * with zeros. */
@@ -101,8 +101,8 @@ TesStatus tesi_cell_patch_basis(TesContext *ctx, int n, const uint8_t end[2], do
 TesStatus tesi_cell_patch_weights(TesiCellPatches *p, const TesOperator *op, double *sum, double *count);
 /* A_x = b by Cholesky, x from b; A[n][n] is overwritten. Plain. */
 void tesi_solve_dense(int n, double *A, double *x);
-/* A number of a vertex that all cells agree about, where it hangs too. number[nodes]: those that all ranks agree about;
- * NULL: the index's. */
+/* The number of a vertex, the same for all cells, also if the vertex hangs. number[nodes]: numbers that are the same
+ * on all ranks; NULL: the numbers of the index. */
 uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, const double *number, int64_t cell, int v);
 /* Whether node i of the cell, number `at`, is in its patch. */
 bool tesi_cell_patch_has(const TesiMapped *m, int64_t cell, int64_t at);

@@ -111,7 +111,8 @@ typedef struct TesiColours {
 static inline TesiColours tesi_all_colours(int colours, TesSweep sweep) {
   return sweep == TES_FORWARD ? (TesiColours){0, 1, colours} : (TesiColours){colours - 1, -1, colours};
 }
-static inline TesiColours tesi_first_colour(void) {
+/* The first colour of a forward sweep: the cells of a mesh half as fine. */
+static inline TesiColours tesi_colour_of_cells(void) {
   return (TesiColours){0, 1, 1};
 }
 
@@ -122,7 +123,6 @@ typedef struct TesiSaddlePatchJob {
   void *x_new;
 } TesiSaddlePatchJob;
 
-TesStatus tesi_smoother_saddle_init(TesSmoother *smoother);
 static inline int tesi_saddle_patch_span(const TesSmoother *smoother) {
   return smoother->kind == TES_SMOOTHER_CELL_PATCH ? 1 : 2;
 }
@@ -146,7 +146,8 @@ void tesi_saddle_patch_tasks_free(TesContext *ctx, TesiSaddlePatchPlan *p);
  * the parity of the sum of the cell's numbers, where no ring is odd. */
 int tesi_saddle_patch_colour(const TesiSaddlePatchAxis axis[3], int dim, bool red_black, const int vertex[3]);
 int tesi_saddle_patch_colours(const TesiSaddlePatchAxis axis[3], bool red_black);
-/* How many boxes there are, the colours of the axes of box `number`, and whether it is one of a colour. */
+/* Boxes are combinations of colours of the axes. How many there are; the colours of the axes of box `number`;
+ * whether a box belongs to a colour of patches. */
 int tesi_saddle_patch_boxes(const TesiSaddlePatchAxis axis[3]);
 void tesi_saddle_patch_box(const TesiSaddlePatchAxis axis[3], int number, int colour[3]);
 bool tesi_saddle_patch_has_box(const TesiSaddlePatchAxis axis[3], bool red_black, int colour,

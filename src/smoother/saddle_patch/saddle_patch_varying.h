@@ -19,8 +19,8 @@ typedef struct TesiVaryingPatch {
   int vertex[3], type[3];
   double c;
   int table; /* of S^+ */
-  void *
-      exact; /* device, [n][n] of its unknowns part by part, of the operator's precision; NULL: by the table */
+  /* device: inverse [n][n] over its unknowns, part by part, in the operator's precision; NULL: `table` serves */
+  void *exact;
 } TesiVaryingPatch;
 
 /* S^+ of a kind of patches, with alpha / 1.25^rung. */
@@ -53,7 +53,5 @@ int tesi_saddle_varying_round(const TesiSaddleVaryingPlan *p, TesiVaryingPatch *
 TesStatus tesi_saddle_varying_patches_create(const TesSmoother *smoother, TesiSaddleVaryingPlan *p);
 TesStatus tesi_saddle_varying_patches_solve(TesContext *ctx, const TesiSaddleVaryingPlan *p, int colour,
                                             const void *r, void *x);
-
-TesStatus tesi_smoother_saddle_varying_init(TesSmoother *smoother);
 
 #endif

@@ -154,7 +154,8 @@ static void lower_lines(March *m) {
   }
 }
 
-/* Contracts the rows that wait; those missing to a full vector are the last one again, thrown away. */
+/* Contracts the rows that wait. If they do not fill a vector, the last row is repeated, and the results of the
+ * repetitions are not used. */
 static void flush(March *m, void (*lines)(March *)) {
   if (m->waiting == 0) return;
   for (int l = m->waiting; l < LANES; l++) m->from[l] = m->from[m->waiting - 1], m->to[l] = m->waste;

@@ -1,0 +1,306 @@
+/* States of problems in time in checkpoints. Fields are over one space: a vector of fewer entries, as a pressure,
+ * stands at the beginning of a field, zeros behind it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "io/checkpoint.h"
+#include "problem/in_time.h"
+#include "tessera/checkpoint.h"
+
+/* ---- writing ------------------------------------------------------------------------------------------- */
+
+/* to <- a vector with zeros behind. */
+static TesStatus pad(const TesVector *from, int64_t length, TesVector **to) {
+  TesContext *ctx = from->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, to));
+  TesVector part = tesi_vector_range(*to, 0, from->length);
+  TES_TRY(tes_vector_copy(from, 1, &part));
+done:
+  return status;
+}
+
+/* *value and *name: [returned count] numbers and their names. */
+static TesStatus flatten(const TesiState *s, double **value, const char ***name, int *count) {
+  TesContext *ctx = s->space->context;
+  TesStatus status = TES_OK;
+  int all = 0;
+  *count = 0;
+  for (int k = 0; k < s->numbers; k++) all += s->number[k].count;
+  TES_ALLOC(value, all + 1);
+  TES_ALLOC(name, all + 1);
+  for (int k = 0; k < s->numbers; k++) {
+    for (int i = 0; i < s->number[k].count; i++) {
+      (*name)[*count] = s->number[k].name;
+      (*value)[(*count)++] = tesi_state_get(&s->number[k], i);
+    }
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_state_write(const TesiState *s, double time, int64_t step, int64_t notes, const double *note,
+                           const char *path) {
+  TesContext *ctx = s->space->context;
+  TesStatus status = TES_OK;
+  TesVector *padded[TESI_STATE_VECTORS] = {NULL};
+  TesCheckpointField field[TESI_STATE_VECTORS];
+  TesCheckpointDesc desc = {.space = s->space,
+                            .count = s->vectors,
+                            .fields = field,
+                            .time = time,
+                            .step = step,
+                            .notes = notes,
+                            .note = note};
+  double *value = NULL;
+  const char **name = NULL;
+  TES_TRY(flatten(s, &value, &name, &desc.states));
+  desc.state = value, desc.state_name = name;
+  for (int i = 0; i < s->vectors; i++) {
+    const TesiStateVector *v = &s->vector[i];
+    if (v->vector->length != s->space->length) TES_TRY(pad(v->vector, s->space->length, &padded[i]));
+    field[i] = (TesCheckpointField){v->name, padded[i] ? padded[i] : v->vector};
+  }
+  TES_TRY(tes_checkpoint_write(ctx, &desc, path));
+done:
+  for (int i = 0; i < TESI_STATE_VECTORS; i++) tes_vector_destroy(&padded[i]);
+  tesi_free(ctx, &value);
+  tesi_free(ctx, &name);
+  return status;
+}
+
+TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  const TesiInTime *it = problem->in_time;
+  TesiState state;
+  TES_CHECK(it, "%s is steady: its solution is written by tes_checkpoint_write()", problem->equation->name);
+  tesi_problem_state((TesProblem *)problem, &state); /* what is listed is read alone */
+  status = tesi_state_write(&state, it->time, it->step, it->notes, it->note, path);
+done:
+  return status;
+}
+
+TesStatus tes_problem_note(TesProblem *problem, int64_t notes, const double *note) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(problem->in_time && notes >= 0 && (notes == 0 || note),
+            "%lld notes of %s, expected 0 or more of a problem in time", (long long)notes,
+            problem->equation->name);
+  problem->in_time->notes = notes, problem->in_time->note = note;
+done:
+  return status;
+}
+
+/* ---- numbers of files ---------------------------------------------------------------------------------- */
+
+/* The numbers of a file with their names. */
+typedef struct Numbers {
+  int count;
+  const char *const *name;
+  const double *value;
+  const char **own_name; /* NULL: the file has names */
+} Numbers;
+
+/* A run of numbers in files of before they had names; count -1: as many as the file has. */
+typedef struct Run {
+  const char *name;
+  int count;
+} Run;
+
+static const Run steps_of_before[] = {{"method", 1},  {"dt", 1},   {"start", 1},    {"squares", 1},
+                                      {"known", 1},   {"kept", 1}, {"largest", 1},  {"mass", 1},
+                                      {"since", 1},   {"when", 4}, {"entered", -1}, {"entered-before", -4},
+                                      {"crossed", 1}, {NULL, 0}};
+static const Run flows_of_before[] = {{"chosen", 1},   {"dt", 1},      {"start", 1},    {"known", 1},
+                                      {"steps", 2},    {"guesses", 1}, {"kept", 1},     {"since", 1},
+                                      {"largest", 1},  {"before", 1},  {"guess-at", 4}, {"force", 3},
+                                      {"averaged", 1}, {"crossed", 1}, {NULL, 0}};
+static const Run rt_of_before[] = {{"order", 1}, {"chosen", 1}, {"dt", 1},      {"start", 1},
+                                   {"known", 1}, {"since", 1},  {"largest", 1}, {"before", 1},
+                                   {"when", 4},  {"force", 3},  {NULL, 0}};
+
+static const Run *find_runs(const TesCheckpoint *checkpoint) {
+  return tes_checkpoint_space(checkpoint)->element == TES_ELEMENT_RT ? rt_of_before
+         : tes_checkpoint_values(checkpoint, "pressure")             ? flows_of_before
+                                                                     : steps_of_before;
+}
+
+/* Amounts of a balance stood between 13 other numbers and the last one: now, and at four times before. */
+static int amounts_in(int states) {
+  enum { OTHERS = 13, TIMES = 5 };
+  return tesi_max(0, states - OTHERS) / TIMES;
+}
+
+static TesStatus find_numbers(const TesCheckpoint *checkpoint, Numbers *n) {
+  TesContext *ctx = tes_checkpoint_space(checkpoint)->context;
+  TesStatus status = TES_OK;
+  const TesCheckpointContents *found = tes_checkpoint_contents(checkpoint);
+  *n = (Numbers){.count = found->states, .name = found->state_name, .value = found->state};
+  if (n->name) return TES_OK;
+  int at = 0;
+  TES_ALLOC(&n->own_name, n->count + 1);
+  for (const Run *run = find_runs(checkpoint); run->name; run++) {
+    const int count = run->count > 0 ? run->count : -run->count * amounts_in(n->count);
+    for (int i = 0; i < count && at < n->count; i++) n->own_name[at++] = run->name;
+  }
+  while (at < n->count) n->own_name[at++] = "";
+  n->name = n->own_name;
+done:
+  return status;
+}
+
+/* Where the numbers of a name are; NULL: there are none, or of another count. */
+static const double *find(const Numbers *n, const char *name, int count) {
+  int first = 0, last;
+  while (first < n->count && strcmp(n->name[first], name) != 0) first++;
+  for (last = first; last < n->count && !strcmp(n->name[last], name);) last++;
+  return first < n->count && last - first == count ? n->value + first : NULL;
+}
+
+static TesStatus refuse_fixed(TesContext *ctx, const char *name, double found, double wanted) {
+  TesStatus status = TES_OK;
+  TES_CHECK(strcmp(name, "method") != 0, "the checkpoint holds histories of %s, the problem steps by %s",
+            tesi_time_name((int)found), tesi_time_name((int)wanted));
+  TES_CHECK(strcmp(name, "kept") != 0,
+            "the checkpoint holds guesses of other old values: solver.guess differs");
+  TES_CHECK(strcmp(name, "start") != 0, "the checkpoint's time begins at %g, that of the problem at %g",
+            found, wanted);
+  TES_CHECK(strcmp(name, "chosen") != 0, "the checkpoint holds steps %s",
+            found > 0 ? "whose length was chosen, the problem has time.step"
+                      : "of one length, those of the problem are chosen");
+  TES_FAIL(TES_INVALID_INPUT, "the checkpoint has %s %.10g, the problem has %.10g", name, found, wanted);
+done:
+  return status;
+}
+
+static TesStatus check_numbers(TesContext *ctx, const Numbers *found, const TesiState *state) {
+  TesStatus status = TES_OK;
+  for (int k = 0; k < state->numbers; k++) {
+    const TesiStateNumber *n = &state->number[k];
+    const double *value = find(found, n->name, n->count);
+    const bool fixed = !n->real && !n->whole, chosen = fixed && !strcmp(n->name, "chosen");
+    if (!value) continue;
+    if (chosen ? (*value > 0) != (n->fixed > 0) : fixed && *value != n->fixed)
+      TES_TRY(refuse_fixed(ctx, n->name, *value, n->fixed));
+    TES_CHECK(!n->whole || (*value >= 0 && *value <= n->most), "the checkpoint is damaged: its %s is %g",
+              n->name, *value);
+  }
+done:
+  return status;
+}
+
+static void take_numbers(const Numbers *found, const TesiState *state) {
+  for (int k = 0; k < state->numbers; k++) {
+    const TesiStateNumber *n = &state->number[k];
+    const double *value = find(found, n->name, n->count);
+    for (int i = 0; value && i < n->count; i++) tesi_state_set(n, i, value[i]);
+  }
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+static TesStatus take_vectors(const TesCheckpoint *checkpoint, const TesiState *state) {
+  TesContext *ctx = state->space->context;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < state->vectors; i++) {
+    const TesiStateVector *v = &state->vector[i];
+    const double *values = tes_checkpoint_values(checkpoint, v->name);
+    TES_CHECK(values || v->optional, "the checkpoint holds no field '%s'", v->name);
+    if (values) TES_TRY(tes_vector_set(v->vector, values));
+  }
+done:
+  return status;
+}
+
+static TesStatus check_state(const TesCheckpoint *checkpoint, const Numbers *found, const TesiState *state) {
+  const TesSpace *space = tes_checkpoint_space(checkpoint);
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(space->element == state->space->element, "the checkpoint holds histories of another element");
+  TES_TRY(tesi_checkpoint_compare("the checkpoint", space->mesh, state->space->mesh));
+  TES_CHECK(space->length == state->space->length && space->degree == state->space->degree,
+            "the checkpoint holds histories of degree %d, the problem has degree %d", space->degree,
+            state->space->degree);
+  TES_TRY(check_numbers(ctx, found, state));
+done:
+  return status;
+}
+
+TesStatus tesi_state_read(const TesCheckpoint *checkpoint, TesiStateList list, void *user) {
+  TesContext *ctx = tes_checkpoint_space(checkpoint)->context;
+  TesStatus status = TES_OK;
+  TesiState state;
+  Numbers found = {0};
+  list(user, &state);
+  TES_TRY(find_numbers(checkpoint, &found));
+  TES_TRY(check_state(checkpoint, &found, &state));
+  take_numbers(&found, &state);
+  list(user, &state);
+  TES_TRY(take_vectors(checkpoint, &state));
+done:
+  tesi_free(ctx, &found.own_name);
+  return status;
+}
+
+/* Whose steps the checkpoint holds, by the names of its fields: flows have a pressure or element rt, bodies u_tt.
+ * Elements dg of transport stand on axes as those of rt do. */
+static const char *equation_in(const TesCheckpoint *checkpoint) {
+  const TesElement element = tes_checkpoint_space(checkpoint)->element;
+  return element == TES_ELEMENT_RT || tes_checkpoint_values(checkpoint, "pressure") ? "navier_stokes"
+         : tes_checkpoint_values(checkpoint, "u_t")                                 ? "elasticity"
+                                                                                    : "transport";
+}
+
+static TesStatus check(const TesProblem *p, const TesCheckpoint *checkpoint) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesCheckpointContents *found = tes_checkpoint_contents(checkpoint);
+  const char *equation = equation_in(checkpoint);
+  TES_CHECK(!found->states || !strcmp(equation, p->equation->name),
+            "the checkpoint holds steps of %s, the problem is %s", equation, p->equation->name);
+  TES_CHECK(p->in_time, "%s is steady: it takes no history", p->equation->name);
+  TES_CHECK(found->states, "the checkpoint holds a steady solution, without the history of steps in time");
+done:
+  return status;
+}
+
+/* Before anything is changed. */
+static TesStatus check_steps(TesProblem *p, const TesCheckpoint *checkpoint) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiInTime *it = p->in_time;
+  const TesCheckpointContents *found = tes_checkpoint_contents(checkpoint);
+  TesiState state;
+  Numbers numbers = {0};
+  tesi_problem_state(p, &state);
+  TES_TRY(find_numbers(checkpoint, &numbers));
+  TES_TRY(check_state(checkpoint, &numbers, &state));
+  const double *dt = find(&numbers, "dt", 1);
+  TES_CHECK(dt, "the checkpoint is damaged: it has no length of steps");
+  TES_CHECK(it->varies || fabs(*dt - it->dt) <= 1e-9 * it->dt,
+            "the checkpoint holds histories of steps of %.10g, the problem has steps of %.10g", *dt, it->dt);
+  TES_CHECK(
+      found->step >= 0 && (it->varies ? found->time < it->desc.end : found->step < it->all_steps),
+      "the checkpoint is of step %lld at time %g, the problem ends with step %d at %g: let it end later",
+      (long long)found->step, found->time, it->all_steps, it->desc.end);
+done:
+  tesi_free(ctx, &numbers.own_name);
+  return status;
+}
+
+static void list_problem(void *user, TesiState *state) {
+  tesi_problem_state(user, state);
+}
+
+TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  const TesCheckpointContents *found = tes_checkpoint_contents(checkpoint);
+  TES_TRY(check(problem, checkpoint));
+  TES_TRY(check_steps(problem, checkpoint));
+  TES_TRY(tesi_state_read(checkpoint, list_problem, problem));
+  TES_TRY(tesi_in_time_resume(problem, found->time, (int)found->step));
+done:
+  return status;
+}
