@@ -138,7 +138,7 @@ static const struct {
      "line_patch"},
     {HEAD "solver: {smoother_degree: 0}\n",
      "a.yaml:3:27: solver.smoother_degree: expected an integer from 1 to 100, got '0'"},
-    {TIMED "time: {end: 1}\n", "a.yaml:3:7: time.step: is missing: length of a step..."},
+    {TIMED "time: {end: 1}\n", "a.yaml:3:7: time.step: is missing: longest length of a step..."},
     {TIMED "time: {step: 1}\n", "a.yaml:3:7: time.end: is missing: where it ends"},
     {TIMED "time: {start: 2, end: 1, step: 0.1}\n",
      "a.yaml:3:23: time.end: expected more than time.start, 2, got 1"},

@@ -1,7 +1,7 @@
 /* The rows as tables of Markdown: docs/support.md between its marks, and `tessera info --support`. */
 #include <stdio.h>
 #include <string.h>
-#include "problem/fields.h"
+#include "problem/field_rows.h"
 #include "problem/support.h"
 
 typedef struct Page {

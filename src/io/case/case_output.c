@@ -6,7 +6,7 @@
 #include "io/case/case_reader.h"
 #include "base/nearest.h"
 #include "io/number.h"
-#include "problem/fields.h"
+#include "problem/field_rows.h"
 #include "mesh/inner_faces.h"
 
 static TesStatus copy_text(TesContext *ctx, const char *text, char **copy) {

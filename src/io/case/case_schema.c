@@ -207,7 +207,8 @@ const TesiKey tesi_case_keys[] = {
 
   {.path = "space.stabilization", .type = TESI_KEY_CHOICE, .target = AT(stabilization),
    .choices = tesi_stabilization_words, .fallback = "auto",
-   .all_rows = true, .help = "transport: streamline terms (supg); auto: where the largest cell Peclet number is above 1; navier_stokes "
+   .all_rows = true,
+   .help = "transport: streamline terms (supg); auto: where the largest cell Peclet number is above 1; navier_stokes "
      "with element q: none (auto), or grad_div, 0.1 |u| h (div u, div v)"},
 
   {.path = "data", .type = TESI_KEY_MAP, .help = "the functions of the equation"},
@@ -235,7 +236,8 @@ const TesiKey tesi_case_keys[] = {
    .help = "the solution at `time.start`, taken at the nodes; elasticity: {displacement: [..], velocity: [..]}; "
      "navier_stokes: {velocity: [..], pressure: ..}; or {file: FILE}"},
   {.path = "data.initial.file", .type = TESI_KEY_FILE, .target = AT(c.initial_file), .fallback_note = "none",
-   .all_rows = true, .help = "the last state of this checkpoint, taken at the nodes: of transport u, of elasticity u and u_t, of "
+   .all_rows = true,
+   .help = "the last state of this checkpoint, taken at the nodes: of transport u, of elasticity u and u_t, of "
      "navier_stokes velocity and pressure; its mesh has all points of this one's"},
   {.path = "data.initial.displacement", .type = TESI_KEY_VECTOR, .target = AT(initial),
    .fallback_note = "data.exact, else 0", .help = "u at `time.start`"},
@@ -308,7 +310,8 @@ const TesiKey tesi_case_keys[] = {
    .open = true, .fallback_note = "none", .help = "the same: a shorter step ends the run, exit status 1"},
   {.path = "time.steady", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.steady), .low = 0, .high = DBL_MAX,
    .fallback = "0",
-   .all_rows = true, .help = "end earlier where the change a unit of time is this fraction of the largest solution so far, both in "
+   .all_rows = true,
+   .help = "end earlier where the change a unit of time is this fraction of the largest solution so far, both in "
      "L2; 0: never"},
   {.path = "time.method", .type = TESI_KEY_CHOICE, .target = AT(c.problem.time.method),
    .choices = tesi_time_method_words,
@@ -379,10 +382,12 @@ const TesiKey tesi_case_keys[] = {
    .choices = WORDS("false", "true"), .fallback = "false",
    .help = "true: the same bits for the same case, device and number of threads, as `--deterministic`"},
 
-  {.path = "adapt", .type = TESI_KEY_MAP, .fallback_note = "none", .all_rows = true, .help = "refinement where the error is"},
+  {.path = "adapt", .type = TESI_KEY_MAP, .fallback_note = "none",
+   .all_rows = true, .help = "refinement where the error is"},
   {.path = "adapt.estimator", .type = TESI_KEY_CHOICE, .target = AT(c.adapt.estimator),
    .choices = WORDS("residual", "dwr"),
-   .fallback = "residual", .all_rows = true, .help = "residual: for the energy norm; dwr: dual-weighted residuals, for the goal"},
+   .fallback = "residual",
+   .all_rows = true, .help = "residual: for the energy norm; dwr: dual-weighted residuals, for the goal"},
   {.path = "adapt.goal", .type = TESI_KEY_MAP, .fallback_note = "none",
    .help = "what dwr is to find, exactly one: `point`, `mean`, `integral` or `force`"},
   {.path = "adapt.goal.point", .type = TESI_KEY_NUMBERS, .target = AT(c.adapt.goal.point), ANY, .fallback_note = "none",
@@ -428,20 +433,23 @@ const TesiKey tesi_case_keys[] = {
    .fallback_note = "start, end and 50 between",
    .help = "in time: how often; with minutes numbers of files are those of steps"},
   {.path = "output.series", .type = TESI_KEY_FILE, .target = AT(c.series), .fallback_note = "none", .map_too = true,
-   .all_rows = true, .help = "in time: a CSV file with a row a step, FILE or {file, every}: time, step, dt, iterations, cells, dofs, the "
+   .all_rows = true,
+   .help = "in time: a CSV file with a row a step, FILE or {file, every}: time, step, dt, iterations, cells, dofs, the "
      "fields at output.points, output.values"},
   {.path = "output.series.file", .type = TESI_KEY_FILE, .target = AT(c.series), .required = true,
    .help = "its name"},
   {.path = "output.series.every", .type = TESI_KEY_EVERY, .target = AT(c.series_every), .fallback_note = "1",
    .help = "how often"},
   {.path = "output.average", .type = TESI_KEY_MAP, .fallback_note = "none",
-   .all_rows = true, .help = "in time: mean, rms, least, largest and main frequency of output.values over all steps; navier_stokes "
+   .all_rows = true,
+   .help = "in time: mean, rms, least, largest and main frequency of output.values over all steps; navier_stokes "
      "with element q: also means of the fields and of their squares"},
   {.path = "output.average.from", .type = TESI_KEY_NUMBER, .target = AT(c.average_from), ANY, .required = true,
    .help = "the time when they begin"},
   {.path = "output.checkpoint", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .fallback_note = "none",
    .map_too = true,
-   .all_rows = true, .help = "mesh and solution, after each step of an adaptive solve, as HDF5, with which `tessera solve "
+   .all_rows = true,
+   .help = "mesh and solution, after each step of an adaptive solve, as HDF5, with which `tessera solve "
      "--restart` goes on; in time FILE or {file, every}, with the histories of the steps; not of steady flows with "
      "element q"},
   {.path = "output.checkpoint.file", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .required = true,
@@ -451,10 +459,12 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.json", .type = TESI_KEY_FILE, .target = AT(c.json), .fallback_note = "none",
    .help = "the report; - is the standard output"},
   {.path = "output.points", .type = TESI_KEY_POINTS, ANY, .fallback_note = "none",
-   .all_rows = true, .help = "the solution at these points, told and in the report; one outside of the mesh by less than a "
+   .all_rows = true,
+   .help = "the solution at these points, told and in the report; one outside of the mesh by less than a "
      "hundredth of a cell is moved to it"},
   {.path = "output.values", .type = TESI_KEY_VALUES, ANY, .fallback_note = "none",
-   .all_rows = true, .help = "numbers of the solution, told and in the report: {KIND: WHERE, of: EXPRESSION}, see below"},
+   .all_rows = true,
+   .help = "numbers of the solution, told and in the report: {KIND: WHERE, of: EXPRESSION}, see below"},
   {.path = "output.lines", .type = TESI_KEY_LINES, ANY, .fallback_note = "none",
    .help = "the solution along lines, as CSV: s, x, y (, z), then the fields"},
   {.path = "output.png", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",

@@ -5,7 +5,7 @@
 #include "functional/flow.h"
 #include "operator/operator.h"
 #include "problem/equation/equations.h"
-#include "problem/fields.h"
+#include "problem/field_rows.h"
 #include "problem/projection/projection.h"
 
 static int shown(const TesProblem *p, TesiShown *shown) {

@@ -1,10 +1,10 @@
 /* density u_tt - div(lambda div u I + 2 mu eps(u)) = f: mu is data.a, the density data.c, in time times sigma. */
-#include "problem/equation/elasticity.h"
+#include "problem/equation/elastic.h"
 #include <math.h>
 #include <string.h>
 #include "functional/batch_faces.h"
 #include "problem/equation/equations.h"
-#include "problem/fields.h"
+#include "problem/field_rows.h"
 #include "problem/in_time.h"
 
 static int form(const TesProblem *p, TesTermDesc *term) {

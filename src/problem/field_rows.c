@@ -1,4 +1,4 @@
-#include "problem/fields.h"
+#include "problem/field_rows.h"
 #include <string.h>
 #include "problem/in_time.h"
 #include "problem/support.h"

@@ -1,7 +1,7 @@
 /* Names of quantities: a row each. Expressions, files, reports, pictures, statistics and the manual read the rows; an
  * equation says where the values of a row are (TesiEquation.place). */
-#ifndef TESI_PROBLEM_FIELDS_H
-#define TESI_PROBLEM_FIELDS_H
+#ifndef TESI_FIELD_ROWS_H
+#define TESI_FIELD_ROWS_H
 
 #include "functional/fields.h"
 #include "tessera/problem.h"
