@@ -12,6 +12,7 @@
 #include "problem/below.h"
 #include "problem/broken.h"
 #include "problem/explicit/explicit_flow.h"
+#include "problem/fault.h"
 #include "problem/flow_steps.h"
 #include "problem/in_time.h"
 #include "problem/problem_memory.h"
@@ -492,7 +493,8 @@ TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, Te
   TES_REFUSE_NULL(context, desc, problem);
   *problem = NULL;
   const TesiEquation *equation = equation_of(context, desc);
-  return equation ? create(context, equation, NULL, desc, NULL, NULL, problem) : TES_INVALID_INPUT;
+  if (!equation) return TES_INVALID_INPUT;
+  return tesi_name_fault(context, desc, create(context, equation, NULL, desc, NULL, NULL, problem));
 }
 
 TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, TesProblemMemory *memory) {
