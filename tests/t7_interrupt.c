@@ -1,5 +1,5 @@
-/* Run: ctest -R t7_interrupt. What is made of a solution is interrupted: errors, values, pictures and files, which leave
- * nothing then. After a call that has told an interruption they are made, so that what was found is written. */
+/* Run: ctest -R t7_interrupt. What is made of a solution is interrupted: errors, values, pictures and files, which
+ * leave nothing then. After a call that has told an interruption they are made, so that what was found is written. */
 #include <stdio.h>
 #include <unistd.h>
 #include "tessera/tessera.h"
