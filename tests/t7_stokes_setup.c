@@ -1,6 +1,6 @@
 /* Run: ctest -R t7_stokes_setup. Set-up of Stokes with element rt where no two cells are equal: eight times the cells
- * take about eight times the time of the processor. Where each kind of interval was compared with all others it was
- * fifty. */
+ * take about eight times the time of the processor. It was fifty where each kind of interval was compared with all
+ * others. */
 #include <time.h>
 #include "tessera/tessera.h"
 #include "testing.h"
