@@ -176,7 +176,8 @@ static const struct {
      "a.yaml:4:23: data.mean_velocity: in direction x it is kept by"},
     {moving, "density: x - 0.5", "a.yaml:5:41: data.density: the density times a number > 0 is -"},
     {face, "velocity: [1, 0]",
-     "a.yaml:3:17: boundary.top: velocity, slip and pressure belong to flows; transport"},
+     "a.yaml:3:17: boundary.top: transport with element q has dirichlet, neumann, robin, outflow and flux; "
+     "velocity belongs to stokes and navier_stokes"},
     {loose, "[1, 0]",
      "a.yaml:4:11: boundary: 3 rigid motions are held by no boundary, and the loads do not "},
     {material, "lambda: 1, mu: -1", "a.yaml:3:23: data.mu: no stable material: lambda is 1 and mu is -1"},

@@ -121,6 +121,12 @@ void tes_context_interrupt(TesContext *context) {
   context->interrupted = 1;
 }
 
+void tesi_fail_before(TesContext *ctx, const char *text) {
+  char message[TESI_MESSAGE_SIZE];
+  snprintf(message, sizeof message, "%s", ctx->message);
+  snprintf(ctx->message, sizeof ctx->message, "%.200s%.*s", text, TESI_MESSAGE_SIZE - 201, message);
+}
+
 bool tesi_context_interrupted(const TesContext *ctx) {
   return ctx->interrupted != 0;
 }
