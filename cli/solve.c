@@ -106,8 +106,7 @@ void solve_keep_solver(Solve *s, const TesProblem *problem) {
   s->setup = choice.times;
   s->dofs = tes_space_dofs(tes_problem_space(problem));
   s->pressure_dofs = solve_pressures(tes_problem_space(problem));
-  if (s->input->problem.element ==
-      TES_ELEMENT_ISO) { /* shown on halved cells, unknown on those of the mesh */
+  if (s->input->about.halved) { /* shown on halved cells, unknown on those of the mesh */
     s->pressure_dofs = s->levels[0].dofs;
     s->dofs += s->pressure_dofs - tes_space_dofs(tes_space_part(tes_problem_space(problem), 1));
   }
@@ -147,7 +146,7 @@ TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveR
 
 TesStatus solve_find_errors(Solve *s, const TesProblem *problem) {
   const double start = solve_now();
-  if (solve_is_flow(s) && s->outcome != TES_NAN) {
+  if (s->input->about.flow && s->outcome != TES_NAN) {
     const TesStatus status = tes_problem_flow(problem, &s->flow);
     s->is_flow = status == TES_OK;
     s->estimate = (TesFlowEstimate){NAN, NAN, NAN, NAN, NAN};
@@ -233,9 +232,9 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
                                               .l2 = step->error_l2,
                                               .h1 = step->error_h1};
   solve_print_step(s, step);
-  s->has_errors = s->input->problem.exact[0] && !solve_is_flow(s);
+  s->has_errors = s->input->problem.exact[0] && !s->input->about.flow;
   s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;
-  if (solve_is_flow(s)) status = solve_find_errors(s, step->problem);
+  if (s->input->about.flow) status = solve_find_errors(s, step->problem);
   if (status == TES_OK) status = solve_find_outputs(s, step->problem);
   if (status == TES_OK)
     status = solve_write_numbered(s, step->problem, s->first_step + step->step, s->first_step + step->step,
@@ -295,7 +294,7 @@ bool solve_is_in_time(const Solve *s) {
 TesProblemDesc solve_describe(const Solve *s) {
   TesProblemDesc desc = s->input->problem;
   desc.mesh = s->mesh, desc.guess = s->guess;
-  desc.balance = desc.equation == TES_TRANSPORT && (solve_is_in_time(s) || !s->input->adaptive);
+  desc.balance = s->input->about.balance && (solve_is_in_time(s) || !s->input->adaptive);
   return desc;
 }
 

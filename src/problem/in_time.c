@@ -6,7 +6,6 @@
 #include "operator/transport/transport_operator.h"
 #include "problem/balance.h"
 #include "problem/broken.h"
-#include "problem/equation/elasticity.h"
 #include "problem/step_control.h"
 #include "problem/support.h"
 
@@ -542,8 +541,7 @@ TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
   it->crossed += it->last * tesi_steps_crossed(p);
   TES_TRY(add_error(p));
   if (it->desc.steady > 0) TES_TRY(end_if_steady(p));
-  if (it->step == it->steps && p->equation->second_order)
-    TES_TRY(tesi_elasticity_totals(p, p->load, p->reaction));
+  if (it->step == it->steps && p->equation->totals) TES_TRY(p->equation->totals(p, p->load, p->reaction));
 done:
   return status;
 }

@@ -331,8 +331,7 @@ static TesStatus write_problem(const TesProblem *problem, int cell_count, const 
     }
   TesFunction *const *exact = problem->exact;
   if (exact[0]) fields[n++] = (TesVtuField){"error", problem->u, {exact[0], exact[1], exact[2]}, NULL};
-  if (problem->equation->stressed)
-    return write_elastic(problem, n, fields, cell_count, cell_fields, path);
+  if (problem->equation->stressed) return write_elastic(problem, n, fields, cell_count, cell_fields, path);
   return tes_vtu_write_fields(problem->space, n, fields, cell_count, cell_fields, path);
 }
 

@@ -461,8 +461,10 @@ void tesi_stokes_tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
     tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tesi_told_text(desc->data.f[d], "0"));
 }
 
-static const TesiLack lacks[] = {
-    {TESI_HAS_TIME, "stokes is steady"}, {TESI_HAS_DWR, "flows have residual"}, {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks[] = {{TESI_HAS_TIME, "stokes is steady"},
+                                 {TESI_HAS_DWR, "flows have residual"},
+                                 {TESI_HAS_ADAPT, "boxes are not refined in places"},
+                                 {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_STOKES,
     .element = TES_ELEMENT_RT,
@@ -486,6 +488,7 @@ static const TesiSupport support = {
                 [TESI_OF_ORDER] = "because reversed costs iterations",
                 [TESI_OF_SMOOTHER] = "because there are no others for velocity and pressure together"},
     .lacks = lacks,
+    .numbers = TESI_NUMBER_C,
     .flow = true,
     .vector = true,
     .modes = true,

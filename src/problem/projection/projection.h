@@ -229,8 +229,6 @@ void tesi_average_free(TesiAverage *average);
 TesStatus tesi_average_add(TesiProjection *projection, double begin, double end, bool at_end);
 /* The means, as a part of the state. */
 void tesi_average_list(TesiProjection *projection, TesiState *state);
-/* mean_u, .., mean_p, mean_uu, .., mean_pp; projection NULL: the names alone. Returns how many. */
-int tesi_average_fields(const TesiProjection *projection, int dim, TesiField *field);
 
 /* ---- creation (projection_create.c) ---- */
 

@@ -2,9 +2,6 @@
 #include <math.h>
 #include "problem/projection/projection.h"
 
-const char *const tesi_average_names[2][TESI_AXES + 1] = {{"mean_u", "mean_v", "mean_w", "mean_p"},
-                                                          {"mean_uu", "mean_vv", "mean_ww", "mean_pp"}};
-
 TesStatus tesi_average_create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -67,22 +64,4 @@ void tesi_average_list(TesiProjection *pr, TesiState *state) {
     tesi_state_add(state, names[i][1], 0, pr->mixed->pressure, a->pressure[i], TESI_STATE_PROJECTED)
         ->optional = true;
   }
-}
-
-int tesi_average_fields(const TesiProjection *pr, int dim, TesiField *field) {
-  int count = 0;
-  for (int i = 0; i < 2; i++) {
-    for (int c = 0; c < dim; c++)
-      field[count++] = (TesiField){.name = tesi_average_names[i][c],
-                                   .space = pr ? pr->mixed->velocity : NULL,
-                                   .vector = pr ? &pr->average.component[i][c] : NULL,
-                                   .derivative = TESI_FIELD_VALUE,
-                                   .unlisted = true};
-    field[count++] = (TesiField){.name = tesi_average_names[i][TESI_AXES],
-                                 .space = pr ? pr->mixed->pressure : NULL,
-                                 .vector = pr ? pr->average.pressure[i] : NULL,
-                                 .derivative = TESI_FIELD_VALUE,
-                                 .unlisted = true};
-  }
-  return count;
 }

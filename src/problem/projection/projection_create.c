@@ -9,7 +9,6 @@
 #include "problem/projection/projection.h"
 #include "problem/projection/steady_direct.h"
 
-
 /* ---- spaces -------------------------------------------------------------------------------------------- */
 
 static TesStatus create_spaces(TesProblem *p, TesiProjection *pr, int degree) {
