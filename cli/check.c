@@ -201,12 +201,14 @@ static int run(const SolveOptions *options, const char *vtu) {
   }
   c.solve->context = c.context = context;
   c.solve->options = options;
+  cli_interrupt_stage("the set-up");
   status = c.solve->status = check(&c);
+  cli_interrupt_stage(NULL);
   solve_locate(c.solve);
   solve_tell_failure(c.solve);
   tes_space_destroy(&c.space);
   solve_release(c.solve);
-  tes_context_destroy(&context);
+  cli_context_destroy(&context);
   return tes_status_exit(status);
 }
 

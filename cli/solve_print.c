@@ -135,6 +135,7 @@ void solve_monitor(void *user, int iteration, double residual) {
 void solve_monitor_step(void *user, int iteration, double residual) {
   const Solve *s = user;
   char line[96];
+  cli_interrupt_stage(NULL);
   if (s->options->common.verbosity < TES_NORMAL) return;
   snprintf(line, sizeof line, "step %d: iteration %d, residual %.1e", s->first_step + s->step_count,
            iteration, residual);

@@ -103,8 +103,9 @@ typedef struct TeskLanesBlock {
   int lanes, lane[TESK_LANES_MOST]; /* the lanes that are of them */
 } TeskLanesBlock;
 
-/* x -> y (real). b: M^-1 b for patches round even and odd vertices of the component's direction; pressures in b[0].
- * odd: bit d, whether the vertices of direction d are. still: M^-1 b is zero, and not read. */
+/* x -> y (real). b[0], b[1]: M^-1 b for patches round vertices that are even and odd in the component's own
+ * direction; b[0] also has the pressures. odd: bit d is set if the vertices are odd in direction d. still: M^-1 b is
+ * zero and not read. */
 typedef struct TeskLanesVectors {
   const void *x, *b[2];
   void *y;

@@ -1,6 +1,7 @@
 /* What is told of a solution in numbers: its fields at points, and values. */
 #include <math.h>
 #include <string.h>
+#include "base/work.h"
 #include "functional/functional.h"
 #include "mesh/mesh.h"
 #include "problem/in_time.h"
@@ -11,8 +12,10 @@ TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double 
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
   const int fields = tesi_problem_fields(problem, field);
+  tesi_work_begin_results(ctx, problem->in_time != NULL, "values at points");
   TES_TRY(tesi_fields_at(problem->mesh, fields, field, n, x, count, of, values, moved, false));
 done:
+  tesi_work_end(ctx);
   return status;
 }
 
@@ -64,6 +67,7 @@ TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, dou
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
+  tesi_work_begin_results(ctx, problem->in_time != NULL, "a value");
   if (what->kind == TES_VALUE_ERROR) {
     TES_TRY(error_value(problem, what->of, value));
     goto done;
@@ -75,5 +79,6 @@ TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, dou
   TES_TRY(tesi_functional_expression(problem->shape ? problem->shape : problem->space->scalar[0],
                                      tesi_problem_fields(problem, field), field, what, value));
 done:
+  tesi_work_end(ctx);
   return status;
 }

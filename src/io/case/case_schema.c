@@ -178,7 +178,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "mesh.split", .type = TESI_KEY_CHOICE, .target = AT(split), .choices = WORDS("false", "true"),
    .fallback = "false",
    .help = "true: all cells of the file are split at the middles of edges, faces and cells: triangles become 3 "
-           "quadrilaterals, tetrahedra 4 hexahedra, prisms 6"},
+           "quadrilaterals, tetrahedra 4 hexahedra, prisms 6, also of second degree; with pyramids every cell becomes "
+           "tetrahedra first"},
   {.path = "mesh.periodic", .type = TESI_KEY_CHOICE, .target = AT(file_periodic), .choices = WORDS("none", "file"),
    .fallback = "none", .help = "file: faces that the mesh file's $Periodic calls one are one"},
   {.path = "mesh.refine", .type = TESI_KEY_INTEGER, .target = AT(c.mesh.refine), .low = 0, .high = 18, .fallback = "0",
@@ -201,9 +202,9 @@ const TesiKey tesi_case_keys[] = {
    .help = "polynomial degree a direction; 1 to 10 are specialised, higher ones are slower; rt: 1 to 15"},
   {.path = "space.element", .type = TESI_KEY_CHOICE, .target = AT(c.problem.element),
    .choices = tesi_element_words, .fallback = "auto",
-   .help = "q: continuous; dg: discontinuous, of poisson and transport on boxes; rt: Raviart-Thomas "
-     "velocity and discontinuous pressure, of flows on boxes, and auto of stokes there; iso: Q1-iso-Q2/Q1 of "
-     "navier_stokes on boxes, the mesh is that of the pressure; all others are q"},
+   .help = "q: continuous; dg: discontinuous, poisson and transport on boxes; rt: Raviart-Thomas "
+     "velocity and discontinuous pressure, flows on boxes; iso: Q1-iso-Q2/Q1, navier_stokes on boxes, whose pressure "
+     "has one node per vertex of the mesh; auto: rt for stokes on boxes, else q"},
 
   {.path = "space.stabilization", .type = TESI_KEY_CHOICE, .target = AT(stabilization),
    .choices = tesi_stabilization_words, .fallback = "auto",

@@ -97,6 +97,7 @@ static TesStatus colour_nodes(Probe *p) {
   for (int64_t i = 0; i < nodes; i++) p->colour[i] = -1;
   for (int64_t i = 0; i < nodes; i++) {
     int32_t colour = 0;
+    if (i % 256 == 0) TES_TRY(tesi_work_go_on(ctx));
     for (int64_t k = a->first[i]; k < a->first[i + 1]; k++)
       for (int64_t q = 0; q < N; q++) mark_cells(p, i, p->index[a->cell[k] * N + q], seen, used);
     while (used[colour] == i) colour++;
@@ -161,6 +162,7 @@ static TesStatus probe_colour(const Probe *p, int component, int colour, TesiMat
   const TesiMatrix *n = &p->nodes;
   const int64_t *first = p->op->space->first;
   const uint8_t *given = p->given + component * n->rows;
+  TES_TRY(tesi_work_go_on(ctx));
   memset(p->in, 0, (size_t)p->op->length * sizeof *p->in);
   for (int64_t i = 0; i < n->rows; i++)
     if (p->colour[i] == colour && !given[i]) p->in[first[component] + i] = 1;

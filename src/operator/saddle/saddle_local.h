@@ -36,6 +36,10 @@ TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiRtAxis *a, const T
                                    const int *node, int modes, const int *mode, TesiSaddleFar far,
                                    TesiSaddleLocalAxis *local);
 void tesi_saddle_local_free(TesContext *ctx, TesiSaddleLocalAxis *local);
+/* A number above 0 that equal intervals, and mirror images, share to round-off; the same for intervals that are so with
+ * all lengths scaled. */
+double tesi_saddle_local_key(const TesiSaddleLocalAxis *l);
+double tesi_saddle_local_shape(const TesiSaddleLocalAxis *l);
 /* Whether both have the same matrices, to round-off. */
 bool tesi_saddle_local_equal(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b);
 /* Whether two intervals of two cells are mirror images; the eigenvectors of `from`, mirrored, for its image l. G is

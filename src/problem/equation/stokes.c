@@ -5,6 +5,7 @@
  * the data; b while solving and the pressures of u_0 are in units of s. */
 #include <math.h>
 #include <string.h>
+#include "base/work.h"
 #include "device/kernel.h"
 #include "device/split_sums.h"
 #include "functional/flow.h"
@@ -507,7 +508,11 @@ TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
   TesStatus status = TES_OK;
   TesiFlowErrors e;
   *result = (TesFlowResult){.velocity_l2 = NAN, .pressure_l2 = NAN};
-  if (p->projection) return tesi_navier_stokes_flow(p, result);
+  tesi_work_begin_results(ctx, p->in_time != NULL, "errors and fluxes of the flow");
+  if (p->projection) {
+    TES_TRY(tesi_navier_stokes_flow(p, result));
+    goto done;
+  }
   TES_CHECK(p->equation->flow && !p->equation->flow->scalar, "the equation %s is no flow", p->equation->name);
   const bool exact = p->exact[0] != NULL;
   TES_TRY(tesi_flow_errors(p->space, p->u, exact ? (const TesFunction *const *)p->exact : NULL,
@@ -518,5 +523,6 @@ TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
   result->divergence_l2 = e.divergence;
   result->divergence_relative = e.gradient > 0 ? e.divergence / e.gradient : 0;
 done:
+  tesi_work_end(ctx);
   return status;
 }

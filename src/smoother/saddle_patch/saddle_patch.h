@@ -6,6 +6,7 @@
 #ifndef TESI_SADDLE_PATCH_H
 #define TESI_SADDLE_PATCH_H
 
+#include "base/near.h"
 #include "operator/saddle/saddle_local.h"
 #include "smoother/smoother.h"
 
@@ -33,6 +34,8 @@ typedef struct TesiSaddlePatchAxis {
   int *node, *mode;                         /* [vertices][most], [vertices][modes], modes = span n */
   TesiSaddleLocalAxis *local;               /* [types] */
   TesiSaddlePatchOuter *outer;              /* [types] */
+  int *first;                               /* [types] the first vertex of each */
+  TesiNear by_key, by_shape;                /* types */
   bool ring_of_two; /* both neighbours of the interval lie inside it: no outer couplings */
   bool *wraps;      /* [vertices] places do not follow one another */
   int *node_at,
