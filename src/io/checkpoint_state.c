@@ -76,7 +76,7 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
   TesiState state;
   TES_CHECK(it, "%s is steady: its solution is written by tes_checkpoint_write()", problem->equation->name);
   tesi_problem_state((TesProblem *)problem, &state); /* what is listed is read alone */
-  status = tesi_state_write(&state, it->time, it->step, it->notes, it->note, path);
+  status = tesi_state_write(&state, it->march.time, it->march.step, it->notes, it->note, path);
 done:
   return status;
 }
@@ -278,12 +278,14 @@ static TesStatus check_steps(TesProblem *p, const TesCheckpoint *checkpoint) {
   TES_TRY(check_state(checkpoint, &numbers, &state));
   const double *dt = find(&numbers, "dt", 1);
   TES_CHECK(dt, "the checkpoint is damaged: it has no length of steps");
-  TES_CHECK(it->varies || fabs(*dt - it->dt) <= 1e-9 * it->dt,
-            "the checkpoint holds histories of steps of %.10g, the problem has steps of %.10g", *dt, it->dt);
+  TES_CHECK(it->march.varies || fabs(*dt - it->march.dt) <= 1e-9 * it->march.dt,
+            "the checkpoint holds histories of steps of %.10g, the problem has steps of %.10g", *dt,
+            it->march.dt);
   TES_CHECK(
-      found->step >= 0 && (it->varies ? found->time < it->desc.end : found->step < it->all_steps),
+      found->step >= 0 &&
+          (it->march.varies ? found->time < it->march.desc.end : found->step < it->march.all_steps),
       "the checkpoint is of step %lld at time %g, the problem ends with step %d at %g: let it end later",
-      (long long)found->step, found->time, it->all_steps, it->desc.end);
+      (long long)found->step, found->time, it->march.all_steps, it->march.desc.end);
 done:
   tesi_free(ctx, &numbers.own_name);
   return status;
@@ -300,7 +302,9 @@ TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint)
   TES_TRY(check(problem, checkpoint));
   TES_TRY(check_steps(problem, checkpoint));
   TES_TRY(tesi_state_read(checkpoint, list_problem, problem));
-  TES_TRY(tesi_in_time_resume(problem, found->time, (int)found->step));
+  TES_TRY(tesi_in_time_at(problem, found->time));
+  TES_TRY(tesi_march_resume(ctx, &problem->in_time->march, tesi_in_time_scheme(problem), problem, found->time,
+                            found->step));
 done:
   return status;
 }

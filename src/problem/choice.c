@@ -158,7 +158,7 @@ static bool wants_factors(const TesProblem *p, const TesiSurvey *survey) {
   const TesSolveOptions *o = &p->options;
   const bool free = o->method == TES_METHOD_AUTO && o->smoother == TES_SMOOTHER_AUTO &&
                     o->coarse == TES_COARSE_AUTO && o->coarsening == TES_COARSEN_MESH && !p->in_time &&
-                    !p->equation->march,
+                    !p->equation->own,
              thin = p->equation->couples && survey->slender && p->space->dofs <= MOST_THIN,
              rough = survey->rough && p->space->dofs <= MOST_ROUGH;
   return free && (thin || rough) && p->levels == p->op && !refuses_factors(p->op) &&

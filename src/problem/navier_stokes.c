@@ -24,8 +24,7 @@ static int fields(const TesProblem *p, int dim, TesiField *field) {
                                    .space = pr ? pr->mixed->pressure : NULL,
                                    .vector = pr ? &pr->p : NULL,
                                    .derivative = i - 1};
-  const int all = count + dim + 1;
-  return all + (pr && pr->average.velocity[0] ? tesi_average_fields(pr, dim, field + all) : 0);
+  return count + dim + 1;
 }
 
 static int problem_fields(const TesProblem *p, TesiField *field) {
@@ -41,13 +40,13 @@ const TesiEquation tesi_navier_stokes = {.name = "navier_stokes",
                                          .shown = shown,
                                          .fields = problem_fields,
                                          .force = tesi_projection_force,
-                                         .march = &tesi_projection_march};
+                                         .own = &tesi_projection_own};
 
 const TesiEquation tesi_stokes_q = {.name = "stokes",
                                     .shown = shown,
                                     .fields = problem_fields,
                                     .force = tesi_projection_force,
-                                    .march = &tesi_steady_march};
+                                    .own = &tesi_steady_own};
 
 /* By Algorithm 4. */
 const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
@@ -55,7 +54,7 @@ const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
                                              .shown = shown,
                                              .fields = problem_fields,
                                              .force = tesi_projection_force,
-                                             .march = &tesi_explicit_march};
+                                             .own = &tesi_explicit_own};
 
 /* The norm of the pressure's error; where the pressure is undetermined it is shifted to the mean of the exact one. */
 static TesStatus pressure_error(const TesProblem *p, const TesFunction *exact, double *l2) {

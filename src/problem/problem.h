@@ -10,7 +10,7 @@
 #include "functional/fields.h"
 #include "problem/choice.h"
 #include "tessera/problem.h"
-#include "time/state.h"
+#include "time/march.h"
 
 enum { TESI_TERMS = 4, TESI_SHOWN = 8, TESI_AXES = 3 };
 
@@ -40,7 +40,7 @@ typedef struct TesiEquation {
   int (*fields)(const TesProblem *problem, TesiField *field);
   /* Component `direction` of the force on a boundary: of the fluid on it, or of the support; NULL: there is none. */
   TesStatus (*force)(const TesProblem *problem, int boundary, int direction, double *force);
-  const struct TesiMarch *march; /* of flows in time, and of those with continuous elements; NULL: others */
+  const struct TesiOwn *own; /* of flows in time, and of those with continuous elements; NULL: others */
   /* Refuses what the equation cannot have, and completes numbers and options; NULL: nothing. */
   TesStatus (*check)(TesProblem *problem, const TesProblemDesc *desc);
   /* The right-hand side is there; NULL: nothing. */
@@ -74,18 +74,15 @@ typedef struct TesiFlowEquation {
 } TesiFlowEquation;
 
 /* An equation that makes its own system, or in time steps that are not those of M u' + K u = F. */
-typedef struct TesiMarch {
+typedef struct TesiOwn {
   /* All that is made after the problem's numbers: spaces, operators, the solution at the start. */
   TesStatus (*create)(TesProblem *problem, const TesProblemDesc *desc);
-  TesStatus (*step)(TesProblem *problem, TesSolveResult *result);
   TesStatus (*solve)(TesProblem *problem, TesSolveResult *result); /* of a steady one; NULL: it is in time */
   void (*destroy)(TesProblem *problem);
-  /* Of one in time: lists what its steps depend on; what else it knows of a state, which has just been set. */
-  void (*list)(TesProblem *problem, TesiState *state);
-  TesStatus (*resume)(TesProblem *problem);
+  const TesiScheme *scheme; /* of its steps, with the problem for a user; NULL: it is steady */
   /* The state came from another mesh: what it must fulfil is put right; *removed: what divergence that took away. */
   TesStatus (*settle)(const TesProblem *from, TesProblem *problem, double *removed);
-} TesiMarch;
+} TesiOwn;
 
 extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport, tesi_transport_dg,
     tesi_elasticity, tesi_navier_stokes, tesi_navier_stokes_iso, tesi_navier_stokes_rt, tesi_stokes_q;
@@ -179,6 +176,9 @@ void tesi_problem_take_floor(TesProblem *problem, const TesSolveResult *result);
 TesiRate tesi_problem_rate(const TesProblem *problem);
 /* ut, vt, wt of fields that are the components of its solution; problem NULL: the names alone. Returns how many. */
 int tesi_rate_fields(const TesProblem *problem, int components, const TesiField *value, TesiField *field);
+/* mean_u, .., mean_p, mean_uu, .., mean_pp of the values u, v, w and p in a list; problem NULL: the names alone. Returns
+ * how many. */
+int tesi_average_fields(const TesProblem *problem, int count, const TesiField *value, TesiField *field);
 /* Those of an equation in space dimension dim, before there is a problem: the vectors are missing. */
 int tesi_equation_fields(TesEquation equation, int dim, TesiField *field);
 /* Names of elasticity: u, v (, w), derivatives, lambda, mu, stresses, von_mises, strain_energy; without spaces, vectors

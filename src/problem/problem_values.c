@@ -50,6 +50,7 @@ static int find_fields(const TesProblem *p, TesiField *field) {
 
 int tesi_problem_fields(const TesProblem *p, TesiField *field) {
   int count = find_fields(p, field);
+  const int values = count;
   const bool flow = p->projection || (p->equation->flow && !p->equation->flow->scalar);
   if (p->in_time && !p->equation->second_order) { /* those of second order have their own */
     const int components = flow ? p->mesh->dim : 1;
@@ -57,7 +58,9 @@ int tesi_problem_fields(const TesProblem *p, TesiField *field) {
     for (int c = 0; c < components; c++) value[c] = field[c * (p->mesh->dim + 1)];
     count += tesi_rate_fields(p, components, value, field + count);
   }
-  for (int i = 0; i < count; i++) field[i].time = p->in_time ? p->in_time->time : 0;
+  if (p->in_time && p->in_time->march.average.count)
+    count += tesi_average_fields(p, values, field, field + count);
+  for (int i = 0; i < count; i++) field[i].time = p->in_time ? p->in_time->march.time : 0;
   return count;
 }
 

@@ -20,7 +20,7 @@ bool tesi_problem_transports(const TesProblem *p) {
 
 /* Whether steps take the transport term from old values. */
 static bool carries(const TesProblem *p) {
-  return p->in_time && tesi_time_method(p->in_time->desc.method)->carries;
+  return p->in_time && tesi_time_method(p->in_time->march.desc.method)->carries;
 }
 
 int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {
@@ -37,7 +37,7 @@ int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {
                           .streamline = carries(p) ? TES_STREAMLINE_NONE : p->stabilization,
                           .conservative = p->conservative,
                           .through = boundary ? p->through : NULL,
-                          .rate = p->in_time ? 2 / p->in_time->dt : 0};
+                          .rate = p->in_time ? 2 / p->in_time->march.dt : 0};
   return n + 1;
 }
 

@@ -179,7 +179,9 @@ static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, cons
   char message[512];
   const int dim = tesi_case_dim(r), known = tesi_equation_fields(r->draft.c.problem.equation, dim, field),
             rates = r->node[tesi_case_row("time")] ? add_rates(r, dim, known, field) : known,
-            fields = rates + (r->draft.c.problem.average ? tesi_average_fields(NULL, dim, field + rates) : 0);
+            fields =
+                rates +
+                (r->draft.c.problem.average ? tesi_average_fields(NULL, known, field, field + rates) : 0);
   status = tesi_quantity_check(ctx, text, boundary, fields, field);
   if (status != TES_INVALID_INPUT) return status;
   snprintf(message, sizeof message, "%s", tes_context_message(ctx));
