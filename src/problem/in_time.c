@@ -327,6 +327,7 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   if (!p->equation->own) TES_TRY(tesi_steps_create(p));
   it->remeshed = -1;
   if (p->before) take_steps(p->before->in_time, it);
+  TES_CHECK(isfinite(desc->average_from), "the time from which means are taken is not finite");
   it->march.average.from = desc->average_from;
   it->first = tesi_mesh_retain(p->before ? p->before->in_time->first : p->mesh);
   it->add_load = desc->add_load, it->add_load_user = desc->add_load_user;

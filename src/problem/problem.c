@@ -283,17 +283,13 @@ done:
   return status;
 }
 
-static TesStatus create_march(TesProblem *p, const TesProblemDesc *desc) {
-  const TesStatus status = p->equation->in_time ? tesi_in_time_create(p, desc) : TES_OK;
-  return status == TES_OK ? p->equation->own->create(p, desc) : status;
-}
-
 static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
   if (p->equation->own) {
-    TES_TRY(create_march(p, desc));
+    if (p->equation->in_time) TES_TRY(tesi_in_time_create(p, desc));
+    TES_TRY(p->equation->own->create(p, desc));
     p->times.total = p->times.operators = tesi_now() - start;
     goto done;
   }
@@ -397,10 +393,7 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
             "a mean velocity is kept in flows of navier_stokes with element q or rt");
   TES_CHECK(!desc->grad_div || equation == &tesi_navier_stokes,
             "the grad-div term is that of navier_stokes with element q");
-  TES_CHECK(!desc->average || (equation->in_time && desc->time.end > desc->time.start),
-            "means in time are those of problems in time");
-  TES_CHECK(!desc->average || isfinite(desc->average_from),
-            "the time from which means are taken is not finite");
+  TES_CHECK(!desc->average || is_timed(desc), "means in time are those of problems in time");
   TES_NEW(&p);
   *problem = p;
   p->context = tesi_context_retain(ctx);

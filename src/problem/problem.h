@@ -176,8 +176,8 @@ void tesi_problem_take_floor(TesProblem *problem, const TesSolveResult *result);
 TesiRate tesi_problem_rate(const TesProblem *problem);
 /* ut, vt, wt of fields that are the components of its solution; problem NULL: the names alone. Returns how many. */
 int tesi_rate_fields(const TesProblem *problem, int components, const TesiField *value, TesiField *field);
-/* mean_u, .., mean_p, mean_uu, .., mean_pp of the values u, v, w and p in a list; problem NULL: the names alone. Returns
- * how many. */
+/* mean_u, .., mean_p, mean_uu, .., mean_pp of the values u, v, w and p in a list; problem NULL: the names alone.
+ * Returns how many. */
 int tesi_average_fields(const TesProblem *problem, int count, const TesiField *value, TesiField *field);
 /* Those of an equation in space dimension dim, before there is a problem: the vectors are missing. */
 int tesi_equation_fields(TesEquation equation, int dim, TesiField *field);
