@@ -1,11 +1,12 @@
 #!/bin/sh
 # Measures this machine's CPU with tessera bench and writes one CSV a table, and SVG plots, into a folder:
-#   bench/measure.sh [FOLDER] [PROGRAM]      (bench/results/<name of the machine> build/tessera)
+#   bench/measure.sh [FOLDER] [PROGRAM]      (build/measured build/tessera)
+# bench/results.py merge puts the tables into bench/results.
 # About five minutes. Nothing else should run meanwhile; compare ratios inside one run, not single times of
 # different runs.
 set -eu
 cd "$(dirname "$0")/.."
-folder=${1:-bench/results/$(uname -n)} program=${2:-build/tessera}
+folder=${1:-build/measured} program=${2:-build/tessera}
 mkdir -p "$folder"
 measure() { # NAME ARGUMENT...: rows into NAME.csv
   name=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench/roofline.sh FOLDER: the tables of one H200 in FOLDER (operator, smoother, ladder .csv) as plots there:
 # roofline_dram.svg (all kernels against main memory), roofline_shared.svg (variants of the patch kernel against
-# shared memory). Needs gnuplot. Ceilings: bench/results/h200/README.md. Operations and bytes are those of the
+# shared memory). Needs gnuplot. Ceilings: bench/results/README.md. Operations and bytes are those of the
 # algorithms (TesCost), not of counters.
 set -eu
 folder=$1

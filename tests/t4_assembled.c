@@ -1,7 +1,9 @@
 /* Run: ctest -R t4_assembled. Assembled operators over random forests, hanging nodes eliminated or as a sparse
  * matrix, against the plain matrix-free operator: on the host, on the emulator, and on a GPU where there is one.
  * The space without constraints, against reading cell by cell and against positions. Brief: one case a degree, of
- * the degrees named. */
+ * the degrees named.
+ * Quick: 2,3
+ * Labels: heavy */
 #include "operator/assembled/matrix.h"
 #include "operator_testing.h"
 #include "failing_allocator.h"

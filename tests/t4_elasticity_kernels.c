@@ -3,7 +3,9 @@
  * masses, springs, varying coefficients; diagonals by unit vectors, liftings and products with given values against
  * those of the host; in the emulator in three orders of its threads, and on a GPU where there is one; the same bits
  * where they are asked for.
- * With TESSERA_TEST_BRIEF: forests and sheared cells, one order. */
+ * With TESSERA_TEST_BRIEF: forests and sheared cells, one order.
+ * Quick: 1-3
+ * Labels: heavy */
 #include <string.h>
 #include "device/emulator/fiber.h"
 #include "device_testing.h"

@@ -1,7 +1,9 @@
 /* Run: ctest -R t4_forest_kernels. Mapped operators with hanging nodes on devices with kernels, on random forests
  * of trees in random orientations, against the plain version and the assembled matrix: every degree, geometries,
  * terms, points, precisions, conflicts; on the emulator, and on a GPU where there is one. Brief: all, in the plane
- * on a quarter of the cells. */
+ * on a quarter of the cells.
+ * Quick: 1-3,6
+ * Labels: heavy */
 #include "operator/mapped/mapped.h"
 #include "operator/assembled/matrix.h"
 #include "forest_testing.h"

@@ -2,7 +2,8 @@
  * itself, against the plain version:
  * blocks that stay for many cells, geometry staged whole, in layers or not, values that come ahead, derivatives on
  * the way to the points, warps alone. Brief: all, of the degrees named. TESSERA_MAPPED_CUT is
- * "cells,groups,warps,blocks,buffers,stage,ahead,gradients". */
+ * "cells,groups,warps,blocks,buffers,stage,ahead,gradients".
+ * Labels: heavy */
 #include <string.h>
 #include "operator/mapped/mapped.h"
 #include "kernel_testing.h"

@@ -2,7 +2,9 @@
  * definition (no sum factorization): all degrees, kinds of points, geometries, outputs, components and precisions;
  * on the emulator with the threads in several orders, and on a GPU where there is one. Outputs are poisoned
  * beforehand. Brief: all, of the degrees named, on few cells.
- * Timeout: 600 */
+ * Timeout: 600
+ * Quick: 1-3,6
+ * Labels: heavy */
 #include <string.h>
 #include "basis/lagrange.h"
 #include "basis/gauss.h"

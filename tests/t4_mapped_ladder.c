@@ -2,7 +2,8 @@
  * against the plain operator:
  * all rungs, BP1, BP3 and BP5 with mass or without, both precisions; on the emulator with the threads in several
  * orders, and on a GPU where there is one. Outputs are poisoned beforehand. Brief: one problem a rung, of the
- * degrees named. */
+ * degrees named.
+ * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
 #include "kernels/mapped_ladder.h"

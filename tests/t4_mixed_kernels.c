@@ -1,7 +1,9 @@
 /* Run: ctest -R t4_mixed_kernels. Velocities and pressures on devices with kernels: divergence, gradient, convection,
  * the grad-div term and backflow against the plain version from the definition, in all degrees, 2D and 3D, on graded
  * boxes, forests with hanging nodes, curved and skew cells, in the emulator in three orders of its threads, and on a
- * GPU where there is one; the same bits where they are asked for. */
+ * GPU where there is one; the same bits where they are asked for.
+ * Quick: 2,3
+ * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "device_testing.h"
 #include "mixed_testing.h"

@@ -1,6 +1,8 @@
 /* Run: ctest -R t4_operator_kernels. The separable operator's kernels against the plain version: on the emulator
  * with the threads in several orders, and on a GPU where there is one. Graded boxes, natural faces, Robin terms,
- * reaction. Brief: of the four kinds one a precision, another one each degree; all cuts. */
+ * reaction. Brief: of the four kinds one a precision, another one each degree; all cuts.
+ * Quick: 1-3,6
+ * Labels: heavy */
 #include <stdlib.h>
 #include <string.h>
 #include "operator_testing.h"

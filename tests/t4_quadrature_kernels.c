@@ -2,7 +2,9 @@
  * alpha, every boundary condition, graded cells, every degree; blocks that share nodes; degrees beyond the
  * specialised ones, with constant coefficients too, in one order and by atomics.
  * On the emulator with threads in several orders, on a GPU where there is one. Brief: boxes with natural faces and
- * without, one a precision, in turns; all cuts; beyond the specialised degrees the lowest in 2D and 3D, and atomics. */
+ * without, one a precision, in turns; all cuts; beyond the specialised degrees the lowest in 2D and 3D, and atomics.
+ * Quick: 1-3,6
+ * Labels: heavy */
 #include <string.h>
 #include "operator_testing.h"
 #include "device/emulator/fiber.h"

@@ -1,7 +1,9 @@
 /* Run: ctest -R t4_transport_kernels. Transport on devices with kernels, against the plain version: degrees to 8, both
  * precisions, all forms, boxes, forests with hanging nodes and deformed cells, in the emulator in three orders of its
  * threads, and on a GPU where there is one; streamline mass, loads and liftings against those of the host; the same
- * bits where they are asked for. */
+ * bits where they are asked for.
+ * Quick: 1-3
+ * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "device_testing.h"
 #include "transport_testing.h"

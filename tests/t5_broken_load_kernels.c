@@ -1,7 +1,9 @@
 /* Run: ctest -R t5_broken_load_kernels. Right-hand sides over discontinuous elements by kernels beside those of the
  * host, in the emulator with the threads in three orders, and on a GPU where there is one: degrees to 8, 2D and 3D,
  * graded cells, values with and without what a velocity carries in, fluxes, rings, ends and sources without a function;
- * at two times of the clock, outputs poisoned; a value that is none. Brief: one kind of ends a degree. */
+ * at two times of the clock, outputs poisoned; a value that is none. Brief: one kind of ends a degree.
+ * Quick: 1-3
+ * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "host_testing.h"
 #include "device_testing.h"

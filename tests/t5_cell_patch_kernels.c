@@ -1,6 +1,8 @@
 /* Run: ctest -R t5_cell_patch_kernels. Cell patches by kernels on random forests with hanging nodes, against the
  * dense reference and the host's smoother:
- * emulator, and a GPU where there is one. Brief: one precision a dimension, in turns. */
+ * emulator, and a GPU where there is one. Brief: one precision a dimension, in turns.
+ * Quick: 1-3,6
+ * Labels: heavy */
 #include "operator_testing.h"
 #include "device/emulator/fiber.h"
 #include "device/kernel.h"

@@ -1,5 +1,7 @@
 /* Run: ctest -R t5_forest_kernels. Transfers between forests with hanging nodes and Robin terms by kernels, against
- * the plain versions: emulator, and a GPU where there is one. Brief: one precision a dimension, in turns. */
+ * the plain versions: emulator, and a GPU where there is one. Brief: one precision a dimension, in turns.
+ * Quick: 1-3
+ * Labels: heavy */
 #include "operator_testing.h"
 #include "device/emulator/fiber.h"
 #include "forest_testing.h"

@@ -73,6 +73,7 @@ static void steps_are_their_definition(void **state) {
 
 static void steps_in_the_emulator(void **state) {
   (void)state;
+  if (TEST_THREAD_SANITIZER) skip();
   check_device("emulator");
 }
 

@@ -3,6 +3,7 @@
  * specialised ones; Jacobi, Chebyshev and point Gauss-Seidel over the operators' kernels. On the emulator, and on a
  * GPU where there is one. Brief: every smoother on one box in 2D and one in
  * 3D, in one precision each, in turns; global memory; beyond the specialised degrees one in 2D and one in 3D.
+ * Quick: 1-3
  * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "device_testing.h"

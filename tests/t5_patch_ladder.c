@@ -1,7 +1,8 @@
 /* Run: ctest -R t5_patch_ladder. Every variant of the patch kernel that is there to be measured against the plain
  * sweep, in 2D and 3D: on the emulator with the threads in several orders, and on a GPU where there is one; what moves
  * data alone against its own sums; conflicts of banks against counts by hand. Brief: all, of the degrees named, or a
- * degree of each where none is. */
+ * degree of each where none is.
+ * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
 #include "kernels/patch_ladder.h"

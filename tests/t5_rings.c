@@ -1,7 +1,8 @@
 /* Run: ctest -R t5_rings. Continuous elements on boxes with periodic directions: vectors spread on open boxes and back,
  * operators, transfers and sweeps of vertex patches against their plain versions, on rings of two cells and more, even
  * and odd, beside all kinds of ends. On the processor, the emulator, and a GPU where there is one. Brief: fewer shapes
- * on the emulator. Labels: heavy */
+ * on the emulator.
+ * Labels: heavy */
 #include "device_testing.h"
 #include "smoother/patch/patch.h"
 #include "smoother_testing.h"

@@ -2,6 +2,7 @@
  * operator, patches and the coarsest solve against the definition and against the processor, on the emulator with the
  * threads in several orders, and on a GPU where there is one. Ends of all kinds, rings, graded cells, odd counts, all
  * degrees; outputs are poisoned. Brief: one precision a flow, in turns.
+ * Quick: 1-3
  * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "host_testing.h"

@@ -1,5 +1,7 @@
 /* Run: ctest -R t5_smoother_kernels. The patch smoother's kernels against the plain sweep, patch by patch: on the
- * emulator with the threads in several orders, and on a GPU where there is one. Brief: all, of the degrees named. */
+ * emulator with the threads in several orders, and on a GPU where there is one. Brief: all, of the degrees named.
+ * Quick: 1-3
+ * Labels: heavy */
 #include <stdlib.h>
 #include <string.h>
 #include "device/emulator/fiber.h"

@@ -1,7 +1,9 @@
 /* Run: ctest -R t5_stokes_ladder. The variants of figures 8 to 10 of stokes-multigrid-cui-2025 that are there to be
  * measured: operators against the plain one, local solvers against pseudo-inverses, on the emulator with the threads in
  * several orders, and on a GPU where there is one; outputs are poisoned. Conflicts of banks: none where it is said.
- * Brief: one precision a case, in turns. */
+ * Brief: one precision a case, in turns.
+ * Quick: 1-3
+ * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "device_testing.h"
 #include "kernels/stokes_operators.h"

@@ -1,5 +1,7 @@
 /* Run: ctest -R t5_transfer_kernels. Transfers by kernels against the dense embedding: emulator, and a GPU where
- * there is one. Brief: one precision, in turns. */
+ * there is one. Brief: one precision, in turns.
+ * Quick: 1-3,6
+ * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
 #include "transfer/transfer.h"

@@ -1,7 +1,9 @@
 /* Run: ctest -R t5_upwind_kernels. Transport between discontinuous elements by kernels, on the emulator with the
  * threads in three orders, and on a GPU where there is one: against the plain version from the definition and against
  * the processor; degrees to 8, 2D and 3D, both precisions and forms, equal and graded cells, rings, all ends, odd
- * counts, velocities that vary and another one put in; outputs are poisoned. Brief: one kind of ends a degree. */
+ * counts, velocities that vary and another one put in; outputs are poisoned. Brief: one kind of ends a degree.
+ * Quick: 1-3
+ * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "host_testing.h"
 #include "device_testing.h"

@@ -1,6 +1,7 @@
 /* Run: ctest -R t6_aggregation_kernels. Cycles of smoothed aggregation by kernels against those of the processor, which
  * t6_aggregation_solve checks: one component and elasticity, 2D and 3D, free and given, vectors of both precisions,
- * poisoned results, solves that are recorded; emulator in three orders of threads, and GPU. */
+ * poisoned results, solves that are recorded; emulator in three orders of threads, and GPU.
+ * Labels: heavy */
 #include <stdio.h>
 #include "device/emulator/fiber.h"
 #include "device/recorded.h"

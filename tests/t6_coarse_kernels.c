@@ -1,7 +1,8 @@
 /* Run: ctest -R t6_coarse_kernels. Fast diagonalization of boxes by kernels, in one block, plane by plane and entry by
  * entry, and dense inverses of trees and of elasticity, against the direct solvers of the processor: odd sizes, given
  * and free faces, 2D and 3D, both precisions, poisoned results; emulator in three orders of threads, and GPU. Then
- * levels of many trees, which conjugate gradients take: what is left of the residual, given and singular. */
+ * levels of many trees, which conjugate gradients take: what is left of the residual, given and singular.
+ * Labels: heavy */
 #include <stdio.h>
 #include "device/emulator/fiber.h"
 #include "device_testing.h"

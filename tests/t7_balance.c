@@ -206,7 +206,7 @@ static void other_equations_are_refused(void **state) {
   assert_int_equal(
       tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .boundaries = 1, .boundary = &flux}, &p),
       TES_INVALID_INPUT);
-  assert_non_null(strstr(tes_context_message(ctx), "flux is for transport"));
+  assert_non_null(strstr(tes_context_message(ctx), "flux belongs to transport"));
   tes_context_clear(ctx);
   assert_int_equal(tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .balance = true}, &p),
                    TES_INVALID_INPUT);

@@ -221,16 +221,18 @@ static void bad_input_is_told(void **state) {
   const struct {
     TesProblemDesc desc;
     const char *message;
-  } wrong[] = {
-      {{.data = {.a = varies}}, "a is 1 + x: element dg has constants alone"},
-      {{.data = {.c = varies}}, "c is 1 + x: element dg has constants alone"},
-      {{.data = {.a = negative}}, "a is -1"},
-      {{.data = {.c = negative}}, "c is -1"},
-      {{.boundary = &robin, .boundaries = 1}, "boundary.top: element dg has the conditions Dirichlet"},
-      {{.boundary = &free, .boundaries = 1}, "only fluxes are given and c is 0"},
-      {{.degree = 16}, "degree is 16, expected 1..15"},
-      {{.equation = TES_STOKES}, "element 3 is not for this equation"},
-      {{.solver = {.local = TES_LOCAL_RANK1}}, "solver.local_solver: that of element dg is exact"}};
+  } wrong[] = {{{.data = {.a = varies}}, "a is 1 + x: element dg has constants alone"},
+               {{.data = {.c = varies}}, "c is 1 + x: element dg has constants alone"},
+               {{.data = {.a = negative}}, "a is -1"},
+               {{.data = {.c = negative}}, "c is -1"},
+               {{.boundary = &robin, .boundaries = 1},
+                "boundary.top: poisson with element dg has dirichlet and neumann; robin belongs to"},
+               {{.boundary = &free, .boundaries = 1}, "only fluxes are given and c is 0"},
+               {{.degree = 16}, "space.degree: expected 1 to 15 for poisson with element dg, got 16"},
+               {{.equation = TES_STOKES},
+                "space.element: stokes has the elements rt and q; dg belongs to poisson and transport"},
+               {{.solver = {.local = TES_LOCAL_RANK1}},
+                "solver.local_solver: poisson with element dg has auto and exact; rank1 belongs to"}};
   TesMesh *mesh = flow_mesh(ctx, &(Flow){.dim = 2, .cells = {4, 4}});
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     TesProblem *problem;

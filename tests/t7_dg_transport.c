@@ -312,10 +312,12 @@ static void bad_input_is_told(void **state) {
   } wrong[] = {
       {{.data = {.a = varies}}, "a is 1 + x: element dg has constants alone"},
       {{.boundary = &robin, .boundaries = 1},
-       "boundary.top: transport with element dg has dirichlet, neumann, flux"},
-      {{.boundary = &slip, .boundaries = 1}, "transport with element dg has dirichlet, neumann, flux"},
+       "boundary.top: transport with element dg has dirichlet, neumann, outflow and flux; robin belongs"},
+      {{.boundary = &slip, .boundaries = 1},
+       "transport with element dg has dirichlet, neumann, outflow and flux; slip belongs"},
       {{.data = {.b = {one}}, .boundary = &free, .boundaries = 1}, "neither a boundary nor c determines u"},
-      {{.stabilization = TES_STREAMLINE_ALWAYS}, "supg is of element q"},
+      {{.stabilization = TES_STREAMLINE_ALWAYS},
+       "because its upwind traces need no more; supg belongs to transport with element q"},
       {{.data = {.b = {one}}, .solver = {.method = TES_METHOD_CG}}, "transport is not symmetric"}};
   (void)state;
   TesMesh *mesh = flow_mesh(ctx, &(Flow){.dim = 2, .cells = {4, 4}});

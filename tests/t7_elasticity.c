@@ -291,9 +291,11 @@ static void what_is_refused(void **state) {
                                   {.mesh = plane, .time = {.end = 1, .step = 0.1, .method = TES_TIME_BDF2}},
                                   {.mesh = plane, .time = {.end = 1, .step = 0.1, .rho_inf = 2}}};
   static const char *const messages[] = {
-      "plane stress is for two dimensions, the mesh has three", "elasticity is solved by cg, gmres or direct",
-      "elasticity has chebyshev and jacobi",
-      "elasticity steps by backward_euler, newmark or generalized_alpha, not by bdf2", "time.rho_inf is 2"};
+      "plane stress is for two dimensions, the mesh has three",
+      "elasticity has auto, gmres, cg and direct, because V-cycles alone are smoothed by chebyshev or jacobi",
+      "elasticity has auto, jacobi and chebyshev on boxes; patch belongs to",
+      "elasticity has auto, backward_euler, newmark and generalized_alpha; bdf2 belongs to transport",
+      "time.rho_inf is 2"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     TesProblemDesc desc = wrong[i];
     desc.equation = TES_ELASTICITY, desc.degree = 1;

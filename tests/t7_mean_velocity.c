@@ -216,7 +216,7 @@ static void what_cannot_be_is_refused(void **state) {
       s.desc.mean_components = 1, s.desc.mean_velocity[0] = NAN;
       assert_refused(&s, "the mean velocity in direction x is not finite");
       s.desc.mean_velocity[0] = 1, s.desc.equation = TES_STOKES, s.desc.element = TES_ELEMENT_Q;
-      assert_refused(&s, "a mean velocity is kept in flows of navier_stokes with element q or rt");
+      assert_refused(&s, "data.mean_velocity: belongs to navier_stokes with element q or rt");
     }
     drop(&s);
   }

@@ -54,7 +54,8 @@ static void enums_out_of_range(void **state) {
   assert_refused(
       ctx,
       tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .boundary = &slip, .boundaries = 1}, &problem),
-      "boundary.left: slip is for flows and elasticity, not for poisson");
+      "boundary.all: poisson with element q has dirichlet, neumann and robin; slip belongs to stokes, "
+      "elasticity and navier_stokes");
   TesVector *v = NULL;
   assert_refused(ctx, tes_vector_create(ctx, 3, (TesPrecision)77, &v), "precision is 77");
   tes_mesh_destroy(&mesh);

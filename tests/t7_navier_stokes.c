@@ -434,7 +434,7 @@ static void what_cannot_be_is_refused(void **state) {
   TesFunction *zero = expression(ctx, "0"), *one = expression(ctx, "1");
   (void)state;
   make_vortex(ctx, TES_MESH_BOX, 4, 1, 1, 10, &s);
-  assert_refused(&s, "the degree of the velocity is 1, expected 2..8");
+  assert_refused(&s, "space.degree: expected 2 to 8 for navier_stokes with element q, got 1");
   s.desc.degree = 2, s.desc.time.method = TES_TIME_BDF3;
   assert_refused(&s, "the method in time of navier_stokes is imex_bdf2");
   s.desc.time.method = TES_TIME_AUTO, s.desc.time.cfl = 0.5;

@@ -495,7 +495,8 @@ static void bad_input_is_told(void **state) {
     const char *message;
   } wrong[] = {
       {{.boundary = &lid, .boundaries = 1}, "its net flux is 1, of 1 along and through the boundary"},
-      {{.boundary = &robin, .boundaries = 1}, "boundary.top: flows have the conditions Dirichlet, Neumann"},
+      {{.boundary = &robin, .boundaries = 1},
+       "boundary.top: stokes with element rt has velocity, slip, outflow and pressure; robin belongs to"},
       {{.boundary = &free_component, .boundaries = 1}, "boundary.top: a component of the velocity is free"},
       {{.boundary = &pressure, .boundaries = 1}, "boundary.top: the pressure, component 2, is for a Neumann"},
       {{.boundary = &slip, .boundaries = 1}, "boundary.top: slip has no values"},
@@ -504,12 +505,14 @@ static void bad_input_is_told(void **state) {
       {{.flow_form = 3}, "flow_form is 3, expected 0..2"},
       {{.data = {.a = negative}}, "the viscosity nu is -1, expected > 0"},
       {{.data = {.c = negative}}, "alpha is -1, expected >= 0"},
-      {{.solver = {.method = TES_METHOD_CG}}, "stokes is solved by gmres or fmg"},
+      {{.solver = {.method = TES_METHOD_CG}},
+       "stokes with element rt has auto, fmg and gmres, because the operator is indefinite; cg belongs to"},
       {{.solver = {.smoother = TES_SMOOTHER_JACOBI}},
-       "solver.smoother: those of stokes are patch and cell_patch"},
+       "solver.smoother: stokes with element rt has auto, patch and cell_patch on boxes"},
       {{.data = {.a = varies}, .solver = {.smoother = TES_SMOOTHER_CELL_PATCH}},
        "solver.smoother: cell_patch is for a constant viscosity"},
-      {{.solver = {.local = TES_LOCAL_MEAN}}, "solver.local_solver: those of stokes are exact and cg"}};
+      {{.solver = {.local = TES_LOCAL_MEAN}},
+       "solver.local_solver: stokes with element rt has auto, exact, scaled and cg; mean belongs to"}};
   TesMesh *mesh = flow_mesh(ctx, &(Flow){.dim = 2, .cells = {4, 4}});
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     TesProblem *problem;

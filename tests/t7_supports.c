@@ -92,7 +92,6 @@ static void a_strip_on_two_points(void **state) {
   TesContext *const host = ctx;
   (void)state;
   check_strip();
-  if (TEST_THREAD_SANITIZER) return;
   assert_int_equal(
       tes_context_create(&(TesContextDesc){.device = "emulator", .verbosity = TES_QUIET}, &ctx, NULL, 0),
       TES_OK);

@@ -47,8 +47,6 @@ static const struct {
      "a.yaml:4:12: data.nu: expected a number > 0, got '1 + x'"},
     {IN_TIME "time: {end: 1, step: 0.1}\nspace: {element: iso, degree: 2}",
      "a.yaml:4:31: space.degree: element iso has the degree 1, got 2"},
-    {IN_TIME "time: {end: 1, cfl: 0.5}\nspace: {element: iso}",
-     "a.yaml: time.step: is missing: element iso has a fixed time.step"},
     {IN_TIME "time: {end: 1, step: 0.1, method: explicit}",
      "a.yaml:3:35: time.method: navier_stokes has the methods auto and imex_bdf2 with element q"},
     {"problem: poisson\nmesh: {box: {cells: [4, 4]}}\nspace: {element: iso}",

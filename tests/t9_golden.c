@@ -1,6 +1,7 @@
 /* Run: ctest -R t9_golden. What the program answers to 370 small cases is what it answered before, half of them with
  * one thread, half with two: tests/golden_testing.h says how they are compared, tests/golden_make.py what they are.
- * Timeout: 600 */
+ * Timeout: 600
+ * Labels: heavy */
 #include "golden_testing.h"
 
 static void answers_are_those_of_before(void **state) {

@@ -1,6 +1,7 @@
 /* Run: ctest -R t9_limits. The program where there is little address space (`ulimit -v`) or stack (`ulimit -s`): it
  * ends with status 4 and a message. OpenBLAS alone would ask for its buffers for ever, in a thread of its own already
  * while it is loaded. */
+#include "base/leaks.h"
 #include "program_testing.h"
 
 #define SQUARE CASES "poisson-square.yaml --set mesh.box.cells=8 --set space.degree=3"
@@ -23,7 +24,7 @@ static int run_within(int kib, const char *arguments) {
 
 static void little_stack_is_told(void **state) {
   (void)state;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef TESI_ADDRESS_SANITIZER
   skip(); /* frames are larger */
 #endif
   for (int kib = 64; kib < 1024; kib = 2 * kib + 100) {
@@ -41,7 +42,7 @@ static void little_address_space_is_told(void **state) {
   (void)state;
   enum { STEP = 25000, MOST = 4000000 };
   int kib = STEP, needed;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef TESI_ADDRESS_SANITIZER
   skip(); /* it takes terabytes of address space */
 #endif
   while (kib < MOST && run_within(kib, "--version") != 0) kib += STEP;

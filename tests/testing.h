@@ -48,7 +48,8 @@ static inline bool test_has_simd(int bits) {
   return true;
 }
 
-/* 1 in a build with the thread sanitizer, which knows neither fibers nor threads after fork(). */
+/* 1 in a build with the thread sanitizer: it knows no threads after fork(), and has nothing to find in the emulator,
+ * whose kernels are one thread, ten times slower. */
 #if defined(__SANITIZE_THREAD__)
 #define TEST_THREAD_SANITIZER 1
 #elif defined(__has_feature)

@@ -3,7 +3,7 @@
 # says why.
 # shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
 
-all_steps=(tree format scripts docs gcc kernels clang sanitize threads install)
+all_steps=(tree format scripts docs gcc kernels sanitize threads install)
 more_steps=(slow kernels_all fuzz fresh)
 
 describe() {
@@ -13,15 +13,15 @@ describe() {
   format) say "clang-format 14" ;;
   scripts) say "shellcheck of the shell scripts" ;;
   docs) say "man pages (mandoc), which know the program's options, and the comments of the public headers (doxygen)" ;;
-  gcc) say "gcc, Release, warnings are errors, all tests but the slow ones" ;;
-  slow) say "the slow tests of that build: long sweeps; not part of the default round" ;;
+  gcc) say "gcc, Release, warnings are errors, loops of their own to degree 4: all tests but the slow ones" ;;
+  slow) say \
+    "the build that users have, loops of their own to degree 10: all tests, long sweeps too; not part of the round" ;;
   kernels) say \
-    "kernels of degree 4 compile for sm_80, sm_90, sm_100 (NVRTC); registers, and no spills where none are promised" ;;
+    "kernels compile (NVRTC), degree 4 for sm_90, 1 for sm_80 and sm_100; no spills where none are promised" ;;
   kernels_all) say \
-    "the same for every degree, with the table in build-check/kernels.csv; not part of the default round" ;;
-  clang) say "clang, Release, warnings are errors, quick tests with a few cases of each kind" ;;
+    "the same for every degree and GPU, with the table in build-check/kernels.csv; not part of the default round" ;;
   sanitize) say \
-    "address, leak and undefined-behaviour sanitizers: they find planted faults, and pass the quick tests" ;;
+    "clang, warnings are errors; address, leak, undefined-behaviour sanitizers find planted faults, pass quick tests" ;;
   threads) say "thread sanitizer: finds a planted race, passes clean loops and the tests labelled threads" ;;
   install) say \
     "install into a prefix; examples through pkg-config and find_package; every public header alone in C and C++" ;;
@@ -31,25 +31,21 @@ describe() {
 }
 
 # Wider vectors and more degrees are the same text again, and minutes; 256 bits, so that specialised bodies are
-# among what is checked: an odd degree and an even one.
-few=(-DTESSERA_SIMD_WIDTHS=256 -DTESSERA_SIMD_DEGREES=2)
-# -O1 keeps the sanitizer builds short, lines without variables (-g1) halve them. Their instrumentation confuses gcc's
-# warnings, so these are no errors.
-sanitized=("${few[@]}" -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g1")
+# among what is checked: an odd degree and an even one. -O1 keeps the builds short, lines without variables (-g1)
+# halve them.
+sanitized=(-DCMAKE_C_COMPILER=clang -DTESSERA_SIMD_WIDTHS=256 -DTESSERA_SIMD_DEGREES=2 -DCMAKE_BUILD_TYPE=None
+  "-DCMAKE_C_FLAGS=-O1 -g1")
 
 # build NAME [targets]: the build of that name, up to date.
 build() {
   local name=$1 options=()
   shift
   case $name in
-  gcc) options+=(-DCMAKE_C_COMPILER=gcc -DTESSERA_WERROR=ON) ;;
-  clang) options+=("${few[@]}" -DCMAKE_C_COMPILER=clang -DTESSERA_WERROR=ON) ;;
-  sanitize) options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=gcc -DTESSERA_SANITIZE=address,undefined) ;;
-  threads) options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=clang -DTESSERA_SANITIZE=thread) ;;
-  fuzz)
-    options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=clang -DTESSERA_SANITIZE=address,undefined -DTESSERA_FUZZ=ON
-      -DTESSERA_TESTS=OFF)
-    ;;
+  gcc) options+=(-DCMAKE_C_COMPILER=gcc -DTESSERA_WERROR=ON -DTESSERA_SIMD_DEGREES=4) ;;
+  slow) options+=(-DCMAKE_C_COMPILER=gcc -DTESSERA_WERROR=ON) ;;
+  sanitize) options+=("${sanitized[@]}" -DTESSERA_WERROR=ON -DTESSERA_SANITIZE=address,undefined) ;;
+  threads) options+=("${sanitized[@]}" -DTESSERA_SANITIZE=thread) ;;
+  fuzz) options+=("${sanitized[@]}" -DTESSERA_SANITIZE=address,undefined -DTESSERA_FUZZ=ON -DTESSERA_TESTS=OFF) ;;
   esac
   configure "$build/$name" "${options[@]}"
   ninja -j "$jobs" -C "$build/$name" "$@"
@@ -85,15 +81,15 @@ step_gcc() {
 }
 
 step_slow() {
-  build gcc
-  ctest --test-dir "$build/gcc" -j "$jobs" --output-on-failure --no-tests=error -L slow
+  build slow
+  run_tests slow style
 }
 
 # No GPU is needed; without the run-time compiler the step is skipped.
 compile_kernels() {
   local status=0
   build gcc bench_registers
-  "$build/gcc/bench/bench_registers" --csv "$build/kernels.csv" "$@" || status=$?
+  "$build/gcc/bench/bench_registers" "$@" || status=$?
   if [ $status = 3 ]; then
     say "NVRTC is not installed: kernels are not compiled for GPUs"
     return 77
@@ -101,19 +97,15 @@ compile_kernels() {
   return $status
 }
 
-step_kernels() { compile_kernels --degrees 4; }
-
-step_kernels_all() { compile_kernels --all; }
-
-# Tests of the emulated device run brief under the second compiler and the sanitizers: one case of a kind, low degrees
-# with odd and even numbers of nodes. The release build runs all.
-brief_tests() { export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=1-3,6; }
-
-step_clang() {
-  build clang
-  brief_tests
-  run_tests clang 'slow|style|heavy'
+step_kernels() {
+  compile_kernels --targets sm_90 --degrees 4
+  compile_kernels --targets sm_80,sm_100 --degrees 1
 }
+
+step_kernels_all() { compile_kernels --all --csv "$build/kernels.csv"; }
+
+# Few cases of a kind, of an odd degree and an even one: the release build runs more of them.
+brief_tests() { export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=2-3; }
 
 step_sanitize() {
   local fault
@@ -122,7 +114,7 @@ step_sanitize() {
   export LSAN_OPTIONS=use_tls=0:print_suppressions=0:suppressions=$root/tests/leaks.supp
   export UBSAN_OPTIONS=print_stacktrace=1
   for fault in leak overflow; do
-    gcc -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all "tests/planted/$fault.c" -o "$build/$fault"
+    clang -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all "tests/planted/$fault.c" -o "$build/$fault"
     if "$build/$fault"; then die "the sanitizers do not find tests/planted/$fault.c"; fi
   done
   build sanitize

@@ -3,9 +3,8 @@
  *  docs/case-file.md lists every key.
  *
  *  Everything is checked while it is read: types, ranges, expressions, unknown keys (with the nearest known one).
- *  Errors are told all at once, one a line, as "FILE:LINE:COLUMN: KEY: what is wrong"; those of overrides name the
- *  override.
- */
+ *  All errors are reported at once, one per line, as "FILE:LINE:COLUMN: KEY: what is wrong"; an error of an override
+ *  names the override. */
 #ifndef TESSERA_CASE_H
 #define TESSERA_CASE_H
 
@@ -80,7 +79,7 @@ typedef struct TesCase {
   char *initial_file,
       *b_file; /**< checkpoints that were read, data.initial.file and data.b.file; NULL: none */
   int keys;
-  TesCaseKey *key; /**< [keys]: those of docs/case-file.md that are given, but for names of the mesh */
+  TesCaseKey *key; /**< [keys]: keys of docs/case-file.md that the case gives, without names of the mesh */
   char *warnings[4];
   int warning_count;
 } TesCase;

@@ -24,8 +24,10 @@ typedef struct TesCheckpointField {
 } TesCheckpointField;
 
 typedef struct TesCheckpointDesc {
-  const TesSpace *space; /**< of any number of components, or of element rt; no product */
-  int count;             /**< 0..16 */
+  /** Of any number of components, or of element rt. Of the velocity and pressure of a steady flow with element q: one
+   *  field "velocity, pressure" of their product. */
+  const TesSpace *space;
+  int count; /**< 0..16 */
   const TesCheckpointField *fields;
   double time;  /**< of the computation: for the caller */
   int64_t step; /**< the same */
@@ -85,16 +87,16 @@ const double *tes_checkpoint_values(const TesCheckpoint *checkpoint, const char 
  *  (k + 1)^dim flops; evaluated on the host. Errors: TES_INVALID_INPUT (no such field), TES_OUT_OF_MEMORY. */
 TesStatus tes_checkpoint_function(const TesCheckpoint *checkpoint, const char *name, TesFunction **function);
 
-/** A problem in time: its solution "u", the older ones "u-1", .. that its method and its guesses know, and what else
- *  its next step depends on. Errors: those of tes_checkpoint_write(); TES_INVALID_INPUT (a steady problem). */
+/** A problem in time: writes its solution "u", older solutions "u-1", .. that its method and guesses use, and all
+ *  else that the next step depends on. Errors: as tes_checkpoint_write(); TES_INVALID_INPUT (a steady problem). */
 TesStatus tes_problem_write(const TesProblem *problem, const char *path);
 /** Numbers of the caller that go into the checkpoints of a problem in time, as TesCheckpointContents.note: of what was
  *  measured so far, say. They stay the caller's, and must live until the next call or the problem's end. Errors:
  *  TES_INVALID_INPUT (a negative number of them, a steady problem). */
 TesStatus tes_problem_note(TesProblem *problem, int64_t notes, const double *note);
-/** The problem goes on from there, with the same bits as one that was not interrupted: the same mesh (that of the
- *  checkpoint), degree, method, step and start. Errors: TES_INVALID_INPUT (what differs; a steady problem or
- *  checkpoint; one of the end of time). */
+/** The problem goes on from the checkpoint, with the same bits as a run that was not interrupted. Its mesh is the
+ *  mesh of the checkpoint; degree, method, step and start must be equal. Errors: TES_INVALID_INPUT (the message says
+ *  what differs; a steady problem or checkpoint; a checkpoint of the end of time). */
 TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint);
 
 #ifdef __cplusplus

@@ -47,10 +47,9 @@ typedef struct TesContextDesc {
   void (*log)(void *user, TesLogLevel level, const char *line);
   void *log_user;
   TesAllocator allocator;
-  /** Devices with kernels: sums over cells by atomic additions, in no fixed order, where that is another way: the
-   *  last bits of results then vary from run to run. Default: one order; problems on boxes have the same bits every
-   *  time. Operators on mapped cells, those of forests included, choose by TesiMappedDesc.conflicts, and their
-   *  diagonals and faces always add by atomics. */
+  /** Devices with kernels: sums over cells may be atomic additions, in no fixed order; the last bits of results then
+   *  vary from run to run. Default: one order; problems on boxes have the same bits every time. Operators on mapped
+   *  cells and forests choose by TesiMappedDesc.conflicts; their diagonals and faces always add by atomics. */
   int unordered;
   /** The same bits for the same problem, device and number of threads: nothing is chosen by timing, and sums are in
    *  one order (not with `unordered`). On the CPU with one thread it is always so. On devices with kernels data over

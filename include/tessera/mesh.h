@@ -107,8 +107,8 @@ typedef struct TesMeshDesc {
    *  quadrilaterals, tetrahedra 4 hexahedra, prisms 6, hexahedra 8; with pyramids in it all become tetrahedra first. */
   bool split;
   bool file_periodic; /**< faces that the file's $Periodic calls one are one */
-  /** Named groups of curves (3D) and points of the file are boundaries without faces, where elasticity has supports;
-   *  those that have the name of faces are left out, told. */
+  /** Named groups of curves (3D) and points of the file are boundaries without faces, where elasticity has supports.
+   *  A group with the name of a group of faces is left out, with a message. */
   bool file_groups;
   const TesCellsDesc *trees; /**< of TES_DOMAIN_CELLS; copied */
   const char
@@ -195,8 +195,8 @@ bool tes_mesh_on_boundary(const TesMesh *mesh, int64_t cell, int face, int *boun
 int tes_mesh_material(const TesMesh *mesh, int64_t cell);
 
 /** The point F_K(xi) of each of n reference points [n][dim] in [0, 1]^dim of cell K, to x[n][dim]; J (may be NULL):
- *  [n][dim][dim], J[r][c] = d x_r / d xi_c. Errors: TES_INVALID_INPUT (no such cell), those of tes_mesh_create():
- *  the geometry of a forest is computed when it is first asked for. */
+ *  [n][dim][dim], J[r][c] = d x_r / d xi_c. Errors: TES_INVALID_INPUT (no such cell), and the errors of
+ *  tes_mesh_create(), since the geometry of a forest is computed at the first call. */
 TesStatus tes_mesh_evaluate(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x, double *J);
 /** For n points x[n][dim] the cell that has each, -1: none, and the place xi[n][dim] in it (may be NULL; NaN
  *  outside), so that

@@ -57,8 +57,8 @@ typedef struct TesMultigridDesc {
   bool thin;
   TesCoarseKind coarse;
   int pre, post; /**< smoothing steps before and after; 0 means 1, -1 means none */
-  /** those after on the levels below the finest; 0 means post. A coarse correction that is closer to that of a direct
-   *  solver costs little: in 3D a step there is an eighth of one on the finest */
+  /** smoothing steps after the coarse correction on levels below the finest; 0 means post. More steps there make the
+   *  coarse correction better for little: in 3D a step costs an eighth of a step on the finest level */
   int post_below;
   /** full multigrid: smoothing steps before and after the coarse correction in the cycles of its start, which make
    *  that by two cycles of the next coarser level. One such cycle is enough where two of the usual ones are not: the
@@ -74,9 +74,9 @@ typedef struct TesMultigridDesc {
   int64_t coarse_dofs;
 } TesMultigridDesc;
 
-/** Errors: those of operators, smoothers and transfers; TES_OUT_OF_MEMORY, told before anything large is allocated;
- *  TES_INVALID_INPUT (a coarse solver that is not for this mesh); TES_MISSING: amg in a build without hypre, sparse
- *  in one without MUMPS. */
+/** Errors: the errors of operators, smoothers and transfers; TES_OUT_OF_MEMORY, returned before anything large is
+ *  allocated; TES_INVALID_INPUT (a coarse solver that is not for this mesh); TES_MISSING: amg in a build without
+ *  hypre, sparse in one without MUMPS. */
 TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc, TesMultigrid **multigrid);
 void tes_multigrid_destroy(TesMultigrid **multigrid);
 

@@ -63,8 +63,8 @@ typedef enum TesTerm {
   TES_TERM_STRAIN, /**< int 2 a eps(u) : eps(v), the symmetric gradient: of element rt, in the place of diffusion; of
                         element q over dim components */
   TES_TERM_TRANSPORT, /**< int (b . grad u) v, and what `streamline` adds; beside a diffusion term */
-  /** Of element q over dim components, beside strain: int a div u div v. With a = lambda, and mu that of strain, this
-   *  is linear elasticity: mu > 0 and 2 mu + dim lambda > 0. */
+  /** Element q over dim components, beside a strain term: int a div u div v. With a = lambda here and a = mu in the
+   *  strain term this is linear elasticity: mu > 0 and 2 mu + dim lambda > 0. */
   TES_TERM_GRAD_DIV
 } TesTerm;
 
@@ -82,8 +82,8 @@ typedef struct TesCoefficient {
 
 typedef struct TesTermDesc {
   TesTerm term;
-  /** Parts of a product: u and v are those of trial and test. Else 0: in a space of several components the term
-   *  stands on each of them, the Robin term on those that have no values on its boundary. */
+  /** Over a product of spaces: u is part `trial`, v is part `test`. Else both are 0; then the term acts on every
+   *  component of the space, a Robin term on the components that have no values on its boundary. */
   int trial, test;
   double factor; /**< positive; 0 means 1 */
   /** Diffusion: a > 0, or a matrix (function.h); strain: a > 0; mass: c >= 0; Robin: alpha >= 0; grad-div: lambda */
@@ -125,7 +125,7 @@ typedef enum TesFactors {
   TES_FACTORS_AFFINE,   /**< one matrix and |J| a cell: affine cells, constant coefficients */
   TES_FACTORS_MATRIX, /**< CPU, degree 1 and 2: the symmetric matrix of each cell, which is less than its factors */
   /** stiffness with any scalar a: w a / |J| a point, Jacobians recomputed from cells of degree 1 or 2 (3D: 21 or 78
-   *  numbers a cell; those of second degree that are multilinear but for rounding count as such) */
+   *  numbers per cell; a cell of second degree that is multilinear up to rounding counts as degree 1) */
   TES_FACTORS_WEIGHTS
 } TesFactors;
 

@@ -70,8 +70,8 @@ typedef struct TesBoundary {
   /** Dirichlet, solutions of several components: bit c says that component c has the value g[c]; of any other one
    * g[c] is the flux. 0: all have. */
   unsigned components;
-  /** Where two Dirichlet boundaries meet the value of larger priority holds; among equals that of the boundary with
-   * the larger number. */
+  /** Where two Dirichlet boundaries meet, the value of the larger priority holds; for equal priorities the value of
+   *  the boundary with the larger number. */
   int priority;
   /** By component; NULL: 0; an expression may use nx, ny, nz, the outer normal. Flows: Dirichlet, the velocity;
    * Neumann, an outflow with nu du/dn - p n = (g[0], .., g[dim - 1]) - g[dim] n. */
@@ -126,9 +126,12 @@ typedef struct TesSolveOptions {
       smoother; /**< boxes have all but cell_patch and line_patch, periodic ones patch, chebyshev, jacobi; other meshes
                   cell_patch, line_patch and these two; flows patch and cell_patch; transport with element dg these,
                   jacobi, chebyshev; transport with element q ordered_cells too */
+  /** in place of `smoother`, which is auto then; it must outlive the problem. The default method is conjugate gradients
+   *  where it is symmetric, else GMRES */
+  const TesSmootherOwn *own_smoother;
   TesLocalSolver local; /**< of patch smoothers */
   TesOrder order;       /**< boxes */
-  int smoother_degree;  /**< chebyshev, cell_patch, line_patch; 0: that of the smoother */
+  int smoother_degree;  /**< chebyshev, cell_patch, line_patch; 0: the default of the smoother */
   TesCoarseKind coarse; /**< other meshes than boxes, as the next one */
   TesCoarsening coarsening;
   TesPenalty penalty; /**< of discontinuous components */
@@ -177,15 +180,16 @@ typedef struct TesProblemDesc {
   /** In time: the solution at its start, by component; NULL: `exact`, where that is unknown 0. Flows: the pressure is
    * component dim, and 0 where it is not given beside a velocity. */
   const TesFunction *initial[4];
-  /** Elasticity in time: u_t at the start; NULL: that of `exact` where u is taken from it too, else 0. */
+  /** Elasticity in time: u_t at the start. NULL: u_t of `exact` if u is taken from `exact` too, else 0. */
   const TesFunction *initial_velocity[3];
   TesTimeDesc time; /**< all zero: a steady problem */
   /** Navier-Stokes with elements q and rt: bit d says that a uniform force keeps the mean of component d of the
    *  velocity at mean_velocity[d]; the domain must be periodic in that direction. */
   unsigned mean_components;
   double mean_velocity[3];
-  /** Navier-Stokes with element q: means in time of velocity and pressure and of their squares since average_from, by
-   *  the trapezoidal rule: mean_u, .., mean_p, mean_uu, .., mean_pp in expressions, in VTU files and checkpoints. */
+  /** In time, but for transport with element dg: means in time of the solution and of the squares of its components
+   *  since average_from, by the trapezoidal rule: mean_u, .., mean_p, mean_uu, .., mean_pp in expressions, in VTU files
+   *  and checkpoints. Squares are exact at nodes; of element rt they are interpolated as velocities are. */
   bool average;
   double average_from;
   /** Navier-Stokes with element q: gamma (div u, div v) in the momentum equation, gamma = 0.1 |u| h in each cell. */
@@ -219,9 +223,9 @@ typedef struct TesProblemMemory {
  *  device. Errors: as tes_problem_create(), of what is checked before coefficients are evaluated. */
 TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, TesProblemMemory *memory);
 void tes_problem_destroy(TesProblem **problem);
-/** In time: makes one step. `result`: iterations of all its solves, residuals of the last one, relative to that of its
- *  start. Solution, errors and values are those at the new time. Errors: TES_INVALID_INPUT (a steady problem, the end
- *  of time), those of tes_solver_solve(). */
+/** In time: makes one step. `result`: iterations of all solves of the step, and the residuals of the last solve,
+ *  relative to its first residual. Solution, errors and values then belong to the new time. Errors:
+ *  TES_INVALID_INPUT (a steady problem, the end of time), and the errors of tes_solver_solve(). */
 TesStatus tes_problem_step(TesProblem *problem, TesSolveResult *result);
 /** In time makes all steps that are left. Else: solves; may be called again (it starts anew). Statuses as
  *  tes_solver_solve(); the last iterate is kept in any
@@ -230,8 +234,8 @@ TesStatus tes_problem_solve(TesProblem *problem, TesSolveResult *result);
 
 /** The finest space, its float64 operator, and the multigrid of the solver; owned by the problem. Of flows with element
  *  rt the operator is that of nu / s and alpha / s, over velocities and pressures divided by s, the system's own unit
- *  of pressures (docs/stokes.md). There is no multigrid (NULL) after a step that failed where it made another one, as
- *  of coefficients in time that are refused, and where velocity and pressure are factorized together. */
+ *  of pressures (docs/stokes.md). The multigrid is NULL where velocity and pressure are factorized together. It is
+ *  also NULL after a failed step that had to make a new multigrid, as when a coefficient in time is refused. */
 const TesSpace *tes_problem_space(const TesProblem *problem);
 const TesOperator *tes_problem_operator(const TesProblem *problem);
 const TesMultigrid *tes_problem_multigrid(const TesProblem *problem);
@@ -247,10 +251,11 @@ TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1);
  *  (degree + 1)^dim operations a point. */
 TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,
                              const char *const *of, double *values, double *moved);
-/** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error
- *  where it knows `exact` (flows: of "l2" or "velocity_l2", or "pressure_l2"). The force on a boundary, int sigma n,
- *  of flows - int sigma n: the integral of a given traction, or where values are given the residual at the nodes; their
- *  sum is minus the load, of flows int f - alpha u. Cost of a force: a residual over all cells. */
+/** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error,
+ *  if the problem knows `exact` (flows: "l2" or "velocity_l2", or "pressure_l2"); the force on a boundary, which is
+ *  int sigma n of elasticity and - int sigma n of flows. A boundary with a given traction gets the integral of the
+ *  traction, a boundary with given values the residual at its nodes. The forces of all boundaries sum up to minus the
+ *  load (flows: to int f - alpha u). Cost of a force: a residual over all cells. */
 TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, double *value);
 /** What the solution of a flow is like. NaN: not known, for want of an exact solution. */
 typedef struct TesFlowResult {
@@ -282,7 +287,7 @@ typedef struct TesProblemInfo {
   /** TesSolveResult.floor of solves so far, the largest one; 0: all reached their tolerance, or failed */
   double floor;
   TesProblemTimes times;
-  double time, dt; /**< in time: that of the solution; the step */
+  double time, dt; /**< in time: the time of the solution, and the length of the step */
   double before;   /**< where the flow chooses steps: the time of the solution before; else 0 */
   bool varies;     /**< the flow chooses the steps; how many there will be is as the last one says */
   int step, steps; /**< done; in all, fewer than `end` asks for where a steady state was reached */

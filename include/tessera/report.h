@@ -64,7 +64,7 @@ typedef struct TesReportStatistic {
   const char *name;
   double mean, rms; /**< rms: of the distance from the mean */
   double min, max;
-  double frequency; /**< that of largest power; NaN (null): the value does not oscillate */
+  double frequency; /**< the frequency of largest power; NaN (null): the value does not oscillate */
 } TesReportStatistic;
 /** Elasticity: `balance` {`load`, `reaction`, `defect`}, lists by direction: all loads, what supports do to the body,
  *  and their sum. */

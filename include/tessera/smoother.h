@@ -9,9 +9,10 @@
  *  - cell_patch: the same polynomial with B in the place of D^-1, B the sum over cells of separable surrogates of
  *  the assembled operator among the
  *    nodes of the cell, weighted symmetrically; on meshes of trees, to degree 8, on all devices. For stretched
- *    cells (docs/performance-adaptive.md). Of Stokes with a constant viscosity: exact solves on closed cells (velocity
+ *    cells (docs/performance-cpu-avx512.md).
+ *    Of Stokes with a constant viscosity: exact solves on closed cells (velocity
  *    with the nodes of the cell's faces, pressure), red and black, a residual before each; 2^dim colours and more where
- *    a ring of cells is odd. Cheaper than vertex patches and slower to converge (docs/performance-stokes.md).
+ *    a ring of cells is odd. A sweep is cheaper than a sweep of vertex patches, and takes more iterations.
  *  - line_patch: cell_patch where cells that are stretched (coupled 4 times as strongly in one direction as in all
  *    others) are joined to lines along that direction, solved whole. The count of iterations does not depend on how far
  *    they are stretched, in one direction of a cell; degrees to 8, on all devices.
@@ -45,11 +46,12 @@ typedef enum TesSmootherKind {
   TES_SMOOTHER_CELL_PATCH,
   TES_SMOOTHER_LINE_PATCH,
   TES_SMOOTHER_ORDERED_CELLS,
-  TES_SMOOTHER_GAUSS_SEIDEL_MORTON
+  TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
+  TES_SMOOTHER_COUNT /**< how many there are, not a smoother */
 } TesSmootherKind;
 
 /** Local solvers of the patch smoothers. exact: for the separable form. The others are surrogates for coefficients that
- *  vary (counts and costs: docs/performance-cpu-boxes.md, "Surrogates"):
+ *  vary:
  *  - nodal: A is taken for D^1/2 A_0 D^1/2 with D = diag(A) / diag(A_0) and A_0 of constant coefficients. Nearly exact
  *    where sqrt(a) is smooth on the scale of a cell, and cheapest: one residual and one separable sweep. Not for jumps.
  *  - rank1: 1D matrices a patch from a fit a ~ a_x(x) a_y(y) a_z(z). For jumps along mesh planes.
@@ -77,6 +79,25 @@ typedef enum TesColours { TES_COLOURS_PARQUET, TES_COLOURS_RED_BLACK, TES_COLOUR
 /** Order of a sweep: as numbered, or reversed. A symmetric cycle smooths forward before and backward after. */
 typedef enum TesSweep { TES_FORWARD, TES_BACKWARD } TesSweep;
 
+/** A smoother that the calling program brings, for operators of its choice. One object serves all levels; it must
+ *  outlive the smoothers that are made of it.
+ *
+ *  Entries at given nodes are zero in b and must be zero in x. Vectors have the operator's precision and stand on its
+ *  device: the functions of vector.h and operator.h work on them, and tes_vector_get() copies to the host. */
+typedef struct TesSmootherOwn {
+  const char *name; /**< for descriptions; NULL: "own" */
+  /** A backward sweep is the adjoint of a forward one, so that conjugate gradients may take the cycle. */
+  bool symmetric;
+  /** *plan <- what a step needs for this operator, which outlives the plan. NULL: nothing. After a failure there is no
+   *  plan. */
+  TesStatus (*create)(void *user, const TesOperator *op, void **plan);
+  /** One step x <- x + S (b - A x). zero_guess: x is taken as zero whatever it holds. */
+  TesStatus (*apply)(void *user, void *plan, const TesOperator *op, const TesVector *b, TesVector *x,
+                     TesSweep sweep, bool zero_guess);
+  void (*destroy)(void *user, void *plan); /**< releases a plan; NULL: there is nothing to release */
+  void *user;                              /**< handed to the three */
+} TesSmootherOwn;
+
 typedef struct TesSmootherDesc {
   const TesOperator *op; /**< a reference is kept; precision and space are taken from it */
   TesSmootherKind kind;
@@ -89,6 +110,7 @@ typedef struct TesSmootherDesc {
   int degree;
   double ratio;       /**< the same: smoothing range of the first kind; 0: the fourth kind, which has none */
   TesColours colours; /**< patches of Stokes and of discontinuous elements, which have no red-black ones */
+  const TesSmootherOwn *own; /**< in place of a kind, which is auto then; NULL: none */
   /** patches of Stokes: residuals of the whole mesh, one before each colour, in place of those inside the patches; the
    *  same iterate, slower: for comparison */
   bool unfused;

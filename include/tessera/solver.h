@@ -70,7 +70,7 @@ typedef struct TesSolveResult {
   int iterations;
   /** iterations it would take to reach the tolerance exactly: n log(tolerance) / log(r_n / r_0); NaN for n = 0 */
   double fractional_iterations;
-  int residual_count;      /**< iterations + 1; of a step in time with several solves those of the last one */
+  int residual_count;      /**< iterations + 1; after a step in time with several solves, of the last solve */
   const double *residuals; /**< [residual_count], relative to |b|, owned by the solver until its next solve */
   double seconds;
   /** 0, or the relative residual that float64 allows, about eps (|A| |x| + |b|) / |b|: of a solve that ended there,

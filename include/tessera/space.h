@@ -10,12 +10,11 @@
  *  Numbers of nodes: over a box lexicographic, x fastest, nodes(d) = cells(d) * degree + 1 a direction, or one less
  *  where it is periodic, as the last node is the first one; over other meshes as cells meet them. Nothing is given on
  *  faces of a box that are one with those opposite.
- *  Hanging values are no unknowns: a node is a node of all cells it touches, and a cell on a hanging face or edge
+ *  A hanging node is not an unknown. A node belongs to all cells that it touches. A cell with a hanging face or edge
  *  reads the nodes of the coarse side and interpolates (adaptive-matrix-free-ljungkvist-2017, section 3). Reading
  *  cell K, n = k + 1:
  *    1. u[k][j][i] <- x[index[K][k][j][i]], n^dim values. On a hanging face or edge, index names the nodes of the
- *    coarse face or edge,
- *       that is of the parent's, in the cell's own orientation.
+ *       parent's face or edge, in the orientation of cell K.
  *    2. For direction d = x, y, z: on the lines along d that the mask says (tes_mask_line()),
  *       u <- W[child bit d] u, W[c][i][j] = (basis function j of [0, 1])(point c/2 + node_i / 2).
  *    Then u are the values at the cell's own nodes. Writing is the transpose: W' for d = z, y, x (any order gives
@@ -35,7 +34,7 @@ extern "C" {
 
 typedef struct TesSpace TesSpace;
 
-/** Most components of a space, those of all parts of a product together. */
+/** The largest number of components of a space; all parts of a product count. */
 enum { TES_COMPONENTS = 8 };
 
 /** Bits of the mask of a cell; 0: nothing hangs. Only the three faces and edges at the outer corner of a child can
@@ -119,7 +118,7 @@ TesStatus tes_space_coarsen(const TesSpace *space, TesSpace **coarse);
 
 /** What it was created with; the space owns a reference of the mesh. */
 const TesMesh *tes_space_mesh(const TesSpace *space);
-int tes_space_degree(const TesSpace *space);         /**< of a product: that of part 0 */
+int tes_space_degree(const TesSpace *space);         /**< of a product: the degree of part 0 */
 TesElement tes_space_element(const TesSpace *space); /**< never auto */
 /** Bit c: values of component c are given on boundary number `boundary` (-1: faces without a name). */
 unsigned tes_space_given(const TesSpace *space, int boundary);

@@ -66,14 +66,15 @@ typedef struct TesTimeDesc {
    *  ten steps. */
   double cfl;
   /** Transport by bdf2, Navier-Stokes with elements q and rt by imex_bdf2, and elasticity by generalized_alpha and
-   *  newmark, instead of `step`: the local error of a step in L2, of flows that of the velocity, of elasticity weighted
-   *  by the density, relative to the largest |u| so far. It is told by the difference to
-   *  what the last three values extrapolate to; a step with more is made again, the next one is 0.5 to 2 times as
-   *  long, on the same ladder. The first steps have no estimate: they take a tenth of the cube root of the tolerance of
-   *  the whole time, if max_step is not shorter. */
+   *  newmark, instead of `step`: the largest local error of a step, in L2 (flows: of the velocity; elasticity: weighted
+   *  by the density), relative to the largest |u| so far. The estimate of the error is a multiple of the difference
+   *  between the solution and the extrapolation of the last three values. A step with a larger error is made again; the
+   *  next step is 0.5 to 2 times as long, on the same ladder. The first steps have no estimate: their length is a tenth
+   *  of the cube root of the tolerance times the whole time, and at most max_step. */
   double tolerance;
   double max_step; /**< with cfl and tolerance: the longest step; 0: a hundredth of the time */
-  double min_step; /**< the same: a shorter one is TES_STEP_TOO_SMALL; 0: none is too short */
+  double
+      min_step; /**< with cfl and tolerance: a shorter step ends the run, TES_STEP_TOO_SMALL; 0: no limit */
   /** > 0: the end comes earlier where |u1 - u0| / dt <= steady times the largest |u| so far, in L2. */
   double steady;
   TesTimeMethod method;

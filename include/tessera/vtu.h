@@ -29,7 +29,7 @@ typedef struct TesVtuArray {
    *  in VTK's order xx, yy, zz, xy, yz, xz */
   int components;
   const double *values;
-  /** Used when values is NULL: writes those of cells first, ..., first + count - 1 to `values`. Called from one
+  /** Used when values is NULL: writes the values of cells first, ..., first + count - 1 to `values`. Called from one
    *  thread, in ascending order, once for each cell. Another status than TES_OK ends the writing. */
   TesStatus (*fill)(void *user, int64_t first, int64_t count, double *values);
   void *user;

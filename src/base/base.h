@@ -148,8 +148,8 @@ bool tesi_function_timed(const TesFunction *function);
 /* Whether kernels can take its text: constants and callbacks have none. */
 bool tesi_function_has_text(const TesFunction *function);
 void tesi_function_set_timed(TesFunction *function, bool timed);
-/* The function of space that it is at a time: the t that others evaluate it with does not count. Its text is that
- * of the function of time, which kernels are called with: tesi_function_inner() tells both. */
+/* The function of space that a function of time is at one time; the t that callers pass is ignored. Its text stays
+ * the text of the function of time, since kernels get the time as an argument: tesi_function_inner() returns both. */
 TesStatus tesi_function_at(const TesFunction *function, double time, TesFunction **result);
 /* What tesi_function_at() was made of; any other function: itself, time 0. */
 const TesFunction *tesi_function_inner(const TesFunction *function, double *time);

@@ -1,5 +1,5 @@
-/* Colours of things that share nodes, as cells do: no two of a colour have a node in common, so threads take those of a
- * colour at once. There is no largest number of colours: a node may have any number of cells. */
+/* Colours of things that share nodes, as cells do: two things of one colour have no node in common, so threads work
+ * on one colour at a time. There is no largest number of colours: a node may have any number of cells. */
 #ifndef TESI_COLOURS_H
 #define TESI_COLOURS_H
 
@@ -27,8 +27,8 @@ static inline void tesi_colouring_mark(TesiColouring *c, int64_t node, int32_t c
   c->mask[colour / 64][node] |= (uint64_t)1 << colour % 64;
 }
 
-/* Things by colour, each as they were: those of colour k are (*order)[(*first)[k]] .. (*order)[(*first)[k + 1] - 1].
- * Both are released with tesi_free(), after failure too. */
+/* Things sorted by colour, otherwise in their order: colour k has (*order)[(*first)[k]] .. (*order)[(*first)[k + 1]
+ * - 1]. Both are released with tesi_free(), after failure too. */
 TesStatus tesi_colours_sort(TesContext *ctx, int64_t count, int colours, const int32_t *colour,
                             int64_t **first, int32_t **order);
 

@@ -14,7 +14,7 @@ const char *tes_version(void) {
   return TESI_STRINGIFY(TESI_VERSION);
 }
 
-/* Blocks below those that memory.c takes from the system by itself. */
+/* Blocks smaller than the blocks that memory.c takes from the system by itself. */
 static void *default_allocate(void *user, size_t bytes) {
   (void)user;
   return bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);

@@ -18,7 +18,8 @@
 
 typedef struct TesiSequence TesiSequence;
 
-/* Entry i of those that a task touches, i = 0, 1, ..; negative: there are no more. An entry may come several times. */
+/* Entry number i among the entries that a task touches, i = 0, 1, ..; negative: there are no more. An entry may come
+ * several times. */
 typedef int64_t TesiTouched(const void *data, int64_t task, int64_t i);
 
 /* The order of `tasks` tasks that touch some of `entries` entries: position k has task order[k]. Cost: one visit of all

@@ -1,6 +1,6 @@
-/* Long loops over threads in set-ups: as those of team.h, with the same spans, but they end early where an interruption
- * asks the work for it (tesi_work_begin() in base.h). Then TES_INTERRUPTED is returned, and what the loop was to write
- * is incomplete. */
+/* Long loops over threads in set-ups. They are the loops of team.h, with the same spans, but end early after an
+ * interruption (tesi_work_begin() in base.h). Then TES_INTERRUPTED is returned, and what the loop was to write is
+ * incomplete. */
 #ifndef TESI_WORK_H
 #define TESI_WORK_H
 

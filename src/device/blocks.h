@@ -8,8 +8,8 @@ TesStatus tesi_blocks_add(TesContext *ctx, TesiBlocks *blocks, void *address, si
 void tesi_blocks_remove(TesiBlocks *blocks, const void *address);
 void tesi_blocks_free(TesContext *ctx, TesiBlocks *blocks);
 
-/* Bytes: those held, the most held since the mark, and those that could still be had. On the host of all memory, on
- * a device with kernels of the device's. */
+/* Bytes that are held, the most that were held since the mark, and bytes that could still be allocated: of the
+ * host's memory, or of the device's memory on a device with kernels. */
 typedef struct TesiUsage {
   size_t held, high, available;
 } TesiUsage;

@@ -18,7 +18,7 @@ typedef struct TesiBuilt {
 TesStatus tesi_build_start(TesContext *ctx, const struct TesiKernelTable *table,
                            const TesiCompilation *compilation, const char *name, const char *key,
                            TesiBuild **build);
-/* Waits; the status and message are those of the compiler. May be called again. */
+/* Waits for the compiler and returns its status and message. May be called again. */
 TesStatus tesi_build_wait(TesContext *ctx, TesiBuild *build, TesiBuilt *built);
 /* Waits if need be; NULL and pointer to NULL are fine. */
 void tesi_build_destroy(TesiBuild **build);

@@ -66,8 +66,8 @@ typedef struct TesiDevice {
                                  const void *d, void *r, void *z, double *rz);
   /* y <- sum over i < count of a_i x_i in one pass, float64, count 1 .. TESI_COMBINED; y may be one of x. Required. */
   TesStatus (*combine)(TesContext *ctx, int64_t n, int count, const double *a, const void *const *x, void *y);
-  /* Optional, float64: y <- sum over i < count of a_i x_i and z <- that of b_i x_i, count 1 .. TESI_PAIRED, neither one
-   * of x; r <- x - y, *square <- r.r */
+  /* Optional, float64: y <- sum over i < count of a_i x_i and z <- sum over i < count of b_i x_i, count 1 ..
+   * TESI_PAIRED, neither one of x; r <- x - y, *square <- r.r */
   TesStatus (*combine_pair)(TesContext *ctx, int64_t n, int count, const double *a, const double *b,
                             const void *const *x, void *y, void *z);
   TesStatus (*difference)(TesContext *ctx, int64_t n, const void *x, const void *y, void *r, double *square);

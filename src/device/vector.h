@@ -36,8 +36,8 @@ int64_t tesi_vector_global(const TesVector *vector);
 /* y <- sum over i < count of a_i x_i in one pass; y may be one of x. float64, of one length, count 1 ..
  * TESI_COMBINED. */
 TesStatus tesi_vector_combine(int count, const double *a, const TesVector *const *x, TesVector *y);
-/* y <- sum over i < count of a_i x_i and z <- that of b_i x_i in one pass; neither is one of x. float64, of one length,
- * count 1 .. TESI_PAIRED. */
+/* y <- sum over i < count of a_i x_i and z <- sum over i < count of b_i x_i in one pass; neither is one of x.
+ * float64, of one length, count 1 .. TESI_PAIRED. */
 TesStatus tesi_vector_combine_pair(int count, const double *a, const double *b, const TesVector *const *x,
                                    TesVector *y, TesVector *z);
 /* r <- x - y and its norm in one pass; float64, of one rank. */

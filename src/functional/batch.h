@@ -38,7 +38,7 @@ typedef struct TesiSums {
   double *values;
   bool given;          /* given (Dirichlet) nodes too; else they get nothing */
   int64_t *floor;      /* [tasks]; NULL: nothing is put aside */
-  int64_t *first, *at; /* [tasks + 1] where those of a task stand; [tasks] how far they are filled */
+  int64_t *first, *at; /* [tasks + 1] where the entries of a task begin; [tasks] how many are filled */
   int32_t *node;
   double *aside;
 } TesiSums;
@@ -60,8 +60,8 @@ typedef struct TesiBatchKind {
   /* Points x[3][points] of a face, weights, and normal[3][points], unit, outwards (may be NULL). */
   void (*face)(const TesiBatches *b, const TesiFaceRule *rule, int64_t cell, int face, double *x,
                double *weight, double *normal);
-  /* What the face's own nodes get, local[nodes of the face], goes to those that its index names. NULL: they are the
-   * same. */
+  /* Moves the sums of the face's own nodes, local[nodes of the face], to the nodes that its index names. NULL: they
+   * are the same. */
   void (*constrain)(const TesiBatches *b, const TesiFaceRule *rule, int64_t cell, int face, double *local);
 } TesiBatchKind;
 
@@ -138,7 +138,7 @@ int64_t tesi_batches_set_task(const TesiBatches *b, int set, int64_t i);
  * direction. scratch: [points]. */
 void tesi_batch_evaluate(const TesiBatches *b, const TesiBatch *batch, const double *u, double *values,
                          double *scratch);
-/* gradient[dim][points] <- that of the polynomials with these values. */
+/* gradient[dim][points] <- the gradient of the polynomials with these values. */
 void tesi_batch_differentiate(const TesiBatches *b, const TesiBatch *batch, const TesiBatchPoints *at,
                               const double *values, double *const gradient[3]);
 /* b_i += sum over points of values * phi_i. `values` is lost; scratch: [points]. */

@@ -49,7 +49,7 @@ int64_t tesi_batches_work(const TesiBatches *b) {
   return b->geometry ? (b->geometry->cell_nodes + b->dim * b->points) * b->dim * TESI_BATCH : 0;
 }
 
-/* work: nodes of the geometry, then J where it is not wanted. */
+/* work: the nodes of the geometry, then J if the caller does not want it (at->J NULL). */
 static void cells_points(const TesiBatches *b, const TesiBatch *batch, bool positions,
                          const TesiBatchPoints *at, double *work) {
   int32_t cell[TESI_BATCH];

@@ -3,8 +3,8 @@
 #include "functional/batch.h"
 #include "space/rt.h"
 
-/* Number of the first mode of the first cell, and the scale of each lane: Legendre polynomials of a cell are those of
- * the unit cell over the root of its volume. */
+/* Number of the first mode of the first cell, and the scale of each lane: the Legendre polynomials of a cell are the
+ * polynomials of the unit cell divided by the root of the cell's volume. */
 static int64_t begin(const TesiBatches *b, const TesiBatch *batch, double scale[TESI_BATCH]) {
   const TesiRt *rt = b->rt;
   const int *extent = rt->extent[rt->dim];

@@ -1,5 +1,5 @@
-/* Right-hand sides over discontinuous elements by kernels (src/kernels/broken_load.cu), prepared once: a run is
- * launches and nothing else, so that it can be recorded; the time is that of a clock in device memory
+/* Right-hand sides over discontinuous elements by kernels (src/kernels/broken_load.cu), prepared once. A run
+ * consists of launches alone, so that it can be recorded; kernels read the time from a clock in device memory
  * (device_text.h). */
 #ifndef TESI_BROKEN_LOAD_H
 #define TESI_BROKEN_LOAD_H

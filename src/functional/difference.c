@@ -15,7 +15,7 @@ typedef struct Difference {
   TesiCellPoints *at;
 } Difference;
 
-/* local <- T local with a table a direction; T[rows][columns]. */
+/* local <- T local, T[rows][columns] per direction. */
 static void contract_all(int dim, const double *const T[3], int rows, int columns, bool transposed,
                          double *local) {
   double next[TESI_CELL_POINTS];
@@ -27,7 +27,8 @@ static void contract_all(int dim, const double *const T[3], int rows, int column
   }
 }
 
-/* Values at the nodes of a child from those of its parent; transposed: the sums of the other way. */
+/* From the values at the nodes of a parent to the values at the nodes of its child; transposed: the transpose of
+ * that. */
 static void to_child(const Difference *s, int child, bool transposed, double *local) {
   const int n = s->to->n;
   const double *T[3];

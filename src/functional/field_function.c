@@ -6,7 +6,7 @@
 
 typedef struct Held {
   TesContext *context;
-  TesSpace *space[TESI_FIELD_SPACES]; /* of the quantity; the first one's mesh is that of the locator */
+  TesSpace *space[TESI_FIELD_SPACES]; /* of the quantity; the locator has the mesh of the first one */
   TesiLocator *locator;
   TesiQuantity *quantity;
 } Held;

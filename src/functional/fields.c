@@ -44,7 +44,7 @@ static int source_of(TesiQuantity *q, const TesiField *field) {
   return i;
 }
 
-/* values <- the derivative in time, of values that are those of now. */
+/* values <- the derivative in time; on entry the values of now. */
 static TesStatus add_old(TesContext *ctx, const TesiRate *rate, int64_t length, double *values) {
   TesStatus status = TES_OK;
   double *old = NULL;

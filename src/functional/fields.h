@@ -9,8 +9,8 @@
 
 enum { TESI_FIELDS = 40, TESI_SOURCES = 8, TESI_FIELD_VALUE = -1, TESI_RATE_OLD = 2 };
 
-/* A derivative in time as a sum of vectors: weight[0] times that of now + sum of weight[1 + i] old[i], each from
- * `offset` on. */
+/* A derivative in time as a sum of vectors: weight[0] times the vector of now + sum of weight[1 + i] old[i], each
+ * from entry `offset` on. */
 typedef struct TesiRate {
   bool is; /* false: the field is none */
   int count;
@@ -32,7 +32,8 @@ typedef struct TesiField {
   double time; /* t in expressions; of all fields of a list the same */
   const char
       *text; /* an expression in the names before it in the list, which this name stands for; else NULL */
-  /* A function of the data in the place of a vector: that of all materials, [materials] or NULL, NULL inside. */
+  /* A function of the data in the place of a vector: for all materials, and [materials] of its own per material
+   * (NULL, or NULL inside: the first). */
   const TesFunction *coefficient, *const *by_material;
   bool unlisted; /* known to expressions, not shown unless it is asked for */
   TesiRate rate;
@@ -47,10 +48,10 @@ int tesi_fields_of(int dim, int components, const TesSpace *const *space, const 
 TesStatus tesi_quantity_check(TesContext *ctx, const char *text, bool boundary, int fields,
                               const TesiField *field);
 
-/* A field as a function of space that does not depend on t; `of`: an expression in the fields, which are over the mesh
- * of space[0]. References of the spaces are kept, the vectors are copied. `text`: of the function, for messages.
- * Outside of the mesh, by more than a hundredth of a cell, it is NaN. Any number of threads may ask for values.
- * Errors: those of tesi_quantity_create(). */
+/* A field as a function of space that does not depend on t; `of`: an expression in the fields, which are over the
+ * mesh of space[0]. References of the spaces are kept, the vectors are copied. `text`: of the function, for
+ * messages. Outside of the mesh, by more than a hundredth of a cell, it is NaN. Any number of threads may ask for
+ * values. Errors: as tesi_quantity_create(). */
 enum { TESI_FIELD_SPACES = 2 };
 TesStatus tesi_field_function(int spaces, const TesSpace *const *space, int fields, const TesiField *field,
                               const char *of, const char *text, TesFunction **function);
@@ -92,8 +93,8 @@ void tesi_quantity_at(const TesiQuantity *q, int64_t cell, int n, const double *
                       const double *J, const double *normal, double *out);
 /* The function of a source that is a coefficient in a cell; NULL: 0. */
 const TesFunction *tesi_quantity_coefficient(const TesiQuantity *q, int source, int64_t cell);
-/* The same of n numbers each: values and gradients of the sources [source][n] and [source][3][n] are there already
- * (those that are not needed may be NULL), x[3] arrays of n. */
+/* The same for n points: the values [source][n] and gradients [source][3][n] of the sources are given (NULL if they
+ * are not needed), and x[3], arrays of n. */
 void tesi_quantity_values(const TesiQuantity *q, int64_t n, const double *const x[3],
                           const double *const normal[3], const double *const *value,
                           const double *const (*gradient)[3], double *out);

@@ -32,6 +32,8 @@ TesStatus tesi_flow_lifting(const TesSpace *space, const TesiFlowFace *face, Tes
  * degree k, so that the divergence of the interpolant is the projection of that of f (Raviart and Thomas 1977); of the
  * pressure the L2 projection. By k + 5 Gauss points a direction. Errors: TES_NAN with the point. */
 TesStatus tesi_flow_interpolate(const TesSpace *space, const TesFunction *const *f, TesVector *u);
+/* u <- the same of the squares of the components and the pressure of v; on the host. */
+TesStatus tesi_flow_square(const TesSpace *space, const TesVector *v, TesVector *u);
 /* flux[2 d + end]: the integral of u.n over each face of the box, 0 where there is none. */
 TesStatus tesi_flow_fluxes(const TesSpace *space, const TesVector *u, double flux[6]);
 
@@ -42,7 +44,7 @@ typedef struct TesiFlowStress {
   double alpha;
   bool symmetric;
   const TesiFlowFace *face; /* [2 * dim] */
-  /* In time: u_t, and convection tested with all velocities, those of known nodes too; NULL: none. */
+  /* In time: u_t, and convection tested with all velocities, known nodes included; NULL: none. */
   const TesVector *rate, *carried;
 } TesiFlowStress;
 /* *force <- component i of the force of the fluid on a face of the box, - int sigma n, by the residual of the
@@ -61,7 +63,7 @@ typedef struct TesiFlowErrors {
 TesStatus tesi_flow_errors(const TesSpace *space, const TesVector *u, const TesFunction *const *exact,
                            bool free, TesiFlowErrors *errors);
 
-/* Element dg: the L2 norm of u - exact, and that of its gradient, cell by cell (NaN where exact has no formula of its
+/* Element dg: the L2 norms of u - exact and of its gradient, cell by cell (NaN where exact has no formula of its
  * derivatives). */
 TesStatus tesi_dg_errors(const TesSpace *space, const TesVector *u, const TesFunction *exact, double *l2,
                          double *h1);

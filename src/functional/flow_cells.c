@@ -31,7 +31,8 @@ static int64_t number(const TesiRt *rt, int part, const int cell[3], const int i
   return rt->offset[part] + entry;
 }
 
-/* Legendre polynomials of a cell of width h are those of the unit cell over sqrt(h), in each direction but `part`. */
+/* The Legendre polynomials of a cell of width h are the polynomials of the unit cell over sqrt(h), in each direction
+ * but `part`. */
 static double scale_of(const TesiRt *rt, int part, const int cell[3]) {
   double square = 1;
   for (int d = 0; d < rt->dim; d++)

@@ -311,7 +311,7 @@ static bool is_near(const TesVector *v) {
   return !tesi_has_kernels(v->context) && v->precision == TES_DOUBLE;
 }
 
-/* The numbers of a vector while the host fills them, zeros now: its own, or those of a copy. */
+/* The entries of a vector while the host fills them, zero at first: the entries of the vector itself, or of a copy. */
 static TesStatus begin_host(TesVector *v, double **numbers) {
   TesContext *ctx = v->context;
   TesStatus status = TES_OK;

@@ -29,8 +29,8 @@ TesStatus tesi_functional_weights(const TesSpace *space, const TesValue *what, T
 TesStatus tesi_functional_locate(const TesSpace *space, const double *x, int64_t *cell, double *xi);
 /* The place of a value is one of the mesh. */
 TesStatus tesi_value_check_place(const TesMesh *mesh, const TesValue *what);
-/* The value of an expression (NULL: the first field) in these fields: integral, mean or point. Quadrature is that
- * of the space, degree + 3 points a direction; the fields' own spaces are over the same mesh. */
+/* The value of an expression (NULL: the first field) in these fields: integral, mean or point. The quadrature has
+ * degree + 3 points per direction; all fields have spaces over one mesh. */
 TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,
                                      const TesValue *what, double *value);
 /* The integral of an expression, which may use normals, over some faces of the boundary. */
@@ -38,14 +38,14 @@ TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const Te
                                      const char *of, int64_t faces, const TesiBoundaryFace *face,
                                      double *integral);
 /* `of` [count] at n points x[n][dim], to values[n][count]. moved[n]: how far a point lies outside of the mesh, in
- * lengths of a cell, 0: not at all; those that do not by more than a hundredth are moved to it, others are refused,
- * or (holes) get NaN for moved and values; moved NULL: no point is moved. */
+ * lengths of a cell, 0: not at all; a point outside by at most a hundredth is moved to the mesh; a point further
+ * outside is refused, or, with `holes`, gets NaN for moved and values; moved NULL: no point is moved. */
 TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field, int64_t n, const double *x,
                          int count, const char *const *of, double *values, double *moved, bool holes);
 /* v <- v with zeros at the given nodes of a box. */
 TesStatus tesi_functional_clear(const TesSpace *space, TesVector *v);
 
-/* Whether kernels sum over the cells: those of other meshes than boxes add by atomics, in no order. */
+/* Whether kernels sum over the cells. On meshes other than boxes they add by atomics, in no fixed order. */
 static inline bool tesi_sums_on_device(const TesSpace *space) {
   return tesi_has_kernels(space->context) &&
          ((space->mesh->kind == TES_MESH_BOX && !tesi_space_has_rings(space)) ||

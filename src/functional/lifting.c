@@ -6,7 +6,7 @@
 #include "basis/lagrange.h"
 #include "device/kernel.h"
 
-/* The nodes that get values, each once, those of boundary i from first[i] on. */
+/* The nodes that get values, each once; the nodes of boundary i begin at first[i]. */
 typedef struct Nodes {
   int64_t *first, *node; /* [boundaries + 1], [count] */
   double *x;             /* [3][count] */

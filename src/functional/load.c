@@ -7,8 +7,8 @@
 
 /* ---- volume -------------------------------------------------------------------------------------------- */
 
-/* Arrays of a thread, [batches][points][lane]: coordinates, weights, values; then a batch with its scratch. Functions
- * are evaluated at about so many points a call, which cost little beside those of a single batch. */
+/* Arrays of a thread, [batches][points][lane]: coordinates, weights, values; then a batch with its scratch. A call
+ * evaluates functions at about this many points, so that the call itself costs little. */
 enum { ARRAYS = 5, POINTS = 2048, BATCHES = 64 };
 
 static int batches_at_once(const TesiBatches *b) {

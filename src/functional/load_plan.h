@@ -1,5 +1,5 @@
-/* Loads by kernels (src/kernels/box_load.cu, cells_load.cu), prepared once: a run is launches and nothing else, so that
- * it can be recorded; the time is that of a clock in device memory (device_text.h). */
+/* Loads by kernels (src/kernels/box_load.cu, cells_load.cu), prepared once. A run consists of launches alone, so
+ * that it can be recorded; kernels read the time from a clock in device memory (device_text.h). */
 #ifndef TESI_LOAD_PLAN_H
 #define TESI_LOAD_PLAN_H
 

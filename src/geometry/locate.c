@@ -152,7 +152,7 @@ bool tesi_grid_find(const TesMesh *mesh, const double *x, double reach, int64_t 
 
 /* ---- cells --------------------------------------------------------------------------------------------- */
 
-/* Points by the bin they lie in: those of bin i are point[first[i]] .. point[first[i + 1] - 1]. */
+/* Points sorted by bin: bin i has point[first[i]] .. point[first[i + 1] - 1]. */
 typedef struct Bins {
   int dim, bins[3];
   TesiCellBox box;

@@ -9,7 +9,7 @@ struct TesiLocator {
   const TesiGeometry *geometry; /* NULL over a grid */
   int bins[3];
   TesiCellBox box; /* of the mesh */
-  int64_t *first;  /* those of bin i are cell[first[i]] .. cell[first[i + 1] - 1] */
+  int64_t *first;  /* bin i has cell[first[i]] .. cell[first[i + 1] - 1] */
   int64_t *cell;
   TesiCellBox *of; /* [cells] */
 };

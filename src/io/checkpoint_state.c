@@ -69,6 +69,77 @@ done:
   return status;
 }
 
+/* ---- steady flows -------------------------------------------------------------------------------------- */
+
+const char tesi_flow_name[] = "velocity, pressure";
+
+TesStatus tesi_flow_write(const TesCheckpointDesc *desc, const char *path) {
+  const TesSpace *space = desc->space;
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(space->parts == 2 && desc->count == 1 && !strcmp(desc->fields[0].name, tesi_flow_name) &&
+                desc->fields[0].vector->length == space->length,
+            "a checkpoint holds fields of one space; of products it holds one field \"%s\"", tesi_flow_name);
+  TesVector velocity = tesi_space_range(space, desc->fields[0].vector, 0),
+            pressure = tesi_space_range(space, desc->fields[0].vector, 1);
+  TesiState state = {.space = space->part[0]};
+  tesi_state_add(&state, "u", 0, space->part[0], &velocity, TESI_STATE_PROJECTED);
+  tesi_state_add(&state, "pressure", 0, space->part[1], &pressure, TESI_STATE_PROJECTED);
+  status = tesi_state_write(&state, desc->time, desc->step, desc->notes, desc->note, path);
+done:
+  return status;
+}
+
+/* v <- a field at the nodes of a space over the same mesh; the field is over `from`, zeros behind it. */
+static TesStatus carry_field(const TesCheckpoint *checkpoint, const char *name, const TesSpace *from,
+                             const TesSpace *to, TesVector *v) {
+  TesContext *ctx = to->context;
+  TesStatus status = TES_OK;
+  const double *values = tes_checkpoint_values(checkpoint, name);
+  TesVector *u = NULL;
+  TES_CHECK(values, "the checkpoint holds no field '%s'", name);
+  TES_TRY(tesi_vector_create_on(from->layout, TES_DOUBLE, &u));
+  TES_TRY(tes_vector_set(u, values));
+  TES_TRY(tes_space_carry(from, u, to, v));
+done:
+  tes_vector_destroy(&u);
+  return status;
+}
+
+/* A pressure's degree is that of its velocity less one. */
+static TesStatus create_pressure(const TesSpace *velocity, int degree, TesSpace **pressure) {
+  return tes_space_create(velocity->context, &(TesSpaceDesc){.mesh = velocity->mesh, .degree = degree - 1},
+                          pressure);
+}
+
+TesStatus tesi_flow_restart(const TesCheckpoint *checkpoint, int degree, TesVector **u) {
+  const TesSpace *from = tes_checkpoint_space(checkpoint);
+  TesContext *ctx = from->context;
+  TesStatus status = TES_OK;
+  TesSpace *space[2] = {NULL}, *old = NULL, *product = NULL;
+  *u = NULL;
+  if (degree == 0) degree = tesi_space_usual_degree(TES_ELEMENT_Q, degree);
+  TES_CHECK(from->degree > 1 && degree > 1,
+            "the checkpoint holds a flow of degree %d, the problem has degree %d", from->degree, degree);
+  TES_TRY(tes_space_create(
+      ctx, &(TesSpaceDesc){.mesh = from->mesh, .degree = degree, .components = from->scalars}, &space[0]));
+  TES_TRY(create_pressure(from, degree, &space[1]));
+  TES_TRY(create_pressure(from, from->degree, &old));
+  TES_TRY(tes_space_create_product(ctx, 2, (const TesSpace *const *)space, &product));
+  TES_TRY(tesi_vector_create_on(product->layout, TES_DOUBLE, u));
+  TesVector velocity = tesi_space_range(product, *u, 0), pressure = tesi_space_range(product, *u, 1);
+  TES_TRY(carry_field(checkpoint, "u", from, space[0], &velocity));
+  TES_TRY(carry_field(checkpoint, "pressure", old, space[1], &pressure));
+done:
+  if (status != TES_OK) tes_vector_destroy(u);
+  for (int i = 0; i < 2; i++) tes_space_destroy(&space[i]);
+  tes_space_destroy(&old);
+  tes_space_destroy(&product);
+  return status;
+}
+
+/* ---- problems in time ---------------------------------------------------------------------------------- */
+
 TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;

@@ -203,7 +203,7 @@ TesStatus tesi_store_get(TesiStore *store, const char *name, TesiStoreType type,
             name);
   TES_CHECK(expected < 0 || length == expected, "%s is damaged: %s has %lld entries, expected %lld",
             store->path, name, (long long)length, (long long)expected);
-  /* a damaged length would ask for any amount; what is stored in the file is as long as that */
+  /* A damaged length could ask for any amount of memory: so it is compared with the bytes that the file holds. */
   TES_CHECK((uint64_t)length * size_of(type) <= H5Dget_storage_size(set), "%s is damaged: %s is cut short",
             store->path, name);
   TES_TRY(tesi_alloc(ctx, (size_t)length + 1, size_of(type), data));

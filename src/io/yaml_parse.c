@@ -110,7 +110,7 @@ done:
   return status;
 }
 
-/* The mark of an alias or an anchor stands behind its first character, that of a tag on it. */
+/* The mark of an alias or an anchor stands behind its first character, the mark of a tag on its first character. */
 static TesStatus refuse_extra(Builder *b, struct fy_token *token, const char *what, char sign) {
   struct fy_mark mark = {0};
   const struct fy_mark *start = fy_token_start_mark(token);

@@ -29,7 +29,7 @@
  *   degree               1    2    4    7
  *   float64, in order   17   39   57   67       atomics   40   80   90   93
  *   float32, in order   26   61   91  108       atomics   60  128  155  166
- * Measured: 0.4 of that (docs/performance-adaptive.md).
+ * Measured: 0.4 of that (bench/results/h200/forest_solve.csv, cell_patch).
  *
  * Macros: real, DIM, N (nodes a direction), CELLS, THREADS (CELLS LINES of them work). */
 #include "kernel.h"

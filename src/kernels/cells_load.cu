@@ -1,10 +1,11 @@
-/* Loads over mapped cells, in float64: b_i += int f phi_i. A block takes cells in turn: f (function number[cell] of
- * tesk_value() in "tables.h", -1: none) at the Gauss points, a thread a point, into shared memory, one contraction
- * a direction, hanging nodes back to those they are interpolated from, and atomic additions. Given nodes (index <
- * 0) get theirs if `given` says so. The time is in `when`, where values that are not finite are told. What f costs,
- * the geometry (cells_points.h), 2 Q flops a point and direction, 12 bytes a node and cell.
- * Shared memory: tables, nodes of the geometry, two arrays of a cell's points.
- * nodes[cells][GEOMETRY_NODES][DIM], index[cells][CELL_NODES], mask[cells]. Macros: of cells_points.h. */
+/* Loads over mapped cells, in float64: b_i += int f phi_i. A block takes its cells in turn. Threads evaluate f
+ * (function number[cell] of tesk_value() in "tables.h"; -1: no function) at the Gauss points, a point per thread,
+ * into shared memory. One contraction per direction follows; values of hanging nodes go back to the nodes that they
+ * are interpolated from; sums are added by atomics. Given nodes (index < 0) are added to only if `given` says so.
+ * `when` has the time, and receives a point at which f is not finite. Cost: evaluations of f, the geometry
+ * (cells_points.h), 2 Q flops per point and direction, 12 bytes per node and cell. Shared memory: tables, nodes of
+ * the geometry, two arrays of a cell's points. nodes[cells][GEOMETRY_NODES][DIM], index[cells][CELL_NODES],
+ * mask[cells]. Macros: of cells_points.h. */
 #include "kernel.h"
 #include "tables.h"
 #include "cells_points.h"

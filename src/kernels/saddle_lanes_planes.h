@@ -93,7 +93,8 @@ TESK_DEVICE void couple_b(const real *x, int from, const int a[2], const real *A
 #define SHORT_ROOM (WHOLE + TASKS - COUPLED)  /* tasks that have no coupled one in the round after those */
 #define SHORT (SHORT_ROOM < ENDS + N ? SHORT_ROOM : ENDS + N)
 
-/* The plane of task t: what comes after that round goes to tasks that had a short one in it. */
+/* The plane of task t. Rounds of coupled planes come first. The last of these rounds is filled up with short planes,
+ * and the planes that are left go to the tasks that had a short plane in it. */
 TESK_DEVICE int plane_of_task(int t) {
   const int next = t - WHOLE;
   if (next < 0 || next >= SHORT + COUPLED - WHOLE) return t;

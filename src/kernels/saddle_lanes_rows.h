@@ -118,8 +118,8 @@ TESK_DEVICE void load_planes(const Place *p, const TeskLanesVectors *v, real *U,
 
 /* ---- out ------------------------------------------------------------------------------------------------- */
 
-/* Rows i < N1 of plane j of a component, or of the pressure (c = 3): along b, and written. The first plane, which is of
- * no patch, as it was; the mean of a pressure stays. */
+/* Transforms rows i < N1 of plane j of component c, or of the pressure (c = 3), along b and writes them. The first
+ * plane of a component belongs to no patch: its values are copied. The mean of the pressure stays as it was. */
 TESK_DEVICE void store_rows(const Place *p, int c, int j, int i, const real *x, const real *U, real *y) {
   const int own = c % 3, d = own == 2 ? 0 : own + 1, e = own == 0 ? 2 : own - 1, of = j >= N1;
   const int at = offset_of(p, own, of) + (c * CUBE + ((j - of * N1) * N1 + i) * N1) * G;

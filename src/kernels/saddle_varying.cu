@@ -413,7 +413,8 @@ TESK_DEVICE void points_to_cells(const int d, real *memory, const int from, cons
 
 /* ---- all of it -------------------------------------------------------------------------------------------- */
 
-/* y <- keep b + sign K x, or aside; coefficients of part i: [POINTS] apart. */
+/* y <- keep b + sign K x. Values that belong to nodes of the next cell go to `aside`. The coefficients of part i
+ * begin at i POINTS. */
 TESK_DEVICE void write_cells(const TeskSaddleVarying *s, const real *b, real *y, real *aside, int keep,
                              real sign, real *memory, const int from) {
   const int mine = s->all - s->first - (int)blockIdx.x * CELLS;

@@ -67,7 +67,7 @@ TESK_KERNEL(tesk_step, THREADS, 1, (long long)n, (double)s, (const real *)r, (co
   }
 }
 
-/* The larger, or NaN when one of them is: a comparison that NaN fails. */
+/* The larger of a and b; NaN if a or b is NaN, so that tests of the maximum fail on NaN. */
 TESK_DEVICE double larger(double a, double b) {
   return a >= b || a != a ? a : b;
 }

@@ -257,24 +257,24 @@ static void lap(double *start, double *total) {
   *start = now;
 }
 
-/* x <- the coarse x prolongated, or (*begun) that where the next sweep has it, in its order. */
-static TesStatus prolongate(const Level *level, const TesVector *coarse, TesVector *x, bool *begun) {
+/* The coarse x prolongated: into the smoother's order (*ordered) where transfer and smoother have one, else into x. */
+static TesStatus prolongate(const Level *level, const TesVector *coarse, TesVector *x, bool *ordered) {
   const TesTransfer *t = level->transfer;
-  const TesiSmootherTable *table = level->smoother->table;
-  void *to;
-  const struct TeskLanes *order = table->start ? table->start(level->smoother, &to) : NULL;
-  *begun = order && t->table->has_classes && t->table->has_classes(t);
-  return *begun ? t->table->prolongate_classes(t, coarse->data, order, to)
-                : tes_transfer_prolongate(t, coarse, false, x);
+  const TesSmoother *smoother = level->smoother;
+  TesiEntryOrder order;
+  *ordered = smoother->table->order && smoother->table->order(smoother, &order) && t->table->writes &&
+             t->table->writes(t, order.kind);
+  return *ordered ? t->table->prolongate_ordered(t, coarse->data, &order)
+                  : tes_transfer_prolongate(t, coarse, false, x);
 }
 
-static TesStatus smooth_after(const TesMultigrid *mg, const Level *level, int steps, bool begun,
+static TesStatus smooth_after(const TesMultigrid *mg, const Level *level, int steps, bool ordered,
                               const TesVector *b, TesVector *x) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   const TesiSmootherTable *table = level->smoother->table;
   const TesSweep sweep = mg->symmetric ? TES_BACKWARD : TES_FORWARD;
-  if (begun) return table->apply_begun(level->smoother, b->data, x->data, sweep, steps);
+  if (ordered) return table->apply_ordered(level->smoother, b->data, x->data, sweep, steps);
   for (int s = 0; s < steps; s++) TES_TRY(tes_smoother_apply(level->smoother, b, x, sweep, false));
 done:
   return status;
@@ -292,7 +292,7 @@ static TesStatus cycle_as(TesMultigrid *mg, int l, TesiCycleKind kind, const Tes
             post = kind == TESI_CYCLE_FULL ? mg->full_steps : usual,
             pre = tesi_max(mg->pre, kind == TESI_CYCLE_FULL ? mg->full_steps : kind == TESI_CYCLE_ROUGH);
   const bool known = pre == 0 && zero_guess; /* the residual is b */
-  bool begun = false;
+  bool ordered = false;
   double start = tesi_now();
   if (l == 0) {
     TES_TRY(tesi_coarse_solve(mg->coarse, b, x));
@@ -311,11 +311,11 @@ static TesStatus cycle_as(TesMultigrid *mg, int l, TesiCycleKind kind, const Tes
   if (kind == TESI_CYCLE_FULL && l > 1) TES_TRY(cycle(mg, l - 1, below->b, below->x, false));
   start = tesi_now();
   if (known && post > 0)
-    TES_TRY(prolongate(level, below->x, x, &begun));
+    TES_TRY(prolongate(level, below->x, x, &ordered));
   else
     TES_TRY(tes_transfer_prolongate(level->transfer, below->x, !known, x));
   lap(&start, &mg->times.transfer);
-  TES_TRY(smooth_after(mg, level, post, begun, b, x));
+  TES_TRY(smooth_after(mg, level, post, ordered, b, x));
   lap(&start, &mg->times.smooth);
 done:
   return status;
@@ -370,24 +370,26 @@ bool tesi_multigrid_serves_divergence(const TesMultigrid *mg) {
 }
 
 /* For a b that is zero but for the pressures. After the coarse correction the means over coarse cells are right; the
- * patches of the first colour are unions of these cells and make it right inside. */
+ * patches that are these cells make it right inside. */
 static TesStatus correct_divergence(TesMultigrid *mg, int l, const TesVector *b, TesVector *x) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   const Level *level = &mg->level[l], *below = level - 1;
-  bool begun;
+  bool ordered;
   if (l == 0) return tesi_coarse_solve(mg->coarse, b, x);
   const TesiSmootherTable *table = level->smoother->table;
   TES_TRY(tesi_transfer_restrict_pressures(level->transfer, b, below->b));
   TES_TRY(correct_divergence(mg, l - 1, below->b, below->x));
-  TES_TRY(prolongate(level, below->x, x, &begun));
-  TES_TRY((begun ? table->first_colour_begun : table->first_colour)(level->smoother, b->data, x->data));
+  TES_TRY(prolongate(level, below->x, x, &ordered));
+  TES_TRY(table->solve_cells(level->smoother, b->data, ordered, x->data));
 done:
   return status;
 }
 
-/* The entry of these arguments, or NULL when there are too many different ones. */
+/* The entry of these arguments, or NULL when there are too many different ones, or where steps of the calling program
+ * are among the work, which may do what cannot be recorded. */
 static Recorded *find_recorded(TesMultigrid *mg, const TesVector *b, const TesVector *x, int what) {
+  if (mg->smoother.own) return NULL;
   for (int i = 0; i < mg->recorded_count; i++) {
     Recorded *r = &mg->recorded[i];
     if (r->b == b->data && r->x == x->data && (int)r->what == what) return r;

@@ -68,9 +68,9 @@ struct TesOperator {
   int64_t length;       /* of vectors */
   TesPrecision precision;
   unsigned singular; /* bit s: constants of scalar s of the space are in the null space */
-  TesVector
-      *null; /* float64; what spans the null space where it is singular, NULL: these constants, or it is one
-                       * of a cycle, in float32, that asks for none */
+  /* The vector that spans the null space of a singular operator, in float64. NULL where the constants span it, and in
+   * float32 operators of cycles, which do not ask for it. */
+  TesVector *null;
   int64_t null_first; /* from which entry on: it is zero before, and null->length entries long */
   double null_square; /* its square */
   void *data;         /* of the kind: TesiDiffusion, TesiMapped */

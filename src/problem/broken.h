@@ -9,8 +9,8 @@
 void tesi_broken_faces(const TesProblem *problem, const TesSpace *space, TesiFlowFace face[6]);
 /* As TesiFlowEquation. */
 void tesi_broken_given(const TesProblem *problem, uint8_t *given);
-/* Refuses meshes, coefficients and choices of the solver. */
-TesStatus tesi_broken_check(const TesProblem *problem, const TesProblemDesc *desc);
+/* Refuses coefficients that are no numbers. */
+TesStatus tesi_broken_check(const TesProblem *problem);
 
 /* Steady problems with a free constant: the balance of the data, and the constant of the solution. */
 TesStatus tesi_broken_balance(TesProblem *problem);

@@ -156,7 +156,7 @@ done:
 static bool wants_factors(const TesProblem *p, const TesiSurvey *survey) {
   enum { MOST_THIN = 40000, MOST_ROUGH = 50000 };
   const TesSolveOptions *o = &p->options;
-  const bool free = o->method == TES_METHOD_AUTO && o->smoother == TES_SMOOTHER_AUTO &&
+  const bool free = o->method == TES_METHOD_AUTO && o->smoother == TES_SMOOTHER_AUTO && !o->own_smoother &&
                     o->coarse == TES_COARSE_AUTO && o->coarsening == TES_COARSEN_MESH && !p->in_time &&
                     !p->equation->own,
              thin = p->equation->couples && survey->slender && p->space->dofs <= MOST_THIN,
@@ -165,14 +165,34 @@ static bool wants_factors(const TesProblem *p, const TesiSurvey *survey) {
          !tesi_factorization_missing();
 }
 
+static const char *const method_names[] = {"", "V-cycles", "full multigrid, then V-cycles",
+                                           "GMRES, right-preconditioned by a V-cycle",
+                                           "conjugate gradients, preconditioned by a symmetric V-cycle"};
+
+/* A smoother of the calling program. */
+static TesStatus choose_own(TesProblem *p, TesSmootherKind *smoother) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesSolveOptions *o = &p->options;
+  const bool cg = o->own_smoother->symmetric && p->levels == p->op && !tesi_transport_of(p->op);
+  TES_CHECK(o->smoother == TES_SMOOTHER_AUTO,
+            "solver has own_smoother and the smoother %d: leave one of them out", (int)o->smoother);
+  p->method = o->method != TES_METHOD_AUTO ? o->method : cg ? TES_METHOD_CG : TES_METHOD_GMRES;
+  p->polynomial = o->smoother_degree;
+  *smoother = TES_SMOOTHER_AUTO;
+  choose_tolerance(p);
+  snprintf(p->method_text, sizeof p->method_text, "%s, smoothed by the calling program",
+           method_names[p->method]);
+done:
+  return status;
+}
+
 TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  static const char *const names[] = {"", "V-cycles", "full multigrid, then V-cycles",
-                                      "GMRES, right-preconditioned by a V-cycle",
-                                      "conjugate gradients, preconditioned by a symmetric V-cycle"};
   TesiSurvey survey;
   if (p->options.method == TES_METHOD_DIRECT) return choose_direct(p, smoother);
+  if (p->options.own_smoother) return choose_own(p, smoother);
   TES_TRY(tesi_survey(p, &survey));
   if (wants_factors(p, &survey)) {
     p->options.method = TES_METHOD_DIRECT;
@@ -208,7 +228,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   choose_tolerance(p);
   advise(p);
   snprintf(p->method_text, sizeof p->method_text, "%s%s%s", p->full_start ? "full multigrid, then " : "",
-           names[p->method],
+           method_names[p->method],
            p->options.method != TES_METHOD_AUTO ? ""
            : situation.stretch && (situation.constant || situation.mesh != TES_MESH_BOX)
                ? " (chosen: cells are anisotropic)"

@@ -1,5 +1,4 @@
 #include "problem/in_time.h"
-#include <float.h>
 #include <math.h>
 #include "functional/functional.h"
 #include "krylov/solver.h"
@@ -7,8 +6,9 @@
 #include "operator/transport/transport_operator.h"
 #include "problem/balance.h"
 #include "problem/broken.h"
-#include "problem/elastic.h"
+#include "problem/equation/elasticity.h"
 #include "problem/step_control.h"
+#include "problem/support.h"
 
 /* ---- data at a time ------------------------------------------------------------------------------------ */
 
@@ -267,22 +267,17 @@ static TesStatus solve(void *user, double sigma, double time, const TesVector *b
 static TesStatus check(TesContext *ctx, const TesiEquation *equation, const TesProblemDesc *desc,
                        TesTimeDesc *t) {
   TesStatus status = TES_OK;
-  const bool by_flow = equation->own && !(t->step > 0) && !(t->tolerance > 0),
-             by_error = equation != &tesi_navier_stokes_iso;
-  if (by_flow && t->cfl == 0) t->cfl = equation == &tesi_navier_stokes ? 0.3 : 0.5;
-  TES_CHECK(t->method != TES_TIME_EXPLICIT || equation == &tesi_navier_stokes_iso,
-            "the method explicit is that of navier_stokes with element iso");
-  TES_CHECK(t->method != TES_TIME_IMEX_BDF3 || equation == &tesi_navier_stokes_rt,
-            "the method imex_bdf3 is that of navier_stokes with element rt");
+  const bool by_flow = equation->support && !(t->step > 0) && !(t->tolerance > 0);
+  if (by_flow && t->cfl == 0) t->cfl = equation->support->cfl;
   TES_CHECK(isfinite(t->start) && isfinite(t->end) && t->end > t->start,
             "the time ends at %g, expected above its start, %g", t->end, t->start);
   TES_CHECK(t->steady >= 0 && isfinite(t->steady), "a steady state is one of %g, expected 0 (none) or more",
             t->steady);
   TES_CHECK(
       t->step >= 0 && isfinite(t->step) && t->cfl >= 0 && t->cfl <= 10 && t->tolerance >= 0 &&
-          t->tolerance < (by_error ? 1 : DBL_MIN) && (t->step > 0) + (t->cfl > 0) + (t->tolerance > 0) == 1,
+          t->tolerance < 1 && (t->step > 0) + (t->cfl > 0) + (t->tolerance > 0) == 1,
       "time.step is %g, time.cfl %g and time.tolerance %g: expected one of them above 0, cfl at most 10, "
-      "tolerance below 1, of transport, elasticity and navier_stokes with element q or rt",
+      "tolerance below 1",
       t->step, t->cfl, t->tolerance);
   TES_CHECK(t->max_step >= 0 && t->min_step >= 0 && isfinite(t->max_step) && isfinite(t->min_step),
             "time.max_step is %g and time.min_step %g, expected 0 (none) or more", t->max_step, t->min_step);

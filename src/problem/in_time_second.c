@@ -11,11 +11,6 @@ double tesi_in_time_rho(const TesTimeDesc *desc) {
 TesStatus tesi_in_time_check_method(const TesProblem *p, const TesTimeDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const bool second = p->equation->second_order, of_second = tesi_time_is_second(desc->method);
-  TES_CHECK(second || !of_second, "time.method: %s is for elasticity", tesi_time_method(desc->method)->name);
-  TES_CHECK(!second || of_second || desc->method == TES_TIME_AUTO || desc->method == TES_TIME_BACKWARD_EULER,
-            "time.method: elasticity steps by backward_euler, newmark or generalized_alpha, not by %s",
-            tesi_time_method(desc->method)->name);
   TES_CHECK(desc->rho_inf <= 1 && (desc->rho_inf >= 0 || desc->rho_inf == -1),
             "time.rho_inf is %g, expected 0 (0.8) to 1, or -1 for zero", desc->rho_inf);
 done:

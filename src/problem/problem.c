@@ -16,10 +16,8 @@
 #include "problem/in_time.h"
 #include "problem/problem_memory.h"
 #include "problem/projection/projection.h"
+#include "problem/support.h"
 #include "smoother/smoother.h"
-
-static const TesiEquation *const equations[] = {&tesi_poisson, &tesi_stokes, &tesi_transport,
-                                                &tesi_elasticity, &tesi_navier_stokes};
 
 /* ---- set-up -------------------------------------------------------------------------------------------- */
 
@@ -47,6 +45,11 @@ bool tesi_problem_given(const TesProblem *p, int boundary, int component) {
   return b->condition == TES_DIRICHLET && (!b->components || b->components >> component & 1);
 }
 
+/* Equations without a row are of element q. */
+static TesElement element_of(const TesiEquation *equation) {
+  return equation->support ? equation->support->element : TES_ELEMENT_AUTO;
+}
+
 TesStatus tesi_problem_create_space(TesProblem *p, int degree) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -64,9 +67,7 @@ TesStatus tesi_problem_create_space(TesProblem *p, int degree) {
                              .degree = degree,
                              .components = p->equation->flow ? 0 : components,
                              .given = boundary ? given : NULL,
-                             .element = !p->equation->flow          ? TES_ELEMENT_Q
-                                        : p->equation->flow->scalar ? TES_ELEMENT_DG
-                                                                    : TES_ELEMENT_RT};
+                             .element = element_of(p->equation)};
   TES_TRY(tes_space_create(ctx, &desc, &p->space));
   if (p->equation->flow) TES_TRY(tesi_space_create_shape(p->space, &p->shape));
 done:
@@ -163,6 +164,7 @@ static TesStatus create_operators(TesProblem *p) {
   const TesMultigridDesc mg = {.op = p->levels,
                                .precision = p->cycle,
                                .smoother = {.kind = smoother,
+                                            .own = o->own_smoother,
                                             .local = o->local,
                                             .degree = p->polynomial,
                                             .ratio = couples ? 15 : 0,
@@ -246,35 +248,13 @@ done:
   return status;
 }
 
-static TesStatus refuse_conditions(const TesProblem *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
-    TES_CHECK(p->numbered.boundary[i].condition != TES_SLIP || p->equation->slips,
-              "boundary.%s: slip is for flows and elasticity, not for %s", tes_mesh_boundary_name(p->mesh, i),
-              p->equation->name);
-  for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
-    TES_CHECK(p->numbered.boundary[i].condition != TES_FLUX || p->equation == &tesi_transport,
-              "boundary.%s: flux is for transport, %s has neumann", tes_mesh_boundary_name(p->mesh, i),
-              p->equation->name);
-  TES_CHECK(!p->balanced || p->equation->load_all, "a balance is of transport, not of %s", p->equation->name);
-done:
-  return status;
-}
-
-static bool is_timed(const TesProblemDesc *desc) {
-  return desc->time.start != 0 || desc->time.end != 0 || desc->time.step != 0 || desc->time.cfl != 0 ||
-         desc->time.tolerance != 0;
-}
-
 /* What is small: all that the memory of the rest follows from. */
 static TesStatus describe(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   if (p->equation->flow) TES_TRY(p->equation->flow->check(p, desc));
-  if (!p->equation->flow) TES_TRY(refuse_conditions(p));
   if (p->equation->check) TES_TRY(p->equation->check(p, desc));
-  if (is_timed(desc)) TES_TRY(tesi_in_time_create(p, desc));
+  if (tesi_problem_is_timed(&desc->time)) TES_TRY(tesi_in_time_create(p, desc));
   TES_TRY(create_form(p));
   TES_TRY(tesi_problem_check_parts(p));
   TES_TRY(tesi_problem_create_space(p, desc->degree));
@@ -346,7 +326,7 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
                  {"solver.tolerance_of", (int)o->tolerance_of, TES_TOLERANCE_LOAD},
                  {"solver.penalty", (int)o->penalty, TES_PENALTY_PAPER},
                  {"solver.method", (int)o->method, TES_METHOD_DIRECT},
-                 {"solver.smoother", (int)o->smoother, TES_SMOOTHER_GAUSS_SEIDEL_MORTON},
+                 {"solver.smoother", (int)o->smoother, TES_SMOOTHER_COUNT - 1},
                  {"solver.local", (int)o->local, TES_LOCAL_CG},
                  {"solver.colours", (int)o->colours, TES_COLOURS_LEXICOGRAPHIC},
                  {"solver.order", (int)o->order, TES_ORDER_REVERSED},
@@ -389,11 +369,7 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   TES_CHECK(desc->mesh->context == ctx, "the mesh belongs to another context than the problem");
   TES_TRY(check_counts(ctx, desc));
   TES_TRY(check_options(ctx, desc));
-  TES_CHECK(!desc->mean_components || equation == &tesi_navier_stokes || equation == &tesi_navier_stokes_rt,
-            "a mean velocity is kept in flows of navier_stokes with element q or rt");
-  TES_CHECK(!desc->grad_div || equation == &tesi_navier_stokes,
-            "the grad-div term is that of navier_stokes with element q");
-  TES_CHECK(!desc->average || is_timed(desc), "means in time are those of problems in time");
+  if (equation->support) TES_TRY(tesi_problem_allow(ctx, equation->support, desc, 0));
   TES_NEW(&p);
   *problem = p;
   p->context = tesi_context_retain(ctx);
@@ -460,36 +436,12 @@ TesStatus tesi_problem_create_next(const TesProblem *p, const TesMesh *mesh, Tes
   return create(p->context, p->equation, p->user, &desc, &it->given, p, next);
 }
 
-/* NULL, and a message, where the description has none. */
-static const TesiEquation *equation_of(TesContext *ctx, const TesProblemDesc *desc) {
-  TesStatus status = TES_OK;
-  const int count = sizeof equations / sizeof *equations;
-  const bool dg = desc->element == TES_ELEMENT_DG, rt = desc->element == TES_ELEMENT_RT,
-             iso = desc->element == TES_ELEMENT_ISO && desc->equation == TES_NAVIER_STOKES;
-  TES_CHECK((int)desc->equation >= 0 && (int)desc->equation < count, "equation is %d, expected 0..%d",
-            (int)desc->equation, count - 1);
-  TES_CHECK(desc->element == TES_ELEMENT_AUTO || desc->element == TES_ELEMENT_Q ||
-                (rt && (desc->equation == TES_STOKES || desc->equation == TES_NAVIER_STOKES)) ||
-                (dg && (desc->equation == TES_POISSON || desc->equation == TES_TRANSPORT)) || iso,
-            "element %d is not for this equation: poisson and transport have q and dg, stokes rt and q, "
-            "navier_stokes q, rt and iso, elasticity q",
-            (int)desc->element);
-done:
-  if (status != TES_OK) return NULL;
-  const bool box = desc->mesh && desc->mesh->kind == TES_MESH_BOX;
-  if (desc->equation == TES_STOKES &&
-      (desc->element == TES_ELEMENT_Q || (desc->element == TES_ELEMENT_AUTO && desc->mesh && !box)))
-    return &tesi_stokes_q;
-  if (dg) return desc->equation == TES_TRANSPORT ? &tesi_transport_dg : &tesi_poisson_dg;
-  if (rt && desc->equation == TES_NAVIER_STOKES) return &tesi_navier_stokes_rt;
-  return iso ? &tesi_navier_stokes_iso : equations[desc->equation];
-}
-
 TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, TesProblem **problem) {
   TES_REFUSE_NULL(context, desc, problem);
   *problem = NULL;
-  const TesiEquation *equation = equation_of(context, desc);
-  return equation ? create(context, equation, NULL, desc, NULL, NULL, problem) : TES_INVALID_INPUT;
+  const TesiEquation *equation;
+  const TesStatus status = tesi_problem_find_equation(context, desc, &equation);
+  return status == TES_OK ? create(context, equation, NULL, desc, NULL, NULL, problem) : status;
 }
 
 TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, TesProblemMemory *memory) {
@@ -497,8 +449,8 @@ TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, Te
   TesStatus status = TES_OK;
   TesProblem *p = NULL;
   TES_REFUSE_NULL(context, desc, memory);
-  const TesiEquation *equation = equation_of(ctx, desc);
-  if (!equation) return TES_INVALID_INPUT;
+  const TesiEquation *equation;
+  TES_TRY(tesi_problem_find_equation(ctx, desc, &equation));
   TES_TRY(begin(ctx, equation, NULL, desc, NULL, NULL, &p));
   if (!p->equation->own || p->equation->flow) TES_TRY(describe(p, desc));
   *memory = tesi_problem_memory(p, desc->degree);

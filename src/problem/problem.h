@@ -23,7 +23,9 @@ typedef struct TesiShown {
 
 typedef struct TesiEquation {
   const char *name;
-  double f; /* the right-hand side where none is given; 0: NULL */
+  const struct TesiSupport
+      *support; /* what it has with its element (support.h); NULL: nothing is refused by a row */
+  double f;     /* the right-hand side where none is given; 0: NULL */
   /* Terms over cells, at most TESI_TERMS; returns how many. Robin terms of boundaries are added to any form. */
   int (*form)(const TesProblem *problem, TesTermDesc *term);
   /* b <- the right-hand side, boundary data included: tesi_problem_load(). Entries at Dirichlet nodes are zero. */
@@ -48,10 +50,10 @@ typedef struct TesiEquation {
   /* After the iteration of a steady problem; NULL: nothing. */
   TesStatus (*complete)(TesProblem *problem);
   bool vector;       /* the solution has a component a direction; else one */
-  bool slips;        /* it has the condition slip */
   bool second_order; /* in time c is the density of u_tt */
-  bool couples; /* components, in one operator: smoothed by chebyshev in conjugate gradients, on boxes too */
-  bool in_time; /* it may have steps in time */
+  bool couples;  /* components, in one operator: smoothed by chebyshev in conjugate gradients, on boxes too */
+  bool in_time;  /* it may have steps in time */
+  bool stressed; /* the solution is a displacement, whose stress is shown */
 } TesiEquation;
 
 /* What flows do otherwise, whose unknowns are velocity and pressure, and discontinuous elements. */
@@ -84,8 +86,9 @@ typedef struct TesiOwn {
   TesStatus (*settle)(const TesProblem *from, TesProblem *problem, double *removed);
 } TesiOwn;
 
-extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport, tesi_transport_dg,
-    tesi_elasticity, tesi_navier_stokes, tesi_navier_stokes_iso, tesi_navier_stokes_rt, tesi_stokes_q;
+/* Those of the library (equation/equations.c), each with a row. */
+extern const TesiEquation *const tesi_equations[];
+extern const int tesi_equation_count;
 
 /* Data and conditions by number; functions are referenced. */
 typedef struct TesiNumbered {
@@ -200,6 +203,18 @@ TesStatus tesi_problem_assemble(TesProblem *problem);
 size_t tesi_problem_spare(const TesProblem *problem);
 
 /* ---- steps of the above ---- */
+
+/* Of TesProblemDesc.time: whether any of it is given. */
+bool tesi_problem_is_timed(const TesTimeDesc *time);
+/* The equation with the element of a description. Errors: TES_INVALID_INPUT (there is none, with those that are). */
+TesStatus tesi_problem_find_equation(TesContext *ctx, const TesProblemDesc *desc,
+                                     const TesiEquation **equation);
+/* Of flows whose nu and alpha are numbers: these. */
+TesStatus tesi_problem_flow_numbers(const TesProblem *problem, double *nu, double *alpha);
+/* Refuses what the row of an equation has not; conditions by their entries. more: bits of TesiHas beside those of the
+ * description. */
+TesStatus tesi_problem_allow(TesContext *ctx, const struct TesiSupport *row, const TesProblemDesc *desc,
+                             uint64_t more);
 
 /* f: the right-hand side where the description has none. */
 TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, double f, TesiNumbered *numbered);

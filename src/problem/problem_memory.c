@@ -6,6 +6,7 @@
 #include "operator/form.h"
 #include "problem/broken.h"
 #include "problem/rt_flow/rt_flow.h"
+#include "problem/support.h"
 
 /* Columns of GMRES, a direction and its image each: the processor takes them as it goes, a GPU all at once, but no
  * more than there is room for. */
@@ -23,7 +24,7 @@ static bool box_varies(const TesProblem *p) {
 static bool iterates_gmres(const TesProblem *p) {
   const TesMethod method = p->options.method;
   if (method != TES_METHOD_AUTO) return method == TES_METHOD_GMRES;
-  return p->equation->flow || p->equation == &tesi_transport ||
+  return p->equation->flow || tesi_problem_has(p, TESI_HAS_B) ||
          (p->mesh->kind == TES_MESH_BOX && box_varies(p) && !tesi_space_has_rings(p->space->scalar[0]));
 }
 

@@ -9,7 +9,7 @@
 enum { SAMPLE = 4096, POINTS = 27 };
 
 /* Three times as long in one direction, but for round-off: couplings differ by the square of it. From there on lines of
- * cells take at most 0.85 of the time of chebyshev (docs/performance-adaptive.md, lines of cells). */
+ * cells take at most 0.85 of the time of chebyshev (`stretched` in bench/results). */
 static const double STRETCHED = 8.99;
 /* Of a cell's edges, of the body and the thinnest cell, and of a in two cells one after the other. */
 static const double THIN = 3, FLAT = 5, SLENDER = 500, ROUGH = 100;

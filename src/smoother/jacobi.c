@@ -64,7 +64,7 @@ static void destroy(TesSmoother *smoother) {
 static const TesiSmootherTable table = {
     .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
-TesStatus tesi_smoother_jacobi_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   Plan *plan;
@@ -83,3 +83,9 @@ TesStatus tesi_smoother_jacobi_init(TesSmoother *smoother) {
 done:
   return status;
 }
+
+static const char *refuses(const TesSmoother *smoother) {
+  return tesi_smoother_wants_diagonal(smoother->op);
+}
+
+const TesiSmootherKind tesi_smoother_jacobi = {TESI_SMOOTHES(TES_SMOOTHER_JACOBI), refuses, init};

@@ -1,20 +1,7 @@
 /* Smoothers: creation, and the public calls with their argument checks. */
 #include "smoother/smoother.h"
-#include "operator/dg/dg.h"
 #include "operator/operator_parts.h"
-#include "smoother/dg_patch/dg_patch.h"
-#include "smoother/flow_patch/flow_patch.h"
-#include "smoother/ordered_cells/ordered_cells.h"
-#include "smoother/saddle_patch/saddle_patch_varying.h"
-
-static bool is_saddle(const TesOperator *op) {
-  return op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(op);
-}
-
-/* Kinds of operators whose patches are of discontinuous functions. */
-static bool is_broken(const TesOperator *op) {
-  return is_saddle(op) || tesi_is_dg(op);
-}
+#include "operator/transport/transport_operator.h"
 
 enum { MOST_DEGREE = 100 };
 
@@ -22,8 +9,8 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TesStatus status = TES_OK;
   TES_CHECK(desc->op, "a smoother needs an operator");
   TES_CHECK(desc->op->context == ctx, "the operator belongs to another context than the smoother");
-  TES_CHECK(desc->kind >= TES_SMOOTHER_AUTO && desc->kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
-            "smoother kind is %d, expected 0..%d", (int)desc->kind, (int)TES_SMOOTHER_GAUSS_SEIDEL_MORTON);
+  TES_CHECK(desc->kind >= TES_SMOOTHER_AUTO && desc->kind < TES_SMOOTHER_COUNT,
+            "smoother kind is %d, expected 0..%d", (int)desc->kind, TES_SMOOTHER_COUNT - 1);
   TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_CG,
             "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_CG);
   TES_CHECK(desc->omega >= 0 && desc->omega <= 2,
@@ -32,7 +19,8 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
             "chebyshev degree is %d, expected 1..%d or 0 for the default", desc->degree, MOST_DEGREE);
   TES_CHECK(desc->ratio == 0 || (desc->ratio > 1 && desc->ratio <= 1e6),
             "chebyshev ratio is %g, expected 1 < ratio <= 1e6 or 0 for none", desc->ratio);
-  TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op) || is_broken(desc->op),
+  TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op) ||
+                tesi_smoother_is_broken(desc->op),
             "solver.local_solver: exact local solves need constant coefficients (the separable form); use %s",
             tesi_space_has_rings(desc->op->space) ? "the smoother chebyshev or jacobi, as the box is periodic"
                                                   : "nodal, rank1 or scaled");
@@ -42,125 +30,57 @@ done:
   return status;
 }
 
-static TesStatus init_patch(TesSmoother *smoother) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
-  if (smoother->op->local)
-    TES_TRY(tesi_smoother_ranks_init(smoother));
-  else if (tesi_is_dg(smoother->op))
-    TES_TRY(tesi_smoother_dg_init(smoother));
-  else if (tesi_is_saddle_varying(smoother->op))
-    TES_TRY(tesi_smoother_saddle_varying_init(smoother));
-  else if (is_saddle(smoother->op))
-    TES_TRY(tesi_smoother_saddle_init(smoother));
-  else if (tesi_space_has_rings(smoother->op->space))
-    TES_TRY(tesi_smoother_rings_init(smoother));
-  else if (smoother->local == TES_LOCAL_AUTO)
-    TES_TRY(tesi_smoother_choose_local(smoother));
-  else if (smoother->local == TES_LOCAL_NODAL)
-    TES_TRY(tesi_smoother_nodal_init(smoother));
-  else if (smoother->local == TES_LOCAL_EXACT && smoother->kind == TES_SMOOTHER_PATCH)
-    TES_TRY(tesi_smoother_patch_init(smoother));
-  else
-    TES_TRY(tesi_smoother_surrogate_init(smoother));
-done:
-  return status;
+static const TesiSmootherKind *const all[] = {
+    &tesi_smoother_own,           &tesi_smoother_parts,     &tesi_smoother_trial,
+    &tesi_smoother_ranks,         &tesi_smoother_dg,        &tesi_smoother_saddle_varying,
+    &tesi_smoother_saddle,        &tesi_smoother_flow,      &tesi_smoother_rings,
+    &tesi_smoother_local_trial,   &tesi_smoother_nodal,     &tesi_smoother_exact,
+    &tesi_smoother_surrogate,     &tesi_smoother_jacobi,    &tesi_smoother_gauss_seidel,
+    &tesi_smoother_ordered_cells, &tesi_smoother_chebyshev,
+};
+
+/* The first that does not refuse, or NULL and the last reason. */
+static const TesiSmootherKind *find(const TesSmoother *smoother, const char **reason) {
+  *reason = TESI_ELSEWHERE;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    if (!(all[i]->kinds & TESI_SMOOTHES(smoother->kind))) continue;
+    *reason = all[i]->refuses(smoother);
+    if (!*reason) return all[i];
+  }
+  return NULL;
 }
 
-/* Of the smoothers by patches and by nodes rings have the exact patches. */
-static const char *wants_open_box(const TesOperator *op) {
-  return !tesi_is_diffusion(op) ? "it is for operators over a box (separable, quadrature)"
-         : tesi_space_has_rings(op->space)
-             ? "the box is periodic; use chebyshev or jacobi, where a and c are "
-               "numbers patch"
-             : NULL;
-}
-
-static const char *wants_patches(const TesOperator *op) {
-  if (tesi_space_has_rings(op->space) && !tesi_is_separable(op))
-    return "the box is periodic and a coefficient varies; use chebyshev or jacobi";
-  return tesi_is_diffusion(op) || is_broken(op)
-             ? NULL
-             : "it is for operators over a box (separable, quadrature, saddle, dg)";
-}
-
-static const char *wants_diagonal(const TesOperator *op) {
-  return is_saddle(op)           ? "the pressure has no diagonal; use patch"
-         : tesi_is_upwind(op)    ? "transport tells no diagonal; use cell_patch"
-         : tesi_transport_of(op) ? "transport tells no diagonal; use ordered_cells"
-                                 : NULL;
-}
-
-static const char *wants_one_box(const TesOperator *op) {
-  return op->local ? "it goes from node to node, and so is for one rank; use patch, chebyshev or jacobi"
-                   : wants_open_box(op);
-}
-
-static const char *wants_mapped(const TesOperator *op) {
-  return op->kind == &tesi_operator_mapped ? NULL
-                                           : "it is for mapped operators; boxes have vertex patches (patch)";
-}
-
-static const char *wants_cells(const TesOperator *op) {
-  return op->kind == &tesi_operator_saddle || tesi_is_upwind(op) ? NULL : wants_mapped(op);
-}
-
-static const char *wants_order(const TesOperator *op) {
-  return !tesi_transport_of(op) ? "it is for transport with its velocity, steady or with one that stays"
-         : tesi_is_upwind(op)   ? "elements dg have cell_patch, whose cells are in this order"
-         : op->local            ? "it goes from cell to cell, and so is for one rank"
-         : op->precision == TES_SINGLE ? "it is in float64"
-                                       : NULL;
-}
-
-static TesStatus init_cells(TesSmoother *smoother) {
-  if (tesi_is_upwind(smoother->op)) return tesi_smoother_flow_init(smoother);
-  return is_saddle(smoother->op) ? tesi_smoother_saddle_init(smoother)
-                                 : tesi_smoother_chebyshev_init(smoother);
-}
-
-/* Kinds, by number. `refuses` (NULL: never): why a kind cannot smooth for an operator, NULL: it can. `init` sets
- * table and plan. */
-static const struct {
-  const char *name;
-  const char *(*refuses)(const TesOperator *op);
-  TesStatus (*init)(TesSmoother *smoother);
-} kinds[] = {[TES_SMOOTHER_PATCH] = {"patch", wants_patches, init_patch},
-             [TES_SMOOTHER_PATCH_ADDITIVE] = {"patch_additive", wants_open_box, init_patch},
-             [TES_SMOOTHER_JACOBI] = {"jacobi", wants_diagonal, tesi_smoother_jacobi_init},
-             [TES_SMOOTHER_CHEBYSHEV] = {"chebyshev", wants_diagonal, tesi_smoother_chebyshev_init},
-             [TES_SMOOTHER_GAUSS_SEIDEL] = {"gauss_seidel", wants_one_box, tesi_smoother_gauss_seidel_init},
-             [TES_SMOOTHER_GAUSS_SEIDEL_MORTON] = {"gauss_seidel_morton", wants_one_box,
-                                                   tesi_smoother_gauss_seidel_init},
-             [TES_SMOOTHER_CELL_PATCH] = {"cell_patch", wants_cells, init_cells},
-             [TES_SMOOTHER_LINE_PATCH] = {"line_patch", wants_mapped, tesi_smoother_chebyshev_init},
-             [TES_SMOOTHER_ORDERED_CELLS] = {"ordered_cells", wants_order, tesi_smoother_ordered_cells_init}};
-
-/* Jacobi and Chebyshev need no more than residuals and the diagonal, of whatever space. */
-static bool goes_by_part(const TesSmoother *smoother) {
-  const bool box = smoother->op->space && smoother->op->space->mesh->kind == TES_MESH_BOX;
-  const TesSmootherKind kind = smoother->kind;
-  return tesi_operator_parts_of(smoother->op) && kind != TES_SMOOTHER_JACOBI &&
-         kind != TES_SMOOTHER_CHEBYSHEV && (kind != TES_SMOOTHER_AUTO || box);
+/* What auto is, where no implementation of auto itself serves. */
+static TesSmootherKind choose(const TesOperator *op) {
+  const bool open = tesi_is_diffusion(op) && !tesi_space_has_rings(op->space);
+  return open || tesi_smoother_is_broken(op) || tesi_is_separable(op) ? TES_SMOOTHER_PATCH
+         : tesi_is_upwind(op)                                         ? TES_SMOOTHER_CELL_PATCH
+         : tesi_transport_of(op)                                      ? TES_SMOOTHER_ORDERED_CELLS
+                                                                      : TES_SMOOTHER_CHEBYSHEV;
 }
 
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  if (goes_by_part(smoother)) return tesi_smoother_parts_init(smoother);
-  const bool any = smoother->kind == TES_SMOOTHER_AUTO, box = tesi_is_diffusion(smoother->op),
-             rings = tesi_space_has_rings(smoother->op->space);
-  if (any)
-    smoother->kind = (box && !rings) || is_broken(smoother->op) || tesi_is_separable(smoother->op)
-                         ? TES_SMOOTHER_PATCH
-                     : tesi_is_upwind(smoother->op)    ? TES_SMOOTHER_CELL_PATCH
-                     : tesi_transport_of(smoother->op) ? TES_SMOOTHER_ORDERED_CELLS
-                                                       : TES_SMOOTHER_CHEBYSHEV;
-  if (any && box && !rings && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
-  const char *reason = kinds[smoother->kind].refuses ? kinds[smoother->kind].refuses(smoother->op) : NULL;
-  TES_CHECK(!reason, "solver.smoother: no smoother %s for this operator: %s", kinds[smoother->kind].name,
-            reason);
-  TES_TRY(kinds[smoother->kind].init(smoother));
+  static const char *const names[TES_SMOOTHER_COUNT] = {[TES_SMOOTHER_AUTO] = "auto",
+                                                        [TES_SMOOTHER_PATCH] = "patch",
+                                                        [TES_SMOOTHER_PATCH_ADDITIVE] = "patch_additive",
+                                                        [TES_SMOOTHER_JACOBI] = "jacobi",
+                                                        [TES_SMOOTHER_CHEBYSHEV] = "chebyshev",
+                                                        [TES_SMOOTHER_GAUSS_SEIDEL] = "gauss_seidel",
+                                                        [TES_SMOOTHER_CELL_PATCH] = "cell_patch",
+                                                        [TES_SMOOTHER_LINE_PATCH] = "line_patch",
+                                                        [TES_SMOOTHER_ORDERED_CELLS] = "ordered_cells",
+                                                        [TES_SMOOTHER_GAUSS_SEIDEL_MORTON] =
+                                                            "gauss_seidel_morton"};
+  const char *reason;
+  const TesiSmootherKind *kind = find(smoother, &reason);
+  if (!kind && smoother->kind == TES_SMOOTHER_AUTO) {
+    smoother->kind = choose(smoother->op);
+    kind = find(smoother, &reason);
+  }
+  TES_CHECK(kind, "solver.smoother: no smoother %s for this operator: %s", names[smoother->kind], reason);
+  TES_TRY(kind->init(smoother));
 done:
   return status;
 }
@@ -180,6 +100,7 @@ TesStatus tesi_smoother_create_above(TesContext *context, const TesSmootherDesc 
   TES_NEW(&s);
   s->context = tesi_context_retain(ctx);
   s->op = tesi_operator_retain(desc->op);
+  s->own = desc->own;
   s->kind = desc->kind;
   s->local = desc->local;
   if (s->local == TES_LOCAL_AUTO && tesi_is_separable(desc->op)) s->local = TES_LOCAL_EXACT;

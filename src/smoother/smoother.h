@@ -3,9 +3,8 @@
 #define TESI_SMOOTHER_H
 
 #include "operator/operator.h"
+#include "space/order.h"
 #include "tessera/smoother.h"
-
-struct TeskLanes; /* kernels/saddle_arguments.h */
 
 /* Addresses are device memory of the operator's precision. */
 typedef struct TesiSmootherTable {
@@ -14,20 +13,21 @@ typedef struct TesiSmootherTable {
                          TesSweep sweep); /* float64 host arrays */
   TesCost (*cost)(const TesSmoother *smoother);
   void (*destroy)(TesSmoother *smoother); /* releases the plan */
-  /* The first colour of a forward sweep alone, whose patches are the cells of a mesh half as fine, for a b that is
-   * zero but for the pressures; NULL: there is no such colour (tesi_smoother_has_cells). */
-  TesStatus (*first_colour)(const TesSmoother *smoother, const void *b, void *x);
-  /* NULL, or the order in which a sweep has x, and where; NULL: that of all vectors. After x was written there, some
-   * sweeps or a first colour that begin with it: x is then only written. */
-  const struct TeskLanes *(*start)(const TesSmoother *smoother, void **start);
-  TesStatus (*apply_begun)(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, int sweeps);
-  TesStatus (*first_colour_begun)(const TesSmoother *smoother, const void *b, void *x);
+  /* The patches that are the cells of a mesh half as fine, each once, for a b that is zero but for the pressures.
+   * ordered: the iterate stands in the smoother's order, and x is only written. NULL: no patches are such cells
+   * (tesi_smoother_has_cells). */
+  TesStatus (*solve_cells)(const TesSmoother *smoother, const void *b, bool ordered, void *x);
+  /* Whether sweeps hold their iterate in an order of their own, and that order; NULL: they do not. */
+  bool (*order)(const TesSmoother *smoother, TesiEntryOrder *order);
+  /* Some sweeps that begin with what stands in that order; x is only written. */
+  TesStatus (*apply_ordered)(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, int sweeps);
 } TesiSmootherTable;
 
 struct TesSmoother {
   const TesiSmootherTable *table;
   TesContext *context;
   TesOperator *op;
+  const TesSmootherOwn *own; /* NULL: one of the library's */
   TesSmootherKind kind;
   TesLocalSolver local; /* never auto */
   double omega;
@@ -46,28 +46,44 @@ struct TesSmoother {
 TesStatus tesi_smoother_create_above(TesContext *ctx, const TesSmootherDesc *desc, const TesSmoother *below,
                                      TesSmoother **smoother);
 
-/* The implementations. Each sets table, plan, omega (given: 0 for the default), symmetric and description of a
- * smoother whose other fields are complete; on failure what it leaves in plan is released by table->destroy if it
- * has set the table. */
-TesStatus tesi_smoother_patch_init(TesSmoother *smoother); /* separable operators, exact local solver */
-TesStatus tesi_smoother_parts_init(TesSmoother *smoother); /* a smoother a part */
-TesStatus
-tesi_smoother_rings_init(TesSmoother *smoother); /* exact patches of boxes with periodic directions */
-TesStatus
-tesi_smoother_ranks_init(TesSmoother *smoother); /* both patch smoothers on several ranks, of boxes */
-/* The choices for varying coefficients, by trial: the local solver of a patch smoother; patch or chebyshev. */
-TesStatus tesi_smoother_choose_local(TesSmoother *smoother);
-TesStatus tesi_smoother_choose_kind(TesSmoother *smoother);
-TesStatus tesi_smoother_nodal_init(TesSmoother *smoother); /* both patch smoothers, any operator */
-TesStatus tesi_smoother_surrogate_init(
-    TesSmoother *smoother); /* both patch smoothers: mean, scaled, rank1; exact for constants */
-TesStatus tesi_smoother_jacobi_init(TesSmoother *smoother);
-TesStatus tesi_smoother_chebyshev_init(TesSmoother *smoother);
-TesStatus tesi_smoother_gauss_seidel_init(TesSmoother *smoother); /* both orders */
+/* An implementation of one kind of smoother or of several. smoother.c has a list, and the first implementation that
+ * does not refuse makes the plan: it sets table, plan, omega (given: 0 for the default), symmetric and description of a
+ * smoother whose other fields are complete. What it leaves in plan on failure is released by table->destroy, if it has
+ * set the table. */
+typedef struct TesiSmootherKind {
+  unsigned kinds; /* bits TESI_SMOOTHES() */
+  /* Why it does not smooth for this operator, kind and local solver; NULL: it does. A message has the reason of the
+   * last implementation of a kind; the others answer TESI_ELSEWHERE where another one may serve. */
+  const char *(*refuses)(const TesSmoother *smoother);
+  TesStatus (*init)(TesSmoother *smoother);
+} TesiSmootherKind;
+#define TESI_SMOOTHES(kind) (1U << (kind))
+#define TESI_ELSEWHERE ""
 
-/* Whether the smoother is vertex patches of a saddle operator, with a first colour. */
+extern const TesiSmootherKind tesi_smoother_own, /* of the calling program */
+    tesi_smoother_parts,                         /* a smoother per part */
+    tesi_smoother_trial, /* auto over a box whose coefficients vary: patch or chebyshev */
+    tesi_smoother_ranks, /* patches of boxes on several ranks */
+    tesi_smoother_dg, tesi_smoother_saddle_varying, tesi_smoother_saddle, tesi_smoother_flow,
+    tesi_smoother_rings,       /* exact patches of boxes with periodic directions */
+    tesi_smoother_local_trial, /* patches whose local solver is auto */
+    tesi_smoother_nodal, tesi_smoother_exact,
+    tesi_smoother_surrogate, /* mean, scaled, rank1; exact with additive patches */
+    tesi_smoother_jacobi, tesi_smoother_gauss_seidel, tesi_smoother_ordered_cells, tesi_smoother_chebyshev;
+
+/* ---- reasons that implementations share ---- */
+
+/* Operators over discontinuous functions: Stokes and elements dg. */
+bool tesi_smoother_is_broken(const TesOperator *op);
+/* Patches or points of a box; points need one without periodic directions. */
+const char *tesi_smoother_wants_open_box(const TesOperator *op);
+const char *tesi_smoother_wants_patches(const TesSmoother *smoother);
+const char *tesi_smoother_wants_diagonal(const TesOperator *op);
+const char *tesi_smoother_wants_mapped(const TesOperator *op);
+
+/* Whether the smoother is vertex patches of a saddle operator, some of which are the cells of a mesh half as fine. */
 static inline bool tesi_smoother_has_cells(const TesSmoother *smoother) {
-  return smoother->table->first_colour && smoother->kind == TES_SMOOTHER_PATCH && !smoother->red_black;
+  return smoother->table->solve_cells && smoother->kind == TES_SMOOTHER_PATCH && !smoother->red_black;
 }
 
 /* The plain version of the same step, patch by patch with dense local inverses. For tests; slow. */

@@ -53,7 +53,7 @@ static void destroy(TesSmoother *smoother) {
 static const TesiSmootherTable table = {
     .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
-TesStatus tesi_smoother_parts_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesiOperatorParts *parts = tesi_operator_parts_of(smoother->op);
@@ -81,3 +81,14 @@ TesStatus tesi_smoother_parts_init(TesSmoother *smoother) {
 done:
   return status;
 }
+
+/* Jacobi and Chebyshev need no more than residuals and the diagonal, of whatever space. */
+static const char *refuses(const TesSmoother *smoother) {
+  const bool box = smoother->op->space && smoother->op->space->mesh->kind == TES_MESH_BOX;
+  return tesi_operator_parts_of(smoother->op) && (smoother->kind != TES_SMOOTHER_AUTO || box)
+             ? NULL
+             : TESI_ELSEWHERE;
+}
+
+const TesiSmootherKind tesi_smoother_parts = {
+    ~(TESI_SMOOTHES(TES_SMOOTHER_JACOBI) | TESI_SMOOTHES(TES_SMOOTHER_CHEBYSHEV)), refuses, init};

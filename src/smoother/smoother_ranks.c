@@ -66,7 +66,7 @@ static void destroy(TesSmoother *smoother) {
 static const TesiSmootherTable table = {
     .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
-TesStatus tesi_smoother_ranks_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const size_t size = tesi_precision_size(smoother->op->precision);
@@ -89,3 +89,11 @@ TesStatus tesi_smoother_ranks_init(TesSmoother *smoother) {
 done:
   return status;
 }
+
+static const char *refuses(const TesSmoother *smoother) {
+  const char *reason = tesi_smoother_wants_patches(smoother);
+  return reason ? reason : smoother->op->local ? NULL : TESI_ELSEWHERE;
+}
+
+const TesiSmootherKind tesi_smoother_ranks = {
+    TESI_SMOOTHES(TES_SMOOTHER_PATCH) | TESI_SMOOTHES(TES_SMOOTHER_PATCH_ADDITIVE), refuses, init};

@@ -180,7 +180,7 @@ done:
   return status;
 }
 
-TesStatus tesi_smoother_rings_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
@@ -212,3 +212,11 @@ TesStatus tesi_smoother_rings_init(TesSmoother *smoother) {
 done:
   return status;
 }
+
+static const char *refuses(const TesSmoother *smoother) {
+  const char *reason = tesi_smoother_wants_patches(smoother);
+  return reason ? reason : tesi_space_has_rings(smoother->op->space) ? NULL : TESI_ELSEWHERE;
+}
+
+const TesiSmootherKind tesi_smoother_rings = {
+    TESI_SMOOTHES(TES_SMOOTHER_PATCH) | TESI_SMOOTHES(TES_SMOOTHER_PATCH_ADDITIVE), refuses, init};

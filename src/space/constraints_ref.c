@@ -109,7 +109,7 @@ static int directions(int bits) {
   return (bits & 1) + (bits >> 1 & 1) + (bits >> 2 & 1);
 }
 
-/* Reference point of a cell: `t` a free direction of the entity, ascending. */
+/* xi <- the point of the reference cell with coordinates t[..] along the free directions of the entity, ascending. */
 static void entity_point(int dim, Entity e, const double *t, double xi[3]) {
   for (int d = 0, i = 0; d < dim; d++) xi[d] = e.free >> d & 1 ? t[i++] : e.side >> d & 1;
 }

@@ -11,7 +11,7 @@ TesStatus tesi_average_follow(TesiAverage *a, const TesiAveraged *of) {
   for (int i = 0; i < TESI_AVERAGE_POWERS; i++) {
     TES_TRY(tes_vector_create(ctx, of->value->length, TES_DOUBLE, &row->mean[i]));
     TES_TRY(tes_vector_fill(row->mean[i], 0));
-    for (int c = 0; c < of->space->parts && c < 3; c++)
+    for (int c = 0; c < of->space->parts && c < 3 && of->space->part[c]; c++)
       row->component[i][c] = tesi_space_range(of->space, row->mean[i], c);
   }
   if (of->square) TES_TRY(tes_vector_create(ctx, of->value->length, TES_DOUBLE, &row->work));

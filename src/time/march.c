@@ -131,12 +131,16 @@ done:
   return status;
 }
 
-static void go_on(TesiMarch *m) {
+double tesi_march_next(const TesiMarch *m) {
   const bool last =
       m->varies ? m->time + m->last >= m->desc.end - 1e-9 * m->last : m->step + 1 == m->all_steps;
-  m->step++;
+  return last ? m->desc.end : m->varies ? m->time + m->last : m->desc.start + (m->step + 1) * m->dt;
+}
+
+static void go_on(TesiMarch *m) {
   m->before = m->time;
-  m->time = last ? m->desc.end : m->varies ? m->time + m->last : m->desc.start + m->step * m->dt;
+  m->time = tesi_march_next(m);
+  m->step++;
 }
 
 /* The last step becomes this one where the state no longer changes. */

@@ -70,6 +70,8 @@ double tesi_march_choose(TesiMarch *march, const TesiScheme *scheme, const TesiL
 /* One step, unless the end is reached. After a failure the state is that before it, as far as the scheme undoes. */
 TesStatus tesi_march_step(TesContext *context, TesiMarch *march, const TesiScheme *scheme, void *user,
                           TesSolveResult *result);
+/* The time at the end of the step under way. */
+double tesi_march_next(const TesiMarch *march);
 /* Of a scheme that writes over the values that are averaged while it tries: they are about to go. */
 TesStatus tesi_march_leave(TesiMarch *march, double dt);
 /* How many steps there will be, as far as is known. */

@@ -3,6 +3,7 @@
 #define TESI_TRANSFER_H
 
 #include "device/vector.h"
+#include "space/order.h"
 #include "space/space.h"
 #include "tessera/transfer.h"
 
@@ -22,18 +23,15 @@ typedef struct TesiEmbedding {
   double *E;
 } TesiEmbedding;
 
-struct TeskLanes;
-
 typedef struct TesiTransferTable {
   TesStatus (*prolongate)(const TesTransfer *transfer, const void *coarse, bool add, void *fine);
   TesStatus (*restrict_)(const TesTransfer *transfer, const void *fine, void *coarse);
-  /* NULL, or the same of velocities that are zero, and are not read, and pressures. */
+  /* NULL, or restriction of pressures alone: velocities of `fine` count as zero and are not read. */
   TesStatus (*restrict_pressures)(const TesTransfer *transfer, const void *fine, void *coarse);
-  /* NULL, or prolongation into the order of sweeps of saddle_lanes.cu (kernels/saddle_arguments.h), where there is a
-   * kernel for it. */
-  bool (*has_classes)(const TesTransfer *transfer);
-  TesStatus (*prolongate_classes)(const TesTransfer *transfer, const void *coarse,
-                                  const struct TeskLanes *order, void *fine);
+  /* NULL, or whether it can prolongate into such an order, and this prolongation. */
+  bool (*writes)(const TesTransfer *transfer, TesiEntryOrderKind order);
+  TesStatus (*prolongate_ordered)(const TesTransfer *transfer, const void *coarse,
+                                  const TesiEntryOrder *fine);
   /* NULL, or the same of several vectors behind each other at once; before, `expect` makes room for so many. */
   TesStatus (*expect)(TesTransfer *transfer, int vectors);
   TesStatus (*prolongate_all)(const TesTransfer *transfer, int vectors, const void *coarse, bool add,

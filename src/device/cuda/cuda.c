@@ -52,7 +52,8 @@ static void release(TesContext *ctx, void **address) {
   *address = NULL;
 }
 
-/* What waits is refused before the driver does so: a recording that it spoils may be that of a loop's body. */
+/* Calls that wait are refused here, before the driver refuses them: the driver would spoil the recording, perhaps of
+ * a loop's body. */
 static TesStatus refuse_in_recording(TesContext *ctx, const char *what) {
   TesStatus status = TES_OK;
   if (state_of(ctx)->kernels.recording) TES_FAIL(TES_INTERNAL, "%s while work is recorded", what);

@@ -20,7 +20,8 @@ typedef struct TesiCudaLoops {
 
 /* Whether the driver has them; loads the kernel that they need. Not within a recording when asked first. */
 bool tesi_cuda_loops(TesContext *ctx, const TesiCuDriver *cu, TesiCudaLoops *loops);
-/* *stream, on which a graph of the GPU's context is being recorded, is that of the loop's body until its end. */
+/* A graph of the GPU's context is being recorded on *stream. Until the end of the loop *stream is the stream of the
+ * loop's body. */
 TesStatus tesi_cuda_loop_begin(TesContext *ctx, const TesiCuDriver *cu, TesiCudaLoops *loops,
                                TesiCuContext context, const int *go_on, TesiCuStream *stream);
 TesStatus tesi_cuda_loop_end(TesContext *ctx, const TesiCuDriver *cu, TesiCudaLoops *loops,

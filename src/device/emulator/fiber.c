@@ -3,11 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#if defined(__SANITIZE_ADDRESS__)
+#include "base/leaks.h"
+#ifdef TESI_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if !defined(__x86_64__)
 #include <ucontext.h>
+#endif
+
+/* The thread sanitizer notes the calls of a thread that have not returned. Functions that leave one stack for another
+ * would fill that list, since fibers end within a call. */
+#ifdef __has_attribute
+#if __has_attribute(disable_sanitizer_instrumentation) && !defined(TESI_ADDRESS_SANITIZER)
+#define SWITCHES __attribute__((disable_sanitizer_instrumentation))
+#endif
+#endif
+#ifndef SWITCHES
+#define SWITCHES
 #endif
 
 enum { STACK = 128 * 1024, MAX_THREADS = 1024 };
@@ -51,7 +63,7 @@ __asm__(".text\n.globl tesi_fiber_switch\n.hidden tesi_fiber_switch\n.type tesi_
         "movq %rsp,(%rdi)\nmovq %rsi,%rsp\n"
         "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbx\npopq %rbp\nret\n"
         ".size tesi_fiber_switch,.-tesi_fiber_switch\n");
-static void go(Fiber *from, Fiber *to) {
+SWITCHES static void go(Fiber *from, Fiber *to) {
   tesi_fiber_switch(&from->top, to->top);
 }
 static void prepare(Fiber *fiber, void (*entry)(void)) {
@@ -62,7 +74,7 @@ static void prepare(Fiber *fiber, void (*entry)(void)) {
   fiber->top = top;
 }
 #else
-static void go(Fiber *from, Fiber *to) {
+SWITCHES static void go(Fiber *from, Fiber *to) {
   swapcontext(&from->context, &to->context);
 }
 static void prepare(Fiber *fiber, void (*entry)(void)) {
@@ -74,32 +86,32 @@ static void prepare(Fiber *fiber, void (*entry)(void)) {
 }
 #endif
 
-static void to_fiber(int i) {
+SWITCHES static void to_fiber(int i) {
   Fiber *fiber = &run.fiber[i];
   run.current = i;
   run.face.thread = (TeskDim){(unsigned)i, 0, 0};
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef TESI_ADDRESS_SANITIZER
   __sanitizer_start_switch_fiber(&run.main.fake, fiber->stack, STACK);
 #endif
   go(&run.main, fiber);
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef TESI_ADDRESS_SANITIZER
   __sanitizer_finish_switch_fiber(run.main.fake, NULL, NULL);
 #endif
 }
 
-static void to_main(Fiber *fiber) {
-#if defined(__SANITIZE_ADDRESS__)
+SWITCHES static void to_main(Fiber *fiber) {
+#ifdef TESI_ADDRESS_SANITIZER
   __sanitizer_start_switch_fiber(fiber->state == FINISHED ? NULL : &fiber->fake, run.main_bottom,
                                  run.main_size);
 #endif
   go(fiber, &run.main);
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef TESI_ADDRESS_SANITIZER
   __sanitizer_finish_switch_fiber(fiber->fake, &run.main_bottom, &run.main_size);
 #endif
 }
 
-static void entry(void) {
-#if defined(__SANITIZE_ADDRESS__)
+SWITCHES static void entry(void) {
+#ifdef TESI_ADDRESS_SANITIZER
   __sanitizer_finish_switch_fiber(NULL, &run.main_bottom, &run.main_size);
 #endif
   run.kernel->thunk(run.arguments);
@@ -108,7 +120,7 @@ static void entry(void) {
   abort(); /* a finished fiber is never resumed */
 }
 
-static void barrier(const char *file, int line) {
+SWITCHES static void barrier(const char *file, int line) {
   Fiber *fiber = &run.fiber[run.current];
   (void)file;
   fiber->state = AT_BARRIER;

@@ -6,7 +6,8 @@
 
 enum { BLOCK = 4096, BLOCKS = 1024 };
 
-/* The arguments of a vector operation, as device.h names them; of those of a step, a is s, x is r, y is x. */
+/* The arguments of a vector operation, as device.h names them. In a step `a` is s, `x` is r and `y` is x of
+ * device.h. */
 typedef struct Job {
   double a, c, keep;
   const void *x, *d;

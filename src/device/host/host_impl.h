@@ -33,7 +33,7 @@ static void HOST(multiply)(const void *data, TesiSpan span) {
   for (int64_t i = span.first; i < span.end; i++) y[i] = a * x[i] * d[i];
 }
 
-/* By cases: what has the factor 0 may be NaN, and must not cost traffic. */
+/* A case for each factor 0: the vector with this factor may hold NaN, and is not to be read. */
 static void HOST(diagonal_step)(const void *data, TesiSpan span) {
   const Job *job = data;
   const REAL s = (REAL)job->a, c = (REAL)job->c, keep = (REAL)job->keep, *r = job->x, *d = job->d;

@@ -141,8 +141,7 @@ static TesStatus check_continuous(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const TesiCaseDraft *d = &r->draft;
-  const int degree = tesi_case_row("space.degree"), form = tesi_case_row("data.form"),
-            checkpoint = tesi_case_row("output.checkpoint");
+  const int degree = tesi_case_row("space.degree"), form = tesi_case_row("data.form");
   static const char *const of_steady[] = {"data.alpha"};
   TES_TRY(refuse_keys(r, 2, of_rt, "belongs to stokes with element rt"));
   if (d->c.problem.equation != TES_STOKES) TES_TRY(refuse_keys(r, 1, of_steady, "belongs to stokes"));
@@ -155,8 +154,6 @@ static TesStatus check_continuous(TesiCaseReader *r) {
   if (r->node[form] && d->form == TES_FLOW_SYMMETRIC)
     TES_TRY(tesi_case_error(r, form, r->node[form],
                             "flows with element q have the form gradient: nu is a number"));
-  if (r->node[checkpoint] && d->c.problem.equation == TES_STOKES)
-    TES_TRY(tesi_case_error(r, checkpoint, r->node[checkpoint], "does not hold steady flows with element q"));
 done:
   return status;
 }
@@ -257,7 +254,7 @@ static TesStatus check_iso(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesiCaseDraft *d = &r->draft;
-  const int degree = tesi_case_row("space.degree"), step = tesi_case_row("time.step");
+  const int degree = tesi_case_row("space.degree");
   if (!r->node[degree]) d->c.problem.degree = 1;
   if (d->c.problem.degree != 1)
     TES_TRY(tesi_case_error(r, degree, r->node[degree], "element iso has the degree 1, got %d",
@@ -266,8 +263,6 @@ static TesStatus check_iso(TesiCaseReader *r) {
   if (r->draft.periodic)
     TES_TRY(tesi_case_error(r, tesi_case_row("mesh.box.periodic"), given(r, "mesh.box.periodic"),
                             "element iso needs boundaries in all directions"));
-  if (given(r, "time") && !r->node[step])
-    TES_TRY(tesi_case_error(r, step, NULL, "is missing: element iso has a fixed time.step"));
 done:
   return status;
 }

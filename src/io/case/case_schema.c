@@ -97,9 +97,9 @@
   {                                                                                                          \
     .path = "boundary." name ".priority", .type = TESI_KEY_INTEGER, .target = AT(member.priority),           \
     .low = -1000, .high = 1000, .beside = true, .fallback = "0", .repeated = true,                           \
-    .help =                                                                                                  \
-        "beside the condition: where boundaries with values meet those of the larger number hold; among "    \
-        "equals the later boundary, of a velocity in time the shorter one"                                   \
+    .help = "beside the condition: where two boundaries with values meet, the values of the larger number "  \
+            "hold; "                                                                                         \
+            "of equal numbers the later boundary holds, in flows in time the shorter velocity"               \
   }
 
 /* clang-format off */
@@ -293,7 +293,7 @@ const TesiKey tesi_case_keys[] = {
    .help = "where it ends"},
   {.path = "time.step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.step), .low = 0, .high = DBL_MAX,
    .open = true, .fallback_note = "none",
-   .help = "length of a step; a little less where the time is no multiple of it, so that steps are equal"},
+   .help = "longest length of a step; all steps are equal, and the last one ends at time.end"},
   {.path = "time.cfl", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.cfl), .low = 0, .high = 10,
    .open = true, .fallback_note = "navier_stokes without step: 0.3, element rt 0.5",
    .help = "navier_stokes and transport, instead of `step`: distances of nodes that the flow crosses a step at most"},
@@ -443,8 +443,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.checkpoint", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .fallback_note = "none",
    .map_too = true,
    .help = "mesh and solution, after each step of an adaptive solve, as HDF5, with which `tessera solve "
-     "--restart` goes on; in time FILE or {file, every}, with the histories of the steps; not of steady flows with "
-     "element q"},
+     "--restart` goes on; in time FILE or {file, every}, with the histories of the steps"},
   {.path = "output.checkpoint.file", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .required = true,
    .help = "its name"},
   {.path = "output.checkpoint.every", .type = TESI_KEY_EVERY, .target = AT(c.checkpoint_every),

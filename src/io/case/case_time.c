@@ -25,8 +25,7 @@ done:
 static TesStatus check_average(TesiCaseReader *r) {
   TesCase *c = &r->draft.c;
   const int row = tesi_case_row("output.average.from");
-  const bool fields = c->problem.equation == TES_NAVIER_STOKES && c->problem.element != TES_ELEMENT_ISO &&
-                      c->problem.element != TES_ELEMENT_RT;
+  const bool fields = c->problem.equation != TES_TRANSPORT || c->problem.element != TES_ELEMENT_DG;
   c->average = given(r, "output.average") && r->node[row];
   c->problem.average = c->average && fields, c->problem.average_from = c->average_from;
   if (!c->average || !r->node[tesi_case_row("time.end")] || c->average_from < c->problem.time.end)
@@ -35,7 +34,7 @@ static TesStatus check_average(TesiCaseReader *r) {
                          c->average_from);
 }
 
-/* Exactly one of step, cfl and tolerance; flows do without, and those of other elements than q have no tolerance. */
+/* Exactly one of step, cfl and tolerance; flows do without, and element iso has no tolerance. */
 static TesStatus check_lengths(TesiCaseReader *r, bool flow) {
   static const char *const keys[] = {"time.step", "time.cfl", "time.tolerance"}, *const bounds[] = {
                                                                                      "time.max_step",
@@ -47,10 +46,11 @@ static TesStatus check_lengths(TesiCaseReader *r, bool flow) {
   if (!flow && !count)
     TES_TRY(tesi_case_error(r, step, given(r, "time"), "is missing: %s; or cfl, or tolerance",
                             tesi_case_keys[step].help));
-  const TesElement element = r->draft.c.problem.element;
-  if (flow && element == TES_ELEMENT_ISO)
-    TES_TRY(refuse(r, "time.tolerance",
-                   "belongs to transport, elasticity, and navier_stokes with element q or rt"));
+  if (flow && r->draft.c.problem.element == TES_ELEMENT_ISO)
+    TES_TRY(refuse(
+        r, "time.tolerance",
+        "belongs to transport, elasticity, and navier_stokes with element q or rt: the pressure of element "
+        "iso jumps where steps become shorter; take step or cfl"));
   if (count > 1)
     TES_TRY(refuse(r, given(r, keys[2]) ? keys[2] : keys[1],
                    "expected one of step, cfl and tolerance, got more"));

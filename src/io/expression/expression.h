@@ -103,8 +103,8 @@ typedef void (*TesiKernel)(int n, const double *a, const double *b, const double
 extern const TesiKernel tesi_expression_kernels_128[TESI_OPS], tesi_expression_kernels_256[TESI_OPS],
     tesi_expression_kernels_512[TESI_OPS];
 
-/* Values at n points. variables[TESI_EXPRESSION_TIME]: one number, the others: [n] each, those that the program has
- * not may be NULL. */
+/* Values at n points. variables[TESI_EXPRESSION_TIME]: one number; the others: [n] each, NULL if the program does
+ * not use them. */
 void tesi_program_run(const TesiProgram *program, const TesiKernel *kernels, int64_t n,
                       const double *const *variables, double *out);
 

@@ -10,7 +10,9 @@ typedef struct Writer {
   char *buffer;
   size_t size, length; /* length may pass size: what would have been written */
   const short
-      *early; /* [terms] the place of those that the first part has left, -1: others; NULL: there is none */
+      /* [terms] the place of a term that the first part has computed, -1: of other terms; NULL: there is no first
+       * part */
+      *early;
 } Writer;
 
 static void put(Writer *w, const char *text) {

@@ -87,8 +87,8 @@ TesStatus tesi_coarse_saddle_device_solve(TesiCoarseSaddleDevice *c, const void 
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   if (c->lanes)
-    return tesi_saddle_lanes_apply(ctx, c->lanes, b, x, tesi_first_colour(), 1, TESI_LANES_FROM_ZERO);
-  if (c->plane) return tesi_saddle_plane_apply(ctx, c->plane, b, x, tesi_first_colour(), true);
+    return tesi_saddle_lanes_apply(ctx, c->lanes, b, x, tesi_colour_of_cells(), 1, TESI_LANES_FROM_ZERO);
+  if (c->plane) return tesi_saddle_plane_apply(ctx, c->plane, b, x, tesi_colour_of_cells(), true);
   TES_TRY(tesi_context_device(ctx)->fill(ctx, c->precision, c->length, 0, x));
   TES_TRY(tesi_saddle_patches_solve(ctx, &c->whole, false, 0, 1, b, x));
 done:

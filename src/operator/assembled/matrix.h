@@ -1,4 +1,4 @@
-/* Sparse matrices: the assembled twins of mapped operators, on the host and by kernels. */
+/* Sparse matrices: the assembled forms of mapped operators, on the host and by kernels. */
 #ifndef TESI_MATRIX_H
 #define TESI_MATRIX_H
 
@@ -45,8 +45,8 @@ TesStatus tesi_mapped_assemble_device(const TesOperator *op, TesiDeviceMatrix *m
 /* The space without constraints and the matrix H of hanging nodes (adaptive-multigrid-liebchen): `all` has the
  * nodes of `space`, with their numbers, and behind them the hanging nodes, each once; H [nodes of all][length of
  * space] makes their values: 1 for a node that does not hang, else the numbers of the interpolation, without the
- * columns of Dirichlet nodes, where operators read 0. An operator over `all` is the one without elimination, A, and
- * H' A H the one over `space`. A hanging node at the place of one that does not hang is that one. */
+ * columns of Dirichlet nodes, where operators read 0. An operator over `all` is A, the matrix without elimination;
+ * the operator over `space` is H' A H. A hanging node that lies at a node of `space` gets the number of that node. */
 TesStatus tesi_space_unconstrain(const TesSpace *space, TesSpace **all, TesiMatrix *H);
 
 #endif

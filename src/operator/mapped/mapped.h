@@ -79,8 +79,8 @@ TesStatus tesi_mapped_fill_vertices(const TesiMapped *m, int64_t first, int64_t 
                                     double *x); /* [count][2^dim][dim]; can_vertices */
 TesStatus tesi_mapped_fill_affine(const TesiMapped *m, int64_t first, int64_t count,
                                   double *g); /* [count][s]; can_affine */
-/* Monomials of a cell's polynomial, c[(degree+1)^dim][dim], x fastest; can_weights, degree: that of the geometry,
- * or cell_degree. */
+/* The degree of a cell's polynomial, and its coefficients c[(degree+1)^dim][dim] by monomials, x fastest; only where
+ * can_weights is set. degree: the degree of the geometry, or the result of tesi_mapped_cell_degree(). */
 int tesi_mapped_cell_degree(const TesiMapped *m);
 void tesi_mapped_monomials(const TesiMapped *m, int64_t cell, int degree, double *c);
 

@@ -4,9 +4,9 @@
  *
  * Arrays of a batch [slow][mid][x]: `values` (nodes, then points) and `result` (points, then nodes). */
 
-/* Broken batches read LANES cells from the first of each row on: into the rows of nodes behind and before, which
- * are there unless the batch is near an end of the vector. Where the two rows are short their lanes have nodes in
- * common. */
+/* A broken batch goes over the end of a row of cells. It reads LANES cells from the beginning of its part in each of
+ * the two rows, so it also reads the rows of nodes before and behind; near an end of the vector these do not exist.
+ * In short rows the lanes of both parts have nodes in common. */
 TESI_INLINE int LINE(shape)(const TesiQuadPlan *plan, const Batch *batch) {
   const int k = plan->n - 1;
   const int64_t row = plan->nodes[0], plane = row * plan->nodes[1];

@@ -1,13 +1,18 @@
-/* The Stokes operator over Raviart-Thomas spaces: K = [A, -B'; -B, 0],
- *   (A u)_i = nu (sum over directions a of Lc in direction i, Ld in the others, Mc in direction i where it is not
- *   a) u_i + alpha Mc u_i, B u = sum over i of D in direction i, u_i,
- * with four banded matrices a direction (tensor/band.h); the modes are orthonormal, so that nothing else stands
- * between them.
- *   Lc, Mc  stiffness and mass of the nodes        Ld  symmetric interior penalty among the modes: with J = v- -
- *   v+, A = (v'- + v'+) / 2, D       (mode, derivative of a node)               (l_i', l_j') over cells + sum over
- *   faces (penalty J_i J_j - A_i J_j - J_i A_j);
- * at an end with given tangential values J = +-v, A = v', else there is no term. Rows of known nodes are zero.
- * stokes-multigrid-cui-2025, eq. 3. */
+/* The Stokes operator over Raviart-Thomas spaces, K = [A, -B'; -B, 0]:
+ *
+ *   (A u)_i = nu (sum over directions a of A_a) u_i + alpha Mc u_i,   B u = sum over i of D u_i,
+ *
+ * A_a being Lc in direction i for a = i, and for other a the product of Ld in direction a and Mc in direction i. Mc
+ * and D of component i act in direction i. There are four banded matrices per direction (tensor/band.h):
+ *
+ *   Lc, Mc: stiffness and mass of the nodes;
+ *   D: (mode, derivative of a node);
+ *   Ld: symmetric interior penalty among the modes,
+ *       (l_i', l_j') over cells + sum over faces (penalty J_i J_j - A_i J_j - J_i A_j),
+ *       with J = v- - v+ and A = (v'- + v'+) / 2.
+ *
+ * At an end with given tangential values J = +-v and A = v'; at other ends the face has no term. The modes are
+ * orthonormal, so that their mass matrix is 1. Rows of known nodes are zero. stokes-multigrid-cui-2025, eq. 3. */
 #ifndef TESI_SADDLE_H
 #define TESI_SADDLE_H
 

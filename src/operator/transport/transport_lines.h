@@ -23,7 +23,7 @@ typedef struct TesiLinesDevice TesiLinesDevice;
 
 typedef struct TesiLines {
   int dim, degree, width; /* width = 2 degree + 1 */
-  int nodes[3];           /* in 2D nodes[2] is 1; of a ring those of the box cut open */
+  int nodes[3]; /* per direction; 1 in the third direction of 2D; a periodic direction counts its end twice */
   /* x: diagonals [width][nodes], entry (i, i + o - degree) at [o][i]; y and z: rows [nodes][width], the same at
    * [i][o]; zeros beyond the ends */
   double *mass[3], *slope[3];

@@ -7,6 +7,7 @@
 #include "problem/adapt/room.h"
 #include "functional/functional.h"
 #include "problem/projection/projection.h"
+#include "problem/support.h"
 
 typedef struct Ranked {
   double value;
@@ -320,6 +321,7 @@ static TesStatus begin(Loop *s) {
   TesStatus status = TES_OK;
   const TesAdaptDesc *desc = s->desc;
   const TesProblemDesc *problem = &s->desc_at;
+  const TesiEquation *equation;
   s->steps = desc->steps ? desc->steps : 10;
   s->fraction = desc->fraction != 0 ? desc->fraction : desc->marking == TES_MARK_BULK ? 0.5 : 0.2;
   TES_CHECK((int)desc->estimator >= 0 && desc->estimator <= TES_ESTIMATE_DWR,
@@ -332,11 +334,12 @@ static TesStatus begin(Loop *s) {
             "negative steps, tolerance or max_dofs");
   TES_CHECK(problem->time.end == 0 && problem->time.step == 0,
             "problems in time are solved once, on meshes that change: tes_problem_remesh()");
-  TES_CHECK(problem->equation != TES_STOKES || desc->estimator == TES_ESTIMATE_RESIDUAL,
-            "dual-weighted residuals are not those of flows, which have the residual estimator");
   TES_CHECK(problem->mesh && problem->mesh->kind == TES_MESH_FOREST,
             "only meshes of kind forest are adapted");
-  const int components = problem->equation == TES_ELASTICITY ? problem->mesh->dim : 1;
+  TES_TRY(tesi_problem_find_equation(ctx, problem, &equation));
+  TES_TRY(tesi_problem_allow(ctx, equation->support, problem,
+                             TESI_BIT(desc->estimator == TES_ESTIMATE_DWR ? TESI_HAS_DWR : TESI_HAS_ADAPT)));
+  const int components = equation->vector ? problem->mesh->dim : 1;
   if (desc->estimator == TES_ESTIMATE_DWR)
     TES_TRY(tesi_goal_number(problem->mesh, components, &desc->goal, &s->goal));
 done:

@@ -7,15 +7,14 @@
 #include "problem/balance.h"
 #include "problem/projection/projection.h"
 #include "problem/step_control.h"
+#include "problem/support.h"
 
 static TesStatus check(const TesProblem *p, const TesAdaptDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TES_CHECK(p->in_time, "a steady problem is adapted by solving it again: tes_adapt_run()");
   TES_CHECK(p->mesh->kind == TES_MESH_FOREST, "adapt: only meshes of kind forest are adapted");
-  TES_CHECK(p->equation == &tesi_transport || p->equation == &tesi_elasticity || tesi_is_projection(p),
-            "adapt: %s has no estimator in time: transport, elasticity and flows with element q have one",
-            p->equation->name);
+  TES_TRY(tesi_problem_allow_more(p, TESI_BIT(TESI_HAS_REMESH)));
   TES_CHECK(desc->estimator == TES_ESTIMATE_RESIDUAL,
             "adapt.estimator: problems in time have the residual estimator");
   TES_CHECK((int)desc->marking >= 0 && desc->marking <= TES_MARK_FRACTION, "marking is %d, expected 0..%d",

@@ -16,27 +16,6 @@ static TesiExplicitFlow *flow_of(const TesProblem *p) {
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
-  double alpha;
-  TES_CHECK(p->mesh->kind == TES_MESH_BOX, "element iso is for meshes of kind box");
-  TES_CHECK(desc->degree == 0 || desc->degree == 1, "element iso has degree 1, got %d", desc->degree);
-  TES_CHECK(p->numbered.data.a == NULL || tes_function_constant(p->numbered.data.a, &pr->nu),
-            "nu is \"%.100s\", expected a number", tes_function_text(p->numbered.data.a));
-  if (!p->numbered.data.a) pr->nu = 1;
-  TES_CHECK(pr->nu > 0 && isfinite(pr->nu), "nu is %g, expected > 0", pr->nu);
-  TES_CHECK(tes_function_constant(p->numbered.data.c, &alpha) && alpha == 0, "navier_stokes has no alpha");
-  TES_CHECK(!desc->materials, "navier_stokes has one material: the same fluid everywhere");
-  TES_CHECK(desc->time.method == TES_TIME_EXPLICIT || desc->time.method == TES_TIME_AUTO,
-            "the method in time of element iso is explicit");
-  TES_CHECK(desc->time.step > 0, "element iso has a fixed time.step");
-  TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
-done:
-  return status;
-}
-
 static TesStatus halve(const TesMesh *coarse, TesMesh **fine) {
   TesContext *ctx = coarse->context;
   TesStatus status = TES_OK;
@@ -49,8 +28,6 @@ static TesStatus halve(const TesMesh *coarse, TesMesh **fine) {
     for (int i = 0; i <= desc.cells[d]; i++)
       x[d][i] = i % 2 ? (from[i / 2] + from[i / 2 + 1]) / 2 : from[i / 2];
     desc.coordinates[d] = x[d];
-    TES_CHECK(!coarse->box_periodic[d], "element iso needs boundaries in all directions: %c is periodic",
-              "xyz"[d]);
   }
   TES_TRY(tes_mesh_create(ctx, &desc, fine));
 done:
@@ -173,6 +150,7 @@ static TesStatus keep(TesProblem *p) {
   TesiState state;
   tesi_problem_state(p, &state);
   flow_of(p)->kept_step = p->in_time->march.step;
+  flow_of(p)->kept_time = p->in_time->march.time;
   return tesi_state_keep(&state, &flow_of(p)->kept);
 }
 
@@ -205,10 +183,11 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiProjection *pr;
+  double alpha;
   TES_NEW(&pr);
   p->projection = pr;
   p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
-  TES_TRY(check(p, desc));
+  TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &alpha));
   TES_TRY(create_flow(p, pr));
   TES_TRY(tesi_projection_create_faces(p, pr));
   TES_TRY(begin(p, desc));
@@ -231,7 +210,7 @@ static TesStatus go_back(void *user) {
   tesi_problem_state(p, &state);
   TES_TRY(tesi_state_go_back(&state, &flow_of(p)->kept));
   it->march.step = flow_of(p)->kept_step;
-  it->march.time = it->march.desc.start + it->march.step * it->march.dt;
+  it->march.time = flow_of(p)->kept_time;
   TES_TRY(tesi_in_time_at(p, it->march.time));
   TES_TRY(tesi_explicit_resume(p));
 done:
@@ -270,14 +249,14 @@ static TesStatus look(TesProblem *p) {
   if (!isfinite(largest))
     TES_FAIL(TES_NAN,
              "at t = %.6g the velocity is not finite: steps of %.3g are unstable, take a smaller time.step",
-             it->march.time, it->march.dt);
+             it->march.time, it->march.last);
   TES_TRY(tes_vector_maximum(pr->explicit_flow->given, &given));
   if (pr->largest > 0 && largest > 100 * fmax(pr->largest, given))
     TES_FAIL(TES_DIVERGED,
              "within %d steps to t = %.6g the velocity grew from %.3g to %.3g: steps of %.3g are unstable, "
              "take a smaller "
              "time.step",
-             LOOK, it->march.time, pr->largest, largest, it->march.dt);
+             LOOK, it->march.time, pr->largest, largest, it->march.last);
   if (!now) goto done;
   pr->largest = largest;
   TES_TRY(keep(p));
@@ -286,20 +265,53 @@ done:
   return status;
 }
 
+/* How long steps may be, where they are not all alike: the flow crosses few cells; diffusion is stable below
+ * 2 / (nu sum of 4 / h^2), and convection by differences of both sides with explicit Euler below 2 nu / |u|^2. */
+static TesStatus begin_step(void *user, TesiLimits *limits) {
+  TesProblem *p = user;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiProjection *pr = tesi_projection_of(p);
+  const TesMesh *mesh = p->mesh;
+  double stiff = 0, square = 0, largest;
+  if (!p->in_time->march.varies) return TES_OK;
+  for (int d = 0; d < mesh->dim; d++) {
+    const TesVector u = tesi_space_range(pr->full, flow_of(p)->u[flow_of(p)->now], d);
+    double h = INFINITY;
+    for (int i = 0; i < mesh->box[d]; i++) h = fmin(h, mesh->coordinates[d][i + 1] - mesh->coordinates[d][i]);
+    TES_TRY(tes_vector_maximum(&u, &largest));
+    limits->crossed = fmax(limits->crossed, largest / h);
+    stiff += 4 / (h * h), square += largest * largest;
+  }
+  limits->longest = 0.9 * fmin(2 / (pr->nu * stiff), square > 0 ? 2 * pr->nu / square : INFINITY);
+done:
+  return status;
+}
+
+/* k q of the step before takes the divergence away that it left, whatever k of this step is. */
+static TesStatus take_length(TesiExplicitFlow *flow, double dt) {
+  TesContext *ctx = flow->context;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < 2 && flow->recorded_k != dt; i++) tesi_recorded_release(ctx, &flow->recorded[i]);
+  if (flow->k > 0 && flow->k != dt) TES_TRY(tes_vector_axpy(flow->k / dt - 1, flow->q, flow->s));
+  flow->k = flow->recorded_k = dt;
+done:
+  return status;
+}
+
 static TesStatus advance(void *user, double dt, TesSolveResult *result) {
   TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiMarch *march = &p->in_time->march;
-  const double time = march->step + 1 == march->all_steps ? march->desc.end
-                                                          : march->desc.start + (march->step + 1) * march->dt;
-  (void)dt;
+  TesiExplicitFlow *flow = flow_of(p);
+  const double time = tesi_march_next(&p->in_time->march);
+  TES_TRY(take_length(flow, dt));
   TES_TRY(update_load(p));
   TES_TRY(tesi_in_time_at(p, time));
   TES_TRY(update_given(p, time));
   if (tesi_projection_of(p)->walls.timed) TES_TRY(tesi_projection_check_flux(p));
-  TES_TRY(tesi_explicit_flow_step(flow_of(p)));
-  result->iterations = flow_of(p)->cycles;
+  TES_TRY(tesi_explicit_flow_step(flow));
+  result->iterations = flow->cycles;
 done:
   return status;
 }
@@ -345,6 +357,7 @@ static void list(void *user, TesiState *state) {
   tesi_state_add(state, "u", 0, pr->full, flow->u[flow->now], TESI_STATE_MADE);
   tesi_state_add(state, "pressure", 0, flow->pressure, flow->p, TESI_STATE_MADE);
   tesi_state_add(state, "phi", 0, flow->pressure, flow->q, TESI_STATE_MADE);
+  tesi_state_add_real(state, "last", 1, &flow->k);
 }
 
 static TesStatus resume(void *user) {
@@ -354,6 +367,8 @@ static TesStatus resume(void *user) {
 static const TesiScheme scheme = {.name = "explicit",
                                   .order = 1,
                                   .list = list,
+                                  .stable = 0.6,
+                                  .begin = begin_step,
                                   .advance = advance,
                                   .undo = go_back,
                                   .arrive = arrive,

@@ -217,8 +217,6 @@ TesStatus tesi_grad_div_add(TesiProjection *projection, double factor, bool unkn
 
 /* ---- creation (projection_create.c) ---- */
 
-/* Refuses degrees, data and devices that flows with continuous elements do not have. */
-TesStatus tesi_projection_check(TesProblem *problem, const TesProblemDesc *desc, int degree);
 /* Spaces, faces, vectors and masses. */
 TesStatus tesi_projection_create_spaces(TesProblem *problem, int degree);
 /* projection->poisson; the walls are classified. */

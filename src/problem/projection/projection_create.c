@@ -9,8 +9,6 @@
 #include "problem/projection/projection.h"
 #include "problem/projection/steady_direct.h"
 
-enum { LEAST = 2, MOST = 8 /* degrees */ };
-
 /* ---- spaces -------------------------------------------------------------------------------------------- */
 
 static TesStatus create_spaces(TesProblem *p, TesiProjection *pr, int degree) {
@@ -221,29 +219,6 @@ void tesi_projection_describe(const TesiProjection *pr, TesProblemDesc *desc) {
   desc->grad_div = pr->grad_div.gamma != NULL;
 }
 
-TesStatus tesi_projection_check(TesProblem *p, const TesProblemDesc *desc, int degree) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiProjection *pr = p->projection;
-  const char *name = p->equation->name;
-  TES_CHECK(degree >= LEAST && degree <= MOST,
-            "the degree of the velocity is %d, expected %d..%d: the pressure has one less", degree, LEAST,
-            MOST);
-  TES_CHECK(p->numbered.data.a == NULL || tes_function_constant(p->numbered.data.a, &pr->nu),
-            "nu is \"%.100s\", expected a number", tes_function_text(p->numbered.data.a));
-  if (!p->numbered.data.a) pr->nu = 1;
-  TES_CHECK(pr->nu > 0 && isfinite(pr->nu), "nu is %g, expected > 0", pr->nu);
-  TES_CHECK(tes_function_constant(p->numbered.data.c, &pr->alpha) && pr->alpha >= 0 && isfinite(pr->alpha),
-            "alpha is \"%.100s\", expected a number >= 0", tes_function_text(p->numbered.data.c));
-  TES_CHECK(pr->alpha == 0 || !p->in_time, "%s with element q has no alpha", name);
-  TES_CHECK(!desc->materials, "%s has one material: the same fluid everywhere", name);
-  TES_CHECK(desc->time.method == TES_TIME_AUTO || desc->time.method == TES_TIME_IMEX_BDF2,
-            "the method in time of navier_stokes is imex_bdf2: auto");
-  TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
-done:
-  return status;
-}
-
 /* What steps in time need beside all that. In float32 where the cycles for the pressure are. */
 static TesStatus create_refined(TesProblem *p, TesiProjection *pr) {
   TesContext *ctx = p->context;
@@ -277,7 +252,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_NEW(&pr);
   p->projection = pr;
   p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
-  TES_TRY(tesi_projection_check(p, desc, degree));
+  TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->alpha));
   TES_TRY(tesi_projection_create_spaces(p, degree));
   TES_TRY(tesi_drive_create(p, desc));
   TES_TRY(tesi_projection_follow(p, desc));

@@ -39,8 +39,6 @@ static TesStatus check_boundary(const TesProblem *p, int boundary, unsigned axes
   TesStatus status = TES_OK;
   const TesBoundary *b = &p->numbered.boundary[boundary];
   const int dim = p->mesh->dim;
-  TES_CHECK(b->condition != TES_ROBIN, "boundary.%s: flows have the conditions Dirichlet, Neumann and slip",
-            name_of(p, boundary));
   TES_CHECK(b->condition != TES_SLIP || !(axes & (axes - 1)),
             "boundary.%s: slip holds on faces that are normal to one axis; these are not",
             name_of(p, boundary));

@@ -155,19 +155,6 @@ done:
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-static TesStatus check(TesProblem *p, const TesProblemDesc *desc, int degree) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesSolveOptions *o = &p->options;
-  TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of stokes with element q is gradient");
-  TES_TRY(tesi_projection_check(p, desc, degree));
-  TES_CHECK(o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES || o->method == TES_METHOD_DIRECT,
-            "solver.method: stokes with element q is solved by gmres or direct, the operator is indefinite");
-  TES_CHECK(!desc->add_load, "stokes with element q takes no added load");
-done:
-  return status;
-}
-
 /* The V-cycle's smoother is chosen as for its own equation. */
 static TesStatus create_preconditioner(TesProblem *p, TesiProjection *pr) {
   TesContext *ctx = p->context;
@@ -243,7 +230,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   const int degree = tesi_space_usual_degree(TES_ELEMENT_Q, desc->degree);
   TES_NEW(&pr);
   p->projection = pr;
-  TES_TRY(check(p, desc, degree));
+  TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->alpha));
   TES_TRY(tesi_projection_create_spaces(p, degree));
   TES_TRY(find_unit(p, pr));
   TES_TRY(create_preconditioner(p, pr));

@@ -2,40 +2,19 @@
 #include "problem/rt_flow/rt_flow.h"
 #include <math.h>
 #include "device/kernel.h"
+#include "functional/flow.h"
 #include "krylov/solver.h"
 #include "problem/problem_memory.h"
-#include "problem/stokes.h"
+#include "problem/equation/stokes.h"
 
-static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
+TesStatus tesi_rt_flow_check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const int degree = tesi_space_usual_degree(TES_ELEMENT_RT, desc->degree);
-  const TesTimeMethod method = desc->time.method;
-  double alpha, nu = 1;
-  if (tesi_has_kernels(ctx) && p->mesh->dim == 3 && degree > TESI_RT_CONVECTION_SPACE)
-    TES_FAIL(
-        TES_MISSING,
-        "navier_stokes with element rt in space has the degrees 1 to %d on devices, got %d: take --device "
-        "cpu",
-        TESI_RT_CONVECTION_SPACE, degree);
-  TES_CHECK(p->mesh->kind == TES_MESH_BOX, "element rt is for meshes of kind box; this one is not");
-  TES_CHECK(degree >= 1 && degree <= TESI_RT_CONVECTION_DEGREE,
-            "the degree of navier_stokes with element rt is 1 to %d, got %d", TESI_RT_CONVECTION_DEGREE,
-            degree);
-  TES_CHECK(!p->numbered.data.a || tes_function_constant(p->numbered.data.a, &nu),
-            "nu is \"%.100s\", expected a number", tes_function_text(p->numbered.data.a));
-  TES_CHECK(nu > 0 && isfinite(nu), "nu is %g, expected > 0", nu);
-  TES_CHECK(tes_function_constant(p->numbered.data.c, &alpha) && alpha == 0, "navier_stokes has no alpha");
-  TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
-  TES_CHECK(method == TES_TIME_AUTO || method == TES_TIME_IMEX_BDF2 || method == TES_TIME_IMEX_BDF3,
-            "the methods in time of navier_stokes with element rt are imex_bdf2 (auto) and imex_bdf3");
-  TES_CHECK(!(desc->time.tolerance > 0) || method != TES_TIME_IMEX_BDF3,
+  double nu, alpha;
+  TES_TRY(tesi_problem_flow_numbers(p, &nu, &alpha));
+  TES_CHECK(!(desc->time.tolerance > 0) || desc->time.method != TES_TIME_IMEX_BDF3,
             "time.tolerance: is of the method imex_bdf2, whose error the extrapolation of old values tells");
   TES_TRY(tesi_rt_drive_check(p, desc));
-  TES_CHECK(p->options.method != TES_METHOD_FMG,
-            "solver.method: steps begin with a guess, and are solved by gmres");
-  TES_CHECK(p->options.local != TES_LOCAL_CG,
-            "solver.local_solver: cg leaves a divergence: navier_stokes has exact");
   TES_TRY(tesi_stokes_check(p, desc));
 done:
   return status;
@@ -145,6 +124,11 @@ done:
   return status;
 }
 
+/* TesiAveraged.square: no entries of u are its values everywhere. */
+static TesStatus square(void *user, const TesVector *value, TesVector *to) {
+  return tesi_flow_square(((const TesProblem *)user)->space, value, to);
+}
+
 static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -154,7 +138,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   flow->order = desc->time.method == TES_TIME_IMEX_BDF3 ? 3 : 2;
   flow->drive.components = desc->mean_components;
   flow->guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
-  TES_TRY(check(p, desc));
+  TES_TRY(tesi_rt_flow_check(p, desc));
   TES_TRY(tesi_problem_create_space(p, desc->degree));
   TES_TRY(tesi_problem_choose_precision(p));
   TES_TRY(tesi_problem_check_memory(p));
@@ -163,6 +147,11 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   flow->timed = velocities_are_timed(p);
   TES_TRY(begin(p, desc));
   TES_TRY(tesi_rt_drive_create(p, desc));
+  if (desc->average)
+    TES_TRY(tesi_average_follow(
+        &p->in_time->march.average,
+        &(TesiAveraged){
+            .name = "mean-velocity", .space = p->space, .value = p->u, .square = square, .user = p}));
 done:
   return status;
 }
@@ -183,12 +172,3 @@ static void destroy(TesProblem *p) {
 }
 
 const TesiOwn tesi_rt_own = {.create = create, .destroy = destroy, .scheme = &tesi_rt_scheme};
-
-static const TesiFlowEquation flow_equation = {.check = check, .given = tesi_stokes_given};
-const TesiEquation tesi_navier_stokes_rt = {.name = "navier_stokes",
-                                            .in_time = true,
-                                            .form = tesi_stokes_form,
-                                            .shown = tesi_stokes_shown,
-                                            .force = tesi_rt_flow_force,
-                                            .flow = &flow_equation,
-                                            .own = &tesi_rt_own};

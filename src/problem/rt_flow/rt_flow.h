@@ -67,6 +67,8 @@ typedef struct TesiRtFlow {
 
 extern const TesiOwn tesi_rt_own;
 extern const TesiScheme tesi_rt_scheme;
+/* TesiFlowEquation.check */
+TesStatus tesi_rt_flow_check(TesProblem *problem, const TesProblemDesc *desc);
 
 /* Distances of neighbouring nodes that the flow crosses a unit of time. */
 double tesi_rt_flow_crossed(const TesProblem *problem);

@@ -4,7 +4,7 @@
 #include "basis/gauss.h"
 #include "operator/saddle/saddle.h"
 #include "problem/rt_flow/rt_flow.h"
-#include "problem/stokes.h"
+#include "problem/equation/stokes.h"
 
 /* ---- formulas ------------------------------------------------------------------------------------------ */
 

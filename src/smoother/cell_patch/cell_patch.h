@@ -91,7 +91,7 @@ double tesi_cell_patch_kernels_bytes(const TesiCellPatches *p);
 TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p, const TesiLayout *layout);
 /* K, M [n][n] of the cell [0, 1] with its neighbours at the ends. */
 void tesi_cell_patch_matrices(int n, const uint8_t end[2], double *K, double *M);
-/* The part of the neighbours alone; K, M: those of the cell. */
+/* Adds the part of the neighbours to K and M of the cell alone. */
 void tesi_cell_patch_add_ends(int n, const uint8_t end[2], double *K, double *M);
 /* The basis of a pair of ends: S[n][n] (node, mode), lambda[n]; what is gone has no mode: S = 0, lambda = 1. S begins
  * with zeros. */

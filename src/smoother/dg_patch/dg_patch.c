@@ -1,4 +1,5 @@
 #include "smoother/dg_patch/dg_patch.h"
+#include "operator/dg/dg.h"
 #include <math.h>
 #include <stdio.h>
 #include "base/team.h"
@@ -153,7 +154,7 @@ done:
   return status;
 }
 
-TesStatus tesi_smoother_dg_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   TesiDgPatchPlan *p;
@@ -188,3 +189,9 @@ TesStatus tesi_smoother_dg_init(TesSmoother *smoother) {
 done:
   return status;
 }
+
+static const char *refuses(const TesSmoother *smoother) {
+  return tesi_is_dg(smoother->op) ? NULL : TESI_ELSEWHERE;
+}
+
+const TesiSmootherKind tesi_smoother_dg = {TESI_SMOOTHES(TES_SMOOTHER_PATCH), refuses, init};

@@ -18,6 +18,4 @@ typedef struct TesiDgPatchPlan {
   bool inside;           /* they form the residual: r is a second x */
 } TesiDgPatchPlan;
 
-TesStatus tesi_smoother_dg_init(TesSmoother *smoother);
-
 #endif

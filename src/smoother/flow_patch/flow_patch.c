@@ -223,7 +223,7 @@ double tesi_smoother_flow_bytes(const TesSpace *space) {
   return 8 * (double)space->length / modes * (modes * modes + 2 * rt->dim * across * across);
 }
 
-TesStatus tesi_smoother_flow_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   TesiFlowPatch *p;
@@ -250,3 +250,9 @@ TesStatus tesi_smoother_flow_init(TesSmoother *smoother) {
 done:
   return status;
 }
+
+static const char *refuses(const TesSmoother *smoother) {
+  return tesi_is_upwind(smoother->op) ? NULL : TESI_ELSEWHERE;
+}
+
+const TesiSmootherKind tesi_smoother_flow = {TESI_SMOOTHES(TES_SMOOTHER_CELL_PATCH), refuses, init};

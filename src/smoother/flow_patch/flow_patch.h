@@ -50,7 +50,6 @@ TesStatus tesi_flow_order(TesContext *ctx, TesiFlowPatch *p);
 /* inverse, inflow, enters, jump. */
 TesStatus tesi_flow_matrices(const TesOperator *op, TesiFlowPatch *p);
 
-TesStatus tesi_smoother_flow_init(TesSmoother *smoother);
 /* Bytes of the smoother of one level. */
 double tesi_smoother_flow_bytes(const TesSpace *space);
 

@@ -59,7 +59,7 @@ static void destroy(TesSmoother *smoother) {
 static const TesiSmootherTable table = {
     .apply = apply, .apply_ref = tesi_gauss_seidel_apply_ref, .cost = cost, .destroy = destroy};
 
-TesStatus tesi_smoother_gauss_seidel_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesSpace *space = smoother->op->space;
@@ -86,3 +86,13 @@ TesStatus tesi_smoother_gauss_seidel_init(TesSmoother *smoother) {
 done:
   return status;
 }
+
+static const char *refuses(const TesSmoother *smoother) {
+  const TesOperator *op = smoother->op;
+  return op->local ? "it goes from node to node, and so is for one rank; use patch, chebyshev or jacobi"
+                   : tesi_smoother_wants_open_box(op);
+}
+
+const TesiSmootherKind tesi_smoother_gauss_seidel = {TESI_SMOOTHES(TES_SMOOTHER_GAUSS_SEIDEL) |
+                                                         TESI_SMOOTHES(TES_SMOOTHER_GAUSS_SEIDEL_MORTON),
+                                                     refuses, init};

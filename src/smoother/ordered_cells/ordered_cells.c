@@ -165,7 +165,7 @@ double tesi_ordered_cells_bytes(const TesSpace *space) {
   return 32 * (double)space->mesh->cells * nodes * nodes;
 }
 
-TesStatus tesi_smoother_ordered_cells_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesOperator *op = smoother->op;
@@ -192,3 +192,15 @@ done:
   tesi_matrix_destroy(ctx, &A);
   return status;
 }
+
+static const char *refuses(const TesSmoother *smoother) {
+  const TesOperator *op = smoother->op;
+  return !tesi_transport_of(op) ? "it is for transport with its velocity, steady or with one that stays"
+         : tesi_is_upwind(op)   ? "elements dg have cell_patch, whose cells are in this order"
+         : op->local            ? "it goes from cell to cell, and so is for one rank"
+         : op->precision == TES_SINGLE ? "it is in float64"
+                                       : NULL;
+}
+
+const TesiSmootherKind tesi_smoother_ordered_cells = {TESI_SMOOTHES(TES_SMOOTHER_ORDERED_CELLS), refuses,
+                                                      init};

@@ -36,6 +36,5 @@ double tesi_ordered_cells_bytes(const TesSpace *space);
 /* The same step with dense matrices from the plain operator. */
 TesStatus tesi_ordered_cells_apply_ref(const TesSmoother *smoother, const double *b, double *x,
                                        TesSweep sweep);
-TesStatus tesi_smoother_ordered_cells_init(TesSmoother *smoother);
 
 #endif

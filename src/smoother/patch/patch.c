@@ -184,7 +184,7 @@ static const TesiSmootherTable table = {
     .destroy = destroy,
 };
 
-TesStatus tesi_smoother_patch_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   TesiPatchPlan *plan = NULL;
@@ -209,3 +209,10 @@ TesStatus tesi_smoother_patch_init(TesSmoother *smoother) {
 done:
   return status;
 }
+
+static const char *refuses(const TesSmoother *smoother) {
+  const char *reason = tesi_smoother_wants_patches(smoother);
+  return reason ? reason : smoother->local == TES_LOCAL_EXACT ? NULL : TESI_ELSEWHERE;
+}
+
+const TesiSmootherKind tesi_smoother_exact = {TESI_SMOOTHES(TES_SMOOTHER_PATCH), refuses, init};

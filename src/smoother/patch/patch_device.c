@@ -31,7 +31,7 @@ static int round_up(int n, int unit) {
   return (n + unit - 1) / unit * unit;
 }
 
-/* [precision][degree]; measured on an H200 where bench/results/h200 has a row. */
+/* [precision][degree]; measured on an H200. */
 static Cut default_cut(int dim, int k, TesPrecision precision) {
   static const Cut cuts3[2][9] = {{{0},
                                    {8, 32, 2, 1},

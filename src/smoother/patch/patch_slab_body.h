@@ -286,8 +286,8 @@ static void load_cells_to(const Slab *slab, int end, int *loaded) {
   for (; *loaded < cells && *loaded * k < end; ++*loaded) load_cell(slab, *loaded);
 }
 
-/* Blocks of the first colour as their cells come in, those of the second one block behind, and cells out when
- * nothing more will change them. At most four cells are alive. */
+/* Smooths a block of the first colour as soon as its cells are loaded, a block of the second colour one block later,
+ * and stores a cell when nothing will change it any more. At most four cells are in memory. */
 static void slab_3d(const Slab *slab) {
   const TesiNestedAxis *middle = &slab->plan->middle;
   const int k = DEGREE(slab->plan), first = slab->sweep == TES_BACKWARD;

@@ -78,7 +78,7 @@ typedef struct Arena {
   size_t used;
 } Arena;
 
-/* count numbers, after `before` ones that belong to them too, on a cache line each. */
+/* Room for `before` + count numbers, in cache lines of its own; returns the number behind the first `before`. */
 static Real *take(Arena *arena, size_t before, size_t count) {
   const size_t line = 64 / sizeof(Real), first = arena->used;
   arena->used += (before + count + line - 1) / line * line;

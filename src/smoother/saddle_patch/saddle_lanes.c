@@ -569,12 +569,11 @@ TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const voi
   return run(ctx, l, b, false, x, colours, sweeps, start);
 }
 
-TesStatus tesi_saddle_lanes_first_colour(TesContext *ctx, TesiSaddleLanes *l, const void *b, void *x,
-                                         TesiLanesStart start) {
-  return run(ctx, l, b, true, x, tesi_first_colour(), 1, start);
+TesStatus tesi_saddle_lanes_solve_cells(TesContext *ctx, TesiSaddleLanes *l, const void *b, void *x,
+                                        TesiLanesStart start) {
+  return run(ctx, l, b, true, x, tesi_colour_of_cells(), 1, start);
 }
 
-const TeskLanes *tesi_saddle_lanes_start(const TesiSaddleLanes *l, void **start) {
-  *start = l->x[0];
-  return &l->arguments;
+TesiEntryOrder tesi_saddle_lanes_order(const TesiSaddleLanes *l) {
+  return (TesiEntryOrder){.kind = TESI_ORDER_PARITY, .numbers = &l->arguments, .values = l->x[0]};
 }

@@ -1,7 +1,8 @@
 /* Sweeps of vertex patches of Stokes with the residual inside the kernel, patches in lanes
- * (src/kernels/saddle_lanes.cu): in 3D, degrees 1 to 4, equal cells, walls and rings of an even number of cells. With
- * exact axes the iterate is that of saddle_patches.h up to round-off; with mirrored ones patches at walls are solved
- * with other local matrices, and it is that of saddle_patch.h, unfused, with the same axes. */
+ * (src/kernels/saddle_lanes.cu): in 3D, degrees 1 to 4, equal cells, walls and rings of an even number of cells.
+ * With exact axes the sweep gives the iterate of saddle_patches.h, up to round-off. With mirrored axes, patches at
+ * walls have other local matrices: the sweep then gives the iterate of the unfused sweep of saddle_patch.h with the
+ * same axes. */
 #ifndef TESI_SADDLE_LANES_H
 #define TESI_SADDLE_LANES_H
 
@@ -18,15 +19,16 @@ bool tesi_saddle_lanes_serve(const TesOperator *op);
 TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision,
                                    const TesiSaddlePatchAxis axis[3], TesiSaddleLanes **lanes);
 void tesi_saddle_lanes_destroy(TesContext *ctx, TesiSaddleLanes **lanes);
-/* Sweeps one after the other. From x, from zero, or from what stands at tesi_saddle_lanes_start() in the order of
- * sweeps. */
-typedef enum TesiLanesStart { TESI_LANES_FROM_X, TESI_LANES_FROM_ZERO, TESI_LANES_BEGUN } TesiLanesStart;
+/* Sweeps one after the other. From x, from zero, or from what stands at tesi_saddle_lanes_order() in the order
+ * of sweeps. */
+typedef enum TesiLanesStart { TESI_LANES_FROM_X, TESI_LANES_FROM_ZERO, TESI_LANES_ORDERED } TesiLanesStart;
 TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *lanes, const void *b, void *x,
                                   TesiColours colours, int sweeps, TesiLanesStart start);
-/* The first colour for a b that is zero but for the pressures: its other entries are not read. */
-TesStatus tesi_saddle_lanes_first_colour(TesContext *ctx, TesiSaddleLanes *lanes, const void *b, void *x,
-                                         TesiLanesStart start);
-const struct TeskLanes *tesi_saddle_lanes_start(const TesiSaddleLanes *lanes, void **start);
+/* The patches that are cells of a mesh half as fine, for a b that is zero but for the pressures: its other entries are
+ * not read. */
+TesStatus tesi_saddle_lanes_solve_cells(TesContext *ctx, TesiSaddleLanes *lanes, const void *b, void *x,
+                                        TesiLanesStart start);
+TesiEntryOrder tesi_saddle_lanes_order(const TesiSaddleLanes *lanes);
 /* Lanes and threads of a block. */
 void tesi_saddle_lanes_describe(const TesiSaddleLanes *lanes, int *count, int *threads);
 

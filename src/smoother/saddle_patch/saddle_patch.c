@@ -141,10 +141,11 @@ done:
   return status;
 }
 
-static TesStatus first_colour(const TesSmoother *smoother, const void *b, void *x) {
+static TesStatus solve_cells(const TesSmoother *smoother, const void *b, bool ordered, void *x) {
   const TesiSaddlePatchPlan *p = smoother->plan;
-  return p->fused ? apply_fused(smoother, b, x, tesi_first_colour())
-                  : apply_unfused(smoother, b, x, tesi_first_colour(), false);
+  (void)ordered; /* sweeps of the processor have no order of their own */
+  return p->fused ? apply_fused(smoother, b, x, tesi_colour_of_cells())
+                  : apply_unfused(smoother, b, x, tesi_colour_of_cells(), false);
 }
 
 /* Inner ones. Cells have one basis a direction, vertex patches parity in all directions. */
@@ -204,7 +205,7 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
 }
 
 static const TesiSmootherTable table = {
-    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy, .first_colour = first_colour};
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy, .solve_cells = solve_cells};
 
 static TesStatus create_work(const TesSmoother *smoother, TesiSaddlePatchPlan *p) {
   TesContext *ctx = smoother->context;
@@ -257,7 +258,7 @@ static void describe(TesSmoother *smoother, const TesiSaddlePatchPlan *p) {
            p->fused ? ", residuals inside" : "", how, p->kinds, p->pressures);
 }
 
-TesStatus tesi_smoother_saddle_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const int bits = tesi_simd_built(tes_context_simd_bits(ctx)),
@@ -284,3 +285,10 @@ TesStatus tesi_smoother_saddle_init(TesSmoother *smoother) {
 done:
   return status;
 }
+
+static const char *refuses(const TesSmoother *smoother) {
+  return smoother->op->kind == &tesi_operator_saddle ? NULL : TESI_ELSEWHERE;
+}
+
+const TesiSmootherKind tesi_smoother_saddle = {
+    TESI_SMOOTHES(TES_SMOOTHER_PATCH) | TESI_SMOOTHES(TES_SMOOTHER_CELL_PATCH), refuses, init};

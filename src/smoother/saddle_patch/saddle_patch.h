@@ -111,7 +111,8 @@ typedef struct TesiColours {
 static inline TesiColours tesi_all_colours(int colours, TesSweep sweep) {
   return sweep == TES_FORWARD ? (TesiColours){0, 1, colours} : (TesiColours){colours - 1, -1, colours};
 }
-static inline TesiColours tesi_first_colour(void) {
+/* The first colour of a forward sweep: the cells of a mesh half as fine. */
+static inline TesiColours tesi_colour_of_cells(void) {
   return (TesiColours){0, 1, 1};
 }
 
@@ -122,7 +123,6 @@ typedef struct TesiSaddlePatchJob {
   void *x_new;
 } TesiSaddlePatchJob;
 
-TesStatus tesi_smoother_saddle_init(TesSmoother *smoother);
 static inline int tesi_saddle_patch_span(const TesSmoother *smoother) {
   return smoother->kind == TES_SMOOTHER_CELL_PATCH ? 1 : 2;
 }

@@ -95,27 +95,24 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   return apply_colours(smoother, b, x, tesi_all_colours(p->colours, sweep), zero_guess);
 }
 
-static TesStatus first_colour(const TesSmoother *smoother, const void *b, void *x) {
+static TesStatus solve_cells(const TesSmoother *smoother, const void *b, bool ordered, void *x) {
   const Plan *p = smoother->plan;
-  return p->lanes ? tesi_saddle_lanes_first_colour(smoother->context, p->lanes, b, x, TESI_LANES_FROM_X)
-                  : apply_colours(smoother, b, x, tesi_first_colour(), false);
+  return p->lanes ? tesi_saddle_lanes_solve_cells(smoother->context, p->lanes, b, x,
+                                                  ordered ? TESI_LANES_ORDERED : TESI_LANES_FROM_X)
+                  : apply_colours(smoother, b, x, tesi_colour_of_cells(), false);
 }
 
-static const struct TeskLanes *start(const TesSmoother *smoother, void **where) {
+static bool order(const TesSmoother *smoother, TesiEntryOrder *order) {
   const Plan *p = smoother->plan;
-  return p->lanes ? tesi_saddle_lanes_start(p->lanes, where) : NULL;
+  if (p->lanes) *order = tesi_saddle_lanes_order(p->lanes);
+  return p->lanes;
 }
 
-static TesStatus apply_begun(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep,
-                             int sweeps) {
+static TesStatus apply_ordered(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep,
+                               int sweeps) {
   const Plan *p = smoother->plan;
   return tesi_saddle_lanes_apply(smoother->context, p->lanes, b, x, tesi_all_colours(p->colours, sweep),
-                                 sweeps, TESI_LANES_BEGUN);
-}
-
-static TesStatus first_colour_begun(const TesSmoother *smoother, const void *b, void *x) {
-  const Plan *p = smoother->plan;
-  return tesi_saddle_lanes_first_colour(smoother->context, p->lanes, b, x, TESI_LANES_BEGUN);
+                                 sweeps, TESI_LANES_ORDERED);
 }
 
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
@@ -147,10 +144,9 @@ static const TesiSmootherTable table = {.apply = apply,
                                         .apply_ref = apply_ref,
                                         .cost = cost,
                                         .destroy = destroy,
-                                        .first_colour = first_colour,
-                                        .start = start,
-                                        .apply_begun = apply_begun,
-                                        .first_colour_begun = first_colour_begun};
+                                        .solve_cells = solve_cells,
+                                        .order = order,
+                                        .apply_ordered = apply_ordered};
 
 static void describe(TesSmoother *smoother) {
   const Plan *p = smoother->plan;

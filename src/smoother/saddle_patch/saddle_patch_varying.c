@@ -352,7 +352,7 @@ static void describe(TesSmoother *smoother) {
            p->refused ? "; no room for inverses where nu varies 3-fold: more iterations" : "");
 }
 
-TesStatus tesi_smoother_saddle_varying_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const size_t size = tesi_precision_size(smoother->op->precision);
@@ -386,3 +386,9 @@ TesStatus tesi_smoother_saddle_varying_init(TesSmoother *smoother) {
 done:
   return status;
 }
+
+static const char *refuses(const TesSmoother *smoother) {
+  return tesi_is_saddle_varying(smoother->op) ? NULL : TESI_ELSEWHERE;
+}
+
+const TesiSmootherKind tesi_smoother_saddle_varying = {TESI_SMOOTHES(TES_SMOOTHER_PATCH), refuses, init};

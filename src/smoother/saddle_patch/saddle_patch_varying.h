@@ -54,6 +54,4 @@ TesStatus tesi_saddle_varying_patches_create(const TesSmoother *smoother, TesiSa
 TesStatus tesi_saddle_varying_patches_solve(TesContext *ctx, const TesiSaddleVaryingPlan *p, int colour,
                                             const void *r, void *x);
 
-TesStatus tesi_smoother_saddle_varying_init(TesSmoother *smoother);
-
 #endif

@@ -157,7 +157,8 @@ static void find_names(const void *data, TesiSpan span) {
   }
 }
 
-/* Of the ranks that can write a shared node the first one does. seen: nodes that this rank can; overwritten. */
+/* Several ranks can write a shared node; the rank of the smallest number does. seen: the nodes that this rank can
+ * write; it is overwritten. */
 static TesStatus share_owners(TesContext *ctx, TesiCellsTransfer *t, const Entities *e, char *seen) {
   TesStatus status = TES_OK;
   const TesCommunicator *communicator = tesi_context_communicator(ctx);

@@ -138,10 +138,6 @@ static TesStatus restrict_pressures(const TesTransfer *t, const void *fine, void
                       : restrict_(t, fine, coarse);
 }
 
-static bool has_classes(const TesTransfer *t) {
-  return tesi_transfer_rt_device_has_classes(t);
-}
-
 static void destroy(TesTransfer *t) {
   TesContext *ctx = t->context;
   Plan *plan = t->plan;
@@ -210,8 +206,8 @@ static TesStatus restrict_ref(const TesTransfer *t, const double *fine, double *
 static const TesiTransferTable table = {.prolongate = prolongate,
                                         .restrict_ = restrict_,
                                         .restrict_pressures = restrict_pressures,
-                                        .has_classes = has_classes,
-                                        .prolongate_classes = tesi_transfer_rt_device_prolongate_classes,
+                                        .writes = tesi_transfer_rt_device_writes,
+                                        .prolongate_ordered = tesi_transfer_rt_device_prolongate_ordered,
                                         .destroy = destroy,
                                         .prolongate_ref = prolongate_ref,
                                         .restrict_ref = restrict_ref};

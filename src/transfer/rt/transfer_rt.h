@@ -20,9 +20,9 @@ void tesi_transfer_rt_device_destroy(TesContext *ctx, TesiTransferRtDevice **dev
 TesStatus tesi_transfer_rt_device_prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine);
 TesStatus tesi_transfer_rt_device_restrict(const TesTransfer *t, const void *fine, void *coarse);
 TesStatus tesi_transfer_rt_device_restrict_pressures(const TesTransfer *t, const void *fine, void *coarse);
-/* Into the order of sweeps, where there is a kernel for it. */
-bool tesi_transfer_rt_device_has_classes(const TesTransfer *t);
-TesStatus tesi_transfer_rt_device_prolongate_classes(const TesTransfer *t, const void *coarse,
-                                                     const struct TeskLanes *order, void *fine);
+/* Into the order PARITY, where there is a kernel for it. */
+bool tesi_transfer_rt_device_writes(const TesTransfer *t, TesiEntryOrderKind order);
+TesStatus tesi_transfer_rt_device_prolongate_ordered(const TesTransfer *t, const void *coarse,
+                                                     const TesiEntryOrder *fine);
 
 #endif

@@ -267,15 +267,16 @@ TesStatus tesi_transfer_rt_device_restrict_pressures(const TesTransfer *t, const
   return device->in_box ? run_box(t, DOWN, fine, true, false, coarse) : run(t, DOWN, fine, false, coarse);
 }
 
-bool tesi_transfer_rt_device_has_classes(const TesTransfer *t) {
+bool tesi_transfer_rt_device_writes(const TesTransfer *t, TesiEntryOrderKind order) {
   const TesiTransferRtDevice *device = ((const TesiTransferRt *)t->plan)->device;
-  return device && device->in_box;
+  return device && device->in_box && order == TESI_ORDER_PARITY;
 }
 
-TesStatus tesi_transfer_rt_device_prolongate_classes(const TesTransfer *t, const void *coarse,
-                                                     const TeskLanes *order, void *fine) {
+TesStatus tesi_transfer_rt_device_prolongate_ordered(const TesTransfer *t, const void *coarse,
+                                                     const TesiEntryOrder *fine) {
   Box *box = &((const TesiTransferRt *)t->plan)->device->box;
-  TeskLanes lanes = *order;
-  void *arguments[] = {&box->arguments, &lanes, &coarse, &fine};
+  TeskLanes lanes = *(const TeskLanes *)fine->numbers;
+  void *values = fine->values;
+  void *arguments[] = {&box->arguments, &lanes, &coarse, &values};
   return launch_box(t, &box->classes, box->shared[UP], arguments);
 }

@@ -156,8 +156,8 @@ static Entry look_up(const TesiMappedKernelDesc *d) {
 
 /* Of degree + 1 Gauss points, stiffness, global vectors (operators over forests), degrees 1 to 8, as
  * TESSERA_MAPPED_CUT would say it: stored factors, weights and trilinear cells, weights and cells of second degree;
- * without and with hanging nodes. Measured on an H200 on the ball refined on shells
- * (bench/results/h200/adaptive_cuts.txt); degree 1, and trilinear cells beyond degree 2, by analogy. */
+ * without and with hanging nodes. Measured on an H200 on the ball refined on
+ * shells; degree 1, and trilinear cells beyond degree 2, by analogy. */
 enum { GAUSS_DEGREES = 8 };
 static const char *const gauss[3][2][GAUSS_DEGREES] = {
     {{"0,4,1,0,0,1,1,2", "0,4,1,7,0,1,1,1", "0,4,1,0,0,1,1,2", "0,4,1,0,0,2,1,2", "3,0,2,4,0,2,1,2",
@@ -235,8 +235,8 @@ static bool fits(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
   return bytes <= BLOCK_SHARED && cut->blocks * (bytes + RESERVED) <= MOST_SHARED;
 }
 
-/* What may be staged, in the layers that fit; blocks that stay must all fit a multiprocessor, for which blocks are
- * given up where they were not asked for. */
+/* Chooses what is staged in shared memory, in as many layers as fit. Blocks that stay for many cells must all fit a
+ * multiprocessor: there are fewer of them then, unless the cut names their number. */
 static void choose_stage(const TesiMappedKernelDesc *d, const Entry *e, TesiMappedCut *cut) {
   const bool stored = d->geometry == TESI_MAPPED_STORED, weights = d->geometry == TESI_MAPPED_WEIGHTS;
   cut->stage = stored || weights || (d->geometry == TESI_MAPPED_VERTICES && e->stage == 1) ? e->stage : 0;

@@ -130,7 +130,7 @@ static void add_directions(const TesiMapped *m, int64_t block, int64_t cells, co
   }
 }
 
-/* `order`: of the cells of all launches, where they are not 0, 1, ... */
+/* `order`: the cells of all launches, one launch after the other; NULL: 0, 1, ... */
 static TesStatus upload_masks(TesContext *ctx, const TesiMapped *m, TesiMappedPlan *plan,
                               const int32_t *order) {
   TesStatus status = TES_OK;

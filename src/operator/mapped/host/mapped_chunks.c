@@ -243,7 +243,8 @@ done:
   return status;
 }
 
-/* The ranges of nodes that each step sets to zero first; those that no cell has are the last one's. */
+/* The ranges of nodes that each step sets to zero before it adds. The last step sets the nodes to zero that belong
+ * to no cell. */
 static TesStatus find_zeros(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
   const TesiMapped *m = plan->m;

@@ -105,7 +105,7 @@ static TesStatus precondition(void *user, const void *r, void *z) {
   return apply(smoother, r, z, TES_FORWARD, true);
 }
 
-TesStatus tesi_smoother_surrogate_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   static const char *const names[] = {"auto", "exact", "mean", "scaled", "rank1", "nodal"};
@@ -134,3 +134,7 @@ TesStatus tesi_smoother_surrogate_init(TesSmoother *smoother) {
 done:
   return status;
 }
+
+const TesiSmootherKind tesi_smoother_surrogate = {TESI_SMOOTHES(TES_SMOOTHER_PATCH) |
+                                                      TESI_SMOOTHES(TES_SMOOTHER_PATCH_ADDITIVE),
+                                                  tesi_smoother_wants_patches, init};

@@ -51,7 +51,7 @@ static TesStatus try_nodal(TesSmoother *smoother, bool *good) {
   TesStatus status = TES_OK;
   double early, last;
   smoother->local = TES_LOCAL_NODAL;
-  TES_TRY(tesi_smoother_nodal_init(smoother));
+  TES_TRY(tesi_smoother_nodal.init(smoother));
   const double variation = tesi_nodal_variation(smoother);
   *good = variation <= mild_variation;
   if (*good || !(variation <= wild_variation)) goto done;
@@ -68,14 +68,14 @@ static TesStatus try_surrogate(TesSmoother *smoother, TesLocalSolver local, doub
   reset(smoother);
   smoother->local = local;
   smoother->omega = omega;
-  TES_TRY(tesi_smoother_surrogate_init(smoother));
+  TES_TRY(tesi_smoother_surrogate.init(smoother));
   TES_TRY(try_steps(smoother, &early, &last));
   *good = last <= 1;
 done:
   return status;
 }
 
-TesStatus tesi_smoother_choose_local(TesSmoother *smoother) {
+static TesStatus choose_local(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const double omega = smoother->omega;
@@ -89,17 +89,36 @@ done:
   return status;
 }
 
-TesStatus tesi_smoother_choose_kind(TesSmoother *smoother) {
+static const char *refuses_local(const TesSmoother *smoother) {
+  const char *reason = tesi_smoother_wants_patches(smoother);
+  return reason ? reason : smoother->local == TES_LOCAL_AUTO ? NULL : TESI_ELSEWHERE;
+}
+
+const TesiSmootherKind tesi_smoother_local_trial = {TESI_SMOOTHES(TES_SMOOTHER_PATCH) |
+                                                        TESI_SMOOTHES(TES_SMOOTHER_PATCH_ADDITIVE),
+                                                    refuses_local, choose_local};
+
+static TesStatus choose_kind(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   bool good;
+  smoother->kind = TES_SMOOTHER_PATCH;
   TES_TRY(try_nodal(smoother, &good));
   if (!good) {
     reset(smoother);
     smoother->kind = TES_SMOOTHER_CHEBYSHEV;
     smoother->omega = 0;
-    TES_TRY(tesi_smoother_chebyshev_init(smoother));
+    TES_TRY(tesi_smoother_chebyshev.init(smoother));
   }
 done:
   return status;
 }
+
+static const char *refuses(const TesSmoother *smoother) {
+  const TesOperator *op = smoother->op;
+  return tesi_is_diffusion(op) && !tesi_space_has_rings(op->space) && smoother->local == TES_LOCAL_AUTO
+             ? NULL
+             : TESI_ELSEWHERE;
+}
+
+const TesiSmootherKind tesi_smoother_trial = {TESI_SMOOTHES(TES_SMOOTHER_AUTO), refuses, choose_kind};

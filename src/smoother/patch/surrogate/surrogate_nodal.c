@@ -171,7 +171,7 @@ static TesStatus precondition(void *user, const void *r, void *z) {
   return apply(smoother, r, z, TES_FORWARD, true);
 }
 
-TesStatus tesi_smoother_nodal_init(TesSmoother *smoother) {
+static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesOperator *op = smoother->op;
@@ -197,3 +197,11 @@ TesStatus tesi_smoother_nodal_init(TesSmoother *smoother) {
 done:
   return status;
 }
+
+static const char *refuses(const TesSmoother *smoother) {
+  const char *reason = tesi_smoother_wants_patches(smoother);
+  return reason ? reason : smoother->local == TES_LOCAL_NODAL ? NULL : TESI_ELSEWHERE;
+}
+
+const TesiSmootherKind tesi_smoother_nodal = {
+    TESI_SMOOTHES(TES_SMOOTHER_PATCH) | TESI_SMOOTHES(TES_SMOOTHER_PATCH_ADDITIVE), refuses, init};

@@ -1,0 +1,320 @@
+/* density u_tt - div(lambda div u I + 2 mu eps(u)) = f: mu is data.a, the density data.c, in time times sigma. */
+#include "problem/equation/elasticity.h"
+#include <math.h>
+#include <string.h>
+#include "functional/batch_faces.h"
+#include "problem/equation/equations.h"
+#include "problem/in_time.h"
+
+static int form(const TesProblem *p, TesTermDesc *term) {
+  const TesiNumbered *n = &p->numbered;
+  term[0] = (TesTermDesc){.term = TES_TERM_STRAIN, .a = {n->data.a, n->a}};
+  term[1] = (TesTermDesc){.term = TES_TERM_GRAD_DIV, .a = {n->data.lambda, n->lambda}};
+  term[2] = (TesTermDesc){.term = TES_TERM_MASS, .a = {n->data.c, n->c}};
+  return p->in_time ? 3 : 2;
+}
+
+static TesStatus load(const TesProblem *p, TesVector *b) {
+  return tesi_problem_load(p, p->numbered.data.f, p->numbered.f, false, b);
+}
+
+static TesStatus load_all(const TesProblem *p, const TesOperator *whole, TesVector *b) {
+  (void)whole;
+  return tesi_problem_load(p, p->numbered.data.f, p->numbered.f, true, b);
+}
+
+static int shown(const TesProblem *p, TesiShown *shown) {
+  const TesiNumbered *n = &p->numbered;
+  const TesFunction *const *f = n->data.f;
+  int count = 0;
+  if (f[0] || f[1] || f[2])
+    shown[count++] = (TesiShown){"f", {f[0], f[1], p->mesh->dim == 3 ? f[2] : NULL}, NULL};
+  shown[count++] = (TesiShown){"mu", {n->data.a}, n->a};
+  shown[count++] = (TesiShown){"lambda", {n->data.lambda}, n->lambda};
+  return count;
+}
+
+/* ---- names --------------------------------------------------------------------------------------------- */
+
+static const char
+    *const in_3d[][2] = {{"sxx", "lambda*(ux + vy + wz) + 2*mu*ux"},
+                         {"syy", "lambda*(ux + vy + wz) + 2*mu*vy"},
+                         {"szz", "lambda*(ux + vy + wz) + 2*mu*wz"},
+                         {"sxy", "mu*(uy + vx)"},
+                         {"syz", "mu*(vz + wy)"},
+                         {"sxz", "mu*(uz + wx)"},
+                         {"von_mises",
+                          "sqrt(((sxx - syy)*(sxx - syy) + (syy - szz)*(syy - szz) + (szz - sxx)*(szz - "
+                          "sxx))/2 + 3*(sxy*sxy + syz*syz + sxz*sxz))"},
+                         {"strain_energy",
+                          "(sxx*ux + syy*vy + szz*wz + sxy*(uy + vx) + syz*(vz + wy) + sxz*(uz + wx))/2"}},
+           *const in_2d[][2] = {
+               {"sxx", "lambda*(ux + vy) + 2*mu*ux"},
+               {"syy", "lambda*(ux + vy) + 2*mu*vy"},
+               {"sxy", "mu*(uy + vx)"},
+               {"szz", "lambda*(ux + vy)"},
+               {"von_mises",
+                "sqrt(((sxx - syy)*(sxx - syy) + (syy - szz)*(syy - szz) + (szz - sxx)*(szz - sxx))/2 + "
+                "3*sxy*sxy)"},
+               {"strain_energy", "(sxx*ux + syy*vy + sxy*(uy + vx))/2"}};
+
+int tesi_elasticity_fields(int dim, TesPlane plane, TesiField *field) {
+  const int derived = dim == 3 ? sizeof in_3d / sizeof *in_3d : sizeof in_2d / sizeof *in_2d;
+  int count = tesi_fields_of(dim, dim, NULL, NULL, field);
+  field[count++] = (TesiField){.name = "lambda", .derivative = TESI_FIELD_VALUE, .unlisted = true};
+  field[count++] = (TesiField){.name = "mu", .derivative = TESI_FIELD_VALUE, .unlisted = true};
+  for (int i = 0; i < derived; i++) {
+    const bool out_of_plane = dim == 2 && !strcmp(in_2d[i][0], "szz");
+    field[count++] = (TesiField){.name = dim == 3 ? in_3d[i][0] : in_2d[i][0],
+                                 .derivative = TESI_FIELD_VALUE,
+                                 .text = dim == 3                                    ? in_3d[i][1]
+                                         : out_of_plane && plane == TES_PLANE_STRESS ? "0"
+                                                                                     : in_2d[i][1],
+                                 .unlisted = out_of_plane || i == derived - 1};
+  }
+  return count;
+}
+
+static int fields(const TesProblem *p, TesiField *field) {
+  const int dim = p->mesh->dim;
+  int count = tesi_elasticity_fields(dim, p->plane, field);
+  const TesiNumbered *n = &p->numbered;
+  const bool materials = tes_mesh_materials(p->mesh) > 0;
+  for (int i = 0; i < dim * (dim + 1); i++)
+    field[i].space = p->space->part[i / (dim + 1)], field[i].vector = p->component[i / (dim + 1)];
+  for (int i = 0; i < 2; i++) {
+    TesiField *f = &field[dim * (dim + 1) + i];
+    f->space = p->space->part[0];
+    f->coefficient = i ? n->data.a : n->data.lambda;
+    f->by_material = !materials ? NULL
+                     : i        ? (const TesFunction *const *)n->a
+                                : (const TesFunction *const *)n->lambda;
+  }
+  for (int c = 0; c < dim && p->in_time && p->in_time->rate[c]; c++) {
+    static const char *const names[] = {"ut", "vt", "wt"};
+    field[count++] = (TesiField){.name = names[c],
+                                 .space = p->space->part[c],
+                                 .vector = p->in_time->rate[c],
+                                 .derivative = TESI_FIELD_VALUE};
+  }
+  return count;
+}
+
+/* ---- what is checked and completed --------------------------------------------------------------------- */
+
+/* 2 lambda mu / (lambda + 2 mu) */
+typedef struct PlaneStress {
+  TesFunction *lambda, *mu;
+} PlaneStress;
+
+static void evaluate_plane_stress(void *user, int64_t n, const double *x, const double *y, const double *z,
+                                  double t, double *out) {
+  enum { BLOCK = 256 };
+  const PlaneStress *s = user;
+  double mu[BLOCK];
+  for (int64_t first = 0; first < n; first += BLOCK) {
+    const int64_t count = n - first < BLOCK ? n - first : BLOCK;
+    tesi_function_values(s->lambda, count, x + first, y + first, z + first, t, out + first);
+    tesi_function_values(s->mu, count, x + first, y + first, z + first, t, mu);
+    for (int64_t i = 0; i < count; i++) out[first + i] *= 2 * mu[i] / (out[first + i] + 2 * mu[i]);
+  }
+}
+
+static void forget_plane_stress(void *user) {
+  PlaneStress *s = user;
+  TesContext *ctx = tesi_function_context(s->lambda);
+  tes_function_destroy(&s->lambda);
+  tes_function_destroy(&s->mu);
+  tesi_free(ctx, &s);
+}
+
+/* *lambda <- that of plane stress. */
+static TesStatus flatten(TesContext *ctx, const TesFunction *mu, const TesFunction **lambda) {
+  TesStatus status = TES_OK;
+  double a, b;
+  TesFunction *flat = NULL;
+  PlaneStress *s = NULL;
+  if (tes_function_constant(*lambda, &a) && tes_function_constant(mu, &b)) {
+    TES_TRY(tes_function_create_constant(ctx, 2 * a * b / (a + 2 * b), &flat));
+  } else {
+    TES_NEW(&s);
+    s->lambda = tesi_function_retain(*lambda), s->mu = tesi_function_retain(mu);
+    const TesStatus made =
+        tes_function_create_callback(ctx, evaluate_plane_stress, s, forget_plane_stress, &flat);
+    if (made != TES_OK) forget_plane_stress(s);
+    TES_TRY(made);
+  }
+  TES_TRY(tesi_function_set_where(flat, tesi_function_where(*lambda)));
+  tes_function_destroy((TesFunction **)lambda);
+  *lambda = flat, flat = NULL;
+done:
+  tes_function_destroy(&flat);
+  return status;
+}
+
+/* A material with one of the two constants has the other of the whole body. */
+static TesStatus flatten_all(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiNumbered *n = &p->numbered;
+  for (int i = 0; i < tes_mesh_materials(p->mesh); i++) {
+    if (!n->a[i] && !n->lambda[i]) continue;
+    if (!n->lambda[i]) n->lambda[i] = tesi_function_retain(n->data.lambda);
+    TES_TRY(flatten(ctx, n->a[i] ? n->a[i] : n->data.a, &n->lambda[i]));
+  }
+  TES_TRY(flatten(ctx, n->data.a, &n->data.lambda));
+done:
+  return status;
+}
+
+/* Where two constants are both given, or none: 1 and 0. */
+static TesStatus complete_data(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesData *d = &p->numbered.data;
+  if (!d->a) TES_TRY(tes_function_create_constant(ctx, 1, (TesFunction **)&d->a));
+  if (!d->lambda) TES_TRY(tes_function_create_constant(ctx, 0, (TesFunction **)&d->lambda));
+  if (p->plane == TES_PLANE_STRESS) TES_TRY(flatten_all(p));
+done:
+  return status;
+}
+
+/* The direction of the normals of a boundary; -1: they have no one, or none along an axis. */
+static TesStatus find_normal(const TesMesh *mesh, int boundary, int *direction) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const int dim = mesh->dim, points = dim == 3 ? 4 : 2;
+  const TesiGeometry *geometry;
+  *direction = mesh->kind == TES_MESH_BOX ? boundary / 2 : -2;
+  if (mesh->kind == TES_MESH_BOX) return TES_OK;
+  TES_TRY(tesi_mesh_geometry(mesh, &geometry));
+  for (int64_t c = 0; c < mesh->cells && *direction != -1; c++)
+    for (int f = 0, name; f < 2 * dim; f++) {
+      if (!tes_mesh_on_boundary(mesh, c, f, &name) || name != boundary) continue;
+      for (int k = 0; k < points; k++) {
+        double xi[3], x[3], J[9], normal[3], size = 0;
+        int own = -1;
+        for (int d = 0, e = 0; d < dim; d++) xi[d] = d == f / 2 ? f & 1 : 0.1 + 0.8 * (k >> e++ & 1);
+        TES_TRY(tesi_geometry_evaluate(geometry, c, 1, xi, x, J));
+        tesi_face_normal(dim, J, f, normal);
+        for (int d = 0; d < dim; d++) size += normal[d] * normal[d];
+        for (int d = 0; d < dim; d++)
+          if (fabs(normal[d]) >= (1 - 1e-9) * sqrt(size)) own = d;
+        *direction = *direction == -2 || *direction == own ? own : -1;
+      }
+    }
+done:
+  return status;
+}
+
+/* Slip: the normal component is 0, the others are free. */
+static TesStatus complete_boundaries(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesBoundary *boundary = p->numbered.boundary;
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++) {
+    int direction;
+    if (boundary[i].condition != TES_SLIP) continue;
+    TES_TRY(find_normal(p->mesh, i, &direction));
+    TES_CHECK(direction >= 0, "boundary.%s: a roller is on faces along the axes, and all in one direction",
+              tes_mesh_boundary_name(p->mesh, i));
+    boundary[i].condition = TES_DIRICHLET;
+    boundary[i].components = 1u << direction;
+    for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy((TesFunction **)&boundary[i].g[c]);
+  }
+done:
+  return status;
+}
+
+static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(p->plane == TES_PLANE_STRAIN || p->mesh->dim == 2,
+            "plane stress is for two dimensions, the mesh has three");
+  if (p->before) return complete_boundaries(p); /* its numbers are complete */
+  if (!desc->data.c) {
+    tes_function_destroy((TesFunction **)&p->numbered.data.c);
+    TES_TRY(tes_function_create_constant(ctx, 1, (TesFunction **)&p->numbered.data.c));
+  }
+  TES_TRY(complete_data(p));
+  TES_TRY(complete_boundaries(p));
+done:
+  return status;
+}
+
+/* ---- -------------------------------------------------------------------------------------------------- */
+
+static TesStatus complete(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  if (p->lifted) TES_TRY(tes_vector_axpy(1, p->shift, p->u));
+  TES_TRY(tesi_elasticity_remove_motions(p));
+  TES_TRY(tesi_elasticity_totals(p, p->load, p->reaction));
+done:
+  return status;
+}
+
+static void tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
+  tesi_told_add(told, "%s-div(lambda div u I + 2 mu eps(u)) = f%s",
+                desc->time.step > 0 ? "density u_tt " : "",
+                dim == 3                          ? ""
+                : desc->plane == TES_PLANE_STRESS ? ", plane stress"
+                                                  : ", plane strain");
+  tesi_told_add(told, "\ndata      lambda = %s   mu = %s", tesi_told_text(desc->data.lambda, "0"),
+                tesi_told_text(desc->data.a, "1"));
+  for (int d = 0; d < dim; d++)
+    if (desc->data.f[d])
+      tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tes_function_text(desc->data.f[d]));
+}
+
+static const TesiLack lacks[] = {{TESI_HAS_CFL, "elasticity has time.step and time.tolerance"},
+                                 {TESI_HAS_TIME, NULL}};
+static const TesiSupport support = {
+    .equation = TES_ELASTICITY,
+    .element = TES_ELEMENT_Q,
+    .meshes = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
+    .usual = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
+    .degree = {.usual = 4, .least = 1, .most = 20, .on_cells = 8, .kernels = 8},
+    .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_LAMBDA) | TESI_BIT(TESI_HAS_MU) |
+           TESI_BIT(TESI_HAS_YOUNG) | TESI_BIT(TESI_HAS_POISSON) | TESI_BIT(TESI_HAS_PLANE) |
+           TESI_BIT(TESI_HAS_DENSITY) | TESI_BIT(TESI_HAS_MATERIALS) | TESI_BIT(TESI_HAS_START_DISPLACEMENT) |
+           TESI_BIT(TESI_HAS_START_VELOCITY) | TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_RHO_INF) |
+           TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_REMESH) | TESI_BIT(TESI_HAS_DWR) |
+           TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_FORCE_GOAL) | TESI_BIT(TESI_HAS_FORCE) |
+           TESI_BIT(TESI_HAS_CHECKPOINT),
+    .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DISPLACEMENT) | TESI_WORD(TESI_NAMED_TRACTION) |
+                                    TESI_WORD(TESI_NAMED_PRESSURE) | TESI_WORD(TESI_NAMED_ROLLER) |
+                                    TESI_WORD(TESI_NAMED_ROBIN),
+              [TESI_OF_TIME_METHOD] = 1 | TESI_WORD(TES_TIME_BACKWARD_EULER) | TESI_WORD(TES_TIME_NEWMARK) |
+                                      TESI_WORD(TES_TIME_GENERALIZED_ALPHA),
+              [TESI_OF_METHOD] =
+                  1 | TESI_WORD(TES_METHOD_GMRES) | TESI_WORD(TES_METHOD_CG) | TESI_WORD(TES_METHOD_DIRECT),
+              [TESI_OF_LOCAL] = TESI_ALL_WORDS & ~TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_ORDER] = TESI_ALL_WORDS,
+              [TESI_OF_COARSENING] = TESI_ALL_WORDS,
+              [TESI_OF_COARSE] = TESI_ALL_WORDS},
+    .smoother = TESI_SMOOTHERS(1 | TESI_WORD(TES_SMOOTHER_CHEBYSHEV) | TESI_WORD(TES_SMOOTHER_JACOBI)),
+    .because = {[TESI_OF_METHOD] =
+                    "because V-cycles alone are smoothed by chebyshev or jacobi, which is too little"},
+    .lacks = lacks,
+    .vector = true,
+    .groups = true,
+    .field = "displacement",
+    .unknowns = "u",
+    .tell = tell};
+const TesiEquation tesi_elasticity = {.name = "elasticity",
+                                      .support = &support,
+                                      .form = form,
+                                      .load = load,
+                                      .load_all = load_all,
+                                      .in_time = true,
+                                      .second_order = true,
+                                      .shown = shown,
+                                      .fields = fields,
+                                      .check = check,
+                                      .balance = tesi_elasticity_balance,
+                                      .complete = complete,
+                                      .force = tesi_elasticity_force,
+                                      .vector = true,
+                                      .stressed = true,
+                                      .couples = true};

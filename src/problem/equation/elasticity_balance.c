@@ -1,0 +1,131 @@
+/* Rigid motions that nothing holds, in a static problem of elasticity. */
+#include "operator/elasticity/elasticity_motions.h"
+#include <math.h>
+#include <stdio.h>
+#include "problem/equation/elasticity.h"
+
+/* The force of b in each direction and its moments about the origin: 3D about x, y, z, 2D one. */
+static TesStatus sum_forces(const TesProblem *p, const double *b, double force[3], double moment[3]) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int dim = p->mesh->dim;
+  const int64_t n = p->space->part[0]->length;
+  double *x = NULL;
+  TES_ALLOC(&x, n * dim);
+  TES_TRY(tes_space_coordinates(p->space->part[0], x));
+  for (int k = 0; k < 3; k++) force[k] = moment[k] = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double f[3] = {0}, at[3] = {0};
+    for (int d = 0; d < dim; d++) f[d] = b[d * n + i], at[d] = x[i * dim + d], force[d] += f[d];
+    for (int k = 0; k < 3; k++)
+      moment[k] += at[(k + 1) % 3] * f[(k + 2) % 3] - at[(k + 2) % 3] * f[(k + 1) % 3];
+  }
+done:
+  tesi_free(ctx, &x);
+  return status;
+}
+
+static TesStatus refuse_unbalanced(const TesProblem *p, const double *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double f[3], m[3];
+  char text[200];
+  TES_TRY(sum_forces(p, b, f, m));
+  if (p->mesh->dim == 3)
+    snprintf(text, sizeof text,
+             "force is (%.6g, %.6g, %.6g), their moment about the origin (%.6g, %.6g, %.6g)", f[0], f[1],
+             f[2], m[0], m[1], m[2]);
+  else
+    snprintf(text, sizeof text, "force is (%.6g, %.6g), their moment about the origin %.6g", f[0], f[1],
+             m[2]);
+  TES_FAIL(
+      TES_INVALID_INPUT,
+      "boundary: %d rigid motion%s held by no boundary, and the loads do not balance there: their %s. Give a "
+      "boundary a "
+      "displacement, a roller or springs, or loads that balance",
+      p->motions, p->motions > 1 ? "s are" : " is", text);
+done:
+  return status;
+}
+
+/* Of nearly incompressible materials, which this form does not suit. */
+static void warn(const TesProblem *p) {
+  const double nu = tesi_elasticity_poisson(p->op);
+  if (p->space->degree == 1 && nu > 0.45)
+    tesi_log(
+        p->context, TES_LOG_WARNING,
+        "warning: Poisson's ratio is %.6g, and elements of degree 1 lock above 0.45: take a higher degree",
+        nu);
+  else if (nu > 0.49)
+    tesi_log(p->context, TES_LOG_WARNING,
+             "warning: Poisson's ratio is %.6g: nearly incompressible materials lose an order and take many "
+             "iterations",
+             nu);
+}
+
+/* Whether the load's part of each motion is rounding of the loads that were added, each by itself. */
+static TesStatus check_parts(const TesProblem *p, const double *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int64_t n = p->space->length;
+  const double norm = sqrt(tesi_host_product(n, b, b));
+  double *size = NULL;
+  bool balanced = true;
+  TES_ALLOC(&size, n);
+  TES_TRY(tesi_elasticity_load_size(p, size));
+  for (int k = 0; k < p->motions; k++) {
+    const double *motion = p->motion + k * n;
+    double added = 0;
+    for (int64_t i = 0; i < n; i++) added += size[i] * fabs(motion[i]);
+    balanced = balanced && fabs(tesi_host_product(n, b, motion)) <= 1e-8 * fmax(norm, added);
+  }
+  if (!balanced) TES_TRY(refuse_unbalanced(p, b));
+done:
+  tesi_free(ctx, &size);
+  return status;
+}
+
+/* Motions that nothing holds: the loads have no part in them, but for rounding, which is taken away. */
+TesStatus tesi_elasticity_balance(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int64_t n = p->space->length;
+  double *b = NULL;
+  warn(p);
+  TES_TRY(tesi_elasticity_motions(p->op, &p->motions, &p->motion));
+  if (!p->motions) return TES_OK;
+  TES_ALLOC(&b, n);
+  TES_TRY(tes_vector_get(p->b, b));
+  TES_TRY(check_parts(p, b));
+  tesi_elasticity_project(n, p->motions, p->motion, b);
+  TES_TRY(tes_vector_set(p->b, b));
+done:
+  tesi_free(ctx, &b);
+  return status;
+}
+
+TesStatus tesi_elasticity_remove_motions(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int64_t n = p->space->length;
+  double *u = NULL, *exact = NULL;
+  TesVector *v = NULL;
+  if (!p->motions) return TES_OK;
+  TES_ALLOC(&u, n);
+  TES_ALLOC(&exact, n);
+  TES_TRY(tes_vector_get(p->u, u));
+  if (p->exact[0]) {
+    TES_TRY(tes_vector_create(ctx, n, TES_DOUBLE, &v));
+    TES_TRY(tes_space_interpolate(p->space, (const TesFunction *const *)p->exact, v));
+    TES_TRY(tes_vector_get(v, exact));
+  }
+  for (int64_t i = 0; i < n; i++) u[i] -= exact[i];
+  tesi_elasticity_project(n, p->motions, p->motion, u);
+  for (int64_t i = 0; i < n; i++) u[i] += exact[i];
+  TES_TRY(tes_vector_set(p->u, u));
+done:
+  tes_vector_destroy(&v);
+  tesi_free(ctx, &u);
+  tesi_free(ctx, &exact);
+  return status;
+}

@@ -1,0 +1,213 @@
+/* u_t + (u . grad) u - nu Lap u + grad p = f, div u = 0, with continuous elements: nu is data.a. Steps: projection/.
+ * And the same without u_t and (u . grad) u, steady. */
+#include <math.h>
+#include "functional/functional.h"
+#include "functional/flow.h"
+#include "operator/operator.h"
+#include "problem/equation/equations.h"
+#include "problem/projection/projection.h"
+
+static int shown(const TesProblem *p, TesiShown *shown) {
+  (void)p;
+  (void)shown;
+  return 0;
+}
+
+/* Velocities with derivatives, then the pressure with its own; p NULL: the names alone. */
+static int fields(const TesProblem *p, int dim, TesiField *field) {
+  static const char *const names[4] = {"p", "px", "py", "pz"};
+  const TesiProjection *pr = p ? tesi_projection_of(p) : NULL;
+  const TesSpace *const *space = pr ? (const TesSpace *const *)pr->full->part : NULL;
+  const int count =
+      tesi_fields_of(dim, dim, space, pr ? (const TesVector *const *)p->component : NULL, field);
+  for (int i = 0; i <= dim; i++)
+    field[count + i] = (TesiField){.name = names[i],
+                                   .space = pr ? pr->mixed->pressure : NULL,
+                                   .vector = pr ? &pr->p : NULL,
+                                   .derivative = i - 1};
+  return count + dim + 1;
+}
+
+static int problem_fields(const TesProblem *p, TesiField *field) {
+  return fields(p, p->mesh->dim, field);
+}
+
+int tesi_navier_stokes_fields(int dim, TesiField *field) {
+  return fields(NULL, dim, field);
+}
+
+void tesi_navier_stokes_tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
+  tesi_told_add(told, "u_t + u . grad u - nu div(grad u) + grad p = f, div u = 0\ndata      nu = %s",
+                tesi_told_text(desc->data.a, "1"));
+  for (int d = 0; d < dim; d++)
+    tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tesi_told_text(desc->data.f[d], "0"));
+}
+
+static const TesiLack lacks[] = {{TESI_HAS_DWR, "flows have residual"}, {TESI_HAS_TIME, NULL}};
+static const TesiSupport support = {
+    .equation = TES_NAVIER_STOKES,
+    .element = TES_ELEMENT_Q,
+    .meshes = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
+    .usual = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
+    .degree = {.usual = 4, .least = 2, .most = 8},
+    .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_NU) | TESI_BIT(TESI_HAS_EXACT_VELOCITY) |
+           TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_MEAN_VELOCITY) |
+           TESI_BIT(TESI_HAS_START_VELOCITY) | TESI_BIT(TESI_HAS_START_PRESSURE) | TESI_BIT(TESI_HAS_CFL) |
+           TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_REMESH) |
+           TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_GRAD_DIV) | TESI_BIT(TESI_HAS_CHECKPOINT),
+    .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
+                                    TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
+              [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
+              [TESI_OF_STABILIZATION] = 1 | TESI_WORD(TES_STREAMLINE_NONE) | TESI_WORD(TESI_GRAD_DIV),
+              [TESI_OF_TIME_METHOD] = 1 | TESI_WORD(TES_TIME_IMEX_BDF2),
+              [TESI_OF_METHOD] = TESI_ALL_WORDS,
+              [TESI_OF_LOCAL] = TESI_ALL_WORDS & ~TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_ORDER] = TESI_ALL_WORDS,
+              [TESI_OF_COARSENING] = TESI_ALL_WORDS,
+              [TESI_OF_COARSE] = TESI_ALL_WORDS},
+    .smoother = TESI_Q_SMOOTHERS(0),
+    .because = {[TESI_OF_FORM] = "because nu is a number"},
+    .lacks = lacks,
+    .cfl = 0.3,
+    .flow = true,
+    .vector = true,
+    .field = "u",
+    .unknowns = "u, p",
+    .tell = tesi_navier_stokes_tell};
+const TesiEquation tesi_navier_stokes = {.name = "navier_stokes",
+                                         .support = &support,
+                                         .in_time = true,
+                                         .shown = shown,
+                                         .fields = problem_fields,
+                                         .force = tesi_projection_force,
+                                         .own = &tesi_projection_own};
+
+static const TesiLack lacks_of_stokes[] = {
+    {TESI_HAS_TIME, "stokes is steady"}, {TESI_HAS_DWR, "flows have residual"}, {TESI_HAS_TIME, NULL}};
+static const TesiSupport support_of_stokes = {
+    .equation = TES_STOKES,
+    .element = TES_ELEMENT_Q,
+    .meshes = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
+    .usual = TESI_ON_TREES,
+    .degree = {.usual = 4, .least = 2, .most = 8},
+    .has = TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_NU) | TESI_BIT(TESI_HAS_EXACT_VELOCITY) |
+           TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_ALPHA) |
+           TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_CHECKPOINT),
+    .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
+                                    TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
+              [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
+              [TESI_OF_METHOD] = 1 | TESI_WORD(TES_METHOD_GMRES) | TESI_WORD(TES_METHOD_DIRECT),
+              [TESI_OF_LOCAL] = TESI_ALL_WORDS & ~TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_ORDER] = TESI_ALL_WORDS,
+              [TESI_OF_COARSENING] = TESI_ALL_WORDS,
+              [TESI_OF_COARSE] = TESI_ALL_WORDS},
+    .smoother = TESI_Q_SMOOTHERS(0),
+    .because =
+        {[TESI_OF_METHOD] = "because the operator is indefinite", [TESI_OF_FORM] = "because nu is a number"},
+    .lacks = lacks_of_stokes,
+    .flow = true,
+    .vector = true,
+    .field = "velocity, pressure",
+    .unknowns = "u, p",
+    .tell = tesi_stokes_tell};
+const TesiEquation tesi_stokes_q = {.name = "stokes",
+                                    .support = &support_of_stokes,
+                                    .shown = shown,
+                                    .fields = problem_fields,
+                                    .force = tesi_projection_force,
+                                    .own = &tesi_steady_own};
+
+/* By Algorithm 4. */
+static const TesiLack lacks_of_iso[] = {
+    {TESI_HAS_DWR, "flows have residual"},
+    {TESI_HAS_TOLERANCE, "its pressure is what divergence a step left, over the length of the step, and "
+                         "jumps where steps become shorter"},
+    {TESI_HAS_TIME, NULL}};
+static const TesiSupport support_of_iso = {
+    .equation = TES_NAVIER_STOKES,
+    .element = TES_ELEMENT_ISO,
+    .meshes = TESI_ON_GRID,
+    .degree = {.usual = 1, .least = 1, .most = 1},
+    .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_NU) | TESI_BIT(TESI_HAS_EXACT_VELOCITY) |
+           TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_START_VELOCITY) |
+           TESI_BIT(TESI_HAS_START_PRESSURE) | TESI_BIT(TESI_HAS_CHECKPOINT) |
+           TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_CFL),
+    .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
+                                    TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
+              [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
+              [TESI_OF_TIME_METHOD] = 1 | TESI_WORD(TES_TIME_EXPLICIT),
+              [TESI_OF_METHOD] = TESI_ALL_WORDS,
+              [TESI_OF_LOCAL] = TESI_ALL_WORDS & ~TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_ORDER] = TESI_ALL_WORDS,
+              [TESI_OF_COARSENING] = TESI_ALL_WORDS,
+              [TESI_OF_COARSE] = TESI_ALL_WORDS},
+    .smoother = TESI_Q_SMOOTHERS(0),
+    .because = {[TESI_OF_FORM] = "because nu is a number"},
+    .lacks = lacks_of_iso,
+    .cfl = 0.5,
+    .flow = true,
+    .vector = true,
+    .halved = true,
+    .field = "u",
+    .unknowns = "u, p",
+    .tell = tesi_navier_stokes_tell};
+const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
+                                             .support = &support_of_iso,
+                                             .in_time = true,
+                                             .shown = shown,
+                                             .fields = problem_fields,
+                                             .force = tesi_projection_force,
+                                             .own = &tesi_explicit_own};
+
+/* The norm of the pressure's error; where the pressure is undetermined it is shifted to the mean of the exact one. */
+static TesStatus pressure_error(const TesProblem *p, const TesFunction *exact, double *l2) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiProjection *pr = tesi_projection_of(p);
+  const TesSpace *space = pr->mixed->pressure;
+  double mean, volume, integral;
+  if (pr->walls.any_open) return tes_functional_error(space, &pr->p, &exact, l2, NULL, NULL, NULL);
+  TES_TRY(tes_functional_load(&(TesLoadDesc){.space = space, .f = {exact}}, pr->ps));
+  TES_TRY(tes_vector_dot(pr->ones, pr->ps, &integral));
+  TES_TRY(tes_functional_value(space, &pr->p, &(TesValue){.kind = TES_VALUE_INTEGRAL}, &mean));
+  TES_TRY(tes_functional_value(space, NULL, &(TesValue){.kind = TES_VALUE_INTEGRAL}, &volume));
+  TES_TRY(tes_vector_copy(&pr->p, 1, pr->ps));
+  TES_TRY(tes_vector_axpy((integral - mean) / volume, pr->ones, pr->ps));
+  TES_TRY(tes_functional_error(space, pr->ps, &exact, l2, NULL, NULL, NULL));
+done:
+  return status;
+}
+
+static TesStatus norm_of(const TesProblem *p, const char *of, double *norm) {
+  const TesStatus status = tes_problem_value(p, &(TesValue){.kind = TES_VALUE_INTEGRAL, .of = of}, norm);
+  *norm = sqrt(fmax(*norm, 0));
+  return status;
+}
+
+TesStatus tesi_navier_stokes_flow(const TesProblem *p, TesFlowResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiProjection *pr = tesi_projection_of(p);
+  const int dim = p->mesh->dim;
+  const TesFunction *const *exact = (const TesFunction *const *)p->exact;
+  double gradient;
+  if (exact[0])
+    TES_TRY(tes_functional_error(pr->full, &pr->u, exact, &result->velocity_l2, NULL, NULL, NULL));
+  if (exact[0] && exact[dim]) TES_TRY(pressure_error(p, exact[dim], &result->pressure_l2));
+  TES_TRY(
+      norm_of(p, dim == 2 ? "(ux + vy)*(ux + vy)" : "(ux + vy + wz)*(ux + vy + wz)", &result->divergence_l2));
+  TES_TRY(norm_of(p,
+                  dim == 2 ? "ux*ux + uy*uy + vx*vx + vy*vy"
+                           : "ux*ux + uy*uy + uz*uz + vx*vx + vy*vy + vz*vz + wx*wx + wy*wy + wz*wz",
+                  &gradient));
+  result->divergence_relative = gradient > 0 ? result->divergence_l2 / gradient : 0;
+  for (int i = 0; i < 6 && i < tes_mesh_boundaries(p->mesh); i++)
+    TES_TRY(tes_problem_value(p,
+                              &(TesValue){.kind = TES_VALUE_INTEGRAL,
+                                          .where = TES_ON_BOUNDARY,
+                                          .number = i,
+                                          .of = dim == 2 ? "u*nx + v*ny" : "u*nx + v*ny + w*nz"},
+                              &result->flux[i]));
+done:
+  return status;
+}

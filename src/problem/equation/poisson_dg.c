@@ -1,0 +1,143 @@
+/* -div(a grad u) + c u = f with discontinuous Q_k: interior penalties, values on boundaries weakly. */
+#include <math.h>
+#include <string.h>
+#include "operator/dg/dg.h"
+#include "problem/broken.h"
+#include "problem/equation/equations.h"
+
+void tesi_broken_faces(const TesProblem *p, const TesSpace *space, TesiFlowFace face[6]) {
+  const TesBoundary *boundary = p->numbered.boundary;
+  const TesiRt *rt = tesi_space_rt(space);
+  memset(face, 0, 6 * sizeof *face);
+  for (int i = 0; i < 2 * rt->dim; i++) {
+    const TesiRtAxis *a = &rt->axis[i / 2];
+    face[i].penalty =
+        tesi_saddle_boundary_penalty(p->options.penalty, rt->n - 1, a->h[i % 2 ? a->cells - 1 : 0]);
+    if (!boundary) continue;
+    face[i].kind = boundary[i].condition == TES_DIRICHLET ? TESI_FLOW_VELOCITY : TESI_FLOW_OUTFLOW;
+    face[i].g[rt->dim] = boundary[i].g[0];
+  }
+}
+
+static TesStatus load(const TesProblem *p, TesVector *b) {
+  TesiFlowFace face[6];
+  tesi_broken_faces(p, p->space, face);
+  return tesi_flow_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, face, b);
+}
+
+static TesStatus load_faces(const TesProblem *p, const TesOperator *op, TesVector *b) {
+  const TesFunction *none[1] = {NULL};
+  TesiFlowFace face[6];
+  tesi_broken_faces(p, op->space, face);
+  return tesi_flow_load(op->space, none, tesi_saddle_of(op)->nu, face, b);
+}
+
+void tesi_broken_given(const TesProblem *p, uint8_t *given) {
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    given[i] = p->numbered.boundary[i].condition == TES_DIRICHLET;
+}
+
+TesStatus tesi_broken_check(const TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double value;
+  TES_CHECK(!p->numbered.data.a || tes_function_constant(p->numbered.data.a, &value),
+            "%sa is %s: element dg has constants alone", tesi_function_where(p->numbered.data.a),
+            tes_function_text(p->numbered.data.a));
+  TES_CHECK(!p->numbered.data.c || tes_function_constant(p->numbered.data.c, &value),
+            "%sc is %s: element dg has constants alone", tesi_function_where(p->numbered.data.c),
+            tes_function_text(p->numbered.data.c));
+done:
+  return status;
+}
+
+static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
+  (void)desc;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesSolveOptions *o = &p->options;
+  TES_TRY(tesi_broken_check(p));
+  if (o->pre == 0 && o->post >= 0 && (o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES) &&
+      (o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_PATCH))
+    o->pre = -1; /* takes less time than the cycle with both */
+done:
+  return status;
+}
+
+/* Nothing is lifted. Where only fluxes are given the data must be in balance, int f + int g = 0. */
+TesStatus tesi_broken_balance(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesVector *one = p->op->null;
+  double net, size, volume;
+  if (!one) return TES_OK;
+  TES_TRY(tes_vector_dot(p->b, one, &net));
+  TES_TRY(tes_vector_dot(one, one, &volume));
+  TES_TRY(tes_vector_norm(p->b, &size));
+  TES_CHECK(fabs(net) <= 1e-8 * size * sqrt(volume),
+            "boundary: only fluxes are given and c is 0: int f + int g must be 0, it is %.6g", net);
+  TES_TRY(tes_vector_axpy(-net / volume, one, p->b));
+done:
+  return status;
+}
+
+/* A constant that is free becomes that of the mean 0, or of the exact solution's. */
+TesStatus tesi_broken_complete(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowFace none[6];
+  const TesVector *one = p->op->null;
+  TesVector *exact = NULL;
+  double sum, mean = 0, volume;
+  if (!one) return TES_OK;
+  TES_TRY(tes_vector_dot(p->u, one, &sum));
+  TES_TRY(tes_vector_dot(one, one, &volume));
+  memset(none, 0, sizeof none);
+  if (p->exact[0]) {
+    const TesFunction *f[3] = {p->exact[0]};
+    TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &exact));
+    TES_TRY(tesi_flow_load(p->space, f, 0, none, exact));
+    TES_TRY(tes_vector_dot(exact, one, &mean));
+  }
+  TES_TRY(tes_vector_axpy((mean - sum) / volume, one, p->u));
+done:
+  tes_vector_destroy(&exact);
+  return status;
+}
+
+static const TesiFlowEquation broken = {.scalar = true,
+                                        .check = check,
+                                        .given = tesi_broken_given,
+                                        .lift = tesi_broken_balance,
+                                        .load_faces = load_faces,
+                                        .complete = tesi_broken_complete};
+static const TesiLack lacks[] = {{TESI_HAS_TIME, "poisson is steady"},
+                                 {TESI_HAS_MATERIALS, "a box has no materials"},
+                                 {TESI_HAS_TIME, NULL}};
+static const TesiSupport support = {
+    .equation = TES_POISSON,
+    .element = TES_ELEMENT_DG,
+    .meshes = TESI_ON_GRID | TESI_ON_RINGS,
+    .degree = {.usual = 4, .least = 1, .most = 15},
+    .has = TESI_HAS_ALWAYS | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) | TESI_BIT(TESI_HAS_PENALTY) |
+           TESI_BIT(TESI_HAS_CHECKPOINT),
+    .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DIRICHLET) | TESI_WORD(TESI_NAMED_NEUMANN),
+              [TESI_OF_METHOD] = TESI_ALL_WORDS,
+              [TESI_OF_LOCAL] = 1 | TESI_WORD(TES_LOCAL_EXACT),
+              [TESI_OF_ORDER] = TESI_ALL_WORDS,
+              [TESI_OF_COARSENING] = 1,
+              [TESI_OF_COARSE] = TESI_ALL_WORDS},
+    .smoother = TESI_SMOOTHERS(1 | TESI_WORD(TES_SMOOTHER_PATCH) | TESI_WORD(TES_SMOOTHER_JACOBI) |
+                               TESI_WORD(TES_SMOOTHER_CHEBYSHEV)),
+    .lacks = lacks,
+    .modes = true,
+    .field = "u",
+    .unknowns = "u",
+    .tell = tesi_diffusion_tell};
+const TesiEquation tesi_poisson_dg = {.name = "poisson",
+                                      .support = &support,
+                                      .f = 1,
+                                      .form = tesi_diffusion_form,
+                                      .load = load,
+                                      .shown = tesi_diffusion_shown,
+                                      .flow = &broken};

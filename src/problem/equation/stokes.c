@@ -1,0 +1,519 @@
+/* -div(nu grad u) + alpha u + grad p = f, div u = 0, with Raviart-Thomas elements: nu is data.a, alpha data.c.
+ *
+ * The operator is that of nu / s and alpha / s, s the pressure's unit (pressure_unit.h): with the momentum equation
+ * divided by s, and p = s p', it is the system in question, whose rows have one unit. Loads and solutions are those of
+ * the data; b while solving and the pressures of u_0 are in units of s. */
+#include <math.h>
+#include <string.h>
+#include "device/kernel.h"
+#include "device/split_sums.h"
+#include "functional/flow.h"
+#include "krylov/solver.h"
+#include "multigrid/multigrid.h"
+#include "operator/saddle_varying/saddle_varying.h"
+#include "problem/pressure_unit.h"
+#include "problem/equation/equations.h"
+#include "problem/equation/stokes.h"
+
+static bool is_symmetric(const TesProblem *p) {
+  return p->flow_form == TES_FLOW_SYMMETRIC;
+}
+
+int tesi_stokes_form(const TesProblem *p, TesTermDesc *term) {
+  term[0] = (TesTermDesc){.term = is_symmetric(p) ? TES_TERM_STRAIN : TES_TERM_DIFFUSION,
+                          .factor = 1 / p->unit,
+                          .a = {p->numbered.data.a, NULL}};
+  term[1] = (TesTermDesc){.term = TES_TERM_MASS, .factor = 1 / p->unit, .a = {p->numbered.data.c, NULL}};
+  term[2] = (TesTermDesc){.term = TES_TERM_DIVERGENCE};
+  return 3;
+}
+
+/* exp of the mean of log nu over the middles of cells: of viscosities that differ by orders neither the largest nor the
+ * smallest is what a flow has. */
+static TesStatus mean_viscosity(const TesProblem *p, double *nu) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesFunction *f = p->numbered.data.a;
+  const TesMesh *m = p->mesh;
+  double *middle[TESI_AXES] = {NULL}, *values = NULL, x[TESI_AXES] = {0}, sum = 0;
+  *nu = 1;
+  if (!f || tes_function_constant(f, nu)) return TES_OK;
+  const int64_t rows = (int64_t)m->box[1] * (m->dim == 3 ? m->box[2] : 1);
+  for (int d = 0; d < TESI_AXES; d++) TES_ALLOC(&middle[d], m->box[0]);
+  TES_ALLOC(&values, m->box[0]);
+  for (int64_t row = 0; row < rows; row++) {
+    const int at[TESI_AXES] = {0, (int)(row % m->box[1]), (int)(row / m->box[1])};
+    for (int d = 1; d < m->dim; d++) x[d] = (m->coordinates[d][at[d]] + m->coordinates[d][at[d] + 1]) / 2;
+    for (int i = 0; i < m->box[0]; i++) {
+      middle[0][i] = (m->coordinates[0][i] + m->coordinates[0][i + 1]) / 2;
+      middle[1][i] = x[1], middle[2][i] = x[2];
+    }
+    TES_TRY(tes_function_evaluate(f, m->box[0], middle[0], middle[1], middle[2], 0, values));
+    for (int i = 0; i < m->box[0]; i++) sum += log(values[i]);
+  }
+  *nu = exp(sum / (double)(rows * m->box[0]));
+done:
+  for (int d = 0; d < TESI_AXES; d++) tesi_free(ctx, &middle[d]);
+  tesi_free(ctx, &values);
+  return status;
+}
+
+TesStatus tesi_stokes_choose_unit(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowSize size = {.dim = p->mesh->dim, .volume = 1, .cells = 1};
+  for (int d = 0; d < size.dim; d++) {
+    const double *x = p->mesh->coordinates[d];
+    size.volume *= x[p->mesh->box[d]] - x[0];
+    size.cells *= p->mesh->box[d];
+  }
+  tes_function_constant(p->numbered.data.c, &size.alpha);
+  TES_TRY(mean_viscosity(p, &size.nu));
+  p->unit = tesi_pressure_unit(&size, 0.5);
+done:
+  return status;
+}
+
+double tesi_stokes_extent(const TesProblem *p) {
+  double extent = 0;
+  for (int d = 0; d < p->mesh->dim; d++)
+    extent = fmax(extent, p->mesh->coordinates[d][p->mesh->box[d]] - p->mesh->coordinates[d][0]);
+  return extent;
+}
+
+TesVector tesi_stokes_pressure(const TesProblem *p, const TesVector *v) {
+  const int64_t first = tesi_space_rt(p->space)->offset[p->space->dim];
+  return tesi_vector_range(v, first, v->length - first);
+}
+
+TesStatus tesi_stokes_scale_pressure(const TesProblem *p, double factor, TesVector *v) {
+  TesVector pressure = tesi_stokes_pressure(p, v);
+  return factor == 1 ? TES_OK : tes_vector_copy(&pressure, factor, &pressure);
+}
+
+void tesi_stokes_faces(const TesProblem *p, const TesSpace *space, TesiFlowFace face[6]) {
+  const TesBoundary *boundary = p->numbered.boundary;
+  const TesiRt *rt = tesi_space_rt(space);
+  memset(face, 0, 6 * sizeof *face);
+  for (int i = 0; i < 2 * rt->dim; i++) {
+    const TesiRtAxis *a = &rt->axis[i / 2];
+    const int penalty = (int)p->options.penalty | (is_symmetric(p) ? TESI_PENALTY_DOUBLED : 0);
+    face[i].penalty =
+        tesi_saddle_boundary_penalty((TesPenalty)penalty, rt->n - 1, a->h[i % 2 ? a->cells - 1 : 0]);
+    if (!boundary) continue;
+    const TesCondition condition = boundary[i].condition;
+    face[i].kind = condition == TES_SLIP      ? TESI_FLOW_SLIP
+                   : condition == TES_NEUMANN ? TESI_FLOW_OUTFLOW
+                                              : TESI_FLOW_VELOCITY;
+    memcpy(face[i].g, boundary[i].g, sizeof face[i].g);
+  }
+}
+
+/* b <- the load in units of s. Where the viscosity varies the operator knows what its terms at faces leave to the
+ * right. f[dim]: over cells. */
+static TesStatus load_on(const TesProblem *p, const TesOperator *op, const TesFunction *const *f,
+                         TesVector *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowFace face[6];
+  const bool varies = tesi_is_saddle_varying(op);
+  tesi_stokes_faces(p, op->space, face);
+  TES_TRY(tesi_flow_load(op->space, f, varies ? 0 : p->unit * tesi_saddle_of(op)->nu, face, b));
+  if (p->unit != 1) TES_TRY(tes_vector_copy(b, 1 / p->unit, b));
+  if (varies) TES_TRY(tesi_saddle_varying_load(op, face, b));
+done:
+  return status;
+}
+
+/* Of the data's units: who adds a load knows no other; lift() goes on. */
+static TesStatus load(const TesProblem *p, TesVector *b) {
+  const TesStatus status = load_on(p, p->op, p->numbered.data.f, b);
+  return status == TES_OK && p->unit != 1 ? tes_vector_copy(b, p->unit, b) : status;
+}
+
+static TesStatus load_faces(const TesProblem *p, const TesOperator *op, TesVector *b) {
+  const TesFunction *none[TESI_AXES] = {NULL};
+  return load_on(p, op, none, b);
+}
+
+static TesStatus values(const TesProblem *p, const TesSpace *space, TesVector *u) {
+  TesiFlowFace face[6];
+  double flux;
+  tesi_stokes_faces(p, space, face);
+  return tesi_flow_lifting(space, face, u, &flux);
+}
+
+int tesi_stokes_shown(const TesProblem *p, TesiShown *shown) {
+  (void)p;
+  (void)shown;
+  return 0;
+}
+
+static const char *name_of(const TesMesh *mesh, int boundary) {
+  return tes_mesh_boundary_name(mesh, boundary);
+}
+
+static TesStatus check_boundaries(const TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesBoundary *boundary = p->numbered.boundary;
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++) {
+    const TesBoundary *b = &boundary[i];
+    const int dim = p->mesh->dim, all = (1 << dim) - 1;
+    TES_CHECK(
+        b->condition != TES_DIRICHLET || !b->components || (b->components & (unsigned)all) == (unsigned)all,
+        "boundary.%s: a component of the velocity is free; with element rt all are given, or the normal "
+        "one by slip",
+        name_of(p->mesh, i));
+    TES_CHECK(b->condition != TES_SLIP || (!b->g[0] && !b->g[1] && !b->g[2] && !b->g[3]),
+              "boundary.%s: slip has no values", name_of(p->mesh, i));
+    TES_CHECK(b->condition != TES_DIRICHLET || !b->g[dim],
+              "boundary.%s: the pressure, component %d, is for a Neumann condition", name_of(p->mesh, i),
+              dim);
+  }
+done:
+  return status;
+}
+
+/* Products of cell sizes and their inverses leave nothing of the smaller ones beyond this. */
+static TesStatus check_cells(const TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const double most = 1e8;
+  double least = INFINITY, largest = 0;
+  for (int d = 0; d < p->mesh->dim; d++)
+    for (int i = 0; i < p->mesh->box[d]; i++) {
+      const double h = p->mesh->coordinates[d][i + 1] - p->mesh->coordinates[d][i];
+      least = fmin(least, h), largest = fmax(largest, h);
+    }
+  TES_CHECK(
+      largest <= most * least,
+      "mesh.box: the longest edge of a cell, %.3g, is %.2g times the shortest, %.3g; stokes takes %g at most",
+      largest, largest / least, least, most);
+done:
+  return status;
+}
+
+/* Beyond it squares of squares overflow. */
+static TesStatus check_size(const TesProblem *p, const TesFunction *f, const char *what) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double value;
+  TES_CHECK(!f || !tes_function_constant(f, &value) || value <= 0 || (value >= 1e-100 && value <= 1e100),
+            "%s%s is %g, expected 1e-100..1e100: take other units", tesi_function_where(f), what, value);
+done:
+  return status;
+}
+
+/* Whether smoothing before the first coarse correction, about half an iteration of work, spares one. `digits` that an
+ * iteration takes off a random residual: 3D, 16^3 to 64^3 cubes without a mass term. */
+static bool spares_iteration(int degree, double tolerance) {
+  static const double digits[] = {1.15, 1.52, 1.78, 2.1};
+  const double needed = -log10(tolerance) / digits[tesi_min(degree, 4) - 1], beyond = needed - floor(needed);
+  return beyond > 0 && beyond < 0.5;
+}
+
+/* One step after the coarse correction where none are asked for. In 3D the levels below the finest smooth twice up to
+ * RT_2 with gmres, which costs an eighth and spares 0.4 iterations of 4.3 (RT_2) and 1.1 of 6.4 (RT_1); from RT_3 on
+ * 0.1. */
+static void choose_steps(TesProblem *p, int degree) {
+  TesSolveOptions *o = &p->options;
+  const bool gmres = o->method == TES_METHOD_GMRES, in_3d = p->mesh->dim == 3;
+  if (in_3d || (gmres && degree >= 2)) o->pre = -1;
+  if (!in_3d || o->post > 1) return;
+  p->full_steps = gmres ? 0 : degree <= 2 ? 2 : 1;
+  p->post_below = gmres && degree <= 2 ? 2 : 0;
+  p->smooths_rough = gmres && spares_iteration(degree, o->tolerance > 0 ? o->tolerance : 1e-9);
+}
+
+TesStatus tesi_stokes_check(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesSolveOptions *o = &p->options;
+  const int degree = tesi_space_usual_degree(TES_ELEMENT_RT, desc->degree);
+  double value;
+  const bool varies = p->numbered.data.a && !tes_function_constant(p->numbered.data.a, &value);
+  p->flow_form = desc->flow_form != TES_FLOW_AUTO ? desc->flow_form
+                 : varies                         ? TES_FLOW_SYMMETRIC
+                                                  : TES_FLOW_GRADIENT;
+  const bool quadrature = varies || is_symmetric(p);
+  TES_CHECK(tes_function_constant(p->numbered.data.c, &value), "alpha is %s, expected a number >= 0",
+            tes_function_text(p->numbered.data.c));
+  const bool cells = o->smoother == TES_SMOOTHER_CELL_PATCH;
+  TES_CHECK(!cells || !quadrature,
+            "solver.smoother: cell_patch is for a constant viscosity and the gradient form; take patch");
+  TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT ||
+                o->local == (quadrature ? TES_LOCAL_SCALED : TES_LOCAL_CG),
+            "solver.local_solver: those of stokes are exact and %s",
+            quadrature ? "scaled; cg is for a constant viscosity"
+                       : "cg; scaled is for viscosities that vary and the symmetric form");
+  TES_TRY(check_boundaries(p));
+  TES_TRY(check_cells(p));
+  TES_TRY(check_size(p, p->numbered.data.a, "nu"));
+  TES_TRY(check_size(p, p->numbered.data.c, "alpha"));
+  TES_TRY(tesi_stokes_choose_unit(p));
+  if (o->method == TES_METHOD_AUTO) o->method = TES_METHOD_GMRES;
+  if (o->pre == 0 && !quadrature && !cells && o->post >= 0) choose_steps(p, degree);
+done:
+  return status;
+}
+
+void tesi_stokes_given(const TesProblem *p, uint8_t *given) {
+  const TesBoundary *boundary = p->numbered.boundary;
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    given[i] = boundary[i].condition == TES_NEUMANN ? 0 : boundary[i].condition == TES_SLIP ? 1 : 3;
+}
+
+TesStatus tesi_stokes_balance(const TesProblem *p, double flux, TesVector *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesVector *one = p->op->null;
+  double net, volume;
+  if (!one) return TES_OK;
+  TesVector part = tesi_operator_null_range(p->op, b);
+  TES_TRY(tes_vector_dot(&part, one, &net));
+  TES_TRY(tes_vector_dot(one, one, &volume));
+  TES_CHECK(fabs(net) <= 1e-10 * flux,
+            "boundary: the velocity lets %s than %s: its net flux is %.6g, of %.6g along and through the "
+            "boundary, "
+            "and no face is open. Change the velocities, or make a face an outflow",
+            net > 0 ? "more out" : "more in", net > 0 ? "in" : "out", net, flux);
+  TES_TRY(tes_vector_axpy(-net / volume, one, &part));
+done:
+  return status;
+}
+
+/* b <- b / s - K u_D, where b is a load, which has no rows of pressures. */
+static TesStatus lift(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowFace face[6];
+  double flux;
+  if (p->unit != 1) TES_TRY(tes_vector_copy(p->b, 1 / p->unit, p->b));
+  if (p->start) TES_TRY(tesi_stokes_scale_pressure(p, 1 / p->unit, p->start));
+  tesi_stokes_faces(p, p->space, face);
+  if (!tesi_flow_lifts(p->space, face)) return TES_OK;
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
+  TES_TRY(tesi_flow_lifting(p->space, face, p->shift, &flux));
+  p->lifted = flux > 0;
+  if (!p->lifted) {
+    tes_vector_destroy(&p->shift);
+    goto done;
+  }
+  TES_TRY(tes_operator_lift(p->op, p->shift, p->b));
+  TES_TRY(tesi_stokes_balance(p, flux, p->b));
+done:
+  return status;
+}
+
+/* Whether the cells of all levels are about cubes of one size: where an odd number is halved they are not. */
+static bool has_cubes(const TesProblem *p) {
+  for (int l = 0; l < tes_multigrid_levels(p->multigrid); l++) {
+    const TesiRt *rt = tesi_space_rt(tes_multigrid_level(p->multigrid, l).space);
+    double least = INFINITY, most = 0;
+    for (int d = 0; d < rt->dim; d++)
+      for (int c = 0; c < rt->axis[d].cells; c++)
+        least = fmin(least, rt->axis[d].h[c]), most = fmax(most, rt->axis[d].h[c]);
+    if (most > 1.1 * least) return false;
+  }
+  return true;
+}
+
+/* So many that what is left is less than a tenth of the error of the discretisation, velocity and pressure: 1.07 times
+ * that is the most that was seen after a thorough cycle (full_steps) on cubes up to 32^3, RT_1 to RT_4. Of usual ones
+ * two leave up to 5 times the error of a pressure in 2D, where cycles do less. Of RT_1 with the symmetric gradient
+ * a cycle leaves a half. */
+static int start_cycles(const TesProblem *p) {
+  if (p->full_steps) return has_cubes(p) ? 1 : 2;
+  return tesi_is_saddle_varying(p->op) && p->space->degree == 1 ? 7 : 3;
+}
+
+/* |div u| in L2 and sqrt(u_0' A u_0 / nu), about |grad u_0|, from r = b - K u_0: modes of the pressure are
+ * orthonormal, and the components stand before it. */
+static TesStatus measure_divergence(const TesProblem *p, const TesVector *r, double *divergence,
+                                    double *gradient) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double sums[2];
+  TES_TRY(tesi_vector_split_sums(p->u, p->b, r, tesi_space_rt(p->space)->offset[p->space->dim], sums));
+  *divergence = sqrt(sums[1]);
+  *gradient = sqrt(fabs(sums[0]) / tesi_saddle_of(p->op)->nu);
+done:
+  return status;
+}
+
+TesStatus tesi_stokes_correct(TesProblem *p, const TesVector *r, double divergence, TesVector *const work[2],
+                              double unit, TesVector *u) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesVector g = tesi_stokes_pressure(p, r);
+  const int64_t velocities = r->length - g.length;
+  TesVector velocity = tesi_vector_range(work[0], 0, velocities), of_work = tesi_stokes_pressure(p, work[0]),
+            of_u = tesi_vector_range(u, 0, velocities), pressure = tesi_stokes_pressure(p, u);
+  if (!(divergence > 0)) goto done;
+  TES_TRY(tes_vector_fill(&velocity, 0));
+  TES_TRY(tes_vector_copy(&g, 1 / divergence, &of_work));
+  if (tesi_multigrid_serves_divergence(p->multigrid))
+    TES_TRY(tesi_multigrid_divergence(p->multigrid, work[0], work[1]));
+  else
+    TES_TRY(tes_multigrid_cycle(p->multigrid, work[0], work[1], true));
+  const TesVector found = tesi_vector_range(work[1], 0, velocities), more = tesi_stokes_pressure(p, work[1]);
+  TES_TRY(tes_vector_axpy(divergence, &found, &of_u));
+  TES_TRY(tes_vector_axpy(unit * divergence, &more, &pressure));
+done:
+  return status;
+}
+
+/* What cleaning works with: of the solver where it has that, else its own. */
+typedef struct Cleaning {
+  TesVector *r, *work[2];
+  bool known, own_r, own_work; /* known: r is b - K u already */
+} Cleaning;
+
+static TesStatus begin_cleaning(TesProblem *p, Cleaning *c) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  *c = (Cleaning){.r = tesi_solver_last_residual(p->solver)};
+  c->known = c->r != NULL;
+  tesi_solver_lend(p->solver, c->work);
+  c->own_r = !c->r, c->own_work = !c->work[0];
+  if (c->own_r) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &c->r));
+  for (int i = 0; i < 2 && c->own_work; i++)
+    TES_TRY(tes_vector_create(ctx, c->r->length, p->cycle, &c->work[i]));
+done:
+  return status;
+}
+
+static void end_cleaning(Cleaning *c) {
+  if (c->own_r) tes_vector_destroy(&c->r);
+  for (int i = 0; i < 2 && c->own_work; i++) tes_vector_destroy(&c->work[i]);
+}
+
+/* Of a divergence at most, by one cycle in float32 that takes all of it away: 1e-6 was seen. */
+#define LEFT 1e-5
+
+/* GMRES leaves in the divergence what it leaves in the residual, and a float32 cycle its round-off. A cycle takes
+ * all of a divergence away: its coarse correction the means over coarse cells, the first colour after it, whose
+ * patches are these cells, the rest, and other colours leave it alone. Levels with an odd number of cells have patches
+ * across coarse cells: there a cycle leaves a part. Closed cells take some of it away a cycle, which is repeated for a
+ * divergence of 1e-9. */
+static TesStatus clean_divergence(TesProblem *p) {
+  enum { CYCLES = 8 };
+  const double small = p->options.smoother == TES_SMOOTHER_CELL_PATCH ? 1e-9 : 1e-13;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  Cleaning c;
+  double divergence, gradient;
+  TES_TRY(begin_cleaning(p, &c));
+  for (int i = 0; i < CYCLES; i++) {
+    if (i > 0 || !c.known) TES_TRY(tes_operator_residual(p->op, p->b, p->u, c.r));
+    TES_TRY(measure_divergence(p, c.r, &divergence, &gradient));
+    if (!(divergence > small * gradient) || !isfinite(divergence)) break;
+    TES_TRY(tesi_stokes_correct(p, c.r, divergence, c.work, 1, p->u));
+    if (LEFT * divergence <= small * gradient && tesi_multigrid_serves_divergence(p->multigrid)) break;
+  }
+done:
+  end_cleaning(&c);
+  return status;
+}
+
+static TesStatus complete(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TES_TRY(clean_divergence(p));
+  TES_TRY(tesi_operator_remove_null(p->op, p->u));
+  TES_TRY(tesi_stokes_scale_pressure(p, p->unit, p->u));
+  if (p->lifted) TES_TRY(tes_vector_axpy(1, p->shift, p->u));
+done:
+  return status;
+}
+
+static TesStatus force(const TesProblem *p, int boundary, int direction, double *value) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowFace face[6];
+  tesi_stokes_faces(p, p->space, face);
+  TES_CHECK(!p->mesh->box_periodic[boundary / 2], "there is no force on %s: the box is periodic there",
+            name_of(p->mesh, boundary));
+  TES_TRY(tesi_flow_force(p->space, p->u,
+                          &(TesiFlowStress){.nu = p->numbered.data.a,
+                                            .f = p->numbered.data.f,
+                                            .alpha = p->unit * tesi_saddle_of(p->op)->alpha,
+                                            .symmetric = is_symmetric(p),
+                                            .face = face},
+                          boundary, direction, value));
+done:
+  return status;
+}
+
+static const TesiFlowEquation flow = {.check = tesi_stokes_check,
+                                      .given = tesi_stokes_given,
+                                      .lift = lift,
+                                      .values = values,
+                                      .load_faces = load_faces,
+                                      .start_cycles = start_cycles,
+                                      .complete = complete};
+void tesi_stokes_tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
+  tesi_told_add(told, "-div(nu grad u) + alpha u + grad p = f, div u = 0\ndata      nu = %s   alpha = %s",
+                tesi_told_text(desc->data.a, "1"), tesi_told_text(desc->data.c, "0"));
+  for (int d = 0; d < dim; d++)
+    tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tesi_told_text(desc->data.f[d], "0"));
+}
+
+static const TesiLack lacks[] = {
+    {TESI_HAS_TIME, "stokes is steady"}, {TESI_HAS_DWR, "flows have residual"}, {TESI_HAS_TIME, NULL}};
+static const TesiSupport support = {
+    .equation = TES_STOKES,
+    .element = TES_ELEMENT_RT,
+    .meshes = TESI_ON_GRID | TESI_ON_RINGS,
+    .usual = TESI_ON_GRID | TESI_ON_RINGS,
+    .degree = {.usual = 2, .least = 1, .most = 15},
+    .has = TESI_HAS_ALWAYS | TESI_BIT(TESI_HAS_NU) | TESI_BIT(TESI_HAS_EXACT_VELOCITY) |
+           TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_ALPHA) |
+           TESI_BIT(TESI_HAS_COLOURS) | TESI_BIT(TESI_HAS_PENALTY) | TESI_BIT(TESI_HAS_CHECKPOINT),
+    .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
+                                    TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
+              [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT) | TESI_WORD(TES_FLOW_SYMMETRIC),
+              [TESI_OF_METHOD] = 1 | TESI_WORD(TES_METHOD_GMRES) | TESI_WORD(TES_METHOD_FMG),
+              [TESI_OF_LOCAL] =
+                  1 | TESI_WORD(TES_LOCAL_EXACT) | TESI_WORD(TES_LOCAL_SCALED) | TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_ORDER] = 1 | TESI_WORD(TES_ORDER_SAME),
+              [TESI_OF_COARSENING] = 1,
+              [TESI_OF_COARSE] = 1 | TESI_WORD(TES_COARSE_DIRECT)},
+    .smoother = TESI_SMOOTHERS(1 | TESI_WORD(TES_SMOOTHER_PATCH) | TESI_WORD(TES_SMOOTHER_CELL_PATCH)),
+    .because = {[TESI_OF_METHOD] = "because the operator is indefinite",
+                [TESI_OF_ORDER] = "because reversed costs iterations",
+                [TESI_OF_SMOOTHER] = "because there are no others for velocity and pressure together"},
+    .lacks = lacks,
+    .flow = true,
+    .vector = true,
+    .modes = true,
+    .field = "velocity, pressure",
+    .unknowns = "u, p",
+    .tell = tesi_stokes_tell};
+const TesiEquation tesi_stokes = {.name = "stokes",
+                                  .support = &support,
+                                  .form = tesi_stokes_form,
+                                  .load = load,
+                                  .shown = tesi_stokes_shown,
+                                  .force = force,
+                                  .flow = &flow};
+
+TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowErrors e;
+  *result = (TesFlowResult){.velocity_l2 = NAN, .pressure_l2 = NAN};
+  if (p->projection) return tesi_navier_stokes_flow(p, result);
+  TES_CHECK(p->equation->flow && !p->equation->flow->scalar, "the equation %s is no flow", p->equation->name);
+  const bool exact = p->exact[0] != NULL;
+  TES_TRY(tesi_flow_errors(p->space, p->u, exact ? (const TesFunction *const *)p->exact : NULL,
+                           p->op->singular, &e));
+  TES_TRY(tesi_flow_fluxes(p->space, p->u, result->flux));
+  if (exact) result->velocity_l2 = e.velocity;
+  if (exact && p->exact[p->space->dim]) result->pressure_l2 = e.pressure;
+  result->divergence_l2 = e.divergence;
+  result->divergence_relative = e.gradient > 0 ? e.divergence / e.gradient : 0;
+done:
+  return status;
+}

@@ -1,0 +1,205 @@
+/* u_t - div(a grad u) + b . grad u + c u = f with discontinuous Q_k: interior penalties for diffusion and upwind traces
+ * for the velocity (operator/transport/upwind.h). Values on boundaries are given weakly: in the diffusion as in
+ * poisson_dg.c, in the transport where the velocity enters. */
+#include <math.h>
+#include <string.h>
+#include "device/kernel.h"
+#include "operator/dg/dg.h"
+#include "operator/transport/transport_operator.h"
+#include "problem/broken.h"
+#include "problem/equation/equations.h"
+#include "problem/in_time.h"
+#include "problem/step_control.h"
+#include "smoother/flow_patch/flow_patch.h"
+
+/* The operator that has the transport term, NULL: there is none; that of diffusion. */
+static const TesiTransport *transport_of(const TesProblem *p, const TesOperator *op) {
+  return tesi_transport_of(p->in_time && p->in_time->carrier ? p->in_time->carrier : op);
+}
+
+static double diffusion_of(const TesOperator *op) {
+  const TesiTransport *t = tesi_transport_of(op);
+  return tesi_saddle_of(t ? t->symmetric : op)->nu;
+}
+
+/* y += factor int (that part of b.n) g v over a boundary. */
+static TesStatus add_boundary(const TesiTransport *t, int boundary, TesiUpwindPart part, double factor,
+                              const TesFunction *g, TesVector *y) {
+  TesContext *ctx = y->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  TES_ALLOC(&values, y->length);
+  TES_TRY(tes_vector_get(y, values));
+  TES_TRY(tesi_upwind_boundary(&t->upwind, boundary, part, factor, g, values));
+  TES_TRY(tes_vector_set(y, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+static bool is_ring(const TesProblem *p, int boundary) {
+  return tesi_space_rt(p->space)->axis[boundary / 2].periodic;
+}
+
+static TesStatus load_rows(const TesProblem *p, const TesOperator *whole, TesVector *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesOperator *op = whole ? whole : p->op;
+  const TesiTransport *t = transport_of(p, op);
+  const TesBoundary *boundary = p->numbered.boundary;
+  TesiFlowFace face[6];
+  tesi_broken_faces(p, p->space, face);
+  TES_TRY(tesi_flow_load(p->space, p->numbered.data.f, diffusion_of(op), face, b));
+  for (int i = 0; boundary && t && i < 2 * p->mesh->dim; i++)
+    if (boundary[i].condition == TES_DIRICHLET && boundary[i].g[0] && !is_ring(p, i))
+      TES_TRY(add_boundary(t, i, TESI_UPWIND_IN, -1, boundary[i].g[0], b));
+done:
+  return status;
+}
+
+static TesStatus load(const TesProblem *p, TesVector *b) {
+  return load_rows(p, NULL, b);
+}
+
+/* ---- amounts ------------------------------------------------------------------------------------------- */
+
+/* y <- the load of one boundary alone, g NULL: 0. */
+static TesStatus load_face(const TesProblem *p, double nu, int boundary, const TesFunction *g, TesVector *y) {
+  const TesFunction *none[3] = {NULL};
+  TesiFlowFace face[6];
+  tesi_broken_faces(p, p->space, face);
+  for (int i = 0; i < 6; i++) face[i].g[p->mesh->dim] = i == boundary ? g : NULL;
+  return tesi_flow_load(p->space, none, nu, face, y);
+}
+
+TesStatus tesi_broken_enter(const TesProblem *p, const TesOperator *op, int boundary, TesVector *y) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiTransport *t = tesi_transport_of(op);
+  const bool given = tesi_problem_given(p, boundary, 0),
+             closed = !given && p->numbered.boundary[boundary].condition == TES_FLUX;
+  TesFunction *minus = NULL; /* in the place of what is given, the values of u itself, that leave */
+  TES_TRY(tes_function_create_constant(ctx, -1, &minus));
+  TES_TRY(load_face(p, diffusion_of(op), boundary, given ? minus : NULL, y));
+  if (t && !closed && !is_ring(p, boundary))
+    TES_TRY(add_boundary(t, boundary, given ? TESI_UPWIND_OUT : TESI_UPWIND_BOTH, -1, NULL, y));
+done:
+  tes_function_destroy(&minus);
+  return status;
+}
+
+TesStatus tesi_broken_given_load(const TesProblem *p, const TesOperator *op, int boundary,
+                                 const TesFunction *g, TesVector *y) {
+  const TesiTransport *t = tesi_transport_of(op);
+  const TesStatus status = load_face(p, diffusion_of(op), boundary, g, y);
+  if (status != TES_OK || !t || !tesi_problem_given(p, boundary, 0) || is_ring(p, boundary)) return status;
+  return add_boundary(t, boundary, TESI_UPWIND_IN, -1, g, y);
+}
+
+TesStatus tesi_broken_project(const TesSpace *space, const TesFunction *f, TesVector *u) {
+  const TesFunction *of[3] = {f};
+  TesiFlowFace none[6];
+  memset(none, 0, sizeof none);
+  return tesi_flow_load(space, of, 0, none, u);
+}
+
+/* All levels, in units of the finest. */
+static double levels_of(const TesProblem *p) {
+  return p->mesh->dim == 3 ? 8 / 7. : 4 / 3.;
+}
+
+static double all_levels(const TesProblem *p) {
+  return levels_of(p) * tesi_smoother_flow_bytes(p->space);
+}
+
+/* In half of the memory. */
+static bool fits(const TesProblem *p) {
+  return all_levels(p) < 0.5 * (double)tesi_context_device(p->context)->available(p->context);
+}
+
+/* Cells in the order of the flow: where they are asked for, or fit. On devices with kernels a layer of them is a
+ * launch: steps in time whose systems are near their symmetric part take the cycle of that, those in which the flow
+ * crosses at most SHORT distances of nodes. rate: distances a unit of time. */
+static bool by_flow(const TesProblem *p, double rate) {
+  enum { SHORT = 2 };
+  const TesSmootherKind asked = p->options.smoother;
+  const bool near = p->in_time && tesi_has_kernels(p->context) && rate * p->in_time->march.dt <= SHORT;
+  return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && !near && fits(p));
+}
+
+/* The matrices of cells would not be those of a velocity that moves. */
+bool tesi_transport_dg_levels(const TesProblem *p, const TesiTransport *t) {
+  return t->broken && !(p->in_time && p->in_time->moves) && by_flow(p, tesi_steps_rate_of(p, t->rate));
+}
+
+/* Numbers of a velocity that varies, at the points of cells and twice at those of faces; in time two operators have
+ * them. Before operators are made no step is known to be long. */
+static double velocity_bytes(const TesProblem *p) {
+  const int dim = p->mesh->dim;
+  const double q = p->space->degree + TESI_TRANSPORT_MORE, points = pow(q, dim),
+               numbers = (1 + dim) * points + 4 * dim * points / q,
+               operators = p->in_time      ? 2
+                           : by_flow(p, 0) ? levels_of(p)
+                                           : 1;
+  double value;
+  bool varies = false;
+  for (int d = 0; d < dim; d++)
+    varies = varies || (p->numbered.data.b[d] && !tes_function_constant(p->numbered.data.b[d], &value));
+  return varies ? 8 * operators * numbers * (double)tes_mesh_info(p->mesh).cells : 0;
+}
+
+double tesi_transport_dg_bytes(const TesProblem *p) {
+  if (p->equation != &tesi_transport_dg || !tesi_problem_transports(p)) return 0;
+  return velocity_bytes(p) + (by_flow(p, 0) ? all_levels(p) : 0);
+}
+
+/* ---- the equation -------------------------------------------------------------------------------------- */
+
+static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
+  (void)desc;
+  p->stabilization = TES_STREAMLINE_NONE;
+  return tesi_broken_check(p);
+}
+
+static const TesiFlowEquation broken = {.scalar = true,
+                                        .check = check,
+                                        .given = tesi_broken_given,
+                                        .lift = tesi_broken_balance,
+                                        .complete = tesi_broken_complete};
+static const TesiLack lacks[] = {{TESI_HAS_MATERIALS, "a box has no materials"}, {TESI_HAS_TIME, NULL}};
+static const TesiSupport support = {
+    .equation = TES_TRANSPORT,
+    .element = TES_ELEMENT_DG,
+    .meshes = TESI_ON_GRID | TESI_ON_RINGS,
+    .degree = {.usual = 4, .least = 1, .most = 15, .kernels = 8},
+    .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) |
+           TESI_BIT(TESI_HAS_B) | TESI_BIT(TESI_HAS_PENALTY) | TESI_BIT(TESI_HAS_CFL) |
+           TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_BALANCE) | TESI_BIT(TESI_HAS_CHECKPOINT),
+    .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DIRICHLET) | TESI_WORD(TESI_NAMED_NEUMANN) |
+                                    TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_FLUX),
+              [TESI_OF_FORM] = 1 | TESI_WORD(TESI_FORM_CONVECTIVE) | TESI_WORD(TESI_FORM_CONSERVATIVE),
+              [TESI_OF_STABILIZATION] = 1 | TESI_WORD(TES_STREAMLINE_NONE),
+              [TESI_OF_TIME_METHOD] =
+                  TESI_ALL_WORDS & ~(TESI_WORD(TES_TIME_NEWMARK) | TESI_WORD(TES_TIME_GENERALIZED_ALPHA) |
+                                     TESI_WORD(TES_TIME_EXPLICIT) | TESI_WORD(TES_TIME_IMEX_BDF3)),
+              [TESI_OF_METHOD] = TESI_ALL_WORDS,
+              [TESI_OF_LOCAL] = 1 | TESI_WORD(TES_LOCAL_EXACT),
+              [TESI_OF_ORDER] = TESI_ALL_WORDS,
+              [TESI_OF_COARSENING] = 1,
+              [TESI_OF_COARSE] = TESI_ALL_WORDS},
+    .smoother = TESI_SMOOTHERS(1 | TESI_WORD(TES_SMOOTHER_PATCH) | TESI_WORD(TES_SMOOTHER_JACOBI) |
+                               TESI_WORD(TES_SMOOTHER_CHEBYSHEV) | TESI_WORD(TES_SMOOTHER_CELL_PATCH)),
+    .because = {[TESI_OF_STABILIZATION] = "because its upwind traces need no more"},
+    .lacks = lacks,
+    .modes = true,
+    .field = "u",
+    .unknowns = "u",
+    .tell = tesi_diffusion_tell};
+const TesiEquation tesi_transport_dg = {.name = "transport",
+                                        .support = &support,
+                                        .in_time = true,
+                                        .form = tesi_transport_form_of_steps,
+                                        .load = load,
+                                        .load_all = load_rows,
+                                        .shown = tesi_transport_shown,
+                                        .flow = &broken};

@@ -1,0 +1,365 @@
+#include "problem/support.h"
+#include <stdio.h>
+#include <string.h>
+#include "mesh/mesh.h"
+#include "problem/problem.h"
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+const char *const tesi_equation_words[] = {"poisson",    "stokes",        "transport",
+                                           "elasticity", "navier_stokes", NULL};
+const char *const tesi_element_words[] = {"auto", "q", "rt", "dg", "iso", NULL};
+const TesiWords tesi_support_words[TESI_OF_COUNT] = {
+    [TESI_OF_CONDITION] = {"boundary",
+                           WORDS("none", "dirichlet", "neumann", "robin", "velocity", "slip", "outflow",
+                                 "pressure", "flux", "displacement", "traction", "roller")},
+    [TESI_OF_FORM] = {"data.form", WORDS("auto", "gradient", "symmetric", "convective", "conservative")},
+    [TESI_OF_STABILIZATION] = {"space.stabilization", WORDS("auto", "none", "supg", "grad_div")},
+    [TESI_OF_TIME_METHOD] = {"time.method", WORDS("auto", "backward_euler", "crank_nicolson", "bdf2", "bdf3",
+                                                  "bdf4", "sdirk2", "sdirk3", "imex_bdf2", "newmark",
+                                                  "generalized_alpha", "explicit", "imex_bdf3")},
+    [TESI_OF_METHOD] = {"solver.method", WORDS("auto", "vcycle", "fmg", "gmres", "cg", "direct")},
+    [TESI_OF_SMOOTHER] = {"solver.smoother",
+                          WORDS("auto", "patch", "patch_additive", "jacobi", "chebyshev", "gauss_seidel",
+                                "cell_patch", "line_patch", "ordered_cells")},
+    [TESI_OF_LOCAL] = {"solver.local_solver",
+                       WORDS("auto", "exact", "mean", "scaled", "rank1", "nodal", "cg")},
+    [TESI_OF_ORDER] = {"solver.order", WORDS("auto", "same", "reversed")},
+    [TESI_OF_COARSENING] = {"solver.coarsening", WORDS("mesh", "degree")},
+    [TESI_OF_COARSE] = {"solver.coarse", WORDS("auto", "direct", "amg", "cg", "sparse", "aggregation")}};
+
+const TesCondition tesi_named_condition[TESI_NAMED_COUNT] = {[TESI_NAMED_DIRICHLET] = TES_DIRICHLET,
+                                                             [TESI_NAMED_NEUMANN] = TES_NEUMANN,
+                                                             [TESI_NAMED_ROBIN] = TES_ROBIN,
+                                                             [TESI_NAMED_VELOCITY] = TES_DIRICHLET,
+                                                             [TESI_NAMED_SLIP] = TES_SLIP,
+                                                             [TESI_NAMED_OUTFLOW] = TES_NEUMANN,
+                                                             [TESI_NAMED_PRESSURE] = TES_NEUMANN,
+                                                             [TESI_NAMED_FLUX] = TES_FLUX,
+                                                             [TESI_NAMED_DISPLACEMENT] = TES_DIRICHLET,
+                                                             [TESI_NAMED_TRACTION] = TES_NEUMANN,
+                                                             [TESI_NAMED_ROLLER] = TES_SLIP};
+
+/* Subject: what belongs to some rows, where that is not the key. */
+static const struct {
+  const char *key, *subject;
+} known[TESI_HAS_COUNT] = {[TESI_HAS_A] = {"data.a", NULL},
+                           [TESI_HAS_C] = {"data.c", NULL},
+                           [TESI_HAS_B] = {"data.b", NULL},
+                           [TESI_HAS_LAMBDA] = {"data.lambda", NULL},
+                           [TESI_HAS_MU] = {"data.mu", NULL},
+                           [TESI_HAS_YOUNG] = {"data.young", NULL},
+                           [TESI_HAS_POISSON] = {"data.poisson", NULL},
+                           [TESI_HAS_PLANE] = {"data.plane", NULL},
+                           [TESI_HAS_DENSITY] = {"data.density", NULL},
+                           [TESI_HAS_NU] = {"data.nu", NULL},
+                           [TESI_HAS_ALPHA] = {"data.alpha", NULL},
+                           [TESI_HAS_MATERIALS] = {"data.materials", NULL},
+                           [TESI_HAS_MEAN_VELOCITY] = {"data.mean_velocity", NULL},
+                           [TESI_HAS_START_DISPLACEMENT] = {"data.initial.displacement", NULL},
+                           [TESI_HAS_START_VELOCITY] = {"data.initial.velocity", NULL},
+                           [TESI_HAS_START_PRESSURE] = {"data.initial.pressure", NULL},
+                           [TESI_HAS_EXACT_VELOCITY] = {"data.exact.velocity", NULL},
+                           [TESI_HAS_EXACT_PRESSURE] = {"data.exact.pressure", NULL},
+                           [TESI_HAS_COLOURS] = {"solver.colours", NULL},
+                           [TESI_HAS_PENALTY] = {"solver.penalty", NULL},
+                           [TESI_HAS_TIME] = {"time", NULL},
+                           [TESI_HAS_STEP] = {"time.step", NULL},
+                           [TESI_HAS_CFL] = {"time.cfl", NULL},
+                           [TESI_HAS_TOLERANCE] = {"time.tolerance", NULL},
+                           [TESI_HAS_RHO_INF] = {"time.rho_inf", NULL},
+                           [TESI_HAS_STEADY_END] = {"time.steady", NULL},
+                           [TESI_HAS_ADAPT] = {"adapt", NULL},
+                           [TESI_HAS_REMESH] = {"adapt", "a mesh that changes in time"},
+                           [TESI_HAS_DWR] = {"adapt.estimator", "dwr"},
+                           [TESI_HAS_FORCE_GOAL] = {"adapt.goal.force", NULL},
+                           [TESI_HAS_POINTS] = {"output.points", NULL},
+                           [TESI_HAS_FORCE] = {"output.values", "a force"},
+                           [TESI_HAS_BALANCE] = {"balance", "a balance"},
+                           [TESI_HAS_SERIES] = {"output.series", NULL},
+                           [TESI_HAS_AVERAGE] = {"output.average", NULL},
+                           [TESI_HAS_FIELD_AVERAGE] = {"average", "a mean of fields"},
+                           [TESI_HAS_GRAD_DIV] = {"space.stabilization", "grad_div"},
+                           [TESI_HAS_CHECKPOINT] = {"output.checkpoint", "a file of a steady solution"},
+                           [TESI_HAS_RESTART] = {"--restart", NULL},
+                           [TESI_HAS_OTHER_RESTART] = {"data.initial.file", NULL},
+                           [TESI_HAS_ADDED_LOAD] = {"add_load", "an added load"}};
+
+const char *tesi_has_key(TesiHas what) {
+  return known[what].key;
+}
+
+TesiMeshRow tesi_mesh_row(const TesMesh *mesh) {
+  const bool *ring = mesh->box_periodic;
+  if (mesh->kind != TES_MESH_BOX) return TESI_TREES;
+  return ring[0] || ring[1] || ring[2] ? TESI_RINGS : TESI_GRID;
+}
+
+const TesiSupport *tesi_support_row(int number) {
+  return number < tesi_equation_count ? tesi_equations[number]->support : NULL;
+}
+
+/* ---- words --------------------------------------------------------------------------------------------- */
+
+void tesi_told_add(TesiTold *told, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int room = (int)sizeof told->text - told->length,
+            n = vsnprintf(told->text + told->length, (size_t)room, format, arguments);
+  va_end(arguments);
+  told->length += n < 0 ? 0 : tesi_min(n, room - 1);
+}
+
+const char *tesi_told_text(const TesFunction *function, const char *otherwise) {
+  return function ? tes_function_text(function) : otherwise;
+}
+
+/* "a, b and c" of items that come one by one. */
+typedef struct List {
+  char item[16][80];
+  int count;
+} List;
+
+static void list_add(List *list, const char *item) {
+  if (list->count < (int)(sizeof list->item / sizeof *list->item))
+    snprintf(list->item[list->count++], sizeof *list->item, "%s", item);
+}
+
+/* Items of several words are parted by a comma before the last too. */
+static void list_join(const List *list, const char *last, char *text, size_t size) {
+  bool several = false;
+  size_t length = 0;
+  for (int i = 0; i < list->count; i++) several = several || strchr(list->item[i], ' ');
+  *text = 0;
+  for (int i = 0; i < list->count && length < size; i++) {
+    const bool ends = i + 1 == list->count;
+    length += (size_t)snprintf(text + length, size - length, "%s%s%s%s",
+                               !i                 ? ""
+                               : !ends || several ? ", "
+                                                  : " ",
+                               i && ends ? last : "", i && ends ? " " : "", list->item[i]);
+  }
+}
+
+/* Programs have values that no case file names. */
+static const char *word_of(TesiWordsOf of, int word) {
+  int count = 0;
+  while (tesi_support_words[of].word[count]) count++;
+  return word < count ? tesi_support_words[of].word[word] : "another";
+}
+
+/* What rows are asked for: that they have something, or some word of a key, 0: any of its words. */
+typedef struct Wanted {
+  bool is_word, is_condition;
+  TesiHas what;
+  TesiWordsOf of;
+  int word;
+  TesCondition condition; /* any word that means it */
+} Wanted;
+
+static unsigned words_of(const TesiSupport *row, TesiWordsOf of) {
+  unsigned words = row->words[of];
+  for (int m = 0; m < TESI_MESH_ROWS && of == TESI_OF_SMOOTHER; m++) words |= row->smoother[m];
+  return words;
+}
+
+static bool has_condition(const TesiSupport *row, TesCondition condition) {
+  for (int i = TESI_NAMED_NONE + 1; i < TESI_NAMED_COUNT; i++)
+    if (row->words[TESI_OF_CONDITION] >> i & 1 && tesi_named_condition[i] == condition) return true;
+  return false;
+}
+
+static bool has(const TesiSupport *row, const Wanted *wanted) {
+  if (wanted->is_condition) return has_condition(row, wanted->condition);
+  if (!wanted->is_word) return row->has >> wanted->what & 1;
+  const unsigned words = words_of(row, wanted->of);
+  return wanted->word ? words >> wanted->word & 1 : words != 0;
+}
+
+/* The elements of an equation that have it; *all: whether none has it not. */
+static void elements_with(TesEquation equation, const Wanted *wanted, List *list, bool *all) {
+  const TesiSupport *row;
+  *all = true;
+  list->count = 0;
+  for (int i = 0; (row = tesi_support_row(i)); i++) {
+    if (row->equation != equation) continue;
+    if (!wanted || has(row, wanted))
+      list_add(list, tesi_element_words[row->element]);
+    else
+      *all = false;
+  }
+}
+
+static void who(const Wanted *wanted, char text[TESI_REASON]) {
+  List list = {.count = 0}, elements;
+  for (int e = 0; tesi_equation_words[e]; e++) {
+    char item[80], joined[40];
+    bool all;
+    elements_with((TesEquation)e, wanted, &elements, &all);
+    if (!elements.count) continue;
+    list_join(&elements, "or", joined, sizeof joined);
+    snprintf(item, sizeof item, "%s%s%s", tesi_equation_words[e], all ? "" : " with element ",
+             all ? "" : joined);
+    list_add(&list, item);
+  }
+  list_join(&list, "and", text, TESI_REASON);
+}
+
+void tesi_support_who(TesiHas what, char text[TESI_REASON]) {
+  who(&(Wanted){.what = what}, text);
+}
+
+void tesi_support_name(const TesiSupport *row, char text[80]) {
+  List elements;
+  bool all;
+  elements_with(row->equation, NULL, &elements, &all);
+  snprintf(text, 80, elements.count > 1 ? "%s with element %s" : "%s", tesi_equation_words[row->equation],
+           tesi_element_words[row->element]);
+}
+
+static void refuse(TesiRefusal *refusal, const char *key, const char *format, ...) TESI_PRINTF(3, 4);
+static void refuse(TesiRefusal *refusal, const char *key, const char *format, ...) {
+  va_list arguments;
+  *refusal = (TesiRefusal){.key = key};
+  va_start(arguments, format);
+  vsnprintf(refusal->reason, sizeof refusal->reason, format, arguments);
+  va_end(arguments);
+}
+
+/* ---- what a row refuses -------------------------------------------------------------------------------- */
+
+const TesiSupport *tesi_support_find(TesEquation equation, TesElement element, TesiMeshRow mesh,
+                                     TesiRefusal *refusal) {
+  const TesiSupport *row;
+  List elements, equations = {.count = 0};
+  char own[TESI_REASON], others[TESI_REASON];
+  bool all;
+  for (int i = 0; (row = tesi_support_row(i)); i++) {
+    const bool usual = element == TES_ELEMENT_AUTO && row->usual >> mesh & 1;
+    if (row->equation == equation && (usual || row->element == element)) return row;
+    if (row->element == element) list_add(&equations, tesi_equation_words[row->equation]);
+  }
+  elements_with(equation, NULL, &elements, &all);
+  list_join(&elements, "and", own, sizeof own);
+  list_join(&equations, "and", others, sizeof others);
+  refuse(refusal, "space.element", "%s has the element%s %s; %s belongs to %s", tesi_equation_words[equation],
+         elements.count > 1 ? "s" : "", own, tesi_element_words[element], others);
+  return NULL;
+}
+
+static const char *const mesh_names[TESI_MESH_ROWS] = {"boxes", "periodic boxes", "meshes of trees"};
+
+static void list_words(unsigned words, TesiWordsOf of, char *text, size_t size) {
+  List list = {.count = 0};
+  for (int i = of == TESI_OF_CONDITION; tesi_support_words[of].word[i]; i++)
+    if (words >> i & 1) list_add(&list, tesi_support_words[of].word[i]);
+  list_join(&list, "and", text, size);
+}
+
+/* Where else a word is known: on other meshes, or of other rows. */
+static void tell_word(const TesiSupport *row, TesiWordsOf of, int word, char *text, size_t size) {
+  const Wanted wanted = {.is_word = true, .of = of, .word = word};
+  const char *const name = word_of(of, word);
+  char others[TESI_REASON];
+  List meshes = {.count = 0};
+  for (int m = 0; m < TESI_MESH_ROWS && of == TESI_OF_SMOOTHER; m++)
+    if (row->smoother[m] >> word & 1) list_add(&meshes, mesh_names[m]);
+  list_join(&meshes, "and", others, sizeof others);
+  if (!meshes.count) who(&wanted, others);
+  snprintf(text, size, *others ? "; %s %s %.300s" : ", not %s", name, meshes.count ? "is for" : "belongs to",
+           others);
+}
+
+bool tesi_support_refuses_word(const TesiSupport *row, TesiMeshRow mesh, TesiWordsOf of, int word,
+                               TesiRefusal *refusal) {
+  const bool by_mesh = of == TESI_OF_SMOOTHER;
+  const unsigned words = by_mesh ? row->smoother[mesh] : row->words[of];
+  char name[80], own[160], others[TESI_REASON];
+  if (words >> word & 1) return false;
+  if (!words) {
+    who(&(Wanted){.is_word = true, .of = of, .word = word}, others);
+    refuse(refusal, tesi_support_words[of].key, "%s belongs to %s", word_of(of, word), others);
+    return true;
+  }
+  tesi_support_name(row, name);
+  list_words(words, of, own, sizeof own);
+  tell_word(row, of, word, others, sizeof others);
+  refuse(refusal, tesi_support_words[of].key, "%s has %s%s%s%s%s%s", name, own, by_mesh ? " on " : "",
+         by_mesh ? mesh_names[mesh] : "", row->because[of] ? ", " : "",
+         row->because[of] ? row->because[of] : "", others);
+  return true;
+}
+
+bool tesi_support_refuses_condition(const TesiSupport *row, TesCondition condition, TesiRefusal *refusal) {
+  static const char *const names[] = {[TES_DIRICHLET] = "dirichlet",
+                                      [TES_NEUMANN] = "neumann",
+                                      [TES_ROBIN] = "robin",
+                                      [TES_SLIP] = "slip",
+                                      [TES_FLUX] = "flux"};
+  char name[80], own[160], others[TESI_REASON];
+  if (has_condition(row, condition)) return false;
+  tesi_support_name(row, name);
+  list_words(row->words[TESI_OF_CONDITION], TESI_OF_CONDITION, own, sizeof own);
+  who(&(Wanted){.is_condition = true, .condition = condition}, others);
+  refuse(refusal, tesi_support_words[TESI_OF_CONDITION].key, "%s has %s; %s belongs to %.200s", name, own,
+         names[condition], others);
+  return true;
+}
+
+static bool refuses_mesh(const TesiSupport *row, TesiMeshRow mesh, TesiRefusal *refusal) {
+  const char *const element = tesi_element_words[row->element], *other = NULL;
+  const TesiSupport *s;
+  if (row->meshes >> mesh & 1) return false;
+  if (mesh == TESI_RINGS) {
+    refuse(refusal, "mesh.box.periodic", "element %s needs boundaries in all directions", element);
+    return true;
+  }
+  for (int i = 0; (s = tesi_support_row(i)); i++)
+    if (s->equation == row->equation && s->meshes >> mesh & 1) other = tesi_element_words[s->element];
+  refuse(refusal, "mesh", "element %s is for boxes of kind box, without adapt, refine_where and map%s%s",
+         element, other ? "; other meshes have " : "", other ? other : "");
+  return true;
+}
+
+static bool refuses_degree(const TesiSupport *row, const TesiAsked *asked, TesiRefusal *refusal) {
+  const bool cells = asked->mesh != TESI_GRID && row->degree.on_cells;
+  const int least = row->degree.least, most = cells ? row->degree.on_cells : row->degree.most,
+            kernels = asked->dim == 3 && row->degree.kernels_in_space ? row->degree.kernels_in_space
+                                                                      : row->degree.kernels;
+  char name[80], range[40];
+  const bool carries = !(row->has & TESI_BIT(TESI_HAS_B)) || asked->has & TESI_BIT(TESI_HAS_B),
+             lacks_kernels = asked->kernels && kernels && asked->degree > kernels && carries;
+  if (!asked->degree || (asked->degree >= least && asked->degree <= most && !lacks_kernels)) return false;
+  tesi_support_name(row, name);
+  snprintf(range, sizeof range, least == most ? "%d" : "%d to %d", least, lacks_kernels ? kernels : most);
+  refuse(refusal, "space.degree", "expected %s for %s%s, got %d%s", range, name,
+         lacks_kernels ? " on devices with kernels"
+         : cells       ? " on this mesh"
+                       : "",
+         asked->degree, lacks_kernels ? ": take --device cpu" : "");
+  refusal->missing = lacks_kernels;
+  return true;
+}
+
+static void refuse_lack(const TesiSupport *row, TesiHas what, TesiRefusal *refusal) {
+  char others[TESI_REASON];
+  const TesiLack *lack = row->lacks;
+  tesi_support_who(what, others);
+  while (lack && lack->reason && lack->what != what) lack++;
+  const char *const reason = lack ? lack->reason : NULL;
+  refuse(refusal, known[what].key, "%s%s %.300s%s%s", known[what].subject ? known[what].subject : "",
+         known[what].subject ? " belongs to" : "belongs to", others, reason ? "; " : "",
+         reason ? reason : "");
+}
+
+int tesi_support_refuse(const TesiSupport *row, const TesiAsked *asked, int most, TesiRefusal *refusal) {
+  int count = 0;
+  if (count < most) count += refuses_mesh(row, asked->mesh, &refusal[count]);
+  if (count < most && !count) count += refuses_degree(row, asked, &refusal[count]);
+  for (int i = 0; i < TESI_HAS_COUNT && count < most; i++)
+    if (asked->has & ~row->has & TESI_BIT(i)) refuse_lack(row, (TesiHas)i, &refusal[count++]);
+  for (int of = TESI_OF_CONDITION + 1; of < TESI_OF_COUNT && count < most; of++)
+    if (asked->word[of])
+      count += tesi_support_refuses_word(row, asked->mesh, (TesiWordsOf)of, asked->word[of], &refusal[count]);
+  return count;
+}
