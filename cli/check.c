@@ -90,10 +90,7 @@ static TesStatus write_mesh(const Check *c) {
 
 /* Whether the case's own space is of another element than q. */
 static bool is_other(const Check *c) {
-  const TesElement element = c->input->problem.element;
-  const bool stokes = c->input->problem.equation == TES_STOKES && element != TES_ELEMENT_Q,
-             in_time = c->input->problem.equation == TES_NAVIER_STOKES && element == TES_ELEMENT_RT;
-  return (stokes || in_time || element == TES_ELEMENT_DG) && tes_mesh_info(c->mesh).kind == TES_MESH_BOX;
+  return c->input->about.modes && tes_mesh_info(c->mesh).kind == TES_MESH_BOX;
 }
 
 /* What measures areas and writes the mesh is of element q, on every degree only where the box is not periodic. No
@@ -117,8 +114,8 @@ static TesStatus create_space(Check *c) {
 /* Unknowns at most, by the nodes of element q: components, and of flows a pressure. */
 static double count_most(const Check *c) {
   const int dim = tes_mesh_info(c->mesh).dim;
-  const bool flow = solve_is_flow(c->solve), vector = flow || c->input->problem.equation == TES_ELASTICITY;
-  return (double)tes_space_length(c->space) * ((vector ? dim : 1) + flow);
+  const TesCaseProblem *about = &c->input->about;
+  return (double)tes_space_length(c->space) * ((about->vector ? dim : 1) + about->flow);
 }
 
 /* All that a solve makes before its first iteration, and so all that it refuses till then. */
@@ -133,7 +130,7 @@ static TesStatus create_problem(const Check *c) {
   if (status != TES_OK) return status;
   solve_keep_solver(s, problem);
   printf("unknowns  %lld", (long long)s->dofs);
-  if (solve_is_flow(s))
+  if (s->input->about.flow)
     printf(": %lld of the velocity, %lld of the pressure", (long long)s->velocity_dofs,
            (long long)s->pressure_dofs);
   printf("\n");
@@ -204,12 +201,14 @@ static int run(const SolveOptions *options, const char *vtu) {
   }
   c.solve->context = c.context = context;
   c.solve->options = options;
+  cli_interrupt_stage("the set-up");
   status = c.solve->status = check(&c);
+  cli_interrupt_stage(NULL);
   solve_locate(c.solve);
   solve_tell_failure(c.solve);
   tes_space_destroy(&c.space);
   solve_release(c.solve);
-  tes_context_destroy(&context);
+  cli_context_destroy(&context);
   return tes_status_exit(status);
 }
 

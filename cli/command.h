@@ -49,6 +49,14 @@ enum { CLI_DEVICE = 256, CLI_THREADS, CLI_SIMD, CLI_JSON, CLI_VERBOSE, CLI_QUIET
 bool cli_parse_common(int option, CliCommon *common);
 /* A context for the options; prints what went wrong and returns its status otherwise. Ctrl-C then interrupts it. */
 TesStatus cli_context_create(const CliCommon *common, TesContext **context);
+void cli_context_destroy(TesContext **context);
+/* Ctrl-C from now on. A stage ends within half a second of it, the program with it where need be; NULL: what follows
+ * hears of it and ends in its own time. */
+void cli_interrupt_begin(TesContext *context);
+void cli_interrupt_end(void);
+void cli_interrupt_stage(const char *title);
+/* What goes on in the stage, as "TITLE: PART"; other lines say nothing of it. */
+void cli_interrupt_part(const char *line);
 /* "model name" of the first processor. */
 void cli_processor_name(size_t size, char *name);
 /* The name of a GPU, or false and why there is none. */

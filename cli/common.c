@@ -83,14 +83,7 @@ int cli_next_option(int argc, char **argv, const struct option *options) {
   return '?';
 }
 
-static TesContext *interruptible;
 static bool verbose;
-
-/* The first Ctrl-C ends the set-up, refinement or solve, the second one the program. */
-static void on_interrupt(int signal_number) {
-  if (interruptible) tes_context_interrupt(interruptible);
-  signal(signal_number, SIG_DFL);
-}
 
 static bool parse_simd(CliCommon *common) {
   static const char *const widths[] = {"128", "256", "512", NULL};
@@ -141,11 +134,14 @@ TesStatus cli_context_create(const CliCommon *common, TesContext **context) {
     fprintf(stderr, "%s\n", message);
     return status;
   }
-  interruptible = *context;
   verbose = common->verbosity >= TES_VERBOSE;
-  signal(SIGINT, on_interrupt);
-  signal(SIGTERM, on_interrupt);
+  cli_interrupt_begin(*context);
   return TES_OK;
+}
+
+void cli_context_destroy(TesContext **context) {
+  cli_interrupt_end();
+  tes_context_destroy(context);
 }
 
 void cli_processor_name(size_t size, char *name) {

@@ -7,10 +7,11 @@
 #include "command.h"
 
 static const char help[] =
-    "usage: tessera info [--cache] [--clear-cache] [--json]\n\n"
+    "usage: tessera info [--cache] [--clear-cache] [--json] [--support]\n\n"
     "Tells the version, the parts built in, the processor, its SIMD width, threads and memory.\n\n"
     "  --cache        about the cache of compiled GPU kernels instead: folder, entries, bytes, bound\n"
     "  --clear-cache  remove all its entries\n"
+    "  --support      what each problem has with each element instead: meshes, degrees, conditions, methods\n"
     "  --json         as JSON\n  --help         this text\n";
 
 /* Optional parts of a build, and what they are for. */
@@ -126,15 +127,21 @@ static int print_cache(bool clear, bool json) {
   return clear && cache.entries > 0 ? tes_status_exit(TES_IO) : 0;
 }
 
+static int print_support(void) {
+  static char text[65536];
+  return tes_case_help("", TES_CASE_HELP_SUPPORT, text, sizeof text) >= sizeof text ||
+         fputs(text, stdout) < 0;
+}
+
 int cli_info(int argc, char **argv) {
-  static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                          {"cache", no_argument, NULL, 'c'},
-                                          {"clear-cache", no_argument, NULL, 'C'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
+  static const struct option options[] = {
+      {"json", no_argument, NULL, 'j'},    {"cache", no_argument, NULL, 'c'},
+      {"support", no_argument, NULL, 's'}, {"clear-cache", no_argument, NULL, 'C'},
+      {"help", no_argument, NULL, 'h'},    {0}};
   bool json = false, cache = false, clear = false;
   for (int c; (c = cli_next_option(argc, argv, options)) != -1;) {
     if (c == 'h') return fputs(help, stdout) < 0;
+    if (c == 's') return print_support();
     if (c == '?') return tes_status_exit(TES_INVALID_INPUT);
     json = json || c == 'j';
     cache = cache || c == 'c' || c == 'C';

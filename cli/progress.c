@@ -30,6 +30,7 @@ static int width(void) {
 }
 
 void cli_progress(const char *line) {
+  cli_interrupt_part(line);
   const double seconds = now();
   const bool overwrite = overwrites();
   if (last_second == 0) last_second = seconds;

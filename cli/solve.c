@@ -106,8 +106,7 @@ void solve_keep_solver(Solve *s, const TesProblem *problem) {
   s->setup = choice.times;
   s->dofs = tes_space_dofs(tes_problem_space(problem));
   s->pressure_dofs = solve_pressures(tes_problem_space(problem));
-  if (s->input->problem.element ==
-      TES_ELEMENT_ISO) { /* shown on halved cells, unknown on those of the mesh */
+  if (s->input->about.halved) { /* shown on halved cells, unknown on those of the mesh */
     s->pressure_dofs = s->levels[0].dofs;
     s->dofs += s->pressure_dofs - tes_space_dofs(tes_space_part(tes_problem_space(problem), 1));
   }
@@ -147,7 +146,7 @@ TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveR
 
 TesStatus solve_find_errors(Solve *s, const TesProblem *problem) {
   const double start = solve_now();
-  if (solve_is_flow(s) && s->outcome != TES_NAN) {
+  if (s->input->about.flow && s->outcome != TES_NAN) {
     const TesStatus status = tes_problem_flow(problem, &s->flow);
     s->is_flow = status == TES_OK;
     s->estimate = (TesFlowEstimate){NAN, NAN, NAN, NAN, NAN};
@@ -204,7 +203,9 @@ static TesStatus solve_once(Solve *s, TesProblemDesc *desc) {
   solve_print_solver(s, problem);
   solve_log(s, TES_LOG_INFO, "iteration     residual     factor    seconds  to go");
   s->solve_started = solve_now();
+  cli_interrupt_stage(NULL);
   s->outcome = tes_problem_solve(problem, &result);
+  if (s->outcome != TES_INTERRUPTED) cli_interrupt_stage("the results");
   status = solve_keep_result(s, problem, &result);
   if (status == TES_OK && s->solved) status = finish(s, problem);
   tes_problem_destroy(&problem);
@@ -213,6 +214,7 @@ static TesStatus solve_once(Solve *s, TesProblemDesc *desc) {
 
 static TesStatus report_step(void *user, const TesAdaptStep *step) {
   Solve *s = user;
+  cli_interrupt_stage("the results");
   solve_keep_solver(s, step->problem);
   s->setup_seconds += step->setup_seconds + step->estimate_seconds;
   TesStatus status = solve_keep_result(s, step->problem, &step->result);
@@ -230,9 +232,9 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
                                               .l2 = step->error_l2,
                                               .h1 = step->error_h1};
   solve_print_step(s, step);
-  s->has_errors = s->input->problem.exact[0] && !solve_is_flow(s);
+  s->has_errors = s->input->problem.exact[0] && !s->input->about.flow;
   s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;
-  if (solve_is_flow(s)) status = solve_find_errors(s, step->problem);
+  if (s->input->about.flow) status = solve_find_errors(s, step->problem);
   if (status == TES_OK) status = solve_find_outputs(s, step->problem);
   if (status == TES_OK)
     status = solve_write_numbered(s, step->problem, s->first_step + step->step, s->first_step + step->step,
@@ -240,7 +242,9 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
   const int every = s->input->picture.every.steps;
   if (status == TES_OK && (every == 0 || step->step % every == 0))
     status = solve_write_png(s, step->problem, s->first_step + step->step);
-  return status == TES_OK ? solve_write_checkpoint(s, step->problem, s->first_step + step->step) : status;
+  if (status == TES_OK) status = solve_write_checkpoint(s, step->problem, s->first_step + step->step);
+  cli_interrupt_stage("the set-up");
+  return status;
 }
 
 static TesStatus adapt(Solve *s, TesProblemDesc *problem) {
@@ -270,6 +274,7 @@ static TesStatus create_mesh(Solve *s) {
 TesStatus solve_prepare(Solve *s) {
   TesStatus status = solve_check_outputs(s); /* a report of a case that cannot be read is written, too */
   if (status != TES_OK) return status;
+  cli_interrupt_stage("reading the case");
   status = tes_case_read(s->context, s->options->path, s->options->override_count, s->options->overrides,
                          &s->input);
   if (status != TES_OK) return status;
@@ -277,6 +282,7 @@ TesStatus solve_prepare(Solve *s) {
     solve_log(s, TES_LOG_WARNING, "warning: %s", s->input->warnings[i]);
   status = solve_check_outputs(s);
   if (status == TES_OK) status = solve_check_files(s);
+  cli_interrupt_stage("the mesh");
   if (status == TES_OK) status = create_mesh(s);
   return status == TES_OK ? tes_case_check_outputs(s->input, s->mesh) : status;
 }
@@ -288,7 +294,7 @@ bool solve_is_in_time(const Solve *s) {
 TesProblemDesc solve_describe(const Solve *s) {
   TesProblemDesc desc = s->input->problem;
   desc.mesh = s->mesh, desc.guess = s->guess;
-  desc.balance = desc.equation == TES_TRANSPORT && (solve_is_in_time(s) || !s->input->adaptive);
+  desc.balance = s->input->about.balance && (solve_is_in_time(s) || !s->input->adaptive);
   return desc;
 }
 
@@ -297,6 +303,7 @@ static TesStatus run(Solve *s) {
   if (status != TES_OK) return status;
   solve_print_problem(s);
   TesProblemDesc desc = solve_describe(s);
+  cli_interrupt_stage("the set-up");
   if (solve_is_in_time(s)) return solve_in_time(s, &desc);
   return s->input->adaptive ? adapt(s, &desc) : solve_once(s, &desc);
 }
@@ -333,7 +340,7 @@ static TesStatus run_on_cpu(const Solve *s) {
   solve_log(s, TES_LOG_INFO, "device    cpu instead of %s: %s", tes_context_device(s->context),
             tes_context_message(s->context));
   status = solve_run(cpu, &options);
-  tes_context_destroy(&cpu);
+  cli_context_destroy(&cpu);
   return status;
 }
 
@@ -354,6 +361,7 @@ TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
   if (!s) return TES_OUT_OF_MEMORY;
   s->context = ctx, s->options = options, s->started = solve_now();
   s->status = run(s);
+  cli_interrupt_stage(NULL);
   solve_locate(s);
   if (chose_too_much(s)) { /* kernels may be compiled when they are needed first */
     const TesStatus instead = run_on_cpu(s);
@@ -389,6 +397,6 @@ int cli_solve(int argc, char **argv) {
   TesStatus status = cli_context_create(&o.common, &ctx);
   if (status != TES_OK) return tes_status_exit(status);
   status = solve_run(ctx, &o);
-  tes_context_destroy(&ctx);
+  cli_context_destroy(&ctx);
   return tes_status_exit(status);
 }

@@ -162,12 +162,6 @@ void solve_free_samples(Solve *s);
 TesStatus solve_restart(Solve *s);
 void solve_free_files(Solve *s);
 
-/* Whether the unknowns are a velocity and a pressure. */
-static inline bool solve_is_flow(const Solve *s) {
-  const TesEquation e = s->input->problem.equation;
-  return e == TES_STOKES || e == TES_NAVIER_STOKES;
-}
-
 /* Seconds since some time. */
 double solve_now(void);
 /* Lines for people, dropped where nobody wants to hear them. */

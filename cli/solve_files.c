@@ -12,10 +12,7 @@
  * tes_problem_write(). */
 static const char *field_of(const Solve *s) {
   const bool in_time = s->input->problem.time.end > s->input->problem.time.start;
-  return in_time                                        ? "u"
-         : s->input->problem.equation == TES_STOKES     ? "velocity, pressure"
-         : s->input->problem.equation == TES_ELASTICITY ? "displacement"
-                                                        : "u";
+  return in_time ? "u" : s->input->about.field;
 }
 
 const char *solve_vtu_path(const Solve *s) {
@@ -241,7 +238,7 @@ TesStatus solve_restart(Solve *s) {
   const char *path = s->options->restart;
   TesStatus status = tes_checkpoint_read(s->context, path, s->input->mesh.geometry_degree, &s->checkpoint);
   /* the state of iso is over halved cells, which tes_problem_read() compares */
-  const bool halved = s->input->problem.element == TES_ELEMENT_ISO;
+  const bool halved = s->input->about.halved;
   if (status == TES_OK && !halved)
     status = tes_checkpoint_restart(s->checkpoint, field_of(s), s->mesh, s->input->problem.degree, &s->guess);
   if (status != TES_OK) return status;

@@ -56,59 +56,17 @@ static void count_cells(const TesMesh *mesh, char text[64]) {
              info.cells_along[2]);
 }
 
-static const char *text_of(const TesFunction *function, const char *otherwise) {
-  return function ? tes_function_text(function) : otherwise;
-}
-
-static void print_flow(const Solve *s) {
-  const TesProblemDesc *p = &s->input->problem;
-  const bool in_time = p->equation == TES_NAVIER_STOKES;
-  solve_log(s, TES_LOG_INFO, "case      %s: %s + grad p = f, div u = 0", s->input->name,
-            in_time ? "u_t + u . grad u - nu div(grad u)" : "-div(nu grad u) + alpha u");
-  if (in_time)
-    solve_log(s, TES_LOG_INFO, "data      nu = %s", text_of(p->data.a, "1"));
-  else
-    solve_log(s, TES_LOG_INFO, "data      nu = %s   alpha = %s", text_of(p->data.a, "1"),
-              text_of(p->data.c, "0"));
-  for (int d = 0; d < tes_mesh_info(s->mesh).dim; d++)
-    solve_log(s, TES_LOG_INFO, "          f%c = %.200s", "xyz"[d], text_of(p->data.f[d], "0"));
-}
-
-static void print_elasticity(const Solve *s) {
-  const TesProblemDesc *p = &s->input->problem;
-  const int dim = tes_mesh_info(s->mesh).dim;
-  solve_log(s, TES_LOG_INFO, "case      %s: %s-div(lambda div u I + 2 mu eps(u)) = f%s", s->input->name,
-            p->time.step > 0 ? "density u_tt " : "",
-            dim == 3                       ? ""
-            : p->plane == TES_PLANE_STRESS ? ", plane stress"
-                                           : ", plane strain");
-  solve_log(s, TES_LOG_INFO, "data      lambda = %s   mu = %s", text_of(p->data.lambda, "0"),
-            text_of(p->data.a, "1"));
-  for (int d = 0; d < dim; d++)
-    if (p->data.f[d])
-      solve_log(s, TES_LOG_INFO, "          f%c = %.200s", "xyz"[d], tes_function_text(p->data.f[d]));
-}
-
 void solve_print_problem(const Solve *s) {
   static const char *const domains[] = {"box",     "ball", "shell", "L-shape", "Fichera corner",
                                         "channel", "file", "cells"};
   const TesCase *c = s->input;
-  const TesData *data = &c->problem.data;
   const TesMeshInfo mesh = tes_mesh_info(s->mesh);
   char cells[64];
-  if (solve_is_flow(s)) {
-    print_flow(s);
-  } else if (c->problem.equation == TES_ELASTICITY) {
-    print_elasticity(s);
-  } else {
-    solve_log(s, TES_LOG_INFO, "case      %s: %sdiv(a grad u)%s + c u = f", c->name,
-              c->problem.time.end > c->problem.time.start ? "u_t - " : "-",
-              data->b[0] ? " + b . grad u" : "");
-    for (int d = 0; d < tes_mesh_info(s->mesh).dim && data->b[0]; d++)
-      solve_log(s, TES_LOG_INFO, "          b%d = %.200s", d + 1, text_of(data->b[d], "0"));
-    solve_log(s, TES_LOG_INFO, "data      a = %s   c = %s", tes_function_text(data->a),
-              tes_function_text(data->c));
-    solve_log(s, TES_LOG_INFO, "          f = %s", tes_function_text(data->f[0]));
+  for (const char *line = c->about.text; *line;) {
+    const int length = (int)strcspn(line, "\n");
+    solve_log(s, TES_LOG_INFO, line == c->about.text ? "case      %s: %.*s" : "%s%.*s",
+              line == c->about.text ? c->name : "", length, line);
+    line += length + (line[length] != 0);
   }
   count_cells(s->mesh, cells);
   if (is_box(s))
@@ -177,6 +135,7 @@ void solve_monitor(void *user, int iteration, double residual) {
 void solve_monitor_step(void *user, int iteration, double residual) {
   const Solve *s = user;
   char line[96];
+  cli_interrupt_stage(NULL);
   if (s->options->common.verbosity < TES_NORMAL) return;
   snprintf(line, sizeof line, "step %d: iteration %d, residual %.1e", s->first_step + s->step_count,
            iteration, residual);
@@ -282,8 +241,7 @@ void solve_print_outcome(const Solve *s) {
   if (s->is_flow && isfinite(s->flow.divergence_l2))
     solve_log(s, TES_LOG_INFO, "div u     L2 %.2e, %.2e of grad u", s->flow.divergence_l2,
               s->flow.divergence_relative);
-  if (s->in_time.report.steps && s->flow.divergence_relative > 0.25 &&
-      s->input->problem.element != TES_ELEMENT_ISO)
+  if (s->in_time.report.steps && s->flow.divergence_relative > 0.25 && !s->input->about.halved)
     solve_log(s, TES_LOG_WARNING,
               "warning: div u is %.0f %% of grad u: cells are too large for this flow, or steps too long "
               "(time.cfl, "

@@ -66,8 +66,8 @@ static void fill_outputs(const Solve *s, TesReport *report, TesReportPoint *poin
                                  .x = {c->point[i].x[0], c->point[i].x[1], c->point[i].x[2]},
                                  .dim = tes_mesh_info(s->mesh).dim,
                                  .fields = o->fields,
-                                 .flow = solve_is_flow(s),
-                                 .elastic = c->problem.equation == TES_ELASTICITY,
+                                 .flow = s->input->about.flow,
+                                 .elastic = c->about.vector && !c->about.flow,
                                  .field = o->field,
                                  .value = o->point + i * o->fields,
                                  .moved = o->moved[i]};

@@ -326,6 +326,7 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   TesStatus status = tes_problem_create(s->context, desc, &problem);
   if (status != TES_OK) return status;
   s->setup_seconds = solve_now() - s->started;
+  cli_interrupt_stage(NULL);
   solve_keep_solver(s, problem);
   solve_print_solver(s, problem);
   solve_log(s, TES_LOG_INFO, "     step           time%s  iterations   residual    seconds  to go",

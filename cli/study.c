@@ -254,7 +254,7 @@ static int run(int argc, char **argv, Study *study) {
   if (status == TES_OK) status = for_rows(ctx, study, solve_row);
   describe(argc, argv, ctx, study);
   const TesStatus written = write_files(ctx, study);
-  tes_context_destroy(&ctx);
+  cli_context_destroy(&ctx);
   return exit_of(study, status == TES_OK ? written : status);
 }
 

@@ -1,6 +1,7 @@
 /* Run: ctest -R t5_saddle. Stokes over Raviart-Thomas spaces piece by piece: the operator against quadrature, its
  * symmetry and null space; patches against pseudo-inverses of assembled ones; transfers against dense embeddings,
  * adjoint, exact for functions of the coarse space. Brief: a third of the ways through patches, small ones.
+ * Quick: 1-8
  * Labels: threads simd */
 #include <stdio.h>
 #include "kernels/stokes_dense.h"

@@ -1,6 +1,8 @@
 /* Run: ctest -R t7_deterministic. Where a context is deterministic solves repeat their bits: in the emulator in every
  * order of threads and blocks, on the host whatever is timed. Forests with hanging nodes, Robin conditions, curved
- * cells; boxes with varying coefficients. Brief: two orders, each smoother in some. */
+ * cells; boxes with varying coefficients. Brief: two orders, each smoother in some.
+ * Quick: 1-9
+ * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "forest_testing.h"
 #include "tessera/tessera.h"

@@ -296,6 +296,12 @@ static void large_in_part(void *user, int64_t n, const double *x, const double *
   for (int64_t i = 0; i < n; i++) out[i] = x[i] > 0.6 ? *(const double *)user : 1;
 }
 
+static void large_everywhere(void *user, int64_t n, const double *x, const double *y, const double *z,
+                             double t, double *out) {
+  (void)x, (void)y, (void)z, (void)t;
+  for (int64_t i = 0; i < n; i++) out[i] = *(const double *)user;
+}
+
 /* Finite numbers whose sums or quotients are not: no defect of the library. */
 static void overflow_is_told(void **state) {
   (void)state;
@@ -332,12 +338,55 @@ static void overflow_is_told(void **state) {
   }
 }
 
+/* A function of C that gives NaN is named by what it is in the description, with the point. */
+static void faulty_data_are_named(void **state) {
+  (void)state;
+  double nan_value = NAN;
+  static const struct {
+    const char *told;
+    TesEquation equation;
+  } rows[] = {{"data.a: ", TES_POISSON},
+              {"data.f[0]: ", TES_ELASTICITY},
+              {"boundary.left.g[0]: ", TES_POISSON},
+              {"boundary.left.g[0]: ", TES_ELASTICITY},
+              {"boundary.left.alpha: ", TES_POISSON},
+              {"initial[0]: ", TES_TRANSPORT}};
+  for (int i = 0; i < (int)(sizeof rows / sizeof *rows) * KINDS; i++) {
+    const int row = i / KINDS, what[] = {0, 1, 2, 2, 3, 4};
+    TesContext *ctx = make_context();
+    TesMesh *mesh = make_mesh(ctx, i % KINDS);
+    TesFunction *f, *one;
+    TesProblem *problem;
+    assert_ok(ctx, tes_function_create_callback(ctx, large_everywhere, &nan_value, NULL, &f));
+    assert_ok(ctx, tes_function_create_constant(ctx, 1, &one));
+    TesBoundary boundary[] = {{.name = "left"}, {0}};
+    TesProblemDesc desc = {.mesh = mesh, .degree = 2, .equation = rows[row].equation, .boundary = boundary};
+    if (desc.equation == TES_ELASTICITY) desc.data.lambda = one;
+    if (what[row] == 0) desc.data.a = f;
+    if (what[row] == 1) desc.data.f[0] = f;
+    if (what[row] >= 2 && what[row] <= 3) desc.boundaries = 2;
+    if (what[row] == 2) boundary[0].g[0] = f;
+    if (what[row] == 3) boundary[0].condition = TES_ROBIN, boundary[0].alpha = f;
+    if (what[row] == 4) desc.initial[0] = f, desc.time = steps;
+    const TesStatus status = tes_problem_create(ctx, &desc, &problem);
+    if (status != TES_NAN && status != TES_INVALID_INPUT)
+      fail_msg("%s: %s", rows[row].told, tes_status_name(status));
+    if (status == TES_NAN && strncmp(tes_context_message(ctx), rows[row].told, strlen(rows[row].told)) != 0)
+      fail_msg("'%s' is no beginning of '%s'", rows[row].told, tes_context_message(ctx));
+    assert_non_null(strstr(tes_context_message(ctx), " at ("));
+    tes_function_destroy(&f);
+    tes_function_destroy(&one);
+    tes_mesh_destroy(&mesh);
+    tes_context_destroy(&ctx);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(half_an_allocator),         cmocka_unit_test(wrong_numbers_of_problems),
       cmocka_unit_test(unknowns_beyond_counting),  cmocka_unit_test(an_initial_state_in_part),
       cmocka_unit_test(objects_of_other_contexts), cmocka_unit_test(wrong_arguments_of_objects),
       cmocka_unit_test(values_of_nowhere),         cmocka_unit_test(files_and_cases),
-      cmocka_unit_test(overflow_is_told)};
+      cmocka_unit_test(overflow_is_told),          cmocka_unit_test(faulty_data_are_named)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -436,7 +436,8 @@ static void what_cannot_be_is_refused(void **state) {
   make_vortex(ctx, TES_MESH_BOX, 4, 1, 1, 10, &s);
   assert_refused(&s, "space.degree: expected 2 to 8 for navier_stokes with element q, got 1");
   s.desc.degree = 2, s.desc.time.method = TES_TIME_BDF3;
-  assert_refused(&s, "the method in time of navier_stokes is imex_bdf2");
+  assert_refused(
+      &s, "time.method: navier_stokes with element q has auto and imex_bdf2; bdf3 belongs to transport");
   s.desc.time.method = TES_TIME_AUTO, s.desc.time.cfl = 0.5;
   assert_refused(&s, "time.step is 0.1, time.cfl 0.5");
   s.desc.time.cfl = 0, s.desc.data.a = zero;

@@ -1,7 +1,8 @@
 /* Run: ctest -R t7_navier_stokes_device. Flows with Q_k/Q_(k-1) on devices with kernels beside those of the
  * host: in time boxes, forests with hanging nodes and an open end, curved cells round a cylinder, a periodic channel
  * that is driven, the grad-div term, meshes that change; steady Stokes flows with hanging nodes, round a cylinder, in
- * space; velocity, pressure, forces, means in time, errors, lengths of steps, iterations; restarts bit for bit. */
+ * space; velocity, pressure, forces, means in time, errors, lengths of steps, iterations; restarts bit for bit.
+ * Labels: heavy */
 #include <stdio.h>
 #include "device/emulator/fiber.h"
 #include "device/kernel.h"

@@ -329,13 +329,14 @@ static void what_cannot_be_is_refused(void **state) {
   assert_refused(VORTEX, (const char *const[]){"space.degree=9", NULL},
                  "expected 1 to 8 for navier_stokes with element rt");
   assert_refused(VORTEX, (const char *const[]){"data.nu=1 + x", NULL}, "expected a number > 0");
-  assert_refused(VORTEX, (const char *const[]){"data.alpha=1", NULL}, "element rt does not have this");
+  assert_refused(VORTEX, (const char *const[]){"data.alpha=1", NULL}, "data.alpha: belongs to stokes");
   assert_refused(VORTEX, (const char *const[]){"time.method=bdf2", NULL},
-                 "auto, imex_bdf2 and imex_bdf3 with element rt");
+                 "element rt has auto, imex_bdf2 and imex_bdf3");
   assert_refused(VORTEX, (const char *const[]){"space.element=q", "mesh.box.periodic=null", NULL},
-                 "auto and imex_bdf2 with element q");
+                 "element q has auto and imex_bdf2");
   assert_refused(VORTEX, (const char *const[]){"solver.local_solver=cg", NULL}, "others leave a divergence");
-  assert_refused(VORTEX, (const char *const[]){"solver.method=fmg", NULL}, "solved by gmres");
+  assert_refused(VORTEX, (const char *const[]){"solver.method=fmg", NULL},
+                 "has auto and gmres, because steps begin with a guess");
   assert_refused(MOVING, (const char *const[]){"boundary.left={velocity: [1 + t, 0]}", NULL},
                  "lets more in than out");
 }

@@ -1,5 +1,6 @@
 /* Run: ctest -R t7_time_device. Steps in time on devices with kernels beside those of the host, and what a step asks of
- * the device: no memory, and no more numbers than are told. */
+ * the device: no memory, and no more numbers than are told.
+ * Labels: heavy */
 #include <string.h>
 #include "device/emulator/fiber.h"
 #include "device/kernel.h"

@@ -218,11 +218,10 @@ static void mistakes_are_told(void **state) {
       {"mesh: {kind: box, file: a.msh}", "leave mesh.file out"},
       {"mesh: {kind: box, box: {cells: [4, 4]}, refine_where: x}", "leave mesh.refine_where out"},
       {"mesh: {box: {cells: [4, 4], periodic: x}, kind: box}\nsolver: {smoother: gauss_seidel}",
-       "a.yaml:3:20: solver.smoother: periodic boxes have auto, patch, jacobi, chebyshev and ordered_cells, "
-       "got "
-       "gauss_seidel"},
+       "a.yaml:3:20: solver.smoother: poisson with element q has auto, patch, jacobi and chebyshev on "
+       "periodic boxes; gauss_seidel is for boxes"},
       {"mesh: {kind: box, box: {cells: [4, 4], periodic: x}}\nspace: {degree: 9}",
-       "expected 1 to 8 on this mesh, got 9"},
+       "a.yaml:3:17: space.degree: expected 1 to 8 for poisson with element q on this mesh, got 9"},
       {"mesh: {kind: box, box: {cells: [4, 4]}}\nadapt: {steps: 2}",
        "a.yaml:2:14: mesh.kind: a mesh of kind box is one grid, whose cells are not refined in places: leave "
        "adapt out"},
@@ -241,12 +240,13 @@ static void mistakes_are_told(void **state) {
       {"mesh: {box: {cells: [4, 4], spacing: {x: s*s}}, kind: forest}",
        "(adapt, refine_where, kind: forest) has equal cells: leave spacing out"},
       {"mesh: {ball: {dim: 3}}\nsolver: {smoother: patch}",
-       "a.yaml:3:20: solver.smoother: meshes of trees have auto, jacobi, chebyshev, cell_patch, "
-       "line_patch and ordered_cells, got patch"},
+       "a.yaml:3:20: solver.smoother: poisson with element q has auto, jacobi, chebyshev, cell_patch and "
+       "line_patch on meshes of trees; patch is for boxes, and periodic boxes"},
       {"mesh: {l_shape: {dim: 2}}\nadapt: {estimator: dwr, goal: {point: [0, 0, 0]}}",
        "adapt.goal.point: expected 2 entries"},
       {"mesh: {ball: {dim: 4}}", "mesh.ball.dim: expected an integer from 2 to 3"},
-      {"mesh: {ball: {dim: 3}}\nspace: {degree: 9}", "expected 1 to 8 on this mesh, got 9"},
+      {"mesh: {ball: {dim: 3}}\nspace: {degree: 9}",
+       "a.yaml:3:17: space.degree: expected 1 to 8 for poisson with element q on this mesh, got 9"},
       {"mesh: {ball: {dim: 3}}\nboundary: {surface: {dirichlet: 1, neumann: 2}}",
        "boundary.surface: expected exactly one of"},
       {"mesh: {ball: {dim: 3}}\nboundary: {surface: {robin: {alpha: 2, g: y+}}}",

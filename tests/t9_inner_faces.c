@@ -102,6 +102,34 @@ static void hanging_nodes_and_kernels(void **state) {
   }
 }
 
+/* A bar of modulus 1, held at both ends, with a force of 3 and a spring of 1 in its middle: it moves by u there with
+ * 2 u = 3 - u, and the force on the group is 3 - u, as a support's. */
+static void springs_in_a_bar(void **state) {
+  (void)state;
+  if (!has_forests()) skip();
+  for (int dim = 2; dim <= 3; dim++) {
+    write_mesh(dim == 2 ? "mesh2.msh" : "mesh3.msh", dim, 6, 3);
+    FILE *file = fopen("bar.yaml", "w");
+    assert_non_null(file);
+    const char *const zero = dim == 2 ? "[0, 0]" : "[0, 0, 0]";
+    fprintf(
+        file,
+        "problem: elasticity\nmesh: {file: mesh%d.msh}\nspace: {degree: 2}\ndata: {young: 1, poisson: 0}\n"
+        "boundary: {all: {traction: %s}, left: {displacement: %s}, right: {displacement: %s}, electrode: "
+        "{robin: {alpha: 1, g: %s}}}\n"
+        "output:\n  values:\n    moved: {mean: electrode, of: u}\n    middle: {force: electrode, of: x}\n"
+        "    left: {force: left, of: x}\n",
+        dim, zero, zero, zero, dim == 2 ? "[3, 0]" : "[3, 0, 0]");
+    fclose(file);
+    assert_run("solve bar.yaml --device cpu --quiet --json bar.json --set solver.tolerance=1e-11", 0);
+    cJSON *json = read_json("bar.json");
+    assert_near(value_in(json, "moved"), 1, 1e-8);
+    assert_near(value_in(json, "middle"), 2, 1e-8);
+    assert_near(value_in(json, "left"), -1, 1e-8);
+    cJSON_Delete(json);
+  }
+}
+
 /* Estimates do not take the jump that was asked for as an error: nothing is left to refine. */
 static void estimates(void **state) {
   (void)state;
@@ -141,6 +169,6 @@ static void what_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(electrodes),
                                      cmocka_unit_test(hanging_nodes_and_kernels), cmocka_unit_test(estimates),
-                                     cmocka_unit_test(what_is_refused)};
+                                     cmocka_unit_test(springs_in_a_bar), cmocka_unit_test(what_is_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

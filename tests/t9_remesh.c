@@ -130,7 +130,8 @@ static void what_does_not_fit_is_refused(void **state) {
   assert_run("solve " CASES "cylinder.yaml --quiet --set adapt.every=3", 2);
   assert_output("adapt.max_level: is missing");
   assert_run("solve " CASES "cylinder.yaml --quiet --set adapt.max_level=1 --set adapt.estimator=dwr", 2);
-  assert_output("dwr is for one component; flows have residual");
+  assert_output(
+      "dwr belongs to poisson with element q, transport with element q, and elasticity; flows have residual");
   assert_run("solve " CASES "shear-layers.yaml --quiet --set adapt.every=3 --set adapt.max_level=1", 2);
   assert_output("adapt: element rt is for boxes of kind box");
   assert_run("solve " CASES "cavity-explicit.yaml --quiet --set adapt.every=3 --set adapt.max_level=1", 2);

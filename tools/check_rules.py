@@ -9,6 +9,8 @@
 - Vectors of public functions are TesVector: arrays of double are in ARRAYS alone.
 - Sums over entries of vectors go through device/vector.c, where those of several ranks are added.
 - A default degree stands in space.c alone.
+- The core knows no equation, no element and no scheme: outside of problem/equation/ and of the steps of flows nothing
+  includes what stands in CORE_MAY_NOT, and the counts of FIGURES are at most what they were: a ceiling may only fall.
 - MPI is called in MPI alone. Environment variables are called TESSERA_... or stand in OTHERS_VARIABLES."""
 import re
 
@@ -21,6 +23,18 @@ ARRAYS = {"tes_estimate_residual", "tes_estimate_dwr", "tes_mark_cells", "tes_fu
           "tes_space_coordinates", "tes_vector_set", "tes_vector_get"}
 NUMBER = {"value", "l2", "h1", "dot", "norm", "maximum", "t"}  # one number, returned
 MPI = {"src/parallel/mpi.c", "src/parallel/mpi.h"}
+# Folders of the core, and what it does not include.
+CORE = re.compile(r"^(?:cli/|src/(?:time|multigrid|krylov|functional|io)/|src/problem/(?:adapt/)?[^/]+$)")
+CORE_MAY_NOT = re.compile(r'include "problem/(?:equation|flow)/')
+# Name, what is counted, in which files, at most. Wanted in the end: 12, 20, 0, 90, 110.
+FIGURES = [
+    ("names of equations in the core", r"&tesi_(?:poisson|stokes|transport|elasticity|navier_stokes)|"
+     r"\bTES_(?:POISSON|STOKES|TRANSPORT|ELASTICITY|NAVIER_STOKES)\b", r"^(?:src|cli)/(?!problem/equation/)", 1),
+    ("names of elements", r"TES_ELEMENT_(?:Q|DG|RT|ISO)\b", r"^(?:src|cli)/(?!problem/equation/)", 46),
+    ("equations included by the core", CORE_MAY_NOT.pattern, CORE.pattern, 0),
+    ("checks in problem/", r"TES_CHECK\(", r"^src/problem/", 117),
+    ("errors of the case reader", r"tesi_case_error\(", r"^src/io/case/", 104),
+]
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 INLINE = re.compile(r"\bstatic inline [^;{]*\{.*?^\}", re.S | re.M)
 FUNCTION = re.compile(r"\b(tes_\w+)\s*\(([^;{]*)\)\s*;")
@@ -102,6 +116,20 @@ def check_kinds(texts, used, promises):
                 yield f"{name}: tests/t6_kinds.c leaves the operator {kind} out"
 
 
+def figures(root, names):
+    """(name, count, ceiling) of each row of FIGURES."""
+    for title, pattern, where, most in FIGURES:
+        counted = (len(re.findall(pattern, code(root / name))) for name in names
+                   if name.suffix in (".c", ".h") and re.match(where, name.as_posix()))
+        yield title, sum(counted), most
+
+
+def check_figures(root, names):
+    for title, count, most in figures(root, names):
+        if count > most:
+            yield f"{title}: {count}, at most {most} there were: ask a row of problem/support.h, or a table entry"
+
+
 def violations(root, names):
     """All violations in these files, names relative to root."""
     def texts(folder, suffixes):
@@ -114,4 +142,15 @@ def violations(root, names):
     used = "\n".join((root / name).read_text(encoding="utf-8", errors="replace") for name in names
                      if name.parts[0] in ("tests", "cases") and name.suffix in (".c", ".h", ".yaml"))
     promises = root / "tests" / "t6_kinds.c"
+    yield from check_figures(root, names)
     yield from check_kinds(source, used, promises.read_text(encoding="utf-8") if promises.exists() else "")
+
+
+if __name__ == "__main__":
+    import subprocess
+    from pathlib import Path
+    HERE = Path(__file__).resolve().parent.parent
+    FILES = [Path(line) for line in subprocess.check_output(["git", "ls-files", "src", "cli"], cwd=HERE,
+                                                            text=True).split()]
+    for TITLE, COUNT, MOST in figures(HERE, FILES):
+        print(f"{COUNT:5} of at most {MOST:5}  {TITLE}")

@@ -21,8 +21,8 @@ describe() {
   kernels_all) say \
     "the same for every degree and GPU, with the table in build-check/kernels.csv; not part of the default round" ;;
   sanitize) say \
-    "clang, warnings are errors; address, leak, undefined-behaviour sanitizers find planted faults, pass quick tests" ;;
-  threads) say "thread sanitizer: finds a planted race, passes clean loops and the tests labelled threads" ;;
+    "address, leak and undefined-behaviour sanitizers: they find planted faults, and pass brief quick tests" ;;
+  threads) say "clang, warnings are errors; its thread sanitizer finds a planted race, passes tests labelled threads" ;;
   install) say \
     "install into a prefix; examples through pkg-config and find_package; every public header alone in C and C++" ;;
   fuzz) say "libFuzzer on the parsers, FUZZ_SECONDS (default 60) each; not part of the default round" ;;
@@ -33,19 +33,22 @@ describe() {
 # Wider vectors and more degrees are the same text again, and minutes; 256 bits, so that specialised bodies are
 # among what is checked: an odd degree and an even one. -O1 keeps the builds short, lines without variables (-g1)
 # halve them.
-sanitized=(-DCMAKE_C_COMPILER=clang -DTESSERA_SIMD_WIDTHS=256 -DTESSERA_SIMD_DEGREES=2 -DCMAKE_BUILD_TYPE=None
-  "-DCMAKE_C_FLAGS=-O1 -g1")
+sanitized=(-DTESSERA_SIMD_WIDTHS=256 -DTESSERA_SIMD_DEGREES=2 -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g1")
 
 # build NAME [targets]: the build of that name, up to date.
 build() {
   local name=$1 options=()
   shift
   case $name in
-  gcc) options+=(-DCMAKE_C_COMPILER=gcc -DTESSERA_WERROR=ON -DTESSERA_SIMD_DEGREES=4) ;;
+  gcc) options+=(-DCMAKE_C_COMPILER=gcc -DTESSERA_WERROR=ON -DTESSERA_SIMD_WIDTHS=native -DTESSERA_SIMD_DEGREES=4) ;;
   slow) options+=(-DCMAKE_C_COMPILER=gcc -DTESSERA_WERROR=ON) ;;
-  sanitize) options+=("${sanitized[@]}" -DTESSERA_WERROR=ON -DTESSERA_SANITIZE=address,undefined) ;;
-  threads) options+=("${sanitized[@]}" -DTESSERA_SANITIZE=thread) ;;
-  fuzz) options+=("${sanitized[@]}" -DTESSERA_SANITIZE=address,undefined -DTESSERA_FUZZ=ON -DTESSERA_TESTS=OFF) ;;
+  # instrumentation confuses gcc's warnings, so these are no errors
+  sanitize) options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=gcc -DTESSERA_SANITIZE=address,undefined) ;;
+  threads) options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=clang -DTESSERA_SANITIZE=thread -DTESSERA_WERROR=ON) ;;
+  fuzz)
+    options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=clang -DTESSERA_SANITIZE=address,undefined -DTESSERA_FUZZ=ON
+      -DTESSERA_TESTS=OFF)
+    ;;
   esac
   configure "$build/$name" "${options[@]}"
   ninja -j "$jobs" -C "$build/$name" "$@"
@@ -108,18 +111,26 @@ step_kernels_all() { compile_kernels --all --csv "$build/kernels.csv"; }
 brief_tests() { export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=2-3; }
 
 step_sanitize() {
-  local fault
+  local fault wanted
   export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
   # The threads of MPI, ended before, have storage that the leak check cannot read.
   export LSAN_OPTIONS=use_tls=0:print_suppressions=0:suppressions=$root/tests/leaks.supp
   export UBSAN_OPTIONS=print_stacktrace=1
   for fault in leak overflow; do
-    clang -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all "tests/planted/$fault.c" -o "$build/$fault"
+    gcc -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all "tests/planted/$fault.c" -o "$build/$fault"
     if "$build/$fault"; then die "the sanitizers do not find tests/planted/$fault.c"; fi
   done
-  build sanitize
+  mapfile -t wanted < <(grep -LE '^ \* Labels: .*(slow|heavy)' tests/t*.c | xargs -n 1 basename -s .c)
+  build sanitize tessera_cli tessera_bench examples/all "${wanted[@]}"
   brief_tests
   run_tests sanitize 'slow|style|heavy|simd'
+}
+
+# What that build leaves out, for clang's warnings alone.
+syntax_of_others() {
+  local others='-o (tests|bench|examples|CMakeFiles.tessera_cli)[^ ]* -c'
+  ninja -C "$build/threads" -t commands | sed -nE "s/^ccache //; s/ -MD .* $others / -fsyntax-only /p" |
+    (cd "$build/threads" && xargs -P "$jobs" -d '\n' -n 1 sh -c)
 }
 
 # The runtime of clang's OpenMP tells the sanitizer of its barriers and locks (libarcher); gcc's does not.
@@ -137,8 +148,9 @@ step_threads() {
   done
   mapfile -t labelled < <(grep -lE '^ \* Labels: .*threads' tests/t*.c | xargs -n 1 basename -s .c)
   build threads "${labelled[@]}"
+  syntax_of_others
   brief_tests
-  "${aslr[@]}" ctest --test-dir "$build/threads" -j 1 --output-on-failure --no-tests=error -LE slow -L threads
+  "${aslr[@]}" ctest --test-dir "$build/threads" -j "$jobs" --output-on-failure --no-tests=error -LE slow -L threads
 }
 
 # How a stranger uses the installed library.

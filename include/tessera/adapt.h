@@ -26,12 +26,13 @@
  *  Dual-weighted residuals (Becker, Rannacher: Acta Numerica 10, 2001) for a goal J(u): the dual solution z of
  *  degree k + 1 weighs the residual,
  *      eta_K = (f + div(a grad u) - c u, w)_K - sum over faces ([1/2 inside] j', w)_F,   w = z - I_k z,
- *  and the sum over cells is the estimate of J(exact) - J(u), with its sign. It does not see boundary values that the
- *  elements do not hold. That sum passes through zero where parts of the error cancel by chance; the sum of the
- *  absolute indicators does not, and is the upper figure by which the loop ends. A velocity turns round in the dual
- *  problem, and its two forms change places; with streamlines eta_K has - tau (r, b . grad I_k z)_K too, what these
- *  leave of the residual in I_k z. Where layers of z are thinner than cells, as with small a at boundaries with values,
- *  the estimate is none before they are refined. For a force z has the value -1 on the support and no load.
+ *  and the sum over cells is the estimate of J(exact) - J(u), with its sign. It does not see errors of boundary
+ *  values that the elements cannot represent. The sum passes through zero where parts of the error cancel by chance.
+ *  The sum of the absolute indicators does not; it is `upper`, by which the loop ends. A velocity turns round in the
+ *  dual problem, and its two forms change places; with streamlines eta_K has - tau (r, b . grad I_k z)_K too, what
+ *  these leave of the residual in I_k z. Where layers of z are thinner than cells, as with small a at boundaries
+ *  with values, the estimate is none before they are refined. For a force z has the value -1 on the support and no
+ *  load.
  */
 #ifndef TESSERA_ADAPT_H
 #define TESSERA_ADAPT_H

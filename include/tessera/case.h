@@ -55,6 +55,17 @@ typedef struct TesCaseKey {
   char *where;
 } TesCaseKey;
 
+/** What is known of the problem of a case before it is made. */
+typedef struct TesCaseProblem {
+  bool flow;         /**< the unknowns are velocity and pressure */
+  bool vector;       /**< u has a component a direction */
+  bool balance;      /**< TesProblemDesc.balance can be asked for */
+  bool modes;        /**< its space is not made of nodes alone: elements rt and dg */
+  bool halved;       /**< its solution is over the halved cells of the mesh: element iso */
+  const char *field; /**< the name of the solution in checkpoints of a steady problem */
+  char *text;        /**< lines that tell the equation and its data, without an end of the last */
+} TesCaseProblem;
+
 /** A checked case. All members, and all that descriptions point to, are owned by it; it may be destroyed once a
  * problem is made of it. */
 typedef struct TesCase {
@@ -62,7 +73,8 @@ typedef struct TesCase {
   char *name;             /**< path of the file */
   TesMeshDesc mesh;       /**< kind is box or forest */
   TesProblemDesc problem; /**< without mesh, guess and monitor; a, c and f are given */
-  int deterministic;      /**< 1: asked for; the context is so from then on (TesContextDesc) */
+  TesCaseProblem about;   /**< the problem */
+  int deterministic; /**< 1: the case asks for it, and the context has become deterministic (TesContextDesc) */
   bool adaptive;
   TesAdaptDesc adapt;                     /**< where it is adaptive */
   char *vtu, *json, *checkpoint, *series; /**< output files, relative to the working folder; NULL: none */
@@ -110,7 +122,11 @@ const char *tes_case_choice(const char *key, int value);
  * snprintf; 0 when memory is out. */
 size_t tes_case_schema(char *buffer, size_t size);
 
-typedef enum TesCaseHelp { TES_CASE_HELP_TEXT, TES_CASE_HELP_MARKDOWN } TesCaseHelp;
+typedef enum TesCaseHelp {
+  TES_CASE_HELP_TEXT,
+  TES_CASE_HELP_MARKDOWN,
+  TES_CASE_HELP_SUPPORT /**< instead of keys: what each problem has with each element (docs/support.md); any path */
+} TesCaseHelp;
 
 /** Writes a table of the keys at and below `path` ("" or NULL: all): key, type and range, default, meaning. Like
  *  snprintf: returns the length, which may be more than `size`; 0 when there is no such key. */

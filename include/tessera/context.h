@@ -77,9 +77,9 @@ const char *tes_context_trace(const TesContext *context);
 /** Forgets the failure, and an interruption: the context can be used again. */
 void tes_context_clear(TesContext *context);
 
-/** Asks what is running to stop: a solve at its next iteration, the set-up of a mesh or a problem and the refinement of
- * an adaptive solve within a part of them (status TES_INTERRUPTED); and those after it until tes_context_clear(). Safe
- * in a signal handler. */
+/** Asks what is running to stop: a solve at its next iteration, all else within a part of it, a sparse factorization at
+ * its end (TES_INTERRUPTED); and what follows, until tes_context_clear(). Values and files of a solution are made as
+ * ever once a call has returned that, and those of problems in time. Safe in a signal handler. */
 void tes_context_interrupt(TesContext *context);
 
 /** Bytes of host memory held now, and the largest figure so far. */

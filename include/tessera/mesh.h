@@ -199,11 +199,11 @@ int tes_mesh_material(const TesMesh *mesh, int64_t cell);
  *  tes_mesh_create(), since the geometry of a forest is computed at the first call. */
 TesStatus tes_mesh_evaluate(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x, double *J);
 /** For n points x[n][dim] the cell that has each, -1: none, and the place xi[n][dim] in it (may be NULL; NaN
- *  outside), so that
- *  tes_mesh_evaluate() gives the point back. A point on a face, an edge or a vertex gets the cell of smallest
- *  number; points outside by no more than 1e-9 of a cell's length count as on it. Kind box: by bisection; other
- *  kinds: all cells are looked at once for all points, and F_K(xi) = x is solved by Newton's method in those near
- *  one, so ask for many at once. Errors: TES_INVALID_INPUT (a point that is not finite), those of tes_mesh_create(). */
+ *  outside), so that tes_mesh_evaluate() gives the point back. A point on a face, an edge or a vertex gets the cell
+ *  of the smallest number; a point outside by at most 1e-9 of a cell's length counts as on it. Kind box: by
+ *  bisection. Other kinds: one pass over all cells serves all points, and Newton's method solves F_K(xi) = x in
+ *  cells near a point; so ask for many points at once. Errors: TES_INVALID_INPUT (a point that is not finite), and
+ *  the errors of tes_mesh_create(). */
 TesStatus tes_mesh_locate(const TesMesh *mesh, int64_t n, const double *x, int64_t *cell, double *xi);
 
 #ifdef __cplusplus

@@ -50,8 +50,8 @@ typedef struct TesMultigridDesc {
   const TesOperator
       *op; /**< the operator of the finest level, in any precision: each level has the same form */
   TesPrecision precision; /**< of the cycle */
-  TesSmootherDesc
-      smoother; /**< its `op` is ignored: every level gets its own. Auto over meshes other than boxes: chebyshev */
+  /** Its `op` is ignored: every level gets its own operator. Auto over meshes other than boxes: chebyshev. */
+  TesSmootherDesc smoother;
   TesCoarsening coarsening;
   /** Cells are much longer than thick: degrees end at 2, lower ones do not bend */
   bool thin;

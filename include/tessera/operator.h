@@ -5,40 +5,36 @@
  *                                                   int_F alpha u v over a part F of the boundary  (Robin)
  *
  *  for u, v in the space (patch-smoothers-cui-2024, section 2, generalised; tensor-product-bp-swirydowicz-2019).
- *  Entries at Dirichlet nodes are zero in what an operator gets, and so in what it gives; its diagonal is 1 there.
+ *  Entries at Dirichlet nodes are zero in the vectors that an operator gets and gives; its diagonal is 1 there.
  *
- *  Kinds, in the order in which they are tried:
- *  - separable: boxes, all coefficients constant. A = sum over d of K_d (x) M_(others), with 1D matrices K_d and
- *  M_d; exact.
- *  - quadrature: boxes, coefficients that are functions, (degree + 1)^dim Gauss points a cell, where a and c are
- *  stored.
- *  - mapped: meshes of any kind, coefficients a that are matrices too, curved cells, hanging faces and edges
- *    interpolated inside the kernels
- *    (adaptive-matrix-free-ljungkvist-2017, section 3); degree 1..15, with hanging nodes 1..8.
- *  - transport: a form with a transport term, which is not symmetric, over q elements of any mesh: an operator of one
- *  of the kinds above for its other terms, and the transport with degree + 2 Gauss points a direction: eight cells at a
- *  time on the host, in float64, else a kernel, up to degree 8. It tells no diagonal.
- *  - elasticity: spaces of dim components, element q over any mesh, with a strain term, and grad-div, mass and Robin
- *  terms: the components together, degree + 1 Gauss points a direction, hanging nodes. On the processor.
- *  - parts: spaces of several components, and products, with forms that couple no parts: an operator a part, each
- *  of the first kind above that
- *    takes it; components that are alike share one.
- *  - saddle: velocity and pressure of element rt over a box (space.h), constant viscosity and mass; diffusion by
- *  symmetric interior penalties of
- *    the tangential components. K = [A, -B'; -B, 0], products of banded 1D matrices. On the host.
- *  - saddle_varying: the same with a viscosity that is a function, or the symmetric gradient (strain), by quadrature:
- *    (degree + 3)^dim Gauss points a cell, where nu is stored, nu > 0 (TES_INVALID_INPUT names the point). On the
- *    processor alone.
+ *  Kinds, in the order in which they are tried. On devices with kernels a kind has kernels; limits are named.
+ *  - separable: boxes, all coefficients constant. A = sum over d of K_d (x) M_(others), 1D matrices K_d, M_d; exact.
+ *  - quadrature: boxes, coefficients that are functions. (degree + 1)^dim Gauss points per cell, at which a and c are
+ *    stored.
+ *  - mapped: meshes of any kind, curved cells, a may be a matrix. Hanging faces and edges are interpolated inside the
+ *    kernels (adaptive-matrix-free-ljungkvist-2017, section 3). Degrees 1 to 15, with hanging nodes 1 to 8.
+ *  - transport: a form with a transport term, which is not symmetric, over element q on any mesh. An operator of a kind
+ *    above serves the other terms; the transport has degree + 2 Gauss points per direction, in float64. Kernels to
+ *    degree 8. It has no diagonal.
+ *  - elasticity: spaces of dim components, element q on any mesh, with a strain term and grad-div, mass and Robin
+ *    terms. All components together, degree + 1 Gauss points per direction, hanging nodes. Kernels for degrees 1 to 8.
+ *  - parts: spaces of several components, and products, with forms that couple no parts. Each part has an operator of
+ *    the first kind above that takes it; equal components share one.
+ *  - saddle: velocity and pressure of element rt over a box (space.h), constant viscosity and mass. Diffusion of
+ *    tangential components is by symmetric interior penalties. K = [A, -B'; -B, 0], products of banded 1D matrices.
+ *  - saddle_varying: the same with a viscosity that is a function, or with the symmetric gradient (strain), by
+ *    quadrature with (degree + 3)^dim Gauss points per cell, at which nu is stored; nu > 0 (TES_INVALID_INPUT names the
+ *    point).
  *  - dg: diffusion and mass with constant coefficients over element dg, by symmetric interior penalties; values on
- *    boundaries are given weakly. On the processor alone.
- *  - assembled, assembled_hanging: sparse matrices, to compare with; by name alone, of element q. In compressed rows
- *    of int32 columns and values of the operator's precision (assembled in float64, then rounded), on the device of
- *    the context. Forms that kind mapped takes have kernels or loops over cells that make them. Of all others
- *    (transport, elasticity, several components) `assembled` reads the matrix off products with sums of unit vectors,
- *    some (2k + 1)^dim for each component, on one rank.
- *    Products by the context's threads; on a GPU by cuSPARSE where it is installed (TESSERA_LIBCUSPARSE names its
- *    file), else by a kernel. Bytes: 12 an entry (8 in float32) and 4 a row (8 on the host); an entry per pair of
- *    nodes that share a cell, about (2k + 1)^dim a row, times the components that are coupled. `assembled` eliminates
+ *    boundaries are given weakly.
+ *  - assembled, assembled_hanging: sparse matrices of element q, to compare with; taken only if the name is given. They
+ *    are in compressed rows of int32 columns and values of the operator's precision (assembled in float64, then
+ *    rounded), on the device of the context. Forms that kind mapped takes are assembled cell by cell. The matrix of
+ *    other forms (transport, elasticity, several components) is read off products with sums of unit vectors, some
+ *    (2k + 1)^dim per component; `assembled` and one rank only.
+ *    Products by the context's threads; on a GPU by cuSPARSE if it is installed (TESSERA_LIBCUSPARSE names its file),
+ *    else by a kernel. Bytes: 12 per entry (8 in float32) and 4 per row (8 on the host). Each pair of nodes that share
+ *    a cell has an entry, about (2k + 1)^dim per row, times the components that are coupled. `assembled` eliminates
  *    hanging nodes cell by cell; `assembled_hanging` is y = H' (A (H x)) with the matrix H of hanging nodes
  *    (adaptive-multigrid-liebchen).
  */

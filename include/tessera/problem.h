@@ -15,23 +15,23 @@
  *  or, where nu varies, with div(2 nu eps(u)) in the place of div(nu grad u) (TesFlowForm), with Raviart-Thomas
  *  elements (TES_ELEMENT_RT). Lists by component have the velocity first, and the pressure as component `dim`.
  *
- *  And linear elasticity, of a displacement u with a component a direction, on meshes of any kind (docs/elasticity.md):
+ *  And linear elasticity, of a displacement u of dim components, on meshes of any kind (docs/elasticity.md):
  *
  *      density u_tt - div sigma = f,   sigma = lambda div u I + 2 mu eps(u)   in the domain; static without u_tt
  *      u = g,   or u.n = 0 without tangential stress,   or sigma n = g,   or sigma n + alpha u = g   on each boundary
  *
  *  by components: some of u may be given where others have a traction (TesBoundary.components). In 2D plane strain, or
- *  plane stress (TesPlane). Rigid motions that nothing holds are no part of u, and the loads must balance in them (else
- *  TES_INVALID_INPUT tells forces and moments).
+ *  plane stress (TesPlane). u contains no rigid motion that nothing holds, and the loads must have no resultant in
+ *  such a motion (else TES_INVALID_INPUT, with forces and moments).
  *
  *  In time a, b, c, f, g and `exact` may depend on t; alpha may not. M u' + K u = F(t) is solved by the methods of
- *  time.h; M and K act on boundary values too. A solve ends where |b - A x| is at most the tolerance times that of the
- *  old solution with the new boundary values.
+ *  time.h; M and K act on boundary values too. A solve ends where |b - A x| is at most the tolerance times
+ *  |b - A x0|, x0 being the old solution with the new boundary values.
  *
- *  Poisson: The solution is written u = u_0 + u_D: u_D interpolates the Dirichlet values at
- *  boundary nodes and is zero inside; u_0 solves A u_0 = b - A u_D. When only Neumann boundaries are there and c =
- *  0, u is unique up to a constant: the data must satisfy int f + int g = 0 (else TES_INVALID_INPUT tells by how
- *  much they miss it), and u gets mean zero (or the mean of the exact solution where that is given).
+ *  Poisson: the solution is u = u_0 + u_D. u_D interpolates the Dirichlet values at boundary nodes and is zero
+ *  inside; u_0 solves A u_0 = b - A u_D. If all boundaries are Neumann boundaries and c = 0, u is unique up to a
+ *  constant. The data must then satisfy int f + int g = 0 (else TES_INVALID_INPUT, with the sum), and u gets mean
+ *  zero, or the mean of the exact solution if it is given.
  */
 #ifndef TESSERA_PROBLEM_H
 #define TESSERA_PROBLEM_H
@@ -122,12 +122,12 @@ typedef enum TesOrder { TES_ORDER_AUTO, TES_ORDER_SAME, TES_ORDER_REVERSED } Tes
 /** How the system is solved; zero means chosen, which tes_problem_info() tells. */
 typedef struct TesSolveOptions {
   TesMethod method;
-  TesSmootherKind
-      smoother; /**< boxes have all but cell_patch and line_patch, periodic ones patch, chebyshev, jacobi; other meshes
-                  cell_patch, line_patch and these two; flows patch and cell_patch; transport with element dg these,
-                  jacobi, chebyshev; transport with element q ordered_cells too */
-  /** in place of `smoother`, which is auto then; it must outlive the problem. The default method is conjugate gradients
-   *  where it is symmetric, else GMRES */
+  /** Boxes have all smoothers but cell_patch and line_patch; periodic boxes patch, chebyshev and jacobi; other meshes
+   *  cell_patch, line_patch, chebyshev and jacobi; flows patch and cell_patch. Transport has ordered_cells besides
+   *  with element q; with element dg it has patch, cell_patch, jacobi and chebyshev. */
+  TesSmootherKind smoother;
+  /** In place of `smoother`, which is auto then; it must outlive the problem. The default method is conjugate gradients
+   *  where the smoother is symmetric, else GMRES. */
   const TesSmootherOwn *own_smoother;
   TesLocalSolver local; /**< of patch smoothers */
   TesOrder order;       /**< boxes */
@@ -227,9 +227,8 @@ void tes_problem_destroy(TesProblem **problem);
  *  relative to its first residual. Solution, errors and values then belong to the new time. Errors:
  *  TES_INVALID_INPUT (a steady problem, the end of time), and the errors of tes_solver_solve(). */
 TesStatus tes_problem_step(TesProblem *problem, TesSolveResult *result);
-/** In time makes all steps that are left. Else: solves; may be called again (it starts anew). Statuses as
- *  tes_solver_solve(); the last iterate is kept in any
- * case. */
+/** In time: makes all steps that are left. Else: solves; a second call starts anew. Statuses as tes_solver_solve(); the
+ *  last iterate is kept in any case. */
 TesStatus tes_problem_solve(TesProblem *problem, TesSolveResult *result);
 
 /** The finest space, its float64 operator, and the multigrid of the solver; owned by the problem. Of flows with element
@@ -289,7 +288,7 @@ typedef struct TesProblemInfo {
   TesProblemTimes times;
   double time, dt; /**< in time: the time of the solution, and the length of the step */
   double before;   /**< where the flow chooses steps: the time of the solution before; else 0 */
-  bool varies;     /**< the flow chooses the steps; how many there will be is as the last one says */
+  bool varies; /**< the flow chooses the steps; `steps` is then an estimate by the length of the last step */
   int step, steps; /**< done; in all, fewer than `end` asks for where a steady state was reached */
   TesBalance balance;
   double mean_force[3]; /**< the uniform force that keeps TesProblemDesc.mean_velocity; NaN: there is none */

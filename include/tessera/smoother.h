@@ -1,27 +1,26 @@
 /** \file smoother.h
  *  Smoothers: x <- x + S (b - A x), one step of an iteration that damps oscillating errors.
  *
- *  - patch: multiplicative over the colours of vertex patches (patch-smoothers-cui-2024, section 3): colour = parity of
- *    (vertex index - 1) a direction, x fastest. Local problems are solved by fast diagonalization.
+ *  - patch: multiplicative over the colours of vertex patches (patch-smoothers-cui-2024, section 3). The colour of a
+ *    patch is the parity of (vertex index - 1) per direction, x fastest. Local problems are solved by fast
+ *    diagonalization.
  *  - patch_additive: all patches at once from one residual, scaled by omega.
- *  - jacobi: omega D^-1. chebyshev: polynomial of D^-1 A, of the fourth kind (Lottes 2023) on [0, 1.05 lambda_max],
- *    or, given a ratio, of the first kind on [lambda_max/ratio, 1.2 lambda_max].
- *  - cell_patch: the same polynomial with B in the place of D^-1, B the sum over cells of separable surrogates of
- *  the assembled operator among the
- *    nodes of the cell, weighted symmetrically; on meshes of trees, to degree 8, on all devices. For stretched
- *    cells (docs/performance-cpu-avx512.md).
- *    Of Stokes with a constant viscosity: exact solves on closed cells (velocity
- *    with the nodes of the cell's faces, pressure), red and black, a residual before each; 2^dim colours and more where
- *    a ring of cells is odd. A sweep is cheaper than a sweep of vertex patches, and takes more iterations.
- *  - line_patch: cell_patch where cells that are stretched (coupled 4 times as strongly in one direction as in all
- *    others) are joined to lines along that direction, solved whole. The count of iterations does not depend on how far
- *    they are stretched, in one direction of a cell; degrees to 8, on all devices.
- *  - ordered_cells: incomplete LU factors, without fill, of the assembled matrix of transport with element q, its
- *  unknowns cell by cell in the order of the velocity. Any mesh, one rank, float64; the sweep is sequential and is the
- *  host's on every device. Takes 24 bytes an entry of the matrix (docs/time.md, "Steady transport").
- *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order
- *  (inside a cell:
- *    vertices, lines, faces, interior).
+ *  - jacobi: omega D^-1.
+ *  - chebyshev: a polynomial of D^-1 A, of the fourth kind (Lottes 2023) on [0, 1.05 lambda_max], or, given a ratio, of
+ *    the first kind on [lambda_max/ratio, 1.2 lambda_max].
+ *  - cell_patch: the same polynomial with B in the place of D^-1. B is the sum over cells of the inverses of separable
+ *    surrogates of the assembled operator on the nodes of the cell, weighted symmetrically. Meshes of trees, to degree
+ *    8, all devices; for stretched cells. Stokes with a constant viscosity: exact solves on closed cells (pressure, and
+ *    velocity with the nodes of the cell's faces) in two colours, with a residual before each; 2^dim colours and more
+ *    where a ring of cells is odd. A sweep is cheaper than a sweep of vertex patches, and takes more iterations.
+ *  - line_patch: cell_patch, but stretched cells are joined to lines along their short direction, which are solved
+ *    whole. A cell is stretched if it is coupled 4 times as strongly in one direction as in all others. The number of
+ *    iterations does not depend on how far cells are stretched in one direction. To degree 8, all devices.
+ *  - ordered_cells: incomplete LU factors, without fill, of the assembled matrix of transport with element q, with the
+ *    unknowns cell by cell in the order of the velocity. Any mesh, one rank, float64. The sweep is sequential and runs
+ *    on the host for every device. 24 bytes per entry of the matrix (docs/time.md, "Steady transport").
+ *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order (in a
+ *    cell: vertices, lines, faces, interior).
  */
 #ifndef TESSERA_SMOOTHER_H
 #define TESSERA_SMOOTHER_H
@@ -35,8 +34,8 @@ extern "C" {
 typedef struct TesSmoother TesSmoother;
 
 typedef enum TesSmootherKind {
-  /** over a box patch, and chebyshev where a jumps so that nodal patches do not contract; transport with its velocity
-   *  ordered_cells, of discontinuous elements cell_patch; else chebyshev */
+  /** On a box: patch; chebyshev if a jumps so much that nodal patches do not contract. Transport with its velocity:
+   *  ordered_cells, with discontinuous elements cell_patch. Else chebyshev. */
   TES_SMOOTHER_AUTO,
   TES_SMOOTHER_PATCH,
   TES_SMOOTHER_PATCH_ADDITIVE,
@@ -52,12 +51,12 @@ typedef enum TesSmootherKind {
 
 /** Local solvers of the patch smoothers. exact: for the separable form. The others are surrogates for coefficients that
  *  vary:
- *  - nodal: A is taken for D^1/2 A_0 D^1/2 with D = diag(A) / diag(A_0) and A_0 of constant coefficients. Nearly exact
- *    where sqrt(a) is smooth on the scale of a cell, and cheapest: one residual and one separable sweep. Not for jumps.
- *  - rank1: 1D matrices a patch from a fit a ~ a_x(x) a_y(y) a_z(z). For jumps along mesh planes.
- *  - scaled: one eigenbasis, scaled by max(mean, 0.6 max) of a on the patch: safe, slow.
- *  - mean: scaled by the mean of a: diverges for degree >= 4 and strong variation.
- *  These three need a residual for each of the 2^dim colours. */
+ *  - nodal: D^1/2 A_0 D^1/2 stands for A, with D = diag(A) / diag(A_0) and A_0 of constant coefficients. Nearly exact
+ *    if sqrt(a) is smooth on the scale of a cell. Cheapest: one residual and one separable sweep. Not for jumps.
+ *  - rank1: 1D matrices per patch from a fit a ~ a_x(x) a_y(y) a_z(z). For jumps along mesh planes.
+ *  - scaled: one eigenbasis, scaled by max(mean, 0.6 max) of a on the patch. Safe and slow.
+ *  - mean: scaled by the mean of a. Diverges for degree >= 4 and strong variation.
+ *  The last three need a residual for each of the 2^dim colours. */
 typedef enum TesLocalSolver {
   TES_LOCAL_AUTO, /**< exact; where coefficients vary the first of nodal, rank1, scaled that contracts when tried */
   TES_LOCAL_EXACT,

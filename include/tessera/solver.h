@@ -3,22 +3,22 @@
  *
  *  The outer iteration is in float64; the multigrid may be in float32 ("mixed precision"): the residual is then
  *  scaled by a power of two to entries of about 1 before it is rounded, so that nothing underflows. Every residual
- *  reported as final has been recomputed as |b - A x| / |b| in float64. Where float64 does not give the tolerance, an
- *  iteration ends as converged when its residual no longer falls and is what rounding leaves: TesSolveResult.floor.
+ *  reported as final has been recomputed as |b - A x| / |b| in float64. If float64 cannot reach the tolerance, an
+ *  iteration ends as converged when its residual no longer falls and is as small as rounding allows:
+ *  TesSolveResult.floor.
  *  - vcycle: x <- x + MG (b - A x) from the given start. Vectors besides x and b: 1 (and 2 float32 when mixed).
  *  - fmg: the same after a full multigrid start.
- *  - gmres: flexible, right-preconditioned, modified Gram-Schmidt with Givens rotations. Vectors: restart + 2, and
- *  as many of the cycle's
- *    precision (what the cycle returns is kept as it is). On the host they are made when an iteration first needs them.
- *  - cg: conjugate gradients for symmetric cycles; new directions are made conjugate to the last one explicitly, which
- *    tolerates the round-off of a float32 cycle. Vectors: 4. With `full_start` the iteration begins where full
- *    multigrid (in the cycle's
- *    precision, without its last cycle) arrives, or from zero where that is no better.
+ *  - gmres: flexible, right-preconditioned, modified Gram-Schmidt with Givens rotations. Vectors: restart + 2, and as
+ *    many in the cycle's precision, since results of the cycle are kept unchanged. On the host each is made when an
+ *    iteration first needs it.
+ *  - cg: conjugate gradients for symmetric cycles. A new direction is made conjugate to the last one explicitly, which
+ *    tolerates the round-off of a float32 cycle. Vectors: 4. With `full_start` the iteration begins with the result of
+ *    full multigrid (in the cycle's precision, without its last cycle), or with zero if that is not worse.
  *
  *  On devices with kernels an iteration of cg or gmres, its cycle included, is one recorded graph. Its scalars stay
- *  on the device; the host is sent one number an iteration, the residual, and one more for each residual recomputed
- *  (at the end, and at restarts). A solve allocates nothing; GMRES there orthogonalises all directions in one pass,
- *  with the coefficients of the modified Gram-Schmidt process.
+ *  on the device; the host gets one number per iteration, the residual, and one more for each residual that is
+ *  recomputed (at the end, and at restarts). A solve allocates nothing; GMRES there orthogonalises all directions in
+ *  one pass, with the coefficients of the modified Gram-Schmidt process.
  */
 #ifndef TESSERA_SOLVER_H
 #define TESSERA_SOLVER_H

@@ -17,9 +17,8 @@
  *       parent's face or edge, in the orientation of cell K.
  *    2. For direction d = x, y, z: on the lines along d that the mask says (tes_mask_line()),
  *       u <- W[child bit d] u, W[c][i][j] = (basis function j of [0, 1])(point c/2 + node_i / 2).
- *    Then u are the values at the cell's own nodes. Writing is the transpose: W' for d = z, y, x (any order gives
- *    the same), then
- *    x[index] += u. A whole line is read and written: both its ends are on it.
+ *    Then u are the values at the cell's own nodes. Writing is the transpose: W' for d = z, y, x (in any order), then
+ *    x[index] += u. A whole line is read and written, with both its ends.
  */
 #ifndef TESSERA_SPACE_H
 #define TESSERA_SPACE_H
@@ -144,7 +143,7 @@ TesStatus tes_space_index(const TesSpace *space, const int32_t **index, const ui
 
 /** Coordinates of the nodes: x[length][dim]. Errors: TES_OUT_OF_MEMORY. */
 TesStatus tes_space_coordinates(const TesSpace *space, double *x);
-/** u <- values of functions, function[components], at the nodes. Errors: TES_NAN, TES_OUT_OF_MEMORY,
+/** u <- values of function[components] (a NULL component is zero) at the nodes. Errors: TES_NAN, TES_OUT_OF_MEMORY,
  *  TES_INVALID_INPUT (a vector of another length). */
 TesStatus tes_space_interpolate(const TesSpace *space, const TesFunction *const *function, TesVector *u);
 /** v <- u, a function of `from`, at the nodes of `to`, which has as many components; vectors are float64. Degrees

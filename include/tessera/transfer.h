@@ -13,10 +13,10 @@ extern "C" {
 typedef struct TesTransfer TesTransfer;
 
 typedef struct TesTransferDesc {
-  /** The cells of fine are those of coarse or their children: a box with, a direction, the same or twice the cells,
-   *  or one more; a forest and what
-   *  tes_mesh_coarsen() made of it; or the same mesh. The degree of fine is the same or higher. References to both
-   *  are kept. */
+  /** A cell of `fine` is a cell of `coarse`, or a child of one. Boxes: per direction `fine` has as many cells, or
+   *  twice as many, or one more or one less than twice as many. Forests: the mesh of `coarse` is tes_mesh_coarsen()
+   *  of the mesh of `fine`. Or both are over one mesh. The degree of `fine` is the same or higher. References to
+   *  both are kept. */
   const TesSpace *coarse, *fine;
   TesPrecision precision;
   /** "box": 1D embeddings; "cells": cell by cell, hanging nodes too; NULL: the first that takes the spaces */

@@ -114,10 +114,17 @@ void tesi_context_forget(TesContext *ctx) {
 void tes_context_clear(TesContext *context) {
   tesi_context_forget(context);
   context->interrupted = 0;
+  context->heard = false;
 }
 
 void tes_context_interrupt(TesContext *context) {
   context->interrupted = 1;
+}
+
+void tesi_fail_before(TesContext *ctx, const char *text) {
+  char message[TESI_MESSAGE_SIZE];
+  snprintf(message, sizeof message, "%s", ctx->message);
+  snprintf(ctx->message, sizeof ctx->message, "%.200s%.*s", text, TESI_MESSAGE_SIZE - 201, message);
 }
 
 bool tesi_context_interrupted(const TesContext *ctx) {
@@ -252,6 +259,7 @@ static void trace(TesContext *ctx, const char *file, int line, const char *funct
 TesStatus tesi_fail(TesContext *ctx, TesStatus status, const char *file, int line, const char *function,
                     const char *format, ...) {
   lock();
+  if (status == TES_INTERRUPTED) ctx->heard = true;
   if (!ctx->message[0]) {
     ctx->failure = status;
     va_list arguments;

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/base.h"
+#include "base/fault.h"
 
 struct TesFunction {
   atomic_int references;
@@ -15,6 +15,7 @@ struct TesFunction {
   TesiFunctionOver over; /* NULL: a plain function */
   uint64_t used;         /* bit i: further variable i */
   bool timed;            /* it may depend on t */
+  atomic_bool faulty;    /* it has given what is not finite */
 };
 
 static TesStatus create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user,
@@ -55,7 +56,13 @@ const char *tesi_function_where(const TesFunction *function) {
 }
 
 TesStatus tesi_function_fault(const TesFunction *function) {
+  double time;
+  if (function) atomic_store(&((TesFunction *)tesi_function_inner(function, &time))->faulty, true);
   return function && function->where ? TES_INVALID_INPUT : TES_NAN;
+}
+
+bool tesi_function_is_faulty(const TesFunction *function) {
+  return function && function->faulty;
 }
 
 TesStatus tes_function_create_constant(TesContext *context, double value, TesFunction **function) {

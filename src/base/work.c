@@ -4,21 +4,37 @@
 #include <stdio.h>
 #include "base/context_impl.h"
 
-void tesi_work_begin(TesContext *ctx, const char *title_format, ...) {
+static void begin(TesContext *ctx, bool waits, const char *title_format, va_list arguments) {
   if (ctx->work++) return;
+  vsnprintf(ctx->work_title, sizeof ctx->work_title, title_format, arguments);
+  ctx->work_part[0] = 0;
+  ctx->work_waits = waits;
+}
+
+void tesi_work_begin(TesContext *ctx, const char *title_format, ...) {
   va_list arguments;
   va_start(arguments, title_format);
-  vsnprintf(ctx->work_title, sizeof ctx->work_title, title_format, arguments);
+  begin(ctx, false, title_format, arguments);
   va_end(arguments);
-  ctx->work_part[0] = 0;
+}
+
+void tesi_work_begin_results(TesContext *ctx, bool waits, const char *title_format, ...) {
+  va_list arguments;
+  va_start(arguments, title_format);
+  begin(ctx, waits || ctx->heard, title_format, arguments);
+  va_end(arguments);
 }
 
 void tesi_work_end(TesContext *ctx) {
   ctx->work--;
 }
 
+static bool is_asked_to_stop(const TesContext *ctx) {
+  return ctx->interrupted && ctx->work && !ctx->work_waits;
+}
+
 TesStatus tesi_work_go_on(TesContext *ctx) {
-  if (!ctx->work || !ctx->interrupted) return TES_OK;
+  if (!is_asked_to_stop(ctx)) return TES_OK;
   const char *part = ctx->work_part;
   return tesi_fail(ctx, TES_INTERRUPTED, __FILE__, __LINE__, __func__, "interrupted in %s%s%s%s",
                    ctx->work_title, *part ? " (" : "", part, *part ? ")" : "");
@@ -42,20 +58,16 @@ typedef struct Loop {
   const void *data;
 } Loop;
 
-static bool is_asked_to_stop(const Loop *l) {
-  return l->context->work && l->context->interrupted;
-}
-
 static void run_pieces(const void *data, TesiSpan span) {
   const Loop *l = data;
   const int64_t count = span.end - span.first, piece = (count + PIECES - 1) / PIECES;
-  for (int64_t first = span.first; first < span.end && !is_asked_to_stop(l); first += piece)
+  for (int64_t first = span.first; first < span.end && !is_asked_to_stop(l->context); first += piece)
     l->loop(l->data, (TesiSpan){first, first + piece < span.end ? first + piece : span.end, span.thread});
 }
 
 static void run_chunk(const void *data, TesiSpan span) {
   const Loop *l = data;
-  if (!is_asked_to_stop(l)) l->loop(l->data, span);
+  if (!is_asked_to_stop(l->context)) l->loop(l->data, span);
 }
 
 TesStatus tesi_work_for(TesContext *ctx, int threads, int64_t count, TesiLoop *loop, const void *data) {

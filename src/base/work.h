@@ -7,6 +7,11 @@
 #include "base/base.h"
 #include "base/team.h"
 
+/* For what is made of a solution that is there: errors, values, files. An interruption that has ended a solve before
+ * does not end this work, since what was found is to be written. waits: one that comes now does not either; the solve
+ * of the next step obeys it. */
+void tesi_work_begin_results(TesContext *ctx, bool waits, const char *title_format, ...) TESI_PRINTF(3, 4);
+
 /* As tesi_team_for(): each thread asks after every 64th part of its span. */
 TesStatus tesi_work_for(TesContext *ctx, int threads, int64_t count, TesiLoop *loop, const void *data);
 /* As tesi_team_share(): a thread asks before each chunk. */

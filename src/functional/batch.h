@@ -117,7 +117,7 @@ void tesi_batches_destroy(TesiBatches **batches);
 /* From now on vectors are of element rt, and this part of them is read. rt and tables (tesi_flow_node_tables())
  * outlive the batches. */
 void tesi_batches_read_part(TesiBatches *batches, const TesiRt *rt, int part, const TesiFlowTables *nodes);
-/* The part of creation that element dg has for itself: space, points and all numbers are there. */
+/* Ends the creation of batches of element dg; their space, points and numbers are set before. */
 TesStatus tesi_batches_take_dg(TesiBatches *batches);
 int tesi_functional_degree(const TesSpace *space);
 int64_t tesi_functional_length(const TesSpace *space);

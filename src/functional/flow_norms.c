@@ -1,7 +1,7 @@
 /* Errors of velocity and pressure, and the norm of the divergence. */
 #include <math.h>
 #include <string.h>
-#include "base/team.h"
+#include "base/work.h"
 #include "functional/flow.h"
 #include "parallel/comm.h"
 
@@ -98,7 +98,7 @@ static TesStatus sum_all(TesContext *ctx, const Norms *n, double total[SUMS]) {
   memset(total, 0, SUMS * sizeof *total);
   TES_TRY(tesi_alloc(ctx, (size_t)rows, sizeof *all.sums, &all.sums));
   TES_ALLOC(&all.work, (int64_t)threads * 8 * MOST);
-  tesi_team_for(threads, rows, sum_rows, &all);
+  TES_TRY(tesi_work_for(ctx, threads, rows, sum_rows, &all));
   for (int r = 0; r < rows; r++)
     for (int k = 0; k < SUMS; k++) total[k] += all.sums[r][k];
   tesi_reduce(ctx, TESI_SUM, SUMS, total);

@@ -177,7 +177,8 @@ static TesStatus add_faces(const TesiBatches *b, const TesFunction *const *g, bo
   tesi_face_rule(b->dim, b->n - 1, b->q, b->geometry, rule);
   TES_ALLOC(&local, faces * rule->nodes);
   const Flux flux = {b, rule, face, g, local, &failed};
-  tesi_team_for(tesi_team_threads(ctx, 4 * faces * rule->points), faces, integrate_faces, &flux);
+  TES_TRY(
+      tesi_work_for(ctx, tesi_team_threads(ctx, 4 * faces * rule->points), faces, integrate_faces, &flux));
   TES_TRY((TesStatus)failed);
   for (int64_t i = 0; i < faces; i++)
     for (int p = 0; p < rule->nodes; p++) {

@@ -1,7 +1,7 @@
 /* Errors in L2 and H1 over meshes of any kind, and cell by cell. */
 #include <math.h>
 #include <string.h>
-#include "base/team.h"
+#include "base/work.h"
 #include "functional/functional.h"
 #include "device/kernel.h"
 #include "parallel/comm.h"
@@ -103,7 +103,7 @@ static TesStatus sum_tasks(Task *task, double *l2, double *h1) {
   task->failed = &failed;
   TES_ALLOC(&task->memory, task->share * threads);
   TES_ALLOC(&task->sums, 2 * b->tasks);
-  tesi_team_share(threads, b->tasks, 1, sum_span, task);
+  TES_TRY(tesi_work_share(ctx, threads, b->tasks, 1, sum_span, task));
   TES_TRY((TesStatus)failed);
   for (int64_t i = 0; i < 2 * b->tasks; i++) squares[i % 2] += task->sums[i];
   tesi_reduce(ctx, TESI_SUM, 2, squares);

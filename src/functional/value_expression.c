@@ -1,6 +1,6 @@
 /* Values of expressions in fields: over cells eight at a time on all threads, over faces and at points one by one. */
 #include <math.h>
-#include "base/team.h"
+#include "base/work.h"
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
 #include "parallel/comm.h"
@@ -125,7 +125,7 @@ static TesStatus sum_tasks(Task *task, double sum[2]) {
   task->share = (FIXED + 9 + 4 * task->quantity->sources) * tesi_batches_array(b) + tesi_batches_work(b);
   TES_ALLOC(&task->memory, task->share * threads);
   TES_ALLOC(&sums, 2 * b->tasks);
-  tesi_team_share(threads, b->tasks, 1, sum_span, &(Tasks){task, sums, &failed});
+  TES_TRY(tesi_work_share(ctx, threads, b->tasks, 1, sum_span, &(Tasks){task, sums, &failed}));
   TES_TRY((TesStatus)failed);
   sum[0] = sum[1] = 0;
   for (int64_t i = 0; i < 2 * b->tasks; i++) sum[i % 2] += sums[i];
@@ -236,7 +236,7 @@ static TesStatus sum_faces(const TesiQuantity *q, const TesiFaceRule *rule, int6
   int failed = TES_OK;
   TES_ALLOC(&at, threads);
   TES_ALLOC(&sums, 2 * faces);
-  tesi_team_for(threads, faces, sum_face_span, &(Faces){q, rule, face, at, sums, &failed});
+  TES_TRY(tesi_work_for(ctx, threads, faces, sum_face_span, &(Faces){q, rule, face, at, sums, &failed}));
   TES_TRY((TesStatus)failed);
   sum[0] = sum[1] = 0;
   for (int64_t i = 0; i < 2 * faces; i++) sum[i % 2] += sums[i];

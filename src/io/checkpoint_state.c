@@ -191,10 +191,16 @@ static const Run rt_of_before[] = {{"order", 1}, {"chosen", 1}, {"dt", 1},      
                                    {"known", 1}, {"since", 1},  {"largest", 1}, {"before", 1},
                                    {"when", 4},  {"force", 3},  {NULL, 0}};
 
+/* Of elements with axes those that are no single scalar. */
+static bool is_rt(const TesCheckpoint *checkpoint) {
+  const TesiRt *rt = tesi_space_rt(tes_checkpoint_space(checkpoint));
+  return rt && !rt->scalar;
+}
+
 static const Run *find_runs(const TesCheckpoint *checkpoint) {
-  return tes_checkpoint_space(checkpoint)->element == TES_ELEMENT_RT ? rt_of_before
-         : tes_checkpoint_values(checkpoint, "pressure")             ? flows_of_before
-                                                                     : steps_of_before;
+  return is_rt(checkpoint)                               ? rt_of_before
+         : tes_checkpoint_values(checkpoint, "pressure") ? flows_of_before
+                                                         : steps_of_before;
 }
 
 /* Amounts of a balance stood between 13 other numbers and the last one: now, and at four times before. */
@@ -317,10 +323,9 @@ done:
 /* Whose steps the checkpoint holds, by the names of its fields: flows have a pressure or element rt, bodies u_tt.
  * Elements dg of transport stand on axes as those of rt do. */
 static const char *equation_in(const TesCheckpoint *checkpoint) {
-  const TesElement element = tes_checkpoint_space(checkpoint)->element;
-  return element == TES_ELEMENT_RT || tes_checkpoint_values(checkpoint, "pressure") ? "navier_stokes"
-         : tes_checkpoint_values(checkpoint, "u_t")                                 ? "elasticity"
-                                                                                    : "transport";
+  return is_rt(checkpoint) || tes_checkpoint_values(checkpoint, "pressure") ? "navier_stokes"
+         : tes_checkpoint_values(checkpoint, "u_t")                         ? "elasticity"
+                                                                            : "transport";
 }
 
 static TesStatus check(const TesProblem *p, const TesCheckpoint *checkpoint) {

@@ -168,6 +168,7 @@ TesStatus tesi_file_write(TesiFile *file, const void *data, size_t bytes) {
   TesContext *ctx = file->ctx;
   TesStatus status = TES_OK;
   file->position += (int64_t)bytes;
+  TES_TRY(tesi_work_go_on(ctx));
   if (bytes > BUFFER - file->used) TES_TRY(flush(file));
   if (bytes >= BUFFER) {
     TES_TRY(write_fully(file, data, bytes));

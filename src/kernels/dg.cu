@@ -6,7 +6,7 @@
  * global memory, mostly from L1 and L2, and leave their traces (saddle_faces.h). The last direction writes.
  * Shared memory: 2 PITCH N^(DIM - 1) numbers, PITCH about CELLS N. An entry and direction: 2 numbers of neighbours,
  * 10 + N / 2 multiply-adds. Bytes that must come and go: 2 numbers an entry, 3 with b; neighbours from L2, 2 DIM more.
- * Registers: docs/dg.md.
+ * Registers: `bench_registers`.
  * VELOCITY 1 or 2: with the transport by a velocity that is the same everywhere, convective or conservative, and its
  * upwind traces; 2 multiply-adds an entry and direction more, and nothing that comes or goes.
  * Macros: real, DIM, N (modes of a cell), CELLS, THREADS, VELOCITY (0: none). */

@@ -10,7 +10,7 @@
  * others in shared memory (GLOBAL_WORK: in `work`), where along x lines go to modes, are divided by the eigenvalues and
  * come back; the last direction is added to x. 5 passes in 3D, 4 barriers. Shared memory: PATCHES P^(DIM - 1) (P + 1)
  * numbers. An unknown: 4 DIM N multiply-adds, half of that where intervals are symmetric; bytes 3 numbers. Tables come
- * through the L1 cache, four numbers a load, the same for all threads of a patch. Registers: docs/dg.md.
+ * through the L1 cache, four numbers a load, the same for all threads of a patch. Registers: `bench_registers`.
  * Macros: real, DIM, N, PATCHES, THREADS, MIN_BLOCKS, GLOBAL_WORK. */
 #include "kernel.h"
 #include "dg_arguments.h"
@@ -109,7 +109,7 @@ TESK_DEVICE void from_modes(const TeskDgPatches *s, const Line *l, int d, const 
   }
 }
 
-/* Mode i of a direction among those of the whole axis. */
+/* Mode i of a direction, counted on the whole axis. */
 TESK_DEVICE int mode_of(const TeskDgPatches *s, const Line *l, int d, int i) {
   const int mode = l->patch->vertex[d] * N + i;
   return mode < s->extent[d] ? mode : mode - s->extent[d];

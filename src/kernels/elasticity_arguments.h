@@ -5,7 +5,7 @@
 typedef struct TeskElastic {
   long long cells;  /* of this launch */
   long long blocks; /* of cells; those behind them have rows of given entries */
-  long long rows;   /* given entries of vectors, row[rows], whose rows are those of the identity */
+  long long rows;   /* given entries of vectors, row[rows]; these rows are rows of the identity */
   long long length; /* entries of a component */
   double sign;      /* y += sign A x */
   int every;        /* given entries are read and added to as all others */

@@ -105,7 +105,7 @@ TESK_KERNEL(tesk_jacobi_dot, THREADS, 1, (long long)n, (const real *TESK_RESTRIC
   if (threadIdx.x == 0) partial[blockIdx.x] = pq;
 }
 
-/* products[parts]: those of p.q; partial: others. */
+/* products[parts]: parts of p.q; partial: parts of the other products. */
 TESK_KERNEL(tesk_jacobi_update, THREADS, 1, (long long)n, (const real *TESK_RESTRICT)p,
             (const real *TESK_RESTRICT)q, (const real *TESK_RESTRICT)inverse, (real * TESK_RESTRICT) x,
             (real * TESK_RESTRICT) r, (const double *)products, (int)parts, (double *)partial,

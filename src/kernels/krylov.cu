@@ -57,8 +57,8 @@ TESK_KERNEL(tesk_start_squares, THREADS, 1, (long long)n, (const double *)u, (co
   }
 }
 
-/* One block. The residual of one start has the squares uu, that of the other one, which tolerances are of, vv: which is
- * taken, and all scalars of the iteration to come. factor 0: that of its residual; g: of GMRES, or 0. */
+/* One block. uu and vv are the squares of the residuals of two starts; tolerances refer to vv. Chooses the start,
+ * and sets all scalars of the coming iteration. factor 0: the residual that is taken gives it; g: of GMRES, or 0. */
 TESK_KERNEL(tesk_start_choose, THREADS, 1, (int)parts, (const double *)partial, (int)either,
             (double)tolerance, (double)factor, (double)root, (double *)g, (int)most, (double *)history,
             (TeskKrylov *)s) {
@@ -85,8 +85,9 @@ TESK_KERNEL(tesk_start_choose, THREADS, 1, (int)parts, (const double *)partial, 
   if (g) g[0] = 1;
 }
 
-/* x and r become those of the start that is taken; copy, where it is, <- r; 0 in `old`, and in p and q where they are.
- * Of GMRES: last <- r with entries of about 1, and the same rounded in `in` where that is. Bytes an entry: 24 to 56. */
+/* x and r become the x and r of the start that is taken; copy <- r; old, p, q <- 0 (each unless it is NULL). Of
+ * GMRES: last <- r, scaled to entries of about 1, and `in` (unless NULL) the same, rounded. Bytes per entry: 24 to
+ * 56. */
 TESK_KERNEL(tesk_start_take, THREADS, 1, (long long)n, (double *)old, (const double *)old_r, (double *)x,
             (double *)r, (double *)copy, (double *)p, (double *)q, (basis_real *)last, (real *)in,
             (const TeskKrylov *)s) {

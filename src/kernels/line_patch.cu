@@ -71,7 +71,8 @@ TESK_KERNEL(tesk_line_to_modes, THREADS, 1, (const real *TESK_RESTRICT)r, (real 
 }
 
 /* first [batches + 1]: positions; factor [positions][MODES][N][LANES]: 1 / D, then L with the K positions before.
- * Position i is coupled with those of its cell before it: the K before an end of a cell, i % K of an inner one. */
+ * Position i is coupled with positions of its cell before it: with K of them at the end of a cell, with i % K
+ * inside. */
 TESK_KERNEL(tesk_line_solve, THREADS, 1, (real *)values, (const real *TESK_RESTRICT)factor,
             (const int *TESK_RESTRICT)first, (int)batches) {
   const int thread = (int)(blockIdx.x * THREADS + threadIdx.x), lane = thread % LANES,

@@ -41,7 +41,7 @@ TESK_DEVICE void place_cell(int cells, int brick, long long cell, long long at[3
   at[2] = z + rest / size[0] / size[1];
 }
 
-/* Inner vertices are moved by up to `shift` of a cell's width; those of the boundary stay. v[cell][8][3] */
+/* Inner vertices are moved by up to `shift` of a cell's width; vertices on the boundary stay. v[cell][8][3] */
 TESK_KERNEL(tesk_box_vertices, 256, 1, (int)cells, (int)brick, (double)shift, (real *)v) {
   const long long total = (long long)cells * cells * cells;
   FOR_EACH(i, total * 24) {

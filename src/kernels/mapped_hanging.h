@@ -37,7 +37,7 @@ TESK_DEVICE Hanging find_hanging(const TeskMapped *a, long long first, int t, Ce
   h.plane = l / N;
   h.at = l % N;
   h.cube = s + c * PC;
-  /* whatever `directions` will be: waiting for it first costs a block one more latency of memory */
+  /* read before `directions` is known: waiting for it would cost a block one more latency of memory */
   const int mask = t < CELLS * LINES ? mask_of(a, cell) : 0;
   h.mask = t < CELLS * 2 * N ? mask_of(a, find_cell(a, first, c)) : 0;
   const int on_x = line % N == SIDE(mask, 0), on_across = line / N == SIDE(mask, ACROSS);

@@ -144,7 +144,7 @@ TESK_DEVICE void hang_cells(const TeskMixed *a, const unsigned short *mask, cons
 #endif
 }
 
-/* node[NODES_EACH] <- those of the cells that the thread will add to. */
+/* node[NODES_EACH] <- the nodes that the thread will add to. */
 #define NODES_EACH ((CELLS * NODES_OF(N) + THREADS - 1) / THREADS)
 TESK_DEVICE void find_nodes(const TeskMixed *a, const int *index, const int n, int node[NODES_EACH]) {
   TESK_UNROLL

@@ -6,7 +6,7 @@
 
 #define THREADS 256
 
-/* y <- x on all nodes of the open box, or (own) with zeros on those that are not its own. */
+/* y <- x on all nodes of the open box; with `own`, zero on nodes that are copies. */
 TESK_KERNEL(tesk_rings_spread, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y, (TeskRings)r, (int)own) {
   const long long i = (long long)blockIdx.x * THREADS + threadIdx.x,
                   plane = (long long)r.count[0] * r.count[1];

@@ -55,7 +55,7 @@ TESK_DEVICE Cell cell_of(const RT_ARGUMENTS *s, int of) {
   return c;
 }
 
-/* 1 / sqrt(h) of the directions other than i: modes of a cell are those of [0, 1] times it. */
+/* 1 / sqrt(h) of the directions other than i. Modes of a cell are the modes of [0, 1] times this. */
 TESK_DEVICE real scale_of(const RT_ARGUMENTS *s, int i, const int at[3]) {
   real square = 1;
   TESK_UNROLL

@@ -15,7 +15,7 @@
  * Numbers of shared memory: CELLS (2 DIM SIZE + 2 WORK) + THREADS. In 3D 16 barriers, and 8 of the maximum; a cell
  * takes about 2 (18 Q^4 + 12 Q^3 N + 72 Q^2 N) flops. Bytes an entry of the velocity that must come and go: 16; from
  * the caches 2 DIM (DIM - 1) / DIM times the velocity more, for traces, and 16 N^(DIM - 1) DIM a cell put aside.
- * Registers: docs/navier-stokes.md.
+ * Registers: `bench_registers`.
  * Macros: real = double, DIM, N (modes of a cell, k + 1), Q (points), CELLS, THREADS, MIN_BLOCKS. Tables: modal [Q][N],
  * nodal [Q][N + 1], both times the weights of the points too (_w), slope [Q][Q], root [N]: modes at the upper end. */
 #include "kernel.h"

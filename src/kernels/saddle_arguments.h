@@ -97,14 +97,15 @@ typedef struct TeskLanesBlock {
   int kind[3];
   int split[3];         /* whether the modes of a direction are split by parity */
   int far[3];           /* the cell of a direction that is taken for one at a wall; -1: none */
-  int inner;            /* whether its tables are those given as an argument, in all directions */
+  int inner;            /* whether its tables, in all directions, are the tables that are an argument */
   int swapped;          /* whether inverse[0] is of sums and differences, by the swap of two directions */
   int others, other[2]; /* other kinds of x */
   int lanes, lane[TESK_LANES_MOST]; /* the lanes that are of them */
 } TeskLanesBlock;
 
-/* x -> y (real). b: M^-1 b for patches round even and odd vertices of the component's direction; pressures in b[0].
- * odd: bit d, whether the vertices of direction d are. still: M^-1 b is zero, and not read. */
+/* x -> y (real). b[0], b[1]: M^-1 b for patches round vertices that are even and odd in the component's own
+ * direction; b[0] also has the pressures. odd: bit d is set if the vertices are odd in direction d. still: M^-1 b is
+ * zero and not read. */
 typedef struct TeskLanesVectors {
   const void *x, *b[2];
   void *y;

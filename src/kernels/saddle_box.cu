@@ -82,7 +82,7 @@ TESK_DEVICE Entry entry_of(const Part *p, int i, int row) {
   return e;
 }
 
-/* Where it stands in a vector; in those of pressures by parity. */
+/* Its place in a vector, and in the vectors of pressures by parity. */
 TESK_DEVICE long long place_of(const TeskSaddleBox *s, const Part *p, Entry e) {
   const int *const extent = s->parts.extent[p->part];
   return s->parts.offset[p->part] + ((long long)e.z * extent[1] + e.y) * extent[0] + e.x;
@@ -109,7 +109,8 @@ TESK_DEVICE real product(const real *a, int step, const real *v, int other, int 
   return sum + odd;
 }
 
-/* Eigenvalues to shared memory: of the own direction, the inner one, and those of the outer one that the block has. */
+/* Eigenvalues to shared memory: of the own direction, of the inner direction, and of the block's part of the outer
+ * direction. */
 TESK_DEVICE void copy_eigenvalues(const TeskSaddleBox *s, const Part *p, real *to) {
   const int left = p->others - p->first;
   copy(table(s, p->own, LC), p->along, to);

@@ -30,7 +30,7 @@ typedef struct TeskSaddleBox {
   int nodes[3], first[3], modes[3], extent[3];
   int size, matrices;
   int base[8], stride[8][3];
-  int vector[9]; /* matrix m is that of vectors vector[m] .. vector[m + 1] - 1 */
+  int vector[9]; /* matrix m multiplies vectors vector[m] .. vector[m + 1] - 1 */
   int block[8];  /* in whose order its rows stand: x fastest */
   int unused;
   unsigned long long over[TESK_BOX_KINDS][3]; /* 2^32 / count + 1: i / count is i over / 2^32 */

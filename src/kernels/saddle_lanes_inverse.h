@@ -15,8 +15,8 @@
 #define ROW_OF(tile) (((tile) + 3) / 4 * 4)
 #define TILE_ROW ROW_OF(TILE)
 
-/* Rows of a parity block with a = b, and with a < b; their tiles, and their tasks: those with differences, then, from a
- * new warp on, those of sums alone. */
+/* Rows of a parity block with a = b, and with a < b; their tiles, and their tasks: first tasks with differences,
+ * then, in new warps, tasks of sums alone. */
 #define TOGETHER TESK_LANES_TOGETHER(N1)
 #define ALIKE (N1 * N1)
 #define PAIRS (N1 * N1 * (N1 - 1) / 2)
@@ -230,7 +230,7 @@ typedef struct Other {
   real sum[PLAIN];
 } Other;
 
-/* The thread's tile among those of the lanes from number `first` on. */
+/* The thread's tile, counted from the first tile of lane `first`. */
 TESK_DEVICE void multiply_other(const Place *p, const TeskLanesBlock *block, int first, int thread, int lanes,
                                 const real *Q, Other *o) {
   const int tile = thread % PLAIN_TILES, group = thread / PLAIN_TILES;

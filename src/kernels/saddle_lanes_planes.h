@@ -176,8 +176,8 @@ TESK_DEVICE void write_plane(const real *w, const int a[2], const int b[2], real
   }
 }
 
-/* Plane j < N of component c, 3: of the pressure. The first of a component, which is of no patch, as it was. The mean
- * of the pressure in the patch stays: its coefficients are those of the first modes. */
+/* Writes plane j < N of component c, or of the pressure (c = 3). The first plane of a component belongs to no patch
+ * and is copied. The mean of the pressure in the patch, the coefficients of the first modes, stays as it was. */
 TESK_DEVICE void store_plane(const Place *p, int c, int j, const real *x, const real *U, real *y) {
   const int own = c % 3, d = own == 2 ? 0 : own + 1, e = own == 0 ? 2 : own - 1,
             at = plane_at(p, own, j) + (c == 3 ? 3 * CUBE * G : 0);

@@ -1,11 +1,11 @@
-/* Planes of saddle_lanes.cu, included with its macros, where a thread holds two rows of one, those with number i of
- * both cells: the second direction across is turned in shared memory, behind a barrier. Where whole planes do not fit
- * into registers: n = 4 and 5. */
+/* Planes of saddle_lanes.cu for n = 4 and 5, where whole planes do not fit into registers; included with its macros.
+ * A thread holds two rows of a plane, number i of both cells. The second direction across is turned in shared
+ * memory, behind a barrier. */
 #include "saddle_lanes_tables.h"
 
 /* ---- in -------------------------------------------------------------------------------------------------- */
 
-/* Row i of the lines of cell h in direction d: w -= A (those of the cell at `beside`, coefficient A[l] for line l). */
+/* Row i of the lines of cell h in direction d: w -= A[l] times line l of the cell at `beside`. */
 TESK_DEVICE void couple_rows(const real *A, const real *beside, const int b[2], real *w) {
   TESK_UNROLL
   for (int l = 0; l < N1; l++) {

@@ -47,9 +47,10 @@ typedef struct TESK_ALIGNED(16) Four {
 
 typedef struct Place {
   int lane, task;
-  const int *lanes;   /* of the block (TESK_LANES_ROWS), in shared memory */
-  const real *table;  /* of the three directions, for what depends on the mode; x: the number of its table */
-  const real *matrix; /* for all else, the same of all directions, where `one` */
+  const int *lanes; /* of the block (TESK_LANES_ROWS), in shared memory */
+  /* [three directions]: numbers that depend on the mode; `x`: which table the first direction has */
+  const real *table;
+  const real *matrix; /* all other numbers; with `one`, one matrix for all directions */
   int x;
   int even;                /* a constant: modes of all directions are even, then odd */
   int one;                 /* a constant */

@@ -99,7 +99,7 @@ TESK_DEVICE real inverse_eigenvalue(const Patch *p, int part, int id) {
   return 1 / ((real)p->its->nu * sum + (real)p->all->alpha);
 }
 
-/* Contraction along the own direction of component i, between its modes and those of the pressure. */
+/* Contraction along the own direction of component i, between its modes and the modes of the pressure. */
 TESK_DEVICE void couple(const Patch *p, int i, int to_velocity, const real *from, real *to) {
   int inner = 1, outer = 1;
   for (int d = 0; d < i; d++) inner *= extent_of(p, i, d);

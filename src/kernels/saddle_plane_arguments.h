@@ -30,7 +30,7 @@ typedef struct TeskPlaneLists {
   const TeskPlaneColour *colours;
   const int *rest;
   int first, step, count; /* colours of a launch: first, first + step, .. */
-  int blocks;             /* blocks of patches; those that follow copy */
+  int blocks;             /* blocks of patches; the blocks behind them copy */
 } TeskPlaneLists;
 
 #endif

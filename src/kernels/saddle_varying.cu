@@ -16,7 +16,7 @@
  *
  * Numbers of memory: CELLS CELL; 27 barriers in 3D. A cell takes about 2 (36 Q^4 + 16 Q^3 N) flops inside and
  * 2 (60 Q^2 N + 24 Q^3) at faces. Bytes an entry: x, y, and n^-3 (Q^3 + 6 Q^2) / 4 numbers of nu; from the caches the
- * cells beside it. Registers: docs/stokes.md.
+ * cells beside it. Registers: `bench_registers`.
  * Macros: real, DIM, N (modes of a cell, k + 1), Q (points), CELLS, THREADS, SYMMETRIC, GLOBAL_WORK, ROLLED (loops of
  * lines are not unrolled). Tables: those of rt_cells.h, slope [Q][Q], slope_back [Q][Q]: its transpose between
  * weights, bend [N]: derivatives of the modes at the upper end. */

@@ -75,7 +75,7 @@ TESK_DEVICE Cell cell_of(const TeskUpwind *s, int of) {
   return c;
 }
 
-/* Modes of a cell are those of [0, 1] times this. */
+/* Modes of a cell are the modes of [0, 1] times this. */
 TESK_DEVICE real scale_of(const TeskUpwind *s, const int at[3]) {
   real scale = 1;
   TESK_UNROLL

@@ -45,7 +45,7 @@ TESK_KERNEL(tesk_combine, THREADS, 1, (long long)n, (double *)y, (double)a0, (co
   }
 }
 
-/* y <- the sum of a_i x_i, z <- that of b_i x_i; NULL: there are no more. Float64. */
+/* y <- the sum of a_i x_i, z <- the sum of b_i x_i; the first NULL ends the list. Float64. */
 TESK_KERNEL(tesk_combine_pair, THREADS, 1, (long long)n, (double *TESK_RESTRICT)y, (double *TESK_RESTRICT)z,
             (const double *TESK_RESTRICT)x0, (double)a0, (double)b0, (const double *TESK_RESTRICT)x1,
             (double)a1, (double)b1, (const double *TESK_RESTRICT)x2, (double)a2, (double)b2) {

@@ -23,8 +23,9 @@ typedef struct TesiFlexible {
   const TesSpace *space; /* whose parts have units of their own; NULL: none */
 } TesiFlexible;
 
-/* From x. Right-preconditioned, modified Gram-Schmidt, begun anew every TESI_FLEXIBLE_RESTART columns; two vectors a
- * column. result->residuals are those of the description, the last one computed anew. Errors: as tes_solver_solve(). */
+/* Begins with x. Right-preconditioned, modified Gram-Schmidt, restarted every TESI_FLEXIBLE_RESTART columns; two
+ * vectors per column. result->residuals is the array of the description; the last residual is computed anew. Errors:
+ * as tes_solver_solve(). */
 TesStatus tesi_flexible_solve(const TesiFlexible *desc, const TesVector *b, TesVector *x,
                               TesSolveResult *result);
 

@@ -57,7 +57,7 @@ TesStatus tesi_cycle_device_step(void *iteration);
 TesStatus tesi_gmres_device_correct(TesSolver *solver, TesVector *x);
 
 /* A vector kernel over n entries in `rows` rows of device->parts blocks, or (rows 0) one block of 256 threads;
- * `extra`: numbers of shared memory beyond those of a sum. */
+ * `extra`: numbers of shared memory beside the numbers that a sum needs. */
 TesStatus tesi_krylov_launch(TesiKrylovDevice *device, int kernel, unsigned rows, int extra,
                              void **arguments);
 /* The one number of an iteration. */

@@ -8,7 +8,7 @@
 #include "krylov/solver.h"
 
 typedef struct TesiStarts {
-  TesVector *x, *r;       /* a start, and its residual; both become those of the one that is taken */
+  TesVector *x, *r;       /* a start and its residual; afterwards the start that is taken and its residual */
   TesVector *old, *old_r; /* the other one. They are work space then, and old holds the correction of x */
   bool either;            /* whether the other one may be taken */
   double

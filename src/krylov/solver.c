@@ -6,7 +6,7 @@
 #include "multigrid/multigrid.h"
 #include "parallel/comm.h"
 
-/* Of right-hand sides whose squares, and those of residuals, are far from the ends of float64. */
+/* Right-hand sides in this range have squares, and residuals have squares, that are far from the ends of float64. */
 #define LEAST_NORM 1e-100
 #define MOST_NORM 1e100
 
@@ -434,7 +434,7 @@ static TesStatus explain(const TesSolver *s, TesStatus outcome) {
   return tesi_explain_unsolved(s->context, &unsolved, outcome);
 }
 
-/* s->b_norm <- |b|, or that of b without op->null, which is left in r. */
+/* s->b_norm <- |b|; of a singular operator the norm of b without its part along op->null, which is left in r. */
 static TesStatus measure(TesSolver *s, const TesVector *b) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -494,7 +494,7 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     TES_TRY(bring_into_range(solver, b, &factor));
   if (factor != 1) {
     b = solver->projected;
-    solver->below = NULL; /* those of another b */
+    solver->below = NULL; /* residuals of another b */
     TES_TRY(tes_vector_copy(x, factor, x));
   }
   if (solver->b_norm == 0) {

@@ -1,4 +1,4 @@
-/* Cells that are neither refined nor coarsened: those of a deformed box, and trees by themselves. */
+/* Cells that are neither refined nor coarsened: a deformed box, or trees without refinement. */
 #include "mesh/mesh.h"
 
 /* Trees are their own leaves, of level 0. */

@@ -46,7 +46,7 @@ bool tesi_part_is_face(int dim, int at) {
   return side_at(dim, at) >= 0;
 }
 
-/* The list is sorted by vertices: of two sides the second is the other one. */
+/* The list is sorted by vertices, so the two sides of a face follow one another; the second becomes the other side. */
 static TesStatus add_parts(TesiTrees *c, int64_t count, const Inner *list) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;

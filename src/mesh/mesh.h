@@ -46,8 +46,9 @@ bool tesi_mesh_lies_in(const TesMesh *inner, int64_t c, const TesMesh *outer, in
 bool tesi_mesh_on_hull(const TesMesh *mesh, int64_t cell, int face, int *boundary);
 /* Whether a boundary is a group of edges and corners, without faces. */
 bool tesi_mesh_is_group(const TesMesh *mesh, int boundary);
-/* The next one after number i of the parts of groups, mesh->coarse->part, that the cell has an edge or a corner at, in
- * the same place as its tree; -1: there is none. i -1: the first one. */
+/* Walks through the parts of groups, mesh->coarse->part, that an edge or a corner of the cell lies on, at the same
+ * place as in its tree: returns the number of the next part after number i (-1: of the first part), or -1 if there
+ * is no more. */
 int64_t tesi_mesh_next_part(const TesMesh *mesh, int64_t cell, int64_t i);
 /* Faces of trees on the boundary that have this name; 0 where all of them lie between trees. */
 int64_t tesi_mesh_boundary_faces(const TesMesh *mesh, int boundary);

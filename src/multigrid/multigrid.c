@@ -44,9 +44,9 @@ struct TesMultigrid {
   int recorded_count;
 };
 
-/* Whether a direct solver is to take a level and spare those below. Of elasticity: cells of the least levels of a bar
- * are long, where one smoother for all components does little. Of Stokes and of discontinuous elements, by kernels: a
- * colour of a small level takes as long as that of a large one. */
+/* Whether a direct solver takes a level, so that the levels below are not needed. Elasticity: the lowest levels of a
+ * bar have long cells, on which one smoother for all components does little. Stokes and discontinuous elements, by
+ * kernels: a colour of a small level takes as long as a colour of a large level. */
 static bool is_direct(const TesMultigridDesc *desc, const TesSpace *space) {
   enum { SMALL = 800 };
   if (tesi_is_elasticity(desc->op))
@@ -350,7 +350,7 @@ done:
   return status;
 }
 
-/* Whether cells of `coarse` are those of `fine`, or two of them, in each direction, whose number is even. */
+/* Whether, in each direction, `fine` has an even number of cells, and `coarse` as many or half as many. */
 static bool halves(const TesSpace *coarse, const TesSpace *fine) {
   const TesiRt *c = tesi_space_rt(coarse), *f = tesi_space_rt(fine);
   bool all = true;

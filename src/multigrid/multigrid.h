@@ -23,7 +23,7 @@ TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesV
 
 /* Takes the memory that a cycle of kind TESI_CYCLE_ROUGH needs, so that no solve does. */
 TesStatus tesi_multigrid_reserve_rough(TesMultigrid *multigrid);
-/* Whether b is rough: restricted to the next level it is small, as that of random numbers is. */
+/* Whether b is rough: its restriction to the next level is small, as for random numbers. */
 TesStatus tesi_multigrid_is_rough(TesMultigrid *multigrid, const TesVector *b, bool *rough);
 /* tes_multigrid_cycle() from zero. */
 TesStatus tesi_multigrid_cycle(TesMultigrid *multigrid, TesiCycleKind kind, const TesVector *b, TesVector *x);

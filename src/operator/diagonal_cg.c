@@ -66,7 +66,7 @@ typedef struct Iteration {
   TesVector *r, *d;
 } Iteration;
 
-/* Scalars, parts of p.q, and those of r.r and r.z. */
+/* Scalars, parts of p.q, and parts of r.r and r.z. */
 static TeskJacobi *scalars_of(const TesiJacobiDevice *d) {
   return d->memory;
 }
@@ -103,7 +103,7 @@ static TesStatus iterate_all(void *user) {
   return tesi_recorded_while(j->op->context, &scalars_of(j->device)->go_on, iterate, user);
 }
 
-/* The recorded step is that of these addresses. */
+/* The recorded step has these addresses. */
 static void expect(TesContext *ctx, const TesiJacobi *j, const TesVector *r, const TesVector *d) {
   TesiJacobiDevice *own = j->device;
   const void *address[5] = {j->inverse->data, j->p->data, j->q->data, r->data, d->data};

@@ -1,4 +1,5 @@
-/* Conjugate gradients with the diagonal, for systems of a few iterations: masses, and those with a little diffusion. */
+/* Conjugate gradients with the diagonal, for systems that take a few iterations: masses, also with a little
+ * diffusion. */
 #ifndef TESI_DIAGONAL_CG_H
 #define TESI_DIAGONAL_CG_H
 

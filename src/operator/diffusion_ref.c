@@ -107,7 +107,7 @@ done:
   return status;
 }
 
-/* The cell's integral and those of its natural faces: v from u. */
+/* v from u: the integral over the cell and the integrals over its natural faces. */
 static TesStatus add_cell(Work *work, const int cell[3]) {
   const TesOperator *op = work->op;
   TesContext *ctx = op->context;

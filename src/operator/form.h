@@ -1,5 +1,5 @@
-/* Forms as operators hold them: their own copy, in which every factor is 1 and every coefficient but that of
- * diffusion is given. */
+/* Forms as operators hold them: their own copy. Every factor is 1, and every coefficient is given, except the
+ * coefficient of diffusion. */
 #ifndef TESI_FORM_H
 #define TESI_FORM_H
 
@@ -9,7 +9,7 @@
  * boundary that is not free, factors). */
 TesStatus tesi_form_copy(const TesSpace *space, const TesForm *form, TesForm *copy);
 void tesi_form_release(TesContext *ctx, int materials, TesForm *copy);
-/* The term, of a Robin term that of boundary number `boundary`; NULL where the form has none. */
+/* The term of a kind; of Robin terms the one of boundary number `boundary`; NULL if the form has none. */
 const TesTermDesc *tesi_form_term(const TesForm *form, TesTerm term, int boundary);
 /* Whether a coefficient is a constant everywhere, its value (1 without a function). */
 bool tesi_coefficient_constant(const TesCoefficient *a, int materials, double *value);

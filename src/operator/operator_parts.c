@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "operator/form.h"
 
-/* Vectors are those of the parts behind each other. */
+/* A vector consists of the vectors of the parts, one after the other. */
 static void *entry(const TesOperator *op, const void *vector, int part, TesPrecision precision) {
   return (char *)vector + (size_t)op->space->part_first[part] * tesi_precision_size(precision);
 }

@@ -30,8 +30,8 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   return status == TES_OK ? sum(op, d) : status;
 }
 
-/* b <- b - A u, where b is in every copy: the parts of A u apart. Of boxes it is done by an operator on all nodes,
- * which is one of all ranks itself. */
+/* b <- b - A u for b that is the same in every copy: the parts of A u are summed over the ranks first. On boxes an
+ * operator on all nodes does it, which works on all ranks itself. */
 static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

@@ -24,7 +24,7 @@ struct TesiWide {
   TesiMessage *message;
 };
 
-/* The cells of a rank in the direction that is cut, and those of its wide box. */
+/* The cells of a rank in the direction that is cut, and the cells of its wide box. */
 typedef struct Window {
   int first, end;
 } Window;

@@ -11,19 +11,20 @@ typedef struct TesiWide TesiWide;
 
 enum { TESI_WIDE_ALL = 1 << 25 };
 
-/* op: separable, on several ranks. layers: how many more at each cut, at least; TESI_WIDE_ALL: the whole box. The first
- * layer has an even number among those of all ranks, which keeps colours of vertices. All ranks call this, and the
- * functions below. */
+/* op: separable, on several ranks. layers: how many more at each cut, at least; TESI_WIDE_ALL: the whole box. The
+ * first layer has an even number, counted over all ranks; this keeps the colours of vertices. All ranks call this,
+ * and the functions below. */
 TesStatus tesi_wide_create(const TesOperator *op, int layers, TesiWide **wide);
 void tesi_wide_destroy(TesiWide **wide);
 /* Of the wide box, and of one rank. */
 const TesOperator *tesi_wide_operator(const TesiWide *wide);
-/* What failed in a call with the wide operator's context: status, with its message in that of the ranks. */
+/* Takes over a failure of a call with the wide operator's context: returns its status, and copies its message to the
+ * context of the ranks. */
 TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status);
 
 /* to <- x and what other ranks have of the wide box: `to` has the length of the wide operator. Host memory. */
 void tesi_wide_fill(TesiWide *wide, TesPrecision precision, const void *x, void *to);
-/* x <- what is this rank's own of `from`. Of nodes on a cut every copy becomes that of their owner. */
+/* x <- the entries of `from` that belong to this rank. Every copy of a node on a cut becomes the value of its owner. */
 void tesi_wide_take(TesiWide *wide, TesPrecision precision, const void *from, void *x);
 
 #endif

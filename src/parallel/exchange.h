@@ -38,9 +38,9 @@ static inline void tesi_exchange_sum(TesiExchange *exchange, TesPrecision precis
  * becomes the mean of what is known. */
 void tesi_exchange_mean(TesiExchange *exchange, double *known, double *x);
 
-/* What each rank has to tell those that it shares entries with: `count` records of `size` bytes. *received <- all that
- * are told to this rank, *total of them, the caller's to free. Every rank calls it, those too whose exchange is NULL.
- */
+/* Sends `count` records of `size` bytes from each rank to the ranks that it shares entries with. *received <- all
+ * records for this rank, *total of them; the caller frees them. Every rank calls it, also ranks whose exchange is
+ * NULL. */
 TesStatus tesi_exchange_records(TesContext *ctx, const TesiExchange *exchange, int64_t count, size_t size,
                                 const void *records, int64_t *total, void *received);
 

@@ -34,7 +34,7 @@ TesStatus tesi_layout_create_plain(TesContext *ctx, int64_t length, TesiLayout *
 /* Of one block. sharers (NULL: nothing is shared) are read, `sum` is the caller's to make. */
 TesStatus tesi_layout_create(TesContext *ctx, int64_t length, TesiOwned block, const TesiSharers *sharers,
                              TesiLayout **layout);
-/* Of vectors that hold those of the parts one after the other; it has no exchanges of its own. */
+/* For vectors that consist of the vectors of parts, one after the other; it has no exchanges of its own. */
 TesStatus tesi_layout_put_together(TesContext *ctx, int parts, const TesiLayout *const *part,
                                    TesiLayout **layout);
 TesiLayout *tesi_layout_retain(const TesiLayout *layout);

@@ -23,6 +23,9 @@ struct TesiTransport;
 bool tesi_transport_dg_levels(const TesProblem *problem, const struct TesiTransport *transport);
 /* The bytes of its matrices, where it is of the whole operator, and of a velocity's numbers. */
 double tesi_transport_dg_bytes(const TesProblem *problem);
+/* Bytes of matrices and factors of cells in the order of the flow, where element q may take them: whether it does is
+ * known when there is an operator. */
+double tesi_transport_ordered_bytes(const TesProblem *problem);
 /* y <- what an amount through a boundary of transport is made of (transport_dg.c): what u lets in, entry by entry of
  * u, and what is given lets in, whose sum with v = 1 it is. op: with the transport term. */
 TesStatus tesi_broken_enter(const TesProblem *problem, const TesOperator *op, int boundary, TesVector *y);

@@ -154,15 +154,15 @@ done:
 /* Systems that cycles serve badly, and of which factors are cheap: thin bodies, whose bending no coarser level sees,
  * and coefficients that jump at random from cell to cell. */
 static bool wants_factors(const TesProblem *p, const TesiSurvey *survey) {
-  enum { MOST_THIN = 40000, MOST_ROUGH = 50000 };
+  static const double most = 4e10; /* flops: some 5 s on one core, as 100 iterations of 1e5 unknowns take */
   const TesSolveOptions *o = &p->options;
   const bool free = o->method == TES_METHOD_AUTO && o->smoother == TES_SMOOTHER_AUTO && !o->own_smoother &&
                     o->coarse == TES_COARSE_AUTO && o->coarsening == TES_COARSEN_MESH && !p->in_time &&
                     !p->equation->own,
-             thin = p->equation->couples && survey->slender && p->space->dofs <= MOST_THIN,
-             rough = survey->rough && p->space->dofs <= MOST_ROUGH;
-  return free && (thin || rough) && p->levels == p->op && !refuses_factors(p->op) &&
-         !tesi_factorization_missing();
+             cheap =
+                 survey->factor_flops < most && survey->factor_bytes < 0.5 * (double)tes_memory_available();
+  return free && cheap && ((p->equation->couples && survey->slender) || survey->rough) &&
+         p->levels == p->op && !refuses_factors(p->op) && !tesi_factorization_missing();
 }
 
 static const char *const method_names[] = {"", "V-cycles", "full multigrid, then V-cycles",
@@ -201,7 +201,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   }
   p->thin = p->equation->couples && survey.thin;
   p->polynomial = p->options.smoother_degree;
-  if (p->equation->couples && !p->polynomial) p->polynomial = p->thin ? 12 : 5;
+  if (p->equation->couples && !p->polynomial) p->polynomial = p->thin ? 12 : survey.slim ? 7 : 5;
   if (p->mesh->kind == TES_MESH_BOX && !survey.matrices && aspect_ratio(p->space) > 1.5)
     survey.stretch = TESI_STRETCHED;
   if (p->equation->couples)

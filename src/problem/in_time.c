@@ -6,7 +6,6 @@
 #include "operator/transport/transport_operator.h"
 #include "problem/balance.h"
 #include "problem/broken.h"
-#include "problem/equation/elasticity.h"
 #include "problem/step_control.h"
 #include "problem/support.h"
 
@@ -496,8 +495,8 @@ TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
   status = tesi_march_step(ctx, &it->march, tesi_in_time_scheme(p), p, result);
   result->seconds = tesi_now() - start;
   TES_TRY(status);
-  if (it->march.step == it->march.steps && p->equation->second_order)
-    TES_TRY(tesi_elasticity_totals(p, p->load, p->reaction));
+  if (it->march.step == it->march.steps && p->equation->totals)
+    TES_TRY(p->equation->totals(p, p->load, p->reaction));
 done:
   return status;
 }

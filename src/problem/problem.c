@@ -12,6 +12,7 @@
 #include "problem/below.h"
 #include "problem/broken.h"
 #include "problem/explicit/explicit_flow.h"
+#include "problem/fault.h"
 #include "problem/flow_steps.h"
 #include "problem/in_time.h"
 #include "problem/problem_memory.h"
@@ -441,7 +442,8 @@ TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, Te
   *problem = NULL;
   const TesiEquation *equation;
   const TesStatus status = tesi_problem_find_equation(context, desc, &equation);
-  return status == TES_OK ? create(context, equation, NULL, desc, NULL, NULL, problem) : status;
+  if (status != TES_OK) return status;
+  return tesi_name_fault(context, desc, create(context, equation, NULL, desc, NULL, NULL, problem));
 }
 
 TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, TesProblemMemory *memory) {

@@ -21,6 +21,7 @@ typedef struct TesiShown {
   const TesFunction *const *material;     /* [materials], of functions of one component */
 } TesiShown;
 
+struct TesiFieldRow;
 typedef struct TesiEquation {
   const char *name;
   const struct TesiSupport
@@ -37,9 +38,11 @@ typedef struct TesiEquation {
   int (*shown)(const TesProblem *problem, TesiShown *shown);
   const struct TesiFlowEquation
       *flow; /* NULL: a scalar field of element q, and load is the whole right-hand side */
-  /* The names of the solution's fields and their derivatives, at most TESI_FIELDS; returns how many. NULL: u, ux,
-   * uy (, uz) Of vector equations also v, vx, ... */
-  int (*fields)(const TesProblem *problem, TesiField *field);
+  /* Where the values of a name are: space and vector, or a function of the data; NULL: as those of element q, or of
+   * elements rt and dg. */
+  void (*place)(const TesProblem *problem, const struct TesiFieldRow *row, TesiField *field);
+  /* By component, after the last step: all loads, and what supports do to the body; NULL: not known. */
+  TesStatus (*totals)(const TesProblem *problem, double load[TESI_AXES], double reaction[TESI_AXES]);
   /* Component `direction` of the force on a boundary: of the fluid on it, or of the support; NULL: there is none. */
   TesStatus (*force)(const TesProblem *problem, int boundary, int direction, double *force);
   const struct TesiOwn *own; /* of flows in time, and of those with continuous elements; NULL: others */
@@ -177,24 +180,13 @@ int tesi_problem_fields(const TesProblem *problem, TesiField *field);
 void tesi_problem_take_floor(TesProblem *problem, const TesSolveResult *result);
 /* u_t, all zeros before the first step; of a problem in time, not of second order. */
 TesiRate tesi_problem_rate(const TesProblem *problem);
-/* ut, vt, wt of fields that are the components of its solution; problem NULL: the names alone. Returns how many. */
-int tesi_rate_fields(const TesProblem *problem, int components, const TesiField *value, TesiField *field);
-/* mean_u, .., mean_p, mean_uu, .., mean_pp of the values u, v, w and p in a list; problem NULL: the names alone.
- * Returns how many. */
-int tesi_average_fields(const TesProblem *problem, int count, const TesiField *value, TesiField *field);
-/* Those of an equation in space dimension dim, before there is a problem: the vectors are missing. */
-int tesi_equation_fields(TesEquation equation, int dim, TesiField *field);
-/* Names of elasticity: u, v (, w), derivatives, lambda, mu, stresses, von_mises, strain_energy; without spaces, vectors
- * and coefficients. */
-int tesi_elasticity_fields(int dim, TesPlane plane, TesiField *field);
 /* Whether a component of the solution has values on a boundary. */
 bool tesi_problem_given(const TesProblem *problem, int boundary, int component);
 /* v <- v with zeros at Dirichlet nodes. */
 TesStatus tesi_problem_clear(const TesProblem *problem, TesVector *v);
 /* The problem whose operator and multigrid are solved with: itself, or that of the pressure of a flow in time. */
 const TesProblem *tesi_problem_solved(const TesProblem *problem);
-/* Names of Navier-Stokes, without vectors; what tes_problem_flow() tells of it. */
-int tesi_navier_stokes_fields(int dim, TesiField *field);
+/* What tes_problem_flow() tells of flows with continuous elements. */
 TesStatus tesi_navier_stokes_flow(const TesProblem *problem, TesFlowResult *result);
 /* Solver, cycle and, in time, residuals and masses multiply with assembled matrices from now on, as long as steps and
  * coefficients stay as they are: to compare with. Smoothers must be jacobi or chebyshev. */

@@ -82,6 +82,7 @@ TesStatus tesi_problem_allow(TesContext *ctx, const TesiSupport *row, const TesP
       .dim = desc->mesh->dim,
       .degree = desc->degree ? desc->degree : row->degree.usual,
       .kernels = tesi_has_kernels(ctx),
+      .whole = true,
       .has = features_of(desc) | more,
       .word = {[TESI_OF_FORM] = conservative ? TESI_FORM_CONSERVATIVE : (int)desc->flow_form,
                [TESI_OF_STABILIZATION] = (int)desc->stabilization,

@@ -95,7 +95,8 @@ static double position_bytes(const TesProblem *p) {
  * element dg makes its matrices and numbers there. */
 static TesProblemMemory find_bytes(const TesProblem *p) {
   const bool box = p->mesh->kind == TES_MESH_BOX;
-  const double bytes = (box ? box_bytes(p) : cells_bytes(p)) + time_bytes(p),
+  const double bytes =
+                   (box ? box_bytes(p) : cells_bytes(p)) + time_bytes(p) + tesi_transport_ordered_bytes(p),
                positions = box ? 0 : position_bytes(p);
   return (TesProblemMemory){
       .processor = (size_t)(bytes + positions),

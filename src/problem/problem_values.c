@@ -1,75 +1,10 @@
 /* What is told of a solution in numbers: its fields at points, and values. */
 #include <math.h>
 #include <string.h>
+#include "base/work.h"
 #include "functional/functional.h"
 #include "mesh/mesh.h"
 #include "problem/in_time.h"
-
-/* u, v (, w), their derivatives and p, in time with its own; space, vector and axes as in TesiField. */
-static int flow_fields(int dim, bool in_time, const TesSpace *shape, const TesVector *u, const TesiRt *rt,
-                       TesiField *field) {
-  static const char *const names[1 + TESI_AXES] = {"p", "px", "py", "pz"};
-  int count = 0;
-  for (int c = 0; c < dim; c++)
-    for (int i = 0; i <= dim; i++)
-      field[count++] = (TesiField){.name = tesi_field_names[c][i],
-                                   .space = shape,
-                                   .vector = u,
-                                   .derivative = i - 1,
-                                   .rt = rt,
-                                   .part = c};
-  for (int i = 0; i <= (in_time ? dim : 0); i++)
-    field[count++] = (TesiField){
-        .name = names[i], .space = shape, .vector = u, .derivative = i - 1, .rt = rt, .part = dim};
-  return count;
-}
-
-/* u and its derivatives, of element dg. */
-static int broken_fields(const TesProblem *p, TesiField *field) {
-  const TesiRt *rt = tesi_space_rt(p->space);
-  for (int i = 0; i <= rt->dim; i++)
-    field[i] = (TesiField){.name = tesi_field_names[0][i],
-                           .space = p->shape,
-                           .vector = p->u,
-                           .derivative = i - 1,
-                           .rt = rt,
-                           .part = rt->dim};
-  return rt->dim + 1;
-}
-
-static int find_fields(const TesProblem *p, TesiField *field) {
-  if (p->equation->flow && p->equation->flow->scalar) return broken_fields(p, field);
-  if (p->equation->flow)
-    return flow_fields(p->mesh->dim, p->in_time, p->shape, p->u, tesi_space_rt(p->space), field);
-  if (p->equation->fields) return p->equation->fields(p, field);
-  const TesVector *const whole[] = {p->u};
-  const bool vector = p->equation->vector;
-  return tesi_fields_of(p->mesh->dim, vector ? p->space->parts : 1, (const TesSpace *const *)p->space->part,
-                        vector ? (const TesVector *const *)p->component : whole, field);
-}
-
-int tesi_problem_fields(const TesProblem *p, TesiField *field) {
-  int count = find_fields(p, field);
-  const int values = count;
-  const bool flow = p->projection || (p->equation->flow && !p->equation->flow->scalar);
-  if (p->in_time && !p->equation->second_order) { /* those of second order have their own */
-    const int components = flow ? p->mesh->dim : 1;
-    TesiField value[TESI_AXES];
-    for (int c = 0; c < components; c++) value[c] = field[c * (p->mesh->dim + 1)];
-    count += tesi_rate_fields(p, components, value, field + count);
-  }
-  if (p->in_time && p->in_time->march.average.count)
-    count += tesi_average_fields(p, values, field, field + count);
-  for (int i = 0; i < count; i++) field[i].time = p->in_time ? p->in_time->march.time : 0;
-  return count;
-}
-
-int tesi_equation_fields(TesEquation equation, int dim, TesiField *field) {
-  if (equation == TES_NAVIER_STOKES) return tesi_navier_stokes_fields(dim, field);
-  if (equation == TES_STOKES) return flow_fields(dim, false, NULL, NULL, NULL, field);
-  if (equation == TES_ELASTICITY) return tesi_elasticity_fields(dim, TES_PLANE_STRAIN, field);
-  return tesi_fields_of(dim, 1, NULL, NULL, field);
-}
 
 TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,
                              const char *const *of, double *values, double *moved) {
@@ -77,8 +12,10 @@ TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double 
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
   const int fields = tesi_problem_fields(problem, field);
+  tesi_work_begin_results(ctx, problem->in_time != NULL, "values at points");
   TES_TRY(tesi_fields_at(problem->mesh, fields, field, n, x, count, of, values, moved, false));
 done:
+  tesi_work_end(ctx);
   return status;
 }
 
@@ -130,6 +67,7 @@ TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, dou
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
+  tesi_work_begin_results(ctx, problem->in_time != NULL, "a value");
   if (what->kind == TES_VALUE_ERROR) {
     TES_TRY(error_value(problem, what->of, value));
     goto done;
@@ -141,5 +79,6 @@ TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, dou
   TES_TRY(tesi_functional_expression(problem->shape ? problem->shape : problem->space->scalar[0],
                                      tesi_problem_fields(problem, field), field, what, value));
 done:
+  tesi_work_end(ctx);
   return status;
 }

@@ -35,16 +35,3 @@ TesiRate tesi_problem_rate(const TesProblem *p) {
   }
   return rate;
 }
-
-int tesi_rate_fields(const TesProblem *p, int components, const TesiField *value, TesiField *field) {
-  static const char *const names[TESI_AXES] = {"ut", "vt", "wt"};
-  TesiRate rate = {.is = true};
-  if (p) rate = tesi_problem_rate(p);
-  for (int c = 0; c < components; c++) {
-    field[c] = p ? value[c] : (TesiField){.name = NULL};
-    field[c].name = names[c], field[c].derivative = TESI_FIELD_VALUE, field[c].unlisted = true;
-    field[c].rate = rate;
-    if (p && !field[c].rt && c) field[c].rate.offset = c * value[c].space->length;
-  }
-  return components;
-}

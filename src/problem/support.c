@@ -9,24 +9,32 @@
 const char *const tesi_equation_words[] = {"poisson",    "stokes",        "transport",
                                            "elasticity", "navier_stokes", NULL};
 const char *const tesi_element_words[] = {"auto", "q", "rt", "dg", "iso", NULL};
-const TesiWords tesi_support_words[TESI_OF_COUNT] = {
+const char *const tesi_form_words[] = {"auto", "gradient", "symmetric", "convective", "conservative", NULL};
+const char *const tesi_stabilization_words[] = {"auto", "none", "supg", "grad_div", NULL};
+const char *const tesi_time_method_words[] = {
+    "auto",      "backward_euler", "crank_nicolson",    "bdf2",     "bdf3",      "bdf4", "sdirk2", "sdirk3",
+    "imex_bdf2", "newmark",        "generalized_alpha", "explicit", "imex_bdf3", NULL};
+const char *const tesi_method_words[] = {"auto", "vcycle", "fmg", "gmres", "cg", "direct", NULL};
+const char *const tesi_smoother_words[] = {
+    "auto",         "patch",      "patch_additive", "jacobi",        "chebyshev",
+    "gauss_seidel", "cell_patch", "line_patch",     "ordered_cells", NULL};
+const char *const tesi_local_words[] = {"auto", "exact", "mean", "scaled", "rank1", "nodal", "cg", NULL};
+const char *const tesi_order_words[] = {"auto", "same", "reversed", NULL};
+const char *const tesi_coarsening_words[] = {"mesh", "degree", NULL};
+const char *const tesi_coarse_words[] = {"auto", "direct", "amg", "cg", "sparse", "aggregation", NULL};
+const TesiSupportWords tesi_support_words[TESI_OF_COUNT] = {
     [TESI_OF_CONDITION] = {"boundary",
                            WORDS("none", "dirichlet", "neumann", "robin", "velocity", "slip", "outflow",
                                  "pressure", "flux", "displacement", "traction", "roller")},
-    [TESI_OF_FORM] = {"data.form", WORDS("auto", "gradient", "symmetric", "convective", "conservative")},
-    [TESI_OF_STABILIZATION] = {"space.stabilization", WORDS("auto", "none", "supg", "grad_div")},
-    [TESI_OF_TIME_METHOD] = {"time.method", WORDS("auto", "backward_euler", "crank_nicolson", "bdf2", "bdf3",
-                                                  "bdf4", "sdirk2", "sdirk3", "imex_bdf2", "newmark",
-                                                  "generalized_alpha", "explicit", "imex_bdf3")},
-    [TESI_OF_METHOD] = {"solver.method", WORDS("auto", "vcycle", "fmg", "gmres", "cg", "direct")},
-    [TESI_OF_SMOOTHER] = {"solver.smoother",
-                          WORDS("auto", "patch", "patch_additive", "jacobi", "chebyshev", "gauss_seidel",
-                                "cell_patch", "line_patch", "ordered_cells")},
-    [TESI_OF_LOCAL] = {"solver.local_solver",
-                       WORDS("auto", "exact", "mean", "scaled", "rank1", "nodal", "cg")},
-    [TESI_OF_ORDER] = {"solver.order", WORDS("auto", "same", "reversed")},
-    [TESI_OF_COARSENING] = {"solver.coarsening", WORDS("mesh", "degree")},
-    [TESI_OF_COARSE] = {"solver.coarse", WORDS("auto", "direct", "amg", "cg", "sparse", "aggregation")}};
+    [TESI_OF_FORM] = {"data.form", tesi_form_words},
+    [TESI_OF_STABILIZATION] = {"space.stabilization", tesi_stabilization_words},
+    [TESI_OF_TIME_METHOD] = {"time.method", tesi_time_method_words},
+    [TESI_OF_METHOD] = {"solver.method", tesi_method_words},
+    [TESI_OF_SMOOTHER] = {"solver.smoother", tesi_smoother_words},
+    [TESI_OF_LOCAL] = {"solver.local_solver", tesi_local_words},
+    [TESI_OF_ORDER] = {"solver.order", tesi_order_words},
+    [TESI_OF_COARSENING] = {"solver.coarsening", tesi_coarsening_words},
+    [TESI_OF_COARSE] = {"solver.coarse", tesi_coarse_words}};
 
 const TesCondition tesi_named_condition[TESI_NAMED_COUNT] = {[TESI_NAMED_DIRICHLET] = TES_DIRICHLET,
                                                              [TESI_NAMED_NEUMANN] = TES_NEUMANN,
@@ -249,11 +257,15 @@ const TesiSupport *tesi_support_find(TesEquation equation, TesElement element, T
 
 static const char *const mesh_names[TESI_MESH_ROWS] = {"boxes", "periodic boxes", "meshes of trees"};
 
-static void list_words(unsigned words, TesiWordsOf of, char *text, size_t size) {
+static void list_words(unsigned words, TesiWordsOf of, const char *last, char *text, size_t size) {
   List list = {.count = 0};
   for (int i = of == TESI_OF_CONDITION; tesi_support_words[of].word[i]; i++)
     if (words >> i & 1) list_add(&list, tesi_support_words[of].word[i]);
-  list_join(&list, "and", text, size);
+  list_join(&list, last, text, size);
+}
+
+void tesi_support_list(const TesiSupport *row, TesiWordsOf of, const char *last, char text[TESI_REASON]) {
+  list_words(words_of(row, of), of, last, text, TESI_REASON);
 }
 
 /* Where else a word is known: on other meshes, or of other rows. */
@@ -282,7 +294,7 @@ bool tesi_support_refuses_word(const TesiSupport *row, TesiMeshRow mesh, TesiWor
     return true;
   }
   tesi_support_name(row, name);
-  list_words(words, of, own, sizeof own);
+  list_words(words, of, "and", own, sizeof own);
   tell_word(row, of, word, others, sizeof others);
   refuse(refusal, tesi_support_words[of].key, "%s has %s%s%s%s%s%s", name, own, by_mesh ? " on " : "",
          by_mesh ? mesh_names[mesh] : "", row->because[of] ? ", " : "",
@@ -299,7 +311,7 @@ bool tesi_support_refuses_condition(const TesiSupport *row, TesCondition conditi
   char name[80], own[160], others[TESI_REASON];
   if (has_condition(row, condition)) return false;
   tesi_support_name(row, name);
-  list_words(row->words[TESI_OF_CONDITION], TESI_OF_CONDITION, own, sizeof own);
+  list_words(row->words[TESI_OF_CONDITION], TESI_OF_CONDITION, "and", own, sizeof own);
   who(&(Wanted){.is_condition = true, .condition = condition}, others);
   refuse(refusal, tesi_support_words[TESI_OF_CONDITION].key, "%s has %s; %s belongs to %.200s", name, own,
          names[condition], others);
@@ -352,14 +364,29 @@ static void refuse_lack(const TesiSupport *row, TesiHas what, TesiRefusal *refus
          reason ? reason : "");
 }
 
+/* Of keys below `time` the key itself is enough. */
+static uint64_t lacking(const TesiSupport *row, const TesiAsked *asked) {
+  const uint64_t lacks = asked->has & ~row->has, time = TESI_BIT(TESI_HAS_TIME),
+                 below = TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_CFL) | TESI_BIT(TESI_HAS_TOLERANCE) |
+                         TESI_BIT(TESI_HAS_RHO_INF);
+  return lacks & time ? lacks & (time | ~below) : lacks;
+}
+
 int tesi_support_refuse(const TesiSupport *row, const TesiAsked *asked, int most, TesiRefusal *refusal) {
+  const bool timed = asked->has & TESI_BIT(TESI_HAS_TIME);
+  const uint64_t lacks = lacking(row, asked);
   int count = 0;
   if (count < most) count += refuses_mesh(row, asked->mesh, &refusal[count]);
   if (count < most && !count) count += refuses_degree(row, asked, &refusal[count]);
   for (int i = 0; i < TESI_HAS_COUNT && count < most; i++)
-    if (asked->has & ~row->has & TESI_BIT(i)) refuse_lack(row, (TesiHas)i, &refusal[count++]);
-  for (int of = TESI_OF_CONDITION + 1; of < TESI_OF_COUNT && count < most; of++)
-    if (asked->word[of])
+    if (lacks >> i & 1) refuse_lack(row, (TesiHas)i, &refusal[count++]);
+  for (int of = TESI_OF_CONDITION + 1; of < TESI_OF_COUNT && count < most; of++) {
+    const bool below = of == TESI_OF_TIME_METHOD && !(row->has & TESI_BIT(TESI_HAS_TIME));
+    if (asked->word[of] && !below)
       count += tesi_support_refuses_word(row, asked->mesh, (TesiWordsOf)of, asked->word[of], &refusal[count]);
+  }
+  if (asked->whole && row->only_in_time && !timed && count < most)
+    refuse(&refusal[count++], known[TESI_HAS_TIME].key, "is missing: %s is solved in time",
+           tesi_equation_words[row->equation]);
   return count;
 }

@@ -51,12 +51,21 @@ typedef enum TesiWordsOf {
   TESI_OF_COUNT
 } TesiWordsOf;
 /* The key, and its words in the order of the enum, NULL behind the last. */
-typedef struct TesiWords {
+typedef struct TesiSupportWords {
   const char *key;
   const char *const *word;
-} TesiWords;
-extern const TesiWords tesi_support_words[TESI_OF_COUNT];
-extern const char *const tesi_equation_words[], *const tesi_element_words[];
+} TesiSupportWords;
+extern const TesiSupportWords tesi_support_words[TESI_OF_COUNT];
+extern const char *const tesi_equation_words[],
+    *const tesi_element_words[], *const tesi_form_words[],
+                                     *const tesi_stabilization_words[],
+                                         *const tesi_time_method_words[],
+                                             *const tesi_method_words[],
+                                                 *const tesi_smoother_words[],
+                                                     *const tesi_local_words[],
+                                                         *const tesi_order_words[],
+                                                             *const tesi_coarsening_words[],
+                                                                 *const tesi_coarse_words[];
 
 /* What a row has or has not, beside words: a key of a case file each, or a member of TesProblemDesc. */
 typedef enum TesiHas {
@@ -157,13 +166,16 @@ typedef struct TesiSupport {
   unsigned smoother[TESI_MESH_ROWS];  /* in the place of words, by mesh */
   const char *because[TESI_OF_COUNT]; /* why there are no other words; NULL: not told */
   const TesiLack *lacks;              /* NULL: no reasons */
-  double cfl;  /* of steps that the flow chooses where nothing is asked for; 0: a length is asked for */
-  bool flow;   /* the unknowns are velocity and pressure */
-  bool vector; /* a component a direction */
-  bool modes;  /* its space is not made of nodes alone */
-  bool halved; /* its solution is over halved cells */
-  bool groups; /* values can be given at curves and points of a mesh file */
-  const char *field;    /* of the solution in checkpoints of steady problems */
+  double cfl;        /* of steps that the flow chooses where nothing is asked for; 0: a length is asked for */
+  unsigned numbers;  /* TESI_NUMBER_...: coefficients that are numbers */
+  double f;          /* the right-hand side where none is given */
+  bool only_in_time; /* no steady problems */
+  bool flow;         /* the unknowns are velocity and pressure */
+  bool vector;       /* a component a direction */
+  bool modes;        /* its space is not made of nodes alone */
+  bool halved;       /* its solution is over halved cells */
+  bool groups;       /* values can be given at curves and points of a mesh file */
+  const char *field; /* of the solution in checkpoints of steady problems */
   const char *unknowns; /* what it solves for, in the manual */
   void (*tell)(const TesProblemDesc *desc, int dim, TesiTold *told);
 } TesiSupport;
@@ -173,6 +185,7 @@ typedef struct TesiAsked {
   TesiMeshRow mesh;
   int dim, degree;         /* 0: not given */
   bool kernels;            /* on a device with kernels */
+  bool whole;              /* a whole problem: what is missing is refused too */
   uint64_t has;            /* TESI_BIT(TesiHas) */
   int word[TESI_OF_COUNT]; /* 0: not given */
 } TesiAsked;
@@ -201,6 +214,8 @@ bool tesi_support_refuses_word(const TesiSupport *row, TesiMeshRow mesh, TesiWor
                                TesiRefusal *refusal);
 /* Whether it refuses a condition of TesBoundary. */
 bool tesi_support_refuses_condition(const TesiSupport *row, TesCondition condition, TesiRefusal *refusal);
+/* The words of a key that a row has, with this before the last. */
+void tesi_support_list(const TesiSupport *row, TesiWordsOf of, const char *last, char text[TESI_REASON]);
 /* The key of what a row has. */
 const char *tesi_has_key(TesiHas what);
 /* "poisson and transport": the equations that have it, with their elements where not all of them have. */

@@ -12,7 +12,7 @@ enum { SAMPLE = 4096, POINTS = 27 };
  * cells take at most 0.85 of the time of chebyshev (`stretched` in bench/results). */
 static const double STRETCHED = 8.99;
 /* Of a cell's edges, of the body and the thinnest cell, and of a in two cells one after the other. */
-static const double THIN = 3, FLAT = 5, SLENDER = 500, ROUGH = 100;
+static const double THIN = 3, FLAT = 5, SLENDER = 500, ROUGH = 100, SLIM = 8;
 
 /* The points 0.02, 0.47, 0.92 a direction, which symmetric data do not single out: xi[points][dim]. */
 static int make_points(int dim, double *xi) {
@@ -105,7 +105,8 @@ done:
 
 /* Of the cells so far. */
 typedef struct Shape {
-  double lower[3], upper[3]; /* of their middles */
+  double lower[3], upper[3]; /* of boxes round them */
+  double width[3];           /* of these boxes, sums */
   double thinnest;           /* edge */
   double thin, flat;         /* cells that are */
 } Shape;
@@ -116,15 +117,37 @@ static void look_at_shape(int dim, const double *x, const double *J, Shape *shap
     double square = 0;
     for (int r = 0; r < dim; r++) square += J[r * dim + d] * J[r * dim + d];
     least = fmin(least, sqrt(square)), most = fmax(most, sqrt(square));
-    shape->lower[d] = fmin(shape->lower[d], x[d]), shape->upper[d] = fmax(shape->upper[d], x[d]);
+    double width = 0;
+    for (int c = 0; c < dim; c++) width += fabs(J[d * dim + c]);
+    shape->width[d] += width;
+    shape->lower[d] = fmin(shape->lower[d], x[d] - width / 2);
+    shape->upper[d] = fmax(shape->upper[d], x[d] + width / 2);
   }
   shape->thin += most > THIN * least;
   shape->flat += most > FLAT * least;
   shape->thinnest = fmin(shape->thinnest, least);
 }
 
-static void judge_shape(TesContext *ctx, int dim, double cells, Shape *shape, TesiSurvey *survey) {
-  double extent = 0;
+/* Nested dissection cuts a body of `along` nodes in its longest direction, and `across` in the next one, by sections of
+ * s = unknowns / along: 20 s^3 flops for the cuts of a part as long as wide, of which there are along / across; MUMPS
+ * takes 0.7 to 1.2 times as many for beams, sheets and cubes of 2e4 to 1e5 unknowns, and at most 1.5 unknowns s
+ * entries. */
+static void predict_factors(const TesSpace *space, double cells, const double extent[3], const Shape *shape,
+                            TesiSurvey *survey) {
+  double along = 1, across = 1;
+  for (int d = 0; d < space->dim; d++) {
+    const double nodes = 1 + space->degree * extent[d] * cells / shape->width[d];
+    across = fmax(across, fmin(along, nodes)), along = fmax(along, nodes);
+  }
+  const double unknowns = (double)space->dofs, section = unknowns / along;
+  survey->factor_flops = 20 * pow(section, 3) * along / across;
+  survey->factor_bytes = 2 * 8 * 1.5 * unknowns * section;
+}
+
+static void judge_shape(TesContext *ctx, const TesSpace *space, double cells, Shape *shape,
+                        TesiSurvey *survey) {
+  const int dim = space->dim;
+  double longest = 0, shortest = INFINITY, extent[3] = {0};
   for (int d = 0; d < 3; d++) shape->lower[d] = -shape->lower[d];
   shape->thinnest = -shape->thinnest;
   tesi_reduce(ctx, TESI_MAXIMUM, 3, shape->lower);
@@ -132,9 +155,15 @@ static void judge_shape(TesContext *ctx, int dim, double cells, Shape *shape, Te
   tesi_reduce(ctx, TESI_MAXIMUM, 1, &shape->thinnest);
   tesi_reduce(ctx, TESI_SUM, 1, &shape->thin);
   tesi_reduce(ctx, TESI_SUM, 1, &shape->flat);
-  for (int d = 0; d < dim; d++) extent = fmax(extent, shape->upper[d] + shape->lower[d]);
+  tesi_reduce(ctx, TESI_SUM, 3, shape->width);
+  for (int d = 0; d < dim; d++) {
+    extent[d] = shape->upper[d] + shape->lower[d];
+    longest = fmax(longest, extent[d]), shortest = fmin(shortest, extent[d]);
+  }
   survey->thin = 10 * shape->thin > cells;
-  survey->slender = 10 * shape->flat > cells || extent > -shape->thinnest * SLENDER;
+  survey->slender = 10 * shape->flat > cells || longest > -shape->thinnest * SLENDER;
+  survey->slim = longest > SLIM * shortest;
+  predict_factors(space, cells, extent, shape, survey);
 }
 
 /* Points and Jacobians of a cell; a box is asked for its coordinates, so that it need not hold a geometry. */
@@ -188,7 +217,7 @@ TesStatus tesi_survey(const TesProblem *p, TesiSurvey *survey) {
   tesi_reduce(ctx, TESI_SUM, 1, &rough);
   tesi_reduce(ctx, TESI_MAXIMUM, 1, &survey->jump);
   const double all = of[0] + of[1] + of[2];
-  judge_shape(ctx, dim, all, &shape, survey);
+  judge_shape(ctx, p->space, all, &shape, survey);
   survey->rough = 20 * rough > all && stride == 1;
   if (!box && 100 * (of[TESI_STRETCHED] + of[TESI_STRETCHED_ONE_WAY]) > all)
     survey->stretch =

@@ -185,7 +185,7 @@ static bool is_halved(const TesOperator *op, const TesOperator *below) {
          fine->mesh->cells == coarse->mesh->cells << fine->dim;
 }
 
-/* The estimate of a large level from those of two levels below that are nearly alike, 0: they tell nothing. Estimates
+/* The estimate of a large level from the estimates of two levels below, if these are nearly alike; else 0. Estimates
  * of halved cells grow less from level to level (cube, degree 4: 2.21, 2.23, 2.26, 2.27), so that the same step once
  * more is not below what twelve applications of the operator would tell. */
 static double continued_estimate(const TesSmoother *smoother) {

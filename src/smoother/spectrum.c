@@ -245,6 +245,7 @@ static TesStatus largest_eigenvalue(const TesOperator *op, TesiPrecondition prec
   rz_first = rz;
   while (count < tesi_min(steps, MAX_STEPS)) {
     double pq;
+    TES_TRY(tesi_work_go_on(ctx));
     TES_TRY(op->table->apply(op, v.p->data, v.q->data));
     TES_TRY(tes_vector_dot(v.p, v.q, &pq));
     if (!isfinite(pq) || !isfinite(rz))

@@ -63,7 +63,8 @@ done:
   if (r) {
     tesi_yaml_free(ctx, &r->root);
     tesi_gmsh_head_free(ctx, &r->head);
-    tesi_case_finish(r);
+    const TesStatus finished = tesi_case_finish(r, status == TES_OK);
+    if (status == TES_OK) status = finished;
     if (status == TES_OK) {
       *c = r->draft.c;
       c->context = tesi_context_retain(ctx);
@@ -148,6 +149,7 @@ void tesi_case_clear(TesCase *c) {
   for (int i = 0; i < c->keys; i++) tesi_free(ctx, &c->key[i].where);
   tesi_free(ctx, &c->key);
   tesi_free(ctx, &c->name);
+  tesi_free(ctx, &c->about.text);
   tesi_free(ctx, &c->vtu);
   tesi_free(ctx, &c->json);
   tesi_free(ctx, &c->checkpoint);

@@ -7,13 +7,9 @@
 static const char *const face_paths[6] = {"boundary.left", "boundary.right", "boundary.bottom",
                                           "boundary.top",  "boundary.back",  "boundary.front"};
 
-static const TesiYaml *given(const TesiCaseReader *r, const char *path) {
-  return r->node[tesi_case_row(path)];
-}
-
 static TesStatus check_corners(TesiCaseReader *r, int d) {
   const TesMeshDesc *box = &r->draft.c.mesh;
-  const TesiYaml *upper = given(r, "mesh.box.upper"), *lower = given(r, "mesh.box.lower");
+  const TesiYaml *upper = tesi_case_given(r, "mesh.box.upper"), *lower = tesi_case_given(r, "mesh.box.lower");
   const int row = tesi_case_row(upper || !lower ? "mesh.box.upper" : "mesh.box.lower");
   if (tesi_case_has_list(r, d)) return TES_OK;
   if (!(box->lower[d] < box->upper[d]))
@@ -55,9 +51,9 @@ static TesStatus check_periodic(TesiCaseReader *r) {
       TES_TRY(tesi_case_error(r, row, r->node[row],
                               "a periodic direction needs 3 cells at least, refinement counted"));
     for (int f = 2 * d; f < 2 * d + 2; f++)
-      if (given(r, face_paths[f]))
-        TES_TRY(tesi_case_error(r, tesi_case_row(face_paths[f]), given(r, face_paths[f]),
-                                "the box is periodic in %c: there is no such face", "xyz"[d]));
+      if (tesi_case_given(r, face_paths[f]))
+        TES_TRY(
+            tesi_case_refuse(r, face_paths[f], "the box is periodic in %c: there is no such face", "xyz"[d]));
   }
 done:
   return status;
@@ -85,9 +81,8 @@ static TesStatus add_all(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   TesiCaseFace *all = &r->draft.all;
   r->draft.c.mesh.rest = all->condition ? "rest" : NULL;
-  if (!all->condition && !tesi_case_is_flow(r) && r->draft.c.problem.equation != TES_ELASTICITY)
-    TES_TRY(tes_function_create_constant(ctx, 0, &all->g[0]));
-  if (!all->condition) all->condition = TESI_CASE_DIRICHLET;
+  if (!all->condition && !r->support->vector) TES_TRY(tes_function_create_constant(ctx, 0, &all->g[0]));
+  if (!all->condition) all->condition = TESI_NAMED_DIRICHLET;
   TES_TRY(tesi_case_add_boundary(r, NULL, NULL, all));
 done:
   return status;
@@ -97,7 +92,7 @@ static TesStatus check_faces(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   for (int i = 0; i < 6; i++) {
-    const TesiYaml *node = given(r, face_paths[i]);
+    const TesiYaml *node = tesi_case_given(r, face_paths[i]);
     char where[256];
     if (i / 2 >= tesi_case_dim(r) && node)
       TES_TRY(tesi_case_error(r, tesi_case_row(face_paths[i]), node, "a box of dim 2 has no such face"));
@@ -127,7 +122,7 @@ static TesStatus warn(TesiCaseReader *r, const char *path, const char *text) {
   TesCase *c = &r->draft.c;
   char line[400], where[256];
   if (c->warning_count == (int)(sizeof c->warnings / sizeof *c->warnings)) goto done;
-  tesi_case_place(r, given(r, path), where);
+  tesi_case_place(r, tesi_case_given(r, path), where);
   snprintf(line, sizeof line, "%s: %s: %s", where, path, text);
   c->warnings[c->warning_count] = tesi_strdup(ctx, line);
   if (!c->warnings[c->warning_count]) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a warning");
@@ -190,20 +185,41 @@ done:
   return status;
 }
 
+/* After the data are in their places. */
+static TesStatus tell_problem(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesCase *c = &r->draft.c;
+  const TesiSupport *row = r->support;
+  TesiTold *told = NULL;
+  c->about = (TesCaseProblem){.flow = row->flow,
+                              .vector = row->vector,
+                              .balance = row->has & TESI_BIT(TESI_HAS_BALANCE),
+                              .modes = row->modes,
+                              .halved = row->halved,
+                              .field = row->field};
+  TES_NEW(&told);
+  row->tell(&c->problem, c->mesh.dim, told);
+  c->about.text = tesi_strdup(ctx, told->text);
+  if (!c->about.text) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a text of the case");
+done:
+  tesi_free(ctx, &told);
+  return status;
+}
+
 TesStatus tesi_case_check(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesMeshDesc *mesh = &r->draft.c.mesh;
-  TES_TRY(tesi_case_check_flow(r));
-  TES_TRY(tesi_case_check_elasticity(r));
+  TES_TRY(tesi_case_check_support(r));
   TES_TRY(tesi_case_check_time(r));
   if (r->error_count) goto done;
   TES_TRY(tesi_case_check_mesh(r));
   if (r->error_count) goto done;
   TES_TRY(tesi_case_read_names(r));
   if (r->error_count) goto done;
-  if (given(r, "mesh.box")) TES_TRY(check_box(r));
-  if (given(r, "mesh.box")) TES_TRY(check_faces(r));
+  if (tesi_case_given(r, "mesh.box")) TES_TRY(check_box(r));
+  if (tesi_case_given(r, "mesh.box")) TES_TRY(check_faces(r));
   TES_TRY(check_map(r));
   TES_TRY(tesi_case_read_fields(r));
   TES_TRY(add_all(r));
@@ -226,7 +242,7 @@ static int steps(int given) {
   return given < 0 ? 0 : given == 0 ? -1 : given;
 }
 
-void tesi_case_finish(TesiCaseReader *r) {
+TesStatus tesi_case_finish(TesiCaseReader *r, bool valid) {
   TesiCaseDraft *d = &r->draft;
   TesCase *c = &d->c;
   const int pressure = c->mesh.dim == 2 ? 2 : 3; /* after an error there may be a third velocity in 2D */
@@ -241,7 +257,7 @@ void tesi_case_finish(TesiCaseReader *r) {
   if (d->form > TES_FLOW_SYMMETRIC + 1) c->problem.transport_form = TES_TRANSPORT_CONSERVATIVE;
   for (int i = 0; i < 3; i++) c->problem.initial[i] = d->initial[i];
   for (int i = 0; i < 3; i++) {
-    const bool flow = c->problem.equation == TES_NAVIER_STOKES; /* the velocity is its solution */
+    const bool flow = r->support && r->support->flow; /* the velocity is its solution */
     if (flow) tes_function_destroy((TesFunction **)&c->problem.initial[i]);
     *(flow ? &c->problem.initial[i] : &c->problem.initial_velocity[i]) = d->initial_velocity[i];
   }
@@ -259,7 +275,7 @@ void tesi_case_finish(TesiCaseReader *r) {
   c->problem.solver.pre = steps(d->pre), c->problem.solver.post = steps(d->post);
   c->mesh.file = d->file;
   c->mesh.split = d->split, c->mesh.file_periodic = d->file_periodic;
-  c->mesh.file_groups = c->problem.equation == TES_ELASTICITY;
+  c->mesh.file_groups = r->support && r->support->groups;
   if (d->refine_times == 0) tes_function_destroy(&d->where);
   for (int i = 0; i < 3; i++) c->mesh.map[i] = d->map[i];
   c->mesh.refine_where = d->where, c->mesh.refine_times = d->refine_times;
@@ -273,4 +289,5 @@ void tesi_case_finish(TesiCaseReader *r) {
   c->adapt.max_dofs = d->max_dofs;
   drop(&d->all);
   for (int i = 0; i < 6; i++) drop(&d->face[i]);
+  return valid ? tell_problem(r) : TES_OK;
 }

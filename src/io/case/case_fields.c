@@ -61,7 +61,7 @@ static TesStatus read_initial(TesiCaseReader *r) {
   TesCheckpoint *checkpoint = NULL;
   TesiCaseDraft *d = &r->draft;
   const int row = tesi_case_row("data.initial.file");
-  const bool flow = tesi_case_is_flow(r), elastic = d->c.problem.equation == TES_ELASTICITY;
+  const bool flow = r->support->flow, elastic = r->support->vector && !flow;
   if (!r->node[row]) return TES_OK;
   TES_TRY(open_file(r, row, &d->c.initial_file, &checkpoint));
   if (!checkpoint) goto done;

@@ -19,31 +19,57 @@ static void put(Writer *w, const char *format, ...) {
   if (n > 0) w->length += (size_t)n;
 }
 
-static void type_text(const TesiKey *key, char text[200]) {
+enum { TYPE_TEXT = 700 };
+
+/* The conditions of each equation, of all its elements. */
+static void conditions_text(char text[TYPE_TEXT]) {
+  const TesiSupport *row;
+  int length = snprintf(text, TYPE_TEXT, "one condition;");
+  for (int e = 0; tesi_equation_words[e] && length < TYPE_TEXT; e++) {
+    unsigned words = 0;
+    for (int i = 0; (row = tesi_support_row(i)); i++)
+      if (row->equation == (TesEquation)e) words |= row->words[TESI_OF_CONDITION];
+    length +=
+        snprintf(text + length, (size_t)(TYPE_TEXT - length), "%s %s:", e ? ";" : "", tesi_equation_words[e]);
+    for (int w = TESI_NAMED_NONE + 1, count = 0; w < TESI_NAMED_COUNT && length < TYPE_TEXT; w++)
+      if (words >> w & 1)
+        length += snprintf(text + length, (size_t)(TYPE_TEXT - length), "%s `%s`", count++ ? "," : "",
+                           tesi_support_words[TESI_OF_CONDITION].word[w]);
+  }
+}
+
+static void type_text(const TesiKey *key, char text[TYPE_TEXT]) {
   if (key->type == TESI_KEY_MAP)
-    snprintf(text, 200, "keys below");
+    snprintf(text, TYPE_TEXT, "keys below");
+  else if (key->type == TESI_KEY_ONE_OF && strcmp(key->path, "boundary.all"))
+    snprintf(text, TYPE_TEXT, "one condition, as of `boundary.all`");
   else if (key->type == TESI_KEY_ONE_OF)
-    snprintf(text, 200,
-             "one of `dirichlet`, `neumann`, `robin`; flows: `velocity`, `slip`, `outflow`, `pressure`; "
-             "transport: "
-             "`flux`, `outflow`");
+    conditions_text(text);
   else
     tesi_case_expected(key, text);
 }
 
+void tesi_case_key_help(const TesiKey *key, char text[TESI_CASE_HELP]) {
+  char others[TESI_REASON] = "";
+  for (int i = 0; i < TESI_HAS_COUNT; i++)
+    if (!key->all_rows && !strcmp(tesi_has_key((TesiHas)i), key->path)) tesi_support_who((TesiHas)i, others);
+  snprintf(text, TESI_CASE_HELP, "%s%s%s", others, *others ? ": " : "", key->help);
+}
+
 static void put_row(Writer *w, const TesiKey *key, TesCaseHelp format) {
-  char type[200];
+  char type[TYPE_TEXT], help[TESI_CASE_HELP];
   const char *fallback = key->required        ? "required"
                          : key->fallback_note ? key->fallback_note
                          : key->fallback      ? key->fallback
                                               : "-";
   type_text(key, type);
+  tesi_case_key_help(key, help);
   if (format == TES_CASE_HELP_MARKDOWN)
-    put(w, "| `%s` | %s | %s | %s |\n", key->path, type, fallback, key->help);
+    put(w, "| `%s` | %s | %s | %s |\n", key->path, type, fallback, help);
   else if (key->type == TESI_KEY_MAP)
-    put(w, "%s: %s%s\n", key->path, key->help, key->required ? " (required)" : "");
+    put(w, "%s: %s%s\n", key->path, help, key->required ? " (required)" : "");
   else
-    put(w, "  %s: %s\n      %s; default: %s\n", key->path, key->help, type, fallback);
+    put(w, "  %s: %s\n      %s; default: %s\n", key->path, help, type, fallback);
 }
 
 /* `boundary.FACE.dirichlet` stands for the rows of all faces. */
@@ -68,6 +94,7 @@ size_t tes_case_help(const char *path, TesCaseHelp format, char *buffer, size_t 
   Writer w = {buffer, size, 0};
   if (!path) path = "";
   if (size) *buffer = 0;
+  if (format == TES_CASE_HELP_SUPPORT) return tesi_support_table(buffer, size);
   if (*path && tesi_case_row(path) < 0) return 0;
   if (format == TES_CASE_HELP_MARKDOWN) put(&w, "| Key | Value | Default | Meaning |\n|---|---|---|---|\n");
   for (int i = 0; i < tesi_case_key_count; i++) {

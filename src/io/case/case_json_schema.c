@@ -97,7 +97,9 @@ static cJSON *schema_of(int row) {
                            *const any[] = {"number", "string", "array", "object", NULL};
   const TesiKey *key = row < 0 ? NULL : &tesi_case_keys[row];
   cJSON *item = cJSON_CreateObject(), *properties = NULL, *required = NULL;
-  if (key) cJSON_AddStringToObject(item, "description", key->help);
+  char help[TESI_CASE_HELP] = "";
+  if (key) tesi_case_key_help(key, help);
+  if (key) cJSON_AddStringToObject(item, "description", help);
   if (key && key->choices)
     set_words(item, key->choices);
   else

@@ -13,10 +13,6 @@ static const struct {
               {"mesh.file", TES_DOMAIN_FILE, 0}};
 enum { MESHES = sizeof meshes / sizeof *meshes };
 
-static const TesiYaml *given(const TesiCaseReader *r, const char *path) {
-  return r->node[tesi_case_row(path)];
-}
-
 int tesi_case_dim(TesiCaseReader *r) {
   r->asked_too_early = r->asked_too_early || !r->mesh_known;
   return r->draft.c.mesh.dim;
@@ -26,48 +22,50 @@ static TesStatus choose_domain(TesiCaseReader *r) {
   TesMeshDesc *mesh = &r->draft.c.mesh;
   int count = 0;
   for (int i = 0; i < MESHES; i++) {
-    const TesiYaml *node = given(r, meshes[i].path);
+    const TesiYaml *node = tesi_case_given(r, meshes[i].path);
     if (!node) continue;
     count++;
     mesh->domain = meshes[i].domain;
     if (!mesh->dim) mesh->dim = meshes[i].dim;
   }
   if (count != 1)
-    return tesi_case_error(
-        r, tesi_case_row("mesh"), given(r, "mesh"),
-        "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got %d", count);
+    return tesi_case_refuse(
+        r, "mesh", "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got %d",
+        count);
   for (int i = 0; i < 2; i++) {
     static const char *const of_files[] = {"mesh.split", "mesh.periodic"};
-    if (given(r, of_files[i]) && mesh->domain != TES_DOMAIN_FILE)
-      return tesi_case_error(r, tesi_case_row(of_files[i]), given(r, of_files[i]),
-                             "is for meshes from a file (mesh.file)%s",
-                             i ? "; boxes have mesh.box.periodic" : "");
+    if (tesi_case_given(r, of_files[i]) && mesh->domain != TES_DOMAIN_FILE)
+      return tesi_case_refuse(r, of_files[i], "is for meshes from a file (mesh.file)%s",
+                              i ? "; boxes have mesh.box.periodic" : "");
   }
-  if (given(r, "mesh.refine_times") && !given(r, "mesh.refine_where"))
-    return tesi_case_error(r, tesi_case_row("mesh.refine_times"), given(r, "mesh.refine_times"),
-                           "expected mesh.refine_where beside it, which says where cells are refined");
+  if (tesi_case_given(r, "mesh.refine_times") && !tesi_case_given(r, "mesh.refine_where"))
+    return tesi_case_refuse(r, "mesh.refine_times",
+                            "expected mesh.refine_where beside it, which says where cells are refined");
   return TES_OK;
 }
 
 /* A periodic box with continuous elements: of rings of nodes, for which not all smoothers are made. */
 static bool has_rings(const TesiCaseReader *r) {
-  const TesElement element = r->draft.c.problem.element;
-  const TesEquation equation = r->draft.c.problem.equation;
-  const bool rt = (equation == TES_STOKES && element != TES_ELEMENT_Q) ||
-                  (equation == TES_NAVIER_STOKES && element == TES_ELEMENT_RT);
-  return r->draft.periodic && !rt && element != TES_ELEMENT_DG;
+  return r->draft.periodic && r->support && !r->support->modes;
 }
 
-static bool serves_rings(TesSmootherKind s) {
-  return s == TES_SMOOTHER_AUTO || s == TES_SMOOTHER_PATCH || s == TES_SMOOTHER_JACOBI ||
-         s == TES_SMOOTHER_CHEBYSHEV || s == TES_SMOOTHER_ORDERED_CELLS;
+static bool is_patch_of_cells(TesSmootherKind s) {
+  return s == TES_SMOOTHER_CELL_PATCH || s == TES_SMOOTHER_LINE_PATCH;
 }
 
 /* Whether the case asks for what only trees have. */
 static bool wants_trees(const TesiCaseReader *r) {
-  return given(r, "mesh.refine_where") || given(r, "adapt") || given(r, "mesh.map") ||
-         (has_rings(r) && (given(r, "solver.coarse") || given(r, "solver.coarsening") ||
-                           !serves_rings(r->draft.c.problem.solver.smoother)));
+  return tesi_case_given(r, "mesh.refine_where") || tesi_case_given(r, "adapt") ||
+         tesi_case_given(r, "mesh.map") ||
+         (has_rings(r) && (tesi_case_given(r, "solver.coarse") || tesi_case_given(r, "solver.coarsening") ||
+                           is_patch_of_cells(r->draft.c.problem.solver.smoother)));
+}
+
+TesiMeshRow tesi_case_mesh_row(const TesiCaseReader *r) {
+  const TesMeshDesc *mesh = &r->draft.c.mesh;
+  const bool grid = mesh->kind == TES_MESH_BOX ||
+                    (mesh->kind == TES_MESH_AUTO && mesh->domain == TES_DOMAIN_BOX && !wants_trees(r));
+  return !grid ? TESI_TREES : r->draft.periodic ? TESI_RINGS : TESI_GRID;
 }
 
 /* What a grid cannot have. */
@@ -87,7 +85,7 @@ static TesStatus refuse_box(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   const int row = tesi_case_row("mesh.kind");
   for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
-    if (given(r, needs[i].path))
+    if (tesi_case_given(r, needs[i].path))
       TES_TRY(tesi_case_error(r, row, r->node[row], "a mesh of kind box is %s: leave %s out, or kind: forest",
                               needs[i].reason, needs[i].path));
 done:
@@ -97,8 +95,8 @@ done:
 static TesStatus choose_kind(TesiCaseReader *r) {
   TesMeshDesc *mesh = &r->draft.c.mesh;
   if (mesh->kind == TES_MESH_BOX) return refuse_box(r);
-  const bool grid = mesh->domain == TES_DOMAIN_BOX && !wants_trees(r);
-  if (mesh->kind == TES_MESH_AUTO) mesh->kind = grid ? TES_MESH_BOX : TES_MESH_FOREST;
+  if (mesh->kind == TES_MESH_AUTO)
+    mesh->kind = tesi_case_mesh_row(r) == TESI_TREES ? TES_MESH_FOREST : TES_MESH_BOX;
   return TES_OK;
 }
 
@@ -125,21 +123,20 @@ static TesStatus check_adapt(TesiCaseReader *r) {
                                       [TES_GOAL_MEAN] = "adapt.goal.mean",
                                       [TES_GOAL_INTEGRAL] = "adapt.goal.integral",
                                       [TES_GOAL_FORCE] = "adapt.goal.force"};
-  const TesiYaml *node = given(r, "adapt"), *goal = given(r, "adapt.goal");
+  const TesiYaml *node = tesi_case_given(r, "adapt"), *goal = tesi_case_given(r, "adapt.goal");
   int goals = 0;
   c->adaptive = node != NULL;
   for (int i = 0; i <= TES_GOAL_FORCE; i++)
-    if (given(r, kinds[i])) c->adapt.goal.kind = (TesGoalKind)i, goals++;
+    if (tesi_case_given(r, kinds[i])) c->adapt.goal.kind = (TesGoalKind)i, goals++;
   if (c->adaptive && c->adapt.estimator == TES_ESTIMATE_DWR && goals != 1)
     return tesi_case_error(r, tesi_case_row("adapt.goal"), goal ? goal : node,
                            "dual-weighted residuals need one goal: point, mean, integral or force");
-  if (goals && c->problem.equation != TES_ELASTICITY)
-    for (int i = 0; i < 2; i++) {
-      const char *const path = i ? "adapt.goal.of" : kinds[TES_GOAL_FORCE];
-      if (given(r, path) && !(i && c->adapt.goal.kind == TES_GOAL_POINT))
-        return tesi_case_error(r, tesi_case_row(path), given(r, path),
-                               i ? "belongs to points, and to elasticity" : "belongs to elasticity");
-    }
+  if (goals && !tesi_case_has(r, TESI_HAS_FORCE_GOAL) && c->adapt.goal.kind != TES_GOAL_POINT &&
+      tesi_case_given(r, "adapt.goal.of")) {
+    char others[TESI_REASON];
+    tesi_support_who(TESI_HAS_FORCE_GOAL, others);
+    return tesi_case_refuse(r, "adapt.goal.of", "belongs to points, and to %s", others);
+  }
   if (c->adaptive && c->adapt.estimator == TES_ESTIMATE_RESIDUAL && goal)
     return tesi_case_error(r, tesi_case_row("adapt.goal"), goal,
                            "the residual estimator serves the energy norm, no goal: estimator: dwr");
@@ -149,32 +146,18 @@ static TesStatus check_adapt(TesiCaseReader *r) {
 /* Keys of the hierarchy that boxes do not have, and what only boxes have. */
 static TesStatus check_hierarchy(TesiCaseReader *r) {
   static const char *const keys[] = {"solver.coarsening", "solver.coarse"};
-  const TesSmootherKind s = r->draft.c.problem.solver.smoother;
   const bool trees = r->draft.c.mesh.kind == TES_MESH_FOREST,
              sparse = r->draft.c.problem.solver.coarse == TES_COARSE_SPARSE;
-  const int smoother = tesi_case_row("solver.smoother"), spacing = tesi_case_row("mesh.box.spacing");
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   for (int i = 0; i < 2 - sparse && !trees; i++)
-    if (given(r, keys[i]))
-      TES_TRY(tesi_case_error(r, tesi_case_row(keys[i]), given(r, keys[i]),
-                              "only meshes of trees have this; a box becomes one with mesh.kind: forest"));
-  if (trees && s != TES_SMOOTHER_AUTO && s != TES_SMOOTHER_JACOBI && s != TES_SMOOTHER_CHEBYSHEV &&
-      s != TES_SMOOTHER_CELL_PATCH && s != TES_SMOOTHER_LINE_PATCH && s != TES_SMOOTHER_ORDERED_CELLS)
-    TES_TRY(tesi_case_error(r, smoother, r->node[smoother],
-                            "meshes of trees have auto, jacobi, chebyshev, cell_patch, line_patch and "
-                            "ordered_cells, got %s",
-                            tes_case_choice("solver.smoother", (int)s)));
-  if (!trees && has_rings(r) && !serves_rings(s) && s != TES_SMOOTHER_CELL_PATCH &&
-      s != TES_SMOOTHER_LINE_PATCH)
-    TES_TRY(tesi_case_error(r, smoother, r->node[smoother],
-                            "periodic boxes have auto, patch, jacobi, chebyshev and ordered_cells, got %s",
-                            tes_case_choice("solver.smoother", (int)s)));
-  if (trees && r->node[spacing])
-    TES_TRY(tesi_case_error(
-        r, spacing, r->node[spacing],
-        "a box that is a mesh of trees (adapt, refine_where, kind: forest) has equal cells: leave "
-        "spacing out"));
+    if (tesi_case_given(r, keys[i]))
+      TES_TRY(tesi_case_refuse(r, keys[i],
+                               "only meshes of trees have this; a box becomes one with mesh.kind: forest"));
+  if (trees)
+    TES_TRY(tesi_case_refuse(r, "mesh.box.spacing",
+                             "a box that is a mesh of trees (adapt, refine_where, kind: forest) has equal "
+                             "cells: leave spacing out"));
 done:
   return status;
 }
@@ -243,14 +226,14 @@ done:
 TesStatus tesi_case_know_mesh(TesiCaseReader *r, bool valid) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  const TesiYaml *mesh = given(r, "mesh");
+  const TesiYaml *mesh = tesi_case_given(r, "mesh");
   const int before = r->error_count;
   r->mesh_known = true;
   if (!valid || !mesh || mesh->kind != TESI_YAML_MAP) goto done;
   TES_TRY(choose_domain(r));
   if (r->error_count > before) goto done;
-  if (given(r, "mesh.box")) TES_TRY(find_box_dim(r));
-  if (given(r, "mesh.file")) TES_TRY(read_head(r));
+  if (tesi_case_given(r, "mesh.box")) TES_TRY(find_box_dim(r));
+  if (tesi_case_given(r, "mesh.file")) TES_TRY(read_head(r));
   TES_TRY(compare_lists(r));
 done:
   return status;
@@ -261,13 +244,10 @@ done:
 TesStatus tesi_case_check_mesh(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  const int degree = r->draft.c.problem.degree, row = tesi_case_row("space.degree");
   TES_TRY(choose_kind(r));
   TES_TRY(check_hierarchy(r));
   TES_TRY(check_adapt(r));
   TES_TRY(check_shell(r));
-  if (!r->error_count && (r->draft.c.mesh.kind == TES_MESH_FOREST || has_rings(r)) && degree > 8)
-    TES_TRY(tesi_case_error(r, row, r->node[row], "expected 1 to 8 on this mesh, got %d", degree));
 done:
   return status;
 }

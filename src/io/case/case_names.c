@@ -4,13 +4,9 @@
 #include "base/nearest.h"
 #include "io/case/case_reader.h"
 
-static const TesiYaml *given(const TesiCaseReader *r, const char *path) {
-  return r->node[tesi_case_row(path)];
-}
-
 bool tesi_case_takes_names(const TesiCaseReader *r, int row) {
   if (row == tesi_case_row("data.materials")) return true;
-  return row == tesi_case_row("boundary") && given(r, "mesh") && !given(r, "mesh.box");
+  return row == tesi_case_row("boundary") && tesi_case_given(r, "mesh") && !tesi_case_given(r, "mesh.box");
 }
 
 /* Where a key stands that the mesh will know or not: it may be wrong, not its value. */
@@ -19,19 +15,6 @@ static void place_of(const TesiCaseReader *r, const TesiYaml *node, char where[2
   at_key.line = node->key_line, at_key.column = node->key_column;
   tesi_case_place(r, &at_key, where);
 }
-
-/* An outflow gives the stress, and a pressure is one against the normal. */
-static const TesCondition meaning[] = {[TESI_CASE_DIRICHLET] = TES_DIRICHLET,
-                                       [TESI_CASE_NEUMANN] = TES_NEUMANN,
-                                       [TESI_CASE_ROBIN] = TES_ROBIN,
-                                       [TESI_CASE_VELOCITY] = TES_DIRICHLET,
-                                       [TESI_CASE_SLIP] = TES_SLIP,
-                                       [TESI_CASE_OUTFLOW] = TES_NEUMANN,
-                                       [TESI_CASE_PRESSURE] = TES_NEUMANN,
-                                       [TESI_CASE_DISPLACEMENT] = TES_DIRICHLET,
-                                       [TESI_CASE_TRACTION] = TES_NEUMANN,
-                                       [TESI_CASE_ROLLER] = TES_SLIP,
-                                       [TESI_CASE_FLUX] = TES_FLUX};
 
 /* Of elasticity: sigma n = -P n. */
 static TesStatus press(TesiCaseReader *r, const TesFunction *pressure, TesBoundary *entry) {
@@ -56,11 +39,11 @@ TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char
   TesStatus status = TES_OK;
   TesProblemDesc *p = &r->draft.c.problem;
   TesBoundary *entry = (TesBoundary *)&p->boundary[p->boundaries++];
-  *entry = (TesBoundary){.condition = meaning[face->condition],
+  *entry = (TesBoundary){.condition = tesi_named_condition[face->condition],
                          .priority = face->priority,
                          .g = {face->g[0], face->g[1], face->g[2]},
                          .alpha = face->alpha};
-  const bool presses = face->pressure && p->equation == TES_ELASTICITY;
+  const bool presses = face->pressure && !r->support->flow;
   TesFunction *pressure = presses ? face->pressure : NULL;
   if (face->pressure && !presses)
     entry->g[tesi_case_dim(r)] = face->pressure; /* alone: with `pressure` there is no g */
@@ -82,7 +65,7 @@ static bool is_tag(const char *name) {
 
 /* Whether a physical group of the file can be what a key below `boundary` or `data.materials` names. */
 static bool serves(const TesiCaseReader *r, const TesiGmshName *group, bool material) {
-  const int dim = r->head.dim, least = r->draft.c.problem.equation == TES_ELASTICITY ? 0 : dim - 1;
+  const int dim = r->head.dim, least = r->support->groups ? 0 : dim - 1;
   if (group->dim == TESI_GMSH_ANY) return true;
   return material ? group->dim == dim : group->dim < dim && group->dim >= least;
 }
@@ -144,11 +127,11 @@ static TesStatus read_named(TesiCaseReader *r, const TesiYaml *node) {
   const TesStatus added = tesi_case_add_boundary(r, node->key, where, &face);
   TES_TRY(status);
   TES_TRY(added);
-  if (none && !r->error_count)
-    TES_TRY(tesi_case_error(r, row, node, "%.60s has no condition: give %s", node->key,
-                            r->draft.c.problem.equation == TES_ELASTICITY
-                                ? "displacement, traction, pressure, roller or robin"
-                                : "dirichlet, neumann or robin"));
+  if (none && !r->error_count) {
+    char words[TESI_REASON];
+    tesi_support_list(r->support, TESI_OF_CONDITION, "or", words);
+    TES_TRY(tesi_case_error(r, row, node, "%.60s has no condition: give %s", node->key, words));
+  }
 done:
   return status;
 }
@@ -156,10 +139,10 @@ done:
 static TesStatus read_boundaries(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  const TesiYaml *map = given(r, "boundary");
+  const TesiYaml *map = tesi_case_given(r, "boundary");
   const int count = map && map->kind == TESI_YAML_MAP ? map->count : 0;
   TES_ALLOC((TesBoundary **)&r->draft.c.problem.boundary, count + 7); /* six faces and `all` */
-  if (given(r, "mesh.box")) goto done;
+  if (tesi_case_given(r, "mesh.box")) goto done;
   for (const TesiYaml *child = count ? map->first : NULL; child; child = child->next)
     if (strcmp(child->key, "all") && !(tesi_yaml_is_null(child) && *child->text)) { /* null takes it away */
       TES_TRY(check_name(r, child, false));
@@ -246,7 +229,7 @@ static TesStatus read_material(TesiCaseReader *r, const TesiYaml *map) {
     goto done;
   }
   r->row_path = "data", r->named_path = "data.materials", r->named = map->key;
-  if (d->c.problem.equation == TES_ELASTICITY) {
+  if (tesi_case_has(r, TESI_HAS_LAMBDA)) {
     TES_TRY(read_elastic_material(r, map, &material->data));
     goto done;
   }
@@ -269,10 +252,10 @@ done:
 static TesStatus read_materials(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  const TesiYaml *map = given(r, "data.materials");
+  const TesiYaml *map = tesi_case_given(r, "data.materials");
   const int row = tesi_case_row("data.materials");
   if (!map || map->kind != TESI_YAML_MAP) return TES_OK;
-  if (given(r, "mesh.box"))
+  if (tesi_case_given(r, "mesh.box"))
     return tesi_case_error(r, row, map,
                            "a box has no materials: they are for meshes that name them (mesh.file)");
   TES_ALLOC((TesMaterial **)&r->draft.c.problem.material, map->count);

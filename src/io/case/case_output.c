@@ -6,7 +6,7 @@
 #include "io/case/case_reader.h"
 #include "base/nearest.h"
 #include "io/number.h"
-#include "problem/projection/projection.h"
+#include "problem/field_rows.h"
 #include "mesh/inner_faces.h"
 
 static TesStatus copy_text(TesContext *ctx, const char *text, char **copy) {
@@ -165,23 +165,15 @@ static TesStatus check_force(TesiCaseReader *r, int row, const TesiYaml *node, c
                          tesi_case_dim(r) == 2 ? "or y" : "y or z");
 }
 
-/* Of problems with `time`: of a scalar ut. */
-static int add_rates(const TesiCaseReader *r, int dim, int count, TesiField *field) {
-  const int components = r->draft.c.problem.equation == TES_TRANSPORT ? 1 : dim;
-  return count + tesi_rate_fields(NULL, components, NULL, field + count);
-}
-
 /* What `of` says must be known before anything is computed. */
 static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, const char *text, bool boundary) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
   char message[512];
-  const int dim = tesi_case_dim(r), known = tesi_equation_fields(r->draft.c.problem.equation, dim, field),
-            rates = r->node[tesi_case_row("time")] ? add_rates(r, dim, known, field) : known,
-            fields =
-                rates +
-                (r->draft.c.problem.average ? tesi_average_fields(NULL, known, field, field + rates) : 0);
+  const TesiFieldsOf of = tesi_support_fields(r->support, tesi_case_dim(r), tesi_case_given(r, "time"),
+                                              r->draft.c.problem.average);
+  const int fields = tesi_fields_named(&of, field, NULL);
   status = tesi_quantity_check(ctx, text, boundary, fields, field);
   if (status != TES_INVALID_INPUT) return status;
   snprintf(message, sizeof message, "%s", tes_context_message(ctx));
@@ -202,7 +194,7 @@ static TesStatus check_flow_error(TesiCaseReader *r, int row, const TesiYaml *no
 static TesStatus check_error(TesiCaseReader *r, int row, const TesiYaml *node, const TesCaseValue *v) {
   if (v->place)
     return tesi_case_error(r, row, node, "the error is that on the domain: {error: domain, of: l2}");
-  if (tesi_case_is_flow(r)) return check_flow_error(r, row, node, v->value.of);
+  if (r->support->flow) return check_flow_error(r, row, node, v->value.of);
   if (!r->draft.exact[0]) return tesi_case_error(r, row, node, "the error needs data.exact");
   if (v->value.of && strcmp(v->value.of, "l2") && strcmp(v->value.of, "h1"))
     return tesi_case_error(r, row, node, "of: expected l2 or h1, got '%.60s'", v->value.of);
@@ -227,9 +219,10 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
                             "%.60s: expected exactly one of point, mean, integral, force, error", node->key));
     goto done;
   }
-  if (v->value.kind == TES_VALUE_FORCE && !tesi_case_is_flow(r) &&
-      r->draft.c.problem.equation != TES_ELASTICITY) {
-    TES_TRY(tesi_case_error(r, row, what, "force: it is of flows and elasticity"));
+  if (v->value.kind == TES_VALUE_FORCE && !tesi_case_has(r, TESI_HAS_FORCE)) {
+    char others[TESI_REASON];
+    tesi_support_who(TESI_HAS_FORCE, others);
+    TES_TRY(tesi_case_error(r, row, what, "force: it belongs to %s", others));
     goto done;
   }
   if (v->value.kind == TES_VALUE_POINT)

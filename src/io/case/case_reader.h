@@ -24,6 +24,7 @@ typedef struct TesiCaseReader {
   TesStatus failure;    /* of the errors */
   char errors[TESI_CASE_TEXT];
   int error_count;
+  const TesiSupport *support; /* the row of equation and element; NULL: not known yet, or there is none */
 } TesiCaseReader;
 
 /* Adds an error at a node ("FILE:LINE:COLUMN: KEY: ...") and returns TES_OK: reading goes on, to find more of them.
@@ -63,8 +64,9 @@ TesStatus tesi_case_read_names(TesiCaseReader *r);
 /* Adds what holds on a boundary (NULL: all others) to the list; takes over the functions of *face. where NULL:
  * nowhere. */
 TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char *where, TesiCaseFace *face);
-/* Moves what stands beside the descriptions into them; the draft then owns nothing but them. */
-void tesi_case_finish(TesiCaseReader *r);
+/* Moves what stands beside the descriptions into them; the draft then owns nothing but them. valid: and the problem is
+ * told. */
+TesStatus tesi_case_finish(TesiCaseReader *r, bool valid);
 /* Releases what a case owns, but for itself. */
 void tesi_case_clear(TesCase *c);
 /* Whether keys below this row are names of the mesh. */
@@ -82,17 +84,24 @@ TesStatus tesi_case_wrong(TesiCaseReader *r, int row, const TesiYaml *node);
 TesStatus tesi_case_read_outputs(TesiCaseReader *r);
 void tesi_case_clear_outputs(TesCase *c);
 
-/* Whether the unknowns are a velocity and a pressure. */
-static inline bool tesi_case_is_flow(const TesiCaseReader *r) {
-  const TesEquation e = r->draft.c.problem.equation;
-  return e == TES_STOKES || e == TES_NAVIER_STOKES;
-}
-/* Keys of flows and their shapes, keys of other problems (case_flow.c). */
-TesStatus tesi_case_check_flow(TesiCaseReader *r);
+/* The value of a key; NULL: it is not given. */
+const TesiYaml *tesi_case_given(const TesiCaseReader *r, const char *path);
+/* An error at a key, where it is given. */
+TesStatus tesi_case_refuse(TesiCaseReader *r, const char *path, const char *format, ...) TESI_PRINTF(3, 4);
+/* r->support <- the row of the equation and its element; keys and words that it has not, shapes of values
+ * (case_support.c). */
+TesStatus tesi_case_check_support(TesiCaseReader *r);
+/* Whether the row has it. */
+bool tesi_case_has(const TesiCaseReader *r, TesiHas what);
+/* What the mesh will be, by the keys that are given (case_mesh.c). */
+TesiMeshRow tesi_case_mesh_row(const TesiCaseReader *r);
 /* What a boundary may have; name: of the row that it was read by. */
 TesStatus tesi_case_check_face(TesiCaseReader *r, const char *name, const TesiCaseFace *face);
 /* A word in the place of keys: `outflow`, `slip`. False: it is none. */
 bool tesi_case_face_word(TesiCaseReader *r, int row, const char *text);
+/* What the key means, with the problems that it belongs to, where these are not all. */
+enum { TESI_CASE_HELP = 1400 };
+void tesi_case_key_help(const TesiKey *key, char text[TESI_CASE_HELP]);
 /* What needs more than one key: the box, the faces. */
 TesStatus tesi_case_check(TesiCaseReader *r);
 /* Vertices of direction d from its spacing, when it has one. */
@@ -102,10 +111,8 @@ bool tesi_case_has_list(const TesiCaseReader *r, int d);
 
 /* So many steps, or {time: number}: of any key. */
 TesStatus tesi_case_every(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseEvery *every);
-/* Keys of elasticity (case_elasticity.c): those of the case, and a face at its row; then lambda and mu of what was
- * given. */
+/* Values of elasticity (case_elasticity.c); then lambda and mu of what was given. */
 TesStatus tesi_case_check_elasticity(TesiCaseReader *r);
-TesStatus tesi_case_check_elastic_face(TesiCaseReader *r, const char *path, const TesiCaseFace *face);
 TesStatus tesi_case_elastic_constants(TesiCaseReader *r, const TesiYaml *node, const char *path,
                                       TesFunction **young, TesFunction **poisson, TesFunction **lambda,
                                       TesFunction **mu);

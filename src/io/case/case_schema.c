@@ -10,7 +10,7 @@
     __VA_ARGS__, NULL                                                                                        \
   }
 
-/* The rows of one face, or of all; conditions in the order of TesiCaseCondition. */
+/* The rows of one face, or of all; conditions in the order of TesiNamed. */
 #define FACE(name, member, hide, note, text)                                                                 \
   {.path = "boundary." name,                                                                                 \
    .type = TESI_KEY_ONE_OF,                                                                                  \
@@ -105,7 +105,7 @@
 /* clang-format off */
 const TesiKey tesi_case_keys[] = {
   {.path = "problem", .type = TESI_KEY_CHOICE, .target = AT(c.problem.equation),
-   .choices = WORDS("poisson", "stokes", "transport", "elasticity", "navier_stokes"), .required = true,
+   .choices = tesi_equation_words, .required = true,
    .help = "the equation; poisson: -div(a grad u) + c u = f; stokes: -div(nu grad u) + alpha u + grad p = f, "
      "div u = 0, on boxes; transport: u_t - div(a grad u) + b . grad u + c u = f in time, or "
      "steady without u_t; elasticity: -div(lambda div u I + 2 mu eps(u)) = f; "
@@ -178,7 +178,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "mesh.split", .type = TESI_KEY_CHOICE, .target = AT(split), .choices = WORDS("false", "true"),
    .fallback = "false",
    .help = "true: all cells of the file are split at the middles of edges, faces and cells: triangles become 3 "
-           "quadrilaterals, tetrahedra 4 hexahedra, prisms 6"},
+           "quadrilaterals, tetrahedra 4 hexahedra, prisms 6, also of second degree; with pyramids every cell becomes "
+           "tetrahedra first"},
   {.path = "mesh.periodic", .type = TESI_KEY_CHOICE, .target = AT(file_periodic), .choices = WORDS("none", "file"),
    .fallback = "none", .help = "file: faces that the mesh file's $Periodic calls one are one"},
   {.path = "mesh.refine", .type = TESI_KEY_INTEGER, .target = AT(c.mesh.refine), .low = 0, .high = 18, .fallback = "0",
@@ -200,13 +201,14 @@ const TesiKey tesi_case_keys[] = {
    .fallback_note = "4; rt: 2",
    .help = "polynomial degree a direction; 1 to 10 are specialised, higher ones are slower; rt: 1 to 15"},
   {.path = "space.element", .type = TESI_KEY_CHOICE, .target = AT(c.problem.element),
-   .choices = WORDS("auto", "q", "rt", "dg", "iso"), .fallback = "auto",
-   .help = "q: continuous; dg: discontinuous, of poisson and transport on boxes; rt: Raviart-Thomas "
-     "velocity and discontinuous pressure, of flows on boxes, and auto of stokes there; iso: Q1-iso-Q2/Q1 of "
-     "navier_stokes on boxes, the mesh is that of the pressure; all others are q"},
+   .choices = tesi_element_words, .fallback = "auto",
+   .help = "q: continuous; dg: discontinuous, poisson and transport on boxes; rt: Raviart-Thomas "
+     "velocity and discontinuous pressure, flows on boxes; iso: Q1-iso-Q2/Q1, navier_stokes on boxes, whose pressure "
+     "has one node per vertex of the mesh; auto: rt for stokes on boxes, else q"},
 
   {.path = "space.stabilization", .type = TESI_KEY_CHOICE, .target = AT(stabilization),
-   .choices = WORDS("auto", "none", "supg", "grad_div"), .fallback = "auto",
+   .choices = tesi_stabilization_words, .fallback = "auto",
+   .all_rows = true,
    .help = "transport: streamline terms (supg); auto: where the largest cell Peclet number is above 1; navier_stokes "
      "with element q: none (auto), or grad_div, 0.1 |u| h (div u, div v)"},
 
@@ -217,7 +219,7 @@ const TesiKey tesi_case_keys[] = {
    .help = "diffusion, positive; a list of one a direction, or of the rows of a matrix, symmetric and positive "
      "definite, is a matrix a in div(a grad u): not of element dg"},
   {.path = "data.b", .type = TESI_KEY_VECTOR, .target = AT(b), .fallback_note = "0",
-   .map_too = true, .help = "transport: velocity, a list, or {file: FILE}"},
+   .map_too = true, .help = "velocity, a list, or {file: FILE}"},
   {.path = "data.b.file", .type = TESI_KEY_FILE, .target = AT(c.b_file), .fallback_note = "none",
    .help = "the velocity of this checkpoint of a flow, whose mesh has all points of this one's"},
   {.path = "data.c", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback = "0",
@@ -226,48 +228,49 @@ const TesiKey tesi_case_keys[] = {
    .map_too = true,
    .help = "exact solution: the report tells the errors; elasticity: a list; flows: {velocity: [..], pressure: ..}"},
   {.path = "data.exact.velocity", .type = TESI_KEY_VECTOR, .target = AT(exact),
-   .fallback_note = "not known", .help = "flows: the exact velocity"},
+   .fallback_note = "not known", .help = "the exact velocity"},
   {.path = "data.exact.pressure", .type = TESI_KEY_EXPRESSION, .target = AT(exact_pressure),
    .fallback_note = "not known",
-   .help = "flows: the exact pressure; its mean does not matter where no face is open"},
+   .help = "the exact pressure; its mean does not matter where no face is open"},
   {.path = "data.initial", .type = TESI_KEY_EXPRESSION, .target = AT(initial), .map_too = true,
    .fallback_note = "data.exact, else 0",
    .help = "the solution at `time.start`, taken at the nodes; elasticity: {displacement: [..], velocity: [..]}; "
      "navier_stokes: {velocity: [..], pressure: ..}; or {file: FILE}"},
   {.path = "data.initial.file", .type = TESI_KEY_FILE, .target = AT(c.initial_file), .fallback_note = "none",
+   .all_rows = true,
    .help = "the last state of this checkpoint, taken at the nodes: of transport u, of elasticity u and u_t, of "
      "navier_stokes velocity and pressure; its mesh has all points of this one's"},
   {.path = "data.initial.displacement", .type = TESI_KEY_VECTOR, .target = AT(initial),
-   .fallback_note = "data.exact, else 0", .help = "elasticity: u at `time.start`"},
+   .fallback_note = "data.exact, else 0", .help = "u at `time.start`"},
   {.path = "data.initial.velocity", .type = TESI_KEY_VECTOR, .target = AT(initial_velocity),
    .fallback_note = "that of data.exact, else 0",
    .help = "at `time.start`: elasticity u_t, navier_stokes u, where at boundaries their values hold"},
   {.path = "data.initial.pressure", .type = TESI_KEY_EXPRESSION, .target = AT(initial_pressure), .fallback_note = "0",
-   .help = "navier_stokes: the pressure"},
+   .help = "the pressure"},
   {.path = "data.nu", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback_note = "1",
-   .help = "flows: viscosity, positive; navier_stokes: a number"},
+   .help = "viscosity, positive; a number with element q and in time"},
   {.path = "data.alpha", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "0",
-   .help = "stokes: mass term, a number not negative"},
+   .help = "mass term, a number not negative"},
   {.path = "data.mean_velocity", .type = TESI_KEY_VECTOR, .target = AT(mean_velocity), .fallback_note = "none",
-   .help = "navier_stokes, elements q and rt: a number or null a direction: the mean velocity that a uniform force "
+   .help = "a number or null a direction: the mean velocity that a uniform force "
      "keeps there, where the domain is periodic; the force is told"},
   {.path = "data.form", .type = TESI_KEY_CHOICE, .target = AT(form),
-   .choices = WORDS("auto", "gradient", "symmetric", "convective", "conservative"), .fallback = "auto",
+   .choices = tesi_form_words, .fallback = "auto",
    .help = "stokes: gradient, nu grad u, or symmetric, 2 nu eps(u); auto: symmetric where nu is not a number. "
      "transport: convective (auto), b . grad u, or conservative, div(b u)"},
 
   {.path = "data.lambda", .type = TESI_KEY_EXPRESSION, .target = AT(lambda), .fallback_note = "none",
-   .help = "elasticity: Lame's first constant, with `mu`: 3 lambda + 2 mu > 0 (2D: lambda + mu > 0)"},
+   .help = "Lame's first constant, with `mu`: 3 lambda + 2 mu > 0 (2D: lambda + mu > 0)"},
   {.path = "data.mu", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback_note = "none",
-   .help = "elasticity: the shear modulus, positive"},
+   .help = "the shear modulus, positive"},
   {.path = "data.young", .type = TESI_KEY_EXPRESSION, .target = AT(young), .fallback_note = "none",
-   .help = "elasticity: Young's modulus, positive, with `poisson` in the place of lambda and mu"},
+   .help = "Young's modulus, positive, with `poisson` in the place of lambda and mu"},
   {.path = "data.poisson", .type = TESI_KEY_EXPRESSION, .target = AT(poisson), .fallback_note = "none",
-   .help = "elasticity: Poisson's ratio, between -1 and 1/2"},
+   .help = "Poisson's ratio, between -1 and 1/2"},
   {.path = "data.plane", .type = TESI_KEY_CHOICE, .target = AT(c.problem.plane), .choices = WORDS("strain", "stress"),
-   .fallback = "strain", .help = "elasticity in 2D: nothing moves out of the plane, or no stress acts out of it"},
+   .fallback = "strain", .help = "in 2D: nothing moves out of the plane, or no stress acts out of it"},
   {.path = "data.density", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "1",
-   .help = "elasticity with `time`: mass a volume, positive"},
+   .help = "with `time`: mass a volume, positive"},
 
   {.path = "data.materials", .type = TESI_KEY_MAP, .fallback_note = "none",
    .help = "NAME: {a, c, f} (elasticity: lambda, mu or young, poisson; density, f) for materials that a mesh file "
@@ -285,7 +288,7 @@ const TesiKey tesi_case_keys[] = {
   FACE("front", face[5], false, "as `all`", "the face z = upper; 3D only"),
 
   {.path = "time", .type = TESI_KEY_MAP, .fallback_note = "none",
-   .help = "transport, elasticity, navier_stokes: the solution in time; f, boundary values and data.exact may then "
+   .help = "the solution in time; f, boundary values and data.exact may then "
      "depend on t"},
   {.path = "time.start", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.start), ANY, .fallback = "0",
    .help = "where it begins"},
@@ -293,13 +296,14 @@ const TesiKey tesi_case_keys[] = {
    .help = "where it ends"},
   {.path = "time.step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.step), .low = 0, .high = DBL_MAX,
    .open = true, .fallback_note = "none",
+   .all_rows = true,
    .help = "longest length of a step; all steps are equal, and the last one ends at time.end"},
   {.path = "time.cfl", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.cfl), .low = 0, .high = 10,
    .open = true, .fallback_note = "navier_stokes without step: 0.3, element rt 0.5",
-   .help = "navier_stokes and transport, instead of `step`: distances of nodes that the flow crosses a step at most"},
+   .help = "instead of `step`: distances of nodes that the flow crosses a step at most"},
   {.path = "time.tolerance", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.tolerance), .low = 0, .high = 1,
    .open = true, .fallback_note = "none",
-   .help = "transport by bdf2, elasticity, navier_stokes with elements q and rt (imex_bdf2), instead of `step`: the "
+   .help = "by bdf2, imex_bdf2, newmark and generalized_alpha, instead of `step`: the "
      "local error of a step in L2, of the velocity, relative to the largest solution so far"},
   {.path = "time.max_step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.max_step), .low = 0, .high = DBL_MAX,
    .open = true, .fallback_note = "a hundredth of the time", .help = "with cfl and tolerance: the longest step"},
@@ -307,35 +311,34 @@ const TesiKey tesi_case_keys[] = {
    .open = true, .fallback_note = "none", .help = "the same: a shorter step ends the run, exit status 1"},
   {.path = "time.steady", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.steady), .low = 0, .high = DBL_MAX,
    .fallback = "0",
+   .all_rows = true,
    .help = "end earlier where the change a unit of time is this fraction of the largest solution so far, both in "
      "L2; 0: never"},
   {.path = "time.method", .type = TESI_KEY_CHOICE, .target = AT(c.problem.time.method),
-   .choices = WORDS("auto", "backward_euler", "crank_nicolson", "bdf2", "bdf3", "bdf4", "sdirk2", "sdirk3",
-                    "imex_bdf2", "newmark", "generalized_alpha", "explicit", "imex_bdf3"),
+   .choices = tesi_time_method_words,
    .fallback = "auto",
    .help = "formula of a step (docs/time.md); auto: bdf2; elasticity: backward_euler, newmark or "
      "generalized_alpha (auto); navier_stokes: auto, imex_bdf2, with element rt imex_bdf3, with element iso explicit"},
   {.path = "time.rho_inf", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.rho_inf), .low = 0, .high = 1,
    .fallback = "0.8",
-   .help = "elasticity, generalized_alpha: what a step leaves of the highest frequencies; 1: the trapezoidal rule"},
+   .help = "generalized_alpha: what a step leaves of the highest frequencies; 1: the trapezoidal rule"},
 
   {.path = "solver", .type = TESI_KEY_MAP, .help = "how the system is solved"},
   {.path = "solver.method", .type = TESI_KEY_CHOICE, .target = SOLVER(method),
-   .choices = WORDS("auto", "vcycle", "fmg", "gmres", "cg", "direct"),
+   .choices = tesi_method_words,
    .fallback = "auto", .help = "V-cycles, full multigrid, or a Krylov method preconditioned by a V-cycle; direct: fast "
      "diagonalization of a whole box with constant coefficients, else sparse factors (MUMPS)"},
   {.path = "solver.smoother", .type = TESI_KEY_CHOICE, .target = SOLVER(smoother),
-   .choices = WORDS("auto", "patch", "patch_additive", "jacobi", "chebyshev", "gauss_seidel", "cell_patch",
-     "line_patch", "ordered_cells"),
+   .choices = tesi_smoother_words,
    .fallback = "auto",
    .help = "vertex patches (multiplicative or damped additive), a point smoother, or on meshes of trees "
      "patches of cells, or of lines of stretched cells; transport: incomplete factors, cells in the order of the flow"},
   {.path = "solver.local_solver", .type = TESI_KEY_CHOICE, .target = SOLVER(local),
-   .choices = WORDS("auto", "exact", "mean", "scaled", "rank1", "nodal", "cg"), .fallback = "auto",
+   .choices = tesi_local_words, .fallback = "auto",
    .help = "a on each patch: as it is (constant a), its mean, its mean scaled safely, its best separable fit, its "
      "square root at the nodes; stokes: exact, or conjugate gradients on each patch"},
   {.path = "solver.order", .type = TESI_KEY_CHOICE, .target = SOLVER(order),
-   .choices = WORDS("auto", "same", "reversed"),
+   .choices = tesi_order_words,
    .fallback = "auto", .help = "order of the patches after the coarse correction, compared with before"},
   {.path = "solver.pre_smoothing", .type = TESI_KEY_INTEGER, .target = AT(pre), .low = 0, .high = 100,
    .automatic = true, .fallback = "auto", .help = "sweeps before the coarse correction"},
@@ -346,19 +349,19 @@ const TesiKey tesi_case_keys[] = {
    .help = "degree of the polynomial of chebyshev, and of that over patches of cell_patch and line_patch"},
   {.path = "solver.colours", .type = TESI_KEY_CHOICE, .target = SOLVER(colours),
    .choices = WORDS("parquet", "red_black", "lexicographic"), .fallback = "parquet",
-   .help = "colours of the patches of stokes: 2^dim, twice as many, of patches that share no face, or 2^dim in "
+   .help = "colours of the patches: 2^dim, twice as many, of patches that share no face, or 2^dim in "
            "the order of their numbers"},
   {.path = "solver.penalty", .type = TESI_KEY_CHOICE, .target = SOLVER(penalty),
    .choices = WORDS("auto", "standard", "paper"), .fallback = "auto",
-   .help = "stokes, element dg: penalty of jumps: k (k + 1) / h; auto: twice that at boundaries for degree 1; "
+   .help = "penalty of jumps: k (k + 1) / h; auto: twice that at boundaries for degree 1; "
      "paper: (k + 1)(k + 2) / h"},
   {.path = "solver.coarse", .type = TESI_KEY_CHOICE, .target = SOLVER(coarse),
-   .choices = WORDS("auto", "direct", "amg", "cg", "sparse", "aggregation"),
+   .choices = tesi_coarse_words,
    .fallback = "auto",
    .help = "the coarsest level: dense factors, conjugate gradients with algebraic multigrid (hypre) or with the "
      "diagonal, sparse factors (MUMPS), or cycles of smoothed aggregation"},
   {.path = "solver.coarsening", .type = TESI_KEY_CHOICE, .target = SOLVER(coarsening),
-   .choices = WORDS("mesh", "degree"),
+   .choices = tesi_coarsening_words,
    .fallback = "mesh",
    .help = "what is coarsened first on meshes of trees: refinements are taken back, or the degree is halved"},
   {.path = "solver.tolerance", .type = TESI_KEY_NUMBER, .target = SOLVER(tolerance), .low = 0, .high = 1, .open = true,
@@ -380,10 +383,12 @@ const TesiKey tesi_case_keys[] = {
    .choices = WORDS("false", "true"), .fallback = "false",
    .help = "true: the same bits for the same case, device and number of threads, as `--deterministic`"},
 
-  {.path = "adapt", .type = TESI_KEY_MAP, .fallback_note = "none", .help = "refinement where the error is"},
+  {.path = "adapt", .type = TESI_KEY_MAP, .fallback_note = "none",
+   .all_rows = true, .help = "refinement where the error is"},
   {.path = "adapt.estimator", .type = TESI_KEY_CHOICE, .target = AT(c.adapt.estimator),
    .choices = WORDS("residual", "dwr"),
-   .fallback = "residual", .help = "residual: for the energy norm; dwr: dual-weighted residuals, for the goal"},
+   .fallback = "residual",
+   .all_rows = true, .help = "residual: for the energy norm; dwr: dual-weighted residuals, for the goal"},
   {.path = "adapt.goal", .type = TESI_KEY_MAP, .fallback_note = "none",
    .help = "what dwr is to find, exactly one: `point`, `mean`, `integral` or `force`"},
   {.path = "adapt.goal.point", .type = TESI_KEY_NUMBERS, .target = AT(c.adapt.goal.point), ANY, .fallback_note = "none",
@@ -393,7 +398,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "adapt.goal.integral", .type = TESI_KEY_NAME, .target = AT(goal[1]), .fallback_note = "none",
    .help = "the integral of u over the same"},
   {.path = "adapt.goal.force", .type = TESI_KEY_NAME, .target = AT(goal[2]), .fallback_note = "none",
-   .help = "elasticity: the force of the support of this name on the body"},
+   .help = "the force of the support of this name on the body"},
   {.path = "adapt.goal.of", .type = TESI_KEY_NAME, .target = AT(goal_of), .fallback_note = "u; force: x",
    .help = "elasticity: the component of the displacement, u, v or w; of a force the direction, x, y or z. Of a point "
      "also an expression that is linear in the solution and its derivatives: ux, sxx, sxx + syy"},
@@ -429,6 +434,7 @@ const TesiKey tesi_case_keys[] = {
    .fallback_note = "start, end and 50 between",
    .help = "in time: how often; with minutes numbers of files are those of steps"},
   {.path = "output.series", .type = TESI_KEY_FILE, .target = AT(c.series), .fallback_note = "none", .map_too = true,
+   .all_rows = true,
    .help = "in time: a CSV file with a row a step, FILE or {file, every}: time, step, dt, iterations, cells, dofs, the "
      "fields at output.points, output.values"},
   {.path = "output.series.file", .type = TESI_KEY_FILE, .target = AT(c.series), .required = true,
@@ -436,12 +442,14 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.series.every", .type = TESI_KEY_EVERY, .target = AT(c.series_every), .fallback_note = "1",
    .help = "how often"},
   {.path = "output.average", .type = TESI_KEY_MAP, .fallback_note = "none",
+   .all_rows = true,
    .help = "in time: mean, rms, least, largest and main frequency of output.values over all steps; navier_stokes "
      "with element q: also means of the fields and of their squares"},
   {.path = "output.average.from", .type = TESI_KEY_NUMBER, .target = AT(c.average_from), ANY, .required = true,
    .help = "the time when they begin"},
   {.path = "output.checkpoint", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .fallback_note = "none",
    .map_too = true,
+   .all_rows = true,
    .help = "mesh and solution, after each step of an adaptive solve, as HDF5, with which `tessera solve "
      "--restart` goes on; in time FILE or {file, every}, with the histories of the steps"},
   {.path = "output.checkpoint.file", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .required = true,
@@ -451,9 +459,11 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.json", .type = TESI_KEY_FILE, .target = AT(c.json), .fallback_note = "none",
    .help = "the report; - is the standard output"},
   {.path = "output.points", .type = TESI_KEY_POINTS, ANY, .fallback_note = "none",
+   .all_rows = true,
    .help = "the solution at these points, told and in the report; one outside of the mesh by less than a "
      "hundredth of a cell is moved to it"},
   {.path = "output.values", .type = TESI_KEY_VALUES, ANY, .fallback_note = "none",
+   .all_rows = true,
    .help = "numbers of the solution, told and in the report: {KIND: WHERE, of: EXPRESSION}, see below"},
   {.path = "output.lines", .type = TESI_KEY_LINES, ANY, .fallback_note = "none",
    .help = "the solution along lines, as CSV: s, x, y (, z), then the fields"},

@@ -4,30 +4,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "problem/support.h"
 #include "tessera/case.h"
-
-/* Conditions of the file, in the order of their rows. */
-typedef enum TesiCaseCondition {
-  TESI_CASE_NONE,
-  TESI_CASE_DIRICHLET,
-  TESI_CASE_NEUMANN,
-  TESI_CASE_ROBIN,
-  TESI_CASE_VELOCITY,
-  TESI_CASE_SLIP,
-  TESI_CASE_OUTFLOW,
-  TESI_CASE_PRESSURE,
-  TESI_CASE_FLUX,
-  TESI_CASE_DISPLACEMENT,
-  TESI_CASE_TRACTION,
-  TESI_CASE_ROLLER
-} TesiCaseCondition;
-
-/* space.stabilization: a TesStreamline, or this. */
-enum { TESI_CASE_GRAD_DIV = TES_STREAMLINE_ALWAYS + 1 };
 
 /* What holds on one face. */
 typedef struct TesiCaseFace {
-  int condition;         /* TesiCaseCondition */
+  int condition;         /* TesiNamed */
   TesFunction *g[3];     /* values, flux, stress or right-hand side of the Robin condition, by component */
   TesFunction *pressure; /* flows and elasticity */
   TesFunction *alpha;    /* Robin only */
@@ -90,6 +72,7 @@ typedef struct TesiKey {
   bool map_too;              /* expressions: or keys, the rows below */
   bool lists;                /* of a boundary: or a list, one a direction; target: TesFunction *[3] */
   bool beside;               /* stands beside the one of its parent's children */
+  bool all_rows;             /* its help tells itself what it is for which problem */
   bool repeated;             /* rows of single faces, which the help tells once */
   const char *fallback;      /* the default, in the words of the file; NULL: none */
   const char *fallback_note; /* what the help says instead */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/work.h"
 #include "io/file.h"
 #include "io/picture/scene.h"
 #include "problem/problem.h"
@@ -258,6 +259,7 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   char title[160];
   TesiQuantity *q = NULL;
   Picture p = {.extent = {{DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX}, {DBL_MAX, -DBL_MAX}, false}};
+  tesi_work_begin_results(ctx, problem->in_time != NULL, "drawing %s", path);
   TES_CHECK(desc->slice >= 0 && desc->slice <= 3 && (!desc->slice || dim == 3),
             "a slice is for meshes in 3D, across direction 1, 2 or 3, got %d", desc->slice);
   TES_CHECK(!desc->width || (desc->width >= 200 && desc->width <= 8000),
@@ -277,6 +279,7 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   draw_frame(&p, desc, flat, desc->title ? desc->title : title, of, p.canvas->width - 122 * p.unit);
   TES_TRY(write_png(ctx, p.canvas, path));
 done:
+  tesi_work_end(ctx);
   tesi_quantity_destroy(&q);
   tesi_canvas_destroy(&p.canvas);
   return status;

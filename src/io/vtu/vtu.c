@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/work.h"
 #include "io/number.h"
 
 enum { OFFSET_WIDTH = 22, LARGEST_DEGREE = 20 }; /* "..." with up to 20 digits */
@@ -177,12 +178,14 @@ TesStatus tes_vtu_write(TesContext *context, const TesVtuDesc *desc, const char 
   TesStatus status = TES_OK;
   Writer w = {.ctx = ctx, .desc = desc, .cells = {.ctx = ctx}};
   TES_REFUSE_NULL(context, desc, path);
+  tesi_work_begin_results(ctx, false, "writing %s", path);
   TES_TRY(check(ctx, desc));
   TES_TRY(prepare(&w, path));
   TES_TRY(put_head(&w));
   TES_TRY(put_arrays(&w));
   TES_TRY(tesi_file_commit(&w.file));
 done:
+  tesi_work_end(ctx);
   tesi_file_discard(&w.file);
   tesi_vtu_cells_free(&w.cells);
   tesi_free(ctx, &w.items);

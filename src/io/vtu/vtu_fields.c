@@ -3,6 +3,7 @@
  * what the cell reads, interpolated from the coarse side, is what is shown. Over a box the axes tell where the
  * nodes are; it needs no index. */
 #include <string.h>
+#include "base/work.h"
 #include "io/vtu/vtu.h"
 #include "basis/gauss.h"
 #include "device/vector.h"
@@ -315,8 +316,8 @@ done:
   return status;
 }
 
-TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
-                                const char *path) {
+static TesStatus write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
+                               const char *path) {
   if (problem->projection) return tesi_vtu_write_quantities(problem, cell_count, cell_fields, path);
   if (problem->equation->flow) return tesi_vtu_write_flow(problem, cell_count, cell_fields, path);
   TesVtuField fields[TESI_SHOWN + 5] = {{.name = "u", .vector = problem->u}};
@@ -335,4 +336,12 @@ TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const
   if (a && a->count) fields[n++] = (TesVtuField){.name = "mean_square", .vector = a->of[0].mean[1]};
   if (problem->equation->stressed) return write_elastic(problem, n, fields, cell_count, cell_fields, path);
   return tes_vtu_write_fields(problem->space, n, fields, cell_count, cell_fields, path);
+}
+
+TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
+                                const char *path) {
+  tesi_work_begin_results(problem->context, problem->in_time != NULL, "writing %s", path);
+  const TesStatus status = write_problem(problem, cell_count, cell_fields, path);
+  tesi_work_end(problem->context);
+  return status;
 }

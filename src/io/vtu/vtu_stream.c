@@ -1,7 +1,7 @@
 /* Compressed blocks: a batch of them is filled, compressed in parallel, written in order. */
 #include <string.h>
 #include <zlib.h>
-#include "base/team.h"
+#include "base/work.h"
 #include "io/vtu/vtu.h"
 
 enum { BLOCK = 1 << 18, BLOCKS_PER_THREAD = 2 };
@@ -79,7 +79,7 @@ static TesStatus write_batch(TesiVtuStream *s) {
   TesStatus status = TES_OK;
   const int blocks = (int)((s->filled + BLOCK - 1) / BLOCK);
   atomic_bool failed = false;
-  tesi_team_share(tes_context_threads(ctx), blocks, 1, compress_blocks, &(Batch){s, &failed});
+  TES_TRY(tesi_work_share(ctx, tes_context_threads(ctx), blocks, 1, compress_blocks, &(Batch){s, &failed}));
   if (failed) TES_FAIL(TES_OUT_OF_MEMORY, "no memory to compress a VTU file");
   for (int b = 0; b < blocks; b++)
     TES_TRY(tesi_file_write(s->file, s->packed + (size_t)b * s->bound, s->sizes[3 + s->done + b]));

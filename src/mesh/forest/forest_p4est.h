@@ -14,14 +14,14 @@ typedef struct TesiLeaves {
   int32_t *origin; /* [cells][3] */
 } TesiLeaves;
 
-/* Nodes of the cells of this rank: those that it owns first, then copies of others'. */
+/* Nodes of the cells of this rank: first the nodes that it owns, then copies of nodes of other ranks. */
 typedef struct TesiForestNodes {
-  int64_t nodes, owned, first; /* first: number of the first owned one among those of all ranks */
+  int64_t nodes, owned, first; /* first: number of the first owned node, counted over all ranks */
   TesiSharers sharers;         /* no ranks: none of them is shared */
 } TesiForestNodes;
 
-/* Forests are those of all ranks of a communicator (NULL: one rank), of which each has its own cells; all ranks call
- * these functions, but for those that ask. */
+/* A forest belongs to all ranks of a communicator (NULL: one rank); each rank has its own cells. All ranks call
+ * these functions, except the functions that only ask for something. */
 typedef struct TesiP4est {
   int depth; /* a tree is 2^depth long */
   int max_level;

@@ -62,7 +62,7 @@ done:
 
 /* ---- names ---- */
 
-/* *number <- that of a name, which is new or known; it is remembered by its tag. */
+/* *number <- the number of a name, new or known; the name is remembered by its tag. */
 TesStatus tesi_gmsh_add_name(TesiGmshBuilder *b, int kind, int32_t tag, const char *name, int32_t *number) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;

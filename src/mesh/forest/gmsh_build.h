@@ -49,7 +49,7 @@ TesStatus tesi_gmsh_refuse(const TesiGmshBuilder *b, int64_t element, const char
 /* Node i of an element, its place among the nodes. */
 int64_t tesi_gmsh_node_of(const TesiGmshBuilder *b, int64_t element, int i);
 
-/* Cells in an order of their own, whatever that of the file: along a Hilbert curve through their middles, so that
+/* Cells in an order that does not depend on the file: along a Hilbert curve through their middles, so that
  * neighbours stand near one another; then numbers of vertices as the cells meet them (gmsh_order.c). */
 TesStatus tesi_gmsh_order_cells(TesiGmshBuilder *b);
 TesStatus tesi_gmsh_number_vertices(TesiGmshBuilder *b);
@@ -68,7 +68,7 @@ TesStatus tesi_gmsh_check_middles(const TesiGmshBuilder *b, const TesiTrees *tre
 /* Refuses cells that bend an edge or a face in two ways (gmsh_shared.c). */
 TesStatus tesi_gmsh_check_shared(const TesiGmshBuilder *b);
 TesStatus tesi_gmsh_tell_parts(const TesiGmshBuilder *b);
-/* *number <- that of a name of a boundary (kind 0) or material (1), new or known; tag 0: none. */
+/* *number <- the number of a boundary (kind 0) or material (1), new or known, by its name; tag 0: none. */
 TesStatus tesi_gmsh_add_name(TesiGmshBuilder *b, int kind, int32_t tag, const char *name, int32_t *number);
 /* Edges and corners of cells that are in named groups of curves and points (gmsh_parts.c); faces have their names. */
 TesStatus tesi_gmsh_find_parts(TesiGmshBuilder *b);

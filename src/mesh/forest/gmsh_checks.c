@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mesh/forest/gmsh_build.h"
+#include "mesh/forest/gmsh_places.h"
 
 static uint64_t mix(uint64_t h, uint64_t value) {
   h = (h ^ value) * 0x9e3779b97f4a7c15u;
@@ -160,44 +161,9 @@ TesStatus tesi_gmsh_check_twins(const TesiGmshBuilder *b) {
 
 /* ---- nodes in the middle of sides ---------------------------------------------------------------------- */
 
-/* A vertex on the boundary, by how far it lies along a direction in which hardly any two agree. */
-typedef struct Along {
-  double at;
-  int32_t vertex;
-} Along;
-
-static double along(const double x[3]) {
-  return x[0] + 0.7548776662 * x[1] + 0.5698402910 * x[2];
-}
-
-static int by_place(const void *a, const void *b) {
-  const Along *p = a, *q = b;
-  if (p->at != q->at) return p->at < q->at ? -1 : 1;
-  return (p->vertex > q->vertex) - (p->vertex < q->vertex);
-}
-
-/* The vertex at a point, but for rounding; -1: none. */
-static int32_t vertex_at(const TesiGmshBuilder *b, const Along *list, int64_t count, const double x[3],
-                         double near) {
-  int64_t low = 0, high = count;
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (list[middle].at < along(x) - 3 * near)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (; low < count && list[low].at <= along(x) + 3 * near; low++) {
-    const double *y = b->mesh->node[list[low].vertex];
-    if (fabs(x[0] - y[0]) <= near && fabs(x[1] - y[1]) <= near && fabs(x[2] - y[2]) <= near)
-      return list[low].vertex;
-  }
-  return -1;
-}
-
 /* Corners u and v of a face on the boundary, numbers of the cell's: an edge of it, or a diagonal. */
-static TesStatus check_middle(const TesiGmshBuilder *b, int64_t tree, int u, int v, const Along *list,
-                              int64_t count) {
+static TesStatus check_middle(const TesiGmshBuilder *b, int64_t tree, int u, int v, int64_t count,
+                              const TesiGmshPlace *list) {
   const double *p = b->mesh->node[b->vertices[(tree << b->dim) + u]],
                *q = b->mesh->node[b->vertices[(tree << b->dim) + v]];
   double x[3], size = 0;
@@ -205,7 +171,7 @@ static TesStatus check_middle(const TesiGmshBuilder *b, int64_t tree, int u, int
     x[d] = (p[d] + q[d]) / 2;
     size = fmax(size, fabs(p[d] - q[d]));
   }
-  const int32_t found = vertex_at(b, list, count, x, 1e-9 * size);
+  const int32_t found = tesi_gmsh_node_at(b->mesh, count, list, x, 1e-9 * size);
   if (found < 0) return TES_OK;
   return tesi_gmsh_refuse(
       b, b->cell[tree],
@@ -219,14 +185,15 @@ static bool has_corner(int face, int corner) {
 }
 
 /* list[..] <- the vertices of faces on the boundary, each once; returns how many. */
-static int64_t list_vertices(const TesiGmshBuilder *b, const TesiTrees *trees, bool *seen, Along *list) {
+static int64_t list_vertices(const TesiGmshBuilder *b, const TesiTrees *trees, bool *seen,
+                             TesiGmshPlace *list) {
   int64_t count = 0;
   for (int64_t f = 0; f < b->trees * 2 * b->dim; f++)
     for (int c = 0; trees->boundary[f] != TESI_TREES_INSIDE && c < 1 << b->dim; c++) {
       const int32_t v = b->vertices[(f / (2 * b->dim) << b->dim) + c];
       if (seen[v] || !has_corner((int)(f % (2 * b->dim)), c)) continue;
       seen[v] = true;
-      if (list) list[count] = (Along){along(b->mesh->node[v]), v};
+      if (list) list[count] = tesi_gmsh_place(b->mesh, v);
       count++;
     }
   return count;
@@ -236,19 +203,19 @@ TesStatus tesi_gmsh_check_middles(const TesiGmshBuilder *b, const TesiTrees *tre
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   bool *seen = NULL;
-  Along *list = NULL;
+  TesiGmshPlace *list = NULL;
   TES_ALLOC(&seen, b->mesh->nodes);
   TES_ALLOC(&list, list_vertices(b, trees, seen, NULL));
   memset(seen, 0, (size_t)b->mesh->nodes * sizeof *seen);
   const int64_t count = list_vertices(b, trees, seen, list);
-  qsort(list, (size_t)count, sizeof *list, by_place);
+  tesi_gmsh_sort_places(count, list);
   for (int64_t f = 0; f < b->trees * 2 * b->dim; f++) {
     const int face = (int)(f % (2 * b->dim));
     if (trees->boundary[f] == TESI_TREES_INSIDE) continue;
     for (int u = 0; u < 1 << b->dim; u++)
       for (int v = u + 1; v < 1 << b->dim; v++)
         if (has_corner(face, u) && has_corner(face, v))
-          TES_TRY(check_middle(b, f / (2 * b->dim), u, v, list, count));
+          TES_TRY(check_middle(b, f / (2 * b->dim), u, v, count, list));
   }
 done:
   tesi_free(ctx, &seen);

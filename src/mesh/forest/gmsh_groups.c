@@ -46,7 +46,7 @@ TesStatus tesi_gmsh_names(TesiGmshCursor *c, TesiGmsh *mesh) {
   return status;
 }
 
-/* The physical group of an entity; those of partitions, read later, are found first. */
+/* The physical group of an entity. Entities of partitions are read later and found first. */
 int32_t tesi_gmsh_physical_of(const TesiGmsh *mesh, int64_t dim, int64_t tag) {
   for (int64_t i = mesh->entities - 1; i >= 0; i--)
     if (mesh->entity[i].dim == dim && mesh->entity[i].tag == tag) return mesh->entity[i].physical;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mesh/forest/gmsh_build.h"
+#include "mesh/forest/gmsh_places.h"
 
 /* Goes to the next word, if there is one on this line. */
 static bool stays_on_line(TesiGmshCursor *c) {
@@ -75,24 +76,8 @@ done:
 
 /* ---- pairs by maps --------------------------------------------------------------------------------------- */
 
-/* A node, by how far it lies along a direction in which hardly any two agree. */
-typedef struct Along {
-  double at;
-  int32_t node;
-} Along;
-
-static double along(const double x[3]) {
-  return x[0] + 0.7548776662 * x[1] + 0.5698402910 * x[2];
-}
-
-static int by_place(const void *a, const void *b) {
-  const Along *p = a, *q = b;
-  if (p->at != q->at) return p->at < q->at ? -1 : 1;
-  return (p->node > q->node) - (p->node < q->node);
-}
-
-/* Marks the nodes of an entity: those that the file says to stand there, or all of its elements; without both all of
- * the mesh, which the map sorts out. *known: one of the first two. */
+/* Marks the nodes of an entity: the nodes that the file lists for it, or else the nodes of its elements. If the file
+ * has neither, all nodes are marked, and the map sorts them out. *known: the file has one of the two. */
 static void mark_nodes(const TesiGmsh *mesh, int dim, int32_t tag, bool *known, char *mark) {
   *known = mesh->home != NULL;
   for (int64_t i = 0; i < mesh->nodes; i++)
@@ -104,25 +89,6 @@ static void mark_nodes(const TesiGmsh *mesh, int dim, int32_t tag, bool *known, 
     for (int k = 0; k < e->type->nodes; k++) mark[mesh->element_node[e->first + k]] = 1;
   }
   if (!*known) memset(mark, 1, (size_t)mesh->nodes);
-}
-
-/* The node of the list at a point, -1: none. */
-static int32_t node_at(const TesiGmsh *mesh, const Along *list, int64_t count, const double x[3],
-                       double near) {
-  int64_t low = 0, high = count;
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (list[middle].at < along(x) - 3 * near)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (; low < count && list[low].at <= along(x) + 3 * near; low++) {
-    const double *y = mesh->node[list[low].node];
-    if (fabs(x[0] - y[0]) <= near && fabs(x[1] - y[1]) <= near && fabs(x[2] - y[2]) <= near)
-      return list[low].node;
-  }
-  return -1;
 }
 
 static double size_of(const TesiGmsh *mesh) {
@@ -137,7 +103,8 @@ static double size_of(const TesiGmsh *mesh) {
 }
 
 /* Pairs of one map; mark[2][nodes]: work. */
-static TesStatus pair_by(TesiGmsh *mesh, const TesiGmshMap *map, double near, char *mark, Along *list) {
+static TesStatus pair_by(TesiGmsh *mesh, const TesiGmshMap *map, double near, char *mark,
+                         TesiGmshPlace *list) {
   TesContext *ctx = mesh->ctx;
   TesStatus status = TES_OK;
   char *const from = mark, *const to = mark + mesh->nodes;
@@ -146,8 +113,8 @@ static TesStatus pair_by(TesiGmsh *mesh, const TesiGmshMap *map, double near, ch
   mark_nodes(mesh, map->dim, map->from, &from_known, from);
   mark_nodes(mesh, map->dim, map->to, &to_known, to);
   for (int64_t i = 0; i < mesh->nodes; i++)
-    if (to[i]) list[count++] = (Along){along(mesh->node[i]), (int32_t)i};
-  qsort(list, (size_t)count, sizeof *list, by_place);
+    if (to[i]) list[count++] = tesi_gmsh_place(mesh, (int32_t)i);
+  tesi_gmsh_sort_places(count, list);
   for (int64_t i = 0; i < mesh->nodes; i++) {
     double x[3];
     if (!from[i]) continue;
@@ -155,7 +122,7 @@ static TesStatus pair_by(TesiGmsh *mesh, const TesiGmshMap *map, double near, ch
       const double *row = map->entry + 4 * d, *y = mesh->node[i];
       x[d] = row[0] * y[0] + row[1] * y[1] + row[2] * y[2] + row[3];
     }
-    const int32_t partner = node_at(mesh, list, count, x, near);
+    const int32_t partner = tesi_gmsh_node_at(mesh, count, list, x, near);
     TES_CHECK(partner >= 0 || !from_known || !to_known,
               "%s: $Periodic: no node of %s %d lies at (%g, %g, %g), where its map takes node %lld of %s %d",
               mesh->file, map->dim == 2 ? "surface" : "curve", map->to, x[0], x[1], x[2],
@@ -177,7 +144,7 @@ TesStatus tesi_gmsh_pair_by_maps(TesiGmsh *mesh) {
   TesContext *ctx = mesh->ctx;
   TesStatus status = TES_OK;
   char *mark = NULL;
-  Along *list = NULL;
+  TesiGmshPlace *list = NULL;
   const double near = 1e-7 * size_of(mesh);
   TES_ALLOC(&mark, 2 * mesh->nodes);
   TES_ALLOC(&list, mesh->nodes);

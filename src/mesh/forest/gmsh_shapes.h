@@ -1,4 +1,4 @@
-/* Shapes of elements that are split, and the maps of those of second degree. */
+/* Shapes of elements that are split, and the maps of elements of second degree. */
 #ifndef TESI_GMSH_SHAPES_H
 #define TESI_GMSH_SHAPES_H
 

@@ -14,7 +14,7 @@ static int32_t vertex_of(const TesiGmshBuilder *b, int64_t tree, int corner) {
   return b->vertices[(tree << b->dim) + corner];
 }
 
-/* Of a face the first direction is that towards the lesser vertex. */
+/* The first direction of a face goes towards the lesser vertex. */
 static Shared see(const TesiGmshBuilder *b, int64_t tree, int corner, int directions,
                   const int direction[2]) {
   Shared s = {.tree = (int32_t)tree,

@@ -45,7 +45,7 @@ typedef struct Splitter {
 typedef struct Part {
   const TesiGmshElement *of;
   const TesiGmshShapeTable *shape;
-  int8_t own[8];        /* its vertices among those of the element */
+  int8_t own[8];        /* numbers of its vertices in the element */
   int32_t vertex[8];    /* and of the mesh */
   const double (*x)[3]; /* nodes of the element, of second degree; NULL */
 } Part;

@@ -11,11 +11,11 @@ enum { TESI_HANGING_NODES = 9 };
 void tesi_hanging_halves(int n, double *W);
 /* Directions (bits) in which the node at (i[0], i[1], i[2]) of n a direction stands on an interpolated line. */
 unsigned tesi_hanging_directions(int dim, int n, unsigned mask, const int i[3]);
-/* In place on u[n^dim]: values of the coarse side to those of the cell's own nodes; and the transpose. */
+/* In place on u[n^dim]: from the values of the coarse side to the values at the cell's own nodes; and the transpose. */
 void tesi_hanging_read(int dim, int n, const double *W, unsigned mask, double *u);
 void tesi_hanging_write(int dim, int n, const double *W, unsigned mask, double *u);
-/* Positions x[n^dim][dim] of the cell's nodes, as forest.h wants them of geometries: on hanging faces and edges
- * those of the coarse side's polynomial. node[n], W as above. */
+/* Positions x[n^dim][dim] of the cell's nodes, as forest.h wants them of geometries: on hanging faces and edges by
+ * the polynomial of the coarse side. node[n], W as above. */
 void tesi_hanging_positions(const TesMesh *f, int64_t cell, unsigned mask, int n, const double *node,
                             const double *W, double *x);
 

@@ -32,8 +32,8 @@ bool tesi_entity_on_surface(const TesMesh *f, int64_t cell, int pattern);
 /* Of a leaf's entity, or of the same of its parent. */
 TesiName tesi_entity_name(const TesMesh *f, int64_t cell, bool parent, int pattern);
 
-/* A set of entities. Of those that are put in more than once it keeps the first cell's, by number: what stands in it
- * does not depend on the order in which threads come. */
+/* A set of entities. An entity that is put in several times stays with the cell of the smallest number, so that the
+ * set does not depend on the order of threads. */
 typedef struct TesiEntitySet {
   const TesMesh *forest;
   int64_t slots;

@@ -1,6 +1,7 @@
-/* See leaf_numbering.h. Cells put their corners, edges and faces, those of the coarse side where they hang, into a set,
- * where they do not know from their coordinates who else has them (leaf_lattice.h).
- * The first cell that has one numbers its nodes; the others copy them. Each step is a parallel loop over all cells. */
+/* See leaf_numbering.h. Cells put their corners, edges and faces into a set; where these hang, the corners, edges
+ * and faces of the coarse side. No set is needed where coordinates tell which cells share an entity
+ * (leaf_lattice.h). The first cell that has one numbers its nodes; the others copy them. Each step is a parallel
+ * loop over all cells. */
 #include "mesh/forest/leaf_numbering.h"
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +151,7 @@ static int size_of(const Numbering *s, int pattern) {
   return s->begin[pattern + 1] - s->begin[pattern];
 }
 
-/* Whether the nodes of a pattern are those of the parent's: it lies on a face or edge that hangs. */
+/* Whether the nodes of a pattern are nodes of the parent: the pattern lies on a hanging face or edge. */
 static bool is_parents(const Numbering *s, unsigned mask, int pattern) {
   bool side[3] = {false};
   for (int d = 0; d < s->dim; d++) side[d] = tesi_pattern_at(pattern, d) == (mask >> d & 1 ? 2 : 0);

@@ -6,9 +6,9 @@
 
 /* Makes f->mask when it is first asked for: *mask, the mesh's. Other meshes have none: NULL. */
 TesStatus tesi_forest_masks(const TesMesh *f, const uint16_t **mask);
-/* index[cells][(degree+1)^dim], numbered as cells meet them, those of an entity one after another as the first cell
- * sees them; *nodes of them, and *hanging besides without a number, on all ranks. nodes->sharers is to be freed, after
- * failure too. On several ranks p4est numbers. */
+/* index[cells][(degree+1)^dim], numbered in the order in which cells meet them; the nodes of an entity follow one
+ * another, as its first cell sees them. *nodes have a number; *hanging have none. Both count all ranks.
+ * nodes->sharers is to be freed, after failure too. On several ranks p4est numbers. */
 TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, TesiForestNodes *nodes,
                              int64_t *hanging);
 

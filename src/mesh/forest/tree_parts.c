@@ -3,7 +3,7 @@
 
 enum { CORNERS = 4 };
 
-/* The vertices of a part, ascending; those that it has not are 0. */
+/* The vertices of a part, ascending, then zeros. */
 typedef struct Key {
   int32_t vertex[CORNERS];
 } Key;

@@ -1,4 +1,4 @@
-/* Which faces, edges and corners of trees are the same: those with the same vertices. */
+/* Faces, edges and corners of trees are the same if they have the same vertices. */
 #ifndef TESI_TREE_PARTS_H
 #define TESI_TREE_PARTS_H
 
@@ -17,8 +17,8 @@ typedef struct TesiPartGroups {
   int32_t *member; /* [members] */
 } TesiPartGroups;
 
-/* By sorting: buckets of the least vertex, within which vertices are compared. Time and memory are those of the parts,
- * as long as few of them share a vertex. Freed by tesi_part_groups_free(), after failure too. */
+/* By sorting: buckets of the least vertex, within which vertices are compared. Time and memory grow with the number
+ * of parts, as long as few of them share a vertex. Freed by tesi_part_groups_free(), after failure too. */
 TesStatus tesi_part_groups(TesContext *ctx, const TesiTrees *trees, TesiPartKind kind,
                            TesiPartGroups *groups);
 void tesi_part_groups_free(TesContext *ctx, TesiPartGroups *groups);

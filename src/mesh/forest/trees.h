@@ -77,7 +77,8 @@ TesStatus tesi_trees_lattice(TesContext *ctx, const TesMeshDesc *desc, int dim, 
 TesStatus tesi_trees_channel(TesContext *ctx, const TesMeshDesc *desc, int dim, TesiTrees **coarse);
 /* A Gmsh file; dim 0: what it has. */
 TesStatus tesi_trees_file(TesContext *ctx, const TesMeshDesc *desc, TesiTrees **coarse);
-/* Which tree faces lie on the boundary: fills those of coarse->boundary that lie inside. `cells` may name faces. */
+/* Which tree faces lie on the boundary: marks the entries of coarse->boundary that lie inside. `cells` may name
+ * faces. */
 TesStatus tesi_trees_match_faces(TesContext *ctx, const TesiTreeLabel *label, TesiTrees *coarse);
 /* Refuses trees that meet others at a vertex or edge but share no face round it: p4est (2.2) balances cells across
  * edges and vertices of trees only where one of the faces there has a neighbour, and reads beside its arrays where

@@ -216,8 +216,8 @@ static int64_t list_bare(const TesiTrees *c, int direction, Bare *bare) {
   return count;
 }
 
-/* Vertices (directions from -1 to 0, exclusive) or edges (0 to 3: that of one tree may have another direction in
- * the next). */
+/* Vertices (directions from -1 to 0, exclusive) or edges (0 to 3: an edge may have another direction in the next
+ * tree). */
 static TesStatus check_bare(TesContext *ctx, const TesiTreeLabel *label, const TesiTrees *c, int first,
                             int end) {
   TesStatus status = TES_OK;

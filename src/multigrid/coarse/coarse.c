@@ -27,7 +27,7 @@ static const double tolerance = 1e-8;
 struct TesiCoarse {
   TesContext *context;
   TesOperator *op; /* float64 */
-  /* Of operators that couple no parts: a solver a part; NULL: that of part same[]. */
+  /* For operators that couple no parts: a solver per part; NULL: part same[] has the solver. */
   int parts, same[TESI_SCALARS];
   TesiCoarse *part[TESI_SCALARS];
   TesiDiagonalization *diagonalization;

@@ -23,7 +23,7 @@ TesStatus tesi_coarse_create(const TesOperator *op, TesPrecision precision, TesC
 void tesi_coarse_destroy(TesiCoarse **coarse);
 /* How it solves: "solved directly", or which iteration. */
 const char *tesi_coarse_describe(const TesiCoarse *coarse);
-/* Whether float64 vectors may be given beside those of the cycle's precision. */
+/* Whether float64 vectors may be given, beside vectors of the cycle's precision. */
 bool tesi_coarse_takes_double(const TesiCoarse *coarse);
 /* x <- A^-1 b (least-squares solution of mean zero when A is singular). */
 TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x);

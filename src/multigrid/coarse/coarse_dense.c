@@ -10,7 +10,7 @@
 struct TesiCoarseDense {
   TesContext *context;
   TesiKernel solve, take;
-  int length, n; /* entries, and those that are free */
+  int length, n; /* number of entries, and of free entries */
   int *entry;    /* host [n] the entries that are free */
   void *entries; /* device: the same */
   void *place;   /* device [length]: an entry's number among them, -1: it is given */

@@ -17,8 +17,8 @@ struct TesiCoarseDevice {
   Box box;
   int count; /* unknowns */
   double smallest;
-  void *
-      memory; /* device: S of three directions, their eigenvalues behind each other, their T, two arrays of unknowns */
+  /* device: S of three directions, their eigenvalues one after the other, their T, two arrays of unknowns */
+  void *memory;
   double *S[3], *T[3], *lambda, *u, *v; /* T: transposes of S */
 };
 
@@ -116,7 +116,7 @@ static TesStatus run(TesiCoarseDevice *c, const TesiKernel *kernel, int count, v
                             arguments);
 }
 
-/* One direction; `divide` after the last of the transposed ones. */
+/* Multiplies with S (or S') of one direction; `divide`: and then by the inverse of the sum of eigenvalues. */
 static TesStatus contract(TesiCoarseDevice *c, int d, const double *from, double *to, int transposed,
                           bool divide) {
   int inner = 1, outer = 1, n = c->box.n[d], n0 = c->box.n[0];

@@ -1,5 +1,5 @@
 /* The coarsest level over discontinuous Q_k: fast diagonalization of the whole box, on the host in float64, or by
- * kernels: that of vertex patches where the box is one, else those of continuous elements. */
+ * kernels: the kernel of vertex patches if the box is one patch, else the kernels of continuous elements. */
 #include "multigrid/coarse/coarse_dg.h"
 #include "device/kernel.h"
 #include "multigrid/coarse/coarse_device.h"

@@ -17,7 +17,7 @@ struct TesiCoarseLu {
   TesSmoother *smoother;   /* instead of these */
 };
 
-/* Rows of given values, in which an operator gives 0, become those of the identity, and so do their columns. */
+/* Rows and columns of given values become rows and columns of the identity; the operator gives 0 there. */
 static void complete_given(int n, double *A) {
   for (int64_t i = 0; i < n; i++) {
     bool given = true;

@@ -1,6 +1,6 @@
 /* The coarsest level of a forest. Sparse: coarse_sparse.h. Direct: the operator applied to unit vectors makes its
  * matrix, factorized once. A singular operator (constants in its null space) gets s 1 1' added, s = trace / n^2: for
- * right-hand sides of mean zero the solution is that of mean zero. */
+ * right-hand sides of mean zero the solution then has mean zero. */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -171,26 +171,42 @@ static double sparse_seconds(double n, TesiFactorizationCost cost) {
 static double iterated_seconds(const TesiCoarseMatrix *m, TesCoarseKind kind) {
   const TesSpace *space = m->op->space;
   const double n = (double)m->size, neighbours = space->dim == 2 ? 9 : 27;
-  if (kind == TES_COARSE_AGGREGATION) return 3e-7 * neighbours * space->scalars * n;
+  if (kind == TES_COARSE_AGGREGATION)
+    return 3e-7 * neighbours * space->scalars * n *
+           (m->aggregation ? tesi_aggregation_cycles(m->aggregation) : 1);
   return (kind == TES_COARSE_AMG ? 3e-5 : 4e-4) * n;
 }
 
-/* Whether sparse factors cost less than what else there is; they are ordered then. */
+/* Whether sparse factors, which are ordered, cost less than what else there is, by a factor. */
+static bool serves_sparse(const TesiCoarseMatrix *m, TesCoarseKind otherwise, double factor) {
+  const TesiFactorizationCost cost = tesi_coarse_sparse_cost(m->sparse);
+  return cost.bytes < (double)tes_memory_available() &&
+         (otherwise == TES_COARSE_DIRECT ||
+          sparse_seconds((double)m->size, cost) < factor * iterated_seconds(m, otherwise));
+}
+
+/* How many cycles of aggregation a solve takes is known when it is there: one for compact bodies, eight and more for
+ * thin ones, whose factors are cheap. Where the figures are near, factors are made at once; where cycles turn out to be
+ * many, in the place of the aggregation. */
 static TesStatus try_sparse(TesiCoarseMatrix *m, TesCoarseKind otherwise, TesCoarseKind *kind) {
-  enum { MOST = 50000 };
+  enum { MOST = 50000, NEAR = 2 };
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
+  const bool cycles = otherwise == TES_COARSE_AGGREGATION;
   *kind = otherwise;
   if (m->size > MOST || tesi_ranks(ctx) > 1 || tesi_factorization_missing()) return TES_OK;
   TES_TRY(order_sparse(m));
-  const TesiFactorizationCost cost = tesi_coarse_sparse_cost(m->sparse);
-  const bool serves = cost.bytes < (double)tes_memory_available() &&
-                      (otherwise == TES_COARSE_DIRECT ||
-                       sparse_seconds((double)m->size, cost) < iterated_seconds(m, otherwise));
-  if (serves)
+  bool serves = serves_sparse(m, otherwise, cycles ? NEAR : 1);
+  if (cycles && !serves) {
+    TES_TRY(tesi_aggregation_create(m->op, &m->aggregation));
+    serves = serves_sparse(m, otherwise, 1);
+  }
+  if (serves) {
     *kind = TES_COARSE_SPARSE;
-  else
+    tesi_aggregation_destroy(&m->aggregation);
+  } else {
     tesi_coarse_sparse_destroy(&m->sparse);
+  }
 done:
   return status;
 }
@@ -235,7 +251,7 @@ static TesStatus create_kind(TesiCoarseMatrix *m, TesCoarseKind kind) {
     if (!m->sparse) TES_TRY(order_sparse(m));
     TES_TRY(tesi_coarse_sparse_factorize(m->sparse));
   } else if (kind == TES_COARSE_AGGREGATION) {
-    TES_TRY(tesi_aggregation_create(m->op, &m->aggregation));
+    if (!m->aggregation) TES_TRY(tesi_aggregation_create(m->op, &m->aggregation));
   } else if (kind == TES_COARSE_DIRECT) {
     TES_TRY(check_memory(m));
     TES_TRY(factorize(m));

@@ -10,7 +10,7 @@ typedef struct TesiCoarseSaddleBox TesiCoarseSaddleBox;
 bool tesi_coarse_saddle_box_serves(const TesiRt *rt);
 /* About what it takes as the coarsest level below a box of `rt`, in both precisions: bytes of S^+. */
 double tesi_coarse_saddle_box_bytes(const TesiRt *rt);
-/* For float64 vectors, and those of `precision`. *box is NULL after a failure. */
+/* For float64 vectors and vectors of `precision`. *box is NULL after a failure. */
 TesStatus tesi_coarse_saddle_box_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
                                         TesiCoarseSaddleBox **box);
 void tesi_coarse_saddle_box_destroy(TesiCoarseSaddleBox **box);

@@ -24,8 +24,8 @@ typedef struct TesiFactorizationCost {
 const char *tesi_factorization_missing(void);
 
 /* Orders the unknowns. A: entries below the diagonal are read alone where the kind is symmetric; copied.
- * fixed[fixings]: rows and columns that are taken for those of the identity. Errors: TES_MISSING, TES_OUT_OF_MEMORY,
- * TES_INVALID_INPUT: the matrix is too large. */
+ * fixed[fixings]: rows and columns that count as rows and columns of the identity. Errors: TES_MISSING,
+ * TES_OUT_OF_MEMORY, TES_INVALID_INPUT: the matrix is too large. */
 TesStatus tesi_factorization_create(TesContext *ctx, const TesiMatrix *A, TesiSymmetry kind, int fixings,
                                     const int64_t *fixed, TesiFactorization **factorization);
 void tesi_factorization_destroy(TesiFactorization **factorization);

@@ -11,7 +11,7 @@ typedef struct Probe {
   const TesOperator *op;
   TesContext *context;
   int components, blocks; /* blocks: of other components, and its own, that a row has entries of */
-  TesiPatternCells cells; /* of all nodes, those with given values too */
+  TesiPatternCells cells; /* of all nodes, nodes with given values included */
   int32_t *index;
   uint8_t *given; /* [components][nodes] */
   TesiPattern pattern;
@@ -97,6 +97,7 @@ static TesStatus colour_nodes(Probe *p) {
   for (int64_t i = 0; i < nodes; i++) p->colour[i] = -1;
   for (int64_t i = 0; i < nodes; i++) {
     int32_t colour = 0;
+    if (i % 256 == 0) TES_TRY(tesi_work_go_on(ctx));
     for (int64_t k = a->first[i]; k < a->first[i + 1]; k++)
       for (int64_t q = 0; q < N; q++) mark_cells(p, i, p->index[a->cell[k] * N + q], seen, used);
     while (used[colour] == i) colour++;
@@ -161,6 +162,7 @@ static TesStatus probe_colour(const Probe *p, int component, int colour, TesiMat
   const TesiMatrix *n = &p->nodes;
   const int64_t *first = p->op->space->first;
   const uint8_t *given = p->given + component * n->rows;
+  TES_TRY(tesi_work_go_on(ctx));
   memset(p->in, 0, (size_t)p->op->length * sizeof *p->in);
   for (int64_t i = 0; i < n->rows; i++)
     if (p->colour[i] == colour && !given[i]) p->in[first[component] + i] = 1;
@@ -177,7 +179,7 @@ done:
   return status;
 }
 
-/* Rows of given values are those of the identity, and their columns are left out. */
+/* Rows of given values are rows of the identity; their columns are left out. */
 static void drop_given(const Probe *p, TesiMatrix *A) {
   int64_t end = 0, begin = 0;
   for (int64_t i = 0; i < A->rows; i++) {

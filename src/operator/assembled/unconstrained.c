@@ -102,7 +102,7 @@ static int by_key(const void *a, const void *b) {
   return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Numbers behind those of the unknowns, in the order in which cells meet the nodes. */
+/* Numbers behind the unknowns, in the order in which cells meet the nodes. */
 static TesStatus number_hanging(Builder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;

@@ -34,10 +34,10 @@ typedef enum TesiElasticNumbers {
   TESI_ELASTIC_ALIGNED
 } TesiElasticNumbers;
 
-/* The plan begins with that of the operator inside: kernels get its address. */
+/* The plan begins with the plan of the operator inside, whose address kernels get. */
 typedef struct TesiElasticity {
   TesiMappedHost
-      host; /* batches, index, tables: those of `inner`; own: kernels, g, stride, work. Not on devices */
+      host; /* batches, index and tables belong to `inner`; kernels, g, stride and work are its own. Not on devices */
   TesOperator *inner;
   TesiElasticityDevice *device; /* NULL on the host */
   TesOperator *springs[3]; /* by component, mapped operators whose Robin terms alone are used; NULL: none */
@@ -63,10 +63,10 @@ TesiMappedKernels tesi_elasticity_kernels_512(const TesiMappedHost *plan, TesPre
 TesStatus tesi_elasticity_fill(const TesOperator *op, TesiElasticity *plan, void **numbers);
 /* d[length], float64 on the host, without springs. */
 TesStatus tesi_elasticity_diagonal(const TesOperator *op, double *d);
-/* y <- A x at all nodes, with x as it is at those with given values; without springs. Float64. */
+/* y <- A x at all nodes, where x keeps its entries at nodes with given values; without springs. Float64. */
 TesStatus tesi_elasticity_apply_whole(const TesOperator *op, const TesVector *x, TesVector *y);
 /* A's matrix in blocks of the components, springs included, a node a block row (elasticity_assemble.c): rows and
- * columns of given values are those of the identity, and a node without unknowns shares no block with others.
+ * columns of given values are rows and columns of the identity; a node without unknowns has a block of its own.
  * Float64. */
 TesStatus tesi_elasticity_assemble(const TesOperator *op, TesiBlockMatrix *A);
 TesStatus tesi_elasticity_apply_ref(const TesOperator *op, const double *x, double *y);

@@ -221,7 +221,7 @@ static void add_row(const Assembly *s, int64_t node, int64_t cell, const double 
   }
 }
 
-/* Rows and columns of given values become those of the identity. */
+/* Rows and columns of given values become rows and columns of the identity. */
 static void clear_given(const Assembly *s, int64_t node) {
   const TesiBlockMatrix *A = s->A;
   const int dim = s->dim;

@@ -4,7 +4,8 @@
 
 enum { BLOCK = TESK_ELASTIC_BLOCK };
 
-/* All arrays on the host; number[nodes]: 1 + that of a node in its block, seen[nodes]: 1 + the block it was seen in. */
+/* All arrays on the host; number[nodes]: 1 + number of a node in its block, seen[nodes]: 1 + the block it was seen
+ * in. */
 typedef struct Lists {
   int64_t cells;
   int corners, most;

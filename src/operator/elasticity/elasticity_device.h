@@ -11,7 +11,8 @@ typedef struct TesiElasticityDevice TesiElasticityDevice;
  * Degrees up to 8: else TES_MISSING. May be destroyed after failure too. */
 TesStatus tesi_elasticity_device_create(const TesOperator *op, const void *g, TesiElasticityDevice **device);
 void tesi_elasticity_device_destroy(TesContext *ctx, TesiElasticityDevice **device);
-/* y += sign A x with given entries read as 0, whose rows are those of the identity; every: with all entries. */
+/* y += sign A x. Given entries of x count as 0, and their rows are rows of the identity; with `every`, no entry
+ * counts as given. */
 TesStatus tesi_elasticity_device_add(TesContext *ctx, const TesiElasticityDevice *device, bool every,
                                      double sign, const void *x, void *y);
 /* Without springs; 1 at given entries. */

@@ -35,7 +35,7 @@ static double trace(int count, const double *H) {
   return sum;
 }
 
-/* H += that of the springs, scaled to the size of what is there. */
+/* H += the part of the springs, scaled to the size of the entries of H. */
 static TesStatus add_springs(const TesOperator *op, int count, const double *raw, double *H) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -67,7 +67,11 @@ static TesStatus find_null(TesContext *ctx, int count, const double *H, int *fre
     for (int l = 0; l < count; l++) vectors[k * count + l] = H[k * MOST + l];
   TES_TRY(tesi_blas_begin(ctx, count));
   const int info = (int)LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', count, vectors, count, values);
-  if (info != 0) TES_FAIL(TES_INTERNAL, "the eigenproblem of rigid motions failed (LAPACK dsyev: %d)", info);
+  if (info != 0)
+    TES_FAIL(
+        TES_NAN,
+        "the eigenproblem of rigid motions failed (LAPACK dsyev: %d): coefficients are too large for float64",
+        info);
   *free_count = 0;
   while (*free_count < count && values[*free_count] <= 1e-10 * values[count - 1]) (*free_count)++;
 done:

@@ -17,7 +17,7 @@ typedef struct TesiIsoMatrices TesiIsoMatrices;
 /* nu is in the matrix. Errors: TES_OUT_OF_MEMORY, also for 2^31 entries and more. */
 TesStatus tesi_iso_matrices_create(const TesiIso *iso, double nu, TesiIsoMatrices **matrices);
 void tesi_iso_matrices_destroy(TesiIsoMatrices **matrices);
-/* As those of iso.h; step->nu is that of creation. */
+/* As the functions of iso.h; step->nu is the nu of the creation. */
 TesStatus tesi_iso_matrices_momentum(const TesiIsoMatrices *m, const TesiIsoStep *step);
 TesStatus tesi_iso_matrices_divergence(const TesiIsoMatrices *m, double scale, const TesVector *u,
                                        TesVector *b);

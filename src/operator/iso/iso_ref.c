@@ -5,7 +5,7 @@
 
 enum { POINTS = 2 };
 
-/* A function of one direction at a point: those of the cell's two nodes, and slopes. */
+/* Functions of one direction at a point: the functions of the cell's two nodes, and their slopes. */
 static void functions(const TesiIsoAxis *axis, int cell, int point, double phi[2], double slope[2],
                       double *weight) {
   if (axis->cells == 0) {

@@ -8,7 +8,7 @@
 #include "operator/mapped/device/mapped_robin_device.h"
 #include "space/space.h"
 
-/* Faces face[faces] of cells cell[faces], weight[faces][points]. Zeros are an empty one. */
+/* Faces face[faces] of cells cell[faces], weight[faces][points]. All zero: a face mass without faces. */
 typedef struct TesiFaceMass {
   TesiCellView *space;
   TesiFaceRule rule;

@@ -126,8 +126,8 @@ done:
   return status;
 }
 
-/* The constrained nodes, ascending, and those that no cell has; a node that is constrained in one cell only is an
- * error. */
+/* The constrained nodes, ascending, and the nodes that belong to no cell. It is an error if one cell constrains a
+ * node and another does not. */
 static TesStatus take_constrained(TesContext *ctx, TesiMapped *m) {
   TesStatus status = TES_OK;
   char *state = NULL; /* 1: seen free, 2: seen constrained */

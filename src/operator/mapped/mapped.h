@@ -30,9 +30,9 @@ enum { TESI_MAPPED_CELL_DEGREE = 2 }; /* degree of cells, at most */
 enum { TESI_MAPPED_DEGREE = 15, TESI_MAPPED_POINTS = 18, TESI_MAPPED_COMPONENTS = 4 };
 
 typedef struct TesiMapped {
-  int references; /* an operator with Robin terms shares that of the one inside */
-  TesiMappedDesc
-      desc; /* zeros replaced by defaults; `factors` is auto until an implementation has chosen; pointers: see below */
+  int references; /* an operator with Robin terms shares the array of the operator inside */
+  /* With defaults in the place of zeros. `factors` is auto until an implementation has chosen. Pointers: see below. */
+  TesiMappedDesc desc;
   TesiGeometry *geometry;
   int dim, degree, n, q, components;
   bool stiffness, mass, collocated;
@@ -56,7 +56,7 @@ typedef struct TesiMapped {
   double I[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS], D[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
   /* what the cells and coefficients allow */
   bool can_vertices, can_affine, can_weights;
-  /* where can_weights: of the cells' polynomials; 1 where those of second degree are multilinear but for
+  /* where can_weights: degree of the cells' polynomials; 1 if polynomials of second degree are multilinear up to
    * rounding */
   int cell_degree;
   double a[6],

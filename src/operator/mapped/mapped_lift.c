@@ -10,7 +10,7 @@ typedef struct Lift {
   const TesiCellView *s;
   const double *u;
   bool *lifted;        /* [cells of s] */
-  const int32_t *cell; /* those that are lifted */
+  const int32_t *cell; /* the entries that are lifted */
   double *x;           /* [lifted][nodes] */
 } Lift;
 

@@ -35,7 +35,7 @@ void tesi_robin_add_whole(const TesOperator *op, int boundary, const double *x, 
     const int64_t cell = mass->cell[i];
     const int32_t *index = s->index + cell * s->cell_nodes;
     int name;
-    const bool on = tes_mesh_on_boundary(s->mesh, cell, mass->face[i], &name);
+    const bool on = tesi_mesh_has_name(s->mesh, cell, mass->face[i], &name);
     if (!on || (boundary >= 0 && name != boundary)) continue;
     for (int p = 0; p < s->cell_nodes; p++) u[p] = x[tesi_cells_node(index[p])];
     tesi_hanging_read(s->dim, s->n, s->halves, s->mask[cell], u);
@@ -223,11 +223,12 @@ static TesStatus fill_faces(TesContext *ctx, const TesOperatorDesc *desc, Plan *
       tesi_face_geometry(rule, desc->space->mesh->geometry, c, f, x, weight, NULL);
       tesi_face_values(rule, alpha_of(desc, name), x, value);
       for (int p = 0; p < rule->points; p++) {
-        TES_CHECK(value[p] >= 0 && isfinite(value[p]),
-                  "%sthe Robin coefficient on %s is %g at (%g, %g, %g) in cell %lld, expected >= 0",
-                  tesi_function_where(alpha_of(desc, name)), tes_mesh_boundary_name(forest, name), value[p],
-                  x[p * rule->dim], x[p * rule->dim + 1], rule->dim == 3 ? x[p * rule->dim + 2] : 0,
-                  (long long)c);
+        if (!(value[p] >= 0) || !isfinite(value[p]))
+          TES_FAIL(isfinite(value[p]) ? TES_INVALID_INPUT : tesi_function_fault(alpha_of(desc, name)),
+                   "%sthe Robin coefficient on %s is %g at (%g, %g, %g) in cell %lld, expected >= 0",
+                   tesi_function_where(alpha_of(desc, name)), tes_mesh_boundary_name(forest, name), value[p],
+                   x[p * rule->dim], x[p * rule->dim + 1], rule->dim == 3 ? x[p * rule->dim + 2] : 0,
+                   (long long)c);
         weight[p] *= value[p];
         plan->held = plan->held || value[p] > 0;
       }

@@ -26,7 +26,7 @@ typedef struct TesiMixed {
   TesContext *context;
   TesSpace *velocity, *pressure; /* one component each, no node given */
   int dim;
-  TesiBatches *v, *p, *over; /* both spaces at k + 1 points, the velocity at those of convection */
+  TesiBatches *v, *p, *over; /* both spaces at k + 1 points, the velocity at the points of convection */
   TesiSums v_sums[3], p_sums, over_sums[3];
   double *memory; /* [threads][share] */
   int64_t share;
@@ -47,8 +47,8 @@ TesStatus tesi_mixed_add_gradient(TesiMixed *mixed, const TesVector *p, TesVecto
 /* rate <- the largest |B_e| at a point, on cells [0, 1]: cells a unit of time. */
 TesStatus tesi_mixed_convection(TesiMixed *mixed, const TesVector *u, TesVector *b, double *rate);
 
-/* *most <- the largest |B_e| / |X_e|^2 at a point: velocity times the length of the cell along it. cell[cells] (may be
- * NULL) <- that of each cell. */
+/* *most <- the largest |B_e| / |X_e|^2 at a point: velocity times the length of the cell along it. cell[cells] (may
+ * be NULL) <- the largest of each cell. */
 TesStatus tesi_mixed_reach(TesiMixed *mixed, const TesVector *u, double *most, TesVector *cell);
 /* gamma[cells], not negative. */
 TesStatus tesi_mixed_grad_div(TesiMixed *mixed, const TesVector *gamma, const TesVector *u, TesVector *b);

@@ -27,7 +27,7 @@ typedef struct Points {
 
 struct TesiMixedDevice {
   TesiKernel divergence, gradient, grad_div, convection, backflow;
-  Points few, many; /* k + 1, and those of convection */
+  Points few, many; /* k + 1, and the points of convection */
   TeskMixed arguments;
   int numbers; /* what is known of C */
   bool hanging;

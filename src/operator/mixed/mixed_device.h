@@ -11,7 +11,7 @@ void tesi_mixed_device_destroy(TesContext *ctx, TesiMixedDevice **device);
 TesStatus tesi_mixed_device_divergence(const TesiMixed *mixed, const TesVector *u, TesVector *b);
 TesStatus tesi_mixed_device_gradient(const TesiMixed *mixed, const TesVector *p, TesVector *b);
 TesStatus tesi_mixed_device_add_gradient(const TesiMixed *mixed, const TesVector *p, TesVector *b);
-/* b NULL: the reach, and of_cell (may be NULL) that of each cell. One number comes to the host. */
+/* b NULL: the reach of the mesh, and of_cell (may be NULL) the reach of each cell. One number comes to the host. */
 TesStatus tesi_mixed_device_convection(const TesiMixed *mixed, const TesVector *u, TesVector *b,
                                        TesVector *of_cell, double *most);
 TesStatus tesi_mixed_device_grad_div(const TesiMixed *mixed, const TesVector *gamma, const TesVector *u,

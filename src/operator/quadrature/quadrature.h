@@ -108,7 +108,7 @@ static inline int tesi_quad_state(int i, int degree, int cell, int cells, int fi
 
 enum { TESI_QUAD_SPECIALISED = 10 }; /* degrees, in a full build */
 
-/* Kernels of one SIMD width; declared for those that are built. */
+/* Kernels of one SIMD width; declared for widths that are built. */
 TesiQuadKernels tesi_quad_kernels_128(int dim, int degree, TesPrecision precision);
 TesiQuadKernels tesi_quad_kernels_256(int dim, int degree, TesPrecision precision);
 TesiQuadKernels tesi_quad_kernels_512(int dim, int degree, TesPrecision precision);

@@ -294,7 +294,7 @@ TESI_INLINE void LINE(lanes_out)(int n, int dim, const TesiQuadPlan *plan, const
   }
 }
 
-/* One batch: y <- or += A x, all phases. a and c are those of the batch. */
+/* One batch: y <- or += A x, all phases. a and c: the coefficients of the batch. */
 TESI_INLINE void LINE(cells)(int dim, int n, const Apart *apart, const TesiQuadPlan *plan,
                              const TesiQuadTile *tile, const Batch *batch, const Batch *next, const V *a,
                              const V *c, const Real *b, const Real *x, Real *y, V *values, V *result,

@@ -14,7 +14,8 @@ static void quad_whole(int n, int count, int stride, const Real *t, bool transpo
   }
 }
 
-/* result += scale (T_slow' (x) T_mid' (x) T_x') a: squares of B in all directions but d, where it is those of B'. */
+/* result += scale (T_slow' (x) T_mid' (x) T_x') a: squares of B in all directions but d, squares of B' in direction
+ * d. */
 static void quad_add_squares(const TesiQuadPlan *plan, int d, const V *a, V scale, V *values, V *result) {
   const int n = plan->n, mid = plan->mid, count = n * mid;
   const Real *squares[2] = {plan->squares, (const Real *)plan->squares + n * n};

@@ -65,7 +65,7 @@ static void store_values(Setup *s, const Points *p, int64_t count, int64_t at) {
   }
 }
 
-/* Says what was refused; `name` is that of the coefficient. */
+/* Says what was refused; `name`: the name of the coefficient. */
 static TesStatus check(Setup *s, const char *name) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;

@@ -42,7 +42,8 @@ typedef struct TesiRtConvection {
   double end[2][TESI_FLOW_LOCAL];                         /* Legendre modes at 0 and 1 */
   int64_t cells, batches, share;                          /* share: doubles of work a thread */
   int threads;
-  int64_t aside_size[3], aside_at[3];   /* what a cell puts aside for a component; where those of it begin */
+  /* how many numbers a cell puts aside for a component; where the numbers of a component begin */
+  int64_t aside_size[3], aside_at[3];
   double *u, *y, *aside, *work, *rates; /* work: [threads][share]; rates: [batches] */
   TesiRtConvectionSide side[6];
   TesiRtConvectionDevice *device; /* instead of u to rates; NULL on the host */

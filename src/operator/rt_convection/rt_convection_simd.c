@@ -167,7 +167,7 @@ TESI_INLINE void integrate(const Cells *s, int dim, int n, int q, int i, int wit
   }
 }
 
-/* The scale of component i: Legendre modes of a cell of width h are those of [0, 1] over sqrt(h). */
+/* The scale of component i: Legendre modes of a cell of width h are the modes of [0, 1] over sqrt(h). */
 TESI_INLINE void find_scale(const Cells *s, int dim, int i, Lanes *scale) {
   *scale = s->root[i == 0];
   if (dim == 3) *scale *= s->root[i == 2 ? 1 : 2];

@@ -91,8 +91,8 @@ static void add_faces(const TesiRtAxis *a, TesPenalty penalty, TesiSaddleAxis *s
   if (a->tangential[1]) add_face(a, (const int[]){last, -1}, s->boundary[1], s);
 }
 
-/* Columns of the first entry: of rows of nodes those of the cells beside them, of rows of modes those of the cell
- * and, for Ld, of its neighbours. */
+/* Columns of the first entry. The row of a node has the columns of the cells beside it; the row of a mode has the
+ * columns of its cell and, for Ld, of the neighbours. */
 static TesStatus create_bands(TesContext *ctx, const TesiRtAxis *a, TesiSaddleAxis *s) {
   TesStatus status = TES_OK;
   const int n = a->n;

@@ -184,6 +184,24 @@ void tesi_saddle_local_mirror(const TesiSaddleLocalAxis *from, TesiSaddleLocalAx
   for (int i = 0; i < N * M; i++) l->G[i] = -from->G[i];
 }
 
+double tesi_saddle_local_key(const TesiSaddleLocalAxis *l) {
+  const int M = l->nodes, N = l->modes, sizes[4] = {M * M, M * M, N * N, N * M};
+  double key = 1;
+  for (int i = 0, at = 0; i < 4; at += sizes[i++]) {
+    double largest = 0;
+    for (int j = at; j < at + sizes[i]; j++) largest = fmax(largest, fabs(l->matrices[j]));
+    if (largest > 0) key *= largest;
+  }
+  return key;
+}
+
+double tesi_saddle_local_shape(const TesiSaddleLocalAxis *l) {
+  double square = 0, largest = 0;
+  for (int i = 0; i < l->modes; i++) square += l->e[i] * l->e[i];             /* as lengths */
+  for (int j = 0; j < l->nodes; j++) largest = fmax(largest, fabs(l->lc[j])); /* as 1 / lengths^2 */
+  return largest > 0 ? largest * square * square : 1;
+}
+
 bool tesi_saddle_local_equal(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b) {
   const int M = a->nodes, N = a->modes, sizes[4] = {M * M, M * M, N * N, N * M};
   if (M != b->nodes || N != b->modes) return false;

@@ -24,8 +24,8 @@ typedef struct TesiSaddleLocalAxis {
   bool symmetric;
 } TesiSaddleLocalAxis;
 
-/* Which of two cells gets the entries of Ld of the other one, mirrored: as if beyond its outer face stood what stands
- * beyond that of the other. */
+/* Which of two cells gets the mirrored entries of Ld of the other cell, as if both had the same neighbour beyond
+ * their outer faces. */
 typedef enum TesiSaddleFar {
   TESI_SADDLE_FAR_NONE = -1,
   TESI_SADDLE_FAR_LOW,
@@ -36,10 +36,14 @@ TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiRtAxis *a, const T
                                    const int *node, int modes, const int *mode, TesiSaddleFar far,
                                    TesiSaddleLocalAxis *local);
 void tesi_saddle_local_free(TesContext *ctx, TesiSaddleLocalAxis *local);
+/* A number above 0 that equal intervals, and mirror images, share to round-off; the same for intervals that are so with
+ * all lengths scaled. */
+double tesi_saddle_local_key(const TesiSaddleLocalAxis *l);
+double tesi_saddle_local_shape(const TesiSaddleLocalAxis *l);
 /* Whether both have the same matrices, to round-off. */
 bool tesi_saddle_local_equal(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b);
-/* Whether two intervals of two cells are mirror images; the eigenvectors of `from` mirrored, for its image l: G is then
- * that of `from` but for its sign, and S of a patch the same. */
+/* Whether two intervals of two cells are mirror images; the eigenvectors of `from`, mirrored, for its image l. G is
+ * then equal to G of `from` up to its sign, and S of a patch is the same. */
 bool tesi_saddle_local_mirrors(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b);
 void tesi_saddle_local_mirror(const TesiSaddleLocalAxis *from, TesiSaddleLocalAxis *l);
 /* Whether interval a is interval b with lengths divided by *scale, to round-off, in the same eigenvectors. Where all

@@ -74,6 +74,6 @@ void tesi_saddle_local_solve(const TesiSaddleLocal *l, const double *S, double *
 void tesi_saddle_local_solve_scalar(const TesiSaddleLocal *l, double *x, double *work) {
   transform(l, l->dim, false, x, work);
   divide(l, l->dim, x);
-  if (l->closed) x[0] = 0; /* eigenvalues ascend: the first one of each direction is that of the constant */
+  if (l->closed) x[0] = 0; /* eigenvalues ascend: the first one of each direction belongs to the constant */
   transform(l, l->dim, true, x, work);
 }

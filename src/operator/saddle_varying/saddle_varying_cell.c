@@ -5,7 +5,8 @@
 
 enum { AXES = 3 };
 
-/* Arrays of a thread. Own local values, those of a neighbour, sums; at points: derivatives and others. */
+/* Arrays of a thread. Local values of the cell, local values of a neighbour, sums; at points: derivatives and
+ * others. */
 typedef struct Work {
   double *u[TESI_RT_PARTS], *other[AXES], *out[TESI_RT_PARTS], *gradient[AXES * AXES], *values, *jump, *mean,
       *scratch[2];

@@ -71,7 +71,7 @@ static inline int tesi_separable_record_size(int degree) {
   const int n = degree + 1, even = (n + 1) / 2, odd = n / 2;
   return 1 + even * even + odd * odd + 2 * even;
 }
-/* Planes whose y-carries a task keeps: its own and those of the layer below. */
+/* Planes whose y-carries a task keeps: its own planes and the planes of the layer below. */
 static inline int tesi_separable_planes(const TesiSeparable *plan, const TesiSeparableTask *task) {
   return plan->dim < 3 ? 1 : (task->last[2] - task->first[2] + 1) * plan->degree + 1;
 }

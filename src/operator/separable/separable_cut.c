@@ -97,8 +97,8 @@ void tesi_separable_describe(const TesOperator *op, const TesiSeparableCut cut, 
   describe_options(t, op->precision, names, values, 15);
 }
 
-/* The default, larger and smaller blocks in place and not, without a halo in y where that has won; small boxes need
- * many blocks. */
+/* Candidates: the default, larger and smaller blocks, each with the x-stage in place and not, and blocks without a
+ * halo in y at degrees where these were the fastest. Small blocks are for small boxes, which need many of them. */
 int tesi_separable_list_cuts(int k, TesPrecision precision, TesiSeparableCut cuts[TESI_TUNING_CANDIDATES]) {
   static const TesiSeparableCut others[] = {{4, 4, 3, 1, 32, 1, 1, 1, 2}, {2, 4, 3, 1, 32, 1, 1, 1, 2},
                                             {3, 4, 3, 1, 32, 1, 1, 1, 2}, {4, 4, 4, 1, 32, 1, 1, 1, 2},

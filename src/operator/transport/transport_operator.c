@@ -42,7 +42,8 @@ static void differentiate(const TesiBatches *b, int d, bool transposed, const do
   b->loops.contract(size, d, b->q, b->q, transposed, b->D, in, out);
 }
 
-/* r <- r - div (a grad u) from the gradient g: N, then A. */
+/* r <- r - div (a grad u) at the points, from the gradient g. M: factors of the second derivatives, then of the
+ * first. */
 static void subtract_diffusion(const TesiBatches *b, const double *M, double *const g[3], double *second,
                                double *r) {
   const int64_t n = tesi_batches_array(b);
@@ -383,7 +384,8 @@ done:
   return status;
 }
 
-/* Speeds at the faces of discontinuous elements; all are those of one batch, or no longer are. */
+/* Speeds at the faces of discontinuous elements. The arrays are made again when one batch begins or ceases to stand
+ * for all. */
 static TesStatus fill_faces(const TesOperator *op, const TesTermDesc *term, TesiTransport *t) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

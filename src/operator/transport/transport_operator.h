@@ -34,7 +34,7 @@ typedef struct TesiTransport {
   TesiSums sums;
   bool streamline, conservative;
   bool
-      uniform; /* equal cells of a box and constant coefficients: the numbers are those of one batch, with all lanes */
+      uniform; /* equal cells of a box and constant coefficients: one batch, with all lanes, stands for all */
   struct TesiTransportDevice
       *device; /* NULL on the host, and of discontinuous elements, which have the next */
   struct TesiUpwindDevice *upwind_device;
@@ -82,7 +82,7 @@ TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]);
 TesStatus tesi_transport_subtract(const TesOperator *op, const TesVector *x, TesVector *b);
 /* y_i <- int b . grad phi_i; discontinuous elements: without (b.n) phi_i on the faces of cells, - int phi_i div b */
 TesStatus tesi_transport_slopes(const TesOperator *op, TesVector *y);
-/* b_i += int f tau b . grad phi_i; f: that of all materials, material[materials] (NULL: f everywhere). */
+/* b_i += int f tau b . grad phi_i; f: for all materials; material[materials]: per material (NULL: f everywhere). */
 TesStatus tesi_transport_load(const TesOperator *op, const TesFunction *f, const TesFunction *const *material,
                               TesVector *b);
 

@@ -107,7 +107,7 @@ static void add_divergence(const Fill *fill, const double *w, const double *B, d
   }
 }
 
-/* A[dim] <- J^-1 (div a), of a matrix row by row: that of the polynomial through the points. */
+/* A[dim] <- J^-1 (div a), of a matrix row by row, with the divergence of the polynomial through the points. */
 static void put_gradient(const Fill *fill, double *A) {
   const TesiBatches *b = fill->transport->batches;
   const int64_t n = tesi_batches_array(b);

@@ -209,7 +209,7 @@ static double part_of(double speed, TesiUpwindPart part) {
   return part == TESI_UPWIND_IN ? fmin(speed, 0) : part == TESI_UPWIND_OUT ? fmax(speed, 0) : speed;
 }
 
-/* values <- those of a face in the lanes that lie on the boundary, 0 in the others. */
+/* values <- the values of a face in the lanes that lie on the boundary, 0 in the other lanes. */
 static TesStatus weigh_boundary(const TesiUpwind *u, int64_t number, const TesiBatch *batch, int face,
                                 TesiUpwindPart part, double factor, const TesFunction *g, double *values) {
   TesContext *ctx = u->batches->context;

@@ -23,7 +23,7 @@ typedef enum TesiUpwindPart { TESI_UPWIND_IN, TESI_UPWIND_OUT, TESI_UPWIND_BOTH 
 
 typedef struct TesiUpwind {
   const TesiBatches *batches;
-  bool conservative, uniform; /* uniform: speeds are those of one batch */
+  bool conservative, uniform; /* uniform: one batch of speeds stands for all */
   bool ring[3];
   TesiUpwindEnd end[6];
   int points;                      /* of a face */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/team.h"
+#include "base/work.h"
 #include "problem/projection/projection.h"
 
 /* values[components][n] */
@@ -133,10 +133,11 @@ static TesStatus find_indicators(const TesProblem *problem, const TesiResidual *
     e.weigher[i] = weigher[i], e.eta2[i] = eta2[i];
     TES_ALLOC(&e.face[i], s->space->cells);
   }
-  tesi_team_share(threads_for(s), s->space->cells, CHUNK, add_cells, &e);
+  TES_TRY(tesi_work_share(ctx, threads_for(s), s->space->cells, CHUNK, add_cells, &e));
   time[1] = tesi_now();
   /* several threads add in no order */
-  tesi_team_share(tesi_context_deterministic(ctx) ? 1 : threads_for(s), s->pairs, CHUNK, add_faces, &e);
+  TES_TRY(tesi_work_share(ctx, tesi_context_deterministic(ctx) ? 1 : threads_for(s), s->pairs, CHUNK,
+                          add_faces, &e));
   time[2] = tesi_now();
   tesi_log(ctx, TES_LOG_DETAIL, "estimate: cells take %.3g s, faces %.3g s", time[1] - time[0],
            time[2] - time[1]);
@@ -195,6 +196,7 @@ TesStatus tes_estimate_flow(const TesProblem *problem, TesFlowEstimate *estimate
   double *eta2[NORMS] = {NULL};
   *estimate = (TesFlowEstimate){NAN, NAN, NAN, NAN, NAN};
   if (!tesi_is_projection(problem)) return TES_OK;
+  tesi_work_begin_results(ctx, problem->in_time != NULL, "the estimate of the error");
   TES_TRY(tesi_residual_create(problem, &s));
   for (int i = 0; i < NORMS; i++) TES_ALLOC(&eta2[i], s->space->cells);
   TES_TRY(find_indicators(problem, s, NORMS, weigher, eta2));
@@ -204,6 +206,7 @@ TesStatus tes_estimate_flow(const TesProblem *problem, TesFlowEstimate *estimate
   estimate->velocity_rest = root(eta2[0], s->space->cells - (s->space->cells + 19) / 20);
   TES_TRY(find_norms(problem, estimate));
 done:
+  tesi_work_end(ctx);
   tesi_residual_destroy(ctx, &s);
   for (int i = 0; i < NORMS; i++) tesi_free(ctx, &eta2[i]);
   return status;
@@ -306,8 +309,8 @@ static TesStatus weigh(TesContext *context, const TesiResidual *s, Weights *w, d
   TES_ALLOC(&points, threads);
   tesi_cell_rule(w->dual, s->rule.q, &w->dual_rule);
   const Weigh job = {s, w, points, eta};
-  tesi_team_share(threads, s->space->cells, CHUNK, weigh_cells, &job);
-  tesi_team_share(threads, s->pairs, CHUNK, weigh_faces, &job);
+  TES_TRY(tesi_work_share(ctx, threads, s->space->cells, CHUNK, weigh_cells, &job));
+  TES_TRY(tesi_work_share(ctx, threads, s->pairs, CHUNK, weigh_faces, &job));
 done:
   tesi_free(ctx, &points);
   return status;

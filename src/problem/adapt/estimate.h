@@ -22,8 +22,8 @@ typedef struct TesiResidual {
   const TesiNumbered *data; /* in time: those of the solution's time */
   TesiNumbered own;         /* in time: `data` is this */
   TesMesh *mesh;            /* of `own` */
-  double *
-      rate; /* [components][length] about u_t, of second order u_tt, host; NULL: a steady problem, or no step is made */
+  /* [components][length], host: about u_t, of second order u_tt; NULL: a steady problem, or no step is made. */
+  double *rate;
   bool transports, conservative;
   bool dense;   /* c is the density of u_tt */
   double alpha; /* of flows: that of the mass term */

@@ -5,6 +5,7 @@
 #include "functional/flow.h"
 #include "operator/operator.h"
 #include "problem/equation/equations.h"
+#include "problem/field_rows.h"
 #include "problem/projection/projection.h"
 
 static int shown(const TesProblem *p, TesiShown *shown) {
@@ -13,27 +14,11 @@ static int shown(const TesProblem *p, TesiShown *shown) {
   return 0;
 }
 
-/* Velocities with derivatives, then the pressure with its own; p NULL: the names alone. */
-static int fields(const TesProblem *p, int dim, TesiField *field) {
-  static const char *const names[4] = {"p", "px", "py", "pz"};
-  const TesiProjection *pr = p ? tesi_projection_of(p) : NULL;
-  const TesSpace *const *space = pr ? (const TesSpace *const *)pr->full->part : NULL;
-  const int count =
-      tesi_fields_of(dim, dim, space, pr ? (const TesVector *const *)p->component : NULL, field);
-  for (int i = 0; i <= dim; i++)
-    field[count + i] = (TesiField){.name = names[i],
-                                   .space = pr ? pr->mixed->pressure : NULL,
-                                   .vector = pr ? &pr->p : NULL,
-                                   .derivative = i - 1};
-  return count + dim + 1;
-}
-
-static int problem_fields(const TesProblem *p, TesiField *field) {
-  return fields(p, p->mesh->dim, field);
-}
-
-int tesi_navier_stokes_fields(int dim, TesiField *field) {
-  return fields(NULL, dim, field);
+static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
+  const TesiProjection *pr = tesi_projection_of(p);
+  const bool pressure = row->from == TESI_FROM_P || row->part == TESI_AXES;
+  f->space = pressure ? pr->mixed->pressure : pr->full->part[row->part];
+  f->vector = pressure ? &pr->p : p->component[row->part];
 }
 
 void tesi_navier_stokes_tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
@@ -43,7 +28,9 @@ void tesi_navier_stokes_tell(const TesProblemDesc *desc, int dim, TesiTold *told
     tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tesi_told_text(desc->data.f[d], "0"));
 }
 
-static const TesiLack lacks[] = {{TESI_HAS_DWR, "flows have residual"}, {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks[] = {{TESI_HAS_DWR, "flows have residual"},
+                                 {TESI_HAS_MATERIALS, "one fluid is everywhere"},
+                                 {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_NAVIER_STOKES,
     .element = TES_ELEMENT_Q,
@@ -54,7 +41,7 @@ static const TesiSupport support = {
            TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_MEAN_VELOCITY) |
            TESI_BIT(TESI_HAS_START_VELOCITY) | TESI_BIT(TESI_HAS_START_PRESSURE) | TESI_BIT(TESI_HAS_CFL) |
            TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_REMESH) |
-           TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_GRAD_DIV) | TESI_BIT(TESI_HAS_CHECKPOINT),
+           TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_GRAD_DIV),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
                                     TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
               [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
@@ -69,6 +56,8 @@ static const TesiSupport support = {
     .because = {[TESI_OF_FORM] = "because nu is a number"},
     .lacks = lacks,
     .cfl = 0.3,
+    .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
+    .only_in_time = true,
     .flow = true,
     .vector = true,
     .field = "u",
@@ -78,12 +67,14 @@ const TesiEquation tesi_navier_stokes = {.name = "navier_stokes",
                                          .support = &support,
                                          .in_time = true,
                                          .shown = shown,
-                                         .fields = problem_fields,
+                                         .place = place,
                                          .force = tesi_projection_force,
                                          .own = &tesi_projection_own};
 
-static const TesiLack lacks_of_stokes[] = {
-    {TESI_HAS_TIME, "stokes is steady"}, {TESI_HAS_DWR, "flows have residual"}, {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks_of_stokes[] = {{TESI_HAS_TIME, "stokes is steady"},
+                                           {TESI_HAS_DWR, "flows have residual"},
+                                           {TESI_HAS_MATERIALS, "one fluid is everywhere"},
+                                           {TESI_HAS_TIME, NULL}};
 static const TesiSupport support_of_stokes = {
     .equation = TES_STOKES,
     .element = TES_ELEMENT_Q,
@@ -105,6 +96,7 @@ static const TesiSupport support_of_stokes = {
     .because =
         {[TESI_OF_METHOD] = "because the operator is indefinite", [TESI_OF_FORM] = "because nu is a number"},
     .lacks = lacks_of_stokes,
+    .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
     .flow = true,
     .vector = true,
     .field = "velocity, pressure",
@@ -113,7 +105,7 @@ static const TesiSupport support_of_stokes = {
 const TesiEquation tesi_stokes_q = {.name = "stokes",
                                     .support = &support_of_stokes,
                                     .shown = shown,
-                                    .fields = problem_fields,
+                                    .place = place,
                                     .force = tesi_projection_force,
                                     .own = &tesi_steady_own};
 
@@ -122,6 +114,11 @@ static const TesiLack lacks_of_iso[] = {
     {TESI_HAS_DWR, "flows have residual"},
     {TESI_HAS_TOLERANCE, "its pressure is what divergence a step left, over the length of the step, and "
                          "jumps where steps become shorter"},
+    {TESI_HAS_ADAPT, "boxes are not refined in places"},
+    {TESI_HAS_REMESH, "boxes are not refined in places"},
+    {TESI_HAS_MEAN_VELOCITY, "it needs boundaries in all directions"},
+    {TESI_HAS_GRAD_DIV, "its steps are explicit"},
+    {TESI_HAS_MATERIALS, "one fluid is everywhere"},
     {TESI_HAS_TIME, NULL}};
 static const TesiSupport support_of_iso = {
     .equation = TES_NAVIER_STOKES,
@@ -130,8 +127,7 @@ static const TesiSupport support_of_iso = {
     .degree = {.usual = 1, .least = 1, .most = 1},
     .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_NU) | TESI_BIT(TESI_HAS_EXACT_VELOCITY) |
            TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_START_VELOCITY) |
-           TESI_BIT(TESI_HAS_START_PRESSURE) | TESI_BIT(TESI_HAS_CHECKPOINT) |
-           TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_CFL),
+           TESI_BIT(TESI_HAS_START_PRESSURE) | TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_CFL),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
                                     TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
               [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
@@ -145,6 +141,8 @@ static const TesiSupport support_of_iso = {
     .because = {[TESI_OF_FORM] = "because nu is a number"},
     .lacks = lacks_of_iso,
     .cfl = 0.5,
+    .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
+    .only_in_time = true,
     .flow = true,
     .vector = true,
     .halved = true,
@@ -155,7 +153,7 @@ const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
                                              .support = &support_of_iso,
                                              .in_time = true,
                                              .shown = shown,
-                                             .fields = problem_fields,
+                                             .place = place,
                                              .force = tesi_projection_force,
                                              .own = &tesi_explicit_own};
 

@@ -3,7 +3,12 @@
 #include "problem/equation/stokes.h"
 #include "problem/rt_flow/rt_flow.h"
 
-static const TesiLack lacks[] = {{TESI_HAS_DWR, "flows have residual"}, {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks[] = {{TESI_HAS_DWR, "flows have residual"},
+                                 {TESI_HAS_ADAPT, "boxes are not refined in places"},
+                                 {TESI_HAS_REMESH, "boxes are not refined in places"},
+                                 {TESI_HAS_GRAD_DIV, "its velocities have no divergence"},
+                                 {TESI_HAS_MATERIALS, "one fluid is everywhere"},
+                                 {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_NAVIER_STOKES,
     .element = TES_ELEMENT_RT,
@@ -16,7 +21,7 @@ static const TesiSupport support = {
            TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_MEAN_VELOCITY) |
            TESI_BIT(TESI_HAS_START_VELOCITY) | TESI_BIT(TESI_HAS_START_PRESSURE) | TESI_BIT(TESI_HAS_CFL) |
            TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_COLOURS) | TESI_BIT(TESI_HAS_PENALTY) |
-           TESI_BIT(TESI_HAS_CHECKPOINT) | TESI_BIT(TESI_HAS_FIELD_AVERAGE),
+           TESI_BIT(TESI_HAS_FIELD_AVERAGE),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
                                     TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
               [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
@@ -33,6 +38,8 @@ static const TesiSupport support = {
                 [TESI_OF_SMOOTHER] = "because there are no others for velocity and pressure together"},
     .lacks = lacks,
     .cfl = 0.5,
+    .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
+    .only_in_time = true,
     .flow = true,
     .vector = true,
     .modes = true,

@@ -66,6 +66,7 @@ static const TesiSupport support = {
               [TESI_OF_COARSE] = TESI_ALL_WORDS},
     .smoother = TESI_Q_SMOOTHERS(0),
     .lacks = lacks,
+    .f = 1,
     .field = "u",
     .unknowns = "u",
     .tell = tesi_diffusion_tell};

@@ -113,6 +113,7 @@ static const TesiFlowEquation broken = {.scalar = true,
                                         .complete = tesi_broken_complete};
 static const TesiLack lacks[] = {{TESI_HAS_TIME, "poisson is steady"},
                                  {TESI_HAS_MATERIALS, "a box has no materials"},
+                                 {TESI_HAS_ADAPT, "boxes are not refined in places"},
                                  {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_POISSON,
@@ -130,6 +131,8 @@ static const TesiSupport support = {
     .smoother = TESI_SMOOTHERS(1 | TESI_WORD(TES_SMOOTHER_PATCH) | TESI_WORD(TES_SMOOTHER_JACOBI) |
                                TESI_WORD(TES_SMOOTHER_CHEBYSHEV)),
     .lacks = lacks,
+    .f = 1,
+    .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
     .modes = true,
     .field = "u",
     .unknowns = "u",

@@ -5,6 +5,7 @@
  * the data; b while solving and the pressures of u_0 are in units of s. */
 #include <math.h>
 #include <string.h>
+#include "base/work.h"
 #include "device/kernel.h"
 #include "device/split_sums.h"
 #include "functional/flow.h"
@@ -460,8 +461,10 @@ void tesi_stokes_tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
     tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tesi_told_text(desc->data.f[d], "0"));
 }
 
-static const TesiLack lacks[] = {
-    {TESI_HAS_TIME, "stokes is steady"}, {TESI_HAS_DWR, "flows have residual"}, {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks[] = {{TESI_HAS_TIME, "stokes is steady"},
+                                 {TESI_HAS_DWR, "flows have residual"},
+                                 {TESI_HAS_ADAPT, "boxes are not refined in places"},
+                                 {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_STOKES,
     .element = TES_ELEMENT_RT,
@@ -485,6 +488,7 @@ static const TesiSupport support = {
                 [TESI_OF_ORDER] = "because reversed costs iterations",
                 [TESI_OF_SMOOTHER] = "because there are no others for velocity and pressure together"},
     .lacks = lacks,
+    .numbers = TESI_NUMBER_C,
     .flow = true,
     .vector = true,
     .modes = true,
@@ -504,7 +508,11 @@ TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
   TesStatus status = TES_OK;
   TesiFlowErrors e;
   *result = (TesFlowResult){.velocity_l2 = NAN, .pressure_l2 = NAN};
-  if (p->projection) return tesi_navier_stokes_flow(p, result);
+  tesi_work_begin_results(ctx, p->in_time != NULL, "errors and fluxes of the flow");
+  if (p->projection) {
+    TES_TRY(tesi_navier_stokes_flow(p, result));
+    goto done;
+  }
   TES_CHECK(p->equation->flow && !p->equation->flow->scalar, "the equation %s is no flow", p->equation->name);
   const bool exact = p->exact[0] != NULL;
   TES_TRY(tesi_flow_errors(p->space, p->u, exact ? (const TesFunction *const *)p->exact : NULL,
@@ -515,5 +523,6 @@ TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
   result->divergence_l2 = e.divergence;
   result->divergence_relative = e.gradient > 0 ? e.divergence / e.gradient : 0;
 done:
+  tesi_work_end(ctx);
   return status;
 }

@@ -48,10 +48,20 @@ int tesi_transport_form_of_steps(const TesProblem *p, TesTermDesc *term) {
 
 /* The cycle of the symmetric part takes about 2 |b| L / a iterations, L the width of the domain: 17 at 8, 54 at 32 (Q2,
  * 64 x 64 cells, 1e-9), at a tenth of the cost of set-up. Factors take half of the memory at most. */
+static bool has_room(const TesProblem *p) {
+  return tesi_ordered_cells_bytes(p->space) < 0.5 * (double)tes_memory_available();
+}
+
 static bool prevails(const TesProblem *p, const TesiTransport *t) {
   const double most = 20, across = pow((double)tes_mesh_info(p->mesh).cells, 1.0 / p->mesh->dim);
-  return 2 * p->space->degree * t->peclet * across > most &&
-         tesi_ordered_cells_bytes(p->space) < 0.5 * (double)tes_memory_available();
+  return 2 * p->space->degree * t->peclet * across > most && has_room(p);
+}
+
+double tesi_transport_ordered_bytes(const TesProblem *p) {
+  const TesSmootherKind asked = p->options.smoother;
+  const bool steady = tesi_problem_transports(p) && p->space->element == TES_ELEMENT_Q && !p->in_time,
+             ordered = asked == TES_SMOOTHER_ORDERED_CELLS || (asked == TES_SMOOTHER_AUTO && has_room(p));
+  return steady && ordered ? tesi_ordered_cells_bytes(p->space) * (p->mesh->dim == 3 ? 8 / 7. : 4 / 3.) : 0;
 }
 
 bool tesi_transport_whole(const TesProblem *p, const TesiTransport *t) {

@@ -166,7 +166,10 @@ static const TesiFlowEquation broken = {.scalar = true,
                                         .given = tesi_broken_given,
                                         .lift = tesi_broken_balance,
                                         .complete = tesi_broken_complete};
-static const TesiLack lacks[] = {{TESI_HAS_MATERIALS, "a box has no materials"}, {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks[] = {{TESI_HAS_MATERIALS, "a box has no materials"},
+                                 {TESI_HAS_ADAPT, "boxes are not refined in places"},
+                                 {TESI_HAS_REMESH, "boxes are not refined in places"},
+                                 {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_TRANSPORT,
     .element = TES_ELEMENT_DG,
@@ -191,6 +194,7 @@ static const TesiSupport support = {
                                TESI_WORD(TES_SMOOTHER_CHEBYSHEV) | TESI_WORD(TES_SMOOTHER_CELL_PATCH)),
     .because = {[TESI_OF_STABILIZATION] = "because its upwind traces need no more"},
     .lacks = lacks,
+    .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
     .modes = true,
     .field = "u",
     .unknowns = "u",

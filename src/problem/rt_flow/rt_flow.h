@@ -4,9 +4,10 @@
  *
  * at the new time t: sigma and back_j differentiate the polynomial through the new velocity and the 2 or 3 old ones
  * (BDF2, BDF3), weight_j extrapolate convection N (operator/rt_convection) from these; times need not be equally far
- * apart. One solve of the generalised Stokes problem (problem/stokes.c) a step: no splitting, no boundary condition for
- * the pressure. The first step of BDF2, the first two of BDF3, are steps of backward Euler with explicit convection,
- * extrapolated (Aitken and Neville): of 1 and 2 parts, 2 E_2 - E_1; of 1, 2 and 3, (E_1 - 8 E_2 + 9 E_3) / 2.
+ * apart. One solve of the generalised Stokes problem (problem/equation/stokes.c) a step: no splitting, no boundary
+ * condition for the pressure. The first step of BDF2, the first two of BDF3, are steps of backward Euler with explicit
+ * convection, extrapolated (Aitken and Neville): of 1 and 2 parts, 2 E_2 - E_1; of 1, 2 and 3,
+ * (E_1 - 8 E_2 + 9 E_3) / 2.
  *
  * A solve is that of a correction of a guess extrapolated from the last velocities and pressures, so that its tolerance
  * is that of a small right-hand side. What a float32 cycle leaves in the divergence is taken away by another cycle.

@@ -193,7 +193,7 @@ static int by_class(const void *a, const void *b) {
   return (x->cell > y->cell) - (x->cell < y->cell);
 }
 
-/* Cells of a colour, those of the same classes together in windows that keep neighbours near. */
+/* Cells of a colour, cells of equal classes together, in windows that keep neighbours near. */
 static TesStatus sort_colour(const TesiCellPatches *p, int64_t count, int32_t *order) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

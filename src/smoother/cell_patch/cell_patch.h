@@ -101,8 +101,8 @@ TesStatus tesi_cell_patch_basis(TesContext *ctx, int n, const uint8_t end[2], do
 TesStatus tesi_cell_patch_weights(TesiCellPatches *p, const TesOperator *op, double *sum, double *count);
 /* A_x = b by Cholesky, x from b; A[n][n] is overwritten. Plain. */
 void tesi_solve_dense(int n, double *A, double *x);
-/* A number of a vertex that all cells agree about, where it hangs too. number[nodes]: those that all ranks agree about;
- * NULL: the index's. */
+/* The number of a vertex, the same for all cells, also if the vertex hangs. number[nodes]: numbers that are the same
+ * on all ranks; NULL: the numbers of the index. */
 uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, const double *number, int64_t cell, int v);
 /* Whether node i of the cell, number `at`, is in its patch. */
 bool tesi_cell_patch_has(const TesiMapped *m, int64_t cell, int64_t at);

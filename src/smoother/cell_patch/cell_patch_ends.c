@@ -99,7 +99,7 @@ static void thickness(const TesiGeometry *g, int64_t cell, const double *B, cons
   }
 }
 
-/* Of face f among those of the same key, first .. end - 1. */
+/* Of face f, among the faces of the same key, first .. end - 1. */
 static uint8_t end_of(const TesiCellPatches *p, const Face *f, const Face *first, const Face *end,
                       double (*const h)[3]) {
   const TesiMapped *m = p->m;
@@ -198,7 +198,7 @@ done:
   return status;
 }
 
-/* Faces of other ranks come behind those of the cells of this one: *count becomes that of all. */
+/* Appends the faces of other ranks to the faces of this rank's cells; *count becomes the number of all. */
 static TesStatus add_others(Faces *s, const TesiLayout *layout, int64_t *count) {
   TesContext *ctx = layout->context;
   TesStatus status = TES_OK;

@@ -15,8 +15,8 @@ void tesi_dg_patches_destroy(TesContext *ctx, TesiDgPatches **patches);
 TesStatus tesi_dg_patches_solve(TesContext *ctx, const TesiDgPatches *patches, int first, int count,
                                 const void *r, void *x);
 
-/* Prepares sweeps with the residual inside the kernel, of patches first[c] .. first[c + 1] - 1 of colour c, those that
- * the object was created with; *serves: whether there are any. op: as there. */
+/* Prepares sweeps with the residual inside the kernel, of patches first[c] .. first[c + 1] - 1 of colour c, the
+ * patches that the object was created with; *serves: whether there are any. op: as there. */
 TesStatus tesi_dg_patches_prepare(const TesOperator *op, const TesiSaddlePatchAxis axis[3], int (*vertex)[3],
                                   int colours, const int *first, TesiDgPatches *patches, bool *serves);
 /* y <- x with K^-1 (b - K x outside) in the patches of a colour; x NULL: zero. */

@@ -1,4 +1,4 @@
-/* Matrices of cells and their faces: see flow_patch.h. Integrals are those of the operator, point by point. */
+/* Matrices of cells and their faces: see flow_patch.h. Integrals have the points of the operator. */
 #include <math.h>
 #include <string.h>
 #include <lapacke.h>

@@ -66,7 +66,7 @@ static void search_from(Search *s, int64_t start, int64_t *order) {
   }
 }
 
-/* layer[cell] <- behind those of all neighbours that are earlier in the order; returns how many there are. */
+/* layer[cell] <- behind the layers of all neighbours that come earlier in the order; returns the number of layers. */
 static int find_layers(const TesiFlowPatch *p, const int64_t *order, int *layer) {
   int layers = 0;
   for (int64_t i = 0; i < p->cells; i++) layer[i] = -1;

@@ -53,7 +53,7 @@ struct TesiLinePatches {
   TesiLineRun run; /* host */
   /* on devices with kernels: the same there, the batch of each position and the first position of each batch */
   TesiKernel to_modes, solve, to_nodes;
-  TesiGather gather; /* its values are those above */
+  TesiGather gather; /* its values: see above */
   void *batch_device, *first_device, *index_device, *factor_device, *S_device;
 };
 

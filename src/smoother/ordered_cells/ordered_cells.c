@@ -86,7 +86,10 @@ static TesStatus factorize(TesContext *ctx, TesiOrderedCells *p) {
     while (p->A.column[e] < i) e++;
     p->diagonal[i] = e;
   }
-  for (int64_t i = 0; i < p->A.rows; i++) eliminate_row(p, i, place);
+  for (int64_t i = 0; i < p->A.rows; i++) {
+    if (i % 1024 == 0) TES_TRY(tesi_work_go_on(ctx));
+    eliminate_row(p, i, place);
+  }
 done:
   tesi_free(ctx, &place);
   return status;

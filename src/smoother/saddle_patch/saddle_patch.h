@@ -6,6 +6,7 @@
 #ifndef TESI_SADDLE_PATCH_H
 #define TESI_SADDLE_PATCH_H
 
+#include "base/near.h"
 #include "operator/saddle/saddle_local.h"
 #include "smoother/smoother.h"
 
@@ -33,6 +34,8 @@ typedef struct TesiSaddlePatchAxis {
   int *node, *mode;                         /* [vertices][most], [vertices][modes], modes = span n */
   TesiSaddleLocalAxis *local;               /* [types] */
   TesiSaddlePatchOuter *outer;              /* [types] */
+  int *first;                               /* [types] the first vertex of each */
+  TesiNear by_key, by_shape;                /* types */
   bool ring_of_two; /* both neighbours of the interval lie inside it: no outer couplings */
   bool *wraps;      /* [vertices] places do not follow one another */
   int *node_at,
@@ -146,7 +149,8 @@ void tesi_saddle_patch_tasks_free(TesContext *ctx, TesiSaddlePatchPlan *p);
  * the parity of the sum of the cell's numbers, where no ring is odd. */
 int tesi_saddle_patch_colour(const TesiSaddlePatchAxis axis[3], int dim, bool red_black, const int vertex[3]);
 int tesi_saddle_patch_colours(const TesiSaddlePatchAxis axis[3], bool red_black);
-/* How many boxes there are, the colours of the axes of box `number`, and whether it is one of a colour. */
+/* Boxes are combinations of colours of the axes. How many there are; the colours of the axes of box `number`;
+ * whether a box belongs to a colour of patches. */
 int tesi_saddle_patch_boxes(const TesiSaddlePatchAxis axis[3]);
 void tesi_saddle_patch_box(const TesiSaddlePatchAxis axis[3], int number, int colour[3]);
 bool tesi_saddle_patch_has_box(const TesiSaddlePatchAxis axis[3], bool red_black, int colour,

@@ -1,5 +1,6 @@
 /* Intervals of one or two cells in a direction: their entries, colours and kinds. */
 #include <math.h>
+#include "base/work.h"
 #include "smoother/saddle_patch/saddle_patch.h"
 
 /* Whether a node at an end of interval v is an unknown of it: of two cells where the box is open, of one cell unless
@@ -79,6 +80,22 @@ static TesiSaddleFar far_of(const TesiRtAxis *a, const TesiSaddlePatchAxis *p, i
   return v == 0 ? TESI_SADDLE_FAR_HIGH : v == p->vertices - 1 ? TESI_SADDLE_FAR_LOW : TESI_SADDLE_FAR_NONE;
 }
 
+typedef struct Pair {
+  const TesiSaddlePatchAxis *axis;
+  const TesiSaddleLocalAxis *local;
+  const TesiSaddlePatchOuter *outer;
+} Pair;
+
+static bool is_equal(const void *user, int t) {
+  const Pair *p = user;
+  return tesi_saddle_local_equal(&p->axis->local[t], p->local) && outer_equal(&p->axis->outer[t], p->outer);
+}
+
+static bool is_image(const void *user, int t) {
+  const Pair *p = user;
+  return tesi_saddle_local_mirrors(&p->axis->local[t], p->local);
+}
+
 static TesStatus add_type(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s, int v, int nodes,
                           TesiSaddlePatchAxis *p) {
   TesStatus status = TES_OK;
@@ -88,21 +105,23 @@ static TesStatus add_type(TesContext *ctx, const TesiRtAxis *a, const TesiSaddle
   status = tesi_saddle_local_create(ctx, a, s, nodes, p->node + (int64_t)v * p->most, modes,
                                     p->mode + (int64_t)v * modes, far_of(a, p, v), local);
   if (status == TES_OK) status = fill_outer(ctx, a, s, v, nodes, p, outer);
-  int t = 0;
-  while (status == TES_OK && t < p->types &&
-         !(tesi_saddle_local_equal(&p->local[t], local) && outer_equal(&p->outer[t], outer)))
-    t++;
-  p->type[v] = t;
-  if (t < p->types || status != TES_OK) {
+  if (status == TES_OK) status = tesi_work_go_on(ctx);
+  const Pair pair = {p, local, outer};
+  const double key = status == TES_OK ? tesi_saddle_local_key(local) : 1;
+  const int same = status == TES_OK ? tesi_near_find(&p->by_key, key, is_equal, &pair) : -1, t = p->types;
+  p->type[v] = same < 0 ? t : same;
+  if (same >= 0 || status != TES_OK) {
     tesi_saddle_local_free(ctx, local);
     tesi_free(ctx, &outer->values);
     return status;
   }
   p->far[t] = far_of(a, p, v);
-  p->image[t] = 0;
-  while (p->image[t] < t && !(p->span == 2 && tesi_saddle_local_mirrors(&p->local[p->image[t]], local)))
-    p->image[t]++;
-  if (p->image[t] < t) tesi_saddle_local_mirror(&p->local[p->image[t]], local);
+  p->first[t] = v;
+  const int image = p->span == 2 ? tesi_near_find(&p->by_key, key, is_image, &pair) : -1;
+  p->image[t] = image < 0 ? t : image;
+  if (image >= 0) tesi_saddle_local_mirror(&p->local[image], local);
+  tesi_near_add(&p->by_key, key);
+  tesi_near_add(&p->by_shape, tesi_saddle_local_shape(local));
   p->types++;
   return status;
 }
@@ -137,6 +156,9 @@ static TesStatus fill_axis(TesContext *ctx, const TesiRtAxis *a, const TesiSaddl
   TES_ALLOC(&p->mode_at, (int64_t)p->vertices * (N + 2 * a->n));
   TES_ALLOC(&p->local, p->vertices);
   TES_ALLOC(&p->outer, p->vertices);
+  TES_ALLOC(&p->first, p->vertices);
+  TES_TRY(tesi_near_create(ctx, p->vertices, &p->by_key));
+  TES_TRY(tesi_near_create(ctx, p->vertices, &p->by_shape));
   for (int v = 0; v < p->vertices; v++) {
     const int nodes = list_nodes(a, p, v, p->node + (int64_t)v * p->most);
     for (int i = 0; i < N; i++) p->mode[(int64_t)v * N + i] = (v * a->n + i) % a->modes;
@@ -165,7 +187,10 @@ static TesStatus fill_nothing(TesContext *ctx, TesiSaddlePatchAxis *p) {
   TES_ALLOC(&p->node, 1);
   TES_ALLOC(&p->mode, 1);
   TES_ALLOC(&p->local, 1);
+  TES_ALLOC(&p->first, 1);
+  TES_TRY(tesi_near_create(ctx, 1, &p->by_shape));
   TES_TRY(tesi_saddle_local_create(ctx, NULL, NULL, 1, &zero, 1, &zero, TESI_SADDLE_FAR_NONE, &p->local[0]));
+  tesi_near_add(&p->by_shape, tesi_saddle_local_shape(&p->local[0]));
 done:
   return status;
 }
@@ -180,8 +205,11 @@ TesStatus tesi_saddle_patch_axis_create(TesContext *ctx, const TesiSaddle *saddl
 void tesi_saddle_patch_axis_free(TesContext *ctx, TesiSaddlePatchAxis *a) {
   for (int t = 0; a->local && t < a->types; t++) tesi_saddle_local_free(ctx, &a->local[t]);
   for (int t = 0; a->outer && t < a->types; t++) tesi_free(ctx, &a->outer[t].values);
-  int **const lists[] = {&a->type, &a->colour, &a->image, &a->node, &a->mode, &a->node_at, &a->mode_at};
-  for (int i = 0; i < 7; i++) tesi_free(ctx, lists[i]);
+  int **const lists[] = {&a->type, &a->colour,  &a->image,   &a->node,
+                         &a->mode, &a->node_at, &a->mode_at, &a->first};
+  for (int i = 0; i < 8; i++) tesi_free(ctx, lists[i]);
+  tesi_near_free(ctx, &a->by_key);
+  tesi_near_free(ctx, &a->by_shape);
   tesi_free(ctx, &a->local);
   tesi_free(ctx, &a->outer);
   tesi_free(ctx, &a->far);

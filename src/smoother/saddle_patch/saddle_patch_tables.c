@@ -233,12 +233,22 @@ done:
 
 /* ---- levels -------------------------------------------------------------------------------------------- */
 
+typedef struct Scaled {
+  const TesiSaddleLocalAxis *local, *below;
+  double *scale;
+} Scaled;
+
+static bool is_scaled(const void *user, int t) {
+  const Scaled *s = user;
+  return tesi_saddle_local_scales(s->local, &s->below[t], s->scale);
+}
+
 /* The type of the level below whose intervals are those of a type, scaled; -1: none. */
 static int scaled_type(const TesiSaddlePatchAxis *a, int type, const TesiSaddlePatchAxis *below,
                        double *scale) {
-  for (int t = 0; t < below->types; t++)
-    if (tesi_saddle_local_scales(&a->local[type], &below->local[t], scale)) return t;
-  return -1;
+  const Scaled s = {&a->local[type], below->local, scale};
+  const int t = tesi_near_find(&below->by_shape, tesi_saddle_local_shape(s.local), is_scaled, &s);
+  return t >= 0 && is_scaled(&s, t) ? t : -1;
 }
 
 /* The kind of the level below that has the same S^+, or NULL: its patches are those of a kind, all lengths scaled. */
@@ -264,19 +274,12 @@ static const TesiSaddlePatchKind *same_below(const TesSmoother *smoother, const 
 
 /* ---- graded cells: one S^+ for patches that are nearly the same ---------------------------------------- */
 
-/* First vertex of an interval of a type. */
-static int vertex_of(const TesiSaddlePatchAxis *a, int type) {
-  int v = 0;
-  while (a->type[v] != type) v++;
-  return v;
-}
-
 /* Whether two types have the same ends, and cells whose widths differ by less than a factor of 1.5. */
 static bool are_like(const TesiSaddlePatchPlan *p, int d, int one, int other) {
   const TesiSaddlePatchAxis *a = &p->axis[d];
   const TesiSaddlePatchOuter *o = &a->outer[one], *b = &a->outer[other];
   const TesiRtAxis *axis = &p->rt->axis[d];
-  const int v = vertex_of(a, one), w = vertex_of(a, other);
+  const int v = a->first[one], w = a->first[other];
   for (int s = 0; s < 2; s++) {
     const double ratio = axis->h[(v + s) % axis->cells] / axis->h[(w + s) % axis->cells];
     if (o->end[s] != b->end[s] || o->neighbour[s] != b->neighbour[s] || ratio > 1.5 || ratio < 1 / 1.5)
@@ -285,11 +288,21 @@ static bool are_like(const TesiSaddlePatchPlan *p, int d, int one, int other) {
   return a->local[one].nodes == a->local[other].nodes;
 }
 
-/* The first type that is like this one. */
-static int find_like(const TesiSaddlePatchPlan *p, const int *like, int d, int type) {
-  for (int t = 0; t < type; t++)
-    if (like[t] == t && are_like(p, d, type, t)) return t;
-  return type;
+/* like[types] <- the first type that is like each of them. Those that are like none before are few: their widths differ
+ * by factors. */
+static TesStatus find_like(TesContext *ctx, const TesiSaddlePatchPlan *p, int d, int *like) {
+  TesStatus status = TES_OK;
+  int *model = NULL, models = 0;
+  TES_ALLOC(&model, p->axis[d].types);
+  for (int t = 0; t < p->axis[d].types; t++) {
+    int m = 0;
+    while (m < models && !are_like(p, d, t, model[m])) m++;
+    if (m == models) model[models++] = t;
+    like[t] = model[m];
+  }
+done:
+  tesi_free(ctx, &model);
+  return status;
 }
 
 static double bytes_of(const TesSmoother *smoother, const TesiSaddlePatchPlan *p, int *const like[3]) {
@@ -311,8 +324,7 @@ static TesStatus choose_like(const TesSmoother *smoother, TesiSaddlePatchPlan *p
     for (int t = 0; t < p->axis[d].types; t++) like[d][t] = t;
   p->iterates = smoother->local == TES_LOCAL_CG;
   if (p->iterates || bytes_of(smoother, p, like) <= (exact ? room : most)) return TES_OK;
-  for (int d = 0; d < p->rt->dim && !exact; d++)
-    for (int t = 0; t < p->axis[d].types; t++) like[d][t] = find_like(p, like[d], d, t);
+  for (int d = 0; d < p->rt->dim && !exact; d++) TES_TRY(find_like(ctx, p, d, like[d]));
   p->iterates = !exact;
   const double needed = bytes_of(smoother, p, like);
   if (needed > room)

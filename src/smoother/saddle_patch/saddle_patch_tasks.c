@@ -13,13 +13,29 @@ typedef struct Lists {
   int lanes, tasks, patches;
   TesiSaddlePatchTask *task;
   int (*vertices)[3], *vertex[3]; /* vertex: of a direction, work */
+  int *next[3];                   /* [vertices] the next vertex of the same type, -1: none */
 } Lists;
 
-static int pick_vertices(const TesiSaddlePatchAxis *a, const Group *g, int d, int *vertex) {
+static TesStatus chain_vertices(TesContext *ctx, const TesiSaddlePatchAxis *a, int **next) {
+  TesStatus status = TES_OK;
+  int *last = NULL;
+  TES_ALLOC(&last, a->types);
+  TES_ALLOC(next, a->vertices);
+  for (int v = 0; v < a->vertices; v++) {
+    const int t = a->type[v];
+    if (v > a->first[t]) (*next)[last[t]] = v;
+    (*next)[v] = -1;
+    last[t] = v;
+  }
+done:
+  tesi_free(ctx, &last);
+  return status;
+}
+
+static int pick_vertices(const TesiSaddlePatchAxis *a, const Group *g, int d, const Lists *l) {
   int count = 0;
-  for (int v = 0; v < a->vertices; v++)
-    if (a->colour[v] == g->colour[d] && a->type[v] == g->type[d] && a->wraps[v] == g->wraps[d])
-      vertex[count++] = v;
+  for (int v = a->first[g->type[d]]; v >= 0; v = l->next[d][v])
+    if (a->colour[v] == g->colour[d] && a->wraps[v] == g->wraps[d]) l->vertex[d][count++] = v;
   return count;
 }
 
@@ -44,7 +60,7 @@ static void add_patch(const TesiSaddlePatchPlan *p, const Group *g, const int ve
 
 static void add_group(const TesiSaddlePatchPlan *p, const Group *g, Lists *l) {
   int count[3], in_group = 0;
-  for (int d = 0; d < 3; d++) count[d] = pick_vertices(&p->axis[d], g, d, l->vertex[d]);
+  for (int d = 0; d < 3; d++) count[d] = pick_vertices(&p->axis[d], g, d, l);
   for (int z = 0; z < count[2]; z++)
     for (int y = 0; y < count[1]; y++)
       for (int x = 0; x < count[0]; x++) {
@@ -103,7 +119,10 @@ done:
 TesStatus tesi_saddle_patch_tasks_create(TesContext *ctx, int lanes, TesiSaddlePatchPlan *p) {
   TesStatus status = TES_OK;
   Lists l = {.lanes = lanes};
-  for (int d = 0; d < 3; d++) TES_ALLOC(&l.vertex[d], p->axis[d].vertices);
+  for (int d = 0; d < 3; d++) {
+    TES_ALLOC(&l.vertex[d], p->axis[d].vertices);
+    TES_TRY(chain_vertices(ctx, &p->axis[d], &l.next[d]));
+  }
   p->colours = tesi_saddle_patch_colours(p->axis, p->red_black);
   TES_ALLOC(&p->first_task, p->colours + 1);
   for (int c = 0; c < p->colours; c++) add_colour(p, c, &l);
@@ -119,7 +138,10 @@ TesStatus tesi_saddle_patch_tasks_create(TesContext *ctx, int lanes, TesiSaddleP
     for (int c = 0; c < p->axis[d].colours; c++)
       TES_TRY(fill_rest(ctx, &p->rt->axis[d], &p->axis[d], p->rt->n, c, &p->rest[d][c]));
 done:
-  for (int d = 0; d < 3; d++) tesi_free(ctx, &l.vertex[d]);
+  for (int d = 0; d < 3; d++) {
+    tesi_free(ctx, &l.vertex[d]);
+    tesi_free(ctx, &l.next[d]);
+  }
   return status;
 }
 

@@ -19,8 +19,8 @@ typedef struct TesiVaryingPatch {
   int vertex[3], type[3];
   double c;
   int table; /* of S^+ */
-  void *
-      exact; /* device, [n][n] of its unknowns part by part, of the operator's precision; NULL: by the table */
+  /* device: inverse [n][n] over its unknowns, part by part, in the operator's precision; NULL: `table` serves */
+  void *exact;
 } TesiVaryingPatch;
 
 /* S^+ of a kind of patches, with alpha / 1.25^rung. */

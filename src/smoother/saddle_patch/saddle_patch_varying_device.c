@@ -1,5 +1,6 @@
-/* Vertex patches of Stokes with a viscosity that varies on devices with kernels (src/kernels/saddle_patch.cu): of each
- * colour the scaled ones in one launch, which are those of the constant viscosity c, and the exact ones in another. */
+/* Vertex patches of Stokes with a viscosity that varies on devices with kernels (src/kernels/saddle_patch.cu): of
+ * each colour the scaled patches in one launch, as patches of constant viscosity c, and the exact patches in another
+ * launch. */
 #include "smoother/saddle_patch/saddle_patch_varying.h"
 
 /* Of each colour the scaled patches first. */

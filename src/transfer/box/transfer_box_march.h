@@ -3,10 +3,9 @@
  * A task marches through its layers of coarse cells in z, inside a layer through blocks of cells in y; a block does
  * its three directions at once, so that what lies between them stays in the near caches. Along x LANES rows are
  * transposed in registers.
- * What two layers share is kept as one plane (`plane`), what two cells share in y as one row a coarse plane.
- * Restriction gathers: what the cells below a task leave to its first nodes it computes itself, one layer of cells
- * a direction, of which only the carry is kept. So the result does not depend on the number of tasks, to the last
- * bit. */
+ * Values that two layers share are kept in one plane (`plane`), values that two cells share in y in one row per coarse
+ * plane. In restriction a task also works on one layer of cells below its own, per direction, and keeps only the sums
+ * that this layer adds to the first nodes of the task. So the result has the same bits for any number of tasks. */
 #ifndef TESI_TRANSFER_BOX_MARCH_H
 #define TESI_TRANSFER_BOX_MARCH_H
 
@@ -154,7 +153,8 @@ static void lower_lines(March *m) {
   }
 }
 
-/* Contracts the rows that wait; those missing to a full vector are the last one again, thrown away. */
+/* Contracts the rows that wait. If they do not fill a vector, the last row is repeated, and the results of the
+ * repetitions are not used. */
 static void flush(March *m, void (*lines)(March *)) {
   if (m->waiting == 0) return;
   for (int l = m->waiting; l < LANES; l++) m->from[l] = m->from[m->waiting - 1], m->to[l] = m->waste;

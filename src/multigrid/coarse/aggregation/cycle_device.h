@@ -1,6 +1,6 @@
-/* The cycles of a hierarchy by the kernels of aggregation.cu, and the inverse of its last level by contract.cu. A cycle
- * has 9 launches on a level that is smoothed, of which a level with several cycles takes 11 a cycle, and 1 on the last.
- * Bytes: those of a matrix A six times, P and R once. */
+/* The cycles of a hierarchy by the kernels of aggregation.cu, and the inverse of its last level by contract.cu. A
+ * cycle has 9 launches on each smoothed level (11 where a level makes several cycles), and 1 on the last level.
+ * Bytes: A six times, P and R once. */
 #ifndef TESI_CYCLE_DEVICE_H
 #define TESI_CYCLE_DEVICE_H
 

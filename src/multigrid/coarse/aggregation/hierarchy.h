@@ -36,7 +36,7 @@ typedef struct TesiHierarchy {
   int levels;
   TesiAggregationLevel level[TESI_AGGREGATION_LEVELS];
   double *inverse;   /* [n][n] of the last level */
-  double complexity; /* entries of all matrices A by those of the first */
+  double complexity; /* entries of all matrices A, divided by the entries of the first matrix */
 } TesiHierarchy;
 
 typedef struct TesiHierarchyDesc {

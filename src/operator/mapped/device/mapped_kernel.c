@@ -43,7 +43,7 @@ static void print_matrix(Text *text, const char *name, const double *A, int coun
   end_table(text);
 }
 
-/* Where nodes hang: from the nodes of [0, 1] to those of [0, 1/2]. */
+/* Where nodes hang: from the nodes of [0, 1] to the nodes of [0, 1/2]. */
 static void print_halves(Text *text, int n) {
   double W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES];
   tesi_hanging_halves(n, W);
@@ -123,7 +123,7 @@ static int layered_pitch(int n, int q) {
   return pitch;
 }
 
-/* The macros of the kernel. text: where those that are numbers stand. */
+/* The macros of the kernel. text: memory for macros that are numbers. */
 static void list_options(const TesiMappedKernelDesc *d, const TesiMappedKernel *kernel, const int *by_z,
                          char text[TESI_OPTIONS][32], TesiProgramDesc *desc) {
   const TesiMappedCut *cut = &kernel->cut;

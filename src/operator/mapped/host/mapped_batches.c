@@ -37,7 +37,7 @@ static bool has_runs(const TesiMapped *m, int64_t cell) {
   return true;
 }
 
-/* Rows of cell + 1 begin where those of cell end. */
+/* The rows of cell + 1 begin where the rows of cell end. */
 static bool follows(const TesiMapped *m, int64_t cell) {
   const int32_t *index = m->index + cell * m->cell_nodes;
   for (int64_t row = 0; row < m->cell_nodes; row += m->n)
@@ -142,7 +142,7 @@ static int by_kind(const void *a, const void *b) {
   return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : by_key(a, b);
 }
 
-/* By keys; cells that lie in this order already, as those of forests, stay. */
+/* Sorted by keys; cells that are in this order already, as in forests, stay. */
 static void sort_keys(int64_t count, Keyed *keyed) {
   int64_t i = 1;
   while (i < count && by_key(&keyed[i - 1], &keyed[i]) < 0) i++;

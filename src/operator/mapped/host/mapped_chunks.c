@@ -13,9 +13,9 @@ typedef struct Cut {
   int64_t size;
 } Cut;
 
-/* Corner i of the cells of a chunk. Cells that share a node share a corner: nodes of a face or an edge come with its
- * corners, those of the larger cell where they hang. A corner that hangs for one cell alone is no exception: what the
- * two share has another one inside what was refined, which does not hang. */
+/* Corner i of the cells of a chunk. Cells that share a node share a corner: a face or an edge that has common nodes
+ * has common corners (corners of the larger cell where nodes hang). A corner may hang for one of the two cells
+ * alone; then the shared face or edge has another corner that does not hang. */
 static int64_t corner(const void *data, int64_t chunk, int64_t i) {
   const Cut *cut = data;
   const TesiMappedHost *plan = cut->plan;

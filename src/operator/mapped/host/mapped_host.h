@@ -79,8 +79,8 @@ typedef struct TesiMappedKernels {
   const void *phases; /* the kernels' own */
 } TesiMappedKernels;
 
-/* Batches that a thread works through before it goes on: few enough that its nodes and those of the next step fit
- * into the L2 cache. */
+/* Batches that a thread works through before it goes on: few enough that the nodes of this step and of the next one
+ * fit into the L2 cache. */
 struct TesiMappedStep {
   int64_t first, end;       /* batches */
   int64_t zero, zero_end;   /* plan->zero: ranges of nodes that it sets first */
@@ -139,8 +139,8 @@ TesStatus tesi_mapped_make_batches(TesContext *ctx, TesiMappedHost *plan);
 TesStatus tesi_mapped_make_chunks(TesContext *ctx, TesiMappedHost *plan);
 /* mapped_hanging.c: plan->halves. */
 TesStatus tesi_mapped_make_halves(TesContext *ctx, TesiMappedHost *plan);
-/* mapped_host_factors.c: plan->g and stride for plan->factors; then those of chunks first .. end - 1, where they are
- * made point by point (other kinds are complete at once). */
+/* mapped_host_factors.c: plan->g and stride for plan->factors; then the factors of chunks first .. end - 1, if they
+ * are made point by point (other kinds are complete at once). */
 TesStatus tesi_mapped_begin_factors(TesContext *ctx, TesiMappedHost *plan);
 TesStatus tesi_mapped_fill_chunks(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end);
 /* mapped_host_choice.c: the kind of factors, and those. run: y <- A x on chunks first .. end - 1. */

@@ -82,9 +82,9 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* What one kind takes of the other's time, of two findings the larger: that of all rounds, and the median of pairs of
- * rounds, which spares what others did to a few. The kinds take turns in who is first, as the second finds the vectors
- * in the caches. */
+/* The time of one kind over the time of the other. It is the larger of two numbers: the quotient of all rounds, and
+ * the median over pairs of rounds, which leaves out rounds that other programs disturbed. The kinds take turns in
+ * being first, as the second finds the vectors in the caches. */
 static double compare_kinds(int rounds, const double seconds[ROUNDS], const double others[ROUNDS]) {
   double ratio[ROUNDS / 2], sum = 0, others_sum = 0;
   const int pairs = rounds / 2;

@@ -61,7 +61,7 @@ TESI_INLINE void mapped_prefetch(Ahead *ahead) {
 #include "operator/mapped/host/mapped_rows_body.h"
 #include "operator/mapped/host/mapped_hang_body.h"
 
-/* The phases of a batch, each a function of its own: those that depend on n or q alone are shared. */
+/* The phases of a batch, each a function of its own: phases that depend on n or q alone are shared. */
 typedef struct Phases {
   void (*gather)(const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, const Real *x,
                  V *u);

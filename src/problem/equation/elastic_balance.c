@@ -2,7 +2,7 @@
 #include "operator/elasticity/elasticity_motions.h"
 #include <math.h>
 #include <stdio.h>
-#include "problem/equation/elasticity.h"
+#include "problem/equation/elastic.h"
 
 /* The force of b in each direction and its moments about the origin: 3D about x, y, z, 2D one. */
 static TesStatus sum_forces(const TesProblem *p, const double *b, double force[3], double moment[3]) {

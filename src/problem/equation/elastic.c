@@ -1,9 +1,10 @@
 /* density u_tt - div(lambda div u I + 2 mu eps(u)) = f: mu is data.a, the density data.c, in time times sigma. */
-#include "problem/equation/elasticity.h"
+#include "problem/equation/elastic.h"
 #include <math.h>
 #include <string.h>
 #include "functional/batch_faces.h"
 #include "problem/equation/equations.h"
+#include "problem/field_rows.h"
 #include "problem/in_time.h"
 
 static int form(const TesProblem *p, TesTermDesc *term) {
@@ -34,70 +35,15 @@ static int shown(const TesProblem *p, TesiShown *shown) {
   return count;
 }
 
-/* ---- names --------------------------------------------------------------------------------------------- */
-
-static const char
-    *const in_3d[][2] = {{"sxx", "lambda*(ux + vy + wz) + 2*mu*ux"},
-                         {"syy", "lambda*(ux + vy + wz) + 2*mu*vy"},
-                         {"szz", "lambda*(ux + vy + wz) + 2*mu*wz"},
-                         {"sxy", "mu*(uy + vx)"},
-                         {"syz", "mu*(vz + wy)"},
-                         {"sxz", "mu*(uz + wx)"},
-                         {"von_mises",
-                          "sqrt(((sxx - syy)*(sxx - syy) + (syy - szz)*(syy - szz) + (szz - sxx)*(szz - "
-                          "sxx))/2 + 3*(sxy*sxy + syz*syz + sxz*sxz))"},
-                         {"strain_energy",
-                          "(sxx*ux + syy*vy + szz*wz + sxy*(uy + vx) + syz*(vz + wy) + sxz*(uz + wx))/2"}},
-           *const in_2d[][2] = {
-               {"sxx", "lambda*(ux + vy) + 2*mu*ux"},
-               {"syy", "lambda*(ux + vy) + 2*mu*vy"},
-               {"sxy", "mu*(uy + vx)"},
-               {"szz", "lambda*(ux + vy)"},
-               {"von_mises",
-                "sqrt(((sxx - syy)*(sxx - syy) + (syy - szz)*(syy - szz) + (szz - sxx)*(szz - sxx))/2 + "
-                "3*sxy*sxy)"},
-               {"strain_energy", "(sxx*ux + syy*vy + sxy*(uy + vx))/2"}};
-
-int tesi_elasticity_fields(int dim, TesPlane plane, TesiField *field) {
-  const int derived = dim == 3 ? sizeof in_3d / sizeof *in_3d : sizeof in_2d / sizeof *in_2d;
-  int count = tesi_fields_of(dim, dim, NULL, NULL, field);
-  field[count++] = (TesiField){.name = "lambda", .derivative = TESI_FIELD_VALUE, .unlisted = true};
-  field[count++] = (TesiField){.name = "mu", .derivative = TESI_FIELD_VALUE, .unlisted = true};
-  for (int i = 0; i < derived; i++) {
-    const bool out_of_plane = dim == 2 && !strcmp(in_2d[i][0], "szz");
-    field[count++] = (TesiField){.name = dim == 3 ? in_3d[i][0] : in_2d[i][0],
-                                 .derivative = TESI_FIELD_VALUE,
-                                 .text = dim == 3                                    ? in_3d[i][1]
-                                         : out_of_plane && plane == TES_PLANE_STRESS ? "0"
-                                                                                     : in_2d[i][1],
-                                 .unlisted = out_of_plane || i == derived - 1};
-  }
-  return count;
-}
-
-static int fields(const TesProblem *p, TesiField *field) {
-  const int dim = p->mesh->dim;
-  int count = tesi_elasticity_fields(dim, p->plane, field);
+static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
   const TesiNumbered *n = &p->numbered;
-  const bool materials = tes_mesh_materials(p->mesh) > 0;
-  for (int i = 0; i < dim * (dim + 1); i++)
-    field[i].space = p->space->part[i / (dim + 1)], field[i].vector = p->component[i / (dim + 1)];
-  for (int i = 0; i < 2; i++) {
-    TesiField *f = &field[dim * (dim + 1) + i];
-    f->space = p->space->part[0];
-    f->coefficient = i ? n->data.a : n->data.lambda;
-    f->by_material = !materials ? NULL
-                     : i        ? (const TesFunction *const *)n->a
-                                : (const TesFunction *const *)n->lambda;
-  }
-  for (int c = 0; c < dim && p->in_time && p->in_time->rate[c]; c++) {
-    static const char *const names[] = {"ut", "vt", "wt"};
-    field[count++] = (TesiField){.name = names[c],
-                                 .space = p->space->part[c],
-                                 .vector = p->in_time->rate[c],
-                                 .derivative = TESI_FIELD_VALUE};
-  }
-  return count;
+  const bool data = row->from == TESI_FROM_DATA, materials = tes_mesh_materials(p->mesh) > 0;
+  f->space = p->space->part[data ? 0 : row->part];
+  if (row->from == TESI_FROM_RATE) f->vector = p->in_time->rate[row->part];
+  if (row->from == TESI_FROM_U) f->vector = p->component[row->part];
+  if (!data) return;
+  f->coefficient = row->part ? n->data.a : n->data.lambda;
+  if (materials) f->by_material = (const TesFunction *const *)(row->part ? n->a : n->lambda);
 }
 
 /* ---- what is checked and completed --------------------------------------------------------------------- */
@@ -310,7 +256,8 @@ const TesiEquation tesi_elasticity = {.name = "elasticity",
                                       .in_time = true,
                                       .second_order = true,
                                       .shown = shown,
-                                      .fields = fields,
+                                      .place = place,
+                                      .totals = tesi_elasticity_totals,
                                       .check = check,
                                       .balance = tesi_elasticity_balance,
                                       .complete = complete,

@@ -4,7 +4,7 @@
 #include "functional/functional.h"
 #include "operator/elasticity/elasticity.h"
 #include "operator/mapped/mapped_robin.h"
-#include "problem/equation/elasticity.h"
+#include "problem/equation/elastic.h"
 #include "problem/forces.h"
 #include "problem/in_time.h"
 

@@ -1,0 +1,161 @@
+#include "problem/field_rows.h"
+#include <string.h>
+#include "problem/in_time.h"
+#include "problem/support.h"
+
+static const TesiFieldRow rows[] = {
+    {"u", TESI_FROM_U, 0, TESI_FIELD_VALUE, 0, NULL, false, "component x of the solution; of scalars u alone",
+     "[u]"},
+    {"ux", TESI_FROM_U, 0, 0, 0, NULL, false, "du/dx", "[u]/length"},
+    {"uy", TESI_FROM_U, 0, 1, 0, NULL, false, "du/dy", "[u]/length"},
+    {"uz", TESI_FROM_U, 0, 2, 3, NULL, false, "du/dz", "[u]/length"},
+    {"v", TESI_FROM_U, 1, TESI_FIELD_VALUE, 0, NULL, false, "component y", "[u]"},
+    {"vx", TESI_FROM_U, 1, 0, 0, NULL, false, "dv/dx", "[u]/length"},
+    {"vy", TESI_FROM_U, 1, 1, 0, NULL, false, "dv/dy", "[u]/length"},
+    {"vz", TESI_FROM_U, 1, 2, 3, NULL, false, "dv/dz", "[u]/length"},
+    {"w", TESI_FROM_U, 2, TESI_FIELD_VALUE, 3, NULL, false, "component z", "[u]"},
+    {"wx", TESI_FROM_U, 2, 0, 3, NULL, false, "dw/dx", "[u]/length"},
+    {"wy", TESI_FROM_U, 2, 1, 3, NULL, false, "dw/dy", "[u]/length"},
+    {"wz", TESI_FROM_U, 2, 2, 3, NULL, false, "dw/dz", "[u]/length"},
+    {"p", TESI_FROM_P, 0, TESI_FIELD_VALUE, 0, NULL, false, "pressure", "[p]"},
+    {"px", TESI_FROM_P, 0, 0, 0, NULL, false, "dp/dx", "[p]/length"},
+    {"py", TESI_FROM_P, 0, 1, 0, NULL, false, "dp/dy", "[p]/length"},
+    {"pz", TESI_FROM_P, 0, 2, 3, NULL, false, "dp/dz", "[p]/length"},
+    {"lambda", TESI_FROM_DATA, 0, TESI_FIELD_VALUE, 0, NULL, true, "Lame's first constant", "stress"},
+    {"mu", TESI_FROM_DATA, 1, TESI_FIELD_VALUE, 0, NULL, true, "shear modulus", "stress"},
+    {"sxx", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "lambda*(ux + vy + wz) + 2*mu*ux", false, "stress",
+     "stress"},
+    {"syy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "lambda*(ux + vy + wz) + 2*mu*vy", false, "stress",
+     "stress"},
+    {"szz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "lambda*(ux + vy + wz) + 2*mu*wz", false, "stress",
+     "stress"},
+    {"sxy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "mu*(uy + vx)", false, "stress", "stress"},
+    {"syz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "mu*(vz + wy)", false, "stress", "stress"},
+    {"sxz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "mu*(uz + wx)", false, "stress", "stress"},
+    {"von_mises", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3,
+     "sqrt(((sxx - syy)*(sxx - syy) + (syy - szz)*(syy - szz) + (szz - sxx)*(szz - sxx))/2 + 3*(sxy*sxy + "
+     "syz*syz + sxz*sxz))",
+     false, "equivalent stress", "stress"},
+    {"strain_energy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3,
+     "(sxx*ux + syy*vy + szz*wz + sxy*(uy + vx) + syz*(vz + wy) + sxz*(uz + wx))/2", true, "energy a volume",
+     "stress"},
+    {"sxx", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "lambda*(ux + vy) + 2*mu*ux", false, "stress", "stress"},
+    {"syy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "lambda*(ux + vy) + 2*mu*vy", false, "stress", "stress"},
+    {"sxy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "mu*(uy + vx)", false, "stress", "stress"},
+    {"szz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "lambda*(ux + vy)", true,
+     "stress out of the plane; 0 in plane stress", "stress"},
+    {"von_mises", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2,
+     "sqrt(((sxx - syy)*(sxx - syy) + (syy - szz)*(syy - szz) + (szz - sxx)*(szz - sxx))/2 + 3*sxy*sxy)",
+     false, "equivalent stress", "stress"},
+    {"strain_energy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "(sxx*ux + syy*vy + sxy*(uy + vx))/2", true,
+     "energy a volume", "stress"},
+    {"mean_u", TESI_FROM_MEAN, 0, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of u", "[u]"},
+    {"mean_v", TESI_FROM_MEAN, 1, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of v", "[u]"},
+    {"mean_w", TESI_FROM_MEAN, 2, TESI_FIELD_VALUE, 3, NULL, true, "mean in time of w", "[u]"},
+    {"mean_p", TESI_FROM_MEAN, 3, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of p", "[p]"},
+    {"mean_uu", TESI_FROM_SQUARE, 0, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of u^2", "[u]^2"},
+    {"mean_vv", TESI_FROM_SQUARE, 1, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of v^2", "[u]^2"},
+    {"mean_ww", TESI_FROM_SQUARE, 2, TESI_FIELD_VALUE, 3, NULL, true, "mean in time of w^2", "[u]^2"},
+    {"mean_pp", TESI_FROM_SQUARE, 3, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of p^2", "[p]^2"},
+    {"ut", TESI_FROM_RATE, 0, TESI_FIELD_VALUE, 0, NULL, true, "du/dt", "[u]/time"},
+    {"vt", TESI_FROM_RATE, 1, TESI_FIELD_VALUE, 0, NULL, true, "dv/dt", "[u]/time"},
+    {"wt", TESI_FROM_RATE, 2, TESI_FIELD_VALUE, 3, NULL, true, "dw/dt", "[u]/time"},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+const TesiFieldRow *tesi_field_row(int number) {
+  return number < ROWS ? &rows[number] : NULL;
+}
+
+static bool is_there(const TesiFieldRow *row, const TesiFieldsOf *of) {
+  const bool component = row->part < of->components || row->part == TESI_AXES;
+  if (row->dim == 3 ? of->dim < 3 : row->dim == 2 && of->dim == 3) return false;
+  switch (row->from) {
+  case TESI_FROM_U:
+    return component;
+  case TESI_FROM_P:
+    return of->flow;
+  case TESI_FROM_DATA:
+  case TESI_FROM_TEXT:
+    return of->stressed;
+  case TESI_FROM_MEAN:
+  case TESI_FROM_SQUARE:
+    return of->average && component && (row->part != TESI_AXES || of->flow);
+  case TESI_FROM_RATE:
+    break;
+  }
+  return of->in_time && component;
+}
+
+int tesi_fields_named(const TesiFieldsOf *of, TesiField *field, const TesiFieldRow **row) {
+  int count = 0;
+  for (int i = 0; i < ROWS; i++) {
+    if (!is_there(&rows[i], of)) continue;
+    const bool flat = of->plane == TES_PLANE_STRESS && rows[i].dim == 2 && !strcmp(rows[i].name, "szz");
+    if (row) row[count] = &rows[i];
+    field[count++] =
+        (TesiField){.name = rows[i].name,
+                    .derivative = rows[i].derivative,
+                    .text = flat ? "0" : rows[i].text,
+                    .unlisted = rows[i].unlisted && !(of->stressed && rows[i].from == TESI_FROM_RATE),
+                    .rate.is = rows[i].from == TESI_FROM_RATE && !of->stressed};
+  }
+  return count;
+}
+
+TesiFieldsOf tesi_support_fields(const TesiSupport *row, int dim, bool in_time, bool average) {
+  return (TesiFieldsOf){.dim = dim,
+                        .components = row->vector ? dim : 1,
+                        .flow = row->flow,
+                        .stressed = row->has & TESI_BIT(TESI_HAS_LAMBDA),
+                        .in_time = in_time,
+                        .average = average};
+}
+
+/* ---- of a problem -------------------------------------------------------------------------------------- */
+
+/* Nodes of components; of elements rt and dg, parts of one vector, shown by the shape of all parts in a cell. */
+static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
+  const TesiFlowEquation *flow = p->equation->flow;
+  const bool pressure = row->from == TESI_FROM_P || row->part == TESI_AXES;
+  f->space = flow ? p->shape : p->space->part[row->part];
+  f->vector = !flow && p->equation->vector ? p->component[row->part] : p->u;
+  if (!flow) return;
+  f->rt = tesi_space_rt(p->space);
+  f->part = flow->scalar || pressure ? f->rt->dim : row->part;
+}
+
+/* The mean, or that of squares, in the place of the value of a field. */
+static void place_mean(const TesiAverage *a, const TesiFieldRow *row, TesiField *f) {
+  const int power = row->from == TESI_FROM_SQUARE;
+  const bool pressure = row->part == TESI_AXES;
+  const TesiAveraged *of = &a->of[pressure && !f->rt ? 1 : 0];
+  f->vector = f->rt || pressure ? of->mean[power] : &of->component[power][row->part];
+}
+
+int tesi_problem_fields(const TesProblem *p, TesiField *field) {
+  const TesiEquation *e = p->equation;
+  const TesiInTime *it = p->in_time;
+  const TesiFieldRow *row[TESI_FIELDS];
+  const bool flow = p->projection || (e->flow && !e->flow->scalar);
+  const TesiFieldsOf of = {.dim = p->mesh->dim,
+                           .components = flow || e->vector ? p->mesh->dim : 1,
+                           .flow = flow,
+                           .stressed = e->stressed,
+                           .in_time = it && (!e->second_order || it->rate[0]),
+                           .average = it && it->march.average.count > 0,
+                           .plane = p->plane};
+  const int count = tesi_fields_named(&of, field, row);
+  const TesiRate rate = of.in_time && !e->second_order ? tesi_problem_rate(p) : (TesiRate){.is = false};
+  for (int i = 0; i < count; i++) {
+    TesiField *f = &field[i];
+    f->time = it ? it->march.time : 0;
+    if (row[i]->from != TESI_FROM_TEXT) (e->place ? e->place : place)(p, row[i], f);
+    if (row[i]->from == TESI_FROM_MEAN || row[i]->from == TESI_FROM_SQUARE)
+      place_mean(&it->march.average, row[i], f);
+    if (!f->rate.is) continue;
+    f->rate = rate;
+    if (!f->rt && row[i]->part) f->rate.offset = row[i]->part * f->space->length;
+  }
+  return count;
+}
