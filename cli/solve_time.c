@@ -321,6 +321,21 @@ static TesStatus finish(Solve *s, const TesProblem *problem) {
   return status;
 }
 
+/* Another step, method or degree has no use for a history, but for the state at its end. */
+static TesStatus read_history(Solve *s, TesProblem *problem) {
+  const TesStatus status = tes_problem_read(problem, s->checkpoint);
+  const char *message = tes_context_message(s->context);
+  char text[900];
+  if (status != TES_INVALID_INPUT || !strstr(message, "the checkpoint holds ")) return status;
+  snprintf(
+      text, sizeof text,
+      "%.500s. To begin anew from its last state: \"data.initial: {file: %.200s}\" and time.start: %.10g, "
+      "without --restart",
+      message, s->options->restart, tes_checkpoint_contents(s->checkpoint)->time);
+  cli_locate(s->input, text, s->message, sizeof s->message);
+  return status;
+}
+
 TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   TesProblem *problem;
   TesStatus status = tes_problem_create(s->context, desc, &problem);
@@ -331,7 +346,7 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   solve_print_solver(s, problem);
   solve_log(s, TES_LOG_INFO, "     step           time%s  iterations   residual    seconds  to go",
             s->input->adaptive ? "    unknowns" : "");
-  if (s->checkpoint) status = tes_problem_read(problem, s->checkpoint);
+  if (s->checkpoint) status = read_history(s, problem);
   if (status == TES_OK && s->checkpoint) status = solve_take_samples(s, tes_problem_info(problem).time);
   s->solve_started = s->in_time.written = solve_now();
   s->in_time.told = s->in_time.filed = s->in_time.drawn = s->solve_started;

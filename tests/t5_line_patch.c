@@ -2,6 +2,7 @@
  * the dense reference on the host and by kernels, exact where a line is the whole problem, symmetric and definite;
  * and counts that do not depend on how far cells are stretched.
  * Brief: one precision a degree, in turns; counts of low degrees.
+ * Quick: 1-3,6
  * Labels: simd */
 #include <math.h>
 #include "device/emulator/fiber.h"

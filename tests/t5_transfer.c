@@ -1,5 +1,6 @@
 /* Run: ctest -R t5_transfer. Prolongation and restriction against dense embeddings; polynomials are embedded exactly.
  * Every SIMD width that is there. Brief: one number of threads beside one.
+ * Quick: 1-3,6,9
  * Labels: threads */
 #include <string.h>
 #include "testing.h"

@@ -194,7 +194,7 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
        "output.values.v: the mesh has no boundary or material called lefft; it has: domain, left, right"},
       {"  values: {v: {mean: domain, integral: domain}}\n",
        "v: expected exactly one of point, mean, integral, force, error"},
-      {"  values: {v: {force: left, of: x}}\n", "force: it is of flows and elasticity"},
+      {"  values: {v: {force: left, of: x}}\n", "force: it belongs to stokes, elasticity and navier_stokes"},
       {"  values: {v: {error: left}}\n", "the error is that on the domain"},
       {"  values: {v: {error: domain, of: max}}\n", "of: expected l2 or h1, got 'max'"},
       {"  values: {v: {meen: domain}}\n", "unknown key 'meen'; did you mean 'mean'?"},

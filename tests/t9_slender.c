@@ -49,6 +49,8 @@ static void beams(void **state) {
   check("12 : 1, Q2", beam(12, 0.3), 0.01);
   write_case("[24, 2, 2]", "[12, 1, 1]", 4, 0.45, CLAMPED_LEFT, "[12, 0.5, 0.5]");
   check("12 : 1, Q4, nu 0.45", beam(12, 0.45), 0.02);
+  write_case("[25, 3, 3]", "[12, 1, 1]", 3, 0.45, CLAMPED_LEFT, "[12, 0.5, 0.5]");
+  check("12 : 1, Q3, nu 0.45, even cells", beam(12, 0.45), 0.02);
   write_case("[50, 1, 1]", "[50, 1, 1]", 4, 0.3, CLAMPED_LEFT, "[50, 0.5, 0.5]");
   check("50 : 1, Q4", beam(50, 0.3), 0.003);
   write_case("[250, 1, 1]", "[1000, 1, 1]", 2, 0.3, CLAMPED_LEFT, "[1000, 0.5, 0.5]");

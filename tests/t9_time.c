@@ -150,6 +150,15 @@ static void other_histories_are_refused(void **state) {
              rows[i].options);
     assert_run(command, 2);
     assert_output(rows[i].message);
+    if (i < 3) assert_output("\"data.initial: {file: a.h5}\" and time.start: 0.625, without --restart");
+  }
+  for (int i = 0; i < 2; i++) { /* that works */
+    char command[300];
+    snprintf(
+        command, sizeof command,
+        "solve a.yaml --quiet --set time.end=1 --set time.start=0.625 --set \"data.initial={file: a.h5}\" %s",
+        rows[i].options);
+    assert_run(command, 0);
   }
   assert_run("solve " CASES
              "poisson-square.yaml --set mesh.box.cells=[4,3] --set space.degree=3 --quiet --set "

@@ -155,10 +155,9 @@ typedef struct TesProblemDesc {
   TesEquation equation;
   const TesMesh *mesh; /**< a reference is kept */
   int degree;          /**< 0 means 4, rt 2; limits: TesSpaceDesc */
-  /** Auto: q; stokes rt on boxes, else q: Q_k/Q_(k-1), nu a number, no mass term. Poisson and
-   * transport over boxes also have dg: discontinuous Q_k, interior penalties, upwind traces of a velocity; a and c
-   * constants, no Robin boundaries, transport on devices with kernels of degrees 1 to 8. Navier-Stokes over boxes also
-   * has rt, degrees 1 to 8, upwind, divergence-free, by imex_bdf2 (auto) or imex_bdf3 (docs/navier-stokes.md). */
+  /** Auto: q; stokes rt on boxes, else q. Flows of element q are Q_k/Q_(k-1); dg: discontinuous Q_k, interior
+   * penalties, upwind traces of a velocity; rt: divergence-free. Which equation has which element, on which meshes, to
+   * which degrees, with which conditions and methods: docs/support.md, printed by `tessera info --support`. */
   TesElement element;
   TesData data;
   TesFlowForm flow_form;
