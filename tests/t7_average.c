@@ -143,8 +143,7 @@ static void only_flows_in_time_have_them(void **state) {
   tesi_context_forget(s.ctx);
   s.desc.average = true, s.desc.equation = TES_POISSON, s.desc.time = (TesTimeDesc){0};
   assert_int_equal(tes_problem_create(s.ctx, &s.desc, &p), TES_INVALID_INPUT);
-  assert_non_null(
-      strstr(tes_context_message(s.ctx), "a mean of fields belongs to navier_stokes with element q"));
+  assert_non_null(strstr(tes_context_message(s.ctx), "a mean of fields belongs to "));
   drop(&s);
 }
 

@@ -219,13 +219,13 @@ static double *choose(TesContext *ctx, const Body *c, double *times, int *steps,
   *steps = *undone = 0;
   assert_ok(ctx, create_body(ctx, c, &problem));
   const TesiInTime *it = problem->in_time;
-  while (it->time < it->desc.end) {
-    const double planned = it->dt;
-    const bool cut = 2 * planned > it->desc.end - it->time;
+  while (it->march.time < it->march.desc.end) {
+    const double planned = it->march.dt;
+    const bool cut = 2 * planned > it->march.desc.end - it->march.time;
     assert_true(*steps < MANY);
     assert_ok(ctx, tes_problem_step(problem, &result));
-    *undone += !cut && it->last < 0.99 * planned;
-    times[(*steps)++] = it->time;
+    *undone += !cut && it->march.last < 0.99 * planned;
+    times[(*steps)++] = it->march.time;
   }
   const TesVector *u = tes_problem_solution(problem);
   *length = tes_vector_length(u);

@@ -97,7 +97,7 @@ static void steps_that_fail_end_with_a_sentence(void **state) {
              "time.max_step=0.2 "
              "--json a.json",
              1);
-  assert_output("below time.min_step");
+  assert_output("is shorter than time.min_step");
   json = read_json("a.json");
   assert_string_equal(text_of(json, "status"), "step_too_small");
   cJSON_Delete(json);

@@ -24,8 +24,10 @@ typedef struct TesCheckpointField {
 } TesCheckpointField;
 
 typedef struct TesCheckpointDesc {
-  const TesSpace *space; /**< of any number of components, or of element rt; no product */
-  int count;             /**< 0..16 */
+  /** Of any number of components, or of element rt. Of the velocity and pressure of a steady flow with element q: one
+   *  field "velocity, pressure" of their product. */
+  const TesSpace *space;
+  int count; /**< 0..16 */
   const TesCheckpointField *fields;
   double time;  /**< of the computation: for the caller */
   int64_t step; /**< the same */

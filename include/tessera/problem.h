@@ -186,8 +186,9 @@ typedef struct TesProblemDesc {
    *  velocity at mean_velocity[d]; the domain must be periodic in that direction. */
   unsigned mean_components;
   double mean_velocity[3];
-  /** Navier-Stokes with element q: means in time of velocity and pressure and of their squares since average_from, by
-   *  the trapezoidal rule: mean_u, .., mean_p, mean_uu, .., mean_pp in expressions, in VTU files and checkpoints. */
+  /** In time, but for transport with element dg: means in time of the solution and of the squares of its components
+   *  since average_from, by the trapezoidal rule: mean_u, .., mean_p, mean_uu, .., mean_pp in expressions, in VTU files
+   *  and checkpoints. Squares are exact at nodes; of element rt they are interpolated as velocities are. */
   bool average;
   double average_from;
   /** Navier-Stokes with element q: gamma (div u, div v) in the momentum equation, gamma = 0.1 |u| h in each cell. */

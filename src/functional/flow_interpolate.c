@@ -16,6 +16,7 @@ typedef struct Interpolant {
   int n, q;
   double x[LINE];                   /* Gauss points, then 0 and 1 */
   double own[TABLE], across[TABLE]; /* [n + 1][q + 2], [n][q] */
+  TesiFlowTables tables;            /* at these points; of squares */
   double at[3 * MOST], values[MOST], work[2][MOST];
 } Interpolant;
 
@@ -71,13 +72,33 @@ static int set_points(Interpolant *p, int part, const int cell[3], int extent[3]
   return count;
 }
 
-/* False where f is not finite at a point. */
-static bool interpolate_cell(Interpolant *p, int part, const int cell[3], const TesFunction *f, double *u) {
+/* p->values <- the squares of a part of v at the points. */
+static void square(Interpolant *p, int part, const int cell[3], const double *v, int count) {
+  const TesiRt *rt = p->rt;
+  double local[TESI_FLOW_LOCAL * TESI_FLOW_LOCAL * TESI_FLOW_LOCAL];
+  const double *from = local;
+  int extent[3];
+  tesi_flow_read(rt, part, cell, v, local);
+  for (int d = 0; d < 3; d++) extent[d] = tesi_flow_extent(rt, part, d);
+  for (int d = 0; d < rt->dim; d++) {
+    const double *table = d == part ? p->tables.nodal[0] : p->tables.modal[0];
+    tesi_contract(table, d == part ? p->q + 2 : p->q, extent[d], false, extent, d, from, p->work[d % 2]);
+    from = p->work[d % 2];
+  }
+  for (int i = 0; i < count; i++) p->values[i] = from[i] * from[i];
+}
+
+/* Of f, or of the square of v. False where f is not finite at a point. */
+static bool interpolate_cell(Interpolant *p, int part, const int cell[3], const TesFunction *f,
+                             const double *v, double *u) {
   const TesiRt *rt = p->rt;
   int extent[3];
   double volume = 1;
   const int count = set_points(p, part, cell, extent);
-  tesi_function_values(f, count, p->at, p->at + count, p->at + 2 * count, 0, p->values);
+  if (f)
+    tesi_function_values(f, count, p->at, p->at + count, p->at + 2 * count, 0, p->values);
+  else
+    square(p, part, cell, v, count);
   for (int i = 0; i < count; i++)
     if (!isfinite(p->values[i])) return false;
   const double *from = p->values;
@@ -98,7 +119,8 @@ static bool interpolate_cell(Interpolant *p, int part, const int cell[3], const 
 typedef struct Lines {
   Interpolant *interpolant; /* [threads] */
   int part, along;
-  const TesFunction *f;
+  const TesFunction *f; /* NULL: the square of v */
+  const double *v;
   double *values;
   int64_t *bad; /* the first line in which f is not finite */
 } Lines;
@@ -117,7 +139,7 @@ static void interpolate_lines(const void *data, TesiSpan span) {
     int cell[3];
     line_at(p->rt, l->along, i, cell);
     for (; cell[l->along] < p->rt->axis[l->along].cells; cell[l->along]++)
-      if (!interpolate_cell(p, l->part, cell, l->f, l->values)) {
+      if (!interpolate_cell(p, l->part, cell, l->f, l->v, l->values)) {
         tesi_team_least(l->bad, i);
         break;
       }
@@ -152,13 +174,45 @@ TesStatus tesi_flow_interpolate(const TesSpace *space, const TesFunction *const 
     const int along = part % rt->dim;
     const int64_t lines = cells / rt->axis[along].cells;
     int64_t bad = lines;
-    const Lines l = {p, part, along, f[part], values, &bad};
+    const Lines l = {p, part, along, f[part], NULL, values, &bad};
     if (!f[part]) continue;
     tesi_team_for(threads, lines, interpolate_lines, &l);
     if (bad < lines) TES_TRY(explain(ctx, p, &l));
   }
   TES_TRY(tes_vector_set(u, values));
 done:
+  tesi_free(ctx, &values);
+  tesi_free(ctx, &p);
+  return status;
+}
+
+TesStatus tesi_flow_square(const TesSpace *space, const TesVector *v, TesVector *u) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesiRt *rt = space->rt;
+  const int threads = tes_context_threads(ctx), points = tesi_min(space->degree + 5, TESI_FLOW_POINTS - 2);
+  const int64_t cells = (int64_t)rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells;
+  Interpolant *p = NULL;
+  double *from = NULL, *values = NULL;
+  TES_TRY(tesi_alloc(ctx, (size_t)threads, sizeof *p, &p));
+  TES_ALLOC(&from, space->length);
+  TES_ALLOC(&values, space->length);
+  TES_TRY(tes_vector_get(v, from));
+  for (int t = 0; t < threads; t++) {
+    fill_tables(rt, points, &p[t]);
+    tesi_flow_tables_at(rt->n, points + 2, p[t].x, &p[t].tables);
+  }
+  for (int part = 0; part <= rt->dim; part++) {
+    const int along = part % rt->dim;
+    const int64_t lines = cells / rt->axis[along].cells;
+    int64_t bad = lines;
+    const Lines l = {p, part, along, NULL, from, values, &bad};
+    tesi_team_for(threads, lines, interpolate_lines, &l);
+    if (bad < lines) TES_FAIL(TES_NAN, "a mean of squares is not finite");
+  }
+  TES_TRY(tes_vector_set(u, values));
+done:
+  tesi_free(ctx, &from);
   tesi_free(ctx, &values);
   tesi_free(ctx, &p);
   return status;

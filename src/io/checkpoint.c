@@ -184,7 +184,7 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   TES_REFUSE_NULL(context, desc, path);
   TES_CHECK(desc->space, "a checkpoint needs a space");
   TES_CHECK(desc->space->mesh->kind != TES_MESH_CELLS, "a checkpoint holds a mesh of kind box or forest");
-  TES_CHECK(!desc->space->product, "a checkpoint holds fields of one space, not of a product");
+  if (desc->space->product) return tesi_flow_write(desc, path);
   TES_CHECK(!desc->space->mesh->coarse || !desc->space->mesh->coarse->deform[0],
             "a checkpoint does not hold the map of a deformed mesh");
   TES_CHECK(desc->count >= 0 && desc->count <= FIELDS, "%d fields, expected 0..%d", desc->count, FIELDS);
@@ -567,6 +567,8 @@ TesStatus tes_checkpoint_restart(const TesCheckpoint *checkpoint, const char *na
   const TesMesh *found = checkpoint->space->mesh;
   *u = NULL;
   TES_TRY(tesi_checkpoint_compare(checkpoint->path, found, mesh));
+  if (!values && !strcmp(name, tesi_flow_name) && tes_checkpoint_values(checkpoint, "pressure"))
+    return tesi_flow_restart(checkpoint, degree, u);
   TES_CHECK(values, "%s holds no solution '%s', it holds '%s'", checkpoint->path, name,
             checkpoint->contents.fields ? checkpoint->name[0] : "none");
   TES_ALLOC(&none, tes_mesh_boundaries(found) + 1);

@@ -12,6 +12,12 @@ TesStatus tesi_checkpoint_compare(const char *path, const TesMesh *found, const 
 /* The file that it was read from. */
 const char *tesi_checkpoint_path(const TesCheckpoint *checkpoint);
 
+/* Velocity and pressure of continuous elements, which are a product of two spaces: the name of such a solution; it is
+ * written as the fields "u" and "pressure", as flows in time are, and read from these at the nodes of that degree. */
+extern const char tesi_flow_name[];
+TesStatus tesi_flow_write(const TesCheckpointDesc *desc, const char *path);
+TesStatus tesi_flow_restart(const TesCheckpoint *checkpoint, int degree, TesVector **u);
+
 /* A state with its time and step into a file, and notes of the caller. */
 TesStatus tesi_state_write(const TesiState *state, double time, int64_t step, int64_t notes,
                            const double *note, const char *path);

@@ -69,6 +69,77 @@ done:
   return status;
 }
 
+/* ---- steady flows -------------------------------------------------------------------------------------- */
+
+const char tesi_flow_name[] = "velocity, pressure";
+
+TesStatus tesi_flow_write(const TesCheckpointDesc *desc, const char *path) {
+  const TesSpace *space = desc->space;
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(space->parts == 2 && desc->count == 1 && !strcmp(desc->fields[0].name, tesi_flow_name) &&
+                desc->fields[0].vector->length == space->length,
+            "a checkpoint holds fields of one space; of products it holds one field \"%s\"", tesi_flow_name);
+  TesVector velocity = tesi_space_range(space, desc->fields[0].vector, 0),
+            pressure = tesi_space_range(space, desc->fields[0].vector, 1);
+  TesiState state = {.space = space->part[0]};
+  tesi_state_add(&state, "u", 0, space->part[0], &velocity, TESI_STATE_PROJECTED);
+  tesi_state_add(&state, "pressure", 0, space->part[1], &pressure, TESI_STATE_PROJECTED);
+  status = tesi_state_write(&state, desc->time, desc->step, desc->notes, desc->note, path);
+done:
+  return status;
+}
+
+/* v <- a field at the nodes of a space over the same mesh; the field is over `from`, zeros behind it. */
+static TesStatus carry_field(const TesCheckpoint *checkpoint, const char *name, const TesSpace *from,
+                             const TesSpace *to, TesVector *v) {
+  TesContext *ctx = to->context;
+  TesStatus status = TES_OK;
+  const double *values = tes_checkpoint_values(checkpoint, name);
+  TesVector *u = NULL;
+  TES_CHECK(values, "the checkpoint holds no field '%s'", name);
+  TES_TRY(tesi_vector_create_on(from->layout, TES_DOUBLE, &u));
+  TES_TRY(tes_vector_set(u, values));
+  TES_TRY(tes_space_carry(from, u, to, v));
+done:
+  tes_vector_destroy(&u);
+  return status;
+}
+
+/* A pressure's degree is that of its velocity less one. */
+static TesStatus create_pressure(const TesSpace *velocity, int degree, TesSpace **pressure) {
+  return tes_space_create(velocity->context, &(TesSpaceDesc){.mesh = velocity->mesh, .degree = degree - 1},
+                          pressure);
+}
+
+TesStatus tesi_flow_restart(const TesCheckpoint *checkpoint, int degree, TesVector **u) {
+  const TesSpace *from = tes_checkpoint_space(checkpoint);
+  TesContext *ctx = from->context;
+  TesStatus status = TES_OK;
+  TesSpace *space[2] = {NULL}, *old = NULL, *product = NULL;
+  *u = NULL;
+  if (degree == 0) degree = tesi_space_usual_degree(TES_ELEMENT_Q, degree);
+  TES_CHECK(from->degree > 1 && degree > 1,
+            "the checkpoint holds a flow of degree %d, the problem has degree %d", from->degree, degree);
+  TES_TRY(tes_space_create(
+      ctx, &(TesSpaceDesc){.mesh = from->mesh, .degree = degree, .components = from->scalars}, &space[0]));
+  TES_TRY(create_pressure(from, degree, &space[1]));
+  TES_TRY(create_pressure(from, from->degree, &old));
+  TES_TRY(tes_space_create_product(ctx, 2, (const TesSpace *const *)space, &product));
+  TES_TRY(tesi_vector_create_on(product->layout, TES_DOUBLE, u));
+  TesVector velocity = tesi_space_range(product, *u, 0), pressure = tesi_space_range(product, *u, 1);
+  TES_TRY(carry_field(checkpoint, "u", from, space[0], &velocity));
+  TES_TRY(carry_field(checkpoint, "pressure", old, space[1], &pressure));
+done:
+  if (status != TES_OK) tes_vector_destroy(u);
+  for (int i = 0; i < 2; i++) tes_space_destroy(&space[i]);
+  tes_space_destroy(&old);
+  tes_space_destroy(&product);
+  return status;
+}
+
+/* ---- problems in time ---------------------------------------------------------------------------------- */
+
 TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
@@ -76,7 +147,7 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
   TesiState state;
   TES_CHECK(it, "%s is steady: its solution is written by tes_checkpoint_write()", problem->equation->name);
   tesi_problem_state((TesProblem *)problem, &state); /* what is listed is read alone */
-  status = tesi_state_write(&state, it->time, it->step, it->notes, it->note, path);
+  status = tesi_state_write(&state, it->march.time, it->march.step, it->notes, it->note, path);
 done:
   return status;
 }
@@ -120,10 +191,16 @@ static const Run rt_of_before[] = {{"order", 1}, {"chosen", 1}, {"dt", 1},      
                                    {"known", 1}, {"since", 1},  {"largest", 1}, {"before", 1},
                                    {"when", 4},  {"force", 3},  {NULL, 0}};
 
+/* Of elements with axes those that are no single scalar. */
+static bool is_rt(const TesCheckpoint *checkpoint) {
+  const TesiRt *rt = tesi_space_rt(tes_checkpoint_space(checkpoint));
+  return rt && !rt->scalar;
+}
+
 static const Run *find_runs(const TesCheckpoint *checkpoint) {
-  return tes_checkpoint_space(checkpoint)->element == TES_ELEMENT_RT ? rt_of_before
-         : tes_checkpoint_values(checkpoint, "pressure")             ? flows_of_before
-                                                                     : steps_of_before;
+  return is_rt(checkpoint)                               ? rt_of_before
+         : tes_checkpoint_values(checkpoint, "pressure") ? flows_of_before
+                                                         : steps_of_before;
 }
 
 /* Amounts of a balance stood between 13 other numbers and the last one: now, and at four times before. */
@@ -246,10 +323,9 @@ done:
 /* Whose steps the checkpoint holds, by the names of its fields: flows have a pressure or element rt, bodies u_tt.
  * Elements dg of transport stand on axes as those of rt do. */
 static const char *equation_in(const TesCheckpoint *checkpoint) {
-  const TesElement element = tes_checkpoint_space(checkpoint)->element;
-  return element == TES_ELEMENT_RT || tes_checkpoint_values(checkpoint, "pressure") ? "navier_stokes"
-         : tes_checkpoint_values(checkpoint, "u_t")                                 ? "elasticity"
-                                                                                    : "transport";
+  return is_rt(checkpoint) || tes_checkpoint_values(checkpoint, "pressure") ? "navier_stokes"
+         : tes_checkpoint_values(checkpoint, "u_t")                         ? "elasticity"
+                                                                            : "transport";
 }
 
 static TesStatus check(const TesProblem *p, const TesCheckpoint *checkpoint) {
@@ -278,12 +354,14 @@ static TesStatus check_steps(TesProblem *p, const TesCheckpoint *checkpoint) {
   TES_TRY(check_state(checkpoint, &numbers, &state));
   const double *dt = find(&numbers, "dt", 1);
   TES_CHECK(dt, "the checkpoint is damaged: it has no length of steps");
-  TES_CHECK(it->varies || fabs(*dt - it->dt) <= 1e-9 * it->dt,
-            "the checkpoint holds histories of steps of %.10g, the problem has steps of %.10g", *dt, it->dt);
+  TES_CHECK(it->march.varies || fabs(*dt - it->march.dt) <= 1e-9 * it->march.dt,
+            "the checkpoint holds histories of steps of %.10g, the problem has steps of %.10g", *dt,
+            it->march.dt);
   TES_CHECK(
-      found->step >= 0 && (it->varies ? found->time < it->desc.end : found->step < it->all_steps),
+      found->step >= 0 &&
+          (it->march.varies ? found->time < it->march.desc.end : found->step < it->march.all_steps),
       "the checkpoint is of step %lld at time %g, the problem ends with step %d at %g: let it end later",
-      (long long)found->step, found->time, it->all_steps, it->desc.end);
+      (long long)found->step, found->time, it->march.all_steps, it->march.desc.end);
 done:
   tesi_free(ctx, &numbers.own_name);
   return status;
@@ -300,7 +378,9 @@ TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint)
   TES_TRY(check(problem, checkpoint));
   TES_TRY(check_steps(problem, checkpoint));
   TES_TRY(tesi_state_read(checkpoint, list_problem, problem));
-  TES_TRY(tesi_in_time_resume(problem, found->time, (int)found->step));
+  TES_TRY(tesi_in_time_at(problem, found->time));
+  TES_TRY(tesi_march_resume(ctx, &problem->in_time->march, tesi_in_time_scheme(problem), problem, found->time,
+                            found->step));
 done:
   return status;
 }

@@ -341,7 +341,7 @@ TesBalance tesi_balance_result(const TesProblem *p) {
   for (int i = 0; i < b->boundaries; i++) {
     result.in += fmax(b->amounts.now[i], 0);
     result.out += fmax(-b->amounts.now[i], 0);
-    b->flux[i] = -rate[i] / (p->in_time && p->in_time->desc.method == TES_TIME_CRANK_NICOLSON ? 2 : 1);
+    b->flux[i] = -rate[i] / (p->in_time && p->in_time->march.desc.method == TES_TIME_CRANK_NICOLSON ? 2 : 1);
   }
   if (b->mass && tes_vector_dot(b->mass, p->u, &now) == TES_OK) result.stored = now - b->start;
   result.defect = result.in + result.sources - result.out - result.stored;

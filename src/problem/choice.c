@@ -158,7 +158,7 @@ static bool wants_factors(const TesProblem *p, const TesiSurvey *survey) {
   const TesSolveOptions *o = &p->options;
   const bool free = o->method == TES_METHOD_AUTO && o->smoother == TES_SMOOTHER_AUTO && !o->own_smoother &&
                     o->coarse == TES_COARSE_AUTO && o->coarsening == TES_COARSEN_MESH && !p->in_time &&
-                    !p->equation->march,
+                    !p->equation->own,
              cheap =
                  survey->factor_flops < most && survey->factor_bytes < 0.5 * (double)tes_memory_available();
   return free && cheap && ((p->equation->couples && survey->slender) || survey->rough) &&

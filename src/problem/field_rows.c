@@ -80,7 +80,7 @@ static bool is_there(const TesiFieldRow *row, const TesiFieldsOf *of) {
     return of->stressed;
   case TESI_FROM_MEAN:
   case TESI_FROM_SQUARE:
-    return of->average && component;
+    return of->average && component && (row->part != TESI_AXES || of->flow);
   case TESI_FROM_RATE:
     break;
   }
@@ -117,11 +117,20 @@ TesiFieldsOf tesi_support_fields(const TesiSupport *row, int dim, bool in_time, 
 /* Nodes of components; of elements rt and dg, parts of one vector, shown by the shape of all parts in a cell. */
 static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
   const TesiFlowEquation *flow = p->equation->flow;
+  const bool pressure = row->from == TESI_FROM_P || row->part == TESI_AXES;
   f->space = flow ? p->shape : p->space->part[row->part];
   f->vector = !flow && p->equation->vector ? p->component[row->part] : p->u;
   if (!flow) return;
   f->rt = tesi_space_rt(p->space);
-  f->part = flow->scalar || row->from == TESI_FROM_P ? f->rt->dim : row->part;
+  f->part = flow->scalar || pressure ? f->rt->dim : row->part;
+}
+
+/* The mean, or that of squares, in the place of the value of a field. */
+static void place_mean(const TesiAverage *a, const TesiFieldRow *row, TesiField *f) {
+  const int power = row->from == TESI_FROM_SQUARE;
+  const bool pressure = row->part == TESI_AXES;
+  const TesiAveraged *of = &a->of[pressure && !f->rt ? 1 : 0];
+  f->vector = f->rt || pressure ? of->mean[power] : &of->component[power][row->part];
 }
 
 int tesi_problem_fields(const TesProblem *p, TesiField *field) {
@@ -134,14 +143,16 @@ int tesi_problem_fields(const TesProblem *p, TesiField *field) {
                            .flow = flow,
                            .stressed = e->stressed,
                            .in_time = it && (!e->second_order || it->rate[0]),
-                           .average = e->averages && e->averages(p),
+                           .average = it && it->march.average.count > 0,
                            .plane = p->plane};
   const int count = tesi_fields_named(&of, field, row);
   const TesiRate rate = of.in_time && !e->second_order ? tesi_problem_rate(p) : (TesiRate){.is = false};
   for (int i = 0; i < count; i++) {
     TesiField *f = &field[i];
-    f->time = it ? it->time : 0;
+    f->time = it ? it->march.time : 0;
     if (row[i]->from != TESI_FROM_TEXT) (e->place ? e->place : place)(p, row[i], f);
+    if (row[i]->from == TESI_FROM_MEAN || row[i]->from == TESI_FROM_SQUARE)
+      place_mean(&it->march.average, row[i], f);
     if (!f->rate.is) continue;
     f->rate = rate;
     if (!f->rt && row[i]->part) f->rate.offset = row[i]->part * f->space->length;

@@ -77,13 +77,14 @@ static TesStatus find_timed_coefficients(TesProblem *p) {
     it->changes = it->changes || tesi_function_timed(n->a[i]) || tesi_function_timed(n->c[i]);
   for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_TRY(refuse_timed(ctx, "alpha", n->boundary[i].alpha));
-  if (p->equation->march) TES_TRY(refuse_timed(ctx, "nu", n->data.a));
+  if (p->equation->own) TES_TRY(refuse_timed(ctx, "nu", n->data.a));
   for (int i = -1; p->equation->couples && i < tes_mesh_materials(p->mesh); i++) {
     TES_TRY(refuse_timed(ctx, "lambda", i < 0 ? n->data.lambda : n->lambda[i]));
     TES_TRY(refuse_timed(ctx, "mu", i < 0 ? n->data.a : n->a[i]));
     TES_TRY(refuse_timed(ctx, "density", i < 0 ? n->data.c : n->c[i]));
   }
-  p->balanced = p->balanced && !it->moves && !it->changes && !tesi_time_method(it->desc.method)->carries;
+  p->balanced =
+      p->balanced && !it->moves && !it->changes && !tesi_time_method(it->march.desc.method)->carries;
 done:
   return status;
 }
@@ -290,22 +291,20 @@ done:
   return status;
 }
 
-/* The steps of the problem that is gone on from go on. */
+/* The steps of the problem that is gone on from go on; its means come with its state. */
 static void take_steps(const TesiInTime *from, TesiInTime *it) {
-  it->dt = from->dt, it->time = from->time, it->before = from->before;
-  it->step = from->step, it->steps = from->steps, it->all_steps = from->all_steps;
-  it->base = from->base, it->last = from->last, it->since = from->since;
+  it->march = from->march, it->march.average = (TesiAverage){.count = 0};
   it->notes = from->notes, it->note = from->note;
-  it->largest = from->largest, it->squares = from->squares, it->remeshed = from->remeshed;
+  it->squares = from->squares, it->remeshed = from->remeshed;
 }
 
 static double first_sigma(const TesProblem *p) {
   const TesiInTime *it = p->in_time;
   if (p->before) return p->before->in_time->sigma;
-  if (p->equation->march) return 0;
+  if (p->equation->own) return 0;
   return p->equation->second_order
-             ? tesi_time_second_sigma(it->desc.method, tesi_in_time_rho(&it->desc), it->dt)
-             : tesi_time_first_sigma(it->desc.method, it->dt);
+             ? tesi_time_second_sigma(it->march.desc.method, tesi_in_time_rho(&it->march.desc), it->march.dt)
+             : tesi_time_first_sigma(it->march.desc.method, it->march.dt);
 }
 
 TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
@@ -316,20 +315,14 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(check(ctx, p->equation, desc, &time));
   TES_NEW(&it);
   p->in_time = it;
-  it->desc = time;
+  tesi_march_begin(&it->march, &time);
   TES_TRY(tesi_in_time_check_method(p, &time));
-  if (p->equation->second_order) it->desc.method = tesi_time_second(time.method);
-  it->steps = it->desc.step > 0
-                  ? tesi_max(1, (int)ceil((it->desc.end - it->desc.start) / it->desc.step * (1 - 1e-9)))
-                  : 1;
-  it->all_steps = it->steps;
-  it->dt = (it->desc.end - it->desc.start) / it->steps;
-  if (fabs(it->dt - it->desc.step) <= 1e-9 * it->dt) it->dt = it->desc.step;
-  if (!p->equation->march) TES_TRY(tesi_steps_create(p));
-  if (p->equation->march) it->varies = it->desc.cfl > 0 || it->desc.tolerance > 0;
-  if (p->equation->march && it->varies) it->dt = 0; /* chosen when there is a flow */
-  it->time = it->desc.start, it->remeshed = -1;
+  if (p->equation->second_order) it->march.desc.method = tesi_time_second(time.method);
+  if (!p->equation->own) TES_TRY(tesi_steps_create(p));
+  it->remeshed = -1;
   if (p->before) take_steps(p->before->in_time, it);
+  TES_CHECK(isfinite(desc->average_from), "the time from which means are taken is not finite");
+  it->march.average.from = desc->average_from;
   it->first = tesi_mesh_retain(p->before ? p->before->in_time->first : p->mesh);
   it->add_load = desc->add_load, it->add_load_user = desc->add_load_user;
   TES_TRY(tesi_numbered_copy(p->mesh, &p->numbered, &it->given));
@@ -338,7 +331,7 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   it->timed = load_is_timed(p) ||
               ((it->moves || it->changes) && (p->equation->flow || p->stabilization != TES_STREAMLINE_NONE));
   it->at = NAN;
-  TES_TRY(set_numbers(p, it->time, first_sigma(p)));
+  TES_TRY(set_numbers(p, it->march.time, first_sigma(p)));
 done:
   return status;
 }
@@ -349,7 +342,7 @@ static TesStatus refuse_moving_tests(const TesProblem *p) {
   TesStatus status = TES_OK;
   const TesiInTime *it = p->in_time;
   const TesiTransport *transport = tesi_transport_of(it->whole);
-  TES_CHECK(it->desc.method != TES_TIME_CRANK_NICOLSON || !transport || !transport->streamline ||
+  TES_CHECK(it->march.desc.method != TES_TIME_CRANK_NICOLSON || !transport || !transport->streamline ||
                 (!it->moves && !it->changes),
             "crank_nicolson with streamline terms is of coefficients that do not depend on t: take bdf2 or "
             "sdirk2, or "
@@ -377,20 +370,20 @@ static TesStatus create_carrier(TesProblem *p) {
   TesStatus status = TES_OK;
   TesiInTime *it = p->in_time;
   TesTermDesc term[TESI_TERMS];
-  if (!tesi_time_method(it->desc.method)->carries) return TES_OK;
+  if (!tesi_time_method(it->march.desc.method)->carries) return TES_OK;
   TES_CHECK(tesi_problem_transports(p), "imex_bdf2 is of a velocity, and there is none: take bdf2");
   TES_CHECK(p->stabilization != TES_STREAMLINE_ALWAYS,
             "imex_bdf2 has no streamline terms: take bdf2, or stabilization none");
   const int terms = tesi_transport_form(p, term);
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = it->full, .form = {terms, term, 0}},
                               &it->carrier));
-  const double crossed = it->dt * tesi_steps_rate(p);
-  if (it->desc.step > 0 && crossed > NODES / 10. && !p->before)
+  const double crossed = it->march.dt * tesi_steps_rate(p);
+  if (it->march.desc.step > 0 && crossed > NODES / 10. && !p->before)
     tesi_log(ctx, TES_LOG_WARNING,
              "warning: the velocity crosses %.2g distances of nodes a step; steps of imex_bdf2 are stable up "
              "to about "
              "%.1g: take time.step %.2g or less, or time.cfl",
-             crossed, NODES / 10., it->dt * NODES / 10 / crossed);
+             crossed, NODES / 10., it->march.dt * NODES / 10 / crossed);
 done:
   return status;
 }
@@ -401,11 +394,11 @@ TesStatus tesi_in_time_interpolate(TesProblem *p) {
   TesStatus status = TES_OK;
   TesFunction *now[TESI_AXES] = {NULL};
   for (int c = 0; c < TESI_AXES; c++)
-    if (initial[c]) TES_TRY(tesi_function_at(initial[c], p->in_time->time, &now[c]));
+    if (initial[c]) TES_TRY(tesi_function_at(initial[c], p->in_time->march.time, &now[c]));
   TES_TRY(!now[0] && !now[1] && !now[2] ? tes_vector_fill(p->u, 0)
           : p->equation->flow           ? tesi_broken_project(p->space, now[0], p->u)
                               : tes_space_interpolate(p->space, (const TesFunction *const *)now, p->u));
-  TES_TRY(take_values(p, p->in_time->time));
+  TES_TRY(take_values(p, p->in_time->march.time));
   TES_TRY(tesi_in_time_give(p, p->u));
 done:
   for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&now[c]);
@@ -427,17 +420,21 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
                              .accelerate = p->equation->second_order ? tesi_in_time_accelerate : NULL};
   const int guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
   TES_TRY(create_operators(p));
-  TES_TRY(tesi_in_time_use(p, it->sigma, it->time));
+  TES_TRY(tesi_in_time_use(p, it->sigma, it->march.time));
   TES_TRY(refuse_moving_tests(p));
   TES_TRY(create_carrier(p));
   TES_TRY(tesi_timed_data_create(p));
   TES_TRY(tesi_in_time_evolve_on_device(p, &evolution));
   if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->mass, it->sigma, &p->balance));
   if (p->balanced) evolution.amounts = &p->balance->amounts;
-  TES_TRY(
-      tesi_stepper_create(&evolution, it->desc.method, it->dt, guess, it->desc.tolerance > 0, &it->stepper));
+  TES_TRY(tesi_stepper_create(&evolution, it->march.desc.method, it->march.dt, guess,
+                              it->march.desc.tolerance > 0, &it->stepper));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->r));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->d));
+  if (desc->average)
+    TES_TRY(tesi_average_follow(
+        &it->march.average,
+        &(TesiAveraged){.name = "mean-u", .space = it->full, .value = p->u, .old = &it->stepper->old[0]}));
   if (p->before && p->equation->second_order) TES_TRY(tesi_in_time_begin_second(p, desc));
   if (p->before) goto done;
   const TesFunction *const *initial = desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact;
@@ -456,6 +453,7 @@ void tesi_in_time_destroy(TesProblem *p) {
   tesi_stepper_destroy(&it->stepper);
   tesi_in_time_forget(p);
   tesi_timed_data_destroy(p);
+  tesi_average_free(&it->march.average);
   tes_operator_destroy(&it->mass);
   tes_operator_destroy(&it->whole);
   tes_operator_destroy(&it->carrier);
@@ -475,49 +473,14 @@ void tesi_in_time_destroy(TesProblem *p) {
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
-static TesStatus add_error(TesProblem *p) {
-  double l2 = 0;
-  const TesFunction *const *exact = (const TesFunction *const *)p->exact;
-  double h1;
-  const TesStatus status = !p->exact[0] ? TES_OK
-                           : p->equation->flow
-                               ? tesi_dg_errors(p->space, p->u, exact[0], &l2, &h1)
-                               : tes_functional_error(p->space, p->u, exact, &l2, NULL, NULL, NULL);
-  p->in_time->squares += p->in_time->last * l2 * l2;
-  return status;
+const TesiScheme *tesi_in_time_scheme(const TesProblem *p) {
+  return p->equation->own            ? p->equation->own->scheme
+         : p->equation->second_order ? &tesi_second_order_scheme
+                                     : &tesi_stepper_scheme;
 }
 
-/* |v| in L2; it->d is written over. */
-static TesStatus find_norm(const TesProblem *p, const TesVector *v, double *norm) {
-  const TesiInTime *it = p->in_time;
-  double square = 0;
-  TesStatus status = tes_operator_apply(it->mass, v, it->d);
-  if (status == TES_OK) status = tes_vector_dot(v, it->d, &square);
-  *norm = sqrt(fmax(square, 0));
-  return status;
-}
-
-/* The last step becomes this one where the solution no longer changes. */
-static TesStatus end_if_steady(TesProblem *p) {
-  TesiInTime *it = p->in_time;
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  double size, change;
-  TES_TRY(find_norm(p, p->u, &size));
-  it->largest = fmax(it->largest, size);
-  TES_TRY(tes_vector_copy(p->u, 1, it->r));
-  TES_TRY(tes_vector_axpy(-1, it->stepper->old[0], it->r));
-  TES_TRY(find_norm(p, it->r, &change));
-  if (change <= it->desc.steady * it->largest * it->last) it->steps = it->step;
-done:
-  return status;
-}
-
-TesStatus tesi_in_time_go_to(TesProblem *p, int step) {
-  TesiInTime *it = p->in_time;
-  it->step = step;
-  it->time = step == it->all_steps ? it->desc.end : it->desc.start + step * it->dt;
-  return set_numbers(p, it->time, it->sigma);
+void tesi_problem_state(TesProblem *p, TesiState *state) {
+  tesi_march_list(&p->in_time->march, tesi_in_time_scheme(p), p, state);
 }
 
 TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
@@ -527,21 +490,13 @@ TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
   const double start = tesi_now();
   *result = (TesSolveResult){.fractional_iterations = NAN};
   TES_CHECK(it, "%s has no steps in time: TesProblemDesc.time is not given", p->equation->name);
-  TES_CHECK(it->step < it->steps, "the end of time, %g, is reached", it->desc.end);
-  if (p->equation->march) {
-    status = p->equation->march->step(p, result);
-    result->seconds = tesi_now() - start;
-    goto done;
-  }
+  TES_CHECK(it->march.step < it->march.steps, "the end of time, %g, is reached", it->march.desc.end);
   it->sum = *result;
-  status = tesi_steps_make(p);
-  *result = it->sum;
-  TES_TRY(status);
+  status = tesi_march_step(ctx, &it->march, tesi_in_time_scheme(p), p, result);
   result->seconds = tesi_now() - start;
-  it->crossed += it->last * tesi_steps_crossed(p);
-  TES_TRY(add_error(p));
-  if (it->desc.steady > 0) TES_TRY(end_if_steady(p));
-  if (it->step == it->steps && p->equation->totals) TES_TRY(p->equation->totals(p, p->load, p->reaction));
+  TES_TRY(status);
+  if (it->march.step == it->march.steps && p->equation->totals)
+    TES_TRY(p->equation->totals(p, p->load, p->reaction));
 done:
   return status;
 }

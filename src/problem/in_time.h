@@ -6,19 +6,14 @@
 
 #include "problem/in_time_data.h"
 #include "problem/problem.h"
+#include "time/march.h"
 #include "time/stepper.h"
 
 typedef struct TesiInTime {
-  TesTimeDesc desc;
-  double dt, time, sigma; /* time: that of the problem's solution */
-  double before;          /* the time of the solution before */
-  int steps, step;        /* in all, done; a steady state lowers the first */
-  int all_steps;          /* to the end of time */
-  bool varies;            /* steps differ; then the two are estimates before the end */
-  double base, last;      /* of their ladder; the length of the step made last */
-  int since;              /* steps of this length, by the velocity, of second order by the error */
-  double at;              /* the time that the problem's numbers are of */
-  TesiNumbered given;     /* functions of time */
+  TesiMarch march;
+  double sigma;       /* of the operators that stand */
+  double at;          /* the time that the problem's numbers are of */
+  TesiNumbered given; /* functions of time */
   TesFunction *exact[TESI_AXES + 1],
       *initial[TESI_AXES + 1];          /* functions of time; of flows the pressure last */
   TesFunction *initial_rate[TESI_AXES]; /* of second order: u_t at the start; NULL: 0 */
@@ -37,9 +32,7 @@ typedef struct TesiInTime {
   bool moves, changes; /* b does; a or c do: then the operator is that of the time operated */
   double operated;
   bool made;          /* the solver that stands is that of it->sigma */
-  double largest;     /* |u| in L2 so far, where a steady state is looked for */
   TesMesh *first;     /* that of the first problem, where the mesh changes */
-  double crossed;     /* by the flow since the mesh was changed, in cells */
   int remeshed;       /* the step after which the mesh was looked at last; -1: never */
   double unbalanced;  /* NaN: what a state says of a balance where there is none */
   double squares;     /* sum over steps of |error|^2 in L2 */
@@ -69,14 +62,11 @@ TesStatus tesi_in_time_at(TesProblem *problem, double time);
 TesStatus tesi_in_time_shift(TesProblem *problem, double time, double sigma);
 /* u <- the initial function over the problem's space, with the boundary values. */
 TesStatus tesi_in_time_interpolate(TesProblem *problem);
-/* So many steps are done; data become those of that time. */
-TesStatus tesi_in_time_go_to(TesProblem *problem, int step);
 /* What the steps of a problem depend on (in_time_state.c). */
 void tesi_problem_state(TesProblem *problem, TesiState *state);
-/* A state was set: the problem goes on from that time and step. */
-TesStatus tesi_in_time_resume(TesProblem *problem, double time, int step);
-/* How many steps there will be, as far as is known. */
-void tesi_in_time_count(TesProblem *problem);
+/* Its scheme. */
+const TesiScheme *tesi_in_time_scheme(const TesProblem *problem);
+extern const TesiScheme tesi_stepper_scheme, tesi_second_order_scheme;
 
 /* ---- of a solve ---- */
 

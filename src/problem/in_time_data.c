@@ -90,8 +90,8 @@ TesStatus tesi_timed_data_create(TesProblem *p) {
                    p->space->element != TES_ELEMENT_Q)))
     return TES_OK;
   for (int i = 0; i < TESI_CLOCKS; i++) {
-    TES_TRY(tesi_clock_create(ctx, p->in_time->time, &data->clock[i]));
-    data->when[i] = p->in_time->time;
+    TES_TRY(tesi_clock_create(ctx, p->in_time->march.time, &data->clock[i]));
+    data->when[i] = p->in_time->march.time;
   }
   TES_TRY(create_loads(p, data));
   data->gives = p->some_given && p->in_time->given.boundary && !broken;

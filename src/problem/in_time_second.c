@@ -47,7 +47,7 @@ static TesStatus give_rates(TesProblem *p, double time, int order, TesVector *v)
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesVector *g[3] = {NULL};
-  const double h = p->in_time->dt / 16, first[3] = {-1.5 / h, 2 / h, -0.5 / h},
+  const double h = p->in_time->march.dt / 16, first[3] = {-1.5 / h, 2 / h, -0.5 / h},
                second[3] = {1 / h / h, -2 / h / h, 1 / h / h};
   if (p->some_given) TES_TRY(tesi_problem_clear(p, v));
   if (!boundary_is_timed(p)) goto done;
@@ -62,7 +62,7 @@ done:
 static TesStatus find_functions(const TesProblem *p, const TesProblemDesc *desc, TesFunction *v[TESI_AXES]) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const double time = p->in_time->time;
+  const double time = p->in_time->march.time;
   TesFunction *slope = NULL;
   for (int c = 0; c < p->mesh->dim; c++) {
     if (desc->initial_velocity[0]) {
@@ -85,7 +85,7 @@ TesStatus tesi_in_time_begin_rates(TesProblem *p) {
   TesVector *rate = it->stepper->rate;
   if (it->initial_rate[0])
     TES_TRY(tes_space_interpolate(p->space, (const TesFunction *const *)it->initial_rate, rate));
-  TES_TRY(give_rates(p, it->time, 1, rate));
+  TES_TRY(give_rates(p, it->march.time, 1, rate));
 done:
   return status;
 }
@@ -94,7 +94,7 @@ TesStatus tesi_in_time_begin_second(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiInTime *it = p->in_time;
-  it->stepper->rho = tesi_in_time_rho(&it->desc);
+  it->stepper->rho = tesi_in_time_rho(&it->march.desc);
   for (int c = 0; c < p->space->parts; c++)
     TES_TRY(tes_vector_part(p->space, it->stepper->rate, c, &it->rate[c]));
   if (p->before) goto done; /* u_t comes from there */

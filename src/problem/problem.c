@@ -89,12 +89,12 @@ static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
       "space.stabilization: the cell Peclet number |b| h / (2 k a) is %.3g, above 1: without time and "
       "without stabilization the solution oscillates everywhere. Take stabilization supg, or a finer mesh",
       t->peclet);
-  if (p->in_time && !p->before && p->in_time->desc.method == TES_TIME_BACKWARD_EULER && t->peclet > 1 &&
-      t->speed * p->in_time->dt > 1)
+  if (p->in_time && !p->before && p->in_time->march.desc.method == TES_TIME_BACKWARD_EULER && t->peclet > 1 &&
+      t->speed * p->in_time->march.dt > 1)
     tesi_log(ctx, TES_LOG_WARNING,
              "warning: backward_euler damps what is carried over %.2g nodes a step: take crank_nicolson, "
              "bdf2, or shorter steps",
-             t->speed * p->in_time->dt);
+             t->speed * p->in_time->march.dt);
   TES_CHECK(
       !p->op->singular,
       "boundary: neither a boundary nor c determines u: give it a Dirichlet or Robin boundary, or c > 0");
@@ -264,17 +264,13 @@ done:
   return status;
 }
 
-static TesStatus create_march(TesProblem *p, const TesProblemDesc *desc) {
-  const TesStatus status = p->equation->in_time ? tesi_in_time_create(p, desc) : TES_OK;
-  return status == TES_OK ? p->equation->march->create(p, desc) : status;
-}
-
 static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
-  if (p->equation->march) {
-    TES_TRY(create_march(p, desc));
+  if (p->equation->own) {
+    if (p->equation->in_time) TES_TRY(tesi_in_time_create(p, desc));
+    TES_TRY(p->equation->own->create(p, desc));
     p->times.total = p->times.operators = tesi_now() - start;
     goto done;
   }
@@ -351,7 +347,7 @@ done:
 static TesStatus take_exact(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const bool flow = p->equation->march || (p->equation->flow && !p->equation->flow->scalar);
+  const bool flow = p->equation->own || (p->equation->flow && !p->equation->flow->scalar);
   const int components = flow || p->equation->vector ? p->mesh->dim : 1;
   for (int c = 0; c < components + flow; c++) {
     TES_CHECK(!desc->exact[c] == !desc->exact[0] || (c == components && !desc->exact[c]),
@@ -430,11 +426,13 @@ TesStatus tesi_problem_create_next(const TesProblem *p, const TesMesh *mesh, Tes
                          .plane = p->plane,
                          .add_load = it->add_load,
                          .add_load_user = it->add_load_user,
-                         .time = it->desc,
+                         .average = it->march.average.count > 0,
+                         .average_from = it->march.average.from,
+                         .time = it->march.desc,
                          .stabilization = p->stabilization,
                          .solver = p->options};
   for (int c = 0; c <= TESI_AXES; c++) desc.exact[c] = it->exact[c];
-  if ((int)it->desc.method == TESI_TIME_SECOND_EULER) desc.time.method = TES_TIME_BACKWARD_EULER;
+  if ((int)it->march.desc.method == TESI_TIME_SECOND_EULER) desc.time.method = TES_TIME_BACKWARD_EULER;
   if (p->projection) tesi_projection_describe(p->projection, &desc);
   return create(p->context, p->equation, p->user, &desc, &it->given, p, next);
 }
@@ -456,7 +454,7 @@ TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, Te
   const TesiEquation *equation;
   TES_TRY(tesi_problem_find_equation(ctx, desc, &equation));
   TES_TRY(begin(ctx, equation, NULL, desc, NULL, NULL, &p));
-  if (!p->equation->march || p->equation->flow) TES_TRY(describe(p, desc));
+  if (!p->equation->own || p->equation->flow) TES_TRY(describe(p, desc));
   *memory = tesi_problem_memory(p, desc->degree);
 done:
   tes_problem_destroy(&p);
@@ -468,7 +466,7 @@ void tes_problem_destroy(TesProblem **problem) {
   TesProblem *p = *problem;
   TesContext *ctx = p->context;
   *problem = NULL;
-  if (p->equation->march) p->equation->march->destroy(p);
+  if (p->equation->own) p->equation->own->destroy(p);
   tesi_in_time_destroy(p);
   tes_solver_destroy(&p->solver);
   tes_multigrid_destroy(&p->multigrid);
@@ -537,13 +535,15 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
                          .floor = problem->floor,
                          .times = problem->times};
   const TesiInTime *it = problem->in_time;
-  info.l2_space_time = it && it->step && it->exact[0] ? sqrt(it->squares) : NAN;
+  info.l2_space_time = it && it->march.step && it->exact[0] ? sqrt(it->squares) : NAN;
   info.balance = tesi_balance_result(problem);
   tesi_flow_mean_force(problem, info.mean_force);
   memcpy(info.balance.load, problem->load, sizeof problem->load);
   memcpy(info.balance.reaction, problem->reaction, sizeof problem->reaction);
-  if (it) info.time = it->time, info.dt = it->dt, info.step = it->step, info.steps = it->steps;
-  if (it && it->varies) info.varies = true, info.before = it->before;
+  if (it)
+    info.time = it->march.time, info.dt = it->march.dt, info.step = it->march.step,
+    info.steps = it->march.steps;
+  if (it && it->march.varies) info.varies = true, info.before = it->march.before;
   TesiField field[TESI_FIELDS];
   const int count = tesi_problem_fields(problem, field);
   for (int i = 0; i < count && info.fields < TES_PROBLEM_FIELDS; i++)

@@ -10,7 +10,7 @@
 #include "functional/fields.h"
 #include "problem/choice.h"
 #include "tessera/problem.h"
-#include "time/state.h"
+#include "time/march.h"
 
 enum { TESI_TERMS = 4, TESI_SHOWN = 8, TESI_AXES = 3 };
 
@@ -41,13 +41,11 @@ typedef struct TesiEquation {
   /* Where the values of a name are: space and vector, or a function of the data; NULL: as those of element q, or of
    * elements rt and dg. */
   void (*place)(const TesProblem *problem, const struct TesiFieldRow *row, TesiField *field);
-  /* Whether it keeps means in time of its fields; NULL: no. */
-  bool (*averages)(const TesProblem *problem);
   /* By component, after the last step: all loads, and what supports do to the body; NULL: not known. */
   TesStatus (*totals)(const TesProblem *problem, double load[TESI_AXES], double reaction[TESI_AXES]);
   /* Component `direction` of the force on a boundary: of the fluid on it, or of the support; NULL: there is none. */
   TesStatus (*force)(const TesProblem *problem, int boundary, int direction, double *force);
-  const struct TesiMarch *march; /* of flows in time, and of those with continuous elements; NULL: others */
+  const struct TesiOwn *own; /* of flows in time, and of those with continuous elements; NULL: others */
   /* Refuses what the equation cannot have, and completes numbers and options; NULL: nothing. */
   TesStatus (*check)(TesProblem *problem, const TesProblemDesc *desc);
   /* The right-hand side is there; NULL: nothing. */
@@ -81,18 +79,15 @@ typedef struct TesiFlowEquation {
 } TesiFlowEquation;
 
 /* An equation that makes its own system, or in time steps that are not those of M u' + K u = F. */
-typedef struct TesiMarch {
+typedef struct TesiOwn {
   /* All that is made after the problem's numbers: spaces, operators, the solution at the start. */
   TesStatus (*create)(TesProblem *problem, const TesProblemDesc *desc);
-  TesStatus (*step)(TesProblem *problem, TesSolveResult *result);
   TesStatus (*solve)(TesProblem *problem, TesSolveResult *result); /* of a steady one; NULL: it is in time */
   void (*destroy)(TesProblem *problem);
-  /* Of one in time: lists what its steps depend on; what else it knows of a state, which has just been set. */
-  void (*list)(TesProblem *problem, TesiState *state);
-  TesStatus (*resume)(TesProblem *problem);
+  const TesiScheme *scheme; /* of its steps, with the problem for a user; NULL: it is steady */
   /* The state came from another mesh: what it must fulfil is put right; *removed: what divergence that took away. */
   TesStatus (*settle)(const TesProblem *from, TesProblem *problem, double *removed);
-} TesiMarch;
+} TesiOwn;
 
 /* Those of the library (equation/equations.c), each with a row. */
 extern const TesiEquation *const tesi_equations[];

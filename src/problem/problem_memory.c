@@ -34,7 +34,7 @@ static double krylov_bytes(const TesProblem *p, int columns) {
 
 /* Whether GMRES on devices with kernels can have its basis, and its images, in float32. */
 static bool can_be_narrow(const TesProblem *p) {
-  return p->cycle == TES_SINGLE && !p->in_time && !p->equation->march;
+  return p->cycle == TES_SINGLE && !p->in_time && !p->equation->own;
 }
 
 /* In time: old values that guesses are made from, right-hand sides, a second operator; of flows (rt_flow.h) 13 vectors,
@@ -43,7 +43,7 @@ static bool can_be_narrow(const TesProblem *p) {
 static double time_bytes(const TesProblem *p) {
   const double length = (double)p->space->length;
   const unsigned kept = p->rt_flow ? p->rt_flow->drive.components : 0;
-  if (p->equation->march)
+  if (p->equation->own)
     return (160 + 48. * ((kept & 1) + (kept >> 1 & 1) + (kept >> 2 & 1))) * length +
            3 * (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother);
   return p->in_time ? 80 * length : 0;
@@ -116,7 +116,7 @@ static TesProblemMemory march_memory(const TesProblem *p, int degree) {
 }
 
 TesProblemMemory tesi_problem_memory(const TesProblem *p, int degree) {
-  if (p->equation->march && !p->equation->flow)
+  if (p->equation->own && !p->equation->flow)
     return march_memory(p, tesi_space_usual_degree(TES_ELEMENT_Q, degree));
   TesProblemMemory memory = find_bytes(p);
   const bool flow = p->equation->flow && !p->equation->flow->scalar;
@@ -144,7 +144,7 @@ done:
 
 bool tesi_problem_has_narrow_basis(const TesProblem *p) {
   enum { COLUMN = 20 * (8 + 4) };
-  if (p->in_time || p->equation->march || !tesi_has_kernels(p->context)) return false;
+  if (p->in_time || p->equation->own || !tesi_has_kernels(p->context)) return false;
   const double available = (double)tesi_context_device(p->context)->available(p->context);
   return p->tolerance >= 1e-6 || available / 2 < COLUMN * (double)p->space->length;
 }

@@ -9,11 +9,11 @@ static int find_older(const TesProblem *p, const TesVector *old[TESI_RATE_OLD], 
   const TesiInTime *it = p->in_time;
   const TesiProjection *flow = tesi_projection_of(p);
   const TesiExplicitFlow *explicit_flow = flow ? flow->explicit_flow : NULL;
-  t[0] = it->time;
+  t[0] = it->march.time;
   if (explicit_flow) {
     old[0] = explicit_flow->u[1 - explicit_flow->now];
-    t[1] = it->time - it->dt;
-    return it->step > 0;
+    t[1] = it->march.time - it->march.dt;
+    return it->march.step > 0;
   }
   for (int i = 0; i < TESI_RATE_OLD; i++) {
     old[i] = flow ? flow->old[i] : p->rt_flow ? p->rt_flow->old[i] : it->stepper->old[i];

@@ -48,7 +48,7 @@ static TesStatus solve_in_time(TesProblem *p, TesSolveResult *result) {
   int iterations = 0;
   double seconds = 0;
   *result = (TesSolveResult){.fractional_iterations = NAN};
-  while (status == TES_OK && p->in_time->step < p->in_time->steps) {
+  while (status == TES_OK && p->in_time->march.step < p->in_time->march.steps) {
     status = tes_problem_step(p, result);
     result->iterations = iterations += result->iterations;
     result->seconds = seconds += result->seconds;
@@ -58,8 +58,8 @@ static TesStatus solve_in_time(TesProblem *p, TesSolveResult *result) {
 
 TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
   if (p->in_time) return solve_in_time(p, result);
-  if (p->equation->march) {
-    const TesStatus status = p->equation->march->solve(p, result);
+  if (p->equation->own) {
+    const TesStatus status = p->equation->own->solve(p, result);
     tesi_problem_take_floor(p, result);
     return status;
   }

@@ -1,19 +1,20 @@
-/* See step_control.h. Lengths that differ stand on a ladder of factors 2^(1/4), so that operators stay for many
- * steps. */
+/* See step_control.h. The scheme of the methods of time/stepper.h. */
 #include "problem/step_control.h"
 #include <math.h>
 #include "basis/gauss.h"
+#include "functional/functional.h"
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
+#include "problem/balance.h"
+#include "problem/broken.h"
 
 TesStatus tesi_steps_create(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiInTime *it = p->in_time;
-  const TesTimeDesc *t = &it->desc;
-  const double whole = t->end - t->start;
-  it->varies = t->cfl > 0 || t->tolerance > 0;
-  if (!it->varies) goto done;
+  const TesTimeDesc *t = &it->march.desc;
+  const TesiLimits none = {.longest = INFINITY};
+  if (!it->march.varies) goto done;
   TES_CHECK(t->tolerance == 0 || p->equation->second_order || tesi_time_named(t->method) == TES_TIME_BDF2,
             "time.tolerance is of the method bdf2, whose error the extrapolation of old values tells");
   TES_CHECK(
@@ -23,9 +24,10 @@ TesStatus tesi_steps_create(TesProblem *p) {
   TES_CHECK(t->cfl == 0 || tesi_problem_transports(p),
             "time.cfl is of a velocity, and there is none: take time.step "
             "or time.tolerance");
-  it->base = t->max_step > 0 ? fmin(t->max_step, whole) : whole / 100;
-  it->dt = t->tolerance > 0 ? tesi_step_rung(it->base, 0.1 * whole * cbrt(t->tolerance)) : it->base;
-  it->steps = it->all_steps = 1;
+  if (t->tolerance > 0)
+    tesi_march_choose(&it->march, &tesi_stepper_scheme, &none);
+  else
+    it->march.dt = it->march.base;
 done:
   return status;
 }
@@ -47,19 +49,44 @@ double tesi_steps_rate(const TesProblem *p) {
   return tesi_steps_rate_of(p, tesi_steps_crossed(p));
 }
 
-/* The longest rung that is allowed: down at once, up by one after ten steps. */
-static void follow_velocity(TesProblem *p) {
-  enum { WAIT = 10 };
-  TesiInTime *it = p->in_time;
-  const double rate = tesi_steps_rate(p),
-               longest = rate > 0 ? tesi_step_rung(it->base, it->desc.cfl / rate) : it->base;
-  it->since++;
-  if (longest < it->dt * (1 - 1e-9) || it->step == 0) it->dt = longest, it->since = 0;
-  if (it->since >= WAIT && longest > it->dt * (1 + 1e-9))
-    it->dt = fmin(it->dt * pow(2, 0.25), longest), it->since = 0;
+/* ---- state --------------------------------------------------------------------------------------------- */
+
+static void list_amounts(TesProblem *p, TesiState *state) {
+  const TesiAmounts *a = p->balance ? &p->balance->amounts : NULL;
+  p->in_time->unbalanced = NAN;
+  tesi_state_add_real(state, "mass", 1, a ? &p->balance->start : &p->in_time->unbalanced);
+  if (!a) return;
+  tesi_state_add_real(state, "entered", a->count, a->now);
+  tesi_state_add_real(state, "entered-before", TESI_STEPPER_OLD * a->count, a->old);
 }
 
-/* ---- by the error -------------------------------------------------------------------------------------- */
+/* Old values that the formula takes after the next step are projected; those of guesses alone are interpolated. */
+static void list(void *user, TesiState *state) {
+  TesProblem *p = user;
+  TesiInTime *it = p->in_time;
+  TesiStepper *s = it->stepper;
+  const int needed = tesi_time_method(s->method)->old - 1;
+  state->space = p->space, state->accuracy = 1e-10;
+  tesi_state_add_fixed(state, "kept", s->kept);
+  tesi_state_add_whole(state, "known", s->kept, &s->known);
+  tesi_state_add_real(state, "when", TESI_STEPPER_OLD, s->when);
+  tesi_state_add_real(state, "squares", 1, &it->squares);
+  list_amounts(p, state);
+  tesi_state_add(state, "u", 0, it->full, p->u, TESI_STATE_PROJECTED);
+  for (int i = 0; i < s->known; i++)
+    tesi_state_add(state, "u", i + 1, it->full, s->old[i],
+                   i < needed ? TESI_STATE_PROJECTED : TESI_STATE_INTERPOLATED);
+  if (!s->rate) return;
+  tesi_state_add(state, "u_t", 0, it->full, s->rate, TESI_STATE_PROJECTED);
+  tesi_state_add(state, "u_tt", 0, it->full, s->second, TESI_STATE_PROJECTED);
+}
+
+static TesStatus resume(void *user) {
+  ((TesProblem *)user)->in_time->stepper->started = true;
+  return TES_OK;
+}
+
+/* ---- how good a step is -------------------------------------------------------------------------------- */
 
 /* |v| in L2; where its square over- or underflows the largest value in place of it, which the ratios of sizes that are
  * asked for hardly notice. it->d is written over. */
@@ -73,105 +100,84 @@ static TesStatus find_size(TesProblem *p, const TesVector *v, double *size) {
   return status;
 }
 
-/* The local error, in what is allowed; 0 while too little is known. */
-static TesStatus find_error(TesProblem *p, double *error) {
+static TesStatus judge(void *user, double dt, double *size, double *error) {
+  TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiInTime *it = p->in_time;
-  double size, difference;
-  *error = 0;
-  if (!(it->desc.tolerance > 0)) return TES_OK;
-  TES_TRY(find_size(p, p->u, &size));
-  it->largest = fmax(it->largest, size);
+  (void)dt;
+  TES_TRY(find_size(p, p->u, size));
   if (it->stepper->known < 3) goto done;
   TES_TRY(tesi_stepper_difference(it->stepper, p->u, it->r));
-  TES_TRY(find_size(p, it->r, &difference));
-  if (it->largest > 0)
-    *error = difference * tesi_stepper_error_share(it->stepper) / (it->desc.tolerance * it->largest);
+  TES_TRY(find_size(p, it->r, error));
+  *error *= tesi_stepper_error_share(it->stepper);
+done:
+  return status;
+}
+
+static TesStatus change(void *user, double *size, double *change) {
+  TesProblem *p = user;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiInTime *it = p->in_time;
+  TES_TRY(find_size(p, p->u, size));
+  TES_TRY(tes_vector_copy(p->u, 1, it->r));
+  TES_TRY(tes_vector_axpy(-1, it->stepper->old[0], it->r));
+  TES_TRY(find_size(p, it->r, change));
 done:
   return status;
 }
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
-/* A step, of the length that it->last is; after a failure the state is that before it. */
-static TesStatus make_one(TesProblem *p) {
+static TesStatus begin(void *user, TesiLimits *limits) {
+  const TesProblem *p = user;
+  if (p->in_time->march.desc.cfl > 0) limits->crossed = tesi_steps_rate(p);
+  return TES_OK;
+}
+
+static TesStatus advance(void *user, double dt, TesSolveResult *result) {
+  TesProblem *p = user;
   TesiInTime *it = p->in_time;
-  const TesStatus status = tesi_stepper_step(it->stepper, it->time, p->u);
-  if (status == TES_OK) return TES_OK;
-  (void)tesi_stepper_undo(it->stepper, p->u);
-  (void)tesi_in_time_at(p, it->time);
+  it->stepper->dt = dt;
+  const TesStatus status = tesi_stepper_step(it->stepper, it->march.time, p->u);
+  *result = it->sum;
   return status;
 }
 
-/* The step that is made: the last two are alike. */
-static double cut(const TesiInTime *it) {
-  const double left = it->desc.end - it->time;
-  return it->dt >= left * (1 - 1e-9) ? left : 2 * it->dt > left ? left / 2 : it->dt;
+static TesStatus undo(void *user) {
+  TesProblem *p = user;
+  const TesStatus status = tesi_stepper_undo(p->in_time->stepper, p->u);
+  return status == TES_OK ? tesi_in_time_at(p, p->in_time->march.time) : status;
 }
 
-static TesStatus check_length(const TesProblem *p, double dt) {
+/* The error against the exact solution, of space and time. */
+static TesStatus add_error(TesProblem *p) {
+  double l2 = 0, h1;
+  const TesFunction *const *exact = (const TesFunction *const *)p->exact;
+  const TesStatus status = !p->exact[0] ? TES_OK
+                           : p->equation->flow
+                               ? tesi_dg_errors(p->space, p->u, exact[0], &l2, &h1)
+                               : tes_functional_error(p->space, p->u, exact, &l2, NULL, NULL, NULL);
+  p->in_time->squares += p->in_time->march.last * l2 * l2;
+  return status;
+}
+
+static TesStatus arrive(void *user) {
+  TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiInTime *it = p->in_time;
-  const double least = fmax(it->desc.min_step, 1e-12 * (it->desc.end - it->desc.start));
-  if (dt < least * (1 - 1e-9) && dt < (it->desc.end - it->time) * (1 - 1e-9))
-    TES_FAIL(TES_STEP_TOO_SMALL, "a step of %.3g at t = %.6g is shorter than %s, %.3g", dt, it->time,
-             it->desc.min_step > 0 ? "time.min_step" : "round-off allows", least);
+  TesiMarch *march = &p->in_time->march;
+  TES_TRY(tesi_in_time_at(p, march->time));
+  march->crossed += march->last * tesi_steps_crossed(p);
+  TES_TRY(add_error(p));
 done:
   return status;
 }
 
-/* The length after a step with that error. Of second order a longer one comes when ten steps have allowed it: u_ttt of
- * an oscillation is small twice a period. */
-static double follow_error(TesiInTime *it, bool second, double error) {
-  enum { WAIT = 10 };
-  const double next = tesi_step_next(it->base, it->dt, error);
-  const bool waits = second && next > it->dt * (1 + 1e-9) && it->since + 1 < WAIT;
-  it->since = waits ? it->since + 1 : 0;
-  return waits ? it->dt : next;
-}
-
-static TesStatus make_varying(TesProblem *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiInTime *it = p->in_time;
-  double error;
-  if (it->desc.cfl > 0) follow_velocity(p);
-  for (;;) {
-    const double dt = cut(it);
-    TES_TRY(check_length(p, dt));
-    it->stepper->dt = it->last = dt;
-    TES_TRY(make_one(p));
-    TES_TRY(find_error(p, &error));
-    if (error <= 1) break;
-    TES_TRY(tesi_stepper_undo(it->stepper, p->u));
-    it->dt = fmin(tesi_step_next(it->base, dt, error), tesi_step_rung(it->base, dt * 0.99));
-    it->since = 0;
-  }
-  const bool known = it->stepper->known >= 3 && it->desc.tolerance > 0;
-  if (known && it->last > it->dt * (1 - 1e-9)) it->dt = follow_error(it, p->equation->second_order, error);
-  const bool end = it->time + it->last >= it->desc.end - 1e-9 * it->last;
-  const double time = end ? it->desc.end : it->time + it->last, left = it->desc.end - time;
-  it->step++, it->before = it->time;
-  it->steps = it->all_steps = it->step + (end ? 0 : (int)fmin(1e8, ceil(left / it->dt * (1 - 1e-9))));
-  TES_TRY(tesi_in_time_at(p, time));
-  it->time = time;
-done:
-  return status;
-}
-
-static TesStatus make_equal(TesProblem *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiInTime *it = p->in_time;
-  it->last = it->dt;
-  TES_TRY(make_one(p));
-  TES_TRY(tesi_in_time_go_to(p, it->step + 1));
-done:
-  return status;
-}
-
-TesStatus tesi_steps_make(TesProblem *p) {
-  return p->in_time->varies ? make_varying(p) : make_equal(p);
-}
+#define STEPPER                                                                                              \
+  .name = "stepper", .order = 2, .list = list, .begin = begin, .advance = advance, .judge = judge,           \
+  .undo = undo, .arrive = arrive, .change = change, .resume = resume
+const TesiScheme tesi_stepper_scheme = {STEPPER};
+/* u_ttt of an oscillation is small twice a period. */
+const TesiScheme tesi_second_order_scheme = {STEPPER, .patient = true};

@@ -12,7 +12,5 @@ double tesi_steps_rate(const TesProblem *problem);
 double tesi_steps_rate_of(const TesProblem *problem, double crossed);
 /* The same in cells; 0: there is no velocity. */
 double tesi_steps_crossed(const TesProblem *problem);
-/* One step: again and shorter where its error is too large. After a failure the state is that before it. */
-TesStatus tesi_steps_make(TesProblem *problem);
 
 #endif

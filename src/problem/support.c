@@ -373,7 +373,7 @@ static uint64_t lacking(const TesiSupport *row, const TesiAsked *asked) {
 }
 
 int tesi_support_refuse(const TesiSupport *row, const TesiAsked *asked, int most, TesiRefusal *refusal) {
-  const bool timed = asked->has & TESI_BIT(TESI_HAS_TIME), step = asked->has & TESI_BIT(TESI_HAS_STEP);
+  const bool timed = asked->has & TESI_BIT(TESI_HAS_TIME);
   const uint64_t lacks = lacking(row, asked);
   int count = 0;
   if (count < most) count += refuses_mesh(row, asked->mesh, &refusal[count]);
@@ -388,8 +388,5 @@ int tesi_support_refuse(const TesiSupport *row, const TesiAsked *asked, int most
   if (asked->whole && row->only_in_time && !timed && count < most)
     refuse(&refusal[count++], known[TESI_HAS_TIME].key, "is missing: %s is solved in time",
            tesi_equation_words[row->equation]);
-  if (asked->whole && row->constant_step && timed && !step && count < most)
-    refuse(&refusal[count++], known[TESI_HAS_STEP].key, "is missing: element %s has a fixed time.step",
-           tesi_element_words[row->element]);
   return count;
 }

@@ -175,8 +175,7 @@ typedef struct TesiSupport {
   bool modes;        /* its space is not made of nodes alone */
   bool halved;       /* its solution is over halved cells */
   bool groups;       /* values can be given at curves and points of a mesh file */
-  bool constant_step;
-  const char *field;    /* of the solution in checkpoints of steady problems */
+  const char *field; /* of the solution in checkpoints of steady problems */
   const char *unknowns; /* what it solves for, in the manual */
   void (*tell)(const TesProblemDesc *desc, int dim, TesiTold *told);
 } TesiSupport;

@@ -6,7 +6,7 @@ TesiStateVector *tesi_state_add(TesiState *s, const char *name, int age, const T
                                 TesVector *vector, TesiStateMove move) {
   TesiStateVector *row = &s->vector[s->vectors++];
   *row = (TesiStateVector){.space = space, .vector = vector, .move = move};
-  snprintf(row->name, sizeof row->name, age ? "%.20s-%d" : "%.20s", name, age);
+  snprintf(row->name, sizeof row->name, age ? "%.28s-%d" : "%.31s", name, age);
   return row;
 }
 

@@ -51,8 +51,8 @@ double tesi_step_rung(double base, double step) {
   return step >= base ? base : base * pow(2, floor(4 * log2(step / base) + 1e-9) / 4);
 }
 
-double tesi_step_next(double base, double step, double error) {
-  const double factor = error > 0 ? fmin(fmax(0.9 * pow(error, -1. / 3), 0.5), 2) : 2,
+double tesi_step_next(double base, double step, double error, int order) {
+  const double factor = error > 0 ? fmin(fmax(0.9 * pow(error, -1. / (order + 1)), 0.5), 2) : 2,
                wanted = tesi_step_rung(base, step * factor);
   return wanted > step && factor < 1.25 ? step : wanted;
 }

@@ -121,9 +121,10 @@ double tesi_stepper_error_share(const TesiStepper *stepper);
 double tesi_time_second_error(TesTimeMethod method, double rho);
 double tesi_step_error_share(double h, double h0, double h1);
 /* The longest base 2^(j/4), j <= 0, not above `step`; the next step after one whose local error was `error` times
- * what is allowed: 0.5 to 2 times as long, on a rung, and no longer for a gain of less than a rung. */
+ * what is allowed, of a scheme of that order: 0.5 to 2 times as long, on a rung, and no longer for a gain of less
+ * than a rung. */
 double tesi_step_rung(double base, double step);
-double tesi_step_next(double base, double step, double error);
+double tesi_step_next(double base, double step, double error, int order);
 
 /* ---- for the kinds of formulas ---- */
 

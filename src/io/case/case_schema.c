@@ -451,8 +451,7 @@ const TesiKey tesi_case_keys[] = {
    .map_too = true,
    .all_rows = true,
    .help = "mesh and solution, after each step of an adaptive solve, as HDF5, with which `tessera solve "
-     "--restart` goes on; in time FILE or {file, every}, with the histories of the steps; not of steady flows with "
-     "element q"},
+     "--restart` goes on; in time FILE or {file, every}, with the histories of the steps"},
   {.path = "output.checkpoint.file", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .required = true,
    .help = "its name"},
   {.path = "output.checkpoint.every", .type = TESI_KEY_EVERY, .target = AT(c.checkpoint_every),

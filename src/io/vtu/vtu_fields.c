@@ -320,7 +320,7 @@ static TesStatus write_problem(const TesProblem *problem, int cell_count, const 
                                const char *path) {
   if (problem->projection) return tesi_vtu_write_quantities(problem, cell_count, cell_fields, path);
   if (problem->equation->flow) return tesi_vtu_write_flow(problem, cell_count, cell_fields, path);
-  TesVtuField fields[TESI_SHOWN + 3] = {{.name = "u", .vector = problem->u}};
+  TesVtuField fields[TESI_SHOWN + 5] = {{.name = "u", .vector = problem->u}};
   TesiShown shown[TESI_SHOWN];
   const int more = problem->equation->shown(problem, shown);
   int n = 1;
@@ -331,6 +331,9 @@ static TesStatus write_problem(const TesProblem *problem, int cell_count, const 
     }
   TesFunction *const *exact = problem->exact;
   if (exact[0]) fields[n++] = (TesVtuField){"error", problem->u, {exact[0], exact[1], exact[2]}, NULL};
+  const TesiAverage *a = problem->in_time ? &problem->in_time->march.average : NULL;
+  if (a && a->count) fields[n++] = (TesVtuField){.name = "mean", .vector = a->of[0].mean[0]};
+  if (a && a->count) fields[n++] = (TesVtuField){.name = "mean_square", .vector = a->of[0].mean[1]};
   if (problem->equation->stressed) return write_elastic(problem, n, fields, cell_count, cell_fields, path);
   return tes_vtu_write_fields(problem->space, n, fields, cell_count, cell_fields, path);
 }

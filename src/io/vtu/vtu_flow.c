@@ -5,6 +5,7 @@
 #include "basis/gauss.h"
 #include "functional/flow.h"
 #include "io/vtu/vtu.h"
+#include "problem/in_time.h"
 #include "problem/problem.h"
 
 enum { MOST = TESI_FLOW_LOCAL * TESI_FLOW_LOCAL * TESI_FLOW_LOCAL };
@@ -81,26 +82,55 @@ static TesStatus fill_field(void *user, int64_t first, int64_t count, double *va
   return TES_OK;
 }
 
+/* What the file shows: of the solution, of its mean in time, and of the mean of its squares. */
+enum { SOURCES = 3, SHOWN = 8 };
+static const struct {
+  const char *name;
+  int source;
+  What what;
+} shown[SHOWN] = {{"velocity", 0, VELOCITY},
+                  {"pressure", 0, PRESSURE},
+                  {"divergence", 0, DIVERGENCE},
+                  {"vorticity", 0, VORTICITY},
+                  {"mean_velocity", 1, VELOCITY},
+                  {"mean_pressure", 1, PRESSURE},
+                  {"mean_velocity_squares", 2, VELOCITY},
+                  {"mean_pressure_square", 2, PRESSURE}};
+
+static TesStatus take_values(const TesSpace *space, const TesVector *u, int degree, Flow *flow) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  double nodes[TESI_MAX_POINTS];
+  flow->rt = tesi_space_rt(space);
+  TES_ALLOC(&flow->u, space->length);
+  TES_TRY(tes_vector_get(u, flow->u));
+  tesi_gauss_lobatto(degree + 1, nodes, NULL);
+  tesi_flow_tables_at(flow->rt->n, degree + 1, nodes, &flow->tables);
+done:
+  return status;
+}
+
 TesStatus tesi_vtu_write_flow(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                               const char *path) {
-  static const char *const names[FIELDS] = {"velocity", "pressure", "divergence", "vorticity"};
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   const TesSpace *space = problem->space;
-  Flow flow = {.rt = tesi_space_rt(space)};
-  const bool scalar = flow.rt->scalar;
-  const int degree = space->degree + !scalar, first = scalar ? PRESSURE : 0, count = scalar ? 1 : FIELDS;
-  Field field[FIELDS];
-  TesVtuArray arrays[FIELDS];
-  double nodes[TESI_MAX_POINTS];
-  TES_ALLOC(&flow.u, space->length);
-  TES_TRY(tes_vector_get(problem->u, flow.u));
-  tesi_gauss_lobatto(degree + 1, nodes, NULL);
-  tesi_flow_tables_at(flow.rt->n, degree + 1, nodes, &flow.tables);
-  for (int i = 0; i < FIELDS; i++) {
-    field[i] = (Field){&flow, (What)i};
-    arrays[i] = (TesVtuArray){.name = scalar ? "u" : names[i],
-                              .components = components_of(flow.rt, (What)i),
+  const TesiAverage *a = problem->in_time ? &problem->in_time->march.average : NULL;
+  const bool scalar = tesi_space_rt(space)->scalar, averaged = a && a->count;
+  const TesVector *const source[SOURCES] = {problem->u, averaged ? a->of[0].mean[0] : NULL,
+                                            averaged ? a->of[0].mean[1] : NULL};
+  const int degree = space->degree + !scalar, first = scalar ? PRESSURE : 0,
+            count = scalar     ? 1
+                    : averaged ? SHOWN
+                               : FIELDS;
+  Flow flow[SOURCES] = {{.u = NULL}};
+  Field field[SHOWN];
+  TesVtuArray arrays[SHOWN];
+  for (int i = 0; i < SOURCES && source[i]; i++) TES_TRY(take_values(space, source[i], degree, &flow[i]));
+  for (int i = 0; i < SHOWN; i++) {
+    field[i] = (Field){&flow[shown[i].source], shown[i].what};
+    arrays[i] = (TesVtuArray){.name = scalar ? "u" : shown[i].name,
+                              .components = components_of(flow[0].rt, shown[i].what),
                               .fill = fill_field,
                               .user = &field[i]};
   }
@@ -108,13 +138,13 @@ TesStatus tesi_vtu_write_flow(const TesProblem *problem, int cell_count, const T
                         &(TesVtuDesc){.dim = space->dim,
                                       .degree = degree,
                                       .cells = space->mesh->cells,
-                                      .coordinates = {.fill = fill_coordinates, .user = &flow},
+                                      .coordinates = {.fill = fill_coordinates, .user = &flow[0]},
                                       .point_fields = arrays + first,
                                       .point_field_count = count,
                                       .cell_fields = cell_fields,
                                       .cell_field_count = cell_count},
                         path));
 done:
-  tesi_free(ctx, &flow.u);
+  for (int i = 0; i < SOURCES; i++) tesi_free(ctx, &flow[i].u);
   return status;
 }

@@ -100,7 +100,7 @@ TesStatus tesi_vtu_write_quantities(const TesProblem *problem, int cell_count, c
   TesVtuArray arrays[SHOWN];
   const TesiGeometry *geometry = NULL;
   int degree = problem->space->degree;
-  const int count = tesi_projection_of(problem)->average.velocity[0] ? SHOWN : ALWAYS;
+  const int count = problem->in_time && problem->in_time->march.average.count ? SHOWN : ALWAYS;
   if (problem->mesh->kind != TES_MESH_BOX) TES_TRY(tesi_mesh_geometry(problem->mesh, &geometry));
   if (geometry) degree = tesi_max(degree, geometry->degree); /* the file has the cells' mapping exactly */
   TES_NEW(&nodes);

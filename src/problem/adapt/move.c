@@ -145,7 +145,7 @@ TesStatus tesi_move_state(TesProblem *from, TesProblem *next, double *removed) {
     next->in_time->initial_rate[c] = tesi_function_retain(it->initial_rate[c]);
   if (it->stepper) next->in_time->stepper->dt = it->stepper->dt;
   if (it->stepper) next->in_time->stepper->started = it->stepper->started;
-  if (next->equation->march) TES_TRY(next->equation->march->settle(from, next, removed));
+  if (next->equation->own) TES_TRY(next->equation->own->settle(from, next, removed));
 done:
   return status;
 }

@@ -23,10 +23,9 @@ TesStatus tesi_projection_settle(const TesProblem *from, TesProblem *next, doubl
   TesContext *ctx = next->context;
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(next);
-  const double time = next->in_time->time, none = 0;
+  const double time = next->in_time->march.time, none = 0;
   double before = time, ignored, rate;
   TesVector *s = NULL;
-  pr->warned = tesi_projection_of(from)->warned;
   pr->warned_of_cells = tesi_projection_of(from)->warned_of_cells;
   TES_TRY(tes_vector_create(ctx, pr->p.length, TES_DOUBLE, &s));
   TES_TRY(tes_vector_fill(s, 0));

@@ -32,9 +32,9 @@ done:
 
 static bool is_due(const TesiInTime *it, const TesAdaptDesc *desc) {
   enum { CELLS = 2 };
-  if (it->remeshed == it->step) return false;
-  if (it->step == 0) return true;
-  return desc->every ? it->step % desc->every == 0 : it->crossed >= CELLS * (1 - 1e-9);
+  if (it->remeshed == it->march.step) return false;
+  if (it->march.step == 0) return true;
+  return desc->every ? it->march.step % desc->every == 0 : it->march.crossed >= CELLS * (1 - 1e-9);
 }
 
 /* The problem goes on on another mesh: `next` becomes what it was, and is destroyed. */
@@ -95,7 +95,8 @@ static TesStatus fit_initial(const TesProblem *p, const TesAdaptDesc *desc, TesM
   *mesh = NULL;
   if (!p->in_time->initial[0]) goto done;
   for (int c = 0; c < TESI_AXES; c++)
-    if (p->in_time->initial[c]) TES_TRY(tesi_function_at(p->in_time->initial[c], p->in_time->time, &f[c]));
+    if (p->in_time->initial[c])
+      TES_TRY(tesi_function_at(p->in_time->initial[c], p->in_time->march.time, &f[c]));
   for (int i = 0; i < (desc->max_level ? desc->max_level : ROUNDS); i++) {
     TesMesh *next;
     TES_TRY(fit_once(p, space, (const TesFunction *const *)f, desc, &next));
@@ -156,7 +157,7 @@ TesStatus tesi_change_mesh(TesProblem *p, const TesMesh *mesh, TesRemesh *remesh
   TES_TRY(tesi_problem_create_next(p, mesh, &next));
   const double made = tesi_now();
   remesh->setup_seconds = made - start;
-  if (p->in_time->step == 0)
+  if (p->in_time->march.step == 0)
     TES_TRY(begin_anew(p, next));
   else
     TES_TRY(tesi_move_state(p, next, &remesh->divergence_removed));
@@ -178,14 +179,14 @@ TesStatus tes_problem_remesh(TesProblem *p, const TesAdaptDesc *desc, TesRemesh 
   TES_TRY(check(p, desc));
   remesh->looked = is_due(p->in_time, desc);
   if (!remesh->looked) goto done;
-  tesi_work_begin(ctx, "the mesh after step %d", p->in_time->step);
+  tesi_work_begin(ctx, "the mesh after step %d", p->in_time->march.step);
   if (!all.first) all.first = p->in_time->first;
-  status = p->in_time->step ? fit(p, &all, remesh, &mesh) : fit_initial(p, &all, &mesh);
+  status = p->in_time->march.step ? fit(p, &all, remesh, &mesh) : fit_initial(p, &all, &mesh);
   if (status == TES_OK && mesh) status = tesi_change_mesh(p, mesh, remesh);
   tesi_work_end(ctx);
   TES_TRY(status);
-  p->in_time->remeshed = p->in_time->step;
-  p->in_time->crossed = 0;
+  p->in_time->remeshed = p->in_time->march.step;
+  p->in_time->march.crossed = 0;
 done:
   tes_mesh_destroy(&mesh);
   remesh->cells = p->mesh->cells, remesh->dofs = p->space->dofs;

@@ -51,7 +51,7 @@ static TesStatus take_time(const TesProblem *p, TesiResidual *s) {
   TesStatus status = TES_OK;
   s->mesh = tesi_mesh_retain(p->mesh);
   TES_TRY(tesi_numbered_copy(p->mesh, &p->in_time->given, &s->own));
-  TES_TRY(tesi_numbered_at(p->mesh, p->in_time->time, 1, 0, &s->own));
+  TES_TRY(tesi_numbered_at(p->mesh, p->in_time->march.time, 1, 0, &s->own));
   s->data = &s->own;
   TES_TRY(find_rate(p, s));
 done:

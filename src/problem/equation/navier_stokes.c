@@ -17,16 +17,8 @@ static int shown(const TesProblem *p, TesiShown *shown) {
 static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
   const TesiProjection *pr = tesi_projection_of(p);
   const bool pressure = row->from == TESI_FROM_P || row->part == TESI_AXES;
-  const int square = row->from == TESI_FROM_SQUARE;
   f->space = pressure ? pr->mixed->pressure : pr->full->part[row->part];
-  if (row->from == TESI_FROM_MEAN || square)
-    f->vector = pressure ? pr->average.pressure[square] : &pr->average.component[square][row->part];
-  else
-    f->vector = pressure ? &pr->p : p->component[row->part];
-}
-
-static bool averages(const TesProblem *p) {
-  return tesi_projection_of(p)->average.velocity[0] != NULL;
+  f->vector = pressure ? &pr->p : p->component[row->part];
 }
 
 void tesi_navier_stokes_tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
@@ -76,16 +68,13 @@ const TesiEquation tesi_navier_stokes = {.name = "navier_stokes",
                                          .in_time = true,
                                          .shown = shown,
                                          .place = place,
-                                         .averages = averages,
                                          .force = tesi_projection_force,
-                                         .march = &tesi_projection_march};
+                                         .own = &tesi_projection_own};
 
-static const TesiLack lacks_of_stokes[] = {
-    {TESI_HAS_TIME, "stokes is steady"},
-    {TESI_HAS_DWR, "flows have residual"},
-    {TESI_HAS_CHECKPOINT, "those of flows with element q are not held"},
-    {TESI_HAS_MATERIALS, "one fluid is everywhere"},
-    {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks_of_stokes[] = {{TESI_HAS_TIME, "stokes is steady"},
+                                           {TESI_HAS_DWR, "flows have residual"},
+                                           {TESI_HAS_MATERIALS, "one fluid is everywhere"},
+                                           {TESI_HAS_TIME, NULL}};
 static const TesiSupport support_of_stokes = {
     .equation = TES_STOKES,
     .element = TES_ELEMENT_Q,
@@ -94,7 +83,7 @@ static const TesiSupport support_of_stokes = {
     .degree = {.usual = 4, .least = 2, .most = 8},
     .has = TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_NU) | TESI_BIT(TESI_HAS_EXACT_VELOCITY) |
            TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_ALPHA) |
-           TESI_BIT(TESI_HAS_ADAPT),
+           TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_CHECKPOINT),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
                                     TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
               [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
@@ -117,21 +106,20 @@ const TesiEquation tesi_stokes_q = {.name = "stokes",
                                     .support = &support_of_stokes,
                                     .shown = shown,
                                     .place = place,
-                                    .averages = averages,
                                     .force = tesi_projection_force,
-                                    .march = &tesi_steady_march};
+                                    .own = &tesi_steady_own};
 
 /* By Algorithm 4. */
-static const TesiLack lacks_of_iso[] = {{TESI_HAS_DWR, "flows have residual"},
-                                        {TESI_HAS_CFL, "its steps have one length: take time.step"},
-                                        {TESI_HAS_TOLERANCE, "its steps have one length: take time.step"},
-                                        {TESI_HAS_ADAPT, "boxes are not refined in places"},
-                                        {TESI_HAS_REMESH, "boxes are not refined in places"},
-                                        {TESI_HAS_MEAN_VELOCITY, "it needs boundaries in all directions"},
-                                        {TESI_HAS_GRAD_DIV, "its steps are explicit"},
-                                        {TESI_HAS_FIELD_AVERAGE, "its steps keep no sums of fields"},
-                                        {TESI_HAS_MATERIALS, "one fluid is everywhere"},
-                                        {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks_of_iso[] = {
+    {TESI_HAS_DWR, "flows have residual"},
+    {TESI_HAS_TOLERANCE, "its pressure is what divergence a step left, over the length of the step, and "
+                         "jumps where steps become shorter"},
+    {TESI_HAS_ADAPT, "boxes are not refined in places"},
+    {TESI_HAS_REMESH, "boxes are not refined in places"},
+    {TESI_HAS_MEAN_VELOCITY, "it needs boundaries in all directions"},
+    {TESI_HAS_GRAD_DIV, "its steps are explicit"},
+    {TESI_HAS_MATERIALS, "one fluid is everywhere"},
+    {TESI_HAS_TIME, NULL}};
 static const TesiSupport support_of_iso = {
     .equation = TES_NAVIER_STOKES,
     .element = TES_ELEMENT_ISO,
@@ -139,7 +127,7 @@ static const TesiSupport support_of_iso = {
     .degree = {.usual = 1, .least = 1, .most = 1},
     .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_NU) | TESI_BIT(TESI_HAS_EXACT_VELOCITY) |
            TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_START_VELOCITY) |
-           TESI_BIT(TESI_HAS_START_PRESSURE),
+           TESI_BIT(TESI_HAS_START_PRESSURE) | TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_CFL),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
                                     TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
               [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
@@ -155,7 +143,6 @@ static const TesiSupport support_of_iso = {
     .cfl = 0.5,
     .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
     .only_in_time = true,
-    .constant_step = true,
     .flow = true,
     .vector = true,
     .halved = true,
@@ -167,9 +154,8 @@ const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
                                              .in_time = true,
                                              .shown = shown,
                                              .place = place,
-                                             .averages = averages,
                                              .force = tesi_projection_force,
-                                             .march = &tesi_explicit_march};
+                                             .own = &tesi_explicit_own};
 
 /* The norm of the pressure's error; where the pressure is undetermined it is shifted to the mean of the exact one. */
 static TesStatus pressure_error(const TesProblem *p, const TesFunction *exact, double *l2) {

@@ -7,7 +7,6 @@ static const TesiLack lacks[] = {{TESI_HAS_DWR, "flows have residual"},
                                  {TESI_HAS_ADAPT, "boxes are not refined in places"},
                                  {TESI_HAS_REMESH, "boxes are not refined in places"},
                                  {TESI_HAS_GRAD_DIV, "its velocities have no divergence"},
-                                 {TESI_HAS_FIELD_AVERAGE, "its steps keep no sums of fields"},
                                  {TESI_HAS_MATERIALS, "one fluid is everywhere"},
                                  {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
@@ -21,7 +20,8 @@ static const TesiSupport support = {
     .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_NU) | TESI_BIT(TESI_HAS_EXACT_VELOCITY) |
            TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_MEAN_VELOCITY) |
            TESI_BIT(TESI_HAS_START_VELOCITY) | TESI_BIT(TESI_HAS_START_PRESSURE) | TESI_BIT(TESI_HAS_CFL) |
-           TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_COLOURS) | TESI_BIT(TESI_HAS_PENALTY),
+           TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_COLOURS) | TESI_BIT(TESI_HAS_PENALTY) |
+           TESI_BIT(TESI_HAS_FIELD_AVERAGE),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
                                     TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
               [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
@@ -54,4 +54,4 @@ const TesiEquation tesi_navier_stokes_rt = {.name = "navier_stokes",
                                             .shown = tesi_stokes_shown,
                                             .force = tesi_rt_flow_force,
                                             .flow = &flow,
-                                            .march = &tesi_rt_march};
+                                            .own = &tesi_rt_own};

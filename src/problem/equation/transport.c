@@ -21,7 +21,7 @@ bool tesi_problem_transports(const TesProblem *p) {
 
 /* Whether steps take the transport term from old values. */
 static bool carries(const TesProblem *p) {
-  return p->in_time && tesi_time_method(p->in_time->desc.method)->carries;
+  return p->in_time && tesi_time_method(p->in_time->march.desc.method)->carries;
 }
 
 int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {
@@ -38,7 +38,7 @@ int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {
                           .streamline = carries(p) ? TES_STREAMLINE_NONE : p->stabilization,
                           .conservative = p->conservative,
                           .through = boundary ? p->through : NULL,
-                          .rate = p->in_time ? 2 / p->in_time->dt : 0};
+                          .rate = p->in_time ? 2 / p->in_time->march.dt : 0};
   return n + 1;
 }
 
@@ -119,7 +119,8 @@ static const TesiSupport support = {
     .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) |
            TESI_BIT(TESI_HAS_B) | TESI_BIT(TESI_HAS_MATERIALS) | TESI_BIT(TESI_HAS_CFL) |
            TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_REMESH) |
-           TESI_BIT(TESI_HAS_DWR) | TESI_BIT(TESI_HAS_BALANCE) | TESI_BIT(TESI_HAS_CHECKPOINT),
+           TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_DWR) | TESI_BIT(TESI_HAS_BALANCE) |
+           TESI_BIT(TESI_HAS_CHECKPOINT),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DIRICHLET) | TESI_WORD(TESI_NAMED_NEUMANN) |
                                     TESI_WORD(TESI_NAMED_ROBIN) | TESI_WORD(TESI_NAMED_OUTFLOW) |
                                     TESI_WORD(TESI_NAMED_FLUX),

@@ -123,7 +123,7 @@ static bool fits(const TesProblem *p) {
 static bool by_flow(const TesProblem *p, double rate) {
   enum { SHORT = 2 };
   const TesSmootherKind asked = p->options.smoother;
-  const bool near = p->in_time && tesi_has_kernels(p->context) && rate * p->in_time->dt <= SHORT;
+  const bool near = p->in_time && tesi_has_kernels(p->context) && rate * p->in_time->march.dt <= SHORT;
   return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && !near && fits(p));
 }
 

@@ -27,7 +27,8 @@ typedef struct TesiExplicitFlow {
   TesiCoarse *direct; /* NULL: by cycles */
   TesMultigrid *multigrid;
   TesSolver *solver; /* NULL: direct */
-  double k, nu;
+  double k, nu;      /* k: of the last step */
+  double recorded_k;
   int now;                                                  /* which u is that of the time */
   TesVector *u[2];                                          /* [component][fine nodes] */
   TesVector *given, *load, *p, *q, *s, *b, *weights, *ones; /* weights: of integrals of pressures */
@@ -35,7 +36,8 @@ typedef struct TesiExplicitFlow {
   bool loaded; /* load is not zero */
   int cycles;  /* of the last step */
   TesiRecorded recorded[2];
-  TesiKept kept; /* the last good state */
+  double kept_time;
+  TesiKept kept; /* the last good state, of a step and a time */
   int kept_step;
 } TesiExplicitFlow;
 

@@ -42,7 +42,7 @@ TesStatus tesi_explicit_residual(const TesProblem *p, TesVector *r) {
   TES_TRY(create_operators(p, pr));
   TES_TRY(create_vectors(ctx, pr));
   TES_TRY(tes_operator_apply(pr->whole, &pr->u, r));
-  if (p->in_time->step > 0) {
+  if (p->in_time->march.step > 0) {
     TES_TRY(tes_vector_copy(&pr->u, 1 / flow->k, pr->d));
     TES_TRY(tes_vector_axpy(-1 / flow->k, flow->u[1 - flow->now], pr->d));
     TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->b));

@@ -81,7 +81,7 @@ static TesStatus create_flow(TesProblem *p, TesiProjection *pr) {
   p->mesh = fine;
   TES_TRY(create_spaces(p, pr));
   for (int f = 0; f < pr->walls.boundaries; f++) given[f] = (uint8_t)pr->walls.wall[f].components;
-  TES_TRY(tesi_explicit_flow_create(coarse, given, pr->nu, p->in_time->dt, direct, &pr->explicit_flow));
+  TES_TRY(tesi_explicit_flow_create(coarse, given, pr->nu, p->in_time->march.dt, direct, &pr->explicit_flow));
   p->op = tesi_operator_retain(pr->explicit_flow->laplace);
   snprintf(p->method_text, sizeof p->method_text, "Algorithm 4, explicit; pressure: %s",
            direct ? "fast diagonalization" : "conjugate gradients with V-cycles");
@@ -149,7 +149,8 @@ done:
 static TesStatus keep(TesProblem *p) {
   TesiState state;
   tesi_problem_state(p, &state);
-  flow_of(p)->kept_step = p->in_time->step;
+  flow_of(p)->kept_step = p->in_time->march.step;
+  flow_of(p)->kept_time = p->in_time->march.time;
   return tesi_state_keep(&state, &flow_of(p)->kept);
 }
 
@@ -163,13 +164,13 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   const TesFunction *const *initial = by_exact ? desc->exact : desc->initial;
   const TesFunction *pressure = initial[dim];
   double *u = NULL;
-  TES_TRY(update_given(p, p->in_time->time));
-  TES_TRY(tesi_projection_interpolate(pr->full, initial, p->in_time->time, &pr->u));
+  TES_TRY(update_given(p, p->in_time->march.time));
+  TES_TRY(tesi_projection_interpolate(pr->full, initial, p->in_time->march.time, &pr->u));
   TES_ALLOC(&u, pr->u.length);
   TES_TRY(tes_vector_get(&pr->u, u));
   put_given(&pr->walls, u);
   TES_TRY(tes_vector_set(flow->u[0], u));
-  TES_TRY(tesi_projection_interpolate(flow->pressure, &pressure, p->in_time->time, flow->p));
+  TES_TRY(tesi_projection_interpolate(flow->pressure, &pressure, p->in_time->march.time, flow->p));
   TES_TRY(tesi_explicit_flow_begin(flow));
   TES_TRY(show(p));
   TES_TRY(tes_vector_maximum(&pr->u, &pr->largest));
@@ -190,6 +191,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(create_flow(p, pr));
   TES_TRY(tesi_projection_create_faces(p, pr));
   TES_TRY(begin(p, desc));
+  TES_TRY(tesi_projection_follow(p, desc));
   TES_TRY(keep(p));
   TES_TRY(tesi_projection_check_flux(p));
 done:
@@ -199,16 +201,17 @@ done:
 /* ---- a step -------------------------------------------------------------------------------------------- */
 
 /* The last good state is the state. */
-static TesStatus go_back(TesProblem *p) {
+static TesStatus go_back(void *user) {
+  TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiInTime *it = p->in_time;
   TesiState state;
   tesi_problem_state(p, &state);
   TES_TRY(tesi_state_go_back(&state, &flow_of(p)->kept));
-  it->step = flow_of(p)->kept_step;
-  it->time = it->desc.start + it->step * it->dt;
-  TES_TRY(tesi_in_time_at(p, it->time));
+  it->march.step = flow_of(p)->kept_step;
+  it->march.time = flow_of(p)->kept_time;
+  TES_TRY(tesi_in_time_at(p, it->march.time));
   TES_TRY(tesi_explicit_resume(p));
 done:
   return status;
@@ -229,7 +232,7 @@ static void warn_of_cells(TesProblem *p, double largest) {
       "warning: the Reynolds number of cells, |u| h / nu, is up to %.2g at t = %.6g: above about %g the "
       "explicit "
       "method can grow below every limit of the step; look at the energy, take smaller cells or element q",
-      largest * h / pr->nu, p->in_time->time, most);
+      largest * h / pr->nu, p->in_time->march.time, most);
 }
 
 /* Whether the velocity is finite and no larger than a flow's may become: on devices now and then, and at the end. Cells
@@ -239,21 +242,21 @@ static TesStatus look(TesProblem *p) {
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
   TesiInTime *it = p->in_time;
-  const bool now = it->step % LOOK == 0 || it->step == it->all_steps;
+  const bool now = it->march.step % LOOK == 0 || it->march.step == it->march.all_steps;
   double largest, given;
   if (!now && tesi_has_kernels(ctx)) return TES_OK;
   TES_TRY(tes_vector_maximum(pr->explicit_flow->u[pr->explicit_flow->now], &largest));
   if (!isfinite(largest))
     TES_FAIL(TES_NAN,
              "at t = %.6g the velocity is not finite: steps of %.3g are unstable, take a smaller time.step",
-             it->time, it->dt);
+             it->march.time, it->march.last);
   TES_TRY(tes_vector_maximum(pr->explicit_flow->given, &given));
   if (pr->largest > 0 && largest > 100 * fmax(pr->largest, given))
     TES_FAIL(TES_DIVERGED,
              "within %d steps to t = %.6g the velocity grew from %.3g to %.3g: steps of %.3g are unstable, "
              "take a smaller "
              "time.step",
-             LOOK, it->time, pr->largest, largest, it->dt);
+             LOOK, it->march.time, pr->largest, largest, it->march.last);
   if (!now) goto done;
   pr->largest = largest;
   TES_TRY(keep(p));
@@ -262,36 +265,67 @@ done:
   return status;
 }
 
-/* The last step becomes this one where the velocity no longer changes. */
-static TesStatus end_if_steady(TesProblem *p) {
-  TesiInTime *it = p->in_time;
-  double size, change;
-  const TesStatus status = tesi_explicit_change(p, &size, &change);
-  if (status != TES_OK) return status;
-  it->largest = fmax(it->largest, size);
-  if (change <= it->desc.steady * it->largest * it->dt) it->steps = it->step;
+/* How long steps may be, where they are not all alike: the flow crosses few cells; diffusion is stable below
+ * 2 / (nu sum of 4 / h^2), and convection by differences of both sides with explicit Euler below 2 nu / |u|^2. */
+static TesStatus begin_step(void *user, TesiLimits *limits) {
+  TesProblem *p = user;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiProjection *pr = tesi_projection_of(p);
+  const TesMesh *mesh = p->mesh;
+  double stiff = 0, square = 0, largest;
+  if (!p->in_time->march.varies) return TES_OK;
+  for (int d = 0; d < mesh->dim; d++) {
+    const TesVector u = tesi_space_range(pr->full, flow_of(p)->u[flow_of(p)->now], d);
+    double h = INFINITY;
+    for (int i = 0; i < mesh->box[d]; i++) h = fmin(h, mesh->coordinates[d][i + 1] - mesh->coordinates[d][i]);
+    TES_TRY(tes_vector_maximum(&u, &largest));
+    limits->crossed = fmax(limits->crossed, largest / h);
+    stiff += 4 / (h * h), square += largest * largest;
+  }
+  limits->longest = 0.9 * fmin(2 / (pr->nu * stiff), square > 0 ? 2 * pr->nu / square : INFINITY);
+done:
   return status;
 }
 
-static TesStatus step(TesProblem *p, TesSolveResult *result) {
+/* k q of the step before takes the divergence away that it left, whatever k of this step is. */
+static TesStatus take_length(TesiExplicitFlow *flow, double dt) {
+  TesContext *ctx = flow->context;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < 2 && flow->recorded_k != dt; i++) tesi_recorded_release(ctx, &flow->recorded[i]);
+  if (flow->k > 0 && flow->k != dt) TES_TRY(tes_vector_axpy(flow->k / dt - 1, flow->q, flow->s));
+  flow->k = flow->recorded_k = dt;
+done:
+  return status;
+}
+
+static TesStatus advance(void *user, double dt, TesSolveResult *result) {
+  TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiInTime *it = p->in_time;
-  const double time = it->step + 1 == it->all_steps ? it->desc.end : it->desc.start + (it->step + 1) * it->dt;
+  TesiExplicitFlow *flow = flow_of(p);
+  const double time = tesi_march_next(&p->in_time->march);
+  TES_TRY(take_length(flow, dt));
   TES_TRY(update_load(p));
   TES_TRY(tesi_in_time_at(p, time));
   TES_TRY(update_given(p, time));
   if (tesi_projection_of(p)->walls.timed) TES_TRY(tesi_projection_check_flux(p));
-  TES_TRY(tesi_explicit_flow_step(flow_of(p)));
-  result->iterations = flow_of(p)->cycles;
-  it->step++;
-  it->time = time;
-  TES_TRY(look(p));
-  TES_TRY(show(p));
-  if (it->desc.steady > 0) TES_TRY(end_if_steady(p));
+  TES_TRY(tesi_explicit_flow_step(flow));
+  result->iterations = flow->cycles;
 done:
+  return status;
+}
+
+static TesStatus arrive(void *user) {
+  TesProblem *p = user;
+  TesStatus status = look(p);
+  if (status == TES_OK) status = show(p);
   if (status != TES_OK) (void)go_back(p);
   return status;
+}
+
+static TesStatus change(void *user, double *size, double *change) {
+  return tesi_explicit_change(user, size, change);
 }
 
 TesStatus tesi_explicit_resume(TesProblem *p) {
@@ -300,7 +334,7 @@ TesStatus tesi_explicit_resume(TesProblem *p) {
   TesiProjection *pr = tesi_projection_of(p);
   TesiExplicitFlow *flow = pr->explicit_flow;
   pr->walls.at = NAN;
-  TES_TRY(update_given(p, p->in_time->time));
+  TES_TRY(update_given(p, p->in_time->march.time));
   TES_TRY(tes_vector_copy(flow->p, 1, flow->s));
   TES_TRY(tes_vector_axpy(1, flow->q, flow->s));
   TES_TRY(show(p));
@@ -315,14 +349,29 @@ static void destroy(TesProblem *p) {
   tesi_projection_destroy(p);
 }
 
-static void list(TesProblem *p, TesiState *state) {
+static void list(void *user, TesiState *state) {
+  const TesProblem *p = user;
   TesiProjection *pr = tesi_projection_of(p);
   TesiExplicitFlow *flow = pr->explicit_flow;
   state->space = pr->velocity;
   tesi_state_add(state, "u", 0, pr->full, flow->u[flow->now], TESI_STATE_MADE);
   tesi_state_add(state, "pressure", 0, flow->pressure, flow->p, TESI_STATE_MADE);
   tesi_state_add(state, "phi", 0, flow->pressure, flow->q, TESI_STATE_MADE);
+  tesi_state_add_real(state, "last", 1, &flow->k);
 }
 
-const TesiMarch tesi_explicit_march = {
-    .create = create, .step = step, .destroy = destroy, .list = list, .resume = tesi_explicit_resume};
+static TesStatus resume(void *user) {
+  return tesi_explicit_resume(user);
+}
+
+static const TesiScheme scheme = {.name = "explicit",
+                                  .order = 1,
+                                  .list = list,
+                                  .stable = 0.6,
+                                  .begin = begin_step,
+                                  .advance = advance,
+                                  .undo = go_back,
+                                  .arrive = arrive,
+                                  .change = change,
+                                  .resume = resume};
+const TesiOwn tesi_explicit_own = {.create = create, .destroy = destroy, .scheme = &scheme};

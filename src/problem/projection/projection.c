@@ -349,13 +349,14 @@ TesStatus tesi_projection_begin_steps(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
+  TesiMarch *march = &p->in_time->march;
   pr->timed = load_is_timed(p);
   if (p->before) return TES_OK; /* the steps go on */
-  tesi_flow_steps_begin(p);
   TES_TRY(tesi_projection_carry(p));
-  if (!p->in_time->varies) goto done;
-  tesi_flow_steps_choose(p, crossed(p));
-  tesi_in_time_count(p);
+  if (!march->varies) goto done;
+  tesi_march_choose(march, &tesi_projection_scheme,
+                    &(TesiLimits){.crossed = crossed(p), .longest = INFINITY});
+  tesi_march_count(march);
 done:
   return status;
 }
@@ -367,7 +368,7 @@ static TesStatus watch_cells(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
-  const int step = p->in_time->step;
+  const int step = p->in_time->march.step;
   const double limit = 1e3;
   double reach;
   if (pr->warned_of_cells || (step & (step - 1))) return TES_OK;
@@ -378,7 +379,7 @@ static TesStatus watch_cells(TesProblem *p) {
       ctx, TES_LOG_WARNING,
       "warning: the Reynolds number of cells, |u| h / nu, is up to %.2g at t = %.6g: above %g cells do not "
       "resolve the flow, and its smallest waves are those of the mesh; refine it",
-      reach / pr->nu, p->in_time->time, limit);
+      reach / pr->nu, p->in_time->march.time, limit);
 done:
   return status;
 }
@@ -392,100 +393,149 @@ static TesStatus find_size(TesiProjection *pr, const TesVector *v, double *size)
   return status;
 }
 
-/* The last step becomes this one where the velocity no longer changes. */
-static TesStatus end_if_steady(TesProblem *p, double dt) {
+static TesStatus change(void *user, double *size, double *change) {
+  TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
-  TesiInTime *it = p->in_time;
-  double size, change;
-  TES_TRY(find_size(pr, &pr->u, &size));
-  it->largest = fmax(it->largest, size);
+  TES_TRY(find_size(pr, &pr->u, size));
   TES_TRY(tes_vector_copy(&pr->u, 1, pr->d));
   TES_TRY(tes_vector_axpy(-1, pr->old[0], pr->d));
-  TES_TRY(find_size(pr, pr->d, &change));
-  if (change <= it->desc.steady * it->largest * dt) it->steps = it->step;
+  TES_TRY(find_size(pr, pr->d, change));
 done:
   return status;
 }
 
-/* The local error of the velocity x after a step dt, in what is allowed, by what the last three extrapolate to (as that
- * of bdf2: stepper.h); -1 while there are fewer, and where it is not asked for. */
-static TesStatus find_error(TesProblem *p, double dt, double *error) {
+/* The local error of the velocity x after a step dt, by what the last three extrapolate to (as that of bdf2:
+ * stepper.h). */
+static TesStatus judge(void *user, double dt, double *size, double *error) {
+  const TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
-  TesiInTime *it = p->in_time;
   const TesVector *const value[] = {pr->x, &pr->u, pr->old[0], pr->old[1]};
   const double at[3] = {0, -pr->step[0], -pr->step[0] - pr->step[1]};
-  double size, difference, weight[4] = {1, -1, -1, -1};
-  *error = -1;
-  if (!(it->desc.tolerance > 0) || pr->known < 2) return TES_OK;
-  *error = 0;
+  double weight[4] = {1, -1, -1, -1};
+  if (pr->known < 2) return TES_OK;
   for (int j = 0; j < 3; j++)
     for (int i = 0; i < 3; i++)
       if (i != j) weight[1 + j] *= (dt - at[i]) / (at[j] - at[i]);
-  TES_TRY(find_size(pr, &pr->u, &size));
-  it->largest = fmax(it->largest, size);
+  TES_TRY(find_size(pr, &pr->u, size));
   TES_TRY(tesi_vector_combine(4, weight, value, pr->d));
-  TES_TRY(find_size(pr, pr->d, &difference));
-  if (it->largest > 0)
-    *error =
-        difference * tesi_step_error_share(dt, pr->step[0], pr->step[1]) / (it->desc.tolerance * it->largest);
+  TES_TRY(find_size(pr, pr->d, error));
+  *error *= tesi_step_error_share(dt, pr->step[0], pr->step[1]);
 done:
   return status;
 }
 
-/* x <- the velocity after a step, which is made again and shorter where its error is too large. */
-static TesStatus try_steps(TesProblem *p, TesiFormula *f, double *error) {
+static TesStatus begin(void *user, TesiLimits *limits) {
+  TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
-  double force[3];
-  for (;;) {
-    const double dt = tesi_flow_steps_choose(p, crossed(p));
-    memcpy(force, pr->drive.force, sizeof force);
-    TES_TRY(tesi_flow_steps_watch(p, dt, crossed(p), &pr->warned));
-    *f = tesi_projection_formula(pr, dt);
-    TES_TRY(tesi_flow_steps_tell(p, dt, find_velocity(p, p->in_time->time + dt, f)));
-    TES_TRY(find_error(p, dt, error));
-    if (*error <= 1) break;
-    tesi_flow_steps_judge(p, dt, *error);
-    memcpy(pr->drive.force, force, sizeof force);
-  }
-done:
-  return status;
-}
-
-TesStatus tesi_projection_step(TesProblem *p, TesSolveResult *result) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiDrive *drive = &tesi_projection_of(p)->drive;
   TES_TRY(tesi_projection_carry(p));
-  const double time = p->in_time->time;
-  double dt, error;
   TES_TRY(watch_cells(p));
-  if (pr->known) {
-    TesiFormula f;
-    TES_TRY(try_steps(p, &f, &error));
-    dt = f.dt;
-    TES_TRY(tesi_flow_steps_tell(p, dt, correct(p, time + dt, &f, result)));
-    TES_TRY(tesi_flow_steps_check(p, dt, pr->x, pr->pn, &pr->u, &pr->most));
-    TES_TRY(tesi_average_add(pr, time, time + dt, false));
-    TES_TRY(commit(pr, &f, true));
-    if (error >= 0) tesi_flow_steps_judge(p, dt, error);
-  } else {
-    dt = tesi_flow_steps_choose(p, crossed(p));
-    TES_TRY(tesi_flow_steps_watch(p, dt, crossed(p), &pr->warned));
-    TES_TRY(tesi_average_add(pr, time, time + dt, false));
-    TES_TRY(tesi_flow_steps_tell(p, dt, start(p, time, dt, result)));
-  }
-  TES_TRY(tesi_average_add(pr, time, time + dt, true));
-  tesi_flow_steps_go_on(p, dt);
-  p->in_time->crossed += dt * pr->rate;
-  TES_TRY(tesi_in_time_at(p, p->in_time->time));
-  tesi_in_time_count(p);
-  if (p->in_time->desc.steady > 0) TES_TRY(end_if_steady(p, dt));
+  limits->crossed = crossed(p);
+  memcpy(drive->before, drive->force, sizeof drive->force);
 done:
   return status;
 }
+
+static TesStatus undo(void *user) {
+  TesiDrive *drive = &tesi_projection_of(user)->drive;
+  memcpy(drive->force, drive->before, sizeof drive->force);
+  return TES_OK;
+}
+
+/* x <- the velocity after a step; the first one is made whole, in place. */
+static TesStatus try_step(void *user, double dt, TesSolveResult *result) {
+  TesProblem *p = user;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const double time = p->in_time->march.time;
+  const TesiFormula f = tesi_projection_formula(pr, dt);
+  pr->starts = pr->known == 0;
+  if (pr->starts) TES_TRY(tesi_march_leave(&p->in_time->march, dt));
+  status = pr->starts ? start(p, time, dt, result) : find_velocity(p, time + dt, &f);
+  TES_TRY(tesi_flow_steps_tell(p, dt, status));
+done:
+  return status;
+}
+
+static TesStatus complete(void *user, double dt, TesSolveResult *result) {
+  TesProblem *p = user;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const TesiFormula f = tesi_projection_formula(pr, dt);
+  if (pr->starts) return TES_OK;
+  TES_TRY(tesi_flow_steps_tell(p, dt, correct(p, p->in_time->march.time + dt, &f, result)));
+  TES_TRY(tesi_flow_steps_check(p, dt, pr->x, pr->pn, &pr->u, &pr->most));
+done:
+  return status;
+}
+
+static TesStatus take_step(void *user, double dt) {
+  TesiProjection *pr = tesi_projection_of(user);
+  const TesiFormula f = {.dt = dt};
+  return pr->starts ? TES_OK : commit(pr, &f, true);
+}
+
+static TesStatus arrive(void *user) {
+  TesProblem *p = user;
+  TesiMarch *march = &p->in_time->march;
+  march->crossed += march->last * tesi_projection_of(p)->rate;
+  return tesi_in_time_at(p, march->time);
+}
+
+/* ---- state --------------------------------------------------------------------------------------------- */
+
+static void list(void *user, TesiState *state) {
+  const TesProblem *p = user;
+  TesiProjection *pr = tesi_projection_of(p);
+  const TesSpace *pressure = pr->mixed->pressure;
+  state->space = pr->velocity, state->accuracy = 1e-4; /* what they leave of a divergence is removed too */
+  tesi_state_add_fixed(state, "kept", pr->guesses_kept);
+  tesi_state_add_whole(state, "known", TESI_PROJECTION_OLD, &pr->known);
+  tesi_state_add_whole(state, "guesses", pr->guesses_kept, &pr->guess.count);
+  tesi_state_add_real(state, "steps", TESI_PROJECTION_OLD, pr->step);
+  tesi_state_add_real(state, "guess-at", TESI_PROJECTION_GUESSES, pr->guess.at);
+  tesi_state_add_real(state, "force", TESI_AXES, pr->drive.force);
+  tesi_state_add(state, "u", 0, pr->full, &pr->u, TESI_STATE_PROJECTED);
+  if (pr->known > 0) tesi_state_add(state, "u", 1, pr->full, pr->old[0], TESI_STATE_PROJECTED);
+  if (pr->known > 1) tesi_state_add(state, "u", 2, pr->full, pr->old[1], TESI_STATE_INTERPOLATED);
+  if (pr->known > 0) tesi_state_add(state, "carried", 1, pr->full, pr->carried[1], TESI_STATE_MADE);
+  tesi_state_add(state, "pressure", 0, pressure, &pr->p, TESI_STATE_PROJECTED);
+  for (int i = 0; i < 2; i++) tesi_state_add(state, "phi", i, pressure, pr->phi[i], TESI_STATE_INTERPOLATED);
+  for (int i = 0; i < pr->guess.count; i++)
+    tesi_state_add(state, "guess", i + 1, pressure, pr->guess.value[i], TESI_STATE_INTERPOLATED);
+}
+
+static TesStatus resume(void *user) {
+  TesProblem *p = user;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const double none = 0;
+  pr->is_carried = pr->is_balanced = false;
+  pr->last_sigma = pr->most = NAN;
+  TES_TRY(tesi_walls_update(p, p->in_time->march.time, &pr->walls));
+  if (pr->given_pressure) TES_TRY(tesi_projection_give_pressure(p, &none));
+done:
+  return status;
+}
+
+const TesiScheme tesi_projection_scheme = {.name = "split",
+                                           .order = 2,
+                                           .stable = TESI_FLOW_STEPS_STABLE,
+                                           .list = list,
+                                           .begin = begin,
+                                           .advance = try_step,
+                                           .judge = judge,
+                                           .undo = undo,
+                                           .complete = complete,
+                                           .commit = take_step,
+                                           .arrive = arrive,
+                                           .change = change,
+                                           .resume = resume};

@@ -65,10 +65,10 @@ typedef struct TesiFormula {
 
 /* A uniform force a direction, which keeps the mean velocity there (projection_drive.c). */
 typedef struct TesiDrive {
-  unsigned components; /* bit c: direction c has one */
-  double mean[3], force[3], volume;
-  double sigma, gain[3];            /* of the responses */
-  TesVector *weights, *response[3]; /* velocities; NULL: not needed */
+  unsigned components;                         /* bit c: direction c has one */
+  double mean[3], force[3], before[3], volume; /* before: force of the last state */
+  double sigma, gain[3];                       /* of the responses */
+  TesVector *weights, *response[3];            /* velocities; NULL: not needed */
 } TesiDrive;
 
 /* gamma_K (div u, div v)_K (projection_grad_div.c); NULL: there is no such term. */
@@ -84,15 +84,7 @@ typedef struct TesiPast {
   int count;
 } TesiPast;
 
-/* Means in time [0] and those of squares [1]; NULL: not wanted. */
-typedef struct TesiAverage {
-  double from, time; /* since when, of how much time so far */
-  TesVector *velocity[2], *pressure[2];
-  TesVector component[2][TESI_AXES]; /* views of the first two */
-} TesiAverage;
-
 typedef struct TesiProjection {
-  TesiAverage average;
   TesiGradDiv grad_div;
   double nu, alpha, unit; /* alpha, and the pressure's unit (pressure_unit.h): of steady flows */
   TesiDrive drive;
@@ -113,6 +105,7 @@ typedef struct TesiProjection {
   TesVector *old[TESI_PROJECTION_OLD], *carried[2], *phi[2];
   double step[TESI_PROJECTION_OLD]; /* dt_1, dt_2 */
   int known;                        /* old velocities that are there */
+  bool starts;                      /* the step under way is the first one */
   bool is_carried;                  /* carried[0] is that of u */
   bool is_balanced;                 /* balance is that of the state */
   TesVector *balance; /* residual of the momentum equation, from which forces are; NULL: none asked for */
@@ -124,7 +117,7 @@ typedef struct TesiProjection {
   double most;        /* velocity; NaN: not known */
   TesVector *load;    /* F where it is the same at all times; NULL: not, or not known */
   bool loadless;      /* which is 0 */
-  bool timed, warned, warned_of_cells;
+  bool timed, warned_of_cells;
   struct TesiLoadPlan *plan[TESI_AXES]; /* of forces that change in time, with kernels */
   void *clock;                          /* of the plans; NULL: none were asked for */
   TesVector *cycle_b, *cycle_x;         /* of the cycle's precision; of steady flows (steady.c) */
@@ -153,7 +146,8 @@ static inline bool tesi_is_projection(const TesProblem *problem) {
   return problem->projection && !problem->projection->explicit_flow;
 }
 
-extern const TesiMarch tesi_projection_march, tesi_steady_march, tesi_explicit_march;
+extern const TesiOwn tesi_projection_own, tesi_steady_own, tesi_explicit_own;
+extern const TesiScheme tesi_projection_scheme;
 /* Of element iso: the problem's time and the flow's u, p and q are others now. */
 TesStatus tesi_explicit_resume(TesProblem *problem);
 /* r <- M u_t + N(u) + nu K u - B' p - F over all nodes, u_t by the last step; 0 at the start. */
@@ -221,15 +215,6 @@ TesStatus tesi_grad_div_update(TesiProjection *projection, const TesVector *u);
 TesStatus tesi_grad_div_add(TesiProjection *projection, double factor, bool unknowns, const TesVector *x,
                             TesVector *y);
 
-/* ---- means in time (projection_average.c) ---- */
-
-TesStatus tesi_average_create(TesProblem *problem, const TesProblemDesc *desc);
-void tesi_average_free(TesiAverage *average);
-/* The solution counts as that at the begin or the end of a step, by the trapezoidal rule from average.from on. */
-TesStatus tesi_average_add(TesiProjection *projection, double begin, double end, bool at_end);
-/* The means, as a part of the state. */
-void tesi_average_list(TesiProjection *projection, TesiState *state);
-
 /* ---- creation (projection_create.c) ---- */
 
 /* Spaces, faces, vectors and masses. */
@@ -237,9 +222,11 @@ TesStatus tesi_projection_create_spaces(TesProblem *problem, int degree);
 /* projection->poisson; the walls are classified. */
 TesStatus tesi_projection_create_poisson(TesProblem *problem);
 void tesi_projection_destroy(TesProblem *problem);
+/* Means in time of velocity and pressure, where they are asked for. */
+TesStatus tesi_projection_follow(TesProblem *problem, const TesProblemDesc *desc);
 /* The solution at the start, of the initial functions, and the length of the first step. */
 TesStatus tesi_projection_begin(TesProblem *problem);
-/* What of a description is kept in the flow: mean velocities and means in time. */
+/* What of a description is kept in the flow: mean velocities and the grad-div term. */
 void tesi_projection_describe(const TesiProjection *projection, TesProblemDesc *desc);
 
 /* ---- divergence (projection_divergence.c) ---- */
@@ -251,13 +238,11 @@ void tesi_projection_describe(const TesiProjection *projection, TesProblemDesc *
 TesStatus tesi_projection_remove_divergence(TesProblem *problem, const TesVector *phi, TesVector *s,
                                             TesVector *u, double *removed);
 
-/* TesiMarch.settle (adapt/move_flow.c). */
+/* TesiOwn.settle (adapt/move_flow.c). */
 TesStatus tesi_projection_settle(const TesProblem *from, TesProblem *problem, double *removed);
 
 /* ---- steps (projection.c) ---- */
 
-/* One step. The state is that before it after a failure. */
-TesStatus tesi_projection_step(TesProblem *problem, TesSolveResult *result);
 /* The length of the first step, and how many there are; what of the load depends on time. */
 TesStatus tesi_projection_begin_steps(TesProblem *problem);
 /* carried[0] and rate of the solution. */

@@ -197,7 +197,7 @@ TesStatus tesi_projection_begin(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
-  const double time = p->in_time->time;
+  const double time = p->in_time->march.time;
   const TesFunction *const *initial = (const TesFunction *const *)p->in_time->initial,
                            *pressure = initial[TESI_AXES];
   TES_TRY(tesi_projection_interpolate(pr->full, initial, time, &pr->u));
@@ -216,8 +216,6 @@ void tesi_projection_describe(const TesiProjection *pr, TesProblemDesc *desc) {
   const TesiDrive *drive = &pr->drive;
   desc->mean_components = drive->components;
   for (int c = 0; c < TESI_AXES; c++) desc->mean_velocity[c] = drive->mean[c];
-  desc->average = pr->average.velocity[0] != NULL;
-  desc->average_from = pr->average.from;
   desc->grad_div = pr->grad_div.gamma != NULL;
 }
 
@@ -234,6 +232,18 @@ done:
   return status;
 }
 
+TesStatus tesi_projection_follow(TesProblem *p, const TesProblemDesc *desc) {
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiAverage *average = &p->in_time->march.average;
+  if (!desc->average) return TES_OK;
+  const TesStatus status = tesi_average_follow(
+      average, &(TesiAveraged){.name = "mean-velocity", .space = pr->full, .value = &pr->u});
+  return status == TES_OK ? tesi_average_follow(average, &(TesiAveraged){.name = "mean-pressure",
+                                                                         .space = pr->mixed->pressure,
+                                                                         .value = &pr->p})
+                          : status;
+}
+
 static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -245,7 +255,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->alpha));
   TES_TRY(tesi_projection_create_spaces(p, degree));
   TES_TRY(tesi_drive_create(p, desc));
-  TES_TRY(tesi_average_create(p, desc));
+  TES_TRY(tesi_projection_follow(p, desc));
   TES_TRY(tesi_grad_div_create(p, desc));
   TES_TRY(tesi_projection_create_poisson(p));
   TES_TRY(create_refined(p, pr));
@@ -309,7 +319,6 @@ void tesi_projection_destroy(TesProblem *p) {
   for (int c = 0; c < TESI_AXES; c++) tesi_load_plan_destroy(&pr->plan[c]);
   tesi_context_device(ctx)->release(ctx, &pr->clock);
   tesi_drive_free(&pr->drive);
-  tesi_average_free(&pr->average);
   tesi_grad_div_free(&pr->grad_div);
   tesi_walls_free(ctx, &pr->walls);
   tesi_mixed_destroy(&pr->mixed);
@@ -320,43 +329,7 @@ void tesi_projection_destroy(TesProblem *p) {
   tesi_free(ctx, &p->projection);
 }
 
-static void list(TesProblem *p, TesiState *state) {
-  TesiProjection *pr = tesi_projection_of(p);
-  const TesSpace *pressure = pr->mixed->pressure;
-  state->space = pr->velocity, state->accuracy = 1e-4; /* what they leave of a divergence is removed too */
-  tesi_state_add_fixed(state, "kept", pr->guesses_kept);
-  tesi_state_add_whole(state, "known", TESI_PROJECTION_OLD, &pr->known);
-  tesi_state_add_whole(state, "guesses", pr->guesses_kept, &pr->guess.count);
-  tesi_state_add_real(state, "steps", TESI_PROJECTION_OLD, pr->step);
-  tesi_state_add_real(state, "guess-at", TESI_PROJECTION_GUESSES, pr->guess.at);
-  tesi_state_add_real(state, "force", TESI_AXES, pr->drive.force);
-  tesi_state_add(state, "u", 0, pr->full, &pr->u, TESI_STATE_PROJECTED);
-  if (pr->known > 0) tesi_state_add(state, "u", 1, pr->full, pr->old[0], TESI_STATE_PROJECTED);
-  if (pr->known > 1) tesi_state_add(state, "u", 2, pr->full, pr->old[1], TESI_STATE_INTERPOLATED);
-  if (pr->known > 0) tesi_state_add(state, "carried", 1, pr->full, pr->carried[1], TESI_STATE_MADE);
-  tesi_state_add(state, "pressure", 0, pressure, &pr->p, TESI_STATE_PROJECTED);
-  for (int i = 0; i < 2; i++) tesi_state_add(state, "phi", i, pressure, pr->phi[i], TESI_STATE_INTERPOLATED);
-  for (int i = 0; i < pr->guess.count; i++)
-    tesi_state_add(state, "guess", i + 1, pressure, pr->guess.value[i], TESI_STATE_INTERPOLATED);
-  tesi_average_list(pr, state);
-}
-
-static TesStatus resume(TesProblem *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
-  const double none = 0;
-  pr->is_carried = pr->is_balanced = false;
-  pr->last_sigma = pr->most = NAN;
-  TES_TRY(tesi_walls_update(p, p->in_time->time, &pr->walls));
-  if (pr->given_pressure) TES_TRY(tesi_projection_give_pressure(p, &none));
-done:
-  return status;
-}
-
-const TesiMarch tesi_projection_march = {.create = create,
-                                         .step = tesi_projection_step,
-                                         .destroy = tesi_projection_destroy,
-                                         .list = list,
-                                         .resume = resume,
-                                         .settle = tesi_projection_settle};
+const TesiOwn tesi_projection_own = {.create = create,
+                                     .destroy = tesi_projection_destroy,
+                                     .scheme = &tesi_projection_scheme,
+                                     .settle = tesi_projection_settle};

@@ -242,4 +242,4 @@ done:
   return status;
 }
 
-const TesiMarch tesi_steady_march = {.create = create, .solve = solve, .destroy = tesi_projection_destroy};
+const TesiOwn tesi_steady_own = {.create = create, .solve = solve, .destroy = tesi_projection_destroy};

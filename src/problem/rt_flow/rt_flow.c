@@ -2,6 +2,7 @@
 #include "problem/rt_flow/rt_flow.h"
 #include <math.h>
 #include "device/kernel.h"
+#include "functional/flow.h"
 #include "krylov/solver.h"
 #include "problem/problem_memory.h"
 #include "problem/equation/stokes.h"
@@ -67,6 +68,12 @@ static bool velocities_are_timed(const TesProblem *p) {
   return false;
 }
 
+/* The length of the first step. */
+static double choose_first(TesProblem *p) {
+  return tesi_march_choose(&p->in_time->march, &tesi_rt_scheme,
+                           &(TesiLimits){.crossed = tesi_rt_flow_crossed(p), .longest = INFINITY});
+}
+
 /* u <- the interpolant of the initial velocity, divergence-free, with the values on the boundary: where it was neither
  * the nearest one, in the norm of sigma (u, u) + nu (grad u, grad u). */
 static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
@@ -80,13 +87,13 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   TesSolveResult result = {0};
   for (int c = 0; c <= dim; c++) {
     const TesFunction *f = own ? desc->initial[c] : desc->exact[c];
-    if (f) TES_TRY(tesi_function_at(f, p->in_time->time, &now[c]));
+    if (f) TES_TRY(tesi_function_at(f, p->in_time->march.time, &now[c]));
   }
   TES_TRY(tesi_flow_interpolate(p->space, (const TesFunction *const *)now, p->u));
   /* a step long enough that the choice by the flow makes it shorter */
   TES_TRY(tesi_rt_flow_carry(p));
-  const double dt = tesi_flow_steps_choose(p, tesi_rt_flow_crossed(p));
-  TES_TRY(tesi_rt_flow_use(p, p->in_time->time, 1 / dt));
+  const double dt = choose_first(p);
+  TES_TRY(tesi_rt_flow_use(p, p->in_time->march.time, 1 / dt));
   TES_TRY(tes_vector_copy(p->u, 1, flow->x));
   TES_TRY(tesi_rt_flow_give(p, flow->x));
   TES_TRY(tes_vector_fill(flow->b, 0));
@@ -108,13 +115,18 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_rt_flow_clean(p, flow->x));
   TES_TRY(tes_vector_copy(flow->x, 1, p->u));
   tesi_rt_flow_forget(flow);
-  p->in_time->dt = p->in_time->varies ? 0 : p->in_time->dt, p->in_time->since = 0;
+  if (p->in_time->march.varies) p->in_time->march.dt = 0, p->in_time->march.chosen = false;
   TES_TRY(tesi_rt_flow_carry(p));
-  tesi_flow_steps_choose(p, tesi_rt_flow_crossed(p));
-  tesi_in_time_count(p);
+  choose_first(p);
+  tesi_march_count(&p->in_time->march);
 done:
   for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy(&now[c]);
   return status;
+}
+
+/* TesiAveraged.square: no entries of u are its values everywhere. */
+static TesStatus square(void *user, const TesVector *value, TesVector *to) {
+  return tesi_flow_square(((const TesProblem *)user)->space, value, to);
 }
 
 static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
@@ -133,9 +145,13 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(create_vectors(p));
   TES_TRY(tesi_rt_convection_create(p->space, &flow->convection));
   flow->timed = velocities_are_timed(p);
-  tesi_flow_steps_begin(p);
   TES_TRY(begin(p, desc));
   TES_TRY(tesi_rt_drive_create(p, desc));
+  if (desc->average)
+    TES_TRY(tesi_average_follow(
+        &p->in_time->march.average,
+        &(TesiAveraged){
+            .name = "mean-velocity", .space = p->space, .value = p->u, .square = square, .user = p}));
 done:
   return status;
 }
@@ -155,24 +171,4 @@ static void destroy(TesProblem *p) {
   tesi_free(p->context, &p->rt_flow);
 }
 
-static void list(TesProblem *p, TesiState *state) {
-  TesiRtFlow *flow = p->rt_flow;
-  state->space = p->space;
-  tesi_state_add_fixed(state, "order", flow->order);
-  tesi_state_add_whole(state, "known", TESI_RT_FLOW_OLD, &flow->known);
-  tesi_state_add_real(state, "when", TESI_RT_FLOW_TIMES, flow->when);
-  tesi_state_add_real(state, "force", TESI_AXES, flow->drive.force);
-  tesi_state_add(state, "u", 0, p->space, p->u, TESI_STATE_MADE);
-  for (int i = 0; i < flow->known; i++)
-    tesi_state_add(state, "u", i + 1, p->space, flow->old[i], TESI_STATE_MADE);
-  for (int i = 1; i < flow->order && i <= flow->known; i++)
-    tesi_state_add(state, "carried", i, p->space, flow->carried[i], TESI_STATE_MADE);
-}
-
-static TesStatus resume(TesProblem *p) {
-  tesi_rt_flow_forget(p->rt_flow);
-  return TES_OK;
-}
-
-const TesiMarch tesi_rt_march = {
-    .create = create, .step = tesi_rt_flow_step, .destroy = destroy, .list = list, .resume = resume};
+const TesiOwn tesi_rt_own = {.create = create, .destroy = destroy, .scheme = &tesi_rt_scheme};

@@ -39,8 +39,8 @@ typedef struct TesiRtSystem {
 /* Of the directions c that are bits of `components`, where F_c keeps the mean U_c. */
 typedef struct TesiRtDrive {
   unsigned components;
-  double mean[3], force[3], volume;
-  TesVector *uniform[3], *weights[3]; /* e_c, M e_c */
+  double mean[3], force[3], before[3], volume; /* before: force of the last state */
+  TesVector *uniform[3], *weights[3];          /* e_c, M e_c */
 } TesiRtDrive;
 
 typedef struct TesiRtFlow {
@@ -52,6 +52,7 @@ typedef struct TesiRtFlow {
   double when[TESI_RT_FLOW_TIMES];
   double
       largest[TESI_RT_FLOW_TIMES]; /* velocity of the solution of now and of those before; NaN: not known */
+  double largest_next;             /* the same of the step under way */
   int known;                       /* old solutions that are there */
   int guess;                       /* old values that guesses take */
   bool is_carried;                 /* carried[0] is that of now */
@@ -59,14 +60,14 @@ typedef struct TesiRtFlow {
   bool timed;                      /* velocities on the boundary are */
   bool checked;                    /* their flux */
   bool gives;                      /* they let something through: `given` is the lifting */
-  bool warned;
   TesiRtDrive drive;
   TesVector *load;                    /* F where it is the same at all times; NULL: not, or not known */
   TesVector *given, *cycle[2];        /* known nodes; work of the cycle's precision */
   TesVector *b, *r, *d, *x, *w, *sum; /* work */
 } TesiRtFlow;
 
-extern const TesiMarch tesi_rt_march;
+extern const TesiOwn tesi_rt_own;
+extern const TesiScheme tesi_rt_scheme;
 /* TesiFlowEquation.check */
 TesStatus tesi_rt_flow_check(TesProblem *problem, const TesProblemDesc *desc);
 
@@ -98,7 +99,5 @@ TesStatus tesi_rt_drive_add(const TesProblem *problem, double factor, TesVector 
 TesStatus tesi_rt_drive_keep(TesProblem *problem, TesVector *x);
 /* TesiEquation.force: by the residual of the equation, u_t that of the last step's formula. */
 TesStatus tesi_rt_flow_force(const TesProblem *problem, int boundary, int direction, double *force);
-/* One step. The state is that before it after a failure. */
-TesStatus tesi_rt_flow_step(TesProblem *problem, TesSolveResult *result);
 
 #endif

@@ -72,7 +72,7 @@ void tesi_rt_flow_forget(TesiRtFlow *flow) {
 TesStatus tesi_rt_flow_carry(TesProblem *p) {
   TesiRtFlow *flow = p->rt_flow;
   if (flow->is_carried) return TES_OK;
-  const TesStatus status = convect(p, p->in_time->time, p->u, flow->carried[0], &flow->rate);
+  const TesStatus status = convect(p, p->in_time->march.time, p->u, flow->carried[0], &flow->rate);
   flow->is_carried = status == TES_OK;
   return status;
 }
@@ -167,7 +167,7 @@ static TesStatus find_rate(const TesProblem *p, TesVector *rate) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiRtFlow *flow = p->rt_flow;
-  const double now = p->in_time->time;
+  const double now = p->in_time->march.time;
   TES_TRY(tes_vector_fill(rate, 0));
   if (flow->known == 0) goto done;
   const int count = tesi_min(flow->known, flow->order);
@@ -205,7 +205,7 @@ static TesStatus make_euler(TesProblem *p, double dt, int parts, TesVector *carr
                             TesVector *x, TesSolveResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const double start = p->in_time->time, h = dt / parts;
+  const double start = p->in_time->march.time, h = dt / parts;
   const Formula f = {.count = 1, .sigma = parts / dt, .back = {parts / dt}, .weight = {1}};
   double rate;
   TES_TRY(tes_vector_copy(p->u, 1, x));
@@ -267,10 +267,12 @@ static void rotate(TesVector **v, int count) {
   v[0] = last;
 }
 
-static TesStatus commit(TesProblem *p, double largest) {
+static TesStatus commit(void *user, double dt) {
+  TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiRtFlow *flow = p->rt_flow;
+  (void)dt;
   rotate(flow->old, TESI_RT_FLOW_OLD);
   rotate(flow->carried, TESI_RT_FLOW_OLD);
   TES_TRY(tes_vector_copy(p->u, 1, flow->old[0]));
@@ -279,7 +281,7 @@ static TesStatus commit(TesProblem *p, double largest) {
     flow->when[i] = flow->when[i - 1];
     flow->largest[i] = flow->largest[i - 1];
   }
-  flow->largest[0] = largest;
+  flow->largest[0] = flow->largest_next;
   flow->known = tesi_min(flow->known + 1, TESI_RT_FLOW_OLD);
   flow->is_carried = false;
 done:
@@ -321,96 +323,110 @@ done:
   return status;
 }
 
-/* The last step becomes this one where the velocity no longer changes. */
-static TesStatus end_if_steady(TesProblem *p, double dt) {
+static TesStatus change(void *user, double *size, double *change) {
+  TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiRtFlow *flow = p->rt_flow;
-  TesiInTime *it = p->in_time;
-  double size, change;
-  TES_TRY(find_size(p, p->u, &size));
-  it->largest = fmax(it->largest, size);
+  TES_TRY(find_size(p, p->u, size));
   TES_TRY(tes_vector_copy(p->u, 1, flow->d));
   TES_TRY(tes_vector_axpy(-1, flow->old[0], flow->d));
-  TES_TRY(find_size(p, flow->d, &change));
-  if (change <= it->desc.steady * it->largest * dt) it->steps = it->step;
+  TES_TRY(find_size(p, flow->d, change));
 done:
   return status;
 }
 
-/* The local error of the velocity of x after a step dt, in what is allowed, by what the last three extrapolate to (as
- * that of bdf2: stepper.h); -1 while there are fewer, and where it is not asked for. */
-static TesStatus find_error(TesProblem *p, double dt, double *error) {
+/* The local error of the velocity of x after a step dt, by what the last three extrapolate to (as that of bdf2:
+ * stepper.h). */
+static TesStatus judge(void *user, double dt, double *size, double *error) {
   enum { THREE = 3 };
+  TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiRtFlow *flow = p->rt_flow;
-  TesiInTime *it = p->in_time;
   const TesVector *const value[] = {flow->x, p->u, flow->old[0], flow->old[1]};
   const double *const when = flow->when;
-  double size, difference, factor[1 + THREE] = {1};
-  *error = -1;
-  if (!(it->desc.tolerance > 0) || flow->known < THREE - 1) return TES_OK;
-  const Formula f = find_formula(it->time + dt, when, THREE, dt);
+  double factor[1 + THREE] = {1};
+  if (flow->known < THREE - 1) return TES_OK;
+  const Formula f = find_formula(p->in_time->march.time + dt, when, THREE, dt);
   for (int j = 0; j < THREE; j++) factor[1 + j] = -f.weight[j];
-  TES_TRY(find_size(p, p->u, &size));
-  it->largest = fmax(it->largest, size);
+  TES_TRY(find_size(p, p->u, size));
   TES_TRY(tesi_vector_combine(1 + THREE, factor, value, flow->d));
-  TES_TRY(find_size(p, flow->d, &difference));
-  *error = difference * tesi_step_error_share(dt, when[0] - when[1], when[1] - when[2]);
-  if (it->largest > 0) *error /= it->desc.tolerance * it->largest;
+  TES_TRY(find_size(p, flow->d, error));
+  *error *= tesi_step_error_share(dt, when[0] - when[1], when[1] - when[2]);
 done:
   return status;
 }
 
-/* x <- the solution after a step, which is made again and shorter where its error is too large. */
-static TesStatus try_steps(TesProblem *p, double *dt, double *error, TesSolveResult *result) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
+static TesStatus begin_step(void *user, TesiLimits *limits) {
+  TesProblem *p = user;
   TesiRtFlow *flow = p->rt_flow;
-  const double time = p->in_time->time, crossed = tesi_rt_flow_crossed(p);
-  double force[TESI_AXES];
-  memcpy(force, flow->drive.force, sizeof force);
-  flow->when[0] = time;
-  for (;;) {
-    *dt = tesi_flow_steps_choose(p, crossed);
-    TES_TRY(tesi_flow_steps_watch(p, *dt, crossed, &flow->warned));
-    status = flow->known + 1 < flow->order ? start(p, *dt, result) : go(p, time + *dt, *dt, result);
-    TES_TRY(tesi_flow_steps_tell(p, *dt, status));
-    TES_TRY(find_error(p, *dt, error));
-    if (*error <= 1) break;
-    tesi_flow_steps_judge(p, *dt, *error);
-    memcpy(flow->drive.force, force, sizeof force);
-  }
-done:
+  const TesStatus status = tesi_rt_flow_carry(p);
+  limits->crossed = tesi_rt_flow_crossed(p);
+  flow->when[0] = p->in_time->march.time;
+  memcpy(flow->drive.before, flow->drive.force, sizeof flow->drive.force);
   return status;
 }
 
-static TesStatus make_step(TesProblem *p, TesSolveResult *result) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiInTime *it = p->in_time;
-  double dt, error, largest;
-  TES_TRY(tesi_rt_flow_carry(p));
-  TES_TRY(try_steps(p, &dt, &error, result));
-  TES_TRY(check_state(p, dt, &largest));
-  TES_TRY(commit(p, largest));
-  if (error >= 0) tesi_flow_steps_judge(p, dt, error);
-  tesi_flow_steps_go_on(p, dt);
-  TES_TRY(tesi_in_time_at(p, it->time));
-  tesi_in_time_count(p);
-  if (it->desc.steady > 0) TES_TRY(end_if_steady(p, dt));
-done:
-  return status;
-}
-
-TesStatus tesi_rt_flow_step(TesProblem *p, TesSolveResult *result) {
+/* What is told is that of the last state. */
+static TesStatus undo(void *user) {
+  TesProblem *p = user;
   TesiRtDrive *drive = &p->rt_flow->drive;
-  double force[TESI_AXES];
-  memcpy(force, drive->force, sizeof force);
-  const TesStatus status = make_step(p, result);
-  if (status == TES_OK) return status;
-  memcpy(drive->force, force, sizeof force);
-  tesi_in_time_at(p, p->in_time->time); /* what is told is that of the last state */
-  return status;
+  memcpy(drive->force, drive->before, sizeof drive->force);
+  return tesi_in_time_at(p, p->in_time->march.time);
 }
+
+/* x <- the solution after a step. */
+static TesStatus try_step(void *user, double dt, TesSolveResult *result) {
+  TesProblem *p = user;
+  const TesiRtFlow *flow = p->rt_flow;
+  return tesi_flow_steps_tell(p, dt,
+                              flow->known + 1 < flow->order ? start(p, dt, result)
+                                                            : go(p, p->in_time->march.time + dt, dt, result));
+}
+
+static TesStatus complete(void *user, double dt, TesSolveResult *result) {
+  TesProblem *p = user;
+  (void)result;
+  return check_state(p, dt, &p->rt_flow->largest_next);
+}
+
+static TesStatus arrive(void *user) {
+  return tesi_in_time_at(user, ((const TesProblem *)user)->in_time->march.time);
+}
+
+/* ---- state --------------------------------------------------------------------------------------------- */
+
+static void list(void *user, TesiState *state) {
+  const TesProblem *p = user;
+  TesiRtFlow *flow = p->rt_flow;
+  state->space = p->space;
+  tesi_state_add_fixed(state, "order", flow->order);
+  tesi_state_add_whole(state, "known", TESI_RT_FLOW_OLD, &flow->known);
+  tesi_state_add_real(state, "when", TESI_RT_FLOW_TIMES, flow->when);
+  tesi_state_add_real(state, "force", TESI_AXES, flow->drive.force);
+  tesi_state_add(state, "u", 0, p->space, p->u, TESI_STATE_MADE);
+  for (int i = 0; i < flow->known; i++)
+    tesi_state_add(state, "u", i + 1, p->space, flow->old[i], TESI_STATE_MADE);
+  for (int i = 1; i < flow->order && i <= flow->known; i++)
+    tesi_state_add(state, "carried", i, p->space, flow->carried[i], TESI_STATE_MADE);
+}
+
+static TesStatus resume(void *user) {
+  tesi_rt_flow_forget(((const TesProblem *)user)->rt_flow);
+  return TES_OK;
+}
+
+const TesiScheme tesi_rt_scheme = {.name = "coupled",
+                                   .order = 2,
+                                   .stable = TESI_FLOW_STEPS_STABLE,
+                                   .list = list,
+                                   .begin = begin_step,
+                                   .advance = try_step,
+                                   .judge = judge,
+                                   .undo = undo,
+                                   .complete = complete,
+                                   .commit = commit,
+                                   .arrive = arrive,
+                                   .change = change,
+                                   .resume = resume};
