@@ -74,13 +74,12 @@ static double measure(const Options *o, int depth, TesMesh *forest) {
   const TesTermDesc diffusion = {.a = {.all = a}};
   must(tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {.terms = 1, .term = &diffusion}},
                            &op));
-  const TesMultigridDesc desc = {
-      .op = op,
-      .precision = TES_SINGLE,
-      .coarsening = o->degree_first ? TES_COARSEN_DEGREE : TES_COARSEN_MESH,
-      .smoother = {.kind = o->patches ? TES_SMOOTHER_CELL_PATCH : TES_SMOOTHER_AUTO,
-                   .degree = o->smoother,
-                   .ratio = o->ratio}};
+  const TesMultigridDesc desc = {.op = op,
+                                 .precision = TES_SINGLE,
+                                 .coarsening = o->degree_first ? TES_COARSEN_DEGREE : TES_COARSEN_MESH,
+                                 .smoother = {.kind = o->patches ? TES_SMOOTHER_CELL_PATCH : TES_SMOOTHER_AUTO,
+                                              .degree = o->smoother,
+                                              .ratio = o->ratio}};
   must(tes_multigrid_create(ctx, &desc, &mg));
   must(tes_solver_create(
       ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_CG, .tolerance = o->tolerance},

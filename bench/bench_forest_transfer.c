@@ -100,8 +100,7 @@ static void measure(const Options *o, int degree, const TesMesh *fine, const Tes
            o->precision == TES_DOUBLE ? "double" : "single", n, m,
            100 * (double)tes_space_hanging(f) / (n + (double)tes_space_hanging(f)), 1e3 * t[PROLONGATE],
            t[PROLONGATE] * rate / up, 1e3 * t[RESTRICT], t[RESTRICT] * rate / down, 1e3 * t[APPLY],
-           1e3 * t[COPY],
-           100 * (t[PROLONGATE] + t[RESTRICT]) / (t[PROLONGATE] + t[RESTRICT] + 10 * t[APPLY]));
+           1e3 * t[COPY], 100 * (t[PROLONGATE] + t[RESTRICT]) / (t[PROLONGATE] + t[RESTRICT] + 10 * t[APPLY]));
   puts(line);
   fflush(stdout);
   FILE *file = o->csv ? fopen(o->csv, "a") : NULL;
@@ -139,8 +138,7 @@ int main(int argc, char **argv) {
   if (tes_context_create(&(TesContextDesc){.device = o.device, .threads = o.threads}, &ctx, message,
                          sizeof message) != TES_OK)
     return fprintf(stderr, "%s\n", message), 3;
-  must(
-      tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = o.dim, .refine = o.base}, &fine));
+  must(tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = o.dim, .refine = o.base}, &fine));
   for (int t = 0; t < o.depth; t++) fine = bench_refine(ctx, fine);
   must(tes_mesh_coarsen(fine, &coarse));
   puts("dim,degree,precision,fine_nodes,coarse_nodes,hanging_percent,prolongate_ms,prolongate_times_floor,"

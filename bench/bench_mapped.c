@@ -140,8 +140,7 @@ static void print_row(const Job *job, double t, double spread, double error, con
           job->global && bench.full ? " full index" : "", geometries[job->geometry],
           bench.precision == TES_DOUBLE ? "float64" : "float32",
           bench.factors == TES_DOUBLE ? "float64" : "float32", job->degree, (long long)job->cells, dofs,
-          t * 1e3, spread, dofs / t * 1e-9, flops / t * 1e-9, bytes / t * 1e-9, bytes / t / COPY, error,
-          used);
+          t * 1e3, spread, dofs / t * 1e-9, flops / t * 1e-9, bytes / t * 1e-9, bytes / t / COPY, error, used);
   fflush(bench.csv);
 }
 

@@ -81,12 +81,11 @@ static TesStatus compile_forms(TesContext *ctx, const Job *job) {
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .precision = job->precision}, &op));
   TES_TRY(
       tes_operator_create(ctx, &(TesOperatorDesc){.space = natural, .precision = job->precision}, &free_op));
-  TES_TRY(
-      tes_operator_create(ctx,
-                          &(TesOperatorDesc){.space = space,
-                                             .form = {.terms = 1, .term = &(TesTermDesc){.a = {.all = a}}},
-                                             .precision = job->precision},
-                          &varying));
+  TES_TRY(tes_operator_create(ctx,
+                              &(TesOperatorDesc){.space = space,
+                                                 .form = {.terms = 1, .term = &(TesTermDesc){.a = {.all = a}}},
+                                                 .precision = job->precision},
+                              &varying));
   TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother[0]));
   TES_TRY(
       tes_smoother_create(ctx, &(TesSmootherDesc){.op = free_op, .kind = TES_SMOOTHER_PATCH}, &smoother[1]));
@@ -169,8 +168,7 @@ static TesStatus compile_stokes(TesContext *ctx, const Job *job) {
   TES_TRY(tes_space_create(
       ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree, .element = TES_ELEMENT_RT}, &space));
   TES_TRY(tes_operator_create(
-      ctx,
-      &(TesOperatorDesc){.space = space, .form = {.terms = 2, .term = term}, .precision = job->precision},
+      ctx, &(TesOperatorDesc){.space = space, .form = {.terms = 2, .term = term}, .precision = job->precision},
       &op));
   TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother));
   if (job->precision == TES_DOUBLE) {
@@ -216,8 +214,7 @@ static TesStatus compile_broken(TesContext *ctx, const Job *job) {
   TES_TRY(tes_space_create(
       ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree, .element = TES_ELEMENT_DG}, &space));
   TES_TRY(tes_operator_create(
-      ctx,
-      &(TesOperatorDesc){.space = space, .form = {.terms = 1, .term = term}, .precision = job->precision},
+      ctx, &(TesOperatorDesc){.space = space, .form = {.terms = 1, .term = term}, .precision = job->precision},
       &op));
   TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother));
 done:
@@ -245,9 +242,8 @@ static TesStatus compile_upwind(TesContext *ctx, const Job *job) {
   TES_TRY(tes_space_create(
       ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree, .element = TES_ELEMENT_DG}, &space));
   for (int way = 0; way < 4; way++) {
-    const TesTermDesc term[] = {
-        {.term = TES_TERM_DIFFUSION},
-        {.term = TES_TERM_TRANSPORT, .b = {b[way / 2], b[1]}, .conservative = way % 2}};
+    const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION},
+                                {.term = TES_TERM_TRANSPORT, .b = {b[way / 2], b[1]}, .conservative = way % 2}};
     const TesOperatorDesc desc = {
         .space = space, .form = {.terms = 2, .term = term}, .precision = job->precision};
     TES_TRY(tes_operator_create(ctx, &desc, &op));

@@ -113,8 +113,7 @@ static void time_apply(int dim, int degree, TesPrecision precision, double dofs)
   printf("apply %dD Q%d %s %4d cells %9.0f dofs %8.2f ps a dof %7.1f GB/s error %.1e %s\n", dim, degree, type,
          cells, n, ps, bandwidth, error, tes_operator_info(op).description);
   if (csv)
-    fprintf(csv, "apply,%d,%d,%s,%d,%.0f,%.4g,%.5g,%.3g\n", dim, degree, type, cells, n, ps, bandwidth,
-            error);
+    fprintf(csv, "apply,%d,%d,%s,%d,%.0f,%.4g,%.5g,%.3g\n", dim, degree, type, cells, n, ps, bandwidth, error);
   tes_vector_destroy(&x), tes_vector_destroy(&y);
   tes_operator_destroy(&op);
   tes_space_destroy(&space);

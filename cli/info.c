@@ -129,8 +129,7 @@ static int print_cache(bool clear, bool json) {
 
 static int print_support(void) {
   static char text[65536];
-  return tes_case_help("", TES_CASE_HELP_SUPPORT, text, sizeof text) >= sizeof text ||
-         fputs(text, stdout) < 0;
+  return tes_case_help("", TES_CASE_HELP_SUPPORT, text, sizeof text) >= sizeof text || fputs(text, stdout) < 0;
 }
 
 int cli_info(int argc, char **argv) {

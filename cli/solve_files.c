@@ -229,8 +229,7 @@ void solve_free_files(Solve *s) {
 
 TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step) {
   const TesCheckpointField u = {field_of(s), tes_problem_solution(problem)};
-  const TesCheckpointDesc desc = {
-      .space = tes_problem_space(problem), .count = 1, .fields = &u, .step = step};
+  const TesCheckpointDesc desc = {.space = tes_problem_space(problem), .count = 1, .fields = &u, .step = step};
   return s->input->checkpoint ? tes_checkpoint_write(s->context, &desc, s->input->checkpoint) : TES_OK;
 }
 

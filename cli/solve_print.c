@@ -257,8 +257,7 @@ void solve_print_outcome(const Solve *s) {
       solve_log(s, TES_LOG_INFO, "balance   load (%.6g, %.6g, %.6g), reaction (%.6g, %.6g, %.6g)", l[0], l[1],
                 l[2], r[0], r[1], r[2]);
     else
-      solve_log(s, TES_LOG_INFO, "balance   load (%.6g, %.6g), reaction (%.6g, %.6g)", l[0], l[1], r[0],
-                r[1]);
+      solve_log(s, TES_LOG_INFO, "balance   load (%.6g, %.6g), reaction (%.6g, %.6g)", l[0], l[1], r[0], r[1]);
   }
   if (s->balance.flux)
     solve_log(s, TES_LOG_INFO, "balance   in %.6g + sources %.6g = out %.6g + stored %.6g, but for %.1e",

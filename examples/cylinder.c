@@ -46,8 +46,7 @@ int main(void) {
   TRY(tes_function_create_expression(ctx, "1.2*y*(0.41 - y)/(0.41*0.41)", &inflow));
   TRY(tes_function_create_expression(ctx, "0.075 - sqrt((x - 0.2)*(x - 0.2) + (y - 0.2)*(y - 0.2))", &near));
 
-  TesMesh
-      *mesh; /* the channel 2.2 x 0.41 with a cylinder at (0.2, 0.2), round which cells are halved twice */
+  TesMesh *mesh; /* the channel 2.2 x 0.41 with a cylinder at (0.2, 0.2), round which cells are halved twice */
   int cylinder;
   const TesMeshDesc channel = {
       .domain = TES_DOMAIN_CHANNEL, .dim = 2, .refine_where = near, .refine_times = 2, .geometry_degree = 4};

@@ -49,9 +49,9 @@ int main(void) {
   TRY(tes_problem_value(problem, &(TesValue){.kind = TES_VALUE_POINT, .point = {10, 0.5, 0.5}, .of = "w"},
                         &tip));
   TRY(tes_problem_value(problem, &(TesValue){.kind = TES_VALUE_INTEGRAL, .of = "strain_energy"}, &energy));
-  TRY(tes_problem_value(
-      problem, &(TesValue){.kind = TES_VALUE_FORCE, .where = TES_ON_BOUNDARY, .number = 0, .of = "z"},
-      &support));
+  TRY(tes_problem_value(problem,
+                        &(TesValue){.kind = TES_VALUE_FORCE, .where = TES_ON_BOUNDARY, .number = 0, .of = "z"},
+                        &support));
   printf("%d iterations: the tip sinks by %.6f, energy %.6f, the support bears %.6f\n", result.iterations,
          -tip, energy, support);
 

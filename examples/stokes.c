@@ -51,8 +51,7 @@ int main(void) {
   double force; /* of the fluid on the lower wall, along the channel */
   TRY(tes_problem_flow(problem, &flow));
   TRY(tes_problem_value(
-      problem, &(TesValue){.kind = TES_VALUE_FORCE, .where = TES_ON_BOUNDARY, .number = 2, .of = "x"},
-      &force));
+      problem, &(TesValue){.kind = TES_VALUE_FORCE, .where = TES_ON_BOUNDARY, .number = 2, .of = "x"}, &force));
   printf("%lld unknowns, %d iterations\n", (long long)tes_space_dofs(tes_problem_space(problem)),
          result.iterations);
   printf("error %.1e of the velocity, %.1e of the pressure, divergence %.1e of the gradient\n",

@@ -38,10 +38,7 @@ static inline bool make_place(TesContext *ctx, int kind, int dim, int degree, Gi
       {.dim = dim, .cells = {3, 2, 2}, .coordinates = {graded}, .kind = TES_MESH_BOX},
       {.dim = dim, .cells = {2, 2, 2}, .refine_where = corner, .kind = TES_MESH_FOREST},
       {.dim = dim, .domain = TES_DOMAIN_BALL, .radius = 1, .geometry_degree = 2},
-      {.dim = dim,
-       .cells = {3, 2, 2},
-       .map = {map[0], map[1], dim == 3 ? map[2] : NULL},
-       .kind = TES_MESH_CELLS},
+      {.dim = dim, .cells = {3, 2, 2}, .map = {map[0], map[1], dim == 3 ? map[2] : NULL}, .kind = TES_MESH_CELLS},
   };
   *p = (Place){.ctx = ctx};
   const TesStatus status = tes_mesh_create(ctx, &desc[kind], &p->mesh);
@@ -162,8 +159,7 @@ static inline void check_diagonal(const Place *p, const TesOperator *op, const c
     assert_ok(p->ctx, tes_operator_apply(op, x, y));
     double *column = numbers_of(p, y);
     if (!(fabs(column[i] - diagonal[i]) <= (op->precision == TES_DOUBLE ? 1e-11 : 1e-4) * diagonal[i]))
-      fail_msg("%s: the diagonal is %.12g at %lld, told as %.12g", what, column[i], (long long)i,
-               diagonal[i]);
+      fail_msg("%s: the diagonal is %.12g at %lld, told as %.12g", what, column[i], (long long)i, diagonal[i]);
     free(column);
   }
   free(one);

@@ -68,13 +68,12 @@ static inline TesProblem *solve(const TesProblemDesc *desc, TesSolveResult *resu
 }
 
 static inline TesProblemDesc cube(const TesMesh *mesh, int degree) {
-  return (TesProblemDesc){.equation = TES_ELASTICITY,
-                          .mesh = mesh,
-                          .degree = degree,
-                          .data = {.lambda = keep(constant(8e4)),
-                                   .a = keep(constant(2e4)),
-                                   .f = {NULL, keep(constant(-1)), NULL}},
-                          .solver = {.tolerance = 1e-11}};
+  return (TesProblemDesc){
+      .equation = TES_ELASTICITY,
+      .mesh = mesh,
+      .degree = degree,
+      .data = {.lambda = keep(constant(8e4)), .a = keep(constant(2e4)), .f = {NULL, keep(constant(-1)), NULL}},
+      .solver = {.tolerance = 1e-11}};
 }
 
 static inline void check_cube(const TesMesh *mesh, int degree, double compliance, double middle,
@@ -83,8 +82,7 @@ static inline void check_cube(const TesMesh *mesh, int degree, double compliance
   const TesProblemDesc desc = cube(mesh, degree);
   TesProblem *problem = solve(&desc, &result);
   const double c = -value_of(problem, (TesValue){.kind = TES_VALUE_INTEGRAL, .of = "v"}),
-               u = value_of(problem,
-                            (TesValue){.kind = TES_VALUE_POINT, .point = {0.5, 0.5, 0.5}, .of = "v"});
+               u = value_of(problem, (TesValue){.kind = TES_VALUE_POINT, .point = {0.5, 0.5, 0.5}, .of = "v"});
   print_message("%s, Q%d: %d iterations, int f.u %.10e, u_y %.10e; %s\n", what, degree, result.iterations, c,
                 u, tes_problem_info(problem).smoother);
   assert_near(c, compliance, 2e-9 * compliance);

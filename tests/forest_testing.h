@@ -100,8 +100,7 @@ static inline void test_adapt(TesContext *ctx, uint64_t *seed, double refine, do
 }
 
 /* Refined at random until there are so many cells. */
-static inline void test_refine(TesContext *ctx, uint64_t *seed, double part, int64_t cells,
-                               TesMesh **forest) {
+static inline void test_refine(TesContext *ctx, uint64_t *seed, double part, int64_t cells, TesMesh **forest) {
   do test_adapt(ctx, seed, part, 0, cells, forest);
   while (tes_mesh_info(*forest).cells < cells);
 }

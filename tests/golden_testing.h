@@ -191,8 +191,7 @@ static inline void golden_compare_errors(Golden *s, const cJSON *row, const cJSO
 static inline void golden_compare_steps(Golden *s, const cJSON *row, const cJSON *report) {
   static const char *const counts[] = {"cells", "dofs", "hanging", "iterations"};
   static const char *const values[] = {"estimate", "error", "goal", "l2", "h1"};
-  const cJSON *all = cJSON_GetObjectItem(row, "steps"), *found = cJSON_GetObjectItem(report, "steps"),
-              *golden;
+  const cJSON *all = cJSON_GetObjectItem(row, "steps"), *found = cJSON_GetObjectItem(report, "steps"), *golden;
   const double rough =
       strcmp(golden_text(row, "precision"), "double") ? 0.01 * golden_number(row, "tolerance") : 0;
   char what[64];

@@ -102,8 +102,7 @@ typedef struct KnownErrors {
 } KnownErrors;
 
 static inline void tables_errors(const KnownErrors *known, double tolerance) {
-  const Setting s = {
-      .dim = known->dim, .degree = known->degree, .cells = known->cells, .tolerance = tolerance};
+  const Setting s = {.dim = known->dim, .degree = known->degree, .cells = known->cells, .tolerance = tolerance};
   TesFlowResult flow;
   if (!tables_has(&s)) return;
   tables_right(&s, NULL, &flow);

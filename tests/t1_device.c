@@ -158,8 +158,7 @@ static void check_pairs(TesContext *ctx) {
   for (int i = 0; i < 2; i++) assert_int_equal(tes_vector_create(ctx, N, TES_DOUBLE, &to[i]), TES_OK);
   for (int count = 1; count <= TESI_PAIRED; count++) {
     for (int i = 0; i < 2; i++) assert_int_equal(tes_vector_fill(to[i], NAN), TES_OK);
-    assert_int_equal(tesi_vector_combine_pair(count, a, b, (const TesVector *const *)v, to[0], to[1]),
-                     TES_OK);
+    assert_int_equal(tesi_vector_combine_pair(count, a, b, (const TesVector *const *)v, to[0], to[1]), TES_OK);
     for (int i = 0; i < N; i++) {
       y[i] = z[i] = 0;
       for (int k = 0; k < count; k++) y[i] += a[k] * x[k][i], z[i] += b[k] * x[k][i];

@@ -56,10 +56,7 @@ static void test_domains(void **state) {
   } domains[] = {
       {{.domain = TES_DOMAIN_BOX, .dim = 2, .cells = {3, 2}}, 6, {0, 2, 2, 3, 3}, 1},
       {{.domain = TES_DOMAIN_BOX, .cells = {3, 2, 1}, .upper = {3, 2, 2}}, 6, {0, 2, 2, 3, 3, 6, 6}, 12},
-      {{.domain = TES_DOMAIN_BOX, .cells = {3, 2, 1}, .periodic = {true, false, true}},
-       6,
-       {0, 0, 0, 3, 3},
-       1},
+      {{.domain = TES_DOMAIN_BOX, .cells = {3, 2, 1}, .periodic = {true, false, true}}, 6, {0, 0, 0, 3, 3}, 1},
       {{.domain = TES_DOMAIN_BALL, .dim = 2, .radius = 2}, 5, {0, 4}, 4 * pi},
       {{.domain = TES_DOMAIN_BALL}, 7, {0, 6}, 4 * pi / 3},
       {{.domain = TES_DOMAIN_SHELL, .dim = 2}, 8, {0, 8, 8}, pi * 0.75},
@@ -152,8 +149,7 @@ static void test_adapt_and_relate(void **state) {
   for (int trial = 0; trial < 20; trial++) {
     const int dim = 2 + trial % 2;
     TesMesh *f;
-    assert_ok(ctx,
-              tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = dim, .refine = 1}, &f));
+    assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = dim, .refine = 1}, &f));
     for (int pass = 0; pass < 4; pass++) {
       const int64_t cells = tes_mesh_info(f).cells;
       int8_t *mark = calloc((size_t)cells, 1);

@@ -88,8 +88,7 @@ static void check_transpose(const TesMesh *forest, int degree, uint64_t *seed) {
   TesSpace *space;
   assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
   const int64_t length = tes_space_length(space);
-  double *u = malloc((size_t)length * sizeof *u), *y = calloc((size_t)length, sizeof *y), v[MOST],
-         local[MOST];
+  double *u = malloc((size_t)length * sizeof *u), *y = calloc((size_t)length, sizeof *y), v[MOST], local[MOST];
   double left = 0, right = 0;
   for (int64_t i = 0; i < length; i++) u[i] = test_random(seed);
   for (int64_t cell = 0; cell < tes_mesh_info(forest).cells; cell++) {

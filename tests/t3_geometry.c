@@ -245,11 +245,8 @@ static int64_t box_nodes(int dim, const int cells[3], int k) {
 
 static TesMesh *deformed(int dim, const int cells[3], uint64_t shuffle) {
   TesMesh *mesh;
-  const TesMeshDesc desc = {.dim = dim,
-                            .cells = {cells[0], cells[1], cells[2]},
-                            .perturbation = 0.2,
-                            .seed = 9,
-                            .shuffle = shuffle};
+  const TesMeshDesc desc = {
+      .dim = dim, .cells = {cells[0], cells[1], cells[2]}, .perturbation = 0.2, .seed = 9, .shuffle = shuffle};
   assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
   return mesh;
 }
@@ -273,9 +270,8 @@ static TesiGeometry *turned(int dim, const int cells[3]) {
              (size_t)dim * sizeof *x);
     }
   assert_ok(
-      ctx,
-      tesi_geometry_create(
-          ctx, &(TesiGeometryDesc){.dim = dim, .cells = straight->cells, .nodes = x, .vertices = v}, &g));
+      ctx, tesi_geometry_create(
+               ctx, &(TesiGeometryDesc){.dim = dim, .cells = straight->cells, .nodes = x, .vertices = v}, &g));
   free(x);
   free(v);
   tes_mesh_destroy(&mesh);

@@ -216,9 +216,8 @@ static char *write_square(int n, uint64_t seed) {
                            number[n + 1] + 1);
   for (int k = 0; k < cells; k++) {
     const int at = cell[k] % n + (n + 1) * (cell[k] / n);
-    used +=
-        (size_t)snprintf(text + used, room - used, "%d 3 2 1 1 %d %d %d %d\n", cell[k] + 1, number[at] + 1,
-                         number[at + 1] + 1, number[at + n + 2] + 1, number[at + n + 1] + 1);
+    used += (size_t)snprintf(text + used, room - used, "%d 3 2 1 1 %d %d %d %d\n", cell[k] + 1, number[at] + 1,
+                             number[at + 1] + 1, number[at + n + 2] + 1, number[at + n + 1] + 1);
   }
   snprintf(text + used, room - used, "$EndElements\n");
   free(number);

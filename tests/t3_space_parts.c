@@ -20,8 +20,7 @@ static TesFunction *expression(const char *text) {
 static bool make_mesh(TesContext *on, TesMeshKind kind, int dim, TesMesh **mesh) {
   TesFunction *corner = NULL;
   if (kind == TES_MESH_FOREST) corner = expression("0.1 - x - y");
-  const TesMeshDesc desc = {
-      .kind = kind, .dim = dim, .cells = {2, 2, 2}, .refine = 1, .refine_where = corner};
+  const TesMeshDesc desc = {.kind = kind, .dim = dim, .cells = {2, 2, 2}, .refine = 1, .refine_where = corner};
   const TesStatus status = tes_mesh_create(on, &desc, mesh);
   tes_function_destroy(&corner);
   if (status == TES_MISSING) return false;
@@ -39,8 +38,7 @@ static TesSpace *alone(const TesMesh *mesh, int degree, const uint8_t given[6], 
   TesSpace *space;
   uint8_t own[6];
   for (int b = 0; b < 6; b++) own[b] = given[b] >> component & 1;
-  assert_ok(ctx,
-            tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree, .given = own}, &space));
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree, .given = own}, &space));
   return space;
 }
 
@@ -79,8 +77,7 @@ static void components_are_spaces(void **state) {
       int64_t length = 0, dofs = 0;
       for (int c = 0; c < 3; c++) {
         check_component(space, c, given);
-        length += tes_space_length(tes_space_part(space, c)),
-            dofs += tes_space_dofs(tes_space_part(space, c));
+        length += tes_space_length(tes_space_part(space, c)), dofs += tes_space_dofs(tes_space_part(space, c));
       }
       assert_int_equal(tes_space_length(space), length);
       assert_int_equal(tes_space_dofs(space), dofs);

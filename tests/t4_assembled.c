@@ -229,10 +229,7 @@ static int form_terms(int form, TesFunction *const f[3], const signed char *thro
 static TesStatus make_refined(TesContext *ctx, int dim, bool box, TesMesh **mesh) {
   static const double graded[] = {0, 0.3, 0.5, 1};
   TesFunction *corner = expression(ctx, "0.2 - x*y - z");
-  const TesMeshDesc forest = {.dim = dim,
-                              .cells = {2, 2, 2},
-                              .refine_where = corner,
-                              .kind = TES_MESH_FOREST},
+  const TesMeshDesc forest = {.dim = dim, .cells = {2, 2, 2}, .refine_where = corner, .kind = TES_MESH_FOREST},
                     cells = {.dim = dim, .cells = {3, 2, 2}, .coordinates = {graded}, .kind = TES_MESH_BOX};
   const TesStatus status = tes_mesh_create(ctx, box ? &cells : &forest, mesh);
   tes_function_destroy(&corner);
@@ -304,8 +301,7 @@ static void check_space(TesContext *ctx, const TestMesh *m, int dim) {
   assert_int_equal(H.rows, rows);
   assert_true(rows <= length + tes_space_hanging(m->space));
   assert_int_equal(tes_space_hanging(all), 0);
-  double *x = test_malloc((size_t)length * sizeof *x), *u = test_malloc((size_t)rows * sizeof *u),
-         local[MOST];
+  double *x = test_malloc((size_t)length * sizeof *x), *u = test_malloc((size_t)rows * sizeof *u), local[MOST];
   double(*at)[3] = test_malloc((size_t)rows * sizeof *at);
   for (int64_t i = 0; i < length; i++) x[i] = test_random(&seed);
   for (int64_t i = 0; i < rows; i++) at[i][0] = NAN;

@@ -91,8 +91,7 @@ static int64_t check_case(TesContext *ctx, TesFactors factors, int dim, int degr
                          (uint64_t)(97 * i + degree));
   TesFunction *a, *c;
   const bool varies = factors == TES_FACTORS_STORED || weights;
-  assert_ok(ctx,
-            tes_function_create_expression(ctx, varies ? "1 / (0.05 + 2*(x*x + y*y + z*z))" : "2.5", &a));
+  assert_ok(ctx, tes_function_create_expression(ctx, varies ? "1 / (0.05 + 2*(x*x + y*y + z*z))" : "2.5", &a));
   assert_ok(ctx, tes_function_create_expression(ctx, varies ? "1 + x*x" : "0.7", &c));
   const TesiMappedDesc desc = {.mesh = m.forest,
                                .degree = degree,

@@ -102,8 +102,7 @@ static void check_integrals(const TestPlace *p, const TesFunction *u_of) {
                                     true, p->is.degree + 3, w));
     for (int64_t i = 0; i < p->length; i++)
       expected += w[i] * at[i], scale += fabs(w[i] * at[i]), area += w[i];
-    TesValue what = {
-        .kind = TES_VALUE_INTEGRAL, .where = b < 0 ? TES_ON_DOMAIN : TES_ON_BOUNDARY, .number = b};
+    TesValue what = {.kind = TES_VALUE_INTEGRAL, .where = b < 0 ? TES_ON_DOMAIN : TES_ON_BOUNDARY, .number = b};
     assert_ok(p->ctx, tes_functional_value(p->space, u, &what, &value));
     assert_ok(p->ctx, tes_functional_value(p->space, NULL, &what, &size));
     what.kind++; /* the mean */

@@ -13,8 +13,7 @@ static TesSpace *make_space(const TestPlace *p, int components) {
   TesSpace *space;
   uint8_t given[16] = {0};
   for (int c = 0; c < components && c < p->boundaries; c++) given[c] = (uint8_t)(1 << c);
-  const TesSpaceDesc desc = {
-      .mesh = p->mesh, .degree = p->is.degree, .components = components, .given = given};
+  const TesSpaceDesc desc = {.mesh = p->mesh, .degree = p->is.degree, .components = components, .given = given};
   assert_ok(p->ctx, tes_space_create(p->ctx, &desc, &space));
   return space;
 }

@@ -55,8 +55,7 @@ static void check_matrices(TesContext *ctx, TesiIso *iso, const TesiIsoStep *loo
   TesVector *next = test_vector(ctx, n, TES_DOUBLE, 0), *b = test_vector(ctx, m, TES_DOUBLE, 0), *p[2],
             *sum[2], *q = test_vector(ctx, m, TES_DOUBLE, 13);
   double *U = values_of(ctx, step.u, n), *S = values_of(ctx, step.s, m), *G = values_of(ctx, step.given, n),
-         *F = step.load ? values_of(ctx, step.load, n) : NULL,
-         *plain = test_malloc((size_t)n * sizeof *plain);
+         *F = step.load ? values_of(ctx, step.load, n) : NULL, *plain = test_malloc((size_t)n * sizeof *plain);
   step.next = next;
   assert_ok(ctx, tesi_iso_matrices_momentum(twin, &step));
   assert_ok(ctx, tesi_iso_momentum_ref(iso, step.k, step.nu, U, S, G, F, plain));
@@ -83,8 +82,7 @@ static void check_matrices(TesContext *ctx, TesiIso *iso, const TesiIsoStep *loo
   tesi_iso_matrices_destroy(&twin);
 }
 
-static void check_parts(TesContext *ctx, const Sizes *s, const uint8_t *given, bool loaded,
-                        const char *what) {
+static void check_parts(TesContext *ctx, const Sizes *s, const uint8_t *given, bool loaded, const char *what) {
   TesMesh *mesh = graded(ctx, s);
   TesiIso *iso;
   assert_ok(ctx, tesi_iso_create(mesh, given, &iso));

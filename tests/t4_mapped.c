@@ -72,8 +72,7 @@ static void check_operator(const TesiMappedDesc *desc, const char *name) {
   const double tolerance = desc->precision == TES_DOUBLE ? 1e-12 : 2e-5;
   assert_ok(ctx, tesi_mapped_create(ctx, desc, &op));
   snprintf(what, sizeof what, "%s: %s", name, tes_operator_info(op).description);
-  TesVector *x = vector(op, 3), *y = vector(op, 4), *b = vector(op, 5), *r = vector(op, 6),
-            *d = vector(op, 7);
+  TesVector *x = vector(op, 3), *y = vector(op, 4), *b = vector(op, 5), *r = vector(op, 6), *d = vector(op, 7);
   const int64_t n = tes_operator_info(op).length;
   assert_ok(ctx, tesi_operator_apply_ref(op, x, y));
   double *expected = values_of(y), *rhs = values_of(b);
@@ -123,15 +122,14 @@ static void check_degrees(int dim, int lowest, int highest) {
             if (k > 8 && (terms != TESI_STIFFNESS_MASS || (dim == 3 && factors != TES_FACTORS_STORED)))
               continue;
             if (dim == 3 && k > 4 && k <= 8 && terms == TESI_MASS && collocated) continue;
-            TesiMappedDesc desc = {.mesh = g,
-                                   .degree = k,
-                                   .terms = (TesiMappedTerms)terms,
-                                   .collocated = collocated,
-                                   .lambda = 0.7,
-                                   .factors = (TesFactors)factors,
-                                   .numbering = {.order = (TesNumberingOrder)((k + factors) % 3),
-                                                 .seed = 3,
-                                                 .dirichlet = k % 2}};
+            TesiMappedDesc desc = {
+                .mesh = g,
+                .degree = k,
+                .terms = (TesiMappedTerms)terms,
+                .collocated = collocated,
+                .lambda = 0.7,
+                .factors = (TesFactors)factors,
+                .numbering = {.order = (TesNumberingOrder)((k + factors) % 3), .seed = 3, .dirichlet = k % 2}};
             check_operator(&desc, "degrees");
             if (dim == 3 && k > 4 && terms != TESI_STIFFNESS_MASS) continue;
             desc.precision = TES_SINGLE;

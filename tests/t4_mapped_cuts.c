@@ -25,25 +25,20 @@ static const Cut cuts[] = {
     {"0,2,1,1,3,2,2,1", 2, TESI_STIFFNESS, true, TES_FACTORS_STORED, TESI_GLOBAL_VECTORS, 1, TES_DOUBLE},
     {"0,1,1,1,3,2,2,1", 3, TESI_STIFFNESS_MASS, true, TES_FACTORS_STORED, TESI_GLOBAL_VECTORS, 1, TES_DOUBLE},
     {"5,0,2,1,2,1,2,1", 2, TESI_STIFFNESS, true, TES_FACTORS_STORED, TESI_GLOBAL_VECTORS, 1, TES_SINGLE},
-    {"1,0,2,1,2,2,2,1", 4, TESI_STIFFNESS_MASS, true, TES_FACTORS_STORED, TESI_ELEMENT_VECTORS, 1,
-     TES_DOUBLE},
-    {"1,0,2,1,2,2,2,1", 13, TESI_STIFFNESS_MASS, true, TES_FACTORS_STORED, TESI_ELEMENT_VECTORS, 1,
-     TES_DOUBLE},
+    {"1,0,2,1,2,2,2,1", 4, TESI_STIFFNESS_MASS, true, TES_FACTORS_STORED, TESI_ELEMENT_VECTORS, 1, TES_DOUBLE},
+    {"1,0,2,1,2,2,2,1", 13, TESI_STIFFNESS_MASS, true, TES_FACTORS_STORED, TESI_ELEMENT_VECTORS, 1, TES_DOUBLE},
     {"1,0,2,1,2,2,2,1", 14, TESI_STIFFNESS, true, TES_FACTORS_STORED, TESI_GLOBAL_VECTORS, 1, TES_DOUBLE},
     {"2,0,2,1,3,2,2,1", 3, TESI_STIFFNESS, true, TES_FACTORS_VERTICES, TESI_GLOBAL_VECTORS, 3, TES_DOUBLE},
-    {"0,3,1,1,3,2,2,1", 2, TESI_STIFFNESS_MASS, true, TES_FACTORS_VERTICES, TESI_GLOBAL_VECTORS, 1,
-     TES_SINGLE},
+    {"0,3,1,1,3,2,2,1", 2, TESI_STIFFNESS_MASS, true, TES_FACTORS_VERTICES, TESI_GLOBAL_VECTORS, 1, TES_SINGLE},
     {"0,1,1,1,3,1,1,2", 1, TESI_STIFFNESS, false, TES_FACTORS_STORED, TESI_GLOBAL_VECTORS, 2, TES_DOUBLE},
     {"0,2,1,1,3,2,2,2", 2, TESI_STIFFNESS_MASS, false, TES_FACTORS_VERTICES, TESI_GLOBAL_VECTORS, 1,
      TES_DOUBLE},
     {"2,0,2,1,3,2,2,2", 3, TESI_STIFFNESS, false, TES_FACTORS_STORED, TESI_GLOBAL_VECTORS, 1, TES_DOUBLE},
-    {"1,0,2,1,3,1,1,2", 6, TESI_STIFFNESS_MASS, false, TES_FACTORS_AFFINE, TESI_ELEMENT_VECTORS, 1,
-     TES_DOUBLE},
+    {"1,0,2,1,3,1,1,2", 6, TESI_STIFFNESS_MASS, false, TES_FACTORS_AFFINE, TESI_ELEMENT_VECTORS, 1, TES_DOUBLE},
     {"2,0,2,1,1,2,2,1", 4, TESI_MASS, false, TES_FACTORS_STORED, TESI_GLOBAL_VECTORS, 1, TES_DOUBLE},
     {"2,0,2,1,1,2,2,1", 3, TESI_MASS, true, TES_FACTORS_STORED, TESI_GLOBAL_VECTORS, 2, TES_SINGLE},
     {"0,2,1,1,1,2,2,1", 2, TESI_MASS, false, TES_FACTORS_VERTICES, TESI_ELEMENT_VECTORS, 1, TES_DOUBLE},
-    {"0,2,1,1,3,2,2,1", 2, TESI_STIFFNESS_MASS, false, TES_FACTORS_WEIGHTS, TESI_GLOBAL_VECTORS, 1,
-     TES_DOUBLE},
+    {"0,2,1,1,3,2,2,1", 2, TESI_STIFFNESS_MASS, false, TES_FACTORS_WEIGHTS, TESI_GLOBAL_VECTORS, 1, TES_DOUBLE},
     {"5,0,2,1,3,2,1,2", 4, TESI_STIFFNESS, false, TES_FACTORS_WEIGHTS, TESI_GLOBAL_VECTORS, 1, TES_DOUBLE},
     {"0,2,1,1,3,3,1,1", 3, TESI_STIFFNESS, true, TES_FACTORS_WEIGHTS, TESI_ELEMENT_VECTORS, 2, TES_SINGLE}};
 
@@ -61,21 +56,21 @@ static void check(TesContext *ctx, const Cut *c) {
                             .seed = 7,
                             .perturbation = c->factors == TES_FACTORS_AFFINE ? 0 : 0.15};
   must(ctx, tes_mesh_create(ctx, &desc, &mesh));
-  must(ctx, tesi_mapped_create(
-                ctx,
-                &(TesiMappedDesc){.mesh = mesh,
-                                  .degree = c->degree,
-                                  .terms = c->terms,
-                                  .collocated = c->collocated,
-                                  .components = c->components,
-                                  .lambda = 1.3,
-                                  .precision = c->precision,
-                                  .form = c->form,
-                                  .factors = c->factors,
-                                  .numbering = {.dirichlet = !few,
-                                                .order = c->components % 2 ? TES_NUMBER_LEXICOGRAPHIC
-                                                                           : TES_NUMBER_BY_CELLS}},
-                &op));
+  must(ctx,
+       tesi_mapped_create(ctx,
+                          &(TesiMappedDesc){.mesh = mesh,
+                                            .degree = c->degree,
+                                            .terms = c->terms,
+                                            .collocated = c->collocated,
+                                            .components = c->components,
+                                            .lambda = 1.3,
+                                            .precision = c->precision,
+                                            .form = c->form,
+                                            .factors = c->factors,
+                                            .numbering = {.dirichlet = !few,
+                                                          .order = c->components % 2 ? TES_NUMBER_LEXICOGRAPHIC
+                                                                                     : TES_NUMBER_BY_CELLS}},
+                          &op));
   TesVector *x = test_vector_of(ctx, op, 1), *y = test_vector_of(ctx, op, 2), *z = test_vector_of(ctx, op, 3);
   must(ctx, tesi_operator_apply_ref(op, x, z));
   for (int i = 0; i < 2; i++) {

@@ -98,18 +98,17 @@ static void check_case(TesContext *ctx, int i) {
   const int dim = 2 + i % 2, factors = i / 2 % 4;
   TesMesh *g = make_mesh(ctx, dim, factors == TES_FACTORS_AFFINE);
   TesFunction *a = NULL;
-  TesiMappedDesc desc = {
-      .mesh = g,
-      .degree = degree_of(i),
-      .terms = (TesiMappedTerms)(1 + i % 3),
-      .collocated = i / 3 % 2,
-      .components = 1 + i / 4 % 4,
-      .lambda = 1.7,
-      .precision = i % 5 == 3 ? TES_SINGLE : TES_DOUBLE,
-      .form = i % 7 < 2 ? TESI_ELEMENT_VECTORS : TESI_GLOBAL_VECTORS,
-      .factors = (TesFactors)factors,
-      .conflicts = (TesConflicts)(i / 5 % 3),
-      .numbering = {.order = (TesNumberingOrder)(i % 3), .seed = 3, .dirichlet = i / 2 % 2}};
+  TesiMappedDesc desc = {.mesh = g,
+                         .degree = degree_of(i),
+                         .terms = (TesiMappedTerms)(1 + i % 3),
+                         .collocated = i / 3 % 2,
+                         .components = 1 + i / 4 % 4,
+                         .lambda = 1.7,
+                         .precision = i % 5 == 3 ? TES_SINGLE : TES_DOUBLE,
+                         .form = i % 7 < 2 ? TESI_ELEMENT_VECTORS : TESI_GLOBAL_VECTORS,
+                         .factors = (TesFactors)factors,
+                         .conflicts = (TesConflicts)(i / 5 % 3),
+                         .numbering = {.order = (TesNumberingOrder)(i % 3), .seed = 3, .dirichlet = i / 2 % 2}};
   if (factors == TES_FACTORS_STORED) {
     must(ctx, tes_function_create_expression(ctx, "1 + x*x + 0.3*y", &a));
     if (i % 3 == 0) make_matrix(ctx, dim, &a);

@@ -128,8 +128,7 @@ static void polynomials_are_known(void **state) {
       for (int c = 0; c < 2; c++) {
         assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.velocity, .f = {f[3 + c]}}, known));
         for (int64_t i = 0; i < n; i++)
-          assert_near(((double *)tes_vector_data(b))[c * n + i], ((double *)tes_vector_data(known))[i],
-                      1e-13);
+          assert_near(((double *)tes_vector_data(b))[c * n + i], ((double *)tes_vector_data(known))[i], 1e-13);
       }
       assert_ok(ctx, tesi_mixed_divergence(p.mixed, u, div));
       assert_ok(ctx, tes_vector_create(ctx, m, TES_DOUBLE, &of));

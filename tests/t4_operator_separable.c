@@ -145,8 +145,7 @@ static TesVector *make_vector(const TesOperator *op, const double *values) {
   return v;
 }
 
-static void assert_vector(const TesOperator *op, const TesVector *v, const double *expected,
-                          double tolerance) {
+static void assert_vector(const TesOperator *op, const TesVector *v, const double *expected, double tolerance) {
   double *actual = malloc((size_t)v->length * sizeof *actual);
   assert_int_equal(tes_vector_get(v, actual), TES_OK);
   for (int64_t i = 0; i < v->length; i++)

@@ -61,8 +61,7 @@ static TesOperator *make_operator(TesContext *ctx, const Case *c, TesSpace *spac
   return op;
 }
 
-static void compare_all(TesContext *ctx, TesOperator *op, TesSpace *space, int degree,
-                        TesPrecision precision) {
+static void compare_all(TesContext *ctx, TesOperator *op, TesSpace *space, int degree, TesPrecision precision) {
   const double tolerance = precision == TES_DOUBLE ? 1e-12 : 1e-5;
   const int64_t n = tes_space_length(space);
   uint64_t seed = 23;
@@ -163,8 +162,7 @@ static void degrees_beyond_take_the_general_path(void **state) {
   for (int d = 0; d < 2; d++)
     for (size_t i = 0; i < count; i++) {
       if (!test_degree(cases[i].degree) || (d == 0 && cases[i].dim == 3 && cases[i].degree > 9)) continue;
-      TesContext *ctx =
-          test_context(&(TesContextDesc){.device = devices[d], .unordered = cases[i].unordered});
+      TesContext *ctx = test_context(&(TesContextDesc){.device = devices[d], .unordered = cases[i].unordered});
       for (int precision = 0; ctx && precision < 2; precision++)
         run_case(ctx, &cases[i], (TesPrecision)precision);
       tes_context_destroy(&ctx);

@@ -165,8 +165,7 @@ static void conservative_sums_are_zero(void **state) {
       assert_ok(ctx,
                 tes_space_create(ctx, &(TesSpaceDesc){.mesh = p.mesh, .degree = 3, .given = none}, &p.space));
       assert_ok(ctx, create_form(&p, TES_STREAMLINE_ALWAYS, CONSERVATIVE, &op));
-      TesVector *x = make_vector(&p, 3, false), *y = make_vector(&p, 0, true),
-                *one = make_vector(&p, 0, true);
+      TesVector *x = make_vector(&p, 3, false), *y = make_vector(&p, 0, true), *one = make_vector(&p, 0, true);
       assert_ok(ctx, tes_vector_fill(one, 1));
       assert_ok(ctx, tes_operator_apply(op, x, y));
       assert_ok(ctx, tes_vector_dot(y, one, &sum[0]));

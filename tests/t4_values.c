@@ -68,8 +68,7 @@ static void check_materials(const TestPlace *p, const TesVector *u) {
   double sum = 0;
   for (int m = 0; m < 2; m++)
     sum += value_of(p, u, (TesValue){.where = TES_ON_MATERIAL, .number = m, .of = "1 + 0*u"});
-  assert_true(sum > 0 &&
-              sum < value_of(p, NULL, (TesValue){.kind = TES_VALUE_INTEGRAL})); /* some have none */
+  assert_true(sum > 0 && sum < value_of(p, NULL, (TesValue){.kind = TES_VALUE_INTEGRAL})); /* some have none */
   for (int m = 0; m < 2; m++)
     assert_near(
         value_of(p, u, (TesValue){.kind = TES_VALUE_MEAN, .where = TES_ON_MATERIAL, .number = m, .of = "uy"}),

@@ -38,9 +38,9 @@ static Case make_case(const TesMeshDesc *desc, int times, int degree, TesPrecisi
   assert_ok(s.ctx, tes_space_create(s.ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &s.space));
   assert_ok(s.ctx, tes_function_create_expression(s.ctx, varies ? "1 / (0.05 + 2*(x*x + y*y))" : "2", &s.a));
   assert_ok(s.ctx, tes_function_create_expression(s.ctx, varies ? "x*x" : "3", &s.c));
-  assert_ok(s.ctx, test_operator_create(
-                       s.ctx, &(TestDiffusion){.space = s.space, .a = s.a, .c = s.c, .precision = precision},
-                       &s.op));
+  assert_ok(s.ctx,
+            test_operator_create(
+                s.ctx, &(TestDiffusion){.space = s.space, .a = s.a, .c = s.c, .precision = precision}, &s.op));
   tes_mesh_destroy(&forest);
   return s;
 }
@@ -158,8 +158,7 @@ static void test_exact(void **state) {
 /* The polynomial of the smoother against the product of its roots. */
 static void test_smoother(void **state) {
   (void)state;
-  Case s =
-      make_case(&(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = 2, .refine = 1}, 2, 3, TES_DOUBLE, true);
+  Case s = make_case(&(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = 2, .refine = 1}, 2, 3, TES_DOUBLE, true);
   const int64_t n = tes_operator_info(s.op).length;
   TesSmoother *smoother;
   TesVector *b, *x, *y;

@@ -154,8 +154,7 @@ static void kernels_equal_the_reference(void **state) {
 }
 
 /* z <- B r, the outer weight included; float64, host. */
-static void precondition(TesContext *ctx, const Case *s, const TesiCellPatches *p, const double *r,
-                         double *z) {
+static void precondition(TesContext *ctx, const Case *s, const TesiCellPatches *p, const double *r, double *z) {
   assert_ok(ctx, tesi_cell_patches_apply(p, r, z));
   for (int64_t i = 0; i < tes_operator_info(s->op).length; i++) z[i] *= ((const double *)p->weight)[i];
 }

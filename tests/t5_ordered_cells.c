@@ -47,8 +47,7 @@ static void check_steps(const Place *p, const TesOperator *op) {
 
 static void check_device(const char *device) {
   TesContext *ctx;
-  if (tes_context_create(&(TesContextDesc){.device = device, .verbosity = TES_QUIET}, &ctx, NULL, 0) !=
-      TES_OK)
+  if (tes_context_create(&(TesContextDesc){.device = device, .verbosity = TES_QUIET}, &ctx, NULL, 0) != TES_OK)
     skip();
   for (int kind = 0; kind < PLACES; kind++)
     for (int dim = 2; dim <= 3; dim++) {

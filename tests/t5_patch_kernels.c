@@ -81,10 +81,7 @@ static void surrogates_equal_their_plain_versions(void **state) {
   static const Kind kinds[] = {
       {{.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_RANK1}, true, {6, 4}, "rank1"},
       {{.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_SCALED, .omega = 0.8}, true, {2, 1}, "scaled"},
-      {{.kind = TES_SMOOTHER_PATCH_ADDITIVE, .local = TES_LOCAL_RANK1, .omega = 0.3},
-       true,
-       {4, 2},
-       "additive"},
+      {{.kind = TES_SMOOTHER_PATCH_ADDITIVE, .local = TES_LOCAL_RANK1, .omega = 0.3}, true, {4, 2}, "additive"},
       {{.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_NODAL}, true, {5, 3}, "nodal"}};
   run_kinds(kinds, sizeof kinds / sizeof *kinds);
 }

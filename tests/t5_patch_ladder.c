@@ -152,11 +152,10 @@ static void variants_that_do_not_fit_are_refused(void **state) {
     TesPrecision precision;
   } none[] = {{"dense", 3, 8, TES_DOUBLE}, {"tensor", 3, 2, TES_SINGLE}, {"blocks_3d", 2, 2, TES_DOUBLE}};
   for (size_t i = 0; ctx && i < sizeof none / sizeof *none; i++)
-    run_case(ctx, bench_ladder_find(none[i].name),
-             &(Case){.dim = none[i].dim,
-                     .degree = none[i].degree,
-                     .cells = {2, 2, 2},
-                     .precision = none[i].precision});
+    run_case(
+        ctx, bench_ladder_find(none[i].name),
+        &(Case){
+            .dim = none[i].dim, .degree = none[i].degree, .cells = {2, 2, 2}, .precision = none[i].precision});
   tes_context_destroy(&ctx);
   assert_null(bench_ladder_find("fastest"));
 }
@@ -216,8 +215,7 @@ static void all_accesses_are_noted(void **state) {
   assert_int_equal(bench_ladder_conflicts(bench_ladder_find("conflict_free"), 3, 3, TES_DOUBLE,
                                           BENCH_LADDER_SOLVE, &fused),
                    TES_OK);
-  assert_near(bench_ladder_accesses(bench_ladder_find("conflict_free"), 3, 3) * (200 / 49), fused.accesses,
-              0);
+  assert_near(bench_ladder_accesses(bench_ladder_find("conflict_free"), 3, 3) * (200 / 49), fused.accesses, 0);
   /* by layers nothing meets, and the linear indices of arrays with gaps do: Table 5 of the paper */
   assert_int_equal(
       bench_ladder_conflicts(bench_ladder_find("layers"), 3, 3, TES_DOUBLE, BENCH_LADDER_SOLVE, &linear),

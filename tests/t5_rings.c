@@ -169,8 +169,7 @@ static void axis_matrices_are_of_the_ring(void **state) {
 
 /* ---- transfers ----------------------------------------------------------------------------------------- */
 
-static TesVector *random_vector(TesContext *ctx, const TesSpace *space, TesPrecision precision,
-                                uint64_t seed) {
+static TesVector *random_vector(TesContext *ctx, const TesSpace *space, TesPrecision precision, uint64_t seed) {
   TesVector *v = test_vector(ctx, tes_space_length(space), precision, 0);
   double *values = test_malloc((size_t)space->length * sizeof *values);
   fill_random(space, seed, values);
@@ -253,11 +252,8 @@ static void rings_are_coloured(void **state) {
   enum { MOST = 9, DEGREE = 4 };
   for (int cells = 2; cells <= MOST; cells++)
     for (int degree = 1; degree <= DEGREE; degree++) {
-      const TesiAxis axis = {.degree = degree,
-                             .cells = cells,
-                             .nodes = cells * degree,
-                             .periodic = true,
-                             .natural = {true, true}};
+      const TesiAxis axis = {
+          .degree = degree, .cells = cells, .nodes = cells * degree, .periodic = true, .natural = {true, true}};
       TesiPatchInterval interval[MOST + 1];
       bool met[3][MOST * DEGREE] = {{false}};
       assert_int_equal(tesi_patch_intervals(&axis, interval), cells);

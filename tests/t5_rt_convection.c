@@ -133,8 +133,7 @@ static void test_threads(void **state) {
     TesFunction *const g[3] = {NULL, NULL, NULL};
     double rate;
     assert_int_equal(
-        tes_context_create(&(TesContextDesc){.device = "cpu", .threads = t ? 3 : 1}, &of[t], NULL, 0),
-        TES_OK);
+        tes_context_create(&(TesContextDesc){.device = "cpu", .threads = t ? 3 : 1}, &of[t], NULL, 0), TES_OK);
     TesSpace *space = flow_space(of[t], &f);
     assert_ok(of[t], tesi_rt_convection_create(space, &c));
     set_faces(c, &f, g);
@@ -162,7 +161,6 @@ static void test_degree_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_the_definition),
                                      cmocka_unit_test(test_degrees_in_space), cmocka_unit_test(test_energy),
-                                     cmocka_unit_test(test_threads),
-                                     cmocka_unit_test(test_degree_is_refused)};
+                                     cmocka_unit_test(test_threads), cmocka_unit_test(test_degree_is_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

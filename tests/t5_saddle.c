@@ -51,8 +51,7 @@ static void operator_is_what_quadrature_says(void **state) {
       TesSpace *space = flow_space(ctx, &flows[i]);
       TesOperator *op = flow_operator(ctx, &flows[i], space, precision);
       double *values = flow_random(space, 7 + (uint64_t)i), *other = flow_random(space, 70 + (uint64_t)i);
-      TesVector *x = flow_vector(ctx, space, precision, values),
-                *y = flow_vector(ctx, space, precision, NULL),
+      TesVector *x = flow_vector(ctx, space, precision, values), *y = flow_vector(ctx, space, precision, NULL),
                 *expected = flow_vector(ctx, space, precision, NULL),
                 *b = flow_vector(ctx, space, precision, other), *r = flow_vector(ctx, space, precision, NULL);
       const double tolerance = precision == TES_DOUBLE ? 2e-13 : 2e-6;
@@ -79,8 +78,7 @@ static void operator_is_symmetric(void **state) {
     TesOperator *op = flow_operator(ctx, &flows[i], space, TES_DOUBLE);
     double *a = flow_random(space, 3), *c = flow_random(space, 4), Kab, Kba, norm, null;
     TesVector *x = flow_vector(ctx, space, TES_DOUBLE, a), *y = flow_vector(ctx, space, TES_DOUBLE, c),
-              *Kx = flow_vector(ctx, space, TES_DOUBLE, NULL),
-              *Ky = flow_vector(ctx, space, TES_DOUBLE, NULL);
+              *Kx = flow_vector(ctx, space, TES_DOUBLE, NULL), *Ky = flow_vector(ctx, space, TES_DOUBLE, NULL);
     assert_ok(ctx, tes_operator_apply(op, x, Kx));
     assert_ok(ctx, tes_operator_apply(op, y, Ky));
     assert_ok(ctx, tes_vector_dot(Kx, y, &Kab));
@@ -477,9 +475,8 @@ static void transfers_are_embeddings(void **state) {
     for (TesPrecision precision = TES_DOUBLE; precision <= TES_SINGLE; precision++) {
       TesSpace *coarse = flow_space(ctx, &flows[i]), *fine = refined_space(coarse);
       TesTransfer *t;
-      assert_ok(ctx,
-                tes_transfer_create(
-                    ctx, &(TesTransferDesc){.coarse = coarse, .fine = fine, .precision = precision}, &t));
+      assert_ok(ctx, tes_transfer_create(
+                         ctx, &(TesTransferDesc){.coarse = coarse, .fine = fine, .precision = precision}, &t));
       double *a = flow_random(coarse, 1), *c = flow_random(fine, 2), up, down;
       TesVector *x = flow_vector(ctx, coarse, precision, a), *y = flow_vector(ctx, fine, precision, c),
                 *Px = flow_vector(ctx, fine, precision, NULL),
@@ -521,8 +518,7 @@ static void divergence_commutes_with_the_embedding(void **state) {
     assert_ok(ctx, tes_transfer_create(ctx, &(TesTransferDesc){.coarse = coarse, .fine = fine}, &t));
     double *a = flow_random(coarse, 1);
     TesVector *x = flow_vector(ctx, coarse, TES_DOUBLE, a), *Px = flow_vector(ctx, fine, TES_DOUBLE, NULL),
-              *LPx = flow_vector(ctx, fine, TES_DOUBLE, NULL),
-              *R = flow_vector(ctx, coarse, TES_DOUBLE, NULL),
+              *LPx = flow_vector(ctx, fine, TES_DOUBLE, NULL), *R = flow_vector(ctx, coarse, TES_DOUBLE, NULL),
               *Kx = flow_vector(ctx, coarse, TES_DOUBLE, NULL), *part[2];
     assert_ok(ctx, tes_transfer_prolongate(t, x, false, Px));
     assert_ok(ctx, tes_operator_apply(L, Px, LPx));
@@ -556,9 +552,8 @@ static void what_is_not_there_is_told(void **state) {
   assert_int_equal(tes_operator_create(ctx, &(TesOperatorDesc){.space = space}, &op), TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "saddle: the form has no divergence term"));
   tes_context_clear(ctx);
-  assert_int_equal(
-      tes_operator_create(ctx, &(TesOperatorDesc){.space = free_space, .form = {2, term, 0}}, &op),
-      TES_INVALID_INPUT);
+  assert_int_equal(tes_operator_create(ctx, &(TesOperatorDesc){.space = free_space, .form = {2, term, 0}}, &op),
+                   TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "nothing fixes the velocity in direction x"));
   tes_context_clear(ctx);
   assert_int_equal(

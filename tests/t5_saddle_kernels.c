@@ -68,21 +68,8 @@ static const Flow planes[] = {
     {.dim = 2, .degree = 8, .cells = {4, 5}, .given = "vvvv", .nu = 1}};
 static const Flow broken[] = {
     {.dim = 2, .degree = 1, .cells = {4, 3}, .broken = true, .nu = 1},
-    {.dim = 2,
-     .degree = 2,
-     .cells = {5, 4},
-     .given = "voov",
-     .graded = true,
-     .broken = true,
-     .nu = 2,
-     .alpha = 3},
-    {.dim = 2,
-     .degree = 4,
-     .cells = {3, 5},
-     .given = "ppvo",
-     .broken = true,
-     .nu = 1,
-     .penalty = TES_PENALTY_PAPER},
+    {.dim = 2, .degree = 2, .cells = {5, 4}, .given = "voov", .graded = true, .broken = true, .nu = 2, .alpha = 3},
+    {.dim = 2, .degree = 4, .cells = {3, 5}, .given = "ppvo", .broken = true, .nu = 1, .penalty = TES_PENALTY_PAPER},
     {.dim = 2, .degree = 7, .cells = {2, 3}, .given = "ppvv", .broken = true, .nu = 1},
     {.dim = 2, .degree = 3, .cells = {35, 2}, .given = "oooo", .broken = true, .nu = 1, .alpha = 1},
     {.dim = 2, .degree = 15, .cells = {2, 2}, .given = "voov", .broken = true, .nu = 1},
@@ -317,8 +304,7 @@ static void compare_transfer_of(const Pair *p, int more) {
   for (int d = 0; d < twice.dim; d++) twice.cells[d] = 2 * twice.cells[d] + (d == 0 ? more : 0);
   TesMesh *of_fine = flow_mesh(p->ctx, &twice), *of_coarse;
   assert_ok(p->ctx, tes_mesh_coarsen(of_fine, &of_coarse));
-  TesSpace *coarse = flow_space_on(p->ctx, p->flow, of_coarse),
-           *fine = flow_space_on(p->ctx, &twice, of_fine);
+  TesSpace *coarse = flow_space_on(p->ctx, p->flow, of_coarse), *fine = flow_space_on(p->ctx, &twice, of_fine);
   TesTransfer *t;
   const TesTransferDesc desc = {.coarse = coarse, .fine = fine, .precision = p->precision};
   assert_ok(p->ctx, tes_transfer_create(p->ctx, &desc, &t));

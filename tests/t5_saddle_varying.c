@@ -33,8 +33,7 @@ static TesOperator *make(const TesSpace *space, const Flow *f, TesTerm term, con
   return op;
 }
 
-static void compare(const TesOperator *op, const TesSpace *space, const TesOperator *other,
-                    double tolerance) {
+static void compare(const TesOperator *op, const TesSpace *space, const TesOperator *other, double tolerance) {
   double *values = flow_random(space, 3);
   TesVector *x = flow_vector(ctx, space, TES_DOUBLE, values), *y = flow_vector(ctx, space, TES_DOUBLE, NULL),
             *z = flow_vector(ctx, space, TES_DOUBLE, NULL);
@@ -87,9 +86,8 @@ static void other_products(void **state) {
                 *single = make(space, &shapes[i], TES_TERM_STRAIN, smooth, NULL, TES_SINGLE);
     double *u = flow_random(space, 1), *v = flow_random(space, 2), *d = malloc((size_t)n * sizeof *d);
     TesVector *x = flow_vector(ctx, space, TES_DOUBLE, u), *y = flow_vector(ctx, space, TES_DOUBLE, v),
-              *Kx = flow_vector(ctx, space, TES_DOUBLE, NULL),
-              *Ky = flow_vector(ctx, space, TES_DOUBLE, NULL), *xs = flow_vector(ctx, space, TES_SINGLE, u),
-              *Kxs = flow_vector(ctx, space, TES_SINGLE, NULL);
+              *Kx = flow_vector(ctx, space, TES_DOUBLE, NULL), *Ky = flow_vector(ctx, space, TES_DOUBLE, NULL),
+              *xs = flow_vector(ctx, space, TES_SINGLE, u), *Kxs = flow_vector(ctx, space, TES_SINGLE, NULL);
     double yKx, xKy;
     assert_ok(ctx, tes_operator_apply(op, x, Kx));
     assert_ok(ctx, tes_operator_apply(op, y, Ky));

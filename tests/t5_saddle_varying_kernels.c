@@ -242,8 +242,7 @@ static void coarsest_levels(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operators),
-                                     cmocka_unit_test(operators_in_global_memory),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operators), cmocka_unit_test(operators_in_global_memory),
                                      cmocka_unit_test(smoothers), cmocka_unit_test(coarsest_levels)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -15,8 +15,7 @@ typedef struct Case {
 
 static const char *const devices[] = {"emulator", "cuda"};
 
-static void run_case(TesContext *ctx, const Case *c, TesPrecision precision, TesSweep sweep,
-                     bool zero_guess) {
+static void run_case(TesContext *ctx, const Case *c, TesPrecision precision, TesSweep sweep, bool zero_guess) {
   TesSpace *space = test_box_space(ctx, c->dim, c->degree, c->cells);
   TesOperator *op = test_operator(ctx, space, 1.5, c->c, precision);
   TesSmoother *smoother;
@@ -113,8 +112,7 @@ static void run_segments(TesContext *ctx) {
     tesi_fiber_order((TesiOrder)(i % 3), i);
     if (i == 2 || i == 9) setenv("TESSERA_PATCH_CUT", "4,2,2,0", 1);
     for (int sweep = 0; sweep < 2; sweep++)
-      run_case(ctx, &cases[i], (i + (size_t)sweep) % 3 ? TES_DOUBLE : TES_SINGLE, (TesSweep)sweep,
-               i % 4 == 3);
+      run_case(ctx, &cases[i], (i + (size_t)sweep) % 3 ? TES_DOUBLE : TES_SINGLE, (TesSweep)sweep, i % 4 == 3);
     unsetenv("TESSERA_PATCH_CUT");
   }
   unsetenv("TESSERA_PATCH_MANY");

@@ -252,8 +252,7 @@ static TesStatus create_and_destroy(TesContext *ctx, void *user) {
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 2}, &space));
   TES_TRY(tes_function_create_callback(ctx, varying, (void *)&one, NULL, &a));
   TES_TRY(test_operator_create(ctx, &(TestDiffusion){.space = space, .a = a}, &op));
-  TES_TRY(
-      tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = *(TesSmootherKind *)user}, &smoother));
+  TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = *(TesSmootherKind *)user}, &smoother));
 done:
   tes_smoother_destroy(&smoother);
   tes_function_destroy(&a);

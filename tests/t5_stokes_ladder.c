@@ -105,8 +105,8 @@ static void compare_with_processor(TesContext *ctx, TesContext *host, const Flow
   const bool single = precision == TES_SINGLE;
   assert_ok(ctx, bench_stokes_local_create(ctx, op, (BenchStokesLocal)local, single ? 1e-7 : 1e-14, 200,
                                            &smoother));
-  assert_ok(host, tes_smoother_create(host, &(TesSmootherDesc){.op = plain_op, .kind = TES_SMOOTHER_PATCH},
-                                      &exact));
+  assert_ok(host,
+            tes_smoother_create(host, &(TesSmootherDesc){.op = plain_op, .kind = TES_SMOOTHER_PATCH}, &exact));
   assert_ok(host, tes_smoother_apply(exact, plain_b, plain_x, TES_FORWARD, true));
   assert_ok(host, tes_vector_get(plain_x, result));
   assert_ok(ctx, tes_vector_set(expected, result));

@@ -13,14 +13,7 @@ static TesContext *context(void) {
 
 static const Case shapes[] = {
     {.dim = 2, .cells = {4, 3}, .variable = true},
-    {.dim = 2,
-     .cells = {3, 5},
-     .variable = true,
-     .graded = true,
-     .natural = 0x6,
-     .alpha = 1.5,
-     .a = 2,
-     .c = 3},
+    {.dim = 2, .cells = {3, 5}, .variable = true, .graded = true, .natural = 0x6, .alpha = 1.5, .a = 2, .c = 3},
     {.dim = 2, .cells = {2, 1}, .variable = true, .natural = 0xb, .c = 1},
     {.dim = 3, .cells = {2, 3, 1}, .variable = true, .natural = 0x30, .alpha = 1},
     {.dim = 3, .cells = {1, 2, 3}, .variable = true, .graded = true, .natural = 0x3, .c = 0.5, .alpha = 2},
@@ -121,8 +114,7 @@ static int gmres_iterations(TesContext *ctx, int dim, int degree, int cells, Tes
   if (tes_multigrid_create(ctx, &desc, &mg) != TES_OK) fail_msg("%s", tes_context_message(ctx));
   assert_int_equal(
       tes_solver_create(
-          ctx,
-          &(TesSolverDesc){.op = s.op, .multigrid = mg, .method = TES_METHOD_GMRES, .max_iterations = 40},
+          ctx, &(TesSolverDesc){.op = s.op, .multigrid = mg, .method = TES_METHOD_GMRES, .max_iterations = 40},
           &solver),
       TES_OK);
   tes_solver_solve(solver, b, x, &result);

@@ -180,8 +180,7 @@ static void matches_on_larger_meshes(void **state) {
 
 static void assert_same(const TesVector *a, const TesVector *b, TesPrecision precision) {
   const size_t size = precision == TES_DOUBLE ? sizeof(double) : sizeof(float);
-  assert_memory_equal(tes_vector_data_const(a), tes_vector_data_const(b),
-                      (size_t)tes_vector_length(a) * size);
+  assert_memory_equal(tes_vector_data_const(a), tes_vector_data_const(b), (size_t)tes_vector_length(a) * size);
 }
 
 static void bits_do_not_depend_on_threads(void **state) {

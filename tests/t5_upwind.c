@@ -153,8 +153,7 @@ static void threads_do_not_matter(void **state) {
     Velocity v = upwind_velocity(ctx, false);
     TesOperator *op = upwind_operator(ctx, space, &f, &v, false, TES_DOUBLE);
     double *values = flow_random(space, 5);
-    TesVector *x = flow_vector(ctx, space, TES_DOUBLE, values),
-              *y = flow_vector(ctx, space, TES_DOUBLE, NULL);
+    TesVector *x = flow_vector(ctx, space, TES_DOUBLE, values), *y = flow_vector(ctx, space, TES_DOUBLE, NULL);
     assert_ok(ctx, tes_operator_apply(op, x, y));
     length = tes_space_length(space);
     bits[i] = calloc((size_t)length, sizeof **bits);
@@ -249,9 +248,8 @@ static void streamlines_are_refused(void **state) {
   Velocity v = upwind_velocity(ctx, true);
   TesOperator *op;
   (void)state;
-  const TesTermDesc term[] = {
-      {.term = TES_TERM_DIFFUSION},
-      {.term = TES_TERM_TRANSPORT, .b = {v.b[0]}, .streamline = TES_STREAMLINE_ALWAYS}};
+  const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION},
+                              {.term = TES_TERM_TRANSPORT, .b = {v.b[0]}, .streamline = TES_STREAMLINE_ALWAYS}};
   assert_int_equal(tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {2, term, 0}}, &op),
                    TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "streamline terms are of element q"));

@@ -77,11 +77,11 @@ static TesOperator *make_operator(TesContext *ctx, const TesMesh *mesh, const Bo
   const TesCoefficient a = {.all = soft, .material = body->jump > 0 ? by_material : NULL};
   const TesTermDesc elastic[] = {{.term = TES_TERM_STRAIN, .a = a}, {.term = TES_TERM_GRAD_DIV, .a = a}},
                     diffusion = {.term = TES_TERM_DIFFUSION, .a = a};
-  assert_ok(ctx, tes_space_create(
-                     ctx,
-                     &(TesSpaceDesc){
-                         .mesh = mesh, .degree = 1, .components = body->elastic ? 3 : 1, .given = given},
-                     &space));
+  assert_ok(
+      ctx,
+      tes_space_create(
+          ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 1, .components = body->elastic ? 3 : 1, .given = given},
+          &space));
   assert_ok(ctx, tes_operator_create(ctx,
                                      &(TesOperatorDesc){.space = space,
                                                         .form = body->elastic ? (TesForm){2, elastic, 0}

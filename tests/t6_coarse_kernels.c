@@ -39,10 +39,8 @@ static TesOperator *make(TesContext *ctx, const Place *p) {
     given[i] = (uint8_t)(p->elastic && p->given[i] ? (1 << p->dim) - 1 : p->given[i]);
   const TesTermDesc elastic[] = {{.term = TES_TERM_STRAIN}, {.term = TES_TERM_GRAD_DIV}},
                     diffusion = {.term = TES_TERM_DIFFUSION};
-  const TesMeshDesc desc = {.dim = p->dim,
-                            .cells = {p->cells[0], p->cells[1], p->cells[2]},
-                            .upper = {1, 1.5, 0.7},
-                            .kind = p->kind};
+  const TesMeshDesc desc = {
+      .dim = p->dim, .cells = {p->cells[0], p->cells[1], p->cells[2]}, .upper = {1, 1.5, 0.7}, .kind = p->kind};
   assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
   assert_ok(ctx, tes_space_create(ctx,
                                   &(TesSpaceDesc){.mesh = mesh,
@@ -70,8 +68,7 @@ static void check(TesContext *host, TesContext *ctx, const Place *p, TesPrecisio
             *y = test_vector(ctx, n, precision, 0);
   double *values = calloc((size_t)n, sizeof *values), *others = calloc((size_t)n, sizeof *others),
          largest = 0, error = 0;
-  assert_ok(host,
-            tes_operator_apply(of_host, random, b)); /* zeros where values are given, and of mean zero */
+  assert_ok(host, tes_operator_apply(of_host, random, b)); /* zeros where values are given, and of mean zero */
   assert_ok(host, tes_vector_get(b, values));
   assert_ok(ctx, tes_vector_set(c, values));
   assert_ok(host, tesi_coarse_create(of_host, TES_DOUBLE, TES_COARSE_AUTO, &exact));
@@ -126,11 +123,8 @@ static TesOperator *make_trees(TesContext *ctx, bool given) {
   TesSpace *space;
   TesOperator *op;
   const TesTermDesc diffusion = {.term = TES_TERM_DIFFUSION};
-  const TesMeshDesc desc = {.kind = TES_MESH_FOREST,
-                            .domain = TES_DOMAIN_BOX,
-                            .dim = 2,
-                            .cells = {53, 49, 1},
-                            .upper = {1, 1.5, 1}};
+  const TesMeshDesc desc = {
+      .kind = TES_MESH_FOREST, .domain = TES_DOMAIN_BOX, .dim = 2, .cells = {53, 49, 1}, .upper = {1, 1.5, 1}};
   assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
   assert_ok(ctx, tes_space_create(
                      ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 1, .given = given ? some : none}, &space));

@@ -46,11 +46,10 @@ static void free_mesh(Mesh *m) {
 static TesSpace *make_space(const Mesh *m, int degree, bool dirichlet) {
   static const uint8_t none[16];
   TesSpace *space;
-  assert_ok(
-      m->ctx,
-      tes_space_create(m->ctx,
-                       &(TesSpaceDesc){.mesh = m->forest, .degree = degree, .given = dirichlet ? NULL : none},
-                       &space));
+  assert_ok(m->ctx,
+            tes_space_create(
+                m->ctx, &(TesSpaceDesc){.mesh = m->forest, .degree = degree, .given = dirichlet ? NULL : none},
+                &space));
   return space;
 }
 
@@ -222,12 +221,10 @@ static void estimates_are_continued(void **state) {
     TesSmoother *smoother[3] = {NULL}, *alone;
     TesFunction *a = NULL;
     for (int l = 0; l < 3; l++) {
-      m[l] = make_mesh(&(TesMeshDesc){.kind = TES_MESH_FOREST,
-                                      .domain = TES_DOMAIN_BOX,
-                                      .dim = 3,
-                                      .cells = {1, 1, 1},
-                                      .refine = l + 2},
-                       0, 1);
+      m[l] = make_mesh(
+          &(TesMeshDesc){
+              .kind = TES_MESH_FOREST, .domain = TES_DOMAIN_BOX, .dim = 3, .cells = {1, 1, 1}, .refine = l + 2},
+          0, 1);
       space[l] = make_space(&m[l], 4, true);
       assert_ok(m[l].ctx, tes_function_create_expression(m[l].ctx, varies ? "1 + x" : "2", &a));
       const TestDiffusion desc = {.space = space[l], .a = a, .precision = TES_SINGLE};

@@ -46,8 +46,7 @@ static double dot(int64_t n, const double *a, const double *b) {
   return sum;
 }
 
-static void compare(int64_t n, const double *got, const double *expected, double tolerance,
-                    const char *what) {
+static void compare(int64_t n, const double *got, const double *expected, double tolerance, const char *what) {
   double worst = 0, largest = 0;
   for (int64_t i = 0; i < n; i++) {
     worst = test_larger(worst, fabs(got[i] - expected[i]));
@@ -56,8 +55,7 @@ static void compare(int64_t n, const double *got, const double *expected, double
   if (!(worst <= tolerance * largest)) fail_msg("%s: error %.3g of %.3g", what, worst, largest);
 }
 
-static void compare_vectors(const TesVector *got, const double *expected, double tolerance,
-                            const char *what) {
+static void compare_vectors(const TesVector *got, const double *expected, double tolerance, const char *what) {
   double *values = values_of(got);
   compare(tes_vector_length(got), values, expected, tolerance, what);
   test_free(values);
@@ -263,8 +261,7 @@ static void check_start(Fixture *f, int take) {
   scalars.old = take, scalars.b_norm = 3 * sqrt((double)f->n), scalars.root = sqrt((double)f->n);
   assert_ok(f->ctx, tesi_context_device(f->ctx)->to_device(f->ctx, f->scalars, &scalars, sizeof scalars));
   TesVector *old = test_vector(f->ctx, f->n, TES_DOUBLE, 41),
-            *old_r = test_vector(f->ctx, f->n, TES_DOUBLE, 42),
-            *x = test_vector(f->ctx, f->n, TES_DOUBLE, 43);
+            *old_r = test_vector(f->ctx, f->n, TES_DOUBLE, 42), *x = test_vector(f->ctx, f->n, TES_DOUBLE, 43);
   double *expected = values_of(take ? old_r : f->r), *of_x = values_of(take ? old : x);
   launch(f, "tesk_start_take", f->parts, 1,
          (void *[]){&n, &old->data, &old_r->data, &x->data, &f->r->data, &none, &none, &none,

@@ -45,8 +45,7 @@ static Problem make_problem_with(int dim, int cells, int degree, TesPrecision pr
   assert_int_equal(tes_context_create(NULL, &p.ctx, NULL, 0), TES_OK);
   const TesMeshDesc box = {.dim = dim, .cells = {cells, cells, cells}};
   assert_ok(p.ctx, tes_mesh_create(p.ctx, &box, &mesh));
-  assert_int_equal(tes_space_create(p.ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, &p.space),
-                   TES_OK);
+  assert_int_equal(tes_space_create(p.ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, &p.space), TES_OK);
   tes_mesh_destroy(&mesh);
   const TestDiffusion diffusion = {.space = p.space};
   assert_ok(p.ctx, test_operator_create(p.ctx, &diffusion, &p.op));

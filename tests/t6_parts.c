@@ -26,8 +26,7 @@ static TesFunction *expression(TesContext *on, const char *text) {
 /* A box, or a forest with one cell of another size. False: a build without p4est. */
 static bool make_mesh(TesContext *on, TesMeshKind kind, int dim, TesMesh **mesh) {
   TesFunction *corner = kind == TES_MESH_FOREST ? expression(on, "0.1 - x - y") : NULL;
-  const TesMeshDesc desc = {
-      .kind = kind, .dim = dim, .cells = {3, 2, 2}, .refine = 1, .refine_where = corner};
+  const TesMeshDesc desc = {.kind = kind, .dim = dim, .cells = {3, 2, 2}, .refine = 1, .refine_where = corner};
   const TesStatus status = tes_mesh_create(on, &desc, mesh);
   tes_function_destroy(&corner);
   if (status == TES_MISSING) return false;
@@ -339,9 +338,8 @@ static void constants_of_one_component(void **state) {
     assert_ok(ctx, tes_operator_create(ctx, &(TesOperatorDesc){.space = space}, &op));
     assert_true(tes_operator_info(op).singular);
     assert_ok(ctx, tes_multigrid_create(ctx, &(TesMultigridDesc){.op = op, .symmetric = true}, &mg));
-    assert_ok(ctx,
-              tes_solver_create(ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_GMRES},
-                                &solver));
+    assert_ok(ctx, tes_solver_create(
+                       ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_GMRES}, &solver));
     TesVector *b = make_vector(ctx, space, TES_DOUBLE, 3), *x = make_vector(ctx, space, TES_DOUBLE, 0), *part;
     const int64_t n = tes_space_length(tes_space_part(space, 1));
     double *values = calloc((size_t)n, sizeof *values), sum = 0;

@@ -12,10 +12,9 @@
 
 static TesContext *make_context(void) {
   TesContext *ctx;
-  assert_int_equal(
-      tes_context_create(&(TesContextDesc){.device = "cpu", .verbosity = TES_QUIET, .threads = 1}, &ctx, NULL,
-                         0),
-      TES_OK);
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu", .verbosity = TES_QUIET, .threads = 1},
+                                      &ctx, NULL, 0),
+                   TES_OK);
   return ctx;
 }
 
@@ -50,8 +49,7 @@ static void fill_random(TesiSymmetry symmetry, int n, uint64_t *seed, double *de
   test_free(L);
 }
 
-static void compress(int n, const double *dense, TesiMatrix *A, int64_t *row, int32_t *column,
-                     double *value) {
+static void compress(int n, const double *dense, TesiMatrix *A, int64_t *row, int32_t *column, double *value) {
   *A = (TesiMatrix){.rows = n, .row = row, .column = column, .value = value};
   row[0] = 0;
   for (int i = 0; i < n; i++) {
@@ -200,8 +198,7 @@ static void check_solves(const TesOperator *op) {
 }
 
 /* A corner refined twice. given: bits of components at the first boundary; -1: nothing is given anywhere. */
-static TesSpace *make_space(TesContext *ctx, int dim, TesMeshKind kind, int degree, int components,
-                            int given) {
+static TesSpace *make_space(TesContext *ctx, int dim, TesMeshKind kind, int degree, int components, int given) {
   TesFunction *corner = expression(ctx, "0.4 - x - y - z");
   const TesMeshDesc desc = {.dim = dim,
                             .cells = {3, 2, 2},
@@ -268,9 +265,8 @@ static void elasticity(void **state) {
         if (!space) continue;
         const TesTermDesc terms[] = {{.term = TES_TERM_STRAIN, .a = {.all = mu}},
                                      {.term = TES_TERM_GRAD_DIV, .a = {.all = lambda}}};
-        assert_ok(ctx,
-                  tes_operator_create(
-                      ctx, &(TesOperatorDesc){.space = space, .form = {.terms = 2, .term = terms}}, &op));
+        assert_ok(ctx, tes_operator_create(
+                           ctx, &(TesOperatorDesc){.space = space, .form = {.terms = 2, .term = terms}}, &op));
         assert_ok(ctx, tesi_elasticity_motions(op, &count, &motion));
         assert_int_equal(count, motions[dim - 2][held]);
         tesi_free(ctx, &motion);
@@ -366,10 +362,9 @@ static void interruptions(void **state) {
   TesContext *ctx;
   (void)state;
   if (!has_factors()) skip();
-  assert_int_equal(
-      tes_context_create(&(TesContextDesc){.device = "cpu", .log = stop_there, .log_user = &stop}, &ctx, NULL,
-                         0),
-      TES_OK);
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu", .log = stop_there, .log_user = &stop},
+                                      &ctx, NULL, 0),
+                   TES_OK);
   stop.ctx = ctx;
   assert_int_equal(solve_square(ctx, &norm), TES_INTERRUPTED);
   assert_non_null(strstr(tes_context_message(ctx), "interrupted in the set-up (factors of "));

@@ -333,8 +333,7 @@ static TesStatus small_loop(TesContext *ctx, void *user) {
   TES_TRY(tes_function_create_expression(ctx, "1 + x*x", &g));
   boundary[0].g[0] = boundary[1].g[0] = boundary[1].alpha = g;
   TES_TRY(tes_adapt_run(
-      ctx,
-      &(TesProblemDesc){.mesh = forest, .degree = 2, .boundary = boundary, .boundaries = 2, .exact = {g}},
+      ctx, &(TesProblemDesc){.mesh = forest, .degree = 2, .boundary = boundary, .boundaries = 2, .exact = {g}},
       &(TesAdaptDesc){.estimator = *(const TesEstimator *)user,
                       .goal = {.kind = TES_GOAL_MEAN, .where = "notch"},
                       .fraction = 0.2,

@@ -11,8 +11,7 @@ typedef struct Problem {
   bool neumann;
 } Problem;
 
-static TesStatus solve(TesContext *ctx, const Problem *problem, TesFunction *const f[3],
-                       const TesMesh *mesh) {
+static TesStatus solve(TesContext *ctx, const Problem *problem, TesFunction *const f[3], const TesMesh *mesh) {
   TesStatus status = TES_OK;
   TesProblem *solved = NULL;
   TesSolveResult result;

@@ -19,8 +19,7 @@ typedef struct Flow {
 static void make_flow(Flow *s, bool chosen) {
   *s = (Flow){.ctx = NULL};
   assert_int_equal(
-      tes_context_create(&(TesContextDesc){.device = "cpu", .deterministic = true}, &s->ctx, NULL, 0),
-      TES_OK);
+      tes_context_create(&(TesContextDesc){.device = "cpu", .deterministic = true}, &s->ctx, NULL, 0), TES_OK);
   assert_ok(s->ctx, tes_function_create_expression(s->ctx, "1 + sin(9*t)", &s->lid));
   assert_ok(s->ctx, tes_function_create_constant(s->ctx, 0, &s->zero));
   assert_ok(s->ctx, tes_mesh_create(s->ctx, &(TesMeshDesc){.dim = 2, .cells = {2, 2}}, &s->mesh));

@@ -87,19 +87,18 @@ static void check_balance(TesMeshKind kind, TesTransportForm form, bool moves, i
                                   {.name = "bottom", .condition = TES_ROBIN, .alpha = alpha, .g = {f}},
                                   {.name = "top", .condition = TES_FLUX, .g = {g}}};
   const TesTimeDesc time = {.end = 0.4, .step = 0.05, .method = (TesTimeMethod)method};
-  const TesProblemDesc desc = {
-      .equation = TES_TRANSPORT,
-      .mesh = mesh,
-      .degree = 2,
-      .data = {.a = a, .b = {moves ? b1 : NULL, moves ? b2 : NULL}, .c = c, .f = {f}},
-      .transport_form = form,
-      .stabilization = TES_STREAMLINE_ALWAYS,
-      .balance = true,
-      .initial = {timed ? initial : NULL},
-      .boundaries = 4,
-      .boundary = boundary,
-      .time = timed ? time : (TesTimeDesc){0},
-      .solver = {.tolerance = 1e-12, .max_iterations = 300}};
+  const TesProblemDesc desc = {.equation = TES_TRANSPORT,
+                               .mesh = mesh,
+                               .degree = 2,
+                               .data = {.a = a, .b = {moves ? b1 : NULL, moves ? b2 : NULL}, .c = c, .f = {f}},
+                               .transport_form = form,
+                               .stabilization = TES_STREAMLINE_ALWAYS,
+                               .balance = true,
+                               .initial = {timed ? initial : NULL},
+                               .boundaries = 4,
+                               .boundary = boundary,
+                               .time = timed ? time : (TesTimeDesc){0},
+                               .solver = {.tolerance = 1e-12, .max_iterations = 300}};
   assert_ok(ctx, tes_problem_create(ctx, &desc, &p));
   const double before = timed ? mass_of(p) : 0;
   assert_ok(ctx, tes_problem_solve(p, &result));

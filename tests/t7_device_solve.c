@@ -350,12 +350,8 @@ static void pure_neumann(void **state) {
 static TesProblem *create_on_forest(TesContext *ctx, Watch *w) {
   TesMesh *forest, *adapted;
   TesProblem *problem;
-  const TesMeshDesc box = {.kind = TES_MESH_FOREST,
-                           .dim = 2,
-                           .cells = {2, 2},
-                           .upper = {0.1, 1},
-                           .refine = 1,
-                           .geometry_degree = 1};
+  const TesMeshDesc box = {
+      .kind = TES_MESH_FOREST, .dim = 2, .cells = {2, 2}, .upper = {0.1, 1}, .refine = 1, .geometry_degree = 1};
   const int8_t mark[16] = {1, 0, 0, 1};
   if (tes_mesh_create(ctx, &box, &forest) == TES_MISSING) skip();
   assert_ok(ctx, tes_mesh_adapt(forest, mark, &adapted));

@@ -164,12 +164,8 @@ static void polynomials_are_exact(void **state) {
     for (int k = 0; k < 2; k++) flux[k] = known[i].flux[k] ? function(known[i].flux[k]) : NULL;
     const TesBoundary boundary[] = {
         {.condition = known[i].free ? TES_NEUMANN : TES_DIRICHLET, .g = {known[i].free ? right : exact}},
-        {.name = "left",
-         .condition = flux[0] ? TES_NEUMANN : TES_DIRICHLET,
-         .g = {flux[0] ? flux[0] : exact}},
-        {.name = "top",
-         .condition = flux[1] ? TES_NEUMANN : TES_DIRICHLET,
-         .g = {flux[1] ? flux[1] : exact}}};
+        {.name = "left", .condition = flux[0] ? TES_NEUMANN : TES_DIRICHLET, .g = {flux[0] ? flux[0] : exact}},
+        {.name = "top", .condition = flux[1] ? TES_NEUMANN : TES_DIRICHLET, .g = {flux[1] ? flux[1] : exact}}};
     const TesProblemDesc desc = {.data = {.a = two, .c = c, .f = {rhs}},
                                  .exact = {exact},
                                  .boundaries = 3,
@@ -201,10 +197,9 @@ static void methods_agree(void **state) {
     const TesSmootherKind smoother = way == 4   ? TES_SMOOTHER_JACOBI
                                      : way == 5 ? TES_SMOOTHER_CHEBYSHEV
                                                 : TES_SMOOTHER_AUTO;
-    const TesProblemDesc desc = {
-        .data = {.f = {one}},
-        .exact = {exact},
-        .solver = {.tolerance = 1e-11, .method = methods[way], .smoother = smoother}};
+    const TesProblemDesc desc = {.data = {.f = {one}},
+                                 .exact = {exact},
+                                 .solver = {.tolerance = 1e-11, .method = methods[way], .smoother = smoother}};
     const Outcome out = solve(&f, desc);
     if (!way) first = out.l2;
     assert_near(out.l2, first, 1e-3 * first);

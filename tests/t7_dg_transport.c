@@ -122,9 +122,7 @@ static void polynomials_are_exact(void **state) {
     const TesBoundary boundary[] = {
         {.g = {exact}},
         {.name = "left", .condition = flux ? TES_FLUX : TES_DIRICHLET, .g = {flux ? flux : exact}},
-        {.name = "top",
-         .condition = neumann ? TES_NEUMANN : TES_DIRICHLET,
-         .g = {neumann ? neumann : exact}}};
+        {.name = "top", .condition = neumann ? TES_NEUMANN : TES_DIRICHLET, .g = {neumann ? neumann : exact}}};
     const TesProblemDesc desc = {.data = {.a = two, .b = {b[0], b[1], b[2]}, .f = {rhs}},
                                  .exact = {exact},
                                  .boundaries = known[i].f.given ? 1 : 3,

@@ -10,12 +10,11 @@ static bool quadratic(bool wrong, double *estimate) {
   TesProblem *problem;
   TesSolveResult result;
   double sum = 0;
-  const TesStatus made = tes_mesh_create(ctx,
-                                         &(TesMeshDesc){.kind = TES_MESH_FOREST,
-                                                        .dim = 2,
-                                                        .cells = {3, 2},
-                                                        .refine_where = keep(expression("0.6 - x - y"))},
-                                         &mesh);
+  const TesStatus made = tes_mesh_create(
+      ctx,
+      &(TesMeshDesc){
+          .kind = TES_MESH_FOREST, .dim = 2, .cells = {3, 2}, .refine_where = keep(expression("0.6 - x - y"))},
+      &mesh);
   if (made == TES_MISSING) return false;
   assert_ok(ctx, made);
   const TesFunction *u = keep(expression("x*x + x*y")), *v = keep(expression("y*y - x*y")),
@@ -82,8 +81,7 @@ static bool smooth(int dim, int degree, int cells, Steps *steps) {
       ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = dim, .cells = {cells, cells, cells}}, &mesh);
   if (made == TES_MISSING) return false;
   assert_ok(ctx, made);
-  TesFunction *u[3] = {keep(expression("sin(2*x)*cos(y)")), keep(expression("exp(x)*y*y")),
-                       keep(constant(0))};
+  TesFunction *u[3] = {keep(expression("sin(2*x)*cos(y)")), keep(expression("exp(x)*y*y")), keep(constant(0))};
   const TesBoundary boundary = {.condition = TES_DIRICHLET, .g = {u[0], u[1], u[2]}};
   TesProblemDesc desc = {
       .equation = TES_ELASTICITY,
@@ -110,8 +108,7 @@ static void orders_and_effectivities(void **state) {
   Steps s;
   (void)state;
   for (int dim = 2; dim <= 3; dim++)
-    for (int degree = 1; degree <= (dim == 2 ? 5 : 2) && smooth(dim, degree, dim == 2 ? 4 : 2, &s);
-         degree++) {
+    for (int degree = 1; degree <= (dim == 2 ? 5 : 2) && smooth(dim, degree, dim == 2 ? 4 : 2, &s); degree++) {
       const double order = log2(s.estimate[0] / s.estimate[1]);
       print_message("%dD, Q%d: estimate %.3e, order %.2f, effectivity %.2f\n", dim, degree, s.estimate[1],
                     order, s.effectivity[1]);

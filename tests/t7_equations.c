@@ -72,13 +72,11 @@ static void forget(Manufactured *m) {
 static bool make_mesh(TesContext *on, TesMeshKind kind, int dim, int refine, TesMesh **mesh) {
   const bool box = kind == TES_MESH_BOX;
   TesFunction *corner = expression(on, "0.1 - x - y");
-  const TesStatus status = tes_mesh_create(on,
-                                           &(TesMeshDesc){.kind = kind,
-                                                          .dim = dim,
-                                                          .cells = {2, 2, 2},
-                                                          .refine = refine,
-                                                          .refine_where = box ? NULL : corner},
-                                           mesh);
+  const TesStatus status = tes_mesh_create(
+      on,
+      &(TesMeshDesc){
+          .kind = kind, .dim = dim, .cells = {2, 2, 2}, .refine = refine, .refine_where = box ? NULL : corner},
+      mesh);
   tes_function_destroy(&corner);
   return status != TES_MISSING;
 }
@@ -309,8 +307,7 @@ static void vectors_on_every_kind_of_mesh(void **state) {
   (void)state;
   for (TesMeshKind kind = TES_MESH_BOX; kind <= TES_MESH_FOREST; kind++)
     for (int dim = 2; dim <= 3; dim++) {
-      const double coarse = field_error(ctx, kind, dim, 1, true),
-                   fine = field_error(ctx, kind, dim, 2, false);
+      const double coarse = field_error(ctx, kind, dim, 1, true), fine = field_error(ctx, kind, dim, 2, false);
       if (coarse < 0) continue;
       print_message("kind %d, %dD: %.3e, %.3e, order %.2f\n", (int)kind, dim, coarse, fine,
                     log2(coarse / fine));

@@ -120,8 +120,7 @@ static void jumps(void **state) {
         TesProblem *problem;
         TesBoundary boundaries[16];
         if (turn == 2)
-          assert_ok(ctx,
-                    tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, &forest));
+          assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, &forest));
         else
           test_lattice(ctx, dim, (const int[3]){2, 2, 2}, 0.15, &seed, &forest);
         test_set_geometry(forest, 1 + turn);

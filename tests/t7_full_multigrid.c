@@ -157,10 +157,7 @@ static void expect_round_off(const Run *run, const Solution *s) {
 static void solutions_of_the_coarsest_space_are_exact(void **state) {
   (void)state;
   const Solution flow = {{"y*y + x", "x*x - y", "x - y"}, {"-1", "-3"}, NULL, NULL},
-                 damped = {{"y*y + x", "x*x - y", "x - y"},
-                           {"-1 + 7*(y*y + x)", "-3 + 7*(x*x - y)"},
-                           NULL,
-                           "7"},
+                 damped = {{"y*y + x", "x*x - y", "x - y"}, {"-1 + 7*(y*y + x)", "-3 + 7*(x*x - y)"}, NULL, "7"},
                  thick = {{"y*y + x", "x*x - y", "x - y"}, {"-3 - 2*x", "-3 - 4*x - 2*y"}, "1 + x", NULL},
                  solid = {{"y*z + x*x", "z - 2*x*y", "x*y", "z - x"}, {"-3", "0", "1"}, NULL, NULL},
                  quadratic = {{"x*x + x*y - 2*y"}, {"-2"}, NULL, NULL};
@@ -193,12 +190,8 @@ static void open_and_slipping_faces(void **state) {
                                   {.name = "left", .condition = TES_DIRICHLET, .g = {u}},
                                   {.name = "right", .condition = TES_NEUMANN, .g = {stress}},
                                   {.name = "top", .condition = TES_SLIP}};
-  const Run run = {.element = TES_ELEMENT_RT,
-                   .dim = 2,
-                   .degree = 2,
-                   .cells = {8, 8},
-                   .boundary = boundary,
-                   .boundaries = 4};
+  const Run run = {
+      .element = TES_ELEMENT_RT, .dim = 2, .degree = 2, .cells = {8, 8}, .boundary = boundary, .boundaries = 4};
   expect_round_off(&run, &channel);
   tes_function_destroy(&u);
   tes_function_destroy(&stress);

@@ -29,10 +29,9 @@ typedef struct Solved {
 static void make(Solved *s, TesTimeDesc time) {
   TesFunction *exact;
   *s = (Solved){{0}, NULL, NULL, {0}};
-  assert_int_equal(
-      tes_context_create(&(TesContextDesc){.device = "cpu", .verbosity = TES_QUIET, .threads = 1},
-                         &s->stop.ctx, NULL, 0),
-      TES_OK);
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu", .verbosity = TES_QUIET, .threads = 1},
+                                      &s->stop.ctx, NULL, 0),
+                   TES_OK);
   TesContext *ctx = s->stop.ctx;
   assert_ok(ctx, tes_function_create_callback(ctx, stop_here, &s->stop, NULL, &exact));
   assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {8, 8}}, &s->mesh));
@@ -72,9 +71,9 @@ static TesStatus call(const Solved *s, int which) {
   }
 }
 
-static const char *const told[CALLS] = {
-    "interrupted in the errors", "interrupted in writing t7_interrupt.vtu", "interrupted in a value",
-    "interrupted in values at points", "interrupted in drawing t7_interrupt.png"};
+static const char *const told[CALLS] = {"interrupted in the errors", "interrupted in writing t7_interrupt.vtu",
+                                        "interrupted in a value", "interrupted in values at points",
+                                        "interrupted in drawing t7_interrupt.png"};
 
 static void results_are_interrupted(void **state) {
   (void)state;

@@ -155,8 +155,7 @@ static void refusals(void **state) {
   TesMesh *mesh;
   TesProblemMemory memory;
   assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0), TES_OK);
-  assert_ok(ctx,
-            tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_BOX, .dim = 2, .cells = {4, 4}}, &mesh));
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_BOX, .dim = 2, .cells = {4, 4}}, &mesh));
   const size_t before = tes_context_memory(ctx);
   const TesBoundary nowhere = {.name = "nowhere"};
   const TesProblemDesc wrong[] = {{.degree = 2},

@@ -6,17 +6,15 @@
 
 static TesContext *make_context(void) {
   TesContext *ctx;
-  assert_int_equal(
-      tes_context_create(&(TesContextDesc){.device = "cpu", .verbosity = TES_QUIET, .threads = 1}, &ctx, NULL,
-                         0),
-      TES_OK);
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu", .verbosity = TES_QUIET, .threads = 1},
+                                      &ctx, NULL, 0),
+                   TES_OK);
   return ctx;
 }
 
 static TesMesh *make_mesh(TesContext *ctx) {
   TesMesh *mesh;
-  assert_ok(ctx,
-            tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_BOX, .dim = 2, .cells = {4, 4}}, &mesh));
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_BOX, .dim = 2, .cells = {4, 4}}, &mesh));
   return mesh;
 }
 
@@ -319,8 +317,7 @@ static void adaptive_solves_are_interrupted(void **state) {
   static const struct {
     const char *at;
     int steps;
-  } cases[] = {
-      {"the estimate of step 1", 1}, {"refining after step 1", 2}, {"the set-up of step 2: nodes", 2}};
+  } cases[] = {{"the estimate of step 1", 1}, {"refining after step 1", 2}, {"the set-up of step 2: nodes", 2}};
   Stop stop = {0};
   const TesContextDesc desc = {.log = stop_there, .log_user = &stop};
   TesContext *ctx;

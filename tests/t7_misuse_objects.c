@@ -20,8 +20,7 @@ static TesContext *make_context(void) {
 
 static TesMesh *make_mesh(TesContext *ctx, int kind) {
   TesMesh *mesh;
-  const TesMeshDesc desc = {
-      .kind = kind == FOREST ? TES_MESH_FOREST : TES_MESH_BOX, .dim = 2, .cells = {4, 4}};
+  const TesMeshDesc desc = {.kind = kind == FOREST ? TES_MESH_FOREST : TES_MESH_BOX, .dim = 2, .cells = {4, 4}};
   assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
   return mesh;
 }
@@ -197,9 +196,8 @@ static void objects_of_other_contexts(void **state) {
   assert_refused(ctx, tes_operator_create(ctx, &(TesOperatorDesc){.space = a.space, .form = form}, &op),
                  other);
   assert_refused(ctx, tes_smoother_create(ctx, &(TesSmootherDesc){.op = a.op}, &smoother), other);
-  assert_refused(ctx,
-                 tes_transfer_create(ctx, &(TesTransferDesc){.coarse = a.space, .fine = b.space}, &transfer),
-                 other);
+  assert_refused(
+      ctx, tes_transfer_create(ctx, &(TesTransferDesc){.coarse = a.space, .fine = b.space}, &transfer), other);
   assert_refused(ctx, tes_multigrid_create(ctx, &(TesMultigridDesc){.op = a.op}, &multigrid), other);
   assert_refused(ctx, tes_solver_create(ctx, &(TesSolverDesc){.op = a.op}, &solver), other);
   assert_refused(ctx, tes_solver_create(ctx, &(TesSolverDesc){.op = b.op, .multigrid = a.multigrid}, &solver),

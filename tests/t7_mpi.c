@@ -23,13 +23,7 @@ typedef struct Case {
 
 static const double graded[] = {0, 0.1, 0.15, 0.3, 0.5, 0.6, 0.8, 0.9, 1, 1.2, 1.3, 1.5, 2};
 static const Case cases[] = {
-    {{.kind = TES_MESH_BOX, .dim = 2, .cells = {8, 16}},
-     4,
-     NULL,
-     "sin(3*x)*exp(y)",
-     "1",
-     TES_DIRICHLET,
-     NULL},
+    {{.kind = TES_MESH_BOX, .dim = 2, .cells = {8, 16}}, 4, NULL, "sin(3*x)*exp(y)", "1", TES_DIRICHLET, NULL},
     {{.kind = TES_MESH_BOX, .dim = 3, .cells = {4, 5, 12}}, 2, NULL, "x*y + z", "2", TES_ROBIN, "back"},
     {{.kind = TES_MESH_BOX,
       .dim = 3,
@@ -44,13 +38,7 @@ static const Case cases[] = {
      NULL},
     {{.kind = TES_MESH_BOX, .dim = 2, .cells = {3, 7}}, 1, NULL, "x + y*y", "1", TES_NEUMANN, "bottom"},
     {{.dim = 2, .cells = {8, 8}}, 2, NULL, "sin(3*x)*exp(y)", "1", TES_DIRICHLET, NULL},
-    {{.dim = 2, .cells = {5, 3}, .refine = 1},
-     3,
-     "0.4 - x - y*y",
-     "cos(2*x + y)",
-     "1 + x*y",
-     TES_DIRICHLET,
-     NULL},
+    {{.dim = 2, .cells = {5, 3}, .refine = 1}, 3, "0.4 - x - y*y", "cos(2*x + y)", "1 + x*y", TES_DIRICHLET, NULL},
     {{.domain = TES_DOMAIN_BALL, .dim = 2, .refine = 2}, 4, "x - 0.5", "exp(x)*y", "1", TES_DIRICHLET, NULL},
     {{.domain = TES_DOMAIN_BALL, .dim = 3, .refine = 1},
      2,
@@ -490,13 +478,7 @@ static void solves_are_one(void **state) {
 static void lines_end_at_cuts(void **state) {
   (void)state;
   static const Case stretched[] = {
-      {{.dim = 2, .cells = {16, 16}, .upper = {1, 0.1}},
-       3,
-       NULL,
-       "sin(3*x)*exp(y)",
-       "1",
-       TES_DIRICHLET,
-       NULL},
+      {{.dim = 2, .cells = {16, 16}, .upper = {1, 0.1}}, 3, NULL, "sin(3*x)*exp(y)", "1", TES_DIRICHLET, NULL},
       {{.dim = 3, .cells = {4, 4, 8}, .upper = {1, 1, 0.25}}, 2, NULL, "x*y + z", "1", TES_NEUMANN, "left"}};
   for (int c = 0; c < 2; c++)
     for (int k = 0; k < 2; k++) {

@@ -208,26 +208,24 @@ static void flow_between_plates_stays(void **state) {
                                         {.name = "right", .condition = TES_NEUMANN},
                                         {.name = "back", .condition = TES_SLIP},
                                         {.name = "front", .condition = TES_SLIP}};
-        TesProblemDesc flow_desc = {
-            .equation = TES_NAVIER_STOKES,
-            .mesh = mesh,
-            .degree = 2,
-            .boundaries = dim == 3 ? 5 : 3,
-            .boundary = boundary,
-            .exact = {u, zero, dim == 3 ? zero : pressure, dim == 3 ? pressure : NULL},
-            .time = {.end = 0.1, .step = 0.01},
-            .solver = {.tolerance = 1e-10}};
+        TesProblemDesc flow_desc = {.equation = TES_NAVIER_STOKES,
+                                    .mesh = mesh,
+                                    .degree = 2,
+                                    .boundaries = dim == 3 ? 5 : 3,
+                                    .boundary = boundary,
+                                    .exact = {u, zero, dim == 3 ? zero : pressure, dim == 3 ? pressure : NULL},
+                                    .time = {.end = 0.1, .step = 0.01},
+                                    .solver = {.tolerance = 1e-10}};
         assert_ok(ctx, tes_problem_create(ctx, &flow_desc, &p));
         assert_ok(ctx, tes_problem_solve(p, &result));
         assert_ok(ctx, tes_problem_flow(p, &flow));
         assert_true(flow.velocity_l2 < 1e-9 && flow.pressure_l2 < 1e-7 && flow.divergence_l2 < 1e-8);
         assert_near(flow.flux[0], -2 / 3., 1e-10);
         assert_near(flow.flux[1], 2 / 3., 1e-10);
-        assert_ok(ctx,
-                  tes_problem_value(
-                      p,
-                      &(TesValue){.kind = TES_VALUE_FORCE, .where = TES_ON_BOUNDARY, .number = 2, .of = "x"},
-                      &drag));
+        assert_ok(
+            ctx, tes_problem_value(
+                     p, &(TesValue){.kind = TES_VALUE_FORCE, .where = TES_ON_BOUNDARY, .number = 2, .of = "x"},
+                     &drag));
         assert_near(drag, 12, 1e-6);
         tes_problem_destroy(&p);
       }

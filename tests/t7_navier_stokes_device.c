@@ -290,8 +290,7 @@ static void flows_leave_nothing(void **state) {
   for (int i = 0; i < 3; i++) {
     Outcome out;
     if (run(ctx, PLATES, &out)) free(out.values);
-    held[i] =
-        ((const TesiKernelState *)tesi_context_device_state(ctx))->blocks.held + tes_context_memory(ctx);
+    held[i] = ((const TesiKernelState *)tesi_context_device_state(ctx))->blocks.held + tes_context_memory(ctx);
   }
   assert_int_equal(held[1], held[2]);
   tes_context_destroy(&ctx);

@@ -78,8 +78,7 @@ static void vortices_have_their_errors(void **state) {
 
 /* u = pi sin t (a, b), a = sin 2 pi y sin^2 pi x, b = -sin 2 pi x sin^2 pi y, p = sin t cos pi x sin pi y. */
 static void forced_flow_is_of_second_order(void **state) {
-  static const double velocity[] = {1.500e-5, 3.901e-6, 1.008e-6},
-                      pressure[] = {8.989e-4, 2.257e-4, 5.665e-5};
+  static const double velocity[] = {1.500e-5, 3.901e-6, 1.008e-6}, pressure[] = {8.989e-4, 2.257e-4, 5.665e-5};
   TesContext *ctx = make_context();
   Known k = {
       .u = {expression(ctx, "pi*sin(t)*sin(2*pi*y)*sin(pi*x)*sin(pi*x)"),

@@ -61,8 +61,7 @@ static void destroy(void *user, void *plan) {
 
 static TesContext *context(const char *device) {
   TesContext *ctx;
-  if (tes_context_create(&(TesContextDesc){.device = device, .verbosity = TES_QUIET}, &ctx, NULL, 0) !=
-      TES_OK)
+  if (tes_context_create(&(TesContextDesc){.device = device, .verbosity = TES_QUIET}, &ctx, NULL, 0) != TES_OK)
     skip();
   return ctx;
 }

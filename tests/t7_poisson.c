@@ -70,8 +70,7 @@ static TesMesh *make_mesh(TesContext *ctx, const Setup *s, int cells) {
   return mesh;
 }
 
-static void solve(const Setup *s, int cells, int degree, TesSolvePrecision precision, double *l2,
-                  double *h1) {
+static void solve(const Setup *s, int cells, int degree, TesSolvePrecision precision, double *l2, double *h1) {
   TesContext *ctx;
   TesProblem *problem;
   TesSolveResult result;

@@ -131,8 +131,7 @@ static void the_first_rank_speaks(void **state) {
     TesContext *ctx;
     int lines = 0;
     const TesCommunicator one = {.table = &table, .rank = rank, .size = 2};
-    const TesContextDesc desc = {
-        .device = "cpu", .log = count_lines, .log_user = &lines, .communicator = &one};
+    const TesContextDesc desc = {.device = "cpu", .log = count_lines, .log_user = &lines, .communicator = &one};
     assert_int_equal(tes_context_create(&desc, &ctx, NULL, 0), TES_OK);
     tesi_log(ctx, TES_LOG_WARNING, "a line");
     assert_int_equal(lines, rank == 0);

@@ -404,8 +404,7 @@ static double error_of_body(const TesMesh *mesh, TesPlane plane, TesTimeMethod m
   uint64_t seed = 9;
   double l2, h1;
   const TesBoundary boundary[] = {
-      {.g = {b.u[0], b.u[1]}},
-      {.name = "top", .condition = TES_NEUMANN, .g = {b.traction[0], b.traction[1]}}};
+      {.g = {b.u[0], b.u[1]}}, {.name = "top", .condition = TES_NEUMANN, .g = {b.traction[0], b.traction[1]}}};
   const TesProblemDesc desc = {.equation = TES_ELASTICITY,
                                .mesh = mesh,
                                .degree = 2,

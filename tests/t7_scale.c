@@ -27,11 +27,8 @@ static Answer solve(TesContext *ctx, TesMeshKind kind, int dim, bool varies, Sca
   TesProblem *problem;
   TesSolveResult result;
   const int refine = dim == 2 ? 2 : 1;
-  const TesMeshDesc box = {.kind = kind,
-                           .dim = dim,
-                           .cells = {2, 2, 2},
-                           .refine = refine,
-                           .upper = {s.length, s.length, s.length}};
+  const TesMeshDesc box = {
+      .kind = kind, .dim = dim, .cells = {2, 2, 2}, .refine = refine, .upper = {s.length, s.length, s.length}};
   assert_ok(ctx, tes_mesh_create(ctx, &box, &mesh));
   if (varies)
     assert_ok(ctx, tes_function_create_callback(ctx, evaluate_a, &s, NULL, &a));

@@ -165,8 +165,7 @@ static double tolerance_error(double tolerance, double least, int *steps, TesSta
   TesSolveResult result;
   double l2 = 0, h1;
   assert_true(make_mesh(ctx, TES_MESH_BOX, 2, &mesh));
-  Heat h =
-      make_heat(ctx, "1 + exp(-200*(t - 0.5)*(t - 0.5))", "-400*(t - 0.5)*exp(-200*(t - 0.5)*(t - 0.5))");
+  Heat h = make_heat(ctx, "1 + exp(-200*(t - 0.5)*(t - 0.5))", "-400*(t - 0.5)*exp(-200*(t - 0.5)*(t - 0.5))");
   const TesBoundary boundary[] = {{.g = {h.u}}, {.name = "top", .condition = TES_NEUMANN, .g = {h.flux}}};
   const TesProblemDesc desc = {.equation = TES_TRANSPORT,
                                .mesh = mesh,

@@ -113,14 +113,13 @@ static void expressions_are_those_of_the_solution(void **state) {
   const struct {
     TesValue what;
     double value;
-  } known[] = {
-      {{.kind = TES_VALUE_INTEGRAL, .of = "u*u + v*v"}, 2. / 15},
-      {{.kind = TES_VALUE_MEAN, .of = "p*p"}, 1. / 9 - 1. / 16},
-      {{.kind = TES_VALUE_INTEGRAL, .of = "ux*vy - uy*vx"}, -4. / 9 + 1. / 9},
-      {{.kind = TES_VALUE_INTEGRAL, .where = TES_ON_BOUNDARY, .number = 1, .of = "u*nx + v*ny"}, 0.5},
-      {{.kind = TES_VALUE_MEAN, .where = TES_ON_BOUNDARY, .number = 3, .of = "p*ny + vx"}, 0.25 - 1},
-      {{.kind = TES_VALUE_POINT, .point = {0.3, 0.7}, .of = "vy"}, -0.42},
-      {{.kind = TES_VALUE_POINT, .point = {0.3, 0.7}}, 0.063}};
+  } known[] = {{{.kind = TES_VALUE_INTEGRAL, .of = "u*u + v*v"}, 2. / 15},
+               {{.kind = TES_VALUE_MEAN, .of = "p*p"}, 1. / 9 - 1. / 16},
+               {{.kind = TES_VALUE_INTEGRAL, .of = "ux*vy - uy*vx"}, -4. / 9 + 1. / 9},
+               {{.kind = TES_VALUE_INTEGRAL, .where = TES_ON_BOUNDARY, .number = 1, .of = "u*nx + v*ny"}, 0.5},
+               {{.kind = TES_VALUE_MEAN, .where = TES_ON_BOUNDARY, .number = 3, .of = "p*ny + vx"}, 0.25 - 1},
+               {{.kind = TES_VALUE_POINT, .point = {0.3, 0.7}, .of = "vy"}, -0.42},
+               {{.kind = TES_VALUE_POINT, .point = {0.3, 0.7}}, 0.063}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     assert_near(value_of(p, known[i].what), known[i].value, 1e-9);
   const char *of[] = {"u", "v", "p"};

@@ -13,8 +13,7 @@ static TesFunction *function(const char *text) {
 
 /* What a flow is given by; NULL: 0, or not known. */
 typedef struct Given {
-  const char *nu, *f[3], *exact[4],
-      *stress[3]; /* stress: on the right, open; NULL[0]: a velocity there too */
+  const char *nu, *f[3], *exact[4], *stress[3]; /* stress: on the right, open; NULL[0]: a velocity there too */
   TesFlowForm form;
   TesLocalSolver local;
   double tolerance;

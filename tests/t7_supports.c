@@ -291,8 +291,7 @@ static void what_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_strip_on_two_points),
-                                     cmocka_unit_test(a_beam_on_two_edges),
-                                     cmocka_unit_test(springs_at_a_rod), cmocka_unit_test(groups_of_files),
-                                     cmocka_unit_test(what_is_refused)};
+                                     cmocka_unit_test(a_beam_on_two_edges), cmocka_unit_test(springs_at_a_rod),
+                                     cmocka_unit_test(groups_of_files), cmocka_unit_test(what_is_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -68,22 +68,21 @@ static double moving_error(TesMeshKind kind, TesTimeMethod method, bool still, i
                                          : "-3*sin(3*t)*" W " + cos(3*t)*(-2 - sin(t) + (3 + t)*" W
                                            " + t*(2*x + y) + (1 - 2*t)*(x - y))");
   const TesBoundary all = {.g = {u}};
-  assert_ok(ctx,
-            tes_problem_create(ctx,
-                               &(TesProblemDesc){.equation = TES_TRANSPORT,
-                                                 .mesh = mesh,
-                                                 .degree = 2,
-                                                 .data = {.a = a, .b = {b[0], b[1]}, .c = c, .f = {f}},
-                                                 .exact = {u},
-                                                 .stabilization = method == TES_TIME_CRANK_NICOLSON ||
-                                                                          method == TES_TIME_IMEX_BDF2
-                                                                      ? TES_STREAMLINE_NONE
-                                                                      : TES_STREAMLINE_ALWAYS,
-                                                 .boundaries = 1,
-                                                 .boundary = &all,
-                                                 .time = {.end = 1, .step = 1. / steps, .method = method},
-                                                 .solver = {.tolerance = 1e-8}},
-                               &problem));
+  assert_ok(ctx, tes_problem_create(ctx,
+                                    &(TesProblemDesc){.equation = TES_TRANSPORT,
+                                                      .mesh = mesh,
+                                                      .degree = 2,
+                                                      .data = {.a = a, .b = {b[0], b[1]}, .c = c, .f = {f}},
+                                                      .exact = {u},
+                                                      .stabilization = method == TES_TIME_CRANK_NICOLSON ||
+                                                                               method == TES_TIME_IMEX_BDF2
+                                                                           ? TES_STREAMLINE_NONE
+                                                                           : TES_STREAMLINE_ALWAYS,
+                                                      .boundaries = 1,
+                                                      .boundary = &all,
+                                                      .time = {.end = 1, .step = 1. / steps, .method = method},
+                                                      .solver = {.tolerance = 1e-8}},
+                                    &problem));
   assert_ok(ctx, tes_problem_solve(problem, &result));
   assert_ok(ctx, tes_problem_errors(problem, &l2, &h1));
   tes_problem_destroy(&problem);

@@ -181,8 +181,7 @@ static void compare_bodies(TesContext *ctx, const Body *c) {
   for (int64_t i = 0; i < n; i++) size = fmax(size, fabs(expected[i]));
   for (int64_t i = 0; i < n; i++)
     if (!(fabs(got[i] - expected[i]) <= 1e-9 * size))
-      fail_msg("entry %lld of degree %d: %.17g, expected %.17g", (long long)i, c->degree, got[i],
-               expected[i]);
+      fail_msg("entry %lld of degree %d: %.17g, expected %.17g", (long long)i, c->degree, got[i], expected[i]);
   if (counts.allocations || counts.to_device || counts.to_host > iterations || counts.graphs == 0)
     fail_msg(
         "a step of %d iterations allocates %lld times, sends %lld times and gets %lld numbers, %lld graphs",
@@ -212,8 +211,7 @@ static void test_bodies_as_on_the_host(void **state) {
 
 /* The times of all steps and the solution at the end, the caller's to free; *undone: steps that became shorter than
  * planned, but for those that are cut to end in time. */
-static double *choose(TesContext *ctx, const Body *c, double *times, int *steps, int *undone,
-                      int64_t *length) {
+static double *choose(TesContext *ctx, const Body *c, double *times, int *steps, int *undone, int64_t *length) {
   TesProblem *problem;
   TesSolveResult result;
   *steps = *undone = 0;

@@ -174,12 +174,10 @@ static void check_hill(const Hill *hill) {
   assert_ok(ctx, tes_problem_errors(p, &l2, &h1));
   assert_ok(ctx, tes_vector_maximum(tes_problem_solution(p), &largest));
   assert_ok(ctx, tes_problem_value(p, &(TesValue){.kind = TES_VALUE_INTEGRAL}, &mass));
-  if (!(fabs(l2 - hill->l2) < 5e-4 * hill->l2 &&
-        (hill->largest == 0 || fabs(largest - hill->largest) < 2e-4) &&
+  if (!(fabs(l2 - hill->l2) < 5e-4 * hill->l2 && (hill->largest == 0 || fabs(largest - hill->largest) < 2e-4) &&
         (hill->mass == 0 || fabs(mass - hill->mass) < 3e-6)))
     fail_msg("a %g, degree %d, method %d: error %.6g, largest %.6g, mass %.6g; expected %.6g, %.6g, %.6g",
-             hill->a, hill->degree, (int)hill->method, l2, largest, mass, hill->l2, hill->largest,
-             hill->mass);
+             hill->a, hill->degree, (int)hill->method, l2, largest, mass, hill->l2, hill->largest, hill->mass);
   tes_problem_destroy(&p);
   tes_mesh_destroy(&mesh);
   TesFunction **functions[] = {&a, &u, &b[0], &b[1]};

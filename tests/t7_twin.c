@@ -72,8 +72,7 @@ static void check_transport(TesContext *ctx, int dim, int degree) {
   tes_function_destroy(&u);
 }
 
-static void check_elasticity(TesContext *ctx, int dim, int degree, TesMethod method,
-                             TesSmootherKind smoother) {
+static void check_elasticity(TesContext *ctx, int dim, int degree, TesMethod method, TesSmootherKind smoother) {
   TesMesh *mesh;
   TesFunction *corner = expression(ctx, "0.2 - x*y - z"), *f = expression(ctx, "-1"),
               *lambda = expression(ctx, "8"), *mu = expression(ctx, "2");

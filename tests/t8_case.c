@@ -256,8 +256,7 @@ static double derivative_at(const TesFunction *f, int d, int order, const double
 
 /* -div(a grad u) + c u = f inside. */
 static void check_equation(const TesCase *c, const double p[3]) {
-  double sum =
-      value_at(c->problem.data.c, p[0], p[1], p[2]) * value_at(c->problem.exact[0], p[0], p[1], p[2]);
+  double sum = value_at(c->problem.data.c, p[0], p[1], p[2]) * value_at(c->problem.exact[0], p[0], p[1], p[2]);
   for (int d = 0; d < c->mesh.dim; d++)
     sum -= value_at(c->problem.data.a, p[0], p[1], p[2]) * derivative_at(c->problem.exact[0], d, 2, p) +
            derivative_at(c->problem.data.a, d, 1, p) * derivative_at(c->problem.exact[0], d, 1, p);

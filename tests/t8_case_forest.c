@@ -187,8 +187,7 @@ static void kinds_are_chosen(void **state) {
       {"mesh: {box: {dim: 2, cells: 12}}\nadapt: {steps: 2}", TES_MESH_FOREST, 3, 2},
       {"mesh: {box: {dim: 2, cells: 12, periodic: x}}", TES_MESH_BOX, 12, 0},
       {"mesh: {box: {dim: 2, cells: 12, periodic: x}}\nsolver: {smoother: jacobi}", TES_MESH_BOX, 12, 0},
-      {"mesh: {box: {dim: 2, cells: 12, periodic: x}}\nsolver: {smoother: cell_patch}", TES_MESH_FOREST, 3,
-       2},
+      {"mesh: {box: {dim: 2, cells: 12, periodic: x}}\nsolver: {smoother: cell_patch}", TES_MESH_FOREST, 3, 2},
       {"mesh: {box: {dim: 2, cells: 12, periodic: x}}\nsolver: {coarse: cg}", TES_MESH_FOREST, 3, 2},
       {"mesh: {box: {dim: 2, cells: 12, periodic: x}}\nsolver: {coarsening: degree}", TES_MESH_FOREST, 3, 2},
       {"mesh: {box: {dim: 2, cells: 12, periodic: x}}\nadapt: {steps: 2}", TES_MESH_FOREST, 3, 2},
@@ -273,13 +272,12 @@ static void mistakes_are_told(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(everything_is_read, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(goals_are_known, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(domains_are_known, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(null_takes_away, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(trees_have_no_patches, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(kinds_are_chosen, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(mistakes_are_told, set_up, tear_down)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(everything_is_read, set_up, tear_down),
+                                     cmocka_unit_test_setup_teardown(goals_are_known, set_up, tear_down),
+                                     cmocka_unit_test_setup_teardown(domains_are_known, set_up, tear_down),
+                                     cmocka_unit_test_setup_teardown(null_takes_away, set_up, tear_down),
+                                     cmocka_unit_test_setup_teardown(trees_have_no_patches, set_up, tear_down),
+                                     cmocka_unit_test_setup_teardown(kinds_are_chosen, set_up, tear_down),
+                                     cmocka_unit_test_setup_teardown(mistakes_are_told, set_up, tear_down)};
   return cmocka_run_group_tests(tests, write_files, remove_files);
 }

@@ -199,9 +199,9 @@ static void test_refusals(void **state) {
       tes_checkpoint_write(ctx, &(TesCheckpointDesc){.space = m.space, .count = 1, .fields = wrong}, other),
       TES_INVALID_INPUT);
   tes_context_clear(ctx);
-  assert_int_equal(tes_checkpoint_write(
-                       ctx, &(TesCheckpointDesc){.space = m.space, .count = 1, .fields = nameless}, other),
-                   TES_INVALID_INPUT);
+  assert_int_equal(
+      tes_checkpoint_write(ctx, &(TesCheckpointDesc){.space = m.space, .count = 1, .fields = nameless}, other),
+      TES_INVALID_INPUT);
   tes_context_clear(ctx);
   unlink(other);
   destroy(&m);

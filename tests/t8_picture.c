@@ -183,8 +183,7 @@ static void files_are_png(void **state) {
   assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {4, 4}}, &mesh));
   assert_ok(ctx, tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh}, &problem));
   assert_ok(ctx, tes_problem_solve(problem, &result));
-  const TesStatus status =
-      tes_picture_write(problem, &(TesPictureDesc){.width = 300, .of = "u*u + ux"}, path);
+  const TesStatus status = tes_picture_write(problem, &(TesPictureDesc){.width = 300, .of = "u*u + ux"}, path);
   assert_int_equal(status, tes_has_part("png") ? TES_OK : TES_MISSING);
   if (status == TES_OK) {
     FILE *file = fopen(path, "rb");

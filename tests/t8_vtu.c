@@ -227,8 +227,7 @@ static void arrays_can_be_unpacked(void **state) {
     for (int k = 0; k < 4; k++)
       for (int j = 0; j < 4; j++)
         for (int i = 0; i < 4; i++) {
-          const double at[3] = {(cell % 2 + i / 3.) / 2, (cell / 2 % 3 + j / 3.) / 3,
-                                (cell / 6 + k / 3.) / 2};
+          const double at[3] = {(cell % 2 + i / 3.) / 2, (cell / 2 % 3 + j / 3.) / 3, (cell / 6 + k / 3.) / 2};
           assert_near(u[64 * cell + tesi_vtu_node(3, 3, i, j, k)], field(&m, at), 1e-13);
         }
   free(types), free(connectivity), free(offsets), free(pair), free(u);

@@ -102,8 +102,7 @@ static void write_material(const char *folder) {
   assert_ok(ctx, tes_function_create_constant(ctx, 2, &two));
   const TesFunction *const by_material[] = {two};
   snprintf(path, sizeof path, "%s/material.vtu", folder);
-  assert_ok(ctx,
-            tes_vtu_write_fields(space, 1, &(TesVtuField){"a", NULL, {one}, by_material}, 0, NULL, path));
+  assert_ok(ctx, tes_vtu_write_fields(space, 1, &(TesVtuField){"a", NULL, {one}, by_material}, 0, NULL, path));
   tes_function_destroy(&one);
   tes_function_destroy(&two);
   tes_space_destroy(&space);

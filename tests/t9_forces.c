@@ -240,8 +240,7 @@ static void springs_have_one_number(void **state) {
   assert_run("solve a.yaml --quiet --json a.json --set output.values.own={integral: bottom, of: \"-x*x*u\"}",
              2);
   assert_run(
-      "solve a.yaml --quiet --json a.json --set 'output.values={own: {integral: bottom, of: \"-x*x*u\"}}'",
-      0);
+      "solve a.yaml --quiet --json a.json --set 'output.values={own: {integral: bottom, of: \"-x*x*u\"}}'", 0);
   cJSON *json = read_json("a.json");
   const cJSON *own = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "values"), "own");
   assert_near(own->valuedouble, f[1].on[2][0], 1e-9);
@@ -267,10 +266,9 @@ static void bodies_in_time(void **state) {
 /* u = (sin(x + 2 y), y cos x), lambda = mu = 1: sxx = 3 cos(x + 2 y) + cos x, sxy = 2 cos(x + 2 y) - y sin x, and
  * supports on all sides, which meet at corners: order k + 1. */
 static const char
-    meeting
-        [] = "data: {lambda: 1, mu: 1, f: [\"7*sin(x+2*y)+2*sin(x)\", \"4*sin(x+2*y)+y*cos(x)\"], "
-             "exact: [\"sin(x+2*y)\", \"y*cos(x)\"]}\nboundary: {all: {displacement: exact}}\n",
- /* u = (sin x, 0) between rollers, lambda = 0, mu = exp(x): sxx = 2 exp(x) cos x. No support of x has neighbours. */
+    meeting[] = "data: {lambda: 1, mu: 1, f: [\"7*sin(x+2*y)+2*sin(x)\", \"4*sin(x+2*y)+y*cos(x)\"], "
+                "exact: [\"sin(x+2*y)\", \"y*cos(x)\"]}\nboundary: {all: {displacement: exact}}\n",
+    /* u = (sin x, 0) between rollers, lambda = 0, mu = exp(x): sxx = 2 exp(x) cos x. No support of x has neighbours. */
     apart[] = "data: {lambda: 0, mu: exp(x), f: [\"2*exp(x)*(sin(x)-cos(x))\", 0]}\nboundary: {left: "
               "{displacement: [0, "
               "null]}, right: {displacement: [sin(1), null]}, bottom: roller, top: roller}\n";
@@ -371,8 +369,7 @@ static void loads_that_cancel_balance(void **state) {
 /* alpha = exp(2 y) at the points of a and c: boxes and forests have the same number, on the emulator too. */
 static void alpha_has_one_rule(void **state) {
   static const char *const options[] = {"mesh.kind=box --device cpu", "mesh.kind=box --device emulator",
-                                        "mesh.kind=forest --device cpu",
-                                        "mesh.kind=forest --device emulator"};
+                                        "mesh.kind=forest --device cpu", "mesh.kind=forest --device emulator"};
   double value[4] = {NAN};
   (void)state;
   FILE *file = fopen("a.yaml", "w");

@@ -47,8 +47,7 @@ static void little_address_space_is_told(void **state) {
 #endif
   while (kib < MOST && run_within(kib, "--version") != 0) kib += STEP;
   assert_in_range(kib, STEP, MOST - 1);
-  for (needed = kib; needed < MOST && run_within(needed, "solve " SQUARE " --threads 1") != 0;
-       needed += STEP) {
+  for (needed = kib; needed < MOST && run_within(needed, "solve " SQUARE " --threads 1") != 0; needed += STEP) {
     if (run_within(needed, "solve " SQUARE " --threads 1") != 4)
       fail_msg("ulimit -v %d: not status 4\n%s", needed, output);
     assert_output("memory");

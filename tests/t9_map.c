@@ -44,8 +44,7 @@ static void curved_maps_converge(void **state) {
       "space: {degree: 3}\ndata: {exact: \"log(r)\", f: 0}\nboundary: {all: {dirichlet: exact}}\n"
       "solver: {tolerance: 1e-11}\noutput: {values: {area: {integral: domain, of: 1}}}\n";
   write_case(
-      "{box: {cells: [2, 2]}, map: ['(1 + x)*cos(pi*y/2)', '(1 + x)*sin(pi*y/2)'], geometry_degree: 3}",
-      rest);
+      "{box: {cells: [2, 2]}, map: ['(1 + x)*cos(pi*y/2)', '(1 + x)*sin(pi*y/2)'], geometry_degree: 3}", rest);
   double error[2], area[2];
   for (int i = 0; i < 2; i++) {
     cJSON *json = solve(i ? "m.yaml --set mesh.refine=2" : "m.yaml --set mesh.refine=1");

@@ -151,9 +151,8 @@ static void collections_go_on_after_a_restart(void **state) {
   if (status == 3 && strstr(output, "without HDF5")) skip();
   assert_int_equal(status, 0);
   assert_output("written   u.pvd");
-  assert_run("solve " CASES
-             "l-shape.yaml --set adapt.tolerance=0 --set adapt.steps=2 --vtu u.vtu --restart u.h5",
-             0);
+  assert_run(
+      "solve " CASES "l-shape.yaml --set adapt.tolerance=0 --set adapt.steps=2 --vtu u.vtu --restart u.h5", 0);
   FILE *file = fopen("u.pvd", "r");
   const size_t length = fread(output, 1, sizeof output - 1, file);
   output[length] = 0;

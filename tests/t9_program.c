@@ -23,8 +23,7 @@ static void report_has_the_fields_of_the_contract(void **state) {
   assert_int_equal(cJSON_GetObjectItem(json, "levels")->valueint, 3);
   assert_true(cJSON_GetObjectItem(errors, "l2")->valuedouble > 1e-9 &&
               cJSON_GetObjectItem(errors, "l2")->valuedouble < 1e-4);
-  assert_true(cJSON_GetObjectItem(errors, "h1")->valuedouble >
-              cJSON_GetObjectItem(errors, "l2")->valuedouble);
+  assert_true(cJSON_GetObjectItem(errors, "h1")->valuedouble > cJSON_GetObjectItem(errors, "l2")->valuedouble);
   assert_true(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "times"), "setup")->valuedouble > 0);
   assert_true(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "times"), "solve")->valuedouble > 0);
   assert_true(cJSON_GetObjectItem(json, "dofs_per_second")->valuedouble > 0);

@@ -39,8 +39,7 @@ static void restarts_give_the_same_bytes(void **state) {
     write_case("5", adapt[i]);
     assert_run(SOLVE "--set output.series=full.csv --set output.vtu=full.vtu --json full.json", 0);
     write_case("2.125", adapt[i]);
-    assert_run(SOLVE "--set output.series=part.csv --set output.vtu=part.vtu --set output.checkpoint=m.h5",
-               0);
+    assert_run(SOLVE "--set output.series=part.csv --set output.vtu=part.vtu --set output.checkpoint=m.h5", 0);
     write_case("5", adapt[i]);
     assert_run(SOLVE "--set output.series=part.csv --set output.vtu=part.vtu --restart m.h5 --json part.json",
                0);

@@ -66,8 +66,7 @@ static void plates(void **state) {
              "[0.5, 0.5, 0.005]");
   check("100 : 1, clamped", -0.0138174, 0.01);
   write_case("[12, 12, 1]", "[1, 1, 0.02]", 3, 0, CLAMPED_LEFT, "[1, 0.5, 0.01]");
-  check("sheet 50 : 1", -4 / (0.02 * 0.02),
-        0.01); /* a strip with nu = 0: F L^3 / (3 E I), F = t, I = t^3/12 */
+  check("sheet 50 : 1", -4 / (0.02 * 0.02), 0.01); /* a strip with nu = 0: F L^3 / (3 E I), F = t, I = t^3/12 */
 }
 
 /* 10^(0 .. 6) at random a cell; 3.36432036e-5 by a sparse direct solve that a user reported. */

@@ -54,9 +54,9 @@ static void shuffled_boxes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(two_degrees_of_a_cube), cmocka_unit_test(a_ball_of_degree_three),
-      cmocka_unit_test(other_equations_on_a_bracket), cmocka_unit_test(many_cells_at_a_node),
-      cmocka_unit_test(shuffled_boxes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(two_degrees_of_a_cube),
+                                     cmocka_unit_test(a_ball_of_degree_three),
+                                     cmocka_unit_test(other_equations_on_a_bracket),
+                                     cmocka_unit_test(many_cells_at_a_node), cmocka_unit_test(shuffled_boxes)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -104,8 +104,7 @@ static void bodies_restart_too(void **state) {
       file);
   fclose(file);
   assert_run(
-      "solve body.yaml --quiet --deterministic --set output.checkpoint=null --set output.series=whole.csv",
-      0);
+      "solve body.yaml --quiet --deterministic --set output.checkpoint=null --set output.series=whole.csv", 0);
   assert_run("solve body.yaml --quiet --deterministic --set time.end=0.625 --set output.series=body.csv", 0);
   assert_run("solve body.yaml --quiet --deterministic --restart body.h5 --set output.series=body.csv", 0);
   the_same("whole.csv", "body.csv", "elasticity");

@@ -201,8 +201,7 @@ static void failures_leave_the_last_good_state(void **state) {
 
 /* Steady states end runs of flows with all elements. */
 static void steady_flows_end(void **state) {
-  static const char *const elements[] = {"--set space.degree=3 --set time.step=0.05",
-                                         "--set space.element=rt",
+  static const char *const elements[] = {"--set space.degree=3 --set time.step=0.05", "--set space.element=rt",
                                          "--set space.element=iso --set time.step=0.002"};
   double value[3];
   (void)state;

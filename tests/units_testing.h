@@ -90,8 +90,8 @@ static void units_measure(const UnitsCase *c, const UnitsMaker *m, const TesProb
     assert_ok(m->ctx, tes_problem_value(problem, &force, &found[0]));
     answer->value[answer->count++] = found[0] / (pressure * pow(L, c->dim - 1));
   }
-  assert_ok(m->ctx, tes_problem_value(problem, &(TesValue){.kind = TES_VALUE_INTEGRAL, .of = "u*u + v*v"},
-                                      &found[0]));
+  assert_ok(m->ctx,
+            tes_problem_value(problem, &(TesValue){.kind = TES_VALUE_INTEGRAL, .of = "u*u + v*v"}, &found[0]));
   answer->value[answer->count++] = found[0] / velocity / velocity / pow(L, c->dim);
 }
 
@@ -122,8 +122,7 @@ static UnitsAnswer units_solve(TesContext *ctx, const UnitsCase *c, Units units)
                                               units_function(&m, pressure / L, "5*X*X")}},
                                .boundary = boundary,
                                .boundaries = c->open ? 3 : 2,
-                               .time =
-                                   timed ? (TesTimeDesc){.end = 3 * step, .step = step} : (TesTimeDesc){0},
+                               .time = timed ? (TesTimeDesc){.end = 3 * step, .step = step} : (TesTimeDesc){0},
                                .solver = {.tolerance = 1e-11, .max_iterations = 200, .method = c->method}};
   TesStatus status = tes_problem_create(ctx, &desc, &problem);
   if (status == TES_MISSING && c->method == TES_METHOD_DIRECT) goto done; /* no package of factors here */
@@ -181,8 +180,7 @@ static const UnitsCase units_cases[] = {
     {"stokes rt in 3D", TES_STOKES, TES_ELEMENT_RT, 3, 1, 4, TES_MESH_BOX, .open = true},
     {"stokes rt, nu that varies", TES_STOKES, TES_ELEMENT_RT, 2, 2, 4, TES_MESH_BOX, .open = true,
      .nu = "1 + 9*X*Y"},
-    {"stokes rt, full multigrid", TES_STOKES, TES_ELEMENT_RT, 2, 2, 8, TES_MESH_BOX,
-     .method = TES_METHOD_FMG},
+    {"stokes rt, full multigrid", TES_STOKES, TES_ELEMENT_RT, 2, 2, 8, TES_MESH_BOX, .method = TES_METHOD_FMG},
     {"navier_stokes q", TES_NAVIER_STOKES, TES_ELEMENT_Q, 2, 2, 4, TES_MESH_BOX, .open = true},
     {"navier_stokes rt", TES_NAVIER_STOKES, TES_ELEMENT_RT, 2, 2, 4, TES_MESH_BOX, .open = true},
     {"navier_stokes iso", TES_NAVIER_STOKES, TES_ELEMENT_ISO, 2, 1, 8, TES_MESH_BOX, .open = false}};

@@ -10,11 +10,10 @@
 enum { BENCH_MAPPED_RUNGS = 15 };
 typedef struct BenchMappedRung {
   const char *name, *text;
-  bool cube;  /* a thread a point, of which a block has at most 1000; else a thread a column of points */
-  int level;  /* of the kernel's text */
-  bool split; /* interpolation, derivatives and projection are launches of their own: nothing of BP5 */
-  double paper
-      [3]; /* GFLOP/s of BP1, BP3 and BP5 (BP3.5), the best that the paper's text tells of its kernel on a
+  bool cube;       /* a thread a point, of which a block has at most 1000; else a thread a column of points */
+  int level;       /* of the kernel's text */
+  bool split;      /* interpolation, derivatives and projection are launches of their own: nothing of BP5 */
+  double paper[3]; /* GFLOP/s of BP1, BP3 and BP5 (BP3.5), the best that the paper's text tells of its kernel on a
                     * P100, counted with full matrices; 0: nothing */
 } BenchMappedRung;
 /* Planes of threads first, then cubes. */

@@ -275,8 +275,7 @@ static TesStatus note_patch(TesContext *ctx, const TesOperator *op, BenchStokesL
   TES_TRY(tes_vector_fill(r, 1));
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)p->threads * ROOM * sizeof(long long), &log));
   TES_TRY(launch(smoother, 0, tes_vector_data(r), tes_vector_data(x), log));
-  TES_TRY(
-      bench_conflicts_read(ctx, log, (int)p->threads, ROOM, tesi_precision_size(op->precision), conflicts));
+  TES_TRY(bench_conflicts_read(ctx, log, (int)p->threads, ROOM, tesi_precision_size(op->precision), conflicts));
 done:
   if (log) tesi_context_device(ctx)->release(ctx, &log);
   tes_vector_destroy(&r);

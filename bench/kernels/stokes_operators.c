@@ -146,8 +146,8 @@ static void choose_block(BenchStokesOperator *v) {
   v->team = p * w;
   v->cells = free ? (int)(128 / size) : tesi_max(1, 128 / v->team);
   v->threads = free ? tesi_min(256, v->cells * v->team) : v->cells * v->team;
-  v->shared = size * (size_t)(v->cells * ((free ? 4 : 6) * slab + pressures) +
-                              (v->form < 2 ? 0 : 3 * BLOCKS * p * p));
+  v->shared =
+      size * (size_t)(v->cells * ((free ? 4 : 6) * slab + pressures) + (v->form < 2 ? 0 : 3 * BLOCKS * p * p));
 }
 
 static void fill_argument(const TesOperator *op, Argument *a) {

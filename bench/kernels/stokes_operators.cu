@@ -123,8 +123,7 @@ TESK_DEVICE int diagonal_of(const TeskOperator *s, const Cell *c, int d) {
 /* ---- a thread a column ---------------------------------------------------------------------------------- */
 #define AT(x, y, z) ((x) + P * ((y) + W * (z)))
 
-TESK_DEVICE void load(const TeskOperator *s, const Cell *c, int i, const real *from, real *U,
-                      real *pressure) {
+TESK_DEVICE void load(const TeskOperator *s, const Cell *c, int i, const real *from, real *U, real *pressure) {
   const int t = (int)threadIdx.x % TEAM;
   NOTE_NEXT();
   for (int slab = 0; slab < 3; slab++)

@@ -378,8 +378,7 @@ static bool over_sizes(const BenchOptions *o) {
 }
 
 /* The line of a row: over degrees one a mesh, over sizes one a mesh and degree; with both precisions, one each. */
-static const char *series_of(const BenchOptions *o, int dim, int degree, bool shells,
-                             TesPrecision precision) {
+static const char *series_of(const BenchOptions *o, int dim, int degree, bool shells, TesPrecision precision) {
   static const char *const meshes[2][2] = {{"2D uniform", "2D shells"}, {"3D uniform", "3D shells"}},
                            *const precisions[] = {" float64", " float32"};
   static char names[2][2][DEGREES + 1][2][32];

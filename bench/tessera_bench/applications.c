@@ -115,8 +115,7 @@ done:
 }
 
 /* row <- a run of ours. */
-static TesStatus measure(TesContext *ctx, const BenchOptions *o, const Run *run, const Data *d,
-                         CliCell *row) {
+static TesStatus measure(TesContext *ctx, const BenchOptions *o, const Run *run, const Data *d, CliCell *row) {
   TesStatus status = TES_OK;
   TesProblem *p = NULL;
   TesSolveResult result;

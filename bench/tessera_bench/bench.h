@@ -48,10 +48,9 @@ typedef struct BenchOptions {
   bool random; /* right-hand side */
   BenchDrawn drawn;
   TesPenalty penalty;
-  int pre, post;        /* and solver: smoothing steps; 0: chosen, -1: none */
-  double alpha, aspect; /* mass term; length of the box in x */
-  int level[BENCH_LIST],
-      levels;       /* stokes-tables: of 2^(level - 1) cells a direction; applications: 2^level */
+  int pre, post;                 /* and solver: smoothing steps; 0: chosen, -1: none */
+  double alpha, aspect;          /* mass term; length of the box in x */
+  int level[BENCH_LIST], levels; /* stokes-tables: of 2^(level - 1) cells a direction; applications: 2^level */
   int paper_table;  /* applications, patch-tables, adaptive: which of the paper's; 0: the counts, none */
   int figure;       /* patch-figures: which of the paper's; else 0 */
   const char *mesh; /* adaptive, and of tables 2 and 3; NULL: all */
@@ -92,8 +91,7 @@ TesStatus bench_patch_kernels(TesContext *ctx, const BenchOptions *options, Benc
 TesStatus bench_patch_figures(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_patch_shares(TesContext *ctx, const BenchOptions *options,
                              BenchResult *result); /* 10 to 12, 16 */
-TesStatus bench_patch_roofline(TesContext *ctx, const BenchOptions *options,
-                               BenchResult *result); /* 19, 20 */
+TesStatus bench_patch_roofline(TesContext *ctx, const BenchOptions *options, BenchResult *result); /* 19, 20 */
 
 /* The steps of bench_cycle(): the V-cycle of a space, and milliseconds of its parts on each level, the coarsest first,
  * each timed by itself: two sweeps, a residual, both transfers; on level 0 the coarse solver. */

@@ -88,8 +88,7 @@ static TesStatus prepare(TesContext *ctx, const TesMultigrid *mg, int l, Parts *
   }
   const TesSpace *below = tes_multigrid_level(mg, l - 1).space;
   TES_TRY(tes_transfer_create(
-      ctx, &(TesTransferDesc){.coarse = below, .fine = p->level.space, .precision = precision},
-      &p->transfer));
+      ctx, &(TesTransferDesc){.coarse = below, .fine = p->level.space, .precision = precision}, &p->transfer));
   TES_TRY(tes_vector_create(ctx, tes_space_length(below), precision, &p->below));
 done:
   if (status != TES_OK) release(p);
@@ -99,10 +98,8 @@ done:
 /* ms <- the parts of a level. */
 static TesStatus measure_level(TesContext *ctx, const BenchOptions *o, const TesMultigrid *mg, int l,
                                double ms[BENCH_PARTS]) {
-  static const BenchCall calls[BENCH_PARTS] = {[BENCH_SMOOTH] = smooth,
-                                               [BENCH_RESIDUAL] = residual,
-                                               [BENCH_TRANSFER] = transfer,
-                                               [BENCH_COARSE] = coarse};
+  static const BenchCall calls[BENCH_PARTS] = {
+      [BENCH_SMOOTH] = smooth, [BENCH_RESIDUAL] = residual, [BENCH_TRANSFER] = transfer, [BENCH_COARSE] = coarse};
   TesStatus status = TES_OK;
   Parts parts;
   TES_TRY(prepare(ctx, mg, l, &parts));

@@ -91,22 +91,20 @@ static TesStatus measure_operator(TesContext *ctx, const BenchOptions *o, int di
   status = bench_time(apply, &s, o->seconds, &time);
   if (status == TES_OK) {
     const TesCost cost = tes_operator_info(s.op).cost;
-    const double unknowns = (double)tes_space_dofs(s.space),
-                 floor = bench_floor(ctx, precision, cost, &bound);
-    const CliCell row[OP_COLUMNS] = {
-        [OP_DIM] = {dim, NULL},
-        [OP_DEGREE] = {degree, NULL},
-        [OP_PRECISION] = {0, precision == TES_DOUBLE ? "double" : "single"},
-        [OP_CELLS] = {tes_mesh_info(tes_space_mesh(s.space)).cells_along[0], NULL},
-        [OP_DOFS] = {unknowns, NULL},
-        [OP_MS] = {1e3 * time.median, NULL},
-        [OP_FASTEST] = {1e3 * time.fastest, NULL},
-        [OP_RATE] = {1e-6 * unknowns / time.median, NULL},
-        [OP_GFLOPS] = {1e-9 * cost.flops / time.median, NULL},
-        [OP_GBYTES] = {1e-9 * cost.bytes / time.median, NULL},
-        [OP_FLOOR] = {floor / time.median, NULL},
-        [OP_BOUND] = {0, bound},
-        [OP_SERIES] = {0, series_name(dim, degree, precision)}};
+    const double unknowns = (double)tes_space_dofs(s.space), floor = bench_floor(ctx, precision, cost, &bound);
+    const CliCell row[OP_COLUMNS] = {[OP_DIM] = {dim, NULL},
+                                     [OP_DEGREE] = {degree, NULL},
+                                     [OP_PRECISION] = {0, precision == TES_DOUBLE ? "double" : "single"},
+                                     [OP_CELLS] = {tes_mesh_info(tes_space_mesh(s.space)).cells_along[0], NULL},
+                                     [OP_DOFS] = {unknowns, NULL},
+                                     [OP_MS] = {1e3 * time.median, NULL},
+                                     [OP_FASTEST] = {1e3 * time.fastest, NULL},
+                                     [OP_RATE] = {1e-6 * unknowns / time.median, NULL},
+                                     [OP_GFLOPS] = {1e-9 * cost.flops / time.median, NULL},
+                                     [OP_GBYTES] = {1e-9 * cost.bytes / time.median, NULL},
+                                     [OP_FLOOR] = {floor / time.median, NULL},
+                                     [OP_BOUND] = {0, bound},
+                                     [OP_SERIES] = {0, series_name(dim, degree, precision)}};
     if (!cli_table_add(table, row)) status = TES_OUT_OF_MEMORY;
   }
   bench_subject_release(&s);
@@ -154,18 +152,17 @@ static TesStatus measure_smoother(TesContext *ctx, const BenchOptions *o, int di
   if (status == TES_OK) status = bench_time(apply, &s, o->seconds, &application);
   if (status == TES_OK) {
     const double unknowns = (double)tes_space_dofs(s.space);
-    const CliCell row[SM_COLUMNS] = {
-        [SM_DIM] = {dim, NULL},
-        [SM_DEGREE] = {degree, NULL},
-        [SM_PRECISION] = {0, precision == TES_DOUBLE ? "double" : "single"},
-        [SM_CELLS] = {tes_mesh_info(tes_space_mesh(s.space)).cells_along[0], NULL},
-        [SM_DOFS] = {unknowns, NULL},
-        [SM_MS] = {1e3 * time.median, NULL},
-        [SM_RATE] = {1e-6 * unknowns / time.median, NULL},
-        [SM_PS] = {1e12 * time.median / unknowns, NULL},
-        [SM_OPERATOR] = {1e3 * application.median, NULL},
-        [SM_RATIO] = {time.median / application.median, NULL},
-        [SM_SERIES] = {0, series_name(dim, degree, precision)}};
+    const CliCell row[SM_COLUMNS] = {[SM_DIM] = {dim, NULL},
+                                     [SM_DEGREE] = {degree, NULL},
+                                     [SM_PRECISION] = {0, precision == TES_DOUBLE ? "double" : "single"},
+                                     [SM_CELLS] = {tes_mesh_info(tes_space_mesh(s.space)).cells_along[0], NULL},
+                                     [SM_DOFS] = {unknowns, NULL},
+                                     [SM_MS] = {1e3 * time.median, NULL},
+                                     [SM_RATE] = {1e-6 * unknowns / time.median, NULL},
+                                     [SM_PS] = {1e12 * time.median / unknowns, NULL},
+                                     [SM_OPERATOR] = {1e3 * application.median, NULL},
+                                     [SM_RATIO] = {time.median / application.median, NULL},
+                                     [SM_SERIES] = {0, series_name(dim, degree, precision)}};
     if (!cli_table_add(table, row)) status = TES_OUT_OF_MEMORY;
   }
   bench_subject_release(&s);

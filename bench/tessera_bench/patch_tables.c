@@ -113,10 +113,8 @@ static bool add_paper_row(CliTable *table, const PaperRow *row) {
 static TesStatus add_row(TesContext *ctx, int dim, int n, unsigned wanted, TesSmootherKind kind,
                          const char *smoother, const Convention *convention, CliTable *table) {
   TesStatus status = TES_OK;
-  CliCell cells[COLUMNS] = {[DIM] = {dim, NULL},
-                            [CELLS] = {n, NULL},
-                            [SMOOTHER] = {0, smoother},
-                            [CONVENTION] = {0, convention->name}};
+  CliCell cells[COLUMNS] = {
+      [DIM] = {dim, NULL}, [CELLS] = {n, NULL}, [SMOOTHER] = {0, smoother}, [CONVENTION] = {0, convention->name}};
   for (int k = 1; k <= DEGREES; k++) {
     int iterations = 0;
     cells[FIRST_DEGREE + k - 1].number = NAN;

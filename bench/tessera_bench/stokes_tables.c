@@ -25,8 +25,7 @@ static TesStatus count(TesContext *ctx, int cells, int degree, double *left, dou
       .equation = TES_STOKES,
       .degree = degree,
       .solver = {.tolerance = 1e-8, .pre = 1, .penalty = TES_PENALTY_PAPER, .precision = TES_SOLVE_DOUBLE}};
-  TES_TRY(
-      tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_BOX, .dim = 2, .cells = {cells, cells}}, &mesh));
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_BOX, .dim = 2, .cells = {cells, cells}}, &mesh));
   TES_TRY(flow_manufacture(ctx, 2, 0.6, 0, &desc));
   desc.mesh = mesh;
   TES_TRY(tes_problem_create(ctx, &desc, &p));

@@ -76,9 +76,8 @@ static TesStatus read_header(TesContext *ctx, const char *path, int number, char
   for (int i = 0; i < 3; i++) {
     bool found = false;
     for (int f = 0; f < header->count; f++) found = found || header->column[f] == needed[i];
-    TES_CHECK(found,
-              "--with: %s:%d: no column '%s', which the figure needs: it is no table of this benchmark", path,
-              number, table->column[needed[i]].name);
+    TES_CHECK(found, "--with: %s:%d: no column '%s', which the figure needs: it is no table of this benchmark",
+              path, number, table->column[needed[i]].name);
   }
 done:
   return status;

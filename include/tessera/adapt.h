@@ -51,8 +51,7 @@ typedef enum TesGoalKind { TES_GOAL_POINT, TES_GOAL_MEAN, TES_GOAL_INTEGRAL, TES
 typedef struct TesGoal {
   TesGoalKind kind;
   double point[3];
-  const char
-      *where; /**< a boundary, else a material; NULL or "domain": the domain. Force: a boundary with values */
+  const char *where; /**< a boundary, else a material; NULL or "domain": the domain. Force: a boundary with values */
   /** Elasticity: the component u (NULL), v or w; of a force x (NULL), y or z. Of a point also an expression that is
    *  linear in the solution and its derivatives, as ux or sxx: then the mean over the cells that have the point. */
   const char *of;
@@ -101,8 +100,7 @@ typedef struct TesAdaptStep {
   double error;       /**< true error in that sense; NaN where no exact solution is given */
   double effectivity; /**< estimate / error */
   double error_l2, error_h1;
-  double setup_seconds, solve_seconds,
-      estimate_seconds; /**< set-up: with the refinement that made the mesh */
+  double setup_seconds, solve_seconds, estimate_seconds; /**< set-up: with the refinement that made the mesh */
   TesSolveResult result;
   const TesMesh *mesh;
   const TesProblem *problem;

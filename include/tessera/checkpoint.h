@@ -33,9 +33,8 @@ typedef struct TesCheckpointDesc {
   int64_t step; /**< the same */
   int states;   /**< the same, 0..4096 */
   const double *state;
-  const char *const
-      *state_name; /**< [states] each 1..63 characters, equal ones behind each other; NULL: none */
-  int64_t notes;   /**< the same, any number */
+  const char *const *state_name; /**< [states] each 1..63 characters, equal ones behind each other; NULL: none */
+  int64_t notes;                 /**< the same, any number */
   const double *note;
 } TesCheckpointDesc;
 

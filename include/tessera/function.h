@@ -35,8 +35,7 @@ TesStatus tes_function_create_expression(TesContext *context, const char *text, 
 /** The derivative of an expression or a constant in direction 0..3 (x, y, z, t), by symbolic differentiation; steps and
  *  kinks (floor, <, abs, ?:) are differentiated piecewise. Errors: TES_INVALID_INPUT for callbacks, and for tgamma and
  *  lgamma of an argument that varies. */
-TesStatus tes_function_create_derivative(const TesFunction *function, int direction,
-                                         TesFunction **derivative);
+TesStatus tes_function_create_derivative(const TesFunction *function, int direction, TesFunction **derivative);
 /** A symmetric matrix, for the coefficient a of diffusion, div(a grad u): entry[dim][dim], row by row, NULL beside the
  *  diagonal: 0. Entries are referenced. Where a number is asked for it is the mean of its diagonal. Errors:
  *  TES_INVALID_INPUT (dim is not 2 or 3, a diagonal entry that is missing, an entry that is a matrix, constants that

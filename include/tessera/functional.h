@@ -28,8 +28,7 @@ typedef struct TesLoadDesc {
   /* By component. */
   const TesFunction *f[TES_COMPONENTS];                 /**< NULL: 0 */
   const TesFunction *const *material_f[TES_COMPONENTS]; /**< [materials]; NULL inside: f */
-  const TesFunction *const
-      *g[TES_COMPONENTS]; /**< [boundaries]; only those without given values may have one */
+  const TesFunction *const *g[TES_COMPONENTS]; /**< [boundaries]; only those without given values may have one */
 } TesLoadDesc;
 /** Errors: TES_NAN with the point where a function is not finite; TES_INVALID_INPUT. Cost: (degree+3)^dim
  * evaluations of f a cell. */
@@ -76,8 +75,7 @@ typedef struct TesValue {
  *  derivatives is the mean over the cells that have the point. Expressions are evaluated on the host, from one copy
  *  of u. Errors: TES_INVALID_INPUT (a number that no boundary or material has, a point outside, an expression that
  *  is none, force or error: they need a problem), TES_NAN. */
-TesStatus tes_functional_value(const TesSpace *space, const TesVector *u, const TesValue *what,
-                               double *value);
+TesStatus tes_functional_value(const TesSpace *space, const TesVector *u, const TesValue *what, double *value);
 
 #ifdef __cplusplus
 }

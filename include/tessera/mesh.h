@@ -111,8 +111,7 @@ typedef struct TesMeshDesc {
    *  A group with the name of a group of faces is left out, with a message. */
   bool file_groups;
   const TesCellsDesc *trees; /**< of TES_DOMAIN_CELLS; copied */
-  const char
-      *rest; /**< name for those faces of the boundary that have none, e.g. "rest"; NULL: they keep none */
+  const char *rest; /**< name for those faces of the boundary that have none, e.g. "rest"; NULL: they keep none */
   /** m of the polynomials Q_m that a forest's cells become: values of the trees' map at the Gauss-Lobatto points of
    *  each cell, made conforming (on a hanging face or edge the polynomial of the coarse side holds for both). 1..8;
    *  0 means 2. */

@@ -47,8 +47,7 @@ typedef enum TesCoarsening {
 } TesCoarsening;
 
 typedef struct TesMultigridDesc {
-  const TesOperator
-      *op; /**< the operator of the finest level, in any precision: each level has the same form */
+  const TesOperator *op; /**< the operator of the finest level, in any precision: each level has the same form */
   TesPrecision precision; /**< of the cycle */
   /** Its `op` is ignored: every level gets its own operator. Auto over meshes other than boxes: chebyshev. */
   TesSmootherDesc smoother;

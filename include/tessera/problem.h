@@ -162,16 +162,14 @@ typedef struct TesProblemDesc {
   TesData data;
   TesFlowForm flow_form;
   TesTransportForm transport_form;
-  bool
-      balance; /**< transport: what goes in and out is counted, a residual more a solve: TesProblemInfo.balance */
+  bool balance; /**< transport: what goes in and out is counted, a residual more a solve: TesProblemInfo.balance */
   TesPlane plane; /**< elasticity */
   int materials;
   const TesMaterial *material; /**< [materials] */
   int boundaries;
   /** [boundaries]. None: u = 0 on the whole boundary. Else every face of it must have a name (TesMeshDesc.rest). */
   const TesBoundary *boundary;
-  const TesFunction
-      *exact[4]; /**< by component, of all or of none; NULL: unknown. A pressure may be left out */
+  const TesFunction *exact[4]; /**< by component, of all or of none; NULL: unknown. A pressure may be left out */
   /** Float64, over the problem's space: start of the iteration, copied; NULL: 0. Full multigrid makes its own. */
   const TesVector *guess;
   TesLoadCallback add_load; /**< NULL: nothing is added */
@@ -193,8 +191,7 @@ typedef struct TesProblemDesc {
   double average_from;
   /** Navier-Stokes with element q: gamma (div u, div v) in the momentum equation, gamma = 0.1 |u| h in each cell. */
   bool grad_div;
-  TesStreamline
-      stabilization; /**< transport, element q; steady ones without it need a small cell Peclet number */
+  TesStreamline stabilization; /**< transport, element q; steady ones without it need a small cell Peclet number */
   TesSolveOptions solver;
 } TesProblemDesc;
 
@@ -260,8 +257,7 @@ typedef struct TesFlowResult {
   double velocity_l2, pressure_l2; /**< errors; of the pressure without its mean where that is undetermined */
   double divergence_l2;            /**< of div u */
   double divergence_relative;      /**< divided by the norm of grad u, cell by cell */
-  double flux
-      [6]; /**< int u.n over each face of the box, by its number; of other meshes over the first boundaries */
+  double flux[6]; /**< int u.n over each face of the box, by its number; of other meshes over the first boundaries */
 } TesFlowResult;
 TesStatus tes_problem_flow(const TesProblem *problem, TesFlowResult *result);
 enum { TES_PROBLEM_FIELDS = 16 };

@@ -78,11 +78,10 @@ typedef struct TesReportFlow {
   int64_t velocity_dofs, pressure_dofs; /**< `velocity_dofs`, `pressure_dofs` */
   double velocity_l2,
       pressure_l2; /**< `errors` {`velocity_l2`, `pressure_l2`, `divergence_l2`}; NaN: unknown, left out */
-  double divergence_l2, divergence_relative; /**< both also beside `errors` */
-  double velocity_estimate,
-      pressure_estimate;       /**< `error_estimate` {`velocity`, `pressure`}; NaN: left out */
-  const char *const *boundary; /**< [fluxes] names */
-  const double *flux;          /**< `flux` {boundary: integral of u.n} */
+  double divergence_l2, divergence_relative;   /**< both also beside `errors` */
+  double velocity_estimate, pressure_estimate; /**< `error_estimate` {`velocity`, `pressure`}; NaN: left out */
+  const char *const *boundary;                 /**< [fluxes] names */
+  const double *flux;                          /**< `flux` {boundary: integral of u.n} */
   int fluxes;
 } TesReportFlow;
 
@@ -125,13 +124,11 @@ typedef struct TesReport {
   double fractional_iterations; /**< `fractional_iterations`: interpolated to the tolerance; always */
   double tolerance;             /**< `tolerance` */
   double floor;                 /**< `floor`: TesProblemInfo.floor; 0: left out */
-  const double
-      *residuals; /**< `residuals` [residual_count], relative to |b|, the first before iteration 1; always */
+  const double *residuals; /**< `residuals` [residual_count], relative to |b|, the first before iteration 1; always */
   int residual_count;
-  int64_t dofs;    /**< `dofs`; always */
-  int dim, degree; /**< `dim`, `degree` */
-  const TesReportLevel
-      *levels; /**< `hierarchy` [level_count], finest first; `levels` is their number; always */
+  int64_t dofs;                 /**< `dofs`; always */
+  int dim, degree;              /**< `dim`, `degree` */
+  const TesReportLevel *levels; /**< `hierarchy` [level_count], finest first; `levels` is their number; always */
   int level_count;
   const TesReportStep *steps; /**< `steps` [step_count] of an adaptive solution */
   int step_count;

@@ -44,8 +44,7 @@ typedef enum TesMethod {
 
 typedef struct TesSolverDesc {
   const TesOperator *op; /**< float64; must outlive the solver */
-  TesMultigrid
-      *multigrid; /**< float64 or float32; must outlive the solver. NULL: no preconditioner (gmres and cg) */
+  TesMultigrid *multigrid; /**< float64 or float32; must outlive the solver. NULL: no preconditioner (gmres and cg) */
   TesMethod method;   /**< auto: fmg with a multigrid, cg without */
   double tolerance;   /**< on |b - A x| / |b|; 0 means 1e-9 */
   int max_iterations; /**< 0 means 100 */

@@ -73,13 +73,11 @@ typedef struct TesTimeDesc {
    *  of the cube root of the tolerance times the whole time, and at most max_step. */
   double tolerance;
   double max_step; /**< with cfl and tolerance: the longest step; 0: a hundredth of the time */
-  double
-      min_step; /**< with cfl and tolerance: a shorter step ends the run, TES_STEP_TOO_SMALL; 0: no limit */
+  double min_step; /**< with cfl and tolerance: a shorter step ends the run, TES_STEP_TOO_SMALL; 0: no limit */
   /** > 0: the end comes earlier where |u1 - u0| / dt <= steady times the largest |u| so far, in L2. */
   double steady;
   TesTimeMethod method;
-  double
-      rho_inf; /**< generalized_alpha: what a step leaves of the highest frequencies, up to 1; 0: 0.8, -1: nothing */
+  double rho_inf; /**< generalized_alpha: what a step leaves of the highest frequencies, up to 1; 0: 0.8, -1: nothing */
 } TesTimeDesc;
 
 #ifdef __cplusplus

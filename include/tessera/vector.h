@@ -27,9 +27,8 @@ TesStatus tes_vector_set(TesVector *vector, const double *values);
 TesStatus tes_vector_get(const TesVector *vector, double *values);
 
 /* The operations below need equal lengths; precisions may differ in tes_vector_copy and tes_vector_axpy only. */
-TesStatus tes_vector_fill(TesVector *y, double a); /**< y <- a */
-TesStatus tes_vector_copy(const TesVector *x, double a,
-                          TesVector *y); /**< y <- a x, converts the precision */
+TesStatus tes_vector_fill(TesVector *y, double a);                     /**< y <- a */
+TesStatus tes_vector_copy(const TesVector *x, double a, TesVector *y); /**< y <- a x, converts the precision */
 TesStatus tes_vector_axpy(double a, const TesVector *x, TesVector *y); /**< y <- y + a x */
 TesStatus tes_vector_xpay(const TesVector *x, double a, TesVector *y); /**< y <- x + a y */
 /** Sum of x_i y_i, accumulated in float64; the same for every number of threads. */

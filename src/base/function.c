@@ -18,9 +18,8 @@ struct TesFunction {
   atomic_bool faulty;    /* it has given what is not finite */
 };
 
-static TesStatus create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user,
-                        void (*destroy)(void *user), double constant, const char *text,
-                        TesFunction **function) {
+static TesStatus create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user, void (*destroy)(void *user),
+                        double constant, const char *text, TesFunction **function) {
   TesStatus status = TES_OK;
   TesFunction *f = NULL;
   *function = NULL;

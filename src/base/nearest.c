@@ -24,8 +24,7 @@ int tesi_name_distance(const char *a, const char *b) {
     row[0] = (int)i;
     for (size_t j = 1; j <= nb; j++) {
       row[j] = smallest(last[j] + 1, row[j - 1] + 1, last[j - 1] + !same(a[i - 1], b[j - 1]));
-      if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]) &&
-          before[j - 2] + 1 < row[j])
+      if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]) && before[j - 2] + 1 < row[j])
         row[j] = before[j - 2] + 1;
     }
     int *free_row = before;

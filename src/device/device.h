@@ -60,8 +60,7 @@ typedef struct TesiDevice {
    * give them. */
   TesStatus (*multiply)(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                         const void *d, void *y);
-  TesStatus (*diagonal_step)(TesContext *ctx, TesPrecision precision, int64_t n,
-                             const TesiDiagonalStep *step);
+  TesStatus (*diagonal_step)(TesContext *ctx, TesPrecision precision, int64_t n, const TesiDiagonalStep *step);
   TesStatus (*diagonal_residual)(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *q,
                                  const void *d, void *r, void *z, double *rz);
   /* y <- sum over i < count of a_i x_i in one pass, float64, count 1 .. TESI_COMBINED; y may be one of x. Required. */

@@ -62,8 +62,7 @@ static void make_key(TesiKernelState *state, const TesiCompilation *compilation,
 }
 
 /* The file first, then tables.h and the headers. */
-static TesStatus collect(TesContext *ctx, const TesiProgramDesc *desc, TesiText texts[TESI_TEXTS],
-                         int *count) {
+static TesStatus collect(TesContext *ctx, const TesiProgramDesc *desc, TesiText texts[TESI_TEXTS], int *count) {
   TesStatus status = TES_OK;
   int n = OWN_TEXTS;
   texts[0] = (TesiText){desc->text ? desc->file : NULL, desc->text};

@@ -26,8 +26,7 @@ typedef struct TesiKernelEntry TesiKernelEntry;
 typedef struct TesiKernel {
   TesiKernelEntry *entry; /* of the program; NULL: none */
   TesiProgram *program;
-  bool
-      together; /* set by the caller: blocks wait for each other, all at once, or a launch fails (CUDA: cooperative) */
+  bool together; /* set by the caller: blocks wait for each other, all at once, or a launch fails (CUDA: cooperative) */
 } TesiKernel;
 
 typedef struct TesiGrid {
@@ -150,12 +149,11 @@ TesStatus tesi_kernel_difference(TesContext *ctx, int64_t n, const void *x, cons
 TesStatus tesi_kernel_split_sums(TesContext *ctx, int64_t n, int64_t split, const void *x, const void *b,
                                  const void *r, double sums[2]);
 /* What devices with kernels have of a TesiDevice in common. */
-#define TESI_KERNEL_VECTORS                                                                                  \
-  .copy = tesi_kernel_copy, .axpy = tesi_kernel_axpy, .xpay = tesi_kernel_xpay, .dot = tesi_kernel_dot,      \
-  .maximum = tesi_kernel_maximum, .multiply_add = tesi_kernel_multiply_add,                                  \
-  .multiply = tesi_kernel_multiply, .diagonal_step = tesi_kernel_diagonal_step,                              \
-  .combine = tesi_kernel_combine, .combine_pair = tesi_kernel_combine_pair,                                  \
-  .difference = tesi_kernel_difference
+#define TESI_KERNEL_VECTORS                                                                                   \
+  .copy = tesi_kernel_copy, .axpy = tesi_kernel_axpy, .xpay = tesi_kernel_xpay, .dot = tesi_kernel_dot,       \
+  .maximum = tesi_kernel_maximum, .multiply_add = tesi_kernel_multiply_add, .multiply = tesi_kernel_multiply, \
+  .diagonal_step = tesi_kernel_diagonal_step, .combine = tesi_kernel_combine,                                 \
+  .combine_pair = tesi_kernel_combine_pair, .difference = tesi_kernel_difference
 
 /* What reductions need, allocated now rather than by the first of them. */
 TesStatus tesi_kernel_reserve(TesContext *ctx);

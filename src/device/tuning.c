@@ -22,8 +22,7 @@ const char *tesi_tuning_class(int64_t length, int *nodes) {
     int64_t below;
     const char *name;
     int nodes;
-  } classes[] = {
-      {8000, "tiny", 16}, {60000, "small", 32}, {3000000, "medium", 64}, {INT64_MAX, "large", 384}};
+  } classes[] = {{8000, "tiny", 16}, {60000, "small", 32}, {3000000, "medium", 64}, {INT64_MAX, "large", 384}};
   int c = 0;
   while (length >= classes[c].below && c < 3) c++;
   *nodes = classes[c].nodes;

@@ -15,8 +15,7 @@ typedef struct TesiTuning {
   const char *name;                              /* "operator-3d-q7-float64-large" */
   const char *candidate[TESI_TUNING_CANDIDATES]; /* what each is, first the default; NULL ends them */
   void (*prepare)(
-      void *
-          data); /* NULL, or called before any is timed: asks for all programs, which then compile side by side */
+      void *data); /* NULL, or called before any is timed: asks for all programs, which then compile side by side */
   TesStatus (*time)(void *data, int candidate,
                     double *seconds); /* of one run; a candidate that fails is passed over */
   void *data;

@@ -21,8 +21,7 @@ double tesi_device_time(int count, const TesFunction *const *f) {
   return time;
 }
 
-TesStatus tesi_device_text(TesContext *ctx, int count, const TesFunction *const *f, size_t spare,
-                           char **text) {
+TesStatus tesi_device_text(TesContext *ctx, int count, const TesFunction *const *f, size_t spare, char **text) {
   TesStatus status = TES_OK;
   size_t used = 0, size = spare + 1;
   *text = NULL;

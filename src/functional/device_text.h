@@ -7,8 +7,7 @@
 
 /* tesk_f0, tesk_f1, ... (double x, y, z, t), NULL: 0, with room for `spare` more bytes; *text is NULL where a
  * function has no text. */
-TesStatus tesi_device_text(TesContext *ctx, int count, const TesFunction *const *f, size_t spare,
-                           char **text);
+TesStatus tesi_device_text(TesContext *ctx, int count, const TesFunction *const *f, size_t spare, char **text);
 /* The same with tesk_value(number, x, y, z, t) behind them; 0 for numbers that there are none of. */
 TesStatus tesi_device_values_text(TesContext *ctx, int count, const TesFunction *const *f, char **text);
 /* The time that they are at (tesi_function_at()); 0 where none is. They are at one time. */

@@ -29,9 +29,8 @@ typedef struct TesiField {
    * the same cells, the shape of every part in a cell. NULL: the vector is over `space`. */
   const TesiRt *rt;
   int part;
-  double time; /* t in expressions; of all fields of a list the same */
-  const char
-      *text; /* an expression in the names before it in the list, which this name stands for; else NULL */
+  double time;      /* t in expressions; of all fields of a list the same */
+  const char *text; /* an expression in the names before it in the list, which this name stands for; else NULL */
   /* A function of the data in the place of a vector: for all materials, and [materials] of its own per material
    * (NULL, or NULL inside: the first). */
   const TesFunction *coefficient, *const *by_material;

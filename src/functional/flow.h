@@ -11,9 +11,8 @@ typedef enum TesiFlowKind { TESI_FLOW_VELOCITY, TESI_FLOW_SLIP, TESI_FLOW_OUTFLO
 /* What holds on a face of the box. */
 typedef struct TesiFlowFace {
   TesiFlowKind kind;
-  const TesFunction
-      *g[4];      /* velocity, or stress nu du/dn - p n of an outflow, to which -g[dim] n is added; NULL: 0 */
-  double penalty; /* of velocities: gamma of the tangential components */
+  const TesFunction *g[4]; /* velocity, or stress nu du/dn - p n of an outflow, to which -g[dim] n is added; NULL: 0 */
+  double penalty;          /* of velocities: gamma of the tangential components */
 } TesiFlowFace;
 
 /* b <- int f v + faces: of velocities nu (gamma (g_i, v) - (g_i, dv/dn)) for the tangential components, of outflows
@@ -55,8 +54,7 @@ TesStatus tesi_flow_force(const TesSpace *space, const TesVector *u, const TesiF
                           int i, double *force);
 
 typedef struct TesiFlowErrors {
-  double velocity, pressure, divergence,
-      gradient; /* L2: u - exact, p - exact, div u, grad u (cell by cell) */
+  double velocity, pressure, divergence, gradient; /* L2: u - exact, p - exact, div u, grad u (cell by cell) */
 } TesiFlowErrors;
 /* exact[dim + 1] or NULL, then only divergence and gradient; exact[dim] NULL: no pressure is known. free: the mean
  * of p - exact is taken away. */
@@ -105,7 +103,6 @@ void tesi_flow_nodes(const TesiRt *rt, const TesiFlowTables *t, int part, int64_
 void tesi_flow_moments(const TesiRt *rt, const TesiFlowTables *t, int part, const double *values,
                        double *local);
 /* x[3][points^dim] of a cell; weights (may be NULL) include the volume. Returns how many. */
-int tesi_flow_points(const TesiRt *rt, const TesiFlowTables *t, const int cell[3], double *x,
-                     double *weights);
+int tesi_flow_points(const TesiRt *rt, const TesiFlowTables *t, const int cell[3], double *x, double *weights);
 
 #endif

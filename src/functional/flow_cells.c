@@ -25,8 +25,7 @@ static int64_t number(const TesiRt *rt, int part, const int cell[3], const int i
   int64_t entry = 0;
   for (int d = 2; d >= 0; d--) {
     const TesiRtAxis *a = &rt->axis[d];
-    entry =
-        entry * rt->extent[part][d] + (d == part ? tesi_rt_node(a, cell[d], i[d]) : cell[d] * a->n + i[d]);
+    entry = entry * rt->extent[part][d] + (d == part ? tesi_rt_node(a, cell[d], i[d]) : cell[d] * a->n + i[d]);
   }
   return rt->offset[part] + entry;
 }
@@ -113,8 +112,7 @@ void tesi_flow_moments(const TesiRt *rt, const TesiFlowTables *t, int part, cons
   }
 }
 
-int tesi_flow_points(const TesiRt *rt, const TesiFlowTables *t, const int cell[3], double *x,
-                     double *weights) {
+int tesi_flow_points(const TesiRt *rt, const TesiFlowTables *t, const int cell[3], double *x, double *weights) {
   double at[3][TESI_FLOW_POINTS] = {{0}}, w[3][TESI_FLOW_POINTS] = {{1}, {1}, {1}};
   int q[3] = {1, 1, 1}, i = 0;
   for (int d = 0; d < rt->dim; d++) {

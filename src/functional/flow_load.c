@@ -187,8 +187,7 @@ static int face_weights(const Face *f, const TesiFlowFace *face, double nu, int 
   tesi_rt_legendre(n, a->h[last], f->end, l, slope);
   *first = last * n;
   for (int j = 0; j < n; j++)
-    w[j] =
-        face->kind == TESI_FLOW_OUTFLOW ? l[j] : nu * (face->penalty * l[j] - (f->end ? 1 : -1) * slope[j]);
+    w[j] = face->kind == TESI_FLOW_OUTFLOW ? l[j] : nu * (face->penalty * l[j] - (f->end ? 1 : -1) * slope[j]);
   return n;
 }
 

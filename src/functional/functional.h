@@ -34,9 +34,8 @@ TesStatus tesi_value_check_place(const TesMesh *mesh, const TesValue *what);
 TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,
                                      const TesValue *what, double *value);
 /* The integral of an expression, which may use normals, over some faces of the boundary. */
-TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const TesiField *field,
-                                     const char *of, int64_t faces, const TesiBoundaryFace *face,
-                                     double *integral);
+TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const TesiField *field, const char *of,
+                                     int64_t faces, const TesiBoundaryFace *face, double *integral);
 /* `of` [count] at n points x[n][dim], to values[n][count]. moved[n]: how far a point lies outside of the mesh, in
  * lengths of a cell, 0: not at all; a point outside by at most a hundredth is moved to the mesh; a point further
  * outside is refused, or, with `holes`, gets NaN for moved and values; moved NULL: no point is moved. */

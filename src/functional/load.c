@@ -177,8 +177,7 @@ static TesStatus add_faces(const TesiBatches *b, const TesFunction *const *g, bo
   tesi_face_rule(b->dim, b->n - 1, b->q, b->geometry, rule);
   TES_ALLOC(&local, faces * rule->nodes);
   const Flux flux = {b, rule, face, g, local, &failed};
-  TES_TRY(
-      tesi_work_for(ctx, tesi_team_threads(ctx, 4 * faces * rule->points), faces, integrate_faces, &flux));
+  TES_TRY(tesi_work_for(ctx, tesi_team_threads(ctx, 4 * faces * rule->points), faces, integrate_faces, &flux));
   TES_TRY((TesStatus)failed);
   for (int64_t i = 0; i < faces; i++)
     for (int p = 0; p < rule->nodes; p++) {
@@ -193,8 +192,7 @@ done:
   return status;
 }
 
-static TesStatus add_boundaries(const TesiBatches *b, const TesFunction *const *g, bool given,
-                                double *values) {
+static TesStatus add_boundaries(const TesiBatches *b, const TesFunction *const *g, bool given, double *values) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   TesiBoundaryFace *face = NULL;

@@ -181,8 +181,7 @@ static TesStatus run_cells(const TesiLoadPlan *plan, const void *clock, TesVecto
                   &given,
                   (void *)&clock};
   if (plan->number)
-    TES_TRY(
-        tesi_kernel_launch(ctx, &plan->kernel, tesi_cells_grid(c), TESI_CELLS_THREADS, plan->shared, list));
+    TES_TRY(tesi_kernel_launch(ctx, &plan->kernel, tesi_cells_grid(c), TESI_CELLS_THREADS, plan->shared, list));
   if (plan->surface) TES_TRY(tes_vector_axpy(1, plan->surface, b));
 done:
   return status;

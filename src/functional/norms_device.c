@@ -72,8 +72,7 @@ static TesStatus sum_cells(const TesSpace *space, const double *u, const TesFunc
   TES_TRY(tesi_cells_kernel(c, "cells_norms.cu", "tesk_norms_cells", text, numbers, &shared, &kernel));
   if (!shared) goto done;
   TES_TRY(sum_parts(ctx, &kernel, (int)tesi_cells_grid(c).x, TESI_CELLS_THREADS, shared,
-                    (void *[]){&u, NULL, &c->nodes, &c->index, &c->mask, &c->tables, &cells, &time},
-                    squares));
+                    (void *[]){&u, NULL, &c->nodes, &c->index, &c->mask, &c->tables, &cells, &time}, squares));
 done:
   tesi_free(ctx, &text);
   tesi_cells_device_destroy(&c);

@@ -119,8 +119,7 @@ done:
 
 /* -------------------------------------------------------------------------------------------------------- */
 
-TesStatus tes_functional_value(const TesSpace *space, const TesVector *u, const TesValue *what,
-                               double *value) {
+TesStatus tes_functional_value(const TesSpace *space, const TesVector *u, const TesValue *what, double *value) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];

@@ -10,8 +10,7 @@
 
 typedef struct Task {
   const TesiQuantity *quantity;
-  TesiBatches
-      *batches[TESI_SOURCES + 1]; /* of the sources, all with the same points; the last: of the quadrature */
+  TesiBatches *batches[TESI_SOURCES + 1]; /* of the sources, all with the same points; the last: of the quadrature */
   const TesiBatches *at;
   int material; /* -1: all cells */
   int64_t share;
@@ -28,8 +27,7 @@ static void leave_out(const Task *task, const TesiBatch *batch, double *weight) 
   }
 }
 
-static TesStatus sum_values(const Task *task, const TesiBatchPoints *at, const double *values,
-                            double sum[2]) {
+static TesStatus sum_values(const Task *task, const TesiBatchPoints *at, const double *values, double sum[2]) {
   TesContext *ctx = task->quantity->context;
   TesStatus status = TES_OK;
   for (int64_t i = 0; i < tesi_batches_array(task->at); i++) {
@@ -140,8 +138,7 @@ static int points_of(const TesSpace *space) {
 }
 
 /* sum <- integral and size. */
-static TesStatus over_cells(const TesiQuantity *q, const TesSpace *space, const TesValue *what,
-                            double sum[2]) {
+static TesStatus over_cells(const TesiQuantity *q, const TesSpace *space, const TesValue *what, double sum[2]) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   Task task = {.quantity = q, .material = what->where == TES_ON_MATERIAL ? what->number : -1};
@@ -247,8 +244,7 @@ done:
 }
 
 /* Faces between cells of a group, on both sides: *face. */
-static TesStatus list_both_sides(const TesiQuantity *q, int boundary, TesiBoundaryFace **face,
-                                 int64_t *faces) {
+static TesStatus list_both_sides(const TesiQuantity *q, int boundary, TesiBoundaryFace **face, int64_t *faces) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   for (int fill = 0; fill < 2; fill++) {
@@ -314,9 +310,8 @@ done:
   return status;
 }
 
-TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const TesiField *field,
-                                     const char *of, int64_t faces, const TesiBoundaryFace *face,
-                                     double *integral) {
+TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const TesiField *field, const char *of,
+                                     int64_t faces, const TesiBoundaryFace *face, double *integral) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiQuantity *q = NULL;
@@ -335,8 +330,7 @@ done:
 /* ---- points -------------------------------------------------------------------------------------------- */
 
 /* values[stride * point] <- the mean over the point's hits. */
-static TesStatus at_hits(const TesiQuantity *q, int64_t count, const TesiHit *hit, int stride,
-                         double *values) {
+static TesStatus at_hits(const TesiQuantity *q, int64_t count, const TesiHit *hit, int stride, double *values) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   const bool first_alone = tesi_quantity_is_continuous(q);

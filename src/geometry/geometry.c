@@ -188,8 +188,7 @@ static TesStatus tell_inverted(TesContext *ctx, const TesiGeometry *g, int64_t b
   while (p < points - 1 && det[p] > 0 && isfinite(det[p])) p++;
   const double z = g->dim == 3 ? x[2 * points + p] : 0;
   if (!isfinite(det[p]))
-    TES_FAIL(TES_NAN, "cell %lld has no finite |J| near (%g, %g, %g)", (long long)bad, x[p], x[points + p],
-             z);
+    TES_FAIL(TES_NAN, "cell %lld has no finite |J| near (%g, %g, %g)", (long long)bad, x[p], x[points + p], z);
   TES_FAIL(TES_INVALID_INPUT, "cell %lld is inverted or degenerate: |J| = %.3g at (%g, %g, %g)",
            (long long)bad, det[p], x[p], x[points + p], z);
 done:
@@ -318,8 +317,7 @@ TesStatus tesi_mesh_geometry(const TesMesh *mesh, const TesiGeometry **geometry)
   return status;
 }
 
-TesStatus tes_mesh_evaluate(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x,
-                            double *J) {
+TesStatus tes_mesh_evaluate(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x, double *J) {
   const TesiGeometry *g;
   const TesStatus status = tesi_mesh_geometry(mesh, &g);
   return status == TES_OK ? tesi_geometry_evaluate(g, cell, n, xi, x, J) : status;

@@ -52,8 +52,7 @@ typedef struct TesiGeometryDesc {
   /* [cells][2^dim] numbers of the vertices, the same number for the same vertex; copied. NULL: no cell touches
    * another. */
   const int32_t *vertices;
-  const TesFunction
-      *map[3]; /* x_d <- map[d](x, y, z) after that; all of the first dim, or none (NULL); expressions */
+  const TesFunction *map[3]; /* x_d <- map[d](x, y, z) after that; all of the first dim, or none (NULL); expressions */
 } TesiGeometryDesc;
 
 /* Errors: TES_INVALID_INPUT (dim, degree 1..8, vertex numbers that are negative; a cell that is inverted or

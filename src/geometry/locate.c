@@ -112,8 +112,7 @@ static double clamp(int dim, double *xi) {
   return outside > round_off ? outside : 0;
 }
 
-static TesStatus find_in_grid(const TesMesh *mesh, int64_t point, const double *x, double reach,
-                              Found *found) {
+static TesStatus find_in_grid(const TesMesh *mesh, int64_t point, const double *x, double reach, Found *found) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   int at[3][2] = {{0}}, count[3] = {1, 1, 1};

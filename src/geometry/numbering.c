@@ -20,8 +20,7 @@ static void fill_slots(const void *data, TesiSpan span) {
   const TesiGeometry *g = ((const Slots *)data)->g;
   int64_t *slot = ((const Slots *)data)->slot;
   const int k = ((const Slots *)data)->k, n = k + 1;
-  const int64_t nodes[2] = {(int64_t)g->box[0] * k + 1, (int64_t)g->box[1] * k + 1},
-                points = power(n, g->dim);
+  const int64_t nodes[2] = {(int64_t)g->box[0] * k + 1, (int64_t)g->box[1] * k + 1}, points = power(n, g->dim);
   for (int64_t c = span.first; c < span.end; c++) {
     const int64_t box = g->cell_of_box ? g->cell_of_box[c] : c;
     const int64_t at[3] = {box % g->box[0], box / g->box[0] % g->box[1], box / g->box[0] / g->box[1]};

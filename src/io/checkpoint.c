@@ -144,8 +144,7 @@ static TesStatus put_forest(TesiStore *store, const TesSpace *s) {
   TesStatus status = TES_OK;
   const TesiTrees *t = s->mesh->coarse;
   const TesiLeaves *l = &s->mesh->leaves;
-  TES_TRY(
-      tesi_store_put(store, "tree_nodes", TESI_STORE_DOUBLE, t->trees * t->tree_nodes * t->dim, t->nodes));
+  TES_TRY(tesi_store_put(store, "tree_nodes", TESI_STORE_DOUBLE, t->trees * t->tree_nodes * t->dim, t->nodes));
   TES_TRY(tesi_store_put(store, "tree_vertices", TESI_STORE_INT32, t->trees << t->dim, t->vertices));
   TES_TRY(tesi_store_put(store, "tree_boundary", TESI_STORE_INT32, t->trees * 2 * t->dim, t->boundary));
   TES_TRY(tesi_store_put(store, "tree_material", TESI_STORE_INT32, t->trees, t->material));
@@ -359,8 +358,7 @@ static TesStatus get_trees(Image *m) {
             (long long)box, (long long)t->trees);
   TES_TRY(tesi_store_get(m->store, "tree_nodes", TESI_STORE_DOUBLE, t->trees * t->tree_nodes * t->dim,
                          &t->nodes, NULL));
-  TES_TRY(
-      tesi_store_get(m->store, "tree_vertices", TESI_STORE_INT32, t->trees << t->dim, &t->vertices, NULL));
+  TES_TRY(tesi_store_get(m->store, "tree_vertices", TESI_STORE_INT32, t->trees << t->dim, &t->vertices, NULL));
   TES_TRY(
       tesi_store_get(m->store, "tree_boundary", TESI_STORE_INT32, t->trees * 2 * t->dim, &t->boundary, NULL));
   TES_TRY(tesi_store_get(m->store, "tree_material", TESI_STORE_INT32, t->trees, &t->material, NULL));

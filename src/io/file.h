@@ -12,8 +12,7 @@ typedef struct TesiFile TesiFile;
 /* Errors of all: TES_IO with the path and what the system says, TES_OUT_OF_MEMORY. */
 TesStatus tesi_file_create(TesContext *ctx, const char *path, TesiFile **file);
 TesStatus tesi_file_write(TesiFile *file, const void *data, size_t bytes);
-TesStatus tesi_file_printf(TesiFile *file, const char *format, ...)
-    TESI_PRINTF(2, 3); /* at most 4095 bytes */
+TesStatus tesi_file_printf(TesiFile *file, const char *format, ...) TESI_PRINTF(2, 3); /* at most 4095 bytes */
 /* Bytes written so far, without the bytes of tesi_file_patch(). */
 int64_t tesi_file_position(const TesiFile *file);
 /* Overwrites what was written before at this position. */

@@ -110,8 +110,7 @@ TesStatus tesi_store_put(TesiStore *store, const char *name, TesiStoreType type,
   const hsize_t length = (hsize_t)count;
   const uint64_t sum = checksum(data, (size_t)count * size_of(type));
   const hid_t space = H5Screate_simple(1, &length, NULL), scalar = H5Screate(H5S_SCALAR);
-  const hid_t set =
-      H5Dcreate2(store->file, name, type_of(type), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t set = H5Dcreate2(store->file, name, type_of(type), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   const hid_t note =
       set < 0 ? -1 : H5Acreate2(set, "checksum", H5T_NATIVE_UINT64, scalar, H5P_DEFAULT, H5P_DEFAULT);
   const bool written = note >= 0 &&

@@ -34,8 +34,7 @@ TESK_DEVICE void add_points(const double *at, const double *place, const double 
   FOR_ITEMS(p, CELL_POINTS) {
     double x[3], J[9], c[9];
     cells_point(place, B, G, p, x, J);
-    const double det = cells_cofactors(J, c), weight = det * cells_weight(w, p),
-                 e = at[p] - exact(0, x, time);
+    const double det = cells_cofactors(J, c), weight = det * cells_weight(w, p), e = at[p] - exact(0, x, time);
     squares[0] += weight * e * e;
     for (int r = 0; r < DIM; r++) {
       double sum = 0;

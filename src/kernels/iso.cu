@@ -167,8 +167,8 @@ TESK_KERNEL(tesk_iso_momentum, THREADS, 2, (const double *TESK_RESTRICT)u, (cons
                                                  : z,
                               nu);
     const int inside = z >= 0 && z < iso.fine[2], plane = z - 1;
-    const double factor = divided * TESK_READ(iso.of_fine[2] + TESK_ISO_DIVIDED * iso.fine[2] +
-                                              (plane < first ? first : plane));
+    const double factor =
+        divided * TESK_READ(iso.of_fine[2] + TESK_ISO_DIVIDED * iso.fine[2] + (plane < first ? first : plane));
 #else
     const int plane = 0;
     const double factor = divided;
@@ -197,9 +197,8 @@ TESK_KERNEL(tesk_iso_momentum, THREADS, 2, (const double *TESK_RESTRICT)u, (cons
       if (!mine) continue;
 #endif
       const long long node = c * iso.nodes + ((long long)plane * iso.fine[1] + y) * iso.fine[0] + x;
-      next[node] = is_given(&iso, c, x, y, plane)
-                       ? given[node]
-                       : old + factor * (sum + (load ? TESK_READ(load + node) : 0));
+      next[node] = is_given(&iso, c, x, y, plane) ? given[node]
+                                                  : old + factor * (sum + (load ? TESK_READ(load + node) : 0));
     }
   }
   (void)below, (void)here, (void)value;

@@ -59,9 +59,8 @@ TESK_KERNEL(tesk_start_squares, THREADS, 1, (long long)n, (const double *)u, (co
 
 /* One block. uu and vv are the squares of the residuals of two starts; tolerances refer to vv. Chooses the start,
  * and sets all scalars of the coming iteration. factor 0: the residual that is taken gives it; g: of GMRES, or 0. */
-TESK_KERNEL(tesk_start_choose, THREADS, 1, (int)parts, (const double *)partial, (int)either,
-            (double)tolerance, (double)factor, (double)root, (double *)g, (int)most, (double *)history,
-            (TeskKrylov *)s) {
+TESK_KERNEL(tesk_start_choose, THREADS, 1, (int)parts, (const double *)partial, (int)either, (double)tolerance,
+            (double)factor, (double)root, (double *)g, (int)most, (double *)history, (TeskKrylov *)s) {
   TESK_SHARED(memory);
   const double first = sqrt(add_parts(partial, parts, (double *)memory)),
                old = sqrt(add_parts(partial + TESK_PARTS, parts, (double *)memory));

@@ -16,8 +16,7 @@ typedef struct TeskKrylov {
    * after each, [most + 1], or NULL. */
   int go_on, done, most;
   double *history;
-  double
-      best; /* the last `relative` that was much lower than those before, and the iteration that it is of */
+  double best; /* the last `relative` that was much lower than those before, and the iteration that it is of */
   int best_at;
 } TeskKrylov;
 

@@ -53,8 +53,8 @@ TESK_KERNEL(tesk_box_vertices, 256, 1, (int)cells, (int)brick, (double)shift, (r
     int inside = 1;
     for (int e = 0; e < 3; e++) inside &= at[e] > 0 && at[e] < cells;
     const long long vertex = (at[2] * (cells + 1) + at[1]) * (cells + 1) + at[0];
-    v[i] = (real)(((double)at[d] + (inside ? shift * scatter((unsigned long long)(vertex * 3 + d)) : 0)) /
-                  cells);
+    v[i] =
+        (real)(((double)at[d] + (inside ? shift * scatter((unsigned long long)(vertex * 3 + d)) : 0)) / cells);
   }
 }
 

@@ -322,8 +322,7 @@ TESK_KERNEL(tesk_mapped, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (rea
   TESK_SHARED(memory);
   const int t = (int)threadIdx.x, mine = t < CELLS * Q, c = mine ? t / Q : CELLS;
   const long long at = (long long)blockIdx.x * CELLS + c;
-  Task task = {0, mine && at < a.cells, t % Q,
-               memory + c * PC}; /* threads without a cell have shared memory */
+  Task task = {0, mine && at < a.cells, t % Q, memory + c * PC}; /* threads without a cell have shared memory */
   Line line;
   real v[N];
   task.cell = task.valid ? at : 0;

@@ -161,8 +161,7 @@ TESK_DEVICE void read_cells(const TeskMixed *a, const int *index, const unsigned
                             real *dense) {
   FOR_ITEMS(id, CELLS * NODES_OF(n)) {
     const int slot = id / NODES_OF(n), i = id % NODES_OF(n);
-    const long long cell = find_cell(a, slot),
-                    node = cell < 0 ? 0 : TESK_READ(index + cell * NODES_OF(n) + i);
+    const long long cell = find_cell(a, slot), node = cell < 0 ? 0 : TESK_READ(index + cell * NODES_OF(n) + i);
     for (int c = 0; c < components; c++)
       dense[(slot * components + c) * SIZE + i] = cell < 0 ? 0 : TESK_READ(x + c * a->velocities + node);
   }

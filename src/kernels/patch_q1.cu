@@ -160,8 +160,7 @@ typedef struct Pair {
   real c[2], e[2], f[2];
 } Pair;
 
-TESK_DEVICE void load_pair(const real *x, const real *b, long long plane, int valid, const int *on,
-                           Pair *row) {
+TESK_DEVICE void load_pair(const real *x, const real *b, long long plane, int valid, const int *on, Pair *row) {
   TESK_UNROLL
   for (int i = 0; i < 2; i++) {
     const int at = i * THREADS, good = valid && on[i];

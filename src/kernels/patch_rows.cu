@@ -176,8 +176,7 @@ TESK_DEVICE void condense(const real *f, const real *w, real *modes, real *left,
 }
 
 /* Bubble values from modes and the final vertices. */
-TESK_DEVICE void expand(const real *modes, const real *w, const real *inverse, real left, real right,
-                        real *u) {
+TESK_DEVICE void expand(const real *modes, const real *w, const real *inverse, real left, real right, real *u) {
   real e[K], o[K];
   const real sum = left + right, difference = left - right;
   TESK_UNROLL

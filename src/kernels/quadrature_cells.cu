@@ -36,8 +36,7 @@ TESK_DEVICE void copy_coefficient(const TeskDiffusion *a, const Block *block, in
 }
 
 /* One plane of nodes, z of the whole box. */
-TESK_DEVICE void copy_plane(const TeskDiffusion *a, const Block *block, const real *x, int z, int t,
-                            real *X) {
+TESK_DEVICE void copy_plane(const TeskDiffusion *a, const Block *block, const real *x, int z, int t, real *X) {
   for (int i = t; i < PLANE_X; i += THREADS) {
     const int ix = block->x0 * K + i % NX, iy = block->y0 * K + i / NX;
     const int zero = ix >= block->nodes[0] || iy >= block->nodes[1] || is_fixed(a, 0, ix, block->nodes[0]) ||
@@ -174,8 +173,7 @@ TESK_KERNEL(tesk_quadrature_tiles, THREADS, MIN_BLOCKS, (const real *TESK_RESTRI
   const int t = (int)threadIdx.x, cx = t % TILE_X, cy = t / TILE_X;
   real *const A = memory, *const X = A + 2 * SIZE_A, *const E = X + 3 * SIZE_X;
   const Block block = make_block(&a, faces);
-  const int x_cell = block.x0 + cx, y_cell = block.y0 + cy,
-            valid = x_cell < a.cells[0] && y_cell < a.cells[1];
+  const int x_cell = block.x0 + cx, y_cell = block.y0 + cy, valid = x_cell < a.cells[0] && y_cell < a.cells[1];
   real carry[N * N], r[POINTS], inverse_h2[3];
   const real hx = valid ? ((const real *)a.h[0])[x_cell] : 1, hy = valid ? ((const real *)a.h[1])[y_cell] : 1;
   inverse_h2[0] = 1 / (hx * hx);

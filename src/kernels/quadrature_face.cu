@@ -25,8 +25,7 @@ TESK_DEVICE int is_fixed(const TeskFace *f, int e, int cell, int i) {
 
 TESK_KERNEL(tesk_quadrature_face, THREADS, 1, (const real *)x, (real *)y, (TeskFace)f) {
   TESK_SHARED(memory);
-  const int t = (int)threadIdx.x, c = t / SIDE, number = (int)blockIdx.x * CELLS + c, i = t % N,
-            j = t / N % M;
+  const int t = (int)threadIdx.x, c = t / SIDE, number = (int)blockIdx.x * CELLS + c, i = t % N, j = t / N % M;
   const int on = c < CELLS && number < f.count[0] * f.count[1];
   const int s0 = on ? f.first[0] + number % f.count[0] * f.step[0] : 0,
             s1 = on ? f.first[1] + number / f.count[0] * f.step[1] : 0;

@@ -34,8 +34,7 @@ TESK_KERNEL(tesk_rings_collect, THREADS, 1, (const real *TESK_RESTRICT)y, (const
                   plane = (long long)r.nodes[0] * r.nodes[1];
   if (i >= plane * r.nodes[2]) return;
   const int first[3] = {first_copy(&r, 0, (int)(i % r.nodes[0])),
-                        first_copy(&r, 1, (int)(i % plane / r.nodes[0])),
-                        first_copy(&r, 2, (int)(i / plane))};
+                        first_copy(&r, 1, (int)(i % plane / r.nodes[0])), first_copy(&r, 2, (int)(i / plane))};
   real sum = base ? base[i] : 0;
   for (int c = first[2]; c < r.high[2]; c += r.nodes[2])
     for (int b = first[1]; b < r.high[1]; b += r.nodes[1])

@@ -220,8 +220,7 @@ TESK_DEVICE int component_of(int *rest, const int first, const int second) {
 }
 
 /* Direction d, a constant: those before it are at points already. */
-TESK_DEVICE void cells_to_points(const int d, real *memory, const int from, const int from_size,
-                                 const int to) {
+TESK_DEVICE void cells_to_points(const int d, real *memory, const int from, const int from_size, const int to) {
   const int inner = d == 0 ? 1 : d == 1 ? Q : Q * Q;
 #define LINES(i) (inner * (d < 1 ? EXTENT(i, 1) : 1) * (d < 2 ? EXTENT(i, 2) : 1))
   const int all = LINES(0) + LINES(1) + (DIM == 3 ? LINES(2) : 0);

@@ -40,10 +40,9 @@ TESK_KERNEL(tesk_saddle_rows, THREADS, 1, (const in_real *TESK_RESTRICT)x, (cons
     real sum = 0;
     if (i < p) {
       const long long line = e.place - e.at[i] * e.step[i];
-      sum =
-          band_row(&s.mass[i], e.at[i], w + line, e.step[i]) +
-          (real)s.nu * band_row_in(&s.stiffness[i], e.at[i], x + line, e.step[i]) -
-          band_row_in(&s.transposed[i], e.at[i], x + line_of(&s.parts, p, i, e.at), step_of(&s.parts, p, i));
+      sum = band_row(&s.mass[i], e.at[i], w + line, e.step[i]) +
+            (real)s.nu * band_row_in(&s.stiffness[i], e.at[i], x + line, e.step[i]) -
+            band_row_in(&s.transposed[i], e.at[i], x + line_of(&s.parts, p, i, e.at), step_of(&s.parts, p, i));
     } else {
       for (int d = 0; d < p; d++)
         sum -= band_row_in(&s.derivative[d], e.at[d], x + line_of(&s.parts, d, d, e.at),

@@ -26,8 +26,7 @@ typedef struct TeskSaddleKind {
 
 /* The cells round a vertex, or the whole box (vertex 0). */
 typedef struct TeskSaddlePatch {
-  const void
-      *inverse; /* real: S^+ of viscosity 1, or the inverse of all its unknowns part by part; symmetric */
+  const void *inverse; /* real: S^+ of viscosity 1, or the inverse of all its unknowns part by part; symmetric */
   double nu;
   int vertex[3], kind[3];
 } TeskSaddlePatch;

@@ -138,8 +138,7 @@ TESK_DEVICE void copy_part(const TeskSaddleBox *s, const Part *p, const real *b,
 }
 
 /* T[row][along] <- the outer direction contracted with D[others][OUTER]; neighbours in x by neighbouring threads. */
-TESK_DEVICE void contract_outer(const TeskSaddleBox *s, const Part *p, const real *V, const real *D,
-                                real *T) {
+TESK_DEVICE void contract_outer(const TeskSaddleBox *s, const Part *p, const real *V, const real *D, real *T) {
   const int n = p->along, pitch = n | 1, first = p->part < DIM ? s->first[p->own] : 0;
   const int of_x = 1, of_y = s->parts.extent[p->part][0] | 1, of_z = of_y * s->parts.extent[p->part][1];
   const int along = p->own == 0   ? of_x
@@ -322,8 +321,7 @@ TESK_KERNEL(tesk_saddle_box_across, TESK_BOX_MOST, 1, (TeskSaddleBox)s, (real *)
   if (p.rows <= 0) return; /* the whole block */
   const int n = p.along, first = p.part < DIM ? s.first[p.own] : 0, all = s.parts.extent[p.part][p.own],
             entries = DIM == 2 ? p.rows : 1;
-  real *const D = W + p.others * p.beside * n, *const C = D + p.others * OUTER,
-              *const T = C + p.beside * p.beside;
+  real *const D = W + p.others * p.beside * n, *const C = D + p.others * OUTER, *const T = C + p.beside * p.beside;
   copy((const real *)s.lines[p.part], p.others * p.beside * n, W);
   copy(table(&s, p.outer, ZD) + p.first * p.others, entries * p.others, D);
   if (DIM == 3) copy(table(&s, p.inner, ZD), p.beside * p.beside, C);

@@ -58,8 +58,7 @@ TESK_DEVICE void line_in(const Place *p, int c, int ab, real alpha, real *U, rea
        *q = Q + line_in_q(c, ab / N, ab % N) * LANES + p->lane;
   const int step = step_of(c) * LANES, plane = PLANE * LANES;
   const real lambda = across(p, c, ab / N, ab % N, alpha), low = u[(N + 1) * plane],
-             high = u[(N + 2) * plane], end_low = u[0] - lambda * low,
-             end_high = u[N * plane] - lambda * high;
+             high = u[(N + 2) * plane], end_low = u[0] - lambda * low, end_high = u[N * plane] - lambda * high;
   real w[M], F[M], g[N], sum[N];
   TESK_UNROLL
   for (int i = 0; i < M; i++) w[i] = u[(1 + i) * plane];
@@ -134,8 +133,7 @@ TESK_DEVICE void copy_cells(const int *cells, int count, int block, const real *
 
 /* What a block does with its patches. inverse: S^+, where HELD, once it has arrived. */
 TESK_DEVICE void solve(const Place *p, const TeskLanes *s, const TeskLanesBlock *block,
-                       const TeskLanesVectors *v, const real *inverse, TeskArrival *arrival, real *U,
-                       real *Q) {
+                       const TeskLanesVectors *v, const real *inverse, TeskArrival *arrival, real *U, real *Q) {
   const real alpha = (real)s->alpha;
   const int later = p->one && !LINES; /* whole planes of inner patches need no table of these */
   if (!later) TESK_ARRIVED(&arrival[0], 0);

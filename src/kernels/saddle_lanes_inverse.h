@@ -213,8 +213,7 @@ TESK_DEVICE void multiply_swapped(const real *A, const Swapped *t, const real *Q
     for (int l = 0; l < WIDTH; l++) rows->sum[r][l] = rows->difference[r][l] = 0;
   }
   Q += N1 * (x * SX + y * SY + z * SZ) * LANES;
-  A +=
-      odd * SWAPPED_SIZE + (t->pairs ? SUM_TILES * SUMS + t->tile * PAIR_COLUMNS : t->tile * SUMS) * TILE_ROW;
+  A += odd * SWAPPED_SIZE + (t->pairs ? SUM_TILES * SUMS + t->tile * PAIR_COLUMNS : t->tile * SUMS) * TILE_ROW;
   if (t->pairs)
     add_swapped(A, Q, si, sa, sb, 1, rows);
   else

@@ -102,8 +102,7 @@ TESK_DEVICE void turn_rows(const Place *p, int t, int first, int count, int back
 }
 
 TESK_DEVICE void load_planes(const Place *p, const TeskLanesVectors *v, real *U, real *Q) {
-  const real *const x = (const real *)v->x, *const b0 = (const real *)v->b[0],
-                    *const b1 = (const real *)v->b[1];
+  const real *const x = (const real *)v->x, *const b0 = (const real *)v->b[0], *const b1 = (const real *)v->b[1];
   const int odd = v->odd;
   for (int t = p->task; t < (3 * (N + 3) + N) * N1; t += TASKS) {
     const int pl = t / N1, c = pl % 3;

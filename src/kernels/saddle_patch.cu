@@ -119,8 +119,7 @@ TESK_DEVICE void load_component(const Patch *p, int i, const real *r, real **F, 
   __syncthreads();
 }
 
-TESK_DEVICE void store_component(const Patch *p, int i, const real *pressure, real **F, real **spare,
-                                 real *x) {
+TESK_DEVICE void store_component(const Patch *p, int i, const real *pressure, real **F, real **spare, real *x) {
   const int size = size_of(p, i);
   couple(p, i, 1, pressure, *spare);
   FOR_ALL(id, size)(*F)[id] += inverse_eigenvalue(p, i, id) * (*spare)[id];

@@ -235,9 +235,8 @@ TESK_DEVICE void solve_lines(const Work *w) {
 
 /* sum += row `row` of S^+ times q of `count` patches from p on, which have the same one. */
 TESK_DEVICE void multiply_row(const Work *w, int p, int count, int row, real *sum) {
-  const int split_x = w->patch[p].flags & TESK_PLANE_SPLIT_X,
-            split_y = w->patch[p].flags & TESK_PLANE_SPLIT_Y, extent_x = split_x ? N1 : N,
-            extent_y = split_y ? N1 : N,
+  const int split_x = w->patch[p].flags & TESK_PLANE_SPLIT_X, split_y = w->patch[p].flags & TESK_PLANE_SPLIT_Y,
+            extent_x = split_x ? N1 : N, extent_y = split_y ? N1 : N,
             first = (split_x ? row / N / N1 * N1 * PITCH : 0) + (split_y ? row % N / N1 * N1 : 0);
   const real *S = (const real *)w->patch[p].inverse + row, *const q = pressures_q(w, p) + first;
   TESK_ROLL

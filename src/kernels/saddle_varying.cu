@@ -230,8 +230,7 @@ TESK_DEVICE void give_tangential(const TeskSaddleVarying *s, const int which, re
     const Side f = side_of(side);
     const Cell c = cell_of(s, of);
     const int at = line_at(which, rest - side * FACE_LINES), step = which ? Q : 1;
-    real *const fields = OF_A(of) + side * FIELDS * FACE,
-                line[Q], *const to = fields + 2 * ACROSS * FACE + at;
+    real *const fields = OF_A(of) + side * FIELDS * FACE, line[Q], *const to = fields + 2 * ACROSS * FACE + at;
     const real rate = 1 / width_of(s, which ? f.b : f.a, &c);
     points_from_slopes(fields + (ACROSS + which) * FACE + at, step, line, 1);
     RT_LOOP
@@ -312,8 +311,7 @@ TESK_DEVICE void read_cells(const TeskSaddleVarying *s, const real *TESK_RESTRIC
 #define LINES_FROM(i, d, outer) ((outer) * ((d) > 0 ? EXTENT(i, 0) : 1) * ((d) > 1 ? EXTENT(i, 1) : 1))
 
 /* Direction d, a constant, of all parts. */
-TESK_DEVICE void cells_to_points(const int d, real *memory, const int from, const int from_size,
-                                 const int to) {
+TESK_DEVICE void cells_to_points(const int d, real *memory, const int from, const int from_size, const int to) {
   const int inner = d == 0   ? 1
                     : d == 1 ? Q
                              : Q * Q,

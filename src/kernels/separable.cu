@@ -227,8 +227,7 @@ TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, con
 /* ---- y ------------------------------------------------------------------------------------------------- */
 /* Zeros at the upper Dirichlet faces next to node (x, y, z): nobody owns these nodes. */
 TESK_DEVICE void close_faces(const TeskLaplace *a, const Block *block, real *out, int x, int y, int z) {
-  const int dx = a->dirichlet[1] && x == block->nodes[0] - 2,
-            dy = a->dirichlet[3] && y == block->nodes[1] - 2,
+  const int dx = a->dirichlet[1] && x == block->nodes[0] - 2, dy = a->dirichlet[3] && y == block->nodes[1] - 2,
             dz = DIM == 3 && a->dirichlet[5] && z == block->nodes[2] - 2;
   if (!(dx | dy | dz)) return;
   for (int i = 1; i < 8; i++)

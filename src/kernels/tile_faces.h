@@ -61,8 +61,7 @@ typedef struct Target {
   long long step;
 } Target;
 
-TESK_DEVICE Target make_target(const ARGUMENTS *a, const Block *block, int ix, int iz, real *y,
-                               const real *b) {
+TESK_DEVICE Target make_target(const ARGUMENTS *a, const Block *block, int ix, int iz, real *y, const real *b) {
   Target target;
   const int x = block->x0 * DEGREE + ix, z = block->z0 * DEGREE + iz;
   const int x_face = !HALO && ix == NX - 1 && block->inner[0],
@@ -88,8 +87,7 @@ TESK_DEVICE void put(const Target *target, int owned, int zero, real *to, const 
 }
 
 /* The next DEGREE results of a column, of a cell whose first row is `row` in the whole box. */
-TESK_DEVICE void put_cell(const ARGUMENTS *a, const Block *block, Target *target, int row,
-                          const real *value) {
+TESK_DEVICE void put_cell(const ARGUMENTS *a, const Block *block, Target *target, int row, const real *value) {
   if (block->inside && !target->zero) { /* nothing to look at */
     TESK_UNROLL
     for (int l = 0; l < DEGREE; l++) {

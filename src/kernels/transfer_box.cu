@@ -45,8 +45,7 @@ TESK_DEVICE void embed(const real *from, int from_stride, real *to, int to_strid
 
 /* The column of one coarse cell in z, to memory. All old values are asked for before the first is written: stores
  * and loads of one array keep their order, and waiting for each load costs more than everything else. */
-TESK_DEVICE void embed_column(const real *from, int from_stride, real *to, long long plane, int last,
-                              int add) {
+TESK_DEVICE void embed_column(const real *from, int from_stride, real *to, long long plane, int last, int add) {
   real v[K + 1], old[STEP + 1];
   TESK_UNROLL
   for (int f = 0; f <= STEP; f++) old[f] = add && (f < STEP || last) ? to[f * plane] : 0;

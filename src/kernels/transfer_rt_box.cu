@@ -94,9 +94,8 @@ TESK_DEVICE void embed_tile(const TeskRtBox *box, const Tile *t, const real *coa
     const int x = place_in(box, 0, nc[0], t->cell[0] * N1 + id % NX),
               y = place_in(box, 1, nc[1], t->cell[1] * N1 + id / NX % NY),
               z = place_in(box, 2, nc[2], t->cell[2] * N1 + id / NX / NY);
-    B[id] = x >= 0 && y >= 0 && z >= 0
-                ? coarse[box->coarse.offset[p] + ((long long)z * nc[1] + y) * nc[0] + x]
-                : 0;
+    B[id] = x >= 0 && y >= 0 && z >= 0 ? coarse[box->coarse.offset[p] + ((long long)z * nc[1] + y) * nc[0] + x]
+                                       : 0;
   }
   __syncthreads();
   FOR_TASKS(id, NZ * NY * CELLS_X) {

@@ -135,8 +135,7 @@ TESK_KERNEL(tesk_sum, THREADS, 1, (int)n, (const double *)partial, (double *)res
 }
 
 /* NaN where a value is NaN or infinite, as on the host. */
-TESK_KERNEL(tesk_maximum, THREADS, 1, (long long)n, (const real *)x, (const real *)unused,
-            (double *)partial) {
+TESK_KERNEL(tesk_maximum, THREADS, 1, (long long)n, (const real *)x, (const real *)unused, (double *)partial) {
   TESK_SHARED(memory);
   double *sums = (double *)memory, largest = 0;
   const int t = (int)threadIdx.x;

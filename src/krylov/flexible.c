@@ -155,8 +155,7 @@ done:
   return status;
 }
 
-TesStatus tesi_flexible_solve(const TesiFlexible *f, const TesVector *b, TesVector *x,
-                              TesSolveResult *result) {
+TesStatus tesi_flexible_solve(const TesiFlexible *f, const TesVector *b, TesVector *x, TesSolveResult *result) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
   State *s = NULL;

@@ -97,8 +97,7 @@ done:
  * recorded, in the first solve. Without a cycle images are the basis, which has to move. */
 static int column_of(const TesSolver *s, int column) {
   enum { LONG = 1 << 20 };
-  const bool stay =
-      s->desc.op->length >= LONG || getenv("TESSERA_GMRES_STAY"); /* the variable is for tests */
+  const bool stay = s->desc.op->length >= LONG || getenv("TESSERA_GMRES_STAY"); /* the variable is for tests */
   return s->desc.multigrid && stay ? column : TESI_ANY_COLUMN;
 }
 

@@ -126,8 +126,7 @@ void tesi_krylov_device_destroy(TesiKrylovDevice **device) {
   tes_context_destroy(&ctx);
 }
 
-TesStatus tesi_krylov_launch(TesiKrylovDevice *device, int kernel, unsigned rows, int extra,
-                             void **arguments) {
+TesStatus tesi_krylov_launch(TesiKrylovDevice *device, int kernel, unsigned rows, int extra, void **arguments) {
   const TesiGrid grid = rows ? (TesiGrid){device->parts, rows, 1} : (TesiGrid){1, 1, 1};
   return tesi_kernel_launch(device->context, &device->kernel[kernel], grid, THREADS,
                             (size_t)(THREADS + extra) * sizeof(double), arguments);

@@ -13,8 +13,7 @@ typedef struct TesiKrylovDevice {
   TesiKernel kernel[8]; /* of the method */
   TesiKernel start[3];  /* of one of two starts (queued.h) */
   TesiRecorded step;
-  TesiRecorded
-      *steps; /* of GMRES with a cycle, [columns + 1]: of each column, and the first after a rough start */
+  TesiRecorded *steps; /* of GMRES with a cycle, [columns + 1]: of each column, and the first after a rough start */
   int columns;
   const void *x;       /* of the recorded step of conjugate gradients */
   void *memory;        /* device: scalars, parts of sums, and for GMRES all that `arnoldi` points to */
@@ -58,8 +57,7 @@ TesStatus tesi_gmres_device_correct(TesSolver *solver, TesVector *x);
 
 /* A vector kernel over n entries in `rows` rows of device->parts blocks, or (rows 0) one block of 256 threads;
  * `extra`: numbers of shared memory beside the numbers that a sum needs. */
-TesStatus tesi_krylov_launch(TesiKrylovDevice *device, int kernel, unsigned rows, int extra,
-                             void **arguments);
+TesStatus tesi_krylov_launch(TesiKrylovDevice *device, int kernel, unsigned rows, int extra, void **arguments);
 /* The one number of an iteration. */
 TesStatus tesi_krylov_relative(TesiKrylovDevice *device, double *relative);
 

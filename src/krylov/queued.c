@@ -68,8 +68,7 @@ static TesiIteration iteration_of(TesSolver *s, const TesiStarts *starts) {
 static TesStatus launch(TesiKrylovDevice *d, int kernel, bool one_block, void **arguments) {
   enum { THREADS = 256 };
   const TesiGrid grid = {one_block ? 1 : d->parts, 1, 1};
-  return tesi_kernel_launch(d->context, &d->start[kernel], grid, THREADS, THREADS * sizeof(double),
-                            arguments);
+  return tesi_kernel_launch(d->context, &d->start[kernel], grid, THREADS, THREADS * sizeof(double), arguments);
 }
 
 /* Of GMRES: columns. */

@@ -11,8 +11,7 @@ typedef struct TesiStarts {
   TesVector *x, *r;       /* a start and its residual; afterwards the start that is taken and its residual */
   TesVector *old, *old_r; /* the other one. They are work space then, and old holds the correction of x */
   bool either;            /* whether the other one may be taken */
-  double
-      tolerance; /* of |old_r|: what is to be left of |r|; at most half of the start's, at least 1e-14 of it */
+  double tolerance; /* of |old_r|: what is to be left of |r|; at most half of the start's, at least 1e-14 of it */
 } TesiStarts;
 
 /* Whether it can: gmres, cg and V-cycles, regular operators, one rank; makes what it needs. */

@@ -274,8 +274,7 @@ TesStatus tesi_solver_residual(TesSolver *solver, const TesVector *b, const TesV
   if (solver->zero) {
     solver->zero = false;
     *relative = 1;
-    return projects_residual(solver) ? TES_OK
-                                     : tes_vector_copy(b, 1, solver->r); /* measure() left it there */
+    return projects_residual(solver) ? TES_OK : tes_vector_copy(b, 1, solver->r); /* measure() left it there */
   }
   TES_TRY(tes_operator_residual(solver->desc.op, b, x, solver->r));
   if (solver->desc.op->singular)

@@ -26,8 +26,7 @@ struct TesSolver {
       **images; /* gmres: [restart + 1] orthonormal, [restart] preconditioned; on devices the last
                                     * one of the basis is there where mg_b or z is not it (krylov_arguments.h) */
   struct TesiKrylovDevice *device; /* krylov_device.h: cg and gmres on devices with kernels, else NULL */
-  TesVector *
-      projected; /* b without its mean, for singular operators, unless the residual loses it (below); b scaled,
+  TesVector *projected; /* b without its mean, for singular operators, unless the residual loses it (below); b scaled,
                          * where its squares overflow */
   TesVector *ones;   /* of singular operators whose null space is constants, else NULL */
   double *residuals; /* [max_iterations + 1] */

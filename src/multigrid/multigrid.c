@@ -102,8 +102,7 @@ static TesStatus create_level(TesMultigrid *mg, const TesMultigridDesc *desc, in
   TesStatus status = TES_OK;
   Level *level = &mg->level[l];
   TesOperator *exact = NULL;
-  TES_TRY(
-      tesi_work_on(ctx, "level %d of %d, %lld unknowns", l + 1, mg->levels, (long long)level->space->dofs));
+  TES_TRY(tesi_work_on(ctx, "level %d of %d, %lld unknowns", l + 1, mg->levels, (long long)level->space->dofs));
   if (l == 0) {
     TES_TRY(tesi_operator_on(desc->op, level->space, TES_DOUBLE, &exact));
     TES_TRY(tesi_coarse_create(exact, desc->precision, desc->coarse, &mg->coarse));
@@ -159,8 +158,7 @@ static TesStatus set_steps(TesMultigrid *mg, const TesMultigridDesc *desc, bool 
             "pre and post are %d and %d, expected -1 (none) to %d", desc->pre, desc->post, TESI_MOST_STEPS);
   TES_CHECK(!symmetric || mg->post_below == mg->post, "post_below is for cycles that need not be symmetric");
   TES_CHECK(desc->post_below >= 0 && desc->full_steps >= 0,
-            "post_below and full_steps are %d and %d, expected 0 or more", desc->post_below,
-            desc->full_steps);
+            "post_below and full_steps are %d and %d, expected 0 or more", desc->post_below, desc->full_steps);
   TES_CHECK(mg->pre + mg->post > 0, "a cycle without any smoothing");
 done:
   return status;
@@ -458,8 +456,7 @@ TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVe
   return run_recorded(multigrid, b, x, zero_guess ? FROM_ZERO : GUESS, 0, TESI_CYCLE_USUAL);
 }
 
-TesStatus tesi_multigrid_cycle(TesMultigrid *multigrid, TesiCycleKind kind, const TesVector *b,
-                               TesVector *x) {
+TesStatus tesi_multigrid_cycle(TesMultigrid *multigrid, TesiCycleKind kind, const TesVector *b, TesVector *x) {
   return run_recorded(multigrid, b, x, FROM_ZERO + (int)kind, 0, kind);
 }
 

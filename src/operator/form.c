@@ -247,12 +247,11 @@ TesStatus tesi_operator_create_constant(const TesSpace *space, TesPrecision prec
     term[terms] = (TesTermDesc){.term = TES_TERM_ROBIN, .boundary = face, .a = {.all = f[terms]}};
     terms++;
   }
-  TES_TRY(tes_operator_create(ctx,
-                              &(TesOperatorDesc){.space = space,
-                                                 .form = {.terms = terms, .term = term},
-                                                 .precision = precision,
-                                                 .kind = "separable"},
-                              op));
+  TES_TRY(tes_operator_create(
+      ctx,
+      &(TesOperatorDesc){
+          .space = space, .form = {.terms = terms, .term = term}, .precision = precision, .kind = "separable"},
+      op));
 done:
   for (int i = 0; i < 8; i++) tes_function_destroy(&f[i]);
   return status;

@@ -144,8 +144,7 @@ TesStatus tesi_operator_new_vector(const TesOperator *op, TesPrecision precision
                    : tes_vector_create(op->context, op->length, precision, vector);
 }
 
-static TesStatus check_vector(const TesOperator *op, const TesVector *v, const char *name,
-                              bool any_precision) {
+static TesStatus check_vector(const TesOperator *op, const TesVector *v, const char *name, bool any_precision) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TES_CHECK(v, "vector %s is NULL", name);

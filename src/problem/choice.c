@@ -119,8 +119,7 @@ static void warn(const TesProblem *p, const TesiSurvey *survey) {
 /* What helps where the iteration does not converge: it has a test on a case that prints it (t9_advice). */
 static void advise(TesProblem *p) {
   const bool asked = p->options.smoother != TES_SMOOTHER_AUTO;
-  snprintf(p->advice, sizeof p->advice, "%s",
-           asked ? "leave out solver.smoother, so that one is chosen" : "");
+  snprintf(p->advice, sizeof p->advice, "%s", asked ? "leave out solver.smoother, so that one is chosen" : "");
 }
 
 /* Why there are no sparse factors of an operator; NULL: there are, so far as its library is. */

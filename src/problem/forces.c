@@ -141,8 +141,7 @@ done:
   return status;
 }
 
-TesStatus tesi_force_on(const TesProblem *p, const TesiForces *of, int boundary, int direction,
-                        double *force) {
+TesStatus tesi_force_on(const TesProblem *p, const TesiForces *of, int boundary, int direction, double *force) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   Nodes n = {

@@ -83,8 +83,7 @@ static TesStatus find_timed_coefficients(TesProblem *p) {
     TES_TRY(refuse_timed(ctx, "mu", i < 0 ? n->data.a : n->a[i]));
     TES_TRY(refuse_timed(ctx, "density", i < 0 ? n->data.c : n->c[i]));
   }
-  p->balanced =
-      p->balanced && !it->moves && !it->changes && !tesi_time_method(it->march.desc.method)->carries;
+  p->balanced = p->balanced && !it->moves && !it->changes && !tesi_time_method(it->march.desc.method)->carries;
 done:
   return status;
 }

@@ -19,8 +19,7 @@ typedef struct TesiInTime {
   TesFunction *initial_rate[TESI_AXES]; /* of second order: u_t at the start; NULL: 0 */
   TesSpace *full;                       /* no node has given values */
   TesOperator *mass, *whole;            /* over it: M, sigma M + K */
-  TesOperator
-      *carrier; /* over it, with the transport term that whole lacks; NULL: whole has it, or there is none */
+  TesOperator *carrier; /* over it, with the transport term that whole lacks; NULL: whole has it, or there is none */
   TesiStepper *stepper;
   TesVector *rate[TESI_AXES]; /* of second order: views of u_t, by component */
   TesVector *r, *d;           /* residual and correction of a solve */

@@ -26,8 +26,7 @@ static TesStatus create_load(TesProblem *p, int component, TesiTimedData *data) 
   const TesFunction **flux = NULL;
   TES_TRY(tesi_problem_fluxes(p, &it->given, component, &flux));
   if (!has_load(p, component, flux)) goto done;
-  const TesiLoad desc = {p->space->part[component], it->given.data.f[component], it->given.f[component],
-                         flux};
+  const TesiLoad desc = {p->space->part[component], it->given.data.f[component], it->given.f[component], flux};
   TES_TRY(tesi_load_plan_create(&desc, true, &data->load[component]));
   data->loads = data->loads && data->load[component];
 done:

@@ -307,8 +307,7 @@ static TesStatus check_counts(TesContext *ctx, const TesProblemDesc *desc) {
               "%s is %d, expected %d..%d", counts[i].name, counts[i].value, counts[i].least, counts[i].most);
   TES_CHECK(!desc->boundaries || desc->boundary, "%d boundaries, and the list of them is NULL",
             desc->boundaries);
-  TES_CHECK(!desc->materials || desc->material, "%d materials, and the list of them is NULL",
-            desc->materials);
+  TES_CHECK(!desc->materials || desc->material, "%d materials, and the list of them is NULL", desc->materials);
 done:
   return status;
 }

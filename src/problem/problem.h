@@ -24,9 +24,8 @@ typedef struct TesiShown {
 struct TesiFieldRow;
 typedef struct TesiEquation {
   const char *name;
-  const struct TesiSupport
-      *support; /* what it has with its element (support.h); NULL: nothing is refused by a row */
-  double f;     /* the right-hand side where none is given; 0: NULL */
+  const struct TesiSupport *support; /* what it has with its element (support.h); NULL: nothing is refused by a row */
+  double f;                          /* the right-hand side where none is given; 0: NULL */
   /* Terms over cells, at most TESI_TERMS; returns how many. Robin terms of boundaries are added to any form. */
   int (*form)(const TesProblem *problem, TesTermDesc *term);
   /* b <- the right-hand side, boundary data included: tesi_problem_load(). Entries at Dirichlet nodes are zero. */
@@ -36,8 +35,7 @@ typedef struct TesiEquation {
   TesStatus (*load_all)(const TesProblem *problem, const TesOperator *whole, TesVector *b);
   /* At most TESI_SHOWN; returns how many. */
   int (*shown)(const TesProblem *problem, TesiShown *shown);
-  const struct TesiFlowEquation
-      *flow; /* NULL: a scalar field of element q, and load is the whole right-hand side */
+  const struct TesiFlowEquation *flow; /* NULL: a scalar field of element q, and load is the whole right-hand side */
   /* Where the values of a name are: space and vector, or a function of the data; NULL: as those of element q, or of
    * elements rt and dg. */
   void (*place)(const TesProblem *problem, const struct TesiFieldRow *row, TesiField *field);
@@ -132,8 +130,7 @@ struct TesProblem {
   TesOperator *assembled;          /* what the solver multiplies with in the place of op; NULL: op */
   TesVector *component[TESI_AXES]; /* views of u, of vector equations */
   TesVector *b, *u;                /* right-hand side of u_0; u_0 while solving, u_0 + u_D after */
-  TesVector
-      *shift; /* what is added after: u_D, or 1 where the constant of a component is free; NULL: nothing */
+  TesVector *shift; /* what is added after: u_D, or 1 where the constant of a component is free; NULL: nothing */
   TesVector *free;                           /* 0 at given nodes, else 1; NULL: on the host, and of boxes */
   TesVector *weights;                        /* of integrals, of components whose constant is free */
   TesVector *start;                          /* of the iteration; NULL: zero */

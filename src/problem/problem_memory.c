@@ -69,9 +69,8 @@ static double box_bytes(const TesProblem *p) {
                points = pow((p->space->degree + 1.) / p->space->degree, p->mesh->dim);
   return (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother) +
          48 * (double)p->space->length + tesi_transport_dg_bytes(p) + rings_bytes(p) +
-         (matrices
-              ? (double)p->space->length * points * (8 + factors * 8 + cell_levels(p) * (8 + factors * 4))
-              : 0);
+         (matrices ? (double)p->space->length * points * (8 + factors * 8 + cell_levels(p) * (8 + factors * 4))
+                   : 0);
 }
 
 /* Two operators with numbers of nodes (twice) and factors, the one of the cycle with its coarser levels, some ten
@@ -95,8 +94,7 @@ static double position_bytes(const TesProblem *p) {
  * element dg makes its matrices and numbers there. */
 static TesProblemMemory find_bytes(const TesProblem *p) {
   const bool box = p->mesh->kind == TES_MESH_BOX;
-  const double bytes =
-                   (box ? box_bytes(p) : cells_bytes(p)) + time_bytes(p) + tesi_transport_ordered_bytes(p),
+  const double bytes = (box ? box_bytes(p) : cells_bytes(p)) + time_bytes(p) + tesi_transport_ordered_bytes(p),
                positions = box ? 0 : position_bytes(p);
   return (TesProblemMemory){
       .processor = (size_t)(bytes + positions),

@@ -191,8 +191,7 @@ static void retain_data(TesiNumbered *n, const TesData *data) {
   for (int i = 0; i < TESI_AXES; i++) n->data.b[i] = tesi_function_retain(data->b[i]);
 }
 
-TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, double f,
-                               TesiNumbered *numbered) {
+TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, double f, TesiNumbered *numbered) {
   TesStatus status = TES_OK;
   TES_TRY(refuse_normals(ctx, &desc->data));
   for (int i = 0; i <= TESI_AXES; i++) TES_TRY(refuse_normal(ctx, "exact", desc->exact[i]));

@@ -41,8 +41,7 @@ static TesStatus force_value(const TesProblem *p, const TesValue *what, double *
   const char *of = what->of ? what->of : "x";
   const int direction = of[0] && !of[1] ? of[0] - 'x' : -1;
   TES_CHECK(p->equation->force, "%s has no force: flows and elasticity have", p->equation->name);
-  TES_CHECK(what->where == TES_ON_BOUNDARY && what->number >= 0 &&
-                what->number < tes_mesh_boundaries(p->mesh),
+  TES_CHECK(what->where == TES_ON_BOUNDARY && what->number >= 0 && what->number < tes_mesh_boundaries(p->mesh),
             "a force is that on a boundary");
   TES_CHECK(direction >= 0 && direction < p->mesh->dim, "a force is in direction %s, got '%.60s'",
             p->mesh->dim == 2 ? "x or y" : "x, y or z", of);

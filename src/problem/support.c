@@ -303,11 +303,10 @@ bool tesi_support_refuses_word(const TesiSupport *row, TesiMeshRow mesh, TesiWor
 }
 
 bool tesi_support_refuses_condition(const TesiSupport *row, TesCondition condition, TesiRefusal *refusal) {
-  static const char *const names[] = {[TES_DIRICHLET] = "dirichlet",
-                                      [TES_NEUMANN] = "neumann",
-                                      [TES_ROBIN] = "robin",
-                                      [TES_SLIP] = "slip",
-                                      [TES_FLUX] = "flux"};
+  static const char *const names[] = {
+      [TES_DIRICHLET] = "dirichlet", [TES_NEUMANN] = "neumann", [TES_ROBIN] = "robin",
+      [TES_SLIP] = "slip",           [TES_FLUX] = "flux",
+  };
   char name[80], own[160], others[TESI_REASON];
   if (has_condition(row, condition)) return false;
   tesi_support_name(row, name);
@@ -360,8 +359,7 @@ static void refuse_lack(const TesiSupport *row, TesiHas what, TesiRefusal *refus
   while (lack && lack->reason && lack->what != what) lack++;
   const char *const reason = lack ? lack->reason : NULL;
   refuse(refusal, known[what].key, "%s%s %.300s%s%s", known[what].subject ? known[what].subject : "",
-         known[what].subject ? " belongs to" : "belongs to", others, reason ? "; " : "",
-         reason ? reason : "");
+         known[what].subject ? " belongs to" : "belongs to", others, reason ? "; " : "", reason ? reason : "");
 }
 
 /* Of keys below `time` the key itself is enough. */

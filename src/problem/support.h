@@ -57,15 +57,14 @@ typedef struct TesiSupportWords {
 } TesiSupportWords;
 extern const TesiSupportWords tesi_support_words[TESI_OF_COUNT];
 extern const char *const tesi_equation_words[],
-    *const tesi_element_words[], *const tesi_form_words[],
-                                     *const tesi_stabilization_words[],
-                                         *const tesi_time_method_words[],
-                                             *const tesi_method_words[],
-                                                 *const tesi_smoother_words[],
-                                                     *const tesi_local_words[],
-                                                         *const tesi_order_words[],
-                                                             *const tesi_coarsening_words[],
-                                                                 *const tesi_coarse_words[];
+    *const tesi_element_words[],
+        *const tesi_form_words[], *const tesi_stabilization_words[],
+                                      *const tesi_time_method_words[],
+                                          *const tesi_method_words[],
+                                              *const tesi_smoother_words[],
+                                                  *const tesi_local_words[], *const tesi_order_words[],
+                                                                                 *const tesi_coarsening_words[],
+                                                                                     *const tesi_coarse_words[];
 
 /* What a row has or has not, beside words: a key of a case file each, or a member of TesProblemDesc. */
 typedef enum TesiHas {

@@ -167,8 +167,7 @@ static void judge_shape(TesContext *ctx, const TesSpace *space, double cells, Sh
 }
 
 /* Points and Jacobians of a cell; a box is asked for its coordinates, so that it need not hold a geometry. */
-static TesStatus place(const TesMesh *mesh, int64_t cell, int points, const double *xi, double *x,
-                       double *J) {
+static TesStatus place(const TesMesh *mesh, int64_t cell, int points, const double *xi, double *x, double *J) {
   const int dim = mesh->dim;
   if (mesh->kind != TES_MESH_BOX) return tes_mesh_evaluate(mesh, cell, points, xi, x, J);
   const TesMeshInfo info = tes_mesh_info(mesh);

@@ -6,8 +6,7 @@
 
 /* Of at most some ten thousand cells, evenly taken. */
 typedef struct TesiSurvey {
-  TesiStretch
-      stretch; /* of cells of meshes other than boxes: of one in a hundred at least; where a is a matrix also
+  TesiStretch stretch; /* of cells of meshes other than boxes: of one in a hundred at least; where a is a matrix also
                         * of boxes, in the metric of a */
   bool matrices; /* a is a matrix somewhere */
   bool thin;     /* a tenth of the cells is three times as long as thick */

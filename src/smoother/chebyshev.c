@@ -53,8 +53,7 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   TesStatus status = TES_OK;
   const Plan *plan = smoother->plan;
   const TesOperator *op = smoother->op;
-  const bool within =
-      tesi_has_kernels(ctx) && !op->table->subtract && !plan->patches; /* the pass subtracts */
+  const bool within = tesi_has_kernels(ctx) && !op->table->subtract && !plan->patches; /* the pass subtracts */
   Step step = {0};
   TesiDiagonalStep pass = {.p = plan->p, .x = x, .next = plan->r};
   (void)sweep;

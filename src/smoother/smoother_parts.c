@@ -85,9 +85,8 @@ done:
 /* Jacobi and Chebyshev need no more than residuals and the diagonal, of whatever space. */
 static const char *refuses(const TesSmoother *smoother) {
   const bool box = smoother->op->space && smoother->op->space->mesh->kind == TES_MESH_BOX;
-  return tesi_operator_parts_of(smoother->op) && (smoother->kind != TES_SMOOTHER_AUTO || box)
-             ? NULL
-             : TESI_ELSEWHERE;
+  return tesi_operator_parts_of(smoother->op) && (smoother->kind != TES_SMOOTHER_AUTO || box) ? NULL
+                                                                                              : TESI_ELSEWHERE;
 }
 
 const TesiSmootherKind tesi_smoother_parts = {

@@ -132,8 +132,7 @@ static TesStatus create_space(const TesSpace *space, const Cells cells[3], TesSp
       given[2 * d + end] = space->axis[d].periodic || space->given[2 * d + end];
   }
   TES_TRY(tes_mesh_create(ctx, &desc, &mesh));
-  TES_TRY(
-      tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = space->degree, .given = given}, open));
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = space->degree, .given = given}, open));
 done:
   for (int d = 0; d < 3; d++) tesi_free(ctx, &vertex[d]);
   tes_mesh_destroy(&mesh);

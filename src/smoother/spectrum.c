@@ -204,8 +204,7 @@ static void free_vectors(Vectors *v) {
   for (int i = 0; i < 4; i++) tes_vector_destroy(all[i]);
 }
 
-static TesStatus largest_of_tridiagonal(TesContext *ctx, int n, double *diagonal, double *off,
-                                        double *lambda) {
+static TesStatus largest_of_tridiagonal(TesContext *ctx, int n, double *diagonal, double *off, double *lambda) {
   TesStatus status = TES_OK;
   TES_TRY(tesi_blas_begin(ctx, n));
   const int info = LAPACKE_dsterf(n, diagonal, off);
@@ -324,8 +323,7 @@ TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d) {
     TES_TRY(invert_copied(ctx,
                           &(TesVector){.context = ctx, .length = n, .precision = op->precision, .data = *d}));
   else
-    tesi_team_for(tesi_team_threads(ctx, n), n, op->precision == TES_DOUBLE ? invert_double : invert_float,
-                  d);
+    tesi_team_for(tesi_team_threads(ctx, n), n, op->precision == TES_DOUBLE ? invert_double : invert_float, d);
 done:
   if (status != TES_OK) tesi_context_device(ctx)->release(ctx, d);
   return status;
@@ -341,8 +339,7 @@ static TesStatus divide(void *user, const void *r, void *z) {
   return tesi_device_multiply(d->op->context, d->op->precision, d->op->length, 1, r, d->inverse, z);
 }
 
-TesStatus tesi_largest_jacobi_eigenvalue(const TesOperator *op, const void *inverse_diagonal,
-                                         double *lambda) {
+TesStatus tesi_largest_jacobi_eigenvalue(const TesOperator *op, const void *inverse_diagonal, double *lambda) {
   Diagonal d = {op, inverse_diagonal};
   return largest_eigenvalue(op, divide, &d, inverse_diagonal, TESI_EIGENVALUE_STEPS, lambda);
 }

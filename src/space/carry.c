@@ -128,9 +128,9 @@ static double point_value(const Line line[3], const int64_t at[3], const TesiAxi
   double sum = 0;
   for (int k = 0; k < line[2].n; k++)
     for (int j = 0; j < line[1].n; j++) {
-      const double *row = u + (node_of(&line[2], at[2], k, &from[2]) * from[1].nodes +
-                               node_of(&line[1], at[1], j, &from[1])) *
-                                  from[0].nodes;
+      const double *row =
+          u + (node_of(&line[2], at[2], k, &from[2]) * from[1].nodes + node_of(&line[1], at[1], j, &from[1])) *
+                  from[0].nodes;
       const double weight = line[2].value[at[2] * line[2].n + k] * line[1].value[at[1] * line[1].n + j];
       for (int i = 0; i < line[0].n; i++)
         sum += weight * line[0].value[at[0] * line[0].n + i] * row[node_of(&line[0], at[0], i, &from[0])];

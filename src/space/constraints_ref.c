@@ -220,8 +220,7 @@ static void node_position(const Search *s, int64_t cell, const int i[3], double 
 static bool add_node(Search *s, int64_t cell, const int i[3], double weight, int depth);
 
 /* Adds weight times the coarse polynomial on an entity at `on`. */
-static bool add_polynomial(Search *s, int64_t cell, int entity, const double on[2], double weight,
-                           int depth) {
+static bool add_polynomial(Search *s, int64_t cell, int entity, const double on[2], double weight, int depth) {
   const Entity e = s->entity[entity];
   double B[2][TESI_HANGING_NODES];
   const int free = directions(e.free), n = s->n;
@@ -318,8 +317,7 @@ done:
   return status;
 }
 
-TesStatus tesi_constraints_ref(const TesMesh *forest, int degree, const double period[3],
-                               TesiConstraints *c) {
+TesStatus tesi_constraints_ref(const TesMesh *forest, int degree, const double period[3], TesiConstraints *c) {
   TesContext *ctx = forest->context;
   TesStatus status = TES_OK;
   const int n = degree + 1;

@@ -133,8 +133,7 @@ TesStatus tesi_rings_spread(const TesiRings *rings, const void *x, bool own, voi
   return TES_OK;
 }
 
-TesStatus tesi_rings_collect(const TesiRings *rings, const void *y, const void *base, double factor,
-                             void *x) {
+TesStatus tesi_rings_collect(const TesiRings *rings, const void *y, const void *base, double factor, void *x) {
   const TeskRings *b = &rings->box;
   float low = (float)factor;
   void *arguments[] = {&y, &base, &x, (void *)b, rings->precision == TES_SINGLE ? (void *)&low : &factor};
@@ -170,8 +169,7 @@ void tesi_rings_spread_ref(const TeskRings *b, const double *x, bool own, double
   }
 }
 
-void tesi_rings_collect_ref(const TeskRings *b, const double *y, const double *base, double factor,
-                            double *x) {
+void tesi_rings_collect_ref(const TeskRings *b, const double *y, const double *base, double factor, double *x) {
   const int64_t count = (int64_t)b->count[0] * b->count[1] * b->count[2],
                 nodes = (int64_t)b->nodes[0] * b->nodes[1] * b->nodes[2];
   bool own;

@@ -15,9 +15,8 @@ typedef struct TesiRtAxis {
   int cells, n, nodes, modes; /* all 1 in directions that do not exist */
   bool periodic;
   bool normal[2],
-      tangential
-          [2]; /* at the lower and upper end: the normal component is known there, the others are (weakly) */
-  double *h;   /* [cells] widths; equal cells have the same to the last bit */
+      tangential[2]; /* at the lower and upper end: the normal component is known there, the others are (weakly) */
+  double *h;         /* [cells] widths; equal cells have the same to the last bit */
   const double *x; /* [cells + 1] of the mesh */
 } TesiRtAxis;
 
@@ -25,8 +24,7 @@ enum { TESI_RT_PARTS = 4 };
 
 typedef struct TesiRt {
   int dim, n, parts; /* parts: dim components, and the pressure */
-  bool
-      scalar; /* element dg: the components have no entries, and the unknown stands where the pressure does */
+  bool scalar; /* element dg: the components have no entries, and the unknown stands where the pressure does */
   TesiRtAxis axis[3];
   int extent[TESI_RT_PARTS][3];
   int64_t offset[TESI_RT_PARTS + 1];

@@ -168,8 +168,7 @@ done:
 }
 
 TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int degree, TesSpace **other) {
-  const bool everywhere = space->given[tes_mesh_boundaries(space->mesh)],
-             rt = space->element != TES_ELEMENT_Q;
+  const bool everywhere = space->given[tes_mesh_boundaries(space->mesh)], rt = space->element != TES_ELEMENT_Q;
   const TesSpaceDesc desc = {.mesh = mesh,
                              .degree = degree,
                              .components = rt ? 0 : space->parts,

@@ -133,8 +133,7 @@ TesStatus tesi_space_create_open(const TesSpace *space, TesSpace **open) {
     for (int end = 0; end < 2; end++) given[2 * d + end] = !own->box_periodic[d] && space->given[2 * d + end];
   }
   TES_TRY(tes_mesh_create(ctx, &desc, &mesh));
-  TES_TRY(
-      tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = space->degree, .given = given}, open));
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = space->degree, .given = given}, open));
 done:
   tes_mesh_destroy(&mesh);
   return status;

@@ -117,6 +117,5 @@ void tesi_band_product(const TesContext *ctx, const TesiBandProduct *p, bool sin
                      .x = x,
                      .y = y};
   const int64_t bundles = (p->outer + a.bundle - 1) / a.bundle;
-  tesi_team_for(tesi_team_threads(ctx, p->outer * p->inner * p->band->rows), bundles * a.chunks, products,
-                &a);
+  tesi_team_for(tesi_team_threads(ctx, p->outer * p->inner * p->band->rows), bundles * a.chunks, products, &a);
 }

@@ -11,8 +11,7 @@ typedef struct TesiAveraged {
   const char *name; /* of its mean in states; that of squares is NAME-squares */
   const TesSpace *space;
   const TesVector *value;
-  TesVector *const
-      *old; /* where the value before a step is, once the step is made; NULL: in `value`, until then */
+  TesVector *const *old; /* where the value before a step is, once the step is made; NULL: in `value`, until then */
   /* to <- the square of a value; NULL: entry by entry. */
   TesStatus (*square)(void *user, const TesVector *value, TesVector *to);
   void *user;

@@ -26,17 +26,15 @@ typedef struct TesiEvolution {
   TesContext *context;
   int64_t length;
   void *user;
-  TesStatus (*mass)(void *user, const TesVector *x,
-                    TesVector *y);                          /* y <- M x, that of the last load's time */
-  TesStatus (*load)(void *user, double time, TesVector *b); /* b <- F(time) */
+  TesStatus (*mass)(void *user, const TesVector *x, TesVector *y); /* y <- M x, that of the last load's time */
+  TesStatus (*load)(void *user, double time, TesVector *b);        /* b <- F(time) */
   /* b <- b - (sigma M + K(time)) x, for the sigma of the solves. */
   TesStatus (*subtract)(void *user, double sigma, double time, const TesVector *x, TesVector *b);
   /* x <- the solution of (sigma M + K) x = b with the boundary values of `time`; before: a guess. old: the solution
    * at the beginning of the step, with which tolerances are measured. */
   TesStatus (*solve)(void *user, double sigma, double time, const TesVector *b, const TesVector *old,
                      TesVector *x);
-  TesStatus (*carry)(void *user, const TesVector *x,
-                     TesVector *b); /* b <- b - C x, at the last load's time */
+  TesStatus (*carry)(void *user, const TesVector *x, TesVector *b); /* b <- b - C x, at the last load's time */
   /* Of second order: a <- the solution of M a = F(time) - K u, with what boundary values have. NULL: of first order. */
   TesStatus (*accelerate)(void *user, double sigma, double time, const TesVector *u, TesVector *a);
   TesiAmounts *amounts; /* NULL: none */

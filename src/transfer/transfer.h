@@ -30,8 +30,7 @@ typedef struct TesiTransferTable {
   TesStatus (*restrict_pressures)(const TesTransfer *transfer, const void *fine, void *coarse);
   /* NULL, or whether it can prolongate into such an order, and this prolongation. */
   bool (*writes)(const TesTransfer *transfer, TesiEntryOrderKind order);
-  TesStatus (*prolongate_ordered)(const TesTransfer *transfer, const void *coarse,
-                                  const TesiEntryOrder *fine);
+  TesStatus (*prolongate_ordered)(const TesTransfer *transfer, const void *coarse, const TesiEntryOrder *fine);
   /* NULL, or the same of several vectors behind each other at once; before, `expect` makes room for so many. */
   TesStatus (*expect)(TesTransfer *transfer, int vectors);
   TesStatus (*prolongate_all)(const TesTransfer *transfer, int vectors, const void *coarse, bool add,

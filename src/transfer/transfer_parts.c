@@ -117,5 +117,4 @@ done:
   return status;
 }
 
-const TesiTransferKind tesi_transfer_parts = {
-    .name = "parts", .parts = true, .refuses = refuses, .init = init};
+const TesiTransferKind tesi_transfer_parts = {.name = "parts", .parts = true, .refuses = refuses, .init = init};

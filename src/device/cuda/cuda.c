@@ -349,8 +349,7 @@ TesStatus tesi_cuda_open(TesContext *ctx, int number) {
   CU(s, stream_create(&s->stream, 1)); /* 1: not ordered with the default stream */
   tesi_context_set_device(ctx, &tesi_device_cuda, s, destroy);
   tesi_log(ctx, TES_LOG_DETAIL, "device %s", s->name);
-  tesi_log(ctx, TES_LOG_DETAIL,
-           "driver opened in %.0f ms, compiler found in %.0f ms, context made in %.0f ms",
+  tesi_log(ctx, TES_LOG_DETAIL, "driver opened in %.0f ms, compiler found in %.0f ms, context made in %.0f ms",
            1e3 * (driver - start), 1e3 * (identified - driver), 1e3 * (tesi_now() - identified));
   s = NULL;
 done:

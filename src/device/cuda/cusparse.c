@@ -71,8 +71,7 @@ static TesStatus open_library(TesContext *ctx, TesiSpmv *s) {
   s->library = find_library();
   if (!s->library)
     TES_FAIL(TES_MISSING,
-             "no libcusparse for assembled operators (%s): install it, or set TESSERA_LIBCUSPARSE",
-             dlerror());
+             "no libcusparse for assembled operators (%s): install it, or set TESSERA_LIBCUSPARSE", dlerror());
 #define X(name, symbol, arguments)                                                                           \
   {                                                                                                          \
     void *address = dlsym(s->library, symbol);                                                               \

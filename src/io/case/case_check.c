@@ -17,8 +17,7 @@ static TesStatus check_corners(TesiCaseReader *r, int d) {
                            "the box is reversed or empty in %c: lower is %.10g, upper %.10g", "xyz"[d],
                            box -> lower[d], box -> upper[d]);
   const double width = (box->upper[d] - box->lower[d]) / box->cells[d];
-  if (!isfinite(width) || !(box->lower[d] + width > box->lower[d]) ||
-      !(box->upper[d] - width < box->upper[d]))
+  if (!isfinite(width) || !(box->lower[d] + width > box->lower[d]) || !(box->upper[d] - width < box->upper[d]))
     return tesi_case_error(r, row, r->node[row],
                            "cells of width %.3g cannot be told apart in %c from %.10g to %.10g", width,
                            "xyz"[d], box -> lower[d], box -> upper[d]);

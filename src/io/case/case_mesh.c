@@ -30,8 +30,7 @@ static TesStatus choose_domain(TesiCaseReader *r) {
   }
   if (count != 1)
     return tesi_case_refuse(
-        r, "mesh", "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got %d",
-        count);
+        r, "mesh", "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got %d", count);
   for (int i = 0; i < 2; i++) {
     static const char *const of_files[] = {"mesh.split", "mesh.periodic"};
     if (tesi_case_given(r, of_files[i]) && mesh->domain != TES_DOMAIN_FILE)

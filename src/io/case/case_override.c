@@ -61,8 +61,7 @@ static void mark_source(TesiYaml *node, const char *source) {
   for (TesiYaml *child = node->first; child; child = child->next) mark_source(child, source);
 }
 
-static TesStatus parse_value(TesiCaseReader *r, int row, const char *text, const char *value,
-                             TesiYaml **node) {
+static TesStatus parse_value(TesiCaseReader *r, int row, const char *text, const char *value, TesiYaml **node) {
   char message[TESI_YAML_MESSAGE], name[100];
   TesStatus status;
   if (is_literal(row, value)) {

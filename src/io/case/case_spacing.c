@@ -30,9 +30,8 @@ static TesStatus match_end(TesiCaseReader *r, int d, const char *path, double en
   const int row = tesi_case_row(path);
   const double scale = fabs(end) + fabs(*bound);
   if (r->node[row] && !(fabs(*bound - end) <= 1e-12 * scale))
-    return tesi_case_error(r, row, r->node[row],
-                           "is %.10g in %c, but the list of coordinates has %.10g there", *bound, "xyz"[d],
-                           end);
+    return tesi_case_error(r, row, r->node[row], "is %.10g in %c, but the list of coordinates has %.10g there",
+                           *bound, "xyz"[d], end);
   *bound = end;
   return TES_OK;
 }
@@ -107,8 +106,7 @@ TesStatus tesi_case_spacing(TesiCaseReader *r, int d) {
   const TesiYaml *node = r->node[spacing_row(d)];
   if (!node || (tesi_yaml_is_null(node) && *node->text)) return TES_OK;
   if (d >= tesi_case_dim(r))
-    return tesi_case_error(r, spacing_row(d), node, "a box of dim %d has no such direction",
-                           tesi_case_dim(r));
+    return tesi_case_error(r, spacing_row(d), node, "a box of dim %d has no such direction", tesi_case_dim(r));
   if (node->kind == TESI_YAML_LIST) return from_list(r, d, node);
   if (node->kind == TESI_YAML_SCALAR && *node->text) return from_expression(r, d, node);
   return tesi_case_error(r, spacing_row(d), node, "expected an expression in s or a list of %d coordinates",

@@ -53,9 +53,8 @@ static TesStatus check_outflow(TesiCaseReader *r, const char *path, const TesiCa
 
 /* Of a displacement: lists. */
 static TesStatus check_lists(TesiCaseReader *r, const char *path, const TesiCaseFace *face) {
-  static const char *const keys[TESI_NAMED_COUNT] = {[TESI_NAMED_DISPLACEMENT] = "displacement",
-                                                     [TESI_NAMED_TRACTION] = "traction",
-                                                     [TESI_NAMED_ROBIN] = "robin.g"};
+  static const char *const keys[TESI_NAMED_COUNT] = {
+      [TESI_NAMED_DISPLACEMENT] = "displacement", [TESI_NAMED_TRACTION] = "traction", [TESI_NAMED_ROBIN] = "robin.g"};
   char below[80];
   if (!keys[face->condition]) return TES_OK;
   snprintf(below, sizeof below, "%s.%s", path, keys[face->condition]);
@@ -180,8 +179,7 @@ static TesStatus check_number(TesiCaseReader *r, const char *path, const TesFunc
                               bool positive) {
   double value;
   const bool constant = f && tes_function_constant(f, &value);
-  if (!tesi_case_given(r, path) || (!constant && !wanted) ||
-      (constant && (positive ? value > 0 : value >= 0)))
+  if (!tesi_case_given(r, path) || (!constant && !wanted) || (constant && (positive ? value > 0 : value >= 0)))
     return TES_OK;
   return tesi_case_refuse(r, path, "expected a number %s 0, got '%.60s'",
                           positive ? ">" : ">=", tes_function_text(f));
@@ -233,8 +231,7 @@ static TesStatus check_shapes_of_scalar(TesiCaseReader *r) {
   for (int i = 0; i < 2; i++)
     if (r->entries[tesi_case_row(keys[i])])
       TES_TRY(tesi_case_refuse(r, keys[i], "expected one expression, got a list"));
-  if (initial && initial->kind == TESI_YAML_MAP && !r->error_count &&
-      !tesi_case_given(r, "data.initial.file"))
+  if (initial && initial->kind == TESI_YAML_MAP && !r->error_count && !tesi_case_given(r, "data.initial.file"))
     TES_TRY(tesi_case_refuse(r, "data.initial", "expected one expression, or {file: FILE}"));
 done:
   return status;

@@ -226,8 +226,7 @@ done:
   return status;
 }
 
-TesStatus tes_function_create_derivative(const TesFunction *function, int direction,
-                                         TesFunction **derivative) {
+TesStatus tes_function_create_derivative(const TesFunction *function, int direction, TesFunction **derivative) {
   double time;
   if (!function || !derivative) return TES_INVALID_INPUT;
   const TesFunction *inner = tesi_function_inner(function, &time);

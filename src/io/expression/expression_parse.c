@@ -267,8 +267,7 @@ static void fail_trailing(Parser *p) {
   const TesiToken *t = &p->scanner.token;
   const bool product =
       t->kind == TESI_TOKEN_NAME || t->kind == TESI_TOKEN_NUMBER || tesi_scanner_at(&p->scanner, "(");
-  tesi_scanner_expected(&p->scanner, "an operator or the end",
-                        product ? "; a product is written with *" : "");
+  tesi_scanner_expected(&p->scanner, "an operator or the end", product ? "; a product is written with *" : "");
 }
 
 TesStatus tesi_expression_parse(TesiTerms *terms, const char *text, const char *const *variables, int *root,

@@ -139,8 +139,7 @@ static void go_to(Pen *pen, double x, double y) {
 static void curve(Pen *pen, const double a[2], const double c[2], const double b[2]) {
   for (int i = 0; i <= PIECES; i++) {
     const double t = (double)i / PIECES, u = 1 - t;
-    go_to(pen, u * u * a[0] + 2 * u * t * c[0] + t * t * b[0],
-          u * u * a[1] + 2 * u * t * c[1] + t * t * b[1]);
+    go_to(pen, u * u * a[0] + 2 * u * t * c[0] + t * t * b[0], u * u * a[1] + 2 * u * t * c[1] + t * t * b[1]);
   }
 }
 

@@ -80,10 +80,9 @@ static void number_text(double value, double step, char text[32]) {
   const int digits = (int)fmax(0, ceil(-log10(step) - 1e-9));
   if (fabs(value) < 1e-6 * step) value = 0;
   if (size >= 1e5 || digits > 4)
-    snprintf(
-        text, 32, "%.*e",
-        (int)fmax(0, fmin(6, floor(log10(fmax(fabs(value), step)) + 0.001) - floor(log10(step) + 0.001))),
-        value);
+    snprintf(text, 32, "%.*e",
+             (int)fmax(0, fmin(6, floor(log10(fmax(fabs(value), step)) + 0.001) - floor(log10(step) + 0.001))),
+             value);
   else
     snprintf(text, 32, "%.*f", digits, value);
 }
@@ -196,8 +195,7 @@ static void keep_quiet(png_structp png, png_const_charp text) {
 }
 
 /* libpng jumps back where it fails; no variable of ours changes between. */
-static bool encode(png_structp png, png_infop info, TesiFile *file, int width, int height,
-                   TesiColour *pixels) {
+static bool encode(png_structp png, png_infop info, TesiFile *file, int width, int height, TesiColour *pixels) {
   if (setjmp(png_jmpbuf(png))) return false;
   png_set_write_fn(png, file, put_bytes, put_nothing);
   png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,

@@ -87,8 +87,7 @@ static TesStatus draw_cell(const TesiScene *s, const TesiSceneSink *sink, int64_
 
 /* ---- the surface in space ------------------------------------------------------------------------------ */
 
-static TesStatus draw_face(const TesiScene *s, const TesiSceneSink *sink, int64_t cell, int face,
-                           Lattice *l) {
+static TesStatus draw_face(const TesiScene *s, const TesiSceneSink *sink, int64_t cell, int face, Lattice *l) {
   double length = 0;
   TesStatus status = measure(s, cell, l, &length);
   const int m = pieces(s, length, MOST_2D), n = (m + 1) * (m + 1);
@@ -176,8 +175,7 @@ static void snap(const TesiScene *s, double length, int n, Lattice *l) {
 }
 
 /* A face of a cell above the plane that lies in it: drawn where no cell below has it too. */
-static void send_face_in_plane(const TesiScene *s, const TesiSceneSink *sink, int64_t cell, int m,
-                               Lattice *l) {
+static void send_face_in_plane(const TesiScene *s, const TesiSceneSink *sink, int64_t cell, int m, Lattice *l) {
   const int step[3] = {1, m + 1, (m + 1) * (m + 1)}, n = (m + 1) * (m + 1), normal = s->slice - 1;
   const int u = normal == 0 ? 1 : 0, v = normal == 2 ? 1 : 2;
   for (int face = 0; face < 6; face++) {

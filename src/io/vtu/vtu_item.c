@@ -131,8 +131,7 @@ static unsigned char cell_type(const TesiVtuCells *cells) {
   return cells->desc->dim == 2 ? 70 : 72;
 }
 
-static void put_topology(const TesiVtuCells *cells, const TesiVtuItem *item, int64_t cell,
-                         unsigned char *out) {
+static void put_topology(const TesiVtuCells *cells, const TesiVtuItem *item, int64_t cell, unsigned char *out) {
   if (item->kind == TESI_VTU_TYPES)
     *out = cell_type(cells);
   else if (item->kind == TESI_VTU_OFFSETS)

@@ -28,8 +28,7 @@ done:
 }
 
 /* The object around a forest of p4est, which is taken over even when this fails. */
-static TesStatus wrap(TesContext *ctx, TesiTrees *coarse, int geometry_degree, void *p4est,
-                      TesMesh **forest) {
+static TesStatus wrap(TesContext *ctx, TesiTrees *coarse, int geometry_degree, void *p4est, TesMesh **forest) {
   TesStatus status = TES_OK;
   TesMesh *f = NULL;
   const TesiP4est *functions = tesi_p4est(coarse->dim);
@@ -68,8 +67,7 @@ static TesStatus check_level(TesContext *context, const TesiTrees *c, int level)
   if (cells > INT32_MAX)
     TES_FAIL(TES_OUT_OF_MEMORY, "%d refinements of %lld trees make %.3g cells; 2^31 - 1 are possible", level,
              (long long)c->trees, cells);
-  TES_TRY(
-      tesi_forest_afford(ctx, tesi_mesh_memory(c->dim, (int64_t)cells, 0, 0), "a forest", (int64_t)cells));
+  TES_TRY(tesi_forest_afford(ctx, tesi_mesh_memory(c->dim, (int64_t)cells, 0, 0), "a forest", (int64_t)cells));
 done:
   return status;
 }
@@ -86,8 +84,7 @@ TesStatus tesi_mesh_create_forest(TesContext *ctx, const TesMeshDesc *desc, TesM
   TES_TRY(functions->connect(ctx, coarse, &coarse->connectivity));
   const double connected = tesi_now();
   TES_TRY(wrap(ctx, coarse, desc->geometry_degree,
-               functions->create(tesi_context_communicator(ctx), coarse->connectivity, desc->refine),
-               forest));
+               functions->create(tesi_context_communicator(ctx), coarse->connectivity, desc->refine), forest));
   if (coarse->trees >= MANY_TREES)
     tesi_log(ctx, TES_LOG_DETAIL, "mesh: %lld trees connected in %.2f s, refined in %.2f s",
              (long long)coarse->trees, connected - start, tesi_now() - connected);

@@ -161,8 +161,7 @@ static TesStatus name_faces(TesiGmshBuilder *b) {
   int64_t used = 0;
   for (int64_t i = 0; i < b->sides; i++) {
     for (int v = 0; v < 4; v++)
-      b->side[i].vertex[v] =
-          v < 1 << (b->dim - 1) ? (int32_t)tesi_gmsh_node_of(b, b->side[i].element, v) : -1;
+      b->side[i].vertex[v] = v < 1 << (b->dim - 1) ? (int32_t)tesi_gmsh_node_of(b, b->side[i].element, v) : -1;
     sort_vertices(b->side[i].vertex);
   }
   qsort(b->side, (size_t)b->sides, sizeof *b->side, by_vertices_and_place);

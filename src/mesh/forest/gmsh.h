@@ -96,9 +96,8 @@ typedef struct TesiGmsh {
   int64_t pairs, pair_room;
   int64_t (*pair)[2]; /* [pairs] numbers of nodes that $Periodic calls one */
   int64_t maps, map_room;
-  TesiGmshMap *map; /* [maps] without pairs */
-  TesiGmshHome
-      *home; /* [nodes] entities of the nodes, where $Periodic is obeyed and the file has them; NULL */
+  TesiGmshMap *map;   /* [maps] without pairs */
+  TesiGmshHome *home; /* [nodes] entities of the nodes, where $Periodic is obeyed and the file has them; NULL */
   int64_t node_room, element_room, element_node_room, name_room, entity_room;
 } TesiGmsh;
 

@@ -33,9 +33,8 @@ static TesStatus tell_duplicates(const TesiGmshBuilder *b, int32_t first, int32_
   const double *x = b->mesh->node[first];
   const int32_t low = tesi_min(first, second), high = tesi_max(first, second);
   TES_FAIL(TES_INVALID_INPUT,
-           "%s: nodes %lld and %lld are at one point, (%g, %g, %g); join them (Coherence Mesh)",
-           b->mesh->file, (long long)b->mesh->node_number[low], (long long)b->mesh->node_number[high], x[0],
-           x[1], x[2]);
+           "%s: nodes %lld and %lld are at one point, (%g, %g, %g); join them (Coherence Mesh)", b->mesh->file,
+           (long long)b->mesh->node_number[low], (long long)b->mesh->node_number[high], x[0], x[1], x[2]);
 done:
   return status;
 }

@@ -30,8 +30,7 @@ static TesStatus read_name(TesiGmshCursor *c, TesiGmsh *mesh) {
   if (dim < TESI_GMSH_ANY || dim > 3 || tag < 0 || tag > INT32_MAX)
     TES_TRY(tesi_gmsh_fail(c, "physical group %s has dimension %lld and tag %lld", text, (long long)dim,
                            (long long)tag));
-  TES_TRY(
-      tesi_gmsh_grow(ctx, &mesh->name, sizeof *mesh->name, mesh->names, mesh->names + 1, &mesh->name_room));
+  TES_TRY(tesi_gmsh_grow(ctx, &mesh->name, sizeof *mesh->name, mesh->names, mesh->names + 1, &mesh->name_room));
   mesh->name[mesh->names] = (TesiGmshName){(int)dim, (int32_t)tag, tesi_strdup(ctx, text)};
   if (!mesh->name[mesh->names].name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for names");
   mesh->names++;

@@ -7,8 +7,7 @@
 typedef struct TesiGmshHead {
   int dim; /* of the cells */
   int64_t names;
-  TesiGmshName
-      *name; /* [names] of physical groups; a group without a name is called by its tag, not listed here */
+  TesiGmshName *name; /* [names] of physical groups; a group without a name is called by its tag, not listed here */
 } TesiGmshHead;
 
 /* Reads the head of desc->file. Where it is not as expected the whole file is read, whose reader tells what is wrong.

@@ -103,8 +103,7 @@ static double size_of(const TesiGmsh *mesh) {
 }
 
 /* Pairs of one map; mark[2][nodes]: work. */
-static TesStatus pair_by(TesiGmsh *mesh, const TesiGmshMap *map, double near, char *mark,
-                         TesiGmshPlace *list) {
+static TesStatus pair_by(TesiGmsh *mesh, const TesiGmshMap *map, double near, char *mark, TesiGmshPlace *list) {
   TesContext *ctx = mesh->ctx;
   TesStatus status = TES_OK;
   char *const from = mark, *const to = mark + mesh->nodes;

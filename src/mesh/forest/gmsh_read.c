@@ -259,13 +259,8 @@ TesStatus tesi_gmsh_parse(TesContext *context, const char *text, size_t length, 
                           TesiGmshOptions options, TesiGmsh *mesh) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  TesiGmshCursor c = {.ctx = ctx,
-                      .file = file,
-                      .begin = text,
-                      .at = text,
-                      .end = text + length,
-                      .line = 1,
-                      .options = options};
+  TesiGmshCursor c = {
+      .ctx = ctx, .file = file, .begin = text, .at = text, .end = text + length, .line = 1, .options = options};
   char name[40];
   *mesh = (TesiGmsh){.ctx = ctx, .file = file, .options = options};
   if (length > 3 && !memcmp(text, "\xef\xbb\xbf", 3)) c.at += 3; /* the mark of UTF-8 */

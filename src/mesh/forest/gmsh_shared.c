@@ -15,8 +15,7 @@ static int32_t vertex_of(const TesiGmshBuilder *b, int64_t tree, int corner) {
 }
 
 /* The first direction of a face goes towards the lesser vertex. */
-static Shared see(const TesiGmshBuilder *b, int64_t tree, int corner, int directions,
-                  const int direction[2]) {
+static Shared see(const TesiGmshBuilder *b, int64_t tree, int corner, int directions, const int direction[2]) {
   Shared s = {.tree = (int32_t)tree,
               .directions = (int8_t)directions,
               .direction = {(int8_t)direction[0], (int8_t)direction[1]}};

@@ -185,8 +185,7 @@ static TesStatus add_element(Splitter *s, const TesiGmshElement *of, int type, c
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
   const TesiGmshType *t = tesi_gmsh_type(type);
-  TES_TRY(
-      tesi_gmsh_grow(ctx, &s->element, sizeof *s->element, s->elements, s->elements + 1, &s->element_room));
+  TES_TRY(tesi_gmsh_grow(ctx, &s->element, sizeof *s->element, s->elements, s->elements + 1, &s->element_room));
   TES_TRY(tesi_gmsh_grow(ctx, &s->element_node, sizeof *s->element_node, s->element_nodes,
                          s->element_nodes + t->nodes, &s->node_room));
   TesiGmshElement *e = &s->element[s->elements++];

@@ -53,8 +53,7 @@ static int32_t group_bucket(int32_t count, const Key *key, int32_t *member, int3
   return kept;
 }
 
-TesStatus tesi_part_groups(TesContext *ctx, const TesiTrees *trees, TesiPartKind kind,
-                           TesiPartGroups *groups) {
+TesStatus tesi_part_groups(TesContext *ctx, const TesiTrees *trees, TesiPartKind kind, TesiPartGroups *groups) {
   TesStatus status = TES_OK;
   const int64_t count = trees->trees * kind.parts;
   int32_t *start = NULL, *from = NULL, most = 0;

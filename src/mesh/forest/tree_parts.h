@@ -19,8 +19,7 @@ typedef struct TesiPartGroups {
 
 /* By sorting: buckets of the least vertex, within which vertices are compared. Time and memory grow with the number
  * of parts, as long as few of them share a vertex. Freed by tesi_part_groups_free(), after failure too. */
-TesStatus tesi_part_groups(TesContext *ctx, const TesiTrees *trees, TesiPartKind kind,
-                           TesiPartGroups *groups);
+TesStatus tesi_part_groups(TesContext *ctx, const TesiTrees *trees, TesiPartKind kind, TesiPartGroups *groups);
 void tesi_part_groups_free(TesContext *ctx, TesiPartGroups *groups);
 
 #endif

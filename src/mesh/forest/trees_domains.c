@@ -57,8 +57,7 @@ static TesStatus box_lattice(TesContext *context, const TesMeshDesc *desc, Latti
     l->n[d] = desc->cells[d] ? desc->cells[d] : 1;
     l->lower[d] = desc->lower[d];
     l->upper[d] = unit ? 1 : desc->upper[d];
-    TES_CHECK(l->n[d] >= 1 && l->n[d] <= 1 << 20, "%d cells in direction %c, expected 1..2^20", l->n[d],
-              axis);
+    TES_CHECK(l->n[d] >= 1 && l->n[d] <= 1 << 20, "%d cells in direction %c, expected 1..2^20", l->n[d], axis);
     TES_CHECK(isfinite(l->lower[d]) && isfinite(l->upper[d]) && l->lower[d] < l->upper[d],
               "the box is reversed, empty or not finite in direction %c: lower %g, upper %g", axis,
               l->lower[d], l->upper[d]);
@@ -69,9 +68,8 @@ done:
 
 TesStatus tesi_trees_lattice(TesContext *context, const TesMeshDesc *desc, int dim, TesiTrees **coarse) {
   static const char *const faces[] = {"left", "right", "bottom", "top", "back", "front"}, *const corner[] = {
-                                                                                              "outer",
-                                                                                              "notch", "back",
-                                                                                              "front"};
+                                                                                              "outer", "notch",
+                                                                                              "back", "front"};
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   const bool box = desc->domain == TES_DOMAIN_BOX, prism = desc->domain == TES_DOMAIN_L_SHAPE && dim == 3;

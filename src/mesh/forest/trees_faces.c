@@ -166,8 +166,7 @@ TesStatus tesi_trees_check_sides(TesContext *context, const TesiTreeLabel *label
   if (c->same_side[0] == c->same_side[1]) return TES_OK;
   TES_FAIL(TES_INVALID_INPUT,
            "%s%s and %s lie on one side of the face that they share: one lies on the other", before(label),
-           tesi_trees_call(label, c->same_side[0], name[0]),
-           tesi_trees_call(label, c->same_side[1], name[1]));
+           tesi_trees_call(label, c->same_side[0], name[0]), tesi_trees_call(label, c->same_side[1], name[1]));
 done:
   return status;
 }
@@ -200,8 +199,7 @@ static Bare make_bare(const TesiTrees *c, int64_t tree, int number, int edge_dir
 
 static bool is_bare(const TesiTrees *c, int64_t tree, int number, int edge_direction) {
   for (int d = 0; d < c->dim; d++)
-    if (d != edge_direction &&
-        c->boundary[tree * 2 * c->dim + 2 * d + (number >> d & 1)] == TESI_TREES_INSIDE)
+    if (d != edge_direction && c->boundary[tree * 2 * c->dim + 2 * d + (number >> d & 1)] == TESI_TREES_INSIDE)
       return false;
   return true;
 }

@@ -23,8 +23,7 @@ typedef struct Before {
   double y[3], tangent[3];       /* of sectors */
 } Before;
 
-static void polynomial(const TesiTrees *c, const double *nodes, const double xi[3], Before *before,
-                       double *x) {
+static void polynomial(const TesiTrees *c, const double *nodes, const double xi[3], Before *before, double *x) {
   const int n = c->degree + 1, dim = c->dim, nz = dim == 3 ? n : 1;
   double(*b)[MAX_NODES] = before->b;
   b[2][0] = dim == 2 ? 1 : b[2][0];
@@ -137,8 +136,7 @@ static bool invertible(int dim, int q, const double *D, const double *x, const i
     scale *= sqrt(J[0][c] * J[0][c] + J[1][c] * J[1][c] + (dim == 3 ? J[2][c] * J[2][c] : 0));
   }
   *det = J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) -
-         J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) +
-         J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
+         J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) + J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
   return *det > 1e-8 * scale;
 }
 

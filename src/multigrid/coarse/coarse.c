@@ -41,9 +41,8 @@ struct TesiCoarse {
   TesiCoarseSaddleVarying *saddle_varying;
   TesiCoarseDg *dg;
   TesiCoarseLu *lu;
-  TesiCoarseSaddleDevice
-      *saddle_device[2];    /* by precision of the vectors; float64 ones for all, float32 for a cycle */
-  TesiCoarseDevice *device; /* the same on a device with kernels, else NULL */
+  TesiCoarseSaddleDevice *saddle_device[2]; /* by precision of the vectors; float64 ones for all, float32 for a cycle */
+  TesiCoarseDevice *device;                 /* the same on a device with kernels, else NULL */
   TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
   TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */
   TesiCoarseCg *cg;                /* mapped operators on such a device, where it is large */

@@ -42,8 +42,7 @@ TesStatus tesi_coarse_saddle_create(TesContext *ctx, const TesOperator *op, Tesi
             "the coarsest mesh has %d x %d x %d cells and %lld pressures, at most %d can be solved for "
             "directly: give "
             "numbers of cells that can be halved more often",
-            s->rt->axis[0].cells, s->rt->axis[1].cells, s->rt->axis[2].cells, (long long)pressures,
-            PRESSURES);
+            s->rt->axis[0].cells, s->rt->axis[1].cells, s->rt->axis[2].cells, (long long)pressures, PRESSURES);
   TES_NEW(&c);
   c->context = tesi_context_retain(ctx);
   c->rt = s->rt;

@@ -59,8 +59,7 @@ static int block_like(const Shape *s, int block, int role[3]) {
 }
 
 static bool exists(const Shape *s, int block) {
-  return (s->split[0] || !bit(block, 0)) && (s->split[1] || !bit(block, 1)) &&
-         (s->split[2] || !bit(block, 2));
+  return (s->split[0] || !bit(block, 0)) && (s->split[1] || !bit(block, 1)) && (s->split[2] || !bit(block, 2));
 }
 
 /* Extents, matrices and vectors of the parity blocks. */
@@ -236,8 +235,7 @@ static TesStatus allocate_work(TesContext *ctx, TesPrecision precision, Tables *
     lines[i] = i < dim ? pressures / (size_t)s->modes[i] * (size_t)s->nodes[i] : pressures;
     sum += lines[i];
   }
-  TES_TRY(
-      tesi_context_device(ctx)->allocate(ctx, (2 * sum + (size_t)(dim + 1) * pressures) * size, &t->work));
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (2 * sum + (size_t)(dim + 1) * pressures) * size, &t->work));
   char *at = t->work;
   for (int i = 0; i <= dim; i++) {
     s->q[i] = at, at += pressures * size;

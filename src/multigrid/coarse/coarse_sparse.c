@@ -57,9 +57,8 @@ TesStatus tesi_coarse_sparse_create(const TesOperator *op, int nulls, const doub
   s->nulls = nulls, s->null = null;
   TES_TRY(choose_held(s));
   TES_TRY(tesi_mapped_of(op) ? tesi_operator_assemble(op, &A) : tesi_operator_probe(op, &A));
-  TES_TRY(tesi_factorization_create(ctx, &A,
-                                    tesi_transport_of(op) ? TESI_MATRIX_GENERAL : TESI_MATRIX_DEFINITE, nulls,
-                                    s->held, &s->factors));
+  TES_TRY(tesi_factorization_create(ctx, &A, tesi_transport_of(op) ? TESI_MATRIX_GENERAL : TESI_MATRIX_DEFINITE,
+                                    nulls, s->held, &s->factors));
   *sparse = s;
   s = NULL;
 done:

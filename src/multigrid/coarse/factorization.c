@@ -193,9 +193,8 @@ static double count_of(int number) {
 }
 
 TesiFactorizationCost tesi_factorization_cost(const TesiFactorization *f) {
-  return (TesiFactorizationCost){.flops = f->mumps.rinfog[0],
-                                 .entries = count_of(f->mumps.INFOG(20)),
-                                 .bytes = 1e6 * f->mumps.INFOG(16)};
+  return (TesiFactorizationCost){
+      .flops = f->mumps.rinfog[0], .entries = count_of(f->mumps.INFOG(20)), .bytes = 1e6 * f->mumps.INFOG(16)};
 }
 
 /* ---- factors ------------------------------------------------------------------------------------------- */

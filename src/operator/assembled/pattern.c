@@ -89,8 +89,7 @@ static int64_t row_columns(const TesiPatternCells *m, const TesiPattern *p, int6
 
 TesStatus tesi_matrix_check_memory(TesContext *ctx, int64_t rows, int64_t entries) {
   TesStatus status = TES_OK;
-  const double bytes = 12.0 * (double)entries + 8.0 * (double)rows,
-               available = (double)tes_memory_available();
+  const double bytes = 12.0 * (double)entries + 8.0 * (double)rows, available = (double)tes_memory_available();
   tesi_log(ctx, TES_LOG_DETAIL, "assembly: %lld rows, %lld entries, %.3g GiB", (long long)rows,
            (long long)entries, bytes / (1 << 30));
   if (bytes > available)

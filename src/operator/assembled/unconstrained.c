@@ -120,8 +120,7 @@ static TesStatus number_hanging(Builder *b) {
   for (int64_t i = 0; i < count; i++) {
     if (b->node[i].alias) continue;
     b->node[i].leads = leader[i] == i;
-    b->node[i].number =
-        b->node[i].leads ? (int32_t)(b->s->length + b->distinct++) : b->node[leader[i]].number;
+    b->node[i].number = b->node[i].leads ? (int32_t)(b->s->length + b->distinct++) : b->node[leader[i]].number;
   }
   if (b->s->length + b->distinct > INT32_MAX)
     TES_FAIL(TES_OUT_OF_MEMORY, "too many nodes: at most 2^31 - 1 with those that hang");

@@ -240,8 +240,7 @@ static const char *refuses(const TesOperatorDesc *desc) {
   if (!tesi_form_term(&desc->form, TES_TERM_STRAIN, 0)) return "the form has no strain term";
   for (int i = 0; i < desc->form.terms; i++) {
     const TesTerm term = desc->form.term[i].term;
-    if (term != TES_TERM_STRAIN && term != TES_TERM_GRAD_DIV && term != TES_TERM_MASS &&
-        term != TES_TERM_ROBIN)
+    if (term != TES_TERM_STRAIN && term != TES_TERM_GRAD_DIV && term != TES_TERM_MASS && term != TES_TERM_ROBIN)
       return "a term is none of strain, grad-div, mass and Robin";
   }
   return space->degree > TESI_MAPPED_DEGREE ? "the degree is above 15" : NULL;
@@ -294,8 +293,7 @@ static TesStatus create_springs(const TesOperator *op, int component, TesOperato
   term[0] = (TesTermDesc){.term = TES_TERM_MASS, .a = {.all = zero}};
   TES_TRY(tes_operator_create(
       ctx,
-      &(TesOperatorDesc){
-          .space = part, .form = {terms, term, 0}, .precision = op->precision, .kind = "mapped"},
+      &(TesOperatorDesc){.space = part, .form = {terms, term, 0}, .precision = op->precision, .kind = "mapped"},
       springs));
 done:
   tesi_free(ctx, &term);

@@ -36,8 +36,8 @@ typedef enum TesiElasticNumbers {
 
 /* The plan begins with the plan of the operator inside, whose address kernels get. */
 typedef struct TesiElasticity {
-  TesiMappedHost
-      host; /* batches, index and tables belong to `inner`; kernels, g, stride and work are its own. Not on devices */
+  /* Not on devices. Batches, index and tables belong to `inner`; kernels, g, stride and work are its own. */
+  TesiMappedHost host;
   TesOperator *inner;
   TesiElasticityDevice *device; /* NULL on the host */
   TesOperator *springs[3]; /* by component, mapped operators whose Robin terms alone are used; NULL: none */

@@ -61,8 +61,7 @@ TESI_INLINE void LINE(elastic_plane)(int dim, int n, const TesiElasticity *e, co
 }
 
 /* u[dim][n^dim] <- A u; rest: room for 2 dim n^dim + (3 dim + 1) n^2 vectors. */
-TESI_INLINE void LINE(elastic_cell)(int dim, int n, const TesiElasticity *e, const V *numbers, V *u,
-                                    V *rest) {
+TESI_INLINE void LINE(elastic_cell)(int dim, int n, const TesiElasticity *e, const V *numbers, V *u, V *rest) {
   const Real *tables = e->host.tables;
   const int size = n * n, count = dim == 3 ? size : n, planes = dim == 3 ? n : 1;
   const int64_t points = (int64_t)size * planes;

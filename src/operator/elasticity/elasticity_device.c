@@ -95,8 +95,7 @@ static TesStatus upload_tables(TesContext *ctx, const TesiBatches *b, TesiElasti
     squares[i] = value * value, squares[size + i] = value * slope, squares[2 * size + i] = slope * slope;
   }
   memcpy(squares + (d->hanging ? 9 : 3) * size, b->weight, (size_t)n * sizeof *tables);
-  TES_TRY(
-      tesi_upload(ctx, squares, (size_t)((d->hanging ? 9 : 3) * size + n) * sizeof *squares, &d->squares));
+  TES_TRY(tesi_upload(ctx, squares, (size_t)((d->hanging ? 9 : 3) * size + n) * sizeof *squares, &d->squares));
   const size_t numbers = (size_t)(6 * size + n + 2 * d->dim * d->each * d->points),
                metrics = (size_t)(d->hanging ? 10 : 3) * (size_t)d->points;
   d->shared = numbers * tesi_precision_size(d->precision);
@@ -220,8 +219,7 @@ done:
   return status;
 }
 
-TesStatus tesi_elasticity_device_diagonal(TesContext *ctx, const TesiElasticityDevice *device,
-                                          void *diagonal) {
+TesStatus tesi_elasticity_device_diagonal(TesContext *ctx, const TesiElasticityDevice *device, void *diagonal) {
   const TesiElasticityDevice *d = device;
   TesStatus status = TES_OK;
   TES_TRY(tesi_context_device(ctx)->fill(ctx, d->precision, d->dim * d->length, 0, diagonal));

@@ -219,8 +219,7 @@ void TESI_SIMD(tesi_iso_momentum)(const TesiIsoHost *host, int first, int end, d
 
 /* to <- I' M v, or I' C' v: five entries a row, two nodes of the fine grid on. */
 TESI_INLINE void restricted_line(int n, double *const T[5], const double *restrict v, double *restrict to) {
-  const double *restrict a = T[0], *restrict b = T[1], *restrict c = T[2], *restrict d = T[3],
-                         *restrict e = T[4];
+  const double *restrict a = T[0], *restrict b = T[1], *restrict c = T[2], *restrict d = T[3], *restrict e = T[4];
 #pragma omp simd
   for (int i = 0; i < n; i++)
     to[i] = a[i] * v[2 * i - 2] + b[i] * v[2 * i - 1] + c[i] * v[2 * i] + d[i] * v[2 * i + 1] +

@@ -125,8 +125,7 @@ TesStatus tesi_mapped_create(TesContext *ctx, const TesiMappedDesc *desc, TesOpe
 TesStatus tesi_mapped_create_over(TesContext *ctx, const TesiMappedDesc *desc, const TesiGeometry *geometry,
                                   TesOperator **op);
 /* The same terms on some of the cells, float64, on element vectors. */
-TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell,
-                                    TesOperator **op);
+TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell, TesOperator **op);
 
 /* mapped_hanging_diagonal.c: tables, then cell by cell what hanging nodes get of the diagonal: those entries of
  * d[n^dim] are replaced, from the factors g[s][q^dim] of the cell. */

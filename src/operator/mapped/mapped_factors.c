@@ -16,8 +16,7 @@ static void fill_groups(const void *data, TesiSpan span) {
   const int64_t size = f->fill->numbers * f->fill->points;
   double *own = f->work + span.thread * f->share, *out = own + f->fill->work;
   int64_t bad = INT64_MAX;
-  for (int64_t c = span.first * TESI_LANES; c < tesi_min64(span.end * TESI_LANES, f->count);
-       c += TESI_LANES) {
+  for (int64_t c = span.first * TESI_LANES; c < tesi_min64(span.end * TESI_LANES, f->count); c += TESI_LANES) {
     const int cells = (int)tesi_min64(TESI_LANES, f->count - c);
     int32_t cell[TESI_LANES];
     for (int l = 0; l < TESI_LANES; l++) cell[l] = (int32_t)(f->first + c + (l < cells ? l : 0));

@@ -24,8 +24,7 @@ done:
   return status;
 }
 
-TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell,
-                                    TesOperator **op) {
+TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell, TesOperator **op) {
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
   const TesiGeometry *g = m->geometry;

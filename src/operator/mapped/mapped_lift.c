@@ -88,8 +88,7 @@ static void subtract(const TesiCellView *s, const int32_t *cell, int64_t cells, 
 }
 
 /* d -= A u on the host, at nodes that are not given. */
-static TesStatus subtract_lifted(const TesOperator *op, const TesiCellView *space, const double *u,
-                                 double *d) {
+static TesStatus subtract_lifted(const TesOperator *op, const TesiCellView *space, const double *u, double *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   int32_t *cell = NULL;

@@ -166,8 +166,7 @@ static TesStatus upload_cells(const TesiMixed *m, TesiMixedDevice *d) {
                              .velocity_halves = d->velocity_halves,
                              .pressure_halves = d->pressure_halves};
   if (!tesi_context_deterministic(ctx)) goto done;
-  TES_TRY(
-      tesi_colour_cells(ctx, v->cells, v->cell_nodes, v->index, v->length, &d->colours, &d->first, &order));
+  TES_TRY(tesi_colour_cells(ctx, v->cells, v->cell_nodes, v->index, v->length, &d->colours, &d->first, &order));
   TES_TRY(tesi_upload(ctx, order, cells * sizeof *order, &d->order));
 done:
   tesi_free(ctx, &order);
@@ -217,8 +216,7 @@ static TesStatus get_program(const TesiMixed *m, const TesiMixedDevice *d, const
                         d->numbers,      d->hanging,
                         points->threads, tesi_max(1, (RESIDENT + points->threads / 2) / points->threads)};
   char text[8][24];
-  TesiProgramDesc desc = {
-      .file = file, .options = {"real=double", "TESK_CONSTANT_TABLES=1"}, .tables = tables};
+  TesiProgramDesc desc = {.file = file, .options = {"real=double", "TESK_CONSTANT_TABLES=1"}, .tables = tables};
   for (int i = 0; i < 8; i++) {
     snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
     desc.options[i + 2] = text[i];
@@ -350,8 +348,7 @@ TesStatus tesi_mixed_device_convection(const TesiMixed *m, const TesVector *u, T
     TeskMixed a = of_colour(d, &d->many, c);
     const unsigned blocks = blocks_of(a.cells, &d->many);
     TES_TRY(tesi_kernel_launch(ctx, &d->convection, (TesiGrid){blocks, 1, 1}, (unsigned)d->many.threads,
-                               d->many.shared,
-                               (void *[]){(void *)&u->data, &to, &rates, &reach, &cells, &a}));
+                               d->many.shared, (void *[]){(void *)&u->data, &to, &rates, &reach, &cells, &a}));
     rates += blocks;
   }
   TES_TRY(tes_vector_maximum(d->rates, most));

@@ -37,8 +37,7 @@ TESI_INLINE void LINE(keep)(int n, const Real *even, const Real *odd, const V *e
   LINE(multiply)(n / 2, n / 2, odd, o, oo);
 }
 
-TESI_INLINE void LINE(change)(int n, const Real *even, const Real *odd, const V *e, const V *o, V *oe,
-                              V *oo) {
+TESI_INLINE void LINE(change)(int n, const Real *even, const Real *odd, const V *e, const V *o, V *oe, V *oo) {
   LINE(multiply)(n / 2, (n + 1) / 2, even, e, oo);
   LINE(multiply)((n + 1) / 2, n / 2, odd, o, oe);
 }

@@ -257,8 +257,7 @@ TesStatus tesi_quad_evaluate(TesOperator *op, TesiQuadPlan *plan) {
   s.any = false;
   if (!is_zero(tesi_diffusion_of(op)->c_function)) {
     TES_TRY(tesi_alloc(ctx, numbers, size, &plan->c));
-    TES_TRY(
-        evaluate_cells(&s, tesi_diffusion_of(op)->c_function, 0, false, "reaction coefficient c", plan->c));
+    TES_TRY(evaluate_cells(&s, tesi_diffusion_of(op)->c_function, 0, false, "reaction coefficient c", plan->c));
   }
   TES_TRY(evaluate_faces(&s, op));
   op->singular = is_singular(&s, s.any);

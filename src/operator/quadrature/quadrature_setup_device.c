@@ -274,8 +274,7 @@ static TesStatus evaluate(const Points *p, const TesFunction *function, double c
   char *text = NULL;
   TES_TRY(make_text(p, function, &text));
   if (!text) return evaluate_on_host(p, function, constant, positive, name, any, out);
-  TES_TRY(
-      tesi_context_device(ctx)->allocate(ctx, (size_t)total * tesi_precision_size(p->op->precision), out));
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)total * tesi_precision_size(p->op->precision), out));
   TES_TRY(launch(p, text, positive, *out, notes));
   if (notes[0] < INT64_MAX) TES_TRY(find_refusal(p, function, positive, name, notes[0]));
   *any = *any || notes[1];

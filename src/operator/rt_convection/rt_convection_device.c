@@ -153,8 +153,7 @@ done:
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
-TesStatus tesi_rt_convection_device_apply(TesiRtConvection *c, const TesVector *u, TesVector *b,
-                                          double *rate) {
+TesStatus tesi_rt_convection_device_apply(TesiRtConvection *c, const TesVector *u, TesVector *b, double *rate) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   TesiRtConvectionDevice *d = c->device;

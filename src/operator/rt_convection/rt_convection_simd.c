@@ -359,8 +359,7 @@ TESI_INLINE void run(const TesiRtConvection *c, int dim, int n, int q, int64_t f
   }
 }
 
-void TESI_SIMD(tesi_rt_convection_cells)(const TesiRtConvection *c, int64_t first, int64_t end,
-                                         double *work) {
+void TESI_SIMD(tesi_rt_convection_cells)(const TesiRtConvection *c, int64_t first, int64_t end, double *work) {
   if (c->rt->dim == 2)
     run(c, 2, c->n, c->q, first, end, work);
   else

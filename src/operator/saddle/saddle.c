@@ -69,8 +69,7 @@ TesStatus tesi_saddle_add_mass(const TesOperator *op, double factor, const TesVe
   return TES_OK;
 }
 
-TesStatus tesi_saddle_divergence(const TesOperator *op, const TesVector *u, TesVector *r,
-                                 double *stretching) {
+TesStatus tesi_saddle_divergence(const TesOperator *op, const TesVector *u, TesVector *r, double *stretching) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);

@@ -121,8 +121,7 @@ static void clear_known(const TesiRtAxis *a, TesiSaddleAxis *s) {
   }
 }
 
-TesStatus tesi_saddle_axis_create(TesContext *ctx, const TesiRtAxis *a, TesPenalty penalty,
-                                  TesiSaddleAxis *s) {
+TesStatus tesi_saddle_axis_create(TesContext *ctx, const TesiRtAxis *a, TesPenalty penalty, TesiSaddleAxis *s) {
   TesStatus status = TES_OK;
   const int k = a->n - 1;
   double M[N * N], K[N * N];

@@ -35,8 +35,7 @@ TesStatus tesi_saddle_faces_upload(const TesOperator *op, int d, void **on_devic
     at[TESK_TILES_BENDING * a->cells] = s->nu / (a->h[c] * a->h[c]);
     for (int side = 0; side < 2; side++) fill_face(op, d, c, side, at);
   }
-  TES_TRY(
-      tesi_upload_numbers(ctx, numbers, (int64_t)a->cells * TESK_TILES_NUMBERS, op->precision, on_device));
+  TES_TRY(tesi_upload_numbers(ctx, numbers, (int64_t)a->cells * TESK_TILES_NUMBERS, op->precision, on_device));
 done:
   tesi_free(ctx, &numbers);
   return status;

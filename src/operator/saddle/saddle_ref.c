@@ -196,8 +196,7 @@ static TesStatus add_faces(const Form *f, const int cell[3], int d, Points *poin
   const bool inner = c > 0 || a->periodic;
   int below[3] = {cell[0], cell[1], cell[2]};
   below[d] = c > 0 ? c - 1 : last;
-  Sides s = {
-      .side = {NULL, &points[1]}, .d = d, .gamma = tesi_saddle_boundary_penalty(f->penalty, k, a->h[c])};
+  Sides s = {.side = {NULL, &points[1]}, .d = d, .gamma = tesi_saddle_boundary_penalty(f->penalty, k, a->h[c])};
   TES_TRY(set_points(f, cell, d, 0, inner, &points[1]));
   if (inner) {
     TES_TRY(set_points(f, below, d, 1, true, &points[0]));

@@ -239,8 +239,7 @@ static TesCost cost(const TesOperator *op) {
   const TesiRt *rt = s->saddle.rt;
   const double dim = rt->dim, cells = (double)rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells,
                evaluation = 2 * dim * s->points * (rt->n + 0.5),
-               faces =
-                   2 * dim * (dim - 1) * (s->symmetric ? 9 : 6) * 2 * dim * s->face_points * (rt->n + 0.5);
+               faces = 2 * dim * (dim - 1) * (s->symmetric ? 9 : 6) * 2 * dim * s->face_points * (rt->n + 0.5);
   return (TesCost){.flops = cells * ((2 * dim * dim + 2) * evaluation + faces),
                    .bytes = 2.0 * (double)op->length * (double)tesi_precision_size(op->precision) +
                             8 * cells * (s->points + 2 * dim * s->face_points)};

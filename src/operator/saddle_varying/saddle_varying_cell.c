@@ -104,8 +104,7 @@ static void test(const TesiSaddleVarying *s, const TesiFlowTables *const t[3], c
 }
 
 /* Whether anything is there. */
-static bool read_parts(const TesiRt *rt, int parts, const int cell[3], const double *x,
-                       double *const *local) {
+static bool read_parts(const TesiRt *rt, int parts, const int cell[3], const double *x, double *const *local) {
   bool any = false;
   for (int p = 0; p < parts; p++) {
     const int count = tesi_flow_read(rt, p, cell, x, local[p]);

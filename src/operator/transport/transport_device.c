@@ -92,8 +92,7 @@ done:
   return status;
 }
 
-TesStatus tesi_transport_device_create(const TesOperator *op, TesiTransport *t,
-                                       TesiTransportDevice **device) {
+TesStatus tesi_transport_device_create(const TesOperator *op, TesiTransport *t, TesiTransportDevice **device) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiCellView *view;

@@ -51,8 +51,7 @@ static void fill_axis(const TesOperator *op, const TesiDiffusion *symmetric, int
         const double h = axis->h[c], m = h * mass[i * n + j];
         add_entry(l, d, l->mass[d], c * k + i, c * k + j, m);
         add_entry(l, d, l->slope[d], c * k + i, c * k + j,
-                  symmetric->a / h * stiffness[i * n + j] + b * C[i * n + j] +
-                      (d == 0 ? symmetric->c * m : 0));
+                  symmetric->a / h * stiffness[i * n + j] + b * C[i * n + j] + (d == 0 ? symmetric->c * m : 0));
       }
   for (int end = 0; end < 2 && !axis->periodic; end++) {
     const int row = end ? axis->nodes - 1 : 0;

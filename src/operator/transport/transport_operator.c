@@ -140,8 +140,7 @@ static void run_tasks(const void *data, TesiSpan span) {
   const Work w = work_of(pass->t, span.thread);
   for (int64_t i = span.first; i < span.end; i++) {
     int64_t first;
-    const int64_t task = tesi_batches_set_task(b, pass->set, i),
-                  count = tesi_batches_of_task(b, task, &first);
+    const int64_t task = tesi_batches_set_task(b, pass->set, i), count = tesi_batches_of_task(b, task, &first);
     for (int64_t k = first; k < first + count; k++) {
       const TesStatus status = run_batch(pass, task, k, &w);
       if (status != TES_OK) {
@@ -355,11 +354,10 @@ static TesStatus create_symmetric(const TesOperator *op, TesOperator **symmetric
   TES_ALLOC(&term, form->terms);
   for (int i = 0; i < form->terms; i++)
     if (form->term[i].term != TES_TERM_TRANSPORT) term[terms++] = form->term[i];
-  TES_TRY(tes_operator_create(ctx,
-                              &(TesOperatorDesc){.space = op->space,
-                                                 .form = {terms, term, form->penalty},
-                                                 .precision = op->precision},
-                              symmetric));
+  TES_TRY(tes_operator_create(
+      ctx,
+      &(TesOperatorDesc){.space = op->space, .form = {terms, term, form->penalty}, .precision = op->precision},
+      symmetric));
 done:
   tesi_free(ctx, &term);
   return status;
@@ -391,8 +389,7 @@ static TesStatus fill_faces(const TesOperator *op, const TesTermDesc *term, Tesi
   TesStatus status = TES_OK;
   if (!t->upwind.speed || t->upwind.uniform != t->uniform) {
     tesi_upwind_free(ctx, &t->upwind);
-    TES_TRY(
-        tesi_upwind_create(op->space, t->batches, t->conservative, t->uniform, term->through, &t->upwind));
+    TES_TRY(tesi_upwind_create(op->space, t->batches, t->conservative, t->uniform, term->through, &t->upwind));
   }
   TES_TRY(tesi_upwind_fill(&t->upwind, term->b));
   if (t->upwind_device) TES_TRY(tesi_upwind_device_fill(ctx, t, t->upwind_device));

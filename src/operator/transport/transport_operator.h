@@ -33,17 +33,14 @@ typedef struct TesiTransport {
   TesiBatches *batches;
   TesiSums sums;
   bool streamline, conservative;
-  bool
-      uniform; /* equal cells of a box and constant coefficients: one batch, with all lanes, stands for all */
-  struct TesiTransportDevice
-      *device; /* NULL on the host, and of discontinuous elements, which have the next */
+  bool uniform; /* equal cells of a box and constant coefficients: one batch, with all lanes, stands for all */
+  struct TesiTransportDevice *device; /* NULL on the host, and of discontinuous elements, which have the next */
   struct TesiUpwindDevice *upwind_device;
-  struct TesiDgDevice
-      *constant;        /* the whole operator, where the velocity is the same everywhere; NULL: it is not */
-  TesiFaceMass through; /* +- (b . n) w|J|; of continuous elements */
-  TesiUpwind upwind;    /* of discontinuous elements */
-  TesiLines *lines;     /* the whole operator as products of 1D matrices; NULL: it is none */
-  bool broken;          /* they are discontinuous */
+  struct TesiDgDevice *constant; /* the whole operator, where the velocity is the same everywhere; NULL: it is not */
+  TesiFaceMass through;          /* +- (b . n) w|J|; of continuous elements */
+  TesiUpwind upwind;             /* of discontinuous elements */
+  TesiLines *lines;              /* the whole operator as products of 1D matrices; NULL: it is none */
+  bool broken;                   /* they are discontinuous */
   bool renewed;  /* the last velocity took other arrays of the device, which recorded launches do not know */
   double peclet; /* largest |b| h / (2 k a) at a point */
   double speed;  /* largest k |B|: nodes a unit of time */

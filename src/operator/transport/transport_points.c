@@ -77,8 +77,7 @@ static TesStatus put_velocity(const Fill *fill, const TesiBatch *batch, const Te
   const int64_t n = tesi_batches_array(b);
   TesStatus status = TES_OK;
   for (int r = 0; r < b->dim && status == TES_OK; r++)
-    status =
-        term->b[r] ? evaluate(fill, batch, &(TesCoefficient){.all = term->b[r]}, fill->value[r]) : TES_OK;
+    status = term->b[r] ? evaluate(fill, batch, &(TesCoefficient){.all = term->b[r]}, fill->value[r]) : TES_OK;
   for (int e = 0; e < b->dim; e++)
     for (int64_t i = 0; i < n; i++) {
       double sum = 0;

@@ -43,8 +43,7 @@ static TesStatus fill_velocity(TesContext *ctx, TesiTransport *t, TesiUpwindDevi
     for (int64_t i = 0; i < b->dim * n; i++) batch[i] = w[i % n] * B[i];
     spread(b, t->uniform, k, each, batch, values);
   }
-  TES_TRY(
-      tesi_upload_over(ctx, values, cells * each, d->precision, &d->velocities, &d->velocity, &t->renewed));
+  TES_TRY(tesi_upload_over(ctx, values, cells * each, d->precision, &d->velocities, &d->velocity, &t->renewed));
   d->arguments.velocity = d->velocity;
   d->arguments.velocity_step = t->uniform ? 0 : each;
 done:

@@ -242,8 +242,7 @@ done:
   return status;
 }
 
-static void weigh_cell(const TesiResidual *s, const Weights *w, int64_t cell, TesiCellPoints *at,
-                       double *eta) {
+static void weigh_cell(const TesiResidual *s, const Weights *w, int64_t cell, TesiCellPoints *at, double *eta) {
   double r[3 * TESI_CELL_POINTS], high[TESI_CELL_POINTS], low[TESI_CELL_POINTS],
       along[TESI_CELL_POINTS] = {0}, local[TESI_CELL_MOST];
   const int64_t n = s->rule.points;
@@ -324,9 +323,8 @@ typedef struct Asked {
 
 static TesStatus add_goal(void *user, const TesSpace *space, TesVector *b) {
   const Asked *asked = user;
-  return tesi_goal_is_expression(asked->goal)
-             ? tesi_goal_add_expression(asked->problem, space, asked->goal, b)
-             : tesi_goal_load(space, asked->goal, b);
+  return tesi_goal_is_expression(asked->goal) ? tesi_goal_add_expression(asked->problem, space, asked->goal, b)
+                                              : tesi_goal_load(space, asked->goal, b);
 }
 
 /* What the dual problem has on boundaries: no fluxes and values 0, of a force -1 (`minus`) on its own. Its transport

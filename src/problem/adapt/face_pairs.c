@@ -180,8 +180,7 @@ TesStatus tesi_face_pairs(const TesiCellView *space, TesiFacePair **pair, int64_
   tesi_team_for(tesi_team_threads(ctx, 16 * *count), *count, match_pairs,
                 &(Pairs){space, sorted, of, *pair, &wrong});
   if (wrong < INT64_MAX)
-    TES_FAIL(TES_INTERNAL, "faces of cells %d and %d do not match", (*pair)[wrong].cell,
-             (*pair)[wrong].other);
+    TES_FAIL(TES_INTERNAL, "faces of cells %d and %d do not match", (*pair)[wrong].cell, (*pair)[wrong].other);
 done:
   tesi_free(ctx, &sorted);
   tesi_free(ctx, &of);

@@ -46,8 +46,7 @@ static bool is_family(const TesiLeaves *l, int children, int64_t c) {
 }
 
 /* Families without a mark that have less than this part of the mean are coarsened, but not beyond the first mesh. */
-static void mark_calm(const TesMesh *mesh, double part, const int8_t *first, const double *eta2,
-                      int8_t *mark) {
+static void mark_calm(const TesMesh *mesh, double part, const int8_t *first, const double *eta2, int8_t *mark) {
   const int children = 1 << mesh->dim;
   double all = 0;
   for (int64_t c = 0; c < mesh->cells; c++) all += eta2[c];

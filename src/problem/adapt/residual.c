@@ -247,8 +247,7 @@ static void add_divergence(const TesiResidual *s, const TesiCellPoints *at, doub
 }
 
 /* gradient[dim][n] <- a gradient. */
-static void diffuse(const TesiResidual *s, const TesFunction *f, int64_t n, const double *x,
-                    double *gradient) {
+static void diffuse(const TesiResidual *s, const TesFunction *f, int64_t n, const double *x, double *gradient) {
   const int dim = s->space->dim;
   double a[6 * TESI_CELL_POINTS];
   tesi_function_entries(f, dim, n, x, x + n, x + 2 * n, 0, a);
@@ -450,8 +449,7 @@ static void normals(const TesiResidual *s, const TesiFacePair *pair, const SideP
 }
 
 /* j: the flux before, or its jump; on a face of this name. */
-static bool named_face(const TesiResidual *s, int name, const SidePoints *at, const double *normal,
-                       double *j) {
+static bool named_face(const TesiResidual *s, int name, const SidePoints *at, const double *normal, double *j) {
   const int n = s->face_rule.points;
   int counts = 0;
   const TesBoundary *boundary = s->data->boundary && name >= 0 ? &s->data->boundary[name] : NULL;

@@ -201,8 +201,7 @@ done:
 }
 
 static void tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
-  tesi_told_add(told, "%s-div(lambda div u I + 2 mu eps(u)) = f%s",
-                desc->time.step > 0 ? "density u_tt " : "",
+  tesi_told_add(told, "%s-div(lambda div u I + 2 mu eps(u)) = f%s", desc->time.step > 0 ? "density u_tt " : "",
                 dim == 3                          ? ""
                 : desc->plane == TES_PLANE_STRESS ? ", plane stress"
                                                   : ", plane strain");

@@ -36,8 +36,7 @@ static TesStatus refuse_unbalanced(const TesProblem *p, const double *b) {
              "force is (%.6g, %.6g, %.6g), their moment about the origin (%.6g, %.6g, %.6g)", f[0], f[1],
              f[2], m[0], m[1], m[2]);
   else
-    snprintf(text, sizeof text, "force is (%.6g, %.6g), their moment about the origin %.6g", f[0], f[1],
-             m[2]);
+    snprintf(text, sizeof text, "force is (%.6g, %.6g), their moment about the origin %.6g", f[0], f[1], m[2]);
   TES_FAIL(
       TES_INVALID_INPUT,
       "boundary: %d rigid motion%s held by no boundary, and the loads do not balance there: their %s. Give a "

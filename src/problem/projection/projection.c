@@ -354,8 +354,7 @@ TesStatus tesi_projection_begin_steps(TesProblem *p) {
   if (p->before) return TES_OK; /* the steps go on */
   TES_TRY(tesi_projection_carry(p));
   if (!march->varies) goto done;
-  tesi_march_choose(march, &tesi_projection_scheme,
-                    &(TesiLimits){.crossed = crossed(p), .longest = INFINITY});
+  tesi_march_choose(march, &tesi_projection_scheme, &(TesiLimits){.crossed = crossed(p), .longest = INFINITY});
   tesi_march_count(march);
 done:
   return status;

@@ -124,16 +124,14 @@ typedef struct TesiProjection {
   double *residuals;                    /* the same */
   struct TesiSteadyDirect *direct;      /* the same; NULL: cycles */
   TesVector *given_pressure;            /* P at nodes of open boundaries; NULL: 0 */
-  struct TesiExplicitFlow
-      *explicit_flow; /* of element iso, whose steps it makes; most of the above is NULL then */
+  struct TesiExplicitFlow *explicit_flow; /* of element iso, whose steps it makes; most of the above is NULL then */
   /* work */
   TesVector *b, *r, *x, *d, *z, *q, *s; /* velocities */
   TesVector *last;                      /* b of the step before, in time */
   double last_sigma; /* of the operator A that stands behind u, A u = last; NaN: that does not hold */
   bool is_last;      /* A is that of the step under way */
   TesVector *pb, *pr, *pd, *pz, *pq, *pn, *ps; /* pressures */
-  TesVector *ones,
-      *weights; /* a pressure of 1, and what integrates a pressure; NULL: no mean was asked for */
+  TesVector *ones, *weights; /* a pressure of 1, and what integrates a pressure; NULL: no mean was asked for */
   double volume;
 } TesiProjection;
 

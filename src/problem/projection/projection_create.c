@@ -143,12 +143,11 @@ done:
 
 static TesStatus create_masses(TesProblem *p, TesiProjection *pr) {
   const TesTermDesc mass = {.term = TES_TERM_MASS};
-  const TesStatus status = tes_operator_create(
-      p->context, &(TesOperatorDesc){.space = pr->full, .form = {1, &mass, 0}}, &pr->mass);
+  const TesStatus status =
+      tes_operator_create(p->context, &(TesOperatorDesc){.space = pr->full, .form = {1, &mass, 0}}, &pr->mass);
   if (status != TES_OK) return status;
-  return tes_operator_create(p->context,
-                             &(TesOperatorDesc){.space = pr->mixed->pressure, .form = {1, &mass, 0}},
-                             &pr->pressure_mass);
+  return tes_operator_create(
+      p->context, &(TesOperatorDesc){.space = pr->mixed->pressure, .form = {1, &mass, 0}}, &pr->pressure_mass);
 }
 
 TesStatus tesi_projection_create_spaces(TesProblem *p, int degree) {

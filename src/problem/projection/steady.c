@@ -180,14 +180,13 @@ static TesStatus create_preconditioner(TesProblem *p, TesiProjection *pr) {
     snprintf(p->precision_text, sizeof p->precision_text, "float64");
     return TES_OK;
   }
-  const TesMultigridDesc mg = {
-      .op = p->op,
-      .precision = p->cycle,
-      .smoother = {.kind = smoother, .local = o->local, .degree = o->smoother_degree},
-      .coarsening = o->coarsening,
-      .coarse = o->coarse,
-      .pre = o->pre,
-      .post = o->post};
+  const TesMultigridDesc mg = {.op = p->op,
+                               .precision = p->cycle,
+                               .smoother = {.kind = smoother, .local = o->local, .degree = o->smoother_degree},
+                               .coarsening = o->coarsening,
+                               .coarse = o->coarse,
+                               .pre = o->pre,
+                               .post = o->post};
   TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
   TES_TRY(tes_vector_create(ctx, pr->full->length, p->cycle, &pr->cycle_b));
   TES_TRY(tes_vector_create(ctx, pr->full->length, p->cycle, &pr->cycle_x));

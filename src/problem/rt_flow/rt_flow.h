@@ -31,8 +31,7 @@ typedef struct TesiRtSystem {
   TesOperator *op;
   TesMultigrid *multigrid;
   TesSolver *solver;
-  TesVector *response
-      [3]; /* to a uniform force in this direction, and its integral: rt_flow_drive.c; NULL: not known */
+  TesVector *response[3]; /* to a uniform force in this direction, and its integral: rt_flow_drive.c; NULL: not known */
   double gain[3];
 } TesiRtSystem;
 
@@ -50,16 +49,15 @@ typedef struct TesiRtFlow {
   /* The state: solutions before that of now, their times (that of now first), N of now and before. */
   TesVector *old[TESI_RT_FLOW_OLD], *carried[TESI_RT_FLOW_OLD];
   double when[TESI_RT_FLOW_TIMES];
-  double
-      largest[TESI_RT_FLOW_TIMES]; /* velocity of the solution of now and of those before; NaN: not known */
-  double largest_next;             /* the same of the step under way */
-  int known;                       /* old solutions that are there */
-  int guess;                       /* old values that guesses take */
-  bool is_carried;                 /* carried[0] is that of now */
-  double rate;                     /* cells that it crosses a unit of time */
-  bool timed;                      /* velocities on the boundary are */
-  bool checked;                    /* their flux */
-  bool gives;                      /* they let something through: `given` is the lifting */
+  double largest[TESI_RT_FLOW_TIMES]; /* velocity of the solution of now and of those before; NaN: not known */
+  double largest_next;                /* the same of the step under way */
+  int known;                          /* old solutions that are there */
+  int guess;                          /* old values that guesses take */
+  bool is_carried;                    /* carried[0] is that of now */
+  double rate;                        /* cells that it crosses a unit of time */
+  bool timed;                         /* velocities on the boundary are */
+  bool checked;                       /* their flux */
+  bool gives;                         /* they let something through: `given` is the lifting */
   TesiRtDrive drive;
   TesVector *load;                    /* F where it is the same at all times; NULL: not, or not known */
   TesVector *given, *cycle[2];        /* known nodes; work of the cycle's precision */

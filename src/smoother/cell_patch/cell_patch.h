@@ -42,8 +42,7 @@ typedef struct TesiAcross {
 typedef struct TesiCellPatches TesiCellPatches;
 typedef struct TesiLinePatches TesiLinePatches;
 typedef struct TesiCellPatchKernels TesiCellPatchKernels;
-typedef void (*TesiCellPatchRun)(const TesiCellPatches *p, int64_t first, int64_t end, const void *r,
-                                 void *z);
+typedef void (*TesiCellPatchRun)(const TesiCellPatches *p, int64_t first, int64_t end, const void *r, void *z);
 
 struct TesiCellPatches {
   TesContext *context;
@@ -52,12 +51,11 @@ struct TesiCellPatches {
   int classes;
   int class_of[TESI_ENDS][TESI_ENDS]; /* by the ends, -1: no cell has them */
   double *S, *lambda; /* [classes][n][n] (node, mode), [classes][n]; modes that are not: S = 0, lambda = 1 */
-  uint8_t (*end)[3][2]; /* [cells] */
-  TesiAcross (
-      *across)[3][2];     /* [cells], by direction and side; while patches are lines of cells, else NULL */
-  double (*g)[4];         /* [cells] g_d, m */
-  void *weight;           /* W, the operator's precision */
-  TesiLinePatches *lines; /* patches are lines of cells (line_patch.h); NULL: they are cells */
+  uint8_t (*end)[3][2];       /* [cells] */
+  TesiAcross (*across)[3][2]; /* [cells], by direction and side; while patches are lines of cells, else NULL */
+  double (*g)[4];             /* [cells] g_d, m */
+  void *weight;               /* W, the operator's precision */
+  TesiLinePatches *lines;     /* patches are lines of cells (line_patch.h); NULL: they are cells */
   TesiCellPatchKernels *kernels; /* on devices with kernels; NULL on the host, which has: */
   /* batches of cells of one colour, `lanes` each: cell[batches][lanes], -1: none; index[batches][node][lanes], -1:
    * not in the patch. */

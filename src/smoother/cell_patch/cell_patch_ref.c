@@ -10,8 +10,7 @@ enum { MOST = TESI_CELL_PATCH_NODES };
 static bool is_gone(const TesiCellPatches *p, int64_t c, int at) {
   const int n = p->m->n, i[3] = {at % n, at / n % n, at / n / n};
   for (int d = 0; d < p->m->dim; d++)
-    if ((i[d] == 0 && p->end[c][d][0] == TESI_END_GONE) ||
-        (i[d] == n - 1 && p->end[c][d][1] == TESI_END_GONE))
+    if ((i[d] == 0 && p->end[c][d][0] == TESI_END_GONE) || (i[d] == n - 1 && p->end[c][d][1] == TESI_END_GONE))
       return true;
   return false;
 }

@@ -89,8 +89,7 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
     const int colour = sweep == TES_FORWARD ? i : p->colours - 1 - i, start = p->first[colour];
     if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
     if (p->device) {
-      TES_TRY(
-          tesi_dg_patches_solve(ctx, p->device, start, p->first[colour + 1] - start, first ? b : p->r, x));
+      TES_TRY(tesi_dg_patches_solve(ctx, p->device, start, p->first[colour + 1] - start, first ? b : p->r, x));
       continue;
     }
     const Colour c = {

@@ -158,9 +158,8 @@ TesStatus tesi_dg_patches_solve(TesContext *ctx, const TesiDgPatches *p, int fir
     arguments.patch = (const TeskDgPatch *)p->patch + first + i;
     void *const of_kernel[] = {
         &arguments, &here, p->precision == TES_SINGLE ? (void *)&single : (void *)&alpha, &r, &x, &work};
-    TES_TRY(tesi_kernel_launch(ctx, &p->kernel,
-                               (TesiGrid){(unsigned)((here + p->group - 1) / p->group), 1, 1}, p->threads,
-                               p->shared, (void **)of_kernel));
+    TES_TRY(tesi_kernel_launch(ctx, &p->kernel, (TesiGrid){(unsigned)((here + p->group - 1) / p->group), 1, 1},
+                               p->threads, p->shared, (void **)of_kernel));
   }
 done:
   return status;

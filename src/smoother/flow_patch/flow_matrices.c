@@ -90,8 +90,7 @@ static void add_volume(const Build *b, int64_t cell, const int place[3], double 
   const TesiBatches *batches = t->batches;
   const int x = p->rt->axis[0].cells;
   const int64_t n = tesi_batches_array(batches), points = batches->points,
-                batch = cell / x * batches->task_batches + cell % x / TESI_BATCH,
-                lane = cell % x % TESI_BATCH;
+                batch = cell / x * batches->task_batches + cell % x / TESI_BATCH, lane = cell % x % TESI_BATCH;
   const double *numbers = t->numbers + (t->uniform ? 0 : batch) * t->arrays * n,
                scale = (t->conservative ? -1 : 1) / volume_of(p->rt, place, -1);
   double *g = work;

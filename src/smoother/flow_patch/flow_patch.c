@@ -100,8 +100,7 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
       TES_TRY(tesi_flow_device_layer(ctx, p, l, b, x));
       continue;
     }
-    tesi_team_share(p->threads, p->first[l + 1] - p->first[l], 1, solve_layer,
-                    &(Layer){p, p->first[l], b, x});
+    tesi_team_share(p->threads, p->first[l + 1] - p->first[l], 1, solve_layer, &(Layer){p, p->first[l], b, x});
   }
 done:
   return status;
@@ -245,8 +244,7 @@ static TesStatus init(TesSmoother *smoother) {
   smoother->omega = 1;
   smoother->symmetric = false;
   snprintf(smoother->description, sizeof smoother->description,
-           "cells of %d unknowns, solved exactly in the order of the flow, in %d layers", p->modes,
-           p->layers);
+           "cells of %d unknowns, solved exactly in the order of the flow, in %d layers", p->modes, p->layers);
 done:
   return status;
 }

@@ -93,6 +93,5 @@ static const char *refuses(const TesSmoother *smoother) {
                    : tesi_smoother_wants_open_box(op);
 }
 
-const TesiSmootherKind tesi_smoother_gauss_seidel = {TESI_SMOOTHES(TES_SMOOTHER_GAUSS_SEIDEL) |
-                                                         TESI_SMOOTHES(TES_SMOOTHER_GAUSS_SEIDEL_MORTON),
-                                                     refuses, init};
+const TesiSmootherKind tesi_smoother_gauss_seidel = {
+    TESI_SMOOTHES(TES_SMOOTHER_GAUSS_SEIDEL) | TESI_SMOOTHES(TES_SMOOTHER_GAUSS_SEIDEL_MORTON), refuses, init};

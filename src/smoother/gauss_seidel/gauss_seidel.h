@@ -29,7 +29,6 @@ void tesi_lexicographic_order(const TesSpace *space, int64_t *order);
 
 /* The sweep with a dense matrix, built by the plain operator; the order by sorting Morton codes. float64 host
  * arrays. */
-TesStatus tesi_gauss_seidel_apply_ref(const TesSmoother *smoother, const double *b, double *x,
-                                      TesSweep sweep);
+TesStatus tesi_gauss_seidel_apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep);
 
 #endif

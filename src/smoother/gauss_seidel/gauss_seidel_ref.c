@@ -79,8 +79,7 @@ done:
   return status;
 }
 
-TesStatus tesi_gauss_seidel_apply_ref(const TesSmoother *smoother, const double *b, double *x,
-                                      TesSweep sweep) {
+TesStatus tesi_gauss_seidel_apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesOperator *op = smoother->op;

@@ -111,8 +111,7 @@ static TesStatus put_odd(Builder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   const TesiPatchCell *cell = b->cell;
-  const int bubbles = b->bubbles, even = (bubbles + 1) / 2, odd = bubbles / 2,
-            count = even * even + odd * odd;
+  const int bubbles = b->bubbles, even = (bubbles + 1) / 2, odd = bubbles / 2, count = even * even + odd * odd;
   const double h = b->kind->h[1], scale[2] = {0.5 / h, 0.5};
   for (int j = 0; j < bubbles; j++) {
     b->lambda[b->n + j] = b->a / (h * h) * cell->lambda[j];

@@ -189,8 +189,7 @@ static TesStatus cut_rows(const TesSmoother *smoother, Plan *plan) {
   const int rows = tesi_max(1, blocks_of_rows(smoother, plan, 0));
   const int wanted = tesi_min(space->dim == 3 ? 1 : (BLOCKS + rows - 1) / rows, tesi_max(1, cells / least));
   plan->segment = round_up((cells + wanted) / wanted, 2 * plan->cut.cells);
-  plan->segments =
-      wanted == 1 ? 1 : (cells + plan->segment) / plan->segment; /* the last goes on to the end */
+  plan->segments = wanted == 1 ? 1 : (cells + plan->segment) / plan->segment; /* the last goes on to the end */
   if (plan->segments > 1)
     TES_TRY(tesi_context_device(ctx)->allocate(ctx,
                                                (size_t)(2 * plan->segments * space->axis[1].nodes) *
@@ -278,8 +277,7 @@ static bool is_served(const TesSpace *space) {
   bool served = space->degree <= (space->dim == 3 ? 8 : 10);
   for (int d = 0; d < space->dim; d++) {
     const TesiAxis *axis = &space->axis[d];
-    served =
-        served && axis->uniform && !axis->natural[0] && !axis->natural[1] && (d == 0 || axis->cells >= 2);
+    served = served && axis->uniform && !axis->natural[0] && !axis->natural[1] && (d == 0 || axis->cells >= 2);
   }
   return served;
 }
@@ -400,8 +398,7 @@ static Cut choose_cut(const TesSmoother *smoother) {
     snprintf(text[i], sizeof text[i], "%d,%d,%d,%d", c->cells, c->rows, c->blocks, c->pad);
     tuning.candidate[i] = text[i];
   }
-  const int choice =
-      make_trial(smoother, nodes, &trial) == TES_OK ? tesi_tune(smoother->context, &tuning) : 0;
+  const int choice = make_trial(smoother, nodes, &trial) == TES_OK ? tesi_tune(smoother->context, &tuning) : 0;
   tes_vector_destroy(&trial.b);
   tes_vector_destroy(&trial.x);
   tes_space_destroy(&trial.op.space);

@@ -103,8 +103,7 @@ static void couple_cell(const TesiPatchPlan *plan, int faces, const Real *stiffn
       const Real s = stiffness[f], t = mass[f];
       const Real *g = G[f] + c, *h = H[f] + c;
       v -= s * load(g) + t * load(h);
-      UNROLL for (int j = 0; j < B; j++) m[j] -=
-          s * load(g + (1 + j) * pitch) + t * load(h + (1 + j) * pitch);
+      UNROLL for (int j = 0; j < B; j++) m[j] -= s * load(g + (1 + j) * pitch) + t * load(h + (1 + j) * pitch);
     }
     store(vertex + c, v);
     UNROLL for (int j = 0; j < B; j++) store(bubbles + j * pitch + c, m[j]);

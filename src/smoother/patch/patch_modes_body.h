@@ -3,8 +3,7 @@
  * Included with PATCH_DEGREE. */
 
 /* out[i] = sum_j table[i][j] in[j] over columns from .. to. */
-static void multiply_rows(int m, const Real *table, const Real *const *in, Real *const *out, int from,
-                          int to) {
+static void multiply_rows(int m, const Real *table, const Real *const *in, Real *const *out, int from, int to) {
   for (int i = 0; i < m; i += 4) {
     const int rows = m - i < 4 ? m - i : 4;
     const Real *t0 = table + i * m, *t1 = t0 + (rows > 1 ? m : 0), *t2 = t0 + (rows > 2 ? 2 * m : 0),
@@ -43,8 +42,7 @@ static void subtract_coupling(int m, const Real *stiffness, const Real *mass, co
 /* ---- the outer direction: values at nodes; planes[m] rows in, modes[m] rows out --------------------------- */
 
 TESI_INLINE void nodes_to_modes_columns(const int k, const Real *even, const Real *odd,
-                                        const Real *const *planes, Real *const *modes, const int width,
-                                        int c) {
+                                        const Real *const *planes, Real *const *modes, const int width, int c) {
   const int B = k - 1;
   V e[DEGREE_MAX][WIDTH_MAX], o[WIDTH_MAX][DEGREE_MAX], m[DEGREE_MAX];
   UNROLL for (int w = 0; w < width; w++) e[0][w] = load(planes[B] + c + w * LANES);
@@ -71,8 +69,7 @@ TESI_INLINE void nodes_to_modes_columns(const int k, const Real *even, const Rea
 }
 
 TESI_INLINE void modes_to_nodes_columns(const int k, const Real *even, const Real *values,
-                                        const Real *const *modes, Real *const *planes, const int width,
-                                        int c) {
+                                        const Real *const *modes, Real *const *planes, const int width, int c) {
   const int B = k - 1;
   V e[DEGREE_MAX][WIDTH_MAX], m[DEGREE_MAX], o[WIDTH_MAX][DEGREE_MAX];
   UNROLL for (int w = 0; w < width; w++) {

@@ -195,8 +195,7 @@ TesStatus tesi_smoother_patch_q1_init(TesSmoother *smoother) {
   if (space->dim == 2) TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_q1_points", 0, &plan->points));
   if (space->dim == 3)
     TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_q1_plane", plan->shared_planes, &plan->planes));
-  snprintf(smoother->description, sizeof smoother->description,
-           "patch, degree 1: %s by kernels of %u threads",
+  snprintf(smoother->description, sizeof smoother->description, "patch, degree 1: %s by kernels of %u threads",
            plan->by_points    ? "colours of vertices"
            : plan->cut.blocks ? "planes"
                               : "rows",

@@ -203,8 +203,7 @@ static void couple_symmetric(const Slab *slab, const TesiPatchKind *kind, Real l
 }
 
 /* The same for other kinds, after their transform. */
-static void subtract_faces(const Slab *slab, const TesiPatchKind *kind, Real lambda,
-                           const BlockFaces *faces) {
+static void subtract_faces(const Slab *slab, const TesiPatchKind *kind, Real lambda, const BlockFaces *faces) {
   const TesiPatchPlan *plan = slab->plan;
   Work *work = slab->work;
   for (int side = 0; side < 2; side++) {

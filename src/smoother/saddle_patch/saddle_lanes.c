@@ -276,8 +276,7 @@ static int tables_of(const Making *m, TeskLanesBlock *b, int kind, int lane) {
 
 /* kind: of the block's patches but, in x, of some of its lanes. v NULL: a lane without a patch. */
 static void append_lane(const Making *m, Lists *lists, const int kind[3], const int *v) {
-  const int lanes = m->lanes->cut.lanes,
-            lane = lists->lanes % lanes; /* combinations begin with a new block */
+  const int lanes = m->lanes->cut.lanes, lane = lists->lanes % lanes; /* combinations begin with a new block */
   if (lane == 0) lists->blocks++;
   if (lists->block) {
     TeskLanesBlock *b = &lists->block[lists->blocks - 1];

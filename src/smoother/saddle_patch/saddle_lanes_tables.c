@@ -79,8 +79,7 @@ done:
 
 int tesi_lanes_table_size(int n) {
   const int N = 2 * n, M = N - 1, row_n = padded(N), row_m = padded(M), row_1 = padded(n);
-  return 2 * N * row_n + 2 * M * row_m + N * row_m + M * row_n + 3 * n * row_1 + 4 * M + 4 * N + row_m +
-         row_n;
+  return 2 * N * row_n + 2 * M * row_m + N * row_m + M * row_n + 3 * n * row_1 + 4 * M + 4 * N + row_m + row_n;
 }
 
 /* A, or A' [columns][rows] with `transposed`, rows padded. */

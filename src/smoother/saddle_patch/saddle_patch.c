@@ -171,8 +171,7 @@ TesCost tesi_saddle_patch_cost(const TesOperator *op, int span, int colours, dou
   const TesCost residual = tes_operator_info(op).cost;
   const TesiRt *rt = tesi_saddle_of(op)->rt;
   const double flops = span == 1 ? cell_flops(rt->dim, rt->n) : patch_flops(rt->dim, rt->n);
-  return (TesCost){.flops = colours * residual.flops + patches * flops,
-                   .bytes = colours * 2 * residual.bytes};
+  return (TesCost){.flops = colours * residual.flops + patches * flops, .bytes = colours * 2 * residual.bytes};
 }
 
 static TesCost cost(const TesSmoother *smoother) {

@@ -65,9 +65,8 @@ typedef struct TesiSaddlePatchTable {
 typedef struct TesiSaddlePatchKind {
   bool closed;
   int like; /* the kind whose S^+ it takes: its own, that of a patch of nearly the same cells, or -1, none */
-  const void
-      *inverses; /* numbers of S^+: of this kind, or of one whose mirror image it is, which has the same */
-  int blocks;    /* 0: it has no S^+ */
+  const void *inverses; /* numbers of S^+: of this kind, or of one whose mirror image it is, which has the same */
+  int blocks;           /* 0: it has no S^+ */
   TesiSaddleBlock block[8];
   int64_t S[8], reciprocal[3]; /* offsets into `inverses`, and into the numbers that follow */
 } TesiSaddlePatchKind;

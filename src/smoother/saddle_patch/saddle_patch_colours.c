@@ -45,8 +45,7 @@ static int number_of(const TesiSaddlePatchAxis axis[3], const int vertex[3]) {
   return at;
 }
 
-int tesi_saddle_patch_colour(const TesiSaddlePatchAxis axis[3], int dim, bool red_black,
-                             const int vertex[3]) {
+int tesi_saddle_patch_colour(const TesiSaddlePatchAxis axis[3], int dim, bool red_black, const int vertex[3]) {
   if (in_two_colours(axis)) return (vertex[0] + vertex[1] + vertex[2]) % 2;
   const int number = number_of(axis, vertex);
   return red_black && axis[0].span == 2 ? 2 * number + tesi_saddle_patch_parity(dim, vertex) : number;

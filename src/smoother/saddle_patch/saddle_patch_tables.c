@@ -180,8 +180,7 @@ static int keeper_of(const TesiSaddlePatchPlan *p, int kind, int *const like[3])
 }
 
 /* S^+ of a kind, put where it is kept; S: block after block, or NULL: `from` has it, of the same precision. */
-static void put_inverses(Writer *w, TesiSaddlePatchKind *k, const double *S,
-                         const TesiSaddlePatchKind *from) {
+static void put_inverses(Writer *w, TesiSaddlePatchKind *k, const double *S, const TesiSaddlePatchKind *from) {
   for (int b = 0; b < k->blocks; b++) {
     const int64_t count = (int64_t)k->block[b].size * k->block[b].size;
     const size_t size = tesi_precision_size(w->precision);
@@ -258,9 +257,8 @@ static const TesiSaddlePatchKind *same_below(const TesSmoother *smoother, const 
   const int type[3] = {kind % a[0].types, kind / a[0].types % a[1].types, kind / a[0].types / a[1].types};
   double scale[3] = {1, 1, 1};
   int other = 0, step = 1;
-  if (!below || smoother->below->op->precision != smoother->op->precision ||
-      a[0].span != below->axis[0].span || p->saddle->alpha != 0 || below->saddle->alpha != 0 ||
-      p->saddle->nu != below->saddle->nu)
+  if (!below || smoother->below->op->precision != smoother->op->precision || a[0].span != below->axis[0].span ||
+      p->saddle->alpha != 0 || below->saddle->alpha != 0 || p->saddle->nu != below->saddle->nu)
     return NULL;
   for (int d = 0; d < p->rt->dim; d++) {
     const int t = scaled_type(&a[d], type[d], &below->axis[d], &scale[d]);

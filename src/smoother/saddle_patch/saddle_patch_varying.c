@@ -108,8 +108,7 @@ static int find_table(const TesiSaddleVaryingPlan *p, const TesiVaryingPatch *pa
   return t;
 }
 
-static TesStatus add_table(TesContext *ctx, TesiSaddleVaryingPlan *p, const TesiVaryingPatch *patch,
-                           int rung) {
+static TesStatus add_table(TesContext *ctx, TesiSaddleVaryingPlan *p, const TesiVaryingPatch *patch, int rung) {
   TesStatus status = TES_OK;
   const TesiSaddle *s = &p->saddle->saddle;
   TesiVaryingTable *t = &p->table[p->tables];

@@ -87,12 +87,11 @@ static TesStatus create_pass(const TesTransfer *transfer, Pass *pass) {
   snprintf(last, sizeof last, "LAST_STEP=%d", e->last_step);
   if (e->uniform) TES_TRY(print_embedding(ctx, e, type, &tables));
   TES_TRY(upload_embedding(transfer, e, &pass->embedding));
-  const TesiProgramDesc desc = {
-      .file = "transfer.cu",
-      .options = {real, degree, step, last, e->uniform ? "UNIFORM=1" : "UNIFORM=0",
-                  e->odd_end ? "ODD_END=1" : "ODD_END=0",
-                  e->degree > 8 ? "TESK_CONSTANT_TABLES=1" : NULL}, /* read by row */
-      .tables = tables};
+  const TesiProgramDesc desc = {.file = "transfer.cu",
+                                .options = {real, degree, step, last, e->uniform ? "UNIFORM=1" : "UNIFORM=0",
+                                            e->odd_end ? "ODD_END=1" : "ODD_END=0",
+                                            e->degree > 8 ? "TESK_CONSTANT_TABLES=1" : NULL}, /* read by row */
+                                .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate", 0, &pass->prolongate));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_restrict", 0, &pass->restrict_));

@@ -23,8 +23,7 @@ typedef struct Build {
 static Build find_build(int bits) {
   return (Build){
       .bits = bits,
-      .prolongate = {TESI_SIMD_PICK(bits, tesk_prolongate_double),
-                     TESI_SIMD_PICK(bits, tesk_prolongate_float)},
+      .prolongate = {TESI_SIMD_PICK(bits, tesk_prolongate_double), TESI_SIMD_PICK(bits, tesk_prolongate_float)},
       .restrict_ = {TESI_SIMD_PICK(bits, tesk_restrict_double), TESI_SIMD_PICK(bits, tesk_restrict_float)},
       .workspace = {TESI_SIMD_PICK(bits, tesk_transfer_workspace_double),
                     TESI_SIMD_PICK(bits, tesk_transfer_workspace_float)}};

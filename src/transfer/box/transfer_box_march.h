@@ -20,13 +20,12 @@ typedef struct March {
   ptrdiff_t row_plane; /* from plane to plane in `rows` */
   ptrdiff_t between;   /* from plane to plane in `planes_between` */
   /* workspace */
-  V *coarse, *fine; /* a chunk of LANES rows as columns */
-  Real *rows;       /* [planes][block degree + 1][line]: fine in x, coarse in y and z */
-  Real *
-      planes_between; /* [planes - 2 or - 1][block step + 1 rows without gaps]: fine in x and y, coarse in z */
-  Real *plane[2];     /* the same, one plane of all rows of the task: shared by two layers */
-  Real *carry_y;      /* [planes][line] */
-  Real *waste;        /* [line] */
+  V *coarse, *fine;     /* a chunk of LANES rows as columns */
+  Real *rows;           /* [planes][block degree + 1][line]: fine in x, coarse in y and z */
+  Real *planes_between; /* [planes - 2 or - 1][block step + 1 rows without gaps]: fine in x and y, coarse in z */
+  Real *plane[2];       /* the same, one plane of all rows of the task: shared by two layers */
+  Real *carry_y;        /* [planes][line] */
+  Real *waste;          /* [line] */
   /* rows waiting to be contracted along x together */
   const Real *from[LANES];
   Real *to[LANES];

@@ -124,8 +124,7 @@ typedef struct Entities {
   TesiCellsTransfer *t;
   int count;
   int64_t first[27]; /* its first node in a cell */
-  int32_t
-      *name; /* [fine cells][count] least number of a node, whatever way cells are turned; -1: not writable */
+  int32_t *name; /* [fine cells][count] least number of a node, whatever way cells are turned; -1: not writable */
 } Entities;
 
 static void name_entities(TesiCellsTransfer *t, Entities *e) {

@@ -69,8 +69,7 @@ TESI_FOREST_TRANSFER_BUILD(512)
  * too. */
 TesStatus tesi_cells_kernels_create(const TesTransfer *transfer, TesiCellsKernels **kernels);
 void tesi_cells_kernels_destroy(TesContext *ctx, TesiCellsKernels **kernels);
-TesStatus tesi_cells_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add,
-                                        void *fine);
+TesStatus tesi_cells_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add, void *fine);
 TesStatus tesi_cells_kernels_restrict(const TesTransfer *transfer, const void *fine, void *coarse);
 TesStatus tesi_cells_kernels_expect(TesTransfer *transfer, int vectors);
 TesStatus tesi_cells_kernels_prolongate_all(const TesTransfer *transfer, int vectors, const void *coarse,
@@ -79,8 +78,7 @@ TesStatus tesi_cells_kernels_restrict_all(const TesTransfer *transfer, int vecto
                                           void *coarse);
 
 /* Plain versions, transfer_cells_ref.c. */
-TesStatus tesi_cells_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,
-                                    double *fine);
+TesStatus tesi_cells_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add, double *fine);
 TesStatus tesi_cells_restrict_ref(const TesTransfer *transfer, const double *fine, double *coarse);
 
 #endif

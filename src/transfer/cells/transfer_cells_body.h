@@ -6,8 +6,7 @@
  * rows^3, and back. A vector holds neighbours in x; the last vector of a row of numbers reaches into the next row,
  * which is written after it, or behind the array, which has room (PAD). All sizes are constants where a degree has
  * its own body. */
-typedef Real NAME(Vector)
-    __attribute__((vector_size(LANES * sizeof(Real)), aligned(sizeof(Real)), may_alias));
+typedef Real NAME(Vector) __attribute__((vector_size(LANES * sizeof(Real)), aligned(sizeof(Real)), may_alias));
 
 enum { NAME(PAD) = 64, NAME(MIDDLE) = 18 * 18 * 9 + NAME(PAD), NAME(ALL) = 18 * 18 * 18 + NAME(PAD) };
 

@@ -156,8 +156,7 @@ TesStatus tesi_cells_kernels_expect(TesTransfer *transfer, int vectors) {
   return tesi_gather_expect(transfer->context, transfer->precision, vectors, &t->kernels->gather);
 }
 
-TesStatus tesi_cells_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add,
-                                        void *fine) {
+TesStatus tesi_cells_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add, void *fine) {
   return tesi_cells_kernels_prolongate_all(transfer, 1, coarse, add, fine);
 }
 
@@ -173,8 +172,7 @@ TesStatus tesi_cells_kernels_prolongate_all(const TesTransfer *transfer, int vec
   int adds = add;
   long long coarse_length = transfer->coarse_length, fine_length = transfer->fine_length;
   if (!add)
-    TES_TRY(
-        tesi_context_device(ctx)->fill(ctx, transfer->precision, vectors * transfer->fine_length, 0, fine));
+    TES_TRY(tesi_context_device(ctx)->fill(ctx, transfer->precision, vectors * transfer->fine_length, 0, fine));
   for (int i = 0; i < 2; i++) {
     const Kind *kind = &k->kind[i];
     if (!kind->count) continue;

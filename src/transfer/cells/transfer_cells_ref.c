@@ -32,8 +32,7 @@ static int children(const TesiCellsTransfer *t, int64_t cell) {
   return t->family[cell].refined ? 1 << t->dim : 1;
 }
 
-TesStatus tesi_cells_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,
-                                    double *fine) {
+TesStatus tesi_cells_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add, double *fine) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   const TesiCellsTransfer *t = transfer->plan;

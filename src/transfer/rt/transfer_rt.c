@@ -117,8 +117,7 @@ static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, 
   const TesiRt *from = tesi_space_rt(t->coarse), *to = tesi_space_rt(t->fine);
   if (plan->device) return tesi_transfer_rt_device_prolongate(t, coarse, add, fine);
   for (int p = to->scalar ? to->dim : 0; p < to->parts; p++)
-    products(t, plan->up, p, from->extent[p], at(t, coarse, from->offset[p]), add,
-             at(t, fine, to->offset[p]));
+    products(t, plan->up, p, from->extent[p], at(t, coarse, from->offset[p]), add, at(t, fine, to->offset[p]));
   return TES_OK;
 }
 

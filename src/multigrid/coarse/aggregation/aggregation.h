@@ -28,7 +28,6 @@ int tesi_aggregation_cycles(const TesiAggregation *aggregation);
 /* x <- about A^-1 b, host arrays; on contexts without kernels. */
 TesStatus tesi_aggregation_solve(TesiAggregation *aggregation, const double *b, double *x);
 /* The same for device arrays, where the context has kernels; queued. */
-TesStatus tesi_aggregation_queue(TesiAggregation *aggregation, TesPrecision precision, const void *b,
-                                 void *x);
+TesStatus tesi_aggregation_queue(TesiAggregation *aggregation, TesPrecision precision, const void *b, void *x);
 
 #endif

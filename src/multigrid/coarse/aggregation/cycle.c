@@ -102,8 +102,7 @@ static const double *solve(const TesiHierarchy *h, int l, const double *b) {
                      &(TesiBlockTask){
                          .way = TESI_BLOCK_RESIDUAL, .A = &level->A, .x = level->sum, .b = b, .y = level->r});
     const double *z = cycle(h, l, k ? level->r : b);
-    tesi_team_for(tesi_team_threads(ctx, level->length), level->length, advance_span,
-                  &(Advance){level, k, z});
+    tesi_team_for(tesi_team_threads(ctx, level->length), level->length, advance_span, &(Advance){level, k, z});
   }
   return level->sum;
 }

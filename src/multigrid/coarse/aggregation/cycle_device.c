@@ -170,8 +170,7 @@ void tesi_aggregation_device_destroy(TesContext *ctx, TesiAggregationDevice **de
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------- */
-static TesStatus launch(const TesiAggregationDevice *d, const TesiKernel *kernel, int count,
-                        void **arguments) {
+static TesStatus launch(const TesiAggregationDevice *d, const TesiKernel *kernel, int count, void **arguments) {
   const TesiGrid grid = {(unsigned)((count + THREADS - 1) / THREADS), 1, 1};
   return tesi_kernel_launch(d->context, kernel, grid, THREADS, 0, arguments);
 }

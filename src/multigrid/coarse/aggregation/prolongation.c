@@ -70,8 +70,7 @@ static void tentative_span(const void *data, TesiSpan span) {
 }
 
 TesStatus tesi_prolongation_tentative(TesContext *ctx, const TesiAggregates *aggregates, int64_t nodes,
-                                      int high, int vectors, const double *B, TesiBlockMatrix *T,
-                                      double **C) {
+                                      int high, int vectors, const double *B, TesiBlockMatrix *T, double **C) {
   TesStatus status = TES_OK;
   const int threads = tesi_team_threads(ctx, nodes * high * vectors * vectors);
   *C = NULL;

@@ -240,8 +240,7 @@ done:
 }
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
-static TesStatus run(TesContext *ctx, const TesiMapped *m, const TesiMappedPlan *plan, const void *x,
-                     void *y) {
+static TesStatus run(TesContext *ctx, const TesiMapped *m, const TesiMappedPlan *plan, const void *x, void *y) {
   TesStatus status = TES_OK;
   TeskMapped a = plan->arguments;
   a.cells = m->cells;
@@ -375,9 +374,8 @@ static TesFactors afford(TesContext *ctx, const TesiMapped *m, TesFactors kind) 
       (double)(m->cells * m->factors * m->cell_points) * (double)tesi_precision_size(m->precision);
   const bool fits = bytes < 0.9 * (double)tesi_context_device(ctx)->available(ctx);
   if (kind != TES_FACTORS_STORED || !m->can_weights || fits) return kind;
-  tesi_log(ctx, TES_LOG_DETAIL,
-           "mapped operator, degree %d: no room for %.3g GiB of factors, weights instead", m->degree,
-           bytes / (1 << 30));
+  tesi_log(ctx, TES_LOG_DETAIL, "mapped operator, degree %d: no room for %.3g GiB of factors, weights instead",
+           m->degree, bytes / (1 << 30));
   return TES_FACTORS_WEIGHTS;
 }
 

@@ -64,8 +64,7 @@ typedef struct TesiMappedKernel {
   TeskMapped arguments; /* points and weights filled in; the caller sets the rest */
 } TesiMappedKernel;
 
-TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *desc,
-                                  TesiMappedKernel *kernel);
+TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *desc, TesiMappedKernel *kernel);
 /* The same for this many cells, run by tesi_mapped_kernel_run_on_zeros(). */
 TesStatus tesi_mapped_kernel_make_for(TesContext *ctx, const TesiMappedKernelDesc *desc, int64_t cells,
                                       TesiMappedKernel *kernel);

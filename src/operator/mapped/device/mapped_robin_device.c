@@ -29,8 +29,7 @@ static TesStatus upload_tables(TesContext *ctx, const TesiRobinDesc *desc, TesiR
 }
 
 /* order[faces] by colour, k->first. Where sums may come in any order all faces are of one colour. */
-static TesStatus order_faces(TesContext *ctx, const TesiRobinDesc *desc, TesiRobinKernel *k,
-                             int32_t **order) {
+static TesStatus order_faces(TesContext *ctx, const TesiRobinDesc *desc, TesiRobinKernel *k, int32_t **order) {
   TesStatus status = TES_OK;
   const TesiCellView *s = desc->space;
   const bool apart = tesi_context_deterministic(ctx);

@@ -96,8 +96,7 @@ TESI_INLINE void LINE(plane_mass)(int dim, int q, const TesiMappedHost *plan, co
       else if (plan->factors == TES_FACTORS_AFFINE)
         m = weight * w[i] * g[last];
       else if (dim == 3)
-        m = weight * w[i] * rows[j].a *
-            (rows[j].d[0] + points[i] * (rows[j].d[1] + points[i] * rows[j].d[2]));
+        m = weight * w[i] * rows[j].a * (rows[j].d[0] + points[i] * (rows[j].d[1] + points[i] * rows[j].d[2]));
       else
         m = weight * w[i] * (jx[0] * jz[2 * i + 1] - jx[1] * jz[2 * i]);
       kept[at] = m * u[at];

@@ -257,8 +257,7 @@ static TesStatus find_zeros(TesContext *ctx, TesiMappedHost *plan) {
   TES_TRY(find_lines(ctx, plan, owner, step, first));
   TES_TRY(find_given(ctx, plan, owner, step, first));
   mark_rows(plan, owner);
-  tesi_team_for(plan->threads, m->nodes, find_steps_of_nodes,
-                &(Zeros){owner, step, (int32_t)plan->steps - 1});
+  tesi_team_for(plan->threads, m->nodes, find_steps_of_nodes, &(Zeros){owner, step, (int32_t)plan->steps - 1});
   TES_TRY(list_ranges(ctx, plan, m->nodes, owner, first, &plan->zero));
   for (int64_t k = 0; k < plan->steps; k++)
     plan->step[k].zero = first[k], plan->step[k].zero_end = first[k + 1];

@@ -196,8 +196,7 @@ TesStatus tesi_mapped_host_init(TesOperator *op) {
   TES_TRY(tesi_mapped_choose_factors(op, plan));
   snprintf(op->description, sizeof op->description,
            "mapped cells, degree %d %s, %d points, factors %s, float%d, %d lanes of cells", m->degree,
-           word(plan), m->q, names[plan->factors], op->precision == TES_DOUBLE ? 64 : 32,
-           plan->kernels.lanes);
+           word(plan), m->q, names[plan->factors], op->precision == TES_DOUBLE ? 64 : 32, plan->kernels.lanes);
 done:
   return status;
 }

@@ -313,8 +313,7 @@ static void set_half(TesiMappedHost *plan, int table, bool odd, bool changes, in
     }
 }
 
-static void set_halves(TesiMappedHost *plan, int table, bool changes, int rows, int columns,
-                       const double *T) {
+static void set_halves(TesiMappedHost *plan, int table, bool changes, int rows, int columns, const double *T) {
   double transposed[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < columns; j++) transposed[j * rows + i] = T[i * columns + j];

@@ -63,8 +63,7 @@ TESI_INLINE void mapped_prefetch(Ahead *ahead) {
 
 /* The phases of a batch, each a function of its own: phases that depend on n or q alone are shared. */
 typedef struct Phases {
-  void (*gather)(const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, const Real *x,
-                 V *u);
+  void (*gather)(const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, const Real *x, V *u);
   void (*scatter)(const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, Real sign,
                   const Real *b, V *u, Real *y);
   /* interpolation of hanging nodes, or its transpose; W: work */
@@ -314,8 +313,7 @@ static void mapped_any_phase_out(OUT_ARGUMENTS) {
   mapped_any_out(plan->dim, plan->n, plan->q, plan->tables, values, u, plane);
 }
 static void mapped_any_phase_lines(LINES_ARGUMENTS) {
-  mapped_any_lines(plan->n, plan->q, COUNT(plan->dim, plan->q), !plan->m->collocated, plan->tables, values,
-                   d);
+  mapped_any_lines(plan->n, plan->q, COUNT(plan->dim, plan->q), !plan->m->collocated, plan->tables, values, d);
 }
 static void mapped_any_phase_planes(PLANES_ARGUMENTS) {
   mapped_any_planes(plan->dim, plan->q, plan, ahead, g, jacobian, values, d, plane);
@@ -350,14 +348,12 @@ TesiMappedKernels REAL_NAME(tesi_mapped_kernels)(const TesiMappedHost *plan) {
   static const Phases gauss[][2] = {TESI_EACH_DEGREE_8(GAUSS_DEGREE)};
   static const Phases fewer[][2] = {TESI_EACH_DEGREE_8(FEWER_DEGREE)};
   static const Phases collocated[][2] = {TESI_EACH_DEGREE_8(COLLOCATED_DEGREE)};
-  static const Phases matrix[2] = {{.gather = mapped_gather_2,
-                                    .scatter = mapped_scatter_2,
-                                    .hang = mapped_hang_2,
-                                    .matrix = mapped_matrix_4},
-                                   {.gather = mapped_gather_2,
-                                    .scatter = mapped_scatter_2,
-                                    .hang = mapped_hang_2,
-                                    .matrix = mapped_matrix_8}};
+  static const Phases matrix[2] = {
+      {.gather = mapped_gather_2, .scatter = mapped_scatter_2, .hang = mapped_hang_2, .matrix = mapped_matrix_4},
+      {.gather = mapped_gather_2,
+       .scatter = mapped_scatter_2,
+       .hang = mapped_hang_2,
+       .matrix = mapped_matrix_8}};
   const int degree = plan->n - 1, at = plan->dim - 2;
   const bool is_matrix = plan->factors == TES_FACTORS_MATRIX;
   if (is_matrix && degree == 1)

@@ -38,8 +38,7 @@ TESI_INLINE void LINE(lines_few)(int few, int n, int q, int count, bool interpol
   }
 }
 
-TESI_INLINE void LINE(lines)(int n, int q, int count, bool interpolates, const Real *tables, V *values,
-                             V *d) {
+TESI_INLINE void LINE(lines)(int n, int q, int count, bool interpolates, const Real *tables, V *values, V *d) {
   int i = 0;
   for (; LINE(pairs)(n, q) && i + 1 < count; i += 2)
     LINE(lines_few)(2, n, q, count, interpolates, tables, values + i, d + i);

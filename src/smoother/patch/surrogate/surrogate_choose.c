@@ -25,8 +25,7 @@ static TesStatus try_steps(const TesSmoother *smoother, double *early, double *l
   TES_TRY(tes_vector_set(e, start));
   for (int i = 0; i <= STEPS; i++) {
     if (i > 0)
-      TES_TRY(
-          smoother->table->apply(smoother, zero->data, e->data, i % 2 ? TES_FORWARD : TES_BACKWARD, false));
+      TES_TRY(smoother->table->apply(smoother, zero->data, e->data, i % 2 ? TES_FORWARD : TES_BACKWARD, false));
     if (i != 0 && i != EARLY && i < STEPS - 1) continue;
     TES_TRY(op->table->apply(op, e->data, Ae->data));
     TES_TRY(tes_vector_dot(e, Ae, &energy[i]));

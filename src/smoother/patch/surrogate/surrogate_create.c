@@ -22,8 +22,7 @@ static TesStatus fill_data(const TesOperator *op, TesiSurrogateData *data) {
   tesi_lagrange(data->points, nodes, data->points, points, data->B, data->G);
   TES_TRY(tesi_coefficient_ratio(op, tesi_diffusion_of(op)->c_function, -1, &data->reaction));
   for (int face = 0; face < 6; face++)
-    TES_TRY(
-        tesi_coefficient_ratio(op, tesi_diffusion_of(op)->alpha_function[face], face, &data->robin[face]));
+    TES_TRY(tesi_coefficient_ratio(op, tesi_diffusion_of(op)->alpha_function[face], face, &data->robin[face]));
 done:
   return status;
 }
@@ -83,10 +82,9 @@ static void fill_group(const TesiSurrogate *s, const TesiPatchFamily *const f[3]
     const int64_t number = first + (l < group->count ? l : 0);
     const int px = f[0]->interval[number % f[0]->count], py = f[1]->interval[number / f[0]->count];
     patch[l][0] = px, patch[l][1] = py;
-    group->node[l] =
-        ((int64_t)s->axis[2].interval[pz].first * axis[1].nodes + s->axis[1].interval[py].first) *
-            axis[0].nodes +
-        s->axis[0].interval[px].first;
+    group->node[l] = ((int64_t)s->axis[2].interval[pz].first * axis[1].nodes + s->axis[1].interval[py].first) *
+                         axis[0].nodes +
+                     s->axis[0].interval[px].first;
   }
 }
 

@@ -170,8 +170,7 @@ done:
   return status;
 }
 
-TesStatus tesi_evaluate_layer(const TesOperator *op, const TesiSurrogateData *data, int cz,
-                              TesiLayer *layer) {
+TesStatus tesi_evaluate_layer(const TesOperator *op, const TesiSurrogateData *data, int cz, TesiLayer *layer) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiAxis *axis = data->space->axis;

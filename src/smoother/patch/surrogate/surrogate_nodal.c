@@ -80,8 +80,7 @@ static TesCost cost(const TesSmoother *smoother) {
   const double n = (double)op->space->length;
   const TesCost residual = op->table->cost(op), sweep = plan->inner->table->cost(plan->inner);
   return (TesCost){.flops = residual.flops + sweep.flops + 4 * n,
-                   .bytes =
-                       residual.bytes + sweep.bytes + 7 * n * (double)tesi_precision_size(op->precision)};
+                   .bytes = residual.bytes + sweep.bytes + 7 * n * (double)tesi_precision_size(op->precision)};
 }
 
 static void destroy(TesSmoother *smoother) {
