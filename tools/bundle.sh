@@ -12,7 +12,10 @@ for program in "$build"/tessera "$build"/tests/t[0-9]_* "$build"/bench/bench_* "
   if [ -f "$program" ] && [ -x "$program" ]; then cp "$program" "$out/bin/"; fi
 done
 ours='ld-linux|libc\.so|libm\.so|libmvec|libpthread|libdl\.so|librt\.so|libresolv|libutil\.so'
-for file in "$build"/libtessera.so.? "$build"/libtessera_internal.so "$out"/bin/*; do
+# MUMPS is opened when it is asked for, so that ldd does not name it.
+mumps=$(/sbin/ldconfig -p 2>/dev/null | awk '$1 ~ /^libdmumps-[0-9.]*so$/ { print $NF; exit }')
+[ -z "$mumps" ] || cp -L "$mumps" "$out/lib/"
+for file in "$build"/libtessera.so.? "$build"/libtessera_internal.so "$out"/bin/* $mumps; do
   ldd "$file" | awk '$3 ~ /^\// { print $3 }' | grep -vE "/($ours)" || true
 done | sort -u | while read -r library; do cp -L "$library" "$out/lib/"; done
 # Open MPI finds its plugins by folders that the run script names; those of networks and schedulers stay behind.
