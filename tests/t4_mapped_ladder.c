@@ -3,6 +3,7 @@
  * all rungs, BP1, BP3 and BP5 with mass or without, both precisions; on the emulator with the threads in several
  * orders, and on a GPU where there is one. Outputs are poisoned beforehand. Brief: one problem a rung, of the
  * degrees named.
+ * Quick: 2-3
  * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"

@@ -2,6 +2,7 @@
  * sweep, in 2D and 3D: on the emulator with the threads in several orders, and on a GPU where there is one; what moves
  * data alone against its own sums; conflicts of banks against counts by hand. Brief: all, of the degrees named, or a
  * degree of each where none is.
+ * Quick: 2-3
  * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
