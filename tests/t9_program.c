@@ -481,7 +481,7 @@ static void periodic_boxes(void **state) {
   assert_run("solve " CASES "periodic.yaml --set mesh.box.periodic=z", 2);
   assert_output("a box of dim 2 has no direction z");
   assert_run("solve " CASES "periodic.yaml --set mesh.box.cells=[2,8]", 2);
-  assert_output("a periodic direction needs 3 cells");
+  assert_output("a periodic direction needs 3 at least");
   assert_run("solve " CASES "periodic.yaml --set boundary.left.neumann=0", 2);
   assert_output("the box is periodic in x");
 }

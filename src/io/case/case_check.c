@@ -48,7 +48,8 @@ static TesStatus check_periodic(TesiCaseReader *r) {
       TES_TRY(tesi_case_error(r, row, r->node[row], "a box of dim 2 has no direction z"));
     else if (ldexp(box->cells[d], box->refine) < 3)
       TES_TRY(tesi_case_error(r, row, r->node[row],
-                              "a periodic direction needs 3 cells at least, refinement counted"));
+                              "%c has %g cells, refinement counted: a periodic direction needs 3 at least",
+                              "xyz"[d], ldexp(box->cells[d], box->refine)));
     for (int f = 2 * d; f < 2 * d + 2; f++)
       if (tesi_case_given(r, face_paths[f]))
         TES_TRY(
