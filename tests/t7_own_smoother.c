@@ -79,7 +79,7 @@ static void compare_steps(TesContext *ctx, TesPrecision precision) {
   assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 3}, &space));
   assert_ok(ctx,
             tes_operator_create(
-                ctx, &(TesOperatorDesc){.space = space, .precision = precision, .form = {1, &term}}, &op));
+                ctx, &(TesOperatorDesc){.space = space, .precision = precision, .form = {1, &term, 0}}, &op));
   assert_ok(ctx, tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .own = &own}, &mine));
   assert_ok(ctx, tes_smoother_create(
                      ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_JACOBI, .omega = 0.6}, &exact));

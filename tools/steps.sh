@@ -147,7 +147,7 @@ step_threads() {
     [ "$name$status" = race66 ] || [ "$name$status" = no_race0 ] || die "$name: the thread sanitizer ends with $status"
   done
   mapfile -t labelled < <(grep -lE '^ \* Labels: .*threads' tests/t*.c | xargs -n 1 basename -s .c)
-  build threads "${labelled[@]}"
+  build threads cli_cases.c "${labelled[@]}"
   syntax_of_others
   brief_tests
   "${aslr[@]}" ctest --test-dir "$build/threads" -j "$jobs" --output-on-failure --no-tests=error -LE slow -L threads

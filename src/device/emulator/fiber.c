@@ -22,7 +22,7 @@
 #define SWITCHES
 #endif
 
-enum { STACK = 128 * 1024, MAX_THREADS = 1024 };
+enum { STACK = 512 * 1024, MAX_THREADS = 1024 };
 typedef enum State { READY, AT_BARRIER, FINISHED } State;
 
 typedef struct Fiber {
