@@ -491,8 +491,9 @@ TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
   TES_CHECK(it, "%s has no steps in time: TesProblemDesc.time is not given", p->equation->name);
   TES_CHECK(it->march.step < it->march.steps, "the end of time, %g, is reached", it->march.desc.end);
   it->sum = *result;
+  it->compared = 0;
   status = tesi_march_step(ctx, &it->march, tesi_in_time_scheme(p), p, result);
-  result->seconds = tesi_now() - start;
+  result->seconds = tesi_now() - start - it->compared;
   TES_TRY(status);
   if (it->march.step == it->march.steps && p->equation->totals)
     TES_TRY(p->equation->totals(p, p->load, p->reaction));

@@ -35,6 +35,7 @@ typedef struct TesiInTime {
   int remeshed;       /* the step after which the mesh was looked at last; -1: never */
   double unbalanced;  /* NaN: what a state says of a balance where there is none */
   double squares;     /* sum over steps of |error|^2 in L2 */
+  double compared;    /* seconds of the step being made that go to its error, and are not the solver's */
   TesSolveResult sum; /* of the step being made */
   TesLoadCallback add_load;
   void *add_load_user;

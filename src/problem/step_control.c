@@ -170,7 +170,9 @@ static TesStatus arrive(void *user) {
   TesiMarch *march = &p->in_time->march;
   TES_TRY(tesi_in_time_at(p, march->time));
   march->crossed += march->last * tesi_steps_crossed(p);
+  const double begin = tesi_now();
   TES_TRY(add_error(p));
+  p->in_time->compared = tesi_now() - begin;
 done:
   return status;
 }
