@@ -116,6 +116,7 @@ t7_direct_sparse -
 t1_device_guard -
 t5_rings -
 t7_rings -
+t7_own_smoother -
 t7_scale -
 t7_units -
 t4_mapped_cuts -
