@@ -1,6 +1,6 @@
-/* Ctrl-C. What computes in the context hears of it, ends, and tells so. What has not heard of it within 0.3 s, as the
- * factorizations of MUMPS do not, is left where it is: the program ends. Files have no name until they are complete,
- * so nothing half-written stays. */
+/* Ctrl-C. Loops of the library ask the context whether to stop, and end with TES_INTERRUPTED. Code that does not ask,
+ * for example a factorization of MUMPS, is left where it is after 0.3 s: the program ends. Files have no name until
+ * they are complete, so no half-written file stays. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -16,7 +16,7 @@ enum { LOOKS = 15, MILLISECONDS = 20 };
 static TesContext *volatile interruptible;
 static sem_t asked;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const char *stage;     /* NULL: what needs its time to end, as a solve that writes what it has found */
+static const char *stage; /* NULL: a stage that may take its time to end, for example to write its results */
 static unsigned stage_number; /* how many there were */
 static char part[128];        /* of the stage; "": not known */
 

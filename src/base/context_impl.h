@@ -22,9 +22,9 @@ struct TesContext {
   TesStatus failure;
   char message[TESI_MESSAGE_SIZE], trace[TESI_TRACE_SIZE];
   volatile sig_atomic_t interrupted;
-  bool heard;                          /* a failure has told that */
+  bool heard;                          /* some call has ended with TES_INTERRUPTED */
   int work;                            /* depth of tesi_work_begin() */
-  bool work_waits;                     /* it does not obey */
+  bool work_waits;                     /* the work under way goes on after an interruption */
   char work_title[32];                 /* of the outermost one */
   char work_part[96];                  /* what goes on now */
   const TesCommunicator *communicator; /* NULL: one rank */

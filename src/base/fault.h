@@ -1,4 +1,4 @@
-/* What is kept of functions that gave no finite number, and messages that learn their cause further up. */
+/* Functions that gave a number that is not finite, and messages to which a caller adds the cause. */
 #ifndef TESI_BASE_FAULT_H
 #define TESI_BASE_FAULT_H
 

@@ -1,5 +1,5 @@
-/* Which of many things is nearly equal to a given one: it is found by a number that equal things share to 1e-10 of it,
- * so that not all are compared. */
+/* Which of many things nearly equals a given thing. Things that are equal share a number, the key, to 1e-10 of it; only
+ * things with nearly the same key are compared. */
 #ifndef TESI_NEAR_H
 #define TESI_NEAR_H
 

@@ -7,9 +7,9 @@
 #include "base/base.h"
 #include "base/team.h"
 
-/* For what is made of a solution that is there: errors, values, files. An interruption that has ended a solve before
- * does not end this work, since what was found is to be written. waits: one that comes now does not either; the solve
- * of the next step obeys it. */
+/* For work on a solution that is there: errors, values, files. An interruption that has ended a solve does not end
+ * this work, so that the solution is still written. waits: an interruption during the work does not end it either; the
+ * solve of the next step ends. */
 void tesi_work_begin_results(TesContext *ctx, bool waits, const char *title_format, ...) TESI_PRINTF(3, 4);
 
 /* As tesi_team_for(): each thread asks after every 64th part of its span. */

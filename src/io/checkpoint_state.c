@@ -173,7 +173,7 @@ typedef struct Numbers {
   const char **own_name; /* NULL: the file has names */
 } Numbers;
 
-/* A run of numbers in files of before they had names; count -1: as many as the file has. */
+/* Numbers of one name in files of version 0.1, which have no names. count -n: n times the amounts of the file. */
 typedef struct Run {
   const char *name;
   int count;
@@ -191,7 +191,7 @@ static const Run rt_of_before[] = {{"order", 1}, {"chosen", 1}, {"dt", 1},      
                                    {"known", 1}, {"since", 1},  {"largest", 1}, {"before", 1},
                                    {"when", 4},  {"force", 3},  {NULL, 0}};
 
-/* Of elements with axes those that are no single scalar. */
+/* Element rt; element dg stands on axes too, and is one scalar. */
 static bool is_rt(const TesCheckpoint *checkpoint) {
   const TesiRt *rt = tesi_space_rt(tes_checkpoint_space(checkpoint));
   return rt && !rt->scalar;

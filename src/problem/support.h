@@ -31,7 +31,7 @@ typedef enum TesiNamed {
 /* An outflow gives the stress, and a pressure is one against the normal. */
 extern const TesCondition tesi_named_condition[TESI_NAMED_COUNT];
 
-/* Values of `form` in case files: the forms of flows, then those of transport. */
+/* Values of `form` in case files: the forms of flows, then the forms of transport. */
 enum { TESI_FORM_CONVECTIVE = TES_FLOW_SYMMETRIC + 1, TESI_FORM_CONSERVATIVE };
 /* Of `stabilization`: a TesStreamline, or this. */
 enum { TESI_GRAD_DIV = TES_STREAMLINE_ALWAYS + 1 };
@@ -56,15 +56,17 @@ typedef struct TesiSupportWords {
   const char *const *word;
 } TesiSupportWords;
 extern const TesiSupportWords tesi_support_words[TESI_OF_COUNT];
-extern const char *const tesi_equation_words[],
-    *const tesi_element_words[],
-        *const tesi_form_words[], *const tesi_stabilization_words[],
-                                      *const tesi_time_method_words[],
-                                          *const tesi_method_words[],
-                                              *const tesi_smoother_words[],
-                                                  *const tesi_local_words[], *const tesi_order_words[],
-                                                                                 *const tesi_coarsening_words[],
-                                                                                     *const tesi_coarse_words[];
+extern const char *const tesi_equation_words[];
+extern const char *const tesi_element_words[];
+extern const char *const tesi_form_words[];
+extern const char *const tesi_stabilization_words[];
+extern const char *const tesi_time_method_words[];
+extern const char *const tesi_method_words[];
+extern const char *const tesi_smoother_words[];
+extern const char *const tesi_local_words[];
+extern const char *const tesi_order_words[];
+extern const char *const tesi_coarsening_words[];
+extern const char *const tesi_coarse_words[];
 
 /* What a row has or has not, beside words: a key of a case file each, or a member of TesProblemDesc. */
 typedef enum TesiHas {
@@ -137,7 +139,7 @@ typedef enum TesiHas {
 /* Numbers that a row wants of the first two functions of the data. */
 enum { TESI_NUMBER_A = 1, TESI_NUMBER_C = 2 };
 
-/* How the program tells a problem: lines, without their end; the first is the equation. */
+/* How the program prints a problem: lines, the last without its end. The first line is the equation. */
 typedef struct TesiTold {
   char text[8000];
   int length;
@@ -145,7 +147,7 @@ typedef struct TesiTold {
 void tesi_told_add(TesiTold *told, const char *format, ...) TESI_PRINTF(2, 3);
 const char *tesi_told_text(const TesFunction *function, const char *otherwise);
 
-/* Why a row has not what others have: behind "belongs to ..." and in the manual. */
+/* Why a row lacks a key that other rows have: printed in messages behind "belongs to ...", and in the manual. */
 typedef struct TesiLack {
   TesiHas what;
   const char *reason; /* NULL behind the last */
@@ -196,7 +198,7 @@ typedef struct TesiRefusal {
   char reason[TESI_REASON];
 } TesiRefusal;
 
-/* Whether the row of a problem has it; of one without a row: no. */
+/* Whether the row of a problem has it; a problem without a row has nothing. */
 bool tesi_problem_has(const TesProblem *problem, TesiHas what);
 /* Refuses what is asked for of a problem that is there: bits of TesiHas. */
 TesStatus tesi_problem_allow_more(const TesProblem *problem, uint64_t has);
@@ -206,7 +208,7 @@ const TesiSupport *tesi_support_row(int number);
 /* The row of an equation and an element, auto too; NULL, and the reason: there is none. */
 const TesiSupport *tesi_support_find(TesEquation equation, TesElement element, TesiMeshRow mesh,
                                      TesiRefusal *refusal);
-/* All that a row refuses, `most` at most; returns how many. */
+/* The first `most` things that a row refuses of those asked for; returns how many. */
 int tesi_support_refuse(const TesiSupport *row, const TesiAsked *asked, int most, TesiRefusal *refusal);
 /* Whether it refuses a word of a key. */
 bool tesi_support_refuses_word(const TesiSupport *row, TesiMeshRow mesh, TesiWordsOf of, int word,

@@ -6,9 +6,9 @@
 
 enum { TESI_AVERAGES = 4, TESI_AVERAGE_POWERS = 2 };
 
-/* What is averaged. */
+/* A value that is averaged. */
 typedef struct TesiAveraged {
-  const char *name; /* of its mean in states; that of squares is NAME-squares */
+  const char *name; /* of its mean in states; the mean of squares is NAME-squares */
   const TesSpace *space;
   const TesVector *value;
   TesVector *const *old; /* where the value before a step is, once the step is made; NULL: in `value`, until then */

@@ -13,34 +13,34 @@
 
 /* What limits the next step. */
 typedef struct TesiLimits {
-  double crossed; /* distances of nodes that a flow crosses a unit of time; 0: none */
+  double crossed; /* distances of nodes that a flow crosses per unit of time; 0: there is no flow */
   double longest; /* a step beyond it is unstable whatever the flow; INFINITY: none */
 } TesiLimits;
 
 /* Every function gets the user's data; NULL stands for one that the scheme does not need. */
 typedef struct TesiScheme {
   const char *name;
-  int order;     /* that local errors are told of: they are like dt^(order + 1) */
-  double stable; /* distances of nodes that the flow may cross in a step; 0: any number */
+  int order;     /* local errors are like dt^(order + 1) */
+  double stable; /* distances of nodes that the flow may cross per step; 0: any number */
   bool patient;  /* longer steps wait until ten steps have allowed them */
   TesiStateList list;
-  /* Before a step: limits, which are none before. */
+  /* Before a step: sets the limits that there are. */
   TesStatus (*begin)(void *user, TesiLimits *limits);
   /* One try of a step. */
   TesStatus (*advance)(void *user, double dt, TesSolveResult *result);
   /* After a try: *size |u|; *error the absolute local error in the same norm, -1: not known yet. */
   TesStatus (*judge)(void *user, double dt, double *size, double *error);
-  /* The try is good enough: what is left of the step is made. */
+  /* The try is good enough: the rest of the step is made. */
   TesStatus (*complete)(void *user, double dt, TesSolveResult *result);
-  /* The try was not good enough, or it failed: the state is that before it. */
+  /* The try was not good enough, or it failed: the state before the try comes back. */
   TesStatus (*undo)(void *user);
   /* The try becomes the state. NULL: the scheme tries in place. */
   TesStatus (*commit)(void *user, double dt);
   /* The step is made and counted: data become those of the time. */
   TesStatus (*arrive)(void *user);
-  /* |u|, and that of what the last step changed. */
+  /* *size <- |u|, *change <- |u - u before the last step|. */
   TesStatus (*change)(void *user, double *size, double *change);
-  /* A state was set from outside, as of a file: what else the scheme knows of it. */
+  /* A state was set from outside, for example from a file: the scheme completes what is not in the list. */
   TesStatus (*resume)(void *user);
 } TesiScheme;
 
@@ -51,7 +51,7 @@ typedef struct TesiMarch {
   double last;     /* length of the step that is made or was made last */
   int steps, step; /* in all, done; a steady state lowers the first */
   int all_steps;   /* to the end of time */
-  bool varies;     /* steps differ; then the two are estimates before the end */
+  bool varies;     /* steps differ; then `steps` and `all_steps` are estimates before the end */
   bool chosen;     /* by cfl: dt is a length that the flow allowed */
   double base;     /* of their ladder */
   int since;       /* steps of this length by the flow; of patient schemes, steps that allowed a longer one */
@@ -62,24 +62,25 @@ typedef struct TesiMarch {
   TesiAverage average;
 } TesiMarch;
 
-/* Of a description that is right, at its start; before the first step. */
+/* The march of a description that was checked, at the start of its time. */
 void tesi_march_begin(TesiMarch *march, const TesTimeDesc *desc);
-/* The length of the next step: that of `step`; by `cfl` on the ladder, down at once, up by a rung after ten steps; by
- * `tolerance` that of the last judgement, no longer than a stable one. The last two steps are alike. */
+/* The length of the next step. With `step` it is the length that was given. With `cfl` it stands on the ladder, goes
+ * down at once, and up by a rung after ten steps. With `tolerance` the last judgement gives it, and stability bounds
+ * it. The last two steps are equally long. */
 double tesi_march_choose(TesiMarch *march, const TesiScheme *scheme, const TesiLimits *limits);
-/* One step, unless the end is reached. After a failure the state is that before it, as far as the scheme undoes. */
+/* One step. After a failure the state before the step comes back, as far as the scheme undoes. */
 TesStatus tesi_march_step(TesContext *context, TesiMarch *march, const TesiScheme *scheme, void *user,
                           TesSolveResult *result);
 /* The time at the end of the step under way. */
 double tesi_march_next(const TesiMarch *march);
-/* Of a scheme that writes over the values that are averaged while it tries: they are about to go. */
+/* For a scheme that overwrites averaged values while it tries: called before it does, it takes them into the means. */
 TesStatus tesi_march_leave(TesiMarch *march, double dt);
 /* How many steps there will be, as far as is known. */
 void tesi_march_count(TesiMarch *march);
 
-/* What the next steps depend on: of the march, the scheme and the means. */
+/* Everything that the next steps depend on: the state of the march, of the scheme and of the means. */
 void tesi_march_list(TesiMarch *march, const TesiScheme *scheme, void *user, TesiState *state);
-/* A state was set: it is that of this time and step. */
+/* A state was set, of this time and step. */
 TesStatus tesi_march_resume(TesContext *context, TesiMarch *march, const TesiScheme *scheme, void *user,
                             double time, int64_t step);
 

@@ -2,8 +2,8 @@
  * writes, reads, moves to another mesh, keeps or averages a state walks the list, and knows no scheme.
  *
  * A list refers to vectors and numbers of its scheme and copies nothing. It is made where it is needed and is not kept,
- * since histories exchange their vectors. Numbers may count vectors: who reads a state sets the numbers, lists again,
- * and sets the vectors. */
+ * since histories exchange their vectors. Some numbers count vectors. So a reader sets the numbers, lists again, and
+ * then sets the vectors. */
 #ifndef TESI_STATE_H
 #define TESI_STATE_H
 
@@ -46,13 +46,13 @@ typedef struct TesiState {
 /* Lists the state of a scheme, from an empty list. */
 typedef void (*TesiStateList)(void *user, TesiState *state);
 
-/* age 0: the vector of now; 1, 2, ..: those of 1, 2, .. steps before, whose names are NAME-1, NAME-2, .. */
+/* age 0: the vector of now; age n: the vector of n steps before, whose name is NAME-n. */
 TesiStateVector *tesi_state_add(TesiState *state, const char *name, int age, const TesSpace *space,
                                 TesVector *vector, TesiStateMove move);
 void tesi_state_add_real(TesiState *state, const char *name, int count, double *value);
 /* 0..most: a file with another value is damaged. */
 void tesi_state_add_whole(TesiState *state, const char *name, int most, int *value);
-/* A number that holds for all of a run: two states with different ones do not go on from each other. */
+/* A number that stays the same in a run. A run does not go on from a state in which the number differs. */
 void tesi_state_add_fixed(TesiState *state, const char *name, double value);
 
 /* NULL: there is none. */
@@ -61,7 +61,7 @@ const TesiStateNumber *tesi_state_number(const TesiState *state, const char *nam
 double tesi_state_get(const TesiStateNumber *number, int i);
 /* Nothing where the number is a fixed one. */
 void tesi_state_set(const TesiStateNumber *number, int i, double value);
-/* Numbers of `to` <- those of `from` with the same name and count. */
+/* Numbers of `to` <- the numbers of `from` that have the same name and count. */
 void tesi_state_copy_numbers(const TesiState *from, const TesiState *to);
 
 /* Copies of a state, to go back to. */

@@ -181,7 +181,7 @@ static int run_compiler(const char *folder, const TesiCompilation *c) {
   snprintf(source, sizeof source, "%s/%s", folder, c->texts[0].name);
   snprintf(output, sizeof output, "%s/kernel.so", folder);
   snprintf(log, sizeof log, "%s/log", folder);
-  /* most kernels run for less time than their compilation takes: plain code halves the time of tests */
+  /* -O0: most kernels run for less time than their compilation takes */
   const char *fixed[] = {compiler(), "-std=gnu11",           "-O0",
                          "-w",       "-fno-tree-vectorize",  "-fPIC",
                          "-shared",  "-fno-strict-aliasing", "-DTESK_EMULATOR"};
