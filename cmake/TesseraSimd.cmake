@@ -3,7 +3,7 @@
 # A quick build is for a first look: the width of this processor, few specialised degrees, less optimisation of
 # what is not hot. 128 bits are always there, for processors that lack the wider ones; on x86 that build has the
 # general loops alone.
-option(TESSERA_QUICK "build within a minute: native SIMD width, few specialised degrees; the program says so" OFF)
+option(TESSERA_QUICK "a first look: native SIMD width, few specialised degrees, -O1; the program says so" OFF)
 set(TESSERA_SIMD_WIDTHS all CACHE STRING "SIMD widths beside 128 bits: all, native (the widest of this processor) or a list such as 256")
 set(TESSERA_SIMD_DEGREES 10 CACHE STRING "degrees 1 to this have loops of their own, 0 to 10; higher ones are slower")
 
@@ -75,7 +75,6 @@ string(REPLACE ";" " " simd_text "${simd_widths}")
 message(STATUS "SIMD widths ${simd_text}, specialised degrees up to ${simd_degrees}")
 
 # tessera_simd_objects(TARGET BITS SOURCE...): objects of *_simd.c files for that width.
-list(GET simd_widths -1 simd_widest)
 function(tessera_simd_objects target bits)
   add_library(${target} OBJECT ${ARGN})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -86,7 +85,5 @@ function(tessera_simd_objects target bits)
   if(CMAKE_C_COMPILER_ID STREQUAL GNU)
     target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized) # vectors that are filled lane by lane, at -O1
   endif()
-  if(bits LESS simd_widest)
-    target_compile_options(${target} PRIVATE ${quick_flags})
-  endif()
+  target_compile_options(${target} PRIVATE ${quick_flags})
 endfunction()
