@@ -112,7 +112,9 @@ brief_tests() { export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=2-3; }
 
 step_sanitize() {
   local fault wanted
-  export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
+  # Arrays of a cell on the stack have shadows of more than 64 KiB, which would be mapped anew for each call: that took
+  # most of the time of some tests.
+  export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:clear_shadow_mmap_threshold=100000000
   # The threads of MPI, ended before, have storage that the leak check cannot read.
   export LSAN_OPTIONS=use_tls=0:print_suppressions=0:suppressions=$root/tests/leaks.supp
   export UBSAN_OPTIONS=print_stacktrace=1
