@@ -508,7 +508,7 @@ TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
   TesiFlowErrors e;
   *result = (TesFlowResult){.velocity_l2 = NAN, .pressure_l2 = NAN};
   tesi_work_begin_results(ctx, p->in_time != NULL, "errors and fluxes of the flow");
-  if (p->projection) {
+  if (p->space->product) {
     TES_TRY(tesi_navier_stokes_flow(p, result));
     goto done;
   }

@@ -1,4 +1,4 @@
-/* What flows of element rt have in common, steady (stokes.c) and in time (rt_flow/). */
+/* What flows of element rt have in common, steady (stokes.c) and in time (flow/coupled/). */
 #ifndef TESI_STOKES_H
 #define TESI_STOKES_H
 

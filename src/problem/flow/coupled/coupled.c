@@ -1,5 +1,5 @@
-/* Set-up and the start: see rt_flow.h. */
-#include "problem/rt_flow/rt_flow.h"
+/* Set-up and the start: see coupled.h. */
+#include "problem/flow/coupled/coupled.h"
 #include <math.h>
 #include "device/kernel.h"
 #include "functional/flow.h"
@@ -7,14 +7,14 @@
 #include "problem/problem_memory.h"
 #include "problem/equation/stokes.h"
 
-TesStatus tesi_rt_flow_check(TesProblem *p, const TesProblemDesc *desc) {
+TesStatus tesi_coupled_check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double nu, alpha;
   TES_TRY(tesi_problem_flow_numbers(p, &nu, &alpha));
   TES_CHECK(!(desc->time.tolerance > 0) || desc->time.method != TES_TIME_IMEX_BDF3,
             "time.tolerance: is of the method imex_bdf2, whose error the extrapolation of old values tells");
-  TES_TRY(tesi_rt_drive_check(p, desc));
+  TES_TRY(tesi_coupled_drive_check(p, desc));
   TES_TRY(tesi_stokes_check(p, desc));
 done:
   return status;
@@ -38,7 +38,7 @@ done:
 static TesStatus create_vectors(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   TesVector **const vectors[] = {&p->u,
                                  &flow->old[0],
                                  &flow->old[1],
@@ -70,8 +70,8 @@ static bool velocities_are_timed(const TesProblem *p) {
 
 /* The length of the first step. */
 static double choose_first(TesProblem *p) {
-  return tesi_march_choose(&p->in_time->march, &tesi_rt_scheme,
-                           &(TesiLimits){.crossed = tesi_rt_flow_crossed(p), .longest = INFINITY});
+  return tesi_march_choose(&p->in_time->march, &tesi_coupled_scheme,
+                           &(TesiLimits){.crossed = tesi_coupled_crossed(p), .longest = INFINITY});
 }
 
 /* u <- the interpolant of the initial velocity, divergence-free, with the values on the boundary: where it was neither
@@ -79,7 +79,7 @@ static double choose_first(TesProblem *p) {
 static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   const int dim = p->mesh->dim;
   const bool own = desc->initial[0] || !desc->exact[0];
   TesFunction *now[TESI_AXES + 1] = {NULL};
@@ -91,11 +91,11 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   }
   TES_TRY(tesi_flow_interpolate(p->space, (const TesFunction *const *)now, p->u));
   /* a step long enough that the choice by the flow makes it shorter */
-  TES_TRY(tesi_rt_flow_carry(p));
+  TES_TRY(tesi_coupled_carry(p));
   const double dt = choose_first(p);
-  TES_TRY(tesi_rt_flow_use(p, p->in_time->march.time, 1 / dt));
+  TES_TRY(tesi_coupled_use(p, p->in_time->march.time, 1 / dt));
   TES_TRY(tes_vector_copy(p->u, 1, flow->x));
-  TES_TRY(tesi_rt_flow_give(p, flow->x));
+  TES_TRY(tesi_coupled_give(p, flow->x));
   TES_TRY(tes_vector_fill(flow->b, 0));
   TES_TRY(tes_operator_residual(p->op, flow->b, flow->x, flow->r));
   const TesiRt *rt = tesi_space_rt(p->space);
@@ -112,11 +112,11 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
     TES_TRY(tes_vector_fill(&part, 0)); /* its pressure is none */
     TES_TRY(tes_vector_axpy(1, flow->d, flow->x));
   }
-  TES_TRY(tesi_rt_flow_clean(p, flow->x));
+  TES_TRY(tesi_coupled_clean(p, flow->x));
   TES_TRY(tes_vector_copy(flow->x, 1, p->u));
-  tesi_rt_flow_forget(flow);
+  tesi_coupled_forget(flow);
   if (p->in_time->march.varies) p->in_time->march.dt = 0, p->in_time->march.chosen = false;
-  TES_TRY(tesi_rt_flow_carry(p));
+  TES_TRY(tesi_coupled_carry(p));
   choose_first(p);
   tesi_march_count(&p->in_time->march);
 done:
@@ -132,13 +132,13 @@ static TesStatus square(void *user, const TesVector *value, TesVector *to) {
 static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow;
+  TesiCoupled *flow;
   TES_NEW(&flow);
-  p->rt_flow = flow;
+  p->own = flow;
   flow->order = desc->time.method == TES_TIME_IMEX_BDF3 ? 3 : 2;
   flow->drive.components = desc->mean_components;
   flow->guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
-  TES_TRY(tesi_rt_flow_check(p, desc));
+  TES_TRY(tesi_coupled_check(p, desc));
   TES_TRY(tesi_problem_create_space(p, desc->degree));
   TES_TRY(tesi_problem_choose_precision(p));
   TES_TRY(tesi_problem_check_memory(p));
@@ -146,7 +146,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_rt_convection_create(p->space, &flow->convection));
   flow->timed = velocities_are_timed(p);
   TES_TRY(begin(p, desc));
-  TES_TRY(tesi_rt_drive_create(p, desc));
+  TES_TRY(tesi_coupled_drive_create(p, desc));
   if (desc->average)
     TES_TRY(tesi_average_follow(
         &p->in_time->march.average,
@@ -156,19 +156,26 @@ done:
   return status;
 }
 
+static void mean_force(const TesProblem *p, double force[TESI_AXES]) {
+  const TesiCoupledDrive *drive = &tesi_coupled_of(p)->drive;
+  for (int c = 0; c < TESI_AXES; c++)
+    if (drive->components >> c & 1) force[c] = drive->force[c];
+}
+
 static void destroy(TesProblem *p) {
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   if (!flow) return;
   TesVector **const vectors[] = {&flow->old[0],     &flow->old[1],     &flow->old[2],   &flow->carried[0],
                                  &flow->carried[1], &flow->carried[2], &flow->b,        &flow->r,
                                  &flow->d,          &flow->x,          &flow->w,        &flow->sum,
                                  &flow->load,       &flow->given,      &flow->cycle[0], &flow->cycle[1]};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
-  tesi_rt_drive_free(&flow->drive);
-  for (int i = 0; i < TESI_RT_FLOW_SYSTEMS; i++) tesi_rt_flow_drop(&flow->system[i]);
+  tesi_coupled_drive_free(&flow->drive);
+  for (int i = 0; i < TESI_COUPLED_SYSTEMS; i++) tesi_coupled_drop(&flow->system[i]);
   p->op = NULL, p->multigrid = NULL, p->solver = NULL;
   tesi_rt_convection_destroy(&flow->convection);
-  tesi_free(p->context, &p->rt_flow);
+  tesi_free(p->context, &p->own);
 }
 
-const TesiOwn tesi_rt_own = {.create = create, .destroy = destroy, .scheme = &tesi_rt_scheme};
+const TesiOwn tesi_coupled_own = {
+    .create = create, .destroy = destroy, .scheme = &tesi_coupled_scheme, .mean_force = mean_force};

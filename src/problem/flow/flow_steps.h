@@ -1,5 +1,4 @@
-/* What all flows in time share whose convection is explicit: when steps are stable, whether one was, and the force that
- * keeps mean velocities. */
+/* What all flows in time share whose convection is explicit: when steps are stable, and whether one was. */
 #ifndef TESI_FLOW_STEPS_H
 #define TESI_FLOW_STEPS_H
 
@@ -14,7 +13,5 @@ TesStatus tesi_flow_steps_check(const TesProblem *problem, double dt, const TesV
                                 const TesVector *pressure, const TesVector *before, double *most);
 /* The message of a solve inside a step that found no finite numbers, where it left none. */
 TesStatus tesi_flow_steps_tell(const TesProblem *problem, double dt, TesStatus status);
-/* The uniform force that keeps a mean velocity; NaN in a direction: none. */
-void tesi_flow_mean_force(const TesProblem *problem, double force[TESI_AXES]);
 
 #endif

@@ -1,17 +1,17 @@
 /* Navier-Stokes by Algorithm 4 (explicit_flow.h) as a problem: `element` iso, whose mesh is that of the pressure. The
  * problem's own mesh has its cells halved; its solution holds velocities of Q_1 and the embedded pressure, both there,
- * so that values, errors and files are those of continuous elements. Boundary values are those of projection/. */
+ * so that values, errors and files are those of continuous elements. Boundary values are those of flow/split/. */
 #include <math.h>
 #include <stdio.h>
 #include "functional/functional.h"
 #include "operator/operator.h"
-#include "problem/explicit/explicit_flow.h"
-#include "problem/projection/projection.h"
+#include "problem/flow/explicit/explicit_flow.h"
+#include "problem/flow/split/split.h"
 
 enum { LOOK = 10 /* steps from one look at the velocity to the next */ };
 
 static TesiExplicitFlow *flow_of(const TesProblem *p) {
-  return tesi_projection_of(p)->explicit_flow;
+  return tesi_split_of(p)->explicit_flow;
 }
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
@@ -36,7 +36,7 @@ done:
 }
 
 /* Velocities and pressures over the halved cells, and which of them are given. */
-static TesStatus create_spaces(TesProblem *p, TesiProjection *pr) {
+static TesStatus create_spaces(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(p->mesh), dim = p->mesh->dim;
@@ -71,7 +71,7 @@ done:
 }
 
 /* The steps; the mesh becomes that of velocities. Faces of a box are its boundaries, in their order. */
-static TesStatus create_flow(TesProblem *p, TesiProjection *pr) {
+static TesStatus create_flow(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesMesh *coarse = p->mesh, *fine = NULL;
@@ -102,7 +102,7 @@ static void put_given(const TesiWalls *walls, double *v) {
 static TesStatus update_given(TesProblem *p, double time) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   double *v = NULL;
   if (pr->walls.at == time || (isfinite(pr->walls.at) && !pr->walls.timed)) return TES_OK;
   TES_TRY(tesi_walls_update(p, time, &pr->walls));
@@ -117,7 +117,7 @@ done:
 static TesStatus update_load(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesiExplicitFlow *flow = pr->explicit_flow;
   const TesFunction *const *f = (const TesFunction *const *)p->numbered.data.f;
   bool timed = p->in_time->add_load;
@@ -136,7 +136,7 @@ done:
 static TesStatus show(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesiExplicitFlow *flow = pr->explicit_flow;
   pr->is_balanced = false;
   TES_TRY(tes_vector_copy(flow->u[flow->now], 1, &pr->u));
@@ -157,7 +157,7 @@ static TesStatus keep(TesProblem *p) {
 static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesiExplicitFlow *flow = pr->explicit_flow;
   const int dim = p->mesh->dim;
   const bool by_exact = !desc->initial[0] && desc->exact[0];
@@ -165,12 +165,12 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   const TesFunction *pressure = initial[dim];
   double *u = NULL;
   TES_TRY(update_given(p, p->in_time->march.time));
-  TES_TRY(tesi_projection_interpolate(pr->full, initial, p->in_time->march.time, &pr->u));
+  TES_TRY(tesi_split_interpolate(pr->full, initial, p->in_time->march.time, &pr->u));
   TES_ALLOC(&u, pr->u.length);
   TES_TRY(tes_vector_get(&pr->u, u));
   put_given(&pr->walls, u);
   TES_TRY(tes_vector_set(flow->u[0], u));
-  TES_TRY(tesi_projection_interpolate(flow->pressure, &pressure, p->in_time->march.time, flow->p));
+  TES_TRY(tesi_split_interpolate(flow->pressure, &pressure, p->in_time->march.time, flow->p));
   TES_TRY(tesi_explicit_flow_begin(flow));
   TES_TRY(show(p));
   TES_TRY(tes_vector_maximum(&pr->u, &pr->largest));
@@ -182,18 +182,18 @@ done:
 static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr;
+  TesiSplit *pr;
   double alpha;
   TES_NEW(&pr);
-  p->projection = pr;
+  p->own = pr;
   p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
   TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &alpha));
   TES_TRY(create_flow(p, pr));
-  TES_TRY(tesi_projection_create_faces(p, pr));
+  TES_TRY(tesi_split_create_faces(p, pr));
   TES_TRY(begin(p, desc));
-  TES_TRY(tesi_projection_follow(p, desc));
+  TES_TRY(tesi_split_follow(p, desc));
   TES_TRY(keep(p));
-  TES_TRY(tesi_projection_check_flux(p));
+  TES_TRY(tesi_split_check_flux(p));
 done:
   return status;
 }
@@ -220,7 +220,7 @@ done:
 /* Such flows can grow below every limit of the step (adaptive-multigrid-liebchen). */
 static void warn_of_cells(TesProblem *p, double largest) {
   const double most = 15;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const TesMesh *mesh = p->mesh;
   double h = 0;
   for (int d = 0; d < mesh->dim; d++)
@@ -240,7 +240,7 @@ static void warn_of_cells(TesProblem *p, double largest) {
 static TesStatus look(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesiInTime *it = p->in_time;
   const bool now = it->march.step % LOOK == 0 || it->march.step == it->march.all_steps;
   double largest, given;
@@ -271,7 +271,7 @@ static TesStatus begin_step(void *user, TesiLimits *limits) {
   TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiProjection *pr = tesi_projection_of(p);
+  const TesiSplit *pr = tesi_split_of(p);
   const TesMesh *mesh = p->mesh;
   double stiff = 0, square = 0, largest;
   if (!p->in_time->march.varies) return TES_OK;
@@ -309,7 +309,7 @@ static TesStatus advance(void *user, double dt, TesSolveResult *result) {
   TES_TRY(update_load(p));
   TES_TRY(tesi_in_time_at(p, time));
   TES_TRY(update_given(p, time));
-  if (tesi_projection_of(p)->walls.timed) TES_TRY(tesi_projection_check_flux(p));
+  if (tesi_split_of(p)->walls.timed) TES_TRY(tesi_split_check_flux(p));
   TES_TRY(tesi_explicit_flow_step(flow));
   result->iterations = flow->cycles;
 done:
@@ -331,7 +331,7 @@ static TesStatus change(void *user, double *size, double *change) {
 TesStatus tesi_explicit_resume(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesiExplicitFlow *flow = pr->explicit_flow;
   pr->walls.at = NAN;
   TES_TRY(update_given(p, p->in_time->march.time));
@@ -344,20 +344,28 @@ done:
 }
 
 static void destroy(TesProblem *p) {
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   if (pr) tesi_explicit_flow_destroy(&pr->explicit_flow);
-  tesi_projection_destroy(p);
+  tesi_split_destroy(p);
 }
 
 static void list(void *user, TesiState *state) {
   const TesProblem *p = user;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesiExplicitFlow *flow = pr->explicit_flow;
   state->space = pr->velocity;
   tesi_state_add(state, "u", 0, pr->full, flow->u[flow->now], TESI_STATE_MADE);
   tesi_state_add(state, "pressure", 0, flow->pressure, flow->p, TESI_STATE_MADE);
   tesi_state_add(state, "phi", 0, flow->pressure, flow->q, TESI_STATE_MADE);
   tesi_state_add_real(state, "last", 1, &flow->k);
+}
+
+static int older(const void *user, int most, const TesVector **old, double *time) {
+  const TesiExplicitFlow *flow = flow_of(user);
+  const TesiMarch *march = &((const TesProblem *)user)->in_time->march;
+  if (march->step == 0 || most < 1) return 0;
+  old[0] = flow->u[1 - flow->now], time[0] = march->time - march->dt;
+  return 1;
 }
 
 static TesStatus resume(void *user) {
@@ -367,6 +375,7 @@ static TesStatus resume(void *user) {
 static const TesiScheme scheme = {.name = "explicit",
                                   .order = 1,
                                   .list = list,
+                                  .older = older,
                                   .stable = 0.6,
                                   .begin = begin_step,
                                   .advance = advance,
@@ -374,4 +383,9 @@ static const TesiScheme scheme = {.name = "explicit",
                                   .arrive = arrive,
                                   .change = change,
                                   .resume = resume};
-const TesiOwn tesi_explicit_own = {.create = create, .destroy = destroy, .scheme = &scheme};
+static const TesMultigrid *multigrid(const TesProblem *p) {
+  return flow_of(p)->multigrid;
+}
+
+const TesiOwn tesi_explicit_own = {
+    .create = create, .destroy = destroy, .scheme = &scheme, .multigrid = multigrid};

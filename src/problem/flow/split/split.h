@@ -21,15 +21,15 @@
  * stay there. On the host: boundary values, stresses and pressures of open ends, sent where they change in time;
  * inverse diagonals, when the step's length changes; forces on boundaries, when they are asked for. Else sums and
  * maxima alone come to the host. */
-#ifndef TESI_PROJECTION_H
-#define TESI_PROJECTION_H
+#ifndef TESI_SPLIT_H
+#define TESI_SPLIT_H
 
 #include "device/kernel.h"
 #include "krylov/refined_cg.h"
 #include "operator/mixed/mixed.h"
 #include "problem/in_time.h"
 
-enum { TESI_PROJECTION_OLD = 2, TESI_PROJECTION_GUESSES = 4 };
+enum { TESI_SPLIT_OLD = 2, TESI_SPLIT_GUESSES = 4 };
 
 /* What holds on one boundary. */
 typedef struct TesiWall {
@@ -63,7 +63,7 @@ typedef struct TesiFormula {
   double dt, a0, a1, a2, e0, e1;
 } TesiFormula;
 
-/* A uniform force a direction, which keeps the mean velocity there (projection_drive.c). */
+/* A uniform force a direction, which keeps the mean velocity there (split_drive.c). */
 typedef struct TesiDrive {
   unsigned components;                         /* bit c: direction c has one */
   double mean[3], force[3], before[3], volume; /* before: force of the last state */
@@ -71,7 +71,7 @@ typedef struct TesiDrive {
   TesVector *weights, *response[3];            /* velocities; NULL: not needed */
 } TesiDrive;
 
-/* gamma_K (div u, div v)_K (projection_grad_div.c); NULL: there is no such term. */
+/* gamma_K (div u, div v)_K (split_grad_div.c); NULL: there is no such term. */
 typedef struct TesiGradDiv {
   TesVector *gamma; /* [cells], of the step */
   TesVector *term;  /* scratch, a velocity */
@@ -79,12 +79,12 @@ typedef struct TesiGradDiv {
 
 /* A pressure of old times, over dt / a0 of each, from which the next one is extrapolated. */
 typedef struct TesiPast {
-  TesVector *value[TESI_PROJECTION_GUESSES];
-  double at[TESI_PROJECTION_GUESSES];
+  TesVector *value[TESI_SPLIT_GUESSES];
+  double at[TESI_SPLIT_GUESSES];
   int count;
 } TesiPast;
 
-typedef struct TesiProjection {
+typedef struct TesiSplit {
   TesiGradDiv grad_div;
   double nu, alpha, unit; /* alpha, and the pressure's unit (pressure_unit.h): of steady flows */
   TesiDrive drive;
@@ -102,12 +102,12 @@ typedef struct TesiProjection {
   double sigma;
   TesVector u, p; /* parts of the problem's solution */
   /* The state: old velocities u(t - dt_1), u(t - dt_1 - dt_2), N(u) of now and before, phi of now and before. */
-  TesVector *old[TESI_PROJECTION_OLD], *carried[2], *phi[2];
-  double step[TESI_PROJECTION_OLD]; /* dt_1, dt_2 */
-  int known;                        /* old velocities that are there */
-  bool starts;                      /* the step under way is the first one */
-  bool is_carried;                  /* carried[0] is that of u */
-  bool is_balanced;                 /* balance is that of the state */
+  TesVector *old[TESI_SPLIT_OLD], *carried[2], *phi[2];
+  double step[TESI_SPLIT_OLD]; /* dt_1, dt_2 */
+  int known;                   /* old velocities that are there */
+  bool starts;                 /* the step under way is the first one */
+  bool is_carried;             /* carried[0] is that of u */
+  bool is_balanced;            /* balance is that of the state */
   TesVector *balance; /* residual of the momentum equation, from which forces are; NULL: none asked for */
   double rate;        /* cells that it crosses a unit of time */
   TesiPast guess;     /* of phi */
@@ -133,19 +133,14 @@ typedef struct TesiProjection {
   TesVector *pb, *pr, *pd, *pz, *pq, *pn, *ps; /* pressures */
   TesVector *ones, *weights; /* a pressure of 1, and what integrates a pressure; NULL: no mean was asked for */
   double volume;
-} TesiProjection;
+} TesiSplit;
 
-static inline TesiProjection *tesi_projection_of(const TesProblem *problem) {
-  return problem->projection;
+static inline TesiSplit *tesi_split_of(const TesProblem *problem) {
+  return problem->own;
 }
 
-/* Whether it is a flow with continuous elements, steady or in time, and none of element iso. */
-static inline bool tesi_is_projection(const TesProblem *problem) {
-  return problem->projection && !problem->projection->explicit_flow;
-}
-
-extern const TesiOwn tesi_projection_own, tesi_steady_own, tesi_explicit_own;
-extern const TesiScheme tesi_projection_scheme;
+extern const TesiOwn tesi_split_own, tesi_steady_own, tesi_explicit_own;
+extern const TesiScheme tesi_split_scheme;
 /* Of element iso: the problem's time and the flow's u, p and q are others now. */
 TesStatus tesi_explicit_resume(TesProblem *problem);
 /* r <- M u_t + N(u) + nu K u - B' p - F over all nodes, u_t by the last step; 0 at the start. */
@@ -153,7 +148,7 @@ TesStatus tesi_explicit_residual(const TesProblem *problem, TesVector *r);
 /* |u| in L2, and that of what the last step changed. */
 TesStatus tesi_explicit_change(const TesProblem *problem, double *size, double *change);
 
-/* ---- given values (projection_walls.c) ---- */
+/* ---- given values (split_walls.c) ---- */
 
 /* Which components are given on which boundary: walls->wall[..].components and open. */
 TesStatus tesi_walls_classify(const TesProblem *problem, const TesiMixed *mixed, TesiWalls *walls);
@@ -169,97 +164,97 @@ TesStatus tesi_walls_put(const TesiWalls *walls, bool values, TesVector *u);
 /* mark[length] <- whether a node is one of the boundary; *count <- how many are. */
 TesStatus tesi_walls_mark(const TesiMixed *mixed, int boundary, uint8_t *mark, int64_t *count);
 
-/* ---- solves (projection_solve.c) ---- */
+/* ---- solves (split_solve.c) ---- */
 
 /* d <- about A^-1 r for velocities, A that of the step with its grad-div term; norm: |r|; r becomes the residual. z, q
  * and s are written over. */
-TesStatus tesi_projection_cg(TesiProjection *projection, double norm, double target, TesVector *r,
-                             TesVector *d);
+TesStatus tesi_split_cg(TesiSplit *projection, double norm, double target, TesVector *r, TesVector *d);
 /* sigma M + nu K for a sigma. */
-TesStatus tesi_projection_use_sigma(TesProblem *problem, double sigma);
+TesStatus tesi_split_use_sigma(TesProblem *problem, double sigma);
 /* x <- the solution with the given values of b; x: a guess, old: the solution before. */
-TesStatus tesi_projection_velocity(TesProblem *problem, const TesVector *b, const TesVector *old,
-                                   TesVector *x);
+TesStatus tesi_split_velocity(TesProblem *problem, const TesVector *b, const TesVector *old, TesVector *x);
 /* phi <- that of b = -(div u, psi), from the guess at a time for a step dt / a0. */
-TesStatus tesi_projection_potential(TesProblem *problem, double time, double scale, TesVector *b,
-                                    TesVector *phi, TesSolveResult *result);
+TesStatus tesi_split_potential(TesProblem *problem, double time, double scale, TesVector *b, TesVector *phi,
+                               TesSolveResult *result);
 /* b <- b of mean zero where the pressure is undetermined. */
-TesStatus tesi_projection_balance(TesiProjection *projection, TesVector *b);
+TesStatus tesi_split_balance(TesiSplit *projection, TesVector *b);
 /* x <- about M^-1 b for pressures, |b - M x| <= tolerance |b|; guess: from x. b is lost. */
-TesStatus tesi_projection_project(TesProblem *problem, TesVector *b, double tolerance, bool guess,
-                                  TesVector *x);
+TesStatus tesi_split_project(TesProblem *problem, TesVector *b, double tolerance, bool guess, TesVector *x);
 /* The same at a time for a step dt / a0, from the guess that the solutions before extrapolate to. */
-TesStatus tesi_projection_spread(TesProblem *problem, double time, double factor, TesVector *b, TesVector *x);
+TesStatus tesi_split_spread(TesProblem *problem, double time, double factor, TesVector *b, TesVector *x);
 /* v <- v without its mean. */
-TesStatus tesi_projection_remove_mean(TesProblem *problem, TesVector *v);
+TesStatus tesi_split_remove_mean(TesProblem *problem, TesVector *v);
 
-/* ---- mean velocities (projection_drive.c) ---- */
+/* ---- mean velocities (split_drive.c) ---- */
 
 /* Of the description, after spaces and masses. Refuses directions in which the domain is not periodic. */
 TesStatus tesi_drive_create(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_drive_free(TesiDrive *drive);
 /* b <- b + int F v. */
-TesStatus tesi_drive_load(const TesiProjection *projection, TesVector *b);
+TesStatus tesi_drive_load(const TesiSplit *projection, TesVector *b);
 /* x <- x with the mean that is to be, of the operator that stands, and the force that makes it. */
-TesStatus tesi_drive_keep(TesiProjection *projection, TesVector *x);
+TesStatus tesi_drive_keep(TesiSplit *projection, TesVector *x);
 
-/* ---- the grad-div term (projection_grad_div.c) ---- */
+/* ---- the grad-div term (split_grad_div.c) ---- */
 
 TesStatus tesi_grad_div_create(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_grad_div_free(TesiGradDiv *grad_div);
 /* gamma <- that of a velocity. */
-TesStatus tesi_grad_div_update(TesiProjection *projection, const TesVector *u);
+TesStatus tesi_grad_div_update(TesiSplit *projection, const TesVector *u);
 /* y += factor times the term of x; unknowns: not at entries with given values. Nothing where there is none. */
-TesStatus tesi_grad_div_add(TesiProjection *projection, double factor, bool unknowns, const TesVector *x,
+TesStatus tesi_grad_div_add(TesiSplit *projection, double factor, bool unknowns, const TesVector *x,
                             TesVector *y);
 
-/* ---- creation (projection_create.c) ---- */
+/* ---- creation (split_create.c) ---- */
 
 /* Spaces, faces, vectors and masses. */
-TesStatus tesi_projection_create_spaces(TesProblem *problem, int degree);
+TesStatus tesi_split_create_spaces(TesProblem *problem, int degree);
 /* projection->poisson; the walls are classified. */
-TesStatus tesi_projection_create_poisson(TesProblem *problem);
-void tesi_projection_destroy(TesProblem *problem);
+TesStatus tesi_split_create_poisson(TesProblem *problem);
+void tesi_split_destroy(TesProblem *problem);
 /* Means in time of velocity and pressure, where they are asked for. */
-TesStatus tesi_projection_follow(TesProblem *problem, const TesProblemDesc *desc);
+TesStatus tesi_split_follow(TesProblem *problem, const TesProblemDesc *desc);
 /* The solution at the start, of the initial functions, and the length of the first step. */
-TesStatus tesi_projection_begin(TesProblem *problem);
+TesStatus tesi_split_begin(TesProblem *problem);
 /* What of a description is kept in the flow: mean velocities and the grad-div term. */
-void tesi_projection_describe(const TesiProjection *projection, TesProblemDesc *desc);
+void tesi_split_describe(const TesProblem *problem, TesProblemDesc *desc);
+/* TesiOwn.solved: of phi; TesiOwn.reaction. */
+const TesProblem *tesi_split_solved(const TesProblem *problem);
+double tesi_split_reaction(const TesProblem *problem);
 
-/* ---- divergence (projection_divergence.c) ---- */
+/* ---- divergence (split_divergence.c) ---- */
 
 /* u <- u - D^-1 B' s, at the entries without given values, so that (div u, psi) = - (grad phi, grad psi) for all
  * pressures psi that are 0 on open boundaries, to 1e-4 of what is to be removed; D the mass of the velocities by row
  * sums, B the divergence. Means of u are those before where nothing is given. s: a guess before, s after. *removed <-
  * the L2 norm of what is taken from div u. The problem is at the time of u. */
-TesStatus tesi_projection_remove_divergence(TesProblem *problem, const TesVector *phi, TesVector *s,
-                                            TesVector *u, double *removed);
+TesStatus tesi_split_remove_divergence(TesProblem *problem, const TesVector *phi, TesVector *s, TesVector *u,
+                                       double *removed);
 
-/* TesiOwn.settle (adapt/move_flow.c). */
-TesStatus tesi_projection_settle(const TesProblem *from, TesProblem *problem, double *removed);
+/* TesiOwn.settle (split_settle.c). */
+TesStatus tesi_split_settle(const TesProblem *from, TesProblem *problem, double *removed);
 
-/* ---- steps (projection.c) ---- */
+/* ---- steps (split.c) ---- */
 
 /* The length of the first step, and how many there are; what of the load depends on time. */
-TesStatus tesi_projection_begin_steps(TesProblem *problem);
+TesStatus tesi_split_begin_steps(TesProblem *problem);
 /* carried[0] and rate of the solution. */
-TesStatus tesi_projection_carry(TesProblem *problem);
+TesStatus tesi_split_carry(TesProblem *problem);
 /* b <- int f v + stress of open boundaries, of the problem's numbers. */
-TesStatus tesi_projection_load(TesProblem *problem, TesVector *b);
+TesStatus tesi_split_load(TesProblem *problem, TesVector *b);
 /* Where pressures are given: pn <- phi for the change to the numbers' P, `factor` dt / a0; NULL: the solution's own
  * pressure <- P there. */
-TesStatus tesi_projection_give_pressure(TesProblem *problem, const double *factor);
+TesStatus tesi_split_give_pressure(TesProblem *problem, const double *factor);
 /* Faces of open and closed boundaries, from spaces and walls. */
-TesStatus tesi_projection_create_faces(TesProblem *problem, TesiProjection *projection);
+TesStatus tesi_split_create_faces(TesProblem *problem, TesiSplit *projection);
 /* v <- functions of a time, by component; NULL: 0. */
-TesStatus tesi_projection_interpolate(const TesSpace *space, const TesFunction *const *f, double time,
-                                      TesVector *v);
+TesStatus tesi_split_interpolate(const TesSpace *space, const TesFunction *const *f, double time,
+                                 TesVector *v);
 /* Refuses what flows in through closed boundaries and not out. */
-TesStatus tesi_projection_check_flux(TesProblem *problem);
+TesStatus tesi_split_check_flux(TesProblem *problem);
 /* Force of the fluid on a boundary: - the residual of the momentum equation there. */
-TesStatus tesi_projection_force(const TesProblem *problem, int boundary, int direction, double *force);
+TesStatus tesi_split_force(const TesProblem *problem, int boundary, int direction, double *force);
 /* The formula of a step dt after those that are known. */
-TesiFormula tesi_projection_formula(const TesiProjection *projection, double dt);
+TesiFormula tesi_split_formula(const TesiSplit *projection, double dt);
 
 #endif

@@ -1,9 +1,9 @@
-/* Steps: see rt_flow.h. */
+/* Steps: see coupled.h. */
 #include <math.h>
 #include <string.h>
 #include "basis/gauss.h"
 #include "operator/saddle/saddle.h"
-#include "problem/rt_flow/rt_flow.h"
+#include "problem/flow/coupled/coupled.h"
 #include "problem/equation/stokes.h"
 
 /* ---- formulas ------------------------------------------------------------------------------------------ */
@@ -11,7 +11,7 @@
 /* Of a step to a time from `count` old values: derivative sigma u - sum back_j u_j, extrapolation sum weight_j u_j. */
 typedef struct Formula {
   int count;
-  double sigma, back[TESI_RT_FLOW_TIMES], weight[TESI_RT_FLOW_TIMES];
+  double sigma, back[TESI_COUPLED_TIMES], weight[TESI_COUPLED_TIMES];
 } Formula;
 
 /* For equal steps the same numbers to the last bit in every step. */
@@ -24,7 +24,7 @@ static bool are_equal(double time, const double *when, int count) {
 
 static Formula find_formula(double time, const double *when, int count, double dt) {
   Formula f = {.count = count};
-  double at[TESI_RT_FLOW_TIMES];
+  double at[TESI_COUPLED_TIMES];
   const bool equal = are_equal(time, when, count);
   for (int j = 0; j < count; j++) at[j] = equal ? -(j + 1) * dt : when[j] - time;
   for (int j = 0; j < count; j++) {
@@ -46,8 +46,8 @@ static double node_distance(const TesProblem *p) {
   return node[1] - node[0];
 }
 
-double tesi_rt_flow_crossed(const TesProblem *p) {
-  return p->rt_flow->rate / node_distance(p);
+double tesi_coupled_crossed(const TesProblem *p) {
+  return tesi_coupled_of(p)->rate / node_distance(p);
 }
 
 /* to <- N(u) with the values on the boundary of a time. */
@@ -57,20 +57,20 @@ static TesStatus convect(TesProblem *p, double time, const TesVector *u, TesVect
   TesiFlowFace face[6];
   TES_TRY(tesi_in_time_at(p, time));
   tesi_stokes_faces(p, p->space, face);
-  TES_TRY(tesi_rt_convection_face(p->rt_flow->convection, face));
-  TES_TRY(tesi_rt_convection_apply(p->rt_flow->convection, u, to, rate));
+  TES_TRY(tesi_rt_convection_face(tesi_coupled_of(p)->convection, face));
+  TES_TRY(tesi_rt_convection_apply(tesi_coupled_of(p)->convection, u, to, rate));
   TES_TRY(tesi_problem_clear(p, to));
 done:
   return status;
 }
 
-void tesi_rt_flow_forget(TesiRtFlow *flow) {
+void tesi_coupled_forget(TesiCoupled *flow) {
   flow->is_carried = false;
-  for (int i = 0; i < TESI_RT_FLOW_TIMES; i++) flow->largest[i] = NAN;
+  for (int i = 0; i < TESI_COUPLED_TIMES; i++) flow->largest[i] = NAN;
 }
 
-TesStatus tesi_rt_flow_carry(TesProblem *p) {
-  TesiRtFlow *flow = p->rt_flow;
+TesStatus tesi_coupled_carry(TesProblem *p) {
+  TesiCoupled *flow = tesi_coupled_of(p);
   if (flow->is_carried) return TES_OK;
   const TesStatus status = convect(p, p->in_time->march.time, p->u, flow->carried[0], &flow->rate);
   flow->is_carried = status == TES_OK;
@@ -78,14 +78,14 @@ TesStatus tesi_rt_flow_carry(TesProblem *p) {
 }
 
 static bool load_is_timed(const TesProblem *p) {
-  return p->in_time->timed || p->rt_flow->timed;
+  return p->in_time->timed || tesi_coupled_of(p)->timed;
 }
 
 /* b <- forces and what is given on the boundary, at the time of the problem's numbers. */
 static TesStatus find_load(TesProblem *p, TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   TesiFlowFace face[6];
   double nu = 1;
   if (flow->load) return tes_vector_copy(flow->load, 1, b);
@@ -110,14 +110,14 @@ static TesStatus gather(TesProblem *p, const Formula *f, const TesVector *const 
                         TesVector *const *carried) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
-  double factor[TESI_RT_FLOW_TIMES + 1] = {1 / p->unit};
-  const TesVector *sum[TESI_RT_FLOW_TIMES + 1] = {flow->b};
+  TesiCoupled *flow = tesi_coupled_of(p);
+  double factor[TESI_COUPLED_TIMES + 1] = {1 / p->unit};
+  const TesVector *sum[TESI_COUPLED_TIMES + 1] = {flow->b};
   TES_TRY(find_load(p, flow->b));
   for (int j = 0; j < f->count; j++) factor[j + 1] = -f->weight[j] / p->unit, sum[j + 1] = carried[j];
   TES_TRY(tesi_vector_combine(f->count + 1, factor, sum, flow->b));
   TES_TRY(tesi_vector_combine(f->count, f->back, old, flow->r));
-  TES_TRY(tesi_rt_drive_add(p, 1, flow->r));
+  TES_TRY(tesi_coupled_drive_add(p, 1, flow->r));
   TES_TRY(tesi_saddle_add_mass(p->op, 1 / p->unit, flow->r, flow->b));
 done:
   return status;
@@ -128,11 +128,11 @@ done:
 static TesStatus choose_start(TesProblem *p, const TesVector *last, TesVector *x, double *reference) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   double of_guess, of_last;
-  TES_TRY(tesi_rt_flow_give(p, x));
+  TES_TRY(tesi_coupled_give(p, x));
   TES_TRY(tes_vector_copy(last, 1, flow->d));
-  TES_TRY(tesi_rt_flow_give(p, flow->d));
+  TES_TRY(tesi_coupled_give(p, flow->d));
   TES_TRY(tesi_stokes_scale_pressure(p, 1 / p->unit, x));
   TES_TRY(tesi_stokes_scale_pressure(p, 1 / p->unit, flow->d));
   TES_TRY(tes_operator_residual(p->op, flow->b, flow->d, flow->r));
@@ -153,11 +153,11 @@ static TesStatus advance(TesProblem *p, double time, const Formula *f, const Tes
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double reference;
-  TES_TRY(tesi_rt_flow_use(p, time, f->sigma));
+  TES_TRY(tesi_coupled_use(p, time, f->sigma));
   TES_TRY(gather(p, f, old, carried));
   TES_TRY(choose_start(p, old[0], x, &reference));
-  TES_TRY(tesi_rt_flow_solve(p, reference, x, result));
-  TES_TRY(tesi_rt_drive_keep(p, x));
+  TES_TRY(tesi_coupled_solve(p, reference, x, result));
+  TES_TRY(tesi_coupled_drive_keep(p, x));
 done:
   return status;
 }
@@ -166,7 +166,7 @@ done:
 static TesStatus find_rate(const TesProblem *p, TesVector *rate) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiRtFlow *flow = p->rt_flow;
+  const TesiCoupled *flow = tesi_coupled_of(p);
   const double now = p->in_time->march.time;
   TES_TRY(tes_vector_fill(rate, 0));
   if (flow->known == 0) goto done;
@@ -178,10 +178,10 @@ done:
   return status;
 }
 
-TesStatus tesi_rt_flow_force(const TesProblem *p, int boundary, int direction, double *force) {
+TesStatus tesi_coupled_force(const TesProblem *p, int boundary, int direction, double *force) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   TesiFlowFace face[6];
   double rate;
   TES_CHECK(!p->mesh->box_periodic[boundary / 2], "there is no force on %s: the box is periodic there",
@@ -190,7 +190,7 @@ TesStatus tesi_rt_flow_force(const TesProblem *p, int boundary, int direction, d
   TES_TRY(tesi_rt_convection_face(flow->convection, face));
   TES_TRY(tesi_rt_convection_apply(flow->convection, p->u, flow->w, &rate));
   TES_TRY(find_rate(p, flow->d));
-  TES_TRY(tesi_rt_drive_add(p, -1, flow->d)); /* a force beside f */
+  TES_TRY(tesi_coupled_drive_add(p, -1, flow->d)); /* a force beside f */
   const TesiFlowStress stress = {
       .nu = p->numbered.data.a, .f = p->numbered.data.f, .face = face, .rate = flow->d, .carried = flow->w};
   TES_TRY(tesi_flow_force(p->space, p->u, &stress, boundary, direction, force));
@@ -209,7 +209,7 @@ static TesStatus make_euler(TesProblem *p, double dt, int parts, TesVector *carr
   const Formula f = {.count = 1, .sigma = parts / dt, .back = {parts / dt}, .weight = {1}};
   double rate;
   TES_TRY(tes_vector_copy(p->u, 1, x));
-  TES_TRY(tes_vector_copy(p->rt_flow->carried[0], 1, carried));
+  TES_TRY(tes_vector_copy(tesi_coupled_of(p)->carried[0], 1, carried));
   for (int i = 1; i <= parts; i++) {
     if (i > 1) TES_TRY(convect(p, start + (i - 1) * h, x, carried, &rate));
     TES_TRY(tes_vector_copy(x, 1, before));
@@ -225,7 +225,7 @@ static TesStatus start(TesProblem *p, double dt, TesSolveResult *result) {
   static const double share[2][3] = {{-1, 2}, {0.5, -4, 4.5}};
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   TesVector *carried = NULL, *before = NULL;
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &carried));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &before));
@@ -235,7 +235,7 @@ static TesStatus start(TesProblem *p, double dt, TesSolveResult *result) {
     TES_TRY(tes_vector_axpy(share[flow->order - 2][parts - 1], flow->x, flow->sum));
   }
   TES_TRY(tes_vector_copy(flow->sum, 1, flow->x));
-  TES_TRY(tesi_rt_flow_clean(p, flow->x));
+  TES_TRY(tesi_coupled_clean(p, flow->x));
 done:
   tes_vector_destroy(&carried);
   tes_vector_destroy(&before);
@@ -248,7 +248,7 @@ done:
 static TesStatus go(TesProblem *p, double time, double dt, TesSolveResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   const TesVector *const all[] = {p->u, flow->old[0], flow->old[1], flow->old[2]};
   const Formula f = find_formula(time, flow->when, flow->order, dt),
                 guess =
@@ -271,18 +271,18 @@ static TesStatus commit(void *user, double dt) {
   TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   (void)dt;
-  rotate(flow->old, TESI_RT_FLOW_OLD);
-  rotate(flow->carried, TESI_RT_FLOW_OLD);
+  rotate(flow->old, TESI_COUPLED_OLD);
+  rotate(flow->carried, TESI_COUPLED_OLD);
   TES_TRY(tes_vector_copy(p->u, 1, flow->old[0]));
   TES_TRY(tes_vector_copy(flow->x, 1, p->u));
-  for (int i = TESI_RT_FLOW_TIMES - 1; i > 0; i--) {
+  for (int i = TESI_COUPLED_TIMES - 1; i > 0; i--) {
     flow->when[i] = flow->when[i - 1];
     flow->largest[i] = flow->largest[i - 1];
   }
   flow->largest[0] = flow->largest_next;
-  flow->known = tesi_min(flow->known + 1, TESI_RT_FLOW_OLD);
+  flow->known = tesi_min(flow->known + 1, TESI_COUPLED_OLD);
   flow->is_carried = false;
 done:
   return status;
@@ -292,7 +292,7 @@ done:
 static TesStatus check_state(TesProblem *p, double dt, double *largest) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   const TesiRt *rt = tesi_space_rt(p->space);
   const int64_t velocities = rt->offset[rt->dim];
   const TesVector now = tesi_vector_range(flow->x, 0, velocities),
@@ -313,7 +313,7 @@ done:
 static TesStatus find_size(const TesProblem *p, const TesVector *v, double *size) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesVector *const r = p->rt_flow->r;
+  TesVector *const r = tesi_coupled_of(p)->r;
   double square = 0;
   TES_TRY(tes_vector_fill(r, 0));
   TES_TRY(tesi_saddle_add_mass(p->op, 1, v, r));
@@ -327,7 +327,7 @@ static TesStatus change(void *user, double *size, double *change) {
   TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   TES_TRY(find_size(p, p->u, size));
   TES_TRY(tes_vector_copy(p->u, 1, flow->d));
   TES_TRY(tes_vector_axpy(-1, flow->old[0], flow->d));
@@ -343,7 +343,7 @@ static TesStatus judge(void *user, double dt, double *size, double *error) {
   TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   const TesVector *const value[] = {flow->x, p->u, flow->old[0], flow->old[1]};
   const double *const when = flow->when;
   double factor[1 + THREE] = {1};
@@ -360,9 +360,9 @@ done:
 
 static TesStatus begin_step(void *user, TesiLimits *limits) {
   TesProblem *p = user;
-  TesiRtFlow *flow = p->rt_flow;
-  const TesStatus status = tesi_rt_flow_carry(p);
-  limits->crossed = tesi_rt_flow_crossed(p);
+  TesiCoupled *flow = tesi_coupled_of(p);
+  const TesStatus status = tesi_coupled_carry(p);
+  limits->crossed = tesi_coupled_crossed(p);
   flow->when[0] = p->in_time->march.time;
   memcpy(flow->drive.before, flow->drive.force, sizeof flow->drive.force);
   return status;
@@ -371,7 +371,7 @@ static TesStatus begin_step(void *user, TesiLimits *limits) {
 /* What is told is that of the last state. */
 static TesStatus undo(void *user) {
   TesProblem *p = user;
-  TesiRtDrive *drive = &p->rt_flow->drive;
+  TesiCoupledDrive *drive = &tesi_coupled_of(p)->drive;
   memcpy(drive->force, drive->before, sizeof drive->force);
   return tesi_in_time_at(p, p->in_time->march.time);
 }
@@ -379,7 +379,7 @@ static TesStatus undo(void *user) {
 /* x <- the solution after a step. */
 static TesStatus try_step(void *user, double dt, TesSolveResult *result) {
   TesProblem *p = user;
-  const TesiRtFlow *flow = p->rt_flow;
+  const TesiCoupled *flow = tesi_coupled_of(p);
   return tesi_flow_steps_tell(p, dt,
                               flow->known + 1 < flow->order ? start(p, dt, result)
                                                             : go(p, p->in_time->march.time + dt, dt, result));
@@ -388,7 +388,7 @@ static TesStatus try_step(void *user, double dt, TesSolveResult *result) {
 static TesStatus complete(void *user, double dt, TesSolveResult *result) {
   TesProblem *p = user;
   (void)result;
-  return check_state(p, dt, &p->rt_flow->largest_next);
+  return check_state(p, dt, &tesi_coupled_of(p)->largest_next);
 }
 
 static TesStatus arrive(void *user) {
@@ -399,11 +399,11 @@ static TesStatus arrive(void *user) {
 
 static void list(void *user, TesiState *state) {
   const TesProblem *p = user;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   state->space = p->space;
   tesi_state_add_fixed(state, "order", flow->order);
-  tesi_state_add_whole(state, "known", TESI_RT_FLOW_OLD, &flow->known);
-  tesi_state_add_real(state, "when", TESI_RT_FLOW_TIMES, flow->when);
+  tesi_state_add_whole(state, "known", TESI_COUPLED_OLD, &flow->known);
+  tesi_state_add_real(state, "when", TESI_COUPLED_TIMES, flow->when);
   tesi_state_add_real(state, "force", TESI_AXES, flow->drive.force);
   tesi_state_add(state, "u", 0, p->space, p->u, TESI_STATE_MADE);
   for (int i = 0; i < flow->known; i++)
@@ -412,21 +412,29 @@ static void list(void *user, TesiState *state) {
     tesi_state_add(state, "carried", i, p->space, flow->carried[i], TESI_STATE_MADE);
 }
 
+static int older(const void *user, int most, const TesVector **old, double *time) {
+  const TesiCoupled *flow = tesi_coupled_of(user);
+  const int count = tesi_min(flow->known, most);
+  for (int i = 0; i < count; i++) old[i] = flow->old[i], time[i] = flow->when[1 + i];
+  return count;
+}
+
 static TesStatus resume(void *user) {
-  tesi_rt_flow_forget(((const TesProblem *)user)->rt_flow);
+  tesi_coupled_forget(tesi_coupled_of(user));
   return TES_OK;
 }
 
-const TesiScheme tesi_rt_scheme = {.name = "coupled",
-                                   .order = 2,
-                                   .stable = TESI_FLOW_STEPS_STABLE,
-                                   .list = list,
-                                   .begin = begin_step,
-                                   .advance = try_step,
-                                   .judge = judge,
-                                   .undo = undo,
-                                   .complete = complete,
-                                   .commit = commit,
-                                   .arrive = arrive,
-                                   .change = change,
-                                   .resume = resume};
+const TesiScheme tesi_coupled_scheme = {.name = "coupled",
+                                        .order = 2,
+                                        .stable = TESI_FLOW_STEPS_STABLE,
+                                        .list = list,
+                                        .older = older,
+                                        .begin = begin_step,
+                                        .advance = try_step,
+                                        .judge = judge,
+                                        .undo = undo,
+                                        .complete = complete,
+                                        .commit = commit,
+                                        .arrive = arrive,
+                                        .change = change,
+                                        .resume = resume};

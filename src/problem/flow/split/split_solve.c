@@ -1,9 +1,9 @@
-/* The solves of a step: see projection.h. */
+/* The solves of a step: see split.h. */
 #include <math.h>
 #include "operator/diagonal_cg.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
-#include "problem/projection/projection.h"
+#include "problem/flow/split/split.h"
 
 enum { MOST = 1000 /* iterations */ };
 
@@ -11,7 +11,7 @@ static TesStatus add_grad_div(void *user, const TesVector *x, TesVector *y) {
   return tesi_grad_div_add(user, 1, true, x, y);
 }
 
-TesStatus tesi_projection_cg(TesiProjection *pr, double norm, double target, TesVector *r, TesVector *d) {
+TesStatus tesi_split_cg(TesiSplit *pr, double norm, double target, TesVector *r, TesVector *d) {
   const TesiJacobi cg = {.op = pr->op,
                          .inverse = pr->inverse,
                          .z = pr->z,
@@ -40,8 +40,8 @@ done:
 
 /* ---- velocities ---------------------------------------------------------------------------------------- */
 
-TesStatus tesi_projection_use_sigma(TesProblem *p, double sigma) {
-  TesiProjection *pr = tesi_projection_of(p);
+TesStatus tesi_split_use_sigma(TesProblem *p, double sigma) {
+  TesiSplit *pr = tesi_split_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesFunction *nu = NULL, *c = NULL;
@@ -66,7 +66,7 @@ done:
 }
 
 /* r <- b - (sigma M + nu K) x at the unknowns, 0 where values are given, as b is; its norm. */
-static TesStatus find_residual(TesiProjection *pr, const TesVector *b, const TesVector *x, TesVector *r,
+static TesStatus find_residual(TesiSplit *pr, const TesVector *b, const TesVector *x, TesVector *r,
                                double *norm) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
@@ -79,7 +79,7 @@ done:
 }
 
 typedef struct System {
-  TesiProjection *projection;
+  TesiSplit *projection;
   const TesVector *b;
 } System;
 
@@ -89,21 +89,20 @@ static TesStatus find_again(void *user, const TesVector *x, TesVector *r, double
 }
 
 /* x <- x + what takes its residual r, of this norm, to the target. */
-static TesStatus improve(TesiProjection *pr, const TesVector *b, double norm, double target, TesVector *r,
+static TesStatus improve(TesiSplit *pr, const TesVector *b, double norm, double target, TesVector *r,
                          TesVector *x) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   System system = {pr, b};
   if (pr->refined.op) return tesi_refined_solve(&pr->refined, find_again, &system, norm, target, MOST, r, x);
-  TES_TRY(tesi_projection_cg(pr, norm, target, r, pr->d));
+  TES_TRY(tesi_split_cg(pr, norm, target, r, pr->d));
   TES_TRY(tes_vector_axpy(1, pr->d, x));
 done:
   return status;
 }
 
 /* |r| of the old solution with the new values. It solved the last system, so that it is the change of b. */
-static TesStatus find_reference(TesiProjection *pr, const TesVector *b, const TesVector *old,
-                                double *reference) {
+static TesStatus find_reference(TesiSplit *pr, const TesVector *b, const TesVector *old, double *reference) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   if (pr->is_last) {
@@ -119,9 +118,9 @@ done:
 
 /* The tolerance is of the residual of the old solution with the new values; a share of the pressure's, in whose
  * right-hand side and guesses what is left is noise. */
-TesStatus tesi_projection_velocity(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x) {
+TesStatus tesi_split_velocity(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x) {
   const double share = 1e-3;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double reference, norm;
@@ -143,8 +142,8 @@ done:
 
 /* Lagrange's polynomial through the old ones. */
 static TesStatus extrapolate(const TesiPast *past, double time, double factor, TesVector *value) {
-  double weight[TESI_PROJECTION_GUESSES];
-  const TesVector *old[TESI_PROJECTION_GUESSES];
+  double weight[TESI_SPLIT_GUESSES];
+  const TesVector *old[TESI_SPLIT_GUESSES];
   if (!past->count) return tes_vector_fill(value, 0);
   for (int j = 0; j < past->count; j++) {
     weight[j] = factor, old[j] = past->value[j];
@@ -164,7 +163,7 @@ static TesStatus keep(TesiPast *past, int most, double time, double factor, cons
 }
 
 /* What rounding and the interpolation of boundary values leave of the net flux is no part of the equation. */
-TesStatus tesi_projection_balance(TesiProjection *pr, TesVector *b) {
+TesStatus tesi_split_balance(TesiSplit *pr, TesVector *b) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   double sum;
@@ -175,7 +174,7 @@ done:
   return status;
 }
 
-static TesStatus poisson_residual(TesiProjection *pr, const TesVector *b, const TesVector *phi, TesVector *r,
+static TesStatus poisson_residual(TesiSplit *pr, const TesVector *b, const TesVector *phi, TesVector *r,
                                   double *norm) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
@@ -186,15 +185,15 @@ done:
   return status;
 }
 
-TesStatus tesi_projection_potential(TesProblem *p, double time, double factor, TesVector *b, TesVector *phi,
-                                    TesSolveResult *result) {
+TesStatus tesi_split_potential(TesProblem *p, double time, double factor, TesVector *b, TesVector *phi,
+                               TesSolveResult *result) {
   enum { ONE_CYCLE = 2 };
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesSolveResult one = {0};
   double load, norm;
-  TES_TRY(tesi_projection_balance(pr, b));
+  TES_TRY(tesi_split_balance(pr, b));
   TES_TRY(tesi_problem_clear(pr->poisson, b));
   TES_TRY(tes_vector_norm(b, &load));
   TES_TRY(extrapolate(&pr->guess, time, factor, phi));
@@ -226,7 +225,7 @@ static TesStatus find_mass_residual(void *user, const TesVector *x, TesVector *r
   return status == TES_OK ? tes_vector_norm(r, norm) : status;
 }
 
-static TesStatus ready_to_project(TesiProjection *pr) {
+static TesStatus ready_to_project(TesiSplit *pr) {
   TesContext *ctx = pr->pressure_mass->context;
   TesStatus status = TES_OK;
   if (pr->pressure_inverse) return TES_OK;
@@ -250,8 +249,8 @@ done:
   return status;
 }
 
-TesStatus tesi_projection_project(TesProblem *p, TesVector *b, double tolerance, bool guess, TesVector *x) {
-  TesiProjection *pr = tesi_projection_of(p);
+TesStatus tesi_split_project(TesProblem *p, TesVector *b, double tolerance, bool guess, TesVector *x) {
+  TesiSplit *pr = tesi_split_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   System system = {pr, b};
@@ -278,13 +277,13 @@ done:
   return status;
 }
 
-TesStatus tesi_projection_spread(TesProblem *p, double time, double factor, TesVector *b, TesVector *x) {
-  TesiProjection *pr = tesi_projection_of(p);
+TesStatus tesi_split_spread(TesProblem *p, double time, double factor, TesVector *b, TesVector *x) {
+  TesiSplit *pr = tesi_split_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const bool guess = pr->spread.count > 0;
   if (guess) TES_TRY(extrapolate(&pr->spread, time, factor, x));
-  TES_TRY(tesi_projection_project(p, b, fmin(1e-3, p->tolerance), guess, x));
+  TES_TRY(tesi_split_project(p, b, fmin(1e-3, p->tolerance), guess, x));
   if (pr->spread.value[0]) TES_TRY(keep(&pr->spread, pr->guesses_kept, time, factor, x));
 done:
   return status;
@@ -293,7 +292,7 @@ done:
 /* The integrals of the pressure's nodal functions, by the rule of loads and values: that of the mass matrix is not
  * exact on curved cells, and the mean that output.values gives would not be zero. */
 static TesStatus make_weights(TesProblem *p) {
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesFunction *one = NULL;
@@ -306,8 +305,8 @@ done:
   return status;
 }
 
-TesStatus tesi_projection_remove_mean(TesProblem *p, TesVector *v) {
-  TesiProjection *pr = tesi_projection_of(p);
+TesStatus tesi_split_remove_mean(TesProblem *p, TesVector *v) {
+  TesiSplit *pr = tesi_split_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double sum;

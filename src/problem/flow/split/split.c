@@ -1,19 +1,19 @@
-/* Steps: see projection.h. */
-#include "problem/projection/projection.h"
+/* Steps: see split.h. */
+#include "problem/flow/split/split.h"
 #include <math.h>
 #include <string.h>
 #include "functional/device_text.h"
 #include "functional/functional.h"
 #include "functional/load_plan.h"
 #include "operator/operator.h"
-#include "problem/flow_steps.h"
+#include "problem/flow/flow_steps.h"
 
 /* ---- data at a time ------------------------------------------------------------------------------------ */
 
-TesStatus tesi_projection_check_flux(TesProblem *p) {
+TesStatus tesi_split_check_flux(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   double net, through, total;
   if (pr->walls.any_open || !p->numbered.boundary) return TES_OK;
   TES_TRY(tesi_mixed_flux(pr->mixed, &pr->closed, p->numbered.boundary, &net, &through, &total));
@@ -28,10 +28,10 @@ done:
 }
 
 /* phi at open boundaries for a step from which dt / a0 is `factor`; NULL: the first pressure. P is kept. */
-TesStatus tesi_projection_give_pressure(TesProblem *p, const double *factor) {
+TesStatus tesi_split_give_pressure(TesProblem *p, const double *factor) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const int dim = p->mesh->dim;
   const TesFunction **g = NULL;
   double *now = NULL, *first = NULL;
@@ -77,7 +77,7 @@ static bool load_is_timed(const TesProblem *p) {
 static TesStatus load_by_plans(TesProblem *p, TesVector *b, bool *done) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const TesFunction *const *f = p->in_time->given.data.f;
   const bool begins = !pr->clock;
   bool refused = false;
@@ -102,7 +102,7 @@ done:
 static TesStatus add_stress(TesProblem *p, const TesBoundary *boundary, TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   double *values = NULL;
   bool any = false;
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
@@ -119,10 +119,10 @@ done:
   return status;
 }
 
-TesStatus tesi_projection_load(TesProblem *p, TesVector *b) {
+TesStatus tesi_split_load(TesProblem *p, TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const TesiNumbered *n = &p->numbered;
   bool done_by_plans = false;
   if (pr->load) return tes_vector_copy(pr->load, 1, b);
@@ -144,10 +144,10 @@ done:
 
 /* ---- what a step is made of ---------------------------------------------------------------------------- */
 
-TesStatus tesi_projection_carry(TesProblem *p) {
+TesStatus tesi_split_carry(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   if (pr->is_carried) return TES_OK;
   TES_TRY(tesi_mixed_convection(pr->mixed, &pr->u, pr->carried[0], &pr->rate));
   if (pr->open.count) TES_TRY(tesi_mixed_backflow(pr->mixed, &pr->open, &pr->u, pr->carried[0]));
@@ -156,7 +156,7 @@ done:
   return status;
 }
 
-TesiFormula tesi_projection_formula(const TesiProjection *pr, double dt) {
+TesiFormula tesi_split_formula(const TesiSplit *pr, double dt) {
   const double w = pr->known ? dt / pr->step[0] : 0;
   if (!pr->known) return (TesiFormula){dt, 1, 1, 0, 1, 0};
   return (TesiFormula){dt, (1 + 2 * w) / (1 + w), 1 + w, w * w / (1 + w), 1 + w, w};
@@ -168,7 +168,7 @@ static void swap(TesVector **a, TesVector **b) {
 }
 
 /* The weights of u, u^(n-1), u^(n-2) in what they extrapolate to; returns how many there are. */
-static int extrapolate(const TesiProjection *pr, double dt, double weight[3]) {
+static int extrapolate(const TesiSplit *pr, double dt, double weight[3]) {
   const int count = pr->guesses_kept ? tesi_min(pr->known, 2) : 0;
   const double at[3] = {0, -pr->step[0], -pr->step[0] - pr->step[1]};
   for (int j = 0; j < 3; j++) {
@@ -180,7 +180,7 @@ static int extrapolate(const TesiProjection *pr, double dt, double weight[3]) {
 }
 
 /* d <- (a1 u^n - a2 u^(n-1)) / dt, x <- what the old velocities extrapolate to. */
-static TesStatus combine_old(TesiProjection *pr, const TesiFormula *f) {
+static TesStatus combine_old(TesiSplit *pr, const TesiFormula *f) {
   const TesVector *const value[] = {&pr->u, pr->old[0], pr->old[1]};
   const double by = 1 / f->dt, history[] = {by * f->a1, -by * f->a2, 0};
   double guess[3];
@@ -192,11 +192,11 @@ static TesStatus combine_old(TesiProjection *pr, const TesiFormula *f) {
 static TesStatus find_load(TesProblem *p, const TesVector **load) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const bool had = pr->load != NULL;
   double size = 1;
   if (!had || pr->drive.components) {
-    TES_TRY(tesi_projection_load(p, pr->b));
+    TES_TRY(tesi_split_load(p, pr->b));
     if (!had && pr->load) TES_TRY(tes_vector_maximum(pr->load, &size));
     pr->loadless = size == 0;
     TES_TRY(tesi_drive_load(pr, pr->b));
@@ -210,7 +210,7 @@ done:
 static TesStatus gather(TesProblem *p, const TesiFormula *f) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   pr->is_last = pr->last_sigma == pr->sigma;
   pr->last_sigma = NAN;
   swap(&pr->b, &pr->last);
@@ -236,33 +236,33 @@ done:
 static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSolveResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const double factor = f->dt / f->a0;
   bool given = pr->given_pressure != NULL;
   TES_TRY(tesi_mixed_divergence(pr->mixed, pr->x, pr->pb));
   TES_TRY(tes_vector_copy(pr->pb, -1, pr->pz));
   TES_TRY(tes_vector_fill(pr->pn, 0));
-  if (given) TES_TRY(tesi_projection_give_pressure(p, &factor));
+  if (given) TES_TRY(tesi_split_give_pressure(p, &factor));
   if (given) TES_TRY(tes_operator_lift(pr->poisson->op, pr->pn, pr->pz));
-  TES_TRY(tesi_projection_potential(p, time, factor, pr->pz, pr->ps, result));
+  TES_TRY(tesi_split_potential(p, time, factor, pr->pz, pr->ps, result));
   if (given) TES_TRY(tes_vector_axpy(1, pr->pn, pr->ps));
-  TES_TRY(tesi_projection_spread(p, time, factor, pr->pb, pr->pn));
+  TES_TRY(tesi_split_spread(p, time, factor, pr->pb, pr->pn));
   TES_TRY(tesi_vector_combine(3, (double[]){-pr->nu, 1, 1 / factor},
                               (const TesVector *const[]){pr->pn, &pr->p, pr->ps}, pr->pn));
-  if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, pr->pn));
+  if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, pr->pn));
 done:
   return status;
 }
 
 /* Whether u is what its system gave, and that of the next step has the same boundary values: in runs that are to be the
  * same bit for bit after restarts it does not count. */
-static bool solves_alone(const TesiProjection *pr) {
+static bool solves_alone(const TesiSplit *pr) {
   return !pr->walls.timed && !pr->drive.components && !pr->grad_div.gamma &&
          !tesi_context_deterministic(pr->b->context);
 }
 
 /* The new state takes the place of the old. `remember`: u becomes an old velocity; else it is one of a start. */
-static TesStatus commit(TesiProjection *pr, const TesiFormula *f, bool remember) {
+static TesStatus commit(TesiSplit *pr, const TesiFormula *f, bool remember) {
   TesContext *ctx = pr->b->context;
   TesStatus status = TES_OK;
   swap(&pr->phi[0], &pr->phi[1]);
@@ -273,7 +273,7 @@ static TesStatus commit(TesiProjection *pr, const TesiFormula *f, bool remember)
     TES_TRY(tes_vector_copy(&pr->u, 1, pr->old[0]));
     swap(&pr->carried[0], &pr->carried[1]);
     pr->step[1] = pr->step[0], pr->step[0] = f->dt;
-    pr->known = tesi_min(pr->known + 1, TESI_PROJECTION_OLD);
+    pr->known = tesi_min(pr->known + 1, TESI_SPLIT_OLD);
   }
   TES_TRY(tes_vector_copy(pr->x, 1, &pr->u));
   TES_TRY(tes_vector_copy(pr->pn, 1, &pr->p));
@@ -287,15 +287,15 @@ done:
 static TesStatus find_velocity(TesProblem *p, double time, const TesiFormula *f) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
-  TES_TRY(tesi_projection_carry(p));
-  TES_TRY(tesi_projection_use_sigma(p, f->a0 / f->dt));
+  TesiSplit *pr = tesi_split_of(p);
+  TES_TRY(tesi_split_carry(p));
+  TES_TRY(tesi_split_use_sigma(p, f->a0 / f->dt));
   TES_TRY(tesi_grad_div_update(pr, &pr->u));
   TES_TRY(tesi_in_time_at(p, time));
   TES_TRY(tesi_walls_update(p, time, &pr->walls));
-  if (pr->walls.timed) TES_TRY(tesi_projection_check_flux(p));
+  if (pr->walls.timed) TES_TRY(tesi_split_check_flux(p));
   TES_TRY(gather(p, f));
-  TES_TRY(tesi_projection_velocity(p, pr->b, &pr->u, pr->x));
+  TES_TRY(tesi_split_velocity(p, pr->b, &pr->u, pr->x));
   TES_TRY(tesi_drive_keep(pr, pr->x));
 done:
   return status;
@@ -314,10 +314,10 @@ static TesStatus start(TesProblem *p, double time, double dt, TesSolveResult *re
   enum { QUARTERS = 4 };
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
-  TesiFormula f = tesi_projection_formula(pr, dt / QUARTERS);
+  TesiSplit *pr = tesi_split_of(p);
+  TesiFormula f = tesi_split_formula(pr, dt / QUARTERS);
   const TesiFormula whole = {.dt = dt};
-  TES_TRY(tesi_projection_carry(p));
+  TES_TRY(tesi_split_carry(p));
   TES_TRY(tes_vector_copy(&pr->u, 1, pr->old[0]));
   TES_TRY(tes_vector_copy(pr->carried[0], 1, pr->carried[1]));
   for (int i = 1; i <= QUARTERS; i++) {
@@ -336,25 +336,25 @@ done:
 /* The shortest distance of Gauss-Lobatto nodes on a cell [0, 1]. */
 static double node_distance(const TesProblem *p) {
   double node[TESI_MAX_POINTS];
-  tesi_gauss_lobatto(tesi_projection_of(p)->full->degree + 1, node, NULL);
+  tesi_gauss_lobatto(tesi_split_of(p)->full->degree + 1, node, NULL);
   return node[1] - node[0];
 }
 
 /* Distances of nodes that the flow crosses a unit of time. */
 static double crossed(const TesProblem *p) {
-  return tesi_projection_of(p)->rate / node_distance(p);
+  return tesi_split_of(p)->rate / node_distance(p);
 }
 
-TesStatus tesi_projection_begin_steps(TesProblem *p) {
+TesStatus tesi_split_begin_steps(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesiMarch *march = &p->in_time->march;
   pr->timed = load_is_timed(p);
   if (p->before) return TES_OK; /* the steps go on */
-  TES_TRY(tesi_projection_carry(p));
+  TES_TRY(tesi_split_carry(p));
   if (!march->varies) goto done;
-  tesi_march_choose(march, &tesi_projection_scheme, &(TesiLimits){.crossed = crossed(p), .longest = INFINITY});
+  tesi_march_choose(march, &tesi_split_scheme, &(TesiLimits){.crossed = crossed(p), .longest = INFINITY});
   tesi_march_count(march);
 done:
   return status;
@@ -366,7 +366,7 @@ done:
 static TesStatus watch_cells(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const int step = p->in_time->march.step;
   const double limit = 1e3;
   double reach;
@@ -384,7 +384,7 @@ done:
 }
 
 /* |v| in L2; r is written over. */
-static TesStatus find_size(TesiProjection *pr, const TesVector *v, double *size) {
+static TesStatus find_size(TesiSplit *pr, const TesVector *v, double *size) {
   double square = 0;
   TesStatus status = tes_operator_apply(pr->mass, v, pr->r);
   if (status == TES_OK) status = tes_vector_dot(v, pr->r, &square);
@@ -396,7 +396,7 @@ static TesStatus change(void *user, double *size, double *change) {
   TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TES_TRY(find_size(pr, &pr->u, size));
   TES_TRY(tes_vector_copy(&pr->u, 1, pr->d));
   TES_TRY(tes_vector_axpy(-1, pr->old[0], pr->d));
@@ -411,7 +411,7 @@ static TesStatus judge(void *user, double dt, double *size, double *error) {
   const TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const TesVector *const value[] = {pr->x, &pr->u, pr->old[0], pr->old[1]};
   const double at[3] = {0, -pr->step[0], -pr->step[0] - pr->step[1]};
   double weight[4] = {1, -1, -1, -1};
@@ -431,8 +431,8 @@ static TesStatus begin(void *user, TesiLimits *limits) {
   TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiDrive *drive = &tesi_projection_of(p)->drive;
-  TES_TRY(tesi_projection_carry(p));
+  TesiDrive *drive = &tesi_split_of(p)->drive;
+  TES_TRY(tesi_split_carry(p));
   TES_TRY(watch_cells(p));
   limits->crossed = crossed(p);
   memcpy(drive->before, drive->force, sizeof drive->force);
@@ -441,7 +441,7 @@ done:
 }
 
 static TesStatus undo(void *user) {
-  TesiDrive *drive = &tesi_projection_of(user)->drive;
+  TesiDrive *drive = &tesi_split_of(user)->drive;
   memcpy(drive->force, drive->before, sizeof drive->force);
   return TES_OK;
 }
@@ -451,9 +451,9 @@ static TesStatus try_step(void *user, double dt, TesSolveResult *result) {
   TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const double time = p->in_time->march.time;
-  const TesiFormula f = tesi_projection_formula(pr, dt);
+  const TesiFormula f = tesi_split_formula(pr, dt);
   pr->starts = pr->known == 0;
   if (pr->starts) TES_TRY(tesi_march_leave(&p->in_time->march, dt));
   status = pr->starts ? start(p, time, dt, result) : find_velocity(p, time + dt, &f);
@@ -466,8 +466,8 @@ static TesStatus complete(void *user, double dt, TesSolveResult *result) {
   TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
-  const TesiFormula f = tesi_projection_formula(pr, dt);
+  TesiSplit *pr = tesi_split_of(p);
+  const TesiFormula f = tesi_split_formula(pr, dt);
   if (pr->starts) return TES_OK;
   TES_TRY(tesi_flow_steps_tell(p, dt, correct(p, p->in_time->march.time + dt, &f, result)));
   TES_TRY(tesi_flow_steps_check(p, dt, pr->x, pr->pn, &pr->u, &pr->most));
@@ -476,7 +476,7 @@ done:
 }
 
 static TesStatus take_step(void *user, double dt) {
-  TesiProjection *pr = tesi_projection_of(user);
+  TesiSplit *pr = tesi_split_of(user);
   const TesiFormula f = {.dt = dt};
   return pr->starts ? TES_OK : commit(pr, &f, true);
 }
@@ -484,7 +484,7 @@ static TesStatus take_step(void *user, double dt) {
 static TesStatus arrive(void *user) {
   TesProblem *p = user;
   TesiMarch *march = &p->in_time->march;
-  march->crossed += march->last * tesi_projection_of(p)->rate;
+  march->crossed += march->last * tesi_split_of(p)->rate;
   return tesi_in_time_at(p, march->time);
 }
 
@@ -492,14 +492,14 @@ static TesStatus arrive(void *user) {
 
 static void list(void *user, TesiState *state) {
   const TesProblem *p = user;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const TesSpace *pressure = pr->mixed->pressure;
   state->space = pr->velocity, state->accuracy = 1e-4; /* what they leave of a divergence is removed too */
   tesi_state_add_fixed(state, "kept", pr->guesses_kept);
-  tesi_state_add_whole(state, "known", TESI_PROJECTION_OLD, &pr->known);
+  tesi_state_add_whole(state, "known", TESI_SPLIT_OLD, &pr->known);
   tesi_state_add_whole(state, "guesses", pr->guesses_kept, &pr->guess.count);
-  tesi_state_add_real(state, "steps", TESI_PROJECTION_OLD, pr->step);
-  tesi_state_add_real(state, "guess-at", TESI_PROJECTION_GUESSES, pr->guess.at);
+  tesi_state_add_real(state, "steps", TESI_SPLIT_OLD, pr->step);
+  tesi_state_add_real(state, "guess-at", TESI_SPLIT_GUESSES, pr->guess.at);
   tesi_state_add_real(state, "force", TESI_AXES, pr->drive.force);
   tesi_state_add(state, "u", 0, pr->full, &pr->u, TESI_STATE_PROJECTED);
   if (pr->known > 0) tesi_state_add(state, "u", 1, pr->full, pr->old[0], TESI_STATE_PROJECTED);
@@ -511,30 +511,39 @@ static void list(void *user, TesiState *state) {
     tesi_state_add(state, "guess", i + 1, pressure, pr->guess.value[i], TESI_STATE_INTERPOLATED);
 }
 
+static int older(const void *user, int most, const TesVector **old, double *time) {
+  const TesiSplit *pr = tesi_split_of(user);
+  const int count = tesi_min(pr->known, most);
+  double at = ((const TesProblem *)user)->in_time->march.time;
+  for (int i = 0; i < count; i++) old[i] = pr->old[i], time[i] = at -= pr->step[i];
+  return count;
+}
+
 static TesStatus resume(void *user) {
   TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const double none = 0;
   pr->is_carried = pr->is_balanced = false;
   pr->last_sigma = pr->most = NAN;
   TES_TRY(tesi_walls_update(p, p->in_time->march.time, &pr->walls));
-  if (pr->given_pressure) TES_TRY(tesi_projection_give_pressure(p, &none));
+  if (pr->given_pressure) TES_TRY(tesi_split_give_pressure(p, &none));
 done:
   return status;
 }
 
-const TesiScheme tesi_projection_scheme = {.name = "split",
-                                           .order = 2,
-                                           .stable = TESI_FLOW_STEPS_STABLE,
-                                           .list = list,
-                                           .begin = begin,
-                                           .advance = try_step,
-                                           .judge = judge,
-                                           .undo = undo,
-                                           .complete = complete,
-                                           .commit = take_step,
-                                           .arrive = arrive,
-                                           .change = change,
-                                           .resume = resume};
+const TesiScheme tesi_split_scheme = {.name = "split",
+                                      .order = 2,
+                                      .stable = TESI_FLOW_STEPS_STABLE,
+                                      .list = list,
+                                      .older = older,
+                                      .begin = begin,
+                                      .advance = try_step,
+                                      .judge = judge,
+                                      .undo = undo,
+                                      .complete = complete,
+                                      .commit = take_step,
+                                      .arrive = arrive,
+                                      .change = change,
+                                      .resume = resume};

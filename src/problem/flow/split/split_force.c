@@ -1,22 +1,22 @@
-/* Forces on boundaries: see projection.h. */
+/* Forces on boundaries: see split.h. */
 #include <math.h>
 #include <stdio.h>
 #include "operator/operator.h"
 #include "problem/forces.h"
-#include "problem/projection/projection.h"
+#include "problem/flow/split/split.h"
 
 /* r <- M (u_t + alpha u) + N(u) + nu K u - B' p - F over all nodes, and the grad-div term of the last step. u_t
  * by the last formula; 0 at the start. */
 static TesStatus momentum_residual(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const double w = pr->known > 1 ? pr->step[0] / pr->step[1] : 0, dt = pr->step[0];
   const double a0 = (1 + 2 * w) / (1 + w), a1 = 1 + w, a2 = w * w / (1 + w);
   pr->last_sigma = NAN; /* b is none of a step */
-  TES_TRY(tesi_projection_load(p, pr->b));
+  TES_TRY(tesi_split_load(p, pr->b));
   TES_TRY(tesi_drive_load(pr, pr->b));
-  if (p->in_time) TES_TRY(tesi_projection_carry(p)); /* else there is no convection */
+  if (p->in_time) TES_TRY(tesi_split_carry(p)); /* else there is no convection */
   if (p->in_time) TES_TRY(tes_vector_axpy(-1, pr->carried[0], pr->b));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &pr->p, pr->r));
   TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
@@ -37,13 +37,13 @@ done:
 static TesStatus keep_residual(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   if (pr->is_balanced && p->in_time) return TES_OK;
   if (!pr->balance) TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &pr->balance));
   if (pr->explicit_flow) {
     TES_TRY(tesi_explicit_residual(p, pr->balance));
   } else {
-    TES_TRY(tesi_projection_use_sigma(p, pr->op ? pr->sigma : 1));
+    TES_TRY(tesi_split_use_sigma(p, pr->op ? pr->sigma : 1));
     TES_TRY(momentum_residual(p));
     TES_TRY(tes_vector_copy(pr->r, 1, pr->balance));
   }
@@ -56,18 +56,18 @@ done:
 
 static const TesSpace *space_of(const TesProblem *p, int direction) {
   (void)direction;
-  return tesi_projection_of(p)->mixed->velocity;
+  return tesi_split_of(p)->mixed->velocity;
 }
 
 static bool is_support(const TesProblem *p, int boundary, int direction) {
-  return tesi_projection_of(p)->walls.wall[boundary].components >> direction & 1;
+  return tesi_split_of(p)->walls.wall[boundary].components >> direction & 1;
 }
 
 static TesStatus find_residual(const TesProblem *problem, int direction, double *r) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesProblem *p = (TesProblem *)problem; /* scratch of the problem's own */
-  const TesiProjection *pr = tesi_projection_of(p);
+  const TesiSplit *pr = tesi_split_of(p);
   const int64_t length = pr->mixed->velocity->length;
   TES_TRY(keep_residual(p));
   const TesVector part = tesi_vector_range(pr->balance, direction * length, length);
@@ -80,7 +80,7 @@ done:
 static TesStatus find_traction(const TesProblem *p, int boundary, int direction, double *sum) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiProjection *pr = tesi_projection_of(p);
+  const TesiSplit *pr = tesi_split_of(p);
   const int64_t length = pr->mixed->velocity->length;
   TesiMixedFaces faces = {.count = 0};
   TesVector *back = NULL;
@@ -113,11 +113,11 @@ static void write_stress(const TesProblem *p, int direction, char text[TESI_STRE
   static const char *const slope[3][2] = {
       {"ux*nx + uy*ny", "uz*nz"}, {"vx*nx + vy*ny", "vz*nz"}, {"wx*nx + wy*ny", "wz*nz"}};
   const char *const *of = slope[direction];
-  snprintf(text, TESI_STRESS_TEXT, "%.17g*(%s%s%s) - p*n%c", tesi_projection_of(p)->nu, of[0],
+  snprintf(text, TESI_STRESS_TEXT, "%.17g*(%s%s%s) - p*n%c", tesi_split_of(p)->nu, of[0],
            p->mesh->dim == 3 ? " + " : "", p->mesh->dim == 3 ? of[1] : "", "xyz"[direction]);
 }
 
-TesStatus tesi_projection_force(const TesProblem *problem, int boundary, int direction, double *force) {
+TesStatus tesi_split_force(const TesProblem *problem, int boundary, int direction, double *force) {
   static const TesiForces of = {.space = space_of,
                                 .is_support = is_support,
                                 .residual = find_residual,

@@ -1,8 +1,8 @@
-/* Given values of velocities: see projection.h. */
+/* Given values of velocities: see split.h. */
 #include <limits.h>
 #include <math.h>
 #include "device/upload.h"
-#include "problem/projection/projection.h"
+#include "problem/flow/split/split.h"
 
 static const char *name_of(const TesProblem *p, int boundary) {
   return tes_mesh_boundary_name(p->mesh, boundary);

@@ -1,4 +1,4 @@
-/* Spaces, operators and the start: see projection.h. */
+/* Spaces, operators and the start: see split.h. */
 #include <math.h>
 #include <stdio.h>
 #include "device/kernel.h"
@@ -6,12 +6,12 @@
 #include "functional/load_plan.h"
 #include "operator/diagonal_cg.h"
 #include "operator/operator.h"
-#include "problem/projection/projection.h"
-#include "problem/projection/steady_direct.h"
+#include "problem/flow/split/split.h"
+#include "problem/flow/steady/steady_direct.h"
 
 /* ---- spaces -------------------------------------------------------------------------------------------- */
 
-static TesStatus create_spaces(TesProblem *p, TesiProjection *pr, int degree) {
+static TesStatus create_spaces(TesProblem *p, TesiSplit *pr, int degree) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(p->mesh), dim = p->mesh->dim;
@@ -36,7 +36,7 @@ done:
   return status;
 }
 
-TesStatus tesi_projection_create_faces(TesProblem *p, TesiProjection *pr) {
+TesStatus tesi_split_create_faces(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(p->mesh);
@@ -58,9 +58,9 @@ done:
 /* ---- the pressure's problem ---------------------------------------------------------------------------- */
 
 /* -Lap phi = b, phi = 0 on open boundaries, else no flux; each solve is of a correction, so that there is a guess. */
-TesStatus tesi_projection_create_poisson(TesProblem *p) {
+TesStatus tesi_split_create_poisson(TesProblem *p) {
   TesContext *ctx = p->context;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesStatus status = TES_OK;
   TesVector *zero = NULL;
   TesFunction *none = NULL;
@@ -95,7 +95,7 @@ done:
 }
 
 /* What the problem tells of itself is the pressure's, whose solves are most of a step. */
-static void describe(TesProblem *p, const TesiProjection *pr) {
+static void describe(TesProblem *p, const TesiSplit *pr) {
   p->op = tesi_operator_retain(pr->poisson->op);
   p->cycle = pr->poisson->cycle;
   snprintf(p->method_text, sizeof p->method_text,
@@ -105,7 +105,7 @@ static void describe(TesProblem *p, const TesiProjection *pr) {
 
 /* ---- vectors and operators ----------------------------------------------------------------------------- */
 
-static TesStatus create_vectors(TesProblem *p, TesiProjection *pr) {
+static TesStatus create_vectors(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int64_t n = pr->full->length, m = pr->mixed->pressure->length;
@@ -132,7 +132,7 @@ done:
   return status;
 }
 
-static TesStatus create_solvers(TesProblem *p, TesiProjection *pr) {
+static TesStatus create_solvers(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TES_TRY(tesi_jacobi_device_create(ctx, TES_DOUBLE, pr->full->length, &pr->jacobi));
@@ -141,7 +141,7 @@ done:
   return status;
 }
 
-static TesStatus create_masses(TesProblem *p, TesiProjection *pr) {
+static TesStatus create_masses(TesProblem *p, TesiSplit *pr) {
   const TesTermDesc mass = {.term = TES_TERM_MASS};
   const TesStatus status =
       tes_operator_create(p->context, &(TesOperatorDesc){.space = pr->full, .form = {1, &mass, 0}}, &pr->mass);
@@ -150,12 +150,12 @@ static TesStatus create_masses(TesProblem *p, TesiProjection *pr) {
       p->context, &(TesOperatorDesc){.space = pr->mixed->pressure, .form = {1, &mass, 0}}, &pr->pressure_mass);
 }
 
-TesStatus tesi_projection_create_spaces(TesProblem *p, int degree) {
+TesStatus tesi_split_create_spaces(TesProblem *p, int degree) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TES_TRY(create_spaces(p, pr, degree));
-  TES_TRY(tesi_projection_create_faces(p, pr));
+  TES_TRY(tesi_split_create_faces(p, pr));
   TES_TRY(create_vectors(p, pr));
   TES_TRY(create_masses(p, pr));
   TES_TRY(create_solvers(p, pr));
@@ -165,8 +165,8 @@ done:
 
 /* ---- the start ----------------------------------------------------------------------------------------- */
 
-TesStatus tesi_projection_interpolate(const TesSpace *space, const TesFunction *const *f, double time,
-                                      TesVector *v) {
+TesStatus tesi_split_interpolate(const TesSpace *space, const TesFunction *const *f, double time,
+                                 TesVector *v) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesFunction *now[TESI_AXES] = {NULL};
@@ -192,26 +192,27 @@ static void take_initial(TesProblem *p, const TesProblemDesc *desc) {
                                                                    : desc->exact[dim]);
 }
 
-TesStatus tesi_projection_begin(TesProblem *p) {
+TesStatus tesi_split_begin(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const double time = p->in_time->march.time;
   const TesFunction *const *initial = (const TesFunction *const *)p->in_time->initial,
                            *pressure = initial[TESI_AXES];
-  TES_TRY(tesi_projection_interpolate(pr->full, initial, time, &pr->u));
+  TES_TRY(tesi_split_interpolate(pr->full, initial, time, &pr->u));
   TES_TRY(tesi_walls_update(p, time, &pr->walls));
   TES_TRY(tesi_walls_put(&pr->walls, true, &pr->u));
-  TES_TRY(tesi_projection_interpolate(pr->mixed->pressure, &pressure, time, &pr->p));
-  if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &pr->p));
-  TES_TRY(tesi_projection_give_pressure(p, NULL));
-  TES_TRY(tesi_projection_check_flux(p));
-  TES_TRY(tesi_projection_begin_steps(p));
+  TES_TRY(tesi_split_interpolate(pr->mixed->pressure, &pressure, time, &pr->p));
+  if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &pr->p));
+  TES_TRY(tesi_split_give_pressure(p, NULL));
+  TES_TRY(tesi_split_check_flux(p));
+  TES_TRY(tesi_split_begin_steps(p));
 done:
   return status;
 }
 
-void tesi_projection_describe(const TesiProjection *pr, TesProblemDesc *desc) {
+void tesi_split_describe(const TesProblem *p, TesProblemDesc *desc) {
+  const TesiSplit *pr = tesi_split_of(p);
   const TesiDrive *drive = &pr->drive;
   desc->mean_components = drive->components;
   for (int c = 0; c < TESI_AXES; c++) desc->mean_velocity[c] = drive->mean[c];
@@ -219,7 +220,7 @@ void tesi_projection_describe(const TesiProjection *pr, TesProblemDesc *desc) {
 }
 
 /* What steps in time need beside all that. In float32 where the cycles for the pressure are. */
-static TesStatus create_refined(TesProblem *p, TesiProjection *pr) {
+static TesStatus create_refined(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   pr->last_sigma = pr->most = NAN;
@@ -231,8 +232,8 @@ done:
   return status;
 }
 
-TesStatus tesi_projection_follow(TesProblem *p, const TesProblemDesc *desc) {
-  TesiProjection *pr = tesi_projection_of(p);
+TesStatus tesi_split_follow(TesProblem *p, const TesProblemDesc *desc) {
+  TesiSplit *pr = tesi_split_of(p);
   TesiAverage *average = &p->in_time->march.average;
   if (!desc->average) return TES_OK;
   const TesStatus status = tesi_average_follow(
@@ -246,28 +247,28 @@ TesStatus tesi_projection_follow(TesProblem *p, const TesProblemDesc *desc) {
 static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr;
+  TesiSplit *pr;
   const int degree = tesi_space_usual_degree(TES_ELEMENT_Q, desc->degree);
   TES_NEW(&pr);
-  p->projection = pr;
+  p->own = pr;
   p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
   TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->alpha));
-  TES_TRY(tesi_projection_create_spaces(p, degree));
+  TES_TRY(tesi_split_create_spaces(p, degree));
   TES_TRY(tesi_drive_create(p, desc));
-  TES_TRY(tesi_projection_follow(p, desc));
+  TES_TRY(tesi_split_follow(p, desc));
   TES_TRY(tesi_grad_div_create(p, desc));
-  TES_TRY(tesi_projection_create_poisson(p));
+  TES_TRY(tesi_split_create_poisson(p));
   TES_TRY(create_refined(p, pr));
   describe(p, pr);
   if (!p->before) take_initial(p, desc);
-  TES_TRY(p->before ? tesi_projection_begin_steps(p) : tesi_projection_begin(p));
+  TES_TRY(p->before ? tesi_split_begin_steps(p) : tesi_split_begin(p));
 done:
   return status;
 }
 
-void tesi_projection_destroy(TesProblem *p) {
+void tesi_split_destroy(TesProblem *p) {
   TesContext *ctx = p->context;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   if (!pr) return;
   TesVector **const vectors[] = {&pr->old[0],
                                  &pr->old[1],
@@ -300,7 +301,7 @@ void tesi_projection_destroy(TesProblem *p) {
                                  &pr->cycle_x,
                                  &pr->last};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
-  for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) {
+  for (int i = 0; i < TESI_SPLIT_GUESSES; i++) {
     tes_vector_destroy(&pr->guess.value[i]);
     tes_vector_destroy(&pr->spread.value[i]);
   }
@@ -325,10 +326,29 @@ void tesi_projection_destroy(TesProblem *p) {
   tes_space_destroy(&pr->full);
   tesi_free(ctx, &pr->residuals);
   tesi_steady_direct_destroy(&pr->direct);
-  tesi_free(ctx, &p->projection);
+  tesi_free(ctx, &p->own);
 }
 
-const TesiOwn tesi_projection_own = {.create = create,
-                                     .destroy = tesi_projection_destroy,
-                                     .scheme = &tesi_projection_scheme,
-                                     .settle = tesi_projection_settle};
+const TesProblem *tesi_split_solved(const TesProblem *p) {
+  return tesi_split_of(p)->poisson;
+}
+
+double tesi_split_reaction(const TesProblem *p) {
+  return tesi_split_of(p)->alpha;
+}
+
+static void mean_force(const TesProblem *p, double force[TESI_AXES]) {
+  const TesiDrive *drive = &tesi_split_of(p)->drive;
+  for (int c = 0; c < TESI_AXES; c++)
+    if (drive->components >> c & 1) force[c] = drive->force[c];
+}
+
+const TesiOwn tesi_split_own = {.create = create,
+                                .destroy = tesi_split_destroy,
+                                .scheme = &tesi_split_scheme,
+                                .settle = tesi_split_settle,
+                                .begin = tesi_split_begin,
+                                .describe = tesi_split_describe,
+                                .solved = tesi_split_solved,
+                                .mean_force = mean_force,
+                                .reaction = tesi_split_reaction};

@@ -1,10 +1,10 @@
 /* A is read off its products (operator/assembled/probe.c), and B so too: the divergence of the sum of unit vectors of
  * nodes of which no two share a pressure has an entry of B in each row. */
-#include "problem/projection/steady_direct.h"
+#include "problem/flow/steady/steady_direct.h"
 #include <string.h>
 #include "multigrid/coarse/factorization.h"
 #include "operator/assembled/matrix.h"
-#include "problem/projection/projection.h"
+#include "problem/flow/split/split.h"
 
 struct TesiSteadyDirect {
   TesContext *context;
@@ -171,7 +171,7 @@ done:
 static TesStatus probe(const Divergence *v, TesiMatrix *K) {
   TesContext *ctx = v->context;
   TesStatus status = TES_OK;
-  const TesiProjection *pr = tesi_projection_of(v->problem);
+  const TesiSplit *pr = tesi_split_of(v->problem);
   const int64_t nodes = v->velocity->length, length = pr->full->length, *row = K->row + length;
   double *in = NULL, *out = NULL;
   TES_ALLOC(&in, length);
@@ -198,7 +198,7 @@ done:
 static TesStatus assemble(const TesProblem *p, TesiMatrix *K) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiProjection *pr = tesi_projection_of(p);
+  const TesiSplit *pr = tesi_split_of(p);
   Divergence v = {.problem = p, .context = ctx};
   TesiMatrix A = {0};
   TES_TRY(tesi_space_cells(pr->full->part[0], &v.velocity));
@@ -219,7 +219,7 @@ done:
 TesStatus tesi_steady_direct_create(const TesProblem *p, TesiSteadyDirect **direct) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiProjection *pr = tesi_projection_of(p);
+  const TesiSplit *pr = tesi_split_of(p);
   TesiSteadyDirect *s = NULL;
   TesiMatrix K = {0};
   *direct = NULL;

@@ -1,9 +1,7 @@
 /* See flow_steps.h. */
-#include "problem/flow_steps.h"
+#include "problem/flow/flow_steps.h"
 #include <math.h>
 #include "device/vector.h"
-#include "problem/projection/projection.h"
-#include "problem/rt_flow/rt_flow.h"
 
 TesStatus tesi_flow_steps_check(const TesProblem *p, double dt, const TesVector *velocity,
                                 const TesVector *pressure, const TesVector *before, double *most) {
@@ -35,12 +33,4 @@ TesStatus tesi_flow_steps_tell(const TesProblem *p, double dt, TesStatus status)
                      "a step of %.3g from t = %.6g is unstable: take a smaller time.step or time.cfl", dt,
                      p->in_time->march.time);
   return status;
-}
-
-void tesi_flow_mean_force(const TesProblem *p, double force[TESI_AXES]) {
-  const TesiProjection *q = tesi_projection_of(p);
-  const TesiRtFlow *rt = p->rt_flow;
-  const unsigned components = q ? q->drive.components : rt ? rt->drive.components : 0;
-  const double *const of = q ? q->drive.force : rt ? rt->drive.force : NULL;
-  for (int c = 0; c < TESI_AXES; c++) force[c] = components >> c & 1 ? of[c] : NAN;
 }

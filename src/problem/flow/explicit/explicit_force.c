@@ -1,12 +1,12 @@
-/* Forces of element iso (see projection_force.c), and what a step changes. The steps have products at nodes and masses
+/* Forces of element iso (see split_force.c), and what a step changes. The steps have products at nodes and masses
  * by row sums; the residual here is that of the equation itself, with the elements' own integrals. */
 #include <math.h>
 #include "functional/functional.h"
-#include "problem/explicit/explicit_flow.h"
-#include "problem/projection/projection.h"
+#include "problem/flow/explicit/explicit_flow.h"
+#include "problem/flow/split/split.h"
 
 /* Mass, and nu times stiffness, over all nodes. */
-static TesStatus create_operators(const TesProblem *p, TesiProjection *pr) {
+static TesStatus create_operators(const TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesFunction *nu = NULL;
@@ -22,7 +22,7 @@ done:
   return status;
 }
 
-static TesStatus create_vectors(TesContext *ctx, TesiProjection *pr) {
+static TesStatus create_vectors(TesContext *ctx, TesiSplit *pr) {
   TesStatus status = TES_OK;
   TesVector **const all[] = {&pr->b, &pr->d};
   for (int i = 0; i < 2; i++)
@@ -34,7 +34,7 @@ done:
 TesStatus tesi_explicit_residual(const TesProblem *p, TesVector *r) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const TesiExplicitFlow *flow = pr->explicit_flow;
   const TesFunction *const *f = (const TesFunction *const *)p->numbered.data.f;
   const TesLoadDesc load = {.space = pr->full, .f = {f[0], f[1], p->mesh->dim == 3 ? f[2] : NULL}};
@@ -62,7 +62,7 @@ done:
 TesStatus tesi_explicit_change(const TesProblem *p, double *size, double *change) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const TesiExplicitFlow *flow = pr->explicit_flow;
   TES_TRY(create_operators(p, pr));
   TES_TRY(create_vectors(ctx, pr));

@@ -1,4 +1,4 @@
-#include "problem/explicit/explicit_flow.h"
+#include "problem/flow/explicit/explicit_flow.h"
 #include "multigrid/multigrid.h"
 #include "krylov/solver.h"
 

@@ -1,4 +1,4 @@
-/* Velocities from other meshes lose the divergence that they brought: see projection.h.
+/* Velocities from other meshes lose the divergence that they brought: see split.h.
  *
  *   u <- u - D^-1 B' s,   (B D^-1 B') s = B u + K phi
  *
@@ -8,7 +8,7 @@
 #include <math.h>
 #include "krylov/flexible.h"
 #include "operator/operator.h"
-#include "problem/projection/projection.h"
+#include "problem/flow/split/split.h"
 
 typedef struct Removal {
   TesProblem *problem;
@@ -23,14 +23,14 @@ static TesStatus scale(const Removal *m, const TesVector *v, TesVector *w) {
 
 /* v <- D^-1 B' s. */
 static TesStatus find_gradient(const Removal *m, const TesVector *s) {
-  const TesStatus status = tesi_mixed_gradient(tesi_projection_of(m->problem)->mixed, s, m->v);
+  const TesStatus status = tesi_mixed_gradient(tesi_split_of(m->problem)->mixed, s, m->v);
   return status == TES_OK ? scale(m, m->v, m->v) : status;
 }
 
 /* Rows of open boundaries are those of no test function, and without them sums are 0. */
 static TesStatus restrict_rows(const Removal *m, TesVector *b) {
-  TesiProjection *pr = tesi_projection_of(m->problem);
-  const TesStatus status = tesi_projection_balance(pr, b);
+  TesiSplit *pr = tesi_split_of(m->problem);
+  const TesStatus status = tesi_split_balance(pr, b);
   return status == TES_OK ? tesi_problem_clear(pr->poisson, b) : status;
 }
 
@@ -39,7 +39,7 @@ static TesStatus apply(void *user, const TesVector *s, TesVector *b) {
   TesContext *ctx = m->problem->context;
   TesStatus status = TES_OK;
   TES_TRY(find_gradient(m, s));
-  TES_TRY(tesi_mixed_divergence(tesi_projection_of(m->problem)->mixed, m->v, b));
+  TES_TRY(tesi_mixed_divergence(tesi_split_of(m->problem)->mixed, m->v, b));
   TES_TRY(restrict_rows(m, b));
 done:
   return status;
@@ -50,7 +50,7 @@ static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   const Removal *m = user;
   TesContext *ctx = m->problem->context;
   TesStatus status = TES_OK;
-  TesMultigrid *multigrid = tesi_projection_of(m->problem)->poisson->multigrid;
+  TesMultigrid *multigrid = tesi_split_of(m->problem)->poisson->multigrid;
   double norm;
   TES_TRY(tes_vector_norm(r, &norm));
   TES_TRY(tes_vector_fill(z, 0));
@@ -66,7 +66,7 @@ done:
 static TesStatus find_inverse(Removal *m) {
   TesContext *ctx = m->problem->context;
   TesStatus status = TES_OK;
-  const TesiProjection *pr = tesi_projection_of(m->problem);
+  const TesiSplit *pr = tesi_split_of(m->problem);
   double *value = NULL;
   TES_ALLOC(&value, m->v->length);
   TES_TRY(tes_vector_fill(m->inverse, 1));
@@ -87,7 +87,7 @@ done:
 static TesStatus create(TesProblem *p, Removal *m) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiProjection *pr = tesi_projection_of(p);
+  const TesiSplit *pr = tesi_split_of(p);
   m->problem = p;
   TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &m->inverse));
   TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &m->v));
@@ -102,7 +102,7 @@ done:
 static TesStatus find_defect(const Removal *m, const TesVector *phi, const TesVector *u, TesVector *b) {
   TesContext *ctx = m->problem->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(m->problem);
+  TesiSplit *pr = tesi_split_of(m->problem);
   TesOperator *stiffness = NULL;
   TES_TRY(tesi_operator_on(pr->poisson->op, pr->mixed->pressure, TES_DOUBLE, &stiffness));
   TES_TRY(tes_operator_apply(stiffness, phi, pr->pr));
@@ -118,21 +118,21 @@ done:
 static TesStatus measure(TesProblem *p, const TesVector *b, double *norm) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TES_TRY(tes_vector_copy(b, 1, pr->pr));
-  TES_TRY(tesi_projection_project(p, pr->pr, fmin(1e-4, 0.1 * p->tolerance), false, pr->pn));
+  TES_TRY(tesi_split_project(p, pr->pr, fmin(1e-4, 0.1 * p->tolerance), false, pr->pn));
   TES_TRY(tes_vector_dot(b, pr->pn, norm));
   *norm = sqrt(fmax(*norm, 0));
 done:
   return status;
 }
 
-TesStatus tesi_projection_remove_divergence(TesProblem *p, const TesVector *phi, TesVector *s, TesVector *u,
-                                            double *removed) {
+TesStatus tesi_split_remove_divergence(TesProblem *p, const TesVector *phi, TesVector *s, TesVector *u,
+                                       double *removed) {
   enum { MOST = 100 };
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   Removal m = {0};
   double residuals[MOST + 1];
   TesSolveResult result = {0};

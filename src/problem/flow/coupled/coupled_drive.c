@@ -1,4 +1,4 @@
-/* The uniform force that keeps a mean velocity: see rt_flow.h.
+/* The uniform force that keeps a mean velocity: see coupled.h.
  *
  * With e_c the uniform velocity in direction c, M the mass, K the system of the step and (s_c, q_c) the solution of
  * K (s_c, q_c) = (M e_c, 0), zero where values are given, a force F_c adds F_c (s_c, q_c) to the new velocity and
@@ -9,13 +9,13 @@
  * so that the new velocity solves the equation with the new force, implicitly, and stays divergence-free. */
 #include <math.h>
 #include "operator/saddle/saddle.h"
-#include "problem/rt_flow/rt_flow.h"
+#include "problem/flow/coupled/coupled.h"
 
-static bool is_driven(const TesiRtDrive *d, int c) {
+static bool is_driven(const TesiCoupledDrive *d, int c) {
   return d->components >> c & 1;
 }
 
-TesStatus tesi_rt_drive_check(const TesProblem *p, const TesProblemDesc *desc) {
+TesStatus tesi_coupled_drive_check(const TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   for (int c = 0; c < p->mesh->dim; c++) {
@@ -31,10 +31,10 @@ done:
   return status;
 }
 
-TesStatus tesi_rt_drive_create(TesProblem *p, const TesProblemDesc *desc) {
+TesStatus tesi_coupled_drive_create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtDrive *d = &p->rt_flow->drive;
+  TesiCoupledDrive *d = &tesi_coupled_of(p)->drive;
   TesFunction *one = NULL;
   d->components = desc->mean_components & ((1u << p->mesh->dim) - 1);
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
@@ -55,16 +55,16 @@ done:
   return status;
 }
 
-void tesi_rt_drive_free(TesiRtDrive *d) {
+void tesi_coupled_drive_free(TesiCoupledDrive *d) {
   for (int c = 0; c < TESI_AXES; c++) {
     tes_vector_destroy(&d->uniform[c]);
     tes_vector_destroy(&d->weights[c]);
   }
 }
 
-TesStatus tesi_rt_drive_add(const TesProblem *p, double factor, TesVector *v) {
+TesStatus tesi_coupled_drive_add(const TesProblem *p, double factor, TesVector *v) {
   TesStatus status = TES_OK;
-  const TesiRtDrive *d = &p->rt_flow->drive;
+  const TesiCoupledDrive *d = &tesi_coupled_of(p)->drive;
   for (int c = 0; c < p->mesh->dim && status == TES_OK; c++)
     if (is_driven(d, c)) status = tes_vector_axpy(factor * d->force[c], d->uniform[c], v);
   return status;
@@ -75,8 +75,8 @@ static TesStatus find_response(TesProblem *p, int c) {
   const double tolerance = 1e-10;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
-  TesiRtSystem *system = &flow->system[0];
+  TesiCoupled *flow = tesi_coupled_of(p);
+  TesiCoupledSystem *system = &flow->system[0];
   TesVector *response = NULL;
   TesSolveResult result = {0};
   double norm;
@@ -84,7 +84,7 @@ static TesStatus find_response(TesProblem *p, int c) {
   TES_TRY(tes_vector_fill(response, 0));
   TES_TRY(tes_vector_copy(flow->drive.weights[c], 1 / p->unit, flow->b));
   TES_TRY(tes_vector_norm(flow->b, &norm));
-  TES_TRY(tesi_rt_flow_solve(p, tolerance / p->tolerance * norm, response, &result));
+  TES_TRY(tesi_coupled_solve(p, tolerance / p->tolerance * norm, response, &result));
   TES_TRY(tes_vector_dot(flow->drive.weights[c], response, &system->gain[c]));
   system->response[c] = response, response = NULL;
 done:
@@ -92,11 +92,11 @@ done:
   return status;
 }
 
-TesStatus tesi_rt_drive_keep(TesProblem *p, TesVector *x) {
+TesStatus tesi_coupled_drive_keep(TesProblem *p, TesVector *x) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtDrive *d = &p->rt_flow->drive;
-  const TesiRtSystem *system = &p->rt_flow->system[0];
+  TesiCoupledDrive *d = &tesi_coupled_of(p)->drive;
+  const TesiCoupledSystem *system = &tesi_coupled_of(p)->system[0];
   for (int c = 0; c < p->mesh->dim; c++) {
     double sum;
     if (!is_driven(d, c)) continue;

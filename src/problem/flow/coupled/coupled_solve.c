@@ -1,18 +1,18 @@
-/* Systems and solves of a step: see rt_flow.h. */
+/* Systems and solves of a step: see coupled.h. */
 #include <math.h>
 #include <stdio.h>
 #include "krylov/solver.h"
 #include "operator/saddle/saddle.h"
-#include "problem/rt_flow/rt_flow.h"
+#include "problem/flow/coupled/coupled.h"
 #include "problem/equation/stokes.h"
 
 /* ---- systems ------------------------------------------------------------------------------------------- */
 
-static void show_system(TesProblem *p, const TesiRtSystem *s) {
+static void show_system(TesProblem *p, const TesiCoupledSystem *s) {
   p->op = s->op, p->levels = s->op, p->multigrid = s->multigrid, p->solver = s->solver;
 }
 
-void tesi_rt_flow_drop(TesiRtSystem *s) {
+void tesi_coupled_drop(TesiCoupledSystem *s) {
   for (int c = 0; c < TESI_AXES; c++) tes_vector_destroy(&s->response[c]);
   tes_solver_destroy(&s->solver);
   tes_multigrid_destroy(&s->multigrid);
@@ -23,27 +23,27 @@ static void describe(TesProblem *p) {
   char solver[sizeof p->method_text];
   snprintf(solver, sizeof solver, "%s", p->method_text);
   snprintf(p->method_text, sizeof p->method_text, "BDF%d, convection extrapolated, upwind; %.100s",
-           p->rt_flow->order, solver);
+           tesi_coupled_of(p)->order, solver);
 }
 
-TesStatus tesi_rt_flow_use(TesProblem *p, double time, double sigma) {
+TesStatus tesi_coupled_use(TesProblem *p, double time, double sigma) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
-  TesiRtSystem wanted = {.sigma = sigma};
+  TesiCoupled *flow = tesi_coupled_of(p);
+  TesiCoupledSystem wanted = {.sigma = sigma};
   int i = 0;
   TES_TRY(tesi_in_time_shift(p, time, sigma));
   TES_TRY(tesi_stokes_choose_unit(p));
-  while (i < TESI_RT_FLOW_SYSTEMS - 1 && flow->system[i].op && flow->system[i].sigma != sigma) i++;
+  while (i < TESI_COUPLED_SYSTEMS - 1 && flow->system[i].op && flow->system[i].sigma != sigma) i++;
   if (flow->system[i].op && flow->system[i].sigma == sigma) {
     wanted = flow->system[i];
   } else {
-    tesi_rt_flow_drop(&flow->system[i]);
+    tesi_coupled_drop(&flow->system[i]);
     show_system(p, &wanted);
     status = tesi_problem_create_system(p);
-    wanted = (TesiRtSystem){.sigma = sigma, .op = p->op, .multigrid = p->multigrid, .solver = p->solver};
+    wanted = (TesiCoupledSystem){.sigma = sigma, .op = p->op, .multigrid = p->multigrid, .solver = p->solver};
     if (status != TES_OK) {
-      tesi_rt_flow_drop(&wanted);
+      tesi_coupled_drop(&wanted);
       show_system(p, &flow->system[0]);
       goto done;
     }
@@ -62,7 +62,7 @@ done:
 static TesStatus find_given(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   TesiFlowFace face[6];
   double flux;
   tesi_stokes_faces(p, p->space, face);
@@ -80,10 +80,10 @@ done:
   return status;
 }
 
-TesStatus tesi_rt_flow_give(TesProblem *p, TesVector *x) {
+TesStatus tesi_coupled_give(TesProblem *p, TesVector *x) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   if (!flow->checked || flow->timed) TES_TRY(find_given(p));
   TES_TRY(tesi_problem_clear(p, x));
   if (flow->gives) TES_TRY(tes_vector_axpy(1, flow->given, x));
@@ -96,7 +96,7 @@ done:
 static TesStatus measure(const TesProblem *p, const TesVector *x, double *divergence, double *size) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   const TesiRt *rt = tesi_space_rt(p->space);
   double stretching, energy;
   const double extent = tesi_stokes_extent(p);
@@ -112,7 +112,7 @@ done:
   return status;
 }
 
-TesStatus tesi_rt_flow_clean(TesProblem *p, TesVector *x) {
+TesStatus tesi_coupled_clean(TesProblem *p, TesVector *x) {
   enum { CYCLES = 8 };
   const double small = 3e-13;
   TesContext *ctx = p->context;
@@ -121,7 +121,7 @@ TesStatus tesi_rt_flow_clean(TesProblem *p, TesVector *x) {
   for (int i = 0; i < CYCLES; i++) {
     TES_TRY(measure(p, x, &divergence, &size));
     if (!(divergence > small * size) || !isfinite(divergence)) break;
-    TES_TRY(tesi_stokes_correct(p, p->rt_flow->r, divergence, p->rt_flow->cycle, p->unit, x));
+    TES_TRY(tesi_stokes_correct(p, tesi_coupled_of(p)->r, divergence, tesi_coupled_of(p)->cycle, p->unit, x));
   }
   TES_TRY(tesi_operator_remove_null(p->op, x));
 done:
@@ -130,11 +130,11 @@ done:
 
 /* ---- a solve ------------------------------------------------------------------------------------------- */
 
-TesStatus tesi_rt_flow_solve(TesProblem *p, double reference, TesVector *x, TesSolveResult *result) {
+TesStatus tesi_coupled_solve(TesProblem *p, double reference, TesVector *x, TesSolveResult *result) {
   enum { ONE_CYCLE = 2 };
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFlow *flow = p->rt_flow;
+  TesiCoupled *flow = tesi_coupled_of(p);
   TesSolveResult one = {0};
   double norm;
   TES_TRY(tes_operator_residual(p->op, flow->b, x, flow->r));
@@ -147,7 +147,7 @@ TesStatus tesi_rt_flow_solve(TesProblem *p, double reference, TesVector *x, TesS
     TES_TRY(tes_vector_axpy(1, flow->d, x));
   }
   TES_TRY(tesi_stokes_scale_pressure(p, p->unit, x));
-  TES_TRY(tesi_rt_flow_clean(p, x));
+  TES_TRY(tesi_coupled_clean(p, x));
   one.iterations += result->iterations;
   one.fractional_iterations = NAN;
   tesi_problem_take_floor(p, &one);

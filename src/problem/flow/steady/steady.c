@@ -18,8 +18,8 @@
 #include "multigrid/multigrid.h"
 #include "operator/operator.h"
 #include "problem/pressure_unit.h"
-#include "problem/projection/projection.h"
-#include "problem/projection/steady_direct.h"
+#include "problem/flow/split/split.h"
+#include "problem/flow/steady/steady_direct.h"
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ static TesVector part_of(const TesProblem *p, const TesVector *v, int part) {
 
 static TesStatus apply(void *user, const TesVector *x, TesVector *y) {
   TesProblem *p = user;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesVector u = part_of(p, x, 0), q = part_of(p, x, 1);
@@ -48,7 +48,7 @@ done:
 static TesStatus cycle(TesProblem *p, const TesVector *b, TesVector *x) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   double norm;
   TES_TRY(tes_vector_norm(b, &norm));
   TES_TRY(tes_vector_fill(x, 0));
@@ -64,12 +64,12 @@ done:
 static TesStatus add_potential(TesProblem *p, const TesVector *r, TesVector *z) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesSolveResult one = {0};
   double norm;
   if (!pr->poisson) return TES_OK;
   TES_TRY(tes_vector_copy(r, 1, pr->pb));
-  TES_TRY(tesi_projection_balance(pr, pr->pb));
+  TES_TRY(tesi_split_balance(pr, pr->pb));
   TES_TRY(tesi_problem_clear(pr->poisson, pr->pb));
   TES_TRY(tes_vector_norm(pr->pb, &norm));
   if (!(norm > 0)) goto done;
@@ -82,20 +82,20 @@ done:
 
 static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   TesProblem *p = user;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesVector r_u = part_of(p, r, 0), r_p = part_of(p, r, 1);
   TesVector z_u = part_of(p, z, 0), z_p = part_of(p, z, 1);
   if (pr->direct) {
     TES_TRY(tesi_steady_direct_solve(pr->direct, r, z));
-    if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &z_p));
+    if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
     return TES_OK;
   }
   TES_TRY(tes_vector_copy(&r_p, -pr->nu / pr->unit / pr->unit, pr->pb));
-  TES_TRY(tesi_projection_project(p, pr->pb, fmax(1e-14, fmin(1e-4, 0.1 * p->tolerance)), false, &z_p));
+  TES_TRY(tesi_split_project(p, pr->pb, fmax(1e-14, fmin(1e-4, 0.1 * p->tolerance)), false, &z_p));
   TES_TRY(add_potential(p, &r_p, &z_p));
-  if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &z_p));
+  if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &z_p, pr->r));
   TES_TRY(tes_vector_xpay(&r_u, pr->unit, pr->r));
   TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
@@ -108,16 +108,16 @@ done:
 static TesStatus right_hand_side(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesVector b_u = part_of(p, p->b, 0), b_p = part_of(p, p->b, 1);
-  TES_TRY(tesi_projection_load(p, pr->b));
+  TES_TRY(tesi_split_load(p, pr->b));
   TES_TRY(tes_vector_fill(pr->x, 0));
   TES_TRY(tesi_walls_update(p, 0, &pr->walls));
   TES_TRY(tesi_walls_put(&pr->walls, true, pr->x));
   TES_TRY(tes_operator_residual(pr->whole, pr->b, pr->x, &b_u));
   TES_TRY(tesi_walls_put(&pr->walls, false, &b_u));
   TES_TRY(tesi_mixed_divergence(pr->mixed, pr->x, &b_p));
-  TES_TRY(tesi_projection_balance(pr, &b_p));
+  TES_TRY(tesi_split_balance(pr, &b_p));
   TES_TRY(tes_vector_copy(&b_p, pr->unit, &b_p));
 done:
   return status;
@@ -126,7 +126,7 @@ done:
 static TesStatus solve(TesProblem *p, TesSolveResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   const int most = p->options.max_iterations ? p->options.max_iterations : 100;
   if (!pr->residuals) TES_ALLOC(&pr->residuals, most + 1);
   const TesiFlexible system = {.context = ctx,
@@ -147,7 +147,7 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
   const TesStatus outcome = tesi_flexible_solve(&system, p->b, p->u, result);
   TES_TRY(tes_vector_copy(&pr->p, pr->unit, &pr->p));
   TES_TRY(tes_vector_axpy(1, pr->x, &pr->u));
-  if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &pr->p));
+  if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &pr->p));
   status = outcome;
 done:
   return status;
@@ -156,14 +156,14 @@ done:
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
 /* The V-cycle's smoother is chosen as for its own equation. */
-static TesStatus create_preconditioner(TesProblem *p, TesiProjection *pr) {
+static TesStatus create_preconditioner(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesSmootherKind smoother;
   TesSolveOptions *o = &p->options;
   const bool direct = o->method == TES_METHOD_DIRECT;
   o->method = TES_METHOD_AUTO;
-  TES_TRY(tesi_projection_use_sigma(p, pr->alpha));
+  TES_TRY(tesi_split_use_sigma(p, pr->alpha));
   for (int c = 0; c < p->mesh->dim; c++)
     TES_CHECK(!(pr->op->singular >> c & 1),
               "boundary: nothing fixes the velocity in direction %c: no boundary gives this component. Give "
@@ -198,7 +198,7 @@ done:
 }
 
 /* pr->unit <- s, of the whole domain. */
-static TesStatus find_unit(TesProblem *p, TesiProjection *pr) {
+static TesStatus find_unit(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiFlowSize size = {.nu = pr->nu, .alpha = pr->alpha, .dim = p->mesh->dim, .cells = p->mesh->cells};
@@ -225,20 +225,45 @@ done:
 static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr;
+  TesiSplit *pr;
   const int degree = tesi_space_usual_degree(TES_ELEMENT_Q, desc->degree);
   TES_NEW(&pr);
-  p->projection = pr;
+  p->own = pr;
   TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->alpha));
-  TES_TRY(tesi_projection_create_spaces(p, degree));
+  TES_TRY(tesi_split_create_spaces(p, degree));
   TES_TRY(find_unit(p, pr));
   TES_TRY(create_preconditioner(p, pr));
-  if (pr->alpha > 0 && !pr->direct) TES_TRY(tesi_projection_create_poisson(p));
+  if (pr->alpha > 0 && !pr->direct) TES_TRY(tesi_split_create_poisson(p));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
-  TES_TRY(tesi_projection_check_flux(p));
+  TES_TRY(tesi_split_check_flux(p));
   TES_TRY(take_start(p, desc->guess));
 done:
   return status;
 }
 
-const TesiOwn tesi_steady_own = {.create = create, .solve = solve, .destroy = tesi_projection_destroy};
+static bool is_direct(const TesProblem *p) {
+  return tesi_split_of(p)->direct != NULL;
+}
+
+/* The norms of the velocity's error, and (nu |grad e_u|^2 + |e_p|^2 / nu)^1/2, the pressure as far as it is known. */
+static TesStatus find_errors(const TesProblem *p, double *l2, double *h1, double *energy) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiSplit *flow = tesi_split_of(p);
+  const TesFunction *const *exact = (const TesFunction *const *)p->exact;
+  TesFlowResult result = {0};
+  TES_TRY(tes_functional_error(flow->full, &flow->u, exact, l2, h1, NULL, NULL));
+  TES_TRY(tes_problem_flow(p, &result));
+  const double of_pressure = exact[p->mesh->dim] ? result.pressure_l2 : 0;
+  *energy = sqrt(flow->nu * *h1 * *h1 + of_pressure * of_pressure / flow->nu);
+done:
+  return status;
+}
+
+const TesiOwn tesi_steady_own = {.create = create,
+                                 .solve = solve,
+                                 .destroy = tesi_split_destroy,
+                                 .solved = tesi_split_solved,
+                                 .is_direct = is_direct,
+                                 .errors = find_errors,
+                                 .reaction = tesi_split_reaction};

@@ -1,4 +1,4 @@
-/* The uniform force that keeps a mean velocity: see projection.h.
+/* The uniform force that keeps a mean velocity: see split.h.
  *
  * With A = sigma M + nu K of the step, m the integrals of the velocity's basis functions, and s_c the solution of
  * A s_c = m in component c, zero where values are given, a force F_c adds F_c s_c to the new velocity. The step is
@@ -9,9 +9,9 @@
  * so that the new velocity solves the momentum equation with the new force, implicitly. */
 #include <math.h>
 #include "operator/operator.h"
-#include "problem/projection/projection.h"
+#include "problem/flow/split/split.h"
 
-static bool is_driven(const TesiProjection *pr, int c) {
+static bool is_driven(const TesiSplit *pr, int c) {
   return pr->drive.components >> c & 1;
 }
 
@@ -42,7 +42,7 @@ done:
   return status;
 }
 
-static TesStatus create_weights(TesiProjection *pr) {
+static TesStatus create_weights(TesiSplit *pr) {
   TesContext *ctx = pr->full->context;
   TesStatus status = TES_OK;
   TesiDrive *d = &pr->drive;
@@ -63,7 +63,7 @@ TesStatus tesi_drive_create(TesProblem *p, const TesProblemDesc *desc) {
   static const char *const axes[3] = {"x", "y", "z"};
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesiDrive *d = &pr->drive;
   double integral[3];
   d->components = desc->mean_components & ((1u << p->mesh->dim) - 1);
@@ -92,12 +92,12 @@ void tesi_drive_free(TesiDrive *d) {
 }
 
 /* The part of a velocity that is its component c. */
-static TesVector component_of(const TesiProjection *pr, const TesVector *u, int c) {
+static TesVector component_of(const TesiSplit *pr, const TesVector *u, int c) {
   const int64_t n = pr->mixed->velocity->length;
   return tesi_vector_range(u, c * n, n);
 }
 
-TesStatus tesi_drive_load(const TesiProjection *pr, TesVector *b) {
+TesStatus tesi_drive_load(const TesiSplit *pr, TesVector *b) {
   TesStatus status = TES_OK;
   for (int c = 0; c < pr->mixed->dim && status == TES_OK; c++) {
     if (!is_driven(pr, c)) continue;
@@ -109,7 +109,7 @@ TesStatus tesi_drive_load(const TesiProjection *pr, TesVector *b) {
 }
 
 /* s_c of the operator that stands. */
-static TesStatus find_response(TesiProjection *pr, int c) {
+static TesStatus find_response(TesiSplit *pr, int c) {
   TesContext *ctx = pr->full->context;
   TesStatus status = TES_OK;
   TesiDrive *d = &pr->drive;
@@ -120,13 +120,13 @@ static TesStatus find_response(TesiProjection *pr, int c) {
   TES_TRY(tes_vector_copy(&weights, 1, &to));
   TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
   TES_TRY(tes_vector_norm(pr->r, &norm));
-  TES_TRY(tesi_projection_cg(pr, norm, 1e-10 * norm, pr->r, d->response[c]));
+  TES_TRY(tesi_split_cg(pr, norm, 1e-10 * norm, pr->r, d->response[c]));
   TES_TRY(tes_vector_dot(&weights, &part, &d->gain[c]));
 done:
   return status;
 }
 
-TesStatus tesi_drive_keep(TesiProjection *pr, TesVector *x) {
+TesStatus tesi_drive_keep(TesiSplit *pr, TesVector *x) {
   TesContext *ctx = pr->full->context;
   TesStatus status = TES_OK;
   TesiDrive *d = &pr->drive;
