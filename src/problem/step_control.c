@@ -164,7 +164,7 @@ static TesStatus add_error(TesProblem *p) {
   const TesFunction *const *exact = (const TesFunction *const *)p->exact;
   const TesStatus status = !p->exact[0] ? TES_OK
                            : p->equation->flow
-                               ? tesi_dg_errors(p->space, p->u, exact[0], &l2, &h1)
+                               ? tesi_rt_scalar_errors(p->space, p->u, exact[0], &l2, &h1)
                                : tes_functional_error(p->space, p->u, exact, &l2, NULL, NULL, NULL);
   p->in_time->squares += p->in_time->march.last * l2 * l2;
   return status;

@@ -2,7 +2,7 @@
  * And the same without u_t and (u . grad) u, steady. */
 #include <math.h>
 #include "functional/functional.h"
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "operator/operator.h"
 #include "problem/equation/equations.h"
 #include "problem/field_rows.h"

@@ -2,7 +2,7 @@
 #include "problem/flow/coupled/coupled.h"
 #include <math.h>
 #include "device/kernel.h"
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "krylov/solver.h"
 #include "problem/problem_memory.h"
 #include "problem/equation/stokes.h"
@@ -89,7 +89,7 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
     const TesFunction *f = own ? desc->initial[c] : desc->exact[c];
     if (f) TES_TRY(tesi_function_at(f, p->in_time->march.time, &now[c]));
   }
-  TES_TRY(tesi_flow_interpolate(p->space, (const TesFunction *const *)now, p->u));
+  TES_TRY(tesi_rt_interpolate(p->space, (const TesFunction *const *)now, p->u));
   /* a step long enough that the choice by the flow makes it shorter */
   TES_TRY(tesi_coupled_carry(p));
   const double dt = choose_first(p);
@@ -126,7 +126,7 @@ done:
 
 /* TesiAveraged.square: no entries of u are its values everywhere. */
 static TesStatus square(void *user, const TesVector *value, TesVector *to) {
-  return tesi_flow_square(((const TesProblem *)user)->space, value, to);
+  return tesi_rt_square(((const TesProblem *)user)->space, value, to);
 }
 
 static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {

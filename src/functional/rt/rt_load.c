@@ -4,28 +4,9 @@
 #include "base/team.h"
 #include "device/kernel.h"
 #include "functional/batch_faces.h"
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 
-enum { MOST = TESI_FLOW_POINTS * TESI_FLOW_POINTS * TESI_FLOW_POINTS };
-
-/* Cells a line of cells along direction i goes through share nodes, other lines do not: a thread a line. */
-typedef struct Line {
-  int along, start[3], cells;
-} Line;
-
-static Line line_at(const TesiRt *rt, int i, int64_t number) {
-  Line line = {.along = i, .cells = rt->axis[i].cells};
-  for (int d = 0; d < rt->dim; d++) {
-    if (d == i) continue;
-    line.start[d] = (int)(number % rt->axis[d].cells);
-    number /= rt->axis[d].cells;
-  }
-  return line;
-}
-
-static int64_t count_lines(const TesiRt *rt, int i) {
-  return (int64_t)rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells / rt->axis[i].cells;
-}
+enum { MOST = TESI_RT_POINTS * TESI_RT_POINTS * TESI_RT_POINTS };
 
 /* Values of a function at points x[3][count]; false where one is not finite. */
 static bool evaluate(const TesFunction *f, int count, const double *x, double *values) {
@@ -35,33 +16,24 @@ static bool evaluate(const TesFunction *f, int count, const double *x, double *v
   return true;
 }
 
-/* The message of a function that is not finite at one of the points. */
-static TesStatus explain(TesContext *ctx, const TesFunction *f, int count, const double *x) {
-  TesStatus status = TES_OK;
-  double values[MOST];
-  TES_TRY(tes_function_evaluate(f, count, x, x + count, x + 2 * count, 0, values));
-done:
-  return status;
-}
-
-static bool load_line(const TesiRt *rt, const TesiFlowTables *t, const TesFunction *f, int part, Line line,
-                      double *work, double *b) {
+static bool load_line(const TesiRt *rt, const TesiRtTables *t, const TesFunction *f, int part, int along,
+                      int64_t line, double *work, double *b) {
   double *x = work, *w = x + 3 * MOST, *values = w + MOST, *local = values + MOST;
-  for (int c = 0; c < line.cells; c++) {
-    int cell[3] = {line.start[0], line.start[1], line.start[2]};
-    cell[line.along] = c;
-    const int count = tesi_flow_points(rt, t, cell, x, w);
+  int cell[3];
+  tesi_rt_line(rt, along, line, cell);
+  for (; cell[along] < rt->axis[along].cells; cell[along]++) {
+    const int count = tesi_rt_points(rt, t, cell, x, w);
     if (!evaluate(f, count, x, values)) return false;
     for (int q = 0; q < count; q++) values[q] *= w[q];
-    tesi_flow_moments(rt, t, part, values, local);
-    tesi_flow_add(rt, part, cell, local, b);
+    tesi_rt_moments(rt, t, part, values, local);
+    tesi_rt_add(rt, part, cell, local, b);
   }
   return true;
 }
 
 typedef struct Lines {
   const TesiRt *rt;
-  const TesiFlowTables *t;
+  const TesiRtTables *t;
   const TesFunction *f;
   int part, along;
   double *work, *b; /* work: [threads][6 MOST] */
@@ -71,29 +43,29 @@ typedef struct Lines {
 static void load_lines(const void *data, TesiSpan span) {
   const Lines *l = data;
   for (int64_t i = span.first; i < span.end; i++)
-    if (!load_line(l->rt, l->t, l->f, l->part, line_at(l->rt, l->along, i),
-                   l->work + (int64_t)span.thread * 6 * MOST, l->b))
+    if (!load_line(l->rt, l->t, l->f, l->part, l->along, i, l->work + (int64_t)span.thread * 6 * MOST, l->b))
       tesi_team_least(l->bad, i);
 }
 
 /* A component of the velocity, or, part = dim, the unknown of element dg. */
-static TesStatus load_part(const TesSpace *space, const TesiFlowTables *t, int part, const TesFunction *f,
+static TesStatus load_part(const TesSpace *space, const TesiRtTables *t, int part, const TesFunction *f,
                            double *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = space->rt;
   const int i = part % rt->dim;
-  const int64_t lines = count_lines(rt, i);
+  const int64_t lines = tesi_rt_lines(rt, i);
   const int threads = tes_context_threads(ctx);
   int64_t bad = lines;
   double *work = NULL, x[3 * MOST];
   TES_ALLOC(&work, (int64_t)threads * 6 * MOST);
   tesi_team_for(threads, lines, load_lines, &(Lines){rt, t, f, part, i, work, b, &bad});
-  for (int c = 0; bad < lines && c < rt->axis[i].cells; c++) {
-    Line line = line_at(rt, i, bad);
-    line.start[i] = c;
-    const int count = tesi_flow_points(rt, t, line.start, x, NULL);
-    TES_TRY(explain(ctx, f, count, x));
+  for (int c = 0; bad < lines && c < rt->axis[i].cells; c++) { /* the message */
+    int cell[3];
+    tesi_rt_line(rt, i, bad, cell);
+    cell[i] = c;
+    const int count = tesi_rt_points(rt, t, cell, x, NULL);
+    TES_TRY(tes_function_evaluate(f, count, x, x + count, x + 2 * count, 0, work));
   }
 done:
   tesi_free(ctx, &work);
@@ -105,7 +77,7 @@ done:
 /* One cell's part of the face at `end` of direction d. */
 typedef struct Face {
   const TesiRt *rt;
-  const TesiFlowTables *t;
+  const TesiRtTables *t;
   int d, end, cell[3];
 } Face;
 
@@ -138,7 +110,7 @@ static int face_moments(const Face *f, int i, const double *values, double *mome
   double scale = 1;
   for (int d = 0; d < f->rt->dim; d++) {
     if (d == f->d) continue;
-    e[k] = tesi_flow_extent(f->rt, i, d);
+    e[k] = tesi_rt_extent(f->rt, i, d);
     A[k++] = d == i ? f->t->nodal[0] : f->t->modal[0];
     if (d != i) scale /= sqrt(f->rt->axis[d].h[f->cell[d]]);
   }
@@ -158,7 +130,7 @@ static int64_t face_number(const Face *f, int i, int j, int m) {
   int64_t entry = 0, step = 1;
   for (int d = 0; d < rt->dim; d++) {
     const TesiRtAxis *a = &rt->axis[d];
-    const int e = tesi_flow_extent(rt, i, d);
+    const int e = tesi_rt_extent(rt, i, d);
     int place = j;
     if (d != f->d) place = d == i ? tesi_rt_node(a, f->cell[d], m % e) : f->cell[d] * a->n + m % e, m /= e;
     entry += step * place;
@@ -175,10 +147,10 @@ static void add_face(const Face *f, int i, int moments, const double *moment, in
 }
 
 /* What multiplies the moments of component i on a face, along its normal. Returns how many, from entry *first on. */
-static int face_weights(const Face *f, const TesiFlowFace *face, double nu, int i, int *first, double *w) {
+static int face_weights(const Face *f, const TesiRtFace *face, double nu, int i, int *first, double *w) {
   const TesiRtAxis *a = &f->rt->axis[f->d];
   const int n = f->rt->n, last = f->end ? a->cells - 1 : 0;
-  double l[TESI_FLOW_LOCAL], slope[TESI_FLOW_LOCAL];
+  double l[TESI_RT_LOCAL], slope[TESI_RT_LOCAL];
   if (i == f->d) {
     *first = f->end ? a->nodes - 1 : 0;
     w[0] = 1;
@@ -187,18 +159,18 @@ static int face_weights(const Face *f, const TesiFlowFace *face, double nu, int 
   tesi_rt_legendre(n, a->h[last], f->end, l, slope);
   *first = last * n;
   for (int j = 0; j < n; j++)
-    w[j] = face->kind == TESI_FLOW_OUTFLOW ? l[j] : nu * (face->penalty * l[j] - (f->end ? 1 : -1) * slope[j]);
+    w[j] = face->kind == TESI_RT_OUTFLOW ? l[j] : nu * (face->penalty * l[j] - (f->end ? 1 : -1) * slope[j]);
   return n;
 }
 
 /* Weighted values of what is given for component i; false: nothing is. */
-static TesStatus face_values(TesContext *ctx, const Face *f, const TesiFlowFace *face, int i, bool *any,
+static TesStatus face_values(TesContext *ctx, const Face *f, const TesiRtFace *face, int i, bool *any,
                              double *values) {
   TesStatus status = TES_OK;
-  enum { FACE = TESI_FLOW_POINTS * TESI_FLOW_POINTS };
+  enum { FACE = TESI_RT_POINTS * TESI_RT_POINTS };
   double x[3 * FACE], normal[3 * FACE] = {0}, w[FACE], other[FACE];
   const int count = face_points(f, x, w), outwards = f->end ? 1 : -1;
-  const TesFunction *pressure = face->kind == TESI_FLOW_OUTFLOW && i == f->d ? face->g[f->rt->dim] : NULL;
+  const TesFunction *pressure = face->kind == TESI_RT_OUTFLOW && i == f->d ? face->g[f->rt->dim] : NULL;
   *any = face->g[i] || pressure;
   if (!*any) return TES_OK;
   memset(values, 0, sizeof *values * (size_t)count);
@@ -213,19 +185,18 @@ done:
   return status;
 }
 
-typedef TesStatus (*VisitFace)(void *user, const Face *f, const TesiFlowFace *face);
+typedef TesStatus (*VisitFace)(void *user, const Face *f, const TesiRtFace *face);
 
 /* All cells' faces on the boundary, one after the other. */
-static TesStatus visit_faces(const TesSpace *space, const TesiFlowTables *t, const TesiFlowFace *face,
+static TesStatus visit_faces(const TesSpace *space, const TesiRtTables *t, const TesiRtFace *face,
                              VisitFace visit, void *user) {
   TesStatus status = TES_OK;
   const TesiRt *rt = space->rt;
   for (int d = 0; d < rt->dim; d++)
     for (int end = 0; end < 2 && !rt->axis[d].periodic; end++)
-      for (int64_t l = 0; l < count_lines(rt, d) && status == TES_OK; l++) {
+      for (int64_t l = 0; l < tesi_rt_lines(rt, d) && status == TES_OK; l++) {
         Face f = {.rt = rt, .t = t, .d = d, .end = end};
-        const Line line = line_at(rt, d, l);
-        memcpy(f.cell, line.start, sizeof f.cell);
+        tesi_rt_line(rt, d, l, f.cell);
         f.cell[d] = end ? rt->axis[d].cells - 1 : 0;
         status = visit(user, &f, face ? &face[2 * d + end] : NULL);
       }
@@ -237,16 +208,16 @@ typedef struct Load {
   double nu, *b, flux;
 } Load;
 
-static TesStatus load_face(void *user, const Face *f, const TesiFlowFace *face) {
+static TesStatus load_face(void *user, const Face *f, const TesiRtFace *face) {
   Load *load = user;
   TesContext *ctx = load->context;
   TesStatus status = TES_OK;
-  double values[MOST], moment[MOST], w[TESI_FLOW_LOCAL];
-  if (face->kind == TESI_FLOW_SLIP) return TES_OK;
+  double values[MOST], moment[MOST], w[TESI_RT_LOCAL];
+  if (face->kind == TESI_RT_SLIP) return TES_OK;
   for (int i = f->rt->scalar ? f->rt->dim : 0; i < f->rt->dim + f->rt->scalar; i++) {
     bool any;
     int first;
-    if (i == f->d && face->kind == TESI_FLOW_VELOCITY) continue; /* known nodes: a lifting */
+    if (i == f->d && face->kind == TESI_RT_VELOCITY) continue; /* known nodes: a lifting */
     TES_TRY(face_values(ctx, f, face, i, &any, values));
     if (!any) continue;
     const int moments = face_moments(f, i, values, moment),
@@ -257,7 +228,7 @@ done:
   return status;
 }
 
-static TesStatus lift_face(void *user, const Face *f, const TesiFlowFace *face) {
+static TesStatus lift_face(void *user, const Face *f, const TesiRtFace *face) {
   Load *load = user;
   TesContext *ctx = load->context;
   TesStatus status = TES_OK;
@@ -265,7 +236,7 @@ static TesStatus lift_face(void *user, const Face *f, const TesiFlowFace *face) 
   bool any;
   int first;
   double one;
-  if (face->kind != TESI_FLOW_VELOCITY) return TES_OK;
+  if (face->kind != TESI_RT_VELOCITY) return TES_OK;
   TES_TRY(face_values(ctx, f, face, f->d, &any, values));
   if (!any) return TES_OK;
   const int moments = face_moments(f, f->d, values, moment);
@@ -290,18 +261,18 @@ static bool is_zero(const TesFunction *f) {
 }
 
 /* Whether something is given on a face. */
-static bool any_face(const TesiRt *rt, const TesiFlowFace *face) {
+static bool any_face(const TesiRt *rt, const TesiRtFace *face) {
   bool any = false;
   for (int i = 0; i < 2 * rt->dim; i++)
     for (int c = 0; c <= rt->dim && !rt->axis[i / 2].periodic; c++) any = any || !is_zero(face[i].g[c]);
   return any;
 }
 
-bool tesi_flow_lifts(const TesSpace *space, const TesiFlowFace *face) {
+bool tesi_rt_lifts(const TesSpace *space, const TesiRtFace *face) {
   bool any = false;
   for (int i = 0; i < 2 * space->dim; i++)
-    any = any || (!space->rt->axis[i / 2].periodic && face[i].kind == TESI_FLOW_VELOCITY &&
-                  !is_zero(face[i].g[i / 2]));
+    any = any ||
+          (!space->rt->axis[i / 2].periodic && face[i].kind == TESI_RT_VELOCITY && !is_zero(face[i].g[i / 2]));
   return any;
 }
 
@@ -333,17 +304,17 @@ static TesStatus end_host(TesVector *v, double **numbers, TesStatus status) {
   return status;
 }
 
-TesStatus tesi_flow_load(const TesSpace *space, const TesFunction *const *f, double nu,
-                         const TesiFlowFace *face, TesVector *b) {
+TesStatus tesi_rt_load(const TesSpace *space, const TesFunction *const *f, double nu, const TesiRtFace *face,
+                       TesVector *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  TesiFlowTables t;
+  TesiRtTables t;
   Load load = {.context = ctx, .nu = nu};
   const bool scalar = space->rt->scalar, faces = any_face(space->rt, face);
   bool any = faces;
   for (int i = 0; i < (scalar ? 1 : space->dim); i++) any = any || f[i];
   if (!any) return tes_vector_fill(b, 0);
-  tesi_flow_tables(space->rt->n, space->degree + 5, &t);
+  tesi_rt_tables(space->rt->n, space->degree + 5, &t);
   TES_TRY(begin_host(b, &load.b));
   for (int i = 0; i < (scalar ? 1 : space->dim); i++)
     if (f[i]) TES_TRY(load_part(space, &t, scalar ? space->dim : i, f[i], load.b));
@@ -353,14 +324,14 @@ done:
   return end_host(b, &load.b, status);
 }
 
-TesStatus tesi_flow_lifting(const TesSpace *space, const TesiFlowFace *face, TesVector *u, double *flux) {
+TesStatus tesi_rt_lifting(const TesSpace *space, const TesiRtFace *face, TesVector *u, double *flux) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  TesiFlowTables t;
+  TesiRtTables t;
   Load load = {.context = ctx};
   *flux = 0;
-  if (!tesi_flow_lifts(space, face)) return tes_vector_fill(u, 0);
-  tesi_flow_tables(space->rt->n, space->degree + 5, &t);
+  if (!tesi_rt_lifts(space, face)) return tes_vector_fill(u, 0);
+  tesi_rt_tables(space->rt->n, space->degree + 5, &t);
   TES_TRY(begin_host(u, &load.b));
   TES_TRY(visit_faces(space, &t, face, lift_face, &load));
   *flux = load.flux;
@@ -374,7 +345,7 @@ typedef struct Fluxes {
 } Fluxes;
 
 /* The mode 0 across the face carries the mean. */
-static TesStatus flux_face(void *user, const Face *f, const TesiFlowFace *face) {
+static TesStatus flux_face(void *user, const Face *f, const TesiRtFace *face) {
   const Fluxes *fluxes = user;
   double area = 1, one;
   int first;
@@ -386,7 +357,7 @@ static TesStatus flux_face(void *user, const Face *f, const TesiFlowFace *face) 
   return TES_OK;
 }
 
-TesStatus tesi_flow_fluxes(const TesSpace *space, const TesVector *u, double flux[6]) {
+TesStatus tesi_rt_fluxes(const TesSpace *space, const TesVector *u, double flux[6]) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double *values = NULL;

@@ -6,23 +6,23 @@
 #include <string.h>
 #include "base/team.h"
 #include "basis/gauss.h"
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "tensor/contract.h"
 
-enum { LINE = TESI_FLOW_POINTS + 2, MOST = LINE * LINE * LINE, TABLE = TESI_FLOW_LOCAL * LINE };
+enum { LINE = TESI_RT_POINTS + 2, MOST = LINE * LINE * LINE, TABLE = TESI_RT_LOCAL * LINE };
 
 typedef struct Interpolant {
   const TesiRt *rt;
   int n, q;
   double x[LINE];                   /* Gauss points, then 0 and 1 */
   double own[TABLE], across[TABLE]; /* [n + 1][q + 2], [n][q] */
-  TesiFlowTables tables;            /* at these points; of squares */
+  TesiRtTables tables;              /* at these points; of squares */
   double at[3 * MOST], values[MOST], work[2][MOST];
 } Interpolant;
 
 /* int over (0, x) of l_j */
 static double integral(int n, int j, double x) {
-  double point[TESI_MAX_POINTS], weight[TESI_MAX_POINTS], l[TESI_FLOW_LOCAL], sum = 0;
+  double point[TESI_MAX_POINTS], weight[TESI_MAX_POINTS], l[TESI_RT_LOCAL], sum = 0;
   tesi_gauss(n, point, weight);
   for (int q = 0; q < n; q++) {
     tesi_rt_legendre(n, 1, x * point[q], l, NULL);
@@ -32,7 +32,7 @@ static double integral(int n, int j, double x) {
 }
 
 static void fill_tables(const TesiRt *rt, int points, Interpolant *p) {
-  double weight[TESI_MAX_POINTS], nodes[TESI_MAX_POINTS], l[TESI_FLOW_LOCAL], slope[TESI_FLOW_LOCAL];
+  double weight[TESI_MAX_POINTS], nodes[TESI_MAX_POINTS], l[TESI_RT_LOCAL], slope[TESI_RT_LOCAL];
   const int n = rt->n, all = points + 2;
   p->rt = rt, p->n = n, p->q = points;
   tesi_gauss(points, p->x, weight);
@@ -75,11 +75,11 @@ static int set_points(Interpolant *p, int part, const int cell[3], int extent[3]
 /* p->values <- the squares of a part of v at the points. */
 static void square(Interpolant *p, int part, const int cell[3], const double *v, int count) {
   const TesiRt *rt = p->rt;
-  double local[TESI_FLOW_LOCAL * TESI_FLOW_LOCAL * TESI_FLOW_LOCAL];
+  double local[TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL];
   const double *from = local;
   int extent[3];
-  tesi_flow_read(rt, part, cell, v, local);
-  for (int d = 0; d < 3; d++) extent[d] = tesi_flow_extent(rt, part, d);
+  tesi_rt_read(rt, part, cell, v, local);
+  for (int d = 0; d < 3; d++) extent[d] = tesi_rt_extent(rt, part, d);
   for (int d = 0; d < rt->dim; d++) {
     const double *table = d == part ? p->tables.nodal[0] : p->tables.modal[0];
     tesi_contract(table, d == part ? p->q + 2 : p->q, extent[d], false, extent, d, from, p->work[d % 2]);
@@ -103,15 +103,15 @@ static bool interpolate_cell(Interpolant *p, int part, const int cell[3], const 
     if (!isfinite(p->values[i])) return false;
   const double *from = p->values;
   for (int d = 0; d < rt->dim; d++) {
-    const int rows = tesi_flow_extent(rt, part, d), columns = extent[d];
+    const int rows = tesi_rt_extent(rt, part, d), columns = extent[d];
     tesi_contract(d == part ? p->own : p->across, rows, columns, false, extent, d, from, p->work[d % 2]);
     from = p->work[d % 2];
     if (d != part) volume *= rt->axis[d].h[cell[d]];
   }
   double *local = p->work[(rt->dim - 1) % 2];
   for (int i = 0; i < extent[0] * extent[1] * extent[2]; i++) local[i] *= volume;
-  tesi_flow_clear(rt, part, cell, u);
-  tesi_flow_add(rt, part, cell, local, u);
+  tesi_rt_clear_cell(rt, part, cell, u);
+  tesi_rt_add(rt, part, cell, local, u);
   return true;
 }
 
@@ -125,19 +125,12 @@ typedef struct Lines {
   int64_t *bad; /* the first line in which f is not finite */
 } Lines;
 
-static void line_at(const TesiRt *rt, int along, int64_t number, int cell[3]) {
-  for (int d = 0; d < 3; d++) {
-    cell[d] = d == along ? 0 : (int)(number % rt->axis[d].cells);
-    if (d != along) number /= rt->axis[d].cells;
-  }
-}
-
 static void interpolate_lines(const void *data, TesiSpan span) {
   const Lines *l = data;
   Interpolant *p = &l->interpolant[span.thread];
   for (int64_t i = span.first; i < span.end; i++) {
     int cell[3];
-    line_at(p->rt, l->along, i, cell);
+    tesi_rt_line(p->rt, l->along, i, cell);
     for (; cell[l->along] < p->rt->axis[l->along].cells; cell[l->along]++)
       if (!interpolate_cell(p, l->part, cell, l->f, l->v, l->values)) {
         tesi_team_least(l->bad, i);
@@ -150,7 +143,7 @@ static void interpolate_lines(const void *data, TesiSpan span) {
 static TesStatus explain(TesContext *ctx, Interpolant *p, const Lines *l) {
   TesStatus status = TES_OK;
   int cell[3], extent[3];
-  line_at(p->rt, l->along, *l->bad, cell);
+  tesi_rt_line(p->rt, l->along, *l->bad, cell);
   for (; cell[l->along] < p->rt->axis[l->along].cells; cell[l->along]++) {
     const int count = set_points(p, l->part, cell, extent);
     TES_TRY(tes_function_evaluate(l->f, count, p->at, p->at + count, p->at + 2 * count, 0, p->values));
@@ -159,56 +152,32 @@ done:
   return status;
 }
 
-TesStatus tesi_flow_interpolate(const TesSpace *space, const TesFunction *const *f, TesVector *u) {
+/* Of functions f, or of the squares of v. */
+static TesStatus interpolate(const TesSpace *space, int points, const TesFunction *const *f,
+                             const TesVector *v, TesVector *u) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = space->rt;
   const int threads = tes_context_threads(ctx);
-  const int64_t cells = (int64_t)rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells;
-  Interpolant *p = NULL;
-  double *values = NULL;
-  TES_TRY(tesi_alloc(ctx, (size_t)threads, sizeof *p, &p));
-  TES_ALLOC(&values, space->length);
-  for (int t = 0; t < threads; t++) fill_tables(rt, space->degree + 5, &p[t]);
-  for (int part = 0; part <= rt->dim; part++) {
-    const int along = part % rt->dim;
-    const int64_t lines = cells / rt->axis[along].cells;
-    int64_t bad = lines;
-    const Lines l = {p, part, along, f[part], NULL, values, &bad};
-    if (!f[part]) continue;
-    tesi_team_for(threads, lines, interpolate_lines, &l);
-    if (bad < lines) TES_TRY(explain(ctx, p, &l));
-  }
-  TES_TRY(tes_vector_set(u, values));
-done:
-  tesi_free(ctx, &values);
-  tesi_free(ctx, &p);
-  return status;
-}
-
-TesStatus tesi_flow_square(const TesSpace *space, const TesVector *v, TesVector *u) {
-  TesContext *ctx = space->context;
-  TesStatus status = TES_OK;
-  const TesiRt *rt = space->rt;
-  const int threads = tes_context_threads(ctx), points = tesi_min(space->degree + 5, TESI_FLOW_POINTS - 2);
-  const int64_t cells = (int64_t)rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells;
   Interpolant *p = NULL;
   double *from = NULL, *values = NULL;
   TES_TRY(tesi_alloc(ctx, (size_t)threads, sizeof *p, &p));
-  TES_ALLOC(&from, space->length);
   TES_ALLOC(&values, space->length);
-  TES_TRY(tes_vector_get(v, from));
+  if (v) TES_ALLOC(&from, space->length);
+  if (v) TES_TRY(tes_vector_get(v, from));
   for (int t = 0; t < threads; t++) {
     fill_tables(rt, points, &p[t]);
-    tesi_flow_tables_at(rt->n, points + 2, p[t].x, &p[t].tables);
+    if (v) tesi_rt_tables_at(rt->n, points + 2, p[t].x, &p[t].tables);
   }
   for (int part = 0; part <= rt->dim; part++) {
     const int along = part % rt->dim;
-    const int64_t lines = cells / rt->axis[along].cells;
+    const int64_t lines = tesi_rt_lines(rt, along);
     int64_t bad = lines;
-    const Lines l = {p, part, along, NULL, from, values, &bad};
+    const Lines l = {p, part, along, v ? NULL : f[part], from, values, &bad};
+    if (!v && !f[part]) continue;
     tesi_team_for(threads, lines, interpolate_lines, &l);
-    if (bad < lines) TES_FAIL(TES_NAN, "a mean of squares is not finite");
+    if (bad < lines && v) TES_FAIL(TES_NAN, "a mean of squares is not finite");
+    if (bad < lines) TES_TRY(explain(ctx, p, &l));
   }
   TES_TRY(tes_vector_set(u, values));
 done:
@@ -216,4 +185,12 @@ done:
   tesi_free(ctx, &values);
   tesi_free(ctx, &p);
   return status;
+}
+
+TesStatus tesi_rt_interpolate(const TesSpace *space, const TesFunction *const *f, TesVector *u) {
+  return interpolate(space, space->degree + 5, f, NULL, u);
+}
+
+TesStatus tesi_rt_square(const TesSpace *space, const TesVector *v, TesVector *u) {
+  return interpolate(space, tesi_min(space->degree + 5, TESI_RT_POINTS - 2), NULL, v, u);
 }

@@ -70,7 +70,7 @@ done:
   return status;
 }
 
-TesStatus tesi_batches_take_dg(TesiBatches *b) {
+TesStatus tesi_batches_take_modes(TesiBatches *b) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   TES_TRY(create_axes(b->space, &b->axes));

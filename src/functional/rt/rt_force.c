@@ -11,10 +11,10 @@
 #include "basis/gauss.h"
 #include "basis/lagrange.h"
 #include "functional/batch_faces.h"
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "parallel/comm.h"
 
-enum { MOST = TESI_FLOW_POINTS * TESI_FLOW_POINTS * TESI_FLOW_POINTS };
+enum { MOST = TESI_RT_POINTS * TESI_RT_POINTS * TESI_RT_POINTS };
 
 /* Points of a cell or of a face of it. */
 typedef struct Points {
@@ -26,8 +26,8 @@ typedef struct Points {
 typedef struct Force {
   TesContext *context;
   const TesiRt *rt;
-  const TesiFlowStress *stress;
-  TesiFlowTables t, nodes;
+  const TesiRtStress *stress;
+  TesiRtTables t, nodes;
   double *u, *rate; /* rate NULL: 0 */
   int d, end;       /* the face */
   Points at;
@@ -36,7 +36,7 @@ typedef struct Force {
 
 /* phi and its derivative at xi, for the face with normal d. */
 static void set_weights(Force *f) {
-  double nodes[TESI_MAX_POINTS], basis[TESI_FLOW_LOCAL], slope[TESI_FLOW_LOCAL];
+  double nodes[TESI_MAX_POINTS], basis[TESI_RT_LOCAL], slope[TESI_RT_LOCAL];
   const int n = f->rt->n + 1, last = f->end ? n - 1 : 0;
   Points *at = &f->at;
   tesi_gauss_lobatto(n, nodes, NULL);
@@ -73,12 +73,10 @@ static void set_points(Force *f, const int cell[3], int a, int end) {
 
 /* value and gradient of a part at the points. */
 static void evaluate(Force *f, const double *u, int part) {
-  double local[TESI_FLOW_LOCAL * TESI_FLOW_LOCAL * TESI_FLOW_LOCAL];
+  double local[TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL];
   const TesiRt *rt = f->rt;
   const Points *at = &f->at;
-  const int64_t cell =
-      at->cell[0] + (int64_t)rt->axis[0].cells * (at->cell[1] + (int64_t)rt->axis[1].cells * at->cell[2]);
-  tesi_flow_nodes(rt, &f->nodes, part, cell, u, local);
+  tesi_rt_node_values(rt, &f->nodes, part, tesi_rt_cell_number(rt, at->cell), u, local);
   tesi_local_values(rt->dim, rt->n, local, at->count, at->xi, f->value, f->gradient);
   for (int q = 0; q < at->count; q++)
     for (int d = 0; d < rt->dim; d++) f->gradient[q * rt->dim + d] /= rt->axis[d].h[at->cell[d]];
@@ -105,19 +103,19 @@ static TesStatus add_stress(Force *f, const int cell[3], int a, int end, int i, 
                             double *sum) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  const TesiFlowFace *face = &f->stress->face[2 * a + end];
+  const TesiRtFace *face = &f->stress->face[2 * a + end];
   const int dim = f->rt->dim;
   const double sign = end ? 1 : -1;
   Points *at = &f->at;
-  if (face->kind == TESI_FLOW_SLIP) return TES_OK;
+  if (face->kind == TESI_RT_SLIP) return TES_OK;
   set_points(f, cell, a, end);
   TES_TRY(take_boundary(f, face->g[i], a, sign));
   TES_TRY(take(f, f->stress->nu, 1, f->nu));
   if (!weighted)
     for (int q = 0; q < at->count; q++) at->phi[q] = 1;
-  for (int q = 0; q < at->count && face->kind == TESI_FLOW_OUTFLOW; q++)
+  for (int q = 0; q < at->count && face->kind == TESI_RT_OUTFLOW; q++)
     *sum += factor * at->w[q] * at->phi[q] * f->other[q];
-  if (face->kind == TESI_FLOW_OUTFLOW) goto done;
+  if (face->kind == TESI_RT_OUTFLOW) goto done;
   evaluate(f, f->u, i);
   for (int q = 0; q < at->count; q++)
     *sum += factor * at->w[q] * at->phi[q] * f->nu[q] *
@@ -171,11 +169,10 @@ done:
 static TesStatus sum_layer(Force *f, int i, double *sum) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  const TesiRtAxis *a = f->rt->axis;
-  const int layer = f->end ? a[f->d].cells - 1 : 0;
-  for (int64_t c = 0; c < (int64_t)a[0].cells * a[1].cells * a[2].cells; c++) {
-    const int cell[3] = {(int)(c % a[0].cells), (int)(c / a[0].cells % a[1].cells),
-                         (int)(c / a[0].cells / a[1].cells)};
+  const int layer = f->end ? f->rt->axis[f->d].cells - 1 : 0;
+  for (int64_t c = 0; c < tesi_rt_cells(f->rt); c++) {
+    int cell[3];
+    tesi_rt_cell(f->rt, c, cell);
     if (cell[f->d] != layer) continue;
     TES_TRY(i == f->d ? add_layer(f, cell, sum) : add_stress(f, cell, f->d, f->end, i, false, 1, sum));
   }
@@ -213,16 +210,16 @@ done:
   return status;
 }
 
-TesStatus tesi_flow_force(const TesSpace *space, const TesVector *u, const TesiFlowStress *stress, int face,
-                          int i, double *force) {
+TesStatus tesi_rt_force(const TesSpace *space, const TesVector *u, const TesiRtStress *stress, int face,
+                        int i, double *force) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   Force *f = NULL;
   double sum = 0;
   TES_NEW(&f);
   f->context = ctx, f->rt = tesi_space_rt(space), f->stress = stress, f->d = face / 2, f->end = face % 2;
-  tesi_flow_tables(f->rt->n, space->degree + 5, &f->t);
-  tesi_flow_node_tables(f->rt->n, &f->nodes);
+  tesi_rt_tables(f->rt->n, space->degree + 5, &f->t);
+  tesi_rt_node_tables(f->rt->n, &f->nodes);
   TES_ALLOC(&f->u, space->length);
   TES_TRY(tes_vector_get(u, f->u));
   if (stress->rate) TES_ALLOC(&f->rate, space->length);

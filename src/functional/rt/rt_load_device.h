@@ -1,10 +1,10 @@
 /* Right-hand sides over discontinuous elements by kernels (src/kernels/broken_load.cu), prepared once. A run
  * consists of launches alone, so that it can be recorded; kernels read the time from a clock in device memory
  * (device_text.h). */
-#ifndef TESI_BROKEN_LOAD_H
-#define TESI_BROKEN_LOAD_H
+#ifndef TESI_RT_LOAD_DEVICE_H
+#define TESI_RT_LOAD_DEVICE_H
 
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 
 typedef struct TesiBrokenLoad TesiBrokenLoad;
 
@@ -14,11 +14,11 @@ typedef struct TesiInflow {
   int64_t step;
 } TesiInflow;
 
-/* f, nu and face: as tesi_flow_load(). inflow_points (0: none): points a direction of the speeds with which values
+/* f, nu and face: as tesi_rt_load(). inflow_points (0: none): points a direction of the speeds with which values
  * enter where they are given. *plan stays NULL where the host must do it: a function without text, or one that asks for
  * the normal. Up to degree 8. */
 TesStatus tesi_broken_load_create(const TesSpace *space, const TesFunction *f, double nu,
-                                  const TesiFlowFace face[6], int inflow_points, TesiBrokenLoad **plan);
+                                  const TesiRtFace face[6], int inflow_points, TesiBrokenLoad **plan);
 void tesi_broken_load_destroy(TesiBrokenLoad **plan);
 /* b <- the load at the clock's time, less int (b.n)- g v over ends with given values; inflow NULL: without that. */
 TesStatus tesi_broken_load_run(const TesiBrokenLoad *plan, const void *clock, const TesiInflow *inflow,

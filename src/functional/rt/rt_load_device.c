@@ -1,4 +1,4 @@
-#include "functional/broken_load.h"
+#include "functional/rt/rt_load_device.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,9 +26,9 @@ struct TesiBrokenLoad {
 static TesStatus get_program(TesContext *ctx, const TesiRt *rt, int points, const char *functions,
                              size_t *shared, TesiProgram **program) {
   TesStatus status = TES_OK;
-  TesiFlowTables t;
+  TesiRtTables t;
   char text[4][24], *numbers = NULL, *tables = NULL;
-  tesi_flow_tables(rt->n, points, &t);
+  tesi_rt_tables(rt->n, points, &t);
   const TesiKernelNumbers table[] = {{"modal", points * rt->n, rt->n, t.modal[0], NULL},
                                      {"point", points, points, t.x, NULL},
                                      {"weight", points, points, t.w, NULL}};
@@ -71,13 +71,13 @@ done:
 
 /* What the moments of a face are multiplied by: of fluxes the mode's value, of values what interior penalties make of
  * them; entering: minus the value. */
-static void fill_face(const TesiRt *rt, int number, const TesiFlowFace *face, double nu, TeskBrokenFace *to,
+static void fill_face(const TesiRt *rt, int number, const TesiRtFace *face, double nu, TeskBrokenFace *to,
                       TeskBrokenFace *entering) {
   const int d = number / 2, end = number % 2;
   const TesiRtAxis *a = &rt->axis[d];
-  const bool given = face->kind == TESI_FLOW_VELOCITY;
+  const bool given = face->kind == TESI_RT_VELOCITY;
   double l[TESI_MAX_POINTS], slope[TESI_MAX_POINTS];
-  if (a->periodic || face->kind == TESI_FLOW_SLIP || !face->g[rt->dim]) return;
+  if (a->periodic || face->kind == TESI_RT_SLIP || !face->g[rt->dim]) return;
   tesi_rt_legendre(rt->n, a->h[end ? a->cells - 1 : 0], end, l, slope);
   *to = (TeskBrokenFace){.d = d, .end = end, .number = 1 + number};
   *entering = *to;
@@ -104,7 +104,7 @@ done:
 }
 
 TesStatus tesi_broken_load_create(const TesSpace *space, const TesFunction *f, double nu,
-                                  const TesiFlowFace face[6], int inflow_points, TesiBrokenLoad **result) {
+                                  const TesiRtFace face[6], int inflow_points, TesiBrokenLoad **result) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = space->rt;
