@@ -318,7 +318,7 @@ done:
 
 static TesStatus write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                                const char *path) {
-  if (problem->projection) return tesi_vtu_write_quantities(problem, cell_count, cell_fields, path);
+  if (problem->space->product) return tesi_vtu_write_quantities(problem, cell_count, cell_fields, path);
   if (problem->equation->flow) return tesi_vtu_write_flow(problem, cell_count, cell_fields, path);
   TesVtuField fields[TESI_SHOWN + 5] = {{.name = "u", .vector = problem->u}};
   TesiShown shown[TESI_SHOWN];

@@ -3,18 +3,18 @@
 #include <math.h>
 #include <string.h>
 #include "basis/gauss.h"
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "io/vtu/vtu.h"
 #include "problem/in_time.h"
 #include "problem/problem.h"
 
-enum { MOST = TESI_FLOW_LOCAL * TESI_FLOW_LOCAL * TESI_FLOW_LOCAL };
+enum { MOST = TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL };
 
 typedef enum What { VELOCITY, PRESSURE, DIVERGENCE, VORTICITY, FIELDS } What;
 
 typedef struct Flow {
   const TesiRt *rt;
-  TesiFlowTables tables; /* at the Gauss-Lobatto points of a cell of the file */
+  TesiRtTables tables; /* at the Gauss-Lobatto points of a cell of the file */
   double *u;
 } Flow;
 
@@ -35,7 +35,7 @@ static TesStatus fill_coordinates(void *user, int64_t first, int64_t count, doub
   for (int64_t c = first; c < first + count; c++) {
     int cell[3];
     place(f->rt, c, cell);
-    const int n = tesi_flow_points(f->rt, &f->tables, cell, x, NULL);
+    const int n = tesi_rt_points(f->rt, &f->tables, cell, x, NULL);
     memcpy(values, x, sizeof *x * (size_t)(n * f->rt->dim));
     values += n * f->rt->dim;
   }
@@ -45,8 +45,8 @@ static TesStatus fill_coordinates(void *user, int64_t first, int64_t count, doub
 /* to <- to + factor d(component i)/d(direction d), or the part itself for d = -1. */
 static void add(const Flow *f, const int cell[3], int part, int d, double factor, int n, double *to) {
   double local[MOST], values[MOST];
-  tesi_flow_read(f->rt, part, cell, f->u, local);
-  tesi_flow_values(f->rt, &f->tables, part, d, local, values);
+  tesi_rt_read(f->rt, part, cell, f->u, local);
+  tesi_rt_values(f->rt, &f->tables, part, d, local, values);
   if (d >= 0) factor /= f->rt->axis[d].h[cell[d]];
   for (int i = 0; i < n; i++) to[i] += factor * values[i];
 }
@@ -105,7 +105,7 @@ static TesStatus take_values(const TesSpace *space, const TesVector *u, int degr
   TES_ALLOC(&flow->u, space->length);
   TES_TRY(tes_vector_get(u, flow->u));
   tesi_gauss_lobatto(degree + 1, nodes, NULL);
-  tesi_flow_tables_at(flow->rt->n, degree + 1, nodes, &flow->tables);
+  tesi_rt_tables_at(flow->rt->n, degree + 1, nodes, &flow->tables);
 done:
   return status;
 }

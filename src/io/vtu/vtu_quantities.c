@@ -5,7 +5,7 @@
 #include "functional/fields.h"
 #include "geometry/geometry.h"
 #include "io/vtu/vtu.h"
-#include "problem/projection/projection.h"
+#include "problem/in_time.h"
 
 enum { SHOWN = 8, ALWAYS = 4, MOST = 9 * 9 * 9 };
 
