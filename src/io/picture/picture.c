@@ -256,6 +256,7 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   const bool flat = dim == 2 || desc->slice;
   char title[160];
   TesiQuantity *q = NULL;
+  const double round_off = 1e-12; /* a constant has no more */
   Picture p = {.extent = {{DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX}, {DBL_MAX, -DBL_MAX}, false}};
   tesi_work_begin_results(ctx, problem->in_time != NULL, "drawing %s", path);
   TES_CHECK(desc->slice >= 0 && desc->slice <= 3 && (!desc->slice || dim == 3),
@@ -270,6 +271,8 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
             desc -> at);
   if (p.extent.value[0] > p.extent.value[1])
     TES_FAIL(TES_NAN, "%s is finite at no point of the picture %s", of, path);
+  if (p.extent.value[1] - p.extent.value[0] <= round_off * fabs(p.extent.value[0]))
+    p.extent.value[1] = p.extent.value[0];
   TES_TRY(set_out(ctx, desc, flat, &p));
   scene.detail = 5 / p.scale, scene.edges = desc->edges;
   TES_TRY(tesi_scene_draw(&scene, &(TesiSceneSink){draw_triangle, draw_line, &p}));
