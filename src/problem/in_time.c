@@ -88,7 +88,7 @@ static TesStatus find_timed_coefficients(TesProblem *p) {
     TES_TRY(refuse_timed(ctx, "mu", i < 0 ? n->data.a : n->a[i]));
     TES_TRY(refuse_timed(ctx, "density", i < 0 ? n->data.c : n->c[i]));
   }
-  p->balanced = p->balanced && !it->moves && !it->changes && !tesi_in_time_method(p)->carries;
+  p->balanced = p->balanced && !it->moves && !it->changes && !p->equation->react;
 done:
   return status;
 }
@@ -162,7 +162,8 @@ static TesStatus make_load(void *user, double time, TesVector *b) {
 static TesStatus carry(void *user, const TesVector *x, TesVector *b) {
   const TesProblem *p = user;
   const TesOperator *carrier = p->in_time->carrier;
-  const TesStatus status = carrier ? tesi_transport_subtract(carrier, x, b) : TES_OK;
+  TesStatus status = carrier ? tesi_transport_subtract(carrier, x, b) : TES_OK;
+  if (status == TES_OK && carrier && p->balance) status = tesi_balance_carried(p->balance, x);
   return status == TES_OK && p->equation->react ? p->equation->react(p, x, b) : status;
 }
 
@@ -470,7 +471,7 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(create_carrier(p));
   TES_TRY(tesi_timed_data_create(p));
   TES_TRY(tesi_in_time_evolve_on_device(p, &evolution));
-  if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->mass, it->sigma, &p->balance));
+  if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->carrier, it->mass, it->sigma, &p->balance));
   if (p->balanced) evolution.amounts = &p->balance->amounts;
   TES_TRY(tesi_stepper_create(&evolution, it->march.desc.method, it->march.dt, guess,
                               it->march.desc.tolerance > 0, &it->stepper));

@@ -275,6 +275,7 @@ static void make_title(const TesProblem *p, const TesPictureDesc *desc, const ch
 
 /* Of the colours. A field whose values have both signs is shown about zero, where nothing else is said. */
 static void choose_colours(const TesPictureDesc *desc, Picture *p) {
+  const double round_off = 1e-12; /* a constant has no more */
   const bool given = desc->range[0] != desc->range[1];
   const double *from = given ? desc->range : p->extent.value, low = from[0], high = from[1];
   const bool both = low < 0 && high > 0 && fmin(-low, high) > 0.2 * fmax(-low, high),
@@ -282,6 +283,7 @@ static void choose_colours(const TesPictureDesc *desc, Picture *p) {
                  desc->colours == TES_COLOUR_MAP_DIVERGING || (both && desc->colours == TES_COLOUR_MAP_AUTO);
   const double about = fmax(fabs(low), fabs(high));
   p->range[0] = diverging && !given ? -about : low, p->range[1] = diverging && !given ? about : high;
+  if (high - low <= round_off * about) p->range[1] = p->range[0];
   tesi_canvas_use(p->canvas, diverging);
 }
 
@@ -318,7 +320,6 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   const bool flat = dim == 2 || desc->slice;
   char title[200];
   TesiQuantity *q = NULL, *displacement[3] = {NULL};
-  const double round_off = 1e-12; /* a constant has no more */
   Picture p = {.extent = nothing, .drawn = nothing};
   tesi_work_begin_results(ctx, problem->in_time != NULL, "drawing %s", path);
   TES_CHECK(desc->slice >= 0 && desc->slice <= 3 && (!desc->slice || dim == 3),
@@ -340,8 +341,6 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
             desc -> at);
   if (p.extent.value[0] > p.extent.value[1])
     TES_FAIL(TES_NAN, "%s is finite at no point of the picture %s", of, path);
-  if (p.extent.value[1] - p.extent.value[0] <= round_off * fabs(p.extent.value[0]))
-    p.extent.value[1] = p.extent.value[0];
   TES_TRY(set_out(ctx, desc, flat, &p));
   choose_colours(desc, &p);
   scene.detail = 5 / p.scale, scene.edges = desc->edges;
