@@ -19,7 +19,8 @@ typedef struct SolveOptions {
   void *user;
   /* For a caller that is no program. */
   const char *text; /* the case; `path` is its name in messages. NULL: the file is read */
-  void (*log)(void *user, TesLogLevel level, const char *line); /* gets what is printed otherwise, but for failures */
+  void (*log)(void *user, TesLogLevel level,
+              const char *line);             /* gets what is printed otherwise, but for failures */
   void (*progress)(void *user, double part); /* how much is done, at most 1 */
   TesProblem **keep; /* *keep <- the problem at its end, the caller's then; NULL: it is destroyed */
 } SolveOptions;

@@ -18,7 +18,6 @@ import cffi
 CALLBACKS = """
 extern "Python" {
 void py_log(void *user, TesLogLevel level, const char *line);
-void py_log_run(void *user, TesLogLevel level, const char *line);
 void py_progress(void *user, double part);
 void py_monitor(void *user, int iteration, double residual);
 void py_evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t, double *out);

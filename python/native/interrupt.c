@@ -14,8 +14,8 @@ static void on_interrupt(int number) {
 }
 
 static bool listens(void) {
-  return sigaction(SIGINT, NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) && before.sa_handler != SIG_DFL &&
-         before.sa_handler != SIG_IGN;
+  return sigaction(SIGINT, NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) &&
+         before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN;
 }
 
 static bool installed;

@@ -6,7 +6,9 @@
 /* The report is written of failures too. */
 static void keep_end(void *user, const Solve *s) {
   PyRun *run = user;
-  const char *message = s->refusal[0] ? s->refusal : s->message[0] ? s->message : tes_context_message(s->context);
+  const char *message = s->refusal[0]   ? s->refusal
+                        : s->message[0] ? s->message
+                                        : tes_context_message(s->context);
   snprintf(run->message, sizeof run->message, "%s", message);
   run->solved = s->solved;
   if (run->report) solve_write_report(s, run->report);

@@ -9,7 +9,7 @@ typedef struct PyRun {
   const char *path; /* of the case file, or its name in messages where there is a text */
   const char *text; /* NULL: the file is read */
   int override_count;
-  const char *const *overrides; /* "key=value" */
+  const char *const *overrides;             /* "key=value" */
   const char *restart, *vtu, *png, *report; /* files; NULL: none. report: where the JSON report is left */
   TesVerbosity verbosity;
   void (*log)(void *user, TesLogLevel level, const char *line);

@@ -125,12 +125,12 @@ def raw(context, array, name, length=None, writable=False):
     """What a context can take of an array."""
     if isinstance(array, Vector):
         return Raw(array.address, check_shape(name, (array.length,), None, 8, length), array.precision, array)
-    on_gpu = context.device.startswith("cuda")
+    on_gpu = not context.on_host
     if isinstance(array, np.ndarray):
         if on_gpu:
             raise refused(name, "an array of NumPy is on the host, and the context on a GPU: give an array of the GPU")
         return from_numpy(array, name, length, writable)
-    if context.device != "cpu" and hasattr(array, "__cuda_array_interface__"):
+    if on_gpu and hasattr(array, "__cuda_array_interface__"):
         return from_cuda(array, name, length, writable)
     if hasattr(array, "__dlpack__"):
         return from_dlpack(array, name, length, CUDA if on_gpu else CPU)

@@ -2,14 +2,12 @@
 import html
 import json
 import os
-import sys
 import tempfile
-import warnings
 
 import numpy as np
 
 from ._binding import ffi, lib
-from ._core import Context, MissingComponent, own, text_of
+from ._core import Context, MissingComponent, _Lines, keep_error, own, text_of
 from ._solution import Solution
 
 SUMMARY = ("status", "problem", "iterations", "dofs", "dim", "degree", "tolerance", "device", "threads", "precision")
@@ -47,22 +45,16 @@ class Result(Solution):
         return f"<table><caption>{html.escape(self.name)}</caption>{cells}</table>"
 
 
-class _Listener:
+class _Listener(_Lines):
     """Lines and progress of a run."""
 
-    def __init__(self, verbose, progress):
-        self.verbose, self.progress, self.error, self.bar = verbose, progress, None, None
+    def __init__(self, context, verbose, progress):
+        super().__init__(context, verbose)
+        self.progress, self.bar = progress, None
         if progress is True:
             from tqdm.auto import tqdm  # pylint: disable=import-outside-toplevel,import-error
             self.bar = tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed}<{remaining}")
             self.progress = lambda part: self.bar.update(max(0, int(100 * part) - self.bar.n))
-
-    def log(self, level, line):
-        """Warnings are Python's; others are printed if wanted."""
-        if level == lib.TES_LOG_WARNING:
-            warnings.warn(line[9:] if line.startswith("warning: ") else line, stacklevel=5)
-        elif self.verbose:
-            print(line, file=sys.stdout)
 
     def end(self):
         """Of the bar."""
@@ -111,7 +103,7 @@ def solve(case, set=None, *, context=None, vtu=None, png=None, restart=None, ver
 def run(context, case, values, vtu, png, restart, verbose, progress):
     """One run on one context."""
     text, name = as_text(case)
-    listener = _Listener(verbose, progress)
+    listener = _Listener(context, verbose, progress)
     handle, kept = ffi.new_handle(listener), []
 
     def c_text(value):
@@ -126,15 +118,12 @@ def run(context, case, values, vtu, png, restart, verbose, progress):
         asked = ffi.new("PyRun *", {
             "path": c_text(name), "text": c_text(text), "override_count": len(overrides), "overrides": rows,
             "restart": c_text(restart), "vtu": c_text(vtu), "png": c_text(png), "report": c_text(report),
-            "verbosity": lib.TES_NORMAL if verbose else lib.TES_QUIET, "log": lib.py_log_run, "user": handle,
+            "verbosity": lib.TES_NORMAL if verbose else lib.TES_QUIET, "log": lib.py_log, "user": handle,
             "progress": lib.py_progress if listener.progress else ffi.NULL})
         try:
             status = context.try_call(lib.py_run, context._p, asked)
         finally:
             listener.end()
-        if listener.error is not None:
-            lib.tes_context_clear(context._p)
-            raise listener.error
         pointer = None if asked.problem == ffi.NULL else own("problem", asked.problem)
         result = None
         if pointer is not None and os.path.exists(report):
@@ -148,17 +137,7 @@ def run(context, case, values, vtu, png, restart, verbose, progress):
     return result
 
 
-@ffi.def_extern()
-def py_log_run(user, level, line):
-    """PyRun.log."""
-    ffi.from_handle(user).log(level, text_of(line))
-
-
-@ffi.def_extern()
+@ffi.def_extern(onerror=keep_error)
 def py_progress(user, part):
     """PyRun.progress."""
-    listener = ffi.from_handle(user)
-    try:
-        listener.progress(part)
-    except BaseException as error:  # pylint: disable=broad-except
-        listener.error = listener.error or error
+    ffi.from_handle(user).progress(part)

@@ -4,6 +4,7 @@ import numbers
 import os
 import threading
 import warnings
+import weakref
 
 import numpy as np
 
@@ -83,6 +84,20 @@ def place_of(kind):
 # ---- the context ------------------------------------------------------------------------------------------------------
 
 
+class _Lines:
+    """Lines of the library: its warnings are Python's, others are printed if wanted."""
+
+    def __init__(self, context, verbose):
+        self.context, self.verbose = weakref.proxy(context), verbose
+
+    def log(self, level, line):
+        """One of them."""
+        if level == lib.TES_LOG_WARNING:
+            warnings.warn(line[9:] if line.startswith("warning: ") else line, stacklevel=5)
+        elif self.verbose and level != lib.TES_LOG_PROGRESS:
+            print(line)
+
+
 class Context:
     """What all objects of one computation share: device, threads, memory, messages.
 
@@ -93,8 +108,9 @@ class Context:
     _default = None
 
     def __init__(self, device="auto", threads=0, deterministic=False, simd_bits=0, verbose=False):
-        self.asked, self.verbose, self._pending, self._line = device, verbose, None, None
-        self._handle = ffi.new_handle(self)
+        self.asked, self._pending = device, None
+        self._lines = _Lines(self, verbose)
+        self._handle = ffi.new_handle(self._lines)
         message = ffi.new("char[1024]")
         place = place_of("TesContext")
         name = ffi.new("char[]", device.encode())
@@ -122,19 +138,12 @@ class Context:
 
     @property
     def on_host(self):
-        """Whether vectors are in memory of the host: devices cpu and emulator."""
-        return not self.device.startswith("cuda")
+        """Whether the host may read vectors: the emulator guards its memory as a GPU does."""
+        return self.device == "cpu"
 
     def interrupt(self):
         """Ends what runs, from another thread: it raises Interrupted there."""
         lib.tes_context_interrupt(self._p)
-
-    def log(self, level, line):
-        """A line of the library."""
-        if level == lib.TES_LOG_WARNING:
-            warnings.warn(line[9:] if line.startswith("warning: ") else line, stacklevel=4)
-        elif self.verbose and level != lib.TES_LOG_PROGRESS:
-            print(line)
 
     def keep(self, error):
         """The first exception of a callable: what runs ends, and then it is raised."""
@@ -172,7 +181,15 @@ class Context:
         self.check(self.try_call(function, *arguments))
 
 
-@ffi.def_extern()
+def keep_error(_kind, error, trace):
+    """What a callback raises, KeyboardInterrupt before its first line too, ends what runs and is raised after it."""
+    values = trace.tb_frame.f_locals
+    ffi.from_handle(values["user"]).context.keep(error.with_traceback(trace))
+    if "out" in values:
+        np.frombuffer(ffi.buffer(values["out"], 8 * values["n"]))[:] = np.nan
+
+
+@ffi.def_extern(onerror=keep_error)
 def py_log(user, level, line):
     """TesContextDesc.log."""
     ffi.from_handle(user).log(level, text_of(line))
@@ -212,15 +229,10 @@ class _Callable:
         np.frombuffer(ffi.buffer(out, 8 * n))[:] = values
 
 
-@ffi.def_extern()
+@ffi.def_extern(onerror=keep_error)
 def py_evaluate(user, n, x, y, z, t, out):
-    """TesFunctionEvaluate: what the callable raises ends the computation."""
-    function = ffi.from_handle(user)
-    try:
-        function.evaluate(n, (x, y, z), t, out)
-    except BaseException as error:  # pylint: disable=broad-except
-        np.frombuffer(ffi.buffer(out, 8 * n))[:] = np.nan
-        function.context.keep(error)
+    """TesFunctionEvaluate."""
+    ffi.from_handle(user).evaluate(n, (x, y, z), t, out)
 
 
 @ffi.def_extern()
@@ -275,8 +287,13 @@ def refuse(name, known, what):
 
 
 def has_members(kind):
-    """Whether a type is a struct of the headers, not an opaque one."""
-    return kind.kind == "struct" and kind.fields is not None
+    """Whether a type is a struct of the headers, not an opaque one (whose fields cffi must not be asked for)."""
+    if kind.kind != "struct":
+        return False
+    try:
+        return ffi.sizeof(kind) > 0
+    except (ffi.error, TypeError, ValueError):
+        return False
 
 
 class Filler:

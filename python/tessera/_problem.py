@@ -1,8 +1,9 @@
 """Problems: an equation with its data on a mesh, solved at rest or in time."""
 import numpy as np
 
+from ._arrays import Vector
 from ._binding import ffi, lib
-from ._core import Context, Filler, InvalidInput, own, place_of, refuse
+from ._core import Filler, InvalidInput, keep_error, members, own, place_of, refuse
 from ._solution import Solution
 from ._space import as_list, space_of
 
@@ -50,6 +51,13 @@ class Iterations:
         return f"<{self.count} iterations to a residual of {last} in {self.seconds:.3g} s>"
 
 
+class _Ears:
+    """What the library calls during a solve; it does not hold the problem."""
+
+    def __init__(self, context, add_load):
+        self.context, self.add_load, self.monitor = context, add_load, None
+
+
 class Problem(Solution):
     """An equation on a mesh. Data are expressions, numbers or callables of NumPy arrays f(x, y, z, t).
 
@@ -65,8 +73,8 @@ class Problem(Solution):
         self.context = mesh.context
         filler = Filler(self.context)
         desc = ffi.new("TesProblemDesc *")
-        self._monitor, self._add_load = None, add_load
-        self._handle = ffi.new_handle(self)
+        self._ears = _Ears(self.context, add_load)
+        self._handle = ffi.new_handle(self._ears)
         data = take_data(options)
         filler.fill(desc, {"equation": equation, "mesh": mesh, "degree": degree, "data": data, "exact": as_list(exact),
                            "initial": as_list(initial), "time": time, "solver": solver, "guess": guess, **options}, "Problem")
@@ -81,9 +89,9 @@ class Problem(Solution):
 
     def _solve(self, function, progress):
         result = ffi.new("TesSolveResult *")
-        self._monitor = progress
+        self._ears.monitor = progress
         status = self.context.try_call(function, self._p, result)
-        self._monitor, self._lattices = None, None
+        self._ears.monitor, self._lattices = None, None
         iterations = Iterations(result)
         try:
             self.context.check(status)
@@ -111,7 +119,6 @@ class Problem(Solution):
     def remesh(self, **options):
         """In time: fits the mesh to the solution, where that is due. Options are members of TesAdaptDesc: max_level,
         every, tolerance, max_dofs, .. Returns TesRemesh as a dict."""
-        from ._core import members  # pylint: disable=import-outside-toplevel
         filler, desc, what = Filler(self.context), ffi.new("TesAdaptDesc *"), ffi.new("TesRemesh *")
         filler.fill(desc, options, "remesh")
         self.context.call(lib.tes_problem_remesh, self._p, desc, what)
@@ -138,29 +145,17 @@ def describe_materials(materials):
     return [{"name": name, "data": take_data(dict(data))} for name, data in (materials or {}).items()] or None
 
 
-@ffi.def_extern()
+@ffi.def_extern(onerror=keep_error)
 def py_monitor(user, iteration, residual):
     """TesSolveOptions.monitor."""
-    problem = ffi.from_handle(user)
-    if problem._monitor is not None:
-        try:
-            problem._monitor(iteration, residual)
-        except BaseException as error:  # pylint: disable=broad-except
-            problem.context.keep(error)
+    monitor = ffi.from_handle(user).monitor
+    if monitor is not None:
+        monitor(iteration, residual)
 
 
-@ffi.def_extern()
+@ffi.def_extern(error=lib.TES_INTERRUPTED, onerror=keep_error)
 def py_load(user, space, b):
     """TesLoadCallback: add_load(space, b) with b as an array of all nodes."""
-    from ._arrays import Vector  # pylint: disable=import-outside-toplevel
-    problem = ffi.from_handle(user)
-    try:
-        vector = Vector(problem.context, None, pointer=b)
-        problem._add_load(space_of(problem.context, space, problem), np.asarray(vector))
-        return lib.TES_OK
-    except BaseException as error:  # pylint: disable=broad-except
-        problem.context.keep(error)
-        return lib.TES_INTERRUPTED
-
-
-__all__ = ["Context", "Iterations", "Problem"]
+    ears = ffi.from_handle(user)
+    ears.add_load(space_of(ears.context, space, ears), np.asarray(Vector(ears.context, None, pointer=b)))
+    return lib.TES_OK

@@ -84,8 +84,8 @@ class Space(Noun):
         return np.frombuffer(ffi.buffer(place[0], 4 * n), np.int32)
 
     def coordinates(self):
-        """Of all nodes, [nodes, dim]."""
-        x = np.empty((self.length // max(self.components, 1), self.mesh.dim))
+        """Of the nodes of all entries of a vector, [length, dim]."""
+        x = np.empty((self.length, self.mesh.dim))
         self.context.check(lib.tes_space_coordinates(self._p, ffi.cast("double *", x.ctypes.data)))
         return x
 
