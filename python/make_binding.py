@@ -5,6 +5,7 @@
 
 The compiler's preprocessor joins the headers without those of the system, cffi reads the declarations, and WORDS.py
 gets the comments of the headers: docstrings and the help of keywords are made of them."""
+
 import argparse
 import pprint
 import re
@@ -32,8 +33,12 @@ def preprocess(compiler, folder, header):
     with tempfile.TemporaryDirectory() as empty:
         for name in ("stdbool.h", "stddef.h", "stdint.h"):  # whose types cffi knows
             Path(empty, name).touch()
-        text = subprocess.run([compiler, "-E", "-P", "-nostdinc", "-I", empty, "-I", folder, "-x", "c", header],
-                              check=True, capture_output=True, text=True).stdout
+        text = subprocess.run(
+            [compiler, "-E", "-P", "-nostdinc", "-I", empty, "-I", folder, "-x", "c", header],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
     return re.sub(r"static inline[^{;]*\{.*?\n\}", "", text, flags=re.S)
 
 
@@ -51,7 +56,7 @@ def find_comments(text):
             words[match.group(2)] = clean(match.group(1))
     for match in re.finditer(r"typedef (?:struct|enum) (\w+) \{(.*?)\n?\} ?\1;", text, re.S):
         name, body = match.groups()
-        before = re.search(r"/\*\* ?((?:(?!\*/).)*)\*/\s*$", text[:match.start()], re.S)
+        before = re.search(r"/\*\* ?((?:(?!\*/).)*)\*/\s*$", text[: match.start()], re.S)
         if before:
             words[name] = clean(before.group(1))
         for member in re.finditer(r"(\w+)(?:\[\w*\])*(?:\)\([^;]*\))?[;,]?[ \t]*\n?\s*/\*\*< ?(.*?)\*/", body, re.S):
@@ -75,8 +80,10 @@ def main():
     words = {}
     for header in sorted(Path(arguments.include, "tessera").glob("*.h")):
         words.update(find_comments(header.read_text(encoding="utf-8")))
-    Path(arguments.words).write_text('"""Comments of the public headers, by name."""\n'
-                                     f"WORDS = {pprint.pformat(words, width=116)}\n", encoding="utf-8")
+    Path(arguments.words).write_text(
+        '"""Comments of the public headers, by name."""\n' f"WORDS = {pprint.pformat(words, width=116)}\n",
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ describe() {
   threads) say "clang, warnings are errors; its thread sanitizer finds a planted race, passes tests labelled threads" ;;
   install) say \
     "install into a prefix; examples through pkg-config and find_package; every public header alone in C and C++" ;;
-  python) say "the Python package as a wheel beside the installed library of step install, in an environment of its own" ;;
+  python) say "a wheel of the Python package with the library of step gcc; installed, its tests and examples" ;;
   fuzz) say "libFuzzer on the parsers, FUZZ_SECONDS (default 60) each; not part of the default round" ;;
   fresh) say "./run on a minimal Debian 12 in a folder (root, debootstrap, network); not part of the default round" ;;
   esac

@@ -4,22 +4,40 @@
     result = tessera.solve({"problem": "poisson", "mesh": {"box": {"dim": 2, "cells": [32, 32]}}, "data": {"f": "1"}})
     result.plot()
 
-solve() takes a case of the program; Mesh, Space, Operator, Multigrid and Problem are its parts for programs of your own.
+solve() takes a case of the program; Mesh, Space, Operator, Multigrid and Problem are parts for programs of your own.
 Manual: docs/python.md."""
+
 import importlib
 
 from ._arrays import Vector
 from ._binding import ffi as _ffi, lib as _lib
 from ._case import Result, solve
-from ._core import (Context, Error, FileError, InvalidInput, Interrupted, MissingComponent, NotConverged, OutOfMemory)
+from ._core import Context, Error, FileError, InvalidInput, Interrupted, MissingComponent, NotConverged, OutOfMemory
 from ._mesh import Mesh
 from ._problem import Problem
 from ._space import Space
 
 __version__ = _ffi.string(_lib.tes_version()).decode()
 
-__all__ = ["Context", "Error", "FileError", "Interrupted", "InvalidInput", "Mesh", "MissingComponent", "Multigrid",
-           "NotConverged", "Operator", "OutOfMemory", "Problem", "Result", "Space", "Vector", "has_part", "solve"]
+__all__ = [
+    "Context",
+    "Error",
+    "FileError",
+    "Interrupted",
+    "InvalidInput",
+    "Mesh",
+    "MissingComponent",
+    "Multigrid",
+    "NotConverged",
+    "Operator",
+    "OutOfMemory",
+    "Problem",
+    "Result",
+    "Space",
+    "Vector",
+    "has_part",
+    "solve",
+]
 
 
 def has_part(name):

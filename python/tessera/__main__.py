@@ -1,4 +1,5 @@
 """python -m tessera: the program."""
+
 import os
 import sys
 

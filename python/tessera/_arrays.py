@@ -1,5 +1,6 @@
-"""Arrays of others as vectors of the library, without copies: NumPy and DLPack on the host, __cuda_array_interface__ and
-DLPack on a GPU. What cannot be taken as it is, is refused by name."""
+"""Arrays of others as vectors of the library, without copies: NumPy and DLPack on the host, DLPack and
+__cuda_array_interface__ on a GPU. What cannot be taken as it is, is refused by name."""
+
 import ctypes
 
 import numpy as np
@@ -30,7 +31,9 @@ def check_shape(name, shape, strides, size, length):
     if len(shape) != 1:
         raise refused(name, f"an array of shape {tuple(shape)}, expected one direction")
     if strides is not None and shape[0] > 1 and strides[0] != size:
-        raise refused(name, f"entries are {strides[0]} bytes apart, expected {size}: numpy.ascontiguousarray() packs them")
+        raise refused(
+            name, f"entries are {strides[0]} bytes apart, expected {size}: numpy.ascontiguousarray() packs them"
+        )
     if length is not None and shape[0] != length:
         raise refused(name, f"{shape[0]} entries, expected {length}")
     return shape[0]
@@ -66,22 +69,33 @@ def from_cuda(array, name, length, writable):
     return Raw(address, n, TYPES[kind], array)
 
 
-# ---- DLPack ------------------------------------------------------------------------------------------------------------
+# ---- DLPack ---------------------------------------------------------------------------------------------------------
 
 
 class _Tensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32), ("device_number", ctypes.c_int32),
-                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
-                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
-                ("offset", ctypes.c_uint64)]
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", ctypes.c_int32),
+        ("device_number", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("offset", ctypes.c_uint64),
+    ]
 
 
 class _Managed(ctypes.Structure):
     pass
 
 
-_Managed._fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p),
-                     ("deleter", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed)))]
+_Managed._fields_ = [
+    ("tensor", _Tensor),
+    ("context", ctypes.c_void_p),
+    ("deleter", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))),
+]
 _pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 _rename = ctypes.pythonapi.PyCapsule_SetName
@@ -134,8 +148,11 @@ def raw(context, array, name, length=None, writable=False):
         return from_cuda(array, name, length, writable)
     if hasattr(array, "__dlpack__"):
         return from_dlpack(array, name, length, CUDA if on_gpu else CPU)
-    raise refused(name, f"a {type(array).__name__}, expected an array of "
-                  + ("a GPU (__cuda_array_interface__ or __dlpack__)" if on_gpu else "NumPy, or one with __dlpack__"))
+    raise refused(
+        name,
+        f"a {type(array).__name__}, expected an array of "
+        + ("a GPU (__cuda_array_interface__ or __dlpack__)" if on_gpu else "NumPy, or one with __dlpack__"),
+    )
 
 
 def wrap(context, array, name, length=None, precision=None, writable=False):
@@ -167,15 +184,20 @@ class Vector:
 
     @property
     def precision(self):
-        """"double" or "single"."""
+        """ "double" or "single"."""
         return "double" if lib.tes_vector_precision(self._p) == lib.TES_DOUBLE else "single"
 
     def __len__(self):
         return self.length
 
     def _interface(self):
-        return {"shape": (self.length,), "typestr": "<f8" if self.precision == "double" else "<f4",
-                "data": (self.address, self.read_only), "strides": None, "version": 3}
+        return {
+            "shape": (self.length,),
+            "typestr": "<f8" if self.precision == "double" else "<f4",
+            "data": (self.address, self.read_only),
+            "strides": None,
+            "version": 3,
+        }
 
     def __getattr__(self, name):
         if name == "__array_interface__" and self.context.on_host:

@@ -1,4 +1,5 @@
 """tessera.solve(): a case as the program solves it, with its report."""
+
 import html
 import json
 import os
@@ -32,16 +33,21 @@ class Result(Solution):
 
     def __repr__(self):
         more = "".join(f", error {name} {value:.2e}" for name, value in self.errors.items() if value is not None)
-        return (f"<tessera.Result {self.name}: {self.status} after {self.iterations} iterations, "
-                f"{self.report['dofs']} unknowns, {self.times['solve']:.3g} s{more}>")
+        return (
+            f"<tessera.Result {self.name}: {self.status} after {self.iterations} iterations, "
+            f"{self.report['dofs']} unknowns, {self.times['solve']:.3g} s{more}>"
+        )
 
     def _repr_html_(self):
         rows = [(key, self.report[key]) for key in SUMMARY if key in self.report]
         rows += [(f"error {key}", f"{value:.4e}") for key, value in self.errors.items() if value is not None]
         rows += [(f"value {key}", f"{value:.10g}") for key, value in self.values.items() if value is not None]
         rows += [("seconds", f"{self.times['setup']:.3g} set-up, {self.times['solve']:.3g} solve")]
-        cells = "".join(f"<tr><th style='text-align:left'>{html.escape(str(key))}</th>"
-                        f"<td style='text-align:left'>{html.escape(str(value))}</td></tr>" for key, value in rows)
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(str(key))}</th>"
+            f"<td style='text-align:left'>{html.escape(str(value))}</td></tr>"
+            for key, value in rows
+        )
         return f"<table><caption>{html.escape(self.name)}</caption>{cells}</table>"
 
 
@@ -53,6 +59,7 @@ class _Listener(_Lines):
         self.progress, self.bar = progress, None
         if progress is True:
             from tqdm.auto import tqdm  # pylint: disable=import-outside-toplevel,import-error
+
             self.bar = tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed}<{remaining}")
             self.progress = lambda part: self.bar.update(max(0, int(100 * part) - self.bar.n))
 
@@ -79,12 +86,23 @@ def plain(value):
         return value.tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    raise TypeError(f"{value!r} cannot stand in a case: give a number, a text, a list or a dict "
-                    "(callables are for tessera.Problem)")
+    raise TypeError(
+        f"{value!r} cannot stand in a case: give a number, a text, a list or a dict "
+        "(callables are for tessera.Problem)"
+    )
 
 
-def solve(case, set=None, *, context=None, vtu=None, png=None, restart=None, verbose=False,  # pylint: disable=redefined-builtin
-          progress=None):
+def solve(
+    case,
+    set=None,
+    *,
+    context=None,
+    vtu=None,
+    png=None,
+    restart=None,
+    verbose=False,  # pylint: disable=redefined-builtin
+    progress=None,
+):
     """Solves a case: the path of a case file, its text, or a dict of the same keys (docs/case-file.md).
 
     set: {"space.degree": 5} replaces or adds values. Files that the case names are written as the program does, and
@@ -110,16 +128,30 @@ def run(context, case, values, vtu, png, restart, verbose, progress):
         kept.append(ffi.NULL if value is None else ffi.new("char[]", os.fspath(value).encode()))
         return kept[-1]
 
-    overrides = [c_text(f"{key}={value if isinstance(value, str) else json.dumps(value, default=plain)}")
-                 for key, value in values.items()]
+    overrides = [
+        c_text(f"{key}={value if isinstance(value, str) else json.dumps(value, default=plain)}")
+        for key, value in values.items()
+    ]
     rows = ffi.new("char *[]", overrides)
     with tempfile.TemporaryDirectory(prefix="tessera") as folder:
         report = os.path.join(folder, "report.json")
-        asked = ffi.new("PyRun *", {
-            "path": c_text(name), "text": c_text(text), "override_count": len(overrides), "overrides": rows,
-            "restart": c_text(restart), "vtu": c_text(vtu), "png": c_text(png), "report": c_text(report),
-            "verbosity": lib.TES_NORMAL if verbose else lib.TES_QUIET, "log": lib.py_log, "user": handle,
-            "progress": lib.py_progress if listener.progress else ffi.NULL})
+        asked = ffi.new(
+            "PyRun *",
+            {
+                "path": c_text(name),
+                "text": c_text(text),
+                "override_count": len(overrides),
+                "overrides": rows,
+                "restart": c_text(restart),
+                "vtu": c_text(vtu),
+                "png": c_text(png),
+                "report": c_text(report),
+                "verbosity": lib.TES_NORMAL if verbose else lib.TES_QUIET,
+                "log": lib.py_log,
+                "user": handle,
+                "progress": lib.py_progress if listener.progress else ffi.NULL,
+            },
+        )
         try:
             status = context.try_call(lib.py_run, context._p, asked)
         finally:

@@ -1,4 +1,5 @@
 """The context, errors, functions of space and time, and the road from Python values to members of C descriptions."""
+
 import inspect
 import numbers
 import os
@@ -10,7 +11,7 @@ import numpy as np
 
 from ._binding import ffi, lib
 
-# ---- errors -----------------------------------------------------------------------------------------------------------
+# ---- errors ---------------------------------------------------------------------------------------------------------
 
 
 class Error(Exception):
@@ -47,8 +48,14 @@ class Interrupted(Error):
     """Context.interrupt() was called from another thread."""
 
 
-KINDS = {"TES_INVALID_INPUT": InvalidInput, "TES_MISSING": MissingComponent, "TES_OUT_OF_MEMORY": OutOfMemory,
-         "TES_IO": FileError, "TES_INTERRUPTED": Interrupted, "TES_INTERNAL": Error}
+KINDS = {
+    "TES_INVALID_INPUT": InvalidInput,
+    "TES_MISSING": MissingComponent,
+    "TES_OUT_OF_MEMORY": OutOfMemory,
+    "TES_IO": FileError,
+    "TES_INTERRUPTED": Interrupted,
+    "TES_INTERNAL": Error,
+}
 
 
 def text_of(pointer):
@@ -81,7 +88,7 @@ def place_of(kind):
     return ffi.new(f"{kind} **")
 
 
-# ---- the context ------------------------------------------------------------------------------------------------------
+# ---- the context ----------------------------------------------------------------------------------------------------
 
 
 class _Lines:
@@ -114,9 +121,18 @@ class Context:
         message = ffi.new("char[1024]")
         place = place_of("TesContext")
         name = ffi.new("char[]", device.encode())
-        desc = ffi.new("TesContextDesc *", {
-            "device": name, "threads": threads, "deterministic": deterministic, "simd_bits": simd_bits,
-            "verbosity": lib.TES_VERBOSE if verbose else lib.TES_NORMAL, "log": lib.py_log, "log_user": self._handle})
+        desc = ffi.new(
+            "TesContextDesc *",
+            {
+                "device": name,
+                "threads": threads,
+                "deterministic": deterministic,
+                "simd_bits": simd_bits,
+                "verbosity": lib.TES_VERBOSE if verbose else lib.TES_NORMAL,
+                "log": lib.py_log,
+                "log_user": self._handle,
+            },
+        )
         status = lib.tes_context_create(desc, place, message, 1024)
         if status:
             raise make_error(status, text_of(message))
@@ -154,8 +170,9 @@ class Context:
     def fail(self, status, message=""):
         """Raises the exception of a status that is not TES_OK, or that of a callable."""
         pending, self._pending = self._pending, None
-        error = pending or make_error(status, message or text_of(lib.tes_context_message(self._p)),
-                                      text_of(lib.tes_context_trace(self._p)))
+        error = pending or make_error(
+            status, message or text_of(lib.tes_context_message(self._p)), text_of(lib.tes_context_trace(self._p))
+        )
         lib.tes_context_clear(self._p)
         raise error
 
@@ -195,7 +212,7 @@ def py_log(user, level, line):
     ffi.from_handle(user).log(level, text_of(line))
 
 
-# ---- functions --------------------------------------------------------------------------------------------------------
+# ---- functions ------------------------------------------------------------------------------------------------------
 
 COORDINATES = ("x", "y", "z", "t")
 _alive = {}  # handles of callables, as long as the library refers to them
@@ -206,8 +223,11 @@ class _Callable:
 
     def __init__(self, context, call):
         self.context, self.call = context, call
-        names = [p.name for p in inspect.signature(call).parameters.values()
-                 if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
+        names = [
+            p.name
+            for p in inspect.signature(call).parameters.values()
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+        ]
         known = all(name in COORDINATES for name in names)
         if not names or (not known and len(names) > len(COORDINATES)):
             raise TypeError(f"{call!r}: a function of space takes x, y, z or t")
@@ -267,15 +287,15 @@ def function(context, value):
     return own("function", place[0])
 
 
-# ---- descriptions -----------------------------------------------------------------------------------------------------
+# ---- descriptions ---------------------------------------------------------------------------------------------------
 
 
 def words(kind):
     """{word: number} of an enum: "chebyshev" is TES_SMOOTHER_CHEBYSHEV."""
     names = kind.relements
     prefix = os.path.commonprefix(list(names))
-    prefix = prefix[:prefix.rfind("_") + 1] if len(names) > 1 else "TES_"
-    return {name[len(prefix):].lower(): number for name, number in names.items()}
+    prefix = prefix[: prefix.rfind("_") + 1] if len(names) > 1 else "TES_"
+    return {name[len(prefix) :].lower(): number for name, number in names.items()}
 
 
 def refuse(name, known, what):
@@ -317,8 +337,9 @@ class Filler:
 
     def fill(self, struct, values, where):
         """Members of a struct by name; None leaves a member as it is."""
-        fields = dict(ffi.typeof(struct).fields if ffi.typeof(struct).kind == "struct"
-                      else ffi.typeof(struct).item.fields)
+        fields = dict(
+            ffi.typeof(struct).fields if ffi.typeof(struct).kind == "struct" else ffi.typeof(struct).item.fields
+        )
         order = list(fields)
         for name, value in values.items():
             if value is None:
@@ -397,6 +418,7 @@ class Noun:
     def help(cls, name=None):
         """What the C headers say of an option, or of all."""
         from ._words import WORDS  # pylint: disable=import-outside-toplevel,no-name-in-module
+
         prefix = f"{cls._desc}."
         if name:
             return WORDS.get(prefix + name, "")

@@ -1,4 +1,5 @@
 """Meshes: quadrilaterals and hexahedra with a place in space, and names for their boundaries and materials."""
+
 import os
 import tempfile
 
@@ -101,10 +102,15 @@ class Mesh(Noun):
         if dim not in (2, 3):
             raise InvalidInput(f"points: an array of shape {points.shape}, expected (n, 2) or (n, 3)", "invalid_input")
         if cells.ndim != 2 or cells.shape[1] != 2**dim or cells.dtype.kind not in "iu":
-            raise InvalidInput(f"cells: an array of shape {cells.shape} and type {cells.dtype}, expected whole numbers "
-                               f"of shape (m, {2**dim})", "invalid_input")
+            raise InvalidInput(
+                f"cells: an array of shape {cells.shape} and type {cells.dtype}, expected whole numbers "
+                f"of shape (m, {2**dim})",
+                "invalid_input",
+            )
         if cells.size and (cells.min() < 0 or cells.max() >= len(points)):
-            raise InvalidInput(f"cells: vertices {cells.min()} to {cells.max()} of {len(points)} points", "invalid_input")
+            raise InvalidInput(
+                f"cells: vertices {cells.min()} to {cells.max()} of {len(points)} points", "invalid_input"
+            )
         vertices = np.ascontiguousarray(cells[:, LEXICOGRAPHIC[2**dim]], dtype=np.int32)
         filler = Filler(context)
         trees = filler.keep(ffi.new("TesCellsDesc *"))
@@ -139,7 +145,7 @@ class Mesh(Noun):
 
     @property
     def kind(self):
-        """"box", "forest" or "cells"."""
+        """ "box", "forest" or "cells"."""
         return self.info["kind"]
 
     @property
@@ -191,8 +197,14 @@ class Mesh(Noun):
         """Numbers of the cells that have the points[n, dim]; -1: none."""
         x = as_points(points, self.dim)
         found = np.empty(len(x), np.int64)
-        self.context.call(lib.tes_mesh_locate, self._p, len(x), ffi.cast("double *", x.ctypes.data),
-                          ffi.cast("int64_t *", found.ctypes.data), ffi.NULL)
+        self.context.call(
+            lib.tes_mesh_locate,
+            self._p,
+            len(x),
+            ffi.cast("double *", x.ctypes.data),
+            ffi.cast("int64_t *", found.ctypes.data),
+            ffi.NULL,
+        )
         return found
 
 
@@ -219,8 +231,9 @@ def number_faces(vertices, boundaries, dim):
         for corners in np.atleast_2d(np.asarray(members_of)):
             places = keys.get(tuple(sorted(corners)))
             if not places:
-                raise InvalidInput(f"boundary '{name}': no cell has a face of the vertices {list(corners)}",
-                                   "invalid_input")
+                raise InvalidInput(
+                    f"boundary '{name}': no cell has a face of the vertices {list(corners)}", "invalid_input"
+                )
             for cell, face in places:
                 numbers[cell, face] = number
     return numbers

@@ -1,4 +1,5 @@
 """Operators and V-cycles as SciPy's linear operators: on unknowns alone, or on all nodes without a copy."""
+
 import math
 
 import numpy as np
@@ -113,8 +114,10 @@ class Operator(_OnUnknowns, Noun):
         """out <- A x over all nodes, without a copy; entries at given nodes are zero. Arrays of NumPy, on a GPU those
         of CuPy or PyTorch, or vectors of Tessera."""
         n = self.space.length
-        self._call(x._p if isinstance(x, Vector) else wrap(self.context, x, "x", n, self.precision),
-                   out._p if isinstance(out, Vector) else wrap(self.context, out, "out", n, self.precision, writable=True))
+        self._call(
+            x._p if isinstance(x, Vector) else wrap(self.context, x, "x", n, self.precision),
+            out._p if isinstance(out, Vector) else wrap(self.context, out, "out", n, self.precision, writable=True),
+        )
         return out
 
     def diagonal(self):
@@ -148,8 +151,11 @@ class Multigrid(_OnUnknowns, Noun):
         desc = ffi.new("TesMultigridDesc *")
         if isinstance(smoother, str):
             smoother = {"kind": smoother}
-        filler.fill(desc, {"op": operator, "precision": precision, "smoother": smoother, "symmetric": symmetric,
-                           **options}, "Multigrid")
+        filler.fill(
+            desc,
+            {"op": operator, "precision": precision, "smoother": smoother, "symmetric": symmetric, **options},
+            "Multigrid",
+        )
         place = place_of("TesMultigrid")
         context.call(lib.tes_multigrid_create, context._p, desc, place)
         self._p = own("multigrid", place[0])
@@ -169,7 +175,7 @@ class Multigrid(_OnUnknowns, Noun):
         largest = float(np.max(np.abs(x), initial=0.0))  # float32 has entries of about 1
         if not largest > 0:
             return np.zeros(self.shape[0])
-        scale = 2.0**round(math.log2(largest))
+        scale = 2.0 ** round(math.log2(largest))
         return scale * super()._matvec(np.asarray(x) / scale).astype(np.float64)
 
     def apply(self, b, out):
@@ -177,6 +183,8 @@ class Multigrid(_OnUnknowns, Noun):
         n = self.space.length
         if isinstance(b, np.ndarray) and b is out:
             raise InvalidInput("Multigrid.apply: b and out are one array", "invalid_input")
-        self._call(b._p if isinstance(b, Vector) else wrap(self.context, b, "b", n, self.precision),
-                   out._p if isinstance(out, Vector) else wrap(self.context, out, "out", n, self.precision, writable=True))
+        self._call(
+            b._p if isinstance(b, Vector) else wrap(self.context, b, "b", n, self.precision),
+            out._p if isinstance(out, Vector) else wrap(self.context, out, "out", n, self.precision, writable=True),
+        )
         return out

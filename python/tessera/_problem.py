@@ -1,4 +1,5 @@
 """Problems: an equation with its data on a mesh, solved at rest or in time."""
+
 import numpy as np
 
 from ._arrays import Vector
@@ -10,9 +11,18 @@ from ._space import as_list, space_of
 # Names of data by equation: what they are in TesData.
 DATA = {"a": "a", "c": "c", "f": "f", "b": "b", "lambda_": "lambda", "mu": "a", "density": "c", "nu": "a"}
 # Words of conditions, and the condition that they are.
-CONDITIONS = {"dirichlet": "dirichlet", "velocity": "dirichlet", "displacement": "dirichlet", "neumann": "neumann",
-              "traction": "neumann", "outflow": "neumann", "robin": "robin", "slip": "slip", "roller": "slip",
-              "flux": "flux"}
+CONDITIONS = {
+    "dirichlet": "dirichlet",
+    "velocity": "dirichlet",
+    "displacement": "dirichlet",
+    "neumann": "neumann",
+    "traction": "neumann",
+    "outflow": "neumann",
+    "robin": "robin",
+    "slip": "slip",
+    "roller": "slip",
+    "flux": "flux",
+}
 
 
 def describe_boundary(name, given):
@@ -21,14 +31,20 @@ def describe_boundary(name, given):
     row = dict(given) if isinstance(given, dict) else {"dirichlet": given}
     found = [word for word in CONDITIONS if word in row]
     if len(found) != 1:
-        raise InvalidInput(f"boundary '{name}': {sorted(row)}, expected one of {', '.join(sorted(CONDITIONS))}",
-                           "invalid_input")
+        raise InvalidInput(
+            f"boundary '{name}': {sorted(row)}, expected one of {', '.join(sorted(CONDITIONS))}", "invalid_input"
+        )
     condition, g = CONDITIONS[found[0]], as_list(row.pop(found[0]))
     components = 0
     if condition == "dirichlet" and len(g) > 1 and None in g:
         components = sum(1 << c for c, value in enumerate(g) if value is not None)
-    return {"name": None if name == "all" else name, "condition": condition, "g": g if condition != "slip" else None,
-            "components": components, **row}
+    return {
+        "name": None if name == "all" else name,
+        "condition": condition,
+        "g": g if condition != "slip" else None,
+        "components": components,
+        **row,
+    }
 
 
 def describe_boundaries(conditions, names):
@@ -61,25 +77,60 @@ class _Ears:
 class Problem(Solution):
     """An equation on a mesh. Data are expressions, numbers or callables of NumPy arrays f(x, y, z, t).
 
-    equation: "poisson", "transport", "elasticity", "stokes" or "navier_stokes". Data by keywords: f, a, c, b (velocity),
-    nu, mu, lambda_, density. boundary: {name: condition}, see the manual; "all": the rest; none: u = 0. exact, initial: a
-    function or a list by component. time: {"end": .., "step": ..} or other members of TesTimeDesc. solver: members of
+    equation: "poisson", "transport", "elasticity", "stokes" or "navier_stokes". Data by keywords: f, a, c, b
+    (velocity), nu, mu, lambda_, density. boundary: {name: condition}, see the manual; "all": the rest; none: u = 0.
+    exact, initial: a function or a list by component.
+    time: {"end": .., "step": ..} or other members of TesTimeDesc. solver: members of
     TesSolveOptions, as {"tolerance": 1e-10, "method": "cg"}. Other options are members of TesProblemDesc."""
 
     _desc = "TesProblemDesc"
 
-    def __init__(self, mesh, equation="poisson", degree=0, *, boundary=None, materials=None, exact=None, initial=None,
-                 time=None, solver=None, guess=None, add_load=None, **options):
+    def __init__(
+        self,
+        mesh,
+        equation="poisson",
+        degree=0,
+        *,
+        boundary=None,
+        materials=None,
+        exact=None,
+        initial=None,
+        time=None,
+        solver=None,
+        guess=None,
+        add_load=None,
+        **options,
+    ):
         self.context = mesh.context
         filler = Filler(self.context)
         desc = ffi.new("TesProblemDesc *")
         self._ears = _Ears(self.context, add_load)
         self._handle = ffi.new_handle(self._ears)
         data = take_data(options)
-        filler.fill(desc, {"equation": equation, "mesh": mesh, "degree": degree, "data": data, "exact": as_list(exact),
-                           "initial": as_list(initial), "time": time, "solver": solver, "guess": guess, **options}, "Problem")
-        filler.fill(desc, {"boundary": describe_boundaries(boundary, mesh.boundaries) if boundary else None,
-                           "material": describe_materials(materials)}, "Problem")
+        filler.fill(
+            desc,
+            {
+                "equation": equation,
+                "mesh": mesh,
+                "degree": degree,
+                "data": data,
+                "exact": as_list(exact),
+                "initial": as_list(initial),
+                "time": time,
+                "solver": solver,
+                "guess": guess,
+                **options,
+            },
+            "Problem",
+        )
+        filler.fill(
+            desc,
+            {
+                "boundary": describe_boundaries(boundary, mesh.boundaries) if boundary else None,
+                "material": describe_materials(materials),
+            },
+            "Problem",
+        )
         desc.solver.monitor, desc.solver.monitor_user = lib.py_monitor, self._handle
         if add_load is not None:
             desc.add_load, desc.add_load_user = lib.py_load, self._handle
@@ -129,6 +180,7 @@ class Problem(Solution):
     def operator(self):
         """The operator of the finest space, as a linear operator of SciPy."""
         from ._operator import Operator  # pylint: disable=import-outside-toplevel
+
         operator = Operator._of(self.space, lib.tes_problem_operator(self._p))
         operator._owner = self
         return operator

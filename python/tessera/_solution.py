@@ -1,4 +1,5 @@
 """What a solution can tell: values at points and of boundaries, fields over cells, files, pictures."""
+
 import os
 import tempfile
 from collections.abc import Mapping
@@ -98,14 +99,23 @@ class Solution(Noun):
         texts = list(of) if several else [of]
         kept = [ffi.NULL if text is None else ffi.new("char[]", text.encode()) for text in texts]
         values, moved = np.empty((len(x), len(texts))), np.empty(len(x))
-        self.context.call(lib.tes_problem_sample, self._p, len(x), ffi.cast("double *", x.ctypes.data), len(texts), kept,
-                          ffi.cast("double *", values.ctypes.data), ffi.cast("double *", moved.ctypes.data))
+        self.context.call(
+            lib.tes_problem_sample,
+            self._p,
+            len(x),
+            ffi.cast("double *", x.ctypes.data),
+            len(texts),
+            kept,
+            ffi.cast("double *", values.ctypes.data),
+            ffi.cast("double *", moved.ctypes.data),
+        )
         return values if several else values[:, 0]
 
     def value(self, of=None, kind="integral", boundary=None, material=None, point=None):
-        """A number: an integral, a mean or a force over the domain, a boundary or a material, a value at a point, a norm
-        of the error: value("u*u"), value(kind="force", boundary="hole", of="x"), value(point=(0.5, 0.5))."""
+        """A number: an integral, a mean or a force over the domain, a boundary or a material, a value at a point, a
+        norm of the error: value("u*u"), value(kind="force", boundary="hole", of="x"), value(point=(0.5, 0.5))."""
         from ._core import Filler, refuse  # pylint: disable=import-outside-toplevel
+
         what, mesh = ffi.new("TesValue *"), self.mesh
         where, number = "domain", 0
         for name, names, place in ((boundary, mesh.boundaries, "boundary"), (material, mesh.materials, "material")):
@@ -113,10 +123,20 @@ class Solution(Noun):
                 if name not in names:
                     raise refuse(name, names, f"value: {place}")
                 where, number = place, names.index(name)
-        what.where = {"domain": lib.TES_ON_DOMAIN, "boundary": lib.TES_ON_BOUNDARY, "material": lib.TES_ON_MATERIAL}[where]
+        what.where = {"domain": lib.TES_ON_DOMAIN, "boundary": lib.TES_ON_BOUNDARY, "material": lib.TES_ON_MATERIAL}[
+            where
+        ]
         filler = Filler(self.context)
-        filler.fill(what, {"kind": "point" if point is not None else kind, "number": number, "of": of,
-                           "point": None if point is None else [float(v) for v in point]}, "value")
+        filler.fill(
+            what,
+            {
+                "kind": "point" if point is not None else kind,
+                "number": number,
+                "of": of,
+                "point": None if point is None else [float(v) for v in point],
+            },
+            "value",
+        )
         value = ffi.new("double *")
         self.context.call(lib.tes_problem_value, self._p, what, value)
         return value[0]
@@ -141,11 +161,19 @@ class Solution(Noun):
         """[cells] of bool: the cells to refine, by default the fewest that make up half of the squared estimate."""
         eta = self.indicators() if indicators is None else np.asarray(indicators, dtype=np.float64)
         if eta.shape != (self.mesh.cells,):
-            raise InvalidInput(f"indicators: an array of shape {eta.shape}, expected ({self.mesh.cells},)", "invalid_input")
+            raise InvalidInput(
+                f"indicators: an array of shape {eta.shape}, expected ({self.mesh.cells},)", "invalid_input"
+            )
         values, marks = np.ascontiguousarray(eta * eta), np.zeros(len(eta), np.int8)
         kind = {"bulk": lib.TES_MARK_BULK, "fraction": lib.TES_MARK_FRACTION}[marking]
-        lib.tes_mark_cells(self.context._p, kind, fraction, len(eta), ffi.cast("double *", values.ctypes.data),
-                           ffi.cast("int8_t *", marks.ctypes.data))
+        lib.tes_mark_cells(
+            self.context._p,
+            kind,
+            fraction,
+            len(eta),
+            ffi.cast("double *", values.ctypes.data),
+            ffi.cast("int8_t *", marks.ctypes.data),
+        )
         return marks > 0
 
     # ---- files and pictures
@@ -158,24 +186,30 @@ class Solution(Noun):
     def to_pyvista(self):
         """A pyvista.UnstructuredGrid with Lagrange cells of the space's degree."""
         import pyvista  # pylint: disable=import-outside-toplevel,import-error
+
         with tempfile.TemporaryDirectory() as folder:
             return pyvista.read(self.to_vtu(os.path.join(folder, "solution.vtu")))
 
     def to_meshio(self, n=None):
         """A meshio.Mesh: each cell cut into n^dim (default: the degree) straight ones, fields as point data."""
         import meshio  # pylint: disable=import-outside-toplevel,import-error
+
         n = n or max(self.space.degree, 1)
         x = self.lattice(n)
         points = x.reshape(-1, x.shape[2])
         values = self.sample(points, self.field_names)
         data = {name: values[:, i] for i, name in enumerate(self.field_names)}
-        return meshio.Mesh(points, [("quad" if self.mesh.dim == 2 else "hexahedron", pieces(*x.shape[:2], x.shape[2], n))],
-                           point_data=data)
+        return meshio.Mesh(
+            points,
+            [("quad" if self.mesh.dim == 2 else "hexahedron", pieces(*x.shape[:2], x.shape[2], n))],
+            point_data=data,
+        )
 
     def plot(self, of=None, axes=None, slice=None, edges=False, **options):  # pylint: disable=redefined-builtin
-        """A picture by matplotlib of an expression in the fields; 3D: cut by slice=("z", 0.5), by default in the middle.
-        Options go to tripcolor (2D) or pcolormesh (3D). Returns the axes."""
+        """A picture by matplotlib of an expression in the fields; 3D: cut by slice=("z", 0.5), by default in the
+        middle. Options go to tripcolor (2D) or pcolormesh (3D). Returns the axes."""
         from ._plot import plot  # pylint: disable=import-outside-toplevel
+
         return plot(self, of, axes, slice, edges, options)
 
 
@@ -183,9 +217,9 @@ def pieces(cells, points, dim, n):
     """Vertices of the n^dim pieces of each cell's lattice, in the order of VTK: [cells * n^dim, 2^dim]."""
     one = np.arange(n)
     axes = np.meshgrid(*[one] * dim, indexing="ij")
-    first = sum(axis.ravel() * (n + 1)**d for d, axis in enumerate(reversed(axes)))
+    first = sum(axis.ravel() * (n + 1) ** d for d, axis in enumerate(reversed(axes)))
     around = [0, 1, n + 2, n + 1]
     if dim == 3:
-        around += [corner + (n + 1)**2 for corner in around]
+        around += [corner + (n + 1) ** 2 for corner in around]
     local = first[:, None] + np.array(around)
     return (np.arange(cells)[:, None, None] * points + local).reshape(-1, 2**dim)

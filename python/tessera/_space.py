@@ -1,4 +1,5 @@
 """Spaces of finite elements: numbers of nodes, unknowns, loads."""
+
 import numpy as np
 
 from ._arrays import Vector
@@ -65,7 +66,9 @@ class Space(Noun):
         for number in range(lib.tes_space_parts(self._p)):
             part = lib.tes_space_part(self._p, number)
             if part == ffi.NULL:
-                raise InvalidInput("Space: elements with a part of its own kind have no list of unknowns", "invalid_input")
+                raise InvalidInput(
+                    "Space: elements with a part of its own kind have no list of unknowns", "invalid_input"
+                )
             view = place_of("TesVector")
             self.context.check(lib.tes_vector_part(self._p, whole._p, number, view))
             first = int(ffi.cast("uintptr_t", lib.tes_vector_data_const(view[0]))) - whole.address
@@ -80,7 +83,7 @@ class Space(Noun):
     def _index(self, part):
         place = ffi.new("const int32_t **")
         self.context.check(lib.tes_space_index(part, place, ffi.NULL))
-        n = self.mesh.cells * (lib.tes_space_degree(part) + 1)**self.mesh.dim
+        n = self.mesh.cells * (lib.tes_space_degree(part) + 1) ** self.mesh.dim
         return np.frombuffer(ffi.buffer(place[0], 4 * n), np.int32)
 
     def coordinates(self):
@@ -99,8 +102,9 @@ class Space(Noun):
         u = self.vector()
         pointers = [filler.function(f) for f in functions]
         if len(pointers) != max(self.components, 1):
-            raise InvalidInput(f"interpolate: {len(pointers)} functions, expected {max(self.components, 1)}",
-                               "invalid_input")
+            raise InvalidInput(
+                f"interpolate: {len(pointers)} functions, expected {max(self.components, 1)}", "invalid_input"
+            )
         self.context.call(lib.tes_space_interpolate, self._p, pointers, u._p)
         return u
 

@@ -1,4 +1,5 @@
 """What the tests share."""
+
 import numpy as np
 import pytest
 

@@ -1,4 +1,5 @@
 """Arrays without copies, and refusals of those that would need one."""
+
 import ctypes
 
 import numpy as np
@@ -13,8 +14,14 @@ class OnGpu:
 
     def __init__(self, values, **changes):
         self.values = values
-        self.__cuda_array_interface__ = {"shape": values.shape, "typestr": values.dtype.str, "strides": None,
-                                         "data": (values.ctypes.data, False), "version": 3, **changes}
+        self.__cuda_array_interface__ = {
+            "shape": values.shape,
+            "typestr": values.dtype.str,
+            "strides": None,
+            "data": (values.ctypes.data, False),
+            "version": 3,
+            **changes,
+        }
 
 
 @pytest.fixture
@@ -57,23 +64,29 @@ def test_wrapped_arrays_are_the_same_memory(operator, rng):
 def test_any_multiple_of_a_number_will_do(operator, rng, offset):
     """Vectors need not begin where SIMD would like it."""
     room = np.zeros(operator.space.length + 8)
-    x, out = room[offset:offset + operator.space.length], np.empty(operator.space.length + 8)[offset:][:len(room) - 8]
+    x, out = (
+        room[offset : offset + operator.space.length],
+        np.empty(operator.space.length + 8)[offset:][: len(room) - 8],
+    )
     x[:] = prepared(operator, rng)
     assert operator.apply(x, out) == pytest.approx(by_matrix(operator, x), abs=1e-13)
 
 
-@pytest.mark.parametrize("change, message", [
-    (lambda a: a[:-1], "entries, expected"),
-    (lambda a: a.astype(np.float32), "single precision, expected double"),
-    (lambda a: a.astype(complex), "type complex128"),
-    (lambda a: np.arange(len(a)), "type int"),
-    (lambda a: a.astype(">f8"), "type >f8"),
-    (lambda a: np.repeat(a, 2)[::2], "16 bytes apart"),
-    (lambda a: a[::-1], "-8 bytes apart"),
-    (lambda a: a.reshape(33, 33), "shape"),
-    (lambda a: list(a), "a list, expected"),
-    (lambda a: np.frombuffer(b"\0" + a.tobytes(), np.uint8)[1:].view(np.float64), "no multiple of 8"),
-])
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda a: a[:-1], "entries, expected"),
+        (lambda a: a.astype(np.float32), "single precision, expected double"),
+        (lambda a: a.astype(complex), "type complex128"),
+        (lambda a: np.arange(len(a)), "type int"),
+        (lambda a: a.astype(">f8"), "type >f8"),
+        (lambda a: np.repeat(a, 2)[::2], "16 bytes apart"),
+        (lambda a: a[::-1], "-8 bytes apart"),
+        (lambda a: a.reshape(33, 33), "shape"),
+        (lambda a: list(a), "a list, expected"),
+        (lambda a: np.frombuffer(b"\0" + a.tobytes(), np.uint8)[1:].view(np.float64), "no multiple of 8"),
+    ],
+)
 def test_refusals_name_array_and_reason(operator, rng, change, message):
     """Nothing is copied silently."""
     good, bad = prepared(operator, rng), change(prepared(operator, rng))
@@ -164,10 +177,17 @@ def test_cuda_array_interface(emulated, rng):
     assert y == pytest.approx(by_matrix(host, x), abs=1e-12)
 
 
-@pytest.mark.parametrize("changes, message", [
-    ({"typestr": "<i8"}, "type <i8"), ({"shape": (3,)}, "3 entries, expected"), ({"strides": (16,)}, "16 bytes apart"),
-    ({"data": (12, False)}, "no multiple"), ({"mask": object()}, "mask"), ({"shape": (13, 13)}, "shape"),
-])
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"typestr": "<i8"}, "type <i8"),
+        ({"shape": (3,)}, "3 entries, expected"),
+        ({"strides": (16,)}, "16 bytes apart"),
+        ({"data": (12, False)}, "no multiple"),
+        ({"mask": object()}, "mask"),
+        ({"shape": (13, 13)}, "shape"),
+    ],
+)
 def test_cuda_array_interface_is_read_with_care(emulated, changes, message):
     """What cannot be taken is refused by name."""
     x = np.zeros(emulated.space.length)

@@ -1,4 +1,5 @@
 """The package as a whole: declarations, docstrings, import."""
+
 import subprocess
 import sys
 import time
@@ -28,7 +29,7 @@ def test_help_is_the_headers():
 
 def test_import_is_light():
     """Neither SciPy nor matplotlib is imported with the package."""
-    code = "import sys, tessera; print([m for m in ('scipy', 'matplotlib', 'pyvista', 'meshio', 'tqdm') if m in sys.modules])"
+    code = "import sys, tessera; print(sorted({'scipy', 'matplotlib', 'pyvista', 'meshio', 'tqdm'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "[]\n"
 
 
@@ -43,10 +44,12 @@ def test_program():
 def test_many_objects_leave_no_memory():
     """References are given back."""
     context = tessera.Context("cpu")
+
     def once():
         problem = tessera.Problem(tessera.Mesh.box([8, 8], context=context), f=lambda x, y: x, a=lambda x, y: 1 + y)
         problem.solve()
         return problem.value()
+
     once()
     before, alive = context.memory, len(tessera._core._alive)
     start = time.time()

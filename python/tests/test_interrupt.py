@@ -1,4 +1,5 @@
 """Ctrl-C."""
+
 import signal
 import subprocess
 import sys
@@ -50,8 +51,14 @@ def test_handler_is_given_back():
 def test_interrupt_from_a_thread():
     """Context.interrupt() raises Interrupted, where the computation runs."""
     context = tessera.Context("cpu", threads=1)
-    problem = tessera.Problem(tessera.Mesh.box([16, 16], context=context), "transport", degree=4, f=1, boundary={"all": 0},
-                              time={"end": 1e3, "step": 1e-3})
+    problem = tessera.Problem(
+        tessera.Mesh.box([16, 16], context=context),
+        "transport",
+        degree=4,
+        f=1,
+        boundary={"all": 0},
+        time={"end": 1e3, "step": 1e-3},
+    )
     timer = threading.Timer(0.3, context.interrupt)
     timer.start()
     with pytest.raises(tessera.Interrupted):
@@ -62,14 +69,21 @@ def test_interrupt_from_a_thread():
 def test_gil_is_released():
     """Another thread runs while the library computes."""
     context = tessera.Context("cpu", threads=1)
-    problem = tessera.Problem(tessera.Mesh.box([16, 16], context=context), "transport", degree=4, f=1, boundary={"all": 0},
-                              time={"end": 1e3, "step": 1e-3})
+    problem = tessera.Problem(
+        tessera.Mesh.box([16, 16], context=context),
+        "transport",
+        degree=4,
+        f=1,
+        boundary={"all": 0},
+        time={"end": 1e3, "step": 1e-3},
+    )
     count, done = [0], threading.Event()
 
     def work():
         while not done.is_set():
             count[0] += 1
             time.sleep(0.005)
+
     thread = threading.Thread(target=work)
     thread.start()
     threading.Timer(0.4, context.interrupt).start()

@@ -1,4 +1,5 @@
 """Meshes: domains, arrays, files of others."""
+
 import numpy as np
 import pytest
 
@@ -11,8 +12,13 @@ CELLS = np.array([[0, 1, 4, 3], [1, 2, 5, 4]])  # round each cell, as VTK has th
 
 def two_cells(**options):
     """(0, 2) x (0, 1) of two cells and two materials."""
-    return tessera.Mesh.from_arrays(POINTS, CELLS, boundaries={"left": [[3, 0]], "rest": [[0, 1], [1, 2], [2, 5], [5, 4], [4, 3]]},
-                                    materials={"steel": [0], "glass": [1]}, **options)
+    return tessera.Mesh.from_arrays(
+        POINTS,
+        CELLS,
+        boundaries={"left": [[3, 0]], "rest": [[0, 1], [1, 2], [2, 5], [5, 4], [4, 3]]},
+        materials={"steel": [0], "glass": [1]},
+        **options,
+    )
 
 
 def test_box():
@@ -45,11 +51,16 @@ def test_hexahedra_round_the_face():
     assert p.value("1") == pytest.approx(2) and p.value("1", boundary="below") == pytest.approx(1)
 
 
-@pytest.mark.parametrize("points, cells, message", [
-    (POINTS[:, :1], CELLS, "points: an array of shape"), (POINTS, CELLS[:, :3], "cells: an array of shape"),
-    (POINTS, CELLS + 0.5, "type float64"), (POINTS, CELLS + 3, "vertices 3 to 8 of 6 points"),
-    (POINTS, CELLS[:, ::-1], "inverted|degenerate|negative"),
-])
+@pytest.mark.parametrize(
+    "points, cells, message",
+    [
+        (POINTS[:, :1], CELLS, "points: an array of shape"),
+        (POINTS, CELLS[:, :3], "cells: an array of shape"),
+        (POINTS, CELLS + 0.5, "type float64"),
+        (POINTS, CELLS + 3, "vertices 3 to 8 of 6 points"),
+        (POINTS, CELLS[:, ::-1], "inverted|degenerate|negative"),
+    ],
+)
 def test_arrays_that_are_no_mesh(points, cells, message):
     """Refused with what was found."""
     with pytest.raises(tessera.InvalidInput, match=message):
@@ -77,8 +88,12 @@ def test_options_are_checked():
 
 def test_deformed_by_callables():
     """A quarter of a ring by a map of NumPy functions: its area is 3 pi / 4."""
-    mesh = tessera.Mesh.box([4, 4], kind="cells", geometry_degree=6,
-                            map=[lambda x, y: (1 + x) * np.cos(np.pi / 2 * y), lambda x, y: (1 + x) * np.sin(np.pi / 2 * y)])
+    mesh = tessera.Mesh.box(
+        [4, 4],
+        kind="cells",
+        geometry_degree=6,
+        map=[lambda x, y: (1 + x) * np.cos(np.pi / 2 * y), lambda x, y: (1 + x) * np.sin(np.pi / 2 * y)],
+    )
     p = tessera.Problem(mesh, degree=4)
     p.solve()
     assert p.value("1") == pytest.approx(3 * np.pi / 4, rel=1e-9)
@@ -88,11 +103,15 @@ def test_gmsh_and_meshio(tmp_path):
     """A file of Gmsh, and the same by meshio: names of physical groups."""
     meshio = pytest.importorskip("meshio")
     path = tmp_path / "two.msh"
-    path.write_text("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n1 1 \"hull\"\n2 2 \"steel\"\n$EndPhysicalNames\n"
-                    "$Nodes\n6\n" + "".join(f"{i + 1} {x:g} {y:g} 0\n" for i, (x, y) in enumerate(POINTS)) + "$EndNodes\n"
-                    "$Elements\n8\n" + "".join(f"{i + 1} 1 2 1 1 {a} {b}\n" for i, (a, b) in enumerate(
-                        [(1, 2), (2, 3), (3, 6), (6, 5), (5, 4), (4, 1)]))
-                    + "7 3 2 2 1 1 2 5 4\n8 3 2 2 1 2 3 6 5\n$EndElements\n")
+    path.write_text(
+        '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n1 1 "hull"\n2 2 "steel"\n$EndPhysicalNames\n'
+        "$Nodes\n6\n" + "".join(f"{i + 1} {x:g} {y:g} 0\n" for i, (x, y) in enumerate(POINTS)) + "$EndNodes\n"
+        "$Elements\n8\n"
+        + "".join(
+            f"{i + 1} 1 2 1 1 {a} {b}\n" for i, (a, b) in enumerate([(1, 2), (2, 3), (3, 6), (6, 5), (5, 4), (4, 1)])
+        )
+        + "7 3 2 2 1 1 2 5 4\n8 3 2 2 1 2 3 6 5\n$EndElements\n"
+    )
     meshes = [tessera.Mesh.from_gmsh(path), tessera.Mesh.from_meshio(meshio.read(path))]
     for mesh in meshes:
         assert (mesh.boundaries, mesh.materials, mesh.cells, mesh.dim) == (["hull"], ["steel"], 2, 2)

@@ -1,4 +1,5 @@
 """Operators and V-cycles inside SciPy."""
+
 import numpy as np
 import pytest
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, cg, eigsh
@@ -31,7 +32,9 @@ def test_only_unknowns(square):
     op, mass = tessera.Operator(space), tessera.Operator(space, c=1.0)
     assert isinstance(op, LinearOperator) and op.shape == (space.dofs, space.dofs) == (23 * 23, 23 * 23)
     cycle = tessera.Multigrid(op)
-    least = eigsh(op, 1, M=mass, which="SM", Minv=aslinearoperator(np.linalg.inv(mass @ np.eye(space.dofs))), maxiter=9000)
+    least = eigsh(
+        op, 1, M=mass, which="SM", Minv=aslinearoperator(np.linalg.inv(mass @ np.eye(space.dofs))), maxiter=9000
+    )
     assert least[0][0] == pytest.approx(2 * np.pi**2, rel=1e-4)
     assert np.linalg.eigvalsh(op @ np.eye(space.dofs))[0] > 0
     assert cycle.shape == op.shape
@@ -51,7 +54,7 @@ def test_components(square):
     free = np.zeros(space.length, bool)
     free[space.free] = True
     x = space.coordinates()[:, 0]
-    assert len(x) == 2 * 17 * 17 and free[:17 * 17][x[:17 * 17] == 0].sum() == 0 and free.sum() == 2 * 17 * 17 - 17
+    assert len(x) == 2 * 17 * 17 and free[: 17 * 17][x[: 17 * 17] == 0].sum() == 0 and free.sum() == 2 * 17 * 17 - 17
 
 
 @pytest.mark.parametrize("precision, most", [("double", 8), ("single", 8)])

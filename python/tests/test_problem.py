@@ -1,4 +1,5 @@
 """Problems: data as numbers, expressions and callables, steps in time, files."""
+
 import threading
 import traceback
 
@@ -11,8 +12,11 @@ from conftest import needs_trees
 
 def test_callables_and_expressions_agree(square):
     """The same data in three forms."""
-    forms = [{"a": "1 + x*y", "f": "exp(x)"}, {"a": lambda x, y: 1 + x * y, "f": lambda x, y: np.exp(x)},
-             {"a": lambda x, y, z: 1 + x * y + 0 * z, "f": lambda x: np.exp(x)}]
+    forms = [
+        {"a": "1 + x*y", "f": "exp(x)"},
+        {"a": lambda x, y: 1 + x * y, "f": lambda x, y: np.exp(x)},
+        {"a": lambda x, y, z: 1 + x * y + 0 * z, "f": lambda x: np.exp(x)},
+    ]
     solutions = []
     for data in forms:
         problem = tessera.Problem(square, degree=4, solver={"tolerance": 1e-12}, **data)
@@ -26,8 +30,14 @@ def test_order_of_errors():
     """u = exp(x) cos(y), degree 3: halving cells divides the error by 16."""
     errors = []
     for n in (4, 8):
-        problem = tessera.Problem(tessera.Mesh.box([n, n]), degree=3, f=0, exact="exp(x)*cos(y)",
-                                  boundary={"all": lambda x, y: np.exp(x) * np.cos(y)}, solver={"tolerance": 1e-12})
+        problem = tessera.Problem(
+            tessera.Mesh.box([n, n]),
+            degree=3,
+            f=0,
+            exact="exp(x)*cos(y)",
+            boundary={"all": lambda x, y: np.exp(x) * np.cos(y)},
+            solver={"tolerance": 1e-12},
+        )
         problem.solve()
         errors.append(problem.errors()["l2"])
     assert 14 < errors[0] / errors[1] < 18
@@ -36,8 +46,13 @@ def test_order_of_errors():
 def test_conditions(square):
     """u = x: flux 1 on the right, u + du/dn = 2 there, both with 0 on the left."""
     for right in ({"neumann": 1}, {"robin": 2, "alpha": 1}):
-        problem = tessera.Problem(square, f=0, boundary={"left": 0, "right": right, "all": {"neumann": 0}}, exact="x",
-                                  solver={"tolerance": 1e-12})
+        problem = tessera.Problem(
+            square,
+            f=0,
+            boundary={"left": 0, "right": right, "all": {"neumann": 0}},
+            exact="x",
+            solver={"tolerance": 1e-12},
+        )
         problem.solve()
         assert problem.errors()["l2"] < 1e-10
     with pytest.raises(tessera.InvalidInput, match="did you mean 'left'"):
@@ -48,6 +63,7 @@ def test_conditions(square):
 
 def test_own_traceback(square):
     """A callable that raises ends the solve; the traceback goes through it."""
+
     def broken(x, y):
         return x / (1 - y) + no_such_name  # noqa: F821  pylint: disable=undefined-variable
 
@@ -71,18 +87,30 @@ def test_callables_that_are_none(square):
 
 def test_callables_cannot_write_points(square):
     """They see the library's memory, read-only, without a copy."""
+
     def writes(x, y):
         x += 1
         return y
+
     with pytest.raises(ValueError, match="read-only"):
         tessera.Problem(square, f=writes)
 
 
 def test_steps_in_time(square):
     """Heat: the first mode decays; step by step as in one go."""
+
     def make():
-        return tessera.Problem(square, "transport", degree=4, f=0, initial="sin(pi*x)*sin(pi*y)", boundary={"all": 0},
-                               time={"end": 0.05, "step": 0.005, "method": "sdirk3"}, solver={"tolerance": 1e-9})
+        return tessera.Problem(
+            square,
+            "transport",
+            degree=4,
+            f=0,
+            initial="sin(pi*x)*sin(pi*y)",
+            boundary={"all": 0},
+            time={"end": 0.05, "step": 0.005, "method": "sdirk3"},
+            solver={"tolerance": 1e-9},
+        )
+
     whole, single = make(), make()
     whole.solve()
     count = sum(1 for _ in single.steps())
@@ -95,9 +123,19 @@ def test_steps_in_time(square):
 
 def test_elasticity():
     """A bar that is pulled: u = x / 2, v = 0 with lambda 0, mu 1; the force is the traction."""
-    problem = tessera.Problem(tessera.Mesh.box([4, 2], upper=[2, 1]), "elasticity", degree=2, mu=1.0, lambda_=0.0,
-                              boundary={"left": {"displacement": [0, None]}, "bottom": {"displacement": [None, 0]},
-                                        "right": {"traction": [1, 0]}, "top": {"traction": [0, 0]}})
+    problem = tessera.Problem(
+        tessera.Mesh.box([4, 2], upper=[2, 1]),
+        "elasticity",
+        degree=2,
+        mu=1.0,
+        lambda_=0.0,
+        boundary={
+            "left": {"displacement": [0, None]},
+            "bottom": {"displacement": [None, 0]},
+            "right": {"traction": [1, 0]},
+            "top": {"traction": [0, 0]},
+        },
+    )
     problem.solve()
     assert problem.sample([[2, 0.3]], ["u", "v", "sxx"])[0] == pytest.approx([1, 0, 1], abs=1e-7)
     assert problem.value(kind="force", boundary="left", of="x") == pytest.approx(-1, abs=1e-7)
@@ -119,14 +157,17 @@ def test_monitor_and_result(square):
 
     def stop(iteration, residual):
         raise RuntimeError("enough")
+
     with pytest.raises(RuntimeError, match="enough"):
         tessera.Problem(square, degree=5, a="1 + 9*x").solve(progress=stop)
 
 
 def test_add_load(square):
     """A load of one's own: that of f = 1 by hand."""
+
     def add(space, b):
         b += 1.0 / 64  # sum over all nodes is cut at the boundary; degree 1, inner nodes: h^2
+
     by_hand = tessera.Problem(square, degree=1, f=0, add_load=add)
     usual = tessera.Problem(square, degree=1, f=1)
     by_hand.solve(), usual.solve()
@@ -142,6 +183,7 @@ def test_threads_have_their_contexts(square):
         problem = tessera.Problem(mesh, f=lambda x, y: np.full_like(x, i + 1.0))
         problem.solve()
         results[i] = problem.value()
+
     threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
     for thread in threads:
         thread.start()
@@ -167,12 +209,15 @@ def test_vtu_and_meshio(square, tmp_path):
     assert (area > 0).all() and area.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("cells, options", [([4, 4], {"edges": True}), ([2, 2, 2], {}), ([2, 2, 2], {"slice": ("x", 0.3)})])
+@pytest.mark.parametrize(
+    "cells, options", [([4, 4], {"edges": True}), ([2, 2, 2], {}), ([2, 2, 2], {"slice": ("x", 0.3)})]
+)
 def test_plot(cells, options):
     """Pictures have the values of the solution."""
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+
     problem = tessera.Problem(tessera.Mesh.box(cells), f=0, boundary={"all": "x + y"}, degree=2)
     problem.solve()
     axes = problem.plot(**options)

@@ -1,4 +1,5 @@
 """tessera.solve(): results, reports and refusals of cases."""
+
 import json
 import subprocess
 import sys
@@ -10,9 +11,13 @@ import pytest
 import tessera
 from conftest import needs_trees
 
-EXACT = {"problem": "poisson", "mesh": {"box": {"dim": 2, "cells": [8, 8]}}, "space": {"degree": 4},
-         "data": {"exact": "sin(pi*x)*sin(pi*y)", "f": "2*pi*pi*sin(pi*x)*sin(pi*y)"},
-         "output": {"points": [[0.5, 0.5]], "values": {"mean": {"mean": "domain"}}}}
+EXACT = {
+    "problem": "poisson",
+    "mesh": {"box": {"dim": 2, "cells": [8, 8]}},
+    "space": {"degree": 4},
+    "data": {"exact": "sin(pi*x)*sin(pi*y)", "f": "2*pi*pi*sin(pi*x)*sin(pi*y)"},
+    "output": {"points": [[0.5, 0.5]], "values": {"mean": {"mean": "domain"}}},
+}
 
 
 def test_dict_text_and_file_are_one(tmp_path):
@@ -34,7 +39,8 @@ def test_numbers_of_a_known_solution():
     assert result.residuals[-1] <= 1e-9 and len(result.residuals) == result.iterations + 1
     assert result.times["solve"] > 0
     assert result.sample([[0.5, 0.5], [0.25, 0.5]], ["u", "ux"]) == pytest.approx(
-        np.array([[1, 0], [np.sqrt(0.5), np.pi * np.sqrt(0.5)]]), abs=1e-3)
+        np.array([[1, 0], [np.sqrt(0.5), np.pi * np.sqrt(0.5)]]), abs=1e-3
+    )
     assert result.value("u*u") == pytest.approx(0.25, abs=1e-7)
 
 
@@ -59,23 +65,35 @@ def test_report_is_the_programs(tmp_path):
     """The program beside: the same members, counts and errors."""
     path = tmp_path / "case.yaml"
     path.write_text(json.dumps(EXACT))
-    program = subprocess.run([sys.executable, "-m", "tessera", "solve", str(path), "--json", "-"], check=True,
-                             capture_output=True, text=True)
+    program = subprocess.run(
+        [sys.executable, "-m", "tessera", "solve", str(path), "--json", "-"], check=True, capture_output=True, text=True
+    )
     theirs, ours = json.loads(program.stdout), tessera.solve(path).report
     assert set(theirs) == set(ours)
     for key in ("iterations", "residuals", "dofs", "errors", "hierarchy", "points", "values", "solver"):
         assert theirs[key] == ours[key]
 
 
-@pytest.mark.parametrize("case, place", [
-    ({"problem": "poisson", "mesh": {"box": {"dim": 2, "cels": [4, 4]}}}, "mesh.box"),
-    ({"problem": "poison", "mesh": {"box": {"dim": 2, "cells": [4, 4]}}}, "problem"),
-    ({"problem": "poisson", "mesh": {"box": {"dim": 2, "cells": [4, 4]}}, "data": {"f": "sin("}}, "data.f"),
-    ({"problem": "poisson", "mesh": {"box": {"dim": 2, "cells": [4, 4]}}, "boundary": {"lefd": {"dirichlet": 0}}},
-     "boundary: unknown key 'lefd'; did you mean 'left'"),
-    ({"problem": "poisson", "mesh": {"box": {"dim": 2, "cells": [4, 4]}}, "output": {"points": [[2, 2]]}},
-     "output.points"),
-])
+@pytest.mark.parametrize(
+    "case, place",
+    [
+        ({"problem": "poisson", "mesh": {"box": {"dim": 2, "cels": [4, 4]}}}, "mesh.box"),
+        ({"problem": "poison", "mesh": {"box": {"dim": 2, "cells": [4, 4]}}}, "problem"),
+        ({"problem": "poisson", "mesh": {"box": {"dim": 2, "cells": [4, 4]}}, "data": {"f": "sin("}}, "data.f"),
+        (
+            {
+                "problem": "poisson",
+                "mesh": {"box": {"dim": 2, "cells": [4, 4]}},
+                "boundary": {"lefd": {"dirichlet": 0}},
+            },
+            "boundary: unknown key 'lefd'; did you mean 'left'",
+        ),
+        (
+            {"problem": "poisson", "mesh": {"box": {"dim": 2, "cells": [4, 4]}}, "output": {"points": [[2, 2]]}},
+            "output.points",
+        ),
+    ],
+)
 def test_mistakes_have_their_key(case, place, tmp_path):
     """The message is the program's, with the path of the key."""
     path = tmp_path / "case.yaml"
@@ -112,18 +130,28 @@ def test_missing_file(tmp_path):
 def test_in_time_and_progress():
     """u_t - Laplace u = 0: the first mode decays with exp(-2 pi^2 t); the parts that are done grow to 1."""
     parts = []
-    result = tessera.solve({
-        "problem": "transport", "mesh": {"box": {"dim": 2, "cells": [4, 4]}}, "space": {"degree": 5},
-        "data": {"a": 1, "f": 0, "initial": "sin(pi*x)*sin(pi*y)"}, "boundary": {"all": {"dirichlet": 0}},
-        "time": {"end": 0.02, "step": 0.0005, "method": "sdirk3"}, "solver": {"tolerance": 1e-8}}, progress=parts.append)
+    result = tessera.solve(
+        {
+            "problem": "transport",
+            "mesh": {"box": {"dim": 2, "cells": [4, 4]}},
+            "space": {"degree": 5},
+            "data": {"a": 1, "f": 0, "initial": "sin(pi*x)*sin(pi*y)"},
+            "boundary": {"all": {"dirichlet": 0}},
+            "time": {"end": 0.02, "step": 0.0005, "method": "sdirk3"},
+            "solver": {"tolerance": 1e-8},
+        },
+        progress=parts.append,
+    )
     assert result.report["time_steps"] == 40 and parts == sorted(parts) and parts[-1] == 1
     assert result.sample([0.5, 0.5])[0] == pytest.approx(np.exp(-2 * np.pi**2 * 0.02), rel=1e-5)
 
 
 def test_progress_that_raises():
     """Its own exception comes out."""
+
     def stop(part):
         raise ZeroDivisionError("mine")
+
     with pytest.raises(ZeroDivisionError, match="mine"):
         tessera.solve(EXACT, progress=stop)
 
@@ -131,8 +159,15 @@ def test_progress_that_raises():
 @needs_trees
 def test_adaptive_result_is_on_the_last_mesh():
     """The problem of the loop's last step stays."""
-    result = tessera.solve({"problem": "poisson", "mesh": {"l_shape": {"dim": 2}}, "space": {"degree": 2},
-                            "data": {"f": 1}, "adapt": {"steps": 3}})
+    result = tessera.solve(
+        {
+            "problem": "poisson",
+            "mesh": {"l_shape": {"dim": 2}},
+            "space": {"degree": 2},
+            "data": {"f": 1},
+            "adapt": {"steps": 3},
+        }
+    )
     assert result.mesh.cells == result.report["steps"][-1]["cells"]
     assert result.space.dofs == result.report["dofs"]
     assert np.isfinite(result.fields["u"]).all()
@@ -146,9 +181,14 @@ def test_html_names_the_result():
 
 def test_warnings_are_pythons():
     """A warning of the run does not go to stderr."""
-    flow = {"problem": "navier_stokes", "mesh": {"box": {"dim": 2, "cells": [4, 4]}}, "space": {"degree": 2},
-            "data": {"nu": 0.001}, "boundary": {"all": {"velocity": [0, 0]}, "top": {"velocity": [1, 0]}},
-            "time": {"end": 0.2, "step": 0.02}}
+    flow = {
+        "problem": "navier_stokes",
+        "mesh": {"box": {"dim": 2, "cells": [4, 4]}},
+        "space": {"degree": 2},
+        "data": {"nu": 0.001},
+        "boundary": {"all": {"velocity": [0, 0]}, "top": {"velocity": [1, 0]}},
+        "time": {"end": 0.2, "step": 0.02},
+    }
     with pytest.warns(UserWarning) as caught:
         tessera.solve(flow)
     assert any("the error of the velocity is estimated" in str(warning.message) for warning in caught)
