@@ -32,6 +32,7 @@ typedef struct SolveOutputs {
   int fields;
   const char *field[TES_PROBLEM_FIELDS];
   double *point, *moved, *value; /* [points][fields], [points], [values] */
+  double (*place)[3];            /* [values], of largest and smallest ones */
   int lines;                     /* that were written */
 } SolveOutputs;
 
@@ -152,6 +153,8 @@ TesStatus solve_write_vtu(Solve *s, const TesProblem *problem);
 TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step);
 /* The case's checkpoint, if it has one. */
 TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step);
+/* A largest or smallest value, which has a place. */
+bool solve_has_place(const TesValue *value);
 /* Points and values of the last problem; with its lines, which are written. */
 TesStatus solve_find_numbers(Solve *s, const TesProblem *problem);
 TesStatus solve_find_outputs(Solve *s, const TesProblem *problem);

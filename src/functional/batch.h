@@ -111,8 +111,11 @@ struct TesiBatches {
       geometry_G[TESI_GEOMETRY_POINTS * (TESI_GEOMETRY_DEGREE + 1)]; /* [q][m + 1] */
 };
 
-/* q > degree points a direction, at most TESI_GEOMETRY_POINTS but on boxes. The space outlives them. */
-TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batches);
+/* q > degree points a direction, at most TESI_GEOMETRY_POINTS but on boxes: those of Gauss, or of Gauss and Lobatto,
+ * which are the nodes where q = degree + 1. The space outlives them. */
+typedef enum TesiPointRule { TESI_GAUSS, TESI_LOBATTO } TesiPointRule;
+TesStatus tesi_batches_create_at(const TesSpace *space, TesiPointRule rule, int q, TesiBatches **batches);
+TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batches); /* TESI_GAUSS */
 void tesi_batches_destroy(TesiBatches **batches);
 /* From now on vectors are of element rt, and this part of them is read. rt and tables (tesi_flow_node_tables())
  * outlive the batches. */

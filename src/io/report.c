@@ -249,6 +249,13 @@ static void put_values(Writer *w, const TesReport *r) {
   cJSON *values = cJSON_CreateObject();
   for (int i = 0; i < r->value_count; i++) put(w, values, r->values[i].name, number(r->values[i].value));
   put(w, w->root, "values", values);
+  cJSON *places = NULL;
+  for (int i = 0; i < r->value_count; i++) {
+    if (!r->values[i].place) continue;
+    if (!places) places = cJSON_CreateObject();
+    put(w, places, r->values[i].name, cJSON_CreateDoubleArray(r->values[i].place, r->dim));
+  }
+  if (places) put(w, w->root, "places", places);
 }
 
 static void put_statistics(Writer *w, const TesReport *r) {

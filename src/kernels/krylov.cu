@@ -288,9 +288,10 @@ TESK_KERNEL(tesk_gmres_project, THREADS, 1, (const double *)partial, (TeskArnold
 /* u_{j+1} <- factor (scale_j w - sum_i h_i v_i), rounded where it is float32, four entries a thread under way; parts of
  * its square. Where it takes the place of u_j, that moves to its own, and so does what the cycle made of it.
  * Bytes an entry in float32: 12 + 4 j, 28 + 4 j where they move.
+ * Registers: 64 in float32. A basis of float64 needs more and takes three blocks, which have more bytes under way.
  * Shared memory: the tree of the sum, then factor h_i scale_i [n]. */
-TESK_KERNEL(tesk_gmres_update, THREADS, 4, (long long)n, (const product_real *)w, (double *)squares,
-            (TeskArnoldi)a) {
+TESK_KERNEL(tesk_gmres_update, THREADS, sizeof(basis_real) == 4 ? 4 : 3, (long long)n,
+            (const product_real *)w, (double *)squares, (TeskArnoldi)a) {
   TESK_SHARED(memory);
   double *h = (double *)memory + THREADS, sum = 0;
   const int j = (int)a.scalars->column;

@@ -81,3 +81,15 @@ done:
   tesi_work_end(ctx);
   return status;
 }
+
+TesStatus tes_problem_extreme(const TesProblem *problem, const TesValue *what, double *value, double place[3]) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TesiField field[TESI_FIELDS];
+  tesi_work_begin_results(ctx, problem->in_time != NULL, "a value");
+  TES_TRY(tesi_functional_extreme(problem->shape ? problem->shape : problem->space->scalar[0],
+                                  tesi_problem_fields(problem, field), field, what, value, place));
+done:
+  tesi_work_end(ctx);
+  return status;
+}
