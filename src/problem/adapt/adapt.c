@@ -372,6 +372,7 @@ done:
     *last = s.last;
     last->mesh = NULL, last->problem = NULL, last->indicator = NULL, last->result.residuals = NULL;
   }
+  if (desc->keep) *desc->keep = s.problem, s.problem = NULL;
   end(&s);
   return status;
 }
