@@ -77,7 +77,7 @@ data: {a: 1 + x*x, f: "exp(x)*(y - 1)", exact: x*x*y}
 boundary: {all: {dirichlet: exact}}
 solver: {tolerance: 1e-11}
 output:
-  values: {mean: {mean: domain, of: u*u}, flux: {integral: boundary, of: ux*nx + uy*ny}}
+  values: {mean: {mean: domain, of: u*u}, flux: {integral: surface, of: ux*nx + uy*ny}}
   points: {a: [0.3, 0.4], b: [-0.5, 0.1]}
 """
 
