@@ -118,8 +118,15 @@ TesStatus solve_write_vtu(Solve *s, const TesProblem *problem) {
 /* "name.png" -> "name-007.png" for step 7. */
 TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step) {
   const TesCasePicture *p = &s->input->picture;
-  const TesPictureDesc desc = {
-      .of = p->of, .slice = p->slice, .at = p->at, .edges = p->edges, .width = p->width};
+  const TesPictureDesc desc = {.of = p->of,
+                               .slice = p->slice,
+                               .at = p->at,
+                               .edges = p->edges,
+                               .width = p->width,
+                               .title = p->title,
+                               .range = {p->range[0], p->range[1]},
+                               .colours = p->colours,
+                               .warp = p->warp};
   const char *path = solve_png_path(s);
   if (!path) return TES_OK;
   char *file = step < 0 ? strdup(path) : solve_step_file(path, ".png", step);

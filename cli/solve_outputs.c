@@ -31,21 +31,34 @@ static TesStatus find_points(Solve *s, const TesProblem *problem) {
   return status;
 }
 
+bool solve_has_place(const TesValue *value) {
+  return value->kind == TES_VALUE_MAXIMUM || value->kind == TES_VALUE_MINIMUM;
+}
+
 static TesStatus find_values(Solve *s, const TesProblem *problem) {
   const TesCase *c = s->input;
   TesStatus status = TES_OK;
   s->outputs.value = calloc((size_t)c->values + 1, sizeof *s->outputs.value);
-  if (!s->outputs.value) return TES_OUT_OF_MEMORY;
+  s->outputs.place = calloc((size_t)c->values + 1, sizeof *s->outputs.place);
+  if (!s->outputs.value || !s->outputs.place) return TES_OUT_OF_MEMORY;
   for (int i = 0; i < c->values && status == TES_OK; i++) {
     TesValue value;
+    if (c->value[i].derived) continue;
     status = tes_case_value(c, i, tes_space_mesh(tes_problem_space(problem)), &value);
     if (status == TES_OK && value.kind == TES_VALUE_POINT) /* one beside a curved boundary is moved */
       status = tes_problem_sample(problem, 1, value.point, 1, &value.of, &s->outputs.value[i], &(double){0});
+    else if (status == TES_OK && solve_has_place(&value))
+      status = tes_problem_extreme(problem, &value, &s->outputs.value[i], s->outputs.place[i]);
     else if (status == TES_OK)
       status = tes_problem_value(problem, &value, &s->outputs.value[i]);
-    if (status == TES_OK && !isfinite(s->outputs.value[i])) status = TES_NAN;
     if (status != TES_OK) tell_place(s, c->value[i].where, "output.values.", c->value[i].name);
   }
+  if (status == TES_OK) tes_case_derive(c, s->outputs.value);
+  for (int i = 0; i < c->values && status == TES_OK; i++)
+    if (!isfinite(s->outputs.value[i])) {
+      status = TES_NAN;
+      tell_place(s, c->value[i].where, "output.values.", c->value[i].name);
+    }
   return status;
 }
 
@@ -104,8 +117,15 @@ void solve_print_outputs(const Solve *s) {
                 "warning: %s: the point lies outside of the mesh by %.2g of a cell, and was moved to it",
                 p->where, o->moved[i]);
   }
-  for (int i = 0; o->known && i < c->values; i++)
-    solve_log(s, TES_LOG_INFO, "value     %s = %.10g", c->value[i].name, o->value[i]);
+  for (int i = 0; o->known && i < c->values; i++) {
+    const double *x = o->place[i];
+    char place[100] = "";
+    if (solve_has_place(&c->value[i].value) && dim == 3)
+      snprintf(place, sizeof place, "  at (%.6g, %.6g, %.6g)", x[0], x[1], x[2]);
+    else if (solve_has_place(&c->value[i].value))
+      snprintf(place, sizeof place, "  at (%.6g, %.6g)", x[0], x[1]);
+    solve_log(s, TES_LOG_INFO, "value     %s = %.10g%s", c->value[i].name, o->value[i], place);
+  }
   for (int i = 0; i < o->lines; i++) solve_log(s, TES_LOG_INFO, "written   %s", c->line[i].file);
 }
 
@@ -113,5 +133,6 @@ void solve_free_outputs(Solve *s) {
   free(s->outputs.point);
   free(s->outputs.moved);
   free(s->outputs.value);
+  free(s->outputs.place);
   s->outputs = (SolveOutputs){0};
 }

@@ -72,7 +72,9 @@ static void fill_outputs(const Solve *s, TesReport *report, TesReportPoint *poin
                                  .value = o->point + i * o->fields,
                                  .moved = o->moved[i]};
   }
-  for (int i = 0; i < c->values; i++) values[i] = (TesReportValue){c->value[i].name, o->value[i]};
+  for (int i = 0; i < c->values; i++)
+    values[i] = (TesReportValue){c->value[i].name, o->value[i],
+                                 solve_has_place(&c->value[i].value) ? o->place[i] : NULL};
   for (int i = 0; i < o->lines; i++) lines[i] = c->line[i].file;
   report->points = points, report->point_count = c->points;
   report->statistics = s->samples.statistic, report->statistic_count = s->samples.statistics;

@@ -62,6 +62,52 @@ static void check_gauss(const TestPlace *p, const TesVector *u) {
   assert_near(value_of(p, u, (TesValue){.kind = TES_VALUE_MEAN, .of = "7"}), 7, 1e-11);
 }
 
+static double extreme_of(const TestPlace *p, const TesVector *u, TesValue what) {
+  TesiField field[4];
+  double value = NAN, place[3] = {NAN, NAN, NAN};
+  assert_ok(p->ctx, tesi_functional_extreme(p->space,
+                                            tesi_fields_of(p->is.dim, 1, (const TesSpace *const[]){p->space},
+                                                           (const TesVector *const[]){u}, field),
+                                            field, &what, &value, place));
+  assert_true(value_of(p, u, what) == value);
+  if (!what.of) assert_near(value, 1 + 2 * place[0] - 3 * place[1] + 0.5 * place[2], 1e-10);
+  return value;
+}
+
+/* u is linear: on straight cells its largest value is that at a vertex, and lies on the boundary. On curved ones the
+ * nodes are among the points, and no point of the mesh is far above them. */
+static void check_extremes(const TestPlace *p, const TesVector *u) {
+  const TesValue most = {.kind = TES_VALUE_MAXIMUM}, least = {.kind = TES_VALUE_MINIMUM};
+  const double high = extreme_of(p, u, most), low = extreme_of(p, u, least);
+  double *values = test_malloc((size_t)p->length * sizeof *values), on_boundary = -INFINITY,
+         in_material = -INFINITY;
+  double ends[2] = {INFINITY, -INFINITY};
+  assert_ok(p->ctx, tes_vector_get(u, values));
+  for (int64_t i = 0; i < p->length; i++)
+    ends[0] = fmin(ends[0], values[i]), ends[1] = fmax(ends[1], values[i]);
+  test_free(values);
+  const double slack = p->is.kind == TEST_BALL ? 0.02 * (ends[1] - ends[0]) : 1e-11;
+  assert_true(high > ends[1] - 1e-11 && high < ends[1] + slack);
+  assert_true(low < ends[0] + 1e-11 && low > ends[0] - slack);
+  for (int b = 0; b < p->boundaries; b++) {
+    const TesValue there = {.kind = TES_VALUE_MAXIMUM, .where = TES_ON_BOUNDARY, .number = b};
+    on_boundary = fmax(on_boundary, extreme_of(p, u, there));
+    assert_true(
+        extreme_of(
+            p, u, (TesValue){.kind = TES_VALUE_MAXIMUM, .where = TES_ON_BOUNDARY, .number = b, .of = "nx*nx"}) <=
+        1 + 1e-12);
+  }
+  assert_near(on_boundary, high, 1e-11);
+  for (int m = 0; p->is.kind == TEST_LATTICE && m < 2; m++)
+    in_material =
+        fmax(in_material,
+             extreme_of(p, u, (TesValue){.kind = TES_VALUE_MAXIMUM, .where = TES_ON_MATERIAL, .number = m}));
+  if (p->is.kind == TEST_LATTICE) assert_true(in_material <= high);
+  assert_near(extreme_of(p, u, (TesValue){.kind = TES_VALUE_MAXIMUM, .of = "-3*u + 0*ux"}), -3 * low,
+              1e-11 * fabs(low) + 1e-11);
+  assert_near(extreme_of(p, u, (TesValue){.kind = TES_VALUE_MINIMUM, .of = "uy"}), -3, 1e-9);
+}
+
 /* Materials add up to the domain. */
 static void check_materials(const TestPlace *p, const TesVector *u) {
   if (p->is.kind != TEST_LATTICE) return;
@@ -123,6 +169,7 @@ static void test_values(void **state) {
     check_points(&p, u);
     check_gauss(&p, u);
     check_materials(&p, u);
+    check_extremes(&p, u);
     check_refused(&p, u);
     if (p.is.degree < 9) check_normals(&p);
     tes_vector_destroy(&u), tes_function_destroy(&f);

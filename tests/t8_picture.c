@@ -54,6 +54,21 @@ static void the_colours_grow_brighter(void **state) {
   }
 }
 
+/* Blue, grey in the middle, red: both ends are darker than the middle, by the same for the same distance. */
+static void diverging_colours_have_a_middle(void **state) {
+  TesiCanvas *canvas;
+  (void)state;
+  assert_ok(ctx, tesi_canvas_create(ctx, 4, 4, &canvas));
+  tesi_canvas_use(canvas, true);
+  const TesiColour low = tesi_canvas_colour(canvas, 0), middle = tesi_canvas_colour(canvas, 0.5),
+                   high = tesi_canvas_colour(canvas, 7);
+  assert_true(low.b > low.r + 100 && high.r > high.b + 100);
+  assert_true(abs(middle.r - middle.b) <= 2 && abs(middle.r - middle.g) <= 2 && middle.g > 200);
+  tesi_canvas_use(canvas, false);
+  assert_colour(tesi_canvas_colour(canvas, 0.25), tesi_colour_at(0.25));
+  tesi_canvas_destroy(&canvas);
+}
+
 /* Every letter has ink, of its own shape, between the descender and the height of capitals. */
 static void letters_differ(void **state) {
   uint64_t seen[128] = {0};
@@ -99,6 +114,35 @@ static void add_triangle(void *user, const TesiCorner c[3]) {
 
 static void add_line(void *user, const TesiCorner *a, const TesiCorner *b) {
   ((Sum *)user)->lines += hypot(a->x - b->x, a->y - b->y);
+}
+
+/* A body that is drawn moved has the size of the moved body, on its surface and on a cut of it. */
+static void warped_scenes_are_moved(void **state) {
+  TesMesh *mesh;
+  TesiQuantity *q[4];
+  static const char *const of[] = {"z", "x", "0*x", "0*x"};
+  (void)state;
+  assert_ok(ctx,
+            tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {3, 2, 2}, .upper = {3, 2, 1}}, &mesh));
+  for (int i = 0; i < 4; i++) assert_ok(ctx, tesi_quantity_create(mesh, of[i], false, 0, NULL, &q[i]));
+  for (int slice = 0; slice <= 3; slice += 3) {
+    Sum sum = {.low = INFINITY, .high = -INFINITY};
+    const TesiScene scene = {.quantity = q[0],
+                             .mesh = mesh,
+                             .slice = slice,
+                             .at = 0.25,
+                             .edges = true,
+                             .detail = 0.02,
+                             .warp = 0.5,
+                             .displacement = {q[1], q[2], q[3]}};
+    assert_ok(ctx, tesi_scene_draw(&scene, &(TesiSceneSink){add_triangle, add_line, &sum}));
+    /* x is stretched by 1.5: so are all faces but those across it */
+    const double surface = 2 * (2 * 0.453153893518325 + 4.5 * 0.7848855672213958 + 9 * 0.4226182617406994);
+    assert_near(sum.area, slice ? 9 : surface, 1e-9);
+    assert_near(sum.high, slice ? 0.25 : 1, 1e-12);
+  }
+  for (int i = 0; i < 4; i++) tesi_quantity_destroy(&q[i]);
+  tes_mesh_destroy(&mesh);
 }
 
 static Sum sum_of(const TesMesh *mesh, const char *of, int slice, double at) {
@@ -195,6 +239,11 @@ static void files_are_png(void **state) {
     tes_context_clear(ctx);
     assert_int_equal(tes_picture_write(problem, &(TesPictureDesc){.width = 7}, path), TES_INVALID_INPUT);
     tes_context_clear(ctx);
+    assert_int_equal(tes_picture_write(problem, &(TesPictureDesc){.range = {2, 1}}, path), TES_INVALID_INPUT);
+    tes_context_clear(ctx);
+    assert_int_equal(tes_picture_write(problem, &(TesPictureDesc){.warp = 1}, path), TES_INVALID_INPUT);
+    assert_non_null(strstr(tes_context_message(ctx), "elasticity has one, poisson has none"));
+    tes_context_clear(ctx);
     assert_int_equal(tes_picture_write(problem, &(TesPictureDesc){.of = "nx"}, path), TES_INVALID_INPUT);
     tes_context_clear(ctx);
     assert_int_equal(tes_picture_write(problem, &(TesPictureDesc){0}, "/nowhere/at/all.png"), TES_IO);
@@ -218,7 +267,9 @@ static int end(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_nearer_hides),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(diverging_colours_have_a_middle),
+                                     cmocka_unit_test(warped_scenes_are_moved),
+                                     cmocka_unit_test(what_is_nearer_hides),
                                      cmocka_unit_test(the_colours_grow_brighter),
                                      cmocka_unit_test(letters_differ),
                                      cmocka_unit_test(scenes_have_the_size_of_the_mesh),

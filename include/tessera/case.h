@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include "adapt.h"
 #include "mesh.h"
+#include "output.h"
 #include "problem.h"
 
 #ifdef __cplusplus
@@ -28,10 +29,12 @@ typedef struct TesCaseLine {
   int count;
   char *file, *where;
 } TesCaseLine;
+typedef struct TesCaseDerived TesCaseDerived;
 typedef struct TesCaseValue {
   char *name;
   TesValue value; /**< without where and number, which tes_case_value() finds; `of` is owned by the case */
   char *place;    /**< name of a boundary or material; NULL: the domain, or a point */
+  TesCaseDerived *derived; /**< {of: E}: made of other values by tes_case_derive(); NULL: a value of the solution */
   char *where;
 } TesCaseValue;
 /** Of steps: one in so many, or one whenever so much time has passed; both zero: the usual. */
@@ -46,6 +49,9 @@ typedef struct TesCasePicture {
   double at;
   bool edges;
   int width;
+  char *title; /**< NULL: made by the picture */
+  double range[2], warp;
+  TesColourMap colours;
   TesCaseEvery every; /**< adaptive: of so many steps one */
 } TesCasePicture;
 
@@ -105,9 +111,12 @@ TesStatus tes_case_read(TesContext *context, const char *path, int override_coun
 /** The same from a text in memory; `name` stands for the file in messages. */
 TesStatus tes_case_parse(TesContext *context, const char *text, const char *name, int override_count,
                          const char *const *overrides, TesCase **result);
-/** The i-th value of a case on a mesh, whose boundary or material of that name it is. Errors: TES_INVALID_INPUT,
- * with the place in the file. */
+/** The i-th value of a case, which is not derived, on a mesh, whose boundary or material of that name it is. Errors:
+ * TES_INVALID_INPUT, with the place in the file. */
 TesStatus tes_case_value(const TesCase *input, int i, const TesMesh *mesh, TesValue *value);
+/** number[values] of the case: fills in the derived values, from values of the solution, which are there, and from each
+ *  other. */
+void tes_case_derive(const TesCase *input, double *number);
 /** Before time is spent: whether the mesh has all names and points that the outputs of the case need. Errors as
  * above. */
 TesStatus tes_case_check_outputs(const TesCase *input, const TesMesh *mesh);

@@ -54,8 +54,10 @@ typedef enum TesValueKind {
   TES_VALUE_INTEGRAL,
   TES_VALUE_MEAN, /**< the integral over volume or area */
   TES_VALUE_POINT,
-  TES_VALUE_FORCE, /**< on a boundary; flows and elasticity */
-  TES_VALUE_ERROR  /**< a norm of the error, of problems with an exact solution */
+  TES_VALUE_FORCE,   /**< on a boundary; flows and elasticity */
+  TES_VALUE_ERROR,   /**< a norm of the error, of problems with an exact solution */
+  TES_VALUE_MAXIMUM, /**< the largest over nodes and Gauss points, degree + 1 of each per direction */
+  TES_VALUE_MINIMUM
 } TesValueKind;
 typedef enum TesWhere { TES_ON_DOMAIN, TES_ON_BOUNDARY, TES_ON_MATERIAL } TesWhere;
 /** A number that is told of a function u. */

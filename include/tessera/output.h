@@ -21,23 +21,31 @@ typedef struct TesLineDesc {
 TesStatus tes_line_write(const TesProblem *problem, const TesLineDesc *desc, const char *path, int *missed);
 
 /** Zero means default. */
+typedef enum TesColourMap {
+  TES_COLOUR_MAP_AUTO,     /**< diverging where the range has values of both signs, else viridis */
+  TES_COLOUR_MAP_VIRIDIS,  /**< from dark to bright */
+  TES_COLOUR_MAP_DIVERGING /**< blue below the middle, red above it; without a range the middle is 0 */
+} TesColourMap;
 typedef struct TesPictureDesc {
   const char *of;    /**< an expression as in TesValue.of, without normals; NULL: the first field */
   int slice;         /**< 3D: 1, 2 or 3: a cut across x, y or z; 0: the surface, seen from (+, -, +) */
   double at;         /**< where the cut is */
   bool edges;        /**< of cells */
   int width;         /**< pixels, 200..8000; 0 means 900 */
-  const char *title; /**< ASCII; NULL: what is shown, the equation, cells and degree */
+  const char *title; /**< ASCII; NULL: what is shown, the time, the equation, cells and degree */
+  double range[2]; /**< of the colours; values beyond get the colour of the end. Equal: the least and largest */
+  TesColourMap colours;
+  double warp; /**< elasticity: points are drawn at x + warp u; a slice cuts the body at rest. 0: at rest */
 } TesPictureDesc;
-/** Writes a picture as PNG: the field in the plane or on the surface, with a colour bar from its least to its
- *  largest value, axes and a title.
- *  Cells are divided until a piece is a few pixels long, so that high degrees and curved cells look as they are;
- *  what is hidden is found sample by sample, nine a pixel. The colour map is viridis. Values that are not finite
- *  are grey. Errors: TES_INVALID_INPUT (an expression that is none, a cut that misses the mesh), TES_NAN (no value is
- *  finite), TES_MISSING (a build without libpng), TES_IO. Memory: some 70 bytes a pixel. */
 /** Before time is spent: whether a picture can be written to this file (NULL: none is wanted). Errors: TES_MISSING,
  * TES_IO. */
 TesStatus tes_picture_check(TesContext *context, const char *path);
+/** Writes a picture as PNG: the field in the plane or on the surface, with a colour bar, axes, a title, and points at
+ *  its least value (white) and its largest (black).
+ *  Cells are divided until a piece is a few pixels long, so that high degrees and curved cells look as they are; what
+ *  is hidden is found sample by sample, nine per pixel. Values that are not finite are grey. Errors: TES_INVALID_INPUT
+ *  (an expression that is none, a cut that misses the mesh, warp of a problem without displacement), TES_NAN (no value
+ *  is finite), TES_MISSING (a build without libpng), TES_IO. Memory: some 70 bytes per pixel. */
 TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *desc, const char *path);
 
 #ifdef __cplusplus

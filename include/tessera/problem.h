@@ -252,6 +252,9 @@ TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double 
  *  traction, a boundary with given values the residual at its nodes. The forces of all boundaries sum up to minus the
  *  load (flows: to int f - alpha u). Cost of a force: a residual over all cells. */
 TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, double *value);
+/** The same of a largest or smallest value (TES_VALUE_MAXIMUM, TES_VALUE_MINIMUM), with its place: the first of equal
+ *  ones in the order of the mesh's cells. place[2] is 0 in 2D. */
+TesStatus tes_problem_extreme(const TesProblem *problem, const TesValue *what, double *value, double place[3]);
 /** What the solution of a flow is like. NaN: not known, for want of an exact solution. */
 typedef struct TesFlowResult {
   double velocity_l2, pressure_l2; /**< errors; of the pressure without its mean where that is undetermined */

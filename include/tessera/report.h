@@ -58,6 +58,7 @@ typedef struct TesReportPoint {
 typedef struct TesReportValue {
   const char *name;
   double value;
+  const double *place; /**< [dim] of a largest or smallest value, `places` {NAME: [..]}; NULL: none */
 } TesReportValue;
 /** A value since a time: `statistics` {NAME: {`mean`, `rms`, `min`, `max`, `frequency`}}. */
 typedef struct TesReportStatistic {
@@ -154,7 +155,7 @@ typedef struct TesReport {
   const char *png;              /**< `png`: the picture that was written last */
   const TesReportPoint *points; /**< `points` [point_count] */
   int point_count;
-  const TesReportValue *values; /**< `values` {NAME: number} [value_count] */
+  const TesReportValue *values; /**< `values` {NAME: number} and `places` [value_count] */
   int value_count;
   const TesReportStatistic *statistics; /**< `statistics` [statistic_count] */
   int statistic_count;

@@ -49,6 +49,10 @@ done:
 }
 
 TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batches) {
+  return tesi_batches_create_at(space, TESI_GAUSS, q, batches);
+}
+
+TesStatus tesi_batches_create_at(const TesSpace *space, TesiPointRule rule, int q, TesiBatches **batches) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiBatches *b = NULL;
@@ -71,10 +75,10 @@ TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batche
   b->nodes = b->points = 1;
   for (int d = 0; d < b->dim; d++) b->nodes *= b->n, b->points *= q;
   tesi_gauss_lobatto(b->n, nodes, NULL);
-  tesi_gauss(q, b->point, b->weight);
+  (rule == TESI_LOBATTO ? tesi_gauss_lobatto : tesi_gauss)(q, b->point, b->weight);
   tesi_lagrange(b->n, nodes, q, b->point, b->B, NULL);
   tesi_lagrange(q, b->point, q, b->point, NULL, b->D);
-  if (broken) TES_TRY(tesi_batches_take_dg(b));
+  if (broken) TES_TRY(tesi_batches_take_modes(b));
   if (broken) take_box(b, b->axes, &b->own);
   if (b->geometry) {
     TES_ALLOC(&b->w, b->points);

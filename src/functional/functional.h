@@ -29,10 +29,13 @@ TesStatus tesi_functional_weights(const TesSpace *space, const TesValue *what, T
 TesStatus tesi_functional_locate(const TesSpace *space, const double *x, int64_t *cell, double *xi);
 /* The place of a value is one of the mesh. */
 TesStatus tesi_value_check_place(const TesMesh *mesh, const TesValue *what);
-/* The value of an expression (NULL: the first field) in these fields: integral, mean or point. The quadrature has
- * degree + 3 points per direction; all fields have spaces over one mesh. */
+/* The value of an expression (NULL: the first field) in these fields: integral, mean, point or extreme value. The
+ * quadrature has degree + 3 points per direction; all fields have spaces over one mesh. */
 TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,
                                      const TesValue *what, double *value);
+/* The largest or smallest value of an expression, and its place (NULL: not wanted): tes_problem_extreme(). */
+TesStatus tesi_functional_extreme(const TesSpace *space, int fields, const TesiField *field,
+                                  const TesValue *what, double *value, double place[3]);
 /* The integral of an expression, which may use normals, over some faces of the boundary. */
 TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const TesiField *field, const char *of,
                                      int64_t faces, const TesiBoundaryFace *face, double *integral);

@@ -6,6 +6,37 @@
 #include "parallel/comm.h"
 #include "mesh/inner_faces.h"
 
+/* What is made of the values at points: their integral and the size, or the largest of sign times them and its place.
+ * The first of equal ones in the order of cells counts, so that the number of threads does not matter. */
+typedef struct Fold {
+  int sign;         /* 0: the integral */
+  double number[2]; /* integral and size; of an extreme value: sign times it */
+  double place[3];
+} Fold;
+
+static Fold fold_begin(int sign) {
+  return (Fold){.sign = sign, .number = {sign ? -INFINITY : 0}};
+}
+
+/* A value with its weight; weights that are zero are of points that do not count. */
+static void fold_point(Fold *f, double weight, double value, double x, double y, double z) {
+  if (!f->sign) {
+    f->number[0] += weight * value;
+    f->number[1] += weight;
+  } else if (f->sign * value > f->number[0]) {
+    f->number[0] = f->sign * value;
+    f->place[0] = x, f->place[1] = y, f->place[2] = z;
+  }
+}
+
+static void fold_all(Fold *f, const Fold *of) {
+  if (!f->sign) {
+    for (int i = 0; i < 2; i++) f->number[i] += of->number[i];
+  } else if (of->number[0] > f->number[0]) {
+    *f = *of;
+  }
+}
+
 /* ---- the domain, or a material ------------------------------------------------------------------------- */
 
 typedef struct Task {
@@ -27,7 +58,7 @@ static void leave_out(const Task *task, const TesiBatch *batch, double *weight) 
   }
 }
 
-static TesStatus sum_values(const Task *task, const TesiBatchPoints *at, const double *values, double sum[2]) {
+static TesStatus sum_values(const Task *task, const TesiBatchPoints *at, const double *values, Fold *sum) {
   TesContext *ctx = task->quantity->context;
   TesStatus status = TES_OK;
   for (int64_t i = 0; i < tesi_batches_array(task->at); i++) {
@@ -35,8 +66,7 @@ static TesStatus sum_values(const Task *task, const TesiBatchPoints *at, const d
     if (!isfinite(values[i]))
       TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(task->quantity->function),
                values[i], at->x[0][i], at->x[1][i], at->x[2][i]);
-    sum[0] += at->weight[i] * values[i];
-    sum[1] += at->weight[i];
+    fold_point(sum, at->weight[i], values[i], at->x[0][i], at->x[1][i], at->x[2][i]);
   }
 done:
   return status;
@@ -51,8 +81,7 @@ static TesStatus coefficient_values(const Task *task, int source, const TesiBatc
   return tesi_batch_values(task->at, batch, of, at, values, scratch);
 }
 
-/* sum += integral, size of the batch's cells. */
-static TesStatus sum_batch(const Task *task, const TesiBatch *batch, double *memory, double sum[2]) {
+static TesStatus sum_batch(const Task *task, const TesiBatch *batch, double *memory, Fold *sum) {
   const TesiQuantity *q = task->quantity;
   const TesiBatches *b = task->at;
   const int64_t n = tesi_batches_array(b);
@@ -82,7 +111,7 @@ static TesStatus sum_batch(const Task *task, const TesiBatch *batch, double *mem
   return sum_values(task, &at, values, sum);
 }
 
-static TesStatus sum_task(const Task *task, int64_t number, double *memory, double sum[2]) {
+static TesStatus sum_task(const Task *task, int64_t number, double *memory, Fold *sum) {
   const TesiBatches *b = task->at;
   int64_t first;
   const int64_t count = tesi_batches_of_task(b, number, &first);
@@ -96,15 +125,14 @@ static TesStatus sum_task(const Task *task, int64_t number, double *memory, doub
 
 typedef struct Tasks {
   const Task *task;
-  double *sums; /* [tasks][2] */
+  Fold *sums; /* [tasks] */
   int *failed;
 } Tasks;
 
 static void sum_span(const void *data, TesiSpan span) {
   const Tasks *s = data;
   for (int64_t i = span.first; i < span.end; i++) {
-    const TesStatus one =
-        sum_task(s->task, i, s->task->memory + s->task->share * span.thread, s->sums + 2 * i);
+    const TesStatus one = sum_task(s->task, i, s->task->memory + s->task->share * span.thread, &s->sums[i]);
     if (one != TES_OK) {
 #pragma omp atomic write
       *s->failed = one;
@@ -113,20 +141,20 @@ static void sum_span(const void *data, TesiSpan span) {
 }
 
 /* One sum a task, added in order: the same for every number of threads. */
-static TesStatus sum_tasks(Task *task, double sum[2]) {
+static TesStatus sum_tasks(Task *task, Fold *sum) {
   TesContext *ctx = task->quantity->context;
   TesStatus status = TES_OK;
   const TesiBatches *b = task->at;
   const int threads = tes_context_threads(ctx);
-  double *sums = NULL;
+  Fold *sums = NULL;
   int failed = TES_OK;
   task->share = (FIXED + 9 + 4 * task->quantity->sources) * tesi_batches_array(b) + tesi_batches_work(b);
   TES_ALLOC(&task->memory, task->share * threads);
-  TES_ALLOC(&sums, 2 * b->tasks);
+  TES_ALLOC(&sums, b->tasks);
+  for (int64_t i = 0; i < b->tasks; i++) sums[i] = fold_begin(sum->sign);
   TES_TRY(tesi_work_share(ctx, threads, b->tasks, 1, sum_span, &(Tasks){task, sums, &failed}));
   TES_TRY((TesStatus)failed);
-  sum[0] = sum[1] = 0;
-  for (int64_t i = 0; i < 2 * b->tasks; i++) sum[i % 2] += sums[i];
+  for (int64_t i = 0; i < b->tasks; i++) fold_all(sum, &sums[i]);
 done:
   tesi_free(ctx, &sums);
   tesi_free(ctx, &task->memory);
@@ -137,18 +165,18 @@ static int points_of(const TesSpace *space) {
   return tesi_space_box(space) ? space->degree + 3 : tesi_min(space->degree + 3, TESI_GEOMETRY_POINTS);
 }
 
-/* sum <- integral and size. */
-static TesStatus over_cells(const TesiQuantity *q, const TesSpace *space, const TesValue *what, double sum[2]) {
+static TesStatus over_cells(const TesiQuantity *q, const TesSpace *space, const TesValue *what,
+                            TesiPointRule rule, int points, Fold *sum) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   Task task = {.quantity = q, .material = what->where == TES_ON_MATERIAL ? what->number : -1};
   for (int s = 0; s < q->sources; s++) {
     if (q->source[s].coefficient) continue;
-    TES_TRY(tesi_batches_create(q->source[s].space, points_of(space), &task.batches[s]));
+    TES_TRY(tesi_batches_create_at(q->source[s].space, rule, points, &task.batches[s]));
     if (q->source[s].rt)
       tesi_batches_read_part(task.batches[s], q->source[s].rt, q->source[s].part, q->source[s].nodes);
   }
-  TES_TRY(tesi_batches_create(space, points_of(space), &task.batches[TESI_SOURCES]));
+  TES_TRY(tesi_batches_create_at(space, rule, points, &task.batches[TESI_SOURCES]));
   task.at = task.batches[TESI_SOURCES];
   TES_TRY(sum_tasks(&task, sum));
 done:
@@ -185,19 +213,18 @@ static TesStatus place_points(const TesMesh *mesh, const TesiFaceRule *rule, con
 }
 
 static TesStatus sum_face(const TesiQuantity *q, const TesiFaceRule *rule, const TesiBoundaryFace *face,
-                          FacePoints *at, double sum[2]) {
+                          FacePoints *at, Fold *sum) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   const int dim = q->dim;
   TES_TRY(place_points(q->mesh, rule, face, at));
   tesi_quantity_at(q, face->cell, rule->points, at->xi, at->x, at->J, at->normal, at->value);
-  sum[0] = sum[1] = 0;
   for (int p = 0; p < rule->points; p++) {
+    const double x = at->x[p * dim], y = at->x[p * dim + 1], z = dim == 3 ? at->x[p * dim + 2] : 0;
     if (!isfinite(at->value[p]))
-      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(q->function), at->value[p],
-               at->x[p * dim], at->x[p * dim + 1], dim == 3 ? at->x[p * dim + 2] : 0);
-    sum[0] += at->weight[p] * at->value[p];
-    sum[1] += at->weight[p];
+      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(q->function), at->value[p], x, y,
+               z);
+    fold_point(sum, at->weight[p], at->value[p], x, y, z);
   }
 done:
   return status;
@@ -208,14 +235,14 @@ typedef struct Faces {
   const TesiFaceRule *rule;
   const TesiBoundaryFace *face;
   FacePoints *at; /* [threads] */
-  double *sums;   /* [faces][2] */
+  Fold *sums;     /* [faces] */
   int *failed;
 } Faces;
 
 static void sum_face_span(const void *data, TesiSpan span) {
   const Faces *f = data;
   for (int64_t i = span.first; i < span.end; i++) {
-    const TesStatus one = sum_face(f->q, f->rule, &f->face[i], &f->at[span.thread], f->sums + 2 * i);
+    const TesStatus one = sum_face(f->q, f->rule, &f->face[i], &f->at[span.thread], &f->sums[i]);
     if (one != TES_OK) {
 #pragma omp atomic write
       *f->failed = one;
@@ -224,19 +251,19 @@ static void sum_face_span(const void *data, TesiSpan span) {
 }
 
 static TesStatus sum_faces(const TesiQuantity *q, const TesiFaceRule *rule, int64_t faces,
-                           const TesiBoundaryFace *face, double sum[2]) {
+                           const TesiBoundaryFace *face, Fold *sum) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   const int threads = tes_context_threads(ctx);
   FacePoints *at = NULL;
-  double *sums = NULL;
+  Fold *sums = NULL;
   int failed = TES_OK;
   TES_ALLOC(&at, threads);
-  TES_ALLOC(&sums, 2 * faces);
+  TES_ALLOC(&sums, faces);
+  for (int64_t i = 0; i < faces; i++) sums[i] = fold_begin(sum->sign);
   TES_TRY(tesi_work_for(ctx, threads, faces, sum_face_span, &(Faces){q, rule, face, at, sums, &failed}));
   TES_TRY((TesStatus)failed);
-  sum[0] = sum[1] = 0;
-  for (int64_t i = 0; i < 2 * faces; i++) sum[i % 2] += sums[i];
+  for (int64_t i = 0; i < faces; i++) fold_all(sum, &sums[i]);
 done:
   tesi_free(ctx, &at);
   tesi_free(ctx, &sums);
@@ -263,20 +290,24 @@ done:
 }
 
 /* Of both sides of faces between cells: what enters, where the function uses a normal; else the mean of the sides. */
-static void take_both_sides(const TesiQuantity *q, double sum[2]) {
+static void take_both_sides(const TesiQuantity *q, Fold *sum) {
   const bool normal = q->boundary && tesi_function_uses(q->function) & 7;
-  sum[1] /= 2;
-  if (!normal) sum[0] /= 2;
+  if (sum->sign) return;
+  sum->number[1] /= 2;
+  if (!normal) sum->number[0] /= 2;
 }
 
-/* sum <- integral and size over some faces, by the points of integrals over the space. */
-static TesStatus over_faces(const TesiQuantity *q, const TesiBatches *b, int64_t faces,
-                            const TesiBoundaryFace *face, double sum[2]) {
+/* Over some faces, by as many points a direction as the batches have. */
+static TesStatus over_faces(const TesiQuantity *q, const TesiBatches *b, TesiPointRule points, int64_t faces,
+                            const TesiBoundaryFace *face, Fold *sum) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   TesiFaceRule *rule = NULL;
   TES_NEW(&rule);
-  tesi_face_rule(b->dim, b->space->degree, b->q, NULL, rule);
+  if (points == TESI_LOBATTO)
+    tesi_face_node_rule(b->dim, b->space->degree, NULL, rule);
+  else
+    tesi_face_rule(b->dim, b->space->degree, b->q, NULL, rule);
   TES_TRY(sum_faces(q, rule, faces, face, sum));
 done:
   tesi_free(ctx, &rule);
@@ -284,7 +315,7 @@ done:
 }
 
 static TesStatus over_boundary(const TesiQuantity *q, const TesSpace *space, const TesValue *what,
-                               double sum[2]) {
+                               TesiPointRule rule, int points, Fold *sum) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   TesiBatches *b = NULL;
@@ -294,14 +325,14 @@ static TesStatus over_boundary(const TesiQuantity *q, const TesSpace *space, con
   const bool inner = tesi_mesh_is_inner(q->mesh, what->number);
   TES_CHECK(what->number >= 0 && what->number < tes_mesh_boundaries(q->mesh), "boundary %d, the mesh has %d",
             what->number, tes_mesh_boundaries(q->mesh));
-  TES_TRY(tesi_batches_create(space, points_of(space), &b));
+  TES_TRY(tesi_batches_create(space, points, &b));
   TES_ALLOC(&wanted, b->boundaries);
   wanted[what->number] = true;
   if (inner)
     TES_TRY(list_both_sides(q, what->number, &face, &faces));
   else
     TES_TRY(tesi_boundary_faces(b, wanted, false, &face, &faces));
-  TES_TRY(over_faces(q, b, faces, face, sum));
+  TES_TRY(over_faces(q, b, rule, faces, face, sum));
   if (inner) take_both_sides(q, sum);
 done:
   tesi_batches_destroy(&b);
@@ -316,11 +347,11 @@ TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const Te
   TesStatus status = TES_OK;
   TesiQuantity *q = NULL;
   TesiBatches *b = NULL;
-  double sum[2] = {0};
+  Fold sum = fold_begin(0);
   TES_TRY(tesi_quantity_create(space->mesh, of, true, fields, field, &q));
   TES_TRY(tesi_batches_create(space, points_of(space), &b));
-  if (faces > 0) TES_TRY(over_faces(q, b, faces, face, sum));
-  *integral = sum[0];
+  if (faces > 0) TES_TRY(over_faces(q, b, TESI_GAUSS, faces, face, &sum));
+  *integral = sum.number[0];
 done:
   tesi_quantity_destroy(&q);
   tesi_batches_destroy(&b);
@@ -342,27 +373,71 @@ done:
   return status;
 }
 
+/* Over what the value is of, by one rule. */
+static TesStatus fold_over(const TesiQuantity *q, const TesSpace *space, const TesValue *what,
+                           TesiPointRule rule, int points, Fold *sum) {
+  return what->where == TES_ON_BOUNDARY ? over_boundary(q, space, what, rule, points, sum)
+                                        : over_cells(q, space, what, rule, points, sum);
+}
+
+/* The extreme value of all ranks, and the place of the first of them that has it. */
+static void fold_ranks(TesContext *ctx, Fold *f) {
+  if (tesi_ranks(ctx) == 1) return;
+  double best = f->number[0], own, first;
+  tesi_reduce(ctx, TESI_MAXIMUM, 1, &best);
+  own = first = f->number[0] == best ? -tesi_context_communicator(ctx)->rank : -INFINITY;
+  tesi_reduce(ctx, TESI_MAXIMUM, 1, &first);
+  for (int d = 0; d < 3; d++) f->place[d] = own == first ? f->place[d] : 0;
+  tesi_reduce(ctx, TESI_SUM, 3, f->place);
+  f->number[0] = best;
+}
+
+TesStatus tesi_functional_extreme(const TesSpace *space, int fields, const TesiField *field,
+                                  const TesValue *what, double *value, double place[3]) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiQuantity *q = NULL;
+  Fold best = fold_begin(what->kind == TES_VALUE_MAXIMUM ? 1 : -1);
+  const bool boundary = what->where == TES_ON_BOUNDARY;
+  TES_CHECK(what->kind == TES_VALUE_MAXIMUM || what->kind == TES_VALUE_MINIMUM,
+            "a value of kind %d has no place, a largest or smallest value has", (int)what->kind);
+  TES_TRY(tesi_value_check_place(space->mesh, what));
+  TES_TRY(tesi_quantity_create(space->mesh, what->of ? what->of : field->name, boundary, fields, field, &q));
+  for (int rule = TESI_GAUSS; rule <= TESI_LOBATTO; rule++)
+    TES_TRY(fold_over(q, space, what, (TesiPointRule)rule, space->degree + 1, &best));
+  fold_ranks(ctx, &best);
+  TES_CHECK(best.number[0] > -INFINITY, "the largest value over %s %d, of which there is nothing",
+            boundary ? "boundary" : "material", what->number);
+  *value = best.sign * best.number[0];
+  for (int d = 0; place && d < 3; d++) place[d] = best.place[d];
+done:
+  tesi_quantity_destroy(&q);
+  return status;
+}
+
 TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,
                                      const TesValue *what, double *value) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiQuantity *q = NULL;
-  double sum[2];
+  Fold sum = fold_begin(0);
   const bool boundary = what->where == TES_ON_BOUNDARY;
+  if (what->kind == TES_VALUE_MAXIMUM || what->kind == TES_VALUE_MINIMUM)
+    return tesi_functional_extreme(space, fields, field, what, value, NULL);
   TES_CHECK(what->kind <= TES_VALUE_POINT && (int)what->kind >= 0,
-            "an expression is integrated, or is taken at a point");
+            "an expression is integrated, is taken at a point, or has a largest value");
   TES_TRY(tesi_value_check_place(space->mesh, what));
   if (what->kind == TES_VALUE_POINT) {
     TES_TRY(tesi_fields_at(space->mesh, fields, field, 1, what->point, 1, &what->of, value, NULL, false));
     goto done;
   }
   TES_TRY(tesi_quantity_create(space->mesh, what->of ? what->of : field->name, boundary, fields, field, &q));
-  TES_TRY(boundary ? over_boundary(q, space, what, sum) : over_cells(q, space, what, sum));
-  tesi_reduce(ctx, TESI_SUM, 2, sum);
+  TES_TRY(fold_over(q, space, what, TESI_GAUSS, points_of(space), &sum));
+  tesi_reduce(ctx, TESI_SUM, 2, sum.number);
   if (what->kind == TES_VALUE_MEAN)
-    TES_CHECK(sum[1] > 0, "the mean over %s %d, of which there is nothing",
+    TES_CHECK(sum.number[1] > 0, "the mean over %s %d, of which there is nothing",
               boundary ? "boundary" : "material", what->number);
-  *value = what->kind == TES_VALUE_MEAN ? sum[0] / sum[1] : sum[0];
+  *value = what->kind == TES_VALUE_MEAN ? sum.number[0] / sum.number[1] : sum.number[0];
 done:
   tesi_quantity_destroy(&q);
   return status;

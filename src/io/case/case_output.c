@@ -136,11 +136,9 @@ done:
 static const struct {
   const char *name;
   TesValueKind kind;
-} kinds[] = {{"point", TES_VALUE_POINT},
-             {"mean", TES_VALUE_MEAN},
-             {"integral", TES_VALUE_INTEGRAL},
-             {"force", TES_VALUE_FORCE},
-             {"error", TES_VALUE_ERROR}};
+} kinds[] = {{"point", TES_VALUE_POINT}, {"mean", TES_VALUE_MEAN},   {"integral", TES_VALUE_INTEGRAL},
+             {"force", TES_VALUE_FORCE}, {"error", TES_VALUE_ERROR}, {"max", TES_VALUE_MAXIMUM},
+             {"min", TES_VALUE_MINIMUM}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* The child that says the kind, and how many do. */
@@ -202,7 +200,7 @@ static TesStatus check_error(TesiCaseReader *r, int row, const TesiYaml *node, c
 }
 
 static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseValue *v) {
-  static const char *const keys[] = {"point", "mean", "integral", "force", "error", "of", NULL};
+  static const char *const keys[] = {"point", "mean", "integral", "force", "error", "max", "min", "of", NULL};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   int count = 0;
@@ -214,9 +212,16 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
     what = find_kind(node, &v->value.kind, &count);
     of = tesi_yaml_find(node, "of");
   }
+  if (count == 0 && is_text(of)) {
+    TES_TRY(tesi_case_read_derived(r, of, v));
+    goto done;
+  }
   if (count != 1) {
-    TES_TRY(tesi_case_error(r, row, node,
-                            "%.60s: expected exactly one of point, mean, integral, force, error", node->key));
+    TES_TRY(
+        tesi_case_error(r, row, node,
+                        "%.60s: expected exactly one of point, mean, integral, force, error, max, min, or "
+                        "{of: EXPRESSION} in other values",
+                        node->key));
     goto done;
   }
   if (v->value.kind == TES_VALUE_FORCE && !tesi_case_has(r, TESI_HAS_FORCE)) {
@@ -252,6 +257,7 @@ static TesStatus read_values(TesiCaseReader *r, int row, const TesiYaml *node) {
   for (const TesiYaml *item = node->first; item; item = item->next)
     if (!(tesi_yaml_is_null(item) && *item->text)) /* null takes it away */
       TES_TRY(read_value(r, row, item, &c->value[c->values++]));
+  TES_TRY(tesi_case_resolve_derived(r, row, node));
 done:
   return status;
 }
@@ -278,8 +284,49 @@ static TesStatus read_edges(TesiCaseReader *r, int row, const TesiYaml *node, bo
   return tesi_case_error(r, row, node, "edges: expected true or false");
 }
 
+static bool take_range(const TesiYaml *node, double range[2]) {
+  int n = 0;
+  for (const TesiYaml *item = node->first; node->kind == TESI_YAML_LIST && item; item = item->next, n++)
+    if (n == 2 || !is_text(item) || !tesi_number_parse(item->text, &range[n]) || !isfinite(range[n]))
+      return false;
+  return n == 2 && range[0] < range[1];
+}
+
+static bool take_colours(const TesiYaml *node, TesColourMap *colours) {
+  static const char *const words[] = {"auto", "viridis", "diverging", NULL};
+  for (int i = 0; is_text(node) && words[i]; i++) {
+    *colours = (TesColourMap)i;
+    if (!strcmp(node->text, words[i])) return true;
+  }
+  return false;
+}
+
+/* range, title, colours, warp */
+static TesStatus read_look(TesiCaseReader *r, int row, const TesiYaml *node, TesCasePicture *picture) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiYaml *range = tesi_yaml_find(node, "range"), *title = tesi_yaml_find(node, "title"),
+                 *colours = tesi_yaml_find(node, "colours"), *warp = tesi_yaml_find(node, "warp"),
+                 *wrong = NULL;
+  const char *expected = NULL;
+  if (range && !take_range(range, picture->range))
+    wrong = range, expected = "two numbers that ascend, as [0, 1]";
+  if (title && !is_text(title)) wrong = title, expected = "a text";
+  if (colours && !take_colours(colours, &picture->colours))
+    wrong = colours, expected = "auto, viridis or diverging";
+  if (warp && !(is_text(warp) && tesi_number_parse(warp->text, &picture->warp) && isfinite(picture->warp)))
+    wrong = warp, expected = "the number that displacements are multiplied by";
+  else if (warp && !tesi_case_has(r, TESI_HAS_START_DISPLACEMENT))
+    wrong = warp, expected = "a problem with a displacement, which is elasticity";
+  if (wrong) TES_TRY(tesi_case_error(r, row, wrong, "%s: expected %s", wrong->key, expected));
+  if (title && !wrong) TES_TRY(copy_text(ctx, title->text, &picture->title));
+done:
+  return status;
+}
+
 static TesStatus read_picture(TesiCaseReader *r, int row, const TesiYaml *node) {
-  static const char *const keys[] = {"file", "of", "slice", "edges", "width", "every", NULL};
+  static const char *const keys[] = {"file",  "of",    "slice",   "edges", "width", "every",
+                                     "range", "title", "colours", "warp",  NULL};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesCasePicture *picture = &r->draft.c.picture;
@@ -302,6 +349,7 @@ static TesStatus read_picture(TesiCaseReader *r, int row, const TesiYaml *node) 
   TES_TRY(read_edges(r, row, tesi_yaml_find(node, "edges"), &picture->edges));
   TES_TRY(read_count(r, row, tesi_yaml_find(node, "width"), "width", 200, 8000, &picture->width));
   if (every) TES_TRY(tesi_case_every(r, row, every, &picture->every));
+  TES_TRY(read_look(r, row, node, picture));
 done:
   return status;
 }
@@ -342,12 +390,14 @@ void tesi_case_clear_outputs(TesCase *c) {
     tesi_free(ctx, &c->value[i].place);
     tesi_free(ctx, &c->value[i].where);
     tesi_free(ctx, &c->value[i].value.of);
+    tesi_case_free_derived(ctx, &c->value[i].derived);
   }
   tesi_free(ctx, &c->point);
   tesi_free(ctx, &c->line);
   tesi_free(ctx, &c->value);
   tesi_free(ctx, &c->picture.file);
   tesi_free(ctx, &c->picture.of);
+  tesi_free(ctx, &c->picture.title);
 }
 
 /* ---- on a mesh ----------------------------------------------------------------------------------------- */
@@ -389,6 +439,7 @@ TesStatus tes_case_value(const TesCase *input, int i, const TesMesh *mesh, TesVa
   char text[800];
   TES_CHECK(i >= 0 && i < input->values, "value %d, the case has %d", i, input->values);
   const TesCaseValue *v = &input->value[i];
+  TES_CHECK(!v->derived, "%s: output.values.%s is made of other values: tes_case_derive()", v->where, v->name);
   *value = v->value;
   if (!v->place) return TES_OK;
   const bool found = find_place(mesh, v->place, value);
@@ -458,6 +509,7 @@ TesStatus tes_case_check_outputs(const TesCase *input, const TesMesh *mesh) {
   }
   for (int i = 0; i < input->values; i++) {
     TesValue value;
+    if (input->value[i].derived) continue;
     TES_TRY(tes_case_value(input, i, mesh, &value));
     if (value.kind != TES_VALUE_POINT) continue;
     TES_TRY(check_point(mesh, value.point, &inside));

@@ -116,6 +116,10 @@ TesStatus tesi_case_check_elasticity(TesiCaseReader *r);
 TesStatus tesi_case_elastic_constants(TesiCaseReader *r, const TesiYaml *node, const char *path,
                                       TesFunction **young, TesFunction **poisson, TesFunction **lambda,
                                       TesFunction **mu);
+/* Values that are made of others (case_derived.c): {of: E} of one, and the names of all once these are known. */
+TesStatus tesi_case_read_derived(TesiCaseReader *r, const TesiYaml *of, TesCaseValue *v);
+TesStatus tesi_case_resolve_derived(TesiCaseReader *r, int row, const TesiYaml *values);
+void tesi_case_free_derived(TesContext *ctx, TesCaseDerived **derived);
 /* Functions of checkpoints, data.initial.file and data.b.file (case_fields.c). */
 TesStatus tesi_case_read_fields(TesiCaseReader *r);
 /* Keys of problems in time (case_time.c). */

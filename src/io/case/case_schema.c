@@ -469,7 +469,8 @@ const TesiKey tesi_case_keys[] = {
    .help = "the solution along lines, as CSV: s, x, y (, z), then the fields"},
   {.path = "output.png", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",
    .help = "a picture: FILE, or {file (or --png FILE), of (u), slice (3D: z=0.5), edges (false), width (900), every "
-     "(1)}; one a step of an adaptive solve; in time as output.vtu"},
+     "(1), range ([least, largest]), colours (auto; viridis, diverging), title, warp (elasticity: points are drawn at "
+     "x + warp times displacement)}; one per step of an adaptive solve; in time as output.vtu"},
 };
 /* clang-format on */
 

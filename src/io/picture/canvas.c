@@ -15,6 +15,7 @@ TesStatus tesi_canvas_create(TesContext *ctx, int width, int height, TesiCanvas 
   TES_ALLOC(&c->sample, samples);
   TES_ALLOC(&c->depth, samples);
   for (int64_t i = 0; i < samples; i++) c->sample[i] = (TesiColour){255, 255, 255}, c->depth[i] = -INFINITY;
+  tesi_canvas_use(c, false);
   *canvas = c;
   c = NULL;
 done:
@@ -49,9 +50,31 @@ TesiColour tesi_colour_at(double t) {
   return (TesiColour){(uint8_t)rgb[0], (uint8_t)rgb[1], (uint8_t)rgb[2]};
 }
 
-static TesiColour shade(double value, double light, double low, double high) {
+/* Cool to warm: blue, a light grey in the middle, red (K. Moreland 2009, "Diverging color maps for scientific
+ * visualization"), by straight lines in the square roots of light between his three colours. */
+static TesiColour diverging_at(double t) {
+  static const double end[3][3] = {{59, 76, 192}, {221, 221, 221}, {180, 4, 38}};
+  t = fmin(fmax(t, 0), 1);
+  const double *from = end[t > 0.5], *to = from + 3, s = 2 * t - (t > 0.5);
+  uint8_t rgb[3];
+  for (int k = 0; k < 3; k++) rgb[k] = (uint8_t)(sqrt((1 - s) * from[k] * from[k] + s * to[k] * to[k]) + 0.5);
+  return (TesiColour){rgb[0], rgb[1], rgb[2]};
+}
+
+void tesi_canvas_use(TesiCanvas *canvas, bool diverging) {
+  for (int i = 0; i < TESI_CANVAS_COLOURS; i++) {
+    const double t = i / (TESI_CANVAS_COLOURS - 1.);
+    canvas->colour[i] = diverging ? diverging_at(t) : tesi_colour_at(t);
+  }
+}
+
+TesiColour tesi_canvas_colour(const TesiCanvas *canvas, double t) {
+  return canvas->colour[(int)(fmin(fmax(t, 0), 1) * (TESI_CANVAS_COLOURS - 1) + 0.5)];
+}
+
+static TesiColour shade(const TesiCanvas *canvas, double value, double light, double low, double high) {
   const double t = high > low ? (value - low) / (high - low) : 0.5;
-  const TesiColour c = isfinite(value) ? tesi_colour_at(t) : (TesiColour){170, 170, 170};
+  const TesiColour c = isfinite(value) ? tesi_canvas_colour(canvas, t) : (TesiColour){170, 170, 170};
   light = fmin(fmax(light, 0), 1);
   return (TesiColour){(uint8_t)(c.r * light), (uint8_t)(c.g * light), (uint8_t)(c.b * light)};
 }
@@ -64,6 +87,18 @@ static void sample_range(double low, double high, int most, int *from, int *to) 
   *to = (int)fmin(fmax(floor(high * S - 0.5) + 1, 0), most);
 }
 
+/* What is linear over a triangle, at sample i of a row: at + i step. */
+typedef struct Slope {
+  double at, step;
+} Slope;
+
+/* Barycentric coordinate k at the middle of the first sample of row j. */
+static Slope weight_of(const TesiCorner p[3], int k, double area, int i, int j) {
+  const TesiCorner *a = &p[(k + 1) % 3], *b = &p[(k + 2) % 3];
+  const double x = (i + 0.5) / S, y = (j + 0.5) / S;
+  return (Slope){((b->x - a->x) * (y - a->y) - (x - a->x) * (b->y - a->y)) / area, -(b->y - a->y) / area / S};
+}
+
 void tesi_canvas_triangle(TesiCanvas *canvas, const TesiCorner p[3], double low, double high) {
   const double area = (p[1].x - p[0].x) * (p[2].y - p[0].y) - (p[2].x - p[0].x) * (p[1].y - p[0].y);
   int x0, x1, y0, y1;
@@ -72,22 +107,21 @@ void tesi_canvas_triangle(TesiCanvas *canvas, const TesiCorner p[3], double low,
                &x1);
   sample_range(fmin(p[0].y, fmin(p[1].y, p[2].y)), fmax(p[0].y, fmax(p[1].y, p[2].y)), S * canvas->height,
                &y0, &y1);
-  for (int j = y0; j < y1; j++)
+  for (int j = y0; j < y1; j++) {
+    const Slope s[3] = {weight_of(p, 0, area, x0, j), weight_of(p, 1, area, x0, j),
+                        weight_of(p, 2, area, x0, j)};
     for (int i = x0; i < x1; i++) {
-      const double x = (i + 0.5) / S, y = (j + 0.5) / S;
       double w[3];
-      for (int k = 0; k < 3; k++) {
-        const TesiCorner *a = &p[(k + 1) % 3], *b = &p[(k + 2) % 3];
-        w[k] = ((b->x - a->x) * (y - a->y) - (x - a->x) * (b->y - a->y)) / area;
-      }
+      for (int k = 0; k < 3; k++) w[k] = s[k].at + (i - x0) * s[k].step;
       if (w[0] < -1e-9 || w[1] < -1e-9 || w[2] < -1e-9) continue; /* neighbours leave no gap */
       const int64_t at = (int64_t)j * S * canvas->width + i;
       const double depth = w[0] * p[0].depth + w[1] * p[1].depth + w[2] * p[2].depth;
       if (depth < canvas->depth[at]) continue;
       canvas->depth[at] = (float)depth;
-      canvas->sample[at] = shade(w[0] * p[0].value + w[1] * p[1].value + w[2] * p[2].value,
+      canvas->sample[at] = shade(canvas, w[0] * p[0].value + w[1] * p[1].value + w[2] * p[2].value,
                                  w[0] * p[0].light + w[1] * p[1].light + w[2] * p[2].light, low, high);
     }
+  }
 }
 
 void tesi_canvas_line(TesiCanvas *canvas, const TesiCorner *a, const TesiCorner *b, double width,
@@ -119,6 +153,12 @@ void tesi_canvas_fill(TesiCanvas *canvas, double left, double top, double right,
   sample_range(top, bottom, S * canvas->height, &y0, &y1);
   for (int j = y0; j < y1; j++)
     for (int i = x0; i < x1; i++) canvas->sample[(int64_t)j * S * canvas->width + i] = colour;
+}
+
+double tesi_canvas_depth(const TesiCanvas *canvas, double x, double y) {
+  const double i = floor(S * x), j = floor(S * y);
+  if (!(i >= 0 && j >= 0 && i < S * canvas->width && j < S * canvas->height)) return -INFINITY;
+  return canvas->depth[(int64_t)j * S * canvas->width + (int64_t)i];
 }
 
 TesStatus tesi_canvas_average(const TesiCanvas *canvas, TesiColour **pixels) {

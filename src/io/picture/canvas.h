@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-enum { TESI_CANVAS_SAMPLES = 3 }; /* a pixel and direction */
+enum { TESI_CANVAS_SAMPLES = 3 /* per pixel and direction */, TESI_CANVAS_COLOURS = 1024 };
 
 typedef struct TesiColour {
   uint8_t r, g, b;
@@ -13,9 +13,10 @@ typedef struct TesiColour {
 
 typedef struct TesiCanvas {
   TesContext *context;
-  int width, height;  /* pixels */
-  TesiColour *sample; /* [3 height][3 width] */
-  float *depth;       /* the same; what is nearer to the eye is larger */
+  int width, height;                      /* pixels */
+  TesiColour *sample;                     /* [3 height][3 width] */
+  float *depth;                           /* the same; what is nearer to the eye is larger */
+  TesiColour colour[TESI_CANVAS_COLOURS]; /* of values, from the least to the largest */
 } TesiCanvas;
 
 /* A corner: place, depth, and what is interpolated between corners. */
@@ -23,11 +24,15 @@ typedef struct TesiCorner {
   double x, y, depth, value, light;
 } TesiCorner;
 
-/* White. */
+/* White; with the map of one brightness to another. */
 TesStatus tesi_canvas_create(TesContext *ctx, int width, int height, TesiCanvas **canvas);
 void tesi_canvas_destroy(TesiCanvas **canvas);
-/* Colour of value, brightness of light, both linear between the corners; values from low to high, others and NaN
- * are grey. */
+/* The colours of values: tesi_colour_at(), or, diverging, blue below the middle and red above it. */
+void tesi_canvas_use(TesiCanvas *canvas, bool diverging);
+/* At t in [0, 1]. */
+TesiColour tesi_canvas_colour(const TesiCanvas *canvas, double t);
+/* Colour of value, brightness of light, both linear between the corners; values from low to high, others get
+ * the colour of the nearer end; NaN is grey. */
 void tesi_canvas_triangle(TesiCanvas *canvas, const TesiCorner corner[3], double low, double high);
 /* A line with round ends, in front of what is not nearer than its ends. */
 void tesi_canvas_line(TesiCanvas *canvas, const TesiCorner *from, const TesiCorner *to, double width,
@@ -36,6 +41,8 @@ void tesi_canvas_line(TesiCanvas *canvas, const TesiCorner *from, const TesiCorn
 void tesi_canvas_stroke(TesiCanvas *canvas, double x0, double y0, double x1, double y1, double width,
                         TesiColour colour);
 void tesi_canvas_fill(TesiCanvas *canvas, double x0, double y0, double x1, double y1, TesiColour colour);
+/* Of what is drawn at a point; outside of the canvas: nothing, -INFINITY. */
+double tesi_canvas_depth(const TesiCanvas *canvas, double x, double y);
 /* Pixels [height][width], which the caller frees. */
 TesStatus tesi_canvas_average(const TesiCanvas *canvas, TesiColour **pixels);
 

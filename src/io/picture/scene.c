@@ -9,6 +9,7 @@ enum { POINTS = TESI_QUANTITY_POINTS, MOST_2D = 23, MOST_3D = 7 };
 /* A lattice of points of a cell or its face. */
 typedef struct Lattice {
   double xi[3 * POINTS], x[3 * POINTS], J[9 * POINTS], value[POINTS];
+  double drawn[3 * POINTS]; /* where x is drawn */
   TesiCorner corner[POINTS];
 } Lattice;
 
@@ -30,6 +31,18 @@ static int pieces(const TesiScene *s, double length, int most) {
   if (s->detail <= 0) return tesi_min(most, bends > 1 ? 4 : 1);
   const double wanted = ceil(length / s->detail);
   return (int)fmin(fmax(wanted, 1), most);
+}
+
+/* Values at the points of the lattice, and where these are drawn. */
+static void evaluate(const TesiScene *s, int64_t cell, int n, Lattice *l) {
+  const int dim = s->mesh->dim;
+  tesi_quantity_at(s->quantity, cell, n, l->xi, l->x, l->J, NULL, l->value);
+  for (int i = 0; i < n * dim; i++) l->drawn[i] = l->x[i];
+  for (int d = 0; d < dim && s->warp != 0; d++) {
+    double moved[POINTS];
+    tesi_quantity_at(s->displacement[d], cell, n, l->xi, l->x, l->J, NULL, moved);
+    for (int p = 0; p < n; p++) l->drawn[p * dim + d] += s->warp * moved[p];
+  }
 }
 
 /* The longest edge of a cell. */
@@ -79,8 +92,9 @@ static TesStatus draw_cell(const TesiScene *s, const TesiSceneSink *sink, int64_
     l->xi[2 * p] = p % (m + 1) / (double)m, l->xi[2 * p + 1] = p / (m + 1) / (double)m;
   if (status == TES_OK) status = tesi_mesh_points(s->mesh, cell, n, l->xi, l->x, l->J);
   if (status != TES_OK) return status;
-  tesi_quantity_at(s->quantity, cell, n, l->xi, l->x, l->J, NULL, l->value);
-  for (int p = 0; p < n; p++) l->corner[p] = (TesiCorner){l->x[2 * p], l->x[2 * p + 1], 0, l->value[p], 1};
+  evaluate(s, cell, n, l);
+  for (int p = 0; p < n; p++)
+    l->corner[p] = (TesiCorner){l->drawn[2 * p], l->drawn[2 * p + 1], 0, l->value[p], 1};
   send_lattice(s, sink, m, l->corner);
   return status;
 }
@@ -97,13 +111,13 @@ static TesStatus draw_face(const TesiScene *s, const TesiSceneSink *sink, int64_
   }
   if (status == TES_OK) status = tesi_mesh_points(s->mesh, cell, n, l->xi, l->x, l->J);
   if (status != TES_OK) return status;
-  tesi_quantity_at(s->quantity, cell, n, l->xi, l->x, l->J, NULL, l->value);
+  evaluate(s, cell, n, l);
   for (int p = 0; p < n; p++) {
+    const double *at = l->drawn + 3 * p;
     double normal[3];
     tesi_face_normal(3, l->J + 9 * p, face, normal);
     const double bright = dot(normal, lamp) / sqrt(dot(normal, normal));
-    l->corner[p] = (TesiCorner){dot(l->x + 3 * p, right), dot(l->x + 3 * p, up), dot(l->x + 3 * p, view),
-                                l->value[p], 0.72 + 0.28 * bright};
+    l->corner[p] = (TesiCorner){dot(at, right), dot(at, up), dot(at, view), l->value[p], 0.72 + 0.28 * bright};
   }
   send_lattice(s, sink, m, l->corner);
   return status;
@@ -114,7 +128,8 @@ static TesStatus draw_face(const TesiScene *s, const TesiSceneSink *sink, int64_
 /* Where the plane cuts between two points of a lattice: corners in the two other directions. */
 static TesiCorner cut_edge(const TesiScene *s, const Lattice *l, int a, int b) {
   const int d = s->slice - 1, e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
-  const double *x = l->x + 3 * a, *y = l->x + 3 * b, t = (s->at - x[d]) / (y[d] - x[d]);
+  const double from = l->x[3 * a + d], t = (s->at - from) / (l->x[3 * b + d] - from);
+  const double *x = l->drawn + 3 * a, *y = l->drawn + 3 * b;
   return (TesiCorner){x[e] + t * (y[e] - x[e]), x[f] + t * (y[f] - x[f]), 0,
                       l->value[a] + t * (l->value[b] - l->value[a]), 1};
 }
@@ -184,7 +199,7 @@ static void send_face_in_plane(const TesiScene *s, const TesiSceneSink *sink, in
     for (int k = 0; k < n && inside; k++) {
       const int p = (face & 1 ? m * step[d] : 0) + k % (m + 1) * e + k / (m + 1) * f;
       inside = l->x[3 * p + normal] == s->at;
-      l->corner[k] = (TesiCorner){l->x[3 * p + u], l->x[3 * p + v], 0, l->value[p], 1};
+      l->corner[k] = (TesiCorner){l->drawn[3 * p + u], l->drawn[3 * p + v], 0, l->value[p], 1};
     }
     if (inside) send_lattice(s, sink, m, l->corner);
   }
@@ -208,7 +223,7 @@ static TesStatus cut_cell(const TesiScene *s, const TesiSceneSink *sink, int64_t
     on += l->x[3 * p + s->slice - 1] == s->at;
   }
   if (above == 0 || (above == n && on < q * q)) return status;
-  tesi_quantity_at(s->quantity, cell, n, l->xi, l->x, l->J, NULL, l->value);
+  evaluate(s, cell, n, l);
   if (above == n) {
     send_face_in_plane(s, sink, cell, m, l);
     return status;

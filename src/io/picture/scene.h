@@ -19,10 +19,9 @@ typedef struct TesiScene {
   int slice; /* 0: none; 1 + direction */
   double at;
   bool edges;
-  double
-      /* length of the shortest pieces worth drawing, in units of the picture's plane; 0: coarse, to see how large
-       * it is */
-      detail;
+  double detail; /* length of the shortest pieces worth drawing, in the picture's plane; 0: coarse, to see its size */
+  double warp; /* points are drawn at x + warp (their displacement), 0: where they are */
+  const TesiQuantity *displacement[3]; /* [dim], with warp */
 } TesiScene;
 
 /* Goes through the scene once. */

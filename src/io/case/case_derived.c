@@ -1,0 +1,130 @@
+/* Values of a case that are made of other values, of constants and of each other: {of: "2*drag/(U*U*D)"}. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include "io/case/case_reader.h"
+#include "io/expression/expression.h"
+
+enum { MOST = TESI_EXPRESSION_VARIABLES - 1 };
+
+/* order: how many derived values come before it. */
+struct TesCaseDerived {
+  TesFunction *function;
+  int count, order, of[MOST]; /* numbers of the values that are its variables */
+};
+
+void tesi_case_free_derived(TesContext *ctx, TesCaseDerived **derived) {
+  if (!*derived) return;
+  tes_function_destroy(&(*derived)->function);
+  tesi_free(ctx, derived);
+}
+
+/* Keeps the expression; its names are looked up when all values are known. */
+TesStatus tesi_case_read_derived(TesiCaseReader *r, const TesiYaml *of, TesCaseValue *v) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TES_NEW(&v->derived);
+  v->value.of = tesi_strdup(ctx, of->text);
+  if (!v->value.of) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for an expression");
+done:
+  return status;
+}
+
+/* Whether the name stands in the text, and not as part of another name. */
+static bool is_word_of(const char *text, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = text; (at = strstr(at, name)); at += length) {
+    const char before = at > text ? at[-1] : ' ', behind = at[length];
+    if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)behind) && behind != '_')
+      return true;
+  }
+  return false;
+}
+
+/* Numbers of the values whose names the expression has, or may have: all but its own. */
+static int list_names(const TesCase *c, const TesCaseValue *v, bool all, const char *name[MOST + 1],
+                      int number[MOST]) {
+  int n = 0;
+  for (int i = 0; i < c->values && n < MOST; i++) {
+    if (tesi_expression_knows(c->value[i].name)) continue;
+    if (all ? &c->value[i] == v : !is_word_of(v->value.of, c->value[i].name)) continue;
+    name[n] = c->value[i].name;
+    number[n++] = i;
+  }
+  name[n] = NULL;
+  return n;
+}
+
+static TesStatus parse(TesiCaseReader *r, int row, const TesiYaml *of, TesCaseValue *v) {
+  const TesCase *c = &r->draft.c;
+  const char *name[MOST + 1];
+  char message[TESI_EXPRESSION_MESSAGE];
+  int number[MOST];
+  v->derived->count = list_names(c, v, false, name, v->derived->of);
+  TesStatus status = tesi_function_from_text(r->ctx, v->value.of, name, &v->derived->function, message);
+  if (status != TES_INVALID_INPUT) return status;
+  list_names(c, v, true, name, number); /* for the message */
+  status = tesi_function_from_text(r->ctx, v->value.of, name, &v->derived->function, message);
+  if (status != TES_INVALID_INPUT) return status;
+  return tesi_case_error(
+      r, row, of,
+      "of: %s (without point, mean, integral, force, error, max or min a value is made of other "
+      "values and of constants)",
+      message);
+}
+
+/* An order in which each derived value comes behind those that it is made of. Returns the number of a value that none
+ * comes before, because it is made of itself; -1: there is an order. */
+static int find_order(const TesCase *c) {
+  int left = 0, placed = 0, before = -1;
+  for (int i = 0; i < c->values; i++)
+    if (c->value[i].derived) c->value[i].derived->order = -1, left++;
+  while (placed != before && placed < left) {
+    before = placed;
+    for (int i = 0; i < c->values; i++) {
+      TesCaseDerived *d = c->value[i].derived;
+      bool ready = d && d->order < 0;
+      for (int k = 0; ready && k < d->count; k++) {
+        const TesCaseDerived *other = c->value[d->of[k]].derived;
+        ready = !other || other->order >= 0;
+      }
+      if (ready) d->order = placed++;
+    }
+  }
+  for (int i = 0; i < c->values; i++)
+    if (c->value[i].derived && c->value[i].derived->order < 0) return i;
+  return -1;
+}
+
+TesStatus tesi_case_resolve_derived(TesiCaseReader *r, int row, const TesiYaml *values) {
+  TesStatus status = TES_OK;
+  const TesCase *c = &r->draft.c;
+  const int errors = r->error_count;
+  int i = 0;
+  for (const TesiYaml *node = values->first; node && status == TES_OK; node = node->next) {
+    if (tesi_yaml_is_null(node) && *node->text) continue;
+    TesCaseValue *v = &c->value[i++];
+    if (v->derived) status = parse(r, row, tesi_yaml_find(node, "of"), v);
+  }
+  const int circle = status == TES_OK && r->error_count == errors ? find_order(c) : -1;
+  if (circle < 0) return status;
+  i = 0;
+  for (const TesiYaml *node = values->first; node; node = node->next) {
+    if (tesi_yaml_is_null(node) && *node->text) continue;
+    if (i++ == circle)
+      return tesi_case_error(r, row, tesi_yaml_find(node, "of"),
+                             "of: %.60s is made of itself, by way of other values", node->key);
+  }
+  return status;
+}
+
+void tes_case_derive(const TesCase *input, double *values) {
+  for (int order = 0; order < input->values; order++)
+    for (int i = 0; i < input->values; i++) {
+      const TesCaseDerived *d = input->value[i].derived;
+      if (!d || d->order != order) continue;
+      const double none = 0, *variable[MOST], *const *at = variable;
+      for (int k = 0; k < MOST; k++) variable[k] = k < d->count ? &values[d->of[k]] : &none;
+      tesi_function_values_over(d->function, 1, at[0], at[1], at[2], *at[3], at + 4, &values[i]);
+    }
+}
