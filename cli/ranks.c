@@ -40,7 +40,7 @@ int cli_ranks_begin(char **argv) {
   const int launched = tes_communicator_launched(&launcher);
   arguments = argv;
   if (launched == 1) return 0;
-  const TesStatus status = tes_communicator_create_world(&ranks);
+  const TesStatus status = tes_communicator_of_all(&ranks);
   if (status == TES_MISSING) {
     cli_usage_error(
         "%s began %d processes, and this build has no MPI: build it with p4est and MPI (libp4est-dev, "

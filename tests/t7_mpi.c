@@ -545,7 +545,7 @@ int main(void) {
       cmocka_unit_test(solves_are_one),      cmocka_unit_test(lines_end_at_cuts),
       cmocka_unit_test(the_rest_is_refused), cmocka_unit_test(points_have_ranks),
       cmocka_unit_test(failures_are_of_all)};
-  const TesStatus status = tes_communicator_create_world(&world);
+  const TesStatus status = tes_communicator_of_all(&world);
   if (status != TES_OK) return status == TES_MISSING ? 77 : 1;
   TesContextDesc desc = {.device = "cpu", .threads = 1, .verbosity = TES_QUIET};
   if (tes_context_create(&desc, &alone, NULL, 0) != TES_OK) return 1;

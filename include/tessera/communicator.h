@@ -21,11 +21,11 @@ extern "C" {
 
 /** Of all processes that mpirun (or srun) began. Begins MPI where the program has not; MPI ends at exit then. Only the
  *  calling thread may use the context. Errors: TES_MISSING (a build without MPI), TES_OUT_OF_MEMORY. */
-TesStatus tes_communicator_create_world(TesCommunicator **communicator);
+TesStatus tes_communicator_of_all(TesCommunicator **communicator);
 /** From the Fortran handle of a communicator of MPI, which is duplicated; all its processes call it. Programs in C
- *  take tes_communicator_create_mpi() of mpi.h. Errors: TES_INVALID_INPUT (MPI has not begun, no such communicator), those of
- *  tes_communicator_create_world(). */
-TesStatus tes_communicator_create_fortran(int handle, TesCommunicator **communicator);
+ *  take tes_communicator_create_mpi() of mpi.h. Errors: TES_INVALID_INPUT (MPI has not begun, no such communicator),
+ *  those of tes_communicator_of_all(). */
+TesStatus tes_communicator_create(int handle, TesCommunicator **communicator);
 /** After all contexts that were given it, before MPI ends. */
 void tes_communicator_destroy(TesCommunicator **communicator);
 
