@@ -67,8 +67,16 @@ static TesStatus status_of(int exit_status) {
   return exit_status >= 0 && exit_status < 5 ? of[exit_status] : TES_INTERNAL;
 }
 
+/* "rank 1 of 2: ...": the others know of that failure, and may have ended. */
+static bool is_agreed(void) {
+  char mark[32];
+  snprintf(mark, sizeof mark, " of %d: ", tes_communicator_size(ranks));
+  const char *rank = strstr(failure, "rank "), *end = rank ? strstr(rank, mark) : NULL;
+  return end && strspn(rank + 5, "0123456789") == (size_t)(end - rank - 5);
+}
+
 int cli_ranks_end(int exit_status) {
-  if (!ranks) return exit_status;
+  if (!ranks || (exit_status > 0 && is_agreed())) return exit_status;
   const TesStatus agreed = tes_communicator_agree(ranks, status_of(exit_status), failure, sizeof failure);
   if (agreed != TES_OK && !told && tes_communicator_rank(ranks) == 0 && failure[0])
     cli_usage_error("%s", failure);

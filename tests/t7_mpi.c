@@ -231,7 +231,7 @@ static void failures_are_of_all(void **state) {
   assert_string_equal(tes_context_message(together), "");
   double values[40];
   for (int i = 0; i < 40; i++) values[i] = world->rank + i;
-  tes_communicator_sum(world, 40, values);
+  tesi_reduce(together, TESI_SUM, 40, values);
   for (int i = 0; i < 40; i++) assert_true(values[i] == world->size * (last / 2.0 + i));
   int word = world->rank == last ? 7 : 0;
   tesi_broadcast(together, last, sizeof word, &word);

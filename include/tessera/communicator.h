@@ -38,9 +38,6 @@ int tes_communicator_size(const TesCommunicator *communicator);
 TesStatus tes_communicator_agree(const TesCommunicator *communicator, TesStatus status, char *message,
                                  size_t size);
 
-/** values[n] <- the sums over all ranks, the same bits on each; all of them call it. */
-void tes_communicator_sum(const TesCommunicator *communicator, int n, double *values);
-
 /** How many processes the launcher of this one began, by its environment: mpirun of Open MPI or MPICH, srun; 1: there
  *  was none. *launcher (may be NULL) <- its name, NULL: none. */
 int tes_communicator_launched(const char **launcher);
