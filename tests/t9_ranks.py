@@ -190,6 +190,22 @@ def refusals(folder):
         check(json.load(file)["ranks"] == 2, "--ranks=2 has not begun two ranks")
 
 
+def studies(folder):
+    tables = []
+    for ranks in (1, 2):
+        code, _, errors, _ = call([PROGRAM, "study", "box.yaml", "--over", "space.degree=1,2", "--set",
+                                   "output.values=null", "--csv", "study.csv", "--quiet", "--ranks", str(ranks)],
+                                  folder)
+        check(code == 0 and not errors, f"study on {ranks}: {code} {errors}")
+        with open(os.path.join(folder, "study.csv"), encoding="utf-8") as file:
+            table = [line.split(",") for line in file.read().split("\n") if line and line[0] != "#"]
+        column = table[0].index("l2") if "l2" in table[0] else table[0].index("error_l2")
+        tables.append([float(row[column]) for row in table[1:]])
+    check(len(tables[0]) == len(tables[1]) == 2, f"studies: {tables}")
+    for a, b in zip(*tables):
+        check(abs(a - b) <= 1e-9 * a, f"studies: {tables}")
+
+
 def faults_of_one(folder):
     one = [PROGRAM, "solve", "box.yaml", "--quiet"]
     expect("another case", mpirun((1, one), (1, [PROGRAM, "solve", "forest.yaml", "--quiet"])), folder, 2,
@@ -232,6 +248,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         same_results(folder)
         refusals(folder)
+        studies(folder)
         faults_of_one(folder)
         endings(folder)
     return 1 if faults else 0
