@@ -139,7 +139,8 @@ static const TesiSupport support = {
               .has = TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) | TESI_BIT(TESI_HAS_MATERIALS) |
                      TESI_BIT(TESI_HAS_ADDED_LOAD) | TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_VTU) |
                      TESI_BIT(TESI_HAS_TIME) | TESI_BIT(TESI_HAS_STEP) | TESI_BIT(TESI_HAS_TOLERANCE) |
-                     TESI_BIT(TESI_HAS_STEADY_END) | TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE)},
+                     TESI_BIT(TESI_HAS_STEADY_END) | TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE) |
+                     TESI_BIT(TESI_HAS_BALANCE) | TESI_BIT(TESI_HAS_FIELD_AVERAGE)},
     .field = "u",
     .unknowns = "u",
     .tell = tesi_diffusion_tell};
