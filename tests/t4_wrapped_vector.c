@@ -1,5 +1,5 @@
-/* Run: ctest -R t4_wrapped_vector. Vectors over memory of the caller: the same memory, at any multiple of a number; what
- * an operator writes there is what it writes into a vector of its own. */
+/* Run: ctest -R t4_wrapped_vector. Vectors over memory of the caller: the same memory, at any multiple of a number;
+ * what an operator writes there is what it writes into a vector of its own. */
 #include <string.h>
 #include "testing.h"
 #include "tessera/tessera.h"

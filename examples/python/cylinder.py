@@ -3,9 +3,9 @@
 # ---
 # %% [markdown]
 # # Flow past a cylinder
-# The benchmark of Schaefer and Turek (1996) at Reynolds number 20, from rest towards its steady state: a channel of height
-# 0.41 with a cylinder of radius 0.05, inflow of mean velocity 0.2, nu = 0.001. Published drag: 5.57 to 5.59. The run is
-# short and the mesh coarse, so that it takes seconds: the drag is still growing at its end.
+# The benchmark of Schaefer and Turek (1996) at Reynolds number 20, from rest towards its steady state: a channel of
+# height 0.41 with a cylinder of radius 0.05, inflow of mean velocity 0.2, nu = 0.001. Published drag: 5.57 to 5.59. The
+# mesh is coarse and the run short, so that it takes seconds.
 
 # %%
 import matplotlib.pyplot as plt
