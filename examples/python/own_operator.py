@@ -3,8 +3,8 @@
 # ---
 # %% [markdown]
 # # A V-cycle for an operator of your own
-# -div(a grad u) + s u = 1, where s is a term that Tessera does not know: springs at three points. SciPy applies the sum;
-# the V-cycle of the first part alone preconditions it.
+# -div(a grad u) + s u = 1, where s is a term that Tessera does not know: springs at three points. SciPy applies the
+# sum; the V-cycle of the first part alone preconditions it.
 
 # %%
 import numpy as np
