@@ -1,4 +1,5 @@
 """The scripts of examples/python, and the programs of docs/python.md, as they are."""
+
 import os
 import re
 import subprocess
@@ -11,14 +12,22 @@ from conftest import needs_trees
 
 ROOT = Path(__file__).parents[2]
 NEED_TREES = {"l_shape", "cylinder"}
-SCRIPTS = [pytest.param(path, marks=needs_trees if path.stem in NEED_TREES else (), id=path.stem)
-           for path in sorted((ROOT / "examples" / "python").glob("*.py"))]
+SCRIPTS = [
+    pytest.param(path, marks=needs_trees if path.stem in NEED_TREES else (), id=path.stem)
+    for path in sorted((ROOT / "examples" / "python").glob("*.py"))
+]
 
 
 def run(folder, *arguments):
     """A script in a folder of its own, without a window."""
-    done = subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False,
-                          env={**os.environ, "MPLBACKEND": "agg"})
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "MPLBACKEND": "agg"},
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
