@@ -1,6 +1,9 @@
 """Operators and V-cycles as SciPy's linear operators: on unknowns alone, or on all nodes without a copy."""
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -8,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from ._arrays import Vector, raw
 from ._binding import ffi, lib
 from ._core import Filler, InvalidInput, Noun, own, place_of, refuse, text_of
+from ._types import Array
 
 # Terms by the names of their data: Operator(space, a="1 + x", c=2) is diffusion and mass.
 TERMS = {"a": "diffusion", "c": "mass", "strain": "strain", "grad_div": "grad_div"}
@@ -106,12 +110,12 @@ class _OnUnknowns(LinearOperator):
         pointer = ffi.cast("void *", found.address)
         return ffi.gc(pointer, lambda _, owner=found.owner: None)
 
-    def restrict(self, u):
+    def restrict(self, u: Any) -> Array:
         """The unknowns of a vector of all nodes."""
         values = u.numpy() if isinstance(u, Vector) else np.asarray(u)
         return values.copy() if self.space.free is None else values[self.space.free]
 
-    def extend(self, x):
+    def extend(self, x: Any) -> Array:
         """A vector of all nodes, zero at given ones."""
         u = np.zeros(self.space.length)
         u[slice(None) if self.space.free is None else self.space.free] = x
@@ -161,24 +165,24 @@ class Operator(_OnUnknowns, Noun):
         if status:
             self.context.fail(status)
 
-    def apply(self, x, out):
+    def apply(self, x: Any, out: Any) -> Any:
         """out <- A x over all nodes, without a copy; entries at given nodes are zero. Arrays of NumPy, on a GPU those
         of CuPy or PyTorch, or vectors of Tessera."""
         return self._apply(("x", "out"), x, out)
 
-    def diagonal(self):
+    def diagonal(self) -> Array:
         """Of the unknowns."""
         d = self.space.vector(self.precision)
         self.context.check(lib.tes_operator_diagonal(self._p, d._p))
         return self.restrict(d)
 
-    def lift(self, u, b):
+    def lift(self, u: Vector, b: Vector) -> Vector:
         """b <- b - A u for values u at given nodes, vectors of all nodes."""
         self.context.check(lib.tes_operator_lift(self._p, u._p, b._p))
         return b
 
     @property
-    def description(self):
+    def description(self) -> str:
         """One line: kind and kernel."""
         return text_of(lib.tes_operator_info(self._p).description)
 
@@ -224,6 +228,6 @@ class Multigrid(_OnUnknowns, Noun):
         scale = 2.0 ** round(math.log2(largest))
         return scale * super()._matvec(np.asarray(x) / scale).astype(np.float64)
 
-    def apply(self, b, out):
+    def apply(self, b: Any, out: Any) -> Any:
         """out <- one cycle for A out = b over all nodes, without a copy; b is zero at given nodes."""
         return self._apply(("b", "out"), b, out)
