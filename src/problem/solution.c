@@ -1,7 +1,7 @@
 /* Solves, and makes u of u_0; errors. */
 #include <math.h>
 #include "base/work.h"
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "functional/functional.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
@@ -56,7 +56,7 @@ static TesStatus solve_in_time(TesProblem *p, TesSolveResult *result) {
   return status;
 }
 
-TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
+static TesStatus solve(TesProblem *p, TesSolveResult *result) {
   if (p->in_time) return solve_in_time(p, result);
   if (p->equation->own) {
     const TesStatus status = p->equation->own->solve(p, result);
@@ -75,6 +75,10 @@ TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
   return outcome != TES_OK ? outcome : status;
 }
 
+TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
+  return tesi_agree(p->context, solve(p, result));
+}
+
 const TesVector *tes_problem_solution(const TesProblem *problem) {
   return problem->u;
 }
@@ -85,13 +89,13 @@ TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1) 
   tesi_work_begin_results(ctx, problem->in_time != NULL, "the errors");
   TES_CHECK(problem->exact[0], "there is no exact solution to compare with");
   if (problem->equation->flow && problem->equation->flow->scalar)
-    TES_TRY(tesi_dg_errors(problem->space, problem->u, problem->exact[0], l2, h1));
+    TES_TRY(tesi_rt_scalar_errors(problem->space, problem->u, problem->exact[0], l2, h1));
   else
     TES_TRY(tes_functional_error(problem->space, problem->u, (const TesFunction *const *)problem->exact, l2,
                                  h1, NULL, NULL));
 done:
   tesi_work_end(ctx);
-  return status;
+  return tesi_agree(ctx, status);
 }
 
 size_t tesi_problem_spare(const TesProblem *problem) {

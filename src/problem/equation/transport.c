@@ -21,7 +21,7 @@ bool tesi_problem_transports(const TesProblem *p) {
 
 /* Whether steps take the transport term from old values. */
 static bool carries(const TesProblem *p) {
-  return p->in_time && tesi_time_method(p->in_time->march.desc.method)->carries;
+  return p->in_time && tesi_in_time_method(p)->carries;
 }
 
 int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {
@@ -135,6 +135,11 @@ static const TesiSupport support = {
               [TESI_OF_COARSENING] = TESI_ALL_WORDS,
               [TESI_OF_COARSE] = TESI_ALL_WORDS},
     .smoother = TESI_Q_SMOOTHERS(TESI_WORD(TES_SMOOTHER_ORDERED_CELLS)),
+    .ranks = {.meshes = TESI_ON_GRID | TESI_ON_TREES,
+              .has = TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) | TESI_BIT(TESI_HAS_MATERIALS) |
+                     TESI_BIT(TESI_HAS_ADDED_LOAD) | TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_VTU) |
+                     TESI_BIT(TESI_HAS_TIME) | TESI_BIT(TESI_HAS_STEP) | TESI_BIT(TESI_HAS_TOLERANCE) |
+                     TESI_BIT(TESI_HAS_STEADY_END) | TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE)},
     .field = "u",
     .unknowns = "u",
     .tell = tesi_diffusion_tell};
