@@ -202,7 +202,7 @@ TesStatus tesi_flow_square(const TesSpace *space, const TesVector *v, TesVector 
     fill_tables(rt, points, &p[t]);
     tesi_flow_tables_at(rt->n, points + 2, p[t].x, &p[t].tables);
   }
-  for (int part = 0; part <= rt->dim; part++) {
+  for (int part = rt->scalar ? rt->dim : 0; part <= rt->dim; part++) {
     const int along = part % rt->dim;
     const int64_t lines = cells / rt->axis[along].cells;
     int64_t bad = lines;
