@@ -11,7 +11,7 @@
 #include "common.h"
 #include "device/kernel.h"
 #include "operator/operator.h"
-#include "problem/projection/projection.h"
+#include "problem/flow/split/split.h"
 
 enum { RUNS = 5, REPEATS = 10, MOST = 1000 };
 
@@ -100,7 +100,7 @@ typedef enum Part { CONVECTION, DIVERGENCE, GRADIENT, MOMENTUM, MASS, PARTS } Pa
 
 static const char *const part_names[] = {"convection", "divergence", "gradient", "momentum", "mass"};
 
-static void run_part(TesiProjection *pr, Part part) {
+static void run_part(TesiSplit *pr, Part part) {
   double rate;
   if (part == CONVECTION) must(tesi_mixed_convection(pr->mixed, &pr->u, pr->r, &rate));
   if (part == DIVERGENCE) must(tesi_mixed_divergence(pr->mixed, &pr->u, pr->pb));
@@ -128,7 +128,7 @@ static void print_counts(TesiCounts before) {
          (double)(after.allocations - before.allocations) / n);
 }
 
-static double time_part(TesiProjection *pr, Part part) {
+static double time_part(TesiSplit *pr, Part part) {
   double seconds[RUNS];
   run_part(pr, part);
   for (int i = 0; i < RUNS; i++) {
@@ -157,7 +157,7 @@ int main(int argc, char **argv) {
   const double start = now();
   TesMesh *mesh = make_mesh();
   TesProblem *problem = make_problem(mesh);
-  TesiProjection *pr = tesi_projection_of(problem);
+  TesiSplit *pr = tesi_split_of(problem);
   const double setup = now() - start;
   for (int i = 0; i < warm; i++) must(tes_problem_step(problem, &result));
   const TesiCounts before = counts_now();

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "device/kernel.h"
-#include "functional/broken_load.h"
+#include "functional/rt/rt_load_device.h"
 #include "multigrid/coarse/coarse.h"
 #include "operator/mixed/mixed.h"
 #include "operator/rt_convection/rt_convection.h"
@@ -235,7 +235,7 @@ static TesStatus compile_upwind(TesContext *ctx, const Job *job) {
   TesOperator *op = NULL;
   TesSmoother *smoother = NULL;
   TesiBrokenLoad *load = NULL;
-  TesiFlowFace face[6] = {{0}};
+  TesiRtFace face[6] = {{0}};
   TES_TRY(tes_function_create_expression(ctx, "1 + x", &b[0]));
   TES_TRY(tes_function_create_constant(ctx, 1, &b[1]));
   TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = job->dim, .cells = {2, 2, 2}}, &mesh));

@@ -7,7 +7,7 @@
 #include "device/emulator/fiber.h"
 #include "host_testing.h"
 #include "device_testing.h"
-#include "functional/broken_load.h"
+#include "functional/rt/rt_load_device.h"
 #include "functional/device_text.h"
 #include "operator/transport/upwind_device.h"
 #include "upwind_testing.h"
@@ -16,7 +16,7 @@ static const char *const devices[] = {"emulator", "cuda"};
 
 typedef struct Data {
   TesFunction *f, *g[6];
-  TesiFlowFace face[6];
+  TesiRtFace face[6];
 } Data;
 
 /* Functions of x and t, or (time not NaN) of x at a time. On the lower end of y nothing is given. */
@@ -38,7 +38,7 @@ static Data make_data(TesContext *ctx, const Flow *f, bool source, double time) 
   }
   for (int i = 0; i < 2 * f->dim; i++) {
     d.face[i] =
-        (TesiFlowFace){.kind = f->given[i] == 'v' ? TESI_FLOW_VELOCITY : TESI_FLOW_OUTFLOW, .penalty = 3 + i};
+        (TesiRtFace){.kind = f->given[i] == 'v' ? TESI_RT_VELOCITY : TESI_RT_OUTFLOW, .penalty = 3 + i};
     d.face[i].g[f->dim] = d.g[i];
   }
   return d;
@@ -57,7 +57,7 @@ static double *expected_load(const Flow *f, bool source, bool carried, double ti
   Data d = make_data(host, f, source, time);
   TesVector *b = flow_vector(host, space, TES_DOUBLE, NULL);
   double *values = calloc((size_t)tes_space_length(space), sizeof *values);
-  assert_ok(host, tesi_flow_load(space, (const TesFunction *[3]){d.f}, 0.7, d.face, b));
+  assert_ok(host, tesi_rt_load(space, (const TesFunction *[3]){d.f}, 0.7, d.face, b));
   assert_ok(host, tes_vector_get(b, values));
   for (int i = 0; i < 2 * f->dim; i++)
     if (carried && f->given[i] == 'v' && d.g[i])
@@ -138,7 +138,7 @@ static void values_that_are_none_are_seen(void **state) {
   for (int way = 0; way < 3; way++) {
     TesSpace *space = flow_space(ctx, &f);
     TesFunction *bad, *good;
-    TesiFlowFace face[6] = {{0}};
+    TesiRtFace face[6] = {{0}};
     TesiBrokenLoad *plan;
     void *clock;
     bool refused;
@@ -168,7 +168,7 @@ static void normals_are_left_to_the_host(void **state) {
   if (!ctx) skip();
   TesSpace *space = flow_space(ctx, &f);
   TesFunction *g;
-  TesiFlowFace face[6] = {{0}};
+  TesiRtFace face[6] = {{0}};
   TesiBrokenLoad *plan;
   assert_ok(ctx, tes_function_create_expression(ctx, "x*nx + ny", &g));
   face[0].g[2] = g;

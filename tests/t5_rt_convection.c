@@ -2,7 +2,7 @@
  * velocities, all degrees, odd sizes, graded and periodic boxes and all kinds of boundaries; that more points change
  * nothing where nothing changes its sign; energy; the same bits for any number of threads.
  * Labels: threads */
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "operator/rt_convection/rt_convection.h"
 #include "context_testing.h"
 #include "stokes_testing.h"
@@ -14,11 +14,11 @@ static TesFunction *expression(TesContext *on, const char *text) {
 }
 
 static void set_faces(TesiRtConvection *c, const Flow *f, TesFunction *const g[3]) {
-  TesiFlowFace face[6] = {{0}};
+  TesiRtFace face[6] = {{0}};
   for (int i = 0; i < 2 * f->dim; i++) {
-    face[i].kind = f->given[i] == 's'   ? TESI_FLOW_SLIP
-                   : f->given[i] == 'o' ? TESI_FLOW_OUTFLOW
-                                        : TESI_FLOW_VELOCITY;
+    face[i].kind = f->given[i] == 's'   ? TESI_RT_SLIP
+                   : f->given[i] == 'o' ? TESI_RT_OUTFLOW
+                                        : TESI_RT_VELOCITY;
     for (int d = 0; d < f->dim; d++) face[i].g[d] = g[d];
   }
   assert_ok(c->context, tesi_rt_convection_face(c, face));

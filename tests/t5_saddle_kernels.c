@@ -7,7 +7,7 @@
 #include "device/emulator/fiber.h"
 #include "host_testing.h"
 #include "device_testing.h"
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "multigrid/coarse/coarse.h"
 #include "multigrid/coarse/coarse_saddle_box.h"
 #include "operator/operator.h"
@@ -426,22 +426,22 @@ static void compare_loads(const Pair *p) {
                                  : way == 2 ? force
                                             : NULL,
                              *const f[3] = {way == 3 ? force : NULL};
-    TesiFlowFace face[6] = {{0}};
+    TesiRtFace face[6] = {{0}};
     double flux, of_host, largest;
     for (int i = 0; i < 6; i++) {
       const char kind = p->flow->given ? p->flow->given[i % (int)strlen(p->flow->given)] : 'v';
-      face[i] = (TesiFlowFace){.kind = kind == 's'   ? TESI_FLOW_SLIP
-                                       : kind == 'o' ? TESI_FLOW_OUTFLOW
-                                                     : TESI_FLOW_VELOCITY,
-                               .penalty = 2};
-      face[i].g[given] = face[i].kind == TESI_FLOW_SLIP ? NULL : g;
+      face[i] = (TesiRtFace){.kind = kind == 's'   ? TESI_RT_SLIP
+                                     : kind == 'o' ? TESI_RT_OUTFLOW
+                                                   : TESI_RT_VELOCITY,
+                             .penalty = 2};
+      face[i].g[given] = face[i].kind == TESI_RT_SLIP ? NULL : g;
     }
     TesVector *b = flow_vector(p->ctx, p->space, TES_DOUBLE, NULL), *be = there(p, NULL);
     for (int lifting = 0; lifting < (p->flow->broken ? 1 : 2); lifting++) {
-      assert_ok(p->ctx, lifting ? tesi_flow_lifting(p->space, face, b, &flux)
-                                : tesi_flow_load(p->space, f, 3, face, b));
-      assert_ok(host, lifting ? tesi_flow_lifting(p->exact_space, face, be, &of_host)
-                              : tesi_flow_load(p->exact_space, f, 3, face, be));
+      assert_ok(p->ctx,
+                lifting ? tesi_rt_lifting(p->space, face, b, &flux) : tesi_rt_load(p->space, f, 3, face, b));
+      assert_ok(host, lifting ? tesi_rt_lifting(p->exact_space, face, be, &of_host)
+                              : tesi_rt_load(p->exact_space, f, 3, face, be));
       if (lifting) assert_true(flux == of_host && (way == 2 || flux == 0));
       assert_ok(p->ctx, tes_vector_maximum(b, &largest));
       assert_true(way == 3 ? lifting ? largest == 0 : largest > 0 : way == 2 || largest == 0);

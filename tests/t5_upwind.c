@@ -1,7 +1,7 @@
 /* Run: ctest -R t5_upwind. Transport between discontinuous elements against the plain version from the definition:
  * equal and graded boxes, rings, all conditions, 2D and 3D, both forms; the rows that sum to nothing; refusals.
  * Labels: threads */
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "smoother/smoother.h"
 #include "upwind_testing.h"
 
@@ -76,14 +76,14 @@ static void boundaries_have_their_parts(void **state) {
   const int64_t n = tes_space_length(space);
   TesFunction *g, *one;
   const TesFunction *f_one[3] = {NULL};
-  TesiFlowFace none[6];
+  TesiRtFace none[6];
   (void)state;
   assert_ok(ctx, tes_function_create_expression(ctx, "x + 2*y", &g));
   assert_ok(ctx, tes_function_create_constant(ctx, 1, &one));
   memset(none, 0, sizeof none);
   f_one[0] = one;
   TesVector *ones = flow_vector(ctx, space, TES_DOUBLE, NULL), *y;
-  assert_ok(ctx, tesi_flow_load(space, f_one, 0, none, ones));
+  assert_ok(ctx, tesi_rt_load(space, f_one, 0, none, ones));
   double *values = calloc((size_t)n, sizeof *values), sum;
   /* on the right (1 + y), of g = 1 + 2 y: int (1 + y)(1 + 2 y) = 19/6; at the bottom n = -y: -(x - 0.4) x */
   const struct {
@@ -118,7 +118,7 @@ static void conservative_sums_are_zero(void **state) {
   const Flow f = {.dim = 2, .degree = 3, .cells = {9, 5}, .given = "cccc", .graded = true, .broken = true};
   TesSpace *space = flow_space(ctx, &f);
   TesFunction *one;
-  TesiFlowFace none[6];
+  TesiRtFace none[6];
   double sum;
   (void)state;
   assert_ok(ctx, tes_function_create_constant(ctx, 1, &one));
@@ -129,7 +129,7 @@ static void conservative_sums_are_zero(void **state) {
   double *values = flow_random(space, 8);
   TesVector *x = flow_vector(ctx, space, TES_DOUBLE, values), *y = flow_vector(ctx, space, TES_DOUBLE, NULL),
             *ones = flow_vector(ctx, space, TES_DOUBLE, NULL);
-  assert_ok(ctx, tesi_flow_load(space, f_one, 0, none, ones));
+  assert_ok(ctx, tesi_rt_load(space, f_one, 0, none, ones));
   assert_ok(ctx, tes_operator_apply(op, x, y));
   assert_ok(ctx, tes_vector_dot(ones, y, &sum));
   assert_near(sum, 0, 1e-11);

@@ -1,9 +1,9 @@
-/* Run: ctest -R t7_explicit_flow. Algorithm 4 (src/problem/explicit/) beside figures of an independent program with
- * assembled sparse matrices: lid-driven cavities to six digits, with the pressure by fast diagonalization, by cycles
- * (to their tolerance) and on the emulator; the Taylor-Green vortex against its exact solution. */
+/* Run: ctest -R t7_explicit_flow. Algorithm 4 (src/problem/flow/explicit/) beside figures of an independent program
+ * with assembled sparse matrices: lid-driven cavities to six digits, with the pressure by fast diagonalization, by
+ * cycles (to their tolerance) and on the emulator; the Taylor-Green vortex against its exact solution. */
 #include <stdio.h>
 #include "device_testing.h"
-#include "problem/explicit/explicit_flow.h"
+#include "problem/flow/explicit/explicit_flow.h"
 
 static const double PI = 3.14159265358979323846;
 

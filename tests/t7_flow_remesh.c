@@ -6,7 +6,7 @@
 #include <string.h>
 #include "operator/operator.h"
 #include "problem/adapt/remesh.h"
-#include "problem/projection/projection.h"
+#include "problem/flow/split/split.h"
 #include "device_testing.h"
 #include "forest_testing.h"
 #include "tessera/tessera.h"
@@ -101,7 +101,7 @@ static void change(TesProblem *p, TesMesh *mesh, TesRemesh *remesh) {
 
 /* The norm of (div u, psi) + (grad phi, grad psi) over all psi. */
 static double defect_of(TesProblem *p, const TesVector *u, const TesVector *phi) {
-  TesiProjection *pr = tesi_projection_of(p);
+  TesiSplit *pr = tesi_split_of(p);
   TesVector *b = test_vector(ctx, pr->p.length, TES_DOUBLE, 0),
             *k = test_vector(ctx, pr->p.length, TES_DOUBLE, 0);
   TesOperator *stiffness;
@@ -144,7 +144,7 @@ static void divergence_goes_and_momentum_stays(void **state) {
       assert_near(mean_of(p, "u"), u, 1e-11);
       assert_near(mean_of(p, "v"), v, 1e-11);
       assert_near(mean_of(p, "p"), pressure, 1e-10);
-      const TesiProjection *pr = tesi_projection_of(p);
+      const TesiSplit *pr = tesi_split_of(p);
       const double left = defect_of(p, &pr->u, pr->phi[0]), old_left = defect_of(p, pr->old[0], pr->phi[1]);
       const double most_left = 1e-4 * remesh.divergence_removed + 1e-12;
       assert_true(left < most_left && old_left < most_left);

@@ -2,7 +2,7 @@
  * space, flows that are exact, 2D and 3D; divergence and energy of a flow that is not resolved; steps that the flow
  * chooses; checkpoints; what ends a run and what is refused. */
 #include <stdio.h>
-#include "problem/rt_flow/rt_flow.h"
+#include "problem/flow/coupled/coupled.h"
 #include "tessera/tessera.h"
 #include "testing.h"
 
@@ -256,7 +256,7 @@ static void the_flow_chooses_steps(void **state) {
     if (i > 0 && rungs < -0.5) down++;
     since = fabs(rungs) > 0.5 ? 0 : since + 1;
     last = next;
-    const TesiRtSystem *system = s.problem->rt_flow->system;
+    const TesiCoupledSystem *system = tesi_coupled_of(s.problem)->system;
     assert_true(system[0].op == tes_problem_operator(s.problem));
   }
   assert_true(up > 1 && down > 1 && last > 0);

@@ -5,7 +5,7 @@
  * Labels: heavy */
 #include <stdio.h>
 #include "device_testing.h"
-#include "problem/rt_flow/rt_flow.h"
+#include "problem/flow/coupled/coupled.h"
 
 static const char *const devices[] = {"emulator", "cuda"};
 

@@ -6,7 +6,7 @@
 #include "device_testing.h"
 #include "forest_testing.h"
 #include "operator/assembled/assembled.h"
-#include "problem/explicit/explicit_flow.h"
+#include "problem/flow/explicit/explicit_flow.h"
 #include "problem/problem.h"
 
 enum { STEPS = 3 };

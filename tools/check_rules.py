@@ -31,7 +31,7 @@ FIGURES = [
     ("names of equations in the core", r"&tesi_(?:poisson|stokes|transport|elasticity|navier_stokes)|"
      r"\bTES_(?:POISSON|STOKES|TRANSPORT|ELASTICITY|NAVIER_STOKES)\b", r"^(?:src|cli)/(?!problem/equation/)", 1),
     ("names of elements", r"TES_ELEMENT_(?:Q|DG|RT|ISO)\b", r"^(?:src|cli)/(?!problem/equation/)", 46),
-    ("equations included by the core", CORE_MAY_NOT.pattern, CORE.pattern, 0),
+    ("equations and flows included by the core", CORE_MAY_NOT.pattern, CORE.pattern, 0),
     ("checks in problem/", r"TES_CHECK\(", r"^src/problem/", 117),
     ("errors of the case reader", r"tesi_case_error\(", r"^src/io/case/", 105),
 ]

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include "bench.h"
 #include "operator/assembled/assembled.h"
-#include "problem/explicit/explicit_flow.h"
+#include "problem/flow/explicit/explicit_flow.h"
 
 enum {
   CELLS,

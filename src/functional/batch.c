@@ -78,7 +78,7 @@ TesStatus tesi_batches_create_at(const TesSpace *space, TesiPointRule rule, int 
   (rule == TESI_LOBATTO ? tesi_gauss_lobatto : tesi_gauss)(q, b->point, b->weight);
   tesi_lagrange(b->n, nodes, q, b->point, b->B, NULL);
   tesi_lagrange(q, b->point, q, b->point, NULL, b->D);
-  if (broken) TES_TRY(tesi_batches_take_dg(b));
+  if (broken) TES_TRY(tesi_batches_take_modes(b));
   if (broken) take_box(b, b->axes, &b->own);
   if (b->geometry) {
     TES_ALLOC(&b->w, b->points);

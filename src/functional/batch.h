@@ -15,8 +15,8 @@
 enum { TESI_BATCH = TESI_LANES };
 
 typedef struct TesiBatches TesiBatches;
-typedef struct TesiFaceRule TesiFaceRule;     /* batch_faces.h */
-typedef struct TesiFlowTables TesiFlowTables; /* flow.h */
+typedef struct TesiFaceRule TesiFaceRule; /* batch_faces.h */
+typedef struct TesiRtTables TesiRtTables; /* space/rt_cells.h */
 
 /* Cells first .. first + count - 1; at: place of the first in a box. */
 typedef struct TesiBatch {
@@ -105,7 +105,7 @@ struct TesiBatches {
   /* a part of element rt in the place of a function of the space, which is Q_(k+1) on the same box; of element dg
    * the axes alone: then `nodes` are modes */
   const TesiRt *rt;
-  const TesiFlowTables *tables;
+  const TesiRtTables *tables;
   int part;
   double geometry_B[TESI_GEOMETRY_POINTS * (TESI_GEOMETRY_DEGREE + 1)],
       geometry_G[TESI_GEOMETRY_POINTS * (TESI_GEOMETRY_DEGREE + 1)]; /* [q][m + 1] */
@@ -117,11 +117,11 @@ typedef enum TesiPointRule { TESI_GAUSS, TESI_LOBATTO } TesiPointRule;
 TesStatus tesi_batches_create_at(const TesSpace *space, TesiPointRule rule, int q, TesiBatches **batches);
 TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batches); /* TESI_GAUSS */
 void tesi_batches_destroy(TesiBatches **batches);
-/* From now on vectors are of element rt, and this part of them is read. rt and tables (tesi_flow_node_tables())
+/* From now on vectors are of element rt, and this part of them is read. rt and tables (tesi_rt_node_tables())
  * outlive the batches. */
-void tesi_batches_read_part(TesiBatches *batches, const TesiRt *rt, int part, const TesiFlowTables *nodes);
+void tesi_batches_read_part(TesiBatches *batches, const TesiRt *rt, int part, const TesiRtTables *nodes);
 /* Ends the creation of batches of element dg; their space, points and numbers are set before. */
-TesStatus tesi_batches_take_dg(TesiBatches *batches);
+TesStatus tesi_batches_take_modes(TesiBatches *batches);
 int tesi_functional_degree(const TesSpace *space);
 int64_t tesi_functional_length(const TesSpace *space);
 TesContext *tesi_functional_context(const TesSpace *space);

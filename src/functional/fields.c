@@ -77,7 +77,7 @@ static TesStatus take_values(TesiQuantity *q, int source) {
     TES_TRY(add_old(ctx, &q->source[source].rate, length, q->source[source].values));
   if (!rt) goto done;
   TES_NEW(&q->source[source].nodes);
-  tesi_flow_node_tables(rt->n, q->source[source].nodes);
+  tesi_rt_node_tables(rt->n, q->source[source].nodes);
 done:
   return status;
 }
@@ -249,8 +249,8 @@ static void evaluate_source(const TesiQuantity *q, int source, int64_t cell, int
     return;
   }
   if (q->source[source].rt)
-    tesi_flow_nodes(q->source[source].rt, q->source[source].nodes, q->source[source].part, cell,
-                    q->source[source].values, local);
+    tesi_rt_node_values(q->source[source].rt, q->source[source].nodes, q->source[source].part, cell,
+                        q->source[source].values, local);
   else
     tesi_space_read_cell(space, cell, q->source[source].values, local);
   tesi_local_values(dim, space->degree, local, n, xi, value, q->source[source].gradient ? slope : NULL);

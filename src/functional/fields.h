@@ -4,7 +4,7 @@
 #define TESI_FIELDS_H
 
 #include "functional/batch.h"
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "geometry/locate.h"
 
 enum { TESI_FIELDS = 40, TESI_SOURCES = 8, TESI_FIELD_VALUE = -1, TESI_RATE_OLD = 2 };
@@ -72,7 +72,7 @@ typedef struct TesiQuantity {
     bool value, gradient; /* which are needed */
     const TesiRt *rt;     /* as of the field */
     int part;
-    TesiFlowTables *nodes;                               /* of rt: values at the nodes of `space` */
+    TesiRtTables *nodes;                                 /* of rt: values at the nodes of `space` */
     const TesFunction *coefficient, *const *by_material; /* as of the field */
     TesiRate rate;
   } source[TESI_SOURCES];

@@ -1,4 +1,4 @@
-/* Right-hand sides over discontinuous Q_k (src/functional/broken_load.h), 2D and 3D: functions at Gauss points, tested
+/* Loads over discontinuous Q_k (functional/rt/rt_load_device.h), 2D and 3D: functions at Gauss points, tested
  * with the Legendre modes of cells, a block a cell; the time is in `when`.
  *   tesk_broken_cells     b <- int f v, the whole vector
  *   tesk_broken_faces     b += int over an end of the box of g (weight v), in the cells there

@@ -2,11 +2,11 @@
 #ifndef TESI_BROKEN_H
 #define TESI_BROKEN_H
 
-#include "functional/broken_load.h"
+#include "functional/rt/rt_load_device.h"
 #include "problem/problem.h"
 
 /* Conditions as loads know them, on the problem's space or that of a level; without an entry the value is 0. */
-void tesi_broken_faces(const TesProblem *problem, const TesSpace *space, TesiFlowFace face[6]);
+void tesi_broken_faces(const TesProblem *problem, const TesSpace *space, TesiRtFace face[6]);
 /* As TesiFlowEquation. */
 void tesi_broken_given(const TesProblem *problem, uint8_t *given);
 /* Refuses coefficients that are no numbers. */

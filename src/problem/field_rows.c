@@ -156,7 +156,7 @@ int tesi_problem_fields(const TesProblem *p, TesiField *field) {
   const TesiEquation *e = p->equation;
   const TesiInTime *it = p->in_time;
   const TesiFieldRow *row[TESI_FIELDS];
-  const bool flow = p->projection || (e->flow && !e->flow->scalar);
+  const bool flow = tesi_problem_is_flow(p);
   const TesiFieldsOf of = {.dim = p->mesh->dim,
                            .components = flow || e->vector ? p->mesh->dim : 1,
                            .flow = flow,

@@ -451,7 +451,7 @@ done:
 
 /* TesiAveraged.square: entries of elements with modes are no values. */
 static TesStatus square(void *user, const TesVector *value, TesVector *to) {
-  return tesi_flow_square(((const TesProblem *)user)->space, value, to);
+  return tesi_rt_square(((const TesProblem *)user)->space, value, to);
 }
 
 TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {

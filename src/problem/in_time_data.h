@@ -3,7 +3,7 @@
 #ifndef TESI_IN_TIME_DATA_H
 #define TESI_IN_TIME_DATA_H
 
-#include "functional/broken_load.h"
+#include "functional/rt/rt_load_device.h"
 #include "functional/given_device.h"
 #include "functional/load_plan.h"
 #include "problem/problem.h"

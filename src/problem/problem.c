@@ -11,12 +11,9 @@
 #include "problem/balance.h"
 #include "problem/below.h"
 #include "problem/broken.h"
-#include "problem/explicit/explicit_flow.h"
 #include "problem/fault.h"
-#include "problem/flow_steps.h"
 #include "problem/in_time.h"
 #include "problem/problem_memory.h"
-#include "problem/projection/projection.h"
 #include "problem/support.h"
 #include "smoother/smoother.h"
 
@@ -346,7 +343,7 @@ done:
 static TesStatus take_exact(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const bool flow = p->equation->own || (p->equation->flow && !p->equation->flow->scalar);
+  const bool flow = tesi_problem_is_flow(p);
   const int components = flow || p->equation->vector ? p->mesh->dim : 1;
   for (int c = 0; c < components + flow; c++) {
     TES_CHECK(!desc->exact[c] == !desc->exact[0] || (c == components && !desc->exact[c]),
@@ -432,7 +429,7 @@ TesStatus tesi_problem_create_next(const TesProblem *p, const TesMesh *mesh, Tes
                          .solver = p->options};
   for (int c = 0; c <= TESI_AXES; c++) desc.exact[c] = it->exact[c];
   if ((int)it->march.desc.method == TESI_TIME_SECOND_EULER) desc.time.method = TES_TIME_BACKWARD_EULER;
-  if (p->projection) tesi_projection_describe(p->projection, &desc);
+  if (p->equation->own && p->equation->own->describe) p->equation->own->describe(p, &desc);
   return create(p->context, p->equation, p->user, &desc, &it->given, p, next);
 }
 
@@ -490,9 +487,15 @@ void tes_problem_destroy(TesProblem **problem) {
 
 /* ---- what it consists of ------------------------------------------------------------------------------- */
 
+bool tesi_problem_is_flow(const TesProblem *problem) {
+  const TesiEquation *e = problem->equation;
+  return e->own || (e->flow && !e->flow->scalar);
+}
+
 const TesProblem *tesi_problem_solved(const TesProblem *problem) {
-  const TesiProjection *own = problem->projection;
-  return own && own->poisson ? own->poisson : problem;
+  const TesiOwn *own = problem->equation->own;
+  const TesProblem *solved = own && own->solved ? own->solved(problem) : NULL;
+  return solved ? solved : problem;
 }
 
 const TesSpace *tes_problem_space(const TesProblem *problem) {
@@ -504,9 +507,8 @@ const TesOperator *tes_problem_operator(const TesProblem *problem) {
 }
 
 const TesMultigrid *tes_problem_multigrid(const TesProblem *problem) {
-  const TesiProjection *flow = tesi_projection_of(problem);
-  return flow && flow->explicit_flow ? flow->explicit_flow->multigrid
-                                     : tesi_problem_solved(problem)->multigrid;
+  const TesiOwn *own = problem->equation->own;
+  return own && own->multigrid ? own->multigrid(problem) : tesi_problem_solved(problem)->multigrid;
 }
 
 static const char *describe_smoother(const TesProblem *problem) {
@@ -519,9 +521,16 @@ static const char *describe_smoother(const TesProblem *problem) {
 }
 
 static const char *describe_coarse(const TesProblem *problem) {
+  const TesiOwn *own = problem->equation->own;
   const TesMultigrid *multigrid = tes_problem_multigrid(problem);
-  if (problem->projection && problem->projection->direct) return "solved directly, by sparse factors";
+  if (own && own->is_direct && own->is_direct(problem)) return "solved directly, by sparse factors";
   return multigrid ? tesi_coarse_describe(tesi_multigrid_coarse(multigrid)) : "none";
+}
+
+void tesi_problem_mean_force(const TesProblem *problem, double force[TESI_AXES]) {
+  const TesiOwn *own = problem->equation->own;
+  for (int c = 0; c < TESI_AXES; c++) force[c] = NAN;
+  if (own && own->mean_force && problem->own) own->mean_force(problem, force);
 }
 
 TesProblemInfo tes_problem_info(const TesProblem *problem) {
@@ -536,7 +545,7 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
   const TesiInTime *it = problem->in_time;
   info.l2_space_time = it && it->march.step && it->exact[0] ? sqrt(it->squares) : NAN;
   info.balance = tesi_balance_result(problem);
-  tesi_flow_mean_force(problem, info.mean_force);
+  tesi_problem_mean_force(problem, info.mean_force);
   memcpy(info.balance.load, problem->load, sizeof problem->load);
   memcpy(info.balance.reaction, problem->reaction, sizeof problem->reaction);
   if (it)

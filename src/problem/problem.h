@@ -88,6 +88,20 @@ typedef struct TesiOwn {
   const TesiScheme *scheme; /* of its steps, with the problem for a user; NULL: it is steady */
   /* The state came from another mesh: what it must fulfil is put right; *removed: what divergence that took away. */
   TesStatus (*settle)(const TesProblem *from, TesProblem *problem, double *removed);
+  /* Of a problem on another mesh: its solution at the start; what of a description is kept here alone. NULL: meshes do
+   * not change. */
+  TesStatus (*begin)(TesProblem *problem);
+  void (*describe)(const TesProblem *problem, TesProblemDesc *desc);
+  /* The problem whose operator and multigrid are solved with; NULL, or it returns NULL: the problem itself. */
+  const TesProblem *(*solved)(const TesProblem *problem);
+  const TesMultigrid *(*multigrid)(const TesProblem *problem); /* NULL: of that problem */
+  bool (*is_direct)(const TesProblem *problem); /* it is solved by sparse factors; NULL: it is not */
+  /* The uniform force that keeps a mean velocity, by direction; NaN: there is none. NULL: in no direction. */
+  void (*mean_force)(const TesProblem *problem, double force[TESI_AXES]);
+  /* Against the exact solution, of a steady problem: two norms for the report, and one of the energy. */
+  TesStatus (*errors)(const TesProblem *problem, double *l2, double *h1, double *energy);
+  /* alpha of the momentum equation, for residuals of estimates; NULL: its error is not estimated. */
+  double (*reaction)(const TesProblem *problem);
 } TesiOwn;
 
 /* The equations of the library (equation/equations.c) and those that were added, each with a row. */
@@ -108,10 +122,9 @@ typedef struct TesiNumbered {
 
 struct TesProblem {
   TesContext *context;
-  struct TesiInTime *in_time;        /* NULL: a steady problem */
-  const TesProblem *before;          /* while it is made: the problem on the mesh before, whose steps go on */
-  struct TesiProjection *projection; /* of flows with continuous elements */
-  struct TesiRtFlow *rt_flow;        /* of flows in time with element rt */
+  struct TesiInTime *in_time; /* NULL: a steady problem */
+  const TesProblem *before;   /* while it is made: the problem on the mesh before, whose steps go on */
+  void *own;                  /* of equation->own, which alone knows what it is; NULL: others */
   const TesiEquation *equation;
   const void *user; /* of the equation; NULL for those of the library */
   TesMesh *mesh;
@@ -189,8 +202,12 @@ TesiRate tesi_problem_rate(const TesProblem *problem);
 bool tesi_problem_given(const TesProblem *problem, int boundary, int component);
 /* v <- v with zeros at Dirichlet nodes. */
 TesStatus tesi_problem_clear(const TesProblem *problem, TesVector *v);
-/* The problem whose operator and multigrid are solved with: itself, or that of the pressure of a flow in time. */
+/* The problem whose operator and multigrid are solved with: itself, or as TesiOwn.solved tells. */
 const TesProblem *tesi_problem_solved(const TesProblem *problem);
+/* Whether the unknowns are velocity and pressure. */
+bool tesi_problem_is_flow(const TesProblem *problem);
+/* The uniform force that keeps a mean velocity; NaN in a direction: none. */
+void tesi_problem_mean_force(const TesProblem *problem, double force[TESI_AXES]);
 /* What tes_problem_flow() tells of flows with continuous elements. */
 TesStatus tesi_navier_stokes_flow(const TesProblem *problem, TesFlowResult *result);
 /* Solver, cycle and, in time, residuals and masses multiply with assembled matrices from now on, as long as steps and

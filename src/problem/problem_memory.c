@@ -5,7 +5,6 @@
 #include "multigrid/multigrid.h"
 #include "operator/form.h"
 #include "problem/broken.h"
-#include "problem/rt_flow/rt_flow.h"
 #include "problem/support.h"
 
 /* Columns of GMRES, a direction and its image each: the processor takes them as it goes, a GPU all at once, but no
@@ -37,14 +36,17 @@ static bool can_be_narrow(const TesProblem *p) {
   return p->cycle == TES_SINGLE && !p->in_time && !p->equation->own;
 }
 
-/* In time: old values that guesses are made from, right-hand sides, a second operator; of flows (rt_flow.h) 13 vectors,
+/* In time: old values that guesses are made from, right-hand sides, a second operator; of flows (coupled.h) 13 vectors,
  * given values, two of a cycle, four of convection, and three more systems; two a mean velocity that is kept, and one
  * a system. */
 static double time_bytes(const TesProblem *p) {
   const double length = (double)p->space->length;
-  const unsigned kept = p->rt_flow ? p->rt_flow->drive.components : 0;
+  double force[TESI_AXES];
+  int kept = 0;
+  tesi_problem_mean_force(p, force);
+  for (int c = 0; c < TESI_AXES; c++) kept += !isnan(force[c]);
   if (p->equation->own)
-    return (160 + 48. * ((kept & 1) + (kept >> 1 & 1) + (kept >> 2 & 1))) * length +
+    return (160 + 48. * kept) * length +
            3 * (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother);
   return p->in_time ? 80 * length : 0;
 }

@@ -54,7 +54,7 @@ static TesStatus error_value(const TesProblem *p, const char *of, double *value)
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double l2, h1;
-  if (p->projection || (p->equation->flow && !p->equation->flow->scalar)) return flow_error(p, of, value);
+  if (tesi_problem_is_flow(p)) return flow_error(p, of, value);
   TES_CHECK(!of || !strcmp(of, "l2") || !strcmp(of, "h1"), "the error is of l2 or h1, got '%.60s'", of);
   TES_TRY(tes_problem_errors(p, &l2, &h1));
   *value = of && !strcmp(of, "h1") ? h1 : l2;

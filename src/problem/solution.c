@@ -1,7 +1,7 @@
 /* Solves, and makes u of u_0; errors. */
 #include <math.h>
 #include "base/work.h"
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "functional/functional.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
@@ -85,7 +85,7 @@ TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1) 
   tesi_work_begin_results(ctx, problem->in_time != NULL, "the errors");
   TES_CHECK(problem->exact[0], "there is no exact solution to compare with");
   if (problem->equation->flow && problem->equation->flow->scalar)
-    TES_TRY(tesi_dg_errors(problem->space, problem->u, problem->exact[0], l2, h1));
+    TES_TRY(tesi_rt_scalar_errors(problem->space, problem->u, problem->exact[0], l2, h1));
   else
     TES_TRY(tes_functional_error(problem->space, problem->u, (const TesFunction *const *)problem->exact, l2,
                                  h1, NULL, NULL));

@@ -86,6 +86,13 @@ static TesStatus resume(void *user) {
   return TES_OK;
 }
 
+static int older(const void *user, int most, const TesVector **old, double *time) {
+  const TesiStepper *s = ((const TesProblem *)user)->in_time->stepper;
+  const int count = tesi_min(s->known, most);
+  for (int i = 0; i < count; i++) old[i] = s->old[i], time[i] = s->when[i];
+  return count;
+}
+
 /* ---- how good a step is -------------------------------------------------------------------------------- */
 
 /* |v| in L2; where its square over- or underflows the largest value in place of it, which the ratios of sizes that are
@@ -157,7 +164,7 @@ static TesStatus add_error(TesProblem *p) {
   const TesFunction *const *exact = (const TesFunction *const *)p->exact;
   const TesStatus status = !p->exact[0] ? TES_OK
                            : p->equation->flow
-                               ? tesi_dg_errors(p->space, p->u, exact[0], &l2, &h1)
+                               ? tesi_rt_scalar_errors(p->space, p->u, exact[0], &l2, &h1)
                                : tes_functional_error(p->space, p->u, exact, &l2, NULL, NULL, NULL);
   p->in_time->squares += p->in_time->march.last * l2 * l2;
   return status;
@@ -178,8 +185,8 @@ done:
 }
 
 #define STEPPER                                                                                              \
-  .name = "stepper", .order = 2, .list = list, .begin = begin, .advance = advance, .judge = judge,           \
-  .undo = undo, .arrive = arrive, .change = change, .resume = resume
+  .name = "stepper", .order = 2, .list = list, .older = older, .begin = begin, .advance = advance,           \
+  .judge = judge, .undo = undo, .arrive = arrive, .change = change, .resume = resume
 const TesiScheme tesi_stepper_scheme = {STEPPER};
 /* u_ttt of an oscillation is small twice a period. */
 const TesiScheme tesi_second_order_scheme = {STEPPER, .patient = true};

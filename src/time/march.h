@@ -38,6 +38,8 @@ typedef struct TesiScheme {
   TesStatus (*commit)(void *user, double dt);
   /* The step is made and counted: data become those of the time. */
   TesStatus (*arrive)(void *user);
+  /* The solutions before the one of now, the last one first, and their times; returns how many, at most `most`. */
+  int (*older)(const void *user, int most, const TesVector **old, double *time);
   /* *size <- |u|, *change <- |u - u before the last step|. */
   TesStatus (*change)(void *user, double *size, double *change);
   /* A state was set from outside, for example from a file: the scheme completes what is not in the list. */

@@ -54,7 +54,7 @@ static const TesiTimeMethod methods[] = {
     [TES_TIME_NEWMARK] = {.name = "newmark", .old = 1, .step = tesi_second_order},
     [TES_TIME_GENERALIZED_ALPHA] = {.name = "generalized_alpha", .old = 1, .step = tesi_second_order},
     [TES_TIME_EXPLICIT] = {.name = "explicit", .old = 1},   /* steps of its own: problem/explicit */
-    [TES_TIME_IMEX_BDF3] = {.name = "imex_bdf3", .old = 3}, /* of its own: problem/rt_flow */
+    [TES_TIME_IMEX_BDF3] = {.name = "imex_bdf3", .old = 3}, /* of its own: problem/flow/coupled */
     [TESI_TIME_SECOND_EULER] = {.name = "backward_euler", .old = 1, .step = tesi_second_order},
 };
 

@@ -324,7 +324,7 @@ done:
 
 static TesStatus write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                                const char *path) {
-  if (problem->projection || problem->equation->flow)
+  if (problem->space->product || problem->equation->flow)
     return tesi_vtu_write_quantities(problem, cell_count, cell_fields, path);
   TesVtuField fields[TESI_SHOWN + 6] = {{.name = "u", .vector = problem->u}};
   TesiShown shown[TESI_SHOWN];

@@ -8,7 +8,7 @@
 #ifndef TESI_DG_H
 #define TESI_DG_H
 
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "operator/saddle/saddle.h"
 
 typedef struct TesiDgDevice TesiDgDevice;

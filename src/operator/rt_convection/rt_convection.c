@@ -10,12 +10,12 @@
 #include "functional/batch_faces.h"
 #include "operator/rt_convection/rt_convection_device.h"
 
-enum { LANES = TESI_RT_CONVECTION_LANES, FACE = TESI_FLOW_POINTS * TESI_FLOW_POINTS };
+enum { LANES = TESI_RT_CONVECTION_LANES, FACE = TESI_RT_POINTS * TESI_RT_POINTS };
 
 /* ---- set-up -------------------------------------------------------------------------------------------- */
 
 static void fill_tables(TesiRtConvection *c) {
-  tesi_flow_tables(c->n, c->q, &c->table);
+  tesi_rt_tables(c->n, c->q, &c->table);
   tesi_lagrange(c->q, c->table.x, c->q, c->table.x, NULL, c->derivative);
   for (int end = 0; end < 2; end++) tesi_rt_legendre(c->n, 1, end, c->end[end], NULL);
 }
@@ -122,7 +122,7 @@ static int face_points(const TesiRtConvection *c, int side, const int cell[3], d
 }
 
 /* What holds on a side, at its points; nothing is stored for zeros. */
-static TesStatus fill_side(TesiRtConvection *c, int side, const TesiFlowFace *face) {
+static TesStatus fill_side(TesiRtConvection *c, int side, const TesiRtFace *face) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   TesiRtConvectionSide *s = &c->side[side];
@@ -130,7 +130,7 @@ static TesStatus fill_side(TesiRtConvection *c, int side, const TesiFlowFace *fa
   const int d = side / 2;
   free_side(ctx, s);
   s->kind = face->kind;
-  if (face->kind != TESI_FLOW_VELOCITY) return TES_OK;
+  if (face->kind != TESI_RT_VELOCITY) return TES_OK;
   for (int i = 0; i < c->rt->dim; i++) {
     const TesFunction *g = face->g[i];
     if (i == d || !g || (tes_function_constant(g, &zero) && zero == 0)) continue;
@@ -147,7 +147,7 @@ done:
   return status;
 }
 
-TesStatus tesi_rt_convection_face(TesiRtConvection *c, const TesiFlowFace *face) {
+TesStatus tesi_rt_convection_face(TesiRtConvection *c, const TesiRtFace *face) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   for (int side = 0; side < 2 * c->rt->dim; side++)
@@ -160,14 +160,14 @@ done:
 /* values[q^(dim - 1)] <- component i on the face of a cell at a side; or, integrals given, y <- y + them. */
 static void trace(const TesiRtConvection *c, int side, const int cell[3], int i, const double *u, bool add,
                   double *values, double *y) {
-  enum { LOCAL = TESI_FLOW_LOCAL * TESI_FLOW_LOCAL * TESI_FLOW_LOCAL };
+  enum { LOCAL = TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL };
   const TesiRt *rt = c->rt;
   const int d = side / 2, end = side % 2, q = c->q, count = rt->dim == 2 ? q : q * q;
   int e[3];
   double local[LOCAL];
-  for (int a = 0; a < 3; a++) e[a] = tesi_flow_extent(rt, i, a);
+  for (int a = 0; a < 3; a++) e[a] = tesi_rt_extent(rt, i, a);
   if (add) memset(local, 0, sizeof *local * (size_t)(e[0] * e[1] * e[2]));
-  if (!add) tesi_flow_read(rt, i, cell, u, local);
+  if (!add) tesi_rt_read(rt, i, cell, u, local);
   for (int p = 0; p < count; p++) {
     double sum = 0;
     for (int k = 0; k < e[0] * e[1] * e[2]; k++) {
@@ -184,7 +184,7 @@ static void trace(const TesiRtConvection *c, int side, const int cell[3], int i,
     }
     if (!add) values[p] = sum;
   }
-  if (add) tesi_flow_add(rt, i, cell, local, y);
+  if (add) tesi_rt_add(rt, i, cell, local, y);
 }
 
 /* y <- y + what flows through a side. */
@@ -192,8 +192,8 @@ static void add_side(const TesiRtConvection *c, int side, double *y) {
   const TesiRtConvectionSide *s = &c->side[side];
   const int d = side / 2, outwards = side % 2 ? 1 : -1;
   double x[3 * FACE], w[FACE], normal[FACE], value[FACE];
-  if (s->kind == TESI_FLOW_SLIP) return;
-  const double share = s->kind == TESI_FLOW_OUTFLOW ? 0.5 : 1;
+  if (s->kind == TESI_RT_SLIP) return;
+  const double share = s->kind == TESI_RT_OUTFLOW ? 0.5 : 1;
   for (int64_t k = 0; k < tesi_rt_convection_side_cells(c, side); k++) {
     int cell[3];
     bool enters = false;
@@ -202,7 +202,7 @@ static void add_side(const TesiRtConvection *c, int side, double *y) {
     trace(c, side, cell, d, c->u, false, normal, NULL);
     for (int p = 0; p < count; p++) enters = enters || outwards * normal[p] < 0;
     for (int i = 0; i < c->rt->dim && enters; i++) {
-      if (i == d && s->kind == TESI_FLOW_VELOCITY) continue;
+      if (i == d && s->kind == TESI_RT_VELOCITY) continue;
       trace(c, side, cell, i, c->u, false, value, NULL);
       for (int p = 0; p < count; p++) {
         const double given = s->g[i] ? s->g[i][k * count + p] : 0;

@@ -21,13 +21,13 @@
 #ifndef TESI_RT_CONVECTION_H
 #define TESI_RT_CONVECTION_H
 
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 
 enum { TESI_RT_CONVECTION_DEGREE = 8, TESI_RT_CONVECTION_SPACE = 4, TESI_RT_CONVECTION_LANES = 8 };
 
 /* Given tangential velocities at the points of the faces of one side of the box. */
 typedef struct TesiRtConvectionSide {
-  TesiFlowKind kind;
+  TesiRtFaceKind kind;
   double *g[3]; /* [cells of the side][points], x fastest; NULL: 0 */
 } TesiRtConvectionSide;
 
@@ -37,10 +37,10 @@ typedef struct TesiRtConvection {
   const TesSpace *space;
   const TesiRt *rt;
   int n, q;
-  TesiFlowTables table;                                   /* at the points */
-  double derivative[TESI_FLOW_POINTS * TESI_FLOW_POINTS]; /* [q][q] of polynomials through the points */
-  double end[2][TESI_FLOW_LOCAL];                         /* Legendre modes at 0 and 1 */
-  int64_t cells, batches, share;                          /* share: doubles of work a thread */
+  TesiRtTables table;                                 /* at the points */
+  double derivative[TESI_RT_POINTS * TESI_RT_POINTS]; /* [q][q] of polynomials through the points */
+  double end[2][TESI_RT_LOCAL];                       /* Legendre modes at 0 and 1 */
+  int64_t cells, batches, share;                      /* share: doubles of work a thread */
   int threads;
   /* how many numbers a cell puts aside for a component; where the numbers of a component begin */
   int64_t aside_size[3], aside_at[3];
@@ -53,7 +53,7 @@ typedef struct TesiRtConvection {
 TesStatus tesi_rt_convection_create(const TesSpace *space, TesiRtConvection **convection);
 void tesi_rt_convection_destroy(TesiRtConvection **convection);
 /* What holds on the boundary from now on: face[2 dim], with functions of one time. Errors: TES_NAN with the point. */
-TesStatus tesi_rt_convection_face(TesiRtConvection *convection, const TesiFlowFace *face);
+TesStatus tesi_rt_convection_face(TesiRtConvection *convection, const TesiRtFace *face);
 /* b <- N(u), tested with the velocities of known nodes too; 0 at pressures.
  * *rate <- the largest |u_d| / h_d at a point: cells that it crosses a unit
  * of time. The same bits for any number of threads. */
@@ -73,14 +73,6 @@ void tesi_rt_convection_cells_512(const TesiRtConvection *c, int64_t first, int6
 
 static inline int64_t tesi_rt_convection_side_cells(const TesiRtConvection *c, int side) {
   return c->cells / c->rt->axis[side / 2].cells;
-}
-/* A cell by its number, x fastest. */
-static inline void tesi_rt_cell(const TesiRt *rt, int64_t number, int cell[3]) {
-  const int x = rt->axis[0].cells, y = rt->axis[1].cells;
-  cell[0] = (int)(number % x), cell[1] = (int)(number / x % y), cell[2] = (int)(number / x / y);
-}
-static inline int64_t tesi_rt_cell_number(const TesiRt *rt, const int cell[3]) {
-  return cell[0] + (int64_t)rt->axis[0].cells * (cell[1] + (int64_t)rt->axis[1].cells * cell[2]);
 }
 
 #endif

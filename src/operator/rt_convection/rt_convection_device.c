@@ -135,9 +135,9 @@ TesStatus tesi_rt_convection_device_sides(TesiRtConvection *c) {
   for (int side = 0; side < 2 * c->rt->dim; side++) {
     const TesiRtConvectionSide *from = &c->side[side];
     TeskConvectionSide *to = &device->arguments.side[side];
-    to->kind = from->kind == TESI_FLOW_SLIP      ? TESK_SIDE_SLIP
-               : from->kind == TESI_FLOW_OUTFLOW ? TESK_SIDE_OUTFLOW
-                                                 : TESK_SIDE_VELOCITY;
+    to->kind = from->kind == TESI_RT_SLIP      ? TESK_SIDE_SLIP
+               : from->kind == TESI_RT_OUTFLOW ? TESK_SIDE_OUTFLOW
+                                               : TESK_SIDE_VELOCITY;
     for (int i = 0; i < c->rt->dim; i++) {
       void **given = &device->given[side][i];
       const size_t bytes = (size_t)tesi_rt_convection_side_cells(c, side) * points;

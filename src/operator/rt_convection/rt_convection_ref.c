@@ -17,11 +17,11 @@ typedef struct Form {
 typedef struct At {
   const TesiRt *rt;
   int cell[3];
-  double nodal[3][2][TESI_FLOW_LOCAL], modal[3][2][TESI_FLOW_LOCAL];
+  double nodal[3][2][TESI_RT_LOCAL], modal[3][2][TESI_RT_LOCAL];
 } At;
 
 static void set_at(const TesiRt *rt, const int cell[3], const double xi[3], At *at) {
-  double nodes[TESI_FLOW_LOCAL];
+  double nodes[TESI_RT_LOCAL];
   at->rt = rt;
   memcpy(at->cell, cell, sizeof at->cell);
   tesi_gauss_lobatto(rt->n + 1, nodes, NULL);
@@ -48,7 +48,7 @@ static double basis(const At *at, int i, int k, int derivative, int64_t *entry) 
   int64_t stride = 1;
   *entry = rt->offset[i];
   for (int d = 0; d < rt->dim; d++) {
-    const int e = tesi_flow_extent(rt, i, d), j = k % e;
+    const int e = tesi_rt_extent(rt, i, d), j = k % e;
     const TesiRtAxis *a = &rt->axis[d];
     value *= d == i ? at->nodal[d][d == derivative][j] : at->modal[d][d == derivative][j];
     *entry += stride * (d == i ? tesi_rt_node(a, at->cell[d], j) : at->cell[d] * a->n + j);
@@ -59,7 +59,7 @@ static double basis(const At *at, int i, int k, int derivative, int64_t *entry) 
 }
 
 static int functions(const TesiRt *rt, int i) {
-  return tesi_flow_extent(rt, i, 0) * tesi_flow_extent(rt, i, 1) * tesi_flow_extent(rt, i, 2);
+  return tesi_rt_extent(rt, i, 0) * tesi_rt_extent(rt, i, 1) * tesi_rt_extent(rt, i, 2);
 }
 
 static double value_at(const Form *f, const At *at, int i, int derivative) {
@@ -82,7 +82,7 @@ static void test_at(const Form *f, const At *at, int i, double factor) {
 
 /* Point p of a cell (face -1) or of its face normal to `face` at `end`; its weight. */
 static double set_point(const Form *f, const int cell[3], int face, double end, int p, double xi[3]) {
-  double x[TESI_FLOW_POINTS], w[TESI_FLOW_POINTS], weight = 1;
+  double x[TESI_RT_POINTS], w[TESI_RT_POINTS], weight = 1;
   tesi_gauss(f->points, x, w);
   for (int d = 0; d < f->c->rt->dim; d++) {
     xi[d] = d == face ? end : x[p % f->points];
@@ -138,7 +138,7 @@ static void add_boundary(const Form *f, const int cell[3], int side, int count) 
   const int d = side / 2, end = side % 2;
   const TesiRtConvectionSide *s = &f->c->side[side];
   int64_t number = 0;
-  if (s->kind == TESI_FLOW_SLIP) return;
+  if (s->kind == TESI_RT_SLIP) return;
   for (int e = rt->dim - 1; e >= 0; e--)
     if (e != d) number = number * rt->axis[e].cells + cell[e];
   for (int p = 0; p < count; p++) {
@@ -148,9 +148,8 @@ static void add_boundary(const Form *f, const int cell[3], int side, int count) 
     set_at(rt, cell, xi, &at);
     const double enters = fmin(0, (end ? 1 : -1) * value_at(f, &at, d, -1));
     for (int i = 0; i < rt->dim; i++) {
-      if (s->kind == TESI_FLOW_VELOCITY && i == d) continue;
-      const double g = s->g[i] ? s->g[i][number * count + p] : 0,
-                   share = s->kind == TESI_FLOW_OUTFLOW ? 0.5 : 1;
+      if (s->kind == TESI_RT_VELOCITY && i == d) continue;
+      const double g = s->g[i] ? s->g[i][number * count + p] : 0, share = s->kind == TESI_RT_OUTFLOW ? 0.5 : 1;
       test_at(f, &at, i, -share * w * enters * (value_at(f, &at, i, -1) - g));
     }
   }

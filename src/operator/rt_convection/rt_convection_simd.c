@@ -4,7 +4,7 @@
 
 typedef double Lanes __attribute__((vector_size(64), may_alias));
 typedef long long Bits __attribute__((vector_size(64), may_alias));
-enum { LANES = TESI_RT_CONVECTION_LANES, LINE = TESI_FLOW_POINTS };
+enum { LANES = TESI_RT_CONVECTION_LANES, LINE = TESI_RT_POINTS };
 
 /* Where a component of each cell stands: its first entry, and its upper node along its own direction less that. */
 typedef struct Place {
@@ -175,7 +175,7 @@ TESI_INLINE void find_scale(const Cells *s, int dim, int i, Lanes *scale) {
 
 /* out[i] <- int (u . grad u_i) v over the cells; the velocity at the points stays in s->v. */
 TESI_INLINE void add_volume(Cells *s, int dim, int n, int q) {
-  const TesiFlowTables *t = &s->c->table;
+  const TesiRtTables *t = &s->c->table;
   const int points = dim == 2 ? q * q : q * q * q;
   const double *w = t->w;
   Lanes volume = s->h[0] * s->h[1];
@@ -252,7 +252,7 @@ static Place beyond(const Cells *s, int i, int d, int end, Lanes *scale, Lanes *
 
 /* out[i], i other than d: int over the face of |u.n| (u_i - what is beyond) v where u enters. */
 TESI_INLINE void add_face(Cells *s, int dim, int n, int q, int d, int end) {
-  const TesiFlowTables *t = &s->c->table;
+  const TesiRtTables *t = &s->c->table;
   const double *own = s->c->end[end], *other = s->c->end[1 - end];
   const int points = dim == 2 ? q : q * q, m[3] = {n, n, dim == 3 ? n : 1};
   const double sign = end ? -1 : 1;

@@ -2,14 +2,14 @@
  * matrix with the bands, and no loop with the sum factorisation of viscosities that vary. */
 #include <string.h>
 #include "basis/gauss.h"
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "operator/form.h"
 #include "operator/saddle_varying/saddle_varying.h"
 
 enum {
-  LOCAL = TESI_FLOW_LOCAL * TESI_FLOW_LOCAL * TESI_FLOW_LOCAL,
-  POINTS = TESI_FLOW_POINTS * TESI_FLOW_POINTS * TESI_FLOW_POINTS,
-  FACE = TESI_FLOW_POINTS * TESI_FLOW_POINTS
+  LOCAL = TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL,
+  POINTS = TESI_RT_POINTS * TESI_RT_POINTS * TESI_RT_POINTS,
+  FACE = TESI_RT_POINTS * TESI_RT_POINTS
 };
 
 /* The form, and its vectors. */
@@ -29,7 +29,7 @@ typedef struct Form {
 typedef struct Points {
   const TesiRt *rt;
   int cell[3], count[3], all;
-  TesiFlowTables table[3];
+  TesiRtTables table[3];
   double w[POINTS], nu[POINTS], at[3 * POINTS];
 } Points;
 
@@ -61,7 +61,7 @@ static TesStatus set_points(const Form *f, const int cell[3], int face, double t
     p->cell[d] = cell[d];
     p->count[d] = d >= rt->dim || d == face ? 1 : f->points;
     for (int q = 0; q < p->count[d]; q++) p->table[d].x[q] = x[q];
-    if (d < rt->dim) tesi_flow_tables_at(rt->n, p->count[d], d == face ? &t : x, &p->table[d]);
+    if (d < rt->dim) tesi_rt_tables_at(rt->n, p->count[d], d == face ? &t : x, &p->table[d]);
     p->all *= p->count[d];
   }
   for (int q = 0; q < p->all; q++) {
@@ -79,7 +79,7 @@ static TesStatus set_points(const Form *f, const int cell[3], int face, double t
 static double basis(const Points *p, int part, int derivative, int i, int q) {
   double value = 1;
   for (int d = 0; d < p->rt->dim; d++) {
-    const int e = tesi_flow_extent(p->rt, part, d);
+    const int e = tesi_rt_extent(p->rt, part, d);
     const double *table = (d == part ? p->table[d].nodal : p->table[d].modal)[d == derivative];
     value *= table[q % p->count[d] * e + i % e];
     if (d == derivative) value /= p->rt->axis[d].h[p->cell[d]];
@@ -89,12 +89,12 @@ static double basis(const Points *p, int part, int derivative, int i, int q) {
 }
 
 static int functions(const TesiRt *rt, int part) {
-  return tesi_flow_extent(rt, part, 0) * tesi_flow_extent(rt, part, 1) * tesi_flow_extent(rt, part, 2);
+  return tesi_rt_extent(rt, part, 0) * tesi_rt_extent(rt, part, 1) * tesi_rt_extent(rt, part, 2);
 }
 
 static void evaluate(const Points *p, int part, int derivative, const double *u, double *values) {
   double local[LOCAL];
-  const int n = tesi_flow_read(p->rt, part, p->cell, u, local);
+  const int n = tesi_rt_read(p->rt, part, p->cell, u, local);
   for (int q = 0; q < p->all; q++) {
     values[q] = 0;
     for (int i = 0; i < n; i++) values[q] += local[i] * basis(p, part, derivative, i, q);
@@ -110,7 +110,7 @@ static void test(const Points *p, int part, int derivative, double factor, const
     for (int q = 0; q < p->all; q++)
       local[i] += factor * p->w[q] * values[q] * basis(p, part, derivative, i, q);
   }
-  tesi_flow_add(p->rt, part, p->cell, local, y);
+  tesi_rt_add(p->rt, part, p->cell, local, y);
 }
 
 /* to <- values times nu at each point. */

@@ -54,7 +54,7 @@ static TesStatus fill_cell(TesiSaddleVarying *s, TesContext *ctx, const TesFunct
   int cell[3];
   double *nu = s->nu + number * s->points, *w = x + 3 * s->points, sum = 0, volume = 0;
   place(rt, number, cell);
-  tesi_flow_points(rt, &s->cell, cell, x, w);
+  tesi_rt_points(rt, &s->cell, cell, x, w);
   TES_TRY(take_nu(ctx, f, s->points, x, nu));
   s->least[number] = s->largest[number] = nu[0];
   for (int q = 0; q < s->points; q++) {
@@ -300,8 +300,8 @@ static TesStatus init(TesOperator *op) {
   for (int d = 0; d < s->saddle.rt->dim; d++)
     TES_TRY(tesi_saddle_axis_create(ctx, &s->saddle.rt->axis[d], s->penalty, &s->saddle.axis[d]));
   const int n = s->saddle.rt->n, q = n + 2;
-  tesi_flow_tables(n, q, &s->cell);
-  for (int end = 0; end < 2; end++) tesi_flow_tables_at(n, 1, &(double){end}, &s->end[end]);
+  tesi_rt_tables(n, q, &s->cell);
+  for (int end = 0; end < 2; end++) tesi_rt_tables_at(n, 1, &(double){end}, &s->end[end]);
   s->face_points = op->space->dim == 2 ? q : q * q;
   s->points = s->face_points * q;
   TES_TRY(fill_nu(op, s, nu ? nu->a.all : NULL));

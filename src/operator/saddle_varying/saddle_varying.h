@@ -11,7 +11,7 @@
 #ifndef TESI_SADDLE_VARYING_H
 #define TESI_SADDLE_VARYING_H
 
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "operator/saddle/saddle.h"
 
 typedef struct TesiSaddleVaryingDevice TesiSaddleVaryingDevice;
@@ -19,7 +19,7 @@ typedef struct TesiSaddleVarying {
   TesiSaddle saddle; /* rt, alpha; nu: the mean over the box; bands of the gradient form with this penalty */
   bool symmetric;
   TesPenalty penalty;              /* doubled where symmetric */
-  TesiFlowTables cell, end[2];     /* at Gauss points; at 0 and at 1 */
+  TesiRtTables cell, end[2];       /* at Gauss points; at 0 and at 1 */
   int points, face_points;         /* of a cell, of a face */
   double *nu;                      /* [cells][points] */
   double *face_nu;                 /* [cells][2 dim][face_points] nu_F; 0 where there is no term */
@@ -50,7 +50,7 @@ void tesi_saddle_varying_cell(const TesiSaddleVarying *s, const int cell[3], con
 void tesi_saddle_varying_face(const TesiSaddleVarying *s, const int cell[3], int d, int end, int i,
                               const double *g, double *work, double *b);
 /* b <- b + the same for the tangential velocities of all faces, face[2 dim]: int nu (gamma (g, v) - (g, t(v))). */
-TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiFlowFace *face, TesVector *b);
+TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiRtFace *face, TesVector *b);
 /* The matrix K[n][n] of some unknowns, list[n] ascending by part, that live in the cells cell[cells]: as if x were 0
  * elsewhere. zero: [length] of zeros twice, left so. work: as above. Errors: TES_INTERRUPTED. */
 TesStatus tesi_saddle_varying_matrix(TesContext *ctx, const TesiSaddleVarying *s, int cells,

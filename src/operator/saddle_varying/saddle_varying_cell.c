@@ -36,11 +36,11 @@ static Work divide_work(const TesiSaddleVarying *s, double *memory) {
 }
 
 /* Tables of the three directions at the points of a cell (face -1), or of a face with normal `face`. */
-static void pick_tables(const TesiSaddleVarying *s, int face, int end, const TesiFlowTables *t[3]) {
+static void pick_tables(const TesiSaddleVarying *s, int face, int end, const TesiRtTables *t[3]) {
   for (int d = 0; d < 3; d++) t[d] = d == face ? &s->end[end] : &s->cell;
 }
 
-static const double *table_of(const TesiFlowTables *t, bool nodal, bool derivative) {
+static const double *table_of(const TesiRtTables *t, bool nodal, bool derivative) {
   return (nodal ? t->nodal : t->modal)[derivative];
 }
 
@@ -65,13 +65,13 @@ static void evaluate_one(int dim, const double *const table[3], const int points
 }
 
 /* values <- a part, or its derivative in a direction of the unit cell (-1: none), at the points. */
-static void evaluate(const TesiSaddleVarying *s, const TesiFlowTables *const t[3], const Work *w, int part,
+static void evaluate(const TesiSaddleVarying *s, const TesiRtTables *const t[3], const Work *w, int part,
                      int derivative, const double *local, double *values) {
   const TesiRt *rt = s->saddle.rt;
   int e[3], points[3], at = 0;
   const double *from = local, *table[3];
   for (int d = 0; d < 3; d++) {
-    e[d] = tesi_flow_extent(rt, part, d);
+    e[d] = tesi_rt_extent(rt, part, d);
     points[d] = d < rt->dim ? t[d]->points : 1;
     table[d] = table_of(t[d], d == part, d == derivative);
   }
@@ -87,7 +87,7 @@ static void evaluate(const TesiSaddleVarying *s, const TesiFlowTables *const t[3
 }
 
 /* out <- out + factor times the transpose of it. */
-static void test(const TesiSaddleVarying *s, const TesiFlowTables *const t[3], const Work *w, int part,
+static void test(const TesiSaddleVarying *s, const TesiRtTables *const t[3], const Work *w, int part,
                  int derivative, double factor, const double *values, double *out) {
   const TesiRt *rt = s->saddle.rt;
   int e[3], at;
@@ -96,8 +96,8 @@ static void test(const TesiSaddleVarying *s, const TesiFlowTables *const t[3], c
   if (count_entries(e[0] * e[1] * e[2], values, &at) == 0) return;
   for (int d = 0; d < rt->dim; d++) {
     double *to = w->scratch[d % 2];
-    tesi_contract(table_of(t[d], d == part, d == derivative), t[d]->points, tesi_flow_extent(rt, part, d),
-                  true, e, d, from, to);
+    tesi_contract(table_of(t[d], d == part, d == derivative), t[d]->points, tesi_rt_extent(rt, part, d), true,
+                  e, d, from, to);
     from = to;
   }
   for (int i = 0; i < e[0] * e[1] * e[2]; i++) out[i] += factor * from[i];
@@ -107,7 +107,7 @@ static void test(const TesiSaddleVarying *s, const TesiFlowTables *const t[3], c
 static bool read_parts(const TesiRt *rt, int parts, const int cell[3], const double *x, double *const *local) {
   bool any = false;
   for (int p = 0; p < parts; p++) {
-    const int count = tesi_flow_read(rt, p, cell, x, local[p]);
+    const int count = tesi_rt_read(rt, p, cell, x, local[p]);
     for (int i = 0; i < count && !any; i++) any = local[p][i] != 0;
   }
   return any;
@@ -130,7 +130,7 @@ static void add_volume(const TesiSaddleVarying *s, const int cell[3], int64_t nu
   const TesiRt *rt = s->saddle.rt;
   const int dim = rt->dim, points = s->points;
   const double *nu = s->nu + number * points;
-  const TesiFlowTables *t[3];
+  const TesiRtTables *t[3];
   double h[3] = {1, 1, 1};
   pick_tables(s, -1, 0, t);
   for (int d = 0; d < dim; d++) h[d] = rt->axis[d].h[cell[d]];
@@ -184,7 +184,7 @@ static Face face_of(const TesiSaddleVarying *s, const int cell[3], int d, int en
 static void add_stress(const TesiSaddleVarying *s, const Work *w, const Face *f, const int cell[3], int end,
                        int i, double factor, double *const *local) {
   const TesiRt *rt = s->saddle.rt;
-  const TesiFlowTables *t[3];
+  const TesiRtTables *t[3];
   pick_tables(s, f->d, end, t);
   evaluate(s, t, w, i, f->d, local[i], w->values);
   for (int q = 0; q < s->face_points; q++) w->mean[q] += factor / rt->axis[f->d].h[cell[f->d]] * w->values[q];
@@ -196,7 +196,7 @@ static void add_stress(const TesiSaddleVarying *s, const Work *w, const Face *f,
 static void add_component(const TesiSaddleVarying *s, const Work *w, const Face *f, const int cell[3], int i,
                           const double *nu) {
   const TesiRt *rt = s->saddle.rt;
-  const TesiFlowTables *t[3], *beyond[3];
+  const TesiRtTables *t[3], *beyond[3];
   const double share = f->inner ? 0.5 : 1, sign = f->end ? 1 : -1;
   pick_tables(s, f->d, f->end, t);
   pick_tables(s, f->d, !f->end, beyond);
@@ -242,7 +242,7 @@ void tesi_saddle_varying_cell(const TesiSaddleVarying *s, const int cell[3], con
   const bool any = read_parts(rt, rt->parts, cell, x, w.u);
   if (any) add_volume(s, cell, number, &w);
   add_faces(s, cell, number, any, x, &w);
-  for (int p = 0; p < rt->parts; p++) tesi_flow_add(rt, p, cell, w.out[p], y);
+  for (int p = 0; p < rt->parts; p++) tesi_rt_add(rt, p, cell, w.out[p], y);
 }
 
 TesStatus tesi_saddle_varying_matrix(TesContext *ctx, const TesiSaddleVarying *s, int cells,
@@ -258,7 +258,7 @@ TesStatus tesi_saddle_varying_matrix(TesContext *ctx, const TesiSaddleVarying *s
     for (int c = 0; c < cells; c++) tesi_saddle_varying_cell(s, cell[c], x, work, y);
     for (int i = 0; i < n; i++) K[(int64_t)i * n + j] = y[list[i]];
     for (int c = 0; c < cells; c++)
-      for (int p = 0; p < rt->parts; p++) tesi_flow_clear(rt, p, cell[c], y);
+      for (int p = 0; p < rt->parts; p++) tesi_rt_clear_cell(rt, p, cell[c], y);
     x[list[j]] = 0;
   }
 done:
@@ -273,7 +273,7 @@ void tesi_saddle_varying_face(const TesiSaddleVarying *s, const int cell[3], int
   const Face f = face_of(s, cell, d, end);
   const double *nu =
       s->face_nu + (tesi_saddle_varying_number(s, cell) * 2 * rt->dim + 2 * d + end) * s->face_points;
-  const TesiFlowTables *t[3];
+  const TesiRtTables *t[3];
   pick_tables(s, d, end, t);
   const int parts[2] = {i, d};
   for (int k = 0; k < 2; k++) memset(w.out[parts[k]], 0, sizeof **w.out * (size_t)array_size(s));
@@ -284,5 +284,5 @@ void tesi_saddle_varying_face(const TesiSaddleVarying *s, const int cell[3], int
   test(s, t, &w, i, -1, 1, w.values, w.out[i]);
   test(s, t, &w, i, d, 1 / rt->axis[d].h[cell[d]], w.jump, w.out[i]);
   if (s->symmetric) test(s, t, &w, d, i, 1 / rt->axis[i].h[cell[i]], w.jump, w.out[d]);
-  for (int k = 0; k < 2; k++) tesi_flow_add(rt, parts[k], cell, w.out[parts[k]], b);
+  for (int k = 0; k < 2; k++) tesi_rt_add(rt, parts[k], cell, w.out[parts[k]], b);
 }

@@ -50,9 +50,9 @@ static void cut(const TesiSaddleVarying *s, TesiSaddleVaryingDevice *device) {
 /* slope[r][c]: the derivative at point r of the polynomial of point c; back: its transpose between weights. */
 static TesStatus make_tables(const TesOperator *op, char **tables) {
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
-  const TesiFlowTables *t = &s->cell;
+  const TesiRtTables *t = &s->cell;
   const int n = t->n, q = t->points;
-  double slope[TESI_FLOW_POINTS * TESI_FLOW_POINTS], back[TESI_FLOW_POINTS * TESI_FLOW_POINTS];
+  double slope[TESI_RT_POINTS * TESI_RT_POINTS], back[TESI_RT_POINTS * TESI_RT_POINTS];
   tesi_lagrange(q, t->x, q, t->x, NULL, slope);
   for (int r = 0; r < q; r++)
     for (int c = 0; c < q; c++) back[r * q + c] = t->w[c] * slope[c * q + r] / t->w[r];

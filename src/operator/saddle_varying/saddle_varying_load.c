@@ -3,7 +3,7 @@
 #include "functional/batch_faces.h"
 #include "operator/saddle_varying/saddle_varying.h"
 
-enum { FACE = TESI_FLOW_POINTS * TESI_FLOW_POINTS };
+enum { FACE = TESI_RT_POINTS * TESI_RT_POINTS };
 
 /* g <- values times weights at the points of a cell's face. */
 static TesStatus take_values(const TesiSaddleVarying *s, const TesFunction *f, const int cell[3], int d,
@@ -54,7 +54,7 @@ done:
   return status;
 }
 
-TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiFlowFace *face, TesVector *b) {
+TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiRtFace *face, TesVector *b) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
@@ -66,8 +66,7 @@ TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiFlowFace *fa
   for (int side = 0; side < 2 * rt->dim; side++)
     for (int i = 0; i < rt->dim; i++) {
       const int d = side / 2, end = side % 2;
-      if (rt->axis[d].periodic || face[side].kind != TESI_FLOW_VELOCITY || i == d || !face[side].g[i])
-        continue;
+      if (rt->axis[d].periodic || face[side].kind != TESI_RT_VELOCITY || i == d || !face[side].g[i]) continue;
       TES_TRY(add_component(op, face[side].g[i], d, end, i, work, values));
     }
   tesi_rt_clear(rt, values);

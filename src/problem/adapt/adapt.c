@@ -6,7 +6,6 @@
 #include "problem/adapt/estimate.h"
 #include "problem/adapt/room.h"
 #include "functional/functional.h"
-#include "problem/projection/projection.h"
 #include "problem/support.h"
 
 typedef struct Ranked {
@@ -99,29 +98,14 @@ done:
   return status;
 }
 
-/* Of a flow: the norms of the velocity's error, and as the error (nu |grad e_u|^2 + |e_p|^2 / nu)^1/2, the pressure as
- * far as it is known. */
-static TesStatus flow_error(Loop *s) {
-  TesContext *ctx = s->context;
-  TesStatus status = TES_OK;
-  const TesiProjection *flow = tesi_projection_of(s->problem);
-  const TesFunction *const *exact = (const TesFunction *const *)s->problem->exact;
-  TesFlowResult result = {0};
-  TES_TRY(tes_functional_error(flow->full, &flow->u, exact, &s->at.error_l2, &s->at.error_h1, NULL, NULL));
-  TES_TRY(tes_problem_flow(s->problem, &result));
-  const double of_pressure = exact[s->desc_at.mesh->dim] ? result.pressure_l2 : 0;
-  s->at.error = sqrt(flow->nu * s->at.error_h1 * s->at.error_h1 + of_pressure * of_pressure / flow->nu);
-done:
-  return status;
-}
-
 /* |sqrt(a) grad e| with a at the middle of each cell, or the energy of elasticity; the two norms of the report. */
 static TesStatus energy_error(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TesiCellView *space;
   double *l2 = NULL, *h1 = NULL, *energy = NULL, sum[3] = {0};
-  if (s->problem->projection) return flow_error(s);
+  const TesiOwn *own = s->problem->equation->own;
+  if (own && own->errors) return own->errors(s->problem, &s->at.error_l2, &s->at.error_h1, &s->at.error);
   TES_TRY(tesi_space_cells(s->problem->space->part[0], &space));
   TesiResidual residual = {.data = &s->problem->numbered, .space = space, .geometry = space->mesh->geometry};
   TES_ALLOC(&l2, space->cells);
@@ -388,6 +372,7 @@ done:
     *last = s.last;
     last->mesh = NULL, last->problem = NULL, last->indicator = NULL, last->result.residuals = NULL;
   }
+  if (desc->keep) *desc->keep = s.problem, s.problem = NULL;
   end(&s);
   return status;
 }

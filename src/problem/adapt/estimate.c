@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/work.h"
-#include "problem/projection/projection.h"
 
 /* values[components][n] */
 static double square(int components, const double *values, const double *weight, int64_t n) {
@@ -110,12 +109,16 @@ static void add_faces(const void *data, TesiSpan span) {
   }
 }
 
+static bool is_flow(const TesProblem *problem) {
+  return problem->equation->own && problem->equation->own->reaction;
+}
+
 static TesStatus check_mesh(const TesProblem *problem) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TES_CHECK(problem->mesh->kind == TES_MESH_FOREST,
             "errors are estimated on meshes of kind forest, which can be refined");
-  TES_CHECK(problem->space->parts == 1 || problem->equation->couples || tesi_is_projection(problem),
+  TES_CHECK(problem->space->parts == 1 || problem->equation->couples || is_flow(problem),
             "there is no estimator for %s", problem->equation->name);
 done:
   return status;
@@ -195,7 +198,7 @@ TesStatus tes_estimate_flow(const TesProblem *problem, TesFlowEstimate *estimate
   TesiResidual *s = NULL;
   double *eta2[NORMS] = {NULL};
   *estimate = (TesFlowEstimate){NAN, NAN, NAN, NAN, NAN};
-  if (!tesi_is_projection(problem)) return TES_OK;
+  if (!is_flow(problem)) return TES_OK;
   tesi_work_begin_results(ctx, problem->in_time != NULL, "the estimate of the error");
   TES_TRY(tesi_residual_create(problem, &s));
   for (int i = 0; i < NORMS; i++) TES_ALLOC(&eta2[i], s->space->cells);

@@ -5,7 +5,6 @@
 #include "operator/operator.h"
 #include "problem/adapt/estimate.h"
 #include "problem/balance.h"
-#include "problem/projection/projection.h"
 #include "problem/step_control.h"
 #include "problem/support.h"
 
@@ -24,7 +23,7 @@ static TesStatus check(const TesProblem *p, const TesAdaptDesc *desc) {
             "adapt: every, max_level, max_dofs, tolerance or fraction is negative, or fraction above 1");
   TES_CHECK(desc->max_level || desc->max_dofs,
             "adapt: max_level or max_dofs must bound the mesh of a problem in time");
-  TES_CHECK(desc->every || tesi_problem_transports(p) || p->projection,
+  TES_CHECK(desc->every || tesi_problem_transports(p) || tesi_problem_is_flow(p),
             "adapt.every: there is no flow that says when the mesh changes: after how many steps?");
 done:
   return status;
@@ -77,7 +76,7 @@ static TesStatus fit_once(const TesProblem *p, const TesSpace *space, const TesF
   double *eta2 = NULL, sum, size;
   *mesh = NULL;
   TES_ALLOC(&eta2, space->mesh->cells);
-  TES_TRY(find_initial_error(p, p->projection ? space->part[0] : space, f, eta2, &sum, &size));
+  TES_TRY(find_initial_error(p, space->product ? space->part[0] : space, f, eta2, &sum, &size));
   const bool fine = sum <= round_off * size || (desc->tolerance > 0 && sqrt(sum) <= desc->tolerance);
   if (!fine) TES_TRY(tesi_regrid(space, desc, true, eta2, mesh));
 done:
@@ -141,7 +140,7 @@ static TesStatus begin_anew(const TesProblem *p, TesProblem *next) {
     next->in_time->initial[c] = tesi_function_retain(p->in_time->initial[c]);
   for (int c = 0; c < TESI_AXES; c++)
     next->in_time->initial_rate[c] = tesi_function_retain(p->in_time->initial_rate[c]);
-  if (p->projection) return tesi_projection_begin(next);
+  if (p->equation->own) return p->equation->own->begin(next);
   TES_TRY(tesi_in_time_interpolate(next));
   if (p->equation->second_order) TES_TRY(tesi_in_time_begin_rates(next));
   if (next->balance) TES_TRY(tesi_balance_begin(next));

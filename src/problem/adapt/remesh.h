@@ -9,7 +9,7 @@
  * cell changes. The marks of tes_problem_remesh(). refine: else nothing is refined. */
 TesStatus tesi_regrid(const TesSpace *space, const TesAdaptDesc *desc, bool refine, const double *eta2,
                       TesMesh **adapted);
-/* next <- the state of a problem in time; next has just been made. Of a flow (move_flow.c) velocities get their
+/* next <- the state of a problem in time; next has just been made. Of a flow (split_settle.c) velocities get their
  * boundary values and lose the divergence that the projection added, *removed its L2 norm in the velocity of now. */
 TesStatus tesi_move_state(TesProblem *from, TesProblem *next, double *removed);
 /* The problem goes on on a mesh whose cells are at most a level from its own, with its state; before the first step

@@ -4,7 +4,6 @@
 #include "basis/lagrange.h"
 #include "problem/adapt/estimate.h"
 #include "problem/in_time.h"
-#include "problem/projection/projection.h"
 #include "mesh/inner_faces.h"
 
 static void side_tables(int n, const TesiFaceRule *rule, TesiSideTables *t) {
@@ -63,14 +62,15 @@ static TesStatus take_parts(const TesProblem *problem, TesiResidual *s) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   const TesSpace *space = problem->space;
-  const bool flow = tesi_projection_of(problem) != NULL;
+  const TesiOwn *own = problem->equation->own;
+  const bool flow = own && own->reaction;
   s->components = space->scalars - flow;
   for (int c = 0; c < s->components; c++) TES_TRY(tesi_space_cells(space->scalar[c], &s->part[c]));
   s->space = s->part[0];
   if (flow) TES_TRY(tesi_space_cells(space->scalar[s->components], &s->pressure));
   if (flow) tesi_cell_rule(s->pressure, s->space->degree + 2, &s->pressure_rule);
   s->carried = flow && problem->in_time;
-  if (flow) s->alpha = tesi_projection_of(problem)->alpha;
+  if (flow) s->alpha = own->reaction(problem);
 done:
   return status;
 }

@@ -1,12 +1,12 @@
-/* u_t + (u . grad) u - nu Lap u + grad p = f, div u = 0, with continuous elements: nu is data.a. Steps: projection/.
+/* u_t + (u . grad) u - nu Lap u + grad p = f, div u = 0, with continuous elements: nu is data.a. Steps: flow/split/.
  * And the same without u_t and (u . grad) u, steady. */
 #include <math.h>
 #include "functional/functional.h"
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "operator/operator.h"
 #include "problem/equation/equations.h"
 #include "problem/field_rows.h"
-#include "problem/projection/projection.h"
+#include "problem/flow/split/split.h"
 
 static int shown(const TesProblem *p, TesiShown *shown) {
   (void)p;
@@ -15,7 +15,7 @@ static int shown(const TesProblem *p, TesiShown *shown) {
 }
 
 static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
-  const TesiProjection *pr = tesi_projection_of(p);
+  const TesiSplit *pr = tesi_split_of(p);
   const bool pressure = row->from == TESI_FROM_P || row->part == TESI_AXES;
   f->space = pressure ? pr->mixed->pressure : pr->full->part[row->part];
   f->vector = pressure ? &pr->p : p->component[row->part];
@@ -68,8 +68,8 @@ const TesiEquation tesi_navier_stokes = {.name = "navier_stokes",
                                          .in_time = true,
                                          .shown = shown,
                                          .place = place,
-                                         .force = tesi_projection_force,
-                                         .own = &tesi_projection_own};
+                                         .force = tesi_split_force,
+                                         .own = &tesi_split_own};
 
 static const TesiLack lacks_of_stokes[] = {{TESI_HAS_TIME, "stokes is steady"},
                                            {TESI_HAS_DWR, "flows have residual"},
@@ -106,7 +106,7 @@ const TesiEquation tesi_stokes_q = {.name = "stokes",
                                     .support = &support_of_stokes,
                                     .shown = shown,
                                     .place = place,
-                                    .force = tesi_projection_force,
+                                    .force = tesi_split_force,
                                     .own = &tesi_steady_own};
 
 /* By Algorithm 4. */
@@ -154,14 +154,14 @@ const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
                                              .in_time = true,
                                              .shown = shown,
                                              .place = place,
-                                             .force = tesi_projection_force,
+                                             .force = tesi_split_force,
                                              .own = &tesi_explicit_own};
 
 /* The norm of the pressure's error; where the pressure is undetermined it is shifted to the mean of the exact one. */
 static TesStatus pressure_error(const TesProblem *p, const TesFunction *exact, double *l2) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiProjection *pr = tesi_projection_of(p);
+  const TesiSplit *pr = tesi_split_of(p);
   const TesSpace *space = pr->mixed->pressure;
   double mean, volume, integral;
   if (pr->walls.any_open) return tes_functional_error(space, &pr->p, &exact, l2, NULL, NULL, NULL);
@@ -185,7 +185,7 @@ static TesStatus norm_of(const TesProblem *p, const char *of, double *norm) {
 TesStatus tesi_navier_stokes_flow(const TesProblem *p, TesFlowResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiProjection *pr = tesi_projection_of(p);
+  const TesiSplit *pr = tesi_split_of(p);
   const int dim = p->mesh->dim;
   const TesFunction *const *exact = (const TesFunction *const *)p->exact;
   double gradient;

@@ -1,7 +1,7 @@
-/* u_t + (u . grad) u - nu Lap u + grad p = f, div u = 0, with Raviart-Thomas elements. Steps: rt_flow/. */
+/* u_t + (u . grad) u - nu Lap u + grad p = f, div u = 0, with Raviart-Thomas elements. Steps: flow/coupled/. */
 #include "problem/equation/equations.h"
 #include "problem/equation/stokes.h"
-#include "problem/rt_flow/rt_flow.h"
+#include "problem/flow/coupled/coupled.h"
 
 static const TesiLack lacks[] = {{TESI_HAS_DWR, "flows have residual"},
                                  {TESI_HAS_ADAPT, "boxes are not refined in places"},
@@ -46,12 +46,12 @@ static const TesiSupport support = {
     .field = "u",
     .unknowns = "u, p",
     .tell = tesi_navier_stokes_tell};
-static const TesiFlowEquation flow = {.check = tesi_rt_flow_check, .given = tesi_stokes_given};
+static const TesiFlowEquation flow = {.check = tesi_coupled_check, .given = tesi_stokes_given};
 const TesiEquation tesi_navier_stokes_rt = {.name = "navier_stokes",
                                             .support = &support,
                                             .in_time = true,
                                             .form = tesi_stokes_form,
                                             .shown = tesi_stokes_shown,
-                                            .force = tesi_rt_flow_force,
+                                            .force = tesi_coupled_force,
                                             .flow = &flow,
-                                            .own = &tesi_rt_own};
+                                            .own = &tesi_coupled_own};

@@ -5,7 +5,7 @@
 #include "problem/broken.h"
 #include "problem/equation/equations.h"
 
-void tesi_broken_faces(const TesProblem *p, const TesSpace *space, TesiFlowFace face[6]) {
+void tesi_broken_faces(const TesProblem *p, const TesSpace *space, TesiRtFace face[6]) {
   const TesBoundary *boundary = p->numbered.boundary;
   const TesiRt *rt = tesi_space_rt(space);
   memset(face, 0, 6 * sizeof *face);
@@ -14,22 +14,22 @@ void tesi_broken_faces(const TesProblem *p, const TesSpace *space, TesiFlowFace 
     face[i].penalty =
         tesi_saddle_boundary_penalty(p->options.penalty, rt->n - 1, a->h[i % 2 ? a->cells - 1 : 0]);
     if (!boundary) continue;
-    face[i].kind = boundary[i].condition == TES_DIRICHLET ? TESI_FLOW_VELOCITY : TESI_FLOW_OUTFLOW;
+    face[i].kind = boundary[i].condition == TES_DIRICHLET ? TESI_RT_VELOCITY : TESI_RT_OUTFLOW;
     face[i].g[rt->dim] = boundary[i].g[0];
   }
 }
 
 static TesStatus load(const TesProblem *p, TesVector *b) {
-  TesiFlowFace face[6];
+  TesiRtFace face[6];
   tesi_broken_faces(p, p->space, face);
-  return tesi_flow_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, face, b);
+  return tesi_rt_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, face, b);
 }
 
 static TesStatus load_faces(const TesProblem *p, const TesOperator *op, TesVector *b) {
   const TesFunction *none[1] = {NULL};
-  TesiFlowFace face[6];
+  TesiRtFace face[6];
   tesi_broken_faces(p, op->space, face);
-  return tesi_flow_load(op->space, none, tesi_saddle_of(op)->nu, face, b);
+  return tesi_rt_load(op->space, none, tesi_saddle_of(op)->nu, face, b);
 }
 
 void tesi_broken_given(const TesProblem *p, uint8_t *given) {
@@ -85,7 +85,7 @@ done:
 TesStatus tesi_broken_complete(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiFlowFace none[6];
+  TesiRtFace none[6];
   const TesVector *one = p->op->null;
   TesVector *exact = NULL;
   double sum, mean = 0, volume;
@@ -96,7 +96,7 @@ TesStatus tesi_broken_complete(TesProblem *p) {
   if (p->exact[0]) {
     const TesFunction *f[3] = {p->exact[0]};
     TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &exact));
-    TES_TRY(tesi_flow_load(p->space, f, 0, none, exact));
+    TES_TRY(tesi_rt_load(p->space, f, 0, none, exact));
     TES_TRY(tes_vector_dot(exact, one, &mean));
   }
   TES_TRY(tes_vector_axpy((mean - sum) / volume, one, p->u));

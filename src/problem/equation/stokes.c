@@ -8,7 +8,7 @@
 #include "base/work.h"
 #include "device/kernel.h"
 #include "device/split_sums.h"
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
 #include "operator/saddle_varying/saddle_varying.h"
@@ -92,7 +92,7 @@ TesStatus tesi_stokes_scale_pressure(const TesProblem *p, double factor, TesVect
   return factor == 1 ? TES_OK : tes_vector_copy(&pressure, factor, &pressure);
 }
 
-void tesi_stokes_faces(const TesProblem *p, const TesSpace *space, TesiFlowFace face[6]) {
+void tesi_stokes_faces(const TesProblem *p, const TesSpace *space, TesiRtFace face[6]) {
   const TesBoundary *boundary = p->numbered.boundary;
   const TesiRt *rt = tesi_space_rt(space);
   memset(face, 0, 6 * sizeof *face);
@@ -103,9 +103,9 @@ void tesi_stokes_faces(const TesProblem *p, const TesSpace *space, TesiFlowFace 
         tesi_saddle_boundary_penalty((TesPenalty)penalty, rt->n - 1, a->h[i % 2 ? a->cells - 1 : 0]);
     if (!boundary) continue;
     const TesCondition condition = boundary[i].condition;
-    face[i].kind = condition == TES_SLIP      ? TESI_FLOW_SLIP
-                   : condition == TES_NEUMANN ? TESI_FLOW_OUTFLOW
-                                              : TESI_FLOW_VELOCITY;
+    face[i].kind = condition == TES_SLIP      ? TESI_RT_SLIP
+                   : condition == TES_NEUMANN ? TESI_RT_OUTFLOW
+                                              : TESI_RT_VELOCITY;
     memcpy(face[i].g, boundary[i].g, sizeof face[i].g);
   }
 }
@@ -116,10 +116,10 @@ static TesStatus load_on(const TesProblem *p, const TesOperator *op, const TesFu
                          TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiFlowFace face[6];
+  TesiRtFace face[6];
   const bool varies = tesi_is_saddle_varying(op);
   tesi_stokes_faces(p, op->space, face);
-  TES_TRY(tesi_flow_load(op->space, f, varies ? 0 : p->unit * tesi_saddle_of(op)->nu, face, b));
+  TES_TRY(tesi_rt_load(op->space, f, varies ? 0 : p->unit * tesi_saddle_of(op)->nu, face, b));
   if (p->unit != 1) TES_TRY(tes_vector_copy(b, 1 / p->unit, b));
   if (varies) TES_TRY(tesi_saddle_varying_load(op, face, b));
 done:
@@ -138,10 +138,10 @@ static TesStatus load_faces(const TesProblem *p, const TesOperator *op, TesVecto
 }
 
 static TesStatus values(const TesProblem *p, const TesSpace *space, TesVector *u) {
-  TesiFlowFace face[6];
+  TesiRtFace face[6];
   double flux;
   tesi_stokes_faces(p, space, face);
-  return tesi_flow_lifting(space, face, u, &flux);
+  return tesi_rt_lifting(space, face, u, &flux);
 }
 
 int tesi_stokes_shown(const TesProblem *p, TesiShown *shown) {
@@ -287,14 +287,14 @@ done:
 static TesStatus lift(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiFlowFace face[6];
+  TesiRtFace face[6];
   double flux;
   if (p->unit != 1) TES_TRY(tes_vector_copy(p->b, 1 / p->unit, p->b));
   if (p->start) TES_TRY(tesi_stokes_scale_pressure(p, 1 / p->unit, p->start));
   tesi_stokes_faces(p, p->space, face);
-  if (!tesi_flow_lifts(p->space, face)) return TES_OK;
+  if (!tesi_rt_lifts(p->space, face)) return TES_OK;
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
-  TES_TRY(tesi_flow_lifting(p->space, face, p->shift, &flux));
+  TES_TRY(tesi_rt_lifting(p->space, face, p->shift, &flux));
   p->lifted = flux > 0;
   if (!p->lifted) {
     tes_vector_destroy(&p->shift);
@@ -431,17 +431,17 @@ done:
 static TesStatus force(const TesProblem *p, int boundary, int direction, double *value) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiFlowFace face[6];
+  TesiRtFace face[6];
   tesi_stokes_faces(p, p->space, face);
   TES_CHECK(!p->mesh->box_periodic[boundary / 2], "there is no force on %s: the box is periodic there",
             name_of(p->mesh, boundary));
-  TES_TRY(tesi_flow_force(p->space, p->u,
-                          &(TesiFlowStress){.nu = p->numbered.data.a,
-                                            .f = p->numbered.data.f,
-                                            .alpha = p->unit * tesi_saddle_of(p->op)->alpha,
-                                            .symmetric = is_symmetric(p),
-                                            .face = face},
-                          boundary, direction, value));
+  TES_TRY(tesi_rt_force(p->space, p->u,
+                        &(TesiRtStress){.nu = p->numbered.data.a,
+                                        .f = p->numbered.data.f,
+                                        .alpha = p->unit * tesi_saddle_of(p->op)->alpha,
+                                        .symmetric = is_symmetric(p),
+                                        .face = face},
+                        boundary, direction, value));
 done:
   return status;
 }
@@ -505,18 +505,18 @@ const TesiEquation tesi_stokes = {.name = "stokes",
 TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiFlowErrors e;
+  TesiRtErrors e;
   *result = (TesFlowResult){.velocity_l2 = NAN, .pressure_l2 = NAN};
   tesi_work_begin_results(ctx, p->in_time != NULL, "errors and fluxes of the flow");
-  if (p->projection) {
+  if (p->space->product) {
     TES_TRY(tesi_navier_stokes_flow(p, result));
     goto done;
   }
   TES_CHECK(p->equation->flow && !p->equation->flow->scalar, "the equation %s is no flow", p->equation->name);
   const bool exact = p->exact[0] != NULL;
-  TES_TRY(tesi_flow_errors(p->space, p->u, exact ? (const TesFunction *const *)p->exact : NULL,
-                           p->op->singular, &e));
-  TES_TRY(tesi_flow_fluxes(p->space, p->u, result->flux));
+  TES_TRY(tesi_rt_errors(p->space, p->u, exact ? (const TesFunction *const *)p->exact : NULL, p->op->singular,
+                         &e));
+  TES_TRY(tesi_rt_fluxes(p->space, p->u, result->flux));
   if (exact) result->velocity_l2 = e.velocity;
   if (exact && p->exact[p->space->dim]) result->pressure_l2 = e.pressure;
   result->divergence_l2 = e.divergence;

@@ -1,8 +1,8 @@
-/* What flows of element rt have in common, steady (stokes.c) and in time (rt_flow/). */
+/* What flows of element rt have in common, steady (stokes.c) and in time (flow/coupled/). */
 #ifndef TESI_STOKES_H
 #define TESI_STOKES_H
 
-#include "functional/flow.h"
+#include "functional/rt/rt_functional.h"
 #include "problem/problem.h"
 
 /* TesiEquation.form and .shown, TesiFlowEquation.check and .given. V(0,1) is less work from degree 2 on where local
@@ -20,7 +20,7 @@ double tesi_stokes_extent(const TesProblem *problem);
 TesVector tesi_stokes_pressure(const TesProblem *problem, const TesVector *v);
 TesStatus tesi_stokes_scale_pressure(const TesProblem *problem, double factor, TesVector *v);
 /* face[6] <- what the problem's numbers say, on its space or that of a level; without a boundary: the velocity is 0. */
-void tesi_stokes_faces(const TesProblem *problem, const TesSpace *space, TesiFlowFace face[6]);
+void tesi_stokes_faces(const TesProblem *problem, const TesSpace *space, TesiRtFace face[6]);
 /* Where no face is open the net flux of boundary velocities must vanish, of `flux` = int |g| in all
  * (TES_INVALID_INPUT tells it); what rounding leaves in b is taken away. */
 TesStatus tesi_stokes_balance(const TesProblem *problem, double flux, TesVector *b);

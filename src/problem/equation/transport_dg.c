@@ -47,9 +47,9 @@ static TesStatus load_rows(const TesProblem *p, const TesOperator *whole, TesVec
   const TesOperator *op = whole ? whole : p->op;
   const TesiTransport *t = transport_of(p, op);
   const TesBoundary *boundary = p->numbered.boundary;
-  TesiFlowFace face[6];
+  TesiRtFace face[6];
   tesi_broken_faces(p, p->space, face);
-  TES_TRY(tesi_flow_load(p->space, p->numbered.data.f, diffusion_of(op), face, b));
+  TES_TRY(tesi_rt_load(p->space, p->numbered.data.f, diffusion_of(op), face, b));
   for (int i = 0; boundary && t && i < 2 * p->mesh->dim; i++)
     if (boundary[i].condition == TES_DIRICHLET && boundary[i].g[0] && !is_ring(p, i))
       TES_TRY(add_boundary(t, i, TESI_UPWIND_IN, -1, boundary[i].g[0], b));
@@ -66,10 +66,10 @@ static TesStatus load(const TesProblem *p, TesVector *b) {
 /* y <- the load of one boundary alone, g NULL: 0. */
 static TesStatus load_face(const TesProblem *p, double nu, int boundary, const TesFunction *g, TesVector *y) {
   const TesFunction *none[3] = {NULL};
-  TesiFlowFace face[6];
+  TesiRtFace face[6];
   tesi_broken_faces(p, p->space, face);
   for (int i = 0; i < 6; i++) face[i].g[p->mesh->dim] = i == boundary ? g : NULL;
-  return tesi_flow_load(p->space, none, nu, face, y);
+  return tesi_rt_load(p->space, none, nu, face, y);
 }
 
 TesStatus tesi_broken_enter(const TesProblem *p, const TesOperator *op, int boundary, TesVector *y) {
@@ -98,9 +98,9 @@ TesStatus tesi_broken_given_load(const TesProblem *p, const TesOperator *op, int
 
 TesStatus tesi_broken_project(const TesSpace *space, const TesFunction *f, TesVector *u) {
   const TesFunction *of[3] = {f};
-  TesiFlowFace none[6];
+  TesiRtFace none[6];
   memset(none, 0, sizeof none);
-  return tesi_flow_load(space, of, 0, none, u);
+  return tesi_rt_load(space, of, 0, none, u);
 }
 
 /* All levels, in units of the finest. */

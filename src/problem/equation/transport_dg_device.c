@@ -13,7 +13,7 @@ TesStatus tesi_broken_timed_create(const TesProblem *p, TesiBrokenLoad **plan) {
   const TesiInTime *it = p->in_time;
   const TesiTransport *whole = tesi_transport_of(it->whole), *t = transport_of(it);
   const double nu = tesi_saddle_of(whole ? whole->symmetric : it->whole)->nu;
-  TesiFlowFace face[6];
+  TesiRtFace face[6];
   tesi_broken_faces(p, p->space, face);
   for (int i = 0; it->given.boundary && i < 2 * p->mesh->dim; i++)
     face[i].g[p->mesh->dim] = it->given.boundary[i].g[0];

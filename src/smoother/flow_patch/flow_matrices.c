@@ -169,7 +169,7 @@ static void build_cells(const void *data, TesiSpan span) {
   for (int64_t cell = span.first; cell < span.end; cell++) {
     double *A = p->inverse + cell * p->modes * p->modes;
     int place[3];
-    tesi_flow_place(p->rt, cell, place);
+    tesi_rt_cell(p->rt, cell, place);
     add_volume(b, cell, place, work, A);
     for (int f = 0; f < 2 * p->rt->dim; f++) add_face(b, cell, place, f, work, A);
     add_symmetric(b, place, A);

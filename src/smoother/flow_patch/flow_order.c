@@ -2,13 +2,6 @@
 #include <string.h>
 #include "smoother/flow_patch/flow_patch.h"
 
-void tesi_flow_place(const TesiRt *rt, int64_t cell, int place[3]) {
-  for (int d = 0; d < 3; d++) {
-    place[d] = (int)(cell % rt->axis[d].cells);
-    cell /= rt->axis[d].cells;
-  }
-}
-
 int64_t tesi_flow_behind(const TesiRt *rt, const int place[3], int face, int next[3]) {
   const int d = face / 2, cells = rt->axis[d].cells;
   memcpy(next, place, 3 * sizeof *next);
@@ -59,7 +52,7 @@ static void search_from(Search *s, int64_t start, int64_t *order) {
       continue;
     }
     s->face[cell]++;
-    tesi_flow_place(p->rt, cell, place);
+    tesi_rt_cell(p->rt, cell, place);
     const int64_t behind = tesi_flow_behind(p->rt, place, face, next);
     /* one that has been looked at is in the order, or on the stack: a closed path */
     if (behind >= 0 && s->face[behind] == 0 && takes(p, cell, face)) s->stack[top++] = behind;
@@ -72,7 +65,7 @@ static int find_layers(const TesiFlowPatch *p, const int64_t *order, int *layer)
   for (int64_t i = 0; i < p->cells; i++) layer[i] = -1;
   for (int64_t i = 0; i < p->cells; i++) {
     int place[3], next[3], own = 0;
-    tesi_flow_place(p->rt, order[i], place);
+    tesi_rt_cell(p->rt, order[i], place);
     for (int f = 0; f < 2 * p->rt->dim; f++) {
       const int64_t behind = tesi_flow_behind(p->rt, place, f, next);
       if (behind >= 0) own = tesi_max(own, layer[behind] + 1);

@@ -58,7 +58,7 @@ static void solve_cell(const TesiFlowPatch *p, int64_t cell, const double *b, do
   double *r = work, *other = work + p->modes, *y = work + 2 * p->modes;
   const double *inverse = p->inverse + cell * p->modes * p->modes;
   int place[3], next[3];
-  tesi_flow_place(p->rt, cell, place);
+  tesi_rt_cell(p->rt, cell, place);
   move(p, place, (double *)b, r, false);
   for (int f = 0; f < 2 * p->rt->dim; f++) {
     if (tesi_flow_behind(p->rt, place, f, next) < 0) continue;
@@ -170,7 +170,7 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
   TES_ALLOC(&r, 2LL * n);
   for (int64_t i = 0; i < p->cells; i++) {
     int place[3];
-    tesi_flow_place(p->rt, p->order[sweep == TES_FORWARD ? i : p->cells - 1 - i], place);
+    tesi_rt_cell(p->rt, p->order[sweep == TES_FORWARD ? i : p->cells - 1 - i], place);
     TES_TRY(take_columns(smoother, place, unit, image, r, A));
     TES_TRY(image_of(smoother, x, image));
     for (int64_t k = 0; k < op->length; k++) image[k] = b[k] - image[k];

@@ -18,7 +18,7 @@
 
 #include "operator/transport/transport_operator.h"
 #include "smoother/smoother.h"
-#include "space/rt.h"
+#include "space/rt_cells.h"
 
 typedef struct TesiFlowDevice TesiFlowDevice;
 typedef struct TesiFlowPatch {
@@ -42,7 +42,6 @@ typedef struct TesiFlowPatch {
 
 /* The cell behind a face, -1: none. place: of the cell. */
 int64_t tesi_flow_behind(const TesiRt *rt, const int place[3], int face, int next[3]);
-void tesi_flow_place(const TesiRt *rt, int64_t cell, int place[3]);
 /* speeds[points of a face] <- (b.n) and weights at a face of a cell. */
 void tesi_flow_speeds(const TesiFlowPatch *p, int64_t cell, int face, double *speeds);
 /* order, layers and first. */

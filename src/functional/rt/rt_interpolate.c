@@ -1,0 +1,196 @@
+/* The interpolant of Raviart and Thomas, cell by cell. Along a component's own direction, with the orthonormal Legendre
+ * polynomials l_j of [0, 1], the derivative of the interpolant is the projection of f':
+ *   (I f)(x) = f(0) + sum over j <= k of (f(1) l_j(1) - f(0) l_j(0) - int f l_j') int over (0, x) of l_j,
+ * in the other directions it is the L2 projection. */
+#include <math.h>
+#include <string.h>
+#include "base/team.h"
+#include "basis/gauss.h"
+#include "functional/rt/rt_functional.h"
+#include "tensor/contract.h"
+
+enum { LINE = TESI_RT_POINTS + 2, MOST = LINE * LINE * LINE, TABLE = TESI_RT_LOCAL * LINE };
+
+typedef struct Interpolant {
+  const TesiRt *rt;
+  int n, q;
+  double x[LINE];                   /* Gauss points, then 0 and 1 */
+  double own[TABLE], across[TABLE]; /* [n + 1][q + 2], [n][q] */
+  TesiRtTables tables;              /* at these points; of squares */
+  double at[3 * MOST], values[MOST], work[2][MOST];
+} Interpolant;
+
+/* int over (0, x) of l_j */
+static double integral(int n, int j, double x) {
+  double point[TESI_MAX_POINTS], weight[TESI_MAX_POINTS], l[TESI_RT_LOCAL], sum = 0;
+  tesi_gauss(n, point, weight);
+  for (int q = 0; q < n; q++) {
+    tesi_rt_legendre(n, 1, x * point[q], l, NULL);
+    sum += x * weight[q] * l[j];
+  }
+  return sum;
+}
+
+static void fill_tables(const TesiRt *rt, int points, Interpolant *p) {
+  double weight[TESI_MAX_POINTS], nodes[TESI_MAX_POINTS], l[TESI_RT_LOCAL], slope[TESI_RT_LOCAL];
+  const int n = rt->n, all = points + 2;
+  p->rt = rt, p->n = n, p->q = points;
+  tesi_gauss(points, p->x, weight);
+  p->x[points] = 0, p->x[points + 1] = 1;
+  tesi_gauss_lobatto(n + 1, nodes, NULL);
+  memset(p->own, 0, sizeof p->own);
+  for (int q = 0; q < all; q++) {
+    tesi_rt_legendre(n, 1, p->x[q], l, slope);
+    for (int i = 0; i <= n; i++)
+      for (int j = 0; j < n; j++) {
+        const double factor = q < points ? -weight[q] * slope[j] : q == points ? -l[j] : l[j];
+        p->own[i * all + q] += factor * integral(n, j, nodes[i]);
+      }
+    for (int j = 0; j < n && q < points; j++) p->across[j * points + q] = weight[q] * l[j];
+  }
+  for (int i = 0; i <= n; i++) p->own[i * all + points] += 1;
+}
+
+/* Points of a cell for a part: Gauss points, and the ends of its own direction. Returns how many. */
+static int set_points(Interpolant *p, int part, const int cell[3], int extent[3]) {
+  const TesiRt *rt = p->rt;
+  int count = 1;
+  for (int d = 0; d < 3; d++) {
+    extent[d] = d >= rt->dim ? 1 : d == part ? p->q + 2 : p->q;
+    count *= extent[d];
+  }
+  for (int i = 0; i < count; i++) {
+    int rest = i;
+    for (int d = 0; d < 3; d++) {
+      const double *x = rt->axis[d].x, xi = p->x[rest % extent[d]];
+      p->at[d * count + i] = d >= rt->dim ? 0
+                             : xi == 1    ? x[cell[d] + 1]
+                                          : x[cell[d]] + xi * (x[cell[d] + 1] - x[cell[d]]);
+      rest /= extent[d];
+    }
+  }
+  return count;
+}
+
+/* p->values <- the squares of a part of v at the points. */
+static void square(Interpolant *p, int part, const int cell[3], const double *v, int count) {
+  const TesiRt *rt = p->rt;
+  double local[TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL];
+  const double *from = local;
+  int extent[3];
+  tesi_rt_read(rt, part, cell, v, local);
+  for (int d = 0; d < 3; d++) extent[d] = tesi_rt_extent(rt, part, d);
+  for (int d = 0; d < rt->dim; d++) {
+    const double *table = d == part ? p->tables.nodal[0] : p->tables.modal[0];
+    tesi_contract(table, d == part ? p->q + 2 : p->q, extent[d], false, extent, d, from, p->work[d % 2]);
+    from = p->work[d % 2];
+  }
+  for (int i = 0; i < count; i++) p->values[i] = from[i] * from[i];
+}
+
+/* Of f, or of the square of v. False where f is not finite at a point. */
+static bool interpolate_cell(Interpolant *p, int part, const int cell[3], const TesFunction *f,
+                             const double *v, double *u) {
+  const TesiRt *rt = p->rt;
+  int extent[3];
+  double volume = 1;
+  const int count = set_points(p, part, cell, extent);
+  if (f)
+    tesi_function_values(f, count, p->at, p->at + count, p->at + 2 * count, 0, p->values);
+  else
+    square(p, part, cell, v, count);
+  for (int i = 0; i < count; i++)
+    if (!isfinite(p->values[i])) return false;
+  const double *from = p->values;
+  for (int d = 0; d < rt->dim; d++) {
+    const int rows = tesi_rt_extent(rt, part, d), columns = extent[d];
+    tesi_contract(d == part ? p->own : p->across, rows, columns, false, extent, d, from, p->work[d % 2]);
+    from = p->work[d % 2];
+    if (d != part) volume *= rt->axis[d].h[cell[d]];
+  }
+  double *local = p->work[(rt->dim - 1) % 2];
+  for (int i = 0; i < extent[0] * extent[1] * extent[2]; i++) local[i] *= volume;
+  tesi_rt_clear_cell(rt, part, cell, u);
+  tesi_rt_add(rt, part, cell, local, u);
+  return true;
+}
+
+/* Cells of a line along a part's own direction share nodes, and each writes over the last one: a thread a line. */
+typedef struct Lines {
+  Interpolant *interpolant; /* [threads] */
+  int part, along;
+  const TesFunction *f; /* NULL: the square of v */
+  const double *v;
+  double *values;
+  int64_t *bad; /* the first line in which f is not finite */
+} Lines;
+
+static void interpolate_lines(const void *data, TesiSpan span) {
+  const Lines *l = data;
+  Interpolant *p = &l->interpolant[span.thread];
+  for (int64_t i = span.first; i < span.end; i++) {
+    int cell[3];
+    tesi_rt_line(p->rt, l->along, i, cell);
+    for (; cell[l->along] < p->rt->axis[l->along].cells; cell[l->along]++)
+      if (!interpolate_cell(p, l->part, cell, l->f, l->v, l->values)) {
+        tesi_team_least(l->bad, i);
+        break;
+      }
+  }
+}
+
+/* The message of a function that is not finite in a line of cells. */
+static TesStatus explain(TesContext *ctx, Interpolant *p, const Lines *l) {
+  TesStatus status = TES_OK;
+  int cell[3], extent[3];
+  tesi_rt_line(p->rt, l->along, *l->bad, cell);
+  for (; cell[l->along] < p->rt->axis[l->along].cells; cell[l->along]++) {
+    const int count = set_points(p, l->part, cell, extent);
+    TES_TRY(tes_function_evaluate(l->f, count, p->at, p->at + count, p->at + 2 * count, 0, p->values));
+  }
+done:
+  return status;
+}
+
+/* Of functions f, or of the squares of v. */
+static TesStatus interpolate(const TesSpace *space, int points, const TesFunction *const *f,
+                             const TesVector *v, TesVector *u) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesiRt *rt = space->rt;
+  const int threads = tes_context_threads(ctx);
+  Interpolant *p = NULL;
+  double *from = NULL, *values = NULL;
+  TES_TRY(tesi_alloc(ctx, (size_t)threads, sizeof *p, &p));
+  TES_ALLOC(&values, space->length);
+  if (v) TES_ALLOC(&from, space->length);
+  if (v) TES_TRY(tes_vector_get(v, from));
+  for (int t = 0; t < threads; t++) {
+    fill_tables(rt, points, &p[t]);
+    if (v) tesi_rt_tables_at(rt->n, points + 2, p[t].x, &p[t].tables);
+  }
+  for (int part = rt->scalar ? rt->dim : 0; part <= rt->dim; part++) {
+    const int along = part % rt->dim;
+    const int64_t lines = tesi_rt_lines(rt, along);
+    int64_t bad = lines;
+    const Lines l = {p, part, along, v ? NULL : f[part], from, values, &bad};
+    if (!v && !f[part]) continue;
+    tesi_team_for(threads, lines, interpolate_lines, &l);
+    if (bad < lines && v) TES_FAIL(TES_NAN, "a mean of squares is not finite");
+    if (bad < lines) TES_TRY(explain(ctx, p, &l));
+  }
+  TES_TRY(tes_vector_set(u, values));
+done:
+  tesi_free(ctx, &from);
+  tesi_free(ctx, &values);
+  tesi_free(ctx, &p);
+  return status;
+}
+
+TesStatus tesi_rt_interpolate(const TesSpace *space, const TesFunction *const *f, TesVector *u) {
+  return interpolate(space, space->degree + 5, f, NULL, u);
+}
+
+TesStatus tesi_rt_square(const TesSpace *space, const TesVector *v, TesVector *u) {
+  return interpolate(space, tesi_min(space->degree + 5, TESI_RT_POINTS - 2), NULL, v, u);
+}

@@ -1,0 +1,371 @@
+/* Loads, boundary values and fluxes of velocities. */
+#include <math.h>
+#include <string.h>
+#include "base/team.h"
+#include "device/kernel.h"
+#include "functional/batch_faces.h"
+#include "functional/rt/rt_functional.h"
+
+enum { MOST = TESI_RT_POINTS * TESI_RT_POINTS * TESI_RT_POINTS };
+
+/* Values of a function at points x[3][count]; false where one is not finite. */
+static bool evaluate(const TesFunction *f, int count, const double *x, double *values) {
+  tesi_function_values(f, count, x, x + count, x + 2 * count, 0, values);
+  for (int q = 0; q < count; q++)
+    if (!isfinite(values[q])) return false;
+  return true;
+}
+
+static bool load_line(const TesiRt *rt, const TesiRtTables *t, const TesFunction *f, int part, int along,
+                      int64_t line, double *work, double *b) {
+  double *x = work, *w = x + 3 * MOST, *values = w + MOST, *local = values + MOST;
+  int cell[3];
+  tesi_rt_line(rt, along, line, cell);
+  for (; cell[along] < rt->axis[along].cells; cell[along]++) {
+    const int count = tesi_rt_points(rt, t, cell, x, w);
+    if (!evaluate(f, count, x, values)) return false;
+    for (int q = 0; q < count; q++) values[q] *= w[q];
+    tesi_rt_moments(rt, t, part, values, local);
+    tesi_rt_add(rt, part, cell, local, b);
+  }
+  return true;
+}
+
+typedef struct Lines {
+  const TesiRt *rt;
+  const TesiRtTables *t;
+  const TesFunction *f;
+  int part, along;
+  double *work, *b; /* work: [threads][6 MOST] */
+  int64_t *bad;     /* the first line in which f is not finite */
+} Lines;
+
+static void load_lines(const void *data, TesiSpan span) {
+  const Lines *l = data;
+  for (int64_t i = span.first; i < span.end; i++)
+    if (!load_line(l->rt, l->t, l->f, l->part, l->along, i, l->work + (int64_t)span.thread * 6 * MOST, l->b))
+      tesi_team_least(l->bad, i);
+}
+
+/* A component of the velocity, or, part = dim, the unknown of element dg. */
+static TesStatus load_part(const TesSpace *space, const TesiRtTables *t, int part, const TesFunction *f,
+                           double *b) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesiRt *rt = space->rt;
+  const int i = part % rt->dim;
+  const int64_t lines = tesi_rt_lines(rt, i);
+  const int threads = tes_context_threads(ctx);
+  int64_t bad = lines;
+  double *work = NULL, x[3 * MOST];
+  TES_ALLOC(&work, (int64_t)threads * 6 * MOST);
+  tesi_team_for(threads, lines, load_lines, &(Lines){rt, t, f, part, i, work, b, &bad});
+  for (int c = 0; bad < lines && c < rt->axis[i].cells; c++) { /* the message */
+    int cell[3];
+    tesi_rt_line(rt, i, bad, cell);
+    cell[i] = c;
+    const int count = tesi_rt_points(rt, t, cell, x, NULL);
+    TES_TRY(tes_function_evaluate(f, count, x, x + count, x + 2 * count, 0, work));
+  }
+done:
+  tesi_free(ctx, &work);
+  return status;
+}
+
+/* ---- faces --------------------------------------------------------------------------------------------- */
+
+/* One cell's part of the face at `end` of direction d. */
+typedef struct Face {
+  const TesiRt *rt;
+  const TesiRtTables *t;
+  int d, end, cell[3];
+} Face;
+
+/* Points x[3][count] of the face, and weights. */
+static int face_points(const Face *f, double *x, double *weights) {
+  const TesiRt *rt = f->rt;
+  const int q = f->t->points, count = rt->dim == 2 ? q : q * q;
+  for (int i = 0; i < count; i++) {
+    int rest = i;
+    weights[i] = 1;
+    for (int d = 0; d < 3; d++) {
+      const TesiRtAxis *a = &rt->axis[d];
+      x[d * count + i] = d >= rt->dim ? 0 : a->x[f->end ? a->cells : 0];
+      if (d == f->d || d >= rt->dim) continue;
+      const double h = a->x[f->cell[d] + 1] - a->x[f->cell[d]];
+      x[d * count + i] = a->x[f->cell[d]] + f->t->x[rest % q] * h;
+      weights[i] *= f->t->w[rest % q] * h;
+      rest /= q;
+    }
+  }
+  return count;
+}
+
+/* moment[j] of weighted values with the functions of component i across the face, [second][first] of the other
+ * directions. */
+static int face_moments(const Face *f, int i, const double *values, double *moment) {
+  const int q = f->t->points;
+  int e[2] = {1, 1}, k = 0;
+  const double *A[2] = {NULL, NULL};
+  double scale = 1;
+  for (int d = 0; d < f->rt->dim; d++) {
+    if (d == f->d) continue;
+    e[k] = tesi_rt_extent(f->rt, i, d);
+    A[k++] = d == i ? f->t->nodal[0] : f->t->modal[0];
+    if (d != i) scale /= sqrt(f->rt->axis[d].h[f->cell[d]]);
+  }
+  for (int b = 0; b < e[1]; b++)
+    for (int a = 0; a < e[0]; a++) {
+      double sum = 0;
+      for (int p = 0; p < (k == 2 ? q * q : q); p++)
+        sum += values[p] * A[0][p % q * e[0] + a] * (k == 2 ? A[1][p / q * e[1] + b] : 1);
+      moment[b * e[0] + a] = scale * sum;
+    }
+  return e[0] * e[1];
+}
+
+/* Numbers of the face's functions at entry j of direction d. */
+static int64_t face_number(const Face *f, int i, int j, int m) {
+  const TesiRt *rt = f->rt;
+  int64_t entry = 0, step = 1;
+  for (int d = 0; d < rt->dim; d++) {
+    const TesiRtAxis *a = &rt->axis[d];
+    const int e = tesi_rt_extent(rt, i, d);
+    int place = j;
+    if (d != f->d) place = d == i ? tesi_rt_node(a, f->cell[d], m % e) : f->cell[d] * a->n + m % e, m /= e;
+    entry += step * place;
+    step *= rt->extent[i][d];
+  }
+  return rt->offset[i] + entry;
+}
+
+/* b <- b + w[j] moment at the entries first + j, j < count, of direction d. */
+static void add_face(const Face *f, int i, int moments, const double *moment, int first, int count,
+                     const double *w, double *b) {
+  for (int m = 0; m < moments; m++)
+    for (int j = 0; j < count; j++) b[face_number(f, i, first + j, m)] += w[j] * moment[m];
+}
+
+/* What multiplies the moments of component i on a face, along its normal. Returns how many, from entry *first on. */
+static int face_weights(const Face *f, const TesiRtFace *face, double nu, int i, int *first, double *w) {
+  const TesiRtAxis *a = &f->rt->axis[f->d];
+  const int n = f->rt->n, last = f->end ? a->cells - 1 : 0;
+  double l[TESI_RT_LOCAL], slope[TESI_RT_LOCAL];
+  if (i == f->d) {
+    *first = f->end ? a->nodes - 1 : 0;
+    w[0] = 1;
+    return 1;
+  }
+  tesi_rt_legendre(n, a->h[last], f->end, l, slope);
+  *first = last * n;
+  for (int j = 0; j < n; j++)
+    w[j] = face->kind == TESI_RT_OUTFLOW ? l[j] : nu * (face->penalty * l[j] - (f->end ? 1 : -1) * slope[j]);
+  return n;
+}
+
+/* Weighted values of what is given for component i; false: nothing is. */
+static TesStatus face_values(TesContext *ctx, const Face *f, const TesiRtFace *face, int i, bool *any,
+                             double *values) {
+  TesStatus status = TES_OK;
+  enum { FACE = TESI_RT_POINTS * TESI_RT_POINTS };
+  double x[3 * FACE], normal[3 * FACE] = {0}, w[FACE], other[FACE];
+  const int count = face_points(f, x, w), outwards = f->end ? 1 : -1;
+  const TesFunction *pressure = face->kind == TESI_RT_OUTFLOW && i == f->d ? face->g[f->rt->dim] : NULL;
+  *any = face->g[i] || pressure;
+  if (!*any) return TES_OK;
+  memset(values, 0, sizeof *values * (size_t)count);
+  for (int q = 0; q < count; q++) normal[f->d * count + q] = outwards;
+  if (face->g[i]) TES_TRY(tesi_boundary_values(face->g[i], count, x, normal, values));
+  if (pressure) {
+    TES_TRY(tesi_boundary_values(pressure, count, x, normal, other));
+    for (int q = 0; q < count; q++) values[q] -= outwards * other[q];
+  }
+  for (int q = 0; q < count; q++) values[q] *= w[q];
+done:
+  return status;
+}
+
+typedef TesStatus (*VisitFace)(void *user, const Face *f, const TesiRtFace *face);
+
+/* All cells' faces on the boundary, one after the other. */
+static TesStatus visit_faces(const TesSpace *space, const TesiRtTables *t, const TesiRtFace *face,
+                             VisitFace visit, void *user) {
+  TesStatus status = TES_OK;
+  const TesiRt *rt = space->rt;
+  for (int d = 0; d < rt->dim; d++)
+    for (int end = 0; end < 2 && !rt->axis[d].periodic; end++)
+      for (int64_t l = 0; l < tesi_rt_lines(rt, d) && status == TES_OK; l++) {
+        Face f = {.rt = rt, .t = t, .d = d, .end = end};
+        tesi_rt_line(rt, d, l, f.cell);
+        f.cell[d] = end ? rt->axis[d].cells - 1 : 0;
+        status = visit(user, &f, face ? &face[2 * d + end] : NULL);
+      }
+  return status;
+}
+
+typedef struct Load {
+  TesContext *context;
+  double nu, *b, flux;
+} Load;
+
+static TesStatus load_face(void *user, const Face *f, const TesiRtFace *face) {
+  Load *load = user;
+  TesContext *ctx = load->context;
+  TesStatus status = TES_OK;
+  double values[MOST], moment[MOST], w[TESI_RT_LOCAL];
+  if (face->kind == TESI_RT_SLIP) return TES_OK;
+  for (int i = f->rt->scalar ? f->rt->dim : 0; i < f->rt->dim + f->rt->scalar; i++) {
+    bool any;
+    int first;
+    if (i == f->d && face->kind == TESI_RT_VELOCITY) continue; /* known nodes: a lifting */
+    TES_TRY(face_values(ctx, f, face, i, &any, values));
+    if (!any) continue;
+    const int moments = face_moments(f, i, values, moment),
+              count = face_weights(f, face, load->nu, i, &first, w);
+    add_face(f, i, moments, moment, first, count, w, load->b);
+  }
+done:
+  return status;
+}
+
+static TesStatus lift_face(void *user, const Face *f, const TesiRtFace *face) {
+  Load *load = user;
+  TesContext *ctx = load->context;
+  TesStatus status = TES_OK;
+  double values[MOST], moment[MOST];
+  bool any;
+  int first;
+  double one;
+  if (face->kind != TESI_RT_VELOCITY) return TES_OK;
+  TES_TRY(face_values(ctx, f, face, f->d, &any, values));
+  if (!any) return TES_OK;
+  const int moments = face_moments(f, f->d, values, moment);
+  const int points = f->rt->dim == 2 ? f->t->points : f->t->points * f->t->points;
+  for (int q = 0; q < points; q++) load->flux += fabs(values[q]);
+  face_weights(f, face, 0, f->d, &first, &one);
+  add_face(f, f->d, moments, moment, first, 1, &one, load->b);
+  for (int c = 0; c < f->rt->dim; c++) {
+    if (c == f->d) continue;
+    TES_TRY(face_values(ctx, f, face, c, &any, values));
+    for (int q = 0; q < points && any; q++) load->flux += fabs(values[q]);
+  }
+done:
+  return status;
+}
+
+/* ---- vectors ------------------------------------------------------------------------------------------- */
+
+static bool is_zero(const TesFunction *f) {
+  double value;
+  return !f || (tes_function_constant(f, &value) && value == 0);
+}
+
+/* Whether something is given on a face. */
+static bool any_face(const TesiRt *rt, const TesiRtFace *face) {
+  bool any = false;
+  for (int i = 0; i < 2 * rt->dim; i++)
+    for (int c = 0; c <= rt->dim && !rt->axis[i / 2].periodic; c++) any = any || !is_zero(face[i].g[c]);
+  return any;
+}
+
+bool tesi_rt_lifts(const TesSpace *space, const TesiRtFace *face) {
+  bool any = false;
+  for (int i = 0; i < 2 * space->dim; i++)
+    any = any ||
+          (!space->rt->axis[i / 2].periodic && face[i].kind == TESI_RT_VELOCITY && !is_zero(face[i].g[i / 2]));
+  return any;
+}
+
+/* Whether the host reaches the vector's numbers. */
+static bool is_near(const TesVector *v) {
+  return !tesi_has_kernels(v->context) && v->precision == TES_DOUBLE;
+}
+
+/* The entries of a vector while the host fills them, zero at first: the entries of the vector itself, or of a copy. */
+static TesStatus begin_host(TesVector *v, double **numbers) {
+  TesContext *ctx = v->context;
+  TesStatus status = TES_OK;
+  *numbers = NULL;
+  if (!is_near(v)) {
+    TES_ALLOC(numbers, v->length);
+  } else {
+    TES_TRY(tes_vector_fill(v, 0));
+    *numbers = v->data;
+  }
+done:
+  return status;
+}
+
+static TesStatus end_host(TesVector *v, double **numbers, TesStatus status) {
+  TesContext *ctx = v->context;
+  if (is_near(v)) return status;
+  if (status == TES_OK) status = tes_vector_set(v, *numbers);
+  tesi_free(ctx, numbers);
+  return status;
+}
+
+TesStatus tesi_rt_load(const TesSpace *space, const TesFunction *const *f, double nu, const TesiRtFace *face,
+                       TesVector *b) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiRtTables t;
+  Load load = {.context = ctx, .nu = nu};
+  const bool scalar = space->rt->scalar, faces = any_face(space->rt, face);
+  bool any = faces;
+  for (int i = 0; i < (scalar ? 1 : space->dim); i++) any = any || f[i];
+  if (!any) return tes_vector_fill(b, 0);
+  tesi_rt_tables(space->rt->n, space->degree + 5, &t);
+  TES_TRY(begin_host(b, &load.b));
+  for (int i = 0; i < (scalar ? 1 : space->dim); i++)
+    if (f[i]) TES_TRY(load_part(space, &t, scalar ? space->dim : i, f[i], load.b));
+  if (faces) TES_TRY(visit_faces(space, &t, face, load_face, &load));
+  tesi_rt_clear(space->rt, load.b);
+done:
+  return end_host(b, &load.b, status);
+}
+
+TesStatus tesi_rt_lifting(const TesSpace *space, const TesiRtFace *face, TesVector *u, double *flux) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiRtTables t;
+  Load load = {.context = ctx};
+  *flux = 0;
+  if (!tesi_rt_lifts(space, face)) return tes_vector_fill(u, 0);
+  tesi_rt_tables(space->rt->n, space->degree + 5, &t);
+  TES_TRY(begin_host(u, &load.b));
+  TES_TRY(visit_faces(space, &t, face, lift_face, &load));
+  *flux = load.flux;
+done:
+  return end_host(u, &load.b, status);
+}
+
+typedef struct Fluxes {
+  const double *u;
+  double *flux;
+} Fluxes;
+
+/* The mode 0 across the face carries the mean. */
+static TesStatus flux_face(void *user, const Face *f, const TesiRtFace *face) {
+  const Fluxes *fluxes = user;
+  double area = 1, one;
+  int first;
+  for (int d = 0; d < f->rt->dim; d++)
+    if (d != f->d) area *= f->rt->axis[d].h[f->cell[d]];
+  face_weights(f, face, 0, f->d, &first, &one);
+  fluxes->flux[2 * f->d + f->end] +=
+      (f->end ? 1 : -1) * sqrt(area) * fluxes->u[face_number(f, f->d, first, 0)];
+  return TES_OK;
+}
+
+TesStatus tesi_rt_fluxes(const TesSpace *space, const TesVector *u, double flux[6]) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  memset(flux, 0, 6 * sizeof *flux);
+  TES_ALLOC(&values, space->length);
+  TES_TRY(tes_vector_get(u, values));
+  TES_TRY(visit_faces(space, NULL, NULL, flux_face, &(Fluxes){values, flux}));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}

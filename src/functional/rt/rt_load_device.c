@@ -1,0 +1,184 @@
+#include "functional/rt/rt_load_device.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include "device/kernel.h"
+#include "device/kernel_numbers.h"
+#include "device/upload.h"
+#include "functional/device_text.h"
+#include "kernels/broken_load_arguments.h"
+
+enum { THREADS = 128, DEGREE = 8, FUNCTIONS = 7 };
+
+struct TesiBrokenLoad {
+  TesContext *context;
+  TesiKernel cells, faces, inflow;
+  TeskBroken arguments;
+  TeskBrokenFace face[6], entering[6]; /* of ends with a function, number 0: none */
+  void *x[3], *h[3];                   /* device */
+  size_t shared[2];                    /* of cells and faces, of inflow */
+  bool empty;                          /* f is 0 */
+};
+
+/* ---- programs ------------------------------------------------------------------------------------------ */
+
+/* Those that are points apart; functions: text of tesk_value(). */
+static TesStatus get_program(TesContext *ctx, const TesiRt *rt, int points, const char *functions,
+                             size_t *shared, TesiProgram **program) {
+  TesStatus status = TES_OK;
+  TesiRtTables t;
+  char text[4][24], *numbers = NULL, *tables = NULL;
+  tesi_rt_tables(rt->n, points, &t);
+  const TesiKernelNumbers table[] = {{"modal", points * rt->n, rt->n, t.modal[0], NULL},
+                                     {"point", points, points, t.x, NULL},
+                                     {"weight", points, points, t.w, NULL}};
+  TES_TRY(tesi_kernel_numbers(ctx, "real", (int)(sizeof table / sizeof *table), table, &numbers));
+  const size_t size = strlen(numbers) + strlen(functions) + 1;
+  TES_ALLOC(&tables, (int64_t)size);
+  snprintf(tables, size, "%s%s", numbers, functions);
+  snprintf(text[0], sizeof text[0], "DIM=%d", rt->dim);
+  snprintf(text[1], sizeof text[1], "N=%d", rt->n);
+  snprintf(text[2], sizeof text[2], "Q=%d", points);
+  snprintf(text[3], sizeof text[3], "THREADS=%d", THREADS);
+  const TesiProgramDesc desc = {
+      .file = "broken_load.cu",
+      .options = {"real=double", text[0], text[1], text[2], text[3], "TESK_CONSTANT_TABLES=1"},
+      .tables = tables};
+  TES_TRY(tesi_program_get(ctx, &desc, program));
+  *shared = 2 * sizeof(double) * (size_t)(points * points * (rt->dim == 3 ? points : 1));
+done:
+  tesi_free(ctx, &numbers);
+  tesi_free(ctx, &tables);
+  return status;
+}
+
+static TesStatus get_kernels(const TesSpace *space, const char *functions, int inflow_points,
+                             TesiBrokenLoad *plan) {
+  TesContext *ctx = plan->context;
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  TES_TRY(get_program(ctx, space->rt, space->degree + 5, functions, &plan->shared[0], &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_broken_cells", plan->shared[0], &plan->cells));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_broken_faces", plan->shared[0], &plan->faces));
+  if (!inflow_points) goto done;
+  TES_TRY(get_program(ctx, space->rt, inflow_points, functions, &plan->shared[1], &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_broken_inflow", plan->shared[1], &plan->inflow));
+done:
+  return status;
+}
+
+/* ---- creation ------------------------------------------------------------------------------------------ */
+
+/* What the moments of a face are multiplied by: of fluxes the mode's value, of values what interior penalties make of
+ * them; entering: minus the value. */
+static void fill_face(const TesiRt *rt, int number, const TesiRtFace *face, double nu, TeskBrokenFace *to,
+                      TeskBrokenFace *entering) {
+  const int d = number / 2, end = number % 2;
+  const TesiRtAxis *a = &rt->axis[d];
+  const bool given = face->kind == TESI_RT_VELOCITY;
+  double l[TESI_MAX_POINTS], slope[TESI_MAX_POINTS];
+  if (a->periodic || face->kind == TESI_RT_SLIP || !face->g[rt->dim]) return;
+  tesi_rt_legendre(rt->n, a->h[end ? a->cells - 1 : 0], end, l, slope);
+  *to = (TeskBrokenFace){.d = d, .end = end, .number = 1 + number};
+  *entering = *to;
+  if (!given) entering->number = 0;
+  for (int i = 0; i < rt->n; i++) {
+    to->weight[i] = given ? nu * (face->penalty * l[i] - (end ? 1 : -1) * slope[i]) : l[i];
+    entering->weight[i] = -l[i];
+  }
+}
+
+static TesStatus fill_arguments(const TesiRt *rt, TesiBrokenLoad *plan) {
+  TesContext *ctx = plan->context;
+  TesStatus status = TES_OK;
+  for (int d = 0; d < 3; d++) {
+    const TesiRtAxis *a = &rt->axis[d];
+    plan->arguments.cells[d] = a->cells;
+    if (d >= rt->dim) continue;
+    TES_TRY(tesi_upload(ctx, a->x, (size_t)(a->cells + 1) * sizeof *a->x, &plan->x[d]));
+    TES_TRY(tesi_upload(ctx, a->h, (size_t)a->cells * sizeof *a->h, &plan->h[d]));
+    plan->arguments.x[d] = plan->x[d], plan->arguments.h[d] = plan->h[d];
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_broken_load_create(const TesSpace *space, const TesFunction *f, double nu,
+                                  const TesiRtFace face[6], int inflow_points, TesiBrokenLoad **result) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesiRt *rt = space->rt;
+  const TesFunction *functions[FUNCTIONS] = {f};
+  TesiBrokenLoad *plan = NULL;
+  char *text = NULL;
+  *result = NULL;
+  for (int i = 0; i < 2 * rt->dim; i++) functions[1 + i] = face[i].g[rt->dim];
+  for (int i = 0; i < FUNCTIONS; i++)
+    if (tesi_function_uses(functions[i])) return TES_OK;
+  if (space->degree > DEGREE || tes_mesh_info(space->mesh).cells >= INT_MAX) return TES_OK;
+  TES_TRY(tesi_device_values_text(ctx, FUNCTIONS, functions, &text));
+  if (!text) goto done;
+  TES_NEW(&plan);
+  plan->context = ctx, plan->empty = !f;
+  for (int i = 0; i < 2 * rt->dim; i++) fill_face(rt, i, &face[i], nu, &plan->face[i], &plan->entering[i]);
+  TES_TRY(fill_arguments(rt, plan));
+  TES_TRY(get_kernels(space, text, inflow_points, plan));
+  *result = plan;
+  plan = NULL;
+done:
+  tesi_broken_load_destroy(&plan);
+  tesi_free(ctx, &text);
+  return status;
+}
+
+void tesi_broken_load_destroy(TesiBrokenLoad **result) {
+  TesiBrokenLoad *plan = *result;
+  if (!plan) return;
+  TesContext *ctx = plan->context;
+  for (int d = 0; d < 3; d++) {
+    tesi_context_device(ctx)->release(ctx, &plan->x[d]);
+    tesi_context_device(ctx)->release(ctx, &plan->h[d]);
+  }
+  tesi_free(ctx, result);
+}
+
+/* ---- a run --------------------------------------------------------------------------------------------- */
+
+static TesiGrid cells_of(const TesiBrokenLoad *plan, int without) {
+  unsigned cells = 1;
+  for (int d = 0; d < 3; d++)
+    if (d != without) cells *= (unsigned)plan->arguments.cells[d];
+  return (TesiGrid){cells, 1, 1};
+}
+
+static TesStatus run_face(const TesiBrokenLoad *plan, int i, const void *clock, const TesiInflow *inflow,
+                          TesVector *b) {
+  TesContext *ctx = plan->context;
+  TesStatus status = TES_OK;
+  const TeskBrokenFace *face = &plan->face[i], *entering = &plan->entering[i];
+  long long step = inflow ? inflow->step : 0;
+  const void *speed = inflow ? inflow->speed : NULL;
+  void *of_face[] = {&b->data, (void *)&plan->arguments, (void *)face, (void *)&clock},
+       *of_inflow[] = {&b->data,      (void *)&plan->arguments, (void *)entering, (void *)&speed, &step,
+                       (void *)&clock};
+  const TesiGrid grid = cells_of(plan, i / 2);
+  if (face->number) TES_TRY(tesi_kernel_launch(ctx, &plan->faces, grid, THREADS, plan->shared[0], of_face));
+  if (entering->number && inflow)
+    TES_TRY(tesi_kernel_launch(ctx, &plan->inflow, grid, THREADS, plan->shared[1], of_inflow));
+done:
+  return status;
+}
+
+TesStatus tesi_broken_load_run(const TesiBrokenLoad *plan, const void *clock, const TesiInflow *inflow,
+                               TesVector *b) {
+  TesContext *ctx = plan->context;
+  TesStatus status = TES_OK;
+  void *arguments[] = {&b->data, (void *)&plan->arguments, (void *)&clock};
+  if (plan->empty)
+    TES_TRY(tes_vector_fill(b, 0));
+  else
+    TES_TRY(tesi_kernel_launch(ctx, &plan->cells, cells_of(plan, -1), THREADS, plan->shared[0], arguments));
+  for (int i = 0; i < 6; i++) TES_TRY(run_face(plan, i, clock, inflow, b));
+done:
+  return status;
+}

@@ -1,0 +1,549 @@
+/* Steps: see split.h. */
+#include "problem/flow/split/split.h"
+#include <math.h>
+#include <string.h>
+#include "functional/device_text.h"
+#include "functional/functional.h"
+#include "functional/load_plan.h"
+#include "operator/operator.h"
+#include "problem/flow/flow_steps.h"
+
+/* ---- data at a time ------------------------------------------------------------------------------------ */
+
+TesStatus tesi_split_check_flux(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  double net, through, total;
+  if (pr->walls.any_open || !p->numbered.boundary) return TES_OK;
+  TES_TRY(tesi_mixed_flux(pr->mixed, &pr->closed, p->numbered.boundary, &net, &through, &total));
+  /* along walls the flux through them is rounding, of what flows there */
+  TES_CHECK(fabs(net) <= 1e-8 * total,
+            "boundary: the velocity lets %s than %s: its net flux is %.6g, of %.6g through the "
+            "boundary, and no "
+            "boundary is open. Change the velocities, or make a boundary an outflow",
+            net > 0 ? "more out" : "more in", net > 0 ? "in" : "out", net, through);
+done:
+  return status;
+}
+
+/* phi at open boundaries for a step from which dt / a0 is `factor`; NULL: the first pressure. P is kept. */
+TesStatus tesi_split_give_pressure(TesProblem *p, const double *factor) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const int dim = p->mesh->dim;
+  const TesFunction **g = NULL;
+  double *now = NULL, *first = NULL;
+  bool any = false;
+  TES_ALLOC(&g, pr->walls.boundaries + 1);
+  for (int i = 0; i < pr->walls.boundaries && p->numbered.boundary; i++)
+    if (p->numbered.boundary[i].condition == TES_NEUMANN)
+      g[i] = p->numbered.boundary[i].g[dim], any = any || g[i];
+  if (!any) goto done;
+  if (!pr->given_pressure) TES_TRY(tes_vector_create(ctx, pr->p.length, TES_DOUBLE, &pr->given_pressure));
+  TES_TRY(tes_functional_lifting(pr->poisson->space, (const TesFunction *const *[]){g}, pr->ps));
+  if (factor) {
+    TES_TRY(tes_vector_copy(pr->ps, *factor, pr->pn));
+    TES_TRY(tes_vector_axpy(-*factor, pr->given_pressure, pr->pn));
+  } else {
+    TES_ALLOC(&now, pr->p.length);
+    TES_ALLOC(&first, pr->p.length);
+    TES_TRY(tes_vector_get(pr->ps, now));
+    TES_TRY(tes_vector_get(&pr->p, first));
+    for (int64_t i = 0; i < pr->p.length; i++)
+      if (now[i] != 0) first[i] = now[i];
+    TES_TRY(tes_vector_set(&pr->p, first));
+  }
+  TES_TRY(tes_vector_copy(pr->ps, 1, pr->given_pressure));
+done:
+  tesi_free(ctx, &now);
+  tesi_free(ctx, &first);
+  tesi_free(ctx, &g);
+  return status;
+}
+
+static bool load_is_timed(const TesProblem *p) {
+  const TesiNumbered *n = &p->in_time->given;
+  bool timed = p->in_time->add_load;
+  for (int c = 0; c < TESI_AXES; c++) timed = timed || tesi_function_timed(n->data.f[c]);
+  for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    for (int c = 0; c <= TESI_AXES; c++)
+      timed = timed || (n->boundary[i].condition == TES_NEUMANN && tesi_function_timed(n->boundary[i].g[c]));
+  return timed;
+}
+
+/* b <- the force of the time, by plans that were made once; *done: false where the host must do it. */
+static TesStatus load_by_plans(TesProblem *p, TesVector *b, bool *done) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const TesFunction *const *f = p->in_time->given.data.f;
+  const bool begins = !pr->clock;
+  bool refused = false;
+  if (begins) TES_TRY(tesi_clock_create(ctx, 0, &pr->clock));
+  TES_TRY(tesi_clock_set(ctx, pr->clock, tesi_device_time(p->mesh->dim, p->numbered.data.f)));
+  *done = true;
+  for (int c = 0; c < p->mesh->dim && *done; c++) {
+    TesVector part = tesi_space_range(pr->full, b, c);
+    const TesiLoad desc = {.space = pr->full->part[c], .f = f[c]};
+    if (begins && f[c]) TES_TRY(tesi_load_plan_create(&desc, true, &pr->plan[c]));
+    *done = !f[c] || pr->plan[c];
+    if (pr->plan[c]) TES_TRY(tesi_load_plan_run(pr->plan[c], pr->clock, &part));
+    if (!f[c]) TES_TRY(tes_vector_fill(&part, 0));
+  }
+  TES_TRY(tesi_clock_refused(ctx, pr->clock, &refused));
+  *done = *done && !refused;
+done:
+  return status;
+}
+
+/* b += the stress of open boundaries, integrated on the host. */
+static TesStatus add_stress(TesProblem *p, const TesBoundary *boundary, TesVector *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  double *values = NULL;
+  bool any = false;
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    for (int c = 0; c <= p->mesh->dim; c++)
+      any = any || (boundary[i].condition == TES_NEUMANN && boundary[i].g[c]);
+  if (!any) return TES_OK;
+  if (!tesi_has_kernels(ctx)) return tesi_mixed_stress(pr->mixed, &pr->open, boundary, b->data);
+  TES_ALLOC(&values, b->length);
+  TES_TRY(tes_vector_get(b, values));
+  TES_TRY(tesi_mixed_stress(pr->mixed, &pr->open, boundary, values));
+  TES_TRY(tes_vector_set(b, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+TesStatus tesi_split_load(TesProblem *p, TesVector *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const TesiNumbered *n = &p->numbered;
+  bool done_by_plans = false;
+  if (pr->load) return tes_vector_copy(pr->load, 1, b);
+  if (pr->timed && tesi_sums_on_device(pr->full->part[0])) TES_TRY(load_by_plans(p, b, &done_by_plans));
+  if (!done_by_plans)
+    TES_TRY(tes_functional_load(
+        &(TesLoadDesc){.space = pr->full,
+                       .f = {n->data.f[0], n->data.f[1], p->mesh->dim == 3 ? n->data.f[2] : NULL}},
+        b));
+  if (n->boundary) TES_TRY(add_stress(p, n->boundary, b));
+  if (p->in_time && p->in_time->add_load)
+    TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, b));
+  if (pr->timed) goto done;
+  TES_TRY(tes_vector_create(ctx, b->length, TES_DOUBLE, &pr->load));
+  TES_TRY(tes_vector_copy(b, 1, pr->load));
+done:
+  return status;
+}
+
+/* ---- what a step is made of ---------------------------------------------------------------------------- */
+
+TesStatus tesi_split_carry(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  if (pr->is_carried) return TES_OK;
+  TES_TRY(tesi_mixed_convection(pr->mixed, &pr->u, pr->carried[0], &pr->rate));
+  if (pr->open.count) TES_TRY(tesi_mixed_backflow(pr->mixed, &pr->open, &pr->u, pr->carried[0]));
+  pr->is_carried = true;
+done:
+  return status;
+}
+
+TesiFormula tesi_split_formula(const TesiSplit *pr, double dt) {
+  const double w = pr->known ? dt / pr->step[0] : 0;
+  if (!pr->known) return (TesiFormula){dt, 1, 1, 0, 1, 0};
+  return (TesiFormula){dt, (1 + 2 * w) / (1 + w), 1 + w, w * w / (1 + w), 1 + w, w};
+}
+
+static void swap(TesVector **a, TesVector **b) {
+  TesVector *const other = *a;
+  *a = *b, *b = other;
+}
+
+/* The weights of u, u^(n-1), u^(n-2) in what they extrapolate to; returns how many there are. */
+static int extrapolate(const TesiSplit *pr, double dt, double weight[3]) {
+  const int count = pr->guesses_kept ? tesi_min(pr->known, 2) : 0;
+  const double at[3] = {0, -pr->step[0], -pr->step[0] - pr->step[1]};
+  for (int j = 0; j < 3; j++) {
+    weight[j] = j <= count;
+    for (int i = 0; i <= count && j <= count; i++)
+      if (i != j) weight[j] *= (dt - at[i]) / (at[j] - at[i]);
+  }
+  return count + 1;
+}
+
+/* d <- (a1 u^n - a2 u^(n-1)) / dt, x <- what the old velocities extrapolate to. */
+static TesStatus combine_old(TesiSplit *pr, const TesiFormula *f) {
+  const TesVector *const value[] = {&pr->u, pr->old[0], pr->old[1]};
+  const double by = 1 / f->dt, history[] = {by * f->a1, -by * f->a2, 0};
+  double guess[3];
+  const int count = tesi_max(extrapolate(pr, f->dt, guess), f->a2 != 0 ? 2 : 1);
+  return tesi_vector_combine_pair(count, history, guess, value, pr->d, pr->x);
+}
+
+/* *load <- F and the force that drives, in b where it is not the same at all times; NULL: there is none. */
+static TesStatus find_load(TesProblem *p, const TesVector **load) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const bool had = pr->load != NULL;
+  double size = 1;
+  if (!had || pr->drive.components) {
+    TES_TRY(tesi_split_load(p, pr->b));
+    if (!had && pr->load) TES_TRY(tes_vector_maximum(pr->load, &size));
+    pr->loadless = size == 0;
+    TES_TRY(tesi_drive_load(pr, pr->b));
+  }
+  *load = pr->drive.components || !pr->load ? pr->b : pr->loadless ? NULL : pr->load;
+done:
+  return status;
+}
+
+/* b <- the right-hand side of the momentum equation, 0 where values are given; x <- a guess. */
+static TesStatus gather(TesProblem *p, const TesiFormula *f) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  pr->is_last = pr->last_sigma == pr->sigma;
+  pr->last_sigma = NAN;
+  swap(&pr->b, &pr->last);
+  const double by = 1 / f->dt;
+  const TesVector *load, *const pressure[] = {&pr->p, pr->phi[0], pr->phi[1]};
+  TES_TRY(find_load(p, &load));
+  TES_TRY(combine_old(pr, f));
+  TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));
+  TES_TRY(tesi_vector_combine(f->a2 != 0 ? 3 : 2, (double[]){1, by * f->a1, -by * f->a2}, pressure, pr->pn));
+  TES_TRY(tesi_mixed_add_gradient(pr->mixed, pr->pn, pr->r));
+  double factor[4] = {1, -f->e0};
+  const TesVector *all[4] = {pr->r, pr->carried[0]};
+  int count = 2;
+  if (f->e1 != 0) factor[count] = f->e1, all[count++] = pr->carried[1];
+  if (load) factor[count] = 1, all[count++] = load;
+  TES_TRY(tesi_vector_combine(count, factor, all, pr->b));
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->b));
+done:
+  return status;
+}
+
+/* pn <- the new pressure, ps <- the new phi, of the velocity x. */
+static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const double factor = f->dt / f->a0;
+  bool given = pr->given_pressure != NULL;
+  TES_TRY(tesi_mixed_divergence(pr->mixed, pr->x, pr->pb));
+  TES_TRY(tes_vector_copy(pr->pb, -1, pr->pz));
+  TES_TRY(tes_vector_fill(pr->pn, 0));
+  if (given) TES_TRY(tesi_split_give_pressure(p, &factor));
+  if (given) TES_TRY(tes_operator_lift(pr->poisson->op, pr->pn, pr->pz));
+  TES_TRY(tesi_split_potential(p, time, factor, pr->pz, pr->ps, result));
+  if (given) TES_TRY(tes_vector_axpy(1, pr->pn, pr->ps));
+  TES_TRY(tesi_split_spread(p, time, factor, pr->pb, pr->pn));
+  TES_TRY(tesi_vector_combine(3, (double[]){-pr->nu, 1, 1 / factor},
+                              (const TesVector *const[]){pr->pn, &pr->p, pr->ps}, pr->pn));
+  if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, pr->pn));
+done:
+  return status;
+}
+
+/* Whether u is what its system gave, and that of the next step has the same boundary values: in runs that are to be the
+ * same bit for bit after restarts it does not count. */
+static bool solves_alone(const TesiSplit *pr) {
+  return !pr->walls.timed && !pr->drive.components && !pr->grad_div.gamma &&
+         !tesi_context_deterministic(pr->b->context);
+}
+
+/* The new state takes the place of the old. `remember`: u becomes an old velocity; else it is one of a start. */
+static TesStatus commit(TesiSplit *pr, const TesiFormula *f, bool remember) {
+  TesContext *ctx = pr->b->context;
+  TesStatus status = TES_OK;
+  swap(&pr->phi[0], &pr->phi[1]);
+  swap(&pr->ps, &pr->phi[0]);
+  if (!remember) pr->most = NAN;
+  if (remember) {
+    swap(&pr->old[0], &pr->old[1]);
+    TES_TRY(tes_vector_copy(&pr->u, 1, pr->old[0]));
+    swap(&pr->carried[0], &pr->carried[1]);
+    pr->step[1] = pr->step[0], pr->step[0] = f->dt;
+    pr->known = tesi_min(pr->known + 1, TESI_SPLIT_OLD);
+  }
+  TES_TRY(tes_vector_copy(pr->x, 1, &pr->u));
+  TES_TRY(tes_vector_copy(pr->pn, 1, &pr->p));
+  pr->is_carried = pr->is_balanced = false;
+  if (solves_alone(pr)) pr->last_sigma = pr->sigma;
+done:
+  return status;
+}
+
+/* x <- the velocity at a time. */
+static TesStatus find_velocity(TesProblem *p, double time, const TesiFormula *f) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  TES_TRY(tesi_split_carry(p));
+  TES_TRY(tesi_split_use_sigma(p, f->a0 / f->dt));
+  TES_TRY(tesi_grad_div_update(pr, &pr->u));
+  TES_TRY(tesi_in_time_at(p, time));
+  TES_TRY(tesi_walls_update(p, time, &pr->walls));
+  if (pr->walls.timed) TES_TRY(tesi_split_check_flux(p));
+  TES_TRY(gather(p, f));
+  TES_TRY(tesi_split_velocity(p, pr->b, &pr->u, pr->x));
+  TES_TRY(tesi_drive_keep(pr, pr->x));
+done:
+  return status;
+}
+
+/* x, pn and ps <- the state at a time. */
+static TesStatus advance(TesProblem *p, double time, const TesiFormula *f, TesSolveResult *result) {
+  const TesStatus status = find_velocity(p, time, f);
+  return status == TES_OK ? correct(p, time, f, result) : status;
+}
+
+/* ---- the first step ------------------------------------------------------------------------------------ */
+
+/* Four of a quarter; then old and carried are those of the start, a step before. */
+static TesStatus start(TesProblem *p, double time, double dt, TesSolveResult *result) {
+  enum { QUARTERS = 4 };
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  TesiFormula f = tesi_split_formula(pr, dt / QUARTERS);
+  const TesiFormula whole = {.dt = dt};
+  TES_TRY(tesi_split_carry(p));
+  TES_TRY(tes_vector_copy(&pr->u, 1, pr->old[0]));
+  TES_TRY(tes_vector_copy(pr->carried[0], 1, pr->carried[1]));
+  for (int i = 1; i <= QUARTERS; i++) {
+    TES_TRY(advance(p, i == QUARTERS ? time + dt : time + i * f.dt, &f, result));
+    TES_TRY(commit(pr, &f, false));
+  }
+  TES_TRY(tes_vector_fill(pr->phi[1], 0));
+  pr->guess.count = pr->spread.count = 0;
+  pr->step[0] = whole.dt, pr->known = 1;
+done:
+  return status;
+}
+
+/* ---- how long ------------------------------------------------------------------------------------------ */
+
+/* The shortest distance of Gauss-Lobatto nodes on a cell [0, 1]. */
+static double node_distance(const TesProblem *p) {
+  double node[TESI_MAX_POINTS];
+  tesi_gauss_lobatto(tesi_split_of(p)->full->degree + 1, node, NULL);
+  return node[1] - node[0];
+}
+
+/* Distances of nodes that the flow crosses a unit of time. */
+static double crossed(const TesProblem *p) {
+  return tesi_split_of(p)->rate / node_distance(p);
+}
+
+TesStatus tesi_split_begin_steps(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  TesiMarch *march = &p->in_time->march;
+  pr->timed = load_is_timed(p);
+  if (p->before) return TES_OK; /* the steps go on */
+  TES_TRY(tesi_split_carry(p));
+  if (!march->varies) goto done;
+  tesi_march_choose(march, &tesi_split_scheme, &(TesiLimits){.crossed = crossed(p), .longest = INFINITY});
+  tesi_march_count(march);
+done:
+  return status;
+}
+
+/* ---- a step -------------------------------------------------------------------------------------------- */
+
+/* Looked at after 1, 2, 4, .. steps. */
+static TesStatus watch_cells(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const int step = p->in_time->march.step;
+  const double limit = 1e3;
+  double reach;
+  if (pr->warned_of_cells || (step & (step - 1))) return TES_OK;
+  TES_TRY(tesi_mixed_reach(pr->mixed, &pr->u, &reach, NULL));
+  if (!(reach > limit * pr->nu)) goto done;
+  pr->warned_of_cells = true;
+  tesi_log(
+      ctx, TES_LOG_WARNING,
+      "warning: the Reynolds number of cells, |u| h / nu, is up to %.2g at t = %.6g: above %g cells do not "
+      "resolve the flow, and its smallest waves are those of the mesh; refine it",
+      reach / pr->nu, p->in_time->march.time, limit);
+done:
+  return status;
+}
+
+/* |v| in L2; r is written over. */
+static TesStatus find_size(TesiSplit *pr, const TesVector *v, double *size) {
+  double square = 0;
+  TesStatus status = tes_operator_apply(pr->mass, v, pr->r);
+  if (status == TES_OK) status = tes_vector_dot(v, pr->r, &square);
+  *size = sqrt(fmax(square, 0));
+  return status;
+}
+
+static TesStatus change(void *user, double *size, double *change) {
+  TesProblem *p = user;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  TES_TRY(find_size(pr, &pr->u, size));
+  TES_TRY(tes_vector_copy(&pr->u, 1, pr->d));
+  TES_TRY(tes_vector_axpy(-1, pr->old[0], pr->d));
+  TES_TRY(find_size(pr, pr->d, change));
+done:
+  return status;
+}
+
+/* The local error of the velocity x after a step dt, by what the last three extrapolate to (as that of bdf2:
+ * stepper.h). */
+static TesStatus judge(void *user, double dt, double *size, double *error) {
+  const TesProblem *p = user;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const TesVector *const value[] = {pr->x, &pr->u, pr->old[0], pr->old[1]};
+  const double at[3] = {0, -pr->step[0], -pr->step[0] - pr->step[1]};
+  double weight[4] = {1, -1, -1, -1};
+  if (pr->known < 2) return TES_OK;
+  for (int j = 0; j < 3; j++)
+    for (int i = 0; i < 3; i++)
+      if (i != j) weight[1 + j] *= (dt - at[i]) / (at[j] - at[i]);
+  TES_TRY(find_size(pr, &pr->u, size));
+  TES_TRY(tesi_vector_combine(4, weight, value, pr->d));
+  TES_TRY(find_size(pr, pr->d, error));
+  *error *= tesi_step_error_share(dt, pr->step[0], pr->step[1]);
+done:
+  return status;
+}
+
+static TesStatus begin(void *user, TesiLimits *limits) {
+  TesProblem *p = user;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiDrive *drive = &tesi_split_of(p)->drive;
+  TES_TRY(tesi_split_carry(p));
+  TES_TRY(watch_cells(p));
+  limits->crossed = crossed(p);
+  memcpy(drive->before, drive->force, sizeof drive->force);
+done:
+  return status;
+}
+
+static TesStatus undo(void *user) {
+  TesiDrive *drive = &tesi_split_of(user)->drive;
+  memcpy(drive->force, drive->before, sizeof drive->force);
+  return TES_OK;
+}
+
+/* x <- the velocity after a step; the first one is made whole, in place. */
+static TesStatus try_step(void *user, double dt, TesSolveResult *result) {
+  TesProblem *p = user;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const double time = p->in_time->march.time;
+  const TesiFormula f = tesi_split_formula(pr, dt);
+  pr->starts = pr->known == 0;
+  if (pr->starts) TES_TRY(tesi_march_leave(&p->in_time->march, dt));
+  status = pr->starts ? start(p, time, dt, result) : find_velocity(p, time + dt, &f);
+  TES_TRY(tesi_flow_steps_tell(p, dt, status));
+done:
+  return status;
+}
+
+static TesStatus complete(void *user, double dt, TesSolveResult *result) {
+  TesProblem *p = user;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const TesiFormula f = tesi_split_formula(pr, dt);
+  if (pr->starts) return TES_OK;
+  TES_TRY(tesi_flow_steps_tell(p, dt, correct(p, p->in_time->march.time + dt, &f, result)));
+  TES_TRY(tesi_flow_steps_check(p, dt, pr->x, pr->pn, &pr->u, &pr->most));
+done:
+  return status;
+}
+
+static TesStatus take_step(void *user, double dt) {
+  TesiSplit *pr = tesi_split_of(user);
+  const TesiFormula f = {.dt = dt};
+  return pr->starts ? TES_OK : commit(pr, &f, true);
+}
+
+static TesStatus arrive(void *user) {
+  TesProblem *p = user;
+  TesiMarch *march = &p->in_time->march;
+  march->crossed += march->last * tesi_split_of(p)->rate;
+  return tesi_in_time_at(p, march->time);
+}
+
+/* ---- state --------------------------------------------------------------------------------------------- */
+
+static void list(void *user, TesiState *state) {
+  const TesProblem *p = user;
+  TesiSplit *pr = tesi_split_of(p);
+  const TesSpace *pressure = pr->mixed->pressure;
+  state->space = pr->velocity, state->accuracy = 1e-4; /* what they leave of a divergence is removed too */
+  tesi_state_add_fixed(state, "kept", pr->guesses_kept);
+  tesi_state_add_whole(state, "known", TESI_SPLIT_OLD, &pr->known);
+  tesi_state_add_whole(state, "guesses", pr->guesses_kept, &pr->guess.count);
+  tesi_state_add_real(state, "steps", TESI_SPLIT_OLD, pr->step);
+  tesi_state_add_real(state, "guess-at", TESI_SPLIT_GUESSES, pr->guess.at);
+  tesi_state_add_real(state, "force", TESI_AXES, pr->drive.force);
+  tesi_state_add(state, "u", 0, pr->full, &pr->u, TESI_STATE_PROJECTED);
+  if (pr->known > 0) tesi_state_add(state, "u", 1, pr->full, pr->old[0], TESI_STATE_PROJECTED);
+  if (pr->known > 1) tesi_state_add(state, "u", 2, pr->full, pr->old[1], TESI_STATE_INTERPOLATED);
+  if (pr->known > 0) tesi_state_add(state, "carried", 1, pr->full, pr->carried[1], TESI_STATE_MADE);
+  tesi_state_add(state, "pressure", 0, pressure, &pr->p, TESI_STATE_PROJECTED);
+  for (int i = 0; i < 2; i++) tesi_state_add(state, "phi", i, pressure, pr->phi[i], TESI_STATE_INTERPOLATED);
+  for (int i = 0; i < pr->guess.count; i++)
+    tesi_state_add(state, "guess", i + 1, pressure, pr->guess.value[i], TESI_STATE_INTERPOLATED);
+}
+
+static int older(const void *user, int most, const TesVector **old, double *time) {
+  const TesiSplit *pr = tesi_split_of(user);
+  const int count = tesi_min(pr->known, most);
+  double at = ((const TesProblem *)user)->in_time->march.time;
+  for (int i = 0; i < count; i++) old[i] = pr->old[i], time[i] = at -= pr->step[i];
+  return count;
+}
+
+static TesStatus resume(void *user) {
+  TesProblem *p = user;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const double none = 0;
+  pr->is_carried = pr->is_balanced = false;
+  pr->last_sigma = pr->most = NAN;
+  TES_TRY(tesi_walls_update(p, p->in_time->march.time, &pr->walls));
+  if (pr->given_pressure) TES_TRY(tesi_split_give_pressure(p, &none));
+done:
+  return status;
+}
+
+const TesiScheme tesi_split_scheme = {.name = "split",
+                                      .order = 2,
+                                      .stable = TESI_FLOW_STEPS_STABLE,
+                                      .list = list,
+                                      .older = older,
+                                      .begin = begin,
+                                      .advance = try_step,
+                                      .judge = judge,
+                                      .undo = undo,
+                                      .complete = complete,
+                                      .commit = take_step,
+                                      .arrive = arrive,
+                                      .change = change,
+                                      .resume = resume};

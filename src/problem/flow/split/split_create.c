@@ -1,0 +1,354 @@
+/* Spaces, operators and the start: see split.h. */
+#include <math.h>
+#include <stdio.h>
+#include "device/kernel.h"
+#include "functional/functional.h"
+#include "functional/load_plan.h"
+#include "operator/diagonal_cg.h"
+#include "operator/operator.h"
+#include "problem/flow/split/split.h"
+#include "problem/flow/steady/steady_direct.h"
+
+/* ---- spaces -------------------------------------------------------------------------------------------- */
+
+static TesStatus create_spaces(TesProblem *p, TesiSplit *pr, int degree) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int names = tes_mesh_boundaries(p->mesh), dim = p->mesh->dim;
+  uint8_t *given = NULL;
+  TesSpace *pressure = NULL;
+  TES_ALLOC(&given, names + 1);
+  TesSpaceDesc desc = {.mesh = p->mesh, .degree = degree, .components = dim, .given = given};
+  TES_TRY(tes_space_create(ctx, &desc, &pr->full));
+  desc.components = 1, desc.degree = degree - 1;
+  TES_TRY(tes_space_create(ctx, &desc, &pressure));
+  TES_TRY(tesi_mixed_create(pr->full->part[0], pressure, &pr->mixed));
+  TES_TRY(tesi_walls_classify(p, pr->mixed, &pr->walls));
+  for (int i = 0; i < names; i++) given[i] = (uint8_t)pr->walls.wall[i].components;
+  desc.components = dim, desc.degree = degree;
+  if (!p->numbered.boundary) desc.given = NULL;
+  TES_TRY(tes_space_create(ctx, &desc, &pr->velocity));
+  TES_TRY(tes_space_create_product(ctx, 2, (const TesSpace *const[]){pr->velocity, pressure}, &p->space));
+  TES_TRY(tesi_walls_create(p, pr->velocity, pr->mixed, &pr->walls));
+done:
+  tes_space_destroy(&pressure);
+  tesi_free(ctx, &given);
+  return status;
+}
+
+TesStatus tesi_split_create_faces(TesProblem *p, TesiSplit *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int names = tes_mesh_boundaries(p->mesh);
+  bool *open = NULL, *closed = NULL;
+  TES_ALLOC(&open, names + 1);
+  TES_ALLOC(&closed, names + 1);
+  for (int i = 0; i < names && p->numbered.boundary; i++) {
+    open[i] = p->numbered.boundary[i].condition == TES_NEUMANN;
+    closed[i] = p->numbered.boundary[i].condition == TES_DIRICHLET && !pr->walls.wall[i].open;
+  }
+  TES_TRY(tesi_mixed_faces_create(pr->mixed, open, &pr->open));
+  TES_TRY(tesi_mixed_faces_create(pr->mixed, closed, &pr->closed));
+done:
+  tesi_free(ctx, &open);
+  tesi_free(ctx, &closed);
+  return status;
+}
+
+/* ---- the pressure's problem ---------------------------------------------------------------------------- */
+
+/* -Lap phi = b, phi = 0 on open boundaries, else no flux; each solve is of a correction, so that there is a guess. */
+TesStatus tesi_split_create_poisson(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesiSplit *pr = tesi_split_of(p);
+  TesStatus status = TES_OK;
+  TesVector *zero = NULL;
+  TesFunction *none = NULL;
+  TesBoundary *boundary = NULL;
+  int count = 1;
+  const TesSpace *pressure = p->space->part[1];
+  TES_ALLOC(&boundary, pr->walls.boundaries + 1);
+  TES_TRY(tes_function_create_constant(ctx, 0, &none));
+  boundary[0] = (TesBoundary){.condition = TES_NEUMANN};
+  for (int i = 0; i < pr->walls.boundaries; i++)
+    if (pr->walls.wall[i].open)
+      boundary[count++] =
+          (TesBoundary){.name = tes_mesh_boundary_name(p->mesh, i), .condition = TES_DIRICHLET};
+  TES_TRY(tes_vector_create(ctx, pressure->length, TES_DOUBLE, &zero));
+  TesProblemDesc desc = {.equation = TES_POISSON,
+                         .mesh = p->mesh,
+                         .degree = pressure->degree,
+                         .data = {.f = {none}},
+                         .boundaries = count,
+                         .boundary = boundary,
+                         .guess = zero,
+                         .solver = p->options};
+  desc.solver.tolerance = p->tolerance;
+  if (!p->in_time)
+    desc.solver.max_iterations = 0, desc.solver.monitor = NULL; /* those are of the whole system */
+  TES_TRY(tes_problem_create(ctx, &desc, &pr->poisson));
+done:
+  tes_vector_destroy(&zero);
+  tes_function_destroy(&none);
+  tesi_free(ctx, &boundary);
+  return status;
+}
+
+/* What the problem tells of itself is the pressure's, whose solves are most of a step. */
+static void describe(TesProblem *p, const TesiSplit *pr) {
+  p->op = tesi_operator_retain(pr->poisson->op);
+  p->cycle = pr->poisson->cycle;
+  snprintf(p->method_text, sizeof p->method_text,
+           "BDF2, convection extrapolated, pressure correction; pressure: %.90s", pr->poisson->method_text);
+  snprintf(p->precision_text, sizeof p->precision_text, "%s", pr->poisson->precision_text);
+}
+
+/* ---- vectors and operators ----------------------------------------------------------------------------- */
+
+static TesStatus create_vectors(TesProblem *p, TesiSplit *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int64_t n = pr->full->length, m = pr->mixed->pressure->length;
+  TesVector **const velocities[] = {&pr->old[0], &pr->old[1], &pr->carried[0], &pr->carried[1],
+                                    &pr->b,      &pr->r,      &pr->x,          &pr->d,
+                                    &pr->z,      &pr->q,      &pr->s};
+  TesVector **const pressures[] = {&pr->phi[0], &pr->phi[1], &pr->pb, &pr->pr, &pr->pd,
+                                   &pr->pz,     &pr->pq,     &pr->pn, &pr->ps, &pr->ones};
+  for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++)
+    TES_TRY(tes_vector_create(ctx, n, TES_DOUBLE, velocities[i]));
+  for (size_t i = 0; i < sizeof pressures / sizeof *pressures; i++)
+    TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, pressures[i]));
+  TES_TRY(tes_vector_fill(pr->ones, 1));
+  pr->guesses_kept = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
+  for (int i = 0; i < pr->guesses_kept; i++)
+    TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, &pr->guess.value[i]));
+  for (int i = 0; i < pr->guesses_kept && !tesi_context_deterministic(ctx); i++)
+    TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, &pr->spread.value[i]));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->u));
+  pr->u = tesi_space_range(p->space, p->u, 0);
+  pr->p = tesi_space_range(p->space, p->u, 1);
+  for (int c = 0; c < p->mesh->dim; c++) TES_TRY(tes_vector_part(pr->full, &pr->u, c, &p->component[c]));
+done:
+  return status;
+}
+
+static TesStatus create_solvers(TesProblem *p, TesiSplit *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_jacobi_device_create(ctx, TES_DOUBLE, pr->full->length, &pr->jacobi));
+  TES_TRY(tesi_jacobi_device_create(ctx, TES_DOUBLE, pr->p.length, &pr->pressure_jacobi));
+done:
+  return status;
+}
+
+static TesStatus create_masses(TesProblem *p, TesiSplit *pr) {
+  const TesTermDesc mass = {.term = TES_TERM_MASS};
+  const TesStatus status =
+      tes_operator_create(p->context, &(TesOperatorDesc){.space = pr->full, .form = {1, &mass, 0}}, &pr->mass);
+  if (status != TES_OK) return status;
+  return tes_operator_create(
+      p->context, &(TesOperatorDesc){.space = pr->mixed->pressure, .form = {1, &mass, 0}}, &pr->pressure_mass);
+}
+
+TesStatus tesi_split_create_spaces(TesProblem *p, int degree) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  TES_TRY(create_spaces(p, pr, degree));
+  TES_TRY(tesi_split_create_faces(p, pr));
+  TES_TRY(create_vectors(p, pr));
+  TES_TRY(create_masses(p, pr));
+  TES_TRY(create_solvers(p, pr));
+done:
+  return status;
+}
+
+/* ---- the start ----------------------------------------------------------------------------------------- */
+
+TesStatus tesi_split_interpolate(const TesSpace *space, const TesFunction *const *f, double time,
+                                 TesVector *v) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesFunction *now[TESI_AXES] = {NULL};
+  bool any = false;
+  const int count = tesi_max(space->parts, 1);
+  for (int c = 0; c < count; c++) any = any || f[c];
+  for (int c = 0; any && c < count; c++)
+    TES_TRY(f[c] ? tesi_function_at(f[c], time, &now[c]) : tes_function_create_constant(ctx, 0, &now[c]));
+  TES_TRY(any ? tes_space_interpolate(space, (const TesFunction *const *)now, v) : tes_vector_fill(v, 0));
+done:
+  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&now[c]);
+  return status;
+}
+
+/* Velocity and, last, pressure at the start, of the description. */
+static void take_initial(TesProblem *p, const TesProblemDesc *desc) {
+  const int dim = p->mesh->dim;
+  const TesFunction *const *initial = desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact;
+  TesiInTime *it = p->in_time;
+  for (int c = 0; c < dim; c++) it->initial[c] = tesi_function_retain(initial[c]);
+  it->initial[TESI_AXES] = tesi_function_retain(desc->initial[dim] ? desc->initial[dim]
+                                                : desc->initial[0] ? NULL
+                                                                   : desc->exact[dim]);
+}
+
+TesStatus tesi_split_begin(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const double time = p->in_time->march.time;
+  const TesFunction *const *initial = (const TesFunction *const *)p->in_time->initial,
+                           *pressure = initial[TESI_AXES];
+  TES_TRY(tesi_split_interpolate(pr->full, initial, time, &pr->u));
+  TES_TRY(tesi_walls_update(p, time, &pr->walls));
+  TES_TRY(tesi_walls_put(&pr->walls, true, &pr->u));
+  TES_TRY(tesi_split_interpolate(pr->mixed->pressure, &pressure, time, &pr->p));
+  if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &pr->p));
+  TES_TRY(tesi_split_give_pressure(p, NULL));
+  TES_TRY(tesi_split_check_flux(p));
+  TES_TRY(tesi_split_begin_steps(p));
+done:
+  return status;
+}
+
+void tesi_split_describe(const TesProblem *p, TesProblemDesc *desc) {
+  const TesiSplit *pr = tesi_split_of(p);
+  const TesiDrive *drive = &pr->drive;
+  desc->mean_components = drive->components;
+  for (int c = 0; c < TESI_AXES; c++) desc->mean_velocity[c] = drive->mean[c];
+  desc->grad_div = pr->grad_div.gamma != NULL;
+}
+
+/* What steps in time need beside all that. In float32 where the cycles for the pressure are. */
+static TesStatus create_refined(TesProblem *p, TesiSplit *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  pr->last_sigma = pr->most = NAN;
+  TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &pr->last));
+  if (pr->poisson->cycle != TES_SINGLE) goto done;
+  if (!pr->grad_div.gamma) TES_TRY(tesi_refined_create(ctx, pr->full->length, &pr->refined));
+  TES_TRY(tesi_refined_create(ctx, pr->p.length, &pr->pressure_refined));
+done:
+  return status;
+}
+
+TesStatus tesi_split_follow(TesProblem *p, const TesProblemDesc *desc) {
+  TesiSplit *pr = tesi_split_of(p);
+  TesiAverage *average = &p->in_time->march.average;
+  if (!desc->average) return TES_OK;
+  const TesStatus status = tesi_average_follow(
+      average, &(TesiAveraged){.name = "mean-velocity", .space = pr->full, .value = &pr->u});
+  return status == TES_OK ? tesi_average_follow(average, &(TesiAveraged){.name = "mean-pressure",
+                                                                         .space = pr->mixed->pressure,
+                                                                         .value = &pr->p})
+                          : status;
+}
+
+static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr;
+  const int degree = tesi_space_usual_degree(TES_ELEMENT_Q, desc->degree);
+  TES_NEW(&pr);
+  p->own = pr;
+  p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
+  TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->alpha));
+  TES_TRY(tesi_split_create_spaces(p, degree));
+  TES_TRY(tesi_drive_create(p, desc));
+  TES_TRY(tesi_split_follow(p, desc));
+  TES_TRY(tesi_grad_div_create(p, desc));
+  TES_TRY(tesi_split_create_poisson(p));
+  TES_TRY(create_refined(p, pr));
+  describe(p, pr);
+  if (!p->before) take_initial(p, desc);
+  TES_TRY(p->before ? tesi_split_begin_steps(p) : tesi_split_begin(p));
+done:
+  return status;
+}
+
+void tesi_split_destroy(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesiSplit *pr = tesi_split_of(p);
+  if (!pr) return;
+  TesVector **const vectors[] = {&pr->old[0],
+                                 &pr->old[1],
+                                 &pr->carried[0],
+                                 &pr->carried[1],
+                                 &pr->b,
+                                 &pr->r,
+                                 &pr->x,
+                                 &pr->d,
+                                 &pr->z,
+                                 &pr->q,
+                                 &pr->s,
+                                 &pr->phi[0],
+                                 &pr->phi[1],
+                                 &pr->pb,
+                                 &pr->pr,
+                                 &pr->pd,
+                                 &pr->pz,
+                                 &pr->pq,
+                                 &pr->pn,
+                                 &pr->ps,
+                                 &pr->ones,
+                                 &pr->weights,
+                                 &pr->inverse,
+                                 &pr->load,
+                                 &pr->balance,
+                                 &pr->pressure_inverse,
+                                 &pr->given_pressure,
+                                 &pr->cycle_b,
+                                 &pr->cycle_x,
+                                 &pr->last};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
+  for (int i = 0; i < TESI_SPLIT_GUESSES; i++) {
+    tes_vector_destroy(&pr->guess.value[i]);
+    tes_vector_destroy(&pr->spread.value[i]);
+  }
+  tesi_jacobi_device_destroy(ctx, &pr->jacobi);
+  tesi_jacobi_device_destroy(ctx, &pr->pressure_jacobi);
+  tesi_refined_destroy(&pr->refined);
+  tesi_refined_destroy(&pr->pressure_refined);
+  tes_problem_destroy(&pr->poisson);
+  TesOperator **const operators[] = {&pr->mass, &pr->op, &pr->whole, &pr->pressure_mass};
+  for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) tes_operator_destroy(operators[i]);
+  if (pr->mixed) {
+    tesi_mixed_faces_free(pr->mixed, &pr->open);
+    tesi_mixed_faces_free(pr->mixed, &pr->closed);
+  }
+  for (int c = 0; c < TESI_AXES; c++) tesi_load_plan_destroy(&pr->plan[c]);
+  tesi_context_device(ctx)->release(ctx, &pr->clock);
+  tesi_drive_free(&pr->drive);
+  tesi_grad_div_free(&pr->grad_div);
+  tesi_walls_free(ctx, &pr->walls);
+  tesi_mixed_destroy(&pr->mixed);
+  tes_space_destroy(&pr->velocity);
+  tes_space_destroy(&pr->full);
+  tesi_free(ctx, &pr->residuals);
+  tesi_steady_direct_destroy(&pr->direct);
+  tesi_free(ctx, &p->own);
+}
+
+const TesProblem *tesi_split_solved(const TesProblem *p) {
+  return tesi_split_of(p)->poisson;
+}
+
+double tesi_split_reaction(const TesProblem *p) {
+  return tesi_split_of(p)->alpha;
+}
+
+static void mean_force(const TesProblem *p, double force[TESI_AXES]) {
+  const TesiDrive *drive = &tesi_split_of(p)->drive;
+  for (int c = 0; c < TESI_AXES; c++)
+    if (drive->components >> c & 1) force[c] = drive->force[c];
+}
+
+const TesiOwn tesi_split_own = {.create = create,
+                                .destroy = tesi_split_destroy,
+                                .scheme = &tesi_split_scheme,
+                                .settle = tesi_split_settle,
+                                .begin = tesi_split_begin,
+                                .describe = tesi_split_describe,
+                                .solved = tesi_split_solved,
+                                .mean_force = mean_force,
+                                .reaction = tesi_split_reaction};

@@ -1,0 +1,162 @@
+/* Velocities from other meshes lose the divergence that they brought: see split.h.
+ *
+ *   u <- u - D^-1 B' s,   (B D^-1 B') s = B u + K phi
+ *
+ * B the divergence, K the stiffness of the pressures, D the mass of the velocities by row sums, without the entries
+ * that have given values. D keeps means, 1' M D^-1 B' s = 1' B' s = 0, and costs a product. B D^-1 B' is as good as K
+ * for fields that vary slowly: flexible GMRES with the V-cycle of the pressure's own problem. */
+#include <math.h>
+#include "krylov/flexible.h"
+#include "operator/operator.h"
+#include "problem/flow/split/split.h"
+
+typedef struct Removal {
+  TesProblem *problem;
+  TesVector *inverse; /* of D; 0 at entries with given values */
+  TesVector *v;       /* velocities */
+  TesVector *cycle_b, *cycle_x;
+} Removal;
+
+static TesStatus scale(const Removal *m, const TesVector *v, TesVector *w) {
+  return tesi_device_multiply(v->context, TES_DOUBLE, v->length, 1, v->data, m->inverse->data, w->data);
+}
+
+/* v <- D^-1 B' s. */
+static TesStatus find_gradient(const Removal *m, const TesVector *s) {
+  const TesStatus status = tesi_mixed_gradient(tesi_split_of(m->problem)->mixed, s, m->v);
+  return status == TES_OK ? scale(m, m->v, m->v) : status;
+}
+
+/* Rows of open boundaries are those of no test function, and without them sums are 0. */
+static TesStatus restrict_rows(const Removal *m, TesVector *b) {
+  TesiSplit *pr = tesi_split_of(m->problem);
+  const TesStatus status = tesi_split_balance(pr, b);
+  return status == TES_OK ? tesi_problem_clear(pr->poisson, b) : status;
+}
+
+static TesStatus apply(void *user, const TesVector *s, TesVector *b) {
+  const Removal *m = user;
+  TesContext *ctx = m->problem->context;
+  TesStatus status = TES_OK;
+  TES_TRY(find_gradient(m, s));
+  TES_TRY(tesi_mixed_divergence(tesi_split_of(m->problem)->mixed, m->v, b));
+  TES_TRY(restrict_rows(m, b));
+done:
+  return status;
+}
+
+/* The V-cycle of the Poisson problem, in its precision, for a right-hand side of norm 1. */
+static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
+  const Removal *m = user;
+  TesContext *ctx = m->problem->context;
+  TesStatus status = TES_OK;
+  TesMultigrid *multigrid = tesi_split_of(m->problem)->poisson->multigrid;
+  double norm;
+  TES_TRY(tes_vector_norm(r, &norm));
+  TES_TRY(tes_vector_fill(z, 0));
+  if (!(norm > 0)) goto done;
+  TES_TRY(tes_vector_copy(r, 1 / norm, m->cycle_b));
+  TES_TRY(tes_multigrid_cycle(multigrid, m->cycle_b, m->cycle_x, true));
+  TES_TRY(tes_vector_axpy(norm, m->cycle_x, z));
+  TES_TRY(restrict_rows(m, z));
+done:
+  return status;
+}
+
+static TesStatus find_inverse(Removal *m) {
+  TesContext *ctx = m->problem->context;
+  TesStatus status = TES_OK;
+  const TesiSplit *pr = tesi_split_of(m->problem);
+  double *value = NULL;
+  TES_ALLOC(&value, m->v->length);
+  TES_TRY(tes_vector_fill(m->inverse, 1));
+  TES_TRY(tes_operator_apply(pr->mass, m->inverse, m->v));
+  TES_TRY(tes_vector_get(m->v, value));
+  for (int64_t i = 0; i < m->v->length; i++) {
+    TES_CHECK(value[i] > 0,
+              "a cell is so distorted that the integral of one of its functions is not positive");
+    value[i] = 1 / value[i];
+  }
+  TES_TRY(tes_vector_set(m->inverse, value));
+  TES_TRY(tesi_walls_put(&pr->walls, false, m->inverse));
+done:
+  tesi_free(ctx, &value);
+  return status;
+}
+
+static TesStatus create(TesProblem *p, Removal *m) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiSplit *pr = tesi_split_of(p);
+  m->problem = p;
+  TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &m->inverse));
+  TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &m->v));
+  TES_TRY(tes_vector_create(ctx, pr->p.length, pr->poisson->cycle, &m->cycle_b));
+  TES_TRY(tes_vector_create(ctx, pr->p.length, pr->poisson->cycle, &m->cycle_x));
+  TES_TRY(find_inverse(m));
+done:
+  return status;
+}
+
+/* b <- B u + K phi. */
+static TesStatus find_defect(const Removal *m, const TesVector *phi, const TesVector *u, TesVector *b) {
+  TesContext *ctx = m->problem->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(m->problem);
+  TesOperator *stiffness = NULL;
+  TES_TRY(tesi_operator_on(pr->poisson->op, pr->mixed->pressure, TES_DOUBLE, &stiffness));
+  TES_TRY(tes_operator_apply(stiffness, phi, pr->pr));
+  TES_TRY(tesi_mixed_divergence(pr->mixed, u, b));
+  TES_TRY(tes_vector_axpy(1, pr->pr, b));
+  TES_TRY(restrict_rows(m, b));
+done:
+  tes_operator_destroy(&stiffness);
+  return status;
+}
+
+/* The L2 norm of the pressure with these integrals. b stays. */
+static TesStatus measure(TesProblem *p, const TesVector *b, double *norm) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  TES_TRY(tes_vector_copy(b, 1, pr->pr));
+  TES_TRY(tesi_split_project(p, pr->pr, fmin(1e-4, 0.1 * p->tolerance), false, pr->pn));
+  TES_TRY(tes_vector_dot(b, pr->pn, norm));
+  *norm = sqrt(fmax(*norm, 0));
+done:
+  return status;
+}
+
+TesStatus tesi_split_remove_divergence(TesProblem *p, const TesVector *phi, TesVector *s, TesVector *u,
+                                       double *removed) {
+  enum { MOST = 100 };
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  Removal m = {0};
+  double residuals[MOST + 1];
+  TesSolveResult result = {0};
+  TES_TRY(create(p, &m));
+  TES_TRY(find_defect(&m, phi, u, pr->pb));
+  TES_TRY(measure(p, pr->pb, removed));
+  const TesiFlexible system = {.context = ctx,
+                               .length = pr->p.length,
+                               .user = &m,
+                               .apply = apply,
+                               .precondition = precondition,
+                               .tolerance = 1e-4,
+                               .max_iterations = MOST,
+                               .residuals = residuals};
+  status = tesi_flexible_solve(&system, pr->pb, s, &result);
+  if (status == TES_NOT_CONVERGED) status = TES_OK; /* what is left is the next pressure's */
+  TES_TRY(status);
+  tesi_log(ctx, TES_LOG_DETAIL, "divergence of %.3g removed in %d iterations", *removed, result.iterations);
+  TES_TRY(find_gradient(&m, s));
+  TES_TRY(tes_vector_axpy(-1, m.v, u));
+done:
+  tes_vector_destroy(&m.inverse);
+  tes_vector_destroy(&m.v);
+  tes_vector_destroy(&m.cycle_b);
+  tes_vector_destroy(&m.cycle_x);
+  return status;
+}

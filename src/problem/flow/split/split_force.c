@@ -1,0 +1,129 @@
+/* Forces on boundaries: see split.h. */
+#include <math.h>
+#include <stdio.h>
+#include "operator/operator.h"
+#include "problem/forces.h"
+#include "problem/flow/split/split.h"
+
+/* r <- M (u_t + alpha u) + N(u) + nu K u - B' p - F over all nodes, and the grad-div term of the last step. u_t
+ * by the last formula; 0 at the start. */
+static TesStatus momentum_residual(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const double w = pr->known > 1 ? pr->step[0] / pr->step[1] : 0, dt = pr->step[0];
+  const double a0 = (1 + 2 * w) / (1 + w), a1 = 1 + w, a2 = w * w / (1 + w);
+  pr->last_sigma = NAN; /* b is none of a step */
+  TES_TRY(tesi_split_load(p, pr->b));
+  TES_TRY(tesi_drive_load(pr, pr->b));
+  if (p->in_time) TES_TRY(tesi_split_carry(p)); /* else there is no convection */
+  if (p->in_time) TES_TRY(tes_vector_axpy(-1, pr->carried[0], pr->b));
+  TES_TRY(tesi_mixed_gradient(pr->mixed, &pr->p, pr->r));
+  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
+  TES_TRY(tes_vector_copy(&pr->u, pr->sigma - pr->alpha - (pr->known ? a0 / dt : 0), pr->d));
+  if (pr->known) TES_TRY(tes_vector_axpy(a1 / dt, pr->old[0], pr->d));
+  if (pr->known > 1) TES_TRY(tes_vector_axpy(-a2 / dt, pr->old[1], pr->d));
+  TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));
+  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
+  TES_TRY(tes_operator_apply(pr->whole, &pr->u, pr->r));
+  TES_TRY(tes_vector_axpy(-1, pr->b, pr->r));
+  TES_TRY(tesi_grad_div_update(pr, pr->known ? pr->old[0] : &pr->u));
+  TES_TRY(tesi_grad_div_add(pr, 1, false, &pr->u, pr->r));
+done:
+  return status;
+}
+
+/* Of a state in time once for all forces. */
+static TesStatus keep_residual(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  if (pr->is_balanced && p->in_time) return TES_OK;
+  if (!pr->balance) TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &pr->balance));
+  if (pr->explicit_flow) {
+    TES_TRY(tesi_explicit_residual(p, pr->balance));
+  } else {
+    TES_TRY(tesi_split_use_sigma(p, pr->op ? pr->sigma : 1));
+    TES_TRY(momentum_residual(p));
+    TES_TRY(tes_vector_copy(pr->r, 1, pr->balance));
+  }
+  pr->is_balanced = true;
+done:
+  return status;
+}
+
+/* ---- what forces.h asks ------------------------------------------------------------------------------------------ */
+
+static const TesSpace *space_of(const TesProblem *p, int direction) {
+  (void)direction;
+  return tesi_split_of(p)->mixed->velocity;
+}
+
+static bool is_support(const TesProblem *p, int boundary, int direction) {
+  return tesi_split_of(p)->walls.wall[boundary].components >> direction & 1;
+}
+
+static TesStatus find_residual(const TesProblem *problem, int direction, double *r) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TesProblem *p = (TesProblem *)problem; /* scratch of the problem's own */
+  const TesiSplit *pr = tesi_split_of(p);
+  const int64_t length = pr->mixed->velocity->length;
+  TES_TRY(keep_residual(p));
+  const TesVector part = tesi_vector_range(pr->balance, direction * length, length);
+  TES_TRY(tes_vector_get(&part, r));
+done:
+  return status;
+}
+
+/* int g - P n + 1/2 min(u.n, 0) u, as open boundaries have it in the load and in what is carried; else 0. */
+static TesStatus find_traction(const TesProblem *p, int boundary, int direction, double *sum) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiSplit *pr = tesi_split_of(p);
+  const int64_t length = pr->mixed->velocity->length;
+  TesiMixedFaces faces = {.count = 0};
+  TesVector *back = NULL;
+  bool *wanted = NULL;
+  double *stress = NULL, *turned = NULL;
+  *sum = 0;
+  if (!p->numbered.boundary || p->numbered.boundary[boundary].condition != TES_NEUMANN) return TES_OK;
+  TES_ALLOC(&wanted, pr->walls.boundaries + 1);
+  wanted[boundary] = true;
+  TES_TRY(tesi_mixed_faces_create(pr->mixed, wanted, &faces));
+  TES_ALLOC(&stress, pr->u.length);
+  TES_ALLOC(&turned, pr->u.length);
+  TES_TRY(tesi_mixed_stress(pr->mixed, &faces, p->numbered.boundary, stress));
+  TES_TRY(tes_vector_create(ctx, pr->u.length, TES_DOUBLE, &back));
+  TES_TRY(tes_vector_fill(back, 0));
+  if (p->in_time) TES_TRY(tesi_mixed_backflow(pr->mixed, &faces, &pr->u, back));
+  TES_TRY(tes_vector_get(back, turned));
+  for (int64_t i = direction * length; i < (direction + 1) * length; i++) *sum += stress[i] - turned[i];
+done:
+  tesi_mixed_faces_free(pr->mixed, &faces);
+  tes_vector_destroy(&back);
+  tesi_free(ctx, &wanted);
+  tesi_free(ctx, &stress);
+  tesi_free(ctx, &turned);
+  return status;
+}
+
+/* nu du_c/dn - p n_c */
+static void write_stress(const TesProblem *p, int direction, char text[TESI_STRESS_TEXT]) {
+  static const char *const slope[3][2] = {
+      {"ux*nx + uy*ny", "uz*nz"}, {"vx*nx + vy*ny", "vz*nz"}, {"wx*nx + wy*ny", "wz*nz"}};
+  const char *const *of = slope[direction];
+  snprintf(text, TESI_STRESS_TEXT, "%.17g*(%s%s%s) - p*n%c", tesi_split_of(p)->nu, of[0],
+           p->mesh->dim == 3 ? " + " : "", p->mesh->dim == 3 ? of[1] : "", "xyz"[direction]);
+}
+
+TesStatus tesi_split_force(const TesProblem *problem, int boundary, int direction, double *force) {
+  static const TesiForces of = {.space = space_of,
+                                .is_support = is_support,
+                                .residual = find_residual,
+                                .traction = find_traction,
+                                .stress = write_stress};
+  const TesStatus status = tesi_force_on(problem, &of, boundary, direction, force);
+  *force = -*force; /* what acts on the boundary, not on the fluid */
+  return status;
+}

@@ -1,0 +1,46 @@
+/* The state of a flow in time goes to another mesh: see remesh.h. A step takes u, u(t - dt) and their convection, p,
+ * and phi of now and before, which with the velocities fulfil (grad phi, grad psi) = - (div u, psi): the rest of the
+ * step's divergence, which the next pressure takes for its own. Projected velocities would not: what they miss is
+ * removed, so that the pressure does not jump (its error were of the order of 1 / dt). */
+#include "problem/flow/split/split.h"
+
+/* u, of a time, gets its boundary values and, with a phi, loses what the projection added to its divergence. s: for
+ * that of a velocity at another time that of this one is a guess. */
+static TesStatus settle(TesProblem *p, double time, const TesVector *phi, TesVector *s, TesVector *u,
+                        double *removed) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  TES_TRY(tesi_in_time_at(p, time));
+  TES_TRY(tesi_walls_update(p, time, &pr->walls));
+  TES_TRY(tesi_walls_put(&pr->walls, true, u));
+  if (phi) TES_TRY(tesi_split_remove_divergence(p, phi, s, u, removed));
+done:
+  return status;
+}
+
+TesStatus tesi_split_settle(const TesProblem *from, TesProblem *next, double *removed) {
+  TesContext *ctx = next->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(next);
+  const double time = next->in_time->march.time, none = 0;
+  double before = time, ignored, rate;
+  TesVector *s = NULL;
+  pr->warned_of_cells = tesi_split_of(from)->warned_of_cells;
+  TES_TRY(tes_vector_create(ctx, pr->p.length, TES_DOUBLE, &s));
+  TES_TRY(tes_vector_fill(s, 0));
+  TES_TRY(settle(next, time, pr->phi[0], s, &pr->u, removed));
+  for (int i = 0; i < pr->known; i++) {
+    before -= pr->step[i];
+    TES_TRY(settle(next, before, i == 0 ? pr->phi[1] : NULL, s, pr->old[i], &ignored));
+  }
+  TES_TRY(tesi_in_time_at(next, time));
+  if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(next, &pr->p));
+  TES_TRY(tesi_split_give_pressure(next, &none));
+  if (!pr->known) goto done;
+  TES_TRY(tesi_mixed_convection(pr->mixed, pr->old[0], pr->carried[1], &rate));
+  if (pr->open.count) TES_TRY(tesi_mixed_backflow(pr->mixed, &pr->open, pr->old[0], pr->carried[1]));
+done:
+  tes_vector_destroy(&s);
+  return status;
+}

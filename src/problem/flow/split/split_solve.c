@@ -1,0 +1,318 @@
+/* The solves of a step: see split.h. */
+#include <math.h>
+#include "operator/diagonal_cg.h"
+#include "krylov/solver.h"
+#include "operator/operator.h"
+#include "problem/flow/split/split.h"
+
+enum { MOST = 1000 /* iterations */ };
+
+static TesStatus add_grad_div(void *user, const TesVector *x, TesVector *y) {
+  return tesi_grad_div_add(user, 1, true, x, y);
+}
+
+TesStatus tesi_split_cg(TesiSplit *pr, double norm, double target, TesVector *r, TesVector *d) {
+  const TesiJacobi cg = {.op = pr->op,
+                         .inverse = pr->inverse,
+                         .z = pr->z,
+                         .q = pr->q,
+                         .p = pr->s,
+                         .device = d == pr->d && !pr->grad_div.gamma ? pr->jacobi : NULL,
+                         .add = pr->grad_div.gamma ? add_grad_div : NULL,
+                         .user = pr};
+  return tesi_jacobi_cg(&cg, norm, target, MOST, r, d);
+}
+
+static TesStatus find_inverse(const TesOperator *op, TesVector **inverse) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  if (!*inverse) TES_TRY(tes_vector_create(ctx, op->space->length, TES_DOUBLE, inverse));
+  TES_ALLOC(&values, op->space->length);
+  TES_TRY(tes_operator_diagonal(op, *inverse));
+  TES_TRY(tes_vector_get(*inverse, values));
+  for (int64_t i = 0; i < op->space->length; i++) values[i] = 1 / values[i];
+  TES_TRY(tes_vector_set(*inverse, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+/* ---- velocities ---------------------------------------------------------------------------------------- */
+
+TesStatus tesi_split_use_sigma(TesProblem *p, double sigma) {
+  TesiSplit *pr = tesi_split_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesFunction *nu = NULL, *c = NULL;
+  if (pr->op && pr->sigma == sigma) return TES_OK;
+  tes_operator_destroy(&pr->op);
+  tes_operator_destroy(&pr->whole);
+  TES_TRY(tes_function_create_constant(ctx, pr->nu, &nu));
+  TES_TRY(tes_function_create_constant(ctx, sigma, &c));
+  const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION, .a = {.all = nu}},
+                              {.term = TES_TERM_MASS, .a = {.all = c}}};
+  TES_TRY(tes_operator_create(
+      ctx, &(TesOperatorDesc){.space = pr->velocity, .form = {sigma > 0 ? 2 : 1, term, 0}}, &pr->op));
+  TES_TRY(tesi_operator_on(pr->op, pr->full, TES_DOUBLE, &pr->whole));
+  TES_TRY(find_inverse(pr->op, &pr->inverse));
+  TES_TRY(tesi_refined_use(&pr->refined, pr->op, pr->inverse));
+  pr->sigma = sigma;
+  tesi_jacobi_device_forget(ctx, pr->jacobi);
+done:
+  tes_function_destroy(&nu);
+  tes_function_destroy(&c);
+  return status;
+}
+
+/* r <- b - (sigma M + nu K) x at the unknowns, 0 where values are given, as b is; its norm. */
+static TesStatus find_residual(TesiSplit *pr, const TesVector *b, const TesVector *x, TesVector *r,
+                               double *norm) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tes_operator_apply(pr->whole, x, pr->q));
+  TES_TRY(tesi_grad_div_add(pr, 1, true, x, pr->q));
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->q));
+  TES_TRY(tesi_vector_difference(b, pr->q, r, norm));
+done:
+  return status;
+}
+
+typedef struct System {
+  TesiSplit *projection;
+  const TesVector *b;
+} System;
+
+static TesStatus find_again(void *user, const TesVector *x, TesVector *r, double *norm) {
+  const System *s = user;
+  return find_residual(s->projection, s->b, x, r, norm);
+}
+
+/* x <- x + what takes its residual r, of this norm, to the target. */
+static TesStatus improve(TesiSplit *pr, const TesVector *b, double norm, double target, TesVector *r,
+                         TesVector *x) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  System system = {pr, b};
+  if (pr->refined.op) return tesi_refined_solve(&pr->refined, find_again, &system, norm, target, MOST, r, x);
+  TES_TRY(tesi_split_cg(pr, norm, target, r, pr->d));
+  TES_TRY(tes_vector_axpy(1, pr->d, x));
+done:
+  return status;
+}
+
+/* |r| of the old solution with the new values. It solved the last system, so that it is the change of b. */
+static TesStatus find_reference(TesiSplit *pr, const TesVector *b, const TesVector *old, double *reference) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  if (pr->is_last) {
+    TES_TRY(tesi_vector_difference(b, pr->last, pr->r, reference));
+  } else {
+    TES_TRY(tes_vector_copy(old, 1, pr->d));
+    TES_TRY(tesi_walls_put(&pr->walls, true, pr->d));
+    TES_TRY(find_residual(pr, b, pr->d, pr->r, reference));
+  }
+done:
+  return status;
+}
+
+/* The tolerance is of the residual of the old solution with the new values; a share of the pressure's, in whose
+ * right-hand side and guesses what is left is noise. */
+TesStatus tesi_split_velocity(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x) {
+  const double share = 1e-3;
+  TesiSplit *pr = tesi_split_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double reference, norm;
+  TES_TRY(find_reference(pr, b, old, &reference));
+  TES_TRY(tesi_walls_put(&pr->walls, true, x));
+  TES_TRY(find_residual(pr, b, x, pr->r, &norm));
+  if (!isfinite(norm) || !isfinite(reference)) return TES_NAN;
+  if (reference < norm) {
+    TES_TRY(tes_vector_copy(old, 1, x));
+    TES_TRY(tesi_walls_put(&pr->walls, true, x));
+    TES_TRY(find_residual(pr, b, x, pr->r, &norm));
+  }
+  TES_TRY(improve(pr, b, norm, fmax(share * p->tolerance * reference, 1e-15 * norm), pr->r, x));
+done:
+  return status;
+}
+
+/* ---- pressures ----------------------------------------------------------------------------------------- */
+
+/* Lagrange's polynomial through the old ones. */
+static TesStatus extrapolate(const TesiPast *past, double time, double factor, TesVector *value) {
+  double weight[TESI_SPLIT_GUESSES];
+  const TesVector *old[TESI_SPLIT_GUESSES];
+  if (!past->count) return tes_vector_fill(value, 0);
+  for (int j = 0; j < past->count; j++) {
+    weight[j] = factor, old[j] = past->value[j];
+    for (int i = 0; i < past->count; i++)
+      if (i != j) weight[j] *= (time - past->at[i]) / (past->at[j] - past->at[i]);
+  }
+  return tesi_vector_combine(past->count, weight, old, value);
+}
+
+static TesStatus keep(TesiPast *past, int most, double time, double factor, const TesVector *value) {
+  if (most < 1) return TES_OK;
+  TesVector *oldest = past->value[most - 1];
+  for (int i = most - 1; i > 0; i--) past->value[i] = past->value[i - 1], past->at[i] = past->at[i - 1];
+  past->value[0] = oldest, past->at[0] = time;
+  past->count = tesi_min(past->count + 1, most);
+  return tes_vector_copy(value, 1 / factor, oldest);
+}
+
+/* What rounding and the interpolation of boundary values leave of the net flux is no part of the equation. */
+TesStatus tesi_split_balance(TesiSplit *pr, TesVector *b) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  double sum;
+  if (pr->walls.any_open) return TES_OK;
+  TES_TRY(tes_vector_dot(pr->ones, b, &sum));
+  TES_TRY(tes_vector_axpy(-sum / (double)b->length, pr->ones, b));
+done:
+  return status;
+}
+
+static TesStatus poisson_residual(TesiSplit *pr, const TesVector *b, const TesVector *phi, TesVector *r,
+                                  double *norm) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tes_operator_residual(pr->poisson->op, b, phi, r));
+  TES_TRY(tesi_problem_clear(pr->poisson, r));
+  TES_TRY(tes_vector_norm(r, norm));
+done:
+  return status;
+}
+
+TesStatus tesi_split_potential(TesProblem *p, double time, double factor, TesVector *b, TesVector *phi,
+                               TesSolveResult *result) {
+  enum { ONE_CYCLE = 2 };
+  TesiSplit *pr = tesi_split_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesSolveResult one = {0};
+  double load, norm;
+  TES_TRY(tesi_split_balance(pr, b));
+  TES_TRY(tesi_problem_clear(pr->poisson, b));
+  TES_TRY(tes_vector_norm(b, &load));
+  TES_TRY(extrapolate(&pr->guess, time, factor, phi));
+  TES_TRY(poisson_residual(pr, b, phi, pr->pr, &norm));
+  if (!isfinite(load) || !isfinite(norm)) return TES_NAN;
+  if (norm > load) {
+    TES_TRY(tes_vector_fill(phi, 0));
+    TES_TRY(tes_vector_copy(b, 1, pr->pr));
+    norm = load;
+  }
+  if (load > 0 && norm > 1e-15 * load) {
+    tesi_solver_set_tolerance(pr->poisson->solver,
+                              fmin(fmax(p->tolerance * load / norm, 1e-14), 1. / ONE_CYCLE));
+    TES_TRY(tesi_solver_solve_from_zero(pr->poisson->solver, pr->pr, pr->pd, &one));
+    TES_TRY(tes_vector_axpy(1, pr->pd, phi));
+  }
+  TES_TRY(keep(&pr->guess, pr->guesses_kept, time, factor, phi));
+  one.iterations += result->iterations;
+  one.fractional_iterations = NAN;
+  tesi_problem_take_floor(p, &one);
+  *result = one;
+done:
+  return status;
+}
+
+static TesStatus find_mass_residual(void *user, const TesVector *x, TesVector *r, double *norm) {
+  const System *s = user;
+  const TesStatus status = tes_operator_residual(s->projection->pressure_mass, s->b, x, r);
+  return status == TES_OK ? tes_vector_norm(r, norm) : status;
+}
+
+static TesStatus ready_to_project(TesiSplit *pr) {
+  TesContext *ctx = pr->pressure_mass->context;
+  TesStatus status = TES_OK;
+  if (pr->pressure_inverse) return TES_OK;
+  TES_TRY(find_inverse(pr->pressure_mass, &pr->pressure_inverse));
+  TES_TRY(tesi_refined_use(&pr->pressure_refined, pr->pressure_mass, pr->pressure_inverse));
+done:
+  return status;
+}
+
+/* r <- b - M x, of the guess x or of 0, whichever is nearer. of_b: |b|. */
+static TesStatus begin_projection(const System *system, double of_b, bool guess, TesVector *x, TesVector *r,
+                                  double *norm) {
+  TesContext *ctx = x->context;
+  TesStatus status = TES_OK;
+  if (guess) TES_TRY(find_mass_residual((void *)system, x, r, norm));
+  if (guess && *norm < of_b) return TES_OK;
+  TES_TRY(tes_vector_fill(x, 0));
+  TES_TRY(tes_vector_copy(system->b, 1, r));
+  *norm = of_b;
+done:
+  return status;
+}
+
+TesStatus tesi_split_project(TesProblem *p, TesVector *b, double tolerance, bool guess, TesVector *x) {
+  TesiSplit *pr = tesi_split_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  System system = {pr, b};
+  double of_b, norm;
+  TES_TRY(ready_to_project(pr));
+  TES_TRY(tes_vector_norm(b, &of_b));
+  const double target = tolerance * of_b;
+  const TesiJacobi cg = {.op = pr->pressure_mass,
+                         .inverse = pr->pressure_inverse,
+                         .z = pr->pz,
+                         .q = pr->pq,
+                         .p = pr->pd,
+                         .device = pr->pressure_jacobi};
+  if (pr->pressure_refined.op) {
+    TES_TRY(begin_projection(&system, of_b, guess, x, pr->pz, &norm));
+    return tesi_refined_solve(&pr->pressure_refined, find_mass_residual, &system, norm, target, MOST, pr->pz,
+                              x);
+  }
+  if (!guess) return tesi_jacobi_cg(&cg, of_b, target, MOST, b, x);
+  TES_TRY(begin_projection(&system, of_b, true, x, pr->pr, &norm));
+  TES_TRY(tesi_jacobi_cg(&cg, norm, target, MOST, pr->pr, b));
+  TES_TRY(tes_vector_axpy(1, b, x));
+done:
+  return status;
+}
+
+TesStatus tesi_split_spread(TesProblem *p, double time, double factor, TesVector *b, TesVector *x) {
+  TesiSplit *pr = tesi_split_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const bool guess = pr->spread.count > 0;
+  if (guess) TES_TRY(extrapolate(&pr->spread, time, factor, x));
+  TES_TRY(tesi_split_project(p, b, fmin(1e-3, p->tolerance), guess, x));
+  if (pr->spread.value[0]) TES_TRY(keep(&pr->spread, pr->guesses_kept, time, factor, x));
+done:
+  return status;
+}
+
+/* The integrals of the pressure's nodal functions, by the rule of loads and values: that of the mass matrix is not
+ * exact on curved cells, and the mean that output.values gives would not be zero. */
+static TesStatus make_weights(TesProblem *p) {
+  TesiSplit *pr = tesi_split_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesFunction *one = NULL;
+  TES_TRY(tes_function_create_constant(ctx, 1, &one));
+  TES_TRY(tes_vector_create(ctx, pr->p.length, TES_DOUBLE, &pr->weights));
+  TES_TRY(tes_functional_load(&(TesLoadDesc){.space = pr->mixed->pressure, .f = {one}}, pr->weights));
+  TES_TRY(tes_vector_dot(pr->weights, pr->ones, &pr->volume));
+done:
+  tes_function_destroy(&one);
+  return status;
+}
+
+TesStatus tesi_split_remove_mean(TesProblem *p, TesVector *v) {
+  TesiSplit *pr = tesi_split_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double sum;
+  if (!pr->weights) TES_TRY(make_weights(p));
+  TES_TRY(tes_vector_dot(pr->weights, v, &sum));
+  TES_TRY(tes_vector_axpy(-sum / pr->volume, pr->ones, v));
+done:
+  return status;
+}

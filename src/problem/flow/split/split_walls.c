@@ -1,0 +1,342 @@
+/* Given values of velocities: see split.h. */
+#include <limits.h>
+#include <math.h>
+#include "device/upload.h"
+#include "problem/flow/split/split.h"
+
+static const char *name_of(const TesProblem *p, int boundary) {
+  return tes_mesh_boundary_name(p->mesh, boundary);
+}
+
+/* ---- which components ---------------------------------------------------------------------------------- */
+
+/* axes: bit c, some face has a normal with a component c. */
+static TesStatus find_axes(const TesiMixed *m, int boundary, unsigned *axes) {
+  enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS };
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesiMixedFaces faces = {.count = 0};
+  bool *wanted = NULL;
+  double x[3 * MOST], weight[MOST], normal[3 * MOST];
+  *axes = 0;
+  TES_ALLOC(&wanted, m->over->boundaries + 1);
+  wanted[boundary] = true;
+  TES_TRY(tesi_mixed_faces_create(m, wanted, &faces));
+  for (int64_t i = 0; i < faces.count; i++) {
+    m->over->kind->face(m->over, &faces.rule, faces.face[i].cell, faces.face[i].face, x, weight, normal);
+    for (int c = 0; c < m->dim; c++)
+      for (int p = 0; p < faces.rule.points; p++)
+        if (fabs(normal[c * faces.rule.points + p]) > 1e-6) *axes |= 1u << c;
+  }
+done:
+  tesi_mixed_faces_free(m, &faces);
+  tesi_free(ctx, &wanted);
+  return status;
+}
+
+static TesStatus check_boundary(const TesProblem *p, int boundary, unsigned axes) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesBoundary *b = &p->numbered.boundary[boundary];
+  const int dim = p->mesh->dim;
+  TES_CHECK(b->condition != TES_SLIP || !(axes & (axes - 1)),
+            "boundary.%s: slip holds on faces that are normal to one axis; these are not",
+            name_of(p, boundary));
+  TES_CHECK(b->condition != TES_SLIP || (!b->g[0] && !b->g[1] && !b->g[2] && !b->g[3]),
+            "boundary.%s: slip has no values", name_of(p, boundary));
+  TES_CHECK(b->condition != TES_DIRICHLET || !b->g[dim],
+            "boundary.%s: the pressure, component %d, is for a Neumann condition", name_of(p, boundary), dim);
+done:
+  return status;
+}
+
+TesStatus tesi_walls_classify(const TesProblem *p, const TesiMixed *m, TesiWalls *walls) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const unsigned all = (1u << p->mesh->dim) - 1;
+  walls->boundaries = tes_mesh_boundaries(p->mesh);
+  TES_ALLOC(&walls->wall, walls->boundaries + 1);
+  for (int i = 0; i < walls->boundaries; i++) {
+    TesiWall *w = &walls->wall[i];
+    const TesBoundary *b = p->numbered.boundary ? &p->numbered.boundary[i] : NULL;
+    unsigned axes;
+    TES_TRY(find_axes(m, i, &axes));
+    if (b) TES_TRY(check_boundary(p, i, axes));
+    w->components = !b                            ? all
+                    : b->condition == TES_SLIP    ? axes
+                    : b->condition == TES_NEUMANN ? 0
+                    : b->components               ? b->components & all
+                                                  : all;
+    w->open = (axes & ~w->components) != 0;
+    walls->any_open = walls->any_open || w->open;
+  }
+done:
+  return status;
+}
+
+/* ---- where --------------------------------------------------------------------------------------------- */
+
+/* slot_of[dim][length] <- number of a given entry, -1: it is an unknown; walls->entry. */
+static TesStatus number_slots(const TesSpace *velocity, TesiWalls *walls, int32_t **slot_of) {
+  TesContext *ctx = velocity->context;
+  TesStatus status = TES_OK;
+  TesiBatches *b = NULL;
+  const int64_t length = velocity->part[0]->length;
+  TES_ALLOC(slot_of, velocity->length);
+  for (int64_t i = 0; i < velocity->length; i++) (*slot_of)[i] = -1;
+  for (int c = 0; c < velocity->parts; c++) {
+    TES_TRY(tesi_batches_create(velocity->part[c], velocity->degree + 1, &b));
+    for (int64_t cell = 0; cell < b->cells; cell++)
+      for (int p = 0; p < b->nodes; p++) {
+        bool given;
+        const int64_t node = b->kind->node(b, cell, p, &given);
+        int32_t *slot = &(*slot_of)[c * length + node];
+        if (given && *slot < 0) *slot = (int32_t)walls->count++;
+      }
+    tesi_batches_destroy(&b);
+  }
+  TES_ALLOC(&walls->entry, walls->count);
+  TES_ALLOC(&walls->value, walls->count);
+  TES_ALLOC(&walls->length, walls->count);
+  TES_ALLOC(&walls->priority, walls->count);
+  for (int64_t i = 0; i < velocity->length; i++)
+    if ((*slot_of)[i] >= 0) walls->entry[(*slot_of)[i]] = i;
+done:
+  tesi_batches_destroy(&b);
+  return status;
+}
+
+TesStatus tesi_walls_mark(const TesiMixed *m, int boundary, uint8_t *mark, int64_t *count) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesiMixedFaces faces = {.count = 0};
+  bool *wanted = NULL;
+  *count = 0;
+  TES_ALLOC(&wanted, m->over->boundaries + 1);
+  wanted[boundary] = true;
+  TES_TRY(tesi_mixed_faces_create(m, wanted, &faces));
+  for (int64_t i = 0; i < m->velocity->length; i++) mark[i] = 0;
+  for (int64_t i = 0; i < faces.count; i++)
+    for (int p = 0; p < faces.rule.nodes; p++) {
+      bool given;
+      const int local = tesi_face_node(m->dim, faces.rule.n, faces.face[i].face, p);
+      const int64_t node = m->over->kind->node(m->over, faces.face[i].cell, local, &given);
+      *count += !mark[node];
+      mark[node] = 1;
+    }
+done:
+  tesi_mixed_faces_free(m, &faces);
+  tesi_free(ctx, &wanted);
+  return status;
+}
+
+/* normal[3][count] of the marked nodes, as boundary values know it. */
+static TesStatus take_normals(const TesProblem *p, int boundary, const TesSpace *given, const uint8_t *mark,
+                              int64_t count, double *normal) {
+  static const char *const names[3] = {"nx", "ny", "nz"};
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesFunction *f = NULL;
+  TesVector *v = NULL;
+  double *values = NULL;
+  const TesFunction **g = NULL;
+  TES_ALLOC(&values, given->length);
+  TES_ALLOC(&g, tes_mesh_boundaries(p->mesh) + 1);
+  TES_TRY(tes_vector_create(ctx, given->length, TES_DOUBLE, &v));
+  for (int c = 0; c < p->mesh->dim; c++) {
+    int64_t at = 0;
+    TES_TRY(tes_function_create_expression(ctx, names[c], &f));
+    g[boundary] = f;
+    TES_TRY(tes_functional_lifting(given, (const TesFunction *const *[]){g}, v));
+    TES_TRY(tes_vector_get(v, values));
+    for (int64_t i = 0; i < given->length; i++)
+      if (mark[i]) normal[c * count + at++] = values[i];
+    tes_function_destroy(&f);
+  }
+done:
+  tes_function_destroy(&f);
+  tes_vector_destroy(&v);
+  tesi_free(ctx, &values);
+  tesi_free(ctx, &g);
+  return status;
+}
+
+static bool asks_normal(const TesBoundary *b) {
+  bool asks = false;
+  for (int c = 0; b && c < 3; c++) asks = asks || (b->g[c] && tesi_function_uses(b->g[c]));
+  return asks;
+}
+
+/* The nodes of a boundary, from the coordinates of all. */
+static TesStatus fill_wall(const TesProblem *p, const TesSpace *velocity, const TesiMixed *m, int boundary,
+                           const int32_t *slot_of, const double *x, uint8_t *mark, TesiWall *w) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int dim = m->dim;
+  const int64_t length = m->velocity->length;
+  int64_t at = 0;
+  TES_TRY(tesi_walls_mark(m, boundary, mark, &w->count));
+  TES_ALLOC(&w->slot, dim * w->count);
+  TES_ALLOC(&w->x, 3 * w->count);
+  for (int64_t i = 0; i < length; i++) {
+    if (!mark[i]) continue;
+    for (int d = 0; d < dim; d++) w->x[d * w->count + at] = x[i * dim + d];
+    for (int c = 0; c < dim; c++)
+      w->slot[c * w->count + at] = w->components >> c & 1 ? slot_of[c * length + i] : -1;
+    at++;
+  }
+  const TesBoundary *b = p->numbered.boundary ? &p->numbered.boundary[boundary] : NULL;
+  if (!asks_normal(b)) goto done;
+  TES_ALLOC(&w->normal, 3 * w->count);
+  for (int c = 0; c < dim; c++)
+    if (w->components >> c & 1) {
+      TES_TRY(take_normals(p, boundary, velocity->part[c], mark, w->count, w->normal));
+      break;
+    }
+done:
+  return status;
+}
+
+static bool is_timed(const TesProblem *p) {
+  const TesBoundary *b = p->in_time->given.boundary;
+  bool timed = false;
+  for (int i = 0; b && i < tes_mesh_boundaries(p->mesh); i++)
+    for (int c = 0; c < 3; c++)
+      timed = timed || (b[i].condition == TES_DIRICHLET && tesi_function_timed(b[i].g[c]));
+  return timed;
+}
+
+static TesStatus create_on_device(TesContext *ctx, TesiWalls *walls) {
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  const TesiProgramDesc desc = {.file = "entries.cu", .options = {"real=double"}};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_put_entries", 0, &walls->put));
+  TES_TRY(tesi_upload(ctx, walls->entry, (size_t)walls->count * sizeof *walls->entry, &walls->device_entry));
+  TES_TRY(tesi_upload(ctx, walls->value, (size_t)walls->count * sizeof *walls->value, &walls->device_value));
+done:
+  return status;
+}
+
+TesStatus tesi_walls_create(const TesProblem *p, const TesSpace *velocity, const TesiMixed *m,
+                            TesiWalls *walls) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  int32_t *slot_of = NULL;
+  uint8_t *mark = NULL;
+  double *x = NULL;
+  TES_TRY(number_slots(velocity, walls, &slot_of));
+  TES_ALLOC(&mark, m->velocity->length);
+  TES_ALLOC(&x, m->velocity->length * m->dim);
+  TES_TRY(tes_space_coordinates(m->velocity, x));
+  for (int i = 0; i < walls->boundaries; i++)
+    if (walls->wall[i].components) TES_TRY(fill_wall(p, velocity, m, i, slot_of, x, mark, &walls->wall[i]));
+  walls->at = NAN;
+  walls->timed = p->in_time && is_timed(p);
+  if (tesi_has_kernels(ctx)) TES_TRY(create_on_device(ctx, walls));
+done:
+  tesi_free(ctx, &slot_of);
+  tesi_free(ctx, &mark);
+  tesi_free(ctx, &x);
+  return status;
+}
+
+void tesi_walls_free(TesContext *ctx, TesiWalls *walls) {
+  for (int i = 0; walls->wall && i < walls->boundaries; i++) {
+    tesi_free(ctx, &walls->wall[i].slot);
+    tesi_free(ctx, &walls->wall[i].x);
+    tesi_free(ctx, &walls->wall[i].normal);
+  }
+  tesi_free(ctx, &walls->wall);
+  tesi_free(ctx, &walls->entry);
+  tesi_free(ctx, &walls->value);
+  tesi_free(ctx, &walls->length);
+  tesi_free(ctx, &walls->priority);
+  tesi_context_device(ctx)->release(ctx, &walls->device_entry);
+  tesi_context_device(ctx)->release(ctx, &walls->device_value);
+}
+
+/* ---- values -------------------------------------------------------------------------------------------- */
+
+static TesStatus evaluate(TesContext *ctx, const TesFunction *f, const TesiWall *w, double *value) {
+  TesStatus status = TES_OK;
+  const int64_t n = w->count;
+  const double *const more[3] = {w->normal, w->normal ? w->normal + n : NULL,
+                                 w->normal ? w->normal + 2 * n : NULL};
+  if (!f) {
+    for (int64_t i = 0; i < n; i++) value[i] = 0;
+    goto done;
+  }
+  if (w->normal)
+    tesi_function_values_over(f, n, w->x, w->x + n, w->x + 2 * n, 0, more, value);
+  else
+    tesi_function_values(f, n, w->x, w->x + n, w->x + 2 * n, 0, value);
+  for (int64_t i = 0; i < n; i++)
+    if (!isfinite(value[i]))
+      TES_FAIL(tesi_function_fault(f), "%s%s is %g at (%.6g, %.6g, %.6g)", tesi_function_where(f),
+               tes_function_text(f), value[i], w->x[i], w->x[n + i], w->x[2 * n + i]);
+done:
+  return status;
+}
+
+/* Puts the values of one boundary where they win. */
+static TesStatus put_wall(const TesProblem *p, int boundary, TesiWalls *walls, double *value) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiWall *w = &walls->wall[boundary];
+  const TesBoundary *b = p->numbered.boundary ? &p->numbered.boundary[boundary] : NULL;
+  const int dim = p->mesh->dim, priority = b ? b->priority : 0;
+  for (int c = 0; c < dim; c++)
+    TES_TRY(evaluate(ctx, b && w->components >> c & 1 ? b->g[c] : NULL, w, value + c * w->count));
+  for (int64_t i = 0; i < w->count; i++) {
+    double square = 0;
+    for (int c = 0; c < dim; c++) square += value[c * w->count + i] * value[c * w->count + i];
+    for (int c = 0; c < dim; c++) {
+      const int64_t s = w->slot[c * w->count + i];
+      if (s < 0 || priority < walls->priority[s] ||
+          (priority == walls->priority[s] && square >= walls->length[s]))
+        continue;
+      walls->priority[s] = priority, walls->length[s] = square, walls->value[s] = value[c * w->count + i];
+    }
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_walls_update(const TesProblem *p, double time, TesiWalls *walls) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double *value = NULL;
+  int64_t most = 0;
+  if (walls->at == time || (isfinite(walls->at) && !walls->timed)) return TES_OK;
+  for (int i = 0; i < walls->boundaries; i++)
+    most = walls->wall[i].count > most ? walls->wall[i].count : most;
+  TES_ALLOC(&value, 3 * most);
+  for (int64_t s = 0; s < walls->count; s++)
+    walls->priority[s] = INT_MIN, walls->length[s] = INFINITY, walls->value[s] = 0;
+  for (int i = 0; i < walls->boundaries; i++)
+    if (walls->wall[i].components) TES_TRY(put_wall(p, i, walls, value));
+  if (walls->device_value)
+    TES_TRY(tesi_context_device(ctx)->to_device(ctx, walls->device_value, walls->value,
+                                                (size_t)walls->count * sizeof *walls->value));
+  walls->at = time;
+done:
+  tesi_free(ctx, &value);
+  return status;
+}
+
+static TesStatus put_on_device(const TesiWalls *walls, bool values, TesVector *u) {
+  enum { THREADS = 256, BLOCKS = 4096 };
+  const void *value = values ? walls->device_value : NULL;
+  long long count = walls->count;
+  const long long blocks = (count + THREADS - 1) / THREADS;
+  return tesi_kernel_launch(u->context, &walls->put, (TesiGrid){(unsigned)tesi_min(blocks, BLOCKS), 1, 1},
+                            THREADS, 0, (void *[]){&u->data, (void *)&walls->device_entry, &value, &count});
+}
+
+TesStatus tesi_walls_put(const TesiWalls *walls, bool values, TesVector *u) {
+  double *to = u->data;
+  if (walls->put.entry) return put_on_device(walls, values, u);
+  for (int64_t s = 0; s < walls->count; s++) to[walls->entry[s]] = values ? walls->value[s] : 0;
+  return TES_OK;
+}

@@ -1,0 +1,269 @@
+/* Steady Stokes flow with Q_k/Q_(k-1) on meshes of any kind, the pressure p = s p' in a unit of the system
+ * (pressure_unit.h):
+ *
+ *   K (u, p') = (A u - s B' p', -s B u),   A = nu K_1 + alpha M by component,   (B u, q) = (div u, q)
+ *
+ * by flexible GMRES with the block-triangular preconditioner of which A's inverse is a V-cycle and the Schur
+ * complement's -(nu M_p^-1 + alpha L_p^-1) / s^2 (Cahouet and Chabard 1988), M_p the mass matrix of the pressures, by
+ * conjugate gradients with its diagonal, L_p their Laplacian with 0 on open boundaries, by multigrid to a hundredth:
+ *
+ *   z_p = -(nu M_p^-1 r_p + alpha L_p^-1 r_p) / s^2,    z_u = V (r_u + s B' z_p)
+ *
+ * Iterations depend on the inf-sup constant, not on the mesh. u = u_0 + u_D, u_D the values on boundaries. */
+#include <math.h>
+#include <stdio.h>
+#include "device/kernel.h"
+#include "krylov/flexible.h"
+#include "krylov/solver.h"
+#include "multigrid/multigrid.h"
+#include "operator/operator.h"
+#include "problem/pressure_unit.h"
+#include "problem/flow/split/split.h"
+#include "problem/flow/steady/steady_direct.h"
+
+/* ---- the system ---------------------------------------------------------------------------------------- */
+
+static TesVector part_of(const TesProblem *p, const TesVector *v, int part) {
+  return tesi_space_range(p->space, v, part);
+}
+
+static TesStatus apply(void *user, const TesVector *x, TesVector *y) {
+  TesProblem *p = user;
+  TesiSplit *pr = tesi_split_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesVector u = part_of(p, x, 0), q = part_of(p, x, 1);
+  TesVector to_u = part_of(p, y, 0), to_p = part_of(p, y, 1);
+  TES_TRY(tes_operator_apply(pr->op, &u, &to_u));
+  TES_TRY(tesi_mixed_gradient(pr->mixed, &q, pr->r));
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
+  TES_TRY(tes_vector_axpy(-pr->unit, pr->r, &to_u));
+  TES_TRY(tesi_mixed_divergence(pr->mixed, &u, &to_p));
+  TES_TRY(tes_vector_copy(&to_p, -pr->unit, &to_p));
+done:
+  return status;
+}
+
+/* x <- V b in the cycle's precision, b scaled to a norm of 1. */
+static TesStatus cycle(TesProblem *p, const TesVector *b, TesVector *x) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  double norm;
+  TES_TRY(tes_vector_norm(b, &norm));
+  TES_TRY(tes_vector_fill(x, 0));
+  if (!(norm > 0)) goto done;
+  TES_TRY(tes_vector_copy(b, 1 / norm, pr->cycle_b));
+  TES_TRY(tes_multigrid_cycle(p->multigrid, pr->cycle_b, pr->cycle_x, true));
+  TES_TRY(tes_vector_axpy(norm, pr->cycle_x, x));
+done:
+  return status;
+}
+
+/* z <- z - alpha / s^2 L_p^-1 r */
+static TesStatus add_potential(TesProblem *p, const TesVector *r, TesVector *z) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  TesSolveResult one = {0};
+  double norm;
+  if (!pr->poisson) return TES_OK;
+  TES_TRY(tes_vector_copy(r, 1, pr->pb));
+  TES_TRY(tesi_split_balance(pr, pr->pb));
+  TES_TRY(tesi_problem_clear(pr->poisson, pr->pb));
+  TES_TRY(tes_vector_norm(pr->pb, &norm));
+  if (!(norm > 0)) goto done;
+  tesi_solver_set_tolerance(pr->poisson->solver, 1e-2);
+  TES_TRY(tesi_solver_solve_from_zero(pr->poisson->solver, pr->pb, pr->pd, &one));
+  TES_TRY(tes_vector_axpy(-pr->alpha / pr->unit / pr->unit, pr->pd, z));
+done:
+  return status;
+}
+
+static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
+  TesProblem *p = user;
+  TesiSplit *pr = tesi_split_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesVector r_u = part_of(p, r, 0), r_p = part_of(p, r, 1);
+  TesVector z_u = part_of(p, z, 0), z_p = part_of(p, z, 1);
+  if (pr->direct) {
+    TES_TRY(tesi_steady_direct_solve(pr->direct, r, z));
+    if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
+    return TES_OK;
+  }
+  TES_TRY(tes_vector_copy(&r_p, -pr->nu / pr->unit / pr->unit, pr->pb));
+  TES_TRY(tesi_split_project(p, pr->pb, fmax(1e-14, fmin(1e-4, 0.1 * p->tolerance)), false, &z_p));
+  TES_TRY(add_potential(p, &r_p, &z_p));
+  if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
+  TES_TRY(tesi_mixed_gradient(pr->mixed, &z_p, pr->r));
+  TES_TRY(tes_vector_xpay(&r_u, pr->unit, pr->r));
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
+  TES_TRY(cycle(p, pr->r, &z_u));
+done:
+  return status;
+}
+
+/* b <- (F - A u_D, s B u_D), whose second part has mean zero where the pressure has. pr->x: u_D. */
+static TesStatus right_hand_side(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  TesVector b_u = part_of(p, p->b, 0), b_p = part_of(p, p->b, 1);
+  TES_TRY(tesi_split_load(p, pr->b));
+  TES_TRY(tes_vector_fill(pr->x, 0));
+  TES_TRY(tesi_walls_update(p, 0, &pr->walls));
+  TES_TRY(tesi_walls_put(&pr->walls, true, pr->x));
+  TES_TRY(tes_operator_residual(pr->whole, pr->b, pr->x, &b_u));
+  TES_TRY(tesi_walls_put(&pr->walls, false, &b_u));
+  TES_TRY(tesi_mixed_divergence(pr->mixed, pr->x, &b_p));
+  TES_TRY(tesi_split_balance(pr, &b_p));
+  TES_TRY(tes_vector_copy(&b_p, pr->unit, &b_p));
+done:
+  return status;
+}
+
+static TesStatus solve(TesProblem *p, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const int most = p->options.max_iterations ? p->options.max_iterations : 100;
+  if (!pr->residuals) TES_ALLOC(&pr->residuals, most + 1);
+  const TesiFlexible system = {.context = ctx,
+                               .length = p->space->length,
+                               .user = p,
+                               .apply = apply,
+                               .precondition = precondition,
+                               .tolerance = p->tolerance,
+                               .max_iterations = most,
+                               .monitor = p->options.monitor,
+                               .monitor_user = p->options.monitor_user,
+                               .residuals = pr->residuals,
+                               .space = p->space};
+  TES_TRY(right_hand_side(p));
+  TES_TRY(p->start ? tes_vector_copy(p->start, 1, p->u) : tes_vector_fill(p->u, 0));
+  TES_TRY(tesi_walls_put(&pr->walls, false, &pr->u));
+  TES_TRY(tes_vector_copy(&pr->p, 1 / pr->unit, &pr->p));
+  const TesStatus outcome = tesi_flexible_solve(&system, p->b, p->u, result);
+  TES_TRY(tes_vector_copy(&pr->p, pr->unit, &pr->p));
+  TES_TRY(tes_vector_axpy(1, pr->x, &pr->u));
+  if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &pr->p));
+  status = outcome;
+done:
+  return status;
+}
+
+/* ---- creation ------------------------------------------------------------------------------------------ */
+
+/* The V-cycle's smoother is chosen as for its own equation. */
+static TesStatus create_preconditioner(TesProblem *p, TesiSplit *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesSmootherKind smoother;
+  TesSolveOptions *o = &p->options;
+  const bool direct = o->method == TES_METHOD_DIRECT;
+  o->method = TES_METHOD_AUTO;
+  TES_TRY(tesi_split_use_sigma(p, pr->alpha));
+  for (int c = 0; c < p->mesh->dim; c++)
+    TES_CHECK(!(pr->op->singular >> c & 1),
+              "boundary: nothing fixes the velocity in direction %c: no boundary gives this component. Give "
+              "a velocity",
+              "xyz"[c]);
+  p->op = tesi_operator_retain(pr->op);
+  p->levels = p->op;
+  TES_TRY(tesi_problem_choose_precision(p));
+  TES_TRY(tesi_problem_choose(p, &smoother));
+  if (direct) {
+    TES_TRY(tesi_steady_direct_create(p, &pr->direct));
+    snprintf(p->method_text, sizeof p->method_text,
+             "direct: sparse factors of velocity and pressure, refined to the tolerance");
+    snprintf(p->precision_text, sizeof p->precision_text, "float64");
+    return TES_OK;
+  }
+  const TesMultigridDesc mg = {.op = p->op,
+                               .precision = p->cycle,
+                               .smoother = {.kind = smoother, .local = o->local, .degree = o->smoother_degree},
+                               .coarsening = o->coarsening,
+                               .coarse = o->coarse,
+                               .pre = o->pre,
+                               .post = o->post};
+  TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
+  TES_TRY(tes_vector_create(ctx, pr->full->length, p->cycle, &pr->cycle_b));
+  TES_TRY(tes_vector_create(ctx, pr->full->length, p->cycle, &pr->cycle_x));
+  snprintf(p->method_text, sizeof p->method_text,
+           "flexible GMRES, block-triangular: a V-cycle, and the mass%s of the pressure",
+           pr->alpha > 0 ? " and the Laplacian" : "");
+done:
+  return status;
+}
+
+/* pr->unit <- s, of the whole domain. */
+static TesStatus find_unit(TesProblem *p, TesiSplit *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowSize size = {.nu = pr->nu, .alpha = pr->alpha, .dim = p->mesh->dim, .cells = p->mesh->cells};
+  TES_TRY(tes_operator_apply(pr->pressure_mass, pr->ones, pr->pb));
+  TES_TRY(tes_vector_dot(pr->pb, pr->ones, &size.volume));
+  pr->unit = tesi_pressure_unit(&size, 1);
+done:
+  return status;
+}
+
+static TesStatus take_start(TesProblem *p, const TesVector *guess) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  if (!guess) return TES_OK;
+  TES_CHECK(guess->length == p->space->length,
+            "the guess has %lld values, the space of the problem has %lld nodes", (long long)guess->length,
+            (long long)p->space->length);
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->start));
+  TES_TRY(tes_vector_copy(guess, 1, p->start));
+done:
+  return status;
+}
+
+static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr;
+  const int degree = tesi_space_usual_degree(TES_ELEMENT_Q, desc->degree);
+  TES_NEW(&pr);
+  p->own = pr;
+  TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->alpha));
+  TES_TRY(tesi_split_create_spaces(p, degree));
+  TES_TRY(find_unit(p, pr));
+  TES_TRY(create_preconditioner(p, pr));
+  if (pr->alpha > 0 && !pr->direct) TES_TRY(tesi_split_create_poisson(p));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
+  TES_TRY(tesi_split_check_flux(p));
+  TES_TRY(take_start(p, desc->guess));
+done:
+  return status;
+}
+
+static bool is_direct(const TesProblem *p) {
+  return tesi_split_of(p)->direct != NULL;
+}
+
+/* The norms of the velocity's error, and (nu |grad e_u|^2 + |e_p|^2 / nu)^1/2, the pressure as far as it is known. */
+static TesStatus find_errors(const TesProblem *p, double *l2, double *h1, double *energy) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiSplit *flow = tesi_split_of(p);
+  const TesFunction *const *exact = (const TesFunction *const *)p->exact;
+  TesFlowResult result = {0};
+  TES_TRY(tes_functional_error(flow->full, &flow->u, exact, l2, h1, NULL, NULL));
+  TES_TRY(tes_problem_flow(p, &result));
+  const double of_pressure = exact[p->mesh->dim] ? result.pressure_l2 : 0;
+  *energy = sqrt(flow->nu * *h1 * *h1 + of_pressure * of_pressure / flow->nu);
+done:
+  return status;
+}
+
+const TesiOwn tesi_steady_own = {.create = create,
+                                 .solve = solve,
+                                 .destroy = tesi_split_destroy,
+                                 .solved = tesi_split_solved,
+                                 .is_direct = is_direct,
+                                 .errors = find_errors,
+                                 .reaction = tesi_split_reaction};
