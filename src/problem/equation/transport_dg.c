@@ -166,7 +166,8 @@ static const TesiFlowEquation broken = {.scalar = true,
                                         .given = tesi_broken_given,
                                         .lift = tesi_broken_balance,
                                         .complete = tesi_broken_complete};
-static const TesiLack lacks[] = {{TESI_HAS_MATERIALS, "a box has no materials"},
+static const TesiLack lacks[] = {TESI_LACKS_OF_SCALARS,
+                                 {TESI_HAS_MATERIALS, "a box has no materials"},
                                  {TESI_HAS_ADAPT, "boxes are not refined in places"},
                                  {TESI_HAS_REMESH, "boxes are not refined in places"},
                                  {TESI_HAS_TIME, NULL}};
