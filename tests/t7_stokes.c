@@ -514,7 +514,7 @@ static void bad_input_is_told(void **state) {
       {{.data = {.a = varies}, .solver = {.smoother = TES_SMOOTHER_CELL_PATCH}},
        "solver.smoother: cell_patch is for a constant viscosity"},
       {{.solver = {.local = TES_LOCAL_MEAN}},
-       "solver.local_solver: stokes with element rt has auto, exact, scaled and cg; mean belongs to"}};
+       "solver.local_solver: stokes with element rt has auto, exact, scaled, cg and dense; mean belongs to"}};
   TesMesh *mesh = flow_mesh(ctx, &(Flow){.dim = 2, .cells = {4, 4}});
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     TesProblem *problem;

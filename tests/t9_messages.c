@@ -160,7 +160,7 @@ static const struct {
     {solver, "method: cg",
      "a.yaml:3:18: solver.method: stokes with element rt has auto, fmg and gmres, because"},
     {solver, "local_solver: mean",
-     "a.yaml:3:24: solver.local_solver: stokes with element rt has auto, exact, scaled and cg"},
+     "a.yaml:3:24: solver.local_solver: stokes with element rt has auto, exact, scaled, cg and dense"},
     {lid, "1, 1", "a.yaml:3:11: boundary: the velocity lets more out than in: its net flux is 1"},
     {lid, "-1, -1", "a.yaml:3:11: boundary: the velocity lets more in than out: its net flux is -1"},
     {let_in, "element: rt", "a.yaml:4:11: boundary: the velocity lets more in than out: its net flux is -1"},
