@@ -202,7 +202,7 @@ step_install() {
 }
 
 # The packages that the tests of the Python package want, by pip.
-python_packages=(scikit-build-core cffi numpy scipy matplotlib pytest meshio)
+python_packages=("pip>=23.1" scikit-build-core cffi numpy scipy matplotlib pytest meshio)
 
 # A wheel of python/ with the library that step gcc has built, installed and tested as a user has it.
 step_python() {

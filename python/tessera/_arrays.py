@@ -52,7 +52,7 @@ def from_numpy(array, name, length, writable):
 
 
 def from_cuda(array, name, length, writable):
-    """Of an object with __cuda_array_interface__ (CuPy, Numba, PyTorch), version 2 and 3. Its stream is waited for."""
+    """Of an object with __cuda_array_interface__ (CuPy, Numba, PyTorch), version 2 and 3."""
     interface = array.__cuda_array_interface__
     kind = interface["typestr"]
     if kind not in TYPES:
@@ -203,6 +203,7 @@ class Vector:
         if name == "__array_interface__" and self.context.on_host:
             return self._interface()
         if name == "__cuda_array_interface__" and not self.context.on_host:
+            self.context.synchronize()
             return self._interface()
         raise AttributeError(name)
 

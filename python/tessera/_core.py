@@ -1,5 +1,6 @@
 """The context, errors, functions of space and time, and the road from Python values to members of C descriptions."""
 
+import ctypes
 import inspect
 import numbers
 import os
@@ -168,6 +169,13 @@ class Context:
     def interrupt(self) -> None:
         """Ends what runs, from another thread: it raises Interrupted there."""
         lib.tes_context_interrupt(self._p)
+
+    def synchronize(self) -> None:
+        """Waits for all work on a GPU, of other libraries too: streams of Tessera are not in order with others."""
+        if self.device.startswith("cuda"):
+            status = ctypes.CDLL("libcuda.so.1").cuCtxSynchronize()
+            if status:
+                raise Error(f"the GPU ended with error {status} of its driver")
 
     def keep(self, error):
         """The first exception of a callable: what runs ends, and then it is raised."""

@@ -79,7 +79,11 @@ class _OnUnknowns(LinearOperator):
         if x is y:
             raise InvalidInput(f"{names[0]} and {names[1]} are one array", "invalid_input")
         addresses = [self._address(x, names[0], False), self._address(y, names[1], True)]
+        if not self._on_host:
+            self.context.synchronize()
         status = lib.py_apply(self._linear, self._length, *addresses)
+        if not self._on_host:
+            self.context.synchronize()
         if status:
             self.context.fail(status)
         return y
