@@ -220,7 +220,8 @@ def faults_of_one(folder):
     expect("a file of one", mpirun((2, one + ["--vtu", "u.vtu"])), folder, 4, "rank 1 of 2: cannot write",
            "u_0001.vtu")
     expect("a folder", mpirun((2, one + ["--vtu", "nowhere/u.vtu"])), folder, 4, "tessera: cannot write nowhere/u.vtu")
-    expect("a report", mpirun((2, one + ["--json", "nowhere/r.json"])), folder, 4, "tessera: cannot write nowhere/r.json")
+    expect("a report", mpirun((2, one + ["--json", "nowhere/r.json"])), folder, 4,
+           "tessera: cannot write nowhere/r.json")
 
 
 def endings(folder):
