@@ -18,8 +18,8 @@ TERMS = {"a": "diffusion", "c": "mass", "strain": "strain", "grad_div": "grad_di
 
 
 class _OnUnknowns(LinearOperator):
-    """y <- A x at unknowns. Where all nodes are unknowns these are SciPy's arrays themselves; else two vectors of all nodes
-    stand between, which are made once."""
+    """y <- A x at unknowns. Where all nodes are unknowns these are SciPy's arrays themselves; else two vectors of all
+    nodes stand between, which are made once."""
 
     def __init__(self, space, precision, **applied):
         self.space, self.context, self.precision = space, space.context, precision
