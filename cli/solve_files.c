@@ -69,10 +69,21 @@ static TesStatus check_endings(Solve *s) {
   return status == TES_OK ? check_ending(s, png, o->png != NULL, "png", ".png") : status;
 }
 
+/* Options that stand in no case file, and checkpoints in time. */
+static TesStatus check_ranks(Solve *s) {
+  const char *const asked = s->options->restart    ? "--restart"
+                            : s->options->png      ? "--png"
+                            : s->input->checkpoint ? "output.checkpoint"
+                                                   : NULL;
+  char text[80];
+  if (!asked) return TES_OK;
+  snprintf(text, sizeof text, "%s: works on one rank", asked);
+  return refuse(s, text);
+}
+
 TesStatus solve_check_files(Solve *s) {
   TesStatus status = check_endings(s);
-  if (status == TES_OK && solve_png_path(s) && cli_ranks())
-    status = refuse(s, s->options->png ? "--png: works on one rank" : "output.png: works on one rank");
+  if (status == TES_OK && cli_ranks()) status = check_ranks(s);
   if (status == TES_OK) status = tes_file_check(s->context, solve_vtu_path(s));
   if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));
   if (status == TES_OK) status = tes_picture_check(s->context, solve_png_path(s));

@@ -179,6 +179,11 @@ def refusals(folder):
     check(told[0] == told[1], f"solve and check: {told}")
     expect("gauss_seidel", mpirun((2, [PROGRAM, "solve", "forest.yaml", "--set", "solver.smoother=jacobi", "--set",
                                        "solver.coarse=amg"])), folder, 2, "solver.coarse", "amg works on one rank")
+    for options, key in ((["--restart", "x.h5"], "--restart"), (["--png", "x.png"], "--png"),
+                         (["--device", "emulator"], "--device"), (["--set", "output.checkpoint=x.h5"],
+                                                                  "output.checkpoint"),
+                         (["--set", "data.b=[1, 0]"], "data.b")):
+        expect(key, mpirun((2, [PROGRAM, "solve", "heat.yaml"] + options)), folder, 2, key)
     expect("info", mpirun((2, [PROGRAM, "info"])), folder, 2, "info is for one")
     expect("--ranks 0", [PROGRAM, "solve", "box.yaml", "--ranks", "0"], folder, 2, "--ranks 0")
     expect("--ranks inside", mpirun((2, [PROGRAM, "solve", "box.yaml", "--ranks", "2"])), folder, 2, "mpirun began")
@@ -214,7 +219,9 @@ def faults_of_one(folder):
     os.mkdir(os.path.join(folder, "u_0001.vtu"))
     expect("a file of one", mpirun((2, one + ["--vtu", "u.vtu"])), folder, 4, "rank 1 of 2: cannot write",
            "u_0001.vtu")
-    expect("a folder", mpirun((2, one + ["--vtu", "nowhere/u.vtu"])), folder, 4, "cannot write nowhere/u.vtu")
+    expect("a folder", mpirun((2, one + ["--vtu", "nowhere/u.vtu"])), folder, 4, "tessera: cannot write nowhere/u.vtu")
+    expect("a report", mpirun((2, one + ["--json", "nowhere/r.json"])), folder, 4,
+           "tessera: cannot write nowhere/r.json")
 
 
 def endings(folder):

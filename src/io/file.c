@@ -149,6 +149,18 @@ static char *resolved(TesContext *ctx, const char *path) {
   return copy;
 }
 
+/* What rank 0 alone writes fails on all ranks without its number. */
+static TesStatus agree(TesContext *ctx, TesStatus status) {
+  static const char first[] = "rank 0 of ";
+  char message[1024];
+  status = tesi_agree(ctx, status);
+  const char *told = tes_context_message(ctx), *rest = strstr(told, ": ");
+  if (status == TES_OK || strncmp(told, first, strlen(first)) != 0 || !rest) return status;
+  snprintf(message, sizeof message, "%s", rest + 2);
+  tesi_context_forget(ctx);
+  return tesi_fail(ctx, status, __FILE__, __LINE__, __func__, "%s", message);
+}
+
 static TesStatus create(TesContext *ctx, const char *path, bool silent, TesiFile **file) {
   TesStatus status = TES_OK;
   TesiFile *f = NULL;
@@ -162,7 +174,7 @@ static TesStatus create(TesContext *ctx, const char *path, bool silent, TesiFile
   f->silent = silent;
   if (!f->silent) TES_TRY(open_target(f));
 done:
-  status = tesi_agree(ctx, status);
+  status = agree(ctx, status);
   if (status == TES_OK)
     *file = f;
   else
@@ -266,7 +278,7 @@ static void release(TesiFile **file) {
 
 TesStatus tesi_file_commit(TesiFile **file) {
   TesContext *ctx = (*file)->ctx;
-  const TesStatus status = tesi_agree(ctx, (*file)->silent ? TES_OK : commit(*file));
+  const TesStatus status = agree(ctx, (*file)->silent ? TES_OK : commit(*file));
   release(file);
   return status;
 }

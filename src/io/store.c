@@ -82,7 +82,7 @@ TesStatus tesi_store_create(TesContext *context, const char *path, TesiStore **s
   const int folder = slash ? (int)(slash - path) + 1 : 0;
   struct stat there;
   *store = NULL;
-  TES_TRY(tesi_one_rank(ctx, "writing files"));
+  TES_TRY(tesi_one_rank(ctx, "a checkpoint"));
   if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) /* a new file will take its place */
     TES_FAIL(TES_IO, "cannot write %s: it is %s", path,
              S_ISDIR(there.st_mode) ? "a folder" : "no ordinary file");
@@ -161,6 +161,7 @@ TesStatus tesi_store_open(TesContext *context, const char *path, TesiStore **sto
   TesStatus status = TES_OK;
   TesiStore *s = NULL;
   *store = NULL;
+  TES_TRY(tesi_one_rank(ctx, "a checkpoint"));
   if (access(path, R_OK) != 0) TES_FAIL(TES_IO, "cannot read %s: %s", path, strerror(errno));
   TES_TRY(begin(ctx, path, &s));
   s->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);

@@ -68,7 +68,7 @@ static void share_message(const TesCommunicator *c, const int *all, TesStatus wo
   if (c->rank == first && message) snprintf(text, sizeof text, "%s", message);
   c->table->broadcast(c, first, sizeof text, text);
   if (!message || !size) return;
-  if (count == c->size || !*text)
+  if (count == c->size || !*text || !strncmp(text, "rank ", 5)) /* or it has a number already */
     snprintf(message, size, "%s", text);
   else
     snprintf(message, size, "rank %d of %d: %s", first, c->size, text);
