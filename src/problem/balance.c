@@ -21,7 +21,7 @@ static TesStatus new_vector(const TesProblem *p, TesVector **v) {
 }
 
 static bool is_broken(const TesProblem *p) {
-  return p->space->element == TES_ELEMENT_DG;
+  return p->space->element->weak;
 }
 
 /* v <- int over a boundary of g phi, at all nodes; of discontinuous elements the whole of its load. */

@@ -104,14 +104,14 @@ TesStatus tesi_problem_create_whole(const TesSpace *space, TesSpace **whole) {
   TesStatus status = TES_OK;
   uint8_t *none = NULL;
   TES_ALLOC(&none, tes_mesh_boundaries(space->mesh) + 1);
-  TES_TRY(tes_space_create(
-      ctx,
-      &(TesSpaceDesc){.mesh = space->mesh,
-                      .degree = space->degree,
-                      .components = space->element == TES_ELEMENT_Q ? tes_space_components(space) : 0,
-                      .given = none,
-                      .element = space->element},
-      whole));
+  TES_TRY(
+      tes_space_create(ctx,
+                       &(TesSpaceDesc){.mesh = space->mesh,
+                                       .degree = space->degree,
+                                       .components = space->element->nodal ? tes_space_components(space) : 0,
+                                       .given = none,
+                                       .element = space->element->element},
+                       whole));
 done:
   tesi_free(ctx, &none);
   return status;

@@ -230,7 +230,7 @@ TesStatus tesi_stokes_check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesSolveOptions *o = &p->options;
-  const int degree = tesi_space_usual_degree(TES_ELEMENT_RT, desc->degree);
+  const int degree = desc->degree ? desc->degree : p->equation->support->degree.usual;
   double value;
   const bool varies = p->numbered.data.a && !tes_function_constant(p->numbered.data.a, &value);
   p->flow_form = desc->flow_form != TES_FLOW_AUTO ? desc->flow_form

@@ -20,6 +20,7 @@
 #include "problem/pressure_unit.h"
 #include "problem/flow/split/split.h"
 #include "problem/flow/steady/steady_direct.h"
+#include "problem/support.h"
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
 
@@ -226,7 +227,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr;
-  const int degree = tesi_space_usual_degree(TES_ELEMENT_Q, desc->degree);
+  const int degree = desc->degree ? desc->degree : p->equation->support->degree.usual;
   TES_NEW(&pr);
   p->own = pr;
   TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->alpha));
