@@ -11,6 +11,8 @@
 #define CLI_PRINTF(text, first)
 #endif
 
+/* The program; also of programs that add an equation first (tests/t9_own_equation.c). */
+int cli_run(int argc, char **argv);
 int cli_solve(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_new(int argc, char **argv);

@@ -192,6 +192,11 @@ static TesStatus finish(Solve *s, const TesProblem *problem) {
   return status;
 }
 
+void solve_end_problem(const Solve *s, TesProblem **problem) {
+  if (s->options->keep) *s->options->keep = *problem, *problem = NULL;
+  tes_problem_destroy(problem);
+}
+
 static TesStatus solve_once(Solve *s, TesProblemDesc *desc) {
   TesProblem *problem;
   TesSolveResult result = {0};
@@ -208,7 +213,7 @@ static TesStatus solve_once(Solve *s, TesProblemDesc *desc) {
   if (s->outcome != TES_INTERRUPTED) cli_interrupt_stage("the results");
   status = solve_keep_result(s, problem, &result);
   if (status == TES_OK && s->solved) status = finish(s, problem);
-  tes_problem_destroy(&problem);
+  solve_end_problem(s, &problem);
   return s->outcome != TES_OK ? s->outcome : status;
 }
 
@@ -232,6 +237,7 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
                                               .l2 = step->error_l2,
                                               .h1 = step->error_h1};
   solve_print_step(s, step);
+  solve_progress(s, (step->step + 1.0) / s->input->adapt.steps);
   s->has_errors = s->input->problem.exact[0] && !s->input->about.flow;
   s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;
   if (s->input->about.flow) status = solve_find_errors(s, step->problem);
@@ -250,7 +256,7 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
 static TesStatus adapt(Solve *s, TesProblemDesc *problem) {
   TesAdaptDesc desc = s->input->adapt;
   desc.steps = desc.steps < SOLVE_STEPS ? desc.steps : SOLVE_STEPS;
-  desc.report = report_step, desc.report_user = s;
+  desc.report = report_step, desc.report_user = s, desc.keep = s->options->keep;
   problem->solver.monitor = solve_monitor_step, problem->solver.monitor_user = s;
   if (tes_mesh_info(s->mesh).dim == 2) desc.goal.point[2] = 0;
   return s->outcome = tes_adapt_run(s->context, problem, &desc, NULL);
@@ -275,8 +281,9 @@ TesStatus solve_prepare(Solve *s) {
   TesStatus status = solve_check_outputs(s); /* a report of a case that cannot be read is written, too */
   if (status != TES_OK) return status;
   cli_interrupt_stage("reading the case");
-  status = tes_case_read(s->context, s->options->path, s->options->override_count, s->options->overrides,
-                         &s->input);
+  const SolveOptions *o = s->options;
+  status = o->text ? tes_case_parse(s->context, o->text, o->path, o->override_count, o->overrides, &s->input)
+                   : tes_case_read(s->context, o->path, o->override_count, o->overrides, &s->input);
   if (status != TES_OK) return status;
   for (int i = 0; i < s->input->warning_count; i++)
     solve_log(s, TES_LOG_WARNING, "warning: %s", s->input->warnings[i]);
@@ -350,6 +357,7 @@ void solve_locate(Solve *s) {
 }
 
 void solve_tell_failure(Solve *s) {
+  if (s->options->log) return; /* whose caller finds it in s */
   if (s->refusal[0])
     cli_usage_error("%s", s->refusal);
   else if (s->status != TES_OK)

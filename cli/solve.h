@@ -17,6 +17,12 @@ typedef struct SolveOptions {
   /* Called when all is solved and written, or has failed, if there is one; a study keeps its row so. */
   void (*ended)(void *user, const struct Solve *s);
   void *user;
+  /* For a caller that is no program. */
+  const char *text; /* the case; `path` is its name in messages. NULL: the file is read */
+  void (*log)(void *user, TesLogLevel level,
+              const char *line);             /* gets what is printed otherwise, but for failures */
+  void (*progress)(void *user, double part); /* how much is done, at most 1 */
+  TesProblem **keep; /* *keep <- the problem at its end, the caller's then; NULL: it is destroyed */
 } SolveOptions;
 
 /* What the case wants to be told of the solution; arrays as long as those of the case. */
@@ -113,6 +119,8 @@ bool solve_is_in_time(const Solve *s);
 void solve_locate(Solve *s);
 void solve_tell_failure(Solve *s);
 void solve_release(Solve *s);
+/* Destroys the problem, or leaves it to the caller. */
+void solve_end_problem(const Solve *s, TesProblem **problem);
 /* Before anything is computed: whether the files of the case can be written. */
 TesStatus solve_check_files(Solve *s);
 /* Fills in s->refusal, and is TES_INVALID_INPUT, where an output would overwrite an input or another output.
@@ -173,6 +181,8 @@ void solve_print_problem(const Solve *s);
 void solve_print_solver(const Solve *s, const TesProblem *problem);
 void solve_print_step(const Solve *s, const TesAdaptStep *step);
 void solve_monitor(void *user, int iteration, double residual);
+/* Tells the caller, where it wants to know, how much is done. */
+void solve_progress(const Solve *s, double part);
 /* The same within a step of an adaptive solve: progress. */
 void solve_monitor_step(void *user, int iteration, double residual);
 void solve_print_outcome(const Solve *s);

@@ -27,7 +27,10 @@ void solve_log(const Solve *s, TesLogLevel level, const char *format, ...) {
   if (vasprintf(&line, format, arguments) < 0) line = NULL;
   va_end(arguments);
   for (char *at = line; at && (at = strstr(at, " -nan")); at++) memmove(at + 1, at + 2, strlen(at + 1));
-  if (line) fprintf(out, "%s\n", line);
+  if (line && s->options->log)
+    s->options->log(s->options->user, level, line);
+  else if (line)
+    fprintf(out, "%s\n", line);
   free(line);
   fflush(out);
 }
@@ -122,6 +125,10 @@ static double time_left(const Solve *s, int iteration, double residual, double e
   return ceil(log(s->tolerance / residual) / log(factor)) * elapsed / (iteration + 1);
 }
 
+void solve_progress(const Solve *s, double part) {
+  if (s->options->progress) s->options->progress(s->options->user, part < 1 ? part : 1);
+}
+
 void solve_monitor(void *user, int iteration, double residual) {
   Solve *s = user;
   char factor[32] = "-", left[32] = "";
@@ -130,6 +137,7 @@ void solve_monitor(void *user, int iteration, double residual) {
   if (seconds >= 0) snprintf(left, sizeof left, "%.2g s", seconds);
   solve_log(s, TES_LOG_INFO, "%9d    %9.3e  %9s  %9.3f  %s", iteration, residual, factor, elapsed, left);
   s->previous_residual = residual;
+  if (residual > 0) solve_progress(s, log(residual) / log(s->tolerance));
 }
 
 void solve_monitor_step(void *user, int iteration, double residual) {

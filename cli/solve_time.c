@@ -302,6 +302,7 @@ static TesStatus make_steps(Solve *s, TesProblem *problem) {
     if (status == TES_OK && s->outcome != TES_OK) status = write_last(s, problem);
     if (s->outcome != TES_OK || status != TES_OK) break;
     print_step(s, &info, &result);
+    solve_progress(s, (double)info.step / info.steps);
     if (info.step == info.steps && info.time < s->input->problem.time.end - info.dt / 2)
       solve_log(s, TES_LOG_INFO, "          a steady state, as time.steady says");
     status = solve_add_sample(s, problem);
@@ -354,6 +355,6 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   if (s->solved) solve_keep_solver(s, problem);
   const TesStatus finished = s->solved ? finish(s, problem) : TES_OK;
   if (status == TES_OK) status = finished;
-  tes_problem_destroy(&problem);
+  solve_end_problem(s, &problem);
   return s->outcome != TES_OK ? s->outcome : status;
 }

@@ -12,7 +12,9 @@
 #include <unistd.h>
 #include "testing.h"
 
+#ifndef PROGRAM
 #define PROGRAM TESI_BUILD_DIR "/tessera"
+#endif
 #define CASES TESI_SOURCE_DIR "/cases/"
 
 static char folder[] = "/tmp/tessera-t9-XXXXXX";

@@ -231,6 +231,35 @@ static void unbalanced_data_and_negative_tolerances_are_refused(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* A smoother of the program (t7_own_smoother has one that works). */
+static TesStatus apply_nothing(void *user, void *plan, const TesOperator *op, const TesVector *b,
+                               TesVector *x, TesSweep sweep, bool zero_guess) {
+  (void)user, (void)plan, (void)op, (void)b, (void)x, (void)sweep, (void)zero_guess;
+  return TES_OK;
+}
+
+static void smoothers_that_do_not_fit_are_refused(void **state) {
+  static const TesSmootherOwn empty = {.name = "empty"}, own = {.apply = apply_nothing};
+  static const struct {
+    TesSolveOptions solver;
+    const char *message;
+  } rows[] = {{{.own_smoother = &empty}, "needs apply"},
+              {{.own_smoother = &own, .smoother = TES_SMOOTHER_JACOBI}, "own_smoother"}};
+  (void)state;
+  TesContext *ctx;
+  TesProblem *problem;
+  assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
+  TesMesh *mesh = make_mesh(ctx, &square, 4);
+  for (int i = 0; i < 2; i++) {
+    const TesProblemDesc desc = {.mesh = mesh, .degree = 2, .solver = rows[i].solver};
+    assert_int_equal(tes_problem_create(ctx, &desc, &problem), TES_INVALID_INPUT);
+    assert_non_null(strstr(tes_context_message(ctx), rows[i].message));
+    tes_context_clear(ctx);
+  }
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(orders_in_2d),
@@ -242,6 +271,7 @@ int main(void) {
       cmocka_unit_test(orders_of_a_pure_neumann_problem),
       cmocka_unit_test(odd_and_single_cells),
       cmocka_unit_test(unbalanced_data_and_negative_tolerances_are_refused),
+      cmocka_unit_test(smoothers_that_do_not_fit_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

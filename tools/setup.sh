@@ -7,7 +7,7 @@ packages_build=(gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libcjson
   zlib1g-dev libcmocka-dev)
 # What the checks need on top.
 packages_check=(clang libclang-rt-dev libomp-dev llvm python3 python3-vtk9 python3-numpy doxygen mandoc shellcheck
-  gnuplot-nox util-linux)
+  gnuplot-nox util-linux python3-venv python3-dev)
 # Installed where the distribution has them. Without these the program has no adaptive meshes, no algebraic coarse
 # solver, no checkpoints, no pictures or no sparse factors, and says so.
 packages_parts=(libp4est-dev mpi-default-dev libhypre-dev libhdf5-dev libpng-dev libmumps-dev)

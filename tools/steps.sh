@@ -3,7 +3,7 @@
 # says why.
 # shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
 
-all_steps=(tree format scripts docs gcc kernels sanitize threads install)
+all_steps=(tree format scripts docs gcc kernels sanitize threads install python)
 more_steps=(slow kernels_all fuzz fresh)
 
 describe() {
@@ -25,6 +25,7 @@ describe() {
   threads) say "clang, warnings are errors; its thread sanitizer finds a planted race, passes tests labelled threads" ;;
   install) say \
     "install into a prefix; examples through pkg-config and find_package; every public header alone in C and C++" ;;
+  python) say "a wheel of the Python package with the library of step gcc; installed, its tests and examples" ;;
   fuzz) say "libFuzzer on the parsers, FUZZ_SECONDS (default 60) each; not part of the default round" ;;
   fresh) say "./run on a minimal Debian 12 in a folder (root, debootstrap, network); not part of the default round" ;;
   esac
@@ -112,7 +113,9 @@ brief_tests() { export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=2-3; }
 
 step_sanitize() {
   local fault wanted
-  export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
+  # Arrays of a cell on the stack have shadows of more than 64 KiB, which would be mapped anew for each call: that took
+  # most of the time of some tests.
+  export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:clear_shadow_mmap_threshold=100000000
   # The threads of MPI, ended before, have storage that the leak check cannot read.
   export LSAN_OPTIONS=use_tls=0:print_suppressions=0:suppressions=$root/tests/leaks.supp
   export UBSAN_OPTIONS=print_stacktrace=1
@@ -183,6 +186,27 @@ step_install() {
   ctest --test-dir "$build/user/cmake" --output-on-failure --no-tests=error
   "$prefix/bin/tessera" info
   "$prefix/bin/tessera" bench operator --dim 2 --degree 2 --dofs 1e3 --seconds 0.01 --threads 1
+}
+
+# The packages that the tests of the Python package want, by pip.
+python_packages=(scikit-build-core cffi numpy scipy matplotlib pytest meshio)
+
+# A wheel of python/ with the library that step gcc has built, installed and tested as a user has it.
+step_python() {
+  local prefix=$build/python/prefix venv=$build/python/venv wheels=$build/python/wheels
+  build gcc tessera tessera_cli
+  mkdir -p "$build/python"
+  [ -x "$venv/bin/python" ] || /usr/bin/python3 -m venv "$venv"
+  if ! "$venv/bin/python" -m pip --disable-pip-version-check install -q "${python_packages[@]}"; then
+    say "pip cannot install ${python_packages[*]}"
+    return 77
+  fi
+  rm -rf "$prefix" "$wheels"
+  cmake --install "$build/gcc" --prefix "$prefix"
+  "$venv/bin/python" -m pip --disable-pip-version-check wheel --no-deps --no-build-isolation -w "$wheels" . \
+    -C cmake.source-dir=python -C cmake.define.CMAKE_PREFIX_PATH="$prefix"
+  "$venv/bin/python" -m pip --disable-pip-version-check install -q --no-deps --force-reinstall "$wheels"/*.whl
+  MPLBACKEND=agg "$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir python python/tests
 }
 
 step_fuzz() {

@@ -122,6 +122,9 @@ typedef struct TesAdaptDesc {
   /** Called after each step; anything but TES_OK ends the loop with that status. May be NULL. */
   TesStatus (*report)(void *user, const TesAdaptStep *step);
   void *report_user;
+  /** *keep <- the problem of the last step with its solution, which the caller destroys, also after a loop that failed
+   *  on the way; NULL inside: there is none. NULL: the loop destroys it. */
+  TesProblem **keep;
 } TesAdaptDesc;
 
 /** Runs the loop from the mesh and the guess of the problem, a mesh of kind forest. `last` (may be NULL) is filled

@@ -13,6 +13,12 @@ typedef struct TesVector TesVector;
 
 /** A vector of `length` zeros. Errors: TES_OUT_OF_MEMORY. */
 TesStatus tes_vector_create(TesContext *context, int64_t length, TesPrecision precision, TesVector **vector);
+/** A vector over `length` numbers of the caller, without a copy, for operators, smoothers and cycles. `data` is an
+ *  address of the context's device, on devices cpu and emulator of host memory, and a multiple of the size of a
+ *  number. The numbers stay the caller's; destroy the vector before them. Errors: TES_INVALID_INPUT (NULL or a
+ *  misaligned address, a negative length), TES_OUT_OF_MEMORY. */
+TesStatus tes_vector_wrap(TesContext *context, void *data, int64_t length, TesPrecision precision,
+                          TesVector **vector);
 void tes_vector_destroy(TesVector **vector);
 
 /** What it was created with. */

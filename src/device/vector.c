@@ -22,6 +22,30 @@ done:
   return status;
 }
 
+TesStatus tes_vector_wrap(TesContext *context, void *data, int64_t length, TesPrecision precision,
+                          TesVector **vector) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesVector *v;
+  TES_REFUSE_NULL(context, data, vector);
+  *vector = NULL;
+  TES_CHECK(precision == TES_DOUBLE || precision == TES_SINGLE, "precision is %d, expected 0 or 1",
+            (int)precision);
+  TES_CHECK(length >= 0, "a vector of length %lld", (long long)length);
+  TES_CHECK((uintptr_t)data % tesi_precision_size(precision) == 0,
+            "the address of a vector is no multiple of %zu bytes, the size of a number",
+            tesi_precision_size(precision));
+  TES_NEW(&v);
+  *v = (TesVector){.context = tesi_context_retain(ctx),
+                   .length = length,
+                   .precision = precision,
+                   .data = data,
+                   .borrow = true};
+  *vector = v;
+done:
+  return status;
+}
+
 TesStatus tesi_vector_create_on(const TesiLayout *layout, TesPrecision precision, TesVector **vector) {
   const TesStatus status = tes_vector_create(layout->context, layout->length, precision, vector);
   if (status == TES_OK) (*vector)->layout = tesi_layout_retain(layout);

@@ -35,6 +35,7 @@ typedef struct TesiField {
    * (NULL, or NULL inside: the first). */
   const TesFunction *coefficient, *const *by_material;
   bool unlisted; /* known to expressions, not shown unless it is asked for */
+  bool in_files; /* VTU files have an array of this name */
   TesiRate rate;
 } TesiField;
 

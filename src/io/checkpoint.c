@@ -568,7 +568,7 @@ TesStatus tes_checkpoint_restart(const TesCheckpoint *checkpoint, const char *na
                              .degree = degree,
                              .components = checkpoint->space->scalars,
                              .given = none,
-                             .element = checkpoint->space->element};
+                             .element = checkpoint->space->element->element};
   TES_TRY(tes_space_create(ctx, &desc, &space));
   TES_TRY(tesi_vector_create_on(checkpoint->space->layout, TES_DOUBLE, &v));
   TES_TRY(tes_vector_set(v, values));

@@ -320,9 +320,13 @@ done:
   return status;
 }
 
-/* Whose steps the checkpoint holds, by the names of its fields: flows have a pressure or element rt, bodies u_tt.
- * Elements dg of transport stand on axes as those of rt do. */
+/* Whose steps the checkpoint holds. Files of before do not say it; there flows have a pressure or element rt, and
+ * bodies u_tt. */
 static const char *equation_in(const TesCheckpoint *checkpoint) {
+  const TesCheckpointContents *found = tes_checkpoint_contents(checkpoint);
+  const size_t length = strlen(TESI_STATE_OF);
+  for (int i = 0; found->state_name && i < found->states; i++)
+    if (!strncmp(found->state_name[i], TESI_STATE_OF, length)) return found->state_name[i] + length;
   return is_rt(checkpoint) || tes_checkpoint_values(checkpoint, "pressure") ? "navier_stokes"
          : tes_checkpoint_values(checkpoint, "u_t")                         ? "elasticity"
                                                                             : "transport";

@@ -1,6 +1,7 @@
 #include "io/report.h"
 #include <cjson/cJSON.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "io/file.h"
 #include "io/utf8.h"
@@ -198,14 +199,6 @@ static void put_list(Writer *w, cJSON *object, const char *name, int count, cons
   put(w, object, name, list);
 }
 
-static void put_elastic(Writer *w, cJSON *point, const TesReportPoint *p) {
-  const int dim = p->dim, stresses = dim * (dim + 1) / 2;
-  put_list(w, point, "displacement", dim, p->value);
-  put_list(w, point, "stress", stresses, p->value + dim);
-  put(w, point, "von_mises", number(p->value[dim + stresses]));
-  if (p->fields > dim + stresses + 1) put_list(w, point, "velocity", dim, p->value + dim + stresses + 1);
-}
-
 static void put_forces(Writer *w, const TesReportForces *f) {
   double defect[3];
   if (!f) return;
@@ -217,15 +210,31 @@ static void put_forces(Writer *w, const TesReportForces *f) {
   put(w, w->root, "balance", balance);
 }
 
+/* The list that a field stands in; NULL: it has its own name. */
+static const char *list_of(const TesReportPoint *p, const char *field) {
+  static const struct {
+    bool flow;
+    const char *list, *fields;
+  } all[] = {{true, "velocity", " u v w "},
+             {false, "displacement", " u v w "},
+             {false, "stress", " sxx syy szz sxy syz sxz "},
+             {false, "velocity", " ut vt wt "}};
+  char word[80];
+  snprintf(word, sizeof word, " %s ", field);
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if ((all[i].flow ? p->flow : p->elastic) && strstr(all[i].fields, word)) return all[i].list;
+  return NULL;
+}
+
 static void put_fields(Writer *w, cJSON *point, const TesReportPoint *p) {
-  if (p->elastic) put_elastic(w, point, p);
-  for (int f = 0; f < p->fields && !p->flow && !p->elastic; f++)
-    put(w, point, p->field[f], number(p->value[f]));
-  if (!p->flow) return;
-  cJSON *velocity = cJSON_CreateArray();
-  for (int d = 0; d < p->dim; d++) append(w, velocity, number(p->value[d]));
-  put(w, point, "velocity", velocity);
-  put(w, point, "pressure", number(p->value[p->dim]));
+  for (int f = 0; f < p->fields; f++) {
+    const char *name = p->field[f], *list = list_of(p, name);
+    if (list && !cJSON_GetObjectItem(point, list)) put(w, point, list, cJSON_CreateArray());
+    if (list)
+      append(w, cJSON_GetObjectItem(point, list), number(p->value[f]));
+    else
+      put(w, point, p->flow && !strcmp(name, "p") ? "pressure" : name, number(p->value[f]));
+  }
 }
 
 static void put_points(Writer *w, const TesReport *r) {

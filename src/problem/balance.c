@@ -24,12 +24,17 @@ static bool is_broken(const TesProblem *p) {
   return p->space->element->weak;
 }
 
+/* The operator that has the transport. */
+static const TesOperator *transport_in(const TesProblem *p) {
+  return p->in_time && p->in_time->carrier ? p->in_time->carrier : p->op;
+}
+
 /* v <- int over a boundary of g phi, at all nodes; of discontinuous elements the whole of its load. */
 static TesStatus load_boundary(const TesProblem *p, int boundary, const TesFunction *g, TesVector *v) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesFunction **all = NULL;
-  if (is_broken(p)) return tesi_broken_given_load(p, p->op, boundary, g, v);
+  if (is_broken(p)) return tesi_broken_given_load(p, transport_in(p), boundary, g, v);
   TES_ALLOC(&all, tes_mesh_boundaries(p->mesh) + 1);
   all[boundary] = g;
   TES_TRY(tesi_functional_load(&(TesiLoad){.space = p->space, .g = all}, true, v));
@@ -99,61 +104,74 @@ static TesStatus weigh_reaction(const TesProblem *p, const TesOperator *whole, d
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiTransport *transport = tesi_transport_of(whole);
-  TES_TRY(new_vector(p, &b->source));
   TES_TRY(tes_operator_apply(transport ? transport->symmetric : whole, b->one, b->work));
-  TES_TRY(b->mass ? tes_vector_copy(b->mass, sigma, b->source) : tes_vector_fill(b->source, 0));
-  TES_TRY(tes_vector_axpy(-1, b->work, b->source));
+  if (b->mass) TES_TRY(tes_vector_axpy(sigma, b->mass, b->weights.source));
+  TES_TRY(tes_vector_axpy(-1, b->work, b->weights.source));
 done:
   return status;
 }
 
-/* What u lets in through boundary i, and its part of the sources. */
-static TesStatus weigh_boundary(const TesProblem *p, const TesOperator *whole, int i, TesiBalance *b) {
+/* What the values of u on boundary i let in, and their part of the sources. */
+static TesStatus weigh_robin(const TesProblem *p, int i, TesiBalance *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiTransport *transport = tesi_transport_of(whole);
-  const bool given = is_given(p, i), robin = p->numbered.boundary && p->numbered.boundary[i].alpha;
-  const bool carries = transport && (given ? !transport->conservative : condition(p, i) != TES_FLUX);
-  if (transport && !transport->conservative) TES_TRY(add_through(p, whole->space, i, 1, b->source));
-  if (!robin && !carries) goto done;
-  TES_TRY(new_vector(p, &b->enter[i]));
-  TES_TRY(tes_vector_fill(b->enter[i], 0));
-  if (robin) {
-    TES_TRY(load_boundary(p, i, p->numbered.boundary[i].alpha, b->work));
-    TES_TRY(tes_vector_axpy(-1, b->work, b->enter[i]));
-    TES_TRY(tes_vector_axpy(1, b->work, b->source));
-  }
-  if (carries) TES_TRY(add_through(p, whole->space, i, -1, b->enter[i]));
+  if (!p->numbered.boundary || !p->numbered.boundary[i].alpha) return TES_OK;
+  TES_TRY(load_boundary(p, i, p->numbered.boundary[i].alpha, b->work));
+  TES_TRY(tes_vector_axpy(-1, b->work, b->weights.enter[i]));
+  TES_TRY(tes_vector_axpy(1, b->work, b->weights.source));
+done:
+  return status;
+}
+
+/* The same of what u carries through it. */
+static TesStatus weigh_transport(const TesProblem *p, const TesOperator *flow, int i, TesiWeights *weights) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const bool conservative = tesi_transport_of(flow)->conservative;
+  const bool carries = is_given(p, i) ? !conservative : condition(p, i) != TES_FLUX;
+  if (!conservative) TES_TRY(add_through(p, flow->space, i, 1, weights->source));
+  if (carries) TES_TRY(add_through(p, flow->space, i, -1, weights->enter[i]));
 done:
   return status;
 }
 
 /* Discontinuous elements: all rows are equations, and A 1 has what diffusion lets in through given boundaries. */
-static TesStatus weigh_broken(const TesProblem *p, const TesOperator *whole, int i, TesiBalance *b) {
+static TesStatus weigh_broken(const TesProblem *p, const TesOperator *flow, int i, TesiBalance *b,
+                              TesiWeights *weights) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiTransport *transport = tesi_transport_of(whole);
-  TES_TRY(new_vector(p, &b->enter[i]));
-  TES_TRY(tesi_broken_enter(p, transport ? transport->symmetric : whole, i, b->work));
-  TES_TRY(tes_vector_axpy(-1, b->work, b->source));
-  TES_TRY(tesi_broken_enter(p, whole, i, b->enter[i]));
+  const TesiTransport *transport = tesi_transport_of(flow);
+  TES_TRY(tesi_broken_enter(p, transport ? transport->symmetric : flow, i, b->work));
+  TES_TRY(tes_vector_axpy(-1, b->work, b->weights.source));
+  TES_TRY(tes_vector_axpy(1, b->work, b->weights.enter[i]));
+  if (!transport) goto done;
+  TES_TRY(tes_vector_axpy(-1, b->work, weights->enter[i]));
+  TES_TRY(tesi_broken_enter(p, flow, i, b->work));
+  TES_TRY(tes_vector_axpy(1, b->work, weights->enter[i]));
 done:
   return status;
 }
 
-static TesStatus weigh(const TesProblem *p, const TesOperator *whole, double sigma, TesiBalance *b) {
+/* flow: the operator with the transport, whose weights are `weights`. */
+static TesStatus weigh(const TesProblem *p, const TesOperator *whole, const TesOperator *flow, double sigma,
+                       TesiBalance *b, TesiWeights *weights) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesFunction *one = NULL;
-  const TesiTransport *transport = tesi_transport_of(whole);
+  const TesiTransport *transport = tesi_transport_of(flow);
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   if (!is_broken(p)) TES_TRY(share_nodes(p, b, one));
   TES_TRY(weigh_reaction(p, whole, sigma, b));
   for (int i = 0; i < b->boundaries; i++)
-    TES_TRY(is_broken(p) ? weigh_broken(p, whole, i, b) : weigh_boundary(p, whole, i, b));
+    if (is_broken(p)) {
+      TES_TRY(weigh_broken(p, flow, i, b, weights));
+    } else {
+      TES_TRY(weigh_robin(p, i, b));
+      if (transport) TES_TRY(weigh_transport(p, flow, i, weights));
+    }
   if (transport && !transport->conservative) {
-    TES_TRY(tesi_transport_slopes(whole, b->work));
-    TES_TRY(tes_vector_axpy(-1, b->work, b->source));
+    TES_TRY(tesi_transport_slopes(flow, b->work));
+    TES_TRY(tes_vector_axpy(-1, b->work, weights->source));
   }
 done:
   tes_function_destroy(&one);
@@ -184,8 +202,28 @@ static TesStatus leak(void *user, double sigma, const TesVector *x, const TesVec
   return status == TES_OK ? tesi_balance_leak(p, balance->work, rate) : status;
 }
 
-TesStatus tesi_balance_create(TesProblem *p, const TesOperator *whole, const TesOperator *mass, double sigma,
-                              TesiBalance **balance) {
+static TesStatus create_weights(const TesProblem *p, int boundaries, TesiWeights *weights) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TES_ALLOC(&weights->enter, boundaries + 1);
+  TES_TRY(new_vector(p, &weights->source));
+  TES_TRY(tes_vector_fill(weights->source, 0));
+  for (int i = 0; i < boundaries; i++) {
+    TES_TRY(new_vector(p, &weights->enter[i]));
+    TES_TRY(tes_vector_fill(weights->enter[i], 0));
+  }
+done:
+  return status;
+}
+
+static void free_weights(TesContext *ctx, int boundaries, TesiWeights *weights) {
+  tes_vector_destroy(&weights->source);
+  for (int i = 0; weights->enter && i < boundaries; i++) tes_vector_destroy(&weights->enter[i]);
+  tesi_free(ctx, &weights->enter);
+}
+
+TesStatus tesi_balance_create(TesProblem *p, const TesOperator *whole, const TesOperator *carrier,
+                              const TesOperator *mass, double sigma, TesiBalance **balance) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiBalance *b;
@@ -194,7 +232,7 @@ TesStatus tesi_balance_create(TesProblem *p, const TesOperator *whole, const Tes
   const int n = b->boundaries = tes_mesh_boundaries(p->mesh);
   b->amounts = (TesiAmounts){.count = n + 1, .exchange = exchange, .leak = leak};
   TES_ALLOC(&b->share, n + 1);
-  TES_ALLOC(&b->enter, n + 1);
+  TES_ALLOC(&b->carried_rate, n + 1);
   TES_ALLOC(&b->g, n + 1);
   TES_ALLOC(&b->flux, n + 1);
   TES_ALLOC(&b->amounts.rate, n + 1);
@@ -206,7 +244,9 @@ TesStatus tesi_balance_create(TesProblem *p, const TesOperator *whole, const Tes
   TES_TRY(fill_one(p, b->one));
   if (mass) TES_TRY(new_vector(p, &b->mass));
   if (mass) TES_TRY(tes_operator_apply(mass, b->one, b->mass));
-  TES_TRY(weigh(p, whole, sigma, b));
+  TES_TRY(create_weights(p, n, &b->weights));
+  if (carrier) TES_TRY(create_weights(p, n, &b->carried));
+  TES_TRY(weigh(p, whole, carrier ? carrier : whole, sigma, b, carrier ? &b->carried : &b->weights));
   for (int i = 0; p->numbered.boundary && i < n; i++)
     b->g[i] = (is_given(p, i) && !is_broken(p)) || !p->numbered.boundary[i].g[0] ? 0 : NAN;
 done:
@@ -217,14 +257,13 @@ void tesi_balance_destroy(const TesProblem *p, TesiBalance **balance) {
   TesContext *ctx = p->context;
   TesiBalance *b = *balance;
   if (!b) return;
-  for (int i = 0; i < b->boundaries; i++) {
-    if (b->share) tes_vector_destroy(&b->share[i]);
-    if (b->enter) tes_vector_destroy(&b->enter[i]);
-  }
-  TesVector **const vectors[] = {&b->one, &b->mass, &b->source, &b->work};
-  for (int i = 0; i < 4; i++) tes_vector_destroy(vectors[i]);
+  for (int i = 0; b->share && i < b->boundaries; i++) tes_vector_destroy(&b->share[i]);
+  TesVector **const vectors[] = {&b->one, &b->mass, &b->work};
+  for (int i = 0; i < 3; i++) tes_vector_destroy(vectors[i]);
+  free_weights(ctx, b->boundaries, &b->weights);
+  free_weights(ctx, b->boundaries, &b->carried);
+  tesi_free(ctx, &b->carried_rate);
   tesi_free(ctx, &b->share);
-  tesi_free(ctx, &b->enter);
   tesi_free(ctx, &b->g);
   tesi_free(ctx, &b->flux);
   tesi_free(ctx, &b->amounts.rate);
@@ -257,22 +296,37 @@ done:
   return status;
 }
 
+/* rate <- rate + the amounts that are linear in v. */
+static TesStatus add_weighed(const TesiBalance *b, const TesiWeights *weights, const TesVector *v,
+                             double *rate) {
+  double value;
+  TesStatus status = TES_OK;
+  for (int i = 0; i <= b->boundaries && status == TES_OK; i++) {
+    status = tes_vector_dot(i < b->boundaries ? weights->enter[i] : weights->source, v, &value);
+    rate[i] += value;
+  }
+  return status;
+}
+
+TesStatus tesi_balance_carried(TesiBalance *b, const TesVector *e) {
+  memset(b->carried_rate, 0, (size_t)b->amounts.count * sizeof(double));
+  return add_weighed(b, &b->carried, e, b->carried_rate);
+}
+
 TesStatus tesi_balance_exchange(const TesProblem *p, double time, const TesVector *u, double *rate) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiBalance *b = p->balance;
-  double all = 0, value;
+  double all = 0;
   for (int i = 0; i < b->boundaries; i++) {
     double g = b->g[i];
     if (isnan(g)) TES_TRY(integrate_g(p, i, time, b->work, &g));
     all += g, rate[i] += g;
-    if (!b->enter[i]) continue;
-    TES_TRY(tes_vector_dot(b->enter[i], u, &value));
-    rate[i] += value;
   }
-  TES_TRY(tes_vector_dot(b->source, u, &value));
+  TES_TRY(add_weighed(b, &b->weights, u, rate));
+  for (int i = 0; i <= b->boundaries; i++) rate[i] += b->carried_rate[i];
   const int at = b->loaded[1] == time && b->loaded[0] != time;
-  rate[b->boundaries] += value + b->sum[at] - all;
+  rate[b->boundaries] += b->sum[at] - all;
 done:
   return status;
 }
@@ -323,7 +377,7 @@ TesStatus tesi_balance_steady(TesProblem *p) {
   TesOperator *whole = NULL;
   TES_TRY(tesi_problem_create_full(p, &full));
   TES_TRY(tesi_operator_on(p->op, full, TES_DOUBLE, &whole));
-  if (!p->balance) TES_TRY(tesi_balance_create(p, whole, NULL, 0, &p->balance));
+  if (!p->balance) TES_TRY(tesi_balance_create(p, whole, NULL, NULL, 0, &p->balance));
   TES_TRY(find_steady(p, whole));
 done:
   tes_operator_destroy(&whole);

@@ -20,25 +20,35 @@
 #include "problem/problem.h"
 #include "time/stepper.h"
 
+/* What is linear in a vector: in the sources, and entering through boundaries; NULL inside: 0. */
+typedef struct TesiWeights {
+  TesVector *source, **enter; /* enter[boundaries] */
+} TesiWeights;
+
 typedef struct TesiBalance {
   int boundaries;
-  TesVector *one, *mass;      /* 1, and M 1; mass NULL: a steady problem */
-  TesVector *source;          /* of u, in the sources */
-  TesVector **share, **enter; /* [boundaries] of r, of u; NULL: none */
-  double *g;                  /* [boundaries] int g; NaN: it depends on time */
-  double loaded[2], sum[2];   /* the last two times that loads were made for, and the sums of these */
-  double start;               /* int u at the start */
-  double *flux;               /* [boundaries] that went out, a unit of time */
+  TesVector *one, *mass;    /* 1, and M 1; mass NULL: a steady problem */
+  TesVector **share;        /* [boundaries] of r; NULL: none */
+  TesiWeights weights;      /* of u */
+  TesiWeights carried;      /* of what steps take transport from, where they do; else it is in those of u */
+  double *carried_rate;     /* [boundaries + 1] by the last call of tesi_balance_carried() */
+  double *g;                /* [boundaries] int g; NaN: it depends on time */
+  double loaded[2], sum[2]; /* the last two times that loads were made for, and the sums of these */
+  double start;             /* int u at the start */
+  double *flux;             /* [boundaries] that went out, a unit of time */
   TesVector *work;
   TesiAmounts amounts; /* entered by boundary, sources */
 } TesiBalance;
 
-/* whole: A over all nodes, of sigma; mass: M, NULL in steady problems. */
-TesStatus tesi_balance_create(TesProblem *problem, const TesOperator *whole, const TesOperator *mass,
-                              double sigma, TesiBalance **balance);
+/* whole: A over all nodes, of sigma; carrier: NULL, or the operator with the transport that A lacks; mass: M, NULL in
+ * steady problems. */
+TesStatus tesi_balance_create(TesProblem *problem, const TesOperator *whole, const TesOperator *carrier,
+                              const TesOperator *mass, double sigma, TesiBalance **balance);
 void tesi_balance_destroy(const TesProblem *problem, TesiBalance **balance);
 /* A right-hand side of all rows was made for a time. */
 TesStatus tesi_balance_loaded(TesiBalance *balance, double time, const TesVector *b);
+/* The step takes transport from e. */
+TesStatus tesi_balance_carried(TesiBalance *balance, const TesVector *e);
 /* The rates of u at a time, and of the residual of all rows, added to rate[boundaries + 1]. */
 TesStatus tesi_balance_exchange(const TesProblem *problem, double time, const TesVector *u, double *rate);
 TesStatus tesi_balance_leak(const TesProblem *problem, const TesVector *r, double *rate);

@@ -5,66 +5,83 @@
 
 static const TesiFieldRow rows[] = {
     {"u", TESI_FROM_U, 0, TESI_FIELD_VALUE, 0, NULL, false, "component x of the solution; of scalars u alone",
-     "[u]"},
-    {"ux", TESI_FROM_U, 0, 0, 0, NULL, false, "du/dx", "[u]/length"},
-    {"uy", TESI_FROM_U, 0, 1, 0, NULL, false, "du/dy", "[u]/length"},
-    {"uz", TESI_FROM_U, 0, 2, 3, NULL, false, "du/dz", "[u]/length"},
-    {"v", TESI_FROM_U, 1, TESI_FIELD_VALUE, 0, NULL, false, "component y", "[u]"},
-    {"vx", TESI_FROM_U, 1, 0, 0, NULL, false, "dv/dx", "[u]/length"},
-    {"vy", TESI_FROM_U, 1, 1, 0, NULL, false, "dv/dy", "[u]/length"},
-    {"vz", TESI_FROM_U, 1, 2, 3, NULL, false, "dv/dz", "[u]/length"},
-    {"w", TESI_FROM_U, 2, TESI_FIELD_VALUE, 3, NULL, false, "component z", "[u]"},
-    {"wx", TESI_FROM_U, 2, 0, 3, NULL, false, "dw/dx", "[u]/length"},
-    {"wy", TESI_FROM_U, 2, 1, 3, NULL, false, "dw/dy", "[u]/length"},
-    {"wz", TESI_FROM_U, 2, 2, 3, NULL, false, "dw/dz", "[u]/length"},
-    {"p", TESI_FROM_P, 0, TESI_FIELD_VALUE, 0, NULL, false, "pressure", "[p]"},
-    {"px", TESI_FROM_P, 0, 0, 0, NULL, false, "dp/dx", "[p]/length"},
-    {"py", TESI_FROM_P, 0, 1, 0, NULL, false, "dp/dy", "[p]/length"},
-    {"pz", TESI_FROM_P, 0, 2, 3, NULL, false, "dp/dz", "[p]/length"},
-    {"lambda", TESI_FROM_DATA, 0, TESI_FIELD_VALUE, 0, NULL, true, "Lame's first constant", "stress"},
-    {"mu", TESI_FROM_DATA, 1, TESI_FIELD_VALUE, 0, NULL, true, "shear modulus", "stress"},
+     .unit = "[u]"},
+    {"ux", TESI_FROM_U, 0, 0, 0, NULL, false, "du/dx", .unit = "[u]/length"},
+    {"uy", TESI_FROM_U, 0, 1, 0, NULL, false, "du/dy", .unit = "[u]/length"},
+    {"uz", TESI_FROM_U, 0, 2, 3, NULL, false, "du/dz", .unit = "[u]/length"},
+    {"v", TESI_FROM_U, 1, TESI_FIELD_VALUE, 0, NULL, false, "component y", .unit = "[u]"},
+    {"vx", TESI_FROM_U, 1, 0, 0, NULL, false, "dv/dx", .unit = "[u]/length"},
+    {"vy", TESI_FROM_U, 1, 1, 0, NULL, false, "dv/dy", .unit = "[u]/length"},
+    {"vz", TESI_FROM_U, 1, 2, 3, NULL, false, "dv/dz", .unit = "[u]/length"},
+    {"w", TESI_FROM_U, 2, TESI_FIELD_VALUE, 3, NULL, false, "component z", .unit = "[u]"},
+    {"wx", TESI_FROM_U, 2, 0, 3, NULL, false, "dw/dx", .unit = "[u]/length"},
+    {"wy", TESI_FROM_U, 2, 1, 3, NULL, false, "dw/dy", .unit = "[u]/length"},
+    {"wz", TESI_FROM_U, 2, 2, 3, NULL, false, "dw/dz", .unit = "[u]/length"},
+    {"p", TESI_FROM_P, 0, TESI_FIELD_VALUE, 0, NULL, false, "pressure", .unit = "[p]"},
+    {"px", TESI_FROM_P, 0, 0, 0, NULL, false, "dp/dx", .unit = "[p]/length"},
+    {"py", TESI_FROM_P, 0, 1, 0, NULL, false, "dp/dy", .unit = "[p]/length"},
+    {"pz", TESI_FROM_P, 0, 2, 3, NULL, false, "dp/dz", .unit = "[p]/length"},
+    {"lambda", TESI_FROM_DATA, 0, TESI_FIELD_VALUE, 0, NULL, true, "Lame's first constant", .unit = "stress"},
+    {"mu", TESI_FROM_DATA, 1, TESI_FIELD_VALUE, 0, NULL, true, "shear modulus", .unit = "stress"},
     {"sxx", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "lambda*(ux + vy + wz) + 2*mu*ux", false, "stress",
-     "stress"},
+     .unit = "stress"},
     {"syy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "lambda*(ux + vy + wz) + 2*mu*vy", false, "stress",
-     "stress"},
+     .unit = "stress"},
     {"szz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "lambda*(ux + vy + wz) + 2*mu*wz", false, "stress",
-     "stress"},
-    {"sxy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "mu*(uy + vx)", false, "stress", "stress"},
-    {"syz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "mu*(vz + wy)", false, "stress", "stress"},
-    {"sxz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "mu*(uz + wx)", false, "stress", "stress"},
+     .unit = "stress"},
+    {"sxy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "mu*(uy + vx)", false, "stress", .unit = "stress"},
+    {"syz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "mu*(vz + wy)", false, "stress", .unit = "stress"},
+    {"sxz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "mu*(uz + wx)", false, "stress", .unit = "stress"},
     {"von_mises", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3,
      "sqrt(((sxx - syy)*(sxx - syy) + (syy - szz)*(syy - szz) + (szz - sxx)*(szz - sxx))/2 + 3*(sxy*sxy + "
      "syz*syz + sxz*sxz))",
-     false, "equivalent stress", "stress"},
+     false, "equivalent stress", .unit = "stress", .in_files = true},
     {"strain_energy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3,
      "(sxx*ux + syy*vy + szz*wz + sxy*(uy + vx) + syz*(vz + wy) + sxz*(uz + wx))/2", true, "energy a volume",
-     "stress"},
-    {"sxx", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "lambda*(ux + vy) + 2*mu*ux", false, "stress", "stress"},
-    {"syy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "lambda*(ux + vy) + 2*mu*vy", false, "stress", "stress"},
-    {"sxy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "mu*(uy + vx)", false, "stress", "stress"},
+     .unit = "stress"},
+    {"sxx", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "lambda*(ux + vy) + 2*mu*ux", false, "stress",
+     .unit = "stress"},
+    {"syy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "lambda*(ux + vy) + 2*mu*vy", false, "stress",
+     .unit = "stress"},
+    {"sxy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "mu*(uy + vx)", false, "stress", .unit = "stress"},
     {"szz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "lambda*(ux + vy)", true,
-     "stress out of the plane; 0 in plane stress", "stress"},
+     "stress out of the plane; 0 in plane stress", .unit = "stress"},
     {"von_mises", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2,
      "sqrt(((sxx - syy)*(sxx - syy) + (syy - szz)*(syy - szz) + (szz - sxx)*(szz - sxx))/2 + 3*sxy*sxy)",
-     false, "equivalent stress", "stress"},
+     false, "equivalent stress", .unit = "stress", .in_files = true},
     {"strain_energy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "(sxx*ux + syy*vy + sxy*(uy + vx))/2", true,
-     "energy a volume", "stress"},
-    {"mean_u", TESI_FROM_MEAN, 0, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of u", "[u]"},
-    {"mean_v", TESI_FROM_MEAN, 1, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of v", "[u]"},
-    {"mean_w", TESI_FROM_MEAN, 2, TESI_FIELD_VALUE, 3, NULL, true, "mean in time of w", "[u]"},
-    {"mean_p", TESI_FROM_MEAN, 3, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of p", "[p]"},
-    {"mean_uu", TESI_FROM_SQUARE, 0, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of u^2", "[u]^2"},
-    {"mean_vv", TESI_FROM_SQUARE, 1, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of v^2", "[u]^2"},
-    {"mean_ww", TESI_FROM_SQUARE, 2, TESI_FIELD_VALUE, 3, NULL, true, "mean in time of w^2", "[u]^2"},
-    {"mean_pp", TESI_FROM_SQUARE, 3, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of p^2", "[p]^2"},
-    {"ut", TESI_FROM_RATE, 0, TESI_FIELD_VALUE, 0, NULL, true, "du/dt", "[u]/time"},
-    {"vt", TESI_FROM_RATE, 1, TESI_FIELD_VALUE, 0, NULL, true, "dv/dt", "[u]/time"},
-    {"wt", TESI_FROM_RATE, 2, TESI_FIELD_VALUE, 3, NULL, true, "dw/dt", "[u]/time"},
+     "energy a volume", .unit = "stress"},
+    {"mean_u", TESI_FROM_MEAN, 0, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of u", .unit = "[u]"},
+    {"mean_v", TESI_FROM_MEAN, 1, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of v", .unit = "[u]"},
+    {"mean_w", TESI_FROM_MEAN, 2, TESI_FIELD_VALUE, 3, NULL, true, "mean in time of w", .unit = "[u]"},
+    {"mean_p", TESI_FROM_MEAN, 3, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of p", .unit = "[p]"},
+    {"mean_uu", TESI_FROM_SQUARE, 0, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of u^2", .unit = "[u]^2"},
+    {"mean_vv", TESI_FROM_SQUARE, 1, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of v^2", .unit = "[u]^2"},
+    {"mean_ww", TESI_FROM_SQUARE, 2, TESI_FIELD_VALUE, 3, NULL, true, "mean in time of w^2", .unit = "[u]^2"},
+    {"mean_pp", TESI_FROM_SQUARE, 3, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of p^2", .unit = "[p]^2"},
+    {"ut", TESI_FROM_RATE, 0, TESI_FIELD_VALUE, 0, NULL, true, "du/dt", .unit = "[u]/time"},
+    {"vt", TESI_FROM_RATE, 1, TESI_FIELD_VALUE, 0, NULL, true, "dv/dt", .unit = "[u]/time"},
+    {"wt", TESI_FROM_RATE, 2, TESI_FIELD_VALUE, 3, NULL, true, "dw/dt", .unit = "[u]/time"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
+static const TesiFieldRow *own[TESI_OWN_FIELD_ROWS];
+static int owns;
 
 const TesiFieldRow *tesi_field_row(int number) {
-  return number < ROWS ? &rows[number] : NULL;
+  return number < ROWS ? &rows[number] : number < ROWS + owns ? own[number - ROWS] : NULL;
+}
+
+bool tesi_field_row_add(const TesiFieldRow *row) {
+  const TesiFieldRow *other;
+  for (int i = 0; (other = tesi_field_row(i)); i++)
+    if (!strcmp(other->name, row->name)) return false;
+  if (owns == TESI_OWN_FIELD_ROWS || row->from != TESI_FROM_TEXT || !row->text) return false;
+  own[owns++] = row;
+  return true;
+}
+
+static unsigned kind_of(const TesiFieldsOf *of) {
+  return of->flow ? TESI_OF_FLOWS : of->stressed ? TESI_OF_DISPLACEMENTS : TESI_OF_SCALARS;
 }
 
 static bool is_there(const TesiFieldRow *row, const TesiFieldsOf *of) {
@@ -76,8 +93,9 @@ static bool is_there(const TesiFieldRow *row, const TesiFieldsOf *of) {
   case TESI_FROM_P:
     return of->flow;
   case TESI_FROM_DATA:
-  case TESI_FROM_TEXT:
     return of->stressed;
+  case TESI_FROM_TEXT:
+    return (row->of ? row->of : TESI_OF_DISPLACEMENTS) & kind_of(of);
   case TESI_FROM_MEAN:
   case TESI_FROM_SQUARE:
     return of->average && component && (row->part != TESI_AXES || of->flow);
@@ -89,16 +107,17 @@ static bool is_there(const TesiFieldRow *row, const TesiFieldsOf *of) {
 
 int tesi_fields_named(const TesiFieldsOf *of, TesiField *field, const TesiFieldRow **row) {
   int count = 0;
-  for (int i = 0; i < ROWS; i++) {
-    if (!is_there(&rows[i], of)) continue;
-    const bool flat = of->plane == TES_PLANE_STRESS && rows[i].dim == 2 && !strcmp(rows[i].name, "szz");
-    if (row) row[count] = &rows[i];
-    field[count++] =
-        (TesiField){.name = rows[i].name,
-                    .derivative = rows[i].derivative,
-                    .text = flat ? "0" : rows[i].text,
-                    .unlisted = rows[i].unlisted && !(of->stressed && rows[i].from == TESI_FROM_RATE),
-                    .rate.is = rows[i].from == TESI_FROM_RATE && !of->stressed};
+  const TesiFieldRow *r;
+  for (int i = 0; (r = tesi_field_row(i)); i++) {
+    if (!is_there(r, of)) continue;
+    const bool flat = of->plane == TES_PLANE_STRESS && r->dim == 2 && !strcmp(r->name, "szz");
+    if (row) row[count] = r;
+    field[count++] = (TesiField){.name = r->name,
+                                 .derivative = r->derivative,
+                                 .text = flat ? "0" : r->text,
+                                 .unlisted = r->unlisted && !(of->stressed && r->from == TESI_FROM_RATE),
+                                 .in_files = r->in_files,
+                                 .rate.is = r->from == TESI_FROM_RATE && !of->stressed};
   }
   return count;
 }

@@ -24,7 +24,10 @@ typedef struct TesiFieldRow {
   const char *text; /* how it is computed; NULL: from vectors */
   bool unlisted;    /* known to expressions, not shown unless it is asked for */
   const char *meaning, *unit;
+  unsigned of;   /* whose a text is: TESI_OF_...; 0: of displacements */
+  bool in_files; /* VTU files have an array of this name */
 } TesiFieldRow;
+enum { TESI_OF_SCALARS = 1, TESI_OF_FLOWS = 2, TESI_OF_DISPLACEMENTS = 4, TESI_OWN_FIELD_ROWS = 8 };
 
 /* What the names of a problem depend on. */
 typedef struct TesiFieldsOf {
@@ -38,6 +41,9 @@ typedef struct TesiFieldsOf {
 int tesi_fields_named(const TesiFieldsOf *of, TesiField *field, const TesiFieldRow **row);
 /* The row of a number; NULL behind the last. */
 const TesiFieldRow *tesi_field_row(int number);
+/* Before problems are made: a name that the library does not have, with the text by which it is computed. False: the
+ * name is there, the row has no text, or there is no room. */
+bool tesi_field_row_add(const TesiFieldRow *row);
 /* What the names of a row of support depend on, before there is a problem. */
 struct TesiSupport;
 TesiFieldsOf tesi_support_fields(const struct TesiSupport *support, int dim, bool in_time, bool average);

@@ -1,5 +1,6 @@
 #include "problem/in_time.h"
 #include <math.h>
+#include <stdio.h>
 #include "functional/functional.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
@@ -38,6 +39,10 @@ TesStatus tesi_in_time_at(TesProblem *p, double time) {
 
 TesStatus tesi_in_time_shift(TesProblem *p, double time, double sigma) {
   return set_numbers(p, time, sigma);
+}
+
+const TesiTimeMethod *tesi_in_time_method(const TesProblem *p) {
+  return p->equation->method ? p->equation->method : tesi_time_method(p->in_time->march.desc.method);
 }
 
 /* Whether right-hand sides differ from time to time. */
@@ -83,7 +88,7 @@ static TesStatus find_timed_coefficients(TesProblem *p) {
     TES_TRY(refuse_timed(ctx, "mu", i < 0 ? n->data.a : n->a[i]));
     TES_TRY(refuse_timed(ctx, "density", i < 0 ? n->data.c : n->c[i]));
   }
-  p->balanced = p->balanced && !it->moves && !it->changes && !tesi_time_method(it->march.desc.method)->carries;
+  p->balanced = p->balanced && !it->moves && !it->changes && !p->equation->react;
 done:
   return status;
 }
@@ -155,7 +160,11 @@ static TesStatus make_load(void *user, double time, TesVector *b) {
 }
 
 static TesStatus carry(void *user, const TesVector *x, TesVector *b) {
-  return tesi_transport_subtract(((const TesProblem *)user)->in_time->carrier, x, b);
+  const TesProblem *p = user;
+  const TesOperator *carrier = p->in_time->carrier;
+  TesStatus status = carrier ? tesi_transport_subtract(carrier, x, b) : TES_OK;
+  if (status == TES_OK && carrier && p->balance) status = tesi_balance_carried(p->balance, x);
+  return status == TES_OK && p->equation->react ? p->equation->react(p, x, b) : status;
 }
 
 static TesStatus subtract(void *user, double sigma, double time, const TesVector *x, TesVector *b) {
@@ -188,6 +197,41 @@ TesStatus tesi_in_time_residual(const TesProblem *p, const TesVector *b, const T
     TES_TRY(tesi_timed_data_clear(p, r));
   else if (p->some_given)
     TES_TRY(tesi_problem_clear(p, r));
+done:
+  return status;
+}
+
+/* ---- explicit steps ------------------------------------------------------------------------------------ */
+
+static TesStatus find_lumped(TesiInTime *it) {
+  TesContext *ctx = it->mass->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  const int64_t length = it->d->length;
+  if (it->lumped) return TES_OK;
+  TES_TRY(tesi_vector_create_on(it->mass->space->layout, TES_DOUBLE, &it->lumped));
+  TES_TRY(tes_vector_fill(it->d, 1));
+  TES_TRY(tes_operator_apply(it->mass, it->d, it->lumped));
+  TES_ALLOC(&values, length);
+  TES_TRY(tes_vector_get(it->lumped, values));
+  for (int64_t i = 0; i < length; i++) values[i] = 1 / values[i];
+  TES_TRY(tes_vector_set(it->lumped, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+static TesStatus add_lumped(void *user, double time, double factor, const TesVector *b, TesVector *x) {
+  TesProblem *p = user;
+  TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TES_TRY(find_lumped(it));
+  TES_TRY(tesi_context_device(ctx)->multiply_add(ctx, TES_DOUBLE, x->length, factor, b->data,
+                                                 it->lumped->data, x->data));
+  TES_TRY(set_numbers(p, time, it->sigma));
+  TES_TRY(take_values(p, time));
+  TES_TRY(tesi_in_time_give(p, x));
 done:
   return status;
 }
@@ -303,7 +347,8 @@ static double first_sigma(const TesProblem *p) {
   if (p->equation->own) return 0;
   return p->equation->second_order
              ? tesi_time_second_sigma(it->march.desc.method, tesi_in_time_rho(&it->march.desc), it->march.dt)
-             : tesi_time_first_sigma(it->march.desc.method, it->march.dt);
+         : p->equation->method ? p->equation->method->sigma / it->march.dt
+                               : tesi_time_first_sigma(it->march.desc.method, it->march.dt);
 }
 
 TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
@@ -369,7 +414,7 @@ static TesStatus create_carrier(TesProblem *p) {
   TesStatus status = TES_OK;
   TesiInTime *it = p->in_time;
   TesTermDesc term[TESI_TERMS];
-  if (!tesi_time_method(it->march.desc.method)->carries) return TES_OK;
+  if (!tesi_in_time_method(p)->carries || (p->equation->react && !tesi_problem_transports(p))) return TES_OK;
   TES_CHECK(tesi_problem_transports(p), "imex_bdf2 is of a velocity, and there is none: take bdf2");
   TES_CHECK(p->stabilization != TES_STREAMLINE_ALWAYS,
             "imex_bdf2 has no streamline terms: take bdf2, or stabilization none");
@@ -416,6 +461,8 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
                              .subtract = subtract,
                              .solve = solve,
                              .carry = carry,
+                             .lumped = add_lumped,
+                             .method = p->equation->method,
                              .accelerate = p->equation->second_order ? tesi_in_time_accelerate : NULL};
   const int guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
   TES_TRY(create_operators(p));
@@ -424,7 +471,7 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(create_carrier(p));
   TES_TRY(tesi_timed_data_create(p));
   TES_TRY(tesi_in_time_evolve_on_device(p, &evolution));
-  if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->mass, it->sigma, &p->balance));
+  if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->carrier, it->mass, it->sigma, &p->balance));
   if (p->balanced) evolution.amounts = &p->balance->amounts;
   TES_TRY(tesi_stepper_create(&evolution, it->march.desc.method, it->march.dt, guess,
                               it->march.desc.tolerance > 0, &it->stepper));
@@ -458,6 +505,7 @@ void tesi_in_time_destroy(TesProblem *p) {
   tes_operator_destroy(&it->carrier);
   tes_space_destroy(&it->full);
   tes_mesh_destroy(&it->first);
+  tes_vector_destroy(&it->lumped);
   tes_vector_destroy(&it->r);
   tes_vector_destroy(&it->d);
   tes_vector_destroy(&it->load);
@@ -480,6 +528,8 @@ const TesiScheme *tesi_in_time_scheme(const TesProblem *p) {
 
 void tesi_problem_state(TesProblem *p, TesiState *state) {
   tesi_march_list(&p->in_time->march, tesi_in_time_scheme(p), p, state);
+  snprintf(p->in_time->of, sizeof p->in_time->of, TESI_STATE_OF "%s", p->equation->name);
+  tesi_state_add_fixed(state, p->in_time->of, 1);
 }
 
 TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {

@@ -9,8 +9,12 @@
 #include "time/march.h"
 #include "time/stepper.h"
 
+/* A state has a number whose name is this and then the name of the equation. */
+#define TESI_STATE_OF "of "
+
 typedef struct TesiInTime {
   TesiMarch march;
+  char of[TESI_STATE_NAME];
   double sigma;       /* of the operators that stand */
   double at;          /* the time that the problem's numbers are of */
   TesiNumbered given; /* functions of time */
@@ -19,6 +23,7 @@ typedef struct TesiInTime {
   TesFunction *initial_rate[TESI_AXES]; /* of second order: u_t at the start; NULL: 0 */
   TesSpace *full;                       /* no node has given values */
   TesOperator *mass, *whole;            /* over it: M, sigma M + K */
+  TesVector *lumped;                    /* 1 / (sum of a row of mass); NULL: not needed yet */
   TesOperator *carrier; /* over it, with the transport term that whole lacks; NULL: whole has it, or there is none */
   TesiStepper *stepper;
   TesVector *rate[TESI_AXES]; /* of second order: views of u_t, by component */
@@ -62,6 +67,8 @@ TesStatus tesi_in_time_at(TesProblem *problem, double time);
 TesStatus tesi_in_time_shift(TesProblem *problem, double time, double sigma);
 /* u <- the initial function over the problem's space, with the boundary values. */
 TesStatus tesi_in_time_interpolate(TesProblem *problem);
+/* The row of its method. */
+const TesiTimeMethod *tesi_in_time_method(const TesProblem *problem);
 /* What the steps of a problem depend on (in_time_state.c). */
 void tesi_problem_state(TesProblem *problem, TesiState *state);
 /* Its scheme. */

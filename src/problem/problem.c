@@ -181,7 +181,7 @@ done:
   return status;
 }
 
-static TesStatus take_guess(TesProblem *p, const TesVector *guess) {
+TesStatus tesi_problem_take_guess(TesProblem *p, const TesVector *guess) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   if (!guess) return TES_OK;
@@ -190,7 +190,6 @@ static TesStatus take_guess(TesProblem *p, const TesVector *guess) {
             (long long)p->space->length);
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->start));
   TES_TRY(tes_vector_copy(guess, 1, p->start));
-  TES_TRY(tesi_problem_clear(p, p->start));
 done:
   return status;
 }
@@ -273,7 +272,8 @@ static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   }
   TES_TRY(describe(p, desc));
   TES_TRY(tesi_problem_check_memory(p));
-  TES_TRY(take_guess(p, desc->guess));
+  TES_TRY(tesi_problem_take_guess(p, desc->guess));
+  if (p->start) TES_TRY(tesi_problem_clear(p, p->start));
   TES_TRY(create_operators(p));
   p->times.operators = tesi_now() - start;
   TES_TRY(tesi_work_on(ctx, "right-hand side"));

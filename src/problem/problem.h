@@ -33,6 +33,9 @@ typedef struct TesiEquation {
   /* The same in the rows of given values too; whole: the operator over all nodes. NULL: no steps in time and no
    * balance. */
   TesStatus (*load_all)(const TesProblem *problem, const TesOperator *whole, TesVector *b);
+  /* b <- b + terms of u that steps take from old values: as TesiEvolution.carry. NULL: none beside transport. */
+  TesStatus (*react)(const TesProblem *problem, const TesVector *u, TesVector *b);
+  const struct TesiTimeMethod *method; /* of its steps in time; NULL: the method of the description */
   /* At most TESI_SHOWN; returns how many. */
   int (*shown)(const TesProblem *problem, TesiShown *shown);
   const struct TesiFlowEquation *flow; /* NULL: a scalar field of element q, and load is the whole right-hand side */
@@ -101,9 +104,14 @@ typedef struct TesiOwn {
   double (*reaction)(const TesProblem *problem);
 } TesiOwn;
 
-/* Those of the library (equation/equations.c), each with a row. */
-extern const TesiEquation *const tesi_equations[];
-extern const int tesi_equation_count;
+/* The equations of the library (equation/equations.c) and those that were added, each with a row. */
+enum { TESI_EQUATION_ROOM = 16 };
+extern const TesiEquation *tesi_equations[TESI_EQUATION_ROOM];
+extern int tesi_equation_count;
+/* Before problems are made: an equation that the library does not have, whose row says TESI_OWN_EQUATION or, for the
+ * next such equation, the number behind. Its name is then a word of `problem` in case files. False: the number is not
+ * the next one, or there is no room. */
+bool tesi_equation_add(const TesiEquation *equation);
 
 /* Data and conditions by number; functions are referenced. */
 typedef struct TesiNumbered {
@@ -247,6 +255,8 @@ TesStatus tesi_problem_fluxes(const TesProblem *problem, const TesiNumbered *num
 TesStatus tesi_problem_mark_given(const TesProblem *problem, int component, double *mark);
 /* Form, operator, multigrid and solver of the problem's numbers, where there are none. */
 TesStatus tesi_problem_create_system(TesProblem *problem);
+/* start <- a copy of the guess, if there is one. */
+TesStatus tesi_problem_take_guess(TesProblem *problem, const TesVector *guess);
 /* The space, of the problem's boundaries. */
 TesStatus tesi_problem_create_space(TesProblem *problem, int degree);
 /* Form, operator, multigrid and solver of the problem's numbers, instead of those that are there. */

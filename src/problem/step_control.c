@@ -65,7 +65,7 @@ static void list(void *user, TesiState *state) {
   TesProblem *p = user;
   TesiInTime *it = p->in_time;
   TesiStepper *s = it->stepper;
-  const int needed = tesi_time_method(s->method)->old - 1;
+  const int needed = s->row->old - 1;
   state->space = p->space, state->accuracy = 1e-10;
   tesi_state_add_fixed(state, "kept", s->kept);
   tesi_state_add_whole(state, "known", s->kept, &s->known);

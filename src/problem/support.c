@@ -6,8 +6,8 @@
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-const char *const tesi_equation_words[] = {"poisson",    "stokes",        "transport",
-                                           "elasticity", "navier_stokes", NULL};
+const char *tesi_equation_words[TESI_EQUATION_ROOM + 1] = {"poisson", "stokes", "transport", "elasticity",
+                                                           "navier_stokes"};
 const char *const tesi_form_words[] = {"auto", "gradient", "symmetric", "convective", "conservative", NULL};
 const char *const tesi_stabilization_words[] = {"auto", "none", "supg", "grad_div", NULL};
 const char *const tesi_time_method_words[] = {

@@ -13,6 +13,9 @@
 typedef enum TesiMeshRow { TESI_GRID, TESI_RINGS, TESI_TREES, TESI_MESH_ROWS } TesiMeshRow;
 enum { TESI_ON_GRID = 1 << TESI_GRID, TESI_ON_RINGS = 1 << TESI_RINGS, TESI_ON_TREES = 1 << TESI_TREES };
 
+/* The number of the first equation that is not in TesEquation: tesi_equation_add(). */
+enum { TESI_OWN_EQUATION = 5 };
+
 /* Conditions as case files name them. */
 typedef enum TesiNamed {
   TESI_NAMED_NONE,
@@ -57,7 +60,7 @@ typedef struct TesiSupportWords {
   const char *const *word;
 } TesiSupportWords;
 extern const TesiSupportWords tesi_support_words[TESI_OF_COUNT];
-extern const char *const tesi_equation_words[];
+extern const char *tesi_equation_words[];
 extern const char *const tesi_form_words[];
 extern const char *const tesi_stabilization_words[];
 extern const char *const tesi_time_method_words[];

@@ -151,13 +151,16 @@ static void put_keys(Page *p) {
 
 /* What a name is of, in words. */
 static const char *whose(const TesiFieldRow *row) {
+  static const char *const kinds[] = {"elasticity",        "scalars",    "flows",
+                                      "scalars, flows",    "elasticity", "scalars, elasticity",
+                                      "flows, elasticity", "all"};
   static const char *const names[] = {[TESI_FROM_U] = "all",
                                       [TESI_FROM_P] = "flows",
                                       [TESI_FROM_DATA] = "elasticity",
-                                      [TESI_FROM_TEXT] = "elasticity",
                                       [TESI_FROM_MEAN] = "means of fields in time",
                                       [TESI_FROM_SQUARE] = "means of fields in time",
                                       [TESI_FROM_RATE] = "in time"};
+  if (row->from == TESI_FROM_TEXT) return kinds[row->of];
   return row->from == TESI_FROM_U && row->part ? "flows, elasticity" : names[row->from];
 }
 

@@ -6,6 +6,11 @@
 
 enum { WAIT = 10 /* steps before a longer one */ };
 
+static double longest_step(const TesTimeDesc *desc) {
+  const double whole = desc->end - desc->start;
+  return desc->max_step > 0 ? fmin(desc->max_step, whole) : whole / 100;
+}
+
 void tesi_march_begin(TesiMarch *m, const TesTimeDesc *desc) {
   const double whole = desc->end - desc->start;
   *m = (TesiMarch){.desc = *desc, .time = desc->start, .steps = 1};
@@ -14,7 +19,7 @@ void tesi_march_begin(TesiMarch *m, const TesTimeDesc *desc) {
   m->dt = whole / m->steps;
   if (fabs(m->dt - desc->step) <= 1e-9 * m->dt) m->dt = desc->step;
   m->varies = desc->cfl > 0 || desc->tolerance > 0;
-  m->base = desc->max_step > 0 ? fmin(desc->max_step, whole) : whole / 100;
+  m->base = longest_step(desc);
   if (m->varies) m->dt = 0; /* chosen when there is a flow */
 }
 
@@ -185,6 +190,7 @@ void tesi_march_list(TesiMarch *m, const TesiScheme *s, void *user, TesiState *s
   tesi_state_add_fixed(state, "chosen", m->desc.cfl > 0 ? m->desc.cfl : m->desc.tolerance);
   tesi_state_add_fixed(state, "start", m->desc.start);
   tesi_state_add_real(state, "dt", 1, &m->dt);
+  tesi_state_add_real(state, "base", 1, &m->base);
   tesi_state_add_whole(state, "since", INT_MAX, &m->since);
   tesi_state_add_real(state, "largest", 1, &m->largest);
   tesi_state_add_real(state, "before", 1, &m->before);
@@ -197,6 +203,7 @@ TesStatus tesi_march_resume(TesContext *ctx, TesiMarch *m, const TesiScheme *s, 
                             int64_t step) {
   TesStatus status = TES_OK;
   m->time = time, m->step = (int)step, m->chosen = m->dt > 0;
+  if (m->desc.max_step > 0) m->base = longest_step(&m->desc); /* else the longest step of the state stays */
   if (s->resume) TES_TRY(s->resume(user));
   tesi_march_count(m);
 done:

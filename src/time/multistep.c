@@ -76,6 +76,10 @@ TesStatus tesi_carrying_multistep(TesiStepper *s, const TesiTimeMethod *method, 
   tesi_stepper_extrapolation(s, begin.count, 1, begin.weight);
   TES_TRY(tesi_stepper_begin(s, 0, begin.sigma / s->dt, 1, &then, begin_carrying, &begin));
   TES_TRY(e->solve(e->user, begin.sigma / s->dt, then, s->b, s->old[0], u));
+  TES_TRY(tesi_stepper_rates(s, begin.sigma / s->dt, then, u));
+  for (int j = 0; j < begin.count; j++) begin.back[j] /= begin.sigma;
+  tesi_stepper_begin_amounts(s, begin.count, begin.back);
+  tesi_stepper_add_amounts(s, s->dt / begin.sigma);
 done:
   return status;
 }

@@ -16,9 +16,10 @@ TesStatus tesi_stepper_create(const TesiEvolution *evolution, TesTimeMethod meth
   TES_NEW(&s);
   s->evolution = *evolution;
   s->method = method;
+  s->row = evolution->method ? evolution->method : tesi_time_method(method);
   s->dt = dt;
   s->guess = guess;
-  s->kept = tesi_min(tesi_max(guess, tesi_time_method(method)->old) + spare, TESI_STEPPER_OLD);
+  s->kept = tesi_min(tesi_max(guess, s->row->old) + spare, TESI_STEPPER_OLD);
   for (int i = 0; i < s->kept; i++)
     TES_TRY(tes_vector_create(ctx, evolution->length, TES_DOUBLE, &s->old[i]));
   TES_TRY(tes_vector_create(ctx, evolution->length, TES_DOUBLE, &s->b));
@@ -103,7 +104,7 @@ void tesi_stepper_add_amounts(TesiStepper *s, double factor) {
 TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u) {
   TesStatus status = keep(stepper, time, u);
   stepper->moved = false;
-  const TesiTimeMethod *method = tesi_time_method(stepper->method);
+  const TesiTimeMethod *method = stepper->row;
   if (stepper->evolution.amounts) keep_amounts(stepper->evolution.amounts);
   if (stepper->known < method->old && !method->carries) method = tesi_time_method(method->starter);
   stepper->same = stepper->last == method && stepper->last_dt == stepper->dt &&

@@ -35,6 +35,9 @@ typedef struct TesiEvolution {
   TesStatus (*solve)(void *user, double sigma, double time, const TesVector *b, const TesVector *old,
                      TesVector *x);
   TesStatus (*carry)(void *user, const TesVector *x, TesVector *b); /* b <- b - C x, at the last load's time */
+  /* Of explicit steps: x <- x + factor m^-1 b with the boundary values of `time`; m: the sums of rows of M. */
+  TesStatus (*lumped)(void *user, double time, double factor, const TesVector *b, TesVector *x);
+  const struct TesiTimeMethod *method; /* a row that is not in the list of methods; NULL: the method's row */
   /* Of second order: a <- the solution of M a = F(time) - K u, with what boundary values have. NULL: of first order. */
   TesStatus (*accelerate)(void *user, double sigma, double time, const TesVector *u, TesVector *a);
   TesiAmounts *amounts; /* NULL: none */
@@ -67,6 +70,7 @@ typedef struct TesiTimeMethod {
 struct TesiStepper {
   TesiEvolution evolution;
   TesTimeMethod method;
+  const struct TesiTimeMethod *row; /* of the method */
   double dt;
   int guess, known, kept;           /* old values: that guesses take, that are there, that are wanted */
   TesVector *old[TESI_STEPPER_OLD]; /* u(t), u(t - dt), .. */

@@ -275,6 +275,7 @@ static void make_title(const TesProblem *p, const TesPictureDesc *desc, const ch
 
 /* Of the colours. A field whose values have both signs is shown about zero, where nothing else is said. */
 static void choose_colours(const TesPictureDesc *desc, Picture *p) {
+  const double round_off = 1e-12; /* a constant has no more */
   const bool given = desc->range[0] != desc->range[1];
   const double *from = given ? desc->range : p->extent.value, low = from[0], high = from[1];
   const bool both = low < 0 && high > 0 && fmin(-low, high) > 0.2 * fmax(-low, high),
@@ -282,6 +283,7 @@ static void choose_colours(const TesPictureDesc *desc, Picture *p) {
                  desc->colours == TES_COLOUR_MAP_DIVERGING || (both && desc->colours == TES_COLOUR_MAP_AUTO);
   const double about = fmax(fabs(low), fabs(high));
   p->range[0] = diverging && !given ? -about : low, p->range[1] = diverging && !given ? about : high;
+  if (high - low <= round_off * about) p->range[1] = p->range[0];
   tesi_canvas_use(p->canvas, diverging);
 }
 

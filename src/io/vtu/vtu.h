@@ -57,10 +57,7 @@ TesiVtuItem tesi_vtu_item(const TesiVtuCells *cells, TesiVtuKind kind, const Tes
 /* Values of a function at n points of a cell, x = [3][n]: NaN, which viewers leave blank, where it is not finite,
  * as a singular f at a corner: a file that is looked at need not fail for a point that the method never asks for. */
 void tesi_vtu_function(const TesFunction *function, int n, const double *x, double *values);
-/* tes_vtu_write_problem() of flows. */
-TesStatus tesi_vtu_write_flow(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
-                              const char *path);
-/* The same of flows with continuous elements. */
+/* tes_vtu_write_problem() of flows and of element dg. */
 TesStatus tesi_vtu_write_quantities(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                                     const char *path);
 /* Writes the whole array, some cells at a time. */

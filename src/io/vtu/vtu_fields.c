@@ -284,43 +284,49 @@ TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuFie
   return write_fields(space, count, fields, 0, NULL, cell_count, cell_fields, path);
 }
 
-/* Stress and von Mises: jumps between cells are shown. */
-static TesStatus derive_stress(const TesProblem *p, Derived derived[2]) {
+/* Stress, and names that files have: jumps between cells are shown. */
+static TesStatus derive(const TesProblem *p, Derived derived[FIELDS], int *count) {
   static const char *const names[] = {"sxx", "syy", "szz", "sxy", "syz", "sxz"}, *const flat[] = {
                                                                                      "sxx", "syy", "sxy"};
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
   const int dim = p->mesh->dim, fields = tesi_problem_fields(p, field);
-  derived[0] = (Derived){.name = "stress", .components = dim == 3 ? 6 : 3};
-  derived[1] = (Derived){.name = "von_mises", .components = 1};
+  if (p->equation->stressed) {
+    derived[0] = (Derived){.name = "stress", .components = dim == 3 ? 6 : 3};
+    *count = 1;
+  }
   for (int k = 0; k < derived[0].components; k++)
     TES_TRY(tesi_quantity_create(p->mesh, dim == 3 ? names[k] : flat[k], false, fields, field,
                                  &derived[0].quantity[k]));
-  TES_TRY(tesi_quantity_create(p->mesh, "von_mises", false, fields, field, &derived[1].quantity[0]));
+  for (int i = 0; i < fields && *count < FIELDS; i++) {
+    if (!field[i].in_files) continue;
+    Derived *d = &derived[(*count)++];
+    *d = (Derived){.name = field[i].name, .components = 1};
+    TES_TRY(tesi_quantity_create(p->mesh, d->name, false, fields, field, &d->quantity[0]));
+  }
 done:
   return status;
 }
 
-static TesStatus write_elastic(const TesProblem *p, int count, TesVtuField *fields, int cell_count,
-                               const TesVtuArray *cell_fields, const char *path) {
+static TesStatus write_all(const TesProblem *p, int count, const TesVtuField *fields, int cell_count,
+                           const TesVtuArray *cell_fields, const char *path) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  Derived derived[2] = {{0}};
-  fields[0].name = "displacement";
-  if (p->in_time) fields[count++] = (TesVtuField){.name = "velocity", .vector = p->in_time->stepper->rate};
-  TES_TRY(derive_stress(p, derived));
-  TES_TRY(write_fields(p->space, count, fields, 2, derived, cell_count, cell_fields, path));
+  Derived derived[FIELDS] = {{0}};
+  int more = 0;
+  TES_TRY(derive(p, derived, &more));
+  TES_TRY(write_fields(p->space, count, fields, more, derived, cell_count, cell_fields, path));
 done:
-  for (int i = 0; i < 2; i++) end_derived(ctx, &derived[i]);
+  for (int i = 0; i < more; i++) end_derived(ctx, &derived[i]);
   return status;
 }
 
 static TesStatus write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                                const char *path) {
-  if (problem->space->product) return tesi_vtu_write_quantities(problem, cell_count, cell_fields, path);
-  if (problem->equation->flow) return tesi_vtu_write_flow(problem, cell_count, cell_fields, path);
-  TesVtuField fields[TESI_SHOWN + 5] = {{.name = "u", .vector = problem->u}};
+  if (problem->space->product || problem->equation->flow)
+    return tesi_vtu_write_quantities(problem, cell_count, cell_fields, path);
+  TesVtuField fields[TESI_SHOWN + 6] = {{.name = "u", .vector = problem->u}};
   TesiShown shown[TESI_SHOWN];
   const int more = problem->equation->shown(problem, shown);
   int n = 1;
@@ -334,8 +340,10 @@ static TesStatus write_problem(const TesProblem *problem, int cell_count, const 
   const TesiAverage *a = problem->in_time ? &problem->in_time->march.average : NULL;
   if (a && a->count) fields[n++] = (TesVtuField){.name = "mean", .vector = a->of[0].mean[0]};
   if (a && a->count) fields[n++] = (TesVtuField){.name = "mean_square", .vector = a->of[0].mean[1]};
-  if (problem->equation->stressed) return write_elastic(problem, n, fields, cell_count, cell_fields, path);
-  return tes_vtu_write_fields(problem->space, n, fields, cell_count, cell_fields, path);
+  if (problem->equation->stressed) fields[0].name = "displacement";
+  if (problem->equation->stressed && problem->in_time)
+    fields[n++] = (TesVtuField){.name = "velocity", .vector = problem->in_time->stepper->rate};
+  return write_all(problem, n, fields, cell_count, cell_fields, path);
 }
 
 TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,

@@ -1,26 +1,32 @@
-/* Flows with continuous elements in a VTU file: velocity, pressure, divergence and vorticity as expressions in the
- * problem's fields, cell by cell, so that derivatives jump where they do. */
+/* Flows, and unknowns that jump, in a VTU file: expressions in the problem's fields, cell by cell, so that values may
+ * jump between cells. */
 #include <string.h>
 #include "basis/gauss.h"
 #include "functional/fields.h"
 #include "geometry/geometry.h"
 #include "io/vtu/vtu.h"
+#include "problem/field_rows.h"
 #include "problem/in_time.h"
 
-enum { SHOWN = 8, ALWAYS = 4, MOST = 9 * 9 * 9 };
+enum { SHOWN = 8, ALWAYS = 4, SCALAR = 1, ARRAYS = SHOWN + TESI_OWN_FIELD_ROWS, MOST = 17 * 17 * 17 };
 
 /* A field of the file and its components. */
-static const struct {
+typedef struct Shown {
   const char *name, *of[2][3]; /* in 2D and 3D */
-} shown[SHOWN] = {{"velocity", {{"u", "v"}, {"u", "v", "w"}}},
-                  {"pressure", {{"p"}, {"p"}}},
-                  {"divergence", {{"ux + vy"}, {"ux + vy + wz"}}},
-                  {"vorticity", {{"vx - uy"}, {"wy - vz", "uz - wx", "vx - uy"}}},
-                  /* where means in time are taken */
-                  {"mean_velocity", {{"mean_u", "mean_v"}, {"mean_u", "mean_v", "mean_w"}}},
-                  {"mean_pressure", {{"mean_p"}, {"mean_p"}}},
-                  {"mean_velocity_squares", {{"mean_uu", "mean_vv"}, {"mean_uu", "mean_vv", "mean_ww"}}},
-                  {"mean_pressure_square", {{"mean_pp"}, {"mean_pp"}}}};
+} Shown;
+
+static const Shown of_flows[SHOWN] = {
+    {"velocity", {{"u", "v"}, {"u", "v", "w"}}},
+    {"pressure", {{"p"}, {"p"}}},
+    {"divergence", {{"ux + vy"}, {"ux + vy + wz"}}},
+    {"vorticity", {{"vx - uy"}, {"wy - vz", "uz - wx", "vx - uy"}}},
+    /* where means in time are taken */
+    {"mean_velocity", {{"mean_u", "mean_v"}, {"mean_u", "mean_v", "mean_w"}}},
+    {"mean_pressure", {{"mean_p"}, {"mean_p"}}},
+    {"mean_velocity_squares", {{"mean_uu", "mean_vv"}, {"mean_uu", "mean_vv", "mean_ww"}}},
+    {"mean_pressure_square", {{"mean_pp"}, {"mean_pp"}}}};
+static const Shown of_scalars[3 * SCALAR] = {
+    {"u", {{"u"}, {"u"}}}, {"mean", {{"mean_u"}, {"mean_u"}}}, {"mean_square", {{"mean_uu"}, {"mean_uu"}}}};
 
 /* The nodes of a cell, and their places in space. */
 typedef struct Nodes {
@@ -75,14 +81,14 @@ static void place_nodes(const TesMesh *mesh, int degree, Nodes *s) {
   }
 }
 
-static TesStatus create_field(const TesProblem *problem, int number, Nodes *nodes, Field *f) {
+static TesStatus create_field(const TesProblem *problem, const Shown *shown, Nodes *nodes, Field *f) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
   const int count = tesi_problem_fields(problem, field);
   f->nodes = nodes;
   for (int i = 0; i < 3; i++) {
-    const char *of = shown[number].of[problem->mesh->dim - 2][i];
+    const char *of = shown->of[problem->mesh->dim - 2][i];
     if (!of) break;
     TES_TRY(tesi_quantity_create(problem->mesh, of, false, count, field, &f->quantity[i]));
     f->components++;
@@ -91,22 +97,39 @@ done:
   return status;
 }
 
+/* What the file shows; returns how many. */
+static int choose(const TesProblem *problem, Shown shown[ARRAYS]) {
+  const TesiFlowEquation *flow = problem->equation->flow;
+  const bool scalar = flow && flow->scalar,
+             averaged = problem->in_time && problem->in_time->march.average.count;
+  const int always = scalar ? SCALAR : ALWAYS, all = scalar ? 3 * SCALAR : SHOWN;
+  int count = averaged ? all : always;
+  TesiField field[TESI_FIELDS];
+  const int fields = tesi_problem_fields(problem, field);
+  memcpy(shown, scalar ? of_scalars : of_flows, (size_t)count * sizeof *shown);
+  for (int i = 0; i < fields && count < ARRAYS; i++)
+    if (field[i].in_files) shown[count++] = (Shown){field[i].name, {{field[i].name}, {field[i].name}}};
+  return count;
+}
+
 TesStatus tesi_vtu_write_quantities(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                                     const char *path) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   Nodes *nodes = NULL;
-  Field field[SHOWN] = {{0}};
-  TesVtuArray arrays[SHOWN];
+  Shown shown[ARRAYS];
+  Field field[ARRAYS] = {{0}};
+  TesVtuArray arrays[ARRAYS];
   const TesiGeometry *geometry = NULL;
-  int degree = problem->space->degree;
-  const int count = problem->in_time && problem->in_time->march.average.count ? SHOWN : ALWAYS;
+  const TesiFlowEquation *flow = problem->equation->flow;
+  int degree = problem->space->degree + (flow && !flow->scalar);
+  const int count = choose(problem, shown);
   if (problem->mesh->kind != TES_MESH_BOX) TES_TRY(tesi_mesh_geometry(problem->mesh, &geometry));
   if (geometry) degree = tesi_max(degree, geometry->degree); /* the file has the cells' mapping exactly */
   TES_NEW(&nodes);
   place_nodes(problem->mesh, degree, nodes);
   for (int i = 0; i < count; i++) {
-    TES_TRY(create_field(problem, i, nodes, &field[i]));
+    TES_TRY(create_field(problem, &shown[i], nodes, &field[i]));
     arrays[i] = (TesVtuArray){
         .name = shown[i].name, .components = field[i].components, .fill = fill_field, .user = &field[i]};
   }
@@ -121,7 +144,7 @@ TesStatus tesi_vtu_write_quantities(const TesProblem *problem, int cell_count, c
                                       .cell_field_count = cell_count},
                         path));
 done:
-  for (int i = 0; i < SHOWN; i++)
+  for (int i = 0; i < ARRAYS; i++)
     for (int k = 0; k < 3; k++) tesi_quantity_destroy(&field[i].quantity[k]);
   tesi_free(ctx, &nodes);
   return status;

@@ -166,10 +166,6 @@ static TesStatus check_boundaries(const TesProblem *p) {
         "boundary.%s: a component of the velocity is free; with element rt all are given, or the normal "
         "one by slip",
         name_of(p->mesh, i));
-    TES_CHECK(b->condition != TES_SLIP || (!b->g[0] && !b->g[1] && !b->g[2] && !b->g[3]),
-              "boundary.%s: slip has no values", name_of(p->mesh, i));
-    TES_CHECK(b->condition != TES_DIRICHLET || !b->g[dim],
-              "boundary.%s: the pressure, component %d, is for a Neumann condition", name_of(p->mesh, i), dim);
   }
 done:
   return status;

@@ -21,7 +21,7 @@ bool tesi_problem_transports(const TesProblem *p) {
 
 /* Whether steps take the transport term from old values. */
 static bool carries(const TesProblem *p) {
-  return p->in_time && tesi_time_method(p->in_time->march.desc.method)->carries;
+  return p->in_time && tesi_in_time_method(p)->carries;
 }
 
 int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {

@@ -1,0 +1,175 @@
+"""tessera.solve(): a case as the program solves it, with its report."""
+
+import html
+import json
+import os
+import tempfile
+
+import numpy as np
+
+from ._binding import ffi, lib
+from ._core import Context, MissingComponent, _Lines, keep_error, own, text_of
+from ._solution import Solution
+
+SUMMARY = ("status", "problem", "iterations", "dofs", "dim", "degree", "tolerance", "device", "threads", "precision")
+
+
+class Result(Solution):
+    """The solution of a case: `report` is the program's JSON report as a dict, and parts of it have names of their own.
+
+    Fields, points and files are those of Solution: fields["u"], sample(points, "ux"), plot(), to_vtu(path), .."""
+
+    def __init__(self, context, pointer, report, name):
+        self.context, self._p, self.report, self.name = context, pointer, report, name
+
+    status = property(lambda self: self.report["status"], doc='"converged", "not_converged", ..')
+    iterations = property(lambda self: self.report["iterations"])
+    residuals = property(lambda self: np.array(self.report["residuals"], float), doc="Relative, one an iteration.")
+    errors = property(lambda self: self.report.get("errors", {}), doc="Of a case with an exact solution: {name: norm}.")
+    times = property(lambda self: self.report["times"], doc="Seconds by part: set-up, solve, ..")
+    points = property(lambda self: self.report.get("points", []), doc="output.points: a dict a point.")
+    values = property(lambda self: self.report.get("values", {}), doc="output.values: {name: number}.")
+    warnings = property(lambda self: self.report.get("warnings", []))
+
+    def __repr__(self):
+        more = "".join(f", error {name} {value:.2e}" for name, value in self.errors.items() if value is not None)
+        return (
+            f"<tessera.Result {self.name}: {self.status} after {self.iterations} iterations, "
+            f"{self.report['dofs']} unknowns, {self.times['solve']:.3g} s{more}>"
+        )
+
+    def _repr_html_(self):
+        rows = [(key, self.report[key]) for key in SUMMARY if key in self.report]
+        rows += [(f"error {key}", f"{value:.4e}") for key, value in self.errors.items() if value is not None]
+        rows += [(f"value {key}", f"{value:.10g}") for key, value in self.values.items() if value is not None]
+        rows += [("seconds", f"{self.times['setup']:.3g} set-up, {self.times['solve']:.3g} solve")]
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(str(key))}</th>"
+            f"<td style='text-align:left'>{html.escape(str(value))}</td></tr>"
+            for key, value in rows
+        )
+        return f"<table><caption>{html.escape(self.name)}</caption>{cells}</table>"
+
+
+class _Listener(_Lines):
+    """Lines and progress of a run."""
+
+    def __init__(self, context, verbose, progress):
+        super().__init__(context, verbose)
+        self.progress, self.bar = progress, None
+        if progress is True:
+            from tqdm.auto import tqdm  # pylint: disable=import-outside-toplevel,import-error
+
+            self.bar = tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed}<{remaining}")
+            self.progress = lambda part: self.bar.update(max(0, int(100 * part) - self.bar.n))
+
+    def end(self):
+        """Of the bar."""
+        if self.bar is not None:
+            self.bar.close()
+
+
+def as_text(case):
+    """Text (None: a file) and name of a case: a dict, the text of a YAML file, or the path of one."""
+    if isinstance(case, dict):
+        return json.dumps(case, default=plain), "case"
+    if isinstance(case, str) and ("\n" in case or ":" in case and not os.path.exists(case)):
+        return case, "case"
+    return None, os.fspath(case)
+
+
+def plain(value):
+    """What JSON does not know."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(
+        f"{value!r} cannot stand in a case: give a number, a text, a list or a dict "
+        "(callables are for tessera.Problem)"
+    )
+
+
+def solve(
+    case,
+    set=None,
+    *,
+    context=None,
+    vtu=None,
+    png=None,
+    restart=None,
+    verbose=False,  # pylint: disable=redefined-builtin
+    progress=None,
+):
+    """Solves a case: the path of a case file, its text, or a dict of the same keys (docs/case-file.md).
+
+    set: {"space.degree": 5} replaces or adds values. Files that the case names are written as the program does, and
+    vtu, png, restart are options of the program. verbose prints what the program prints. progress=True shows a bar of
+    tqdm; a callable gets the part that is done. Returns a Result, or raises: a mistake in the case InvalidInput with
+    its place, an iteration that does not reach its tolerance NotConverged, whose `result` is the Result."""
+    context = context or Context.default()
+    try:
+        return run(context, case, set or {}, vtu, png, restart, verbose, progress)
+    except MissingComponent:
+        if context.asked != "auto" or context.device == "cpu":
+            raise
+        return run(Context("cpu"), case, set or {}, vtu, png, restart, verbose, progress)
+
+
+def run(context, case, values, vtu, png, restart, verbose, progress):
+    """One run on one context."""
+    text, name = as_text(case)
+    listener = _Listener(context, verbose, progress)
+    handle, kept = ffi.new_handle(listener), []
+
+    def c_text(value):
+        kept.append(ffi.NULL if value is None else ffi.new("char[]", os.fspath(value).encode()))
+        return kept[-1]
+
+    overrides = [
+        c_text(f"{key}={value if isinstance(value, str) else json.dumps(value, default=plain)}")
+        for key, value in values.items()
+    ]
+    rows = ffi.new("char *[]", overrides)
+    with tempfile.TemporaryDirectory(prefix="tessera") as folder:
+        report = os.path.join(folder, "report.json")
+        asked = ffi.new(
+            "PyRun *",
+            {
+                "path": c_text(name),
+                "text": c_text(text),
+                "override_count": len(overrides),
+                "overrides": rows,
+                "restart": c_text(restart),
+                "vtu": c_text(vtu),
+                "png": c_text(png),
+                "report": c_text(report),
+                "verbosity": lib.TES_NORMAL if verbose else lib.TES_QUIET,
+                "log": lib.py_log,
+                "user": handle,
+                "progress": lib.py_progress if listener.progress else ffi.NULL,
+            },
+        )
+        try:
+            status = context.try_call(lib.py_run, context._p, asked)
+        finally:
+            listener.end()
+        pointer = None if asked.problem == ffi.NULL else own("problem", asked.problem)
+        result = None
+        if pointer is not None and os.path.exists(report):
+            with open(report, encoding="utf-8") as file:
+                result = Result(context, pointer, json.load(file), name)
+    try:
+        context.check(status, text_of(asked.message))
+    except Exception as error:
+        error.result = result
+        raise
+    return result
+
+
+@ffi.def_extern(onerror=keep_error)
+def py_progress(user, part):
+    """PyRun.progress."""
+    ffi.from_handle(user).progress(part)

@@ -1,0 +1,239 @@
+"""Meshes: quadrilaterals and hexahedra with a place in space, and names for their boundaries and materials."""
+
+import os
+import tempfile
+
+import numpy as np
+
+from ._binding import ffi, lib
+from ._core import Context, Filler, InvalidInput, Noun, members, own, place_of, text_of
+
+# VTK, Gmsh and meshio go round a face; Tessera numbers vertices by bits, x fastest.
+LEXICOGRAPHIC = {4: [0, 1, 3, 2], 8: [0, 1, 3, 2, 4, 5, 7, 6]}
+
+
+class Mesh(Noun):
+    """A mesh. Options are the members of TesMeshDesc (Mesh.help() lists them).
+
+    Mesh.box, .ball, .shell, .l_shape, .fichera, .channel make domains, .from_gmsh, .from_meshio, .from_arrays take
+    meshes of others. Meshes do not change: refine() makes a new one."""
+
+    _desc = "TesMeshDesc"
+
+    def __init__(self, domain="box", *, context=None, **options):
+        self.context = context or Context.default()
+        filler = Filler(self.context)
+        desc = ffi.new("TesMeshDesc *")
+        filler.fill(desc, {"domain": domain, **options}, "Mesh")
+        self._make(desc, filler)
+
+    def _make(self, desc, _filler):
+        place = place_of("TesMesh")
+        self.context.call(lib.tes_mesh_create, self.context._p, desc, place)
+        self._p = own("mesh", place[0])
+
+    @classmethod
+    def _of(cls, context, pointer):
+        mesh = cls.__new__(cls)
+        mesh.context, mesh._p = context, pointer
+        return mesh
+
+    @classmethod
+    def box(cls, cells, lower=None, upper=None, **options):
+        """A rectangle (two numbers of cells) or a cuboid (three), by default the unit one, with the boundaries left
+        right bottom top (back front)."""
+        cells = [int(n) for n in cells]
+        dim = len(cells)
+        if dim not in (2, 3):
+            raise InvalidInput(f"Mesh.box: {dim} numbers of cells, expected 2 or 3", "invalid_input")
+        if lower is not None or upper is not None:
+            lower = [0.0] * dim if lower is None else [float(v) for v in lower]
+            upper = [1.0] * dim if upper is None else [float(v) for v in upper]
+        return cls("box", dim=dim, cells=cells, lower=lower, upper=upper, **options)
+
+    @classmethod
+    def ball(cls, dim=3, radius=1.0, refine=0, **options):
+        """A disk or a ball, boundary "surface"."""
+        return cls("ball", dim=dim, radius=radius, refine=refine, **options)
+
+    @classmethod
+    def shell(cls, dim=3, inner_radius=0.5, radius=1.0, refine=0, **options):
+        """A ring or a spherical shell, boundaries "inner" and "outer"."""
+        return cls("shell", dim=dim, inner_radius=inner_radius, radius=radius, refine=refine, **options)
+
+    @classmethod
+    def l_shape(cls, dim=2, refine=0, **options):
+        """(-1, 1)^2 without a quarter, boundaries "outer" and "notch"."""
+        return cls("l_shape", dim=dim, refine=refine, **options)
+
+    @classmethod
+    def fichera(cls, dim=3, refine=0, **options):
+        """(-1, 1)^3 without an eighth, boundaries "outer" and "notch"."""
+        return cls("fichera", dim=dim, refine=refine, **options)
+
+    @classmethod
+    def channel(cls, dim=2, refine=0, **options):
+        """A channel round a cylinder, boundaries "inflow", "outflow", "walls" and "cylinder"."""
+        return cls("channel", dim=dim, refine=refine, **options)
+
+    @classmethod
+    def from_gmsh(cls, path, **options):
+        """A file of Gmsh; its physical groups name boundaries and materials. split=True cuts triangles, tetrahedra and
+        prisms into quadrilaterals and hexahedra."""
+        return cls("file", file=os.fspath(path), **options)
+
+    @classmethod
+    def from_meshio(cls, mesh, **options):
+        """A mesh of meshio, by a file in the format of Gmsh; its "gmsh:physical" cell data name boundaries and
+        materials."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mesh.msh")
+            mesh.write(path, file_format="gmsh22", binary=False)
+            return cls.from_gmsh(path, **options)
+
+    @classmethod
+    def from_arrays(cls, points, cells, boundaries=None, materials=None, *, context=None, **options):
+        """Quadrilaterals or hexahedra: points[n, dim], cells[m, 2^dim] vertices in the order of VTK, Gmsh and meshio.
+
+        boundaries: {name: vertices[k, 2^(dim-1)] of its faces}; materials: {name: numbers of its cells}."""
+        context = context or Context.default()
+        points, cells = np.asarray(points, dtype=np.float64), np.asarray(cells)
+        dim = points.shape[1] if points.ndim == 2 else 0
+        if dim not in (2, 3):
+            raise InvalidInput(f"points: an array of shape {points.shape}, expected (n, 2) or (n, 3)", "invalid_input")
+        if cells.ndim != 2 or cells.shape[1] != 2**dim or cells.dtype.kind not in "iu":
+            raise InvalidInput(
+                f"cells: an array of shape {cells.shape} and type {cells.dtype}, expected whole numbers "
+                f"of shape (m, {2**dim})",
+                "invalid_input",
+            )
+        if cells.size and (cells.min() < 0 or cells.max() >= len(points)):
+            raise InvalidInput(
+                f"cells: vertices {cells.min()} to {cells.max()} of {len(points)} points", "invalid_input"
+            )
+        vertices = np.ascontiguousarray(cells[:, LEXICOGRAPHIC[2**dim]], dtype=np.int32)
+        filler = Filler(context)
+        trees = filler.keep(ffi.new("TesCellsDesc *"))
+        trees.trees = len(vertices)
+        filler.fill(trees, {"nodes": points[vertices], "vertices": vertices}, "Mesh")
+        if boundaries:
+            faces = number_faces(vertices, boundaries, dim)
+            filler.fill(trees, {"boundary": faces, "boundaries": len(boundaries)}, "Mesh")
+            trees.boundary_names = filler.keep(ffi.new("char *[]", [filler.text(name) for name in boundaries]))
+        if materials:
+            numbers = np.full(len(vertices), -1, dtype=np.int32)
+            for number, which in enumerate(materials.values()):
+                numbers[np.asarray(which)] = number
+            filler.fill(trees, {"material": numbers, "materials": len(materials)}, "Mesh")
+            trees.material_names = filler.keep(ffi.new("char *[]", [filler.text(name) for name in materials]))
+        desc = ffi.new("TesMeshDesc *")
+        filler.fill(desc, {"domain": "cells", "dim": dim, **options}, "Mesh")
+        desc.trees = trees
+        mesh = cls.__new__(cls)
+        mesh.context = context
+        mesh._make(desc, filler)
+        return mesh
+
+    # ---- what it is
+
+    def _info(self):
+        return lib.tes_mesh_info(self._p)
+
+    info = property(lambda self: members(self._info()), doc="TesMeshInfo as a dict.")
+    dim = property(lambda self: self._info().dim, doc="2 or 3")
+    cells = property(lambda self: self._info().cells, doc="Number of cells.")
+
+    @property
+    def kind(self):
+        """ "box", "forest" or "cells"."""
+        return self.info["kind"]
+
+    @property
+    def boundaries(self):
+        """Names of the boundaries, by number."""
+        return [text_of(lib.tes_mesh_boundary_name(self._p, i)) for i in range(lib.tes_mesh_boundaries(self._p))]
+
+    @property
+    def materials(self):
+        """Names of the materials, by number."""
+        return [text_of(lib.tes_mesh_material_name(self._p, i)) for i in range(lib.tes_mesh_materials(self._p))]
+
+    def __repr__(self):
+        return f"<tessera.Mesh {self.kind} in {self.dim}D: {self.cells} cells>"
+
+    def refine(self, mark=None):
+        """A new mesh. mark[cells]: cells with True or a number above 0 are halved in all directions, families of cells
+        with numbers below 0 become one; None: all cells. Meshes of kind forest."""
+        marks = np.ones(self.cells, np.int8) if mark is None else np.asarray(mark)
+        if marks.shape != (self.cells,):
+            raise InvalidInput(f"mark: an array of shape {marks.shape}, expected ({self.cells},)", "invalid_input")
+        if marks.dtype.kind not in "biuf":
+            raise InvalidInput(f"mark: an array of type {marks.dtype}, expected bool or numbers", "invalid_input")
+        marks = np.ascontiguousarray(np.sign(marks.astype(np.int8) if marks.dtype.kind == "b" else marks), np.int8)
+        place = place_of("TesMesh")
+        self.context.call(lib.tes_mesh_adapt, self._p, ffi.cast("int8_t *", marks.ctypes.data), place)
+        return Mesh._of(self.context, own("mesh", place[0]))
+
+    def points(self, xi):
+        """Points F_K(xi) of all cells, [cells, n, dim], for reference points xi[n, dim] in [0, 1]^dim."""
+        xi = np.ascontiguousarray(xi, dtype=np.float64)
+        if xi.ndim != 2 or xi.shape[1] != self.dim:
+            raise InvalidInput(f"xi: an array of shape {xi.shape}, expected (n, {self.dim})", "invalid_input")
+        x = np.empty((self.cells, len(xi), self.dim))
+        address, step = ffi.cast("double *", x.ctypes.data), len(xi) * self.dim
+        reference = ffi.cast("double *", xi.ctypes.data)
+        for cell in range(self.cells):
+            status = lib.tes_mesh_evaluate(self._p, cell, len(xi), reference, address + cell * step, ffi.NULL)
+            if status:
+                self.context.fail(status)
+        return x
+
+    @property
+    def centres(self):
+        """The middles of all cells, [cells, dim]: what marks are made of."""
+        return self.points(np.full((1, self.dim), 0.5))[:, 0]
+
+    def locate(self, points):
+        """Numbers of the cells that have the points[n, dim]; -1: none."""
+        x = as_points(points, self.dim)
+        found = np.empty(len(x), np.int64)
+        self.context.call(
+            lib.tes_mesh_locate,
+            self._p,
+            len(x),
+            ffi.cast("double *", x.ctypes.data),
+            ffi.cast("int64_t *", found.ctypes.data),
+            ffi.NULL,
+        )
+        return found
+
+
+def as_points(points, dim):
+    """[n, dim] of float64, packed; one point is a list of one."""
+    x = np.ascontiguousarray(points, dtype=np.float64)
+    if x.ndim == 1:
+        x = x[np.newaxis]
+    if x.ndim != 2 or x.shape[1] != dim:
+        raise InvalidInput(f"points: an array of shape {np.shape(points)}, expected (n, {dim})", "invalid_input")
+    return x
+
+
+def number_faces(vertices, boundaries, dim):
+    """[cells][2 dim] number of each face's boundary, -1: none."""
+    numbers = np.full((len(vertices), 2 * dim), -1, np.int32)
+    bits = np.arange(2**dim)
+    faces = [bits[(bits >> d & 1) == side] for d in range(dim) for side in (0, 1)]
+    keys = {}
+    for face, corners in enumerate(faces):
+        for cell, key in enumerate(np.sort(vertices[:, corners], axis=1)):
+            keys.setdefault(tuple(key), []).append((cell, face))
+    for number, (name, members_of) in enumerate(boundaries.items()):
+        for corners in np.atleast_2d(np.asarray(members_of)):
+            places = keys.get(tuple(sorted(corners)))
+            if not places:
+                raise InvalidInput(
+                    f"boundary '{name}': no cell has a face of the vertices {list(corners)}", "invalid_input"
+                )
+            for cell, face in places:
+                numbers[cell, face] = number
+    return numbers

@@ -1,0 +1,190 @@
+"""Operators and V-cycles as SciPy's linear operators: on unknowns alone, or on all nodes without a copy."""
+
+import math
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from ._arrays import Vector, wrap
+from ._binding import ffi, lib
+from ._core import Filler, InvalidInput, Noun, own, place_of, refuse, text_of
+
+# Terms by the names of their data: Operator(space, a="1 + x", c=2) is diffusion and mass.
+TERMS = {"a": "diffusion", "c": "mass", "strain": "strain", "grad_div": "grad_div"}
+
+
+class _OnUnknowns(LinearOperator):
+    """y[free] <- A x for x at unknowns, by two vectors of all nodes that are made once."""
+
+    def __init__(self, space, precision):
+        self.space, self.context, self.precision = space, space.context, precision
+        size = space.dofs if space.free is not None else space.length
+        super().__init__(np.dtype(np.float64), (size, size))
+        self._number = np.float64 if precision == "double" else np.float32
+        self._in, self._out = space.vector(precision), space.vector(precision)
+        self._on_host = self.context.on_host
+        if self._on_host:
+            self._in_values, self._out_values = np.asarray(self._in), np.asarray(self._out)
+
+    def _call(self, x, y):
+        raise NotImplementedError
+
+    def _matvec(self, x):
+        x = np.ascontiguousarray(x.reshape(-1), self._number)
+        free = self.space.free
+        if not self._on_host:
+            return self._matvec_by_copies(x, free)
+        if free is None:  # all nodes are unknowns: SciPy's arrays themselves
+            y = np.empty_like(x)
+            self._call(wrap(self.context, x, "x", self.shape[0]), wrap(self.context, y, "y", writable=True))
+            return y
+        self._in_values[free] = x
+        self._call(self._in._p, self._out._p)
+        return self._out_values[free]
+
+    def _matvec_by_copies(self, x, free):
+        """SciPy computes on the host: to a GPU and back."""
+        values = np.zeros(self.space.length)
+        values[slice(None) if free is None else free] = x
+        pointer = ffi.cast("double *", values.ctypes.data)
+        self.context.check(lib.tes_vector_set(self._in._p, pointer))
+        self._call(self._in._p, self._out._p)
+        self.context.check(lib.tes_vector_get(self._out._p, pointer))
+        return values if free is None else values[free]
+
+    def _rmatvec(self, x):
+        return self._matvec(x)
+
+    def restrict(self, u):
+        """The unknowns of a vector of all nodes."""
+        values = u.numpy() if isinstance(u, Vector) else np.asarray(u)
+        return values.copy() if self.space.free is None else values[self.space.free]
+
+    def extend(self, x):
+        """A vector of all nodes, zero at given ones."""
+        u = np.zeros(self.space.length)
+        u[slice(None) if self.space.free is None else self.space.free] = x
+        return u
+
+
+class Operator(_OnUnknowns, Noun):
+    """A form on a space, applied matrix-free: a scipy.sparse.linalg.LinearOperator on the unknowns.
+
+    Operator(space) is -div(grad u); a, c: coefficients of diffusion and mass; robin {boundary: alpha};
+    velocity [b_x, b_y, (b_z)] for transport; or terms, a list of dicts with the members of TesTermDesc. Other options
+    are members of TesOperatorDesc (Operator.help())."""
+
+    _desc = "TesOperatorDesc"
+
+    def __init__(self, space, terms=None, *, robin=None, velocity=None, precision="double", penalty=None, **options):
+        terms = list(terms or ())
+        for name in [name for name in TERMS if name in options]:
+            terms.append({"term": TERMS[name], "a": {"all": options.pop(name)}})
+        if velocity is not None and not any(term["term"] == "diffusion" for term in terms):
+            terms.append({"term": "diffusion"})
+        if velocity is not None:
+            terms.append({"term": "transport", "b": list(velocity)})
+        for name, alpha in (robin or {}).items():
+            names = space.mesh.boundaries
+            if name not in names:
+                raise refuse(name, names, "Operator: robin")
+            terms.append({"term": "robin", "a": {"all": alpha}, "boundary": names.index(name)})
+        filler = Filler(space.context)
+        desc = ffi.new("TesOperatorDesc *")
+        filler.fill(desc, {"space": space, "precision": precision, **options}, "Operator")
+        filler.fill(desc.form, {"term": terms or None, "penalty": penalty}, "Operator")
+        place = place_of("TesOperator")
+        space.context.call(lib.tes_operator_create, space.context._p, desc, place)
+        self._p = own("operator", place[0])
+        super().__init__(space, precision)
+
+    @classmethod
+    def _of(cls, space, pointer):
+        op = cls.__new__(cls)
+        op._p = pointer
+        _OnUnknowns.__init__(op, space, "double")
+        return op
+
+    def _call(self, x, y):
+        status = lib.tes_operator_apply(self._p, x, y)
+        if status:
+            self.context.fail(status)
+
+    def apply(self, x, out):
+        """out <- A x over all nodes, without a copy; entries at given nodes are zero. Arrays of NumPy, on a GPU those
+        of CuPy or PyTorch, or vectors of Tessera."""
+        n = self.space.length
+        self._call(
+            x._p if isinstance(x, Vector) else wrap(self.context, x, "x", n, self.precision),
+            out._p if isinstance(out, Vector) else wrap(self.context, out, "out", n, self.precision, writable=True),
+        )
+        return out
+
+    def diagonal(self):
+        """Of the unknowns."""
+        d = self.space.vector(self.precision)
+        self.context.check(lib.tes_operator_diagonal(self._p, d._p))
+        return self.restrict(d)
+
+    def lift(self, u, b):
+        """b <- b - A u for values u at given nodes, vectors of all nodes."""
+        self.context.check(lib.tes_operator_lift(self._p, u._p, b._p))
+        return b
+
+    @property
+    def description(self):
+        """One line: kind and kernel."""
+        return text_of(lib.tes_operator_info(self._p).description)
+
+
+class Multigrid(_OnUnknowns, Noun):
+    """One V-cycle of geometric multigrid: a preconditioner, a scipy.sparse.linalg.LinearOperator on the unknowns.
+
+    precision "single" computes the cycle in float32. smoother: a name or a dict with the members of TesSmootherDesc;
+    other options are members of TesMultigridDesc (Multigrid.help())."""
+
+    _desc = "TesMultigridDesc"
+
+    def __init__(self, operator, precision="double", smoother=None, symmetric=True, **options):
+        context = operator.context
+        filler = Filler(context)
+        desc = ffi.new("TesMultigridDesc *")
+        if isinstance(smoother, str):
+            smoother = {"kind": smoother}
+        filler.fill(
+            desc,
+            {"op": operator, "precision": precision, "smoother": smoother, "symmetric": symmetric, **options},
+            "Multigrid",
+        )
+        place = place_of("TesMultigrid")
+        context.call(lib.tes_multigrid_create, context._p, desc, place)
+        self._p = own("multigrid", place[0])
+        self.operator = operator
+        super().__init__(operator.space, precision)
+
+    levels = property(lambda self: lib.tes_multigrid_levels(self._p), doc="Number of levels.")
+
+    def _call(self, x, y):
+        status = lib.tes_multigrid_cycle(self._p, x, y, True)
+        if status:
+            self.context.fail(status)
+
+    def _matvec(self, x):
+        if self.precision == "double":
+            return super()._matvec(x)
+        largest = float(np.max(np.abs(x), initial=0.0))  # float32 has entries of about 1
+        if not largest > 0:
+            return np.zeros(self.shape[0])
+        scale = 2.0 ** round(math.log2(largest))
+        return scale * super()._matvec(np.asarray(x) / scale).astype(np.float64)
+
+    def apply(self, b, out):
+        """out <- one cycle for A out = b over all nodes, without a copy; b is zero at given nodes."""
+        n = self.space.length
+        if isinstance(b, np.ndarray) and b is out:
+            raise InvalidInput("Multigrid.apply: b and out are one array", "invalid_input")
+        self._call(
+            b._p if isinstance(b, Vector) else wrap(self.context, b, "b", n, self.precision),
+            out._p if isinstance(out, Vector) else wrap(self.context, out, "out", n, self.precision, writable=True),
+        )
+        return out

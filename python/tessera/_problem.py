@@ -1,0 +1,213 @@
+"""Problems: an equation with its data on a mesh, solved at rest or in time."""
+
+import numpy as np
+
+from ._arrays import Vector
+from ._binding import ffi, lib
+from ._core import Filler, InvalidInput, keep_error, members, own, place_of, refuse
+from ._solution import Solution
+from ._space import as_list, space_of
+
+# Names of data by equation: what they are in TesData.
+DATA = {"a": "a", "c": "c", "f": "f", "b": "b", "lambda_": "lambda", "mu": "a", "density": "c", "nu": "a"}
+# Words of conditions, and the condition that they are.
+CONDITIONS = {
+    "dirichlet": "dirichlet",
+    "velocity": "dirichlet",
+    "displacement": "dirichlet",
+    "neumann": "neumann",
+    "traction": "neumann",
+    "outflow": "neumann",
+    "robin": "robin",
+    "slip": "slip",
+    "roller": "slip",
+    "flux": "flux",
+}
+
+
+def describe_boundary(name, given):
+    """A row of TesBoundary: {"dirichlet": g}, {"robin": g, "alpha": a}, or g alone, which is dirichlet. Of several
+    components g is a list; None inside: this one is not given."""
+    row = dict(given) if isinstance(given, dict) else {"dirichlet": given}
+    found = [word for word in CONDITIONS if word in row]
+    if len(found) != 1:
+        raise InvalidInput(
+            f"boundary '{name}': {sorted(row)}, expected one of {', '.join(sorted(CONDITIONS))}", "invalid_input"
+        )
+    condition, g = CONDITIONS[found[0]], as_list(row.pop(found[0]))
+    components = 0
+    if condition == "dirichlet" and len(g) > 1 and None in g:
+        components = sum(1 << c for c, value in enumerate(g) if value is not None)
+    return {
+        "name": None if name == "all" else name,
+        "condition": condition,
+        "g": g if condition != "slip" else None,
+        "components": components,
+        **row,
+    }
+
+
+def describe_boundaries(conditions, names):
+    """Rows of all boundaries: "all" are those that no other entry names."""
+    for name in conditions:
+        if name != "all" and name not in names:
+            raise refuse(name, [*names, "all"], "boundary")
+    return [describe_boundary(name, given) for name, given in conditions.items()]
+
+
+class Iterations:
+    """How an iteration went: `count`, `residuals` relative to the right-hand side, `seconds`."""
+
+    def __init__(self, result):
+        self.count, self.seconds, self.floor = result.iterations, result.seconds, result.floor
+        self.residuals = np.array([result.residuals[i] for i in range(result.residual_count)])
+
+    def __repr__(self):
+        last = f"{self.residuals[-1]:.1e}" if len(self.residuals) else "none"
+        return f"<{self.count} iterations to a residual of {last} in {self.seconds:.3g} s>"
+
+
+class _Ears:
+    """What the library calls during a solve; it does not hold the problem."""
+
+    def __init__(self, context, add_load):
+        self.context, self.add_load, self.monitor = context, add_load, None
+
+
+class Problem(Solution):
+    """An equation on a mesh. Data are expressions, numbers or callables of NumPy arrays f(x, y, z, t).
+
+    equation: "poisson", "transport", "elasticity", "stokes" or "navier_stokes". Data by keywords: f, a, c, b
+    (velocity), nu, mu, lambda_, density. boundary: {name: condition}, see the manual; "all": the rest; none: u = 0.
+    exact, initial: a function or a list by component.
+    time: {"end": .., "step": ..} or other members of TesTimeDesc. solver: members of
+    TesSolveOptions, as {"tolerance": 1e-10, "method": "cg"}. Other options are members of TesProblemDesc."""
+
+    _desc = "TesProblemDesc"
+
+    def __init__(
+        self,
+        mesh,
+        equation="poisson",
+        degree=0,
+        *,
+        boundary=None,
+        materials=None,
+        exact=None,
+        initial=None,
+        time=None,
+        solver=None,
+        guess=None,
+        add_load=None,
+        **options,
+    ):
+        self.context = mesh.context
+        filler = Filler(self.context)
+        desc = ffi.new("TesProblemDesc *")
+        self._ears = _Ears(self.context, add_load)
+        self._handle = ffi.new_handle(self._ears)
+        data = take_data(options)
+        filler.fill(
+            desc,
+            {
+                "equation": equation,
+                "mesh": mesh,
+                "degree": degree,
+                "data": data,
+                "exact": as_list(exact),
+                "initial": as_list(initial),
+                "time": time,
+                "solver": solver,
+                "guess": guess,
+                **options,
+            },
+            "Problem",
+        )
+        filler.fill(
+            desc,
+            {
+                "boundary": describe_boundaries(boundary, mesh.boundaries) if boundary else None,
+                "material": describe_materials(materials),
+            },
+            "Problem",
+        )
+        desc.solver.monitor, desc.solver.monitor_user = lib.py_monitor, self._handle
+        if add_load is not None:
+            desc.add_load, desc.add_load_user = lib.py_load, self._handle
+        place = place_of("TesProblem")
+        self.context.call(lib.tes_problem_create, self.context._p, desc, place)
+        self._p = own("problem", place[0])
+
+    def _solve(self, function, progress):
+        result = ffi.new("TesSolveResult *")
+        self._ears.monitor = progress
+        status = self.context.try_call(function, self._p, result)
+        self._ears.monitor, self._lattices = None, None
+        iterations = Iterations(result)
+        try:
+            self.context.check(status)
+        except Exception as error:
+            error.result = iterations
+            raise
+        return iterations
+
+    def solve(self, progress=None):
+        """At rest: solves; in time: makes all steps that are left. progress: called with (iteration, residual). Returns
+        Iterations; where the tolerance is not reached it raises NotConverged, and the last iterate stays."""
+        return self._solve(lib.tes_problem_solve, progress)
+
+    def step(self, progress=None):
+        """In time: makes one step."""
+        return self._solve(lib.tes_problem_step, progress)
+
+    def steps(self):
+        """In time: makes all steps, one at a time: for iterations in problem.steps(): .."""
+        while self.info["step"] < self.info["steps"]:
+            yield self.step()
+
+    time = property(lambda self: lib.tes_problem_info(self._p).time, doc="In time: the time of the solution.")
+
+    def remesh(self, **options):
+        """In time: fits the mesh to the solution, where that is due. Options are members of TesAdaptDesc: max_level,
+        every, tolerance, max_dofs, .. Returns TesRemesh as a dict."""
+        filler, desc, what = Filler(self.context), ffi.new("TesAdaptDesc *"), ffi.new("TesRemesh *")
+        filler.fill(desc, options, "remesh")
+        self.context.call(lib.tes_problem_remesh, self._p, desc, what)
+        self._lattices = None
+        return members(what[0])
+
+    @property
+    def operator(self):
+        """The operator of the finest space, as a linear operator of SciPy."""
+        from ._operator import Operator  # pylint: disable=import-outside-toplevel
+
+        operator = Operator._of(self.space, lib.tes_problem_operator(self._p))
+        operator._owner = self
+        return operator
+
+
+def take_data(options):
+    """The members of TesData among keywords, which leave them."""
+    data = {DATA[name]: options.pop(name) for name in list(options) if name in DATA}
+    return {name: as_list(value) if name in ("b", "f") else value for name, value in data.items()} or None
+
+
+def describe_materials(materials):
+    """Rows of TesMaterial: {name: {"a": .., "f": ..}}."""
+    return [{"name": name, "data": take_data(dict(data))} for name, data in (materials or {}).items()] or None
+
+
+@ffi.def_extern(onerror=keep_error)
+def py_monitor(user, iteration, residual):
+    """TesSolveOptions.monitor."""
+    monitor = ffi.from_handle(user).monitor
+    if monitor is not None:
+        monitor(iteration, residual)
+
+
+@ffi.def_extern(error=lib.TES_INTERRUPTED, onerror=keep_error)
+def py_load(user, space, b):
+    """TesLoadCallback: add_load(space, b) with b as an array of all nodes."""
+    ears = ffi.from_handle(user)
+    ears.add_load(space_of(ears.context, space, ears), np.asarray(Vector(ears.context, None, pointer=b)))
+    return lib.TES_OK

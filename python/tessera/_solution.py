@@ -1,0 +1,225 @@
+"""What a solution can tell: values at points and of boundaries, fields over cells, files, pictures."""
+
+import os
+import tempfile
+from collections.abc import Mapping
+
+import numpy as np
+
+from ._arrays import Vector
+from ._binding import ffi, lib
+from ._core import InvalidInput, Noun, members, text_of
+from ._mesh import as_points
+from ._space import space_of
+
+
+class Fields(Mapping):
+    """Fields by name: values [cells, (degree + 1)^dim] at the points `coordinates` of the solution."""
+
+    def __init__(self, solution):
+        self._solution, self._known = solution, {}
+
+    def __getitem__(self, name):
+        if name not in self._solution.field_names:
+            raise KeyError(name)
+        if name not in self._known:
+            self._known[name] = self._solution.over_cells(name)
+        return self._known[name]
+
+    def __iter__(self):
+        return iter(self._solution.field_names)
+
+    def __len__(self):
+        return len(self._solution.field_names)
+
+
+class Solution(Noun):
+    """A problem that has been solved, or is being solved in time."""
+
+    _lattices = None
+
+    @property
+    def info(self):
+        """TesProblemInfo as a dict: what was chosen, times, steps."""
+        return members(lib.tes_problem_info(self._p))
+
+    @property
+    def field_names(self):
+        """Names of the fields: u; of flows u v (w) p; of elasticity also stresses and von_mises."""
+        info = lib.tes_problem_info(self._p)
+        return [text_of(info.field[i]) for i in range(info.fields)]
+
+    @property
+    def space(self):
+        """The finest space."""
+        return space_of(self.context, lib.tes_problem_space(self._p), self)
+
+    @property
+    def mesh(self):
+        """The mesh that the solution is on now."""
+        return self.space.mesh
+
+    @property
+    def u(self):
+        """The vector of all nodes; numpy.asarray(problem.u) is a read-only view on the host."""
+        pointer = ffi.cast("TesVector *", lib.tes_problem_solution(self._p))
+        return Vector(self.context, None, pointer=pointer, owner=self)
+
+    @property
+    def fields(self):
+        """Fields by name, over cells: fields["u"][cell, point], at `coordinates`."""
+        return Fields(self)
+
+    @property
+    def coordinates(self):
+        """Points of the fields, [cells, (degree + 1)^dim, dim]: equally far from each other in a cell, x fastest."""
+        return self.lattice(max(self.space.degree, 1))
+
+    def lattice(self, n):
+        """(n + 1)^dim points a cell."""
+        if self._lattices is None:
+            self._lattices = {}
+        mesh = self.mesh
+        key = n, mesh.cells
+        if key not in self._lattices:
+            steps = np.linspace(0.0, 1.0, n + 1)
+            axes = np.meshgrid(*[steps] * mesh.dim, indexing="ij")
+            self._lattices = {key: mesh.points(np.stack([a.ravel() for a in reversed(axes)], axis=1))}
+        return self._lattices[key]
+
+    def over_cells(self, of=None, n=None):
+        """An expression in the fields at the points of a lattice of n (default: the degree) intervals a cell."""
+        x = self.lattice(n or max(self.space.degree, 1))
+        return self.sample(x.reshape(-1, x.shape[2]), of).reshape(x.shape[:2])
+
+    def sample(self, points, of=None):
+        """Values of an expression in the fields ("u", "ux*ux + uy*uy"), or of a list of them, at points[n, dim]."""
+        x = as_points(points, self.mesh.dim)
+        several = isinstance(of, (list, tuple))
+        texts = list(of) if several else [of]
+        kept = [ffi.NULL if text is None else ffi.new("char[]", text.encode()) for text in texts]
+        values, moved = np.empty((len(x), len(texts))), np.empty(len(x))
+        self.context.call(
+            lib.tes_problem_sample,
+            self._p,
+            len(x),
+            ffi.cast("double *", x.ctypes.data),
+            len(texts),
+            kept,
+            ffi.cast("double *", values.ctypes.data),
+            ffi.cast("double *", moved.ctypes.data),
+        )
+        return values if several else values[:, 0]
+
+    def value(self, of=None, kind="integral", boundary=None, material=None, point=None):
+        """A number: an integral, a mean or a force over the domain, a boundary or a material, a value at a point, a
+        norm of the error: value("u*u"), value(kind="force", boundary="hole", of="x"), value(point=(0.5, 0.5))."""
+        from ._core import Filler, refuse  # pylint: disable=import-outside-toplevel
+
+        what, mesh = ffi.new("TesValue *"), self.mesh
+        where, number = "domain", 0
+        for name, names, place in ((boundary, mesh.boundaries, "boundary"), (material, mesh.materials, "material")):
+            if name is not None:
+                if name not in names:
+                    raise refuse(name, names, f"value: {place}")
+                where, number = place, names.index(name)
+        what.where = {"domain": lib.TES_ON_DOMAIN, "boundary": lib.TES_ON_BOUNDARY, "material": lib.TES_ON_MATERIAL}[
+            where
+        ]
+        filler = Filler(self.context)
+        filler.fill(
+            what,
+            {
+                "kind": "point" if point is not None else kind,
+                "number": number,
+                "of": of,
+                "point": None if point is None else [float(v) for v in point],
+            },
+            "value",
+        )
+        value = ffi.new("double *")
+        self.context.call(lib.tes_problem_value, self._p, what, value)
+        return value[0]
+
+    def errors(self):
+        """{"l2": .., "h1": ..} against the exact solution; of flows the errors of velocity and pressure."""
+        if "p" in self.field_names:
+            flow = ffi.new("TesFlowResult *")
+            self.context.call(lib.tes_problem_flow, self._p, flow)
+            return {name: getattr(flow, name) for name in ("velocity_l2", "pressure_l2", "divergence_l2")}
+        l2, h1 = ffi.new("double *"), ffi.new("double *")
+        self.context.call(lib.tes_problem_errors, self._p, l2, h1)
+        return {"l2": l2[0], "h1": h1[0]}
+
+    def indicators(self):
+        """eta_K of the residual estimator, [cells]; on meshes with trees. What refine() marks by."""
+        eta2 = np.empty(self.mesh.cells)
+        self.context.call(lib.tes_estimate_residual, self._p, ffi.cast("double *", eta2.ctypes.data))
+        return np.sqrt(eta2)
+
+    def mark(self, indicators=None, fraction=0.5, marking="bulk"):
+        """[cells] of bool: the cells to refine, by default the fewest that make up half of the squared estimate."""
+        eta = self.indicators() if indicators is None else np.asarray(indicators, dtype=np.float64)
+        if eta.shape != (self.mesh.cells,):
+            raise InvalidInput(
+                f"indicators: an array of shape {eta.shape}, expected ({self.mesh.cells},)", "invalid_input"
+            )
+        values, marks = np.ascontiguousarray(eta * eta), np.zeros(len(eta), np.int8)
+        kind = {"bulk": lib.TES_MARK_BULK, "fraction": lib.TES_MARK_FRACTION}[marking]
+        lib.tes_mark_cells(
+            self.context._p,
+            kind,
+            fraction,
+            len(eta),
+            ffi.cast("double *", values.ctypes.data),
+            ffi.cast("int8_t *", marks.ctypes.data),
+        )
+        return marks > 0
+
+    # ---- files and pictures
+
+    def to_vtu(self, path):
+        """A file for ParaView with cells of the space's degree. Returns its path."""
+        self.context.call(lib.tes_vtu_write_problem, self._p, 0, ffi.NULL, os.fspath(path).encode())
+        return path
+
+    def to_pyvista(self):
+        """A pyvista.UnstructuredGrid with Lagrange cells of the space's degree."""
+        import pyvista  # pylint: disable=import-outside-toplevel,import-error
+
+        with tempfile.TemporaryDirectory() as folder:
+            return pyvista.read(self.to_vtu(os.path.join(folder, "solution.vtu")))
+
+    def to_meshio(self, n=None):
+        """A meshio.Mesh: each cell cut into n^dim (default: the degree) straight ones, fields as point data."""
+        import meshio  # pylint: disable=import-outside-toplevel,import-error
+
+        n = n or max(self.space.degree, 1)
+        x = self.lattice(n)
+        points = x.reshape(-1, x.shape[2])
+        values = self.sample(points, self.field_names)
+        data = {name: values[:, i] for i, name in enumerate(self.field_names)}
+        return meshio.Mesh(
+            points,
+            [("quad" if self.mesh.dim == 2 else "hexahedron", pieces(*x.shape[:2], x.shape[2], n))],
+            point_data=data,
+        )
+
+    def plot(self, of=None, axes=None, slice=None, edges=False, **options):  # pylint: disable=redefined-builtin
+        """A picture by matplotlib of an expression in the fields; 3D: cut by slice=("z", 0.5), by default in the
+        middle. Options go to tripcolor (2D) or pcolormesh (3D). Returns the axes."""
+        from ._plot import plot  # pylint: disable=import-outside-toplevel
+
+        return plot(self, of, axes, slice, edges, options)
+
+
+def pieces(cells, points, dim, n):
+    """Vertices of the n^dim pieces of each cell's lattice, in the order of VTK: [cells * n^dim, 2^dim]."""
+    one = np.arange(n)
+    axes = np.meshgrid(*[one] * dim, indexing="ij")
+    first = sum(axis.ravel() * (n + 1) ** d for d, axis in enumerate(reversed(axes)))
+    around = [0, 1, n + 2, n + 1]
+    if dim == 3:
+        around += [corner + (n + 1) ** 2 for corner in around]
+    local = first[:, None] + np.array(around)
+    return (np.arange(cells)[:, None, None] * points + local).reshape(-1, 2**dim)

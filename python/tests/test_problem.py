@@ -1,0 +1,243 @@
+"""Problems: data as numbers, expressions and callables, steps in time, files."""
+
+import threading
+import traceback
+
+import numpy as np
+import pytest
+
+import tessera
+from conftest import needs_trees
+
+
+def test_callables_and_expressions_agree(square):
+    """The same data in three forms."""
+    forms = [
+        {"a": "1 + x*y", "f": "exp(x)"},
+        {"a": lambda x, y: 1 + x * y, "f": lambda x, y: np.exp(x)},
+        {"a": lambda x, y, z: 1 + x * y + 0 * z, "f": lambda x: np.exp(x)},
+    ]
+    solutions = []
+    for data in forms:
+        problem = tessera.Problem(square, degree=4, solver={"tolerance": 1e-12}, **data)
+        problem.solve()
+        solutions.append(problem.u.numpy())
+    assert solutions[1] == pytest.approx(solutions[0], abs=1e-11)
+    assert solutions[2] == pytest.approx(solutions[0], abs=1e-11)
+
+
+def test_order_of_errors():
+    """u = exp(x) cos(y), degree 3: halving cells divides the error by 16."""
+    errors = []
+    for n in (4, 8):
+        problem = tessera.Problem(
+            tessera.Mesh.box([n, n]),
+            degree=3,
+            f=0,
+            exact="exp(x)*cos(y)",
+            boundary={"all": lambda x, y: np.exp(x) * np.cos(y)},
+            solver={"tolerance": 1e-12},
+        )
+        problem.solve()
+        errors.append(problem.errors()["l2"])
+    assert 14 < errors[0] / errors[1] < 18
+
+
+def test_conditions(square):
+    """u = x: flux 1 on the right, u + du/dn = 2 there, both with 0 on the left."""
+    for right in ({"neumann": 1}, {"robin": 2, "alpha": 1}):
+        problem = tessera.Problem(
+            square,
+            f=0,
+            boundary={"left": 0, "right": right, "all": {"neumann": 0}},
+            exact="x",
+            solver={"tolerance": 1e-12},
+        )
+        problem.solve()
+        assert problem.errors()["l2"] < 1e-10
+    with pytest.raises(tessera.InvalidInput, match="did you mean 'left'"):
+        tessera.Problem(square, boundary={"lefd": 0})
+    with pytest.raises(tessera.InvalidInput, match="boundary 'left'.*expected one of"):
+        tessera.Problem(square, boundary={"left": {"dirichle": 0}})
+
+
+def test_own_traceback(square):
+    """A callable that raises ends the solve; the traceback goes through it."""
+
+    def broken(x, y):
+        return x / (1 - y) + no_such_name  # noqa: F821  pylint: disable=undefined-variable
+
+    with pytest.raises(NameError) as caught:
+        tessera.Problem(square, f=broken)
+    assert any(frame.name == "broken" for frame in traceback.extract_tb(caught.value.__traceback__))
+    tessera.Problem(square, f=1).solve()  # and the context can be used again
+
+
+def test_callables_that_are_none(square):
+    """Wrong shapes and arguments."""
+    with pytest.raises(ValueError, match="shape"):
+        tessera.Problem(square, f=lambda x, y: x[:-1])
+    with pytest.raises(TypeError, match="takes x, y, z or t"):
+        tessera.Problem(square, f=lambda a, b, c, d, e: a)
+    with pytest.raises(TypeError, match="no function"):
+        tessera.Problem(square, f=object())
+    with pytest.raises(tessera.InvalidInput, match="no_such"):
+        tessera.Problem(square, f="no_such(x)")
+
+
+def test_callables_cannot_write_points(square):
+    """They see the library's memory, read-only, without a copy."""
+
+    def writes(x, y):
+        x += 1
+        return y
+
+    with pytest.raises(ValueError, match="read-only"):
+        tessera.Problem(square, f=writes)
+
+
+def test_steps_in_time(square):
+    """Heat: the first mode decays; step by step as in one go."""
+
+    def make():
+        return tessera.Problem(
+            square,
+            "transport",
+            degree=4,
+            f=0,
+            initial="sin(pi*x)*sin(pi*y)",
+            boundary={"all": 0},
+            time={"end": 0.05, "step": 0.005, "method": "sdirk3"},
+            solver={"tolerance": 1e-9},
+        )
+
+    whole, single = make(), make()
+    whole.solve()
+    count = sum(1 for _ in single.steps())
+    assert count == 10 and single.time == pytest.approx(0.05)
+    assert np.array_equal(whole.u.numpy(), single.u.numpy())
+    assert whole.sample([0.5, 0.5])[0] == pytest.approx(np.exp(-2 * np.pi**2 * 0.05), rel=1e-4)
+    with pytest.raises(tessera.InvalidInput, match="end"):
+        single.step()
+
+
+def test_elasticity():
+    """A bar that is pulled: u = x / 2, v = 0 with lambda 0, mu 1; the force is the traction."""
+    problem = tessera.Problem(
+        tessera.Mesh.box([4, 2], upper=[2, 1]),
+        "elasticity",
+        degree=2,
+        mu=1.0,
+        lambda_=0.0,
+        boundary={
+            "left": {"displacement": [0, None]},
+            "bottom": {"displacement": [None, 0]},
+            "right": {"traction": [1, 0]},
+            "top": {"traction": [0, 0]},
+        },
+    )
+    problem.solve()
+    assert problem.sample([[2, 0.3]], ["u", "v", "sxx"])[0] == pytest.approx([1, 0, 1], abs=1e-7)
+    assert problem.value(kind="force", boundary="left", of="x") == pytest.approx(-1, abs=1e-7)
+
+
+def test_matrix_coefficient(square):
+    """a = [[2, 1], [1, 3]]: u = x y has f = -2 a_xy = -2."""
+    problem = tessera.Problem(square, a=[[2, 1], [1, 3]], f=-2, exact="x*y", boundary={"all": "x*y"}, degree=2)
+    problem.solve()
+    assert problem.errors()["l2"] < 1e-8
+
+
+def test_monitor_and_result(square):
+    """Residuals as they come, and the same in the end."""
+    seen = []
+    result = tessera.Problem(square, degree=5, a="1 + 9*x").solve(progress=lambda i, r: seen.append((i, r)))
+    assert [i for i, _ in seen] == list(range(result.count + 1))
+    assert [r for _, r in seen] == pytest.approx(result.residuals)
+
+    def stop(iteration, residual):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        tessera.Problem(square, degree=5, a="1 + 9*x").solve(progress=stop)
+
+
+def test_add_load(square):
+    """A load of one's own: that of f = 1 by hand."""
+
+    def add(space, b):
+        b += 1.0 / 64  # sum over all nodes is cut at the boundary; degree 1, inner nodes: h^2
+
+    by_hand = tessera.Problem(square, degree=1, f=0, add_load=add)
+    usual = tessera.Problem(square, degree=1, f=1)
+    by_hand.solve(), usual.solve()
+    assert by_hand.u.numpy() == pytest.approx(usual.u.numpy(), abs=1e-9)
+
+
+def test_threads_have_their_contexts(square):
+    """Four threads with contexts of their own solve at once, with callables."""
+    results = [None] * 4
+
+    def work(i):
+        mesh = tessera.Mesh.box([8, 8], context=tessera.Context("cpu", threads=1))
+        problem = tessera.Problem(mesh, f=lambda x, y: np.full_like(x, i + 1.0))
+        problem.solve()
+        results[i] = problem.value()
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == pytest.approx([results[0] * (i + 1) for i in range(4)])
+
+
+def test_vtu_and_meshio(square, tmp_path):
+    """Files: the VTU is there, and meshio's points carry the values."""
+    problem = tessera.Problem(square, f=0, boundary={"all": "x*y"}, degree=2)
+    problem.solve()
+    problem.to_vtu(tmp_path / "u.vtu")
+    assert b"Lagrange" in (tmp_path / "u.vtu").read_bytes() or (tmp_path / "u.vtu").stat().st_size > 1000
+    with pytest.raises(OSError):
+        problem.to_vtu(tmp_path / "no" / "u.vtu")
+    pytest.importorskip("meshio")
+    mesh = problem.to_meshio()
+    assert mesh.point_data["u"] == pytest.approx(mesh.points[:, 0] * mesh.points[:, 1], abs=1e-8)
+    corners = mesh.points[mesh.cells[0].data]
+    (ax, ay), (bx, by) = (corners[:, 2] - corners[:, 0]).T, (corners[:, 3] - corners[:, 1]).T
+    area = 0.5 * (ax * by - ay * bx)
+    assert (area > 0).all() and area.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "cells, options", [([4, 4], {"edges": True}), ([2, 2, 2], {}), ([2, 2, 2], {"slice": ("x", 0.3)})]
+)
+def test_plot(cells, options):
+    """Pictures have the values of the solution."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    problem = tessera.Problem(tessera.Mesh.box(cells), f=0, boundary={"all": "x + y"}, degree=2)
+    problem.solve()
+    axes = problem.plot(**options)
+    values = axes.collections[0].get_array()
+    assert values.min() >= -1e-8 and values.max() <= 2 + 1e-8
+    plt.close(axes.figure)
+    if len(cells) == 3:
+        with pytest.raises(tessera.InvalidInput, match="no cell at z = 5"):
+            problem.plot(slice=("z", 5))
+        plt.close("all")
+
+
+@needs_trees
+def test_adaptive_by_hand():
+    """Mark by the estimator, refine, solve again: the estimate falls."""
+    mesh, norms = tessera.Mesh.l_shape(refine=1), []
+    for _ in range(4):
+        problem = tessera.Problem(mesh, degree=2)
+        problem.solve()
+        eta = problem.indicators()
+        norms.append(np.sqrt((eta**2).sum()))
+        mesh = mesh.refine(problem.mark(eta))
+    assert norms[-1] < norms[0] / 2
