@@ -12,9 +12,11 @@ static const char help[] =
     "unknowns and the memory of a solve, and solves nothing.\n\n"
     "  --set key.path=value   replaces or adds a value of the case; repeatable\n"
     "  --vtu FILE             writes the mesh for ParaView: level, material and boundary of cells\n"
+    "  --ranks N              as N processes with a part of the mesh each would: what they refuse is "
+    "refused\n"
     "  --help                 this text\n";
 
-enum { SET = 256, VTU, HELP };
+enum { SET = CLI_OWN_OPTIONS, VTU, HELP };
 
 /* So many unknowns a problem may have that is made to see whether a solve would refuse it. */
 static const double MOST_UNKNOWNS = 1e6;
@@ -41,7 +43,7 @@ static TesStatus measure(const Check *c, int boundary, double *size) {
   const TesMeshInfo info = tes_mesh_info(c->mesh);
   const TesValue value = {.where = boundary < 0 ? TES_ON_DOMAIN : TES_ON_BOUNDARY,
                           .number = boundary < 0 ? 0 : boundary};
-  if (info.kind != TES_MESH_BOX) return tes_functional_value(c->space, NULL, &value, size);
+  if (info.kind != TES_MESH_BOX || cli_ranks()) return tes_functional_value(c->space, NULL, &value, size);
   *size = extent_without(&info, boundary < 0 ? -1 : boundary / 2);
   if (boundary >= 0 && c->input->mesh.periodic[boundary / 2]) *size = 0;
   return TES_OK;
@@ -61,10 +63,11 @@ static TesStatus tell_parts(const Check *c) {
              size);
   }
   for (int i = 0; i < tes_mesh_materials(c->mesh); i++) {
-    int64_t cells = 0;
+    double cells = 0;
     for (int64_t cell = 0; cell < tes_mesh_info(c->mesh).cells; cell++)
       cells += tes_mesh_material(c->mesh, cell) == i;
-    printf("material  %-16s %lld cells\n", tes_mesh_material_name(c->mesh, i), (long long)cells);
+    tes_communicator_sum(cli_ranks(), 1, &cells);
+    printf("material  %-16s %.0f cells\n", tes_mesh_material_name(c->mesh, i), cells);
   }
   if (status == TES_OK) status = measure(c, -1, &size);
   if (status == TES_OK) printf("domain    %s %.6g\n", dim == 2 ? "area" : "volume", size);
@@ -115,7 +118,7 @@ static TesStatus create_space(Check *c) {
 static double count_most(const Check *c) {
   const int dim = tes_mesh_info(c->mesh).dim;
   const TesCaseProblem *about = &c->input->about;
-  return (double)tes_space_length(c->space) * ((about->vector ? dim : 1) + about->flow);
+  return (double)tes_space_dofs(c->space) * ((about->vector ? dim : 1) + about->flow);
 }
 
 /* All that a solve makes before its first iteration, and so all that it refuses till then. */
@@ -140,8 +143,7 @@ static TesStatus create_problem(const Check *c) {
 
 static TesStatus tell_problem(const Check *c) {
   const double most = count_most(c);
-  printf("space     degree %d, %lld nodes\n", tes_space_degree(c->space),
-         (long long)tes_space_length(c->space));
+  printf("space     degree %d, %lld nodes\n", tes_space_degree(c->space), (long long)tes_space_dofs(c->space));
   if (most <= MOST_UNKNOWNS) return create_problem(c);
   printf("unknowns  at most %.3g: too many to be set up here; names and conditions are checked, coefficients "
          "and the "
@@ -179,7 +181,7 @@ static TesStatus check(Check *c) {
   if (status != TES_OK) return status;
   c->input = c->solve->input, c->mesh = c->solve->mesh;
   printf("case      %s\nmesh      %lld cells in %dD%s\n", c->input->name,
-         (long long)tes_mesh_info(c->mesh).cells, tes_mesh_info(c->mesh).dim,
+         (long long)tes_mesh_info(c->mesh).all_cells, tes_mesh_info(c->mesh).dim,
          tes_mesh_info(c->mesh).kind == TES_MESH_BOX ? ", a box" : "");
   status = create_space(c);
   if (status == TES_OK) status = tell_parts(c);
@@ -215,6 +217,7 @@ static int run(const SolveOptions *options, const char *vtu) {
 int cli_check(int argc, char **argv) {
   static const struct option options[] = {{"set", required_argument, NULL, SET},
                                           {"vtu", required_argument, NULL, VTU},
+                                          {"ranks", required_argument, NULL, CLI_RANKS},
                                           {"help", no_argument, NULL, HELP},
                                           {0}};
   SolveOptions o = {.common = {.device = "cpu", .verbosity = TES_QUIET}};
@@ -225,11 +228,14 @@ int cli_check(int argc, char **argv) {
       o.overrides[o.override_count++] = optarg;
     else if (option == VTU)
       vtu = optarg;
+    else if (option == CLI_RANKS && cli_parse_common(option, &o.common))
+      continue;
     else
       return option == SET ? cli_usage_error("more than %d --set", SOLVE_OVERRIDES)
                            : tes_status_exit(TES_INVALID_INPUT);
   }
   if (optind + 1 != argc) return cli_usage_error("check takes one case file (tessera check --help)");
   o.path = argv[optind];
-  return run(&o, vtu);
+  const int refused = o.common.ranks ? cli_ranks_launch(o.common.ranks) : 0;
+  return refused ? refused : run(&o, vtu);
 }

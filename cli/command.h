@@ -32,19 +32,41 @@ int cli_usage_error(const char *format, ...) CLI_PRINTF(1, 2);
 struct option;
 int cli_next_option(int argc, char **argv, const struct option *options);
 
+/* Several processes, one case (ranks.c). Before a command: 0, or the exit status of a refusal. */
+int cli_ranks_begin(char **argv);
+/* The exit status of all ranks; rank 0 prints why where it did not yet. */
+int cli_ranks_end(int exit_status);
+/* NULL: one process. */
+const TesCommunicator *cli_ranks(void);
+/* Keeps the message of a failure; whether this process prints it. */
+bool cli_ranks_tells(const char *text);
+/* Threads of each; 0: as many as OpenMP would use. */
+int cli_ranks_threads(void);
+/* Begins the program again under mpirun; returns the exit status of a refusal, 0 for one rank. */
+int cli_ranks_launch(int count);
+
 /* Options that all commands have. */
 typedef struct CliCommon {
   const char *device, *json;
-  int threads, simd_bits, deterministic;
+  int threads, simd_bits, deterministic, ranks; /* ranks 0: not asked for */
   TesVerbosity verbosity;
 } CliCommon;
 
 /* Their rows of getopt_long. Numbers of a command's own options begin with CLI_OWN_OPTIONS. */
-enum { CLI_DEVICE = 256, CLI_THREADS, CLI_SIMD, CLI_JSON, CLI_VERBOSE, CLI_QUIET, CLI_OWN_OPTIONS };
+enum {
+  CLI_DEVICE = 256,
+  CLI_THREADS,
+  CLI_RANKS,
+  CLI_SIMD,
+  CLI_JSON,
+  CLI_VERBOSE,
+  CLI_QUIET,
+  CLI_OWN_OPTIONS
+};
 #define CLI_COMMON_OPTIONS                                                                                   \
   {"device", required_argument, NULL, CLI_DEVICE}, {"threads", required_argument, NULL, CLI_THREADS},        \
-      {"simd", required_argument, NULL, CLI_SIMD}, {"json", required_argument, NULL, CLI_JSON},              \
-      {"verbose", no_argument, NULL, CLI_VERBOSE}, {                                                         \
+      {"ranks", required_argument, NULL, CLI_RANKS}, {"simd", required_argument, NULL, CLI_SIMD},            \
+      {"json", required_argument, NULL, CLI_JSON}, {"verbose", no_argument, NULL, CLI_VERBOSE}, {            \
     "quiet", no_argument, NULL, CLI_QUIET                                                                    \
   }
 /* Takes one of them with optarg; false: it is none, or its argument is wrong, which was told then. */

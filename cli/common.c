@@ -27,9 +27,9 @@ void cli_begin(char **argv) {
 }
 
 int cli_end(int exit_status) {
-  if (fflush(stdout) == 0 && !ferror(stdout)) return exit_status;
+  if (fflush(stdout) == 0 && !ferror(stdout)) return cli_ranks_end(exit_status);
   fputs("tessera: the standard output cannot be written\n", stderr);
-  return exit_status > 1 ? exit_status : tes_status_exit(TES_IO);
+  return cli_ranks_end(exit_status > 1 ? exit_status : tes_status_exit(TES_IO));
 }
 
 /* "tessera:" in bold red on a terminal, unless NO_COLOR is set and not empty (no-color.org). */
@@ -40,13 +40,20 @@ static void begin_failure(void) {
   fputs(coloured ? "\033[1;31mtessera:\033[0m " : "tessera: ", stderr);
 }
 
+/* One line of a failure, from the rank that prints. */
+static void print_failure(const char *text) {
+  if (!cli_ranks_tells(text)) return;
+  begin_failure();
+  fprintf(stderr, "%s\n", text);
+}
+
 int cli_usage_error(const char *format, ...) {
+  char text[4096];
   va_list arguments;
   va_start(arguments, format);
-  begin_failure();
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
+  vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  print_failure(text);
   return tes_status_exit(TES_INVALID_INPUT);
 }
 
@@ -92,6 +99,13 @@ static bool parse_simd(CliCommon *common) {
   return choice >= 0;
 }
 
+static bool parse_ranks(CliCommon *common) {
+  double number = 0;
+  const bool good = cli_parse_numbers("ranks", optarg, true, 1, 65536, 1, &number) == 1;
+  common->ranks = (int)number;
+  return good;
+}
+
 static bool parse_threads(CliCommon *common) {
   double number = 0;
   const bool good = cli_parse_numbers("threads", optarg, true, 1, 4096, 1, &number) == 1;
@@ -106,6 +120,8 @@ bool cli_parse_common(int option, CliCommon *common) {
     return true;
   case CLI_THREADS:
     return parse_threads(common);
+  case CLI_RANKS:
+    return parse_ranks(common);
   case CLI_SIMD:
     return parse_simd(common);
   case CLI_JSON:
@@ -123,15 +139,15 @@ bool cli_parse_common(int option, CliCommon *common) {
 TesStatus cli_context_create(const CliCommon *common, TesContext **context) {
   char message[512];
   const TesContextDesc desc = {.device = common->device,
-                               .threads = common->threads,
+                               .threads = common->threads ? common->threads : cli_ranks_threads(),
+                               .communicator = cli_ranks(),
                                .simd_bits = common->simd_bits,
                                .deterministic = common->deterministic,
                                .verbosity = common->verbosity,
                                .log = cli_log};
   const TesStatus status = tes_context_create(&desc, context, message, sizeof message);
   if (status != TES_OK) {
-    begin_failure();
-    fprintf(stderr, "%s\n", message);
+    print_failure(message);
     return status;
   }
   verbose = common->verbosity >= TES_VERBOSE;
@@ -190,8 +206,8 @@ void cli_describe_machine(const TesContext *context, size_t size, char *text) {
 
 void cli_print_failure(TesContext *context, TesStatus status, const char *message) {
   if (!message[0]) message = tes_context_message(context);
-  begin_failure();
-  fprintf(stderr, "%s\n", message[0] ? message : tes_status_text(status));
+  print_failure(message[0] ? message : tes_status_text(status));
+  if (tes_communicator_rank(cli_ranks()) > 0) return;
   if (verbose || status == TES_INTERNAL) fputs(tes_context_trace(context), stderr);
 }
 
@@ -281,10 +297,11 @@ int cli_parse_numbers(const char *option, const char *text, bool whole, double l
 int cli_parse_choice(const char *option, const char *text, const char *const *choices) {
   for (int i = 0; choices[i]; i++)
     if (!strcmp(text, choices[i])) return i;
-  begin_failure();
-  fprintf(stderr, "--%s %s: expected", option, text);
-  for (int i = 0; choices[i]; i++)
-    fprintf(stderr, "%s %s", i ? (choices[i + 1] ? "," : " or") : "", choices[i]);
-  fputc('\n', stderr);
+  char list[1024];
+  int length = 0;
+  for (int i = 0; choices[i] && length < (int)sizeof list; i++)
+    length += snprintf(list + length, sizeof list - (size_t)length, "%s %s",
+                       i ? (choices[i + 1] ? "," : " or") : "", choices[i]);
+  cli_usage_error("--%s %s: expected%s", option, text, list);
   return -1;
 }

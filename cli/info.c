@@ -15,11 +15,10 @@ static const char help[] =
     "  --json         as JSON\n  --help         this text\n";
 
 /* Optional parts of a build, and what they are for. */
-static const char *const parts[][2] = {{"p4est", "meshes of trees"},
-                                       {"hdf5", "checkpoints"},
-                                       {"hypre", "algebraic coarse solver"},
-                                       {"mumps", "sparse factors"},
-                                       {"png", "pictures"}};
+static const char *const parts[][2] = {
+    {"p4est", "meshes of trees"}, {"mpi", "several ranks: --ranks N, mpirun (docs/parallel.md)"},
+    {"hdf5", "checkpoints"},      {"hypre", "algebraic coarse solver"},
+    {"mumps", "sparse factors"},  {"png", "pictures"}};
 enum { PARTS = sizeof parts / sizeof *parts, TEXT = CLI_DEVICE_NAME };
 
 /* Whether both this processor and this build have SIMD vectors of that width. */

@@ -64,16 +64,18 @@ static int refuse(const char *name) {
 
 int cli_run(int argc, char **argv) {
   cli_begin(argv);
+  const int refused = cli_ranks_begin(argv);
+  if (refused) return cli_ranks_end(refused);
   if (argc < 2) {
-    print_help(stderr);
-    return tes_status_exit(TES_INVALID_INPUT);
+    if (tes_communicator_rank(cli_ranks()) == 0) print_help(stderr);
+    return cli_ranks_end(tes_status_exit(TES_INVALID_INPUT));
   }
   const char *name = argv[1];
   if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
     return cli_end(print_help(stdout));
   if (!strcmp(name, "--version")) return cli_end(printf("tessera %s\n", tes_version()) < 0);
-  if (!has_stack()) return tes_status_exit(TES_OUT_OF_MEMORY);
+  if (!has_stack()) return cli_ranks_end(tes_status_exit(TES_OUT_OF_MEMORY));
   for (int i = 0; i < COMMANDS; i++)
     if (!strcmp(name, commands[i].name)) return cli_end(commands[i].run(argc - 1, argv + 1));
-  return refuse(name);
+  return cli_ranks_end(refuse(name));
 }

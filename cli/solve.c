@@ -13,7 +13,8 @@ static const char help[] =
     "  --set key.path=value   replaces or adds a value of the case, e.g. --set mesh.box.cells=[8,8,8]; "
     "repeatable\n"
     "  --device D             auto, cpu, cuda, cuda:N or emulator                (auto)\n"
-    "  --threads N            threads of the CPU                                 (all)\n"
+    "  --threads N            threads of the CPU, of each rank                   (all)\n"
+    "  --ranks N              N processes with a part of the mesh each: begins mpirun (docs/parallel.md)\n"
     "  --simd BITS            width of SIMD vectors: 128, 256 or 512             (the widest)\n"
     "  --deterministic        the same bits every time: no choice by timing, sums in one order\n"
     "  --json FILE            writes a report, to the standard output for '-'\n"
@@ -82,7 +83,7 @@ static bool parse_option(int option, SolveOptions *o) {
 
 /* (k + 1)^dim a cell with element rt; the second part of a product with element q. */
 static int64_t solve_pressures(const TesSpace *space) {
-  int64_t pressures = tes_mesh_info(tes_space_mesh(space)).cells;
+  int64_t pressures = tes_mesh_info(tes_space_mesh(space)).all_cells;
   if (tes_space_parts(space) == 2 && tes_space_degree(tes_space_part(space, 1)) < tes_space_degree(space))
     return tes_space_dofs(tes_space_part(space, 1));
   if (tes_space_element(space) != TES_ELEMENT_RT) return 0;
@@ -100,7 +101,7 @@ void solve_keep_solver(Solve *s, const TesProblem *problem) {
   for (int l = 0; l < s->level_count; l++) {
     const TesSpace *space =
         mg ? tes_multigrid_level(mg, s->level_count - 1 - l).space : tes_problem_space(problem);
-    s->levels[l] = (TesReportLevel){tes_mesh_info(tes_space_mesh(space)).cells, tes_space_dofs(space)};
+    s->levels[l] = (TesReportLevel){tes_mesh_info(tes_space_mesh(space)).all_cells, tes_space_dofs(space)};
   }
   for (int i = 0; i < 4; i++) snprintf(s->text[i], SOLVE_TEXT, "%s", texts[i]);
   s->setup = choice.times;
@@ -398,6 +399,8 @@ int cli_solve(int argc, char **argv) {
     if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
   }
   if (optind + 1 != argc) return cli_usage_error("solve takes one case file (tessera solve --help)");
+  const int refused = o.common.ranks ? cli_ranks_launch(o.common.ranks) : 0;
+  if (refused) return refused;
   o.path = argv[optind];
   o.to_stdout = o.common.json && !strcmp(o.common.json, "-");
   if (o.to_stdout) o.common.verbosity = TES_QUIET; /* nothing but the report there */

@@ -105,6 +105,7 @@ typedef struct Solve {
   TesPvdEntry *files;
   int file_count, file_room;
   char *collection; /* PVD file of them */
+  char *pieces;     /* the list of the pieces that several ranks wrote */
 } Solve;
 
 extern const char *const solve_texts[4]; /* names of the texts */

@@ -92,12 +92,25 @@ static TesStatus write_vtu(Solve *s, const TesProblem *problem, const double *in
   return status;
 }
 
+/* "name.vtu", of several ranks "name.pvtu"; the caller frees. */
+static char *name_written(const char *path) {
+  const size_t length = strlen(path), size = length + 8, own = strlen(".vtu");
+  const int stem = (int)(length > own && !strcmp(path + length - own, ".vtu") ? length - own : length);
+  char *name = cli_ranks() ? malloc(size) : strdup(path);
+  if (name && cli_ranks()) snprintf(name, size, "%.*s.pvtu", stem, path);
+  return name;
+}
+
 TesStatus solve_write_vtu(Solve *s, const TesProblem *problem) {
   const char *path = solve_vtu_path(s);
   if (!path) return TES_OK;
-  const TesStatus status = write_vtu(s, problem, NULL, path);
-  if (status == TES_OK) s->vtu = path;
-  return status;
+  TesStatus status = write_vtu(s, problem, NULL, path);
+  if (status != TES_OK) return status;
+  free(s->pieces);
+  s->pieces = name_written(path);
+  if (!s->pieces) return TES_OUT_OF_MEMORY;
+  s->vtu = s->pieces;
+  return TES_OK;
 }
 
 /* "name.png" -> "name-007.png" for step 7. */
@@ -218,7 +231,9 @@ TesStatus solve_write_numbered(Solve *s, const TesProblem *problem, int number, 
   char *file = solve_step_file(path, ".vtu", number);
   if (!file) return TES_OUT_OF_MEMORY;
   status = write_vtu(s, problem, indicator, file);
-  if (status == TES_OK) status = list_file(s, time, file);
+  char *written = name_written(file);
+  if (status == TES_OK) status = written ? list_file(s, time, written) : TES_OUT_OF_MEMORY;
+  free(written);
   if (status == TES_OK) status = tes_pvd_write(s->context, s->file_count, s->files, s->collection);
   if (status == TES_OK) s->vtu = s->collection;
   free(file);
@@ -226,7 +241,7 @@ TesStatus solve_write_numbered(Solve *s, const TesProblem *problem, int number, 
 }
 
 void solve_free_files(Solve *s) {
-  free(s->png);
+  free(s->png), free(s->pieces);
   for (int i = 0; i < s->file_count; i++) free((char *)s->files[i].file);
   free(s->files);
   free(s->collection);

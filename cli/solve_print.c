@@ -51,9 +51,12 @@ static void print_direction(const Solve *s, int d) {
 
 /* "8 x 8" of a box, "64" of other meshes. */
 static void count_cells(const TesMesh *mesh, char text[64]) {
-  const TesMeshInfo info = tes_mesh_info(mesh);
+  TesMeshInfo info = tes_mesh_info(mesh);
+  int64_t layer = 1;
+  for (int d = 0; d + 1 < info.dim; d++) layer *= info.cells_along[d];
+  if (info.kind == TES_MESH_BOX) info.cells_along[info.dim - 1] = (int)(info.all_cells / layer);
   if (info.kind != TES_MESH_BOX)
-    snprintf(text, 64, "%lld", (long long)info.cells);
+    snprintf(text, 64, "%lld", (long long)info.all_cells);
   else
     snprintf(text, 64, info.dim == 2 ? "%d x %d" : "%d x %d x %d", info.cells_along[0], info.cells_along[1],
              info.cells_along[2]);
@@ -78,7 +81,10 @@ void solve_print_problem(const Solve *s) {
     solve_log(s, TES_LOG_INFO, "mesh      %s in %dD: %s cells on %lld trees, finest level %d, degree %d",
               domains[c->mesh.domain], mesh.dim, cells, (long long)mesh.trees, mesh.max_level,
               c->problem.degree);
-  for (int d = 0; d < mesh.dim && is_box(s); d++) print_direction(s, d);
+  if (cli_ranks())
+    solve_log(s, TES_LOG_INFO, "ranks     %d, %d thread%s each", tes_communicator_size(cli_ranks()),
+              tes_context_threads(s->context), tes_context_threads(s->context) > 1 ? "s" : "");
+  for (int d = 0; d < mesh.dim && is_box(s) && !cli_ranks(); d++) print_direction(s, d);
 }
 
 void solve_print_solver(const Solve *s, const TesProblem *problem) {

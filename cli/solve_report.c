@@ -111,6 +111,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
                           s->input ? tes_case_choice("problem", (int)s->input->problem.equation) : "poisson",
                       .device = tes_context_device(s->context),
                       .threads = tes_context_threads(s->context),
+                      .ranks = tes_communicator_size(cli_ranks()),
                       .setup_seconds = s->setup_seconds,
                       .memory_peak = tes_context_memory_peak(s->context),
                       .fractional_iterations = NAN,

@@ -501,7 +501,7 @@ int main(void) {
       cmocka_unit_test(sweeps_are_one),     cmocka_unit_test(cell_patches_are_one),
       cmocka_unit_test(solves_are_one),     cmocka_unit_test(lines_end_at_cuts),
       cmocka_unit_test(the_rest_is_refused)};
-  const TesStatus status = tesi_communicator_create_mpi(&world);
+  const TesStatus status = tes_communicator_create_world(&world);
   if (status != TES_OK) return status == TES_MISSING ? 77 : 1;
   TesContextDesc desc = {.device = "cpu", .threads = 1, .verbosity = TES_QUIET};
   if (tes_context_create(&desc, &alone, NULL, 0) != TES_OK) return 1;
@@ -511,6 +511,6 @@ int main(void) {
   if (failed && world->size > 1) abort(); /* others may wait for this one */
   tes_context_destroy(&alone);
   tes_context_destroy(&together);
-  tesi_communicator_destroy(&world);
+  tes_communicator_destroy(&world);
   return failed;
 }

@@ -35,7 +35,7 @@ typedef struct TesAllocator {
   void *user;
 } TesAllocator;
 
-/** The processes that compute together. This version has one: there is no function that makes another. */
+/** The processes that compute together, each with a part of the mesh: communicator.h, and mpi.h for MPI's. */
 typedef struct TesCommunicator TesCommunicator;
 
 /** What a context is made from; zero means default. */
@@ -58,7 +58,7 @@ typedef struct TesContextDesc {
   /** Width of SIMD vectors: 128, 256 or 512; 0: what the environment variable TESSERA_SIMD says, else the widest
    *  that both this processor and this build have. */
   int simd_bits;
-  const TesCommunicator *communicator; /**< NULL: this process alone */
+  const TesCommunicator *communicator; /**< NULL: this process alone; outlives the context */
 } TesContextDesc;
 
 /** Creates a context. desc may be NULL. Errors: TES_MISSING (no such device), TES_INVALID_INPUT (no such device
@@ -106,7 +106,7 @@ void tes_cache_describe(TesCache *cache);
 /** Removes all entries. Returns how many. */
 int tes_cache_clear(void);
 
-/** Whether this build has an optional part: "p4est" (meshes of trees), "hdf5" (checkpoints), "hypre" (algebraic
+/** Whether this build has an optional part: "p4est" (meshes of trees), "mpi" (ranks), "hdf5" (checkpoints), "hypre" (algebraic
  *  coarse solver), "mumps" (sparse factors), "png" (pictures); or whether it is a "quick" one: one SIMD width beside
  *  128 bits, few degrees with loops of their own. */
 bool tes_has_part(const char *name);

@@ -176,6 +176,7 @@ typedef struct TesMeshInfo {
   const int8_t *levels; /**< [cells]; NULL but for forests */
   int cells_along[3];   /**< kind box: cells in each direction, 1 from dim on; other kinds: 0 */
   const double *coordinates[3]; /**< kind box: of vertices, [cells_along[d] + 1]; other kinds: NULL */
+  int64_t all_cells;            /**< cells of all ranks; the other numbers are of this one */
 } TesMeshInfo;
 TesMeshInfo tes_mesh_info(const TesMesh *mesh);
 

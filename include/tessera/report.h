@@ -146,6 +146,7 @@ typedef struct TesReport {
   const char *device;          /**< `device`, e.g. "cpu"; always */
   const char *precision;       /**< `precision`: "mixed", "double" or "single"; always */
   int threads;                 /**< `threads` */
+  int ranks;                   /**< `ranks`; 0: one, which is left out */
   size_t memory_peak;          /**< `memory_peak`, bytes */
   const TesReportText *solver; /**< `solver` {...} [solver_count] */
   int solver_count;

@@ -129,7 +129,7 @@ const TesSpace *tes_space_part(const TesSpace *space, int part);
 /** The entries of one part in a vector of the space, without a copy: what is written to the view is written to the
  *  vector, so that it may be written where the vector may. Destroy it before the vector. Errors: TES_INVALID_INPUT. */
 TesStatus tes_vector_part(const TesSpace *space, const TesVector *vector, int part, TesVector **view);
-/** Length of vectors, and how many of these nodes are unknowns: no Dirichlet nodes. */
+/** Length of vectors; how many nodes, of all ranks, are unknowns: no Dirichlet nodes. */
 int64_t tes_space_length(const TesSpace *space);
 int64_t tes_space_dofs(const TesSpace *space);
 /** Hanging nodes, which other codes count as constrained degrees of freedom: their dofs are length + hanging. */

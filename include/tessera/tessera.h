@@ -5,6 +5,7 @@
  *  - mesh.h: boxes, domains, Gmsh files; names of boundaries and materials
  *  - problem.h: an equation with its data, solved in three calls; time.h: methods in time
  *  - adapt.h: solve, estimate, refine, and again; case.h: all of that from a YAML file
+ *  - communicator.h, and mpi.h, which this one leaves out: many processes with a part of the mesh each
  *  - report.h, vtu.h, output.h, checkpoint.h: numbers, files for ParaView, lines and pictures, restarts
  *
  *  What a problem is made of, for iterations of your own:
@@ -18,6 +19,7 @@
 
 #include "status.h"
 #include "context.h"
+#include "communicator.h"
 #include "function.h"
 #include "mesh.h"
 #include "space.h"

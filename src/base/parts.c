@@ -4,7 +4,7 @@
 
 bool tes_has_part(const char *name) {
 #ifdef TESI_P4EST
-  if (!strcmp(name, "p4est")) return true;
+  if (!strcmp(name, "p4est") || !strcmp(name, "mpi")) return true;
 #endif
 #ifdef TESI_HDF5
   if (!strcmp(name, "hdf5")) return true;

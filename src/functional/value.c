@@ -111,6 +111,7 @@ done:
 TesStatus tesi_functional_locate(const TesSpace *space, const double *x, int64_t *cell, double *xi) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
+  TES_TRY(tesi_one_rank(ctx, "looking for the cell of a point"));
   TES_TRY(tes_mesh_locate(space->mesh, 1, x, cell, xi));
   TES_CHECK(*cell >= 0, "the point (%g, %g, %g) lies in no cell", x[0], x[1], space->dim == 3 ? x[2] : 0);
 done:

@@ -358,68 +358,6 @@ done:
   return status;
 }
 
-/* ---- points -------------------------------------------------------------------------------------------- */
-
-/* values[stride * point] <- the mean over the point's hits. */
-static TesStatus at_hits(const TesiQuantity *q, int64_t count, const TesiHit *hit, int stride, double *values) {
-  TesContext *ctx = q->context;
-  TesStatus status = TES_OK;
-  const bool first_alone = tesi_quantity_is_continuous(q);
-  for (int64_t i = 0, sides = 0; i < count; i++) {
-    double x[3], J[9], value;
-    const bool first = !i || hit[i - 1].point != hit[i].point;
-    sides = first ? 1 : sides + 1;
-    if (!first && first_alone) continue;
-    TES_TRY(tesi_mesh_points(q->mesh, hit[i].cell, 1, hit[i].xi, x, J));
-    tesi_quantity_at(q, hit[i].cell, 1, hit[i].xi, x, J, NULL, &value);
-    if (!isfinite(value))
-      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(q->function), value, x[0], x[1],
-               q->dim == 3 ? x[2] : 0);
-    double *to = &values[stride * hit[i].point];
-    *to = first ? value : *to + (value - *to) / (double)sides;
-  }
-done:
-  return status;
-}
-
-static TesStatus check_hits(const TesMesh *mesh, int64_t n, const double *x, int64_t count,
-                            const TesiHit *hit) {
-  TesContext *ctx = mesh->context;
-  TesStatus status = TES_OK;
-  const int dim = mesh->dim;
-  for (int64_t i = 0, at = 0; i < n; i++) {
-    TES_CHECK(at < count && hit[at].point == i, "the point (%g, %g, %g) lies in no cell", x[i * dim],
-              x[i * dim + 1], dim == 3 ? x[i * dim + 2] : 0);
-    while (at < count && hit[at].point == i) at++;
-  }
-done:
-  return status;
-}
-
-TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field, int64_t n, const double *x,
-                         int count, const char *const *of, double *values, double *moved, bool holes) {
-  TesContext *ctx = mesh->context;
-  TesStatus status = TES_OK;
-  TesiQuantity *q = NULL;
-  TesiHit *hit = NULL;
-  int64_t hits;
-  TES_CHECK(n >= 0 && count >= 0, "%d values at %lld points are asked for, expected none or more", count,
-            (long long)n);
-  TES_TRY(tesi_mesh_find(mesh, n, x, moved ? 0.01 : 0, &hit, &hits));
-  if (!holes) TES_TRY(check_hits(mesh, n, x, hits, hit));
-  for (int64_t i = 0; i < n * (count + 1) && holes; i++) *(i < n ? &moved[i] : &values[i - n]) = NAN;
-  for (int64_t i = 0; i < hits && moved; i++) moved[hit[i].point] = hit[i].moved;
-  for (int i = 0; i < count; i++) {
-    TES_TRY(tesi_quantity_create(mesh, of[i] ? of[i] : field->name, false, fields, field, &q));
-    TES_TRY(at_hits(q, hits, hit, count, values + i));
-    tesi_quantity_destroy(&q);
-  }
-done:
-  tesi_quantity_destroy(&q);
-  tesi_free(ctx, &hit);
-  return status;
-}
-
 /* -------------------------------------------------------------------------------------------------------- */
 
 TesStatus tesi_value_check_place(const TesMesh *mesh, const TesValue *what) {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/team.h"
-#include "parallel/comm.h"
 
 static const double round_off = TESI_LOCATE_ROUND_OFF;
 
@@ -341,7 +340,6 @@ TesStatus tesi_mesh_find(const TesMesh *mesh, int64_t n, const double *x, double
   TesStatus status = TES_OK;
   Found found = {0};
   *hit = NULL, *count = 0;
-  TES_TRY(tesi_one_rank(ctx, "looking for the cells of points")); /* others may have them */
   for (int64_t i = 0; i < n * mesh->dim; i++)
     TES_CHECK(isfinite(x[i]), "coordinate %lld of point %lld is %g", (long long)(i % mesh->dim),
               (long long)(i / mesh->dim), x[i]);

@@ -17,10 +17,14 @@ struct TesiFile {
   char *path, *temporary; /* temporary: NULL when written directly, or as long as it has no name */
   int descriptor;
   bool close, seekable, unnamed;
+  bool silent;      /* of a rank other than 0, which alone writes */
+  TesStatus status; /* of writing so far */
   int64_t position;
   size_t used;
   char buffer[BUFFER];
 };
+
+static void release(TesiFile **file);
 
 /* A path on one line of a message. */
 static const char *name_of(const TesiFile *file) {
@@ -30,7 +34,7 @@ static const char *name_of(const TesiFile *file) {
 static TesStatus write_fully(TesiFile *file, const char *data, size_t bytes) {
   TesContext *ctx = file->ctx;
   TesStatus status = TES_OK;
-  while (bytes) {
+  while (bytes && !file->silent) {
     const ssize_t n = write(file->descriptor, data, bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) TES_FAIL(TES_IO, "cannot write %s: %s", name_of(file), strerror(errno));
@@ -145,29 +149,40 @@ static char *resolved(TesContext *ctx, const char *path) {
   return copy;
 }
 
-TesStatus tesi_file_create(TesContext *ctx, const char *path, TesiFile **file) {
+static TesStatus create(TesContext *ctx, const char *path, bool silent, TesiFile **file) {
   TesStatus status = TES_OK;
   TesiFile *f = NULL;
   *file = NULL;
   TES_CHECK(path && *path, "the name of the file to write is empty");
-  TES_TRY(tesi_one_rank(ctx, "writing files"));
   TES_NEW(&f);
   f->ctx = ctx;
   f->descriptor = -1;
   f->path = resolved(ctx, path);
   if (!f->path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
-  TES_TRY(open_target(f));
-  *file = f;
-  f = NULL;
+  f->silent = silent;
+  if (!f->silent) TES_TRY(open_target(f));
 done:
-  tesi_file_discard(&f);
+  status = tesi_agree(ctx, status);
+  if (status == TES_OK)
+    *file = f;
+  else
+    release(&f);
   return status;
+}
+
+TesStatus tesi_file_create(TesContext *ctx, const char *path, TesiFile **file) {
+  return create(ctx, path, tes_communicator_rank(tesi_context_communicator(ctx)) > 0, file);
+}
+
+TesStatus tesi_file_create_piece(TesContext *ctx, const char *path, TesiFile **file) {
+  return create(ctx, path, false, file);
 }
 
 TesStatus tesi_file_write(TesiFile *file, const void *data, size_t bytes) {
   TesContext *ctx = file->ctx;
   TesStatus status = TES_OK;
   file->position += (int64_t)bytes;
+  if (file->silent) return TES_OK;
   TES_TRY(tesi_work_go_on(ctx));
   if (bytes > BUFFER - file->used) TES_TRY(flush(file));
   if (bytes >= BUFFER) {
@@ -177,6 +192,7 @@ TesStatus tesi_file_write(TesiFile *file, const void *data, size_t bytes) {
     file->used += bytes;
   }
 done:
+  if (status != TES_OK) file->status = status;
   return status;
 }
 
@@ -205,18 +221,18 @@ TesStatus tesi_file_patch(TesiFile *file, int64_t position, const void *data, si
   TesStatus status = TES_OK;
   TES_TRY(flush(file));
   const char *from = data;
-  while (bytes) {
+  while (bytes && !file->silent) {
     const ssize_t n = pwrite(file->descriptor, from, bytes, (off_t)position);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) TES_FAIL(TES_IO, "cannot write %s: %s", name_of(file), strerror(errno));
     from += n, position += n, bytes -= (size_t)n;
   }
 done:
+  if (status != TES_OK) file->status = status;
   return status;
 }
 
-TesStatus tesi_file_commit(TesiFile **file) {
-  TesiFile *f = *file;
+static TesStatus commit(TesiFile *f) {
   TesContext *ctx = f->ctx;
   TesStatus status = TES_OK;
   TES_TRY(flush(f));
@@ -233,11 +249,10 @@ TesStatus tesi_file_commit(TesiFile **file) {
     tesi_free(ctx, &f->temporary);
   }
 done:
-  tesi_file_discard(file);
   return status;
 }
 
-void tesi_file_discard(TesiFile **file) {
+static void release(TesiFile **file) {
   TesiFile *f = *file;
   *file = NULL;
   if (!f) return;
@@ -247,6 +262,19 @@ void tesi_file_discard(TesiFile **file) {
   tesi_free(ctx, &f->temporary);
   tesi_free(ctx, &f->path);
   tesi_free(ctx, &f);
+}
+
+TesStatus tesi_file_commit(TesiFile **file) {
+  TesContext *ctx = (*file)->ctx;
+  const TesStatus status = tesi_agree(ctx, (*file)->silent ? TES_OK : commit(*file));
+  release(file);
+  return status;
+}
+
+/* Where one rank cannot write, the others hear of it here or where they end the file. */
+void tesi_file_discard(TesiFile **file) {
+  if (*file) tesi_agree((*file)->ctx, (*file)->status);
+  release(file);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */

@@ -11,6 +11,9 @@ typedef struct TesiFile TesiFile;
 
 /* Errors of all: TES_IO with the path and what the system says, TES_OUT_OF_MEMORY. */
 TesStatus tesi_file_create(TesContext *ctx, const char *path, TesiFile **file);
+/* On several ranks the file above is of rank 0: others call the same functions, which write nothing. All agree in
+ * creating, committing and discarding. This one is a file of each rank, which have different paths. */
+TesStatus tesi_file_create_piece(TesContext *ctx, const char *path, TesiFile **file);
 TesStatus tesi_file_write(TesiFile *file, const void *data, size_t bytes);
 TesStatus tesi_file_printf(TesiFile *file, const char *format, ...) TESI_PRINTF(2, 3); /* at most 4095 bytes */
 /* Bytes written so far, without the bytes of tesi_file_patch(). */

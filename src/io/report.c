@@ -313,6 +313,7 @@ static void put_all(Writer *w, const TesReport *r) {
   put_text(w, "device", r->device ? r->device : "unknown");
   put_text(w, "precision", r->precision ? r->precision : "unknown");
   put_known(w, "threads", r->threads);
+  if (r->ranks > 1) put_known(w, "ranks", r->ranks);
   put_known(w, "memory_peak", (double)r->memory_peak);
   put_solver(w, r);
   put_texts(w, "warnings", r->warning_count, r->warnings);

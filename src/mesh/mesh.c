@@ -2,6 +2,7 @@
 #include "mesh/mesh.h"
 #include <stdio.h>
 #include <string.h>
+#include "parallel/comm.h"
 
 TesMesh *tesi_mesh_retain(const TesMesh *mesh) {
   TesMesh *m = (TesMesh *)mesh;
@@ -77,11 +78,13 @@ static const char *refuses(const TesMeshDesc *desc, TesMeshKind kind) {
   return NULL;
 }
 
-static TesMeshKind choose(const TesMeshDesc *desc) {
+/* Kind cells is not cut between ranks: trees are. */
+static TesMeshKind choose(const TesMeshDesc *desc, bool cut) {
   if (desc->kind != TES_MESH_AUTO) return desc->kind;
   const bool adapted = is_periodic(desc) || desc->refine_where;
-  if (desc->domain == TES_DOMAIN_BOX && is_deformed(desc)) return TES_MESH_CELLS;
-  if (desc->domain == TES_DOMAIN_BOX && !adapted) return TES_MESH_BOX;
+  if (desc->domain == TES_DOMAIN_BOX && is_deformed(desc) && !(cut && !is_shaken(desc) && !is_graded(desc)))
+    return TES_MESH_CELLS;
+  if (desc->domain == TES_DOMAIN_BOX && !adapted && !is_deformed(desc)) return TES_MESH_BOX;
   return !tesi_p4est_is_built() && !desc->refine && !adapted ? TES_MESH_CELLS : TES_MESH_FOREST;
 }
 
@@ -98,16 +101,19 @@ TesStatus tes_mesh_create(TesContext *context, const TesMeshDesc *desc, TesMesh 
   TES_CHECK(desc->refine_times >= 0, "%d refinements by a function, expected 0 or more", desc->refine_times);
   TES_CHECK(desc->geometry_degree >= 0 && desc->geometry_degree <= TESI_TREES_DEGREE,
             "the geometry's degree is %d, expected 1..%d", desc->geometry_degree, TESI_TREES_DEGREE);
-  const TesMeshKind kind = choose(desc);
+  const TesMeshKind kind = choose(desc, tesi_ranks(ctx) > 1);
   const char *reason = refuses(desc, kind);
   TES_CHECK(!reason, "%s", reason);
+  TES_CHECK(kind != TES_MESH_CELLS || tesi_ranks(ctx) == 1,
+            "a mesh of kind cells is for one rank, there are %d; kind forest is cut between ranks",
+            tesi_ranks(ctx));
   if (kind == TES_MESH_BOX) TES_TRY(tesi_mesh_create_grid(ctx, kind, desc, mesh));
   if (kind == TES_MESH_CELLS) TES_TRY(tesi_mesh_create_cells(ctx, desc, mesh));
   if (kind == TES_MESH_FOREST) TES_TRY(tesi_mesh_create_forest(ctx, desc, mesh));
   if (desc->refine_where) TES_TRY(tesi_mesh_refine_where(desc, mesh));
 done:
   tesi_work_end(ctx);
-  return status;
+  return tesi_agree(ctx, status);
 }
 
 TesStatus tes_mesh_coarsen(const TesMesh *mesh, TesMesh **coarse) {
@@ -120,12 +126,14 @@ TesMeshInfo tes_mesh_info(const TesMesh *mesh) {
   TesMeshInfo info = {.kind = mesh->kind,
                       .dim = mesh->dim,
                       .cells = mesh->cells,
+                      .all_cells = mesh->forest ? mesh->p4est->all_cells(mesh->forest) : mesh->cells,
                       .trees = mesh->coarse ? mesh->coarse->trees : mesh->cells,
                       .max_level = mesh->max_level,
                       .levels = mesh->kind == TES_MESH_FOREST ? mesh->leaves.level : NULL};
   for (int d = 0; d < 3 && mesh->kind == TES_MESH_BOX; d++) {
     info.cells_along[d] = mesh->box[d];
     info.coordinates[d] = mesh->coordinates[d];
+    info.all_cells = d ? info.all_cells * mesh->window[d].cells : mesh->window[d].cells;
   }
   return info;
 }

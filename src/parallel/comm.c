@@ -1,4 +1,8 @@
 #include "parallel/comm.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 int tesi_ranks(const TesContext *ctx) {
   const TesCommunicator *communicator = tesi_context_communicator(ctx);
@@ -27,4 +31,94 @@ bool tesi_reduce_any(const TesContext *ctx, bool here) {
   double any = here;
   tesi_reduce(ctx, TESI_MAXIMUM, 1, &any);
   return any > 0;
+}
+
+void tesi_broadcast(const TesContext *ctx, int root, int64_t bytes, void *data) {
+  const TesCommunicator *communicator = tesi_context_communicator(ctx);
+  if (tesi_ranks(ctx) > 1) communicator->table->broadcast(communicator, root, bytes, data);
+}
+
+/* ---- agreement ----------------------------------------------------------------------------------------- */
+
+enum { MESSAGE = 2048 };
+static const double PATIENCE = 2, STAGGER = 0.05; /* seconds: the lowest rank gives up first */
+
+int tes_communicator_rank(const TesCommunicator *communicator) {
+  return communicator ? communicator->rank : 0;
+}
+
+int tes_communicator_size(const TesCommunicator *communicator) {
+  return communicator ? communicator->size : 1;
+}
+
+void tes_communicator_sum(const TesCommunicator *communicator, int n, double *values) {
+  if (communicator) communicator->table->reduce(communicator, TESI_SUM, n, values);
+}
+
+static void end_all(const TesCommunicator *c, TesStatus status, const char *message) {
+  fprintf(stderr, "tessera: rank %d of %d: %s\n", c->rank, c->size,
+          message && *message ? message : tes_status_text(status));
+  fflush(NULL);
+  c->table->stop(c, tes_status_exit(status));
+}
+
+/* The message of the first rank with that status, on all of them. */
+static void share_message(const TesCommunicator *c, const int *all, TesStatus worst, char *message,
+                          size_t size) {
+  char text[MESSAGE] = "";
+  int first = -1, count = 0;
+  for (int r = c->size - 1; r >= 0; r--)
+    if (all[r] == (int)worst) first = r, count++;
+  if (c->rank == first && message) snprintf(text, sizeof text, "%s", message);
+  c->table->broadcast(c, first, sizeof text, text);
+  if (!message || !size) return;
+  if (count == c->size || !*text)
+    snprintf(message, size, "%s", text);
+  else
+    snprintf(message, size, "rank %d of %d: %s", first, c->size, text);
+}
+
+TesStatus tes_communicator_agree(const TesCommunicator *c, TesStatus status, char *message, size_t size) {
+  if (!c || c->size == 1 || !c->table->meet) return status;
+  int *all = malloc((size_t)c->size * sizeof *all);
+  const double seconds = status == TES_OK ? INFINITY : PATIENCE + STAGGER * c->rank;
+  TesStatus worst = TES_OK;
+  if (!all || !c->table->meet(c, seconds, (int)status, all))
+    end_all(c, all ? status : TES_OUT_OF_MEMORY, all ? message : NULL);
+  for (int r = 0; r < c->size; r++)
+    if (all[r] > (int)worst) worst = (TesStatus)all[r];
+  if (worst != TES_OK) share_message(c, all, worst, message, size);
+  free(all);
+  return worst;
+}
+
+TesStatus tesi_agree(TesContext *ctx, TesStatus status) {
+  if (tesi_ranks(ctx) == 1) return status;
+  char message[MESSAGE];
+  snprintf(message, sizeof message, "%s", tes_context_message(ctx));
+  const TesStatus worst =
+      tes_communicator_agree(tesi_context_communicator(ctx), status, message, sizeof message);
+  if (worst == TES_OK || !strcmp(message, tes_context_message(ctx))) return worst;
+  tesi_context_forget(ctx);
+  return tesi_fail(ctx, worst, __FILE__, __LINE__, __func__, "%s", message);
+}
+
+/* ---- the launcher -------------------------------------------------------------------------------------- */
+
+/* PMIX and srun's own names tell the rank alone: the size stands in srun's. */
+int tes_communicator_launched(const char **launcher) {
+  static const struct {
+    const char *size, *with, *name; /* with: set too */
+  } known[] = {{"OMPI_COMM_WORLD_SIZE", NULL, "mpirun"},
+               {"PMI_SIZE", "PMI_RANK", "mpirun"},
+               {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"}};
+  if (launcher) *launcher = NULL;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    const char *size = getenv(known[i].size);
+    const int count = size && (!known[i].with || getenv(known[i].with)) ? atoi(size) : 0;
+    if (count < 1) continue;
+    if (launcher) *launcher = known[i].name;
+    return count;
+  }
+  return 1;
 }

@@ -8,6 +8,7 @@
 #define TESI_COMM_H
 
 #include "base/base.h"
+#include "tessera/communicator.h"
 
 typedef enum TesiReduction { TESI_SUM, TESI_MAXIMUM } TesiReduction;
 
@@ -28,6 +29,13 @@ typedef struct TesiCommTable {
    * NULL: ranks that share nothing. */
   void (*begin)(const TesCommunicator *communicator, int n, const TesiMessage *message);
   void (*end)(const TesCommunicator *communicator);
+  /* From one rank to all. */
+  void (*broadcast)(const TesCommunicator *communicator, int root, int64_t bytes, void *data);
+  /* all[size] <- what each rank says; false: not all of them came within that time. Its messages meet no others, so
+   * that a rank may call it where others wait for something else. */
+  bool (*meet)(const TesCommunicator *communicator, double seconds, int own, int *all);
+  /* Ends all ranks. */
+  void (*stop)(const TesCommunicator *communicator, int exit_status);
 } TesiCommTable;
 
 struct TesCommunicator {
@@ -35,11 +43,6 @@ struct TesCommunicator {
   int rank, size;
   void *state; /* of the table's implementation */
 };
-
-/* All processes that mpirun began. Its functions are called by the thread that began MPI. Errors: TES_MISSING (a build
- * without MPI), TES_OUT_OF_MEMORY. */
-TesStatus tesi_communicator_create_mpi(TesCommunicator **communicator);
-void tesi_communicator_destroy(TesCommunicator **communicator);
 
 /* How many ranks hold the mesh together; 1 where they share nothing. */
 int tesi_ranks(const TesContext *ctx);
@@ -51,5 +54,11 @@ void tesi_reduce(const TesContext *ctx, TesiReduction reduction, int n, double *
 int64_t tesi_reduce_count(const TesContext *ctx, int64_t count);
 /* Whether it is so on any rank. */
 bool tesi_reduce_any(const TesContext *ctx, bool here);
+/* data of rank `root` -> data of all. */
+void tesi_broadcast(const TesContext *ctx, int root, int64_t bytes, void *data);
+/* The end of a function that all ranks call and some may fail in: all return the largest status, with the message of
+ * the lowest rank that has it. A rank whose others do not come prints its message and ends all ranks. Nothing
+ * between a failure and this call waits for others. */
+TesStatus tesi_agree(TesContext *ctx, TesStatus status);
 
 #endif

@@ -3,7 +3,9 @@
 #ifdef TESI_P4EST
 #include "parallel/mpi.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include "base/leaks.h"
 
 static void finalize(void) {
@@ -40,7 +42,7 @@ static void begin_once(void) {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized) return;
-  begin(!getenv("OMPI_COMM_WORLD_SIZE"));
+  begin(tes_communicator_launched(NULL) == 1);
   atexit(finalize);
 }
 
@@ -62,10 +64,10 @@ int tesi_mpi_self_fortran(void) {
 
 /* ---- many ranks ---------------------------------------------------------------------------------------- */
 
-enum { TOGETHER = 16, TAG = 1 }; /* numbers that are reduced at once */
+enum { TOGETHER = 16, TAG = 1, LARGEST = 1 << 30 }; /* numbers that are reduced at once; bytes of a message */
 
 typedef struct State {
-  MPI_Comm comm;
+  MPI_Comm comm, meetings; /* own duplicates */
   int requests;
   MPI_Request *request; /* [2 size] */
   double *values;       /* [size][TOGETHER] */
@@ -110,49 +112,105 @@ static void end_messages(const TesCommunicator *communicator) {
   MPI_Waitall(s->requests, s->request, MPI_STATUSES_IGNORE);
 }
 
-static const TesiCommTable table = {reduce, begin_messages, end_messages};
+static void broadcast(const TesCommunicator *communicator, int root, int64_t bytes, void *data) {
+  const State *s = communicator->state;
+  for (int64_t at = 0; at < bytes; at += LARGEST)
+    MPI_Bcast((char *)data + at, (int)(bytes - at < LARGEST ? bytes - at : LARGEST), MPI_BYTE, root, s->comm);
+}
+
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* It sleeps longer and longer, up to 5 ms: others may compute for a long time. */
+static bool meet(const TesCommunicator *communicator, double seconds, int own, int *all) {
+  const State *s = communicator->state;
+  const double start = seconds_now();
+  MPI_Request request;
+  int done = 0;
+  MPI_Iallgather(&own, 1, MPI_INT, all, 1, MPI_INT, s->meetings, &request);
+  MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  for (long sleep = 1000; !done && seconds_now() - start < seconds; sleep += sleep < 5000000 ? sleep / 4 : 0) {
+    nanosleep(&(struct timespec){.tv_nsec = sleep}, NULL);
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  }
+  return done;
+}
+
+static void stop(const TesCommunicator *communicator, int exit_status) {
+  MPI_Abort(((const State *)communicator->state)->comm, exit_status);
+}
+
+static const TesiCommTable table = {reduce, begin_messages, end_messages, broadcast, meet, stop};
 
 MPI_Comm tesi_mpi_of(const TesCommunicator *communicator) {
   const MPI_Comm self = tesi_mpi_self();
   return communicator && communicator->table == &table ? ((const State *)communicator->state)->comm : self;
 }
 
-void tesi_communicator_destroy(TesCommunicator **communicator) {
-  if (!*communicator) return;
-  State *s = (*communicator)->state;
-  if (s) {
-    free(s->request);
-    free(s->values);
-  }
+static void release(State *s) {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (!finalized && s->meetings != MPI_COMM_NULL) MPI_Comm_free(&s->meetings);
+  if (!finalized && s->comm != MPI_COMM_NULL) MPI_Comm_free(&s->comm);
+  free(s->request);
+  free(s->values);
   free(s);
+}
+
+void tes_communicator_destroy(TesCommunicator **communicator) {
+  if (!communicator || !*communicator) return;
+  if ((*communicator)->state) release((*communicator)->state);
   free(*communicator);
   *communicator = NULL;
 }
 
-TesStatus tesi_communicator_create_mpi(TesCommunicator **communicator) {
+static TesStatus create(MPI_Comm of, TesCommunicator **communicator) {
   TesCommunicator *c = *communicator = calloc(1, sizeof *c);
   State *s = c ? calloc(1, sizeof *s) : NULL;
-  tesi_mpi_self();
   if (s) {
     c->table = &table;
     c->state = s;
-    s->comm = MPI_COMM_WORLD;
-    MPI_Comm_rank(s->comm, &c->rank);
-    MPI_Comm_size(s->comm, &c->size);
+    s->comm = s->meetings = MPI_COMM_NULL;
+    MPI_Comm_rank(of, &c->rank);
+    MPI_Comm_size(of, &c->size);
     s->request = calloc(2 * (size_t)c->size, sizeof *s->request);
     s->values = calloc((size_t)c->size * TOGETHER, sizeof *s->values);
-    if (s->request && s->values) return TES_OK;
+    if (s->request && s->values && MPI_Comm_dup(of, &s->comm) == MPI_SUCCESS &&
+        MPI_Comm_dup(of, &s->meetings) == MPI_SUCCESS)
+      return TES_OK;
   }
-  tesi_communicator_destroy(communicator);
+  tes_communicator_destroy(communicator);
   return TES_OUT_OF_MEMORY;
 }
+
+TesStatus tes_communicator_create_fortran(int handle, TesCommunicator **communicator) {
+  int initialized = 0;
+  *communicator = NULL;
+  MPI_Initialized(&initialized);
+  const MPI_Comm of = initialized ? MPI_Comm_f2c((MPI_Fint)handle) : MPI_COMM_NULL;
+  return of == MPI_COMM_NULL ? TES_INVALID_INPUT : create(of, communicator);
+}
+
+TesStatus tes_communicator_create_world(TesCommunicator **communicator) {
+  tesi_mpi_self();
+  return create(MPI_COMM_WORLD, communicator);
+}
 #else
-TesStatus tesi_communicator_create_mpi(TesCommunicator **communicator) {
+TesStatus tes_communicator_create_fortran(int handle, TesCommunicator **communicator) {
+  (void)handle;
   *communicator = NULL;
   return TES_MISSING;
 }
 
-void tesi_communicator_destroy(TesCommunicator **communicator) {
+TesStatus tes_communicator_create_world(TesCommunicator **communicator) {
   *communicator = NULL;
+  return TES_MISSING;
+}
+
+void tes_communicator_destroy(TesCommunicator **communicator) {
+  if (communicator) *communicator = NULL;
 }
 #endif

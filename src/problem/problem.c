@@ -437,9 +437,12 @@ TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, Te
   TES_REFUSE_NULL(context, desc, problem);
   *problem = NULL;
   const TesiEquation *equation;
-  const TesStatus status = tesi_problem_find_equation(context, desc, &equation);
-  if (status != TES_OK) return status;
-  return tesi_name_fault(context, desc, create(context, equation, NULL, desc, NULL, NULL, problem));
+  TesStatus status = tesi_problem_find_equation(context, desc, &equation);
+  if (status == TES_OK)
+    status = tesi_name_fault(context, desc, create(context, equation, NULL, desc, NULL, NULL, problem));
+  status = tesi_agree(context, status);
+  if (status != TES_OK) tes_problem_destroy(problem);
+  return status;
 }
 
 TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, TesProblemMemory *memory) {

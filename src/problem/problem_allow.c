@@ -2,6 +2,7 @@
 #include <math.h>
 #include "device/kernel.h"
 #include "mesh/mesh.h"
+#include "parallel/comm.h"
 #include "problem/problem.h"
 #include "problem/support.h"
 
@@ -22,7 +23,7 @@ bool tesi_problem_has(const TesProblem *p, TesiHas what) {
 }
 
 TesStatus tesi_problem_allow_more(const TesProblem *p, uint64_t has) {
-  const TesiAsked asked = {.mesh = tesi_mesh_row(p->mesh), .has = has};
+  const TesiAsked asked = {.mesh = tesi_mesh_row(p->mesh), .has = has, .ranks = tesi_ranks(p->context) > 1};
   const TesiSupport *row = p->equation->support;
   TesiRefusal refusal;
   const bool no = row && tesi_support_refuse(row, &asked, 1, &refusal);
@@ -94,6 +95,7 @@ TesStatus tesi_problem_allow(TesContext *ctx, const TesiSupport *row, const TesP
       .dim = desc->mesh->dim,
       .degree = desc->degree ? desc->degree : row->degree.usual,
       .kernels = tesi_has_kernels(ctx),
+      .ranks = tesi_ranks(ctx) > 1,
       .whole = true,
       .has = features_of(desc) | more,
       .word = {[TESI_OF_FORM] = conservative ? TESI_FORM_CONSERVATIVE : (int)desc->flow_form,

@@ -16,7 +16,7 @@ TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double 
   TES_TRY(tesi_fields_at(problem->mesh, fields, field, n, x, count, of, values, moved, false));
 done:
   tesi_work_end(ctx);
-  return status;
+  return tesi_agree(ctx, status);
 }
 
 static TesStatus flow_error(const TesProblem *p, const char *of, double *value) {
@@ -79,7 +79,7 @@ TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, dou
                                      tesi_problem_fields(problem, field), field, what, value));
 done:
   tesi_work_end(ctx);
-  return status;
+  return tesi_agree(ctx, status);
 }
 
 TesStatus tes_problem_extreme(const TesProblem *problem, const TesValue *what, double *value, double place[3]) {

@@ -56,7 +56,7 @@ static TesStatus solve_in_time(TesProblem *p, TesSolveResult *result) {
   return status;
 }
 
-TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
+static TesStatus solve(TesProblem *p, TesSolveResult *result) {
   if (p->in_time) return solve_in_time(p, result);
   if (p->equation->own) {
     const TesStatus status = p->equation->own->solve(p, result);
@@ -75,6 +75,10 @@ TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
   return outcome != TES_OK ? outcome : status;
 }
 
+TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
+  return tesi_agree(p->context, solve(p, result));
+}
+
 const TesVector *tes_problem_solution(const TesProblem *problem) {
   return problem->u;
 }
@@ -91,7 +95,7 @@ TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1) 
                                  h1, NULL, NULL));
 done:
   tesi_work_end(ctx);
-  return status;
+  return tesi_agree(ctx, status);
 }
 
 size_t tesi_problem_spare(const TesProblem *problem) {

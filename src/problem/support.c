@@ -90,7 +90,9 @@ static const struct {
                            [TESI_HAS_CHECKPOINT] = {"output.checkpoint", "a file of a steady solution"},
                            [TESI_HAS_RESTART] = {"--restart", NULL},
                            [TESI_HAS_OTHER_RESTART] = {"data.initial.file", NULL},
-                           [TESI_HAS_ADDED_LOAD] = {"add_load", "an added load"}};
+                           [TESI_HAS_ADDED_LOAD] = {"add_load", "an added load"},
+                           [TESI_HAS_VTU] = {"output.vtu", NULL},
+                           [TESI_HAS_PNG] = {"output.png", NULL}};
 
 const char *tesi_has_key(TesiHas what) {
   return known[what].key;
@@ -369,6 +371,36 @@ static uint64_t lacking(const TesiSupport *row, const TesiAsked *asked) {
   return lacks & time ? lacks & (time | ~below) : lacks;
 }
 
+/* ---- several ranks ------------------------------------------------------------------------------------- */
+
+bool tesi_support_is_for_one(TesiWordsOf of, int word) {
+  if (of == TESI_OF_SMOOTHER) return word == TES_SMOOTHER_GAUSS_SEIDEL || word == TES_SMOOTHER_ORDERED_CELLS;
+  return of == TESI_OF_COARSE &&
+         (word == TES_COARSE_AMG || word == TES_COARSE_SPARSE || word == TES_COARSE_AGGREGATION);
+}
+
+static int refuse_on_ranks(const TesiSupport *row, const TesiAsked *asked, int most, TesiRefusal *refusal) {
+  static const char *const keys[TESI_MESH_ROWS] = {"mesh", "mesh.box.periodic", "mesh"};
+  char name[80];
+  int count = 0;
+  tesi_support_name(row, name);
+  if (count < most && asked->kernels)
+    refuse(&refusal[count++], "--device", "several ranks work on the processor: take --device cpu");
+  if (count < most && !row->ranks.meshes)
+    refuse(&refusal[count++], "problem", "%s works on one rank%s%s", name, row->ranks.because ? ": " : "",
+           row->ranks.because ? row->ranks.because : "");
+  else if (count < most && !(row->ranks.meshes >> asked->mesh & 1))
+    refuse(&refusal[count++], keys[asked->mesh], "%s on %s works on one rank", name, mesh_names[asked->mesh]);
+  const uint64_t lacks = row->ranks.meshes ? asked->has & row->has & ~row->ranks.has : 0;
+  for (int i = 0; i < TESI_HAS_COUNT && count < most; i++)
+    if (lacks >> i & 1) refuse(&refusal[count++], known[i].key, "works on one rank with %s", name);
+  for (int of = TESI_OF_CONDITION + 1; of < TESI_OF_COUNT && count < most; of++)
+    if (asked->word[of] && tesi_support_is_for_one((TesiWordsOf)of, asked->word[of]))
+      refuse(&refusal[count++], tesi_support_words[of].key, "%s works on one rank",
+             word_of((TesiWordsOf)of, asked->word[of]));
+  return count;
+}
+
 int tesi_support_refuse(const TesiSupport *row, const TesiAsked *asked, int most, TesiRefusal *refusal) {
   const bool timed = asked->has & TESI_BIT(TESI_HAS_TIME);
   const uint64_t lacks = lacking(row, asked);
@@ -385,5 +417,6 @@ int tesi_support_refuse(const TesiSupport *row, const TesiAsked *asked, int most
   if (asked->whole && row->only_in_time && !timed && count < most)
     refuse(&refusal[count++], known[TESI_HAS_TIME].key, "is missing: %s is solved in time",
            tesi_equation_words[row->equation]);
+  if (asked->ranks) count += refuse_on_ranks(row, asked, most - count, refusal + count);
   return count;
 }

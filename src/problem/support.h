@@ -114,6 +114,8 @@ typedef enum TesiHas {
   TESI_HAS_RESTART,
   TESI_HAS_OTHER_RESTART,
   TESI_HAS_ADDED_LOAD,
+  TESI_HAS_VTU,
+  TESI_HAS_PNG,
   TESI_HAS_COUNT
 } TesiHas;
 #define TESI_BIT(what) (UINT64_C(1) << (what))
@@ -125,7 +127,8 @@ typedef enum TesiHas {
   (TESI_BIT(TESI_HAS_TIME) | TESI_BIT(TESI_HAS_STEP) | TESI_BIT(TESI_HAS_STEADY_END) |                       \
    TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE) | TESI_BIT(TESI_HAS_RESTART) |                     \
    TESI_BIT(TESI_HAS_OTHER_RESTART))
-#define TESI_HAS_ALWAYS (TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_ADDED_LOAD))
+#define TESI_HAS_FILES (TESI_BIT(TESI_HAS_VTU) | TESI_BIT(TESI_HAS_PNG))
+#define TESI_HAS_ALWAYS (TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_ADDED_LOAD) | TESI_HAS_FILES)
 /* Of continuous elements, `more` on all meshes. Boxes have patches of cells where a is a matrix. */
 #define TESI_Q_SMOOTHERS(more)                                                                               \
   {                                                                                                          \
@@ -170,6 +173,11 @@ typedef struct TesiSupport {
   unsigned smoother[TESI_MESH_ROWS];  /* in the place of words, by mesh */
   const char *because[TESI_OF_COUNT]; /* why there are no other words; NULL: not told */
   const TesiLack *lacks;              /* NULL: no reasons */
+  struct {
+    unsigned meshes;     /* TESI_ON_...: where several ranks work; 0: nowhere */
+    uint64_t has;        /* what they have of `has` */
+    const char *because; /* why nowhere */
+  } ranks;
   double cfl;        /* of steps that the flow chooses where nothing is asked for; 0: a length is asked for */
   unsigned numbers;  /* TESI_NUMBER_...: coefficients that are numbers */
   double f;          /* the right-hand side where none is given */
@@ -189,6 +197,7 @@ typedef struct TesiAsked {
   TesiMeshRow mesh;
   int dim, degree;         /* 0: not given */
   bool kernels;            /* on a device with kernels */
+  bool ranks;              /* on several ranks */
   bool whole;              /* a whole problem: what is missing is refused too */
   uint64_t has;            /* TESI_BIT(TesiHas) */
   int word[TESI_OF_COUNT]; /* 0: not given */
@@ -220,6 +229,8 @@ bool tesi_support_refuses_word(const TesiSupport *row, TesiMeshRow mesh, TesiWor
 bool tesi_support_refuses_condition(const TesiSupport *row, TesCondition condition, TesiRefusal *refusal);
 /* The words of a key that a row has, with this before the last. */
 void tesi_support_list(const TesiSupport *row, TesiWordsOf of, const char *last, char text[TESI_REASON]);
+/* Words of solvers that several ranks do not have, on any row. */
+bool tesi_support_is_for_one(TesiWordsOf of, int word);
 /* The key of what a row has. */
 const char *tesi_has_key(TesiHas what);
 /* "poisson and transport": the equations that have it, with their elements where not all of them have. */

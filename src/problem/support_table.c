@@ -36,8 +36,9 @@ static void put_kernels(Page *p, const TesiSupport *row) {
     put(p, "all");
 }
 
+static const char *const mesh_words[TESI_MESH_ROWS] = {"boxes", "periodic boxes", "trees"};
+
 static void put_elements(Page *p) {
-  static const char *const meshes[TESI_MESH_ROWS] = {"boxes", "periodic boxes", "trees"};
   const TesiSupport *row;
   put(p, "| Problem | Unknowns | Meshes | Degrees (usual) | Degrees with kernels |\n|---|---|---|---|---|\n");
   for (int i = 0; (row = tesi_support_row(i)); i++) {
@@ -45,7 +46,7 @@ static void put_elements(Page *p) {
     tesi_support_name(row, name);
     put(p, "| %s | %s | ", name, row->unknowns);
     for (int m = 0, count = 0; m < TESI_MESH_ROWS; m++)
-      if (row->meshes >> m & 1) put(p, "%s%s", count++ ? ", " : "", meshes[m]);
+      if (row->meshes >> m & 1) put(p, "%s%s", count++ ? ", " : "", mesh_words[m]);
     put(p, " | ");
     put_degrees(p, row);
     put(p, " | ");
@@ -128,6 +129,35 @@ static void put_matrix(Page *p) {
   put(p, "\n");
 }
 
+/* What a row has on one rank is on several, or not. */
+static void put_on_ranks(Page *p, const TesiSupport *row, bool wanted) {
+  int count = 0;
+  for (int i = 0; i < TESI_HAS_COUNT; i++) {
+    const bool has = row->ranks.has >> i & 1;
+    if (!(row->has >> i & 1) || has != wanted || i == TESI_HAS_ADDED_LOAD) continue;
+    put(p, "%s`%s`", count++ ? ", " : "", tesi_has_key((TesiHas)i));
+  }
+  put(p, count ? " |" : "- |");
+}
+
+static void put_ranks(Page *p) {
+  const TesiSupport *row;
+  put(p, "\n| On several ranks | meshes | has | has not |\n|---|---|---|---|\n");
+  for (int i = 0; (row = tesi_support_row(i)); i++) {
+    char name[80];
+    tesi_support_name(row, name);
+    if (!row->ranks.meshes) continue;
+    put(p, "| %s | ", name);
+    for (int m = 0, count = 0; m < TESI_MESH_ROWS; m++)
+      if (row->ranks.meshes >> m & 1) put(p, "%s%s", count++ ? ", " : "", mesh_words[m]);
+    put(p, " | ");
+    put_on_ranks(p, row, true);
+    put(p, " ");
+    put_on_ranks(p, row, false);
+    put(p, "\n");
+  }
+}
+
 static void put_reasons(Page *p) {
   const TesiSupport *row;
   put(p, "\n| Problem | has not | because |\n|---|---|---|\n");
@@ -185,6 +215,7 @@ size_t tesi_support_table(char *buffer, size_t size) {
   put_reasons(&p);
   put_words(&p);
   put_smoothers(&p);
+  put_ranks(&p);
   put_keys(&p);
   put_names(&p);
   return p.length;

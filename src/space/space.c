@@ -42,9 +42,25 @@ static TesStatus create_rt(TesSpace *s) {
   TES_TRY(tesi_rt_create(ctx, s->mesh, s->degree, s->given, scalar, &s->rt));
   for (int p = 0; p <= s->parts; p++) s->part_first[p] = s->rt->offset[scalar && p ? s->rt->parts : p];
   s->length = s->part_first[s->parts];
-  s->dofs = tesi_rt_dofs(s->rt);
+  s->dofs = s->all_dofs = tesi_rt_dofs(s->rt);
 done:
   return status;
+}
+
+/* The owned ones. Of a box's layer in the cut direction one lower rank is the owner. */
+static int64_t owned_dofs(const TesSpace *s) {
+  const TesiOwned *own = &s->layout->block[0];
+  const TesiAxis *last = &s->axis[s->dim - 1];
+  int64_t dofs = s->dofs;
+  if (s->mesh->kind == TES_MESH_BOX && tesi_mesh_cut(s->mesh, 2 * (s->dim - 1)))
+    dofs -= s->dofs / tesi_max(1, tesi_axis_end(last) - tesi_axis_first(last));
+  if (s->mesh->kind == TES_MESH_BOX) return dofs;
+  dofs = own->owned;
+  for (int64_t i = 0; i < s->length - s->dofs; i++) {
+    const int32_t node = s->view->constrained[i];
+    dofs -= node >= own->start && node < own->start + own->owned;
+  }
+  return dofs;
 }
 
 /* Axes or cell view of a space of one component, which is its own part. */
@@ -62,6 +78,7 @@ static TesStatus create_scalar(TesSpace *s) {
     s->dofs = s->view->dofs;
     s->layout = tesi_layout_retain(s->view->layout);
   }
+  s->all_dofs = tesi_ranks(ctx) > 1 ? tesi_reduce_count(ctx, owned_dofs(s)) : s->dofs;
   tesi_space_be_own_part(s);
 done:
   return status;
@@ -125,6 +142,8 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   s = NULL;
 done:
   tes_space_destroy(&s);
+  status = ctx ? tesi_agree(ctx, status) : status;
+  if (status != TES_OK) tes_space_destroy(space);
   return status;
 }
 
@@ -223,7 +242,7 @@ int64_t tes_space_length(const TesSpace *space) {
 }
 
 int64_t tes_space_dofs(const TesSpace *space) {
-  return space->dofs;
+  return space->all_dofs;
 }
 
 int64_t tes_space_hanging(const TesSpace *space) {

@@ -52,6 +52,7 @@ struct TesSpace {
   TesiAxis axis[3]; /* of q over a box, one component */
   TesiRt *rt; /* of rt, whose parts are the components and the pressure, no spaces of their own; and of dg */
   int64_t length, dofs; /* in memory here, copies of other ranks' entries included */
+  int64_t all_dofs;     /* of all ranks, each once */
   TesiLayout *layout;   /* of vectors */
   TesiCellView *view;   /* one component; over a box NULL until it is asked for */
   bool product;         /* made by tes_space_create_product() */

@@ -26,6 +26,7 @@ TesStatus tesi_space_put_together(TesSpace *s) {
     s->part_first[p + 1] = s->part_first[p] + part->length;
     s->length += part->length;
     s->dofs += part->dofs;
+    s->all_dofs += part->all_dofs;
     layout[p] = part->layout;
   }
   TES_TRY(tesi_layout_put_together(ctx, s->parts, layout, &s->layout));

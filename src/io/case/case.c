@@ -2,6 +2,7 @@
 #include <string.h>
 #include "io/case/case_reader.h"
 #include "io/file.h"
+#include "parallel/comm.h"
 
 enum { LARGEST_FILE = 16 << 20 };
 _Static_assert(TESI_CASE_ROWS >= 128, "a row of the table may lack its place in the reader");
@@ -86,6 +87,40 @@ TesStatus tes_case_parse(TesContext *context, const char *text, const char *name
   return create(context, text, strlen(text), name, override_count, overrides, result);
 }
 
+/* The standard input is rank 0's. */
+static TesStatus read_file(TesContext *ctx, const char *path, char **text, size_t *length) {
+  TesStatus status = TES_OK;
+  const bool shared = tesi_ranks(ctx) > 1 && !strcmp(path, "-");
+  const int rank = tes_communicator_rank(tesi_context_communicator(ctx));
+  if (!shared || rank == 0) status = tesi_file_read(ctx, path, LARGEST_FILE, text, length);
+  TES_TRY(tesi_agree(ctx, status));
+  if (!shared) goto done;
+  tesi_broadcast(ctx, 0, sizeof *length, length);
+  if (rank > 0) TES_ALLOC(text, *length + 1);
+  tesi_broadcast(ctx, 0, (int64_t)*length, *text);
+done:
+  return status;
+}
+
+static uint64_t add_text(uint64_t hash, const char *text) { /* FNV-1a */
+  for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+  return (hash ^ 0xff) * 0x100000001b3u;
+}
+
+/* Every rank has rank 0's case. */
+static TesStatus compare_ranks(TesContext *ctx, const char *text, int override_count,
+                               const char *const *overrides) {
+  TesStatus status = TES_OK;
+  if (tesi_ranks(ctx) == 1) return TES_OK;
+  uint64_t own = add_text(add_text(0xcbf29ce484222325u, text), tes_version());
+  for (int i = 0; i < override_count; i++) own = add_text(own, overrides[i]);
+  uint64_t first = own;
+  tesi_broadcast(ctx, 0, sizeof first, &first);
+  TES_CHECK(own == first, "the case, with its options --set, is another one than rank 0 has");
+done:
+  return tesi_agree(ctx, status);
+}
+
 TesStatus tes_case_read(TesContext *context, const char *path, int override_count,
                         const char *const *overrides, TesCase **result) {
   TesContext *ctx = context;
@@ -94,9 +129,10 @@ TesStatus tes_case_read(TesContext *context, const char *path, int override_coun
   size_t length;
   TES_REFUSE_NULL(context, path, result);
   *result = NULL;
-  TES_TRY(tesi_file_read(ctx, path, LARGEST_FILE, &text, &length));
-  TES_TRY(create(ctx, text, length, strcmp(path, "-") ? path : "standard input", override_count, overrides,
-                 result));
+  TES_TRY(read_file(ctx, path, &text, &length));
+  TES_TRY(compare_ranks(ctx, text, override_count, overrides));
+  TES_TRY(tesi_agree(ctx, create(ctx, text, length, strcmp(path, "-") ? path : "standard input",
+                                 override_count, overrides, result)));
 done:
   tesi_free(ctx, &text);
   return status;

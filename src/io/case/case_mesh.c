@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
+#include "parallel/comm.h"
 
 static const struct {
   const char *path;
@@ -52,8 +53,22 @@ static bool is_patch_of_cells(TesSmootherKind s) {
   return s == TES_SMOOTHER_CELL_PATCH || s == TES_SMOOTHER_LINE_PATCH;
 }
 
+static bool varies(const TesFunction *f) {
+  double value;
+  return f && !tes_function_constant(f, &value);
+}
+
+/* Boxes of kind box with coefficients that vary, and periodic ones, work on one rank: on several they are trees. */
+static bool is_for_one_rank(const TesiCaseReader *r) {
+  const TesiCaseDraft *d = &r->draft;
+  if (tesi_ranks(r->ctx) == 1 || !r->support || r->support->modes || tesi_case_given(r, "mesh.box.spacing"))
+    return false;
+  return r->draft.periodic || varies(d->a) || varies(d->reaction);
+}
+
 /* Whether the case asks for what only trees have. */
 static bool wants_trees(const TesiCaseReader *r) {
+  if (is_for_one_rank(r)) return true;
   return tesi_case_given(r, "mesh.refine_where") || tesi_case_given(r, "adapt") ||
          tesi_case_given(r, "mesh.map") ||
          (has_rings(r) && (tesi_case_given(r, "solver.coarse") || tesi_case_given(r, "solver.coarsening") ||

@@ -460,7 +460,7 @@ static TesStatus check_point(const TesMesh *mesh, const double *x, bool *inside)
   TesiHit *hit = NULL;
   int64_t count;
   const TesStatus status = tesi_mesh_find(mesh, 1, x, 0.01, &hit, &count);
-  *inside = count > 0;
+  *inside = tesi_reduce_any(ctx, count > 0);
   tesi_free(ctx, &hit);
   return status;
 }
@@ -479,8 +479,8 @@ static TesStatus check_line(const TesMesh *mesh, const TesCaseLine *line) {
     x[i] = (1 - t) * line->from[i % dim] + t * line->to[i % dim];
   }
   TES_TRY(tesi_mesh_find(mesh, line->count, x, 0.01, &hit, &hits));
-  TES_CHECK(hits > 0, "%s: output.lines: no point of the line to %.200s lies in the mesh", line->where,
-            line->file);
+  TES_CHECK(tesi_reduce_any(ctx, hits > 0),
+            "%s: output.lines: no point of the line to %.200s lies in the mesh", line->where, line->file);
 done:
   tesi_free(ctx, &x);
   tesi_free(ctx, &hit);

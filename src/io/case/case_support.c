@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
+#include "parallel/comm.h"
 
 const TesiYaml *tesi_case_given(const TesiCaseReader *r, const char *path) {
   return r->node[tesi_case_row(path)];
@@ -134,6 +135,7 @@ static TesStatus compare(TesiCaseReader *r) {
                            .dim = tesi_case_dim(r),
                            .degree = p->degree,
                            .whole = true,
+                           .ranks = tesi_ranks(r->ctx) > 1,
                            .has = keys_given(r),
                            .word = {[TESI_OF_FORM] = d->form,
                                     [TESI_OF_STABILIZATION] = d->stabilization,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/work.h"
 #include "io/number.h"
+#include "parallel/comm.h"
 
 enum { OFFSET_WIDTH = 22, LARGEST_DEGREE = 20 }; /* "..." with up to 20 digits */
 
@@ -159,17 +160,116 @@ done:
   return status;
 }
 
+/* A name between quotes of XML. */
+static TesStatus put_name(TesiFile *file, const char *name) {
+  static const char special[] = "<>&\"'", *const written[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&apos;"};
+  TesStatus status = TES_OK;
+  for (const char *c = name; *c && status == TES_OK; c++) {
+    const char *found = strchr(special, *c), *text = found ? written[found - special] : c;
+    status = tesi_file_write(file, text, found ? strlen(text) : 1);
+  }
+  return status;
+}
+
+/* ---- pieces of several ranks --------------------------------------------------------------------------- */
+
+enum { ENDING = 32 };
+
+/* "folder/name.vtu" -> "folder/name_0003.vtu"; rank -1: "folder/name.pvtu". The caller frees. */
+static TesStatus name_piece(TesContext *ctx, const char *path, int rank, char **name) {
+  TesStatus status = TES_OK;
+  const size_t length = strlen(path), own = strlen(".vtu");
+  const int stem = (int)(length > own && !strcmp(path + length - own, ".vtu") ? length - own : length);
+  TES_ALLOC(name, length + ENDING);
+  if (rank < 0)
+    snprintf(*name, length + ENDING, "%.*s.pvtu", stem, path);
+  else
+    snprintf(*name, length + ENDING, "%.*s_%04d.vtu", stem, path, rank);
+done:
+  return status;
+}
+
+/* What a piece has, as put_fields() and put_item() write it. */
+static TesStatus put_shared_fields(Writer *w, TesiFile *file, const char *element, TesiVtuKind kind,
+                                   int count, const TesVtuArray *fields) {
+  TesContext *ctx = w->ctx;
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_file_printf(file, "<P%s", element));
+  if (count && fields->name)
+    TES_TRY(tesi_file_printf(file, " %s=\"%.1000s\"", fields->components > 1 ? "Vectors" : "Scalars",
+                             fields->name));
+  TES_TRY(tesi_file_printf(file, ">\n"));
+  for (int i = 0; i < count; i++) {
+    const int components = fields[i].components ? fields[i].components : 1,
+              written = tesi_vtu_item(&w->cells, kind, &fields[i], components).written;
+    TES_TRY(tesi_file_printf(file, "<PDataArray type=\"%s\" Name=\"%.1000s\" NumberOfComponents=\"%d\"/>\n",
+                             w->desc->precision == TES_SINGLE ? "Float32" : "Float64",
+                             fields[i].name ? fields[i].name : "Points", tesi_max(written, 1)));
+  }
+  TES_TRY(tesi_file_printf(file, "</P%s>\n", element));
+done:
+  return status;
+}
+
+static TesStatus put_pieces(Writer *w, TesiFile *file, const char *path) {
+  TesContext *ctx = w->ctx;
+  TesStatus status = TES_OK;
+  char *name = NULL;
+  for (int r = 0; r < tesi_ranks(ctx); r++) {
+    TES_TRY(name_piece(ctx, path, r, &name));
+    const char *slash = strrchr(name, '/');
+    TES_TRY(tesi_file_printf(file, "<Piece Source=\""));
+    TES_TRY(put_name(file, slash ? slash + 1 : name));
+    TES_TRY(tesi_file_printf(file, "\"/>\n"));
+    tesi_free(ctx, &name);
+  }
+done:
+  tesi_free(ctx, &name);
+  return status;
+}
+
+/* The file that lists the pieces, by rank 0. */
+static TesStatus write_list(Writer *w, const char *path) {
+  TesContext *ctx = w->ctx;
+  TesStatus status = TES_OK;
+  const TesVtuDesc *d = w->desc;
+  TesVtuArray points = d->coordinates;
+  TesiFile *file = NULL;
+  char *name = NULL;
+  points.name = NULL, points.components = d->dim;
+  TES_TRY(name_piece(ctx, path, -1, &name));
+  TES_TRY(tesi_file_create(ctx, name, &file));
+  TES_TRY(tesi_file_printf(file,
+                           "<?xml version=\"1.0\"?>\n<VTKFile type=\"PUnstructuredGrid\" version=\"2.2\">\n"
+                           "<PUnstructuredGrid GhostLevel=\"0\">\n"));
+  TES_TRY(put_shared_fields(w, file, "PointData", TESI_VTU_POINTS, d->point_field_count, d->point_fields));
+  TES_TRY(put_shared_fields(w, file, "CellData", TESI_VTU_CELLS, d->cell_field_count, d->cell_fields));
+  TES_TRY(put_shared_fields(w, file, "Points", TESI_VTU_POINTS, 1, &points));
+  TES_TRY(put_pieces(w, file, path));
+  TES_TRY(tesi_file_printf(file, "</PUnstructuredGrid>\n</VTKFile>\n"));
+  TES_TRY(tesi_file_commit(&file));
+done:
+  tesi_file_discard(&file);
+  tesi_free(ctx, &name);
+  return status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- */
+
 static TesStatus prepare(Writer *w, const char *path) {
   TesContext *ctx = w->ctx;
   TesStatus status = TES_OK;
   const int count = w->desc->point_field_count + w->desc->cell_field_count + 4;
+  char *piece = NULL;
   TES_TRY(tesi_vtu_cells_create(ctx, w->desc, &w->cells));
   TES_ALLOC(&w->items, count);
   TES_ALLOC(&w->places, count);
-  TES_TRY(tesi_file_create(ctx, path, &w->file));
+  if (tesi_ranks(ctx) > 1) TES_TRY(name_piece(ctx, path, tesi_context_communicator(ctx)->rank, &piece));
+  TES_TRY(tesi_file_create_piece(ctx, piece ? piece : path, &w->file));
   if (!tesi_file_can_patch(w->file))
     TES_FAIL(TES_IO, "cannot write %s: a VTU file needs a regular file, no pipe or device", path);
 done:
+  tesi_free(ctx, &piece);
   return status;
 }
 
@@ -184,23 +284,13 @@ TesStatus tes_vtu_write(TesContext *context, const TesVtuDesc *desc, const char 
   TES_TRY(put_head(&w));
   TES_TRY(put_arrays(&w));
   TES_TRY(tesi_file_commit(&w.file));
+  if (tesi_ranks(ctx) > 1) TES_TRY(write_list(&w, path));
 done:
   tesi_work_end(ctx);
   tesi_file_discard(&w.file);
   tesi_vtu_cells_free(&w.cells);
   tesi_free(ctx, &w.items);
   tesi_free(ctx, &w.places);
-  return status;
-}
-
-/* A name between quotes of XML. */
-static TesStatus put_name(TesiFile *file, const char *name) {
-  static const char special[] = "<>&\"'", *const written[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&apos;"};
-  TesStatus status = TES_OK;
-  for (const char *c = name; *c && status == TES_OK; c++) {
-    const char *found = strchr(special, *c), *text = found ? written[found - special] : c;
-    status = tesi_file_write(file, text, found ? strlen(text) : 1);
-  }
   return status;
 }
 

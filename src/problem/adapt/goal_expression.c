@@ -156,6 +156,7 @@ TesStatus tesi_goal_add_expression(const TesProblem *p, const TesSpace *space, c
   int64_t count;
   double *sum = NULL;
   TES_TRY(create(p, goal, &e));
+  TES_TRY(tesi_one_rank(ctx, "a goal at a point"));
   TES_TRY(tesi_mesh_find(space->mesh, 1, goal->point, 0.01, &hit, &count));
   TES_ALLOC(&sum, b->length);
   TES_TRY(tes_vector_get(b, sum));

@@ -66,6 +66,9 @@ static const TesiSupport support = {
               [TESI_OF_COARSE] = TESI_ALL_WORDS},
     .smoother = TESI_Q_SMOOTHERS(0),
     .lacks = lacks,
+    .ranks = {.meshes = TESI_ON_GRID | TESI_ON_TREES,
+              .has = TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) | TESI_BIT(TESI_HAS_MATERIALS) |
+                     TESI_BIT(TESI_HAS_ADDED_LOAD) | TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_VTU)},
     .f = 1,
     .field = "u",
     .unknowns = "u",
