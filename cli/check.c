@@ -63,11 +63,13 @@ static TesStatus tell_parts(const Check *c) {
              size);
   }
   for (int i = 0; i < tes_mesh_materials(c->mesh); i++) {
-    double cells = 0;
+    int64_t cells = 0; /* of this rank */
     for (int64_t cell = 0; cell < tes_mesh_info(c->mesh).cells; cell++)
       cells += tes_mesh_material(c->mesh, cell) == i;
-    tes_communicator_sum(cli_ranks(), 1, &cells);
-    printf("material  %-16s %.0f cells\n", tes_mesh_material_name(c->mesh, i), cells);
+    if (cli_ranks())
+      printf("material  %s\n", tes_mesh_material_name(c->mesh, i));
+    else
+      printf("material  %-16s %lld cells\n", tes_mesh_material_name(c->mesh, i), (long long)cells);
   }
   if (status == TES_OK) status = measure(c, -1, &size);
   if (status == TES_OK) printf("domain    %s %.6g\n", dim == 2 ? "area" : "volume", size);

@@ -25,7 +25,7 @@ bool cli_ranks_tells(const char *text) {
 
 /* Commands that several ranks run together. */
 static bool is_shared(const char *command) {
-  static const char *const shared[] = {"solve", "check"};
+  static const char *const shared[] = {"solve", "check", "study"};
   for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
     if (!strcmp(command, shared[i])) return true;
   return false;
@@ -40,7 +40,7 @@ int cli_ranks_begin(char **argv) {
   const int launched = tes_communicator_launched(&launcher);
   arguments = argv;
   if (launched == 1) return 0;
-  const TesStatus status = tes_communicator_create_world(&ranks);
+  const TesStatus status = tes_communicator_of_all(&ranks);
   if (status == TES_MISSING) {
     cli_usage_error(
         "%s began %d processes, and this build has no MPI: build it with p4est and MPI (libp4est-dev, "
@@ -58,7 +58,7 @@ int cli_ranks_begin(char **argv) {
   }
   if (tes_communicator_rank(ranks) > 0 && !freopen("/dev/null", "w", stdout)) return tes_status_exit(TES_IO);
   if (!is_asked_for(argv) && argv[1] && argv[1][0] != '-')
-    return cli_usage_error("several ranks run tessera solve and tessera check; %s is for one", argv[1]);
+    return cli_usage_error("several ranks run tessera solve, check and study; %s is for one", argv[1]);
   return 0;
 }
 
@@ -67,8 +67,16 @@ static TesStatus status_of(int exit_status) {
   return exit_status >= 0 && exit_status < 5 ? of[exit_status] : TES_INTERNAL;
 }
 
+/* "rank 1 of 2: ...": the others know of that failure, and may have ended. */
+static bool is_agreed(void) {
+  char mark[32];
+  snprintf(mark, sizeof mark, " of %d: ", tes_communicator_size(ranks));
+  const char *rank = strstr(failure, "rank "), *end = rank ? strstr(rank, mark) : NULL;
+  return end && strspn(rank + 5, "0123456789") == (size_t)(end - rank - 5);
+}
+
 int cli_ranks_end(int exit_status) {
-  if (!ranks) return exit_status;
+  if (!ranks || (exit_status > 0 && is_agreed())) return exit_status;
   const TesStatus agreed = tes_communicator_agree(ranks, status_of(exit_status), failure, sizeof failure);
   if (agreed != TES_OK && !told && tes_communicator_rank(ranks) == 0 && failure[0])
     cli_usage_error("%s", failure);
@@ -118,6 +126,12 @@ static bool is_refused_to_root(const char *mpirun) {
   return open_mpi && geteuid() == 0 && !(getenv(for_root[0]) && getenv(for_root[1]));
 }
 
+/* Options may be shortened. */
+static bool is_ranks(const char *argument) {
+  const size_t length = strcspn(argument, "=");
+  return length >= strlen("--ra") && length <= strlen("--ranks") && !strncmp(argument, "--ranks", length);
+}
+
 /* The options of Open MPI alone: no words of its own where a rank ends with a failure, more ranks than processors, and
  * threads of a rank anywhere. */
 static int launch(const char *mpirun, int count) {
@@ -129,15 +143,18 @@ static int launch(const char *mpirun, int count) {
   char **line = calloc((size_t)all + 16, sizeof *line), *real = realpath(mpirun, NULL);
   if (!line || length < 0) return tes_status_exit(TES_OUT_OF_MEMORY);
   self[length] = 0;
+  if (!strstr(strrchr(self, '/'), "tessera") && !find_program("tessera", self)) /* as a part of Python */
+    return cli_usage_error("--ranks %d begins the program tessera, which is not in PATH", count);
   snprintf(number, sizeof number, "%d", count);
   line[n++] = (char *)mpirun;
   for (size_t i = 0; real && !strstr(real, "mpich") && !strstr(real, "hydra") && i < 4; i++)
     line[n++] = (char *)options[i];
   line[n++] = "-n", line[n++] = number, line[n++] = self;
   for (int i = 1; i < all; i++) {
-    const bool number_follows = !strcmp(arguments[i], "--ranks");
-    i += number_follows;
-    if (!number_follows && strncmp(arguments[i], "--ranks=", 8) != 0) line[n++] = arguments[i];
+    if (!is_ranks(arguments[i]))
+      line[n++] = arguments[i];
+    else
+      i += !strchr(arguments[i], '='); /* its number */
   }
   execv(mpirun, line);
   free(line), free(real);

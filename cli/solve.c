@@ -30,6 +30,7 @@ enum { SET = CLI_OWN_OPTIONS, DETERMINISTIC, VTU, PNG, RESTART, KEYS, SCHEMA, HE
 
 static const struct option long_options[] = {{"set", required_argument, NULL, SET},
                                              CLI_COMMON_OPTIONS,
+                                             {"ranks", required_argument, NULL, CLI_RANKS},
                                              {"deterministic", no_argument, NULL, DETERMINISTIC},
                                              {"vtu", required_argument, NULL, VTU},
                                              {"png", required_argument, NULL, PNG},

@@ -71,6 +71,8 @@ static TesStatus check_endings(Solve *s) {
 
 TesStatus solve_check_files(Solve *s) {
   TesStatus status = check_endings(s);
+  if (status == TES_OK && solve_png_path(s) && cli_ranks())
+    status = refuse(s, s->options->png ? "--png: works on one rank" : "output.png: works on one rank");
   if (status == TES_OK) status = tes_file_check(s->context, solve_vtu_path(s));
   if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));
   if (status == TES_OK) status = tes_picture_check(s->context, solve_png_path(s));

@@ -19,7 +19,7 @@ static const char help[] =
     "  --json FILE            the same as JSON\n"
     "  --plot FILE.svg        draws it over the unknowns, or over the steps in time\n"
     "  --draw NAME[,NAME]     what is drawn: columns; solve_s: the time       (errors, or values)\n"
-    "  --device D --threads N --simd BITS --deterministic\n"
+    "  --device D --threads N --ranks N --simd BITS --deterministic\n"
     "  --verbose | --quiet    more, or nothing but errors\n"
     "  --help                 this text\n\n"
     "An order is that of an error, or of the differences of a value, in the length of the cells or, where "
@@ -31,6 +31,7 @@ enum { SET = CLI_OWN_OPTIONS, OVER, CSV, PLOT, DRAW, DETERMINISTIC, HELP };
 static const struct option long_options[] = {{"set", required_argument, NULL, SET},
                                              {"over", required_argument, NULL, OVER},
                                              CLI_COMMON_OPTIONS,
+                                             {"ranks", required_argument, NULL, CLI_RANKS},
                                              {"csv", required_argument, NULL, CSV},
                                              {"plot", required_argument, NULL, PLOT},
                                              {"draw", required_argument, NULL, DRAW},
@@ -286,6 +287,7 @@ int cli_study(int argc, char **argv) {
       study->solve.common.verbosity = TES_QUIET; /* nothing else on the standard output */
     status = refuse(study, argc);
   }
+  if (!status && study->solve.common.ranks) status = cli_ranks_launch(study->solve.common.ranks);
   if (!status) status = run(argc, argv, study);
   study_free(study);
   free(study);

@@ -445,6 +445,49 @@ static void iterations_are_nearly_exact(void **state) {
     }
 }
 
+/* Dense inverses of the patches' own matrices, in the emulator too: the sweep by tables of the processor. */
+static void dense_inverses_are_exact(void **state) {
+  TesContext *emulator;
+  (void)state;
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "emulator"}, &emulator, NULL, 0), TES_OK);
+  for (int j = 0; j < FLOWS; j++)
+    for (int way = 0; way < 3; way++) {
+      const Flow *f = &flows[j];
+      TesContext *on = way == 2 ? emulator : ctx;
+      const TesPrecision precision = way == 1 ? TES_SINGLE : TES_DOUBLE;
+      TesSpace *space = flow_space(ctx, f), *there = flow_space(on, f);
+      TesOperator *op = flow_operator(ctx, f, space, precision),
+                  *op_there = flow_operator(on, f, there, precision);
+      TesSmoother *dense, *exact;
+      double *values = flow_random(space, 5 + (uint64_t)j), *start = flow_random(space, 50);
+      if (on == emulator && f->dim == 3 && f->degree > 2) goto next; /* large matrices, slow there */
+      assert_ok(ctx, tes_smoother_create(ctx, &(TesSmootherDesc){.op = op}, &exact));
+      assert_ok(
+          on, tes_smoother_create(
+                  on, &(TesSmootherDesc){.op = op_there, .kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_DENSE},
+                  &dense));
+      TesVector *b = flow_vector(ctx, space, precision, values),
+                *expected = flow_vector(ctx, space, precision, start),
+                *b_there = flow_vector(on, there, precision, values),
+                *x_there = flow_vector(on, there, precision, start);
+      assert_ok(ctx, tes_smoother_apply(exact, b, expected, TES_FORWARD, false));
+      assert_ok(on, tes_smoother_apply(dense, b_there, x_there, TES_FORWARD, false));
+      assert_ok(on, tes_vector_get(x_there, values));
+      TesVector *x = flow_vector(ctx, space, precision, values);
+      assert_near(flow_difference(ctx, x, expected), 0, precision == TES_DOUBLE ? 1e-9 : 1e-3);
+      TesVector *vectors[] = {b, x, expected, b_there, x_there};
+      for (int v = 0; v < 5; v++) tes_vector_destroy(&vectors[v]);
+      tes_smoother_destroy(&dense);
+      tes_smoother_destroy(&exact);
+    next:
+      free(values);
+      free(start);
+      tes_operator_destroy(&op), tes_operator_destroy(&op_there);
+      tes_space_destroy(&space), tes_space_destroy(&there);
+    }
+  tes_context_destroy(&emulator);
+}
+
 /* Twice the cells of a flow; graded ones are refined, so that the spaces are nested. */
 static TesSpace *refined_space(const TesSpace *coarse) {
   const TesMesh *mesh = tes_space_mesh(coarse);
@@ -581,6 +624,7 @@ int main(void) {
                                      cmocka_unit_test(residuals_inside_patches),
                                      cmocka_unit_test(levels_share_tables),
                                      cmocka_unit_test(iterations_are_nearly_exact),
+                                     cmocka_unit_test(dense_inverses_are_exact),
                                      cmocka_unit_test(transfers_are_embeddings),
                                      cmocka_unit_test(divergence_commutes_with_the_embedding),
                                      cmocka_unit_test(what_is_not_there_is_told)};

@@ -345,6 +345,32 @@ done:
   return status;
 }
 
+/* The problem of the last step is left to the caller, on the mesh of that step and solved; also of a loop that misses
+ * its tolerance. */
+static void last_problem_is_kept(void **state) {
+  (void)state;
+  TesContext *ctx = make_context();
+  TesMesh *forest = make_forest(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2});
+  const TesProblemDesc problem = {.mesh = forest, .degree = 2};
+  TesAdaptStep last;
+  TesProblem *kept = NULL;
+  TesAdaptDesc desc = {.steps = 3, .tolerance = 1e-9, .keep = &kept};
+  const TesValue mean = {.kind = TES_VALUE_INTEGRAL};
+  double value = NAN;
+  assert_int_equal(tes_adapt_run(ctx, &problem, &desc, &last), TES_ABOVE_TOLERANCE);
+  tes_context_clear(ctx);
+  assert_non_null(kept);
+  assert_int_equal(tes_mesh_info(tes_space_mesh(tes_problem_space(kept))).cells, last.cells);
+  assert_ok(ctx, tes_problem_value(kept, &mean, &value));
+  assert_near(value, 0.214, 0.001); /* int u, -div(grad u) = 1 : 0.214075 by scikit-fem, P2 */
+  tes_problem_destroy(&kept);
+  desc.fraction = 2; /* refused before there is a problem */
+  assert_int_equal(tes_adapt_run(ctx, &problem, &desc, NULL), TES_INVALID_INPUT);
+  assert_null(kept);
+  tes_mesh_destroy(&forest);
+  tes_context_destroy(&ctx);
+}
+
 static void allocations(void **state) {
   (void)state;
   TesContext *ctx = make_context();
@@ -363,6 +389,7 @@ int main(void) {
                                      cmocka_unit_test(carried_goals),
                                      cmocka_unit_test(unnamed_boundary),
                                      cmocka_unit_test(cancelled_estimates),
+                                     cmocka_unit_test(last_problem_is_kept),
                                      cmocka_unit_test(allocations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

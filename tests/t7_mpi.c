@@ -3,6 +3,7 @@
  * Ranks: 2 3 4 */
 #include <stdio.h>
 #include <stdlib.h>
+#include "geometry/locate.h"
 #include "operator/operator.h"
 #include "parallel/layout.h"
 #include "smoother/cell_patch/cell_patch.h"
@@ -173,16 +174,11 @@ static void the_rest_is_refused(void **state) {
   tes_mesh_destroy(&mesh);
   create_mesh(together, &(Case){.mesh = {.dim = 2, .cells = {8, 8}}}, &mesh);
   TesMesh *adapted;
-  int64_t cell;
   int8_t mark[64] = {1};
   assert_int_equal(tes_mesh_adapt(mesh, mark, &adapted), TES_INVALID_INPUT);
   assert_null(adapted);
   expect_one_rank("adaptation by marks");
-  assert_int_equal(tes_mesh_locate(mesh, 1, (const double[2]){0.5, 0.5}, &cell, NULL), TES_INVALID_INPUT);
-  expect_one_rank("looking for the cells of points");
   assert_ok(together, tes_space_create(together, &(TesSpaceDesc){.mesh = mesh}, &space));
-  assert_int_equal(tes_vtu_write_fields(space, 0, NULL, 0, NULL, "t7_mpi.vtu"), TES_INVALID_INPUT);
-  expect_one_rank("writing files");
   const TesCheckpointDesc checkpoint = {.space = space};
   const TesStatus written = tes_checkpoint_write(together, &checkpoint, "t7_mpi.h5");
   if (written != TES_MISSING) expect_one_rank("writing files");
@@ -197,6 +193,51 @@ static void the_rest_is_refused(void **state) {
   tes_mesh_destroy(&mesh);
 }
 
+/* A point is in cells of one rank or, at a cut, of several; each finds those that it has. */
+static void points_have_ranks(void **state) {
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    const double x[3] = {0.37, 0.41, 0.23};
+    TesMesh *whole, *part;
+    int64_t cell;
+    double xi[3], at[3];
+    create_mesh(alone, &cases[c], &whole);
+    create_mesh(together, &cases[c], &part);
+    assert_ok(alone, tes_mesh_locate(whole, 1, x, &cell, NULL));
+    const bool inside = cell >= 0;
+    assert_ok(together, tes_mesh_locate(part, 1, x, &cell, xi));
+    assert_int_equal(tesi_reduce_any(together, cell >= 0), inside);
+    if (cell >= 0) assert_ok(together, tesi_mesh_points(part, cell, 1, xi, at, NULL));
+    for (int d = 0; d < part->dim && cell >= 0; d++) assert_near(at[d], x[d], 1e-12);
+    tes_mesh_destroy(&whole);
+    tes_mesh_destroy(&part);
+  }
+}
+
+/* What fails on one rank fails on all, with its message. */
+static void failures_are_of_all(void **state) {
+  (void)state;
+  const int last = world->size - 1;
+  char text[120];
+  TesStatus status = TES_OK;
+  if (world->rank == last)
+    status = tesi_fail(together, TES_IO, __FILE__, __LINE__, __func__, "cannot write %s", "x.vtu");
+  assert_int_equal(tesi_agree(together, status), TES_IO);
+  snprintf(text, sizeof text, world->size > 1 ? "rank %d of %d: cannot write x.vtu" : "cannot write x.vtu",
+           last, world->size);
+  assert_string_equal(tes_context_message(together), text);
+  tes_context_clear(together);
+  assert_int_equal(tesi_agree(together, TES_NOT_CONVERGED), TES_NOT_CONVERGED);
+  assert_string_equal(tes_context_message(together), "");
+  double values[40];
+  for (int i = 0; i < 40; i++) values[i] = world->rank + i;
+  tesi_reduce(together, TESI_SUM, 40, values);
+  for (int i = 0; i < 40; i++) assert_true(values[i] == world->size * (last / 2.0 + i));
+  int word = world->rank == last ? 7 : 0;
+  tesi_broadcast(together, last, sizeof word, &word);
+  assert_int_equal(word, 7);
+}
+
 /* ---- layouts ------------------------------------------------------------------------------------------- */
 
 static void spaces_are_one(void **state) {
@@ -207,6 +248,7 @@ static void spaces_are_one(void **state) {
     create_mesh(alone, &cases[c], &whole);
     create_mesh(together, &cases[c], &part);
     assert_int_equal(tesi_reduce_count(together, part->cells), whole->cells);
+    assert_int_equal(tes_mesh_info(part).all_cells, whole->cells);
     for (int degree = 1; degree <= 4; degree += degree) {
       const TesSpaceDesc on_whole = {.mesh = whole, .degree = degree},
                          on_part = {.mesh = part, .degree = degree};
@@ -224,6 +266,7 @@ static void spaces_are_one(void **state) {
       const TesiOwned *own = &layout->block[0];
       for (int64_t i = own->start; i < own->start + own->owned; i++) unknowns += !given[i];
       assert_int_equal(tesi_reduce_count(together, unknowns), all->dofs);
+      assert_int_equal(tes_space_dofs(some), all->dofs);
       for (int64_t i = 0; i < some->length; i++) copies[i] = i >= own->start && i < own->start + own->owned;
       tesi_exchange_sum(layout->shared, TES_DOUBLE, copies); /* each has one owner */
       for (int64_t i = 0; i < some->length; i++) assert_true(copies[i] == 1);
@@ -497,11 +540,12 @@ static void lines_end_at_cuts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(spaces_are_one),     cmocka_unit_test(operators_are_one),
-      cmocka_unit_test(sweeps_are_one),     cmocka_unit_test(cell_patches_are_one),
-      cmocka_unit_test(solves_are_one),     cmocka_unit_test(lines_end_at_cuts),
-      cmocka_unit_test(the_rest_is_refused)};
-  const TesStatus status = tes_communicator_create_world(&world);
+      cmocka_unit_test(spaces_are_one),      cmocka_unit_test(operators_are_one),
+      cmocka_unit_test(sweeps_are_one),      cmocka_unit_test(cell_patches_are_one),
+      cmocka_unit_test(solves_are_one),      cmocka_unit_test(lines_end_at_cuts),
+      cmocka_unit_test(the_rest_is_refused), cmocka_unit_test(points_have_ranks),
+      cmocka_unit_test(failures_are_of_all)};
+  const TesStatus status = tes_communicator_of_all(&world);
   if (status != TES_OK) return status == TES_MISSING ? 77 : 1;
   TesContextDesc desc = {.device = "cpu", .threads = 1, .verbosity = TES_QUIET};
   if (tes_context_create(&desc, &alone, NULL, 0) != TES_OK) return 1;

@@ -141,14 +141,16 @@ static void ways_of_smoothing_agree(void **state) {
   static const Flow flows[] = {{.dim = 2, .degree = 1, .cells = {16, 12}},
                                {.dim = 2, .degree = 3, .cells = {8, 9}, .graded = true},
                                {.dim = 3, .degree = 2, .cells = {4, 5, 4}, .graded = true}};
-  enum { EXACT, RED_BLACK, CG, TABLES, WAYS };
+  enum { EXACT, RED_BLACK, CG, DENSE, TABLES, WAYS };
   for (size_t i = 0; i < sizeof flows / sizeof *flows; i++) {
     Outcome out[WAYS];
     for (int way = EXACT; way < WAYS; way++) {
       TesProblemDesc desc = {
           .solver = {.tolerance = 1e-9,
                      .colours = way == RED_BLACK ? TES_COLOURS_RED_BLACK : TES_COLOURS_PARQUET,
-                     .local = way == CG ? TES_LOCAL_CG : TES_LOCAL_AUTO}};
+                     .local = way == CG      ? TES_LOCAL_CG
+                              : way == DENSE ? TES_LOCAL_DENSE
+                                             : TES_LOCAL_AUTO}};
       assert_ok(ctx, flow_manufacture(ctx, flows[i].dim, 0.5, 0, &desc));
       if (way == TABLES) setenv("TESSERA_SADDLE_TABLES", "1", 1);
       solve(&flows[i], desc, &out[way], 0, NULL, NULL, NULL);

@@ -180,27 +180,78 @@ static char *file_text(const char *path) {
   return text;
 }
 
-/* docs/support.md is what the program knows. */
-static void the_page_is_printed(void **state) {
-  static const char open[] = "<!-- support -->\n", close[] = "<!-- /support -->\n";
-  static char table[32768];
-  const char *path = TESI_SOURCE_DIR "/docs/support.md", *update = getenv("TESSERA_UPDATE_DOCS");
-  (void)state;
-  assert_true(tes_case_help("", TES_CASE_HELP_SUPPORT, table, sizeof table) < sizeof table);
-  char *text = file_text(path);
-  char *begin = strstr(text, open), *end = strstr(text, close);
+/* What stands between two marks of a file is `table`; TESSERA_UPDATE_DOCS=1 rewrites it. */
+static void assert_printed(const char *file, const char *open, const char *close, const char *table) {
+  const char *update = getenv("TESSERA_UPDATE_DOCS");
+  char path[300];
+  snprintf(path, sizeof path, TESI_SOURCE_DIR "/%s", file);
+  char *text = file_text(path), *begin = strstr(text, open), *end = strstr(text, close);
   assert_non_null(begin);
   assert_non_null(end);
   begin += strlen(open);
   if (update && *update) {
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file, "%.*s%s%s", (int)(begin - text), text, table, end);
-    assert_int_equal(fclose(file), 0);
+    FILE *to = fopen(path, "w");
+    assert_non_null(to);
+    fprintf(to, "%.*s%s%s", (int)(begin - text), text, table, end);
+    assert_int_equal(fclose(to), 0);
     return;
   }
   *end = 0;
-  if (strcmp(begin, table)) fail_msg("docs/support.md lags behind: run TESSERA_UPDATE_DOCS=1 t8_support");
+  if (strcmp(begin, table)) fail_msg("%s lags behind: run TESSERA_UPDATE_DOCS=1 t8_support", file);
+}
+
+/* docs/support.md and the head of problem.h are what the program knows. */
+static void the_pages_are_printed(void **state) {
+  static char table[32768];
+  (void)state;
+  assert_true(tes_case_help("", TES_CASE_HELP_SUPPORT, table, sizeof table) < sizeof table);
+  assert_printed("docs/support.md", "<!-- support -->\n", "<!-- /support -->\n", table);
+  assert_true(tesi_support_head(table, sizeof table) < sizeof table);
+  assert_printed("include/tessera/problem.h",
+                 " *\n *  Printed from the rows of the library (t8_support):\n *\n",
+                 " *\n *  All of it, with conditions", table);
+}
+
+/* What a row of the matrix has not has a reason of mathematics, of the element or of its meshes. */
+static void what_is_missing_has_a_reason(void **state) {
+  const TesiSupport *row;
+  TesiHas what;
+  (void)state;
+  for (int k = 0; tesi_support_feature(k, &what); k++)
+    for (int i = 0; (row = tesi_support_row(i)); i++)
+      if (!(row->has & TESI_BIT(what)) && !tesi_support_why(row, what))
+        fail_msg("row %d has not %s, and does not say why", i, tesi_has_key(what));
+}
+
+/* Sentences of the manual that state degrees, with the numbers of the rows. */
+static void sentences_state_the_degrees(void **state) {
+  const TesiSupport *solid = row_of(TES_ELASTICITY, TES_ELEMENT_Q),
+                    *heat = row_of(TES_TRANSPORT, TES_ELEMENT_Q),
+                    *flow = row_of(TES_NAVIER_STOKES, TES_ELEMENT_Q),
+                    *rt = row_of(TES_NAVIER_STOKES, TES_ELEMENT_RT),
+                    *stokes = row_of(TES_STOKES, TES_ELEMENT_RT), *dg = row_of(TES_POISSON, TES_ELEMENT_DG);
+  char wanted[7][120];
+  const char *const pages[7] = {"docs/elasticity.md",     "docs/time.md",   "docs/navier-stokes.md",
+                                "docs/navier-stokes.md",  "docs/stokes.md", "include/tessera/operator.h",
+                                "include/tessera/space.h"};
+  (void)state;
+  snprintf(wanted[0], 120, "degrees %d to %d) `src/kernels/elasticity.cu`", solid->degree.least,
+           solid->degree.kernels);
+  snprintf(wanted[1], 120, "have all of this for degrees %d to %d,", heat->degree.least, heat->degree.kernels);
+  snprintf(wanted[2], 120, "degrees %d to %d in space, %d to %d in the plane", rt->degree.least,
+           rt->degree.kernels_in_space, rt->degree.least, rt->degree.most);
+  snprintf(wanted[3], 120, "Q_k/Q_(k-1), k = %d to %d,", flow->degree.least, flow->degree.most);
+  snprintf(wanted[4], 120, "of Q_k, k = %d to %d,", flow->degree.least, flow->degree.most);
+  snprintf(wanted[5], 120, "Kernels for degrees %d to %d.", solid->degree.least, solid->degree.kernels);
+  snprintf(wanted[6], 120,
+           "1..%d over a box, 1..%d over a forest, 1..15 over cells; rt: 0 means %d, 1..%d; dg: 1..%d",
+           heat->degree.most, heat->degree.on_cells, stokes->degree.usual, stokes->degree.most,
+           dg->degree.most);
+  for (int i = 0; i < 7; i++) {
+    char path[300];
+    snprintf(path, sizeof path, TESI_SOURCE_DIR "/%s", pages[i]);
+    if (!strstr(file_text(path), wanted[i])) fail_msg("%s does not say '%s'", pages[i], wanted[i]);
+  }
 }
 
 /* By hand, from the pages of the problems. */
@@ -227,7 +278,9 @@ int main(void) {
                                      cmocka_unit_test(words_are_joined),
                                      cmocka_unit_test(both_readers_refuse),
                                      cmocka_unit_test(degrees_with_kernels),
-                                     cmocka_unit_test(the_page_is_printed),
+                                     cmocka_unit_test(the_pages_are_printed),
+                                     cmocka_unit_test(what_is_missing_has_a_reason),
+                                     cmocka_unit_test(sentences_state_the_degrees),
                                      cmocka_unit_test(facts_of_the_manual)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

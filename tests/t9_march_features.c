@@ -97,6 +97,48 @@ static void means_of_others(void **state) {
   }
 }
 
+/* The same of element dg, whose squares are in its space; in files, and after a restart. */
+static void means_of_jumps(void **state) {
+  static const char text[] =
+      "problem: transport\nmesh: {box: {cells: [2, 2]}}\nspace: {element: dg, degree: 2}\n"
+      "data: {a: 1, f: 1, exact: x + t}\nboundary: {all: {dirichlet: exact}}\n"
+      "solver: {tolerance: 1e-9}\ntime: {end: %s, step: 0.05}\noutput:\n  average: {from: 0}\n  checkpoint: "
+      "a.h5\n"
+      "  vtu: a.vtu\n  values:\n"
+      "    m: {point: [0.5, 0.5], of: mean_u}\n    s: {point: [0.4, 0.5], of: mean_uu}\n";
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  for (int i = 0; i < DEVICES; i++) {
+    write_text(text, "0.5");
+    solve_on(devices[i]);
+    write_text(text, "1");
+    assert_run("solve a.yaml --quiet --device cpu --json a.json --restart a.h5", 0);
+    assert_near(number("values", "m"), 1, 1e-6);
+    assert_near(number("values", "s"), 0.16 + 0.4 + 1 / 3. + 0.05 * 0.05 / 6, 1e-6);
+    assert_int_equal(system("grep -q mean_square a*.vtu"), 0);
+  }
+}
+
+/* The longest step, a hundredth of the first run's time, stays in the run that goes on from its file; another one
+ * that is given holds. */
+static void the_longest_step_stays(void **state) {
+  static const char text[] = "problem: transport\nmesh: {box: {cells: [2, 2]}}\nspace: {degree: 1}\n"
+                             "data: {a: 1, f: 1, exact: x + t}\nboundary: {all: {dirichlet: exact}}\n"
+                             "time: {end: %s, tolerance: 0.1}\noutput: {checkpoint: a.h5}\n";
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  write_text(text, "1");
+  assert_run("solve a.yaml --quiet --device cpu --json a.json", 0);
+  write_text(text, "2");
+  assert_run("solve a.yaml --quiet --device cpu --json b.json --restart a.h5 --set output.checkpoint=null "
+             "--set time.max_step=0.02",
+             0);
+  assert_run("solve a.yaml --quiet --device cpu --json a.json --restart a.h5", 0);
+  assert_near(number(NULL, "time_steps"), 100, 2); /* of 0.01 */
+  assert_int_equal(rename("b.json", "a.json"), 0);
+  assert_near(number(NULL, "time_steps"), 50, 10); /* of 0.02 */
+}
+
 /* Steps by the flow come near to short ones, and go on from a file with the same bits. */
 static void steps_of_iso_follow_the_flow(void **state) {
   static const char cavity[] =
@@ -149,9 +191,10 @@ static void steady_flows_are_held(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(means_of_flows), cmocka_unit_test(means_of_a_shear_flow),
-                                     cmocka_unit_test(means_of_others),
-                                     cmocka_unit_test(steps_of_iso_follow_the_flow),
-                                     cmocka_unit_test(steady_flows_are_held)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(means_of_flows),         cmocka_unit_test(means_of_a_shear_flow),
+      cmocka_unit_test(means_of_others),        cmocka_unit_test(means_of_jumps),
+      cmocka_unit_test(the_longest_step_stays), cmocka_unit_test(steps_of_iso_follow_the_flow),
+      cmocka_unit_test(steady_flows_are_held)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

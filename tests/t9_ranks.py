@@ -11,6 +11,11 @@ import sys
 import tempfile
 import time
 
+try:
+    import vtk
+except ImportError:
+    vtk = None
+
 PROGRAM = os.path.abspath(sys.argv[1])
 MPIRUN = shutil.which("mpirun")
 RANKS = [2, 3] if len(sys.argv) == 2 else [1, 2, 3, 4, 7]
@@ -48,10 +53,6 @@ def solve(folder, ranks, case, *options):
         return code, json.load(file), errors
 
 
-def near(a, b, tolerance):
-    return abs(a - b) <= tolerance * max(abs(a), abs(b), 1e-300)
-
-
 def rows(folder, name):
     with open(os.path.join(folder, name), encoding="utf-8") as file:
         return [[float(x) for x in line.split(",")] for line in file.read().split("\n")[1:] if line]
@@ -77,52 +78,179 @@ data: {a: 1 + x*x, f: "exp(x)*(y - 1)", exact: x*x*y}
 boundary: {all: {dirichlet: exact}}
 solver: {tolerance: 1e-11}
 output:
-  values: {mean: {mean: domain, of: u*u}, flux: {integral: boundary, of: ux*nx + uy*ny}}
+  values: {mean: {mean: domain, of: u*u}, flux: {integral: surface, of: ux*nx + uy*ny}}
   points: {a: [0.3, 0.4], b: [-0.5, 0.1]}
+"""
+HEAT = """
+problem: transport
+mesh: {box: {cells: [6, 6]}, kind: forest}
+space: {degree: 3}
+data: {a: 0.1, f: 0, exact: "exp(-0.2*pi*pi*t)*sin(pi*x)*sin(pi*y)", initial: "sin(pi*x)*sin(pi*y)"}
+boundary: {all: {dirichlet: 0}}
+time: {end: 0.1, step: 0.02, method: bdf2}
+output: {values: {m: {mean: domain}}, series: series.csv, points: {p: [0.3, 0.5]}}
 """
 
 
-def compare(name, one, many, ranks):
-    check(many["status"] == one["status"] and one["status"] == "converged", f"{name} on {ranks}: {many['status']}")
+def compare(name, one, many, ranks, tolerance=1e-9):
+    check(many["status"] == one["status"] == "converged", f"{name} on {ranks}: {many['status']}")
     check(many["iterations"] == one["iterations"],
           f"{name} on {ranks}: {many['iterations']} iterations, {one['iterations']} on one")
     check(many["dofs"] == one["dofs"], f"{name} on {ranks}: {many['dofs']} unknowns, not {one['dofs']}")
     check(ranks == 1 or many["ranks"] == ranks, f"{name}: the report of {ranks} ranks")
-    for key in ("error_l2", "error_h1"):
-        check(near(many[key], one[key], 1e-9), f"{name} on {ranks}: {key} {many[key]}, not {one[key]}")
-    for key, value in one.get("values", {}).items():
-        check(near(many["values"][key], value, 1e-9), f"{name} on {ranks}: {key} {many['values'][key]}, not {value}")
-    for a, b in zip(one.get("points", []), many.get("points", [])):
-        check(near(a["u"], b["u"], 1e-10), f"{name} on {ranks}: {b} instead of {a}")
+    for kind in ("errors", "values"):
+        check(len(one[kind]) > 0, f"{name}: no {kind}")
+        for key, value in one[kind].items():
+            check(abs(many[kind][key] - value) <= tolerance * max(1, abs(value)),
+                  f"{name} on {ranks}: {kind} {key} {many[kind][key]}, not {value}")
+    check(len(one["points"]) == len(many["points"]) > 0, f"{name} on {ranks}: points")
+    for a, b in zip(one["points"], many["points"]):
+        check(abs(a["u"] - b["u"]) <= tolerance, f"{name} on {ranks}: {b} instead of {a}")
+
+
+def cells_of(path):
+    """The cells of a file that VTK reads: centre of the nodes, mean of u; sorted."""
+    reader = vtk.vtkXMLPUnstructuredGridReader() if path.endswith("pvtu") else vtk.vtkXMLUnstructuredGridReader()
+    reader.SetFileName(path)
+    reader.Update()
+    grid = reader.GetOutput()
+    u = grid.GetPointData().GetArray("u")
+    result = []
+    for c in range(grid.GetNumberOfCells()):
+        ids = grid.GetCell(c).GetPointIds()
+        nodes = [ids.GetId(k) for k in range(ids.GetNumberOfIds())]
+        row = [sum(grid.GetPoint(k)[d] for k in nodes) / len(nodes) for d in range(3)]
+        result.append([round(x, 9) for x in row] + [sum(u.GetTuple1(k) for k in nodes) / len(nodes)])
+    return sorted(result)
+
+
+def compare_files(folder, one, many, ranks):
+    if not vtk:
+        return
+    a, b = (cells_of(os.path.join(folder, report["vtu"])) for report in (one, many))
+    check(many["vtu"].endswith(".pvtu"), many["vtu"])
+    check(len(a) == len(b) > 0, f"VTK reads {len(b)} cells of {ranks} pieces, not {len(a)}")
+    for x, y in zip(a, b):
+        check(max(abs(p - q) for p, q in zip(x, y)) <= 1e-8, f"cell {y} of {ranks} pieces, not {x}")
 
 
 def same_results(folder):
-    for name, text in (("box", BOX), ("forest", FOREST)):
+    for name, text in (("box", BOX), ("forest", FOREST), ("heat", HEAT)):
         with open(os.path.join(folder, f"{name}.yaml"), "w", encoding="utf-8") as file:
             file.write(text)
-        _, one, errors = solve(folder, 0, f"{name}.yaml")
+        extra = ["--vtu", "one.vtu"] if name == "forest" else []
+        _, one, errors = solve(folder, 0, f"{name}.yaml", *extra)
         check(not errors, errors)
-        line = rows(folder, "line.csv") if name == "box" else []
-        for ranks in RANKS:
-            _, many, errors = solve(folder, ranks, f"{name}.yaml")
+        table = {"box": "line.csv", "heat": "series.csv"}.get(name)
+        line = rows(folder, table) if table else []
+        for ranks in RANKS[:1] if name == "heat" else RANKS:
+            extra = ["--vtu", "many.vtu"] if name == "forest" else []
+            _, many, errors = solve(folder, ranks, f"{name}.yaml", *extra)
             check(not errors, f"{name} on {ranks}: {errors}")
-            compare(name, one, many, ranks)
-            if name != "box":
-                continue
-            for a, b in zip(line, rows(folder, "line.csv")):
-                check(all(abs(x - y) <= 1e-10 for x, y in zip(a, b)), f"line on {ranks}: {b} instead of {a}")
+            compare(name, one, many, ranks, 1e-6 if name == "heat" else 1e-9)
+            if name == "forest" and ranks == 2:
+                compare_files(folder, one, many, ranks)
+            if table:
+                check(len(line) == len(rows(folder, table)) > 0, f"{name} on {ranks}: rows of {table}")
+            for a, b in zip(line, rows(folder, table) if table else []):
+                check(all(abs(x - y) <= 1e-6 for x, y in zip(a, b)), f"{table} on {ranks}: {b} instead of {a}")
+
+
+# ---- what is refused, and what fails -------------------------------------------------------------------------
+
+
+def expect(what, command, folder, code, *words, environment=None):
+    """One line of Tessera, this exit status, soon."""
+    status, _, errors, seconds = call(command, folder, environment)
+    lines = [line for line in errors.split("\n") if line.startswith("tessera: ")]
+    check(status == code, f"{what}: exit {status}, not {code}: {errors}")
+    check(len(lines) == 1, f"{what}: {len(lines)} messages: {errors}")
+    for word in words:
+        check(word in errors, f"{what}: '{word}' is not in '{errors}'")
+    check(seconds < 8, f"{what}: {seconds:.1f} s")
+    return lines
+
+
+def refusals(folder):
+    with open(os.path.join(folder, "stokes.yaml"), "w", encoding="utf-8") as file:
+        file.write("problem: stokes\nmesh: {box: {cells: [4, 4]}}\nboundary: {all: {velocity: [0, 0]}}\n")
+    told = [expect(command, mpirun((2, [PROGRAM, command, "stokes.yaml"])), folder, 2, "stokes.yaml:1:10", "one rank")
+            for command in ("solve", "check")]
+    check(told[0] == told[1], f"solve and check: {told}")
+    expect("gauss_seidel", mpirun((2, [PROGRAM, "solve", "forest.yaml", "--set", "solver.smoother=jacobi", "--set",
+                                       "solver.coarse=amg"])), folder, 2, "solver.coarse", "amg works on one rank")
+    expect("info", mpirun((2, [PROGRAM, "info"])), folder, 2, "info is for one")
+    expect("--ranks 0", [PROGRAM, "solve", "box.yaml", "--ranks", "0"], folder, 2, "--ranks 0")
+    expect("--ranks inside", mpirun((2, [PROGRAM, "solve", "box.yaml", "--ranks", "2"])), folder, 2, "mpirun began")
+    expect("no mpirun", [PROGRAM, "solve", "box.yaml", "--ranks", "2"], folder, 3, "openmpi-bin",
+           environment=dict(ENVIRONMENT, PATH="/nowhere"))
+    code, _, errors, _ = call([PROGRAM, "solve", "box.yaml", "--ranks=2", "--quiet", "--json", "own.json"], folder)
+    check(code == 0 and not errors, f"--ranks=2: {code} {errors}")
+    with open(os.path.join(folder, "own.json"), encoding="utf-8") as file:
+        check(json.load(file)["ranks"] == 2, "--ranks=2 has not begun two ranks")
+
+
+def studies(folder):
+    tables = []
+    for ranks in (1, 2):
+        code, _, errors, _ = call([PROGRAM, "study", "box.yaml", "--over", "space.degree=1,2", "--set",
+                                   "output.values=null", "--csv", "study.csv", "--quiet", "--ranks", str(ranks)],
+                                  folder)
+        check(code == 0 and not errors, f"study on {ranks}: {code} {errors}")
+        with open(os.path.join(folder, "study.csv"), encoding="utf-8") as file:
+            table = [line.split(",") for line in file.read().split("\n") if line and line[0] != "#"]
+        column = table[0].index("l2") if "l2" in table[0] else table[0].index("error_l2")
+        tables.append([float(row[column]) for row in table[1:]])
+    check(len(tables[0]) == len(tables[1]) == 2, f"studies: {tables}")
+    for a, b in zip(*tables):
+        check(abs(a - b) <= 1e-9 * a, f"studies: {tables}")
+
+
+def faults_of_one(folder):
+    one = [PROGRAM, "solve", "box.yaml", "--quiet"]
+    expect("another case", mpirun((1, one), (1, [PROGRAM, "solve", "forest.yaml", "--quiet"])), folder, 2,
+           "rank 1 of 2: ", "another one than rank 0")
+    expect("an option of one", mpirun((1, one), (1, one + ["--no-such-option"])), folder, 2, "no-such-option")
+    os.mkdir(os.path.join(folder, "u_0001.vtu"))
+    expect("a file of one", mpirun((2, one + ["--vtu", "u.vtu"])), folder, 4, "rank 1 of 2: cannot write",
+           "u_0001.vtu")
+    expect("a folder", mpirun((2, one + ["--vtu", "nowhere/u.vtu"])), folder, 4, "cannot write nowhere/u.vtu")
+
+
+def endings(folder):
+    """A rank that is killed, and an interrupt."""
+    with open(os.path.join(folder, "long.yaml"), "w", encoding="utf-8") as file:
+        file.write(HEAT.replace("end: 0.1", "end: 1e6"))
+    for number, to_rank in ((signal.SIGKILL, True), (signal.SIGINT, False)):
+        with subprocess.Popen(mpirun((2, [PROGRAM, "solve", "long.yaml", "--quiet"])), cwd=folder, env=ENVIRONMENT,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+            time.sleep(1.5)
+            with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="utf-8") as file:
+                ranks = [int(x) for x in file.read().split()]
+            check(len(ranks) == 2, f"{len(ranks)} ranks are there")
+            start = time.monotonic()
+            os.kill(ranks[1] if to_rank and len(ranks) > 1 else run.pid, number)
+            try:
+                check(run.wait(timeout=8) != 0, f"signal {number}: exit 0")
+            except subprocess.TimeoutExpired:
+                check(False, f"signal {number}: still there after {time.monotonic() - start:.0f} s")
+                run.kill()
 
 
 def main():
     if not MPIRUN:
         print("skipped: mpirun is missing (openmpi-bin)")
         return 77
-    code, text, _, _ = call([PROGRAM, "info", "--json"], ".")
-    if not json.loads(text)["parts"]["p4est"]:
+    _, text, _, _ = call([PROGRAM, "info", "--json"], ".")
+    if not json.loads(text)["parts"]["mpi"]:
         print("skipped: a build without MPI")
         return 77
     with tempfile.TemporaryDirectory() as folder:
         same_results(folder)
+        refusals(folder)
+        studies(folder)
+        faults_of_one(folder)
+        endings(folder)
     return 1 if faults else 0
 
 

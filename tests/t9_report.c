@@ -83,7 +83,8 @@ static void the_document_has_every_key(void **state) {
     if (!is_known(told, count, seen[i])) fail_msg("docs/report.md does not tell of %s", seen[i]);
   if (!has_forests()) return; /* no steps */
   for (int i = 0; i < count; i++) {
-    const bool optional = !strcmp(told[i], "png"); /* an optional part */
+    /* an optional part; of several ranks alone, which t9_ranks has */
+    const bool optional = !strcmp(told[i], "png") || !strcmp(told[i], "ranks");
     if (!optional && !is_known(seen, seen_count, told[i])) fail_msg("no report has %s", told[i]);
   }
 }

@@ -174,8 +174,9 @@ step_install() {
   fi
   for header in "$prefix"/include/tessera/*.h; do
     if [ "${header##*/}" = mpi.h ] && [ ${#mpi_libraries[@]} = 0 ]; then continue; fi
-    gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only "${mpi_headers[@]}" -include "$header" -x c /dev/null
-    clang -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only "${mpi_headers[@]}" -include "$header" -x c++ /dev/null
+    local strict=(-Wall -Wextra -Wpedantic -Werror -fsyntax-only "${mpi_headers[@]}" -include "$header")
+    gcc -std=c11 "${strict[@]}" -x c /dev/null
+    clang -std=c++11 "${strict[@]}" -x c++ /dev/null
   done
 
   local library_folder
@@ -188,7 +189,8 @@ step_install() {
   for source in examples/*.c "$build/user/first.c"; do
     name=$build/user/$(basename "$source" .c)
     if [ "${name##*/}" = ranks ] && [ ${#mpi_libraries[@]} = 0 ]; then continue; fi
-    gcc -std=c11 "${mpi_headers[@]}" "$source" -o "$name" "${flags[@]}" "${mpi_libraries[@]}" -lm "-Wl,-rpath,${library_folder%/pkgconfig}"
+    gcc -std=c11 "${mpi_headers[@]}" "$source" -o "$name" "${flags[@]}" "${mpi_libraries[@]}" -lm \
+      "-Wl,-rpath,${library_folder%/pkgconfig}"
     "$name" >"$name.out"
   done
 

@@ -106,9 +106,9 @@ void tes_cache_describe(TesCache *cache);
 /** Removes all entries. Returns how many. */
 int tes_cache_clear(void);
 
-/** Whether this build has an optional part: "p4est" (meshes of trees), "mpi" (ranks), "hdf5" (checkpoints), "hypre" (algebraic
- *  coarse solver), "mumps" (sparse factors), "png" (pictures); or whether it is a "quick" one: one SIMD width beside
- *  128 bits, few degrees with loops of their own. */
+/** Whether this build has an optional part: "p4est" (meshes of trees), "mpi" (ranks), "hdf5" (checkpoints), "hypre"
+ *  (algebraic coarse solver), "mumps" (sparse factors), "png" (pictures); or whether it is a "quick" one: one SIMD
+ *  width beside 128 bits, few degrees with loops of their own. */
 bool tes_has_part(const char *name);
 
 /** The processor whose kernels OpenBLAS took for dense matrices and for fronts of sparse factors, such as "SKYLAKEX".

@@ -14,9 +14,9 @@
 #include "communicator.h"
 
 /** From any communicator of this MPI library, which is duplicated; all its processes call it. The program begins MPI
- *  before and ends it after tes_communicator_destroy(). Errors: those of tes_communicator_create_fortran(). */
+ *  before and ends it after tes_communicator_destroy(). Errors: those of tes_communicator_create(). */
 static inline TesStatus tes_communicator_create_mpi(MPI_Comm of, TesCommunicator **communicator) {
-  return tes_communicator_create_fortran((int)MPI_Comm_c2f(of), communicator);
+  return tes_communicator_create((int)MPI_Comm_c2f(of), communicator);
 }
 
 #endif

@@ -32,6 +32,35 @@
  *  inside; u_0 solves A u_0 = b - A u_D. If all boundaries are Neumann boundaries and c = 0, u is unique up to a
  *  constant. The data must then satisfy int f + int g = 0 (else TES_INVALID_INPUT, with the sum), and u gets mean
  *  zero, or the mean of the exact solution if it is given.
+ *
+ *  Printed from the rows of the library (t8_support):
+ *
+ *  Equations, elements, meshes and degrees (in brackets: on other meshes than open boxes):
+ *
+ *      poisson       q   boxes, periodic boxes, trees  1 to 20 (8); kernels: all
+ *      poisson       dg  boxes, periodic boxes         1 to 15; kernels: all
+ *      stokes        rt  boxes, periodic boxes         1 to 15; kernels: all
+ *      stokes        q   boxes, periodic boxes, trees  2 to 8; kernels: all
+ *      transport     q   boxes, periodic boxes, trees  1 to 20 (8); kernels: to 8 with a velocity
+ *      transport     dg  boxes, periodic boxes         1 to 15; kernels: to 8 with a velocity
+ *      elasticity    q   boxes, periodic boxes, trees  1 to 20 (8); kernels: to 8
+ *      navier_stokes q   boxes, periodic boxes, trees  2 to 8; kernels: all
+ *      navier_stokes rt  boxes, periodic boxes         1 to 8; kernels: all in 2D, to 4 in 3D
+ *      navier_stokes iso boxes                         1; kernels: all
+ *
+ *  Members of TesProblemDesc belong to
+ *
+ *      time            transport, elasticity and navier_stokes
+ *      time.cfl        transport and navier_stokes
+ *      time.tolerance  transport, elasticity, and navier_stokes with element q or rt
+ *      data.b          transport
+ *      material        poisson with element q, transport with element q, and elasticity
+ *      balance         transport
+ *      average         transport, elasticity and navier_stokes
+ *      mean_velocity   navier_stokes with element q or rt
+ *      grad_div        navier_stokes with element q
+ *
+ *  All of it, with conditions, methods and smoothers: docs/support.md, which `tessera info --support` prints.
  */
 #ifndef TESSERA_PROBLEM_H
 #define TESSERA_PROBLEM_H
@@ -122,9 +151,7 @@ typedef enum TesOrder { TES_ORDER_AUTO, TES_ORDER_SAME, TES_ORDER_REVERSED } Tes
 /** How the system is solved; zero means chosen, which tes_problem_info() tells. */
 typedef struct TesSolveOptions {
   TesMethod method;
-  /** Boxes have all smoothers but cell_patch and line_patch; periodic boxes patch, chebyshev and jacobi; other meshes
-   *  cell_patch, line_patch, chebyshev and jacobi; flows patch and cell_patch. Transport has ordered_cells besides
-   *  with element q; with element dg it has patch, cell_patch, jacobi and chebyshev. */
+  /** Which equation has which, on which meshes: docs/support.md. */
   TesSmootherKind smoother;
   /** In place of `smoother`, which is auto then; it must outlive the problem. The default method is conjugate gradients
    *  where the smoother is symmetric, else GMRES. */
@@ -156,8 +183,7 @@ typedef struct TesProblemDesc {
   const TesMesh *mesh; /**< a reference is kept */
   int degree;          /**< 0 means 4, rt 2; limits: TesSpaceDesc */
   /** Auto: q; stokes rt on boxes, else q. Flows of element q are Q_k/Q_(k-1); dg: discontinuous Q_k, interior
-   * penalties, upwind traces of a velocity; rt: divergence-free. Which equation has which element, on which meshes, to
-   * which degrees, with which conditions and methods: docs/support.md, printed by `tessera info --support`. */
+   * penalties, upwind traces of a velocity; rt: divergence-free. The head of this file has meshes and degrees. */
   TesElement element;
   TesData data;
   TesFlowForm flow_form;
@@ -180,16 +206,16 @@ typedef struct TesProblemDesc {
   /** Elasticity in time: u_t at the start. NULL: u_t of `exact` if u is taken from `exact` too, else 0. */
   const TesFunction *initial_velocity[3];
   TesTimeDesc time; /**< all zero: a steady problem */
-  /** Navier-Stokes with elements q and rt: bit d says that a uniform force keeps the mean of component d of the
-   *  velocity at mean_velocity[d]; the domain must be periodic in that direction. */
+  /** Flows in time: bit d says that a uniform force keeps the mean of component d of the velocity at
+   *  mean_velocity[d]; the domain must be periodic in that direction. */
   unsigned mean_components;
   double mean_velocity[3];
-  /** In time, but for transport with element dg: means in time of the solution and of the squares of its components
-   *  since average_from, by the trapezoidal rule: mean_u, .., mean_p, mean_uu, .., mean_pp in expressions, in VTU files
-   *  and checkpoints. Squares are exact at nodes; of element rt they are interpolated as velocities are. */
+  /** Means in time of the solution and of the squares of its components since average_from, by the trapezoidal rule:
+   *  mean_u, .., mean_p, mean_uu, .., mean_pp in expressions, in VTU files and checkpoints. Squares are exact at nodes;
+   *  of element rt they are interpolated as velocities are, of element dg projected. */
   bool average;
   double average_from;
-  /** Navier-Stokes with element q: gamma (div u, div v) in the momentum equation, gamma = 0.1 |u| h in each cell. */
+  /** gamma (div u, div v) in the momentum equation of a flow in time, gamma = 0.1 |u| h in each cell. */
   bool grad_div;
   TesStreamline stabilization; /**< transport, element q; steady ones without it need a small cell Peclet number */
   TesSolveOptions solver;

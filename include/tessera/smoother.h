@@ -66,7 +66,10 @@ typedef enum TesLocalSolver {
   TES_LOCAL_NODAL,
   /** patches of Stokes: conjugate gradients on the Schur complement, at most 15 steps to 1e-3, as in
    *  stokes-multigrid-cui-2025: for comparison. Iterates are then not free of divergence */
-  TES_LOCAL_CG
+  TES_LOCAL_CG,
+  /** vertex patches of Stokes: the pseudo-inverse of the patch's own matrix, assembled by quadrature; one for each kind
+   *  of patches where nu is constant. n^2 numbers for n unknowns of a patch: to compare with */
+  TES_LOCAL_DENSE
 } TesLocalSolver;
 
 /** Colours of the patches of Stokes. Parquet: 2^dim, by the parities of a patch's numbers; patches that share a face

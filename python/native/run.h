@@ -24,6 +24,22 @@ typedef struct PyRun {
 /* Errors: those of the solve, PyRun.message says more. */
 TesStatus py_run(TesContext *context, PyRun *run);
 
+/* What is applied: an operator, or one cycle of a multigrid from zero. */
+typedef struct PyLinear {
+  TesContext *context;
+  const TesOperator *op; /* NULL: the cycle */
+  TesMultigrid *cycle;
+  TesPrecision precision;
+  TesVector *in, *out; /* of all nodes, zero at given ones: for py_apply_unknowns() */
+  int64_t unknowns;
+  const int64_t *unknown; /* [unknowns] their numbers among all nodes */
+} PyLinear;
+
+/* y <- A x over all nodes, in memory of the caller on the device of the context. */
+TesStatus py_apply(const PyLinear *linear, int64_t length, void *x, void *y);
+/* y[unknowns] <- A x at the unknowns, on the host. */
+TesStatus py_apply_unknowns(const PyLinear *linear, const double *x, double *y);
+
 /* From begin to end Ctrl-C interrupts the context, beside what it does otherwise. For one thread at a time; it may be
  * nested: the innermost context is interrupted. Only where Python itself listens to Ctrl-C. */
 void py_interrupt_begin(TesContext *context);

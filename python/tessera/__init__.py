@@ -8,6 +8,7 @@ solve() takes a case of the program; Mesh, Space, Operator, Multigrid and Proble
 Manual: docs/python.md."""
 
 import importlib
+from typing import TYPE_CHECKING
 
 from ._arrays import Vector
 from ._binding import ffi as _ffi, lib as _lib
@@ -16,6 +17,9 @@ from ._core import Context, Error, FileError, InvalidInput, Interrupted, Missing
 from ._mesh import Mesh
 from ._problem import Problem
 from ._space import Space
+
+if TYPE_CHECKING:
+    from ._operator import Multigrid, Operator
 
 __version__ = _ffi.string(_lib.tes_version()).decode()
 
@@ -40,7 +44,7 @@ __all__ = [
 ]
 
 
-def has_part(name):
+def has_part(name: str) -> bool:
     """Whether this build has an optional part: "p4est" (adaptive meshes), "hdf5", "hypre", "mumps", "png"."""
     return bool(_lib.tes_has_part(name.encode()))
 

@@ -1,15 +1,19 @@
 """tessera.solve(): a case as the program solves it, with its report."""
 
+from __future__ import annotations
+
 import html
 import json
 import os
 import tempfile
+from typing import Any, Callable
 
 import numpy as np
 
 from ._binding import ffi, lib
 from ._core import Context, MissingComponent, _Lines, keep_error, own, text_of
 from ._solution import Solution
+from ._types import Path
 
 SUMMARY = ("status", "problem", "iterations", "dofs", "dim", "degree", "tolerance", "device", "threads", "precision")
 
@@ -93,16 +97,16 @@ def plain(value):
 
 
 def solve(
-    case,
-    set=None,
+    case: dict[str, Any] | Path,
+    set: dict[str, Any] | None = None,  # pylint: disable=redefined-builtin
     *,
-    context=None,
-    vtu=None,
-    png=None,
-    restart=None,
-    verbose=False,  # pylint: disable=redefined-builtin
-    progress=None,
-):
+    context: Context | None = None,
+    vtu: Path | None = None,
+    png: Path | None = None,
+    restart: Path | None = None,
+    verbose: bool = False,
+    progress: bool | Callable[[float], None] | None = None,
+) -> Result:
     """Solves a case: the path of a case file, its text, or a dict of the same keys (docs/case-file.md).
 
     set: {"space.degree": 5} replaces or adds values. Files that the case names are written as the program does, and

@@ -6,6 +6,7 @@ import os
 import threading
 import warnings
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -114,7 +115,14 @@ class Context:
 
     _default = None
 
-    def __init__(self, device="auto", threads=0, deterministic=False, simd_bits=0, verbose=False):
+    def __init__(
+        self,
+        device: str = "auto",
+        threads: int = 0,
+        deterministic: bool = False,
+        simd_bits: int = 0,
+        verbose: bool = False,
+    ) -> None:
         self.asked, self._pending = device, None
         self._lines = _Lines(self, verbose)
         self._handle = ffi.new_handle(self._lines)
@@ -139,7 +147,7 @@ class Context:
         self._p = own("context", place[0])
 
     @classmethod
-    def default(cls):
+    def default(cls) -> "Context":
         """The context of objects that are made without one; made when it is first asked for."""
         if cls._default is None:
             cls._default = cls()
@@ -157,7 +165,7 @@ class Context:
         """Whether the host may read vectors: the emulator guards its memory as a GPU does."""
         return self.device == "cpu"
 
-    def interrupt(self):
+    def interrupt(self) -> None:
         """Ends what runs, from another thread: it raises Interrupted there."""
         lib.tes_context_interrupt(self._p)
 
@@ -411,8 +419,8 @@ class Filler:
 class Noun:
     """An object of the library: a pointer and its context."""
 
-    _p = None
-    context = None
+    _p: Any = None
+    context: Any = None
 
     @classmethod
     def help(cls, name=None):

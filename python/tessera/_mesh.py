@@ -1,12 +1,16 @@
 """Meshes: quadrilaterals and hexahedra with a place in space, and names for their boundaries and materials."""
 
+from __future__ import annotations
+
 import os
 import tempfile
+from typing import Any, Sequence
 
 import numpy as np
 
 from ._binding import ffi, lib
 from ._core import Context, Filler, InvalidInput, Noun, members, own, place_of, text_of
+from ._types import Array, Path
 
 # VTK, Gmsh and meshio go round a face; Tessera numbers vertices by bits, x fastest.
 LEXICOGRAPHIC = {4: [0, 1, 3, 2], 8: [0, 1, 3, 2, 4, 5, 7, 6]}
@@ -20,7 +24,7 @@ class Mesh(Noun):
 
     _desc = "TesMeshDesc"
 
-    def __init__(self, domain="box", *, context=None, **options):
+    def __init__(self, domain: str = "box", *, context: Context | None = None, **options: Any) -> None:
         self.context = context or Context.default()
         filler = Filler(self.context)
         desc = ffi.new("TesMeshDesc *")
@@ -39,7 +43,13 @@ class Mesh(Noun):
         return mesh
 
     @classmethod
-    def box(cls, cells, lower=None, upper=None, **options):
+    def box(
+        cls,
+        cells: Sequence[int],
+        lower: Sequence[float] | None = None,
+        upper: Sequence[float] | None = None,
+        **options: Any,
+    ) -> Mesh:
         """A rectangle (two numbers of cells) or a cuboid (three), by default the unit one, with the boundaries left
         right bottom top (back front)."""
         cells = [int(n) for n in cells]
@@ -52,38 +62,40 @@ class Mesh(Noun):
         return cls("box", dim=dim, cells=cells, lower=lower, upper=upper, **options)
 
     @classmethod
-    def ball(cls, dim=3, radius=1.0, refine=0, **options):
+    def ball(cls, dim: int = 3, radius: float = 1.0, refine: int = 0, **options: Any) -> Mesh:
         """A disk or a ball, boundary "surface"."""
         return cls("ball", dim=dim, radius=radius, refine=refine, **options)
 
     @classmethod
-    def shell(cls, dim=3, inner_radius=0.5, radius=1.0, refine=0, **options):
+    def shell(
+        cls, dim: int = 3, inner_radius: float = 0.5, radius: float = 1.0, refine: int = 0, **options: Any
+    ) -> Mesh:
         """A ring or a spherical shell, boundaries "inner" and "outer"."""
         return cls("shell", dim=dim, inner_radius=inner_radius, radius=radius, refine=refine, **options)
 
     @classmethod
-    def l_shape(cls, dim=2, refine=0, **options):
+    def l_shape(cls, dim: int = 2, refine: int = 0, **options: Any) -> Mesh:
         """(-1, 1)^2 without a quarter, boundaries "outer" and "notch"."""
         return cls("l_shape", dim=dim, refine=refine, **options)
 
     @classmethod
-    def fichera(cls, dim=3, refine=0, **options):
+    def fichera(cls, dim: int = 3, refine: int = 0, **options: Any) -> Mesh:
         """(-1, 1)^3 without an eighth, boundaries "outer" and "notch"."""
         return cls("fichera", dim=dim, refine=refine, **options)
 
     @classmethod
-    def channel(cls, dim=2, refine=0, **options):
+    def channel(cls, dim: int = 2, refine: int = 0, **options: Any) -> Mesh:
         """A channel round a cylinder, boundaries "inflow", "outflow", "walls" and "cylinder"."""
         return cls("channel", dim=dim, refine=refine, **options)
 
     @classmethod
-    def from_gmsh(cls, path, **options):
+    def from_gmsh(cls, path: Path, **options: Any) -> Mesh:
         """A file of Gmsh; its physical groups name boundaries and materials. split=True cuts triangles, tetrahedra and
         prisms into quadrilaterals and hexahedra."""
         return cls("file", file=os.fspath(path), **options)
 
     @classmethod
-    def from_meshio(cls, mesh, **options):
+    def from_meshio(cls, mesh: Any, **options: Any) -> Mesh:
         """A mesh of meshio, by a file in the format of Gmsh; its "gmsh:physical" cell data name boundaries and
         materials."""
         with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +104,16 @@ class Mesh(Noun):
             return cls.from_gmsh(path, **options)
 
     @classmethod
-    def from_arrays(cls, points, cells, boundaries=None, materials=None, *, context=None, **options):
+    def from_arrays(
+        cls,
+        points: Any,
+        cells: Any,
+        boundaries: dict[str, Any] | None = None,
+        materials: dict[str, Any] | None = None,
+        *,
+        context: Context | None = None,
+        **options: Any,
+    ) -> Mesh:
         """Quadrilaterals or hexahedra: points[n, dim], cells[m, 2^dim] vertices in the order of VTK, Gmsh and meshio.
 
         boundaries: {name: vertices[k, 2^(dim-1)] of its faces}; materials: {name: numbers of its cells}."""
@@ -144,24 +165,24 @@ class Mesh(Noun):
     cells = property(lambda self: self._info().cells, doc="Number of cells.")
 
     @property
-    def kind(self):
+    def kind(self) -> str:
         """ "box", "forest" or "cells"."""
         return self.info["kind"]
 
     @property
-    def boundaries(self):
+    def boundaries(self) -> list[str]:
         """Names of the boundaries, by number."""
         return [text_of(lib.tes_mesh_boundary_name(self._p, i)) for i in range(lib.tes_mesh_boundaries(self._p))]
 
     @property
-    def materials(self):
+    def materials(self) -> list[str]:
         """Names of the materials, by number."""
         return [text_of(lib.tes_mesh_material_name(self._p, i)) for i in range(lib.tes_mesh_materials(self._p))]
 
     def __repr__(self):
         return f"<tessera.Mesh {self.kind} in {self.dim}D: {self.cells} cells>"
 
-    def refine(self, mark=None):
+    def refine(self, mark: Any = None) -> Mesh:
         """A new mesh. mark[cells]: cells with True or a number above 0 are halved in all directions, families of cells
         with numbers below 0 become one; None: all cells. Meshes of kind forest."""
         marks = np.ones(self.cells, np.int8) if mark is None else np.asarray(mark)
@@ -174,7 +195,7 @@ class Mesh(Noun):
         self.context.call(lib.tes_mesh_adapt, self._p, ffi.cast("int8_t *", marks.ctypes.data), place)
         return Mesh._of(self.context, own("mesh", place[0]))
 
-    def points(self, xi):
+    def points(self, xi: Any) -> Array:
         """Points F_K(xi) of all cells, [cells, n, dim], for reference points xi[n, dim] in [0, 1]^dim."""
         xi = np.ascontiguousarray(xi, dtype=np.float64)
         if xi.ndim != 2 or xi.shape[1] != self.dim:
@@ -189,11 +210,11 @@ class Mesh(Noun):
         return x
 
     @property
-    def centres(self):
+    def centres(self) -> Array:
         """The middles of all cells, [cells, dim]: what marks are made of."""
         return self.points(np.full((1, self.dim), 0.5))[:, 0]
 
-    def locate(self, points):
+    def locate(self, points: Any) -> Array:
         """Numbers of the cells that have the points[n, dim]; -1: none."""
         x = as_points(points, self.dim)
         found = np.empty(len(x), np.int64)

@@ -1,51 +1,67 @@
 """Operators and V-cycles as SciPy's linear operators: on unknowns alone, or on all nodes without a copy."""
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ._arrays import Vector, wrap
+from ._arrays import Vector, raw
 from ._binding import ffi, lib
 from ._core import Filler, InvalidInput, Noun, own, place_of, refuse, text_of
+from ._types import Array
 
 # Terms by the names of their data: Operator(space, a="1 + x", c=2) is diffusion and mass.
 TERMS = {"a": "diffusion", "c": "mass", "strain": "strain", "grad_div": "grad_div"}
 
 
 class _OnUnknowns(LinearOperator):
-    """y[free] <- A x for x at unknowns, by two vectors of all nodes that are made once."""
+    """y <- A x at unknowns. Where all nodes are unknowns these are SciPy's arrays themselves; else two vectors of all
+    nodes stand between, which are made once."""
 
-    def __init__(self, space, precision):
+    def __init__(self, space, precision, **applied):
         self.space, self.context, self.precision = space, space.context, precision
-        size = space.dofs if space.free is not None else space.length
+        self._length = space.length
+        size = space.dofs if space.free is not None else self._length
         super().__init__(np.dtype(np.float64), (size, size))
-        self._number = np.float64 if precision == "double" else np.float32
+        self._number = np.dtype(np.float64 if precision == "double" else np.float32)
         self._in, self._out = space.vector(precision), space.vector(precision)
         self._on_host = self.context.on_host
-        if self._on_host:
-            self._in_values, self._out_values = np.asarray(self._in), np.asarray(self._out)
-
-    def _call(self, x, y):
-        raise NotImplementedError
+        self._linear = ffi.new(
+            "PyLinear *",
+            {
+                "context": self.context._p,
+                "in": self._in._p,
+                "out": self._out._p,
+                "precision": lib.TES_DOUBLE if precision == "double" else lib.TES_SINGLE,
+                **applied,
+            },
+        )
+        if space.free is not None:
+            self._linear.unknowns = size
+            self._linear.unknown = ffi.from_buffer("int64_t[]", space.free)
 
     def _matvec(self, x):
-        x = np.ascontiguousarray(x.reshape(-1), self._number)
-        free = self.space.free
         if not self._on_host:
-            return self._matvec_by_copies(x, free)
-        if free is None:  # all nodes are unknowns: SciPy's arrays themselves
+            return self._matvec_by_copies(x)
+        if self.space.free is None:
+            x = np.ascontiguousarray(x.reshape(-1), self._number)
             y = np.empty_like(x)
-            self._call(wrap(self.context, x, "x", self.shape[0]), wrap(self.context, y, "y", writable=True))
-            return y
-        self._in_values[free] = x
-        self._call(self._in._p, self._out._p)
-        return self._out_values[free]
+            status = lib.py_apply(self._linear, self._length, ffi.from_buffer(x), ffi.from_buffer(y))
+        else:
+            x = np.ascontiguousarray(x.reshape(-1), np.float64)
+            y = np.empty(len(x))
+            status = lib.py_apply_unknowns(self._linear, ffi.from_buffer("double[]", x), ffi.from_buffer("double[]", y))
+        if status:
+            self.context.fail(status)
+        return y
 
-    def _matvec_by_copies(self, x, free):
+    def _matvec_by_copies(self, x):
         """SciPy computes on the host: to a GPU and back."""
-        values = np.zeros(self.space.length)
-        values[slice(None) if free is None else free] = x
+        values, free = np.zeros(self._length), self.space.free
+        values[slice(None) if free is None else free] = x.reshape(-1)
         pointer = ffi.cast("double *", values.ctypes.data)
         self.context.check(lib.tes_vector_set(self._in._p, pointer))
         self._call(self._in._p, self._out._p)
@@ -55,12 +71,51 @@ class _OnUnknowns(LinearOperator):
     def _rmatvec(self, x):
         return self._matvec(x)
 
-    def restrict(self, u):
+    def _call(self, x, y):
+        raise NotImplementedError
+
+    def _apply(self, names, x, y):
+        """Over all nodes, in the memory of both arrays."""
+        if x is y:
+            raise InvalidInput(f"{names[0]} and {names[1]} are one array", "invalid_input")
+        addresses = [self._address(x, names[0], False), self._address(y, names[1], True)]
+        status = lib.py_apply(self._linear, self._length, *addresses)
+        if status:
+            self.context.fail(status)
+        return y
+
+    def _address(self, array, name, writable):
+        if (
+            isinstance(array, np.ndarray) and array.dtype == self._number and self._on_host
+        ):  # most arrays, in a microsecond
+            flags = array.flags
+            if (
+                array.shape == (self._length,)
+                and flags.c_contiguous
+                and flags.aligned
+                and (flags.writeable or not writable)
+            ):
+                return ffi.from_buffer(array)
+        if isinstance(array, Vector) and array.length == self._length and array.precision == self.precision:
+            return lib.tes_vector_data(array._p)
+        found = raw(self.context, array, name, self._length, writable)
+        if found.precision != self.precision:
+            raise InvalidInput(
+                f"{name}: numbers of {found.precision} precision, expected {self.precision}", "invalid_input"
+            )
+        return self._held(found)
+
+    def _held(self, found):
+        """The address; what owns it lives as long as this."""
+        pointer = ffi.cast("void *", found.address)
+        return ffi.gc(pointer, lambda _, owner=found.owner: None)
+
+    def restrict(self, u: Any) -> Array:
         """The unknowns of a vector of all nodes."""
         values = u.numpy() if isinstance(u, Vector) else np.asarray(u)
         return values.copy() if self.space.free is None else values[self.space.free]
 
-    def extend(self, x):
+    def extend(self, x: Any) -> Array:
         """A vector of all nodes, zero at given ones."""
         u = np.zeros(self.space.length)
         u[slice(None) if self.space.free is None else self.space.free] = x
@@ -96,13 +151,13 @@ class Operator(_OnUnknowns, Noun):
         place = place_of("TesOperator")
         space.context.call(lib.tes_operator_create, space.context._p, desc, place)
         self._p = own("operator", place[0])
-        super().__init__(space, precision)
+        super().__init__(space, precision, op=self._p)
 
     @classmethod
     def _of(cls, space, pointer):
         op = cls.__new__(cls)
         op._p = pointer
-        _OnUnknowns.__init__(op, space, "double")
+        _OnUnknowns.__init__(op, space, "double", op=pointer)
         return op
 
     def _call(self, x, y):
@@ -110,29 +165,24 @@ class Operator(_OnUnknowns, Noun):
         if status:
             self.context.fail(status)
 
-    def apply(self, x, out):
+    def apply(self, x: Any, out: Any) -> Any:
         """out <- A x over all nodes, without a copy; entries at given nodes are zero. Arrays of NumPy, on a GPU those
         of CuPy or PyTorch, or vectors of Tessera."""
-        n = self.space.length
-        self._call(
-            x._p if isinstance(x, Vector) else wrap(self.context, x, "x", n, self.precision),
-            out._p if isinstance(out, Vector) else wrap(self.context, out, "out", n, self.precision, writable=True),
-        )
-        return out
+        return self._apply(("x", "out"), x, out)
 
-    def diagonal(self):
+    def diagonal(self) -> Array:
         """Of the unknowns."""
         d = self.space.vector(self.precision)
         self.context.check(lib.tes_operator_diagonal(self._p, d._p))
         return self.restrict(d)
 
-    def lift(self, u, b):
+    def lift(self, u: Vector, b: Vector) -> Vector:
         """b <- b - A u for values u at given nodes, vectors of all nodes."""
         self.context.check(lib.tes_operator_lift(self._p, u._p, b._p))
         return b
 
     @property
-    def description(self):
+    def description(self) -> str:
         """One line: kind and kernel."""
         return text_of(lib.tes_operator_info(self._p).description)
 
@@ -160,7 +210,7 @@ class Multigrid(_OnUnknowns, Noun):
         context.call(lib.tes_multigrid_create, context._p, desc, place)
         self._p = own("multigrid", place[0])
         self.operator = operator
-        super().__init__(operator.space, precision)
+        super().__init__(operator.space, precision, cycle=self._p)
 
     levels = property(lambda self: lib.tes_multigrid_levels(self._p), doc="Number of levels.")
 
@@ -178,13 +228,6 @@ class Multigrid(_OnUnknowns, Noun):
         scale = 2.0 ** round(math.log2(largest))
         return scale * super()._matvec(np.asarray(x) / scale).astype(np.float64)
 
-    def apply(self, b, out):
+    def apply(self, b: Any, out: Any) -> Any:
         """out <- one cycle for A out = b over all nodes, without a copy; b is zero at given nodes."""
-        n = self.space.length
-        if isinstance(b, np.ndarray) and b is out:
-            raise InvalidInput("Multigrid.apply: b and out are one array", "invalid_input")
-        self._call(
-            b._p if isinstance(b, Vector) else wrap(self.context, b, "b", n, self.precision),
-            out._p if isinstance(out, Vector) else wrap(self.context, out, "out", n, self.precision, writable=True),
-        )
-        return out
+        return self._apply(("b", "out"), b, out)

@@ -1,12 +1,17 @@
 """Problems: an equation with its data on a mesh, solved at rest or in time."""
 
+from __future__ import annotations
+from typing import Any, Callable, Iterator
+
 import numpy as np
 
 from ._arrays import Vector
 from ._binding import ffi, lib
 from ._core import Filler, InvalidInput, keep_error, members, own, place_of, refuse
+from ._mesh import Mesh
 from ._solution import Solution
 from ._space import as_list, space_of
+from ._types import Array, Functions
 
 # Names of data by equation: what they are in TesData.
 DATA = {"a": "a", "c": "c", "f": "f", "b": "b", "lambda_": "lambda", "mu": "a", "density": "c", "nu": "a"}
@@ -87,19 +92,19 @@ class Problem(Solution):
 
     def __init__(
         self,
-        mesh,
-        equation="poisson",
-        degree=0,
+        mesh: Mesh,
+        equation: str = "poisson",
+        degree: int = 0,
         *,
-        boundary=None,
-        materials=None,
-        exact=None,
-        initial=None,
-        time=None,
-        solver=None,
-        guess=None,
-        add_load=None,
-        **options,
+        boundary: dict[str, Any] | None = None,
+        materials: dict[str, dict[str, Any]] | None = None,
+        exact: Functions | None = None,
+        initial: Functions | None = None,
+        time: dict[str, Any] | None = None,
+        solver: dict[str, Any] | None = None,
+        guess: Vector | None = None,
+        add_load: Callable[[Any, Array], None] | None = None,
+        **options: Any,
     ):
         self.context = mesh.context
         filler = Filler(self.context)
@@ -151,23 +156,23 @@ class Problem(Solution):
             raise
         return iterations
 
-    def solve(self, progress=None):
+    def solve(self, progress: Callable[[int, float], None] | None = None) -> Iterations:
         """At rest: solves; in time: makes all steps that are left. progress: called with (iteration, residual). Returns
         Iterations; where the tolerance is not reached it raises NotConverged, and the last iterate stays."""
         return self._solve(lib.tes_problem_solve, progress)
 
-    def step(self, progress=None):
+    def step(self, progress: Callable[[int, float], None] | None = None) -> Iterations:
         """In time: makes one step."""
         return self._solve(lib.tes_problem_step, progress)
 
-    def steps(self):
+    def steps(self) -> Iterator[Iterations]:
         """In time: makes all steps, one at a time: for iterations in problem.steps(): .."""
         while self.info["step"] < self.info["steps"]:
             yield self.step()
 
     time = property(lambda self: lib.tes_problem_info(self._p).time, doc="In time: the time of the solution.")
 
-    def remesh(self, **options):
+    def remesh(self, **options: Any) -> dict[str, Any]:
         """In time: fits the mesh to the solution, where that is due. Options are members of TesAdaptDesc: max_level,
         every, tolerance, max_dofs, .. Returns TesRemesh as a dict."""
         filler, desc, what = Filler(self.context), ffi.new("TesAdaptDesc *"), ffi.new("TesRemesh *")

@@ -1,16 +1,20 @@
 """What a solution can tell: values at points and of boundaries, fields over cells, files, pictures."""
 
+from __future__ import annotations
+
 import os
 import tempfile
 from collections.abc import Mapping
+from typing import Any, Sequence
 
 import numpy as np
 
 from ._arrays import Vector
 from ._binding import ffi, lib
 from ._core import InvalidInput, Noun, members, text_of
-from ._mesh import as_points
-from ._space import space_of
+from ._mesh import Mesh, as_points
+from ._space import Space, space_of
+from ._types import Array, Path
 
 
 class Fields(Mapping):
@@ -36,46 +40,46 @@ class Fields(Mapping):
 class Solution(Noun):
     """A problem that has been solved, or is being solved in time."""
 
-    _lattices = None
+    _lattices: Any = None
 
     @property
-    def info(self):
+    def info(self) -> dict[str, Any]:
         """TesProblemInfo as a dict: what was chosen, times, steps."""
         return members(lib.tes_problem_info(self._p))
 
     @property
-    def field_names(self):
+    def field_names(self) -> list[str]:
         """Names of the fields: u; of flows u v (w) p; of elasticity also stresses and von_mises."""
         info = lib.tes_problem_info(self._p)
         return [text_of(info.field[i]) for i in range(info.fields)]
 
     @property
-    def space(self):
+    def space(self) -> Space:
         """The finest space."""
         return space_of(self.context, lib.tes_problem_space(self._p), self)
 
     @property
-    def mesh(self):
+    def mesh(self) -> Mesh:
         """The mesh that the solution is on now."""
         return self.space.mesh
 
     @property
-    def u(self):
+    def u(self) -> Vector:
         """The vector of all nodes; numpy.asarray(problem.u) is a read-only view on the host."""
         pointer = ffi.cast("TesVector *", lib.tes_problem_solution(self._p))
         return Vector(self.context, None, pointer=pointer, owner=self)
 
     @property
-    def fields(self):
+    def fields(self) -> Fields:
         """Fields by name, over cells: fields["u"][cell, point], at `coordinates`."""
         return Fields(self)
 
     @property
-    def coordinates(self):
+    def coordinates(self) -> Array:
         """Points of the fields, [cells, (degree + 1)^dim, dim]: equally far from each other in a cell, x fastest."""
         return self.lattice(max(self.space.degree, 1))
 
-    def lattice(self, n):
+    def lattice(self, n: int) -> Array:
         """(n + 1)^dim points a cell."""
         if self._lattices is None:
             self._lattices = {}
@@ -87,12 +91,12 @@ class Solution(Noun):
             self._lattices = {key: mesh.points(np.stack([a.ravel() for a in reversed(axes)], axis=1))}
         return self._lattices[key]
 
-    def over_cells(self, of=None, n=None):
+    def over_cells(self, of: str | None = None, n: int | None = None) -> Array:
         """An expression in the fields at the points of a lattice of n (default: the degree) intervals a cell."""
         x = self.lattice(n or max(self.space.degree, 1))
         return self.sample(x.reshape(-1, x.shape[2]), of).reshape(x.shape[:2])
 
-    def sample(self, points, of=None):
+    def sample(self, points: Any, of: str | Sequence[str] | None = None) -> Array:
         """Values of an expression in the fields ("u", "ux*ux + uy*uy"), or of a list of them, at points[n, dim]."""
         x = as_points(points, self.mesh.dim)
         several = isinstance(of, (list, tuple))
@@ -111,7 +115,14 @@ class Solution(Noun):
         )
         return values if several else values[:, 0]
 
-    def value(self, of=None, kind="integral", boundary=None, material=None, point=None):
+    def value(
+        self,
+        of: str | None = None,
+        kind: str = "integral",
+        boundary: str | None = None,
+        material: str | None = None,
+        point: Sequence[float] | None = None,
+    ) -> float:
         """A number: an integral, a mean or a force over the domain, a boundary or a material, a value at a point, a
         norm of the error: value("u*u"), value(kind="force", boundary="hole", of="x"), value(point=(0.5, 0.5))."""
         from ._core import Filler, refuse  # pylint: disable=import-outside-toplevel
@@ -141,7 +152,7 @@ class Solution(Noun):
         self.context.call(lib.tes_problem_value, self._p, what, value)
         return value[0]
 
-    def errors(self):
+    def errors(self) -> dict[str, float]:
         """{"l2": .., "h1": ..} against the exact solution; of flows the errors of velocity and pressure."""
         if "p" in self.field_names:
             flow = ffi.new("TesFlowResult *")
@@ -151,13 +162,13 @@ class Solution(Noun):
         self.context.call(lib.tes_problem_errors, self._p, l2, h1)
         return {"l2": l2[0], "h1": h1[0]}
 
-    def indicators(self):
+    def indicators(self) -> Array:
         """eta_K of the residual estimator, [cells]; on meshes with trees. What refine() marks by."""
         eta2 = np.empty(self.mesh.cells)
         self.context.call(lib.tes_estimate_residual, self._p, ffi.cast("double *", eta2.ctypes.data))
         return np.sqrt(eta2)
 
-    def mark(self, indicators=None, fraction=0.5, marking="bulk"):
+    def mark(self, indicators: Any = None, fraction: float = 0.5, marking: str = "bulk") -> Array:
         """[cells] of bool: the cells to refine, by default the fewest that make up half of the squared estimate."""
         eta = self.indicators() if indicators is None else np.asarray(indicators, dtype=np.float64)
         if eta.shape != (self.mesh.cells,):
@@ -178,19 +189,19 @@ class Solution(Noun):
 
     # ---- files and pictures
 
-    def to_vtu(self, path):
+    def to_vtu(self, path: Path) -> Path:
         """A file for ParaView with cells of the space's degree. Returns its path."""
         self.context.call(lib.tes_vtu_write_problem, self._p, 0, ffi.NULL, os.fspath(path).encode())
         return path
 
-    def to_pyvista(self):
+    def to_pyvista(self) -> Any:
         """A pyvista.UnstructuredGrid with Lagrange cells of the space's degree."""
         import pyvista  # pylint: disable=import-outside-toplevel,import-error
 
         with tempfile.TemporaryDirectory() as folder:
             return pyvista.read(self.to_vtu(os.path.join(folder, "solution.vtu")))
 
-    def to_meshio(self, n=None):
+    def to_meshio(self, n: int | None = None) -> Any:
         """A meshio.Mesh: each cell cut into n^dim (default: the degree) straight ones, fields as point data."""
         import meshio  # pylint: disable=import-outside-toplevel,import-error
 
@@ -205,7 +216,14 @@ class Solution(Noun):
             point_data=data,
         )
 
-    def plot(self, of=None, axes=None, slice=None, edges=False, **options):  # pylint: disable=redefined-builtin
+    def plot(
+        self,
+        of: str | None = None,
+        axes: Any = None,
+        slice: tuple[str, float] | None = None,
+        edges: bool = False,
+        **options: Any,
+    ) -> Any:  # pylint: disable=redefined-builtin
         """A picture by matplotlib of an expression in the fields; 3D: cut by slice=("z", 0.5), by default in the
         middle. Options go to tripcolor (2D) or pcolormesh (3D). Returns the axes."""
         from ._plot import plot  # pylint: disable=import-outside-toplevel

@@ -1,11 +1,15 @@
 """Spaces of finite elements: numbers of nodes, unknowns, loads."""
 
+from __future__ import annotations
+from typing import Sequence
+
 import numpy as np
 
 from ._arrays import Vector
 from ._binding import ffi, lib
 from ._core import Filler, InvalidInput, Noun, own, place_of, refuse
 from ._mesh import Mesh
+from ._types import Array, Function, Functions
 
 
 class Space(Noun):
@@ -15,7 +19,14 @@ class Space(Noun):
 
     _desc = "TesSpaceDesc"
 
-    def __init__(self, mesh, degree=4, components=0, given="all", element="auto"):
+    def __init__(
+        self,
+        mesh: Mesh,
+        degree: int = 4,
+        components: int = 0,
+        given: str | Sequence[str] | dict[str, Sequence[int]] | None = "all",
+        element: str = "auto",
+    ) -> None:
         self.context, self.mesh = mesh.context, mesh
         filler = Filler(self.context)
         desc = ffi.new("TesSpaceDesc *")
@@ -52,7 +63,7 @@ class Space(Noun):
         return f"<tessera.Space of degree {self.degree}, {self.dofs} unknowns, {self.length} nodes>"
 
     @property
-    def free(self):
+    def free(self) -> Array | None:
         """Numbers of the unknowns in a vector of all nodes, made once; None where all nodes are unknowns."""
         if self._free is None:
             self._free = (self._find_free(),)
@@ -86,17 +97,17 @@ class Space(Noun):
         n = self.mesh.cells * (lib.tes_space_degree(part) + 1) ** self.mesh.dim
         return np.frombuffer(ffi.buffer(place[0], 4 * n), np.int32)
 
-    def coordinates(self):
+    def coordinates(self) -> Array:
         """Of the nodes of all entries of a vector, [length, dim]."""
         x = np.empty((self.length, self.mesh.dim))
         self.context.check(lib.tes_space_coordinates(self._p, ffi.cast("double *", x.ctypes.data)))
         return x
 
-    def vector(self, precision="double"):
+    def vector(self, precision: str = "double") -> Vector:
         """A vector of zeros on the device."""
         return Vector(self.context, self.length, precision)
 
-    def interpolate(self, *functions):
+    def interpolate(self, *functions: Function | None) -> Vector:
         """A vector of the values of functions, one a component, at the nodes."""
         filler = Filler(self.context)
         u = self.vector()
@@ -108,7 +119,7 @@ class Space(Noun):
         self.context.call(lib.tes_space_interpolate, self._p, pointers, u._p)
         return u
 
-    def load(self, f=None, g=None):
+    def load(self, f: Functions | None = None, g: dict[str, Functions] | None = None) -> Vector:
         """The vector of int f phi + int g phi: f a function or one a component, g {boundary: the same}."""
         filler = Filler(self.context)
         desc = ffi.new("TesLoadDesc *", {"space": self._p})

@@ -107,6 +107,25 @@ def test_read_only_arrays_are_not_written(operator, rng):
     operator.apply(x, np.empty(len(x)))
 
 
+def test_one_array_twice(operator):
+    """What is read is not written."""
+    x = np.zeros(operator.space.length)
+    with pytest.raises(tessera.InvalidInput, match="x and out are one array"):
+        operator.apply(x, x)
+
+
+def test_vectors_of_the_library(operator, rng):
+    """As arguments, with their own checks."""
+    x, y = operator.space.vector(), operator.space.vector()
+    np.asarray(x)[:] = prepared(operator, rng)
+    operator.apply(x, y)
+    assert np.asarray(y) == pytest.approx(by_matrix(operator, np.asarray(x)), abs=1e-13)
+    with pytest.raises(tessera.InvalidInput, match="out: 25 entries, expected"):
+        operator.apply(x, tessera.Vector(operator.context, 25))
+    with pytest.raises(tessera.InvalidInput, match="out: numbers of single precision"):
+        operator.apply(x, operator.space.vector("single"))
+
+
 def test_single_precision(square, rng):
     """float32 arrays for a float32 operator."""
     op = tessera.Operator(tessera.Space(square, 4), precision="single")

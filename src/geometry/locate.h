@@ -14,7 +14,7 @@ typedef struct TesiHit {
 /* What counts as inside, in lengths of the cell. */
 #define TESI_LOCATE_ROUND_OFF 1e-9
 
-/* All cells of this rank whose closure has one of the points x[n][dim], sorted by point and cell. A point that lies in none gets
+/* All cells of this rank whose closure has one of the points x[n][dim], sorted by point and cell. A point in none gets
  * the cell from which it is less than `reach` lengths away, if there is one. The caller frees *hit. Cost: a look at
  * each cell, and Newton's method for those near a point. */
 TesStatus tesi_mesh_find(const TesMesh *mesh, int64_t n, const double *x, double reach, TesiHit **hit,

@@ -51,10 +51,6 @@ int tes_communicator_size(const TesCommunicator *communicator) {
   return communicator ? communicator->size : 1;
 }
 
-void tes_communicator_sum(const TesCommunicator *communicator, int n, double *values) {
-  if (communicator) communicator->table->reduce(communicator, TESI_SUM, n, values);
-}
-
 static void end_all(const TesCommunicator *c, TesStatus status, const char *message) {
   fprintf(stderr, "tessera: rank %d of %d: %s\n", c->rank, c->size,
           message && *message ? message : tes_status_text(status));

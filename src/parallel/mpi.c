@@ -186,7 +186,7 @@ static TesStatus create(MPI_Comm of, TesCommunicator **communicator) {
   return TES_OUT_OF_MEMORY;
 }
 
-TesStatus tes_communicator_create_fortran(int handle, TesCommunicator **communicator) {
+TesStatus tes_communicator_create(int handle, TesCommunicator **communicator) {
   int initialized = 0;
   *communicator = NULL;
   MPI_Initialized(&initialized);
@@ -194,18 +194,18 @@ TesStatus tes_communicator_create_fortran(int handle, TesCommunicator **communic
   return of == MPI_COMM_NULL ? TES_INVALID_INPUT : create(of, communicator);
 }
 
-TesStatus tes_communicator_create_world(TesCommunicator **communicator) {
+TesStatus tes_communicator_of_all(TesCommunicator **communicator) {
   tesi_mpi_self();
   return create(MPI_COMM_WORLD, communicator);
 }
 #else
-TesStatus tes_communicator_create_fortran(int handle, TesCommunicator **communicator) {
+TesStatus tes_communicator_create(int handle, TesCommunicator **communicator) {
   (void)handle;
   *communicator = NULL;
   return TES_MISSING;
 }
 
-TesStatus tes_communicator_create_world(TesCommunicator **communicator) {
+TesStatus tes_communicator_of_all(TesCommunicator **communicator) {
   *communicator = NULL;
   return TES_MISSING;
 }

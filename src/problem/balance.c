@@ -17,7 +17,7 @@ static TesCondition condition(const TesProblem *p, int boundary) {
 }
 
 static TesStatus new_vector(const TesProblem *p, TesVector **v) {
-  return tes_vector_create(p->context, p->space->length, TES_DOUBLE, v);
+  return tesi_vector_create_on(p->space->layout, TES_DOUBLE, v);
 }
 
 static bool is_broken(const TesProblem *p) {

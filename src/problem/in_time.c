@@ -449,6 +449,11 @@ done:
   return status;
 }
 
+/* TesiAveraged.square: entries of elements with modes are no values. */
+static TesStatus square(void *user, const TesVector *value, TesVector *to) {
+  return tesi_rt_square(((const TesProblem *)user)->space, value, to);
+}
+
 TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
   TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
@@ -478,9 +483,12 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->r));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->d));
   if (desc->average)
-    TES_TRY(tesi_average_follow(
-        &it->march.average,
-        &(TesiAveraged){.name = "mean-u", .space = it->full, .value = p->u, .old = &it->stepper->old[0]}));
+    TES_TRY(tesi_average_follow(&it->march.average, &(TesiAveraged){.name = "mean-u",
+                                                                    .space = it->full,
+                                                                    .value = p->u,
+                                                                    .old = &it->stepper->old[0],
+                                                                    .square = p->equation->flow ? square : NULL,
+                                                                    .user = p}));
   if (p->before && p->equation->second_order) TES_TRY(tesi_in_time_begin_second(p, desc));
   if (p->before) goto done;
   const TesFunction *const *initial = desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact;

@@ -324,7 +324,7 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
                  {"solver.penalty", (int)o->penalty, TES_PENALTY_PAPER},
                  {"solver.method", (int)o->method, TES_METHOD_DIRECT},
                  {"solver.smoother", (int)o->smoother, TES_SMOOTHER_COUNT - 1},
-                 {"solver.local", (int)o->local, TES_LOCAL_CG},
+                 {"solver.local", (int)o->local, TES_LOCAL_DENSE},
                  {"solver.colours", (int)o->colours, TES_COLOURS_LEXICOGRAPHIC},
                  {"solver.order", (int)o->order, TES_ORDER_REVERSED},
                  {"solver.coarse", (int)o->coarse, TES_COARSE_AGGREGATION},

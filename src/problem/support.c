@@ -17,7 +17,8 @@ const char *const tesi_method_words[] = {"auto", "vcycle", "fmg", "gmres", "cg",
 const char *const tesi_smoother_words[] = {
     "auto",         "patch",      "patch_additive", "jacobi",        "chebyshev",
     "gauss_seidel", "cell_patch", "line_patch",     "ordered_cells", NULL};
-const char *const tesi_local_words[] = {"auto", "exact", "mean", "scaled", "rank1", "nodal", "cg", NULL};
+const char *const tesi_local_words[] = {"auto",  "exact", "mean",  "scaled", "rank1",
+                                        "nodal", "cg",    "dense", NULL};
 const char *const tesi_order_words[] = {"auto", "same", "reversed", NULL};
 const char *const tesi_coarsening_words[] = {"mesh", "degree", NULL};
 const char *const tesi_coarse_words[] = {"auto", "direct", "amg", "cg", "sparse", "aggregation", NULL};
@@ -353,12 +354,33 @@ static bool refuses_degree(const TesiSupport *row, const TesiAsked *asked, TesiR
   return true;
 }
 
+static const char *own_reason(const TesiSupport *row, TesiHas what) {
+  const TesiLack *lack = row->lacks;
+  while (lack && lack->reason && lack->what != what) lack++;
+  return lack ? lack->reason : NULL;
+}
+
+const char *tesi_support_why(const TesiSupport *row, TesiHas what) {
+  static const struct {
+    uint64_t of;
+    TesiHas needs;
+  } needs[] = {{TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_CFL) | TESI_BIT(TESI_HAS_TOLERANCE) |
+                    TESI_BIT(TESI_HAS_REMESH) | TESI_BIT(TESI_HAS_FIELD_AVERAGE),
+                TESI_HAS_TIME},
+               {TESI_BIT(TESI_HAS_REMESH) | TESI_BIT(TESI_HAS_DWR), TESI_HAS_ADAPT},
+               {TESI_BIT(TESI_HAS_FORCE_GOAL), TESI_HAS_DWR},
+               {TESI_BIT(TESI_HAS_FORCE_GOAL), TESI_HAS_FORCE}};
+  const char *reason = own_reason(row, what);
+  for (size_t i = 0; i < sizeof needs / sizeof *needs && !reason; i++)
+    if (needs[i].of & TESI_BIT(what) && needs[i].needs != what && !(row->has & TESI_BIT(needs[i].needs)))
+      reason = tesi_support_why(row, needs[i].needs);
+  return reason;
+}
+
 static void refuse_lack(const TesiSupport *row, TesiHas what, TesiRefusal *refusal) {
   char others[TESI_REASON];
-  const TesiLack *lack = row->lacks;
+  const char *const reason = tesi_support_why(row, what);
   tesi_support_who(what, others);
-  while (lack && lack->reason && lack->what != what) lack++;
-  const char *const reason = lack ? lack->reason : NULL;
   refuse(refusal, known[what].key, "%s%s %.300s%s%s", known[what].subject ? known[what].subject : "",
          known[what].subject ? " belongs to" : "belongs to", others, reason ? "; " : "", reason ? reason : "");
 }

@@ -138,6 +138,8 @@ typedef enum TesiHas {
     [TESI_TREES] = 1 | TESI_WORD(TES_SMOOTHER_JACOBI) | TESI_WORD(TES_SMOOTHER_CHEBYSHEV) |                  \
                    TESI_WORD(TES_SMOOTHER_CELL_PATCH) | TESI_WORD(TES_SMOOTHER_LINE_PATCH) | (more)          \
   }
+/* The local solvers that are not of Stokes. */
+#define TESI_LOCALS_OF_SCALARS (TESI_ALL_WORDS & ~(TESI_WORD(TES_LOCAL_CG) | TESI_WORD(TES_LOCAL_DENSE)))
 /* The same on all meshes. */
 #define TESI_SMOOTHERS(words)                                                                                \
   { words, words, words }
@@ -192,6 +194,25 @@ typedef struct TesiSupport {
   void (*tell)(const TesProblemDesc *desc, int dim, TesiTold *told);
 } TesiSupport;
 
+/* Reasons that several rows have. */
+#define TESI_LACKS_OF_SCALARS                                                                                \
+  {TESI_HAS_FORCE, "u is a scalar"}, {TESI_HAS_MEAN_VELOCITY, "u is no velocity"}, {                         \
+    TESI_HAS_GRAD_DIV, "there is no pressure"                                                                \
+  }
+#define TESI_LACKS_OF_FLOWS                                                                                  \
+  {TESI_HAS_DWR, "flows have residual"}, {TESI_HAS_MATERIALS, "one fluid is everywhere"}, {                  \
+    TESI_HAS_BALANCE, "what enters leaves; reports have the flux through each boundary"                      \
+  }
+#define TESI_LACKS_OF_STOKES                                                                                 \
+  TESI_LACKS_OF_FLOWS, {TESI_HAS_TIME, "stokes is steady"},                                                  \
+      {TESI_HAS_MEAN_VELOCITY, "it is kept from step to step"}, {                                            \
+    TESI_HAS_GRAD_DIV, "it is for what steps leave of the divergence"                                        \
+  }
+#define TESI_LACKS_OF_NAVIER_STOKES                                                                          \
+  TESI_LACKS_OF_FLOWS, {                                                                                     \
+    TESI_HAS_CHECKPOINT, "it is solved in time: its files are those of restarts"                             \
+  }
+
 /* What is asked for. */
 typedef struct TesiAsked {
   TesiMeshRow mesh;
@@ -237,7 +258,12 @@ const char *tesi_has_key(TesiHas what);
 void tesi_support_who(TesiHas what, char text[TESI_REASON]);
 /* "stokes with element q" */
 void tesi_support_name(const TesiSupport *row, char text[80]);
-/* The tables of docs/support.md. Like snprintf. */
+/* Why a row lacks what other rows have: its own reason, or the reason of what that needs; NULL: none is given. */
+const char *tesi_support_why(const TesiSupport *row, TesiHas what);
+/* A line of the matrix of docs/support.md; false behind the last. */
+bool tesi_support_feature(int number, TesiHas *what);
+/* The tables of docs/support.md, and those at the head of problem.h. Like snprintf. */
 size_t tesi_support_table(char *buffer, size_t size);
+size_t tesi_support_head(char *buffer, size_t size);
 
 #endif

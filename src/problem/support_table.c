@@ -207,6 +207,55 @@ static void put_names(Page *p) {
   }
 }
 
+bool tesi_support_feature(int number, TesiHas *what) {
+  if (number >= (int)(sizeof features / sizeof *features)) return false;
+  *what = features[number].what;
+  return true;
+}
+
+/* Meshes and degrees of a row, in columns. */
+static void put_head_row(Page *p, const TesiSupport *row) {
+  static const char *const meshes[TESI_MESH_ROWS] = {"boxes", "periodic boxes", "trees"};
+  Page cell = {.buffer = (char[120]){0}, .size = 120};
+  for (int m = 0, count = 0; m < TESI_MESH_ROWS; m++)
+    if (row->meshes >> m & 1) put(&cell, "%s%s", count++ ? ", " : "", meshes[m]);
+  put(p, " *      %-14s%-4s%-30s", tesi_equation_words[row->equation], tesi_element_words[row->element],
+      cell.buffer);
+  put(p, row->degree.least == row->degree.most ? "%d" : "%d to %d", row->degree.least, row->degree.most);
+  if (row->degree.on_cells) put(p, " (%d)", row->degree.on_cells);
+  put(p, "; kernels: ");
+  put_kernels(p, row);
+  put(p, "\n");
+}
+
+size_t tesi_support_head(char *buffer, size_t size) {
+  static const struct {
+    const char *member;
+    TesiHas what;
+  } members[] = {{"time", TESI_HAS_TIME},
+                 {"time.cfl", TESI_HAS_CFL},
+                 {"time.tolerance", TESI_HAS_TOLERANCE},
+                 {"data.b", TESI_HAS_B},
+                 {"material", TESI_HAS_MATERIALS},
+                 {"balance", TESI_HAS_BALANCE},
+                 {"average", TESI_HAS_FIELD_AVERAGE},
+                 {"mean_velocity", TESI_HAS_MEAN_VELOCITY},
+                 {"grad_div", TESI_HAS_GRAD_DIV}};
+  Page p = {buffer, size, 0};
+  const TesiSupport *row;
+  if (size) *buffer = 0;
+  put(&p,
+      " *  Equations, elements, meshes and degrees (in brackets: on other meshes than open boxes):\n *\n");
+  for (int i = 0; (row = tesi_support_row(i)); i++) put_head_row(&p, row);
+  put(&p, " *\n *  Members of TesProblemDesc belong to\n *\n");
+  for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+    char others[TESI_REASON];
+    tesi_support_who(members[i].what, others);
+    put(&p, " *      %-16s%s\n", members[i].member, others);
+  }
+  return p.length;
+}
+
 size_t tesi_support_table(char *buffer, size_t size) {
   Page p = {buffer, size, 0};
   if (size) *buffer = 0;

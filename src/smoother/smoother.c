@@ -11,8 +11,8 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TES_CHECK(desc->op->context == ctx, "the operator belongs to another context than the smoother");
   TES_CHECK(desc->kind >= TES_SMOOTHER_AUTO && desc->kind < TES_SMOOTHER_COUNT,
             "smoother kind is %d, expected 0..%d", (int)desc->kind, TES_SMOOTHER_COUNT - 1);
-  TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_CG,
-            "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_CG);
+  TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_DENSE,
+            "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_DENSE);
   TES_CHECK(desc->omega >= 0 && desc->omega <= 2,
             "damping omega is %g, expected 0 < omega <= 2 or 0 for the default", desc->omega);
   TES_CHECK(desc->degree >= 0 && desc->degree <= MOST_DEGREE,
@@ -26,6 +26,10 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
                                                   : "nodal, rank1 or scaled");
   TES_CHECK(desc->local != TES_LOCAL_CG || desc->op->kind == &tesi_operator_saddle,
             "solver.local_solver: cg is for patches of stokes with a constant viscosity");
+  TES_CHECK(desc->local != TES_LOCAL_DENSE ||
+                ((desc->op->kind == &tesi_operator_saddle || desc->op->kind == &tesi_operator_saddle_varying) &&
+                 desc->kind != TES_SMOOTHER_CELL_PATCH),
+            "solver.local_solver: dense is for vertex patches of stokes with element rt");
 done:
   return status;
 }

@@ -31,7 +31,8 @@ TesStatus tesi_rt_lifting(const TesSpace *space, const TesiRtFace *face, TesVect
  * degree k, so that the divergence of the interpolant is the projection of that of f (Raviart and Thomas 1977); of the
  * pressure the L2 projection. By k + 5 Gauss points a direction. Errors: TES_NAN with the point. */
 TesStatus tesi_rt_interpolate(const TesSpace *space, const TesFunction *const *f, TesVector *u);
-/* u <- the same of the squares of the components and the pressure of v; on the host. */
+/* u <- the same of the squares of the components and the pressure of v, or of the unknown of element dg; on the
+ * host. */
 TesStatus tesi_rt_square(const TesSpace *space, const TesVector *v, TesVector *u);
 /* flux[2 d + end]: the integral of u.n over each face of the box, 0 where there is none. */
 TesStatus tesi_rt_fluxes(const TesSpace *space, const TesVector *u, double flux[6]);

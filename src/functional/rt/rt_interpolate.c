@@ -169,7 +169,7 @@ static TesStatus interpolate(const TesSpace *space, int points, const TesFunctio
     fill_tables(rt, points, &p[t]);
     if (v) tesi_rt_tables_at(rt->n, points + 2, p[t].x, &p[t].tables);
   }
-  for (int part = 0; part <= rt->dim; part++) {
+  for (int part = rt->scalar ? rt->dim : 0; part <= rt->dim; part++) {
     const int along = part % rt->dim;
     const int64_t lines = tesi_rt_lines(rt, along);
     int64_t bad = lines;

@@ -336,7 +336,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "solver.local_solver", .type = TESI_KEY_CHOICE, .target = SOLVER(local),
    .choices = tesi_local_words, .fallback = "auto",
    .help = "a on each patch: as it is (constant a), its mean, its mean scaled safely, its best separable fit, its "
-     "square root at the nodes; stokes: exact, or conjugate gradients on each patch"},
+     "square root at the nodes; stokes: exact, conjugate gradients on each patch, or its dense inverse"},
   {.path = "solver.order", .type = TESI_KEY_CHOICE, .target = SOLVER(order),
    .choices = tesi_order_words,
    .fallback = "auto", .help = "order of the patches after the coarse correction, compared with before"},

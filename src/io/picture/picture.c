@@ -244,6 +244,7 @@ static TesStatus write_png(TesContext *ctx, const TesiCanvas *canvas, const char
   png_infop info = png ? png_create_info_struct(png) : NULL;
   if (!info) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a picture");
   TES_TRY(tesi_canvas_average(canvas, &pixels));
+  TES_TRY(tesi_one_rank(ctx, "a picture"));
   TES_TRY(tesi_file_create(ctx, path, &file));
   if (!encode(png, info, file, canvas->width, canvas->height, pixels))
     TES_FAIL(TES_IO, "cannot write %s", path);

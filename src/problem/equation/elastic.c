@@ -213,6 +213,9 @@ static void tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
 }
 
 static const TesiLack lacks[] = {{TESI_HAS_CFL, "elasticity has time.step and time.tolerance"},
+                                 {TESI_HAS_BALANCE, "reports have all loads and reactions"},
+                                 {TESI_HAS_MEAN_VELOCITY, "u is a displacement"},
+                                 {TESI_HAS_GRAD_DIV, "there is no pressure"},
                                  {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_ELASTICITY,
@@ -234,7 +237,7 @@ static const TesiSupport support = {
                                       TESI_WORD(TES_TIME_GENERALIZED_ALPHA),
               [TESI_OF_METHOD] =
                   1 | TESI_WORD(TES_METHOD_GMRES) | TESI_WORD(TES_METHOD_CG) | TESI_WORD(TES_METHOD_DIRECT),
-              [TESI_OF_LOCAL] = TESI_ALL_WORDS & ~TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_LOCAL] = TESI_LOCALS_OF_SCALARS,
               [TESI_OF_ORDER] = TESI_ALL_WORDS,
               [TESI_OF_COARSENING] = TESI_ALL_WORDS,
               [TESI_OF_COARSE] = TESI_ALL_WORDS},

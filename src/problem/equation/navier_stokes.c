@@ -28,9 +28,7 @@ void tesi_navier_stokes_tell(const TesProblemDesc *desc, int dim, TesiTold *told
     tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tesi_told_text(desc->data.f[d], "0"));
 }
 
-static const TesiLack lacks[] = {{TESI_HAS_DWR, "flows have residual"},
-                                 {TESI_HAS_MATERIALS, "one fluid is everywhere"},
-                                 {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks[] = {TESI_LACKS_OF_NAVIER_STOKES, {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_NAVIER_STOKES,
     .element = TES_ELEMENT_Q,
@@ -48,7 +46,7 @@ static const TesiSupport support = {
               [TESI_OF_STABILIZATION] = 1 | TESI_WORD(TES_STREAMLINE_NONE) | TESI_WORD(TESI_GRAD_DIV),
               [TESI_OF_TIME_METHOD] = 1 | TESI_WORD(TES_TIME_IMEX_BDF2),
               [TESI_OF_METHOD] = TESI_ALL_WORDS,
-              [TESI_OF_LOCAL] = TESI_ALL_WORDS & ~TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_LOCAL] = TESI_LOCALS_OF_SCALARS,
               [TESI_OF_ORDER] = TESI_ALL_WORDS,
               [TESI_OF_COARSENING] = TESI_ALL_WORDS,
               [TESI_OF_COARSE] = TESI_ALL_WORDS},
@@ -71,10 +69,7 @@ const TesiEquation tesi_navier_stokes = {.name = "navier_stokes",
                                          .force = tesi_split_force,
                                          .own = &tesi_split_own};
 
-static const TesiLack lacks_of_stokes[] = {{TESI_HAS_TIME, "stokes is steady"},
-                                           {TESI_HAS_DWR, "flows have residual"},
-                                           {TESI_HAS_MATERIALS, "one fluid is everywhere"},
-                                           {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks_of_stokes[] = {TESI_LACKS_OF_STOKES, {TESI_HAS_TIME, NULL}};
 static const TesiSupport support_of_stokes = {
     .equation = TES_STOKES,
     .element = TES_ELEMENT_Q,
@@ -88,7 +83,7 @@ static const TesiSupport support_of_stokes = {
                                     TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
               [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
               [TESI_OF_METHOD] = 1 | TESI_WORD(TES_METHOD_GMRES) | TESI_WORD(TES_METHOD_DIRECT),
-              [TESI_OF_LOCAL] = TESI_ALL_WORDS & ~TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_LOCAL] = TESI_LOCALS_OF_SCALARS,
               [TESI_OF_ORDER] = TESI_ALL_WORDS,
               [TESI_OF_COARSENING] = TESI_ALL_WORDS,
               [TESI_OF_COARSE] = TESI_ALL_WORDS},
@@ -111,14 +106,13 @@ const TesiEquation tesi_stokes_q = {.name = "stokes",
 
 /* By Algorithm 4. */
 static const TesiLack lacks_of_iso[] = {
-    {TESI_HAS_DWR, "flows have residual"},
+    TESI_LACKS_OF_NAVIER_STOKES,
     {TESI_HAS_TOLERANCE, "its pressure is what divergence a step left, over the length of the step, and "
                          "jumps where steps become shorter"},
     {TESI_HAS_ADAPT, "boxes are not refined in places"},
     {TESI_HAS_REMESH, "boxes are not refined in places"},
     {TESI_HAS_MEAN_VELOCITY, "it needs boundaries in all directions"},
     {TESI_HAS_GRAD_DIV, "its steps are explicit"},
-    {TESI_HAS_MATERIALS, "one fluid is everywhere"},
     {TESI_HAS_TIME, NULL}};
 static const TesiSupport support_of_iso = {
     .equation = TES_NAVIER_STOKES,
@@ -133,7 +127,7 @@ static const TesiSupport support_of_iso = {
               [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
               [TESI_OF_TIME_METHOD] = 1 | TESI_WORD(TES_TIME_EXPLICIT),
               [TESI_OF_METHOD] = TESI_ALL_WORDS,
-              [TESI_OF_LOCAL] = TESI_ALL_WORDS & ~TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_LOCAL] = TESI_LOCALS_OF_SCALARS,
               [TESI_OF_ORDER] = TESI_ALL_WORDS,
               [TESI_OF_COARSENING] = TESI_ALL_WORDS,
               [TESI_OF_COARSE] = TESI_ALL_WORDS},

@@ -3,11 +3,10 @@
 #include "problem/equation/stokes.h"
 #include "problem/flow/coupled/coupled.h"
 
-static const TesiLack lacks[] = {{TESI_HAS_DWR, "flows have residual"},
+static const TesiLack lacks[] = {TESI_LACKS_OF_NAVIER_STOKES,
                                  {TESI_HAS_ADAPT, "boxes are not refined in places"},
                                  {TESI_HAS_REMESH, "boxes are not refined in places"},
                                  {TESI_HAS_GRAD_DIV, "its velocities have no divergence"},
-                                 {TESI_HAS_MATERIALS, "one fluid is everywhere"},
                                  {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_NAVIER_STOKES,

@@ -48,7 +48,10 @@ void tesi_diffusion_tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
                 tesi_told_text(data->c, "0"), tesi_told_text(data->f[0], "1"));
 }
 
-static const TesiLack lacks[] = {{TESI_HAS_TIME, "poisson is steady"}, {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks[] = {TESI_LACKS_OF_SCALARS,
+                                 {TESI_HAS_TIME, "poisson is steady"},
+                                 {TESI_HAS_BALANCE, "transport without a velocity has it"},
+                                 {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_POISSON,
     .element = TES_ELEMENT_Q,
@@ -60,7 +63,7 @@ static const TesiSupport support = {
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DIRICHLET) | TESI_WORD(TESI_NAMED_NEUMANN) |
                                     TESI_WORD(TESI_NAMED_ROBIN),
               [TESI_OF_METHOD] = TESI_ALL_WORDS,
-              [TESI_OF_LOCAL] = TESI_ALL_WORDS & ~TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_LOCAL] = TESI_LOCALS_OF_SCALARS,
               [TESI_OF_ORDER] = TESI_ALL_WORDS,
               [TESI_OF_COARSENING] = TESI_ALL_WORDS,
               [TESI_OF_COARSE] = TESI_ALL_WORDS},

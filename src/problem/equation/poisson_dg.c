@@ -111,7 +111,9 @@ static const TesiFlowEquation broken = {.scalar = true,
                                         .lift = tesi_broken_balance,
                                         .load_faces = load_faces,
                                         .complete = tesi_broken_complete};
-static const TesiLack lacks[] = {{TESI_HAS_TIME, "poisson is steady"},
+static const TesiLack lacks[] = {TESI_LACKS_OF_SCALARS,
+                                 {TESI_HAS_TIME, "poisson is steady"},
+                                 {TESI_HAS_BALANCE, "transport without a velocity has it"},
                                  {TESI_HAS_MATERIALS, "a box has no materials"},
                                  {TESI_HAS_ADAPT, "boxes are not refined in places"},
                                  {TESI_HAS_TIME, NULL}};

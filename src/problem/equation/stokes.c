@@ -238,9 +238,9 @@ TesStatus tesi_stokes_check(TesProblem *p, const TesProblemDesc *desc) {
   const bool cells = o->smoother == TES_SMOOTHER_CELL_PATCH;
   TES_CHECK(!cells || !quadrature,
             "solver.smoother: cell_patch is for a constant viscosity and the gradient form; take patch");
-  TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT ||
+  TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT || o->local == TES_LOCAL_DENSE ||
                 o->local == (quadrature ? TES_LOCAL_SCALED : TES_LOCAL_CG),
-            "solver.local_solver: those of stokes are exact and %s",
+            "solver.local_solver: those of stokes are exact, dense and %s",
             quadrature ? "scaled; cg is for a constant viscosity"
                        : "cg; scaled is for viscosities that vary and the symmetric form");
   TES_TRY(check_boundaries(p));
@@ -456,10 +456,8 @@ void tesi_stokes_tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
     tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tesi_told_text(desc->data.f[d], "0"));
 }
 
-static const TesiLack lacks[] = {{TESI_HAS_TIME, "stokes is steady"},
-                                 {TESI_HAS_DWR, "flows have residual"},
-                                 {TESI_HAS_ADAPT, "boxes are not refined in places"},
-                                 {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks[] = {
+    TESI_LACKS_OF_STOKES, {TESI_HAS_ADAPT, "boxes are not refined in places"}, {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_STOKES,
     .element = TES_ELEMENT_RT,
@@ -473,8 +471,8 @@ static const TesiSupport support = {
                                     TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
               [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT) | TESI_WORD(TES_FLOW_SYMMETRIC),
               [TESI_OF_METHOD] = 1 | TESI_WORD(TES_METHOD_GMRES) | TESI_WORD(TES_METHOD_FMG),
-              [TESI_OF_LOCAL] =
-                  1 | TESI_WORD(TES_LOCAL_EXACT) | TESI_WORD(TES_LOCAL_SCALED) | TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_LOCAL] = 1 | TESI_WORD(TES_LOCAL_EXACT) | TESI_WORD(TES_LOCAL_SCALED) |
+                                TESI_WORD(TES_LOCAL_CG) | TESI_WORD(TES_LOCAL_DENSE),
               [TESI_OF_ORDER] = 1 | TESI_WORD(TES_ORDER_SAME),
               [TESI_OF_COARSENING] = 1,
               [TESI_OF_COARSE] = 1 | TESI_WORD(TES_COARSE_DIRECT)},

@@ -110,6 +110,7 @@ int tesi_transport_shown(const TesProblem *p, TesiShown *shown) {
   return count;
 }
 
+static const TesiLack lacks[] = {TESI_LACKS_OF_SCALARS, {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_TRANSPORT,
     .element = TES_ELEMENT_Q,
@@ -130,7 +131,7 @@ static const TesiSupport support = {
                   TESI_ALL_WORDS & ~(TESI_WORD(TES_TIME_NEWMARK) | TESI_WORD(TES_TIME_GENERALIZED_ALPHA) |
                                      TESI_WORD(TES_TIME_EXPLICIT) | TESI_WORD(TES_TIME_IMEX_BDF3)),
               [TESI_OF_METHOD] = TESI_ALL_WORDS,
-              [TESI_OF_LOCAL] = TESI_ALL_WORDS & ~TESI_WORD(TES_LOCAL_CG),
+              [TESI_OF_LOCAL] = TESI_LOCALS_OF_SCALARS,
               [TESI_OF_ORDER] = TESI_ALL_WORDS,
               [TESI_OF_COARSENING] = TESI_ALL_WORDS,
               [TESI_OF_COARSE] = TESI_ALL_WORDS},
@@ -139,7 +140,9 @@ static const TesiSupport support = {
               .has = TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) | TESI_BIT(TESI_HAS_MATERIALS) |
                      TESI_BIT(TESI_HAS_ADDED_LOAD) | TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_VTU) |
                      TESI_BIT(TESI_HAS_TIME) | TESI_BIT(TESI_HAS_STEP) | TESI_BIT(TESI_HAS_TOLERANCE) |
-                     TESI_BIT(TESI_HAS_STEADY_END) | TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE)},
+                     TESI_BIT(TESI_HAS_STEADY_END) | TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE) |
+                     TESI_BIT(TESI_HAS_BALANCE) | TESI_BIT(TESI_HAS_FIELD_AVERAGE)},
+    .lacks = lacks,
     .field = "u",
     .unknowns = "u",
     .tell = tesi_diffusion_tell};

@@ -166,7 +166,8 @@ static const TesiFlowEquation broken = {.scalar = true,
                                         .given = tesi_broken_given,
                                         .lift = tesi_broken_balance,
                                         .complete = tesi_broken_complete};
-static const TesiLack lacks[] = {{TESI_HAS_MATERIALS, "a box has no materials"},
+static const TesiLack lacks[] = {TESI_LACKS_OF_SCALARS,
+                                 {TESI_HAS_MATERIALS, "a box has no materials"},
                                  {TESI_HAS_ADAPT, "boxes are not refined in places"},
                                  {TESI_HAS_REMESH, "boxes are not refined in places"},
                                  {TESI_HAS_TIME, NULL}};
@@ -177,7 +178,8 @@ static const TesiSupport support = {
     .degree = {.usual = 4, .least = 1, .most = 15, .kernels = 8},
     .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) |
            TESI_BIT(TESI_HAS_B) | TESI_BIT(TESI_HAS_PENALTY) | TESI_BIT(TESI_HAS_CFL) |
-           TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_BALANCE) | TESI_BIT(TESI_HAS_CHECKPOINT),
+           TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_BALANCE) | TESI_BIT(TESI_HAS_CHECKPOINT) |
+           TESI_BIT(TESI_HAS_FIELD_AVERAGE),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DIRICHLET) | TESI_WORD(TESI_NAMED_NEUMANN) |
                                     TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_FLUX),
               [TESI_OF_FORM] = 1 | TESI_WORD(TESI_FORM_CONVECTIVE) | TESI_WORD(TESI_FORM_CONSERVATIVE),

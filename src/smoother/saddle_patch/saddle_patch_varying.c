@@ -158,6 +158,13 @@ done:
 
 /* ---- exact patches ------------------------------------------------------------------------------------- */
 
+/* The first patch of the same kind, where all of a kind are alike; else the patch itself. */
+static TesiVaryingPatch *find_like(const TesiSaddleVaryingPlan *p, TesiVaryingPatch *patch) {
+  TesiVaryingPatch *like = p->own ? p->patch : patch;
+  while (memcmp(like->type, patch->type, sizeof patch->type) != 0) like++;
+  return like;
+}
+
 static TesStatus fill_exact(const TesSmoother *smoother, TesiSaddleVaryingPlan *p, TesiVaryingPatch *patch) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -165,15 +172,19 @@ static TesStatus fill_exact(const TesSmoother *smoother, TesiSaddleVaryingPlan *
   int cell[8][3];
   int64_t *list = NULL;
   double *K = NULL;
+  const TesiVaryingPatch *like = find_like(p, patch);
+  p->exact++;
+  patch->shared = like != patch;
+  if (patch->shared) patch->exact = like->exact;
+  if (patch->shared) return TES_OK;
   TES_ALLOC(&list, n);
   TES_ALLOC(&K, (int64_t)n * n);
   for (int part = 0, i = 0; part < parts; part++)
     for (int j = 0; j < part_size(p, patch, part); j++) list[i++] = number_of(p, patch, part, j);
   const int cells = list_cells(p->saddle->saddle.rt, patch->vertex, cell);
-  TES_TRY(tesi_saddle_varying_invert(smoother->op, cells, (const int(*)[3])cell, is_closed(p, patch->type), n,
-                                     list, K));
+  TES_TRY(
+      tesi_saddle_varying_invert(p->op, cells, (const int(*)[3])cell, is_closed(p, patch->type), n, list, K));
   TES_TRY(tesi_upload_numbers(ctx, K, (int64_t)n * n, smoother->op->precision, &patch->exact));
-  p->exact++;
 done:
   tesi_free(ctx, &list);
   tesi_free(ctx, &K);
@@ -185,7 +196,8 @@ static TesStatus fill_exacts(const TesSmoother *smoother, TesiSaddleVaryingPlan 
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const int all = p->first[p->colours];
-  const double least = smoother->local == TES_LOCAL_EXACT    ? 0
+  const bool all_exact = smoother->local == TES_LOCAL_EXACT || smoother->local == TES_LOCAL_DENSE;
+  const double least = all_exact                             ? 0
                        : smoother->local == TES_LOCAL_SCALED ? INFINITY
                                                              : TESI_VARYING_EXACT_RATIO,
                number = (double)tesi_precision_size(smoother->op->precision);
@@ -196,15 +208,16 @@ static TesStatus fill_exacts(const TesSmoother *smoother, TesiSaddleVaryingPlan 
   for (int i = 0; i < all; i++) {
     const double n = patch_size(p, &p->patch[i]);
     exact[i] = measure(p->saddle, &p->patch[i]) > least;
-    if (exact[i]) bytes += n * n * number, wanted++;
+    wanted += exact[i];
+    if (exact[i] && find_like(p, &p->patch[i]) == &p->patch[i]) bytes += n * n * number;
   }
   const bool fits =
       bytes <= TESI_VARYING_EXACT_BYTES && bytes <= 0.25 * (double)tesi_context_device(ctx)->available(ctx);
-  if (!fits && smoother->local == TES_LOCAL_EXACT)
+  if (!fits && all_exact)
     TES_FAIL(TES_OUT_OF_MEMORY,
              "exact inverses of %d patches need %.3g GiB, at most 1 GiB and a quarter of the free memory are "
-             "taken: use local_solver auto or scaled",
-             wanted, bytes / (1 << 30));
+             "taken: use local_solver auto%s",
+             wanted, bytes / (1 << 30), p->own ? "" : " or scaled");
   if (!fits) p->refused = wanted;
   for (int i = 0; i < all && fits; i++)
     if (exact[i]) TES_TRY(fill_exact(smoother, p, &p->patch[i]));
@@ -326,7 +339,7 @@ static void destroy(TesSmoother *smoother) {
   TesiSaddleVaryingPlan *p = smoother->plan;
   if (!p) return;
   for (int i = 0; p->patch && i < p->first[p->colours]; i++)
-    tesi_context_device(ctx)->release(ctx, &p->patch[i].exact);
+    if (!p->patch[i].shared) tesi_context_device(ctx)->release(ctx, &p->patch[i].exact);
   for (int t = 0; t < p->tables; t++) tesi_free(ctx, &p->table[t].S);
   for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &p->axis[d]);
   if (p->r) tesi_context_device(ctx)->release(ctx, &p->r);
@@ -336,6 +349,7 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &p->work);
   tesi_saddle_patches_free(ctx, &p->patches);
   tesi_free(ctx, &p->scaled);
+  tes_operator_destroy(&p->own);
   tesi_free(ctx, &smoother->plan);
 }
 
@@ -351,17 +365,26 @@ static void describe(TesSmoother *smoother) {
            p->refused ? "; no room for inverses where nu varies 3-fold: more iterations" : "");
 }
 
+static TesStatus create_own(const TesOperator *op, TesOperator **own) {
+  TesOperatorDesc desc = op->desc;
+  desc.space = op->space, desc.precision = op->precision, desc.kind = tesi_operator_saddle_varying.name;
+  return tes_operator_create(op->context, &desc, own);
+}
+
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const size_t size = tesi_precision_size(smoother->op->precision);
   TesiSaddleVaryingPlan *p;
   int64_t most = 1;
-  TES_CHECK(!smoother->red_black, "solver.colours: red_black is for a constant viscosity; take parquet");
+  TES_CHECK(!smoother->red_black,
+            "solver.colours: red_black is for a constant viscosity without dense inverses; take parquet");
   smoother->table = &table;
   TES_NEW(&p);
   smoother->plan = p;
-  p->saddle = tesi_saddle_varying_of(smoother->op);
+  if (!tesi_is_saddle_varying(smoother->op)) TES_TRY(create_own(smoother->op, &p->own));
+  p->op = p->own ? p->own : smoother->op;
+  p->saddle = tesi_saddle_varying_of(p->op);
   const TesiRt *rt = p->saddle->saddle.rt;
   p->threads = tes_context_threads(ctx);
   for (int d = 0; d < 3; d++) {
@@ -387,7 +410,8 @@ done:
 }
 
 static const char *refuses(const TesSmoother *smoother) {
-  return tesi_is_saddle_varying(smoother->op) ? NULL : TESI_ELSEWHERE;
+  const bool dense = smoother->local == TES_LOCAL_DENSE && smoother->op->kind == &tesi_operator_saddle;
+  return tesi_is_saddle_varying(smoother->op) || dense ? NULL : TESI_ELSEWHERE;
 }
 
 const TesiSmootherKind tesi_smoother_saddle_varying = {TESI_SMOOTHES(TES_SMOOTHER_PATCH), refuses, init};

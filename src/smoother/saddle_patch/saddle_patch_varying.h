@@ -4,7 +4,9 @@
  *   u = K_1^+ (F, c g) / c in the velocity, p as it is,
  * K_1 of viscosity 1, one table for all of a kind; or, where nu varies more than 3-fold inside a patch, by the
  * pseudo-inverse of its own matrix, as long as these fit into memory. With a mass term a table belongs to alpha / c:
- * c is rounded to powers of 1.25. docs/stokes.md */
+ * c is rounded to powers of 1.25. docs/stokes.md
+ *
+ * And `dense`: all patches by pseudo-inverses; with a constant viscosity one for each kind of patches. */
 #ifndef TESI_SADDLE_PATCH_VARYING_H
 #define TESI_SADDLE_PATCH_VARYING_H
 
@@ -21,6 +23,7 @@ typedef struct TesiVaryingPatch {
   int table; /* of S^+ */
   /* device: inverse [n][n] over its unknowns, part by part, in the operator's precision; NULL: `table` serves */
   void *exact;
+  bool shared; /* the inverse is that of a patch before it */
 } TesiVaryingPatch;
 
 /* S^+ of a kind of patches, with alpha / 1.25^rung. */
@@ -31,6 +34,8 @@ typedef struct TesiVaryingTable {
 } TesiVaryingTable;
 
 typedef struct TesiSaddleVaryingPlan {
+  TesOperator *own; /* of a constant viscosity, whose patches have dense inverses: the same by quadrature; else NULL */
+  const TesOperator *op; /* own, or that of the smoother */
   const TesiSaddleVarying *saddle;
   TesiSaddlePatchAxis axis[3];
   int colours, *first; /* [colours + 1] */
