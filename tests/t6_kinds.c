@@ -89,7 +89,7 @@ static TesStatus make_operator(TesContext *ctx, const TesSpace *space, TesPrecis
                                 {.term = TES_TERM_GRAD_DIV, .a = {.all = alpha}},
                                 {.term = TES_TERM_ROBIN, .a = {.all = alpha}, .boundary = natural}},
                     flow[] = {{.term = TES_TERM_DIFFUSION, .a = {.all = a}}, {.term = TES_TERM_DIVERGENCE}};
-  const bool rt = space->element == TES_ELEMENT_RT, broken = space->element == TES_ELEMENT_DG;
+  const bool rt = space->element->mixed, broken = space->element->weak;
   const TesOperatorDesc desc = {.space = space,
                                 .form = {.terms = rt || broken ? 2 : 3 + (what == MOVES),
                                          .term = rt                ? flow
@@ -128,8 +128,7 @@ static void check_operator(TesContext *ctx, const TesOperator *op, TesVector **f
   if (*first) assert_same(ctx, plain, *first, round_off, "plain versions of two kinds");
   assert_ok(ctx, tes_operator_residual(op, x, x, y)); /* b = x */
   assert_known(ctx, space, y, 0, op->kind->name);
-  const bool told =
-      space->element != TES_ELEMENT_RT && op->kind != &tesi_operator_transport; /* which have none */
+  const bool told = !space->element->mixed && op->kind != &tesi_operator_transport; /* which have none */
   if (told) {
     assert_ok(ctx, tes_operator_diagonal(op, d));
     assert_known(ctx, space, d, 1, "a diagonal");

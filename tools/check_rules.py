@@ -8,7 +8,7 @@
 - Names of boundaries and materials become numbers in mesh/ and problem/ alone.
 - Vectors of public functions are TesVector: arrays of double are in ARRAYS alone.
 - Sums over entries of vectors go through device/vector.c, where those of several ranks are added.
-- A default degree stands in space.c alone.
+- A default degree stands in space/ alone: in rows of element.c.
 - The core knows no equation, no element and no scheme: outside of problem/equation/ and of the steps of flows nothing
   includes what stands in CORE_MAY_NOT, and the counts of FIGURES are at most what they were: a ceiling may only fall.
 - MPI is called in MPI alone. Environment variables are called TESSERA_... or stand in OTHERS_VARIABLES."""
@@ -31,9 +31,9 @@ CORE_MAY_NOT = re.compile(r'include "problem/(?:equation|flow)/')
 FIGURES = [
     ("names of equations in the core", r"&tesi_(?:poisson|stokes|transport|elasticity|navier_stokes)|"
      r"\bTES_(?:POISSON|STOKES|TRANSPORT|ELASTICITY|NAVIER_STOKES)\b", r"^(?:src|cli)/(?!problem/equation/)", 1),
-    ("names of elements", r"TES_ELEMENT_(?:Q|DG|RT|ISO)\b", r"^(?:src|cli)/(?!problem/equation/)", 46),
+    ("names of elements", r"TES_ELEMENT_(?:Q|DG|RT|ISO)\b", r"^(?:src|cli)/(?!problem/equation/)", 4),
     ("equations and flows included by the core", CORE_MAY_NOT.pattern, CORE.pattern, 0),
-    ("checks in problem/", r"TES_CHECK\(", r"^src/problem/", 117),
+    ("checks in problem/", r"TES_CHECK\(", r"^src/problem/", 111),
     ("errors of the case reader", r"tesi_case_error\(", r"^src/io/case/", 107),
 ]
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -98,7 +98,7 @@ def check_inside(name, text, forest):
         if folder != "device" and SUM.search(line):
             yield f"{where}: sums over entries go through device/vector.c"
         if folder not in FOREST and DEGREE.search(line):
-            yield f"{where}: the default degree stands in space/space.c"
+            yield f"{where}: the default degree stands in space/element.c"
         if re.search(r"\bMPI_(?!Comm\b)\w", line) and name.as_posix() not in MPI:
             yield f"{where}: MPI is called in {', '.join(sorted(MPI))}"
         for variable in ENVIRONMENT.findall(line):

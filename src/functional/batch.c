@@ -66,7 +66,7 @@ TesStatus tesi_batches_create_at(const TesSpace *space, TesiPointRule rule, int 
   b->length = space->length;
   b->boundaries = tes_mesh_boundaries(space->mesh);
   b->materials = tes_mesh_materials(space->mesh);
-  const bool broken = space->element == TES_ELEMENT_DG;
+  const bool broken = !space->element->nodal;
   if (tesi_space_box(space))
     take_box(b, space, &tesi_batch_box);
   else if (!broken)

@@ -9,8 +9,8 @@
 #include "space/space.h"
 
 /* Version 1 holds a forest, version 2 a box: the coordinates of its vertices in the place of the trees. Versions 3
- * and 4: the same with a space of several components, whose number stands in "components". Version 6: a box with a
- * space of element rt. */
+ * and 4: the same with a space of several components, whose number stands in "components". Later
+ * versions: a box with a space of another element (TesiElement.version). */
 enum {
   FIELDS = 16,
   NAME = 64,
@@ -18,8 +18,6 @@ enum {
   FOREST_VERSION = 1,
   BOX_VERSION = 2,
   COMPONENTS_VERSION = 2,
-  RT_VERSION = 6,
-  DG_VERSION = 8,
   LAST_VERSION = 8
 };
 static const char format[] = "tessera checkpoint";
@@ -94,10 +92,7 @@ static TesStatus put_head(TesiStore *store, const TesCheckpointDesc *desc) {
   const TesSpace *s = desc->space;
   const TesiTrees *t = s->mesh->coarse;
   const int64_t components = s->scalars;
-  const int version = s->element == TES_ELEMENT_DG ? DG_VERSION
-                      : s->rt                      ? RT_VERSION
-                      : t                          ? FOREST_VERSION
-                                                   : BOX_VERSION;
+  const int version = s->element->version ? s->element->version : t ? FOREST_VERSION : BOX_VERSION;
   int64_t whole[W_COUNT] = {[W_VERSION] = version + (s->scalars > 1 ? COMPONENTS_VERSION : 0),
                             [W_DIM] = s->dim,
                             [W_CELLS] = s->mesh->cells,
@@ -311,7 +306,8 @@ static TesStatus get_head(Image *m) {
   TES_TRY(tesi_store_get(m->store, "head", TESI_STORE_INT64, -1, &m->head, NULL));
   h = m->head;
   TES_CHECK(h[W_VERSION] >= FOREST_VERSION && h[W_VERSION] <= LAST_VERSION &&
-                h[W_VERSION] != RT_VERSION - 1 && h[W_VERSION] != DG_VERSION - 1,
+                (h[W_VERSION] <= BOX_VERSION + COMPONENTS_VERSION ||
+                 tesi_element_of_version((int)h[W_VERSION])->version),
             "%s is a checkpoint of version %lld; this is version %d", m->path, (long long)h[W_VERSION],
             LAST_VERSION);
   tesi_free(ctx, &m->head);
@@ -323,7 +319,7 @@ static TesStatus get_head(Image *m) {
                 h[W_FIELDS] <= FIELDS && h[W_BOUNDARIES] >= 0 && h[W_BOUNDARIES] < 1 << 24 &&
                 (box ? box_is_possible(h) : forest_is_possible(h)),
             "%s is damaged: its head holds impossible numbers", m->path);
-  if (h[W_VERSION] <= COMPONENTS_VERSION || h[W_VERSION] >= RT_VERSION) goto done;
+  if (h[W_VERSION] <= COMPONENTS_VERSION || !tesi_element_of_version((int)h[W_VERSION])->nodal) goto done;
   TES_TRY(tesi_store_get(m->store, "components", TESI_STORE_INT64, 1, &m->components, NULL));
   TES_CHECK(*m->components > 1 && *m->components <= TESI_COMPONENTS, "%s is damaged: %lld components",
             m->path, (long long)*m->components);
@@ -409,7 +405,7 @@ static TesStatus make_box_space(Image *m, TesSpace **space) {
   TesStatus status = TES_OK;
   const int64_t *h = m->head;
   TesMesh *mesh = NULL;
-  const bool rt = h[W_VERSION] == RT_VERSION, dg = h[W_VERSION] == DG_VERSION;
+  const TesiElement *element = tesi_element_of_version((int)h[W_VERSION]);
   TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = (int)h[W_DIM], .geometry_degree = m->geometry_degree};
   for (int d = 0; d < desc.dim; d++) {
     TES_TRY(tesi_store_get(m->store, axes[d], TESI_STORE_DOUBLE, h[W_BOX + d] + 1, &m->coordinates[d], NULL));
@@ -422,12 +418,10 @@ static TesStatus make_box_space(Image *m, TesSpace **space) {
   TES_TRY(tes_space_create(ctx,
                            &(TesSpaceDesc){.mesh = mesh,
                                            .degree = (int)h[W_DEGREE],
-                                           .components = rt || dg        ? 0
+                                           .components = !element->nodal ? 0
                                                          : m->components ? (int)*m->components
                                                                          : 1,
-                                           .element = rt   ? TES_ELEMENT_RT
-                                                      : dg ? TES_ELEMENT_DG
-                                                           : TES_ELEMENT_Q,
+                                           .element = element->element,
                                            .given = m->given[h[W_BOUNDARIES]] ? NULL : m->given},
                            space));
   TES_CHECK((*space)->length == h[W_LENGTH], "%s is damaged: its box has %lld nodes, expected %lld", m->path,
@@ -574,7 +568,7 @@ TesStatus tes_checkpoint_restart(const TesCheckpoint *checkpoint, const char *na
                              .degree = degree,
                              .components = checkpoint->space->scalars,
                              .given = none,
-                             .element = checkpoint->space->element};
+                             .element = checkpoint->space->element->element};
   TES_TRY(tes_space_create(ctx, &desc, &space));
   TES_TRY(tesi_vector_create_on(checkpoint->space->layout, TES_DOUBLE, &v));
   TES_TRY(tes_vector_set(v, values));

@@ -118,7 +118,7 @@ TesStatus tesi_flow_restart(const TesCheckpoint *checkpoint, int degree, TesVect
   TesStatus status = TES_OK;
   TesSpace *space[2] = {NULL}, *old = NULL, *product = NULL;
   *u = NULL;
-  if (degree == 0) degree = tesi_space_usual_degree(TES_ELEMENT_Q, degree);
+  degree = tesi_space_usual_degree(from->element->element, degree);
   TES_CHECK(from->degree > 1 && degree > 1,
             "the checkpoint holds a flow of degree %d, the problem has degree %d", from->degree, degree);
   TES_TRY(tes_space_create(

@@ -35,7 +35,7 @@ const char *tesi_operator_refuses(const TesiOperatorKind *kind, const TesOperato
   if (desc->space->scalars > 1 && !kind->parts) return "the space has several components";
   if (!kind->transport && tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0))
     return "the form has a transport term";
-  if (desc->space->element == TES_ELEMENT_Q && !kind->coupled &&
+  if (desc->space->element->nodal && !kind->coupled &&
       (tesi_form_term(&desc->form, TES_TERM_STRAIN, 0) || tesi_form_term(&desc->form, TES_TERM_GRAD_DIV, 0)))
     return "the form has a strain or grad-div term, which couple the components";
   if (!kind->matrices && tesi_form_has_matrix(&desc->form, tes_mesh_materials(desc->space->mesh)))

@@ -113,7 +113,7 @@ static bool stands_on(const TesSpace *space, const TesTermDesc *term, int part) 
 
 static const char *refuses(const TesOperatorDesc *desc) {
   const TesSpace *space = desc->space;
-  if (space->element != TES_ELEMENT_Q) return "the element is not q";
+  if (!space->element->nodal) return "the element is not q";
   for (int i = 0; i < desc->form.terms; i++)
     if (desc->form.term[i].trial != desc->form.term[i].test) return "a term couples two parts";
   for (int p = 0; p < space->parts; p++) {

@@ -21,7 +21,7 @@ static TesStatus new_vector(const TesProblem *p, TesVector **v) {
 }
 
 static bool is_broken(const TesProblem *p) {
-  return p->space->element == TES_ELEMENT_DG;
+  return p->space->element->weak;
 }
 
 /* The operator that has the transport. */

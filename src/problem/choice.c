@@ -89,7 +89,7 @@ static void choose_tolerance(TesProblem *p) {
 /* Cell patches stand on the nodes of a scalar element, to this degree. */
 static bool has_cell_patches(const TesSpace *space) {
   enum { DEGREE = 8 };
-  return space->element == TES_ELEMENT_Q && space->degree <= DEGREE;
+  return space->element->nodal && space->degree <= DEGREE;
 }
 
 /* What no choice serves. */

@@ -41,7 +41,7 @@ static TesStatus create_loads(TesProblem *p, TesiTimedData *data) {
   const TesiTransport *transport = tesi_transport_of(it->whole);
   const bool streamline = transport && transport->streamline; /* those tests are the host's */
   data->loads = it->timed && !it->add_load && !streamline;
-  if (p->space->element == TES_ELEMENT_DG) {
+  if (p->space->element->weak) {
     if (data->loads && !it->changes) TES_TRY(tesi_broken_timed_create(p, &data->broken));
     data->loads = data->broken;
     goto done;
@@ -83,10 +83,10 @@ TesStatus tesi_timed_data_create(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiTimedData *data = &p->in_time->data;
-  const bool broken = p->space->element == TES_ELEMENT_DG;
+  const bool broken = p->space->element->weak;
   if (!tesi_has_kernels(ctx) || tesi_ranks(ctx) > 1 ||
-      (!broken && (p->space->scalars != p->space->parts || p->space->parts > TESI_AXES ||
-                   p->space->element != TES_ELEMENT_Q)))
+      (!broken &&
+       (p->space->scalars != p->space->parts || p->space->parts > TESI_AXES || !p->space->element->nodal)))
     return TES_OK;
   for (int i = 0; i < TESI_CLOCKS; i++) {
     TES_TRY(tesi_clock_create(ctx, p->in_time->march.time, &data->clock[i]));

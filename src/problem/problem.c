@@ -104,14 +104,14 @@ TesStatus tesi_problem_create_whole(const TesSpace *space, TesSpace **whole) {
   TesStatus status = TES_OK;
   uint8_t *none = NULL;
   TES_ALLOC(&none, tes_mesh_boundaries(space->mesh) + 1);
-  TES_TRY(tes_space_create(
-      ctx,
-      &(TesSpaceDesc){.mesh = space->mesh,
-                      .degree = space->degree,
-                      .components = space->element == TES_ELEMENT_Q ? tes_space_components(space) : 0,
-                      .given = none,
-                      .element = space->element},
-      whole));
+  TES_TRY(
+      tes_space_create(ctx,
+                       &(TesSpaceDesc){.mesh = space->mesh,
+                                       .degree = space->degree,
+                                       .components = space->element->nodal ? tes_space_components(space) : 0,
+                                       .given = none,
+                                       .element = space->element->element},
+                       whole));
 done:
   tesi_free(ctx, &none);
   return status;
@@ -181,7 +181,7 @@ done:
   return status;
 }
 
-static TesStatus take_guess(TesProblem *p, const TesVector *guess) {
+TesStatus tesi_problem_take_guess(TesProblem *p, const TesVector *guess) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   if (!guess) return TES_OK;
@@ -190,7 +190,6 @@ static TesStatus take_guess(TesProblem *p, const TesVector *guess) {
             (long long)p->space->length);
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->start));
   TES_TRY(tes_vector_copy(guess, 1, p->start));
-  TES_TRY(tesi_problem_clear(p, p->start));
 done:
   return status;
 }
@@ -273,7 +272,8 @@ static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   }
   TES_TRY(describe(p, desc));
   TES_TRY(tesi_problem_check_memory(p));
-  TES_TRY(take_guess(p, desc->guess));
+  TES_TRY(tesi_problem_take_guess(p, desc->guess));
+  if (p->start) TES_TRY(tesi_problem_clear(p, p->start));
   TES_TRY(create_operators(p));
   p->times.operators = tesi_now() - start;
   TES_TRY(tesi_work_on(ctx, "right-hand side"));

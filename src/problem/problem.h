@@ -255,6 +255,8 @@ TesStatus tesi_problem_fluxes(const TesProblem *problem, const TesiNumbered *num
 TesStatus tesi_problem_mark_given(const TesProblem *problem, int component, double *mark);
 /* Form, operator, multigrid and solver of the problem's numbers, where there are none. */
 TesStatus tesi_problem_create_system(TesProblem *problem);
+/* start <- a copy of the guess, if there is one. */
+TesStatus tesi_problem_take_guess(TesProblem *problem, const TesVector *guess);
 /* The space, of the problem's boundaries. */
 TesStatus tesi_problem_create_space(TesProblem *problem, int degree);
 /* Form, operator, multigrid and solver of the problem's numbers, instead of those that are there. */

@@ -72,6 +72,18 @@ done:
   return status;
 }
 
+/* What no condition of a flow has. */
+static TesStatus allow_values(TesContext *ctx, const TesBoundary *b, int dim) {
+  TesStatus status = TES_OK;
+  const char *name = b->name ? b->name : "all";
+  TES_CHECK(b->condition != TES_SLIP || (!b->g[0] && !b->g[1] && !b->g[2] && !b->g[3]),
+            "boundary.%s: slip has no values", name);
+  TES_CHECK(b->condition != TES_DIRICHLET || !b->g[dim],
+            "boundary.%s: the pressure, component %d, is for a Neumann condition", name, dim);
+done:
+  return status;
+}
+
 TesStatus tesi_problem_allow(TesContext *ctx, const TesiSupport *row, const TesProblemDesc *desc,
                              uint64_t more) {
   TesStatus status = TES_OK;
@@ -96,11 +108,15 @@ TesStatus tesi_problem_allow(TesContext *ctx, const TesiSupport *row, const TesP
                [TESI_OF_COARSENING] = (int)o->coarsening,
                [TESI_OF_COARSE] = (int)o->coarse}};
   if (tesi_support_refuse(row, &asked, 1, &refusal)) TES_TRY(refused(ctx, NULL, NULL, &refusal));
+  for (int c = 0; c < desc->mesh->dim; c++)
+    TES_CHECK(!(desc->mean_components >> c & 1) || isfinite(desc->mean_velocity[c]),
+              "the mean velocity in direction %c is not finite", "xyz"[c]);
   for (int i = 0; i < desc->boundaries; i++) {
     const TesBoundary *b = &desc->boundary[i];
     if (b->condition >= TES_DIRICHLET && b->condition <= TES_FLUX &&
         tesi_support_refuses_condition(row, b->condition, &refusal))
       TES_TRY(refused(ctx, b->where, b->name ? b->name : "all", &refusal));
+    if (row->flow) TES_TRY(allow_values(ctx, b, desc->mesh->dim));
   }
 done:
   return status;

@@ -100,9 +100,8 @@ static TesProblemMemory find_bytes(const TesProblem *p) {
                positions = box ? 0 : position_bytes(p);
   return (TesProblemMemory){
       .processor = (size_t)(bytes + positions),
-      .gpu = (size_t)(bytes + (p->space->element == TES_ELEMENT_RT
-                                   ? tesi_coarse_saddle_box_bytes(tesi_space_rt(p->space))
-                                   : 0)),
+      .gpu = (size_t)(bytes +
+                      (p->space->element->mixed ? tesi_coarse_saddle_box_bytes(tesi_space_rt(p->space)) : 0)),
       .gpu_host = (size_t)(positions + 24 * (double)p->space->length + tesi_transport_dg_bytes(p))};
 }
 
@@ -116,8 +115,9 @@ static TesProblemMemory march_memory(const TesProblem *p, int degree) {
 }
 
 TesProblemMemory tesi_problem_memory(const TesProblem *p, int degree) {
+  const TesiSupport *row = p->equation->support;
   if (p->equation->own && !p->equation->flow)
-    return march_memory(p, tesi_space_usual_degree(TES_ELEMENT_Q, degree));
+    return march_memory(p, (degree ? degree : row->degree.usual) << row->halved);
   TesProblemMemory memory = find_bytes(p);
   const bool flow = p->equation->flow && !p->equation->flow->scalar;
   memory.processor += (size_t)krylov_bytes(p, flow ? COLUMNS_FLOW : COLUMNS_LEAST);

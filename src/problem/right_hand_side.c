@@ -51,7 +51,7 @@ done:
 
 TesStatus tesi_problem_clear_on(const TesProblem *p, const TesSpace *space, TesVector *v) {
   TesStatus status = TES_OK;
-  if (space->element == TES_ELEMENT_DG || (space->element == TES_ELEMENT_Q && !p->some_given)) return TES_OK;
+  if (space->element->weak || (space->element->nodal && !p->some_given)) return TES_OK;
   if (tesi_space_rt(space))
     return tesi_rt_clear_on(space->context, tesi_space_rt(space), v->precision, v->data);
   for (int c = 0; c < space->parts && status == TES_OK; c++) {
@@ -269,7 +269,7 @@ static TesStatus mark_free(TesProblem *p, bool often) {
   TesStatus status = TES_OK;
   const TesSpace *space = p->space;
   TesVector *marks = NULL;
-  if (!tesi_has_kernels(ctx) || !often || !p->some_given || space->element != TES_ELEMENT_Q ||
+  if (!tesi_has_kernels(ctx) || !often || !p->some_given || !space->element->nodal ||
       (tesi_space_box(space->part[0]) && space->parts == 1))
     return TES_OK;
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &marks));

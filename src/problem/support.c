@@ -8,7 +8,6 @@
 
 const char *tesi_equation_words[TESI_EQUATION_ROOM + 1] = {"poisson", "stokes", "transport", "elasticity",
                                                            "navier_stokes"};
-const char *const tesi_element_words[] = {"auto", "q", "rt", "dg", "iso", NULL};
 const char *const tesi_form_words[] = {"auto", "gradient", "symmetric", "convective", "conservative", NULL};
 const char *const tesi_stabilization_words[] = {"auto", "none", "supg", "grad_div", NULL};
 const char *const tesi_time_method_words[] = {

@@ -5,6 +5,7 @@
 #ifndef TESI_SUPPORT_H
 #define TESI_SUPPORT_H
 
+#include "space/element.h"
 #include "base/base.h"
 #include "tessera/problem.h"
 
@@ -60,7 +61,6 @@ typedef struct TesiSupportWords {
 } TesiSupportWords;
 extern const TesiSupportWords tesi_support_words[TESI_OF_COUNT];
 extern const char *tesi_equation_words[];
-extern const char *const tesi_element_words[];
 extern const char *const tesi_form_words[];
 extern const char *const tesi_stabilization_words[];
 extern const char *const tesi_time_method_words[];

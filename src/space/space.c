@@ -7,8 +7,6 @@ static int highest_degree(TesMeshKind kind) {
   return kind == TES_MESH_BOX ? TESI_MAX_DEGREE : kind == TES_MESH_FOREST ? TESI_FOREST_DEGREE : 15;
 }
 
-enum { RT_DEGREE = 15 };
-
 static TesStatus take_given(TesSpace *space, const uint8_t *given) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -19,8 +17,7 @@ static TesStatus take_given(TesSpace *space, const uint8_t *given) {
     space->given[i] = (uint8_t)(given                                ? i < names ? given[i] & all : 0
                                 : tesi_mesh_is_group(space->mesh, i) ? 0
                                                                      : all);
-  for (int i = 0; i < 6 && space->element == TES_ELEMENT_Q;
-       i++) /* where opposite faces are one nothing is given */
+  for (int i = 0; i < 6 && space->element->nodal; i++) /* where opposite faces are one nothing is given */
     if (space->mesh->box_periodic[i / 2]) space->given[i] = 0;
 done:
   return status;
@@ -32,11 +29,11 @@ done:
 static TesStatus create_rt(TesSpace *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const bool scalar = s->element == TES_ELEMENT_DG;
+  const bool scalar = !s->element->mixed;
   for (int d = 0; d < s->dim; d++)
     TES_CHECK(s->mesh->box[d] >= 2,
               "mesh.box.cells: element %s needs two cells a direction at least, there is one in %c",
-              scalar ? "dg" : "rt", "xyz"[d]);
+              tesi_element_words[s->element->element], "xyz"[d]);
   double numbers = s->parts;
   for (int d = 0; d < s->dim; d++) numbers *= (s->degree + 1.0) * s->mesh->box[d] + 1;
   if (numbers > MOST_NUMBERS)
@@ -88,20 +85,23 @@ done:
 }
 
 int tesi_space_usual_degree(TesElement element, int degree) {
-  return degree ? degree : element == TES_ELEMENT_RT ? 2 : 4;
+  const TesiElement *row = tesi_element(element);
+  return degree ? degree : row ? row->usual : 0;
 }
 
 static TesStatus check_desc(TesContext *ctx, const TesSpaceDesc *desc, int degree) {
   TesStatus status = TES_OK;
-  const bool rt = desc->element == TES_ELEMENT_RT || desc->element == TES_ELEMENT_DG;
+  const TesiElement *element = tesi_element(desc->element);
+  const bool rt = element && !element->nodal;
   TES_CHECK(desc->mesh, "a space needs a mesh");
   TES_CHECK(desc->mesh->context == ctx, "the mesh belongs to another context than the space");
-  TES_CHECK(desc->element >= TES_ELEMENT_AUTO && desc->element <= TES_ELEMENT_DG,
-            "element is %d, expected 0..3", (int)desc->element);
+  TES_CHECK(element, "element is %d, expected 0..3", (int)desc->element);
   TES_CHECK(!rt || desc->mesh->kind == TES_MESH_BOX, "element %s is for meshes of kind box; this one is not",
-            desc->element == TES_ELEMENT_RT ? "rt" : "dg");
+            tesi_element_words[desc->element]);
   const bool *ring = desc->mesh->box_periodic, periodic = ring[0] || ring[1] || ring[2];
-  const int highest = rt ? RT_DEGREE : periodic ? TESI_FOREST_DEGREE : highest_degree(desc->mesh->kind);
+  const int highest = element->most ? element->most
+                      : periodic    ? TESI_FOREST_DEGREE
+                                    : highest_degree(desc->mesh->kind);
   TES_CHECK(degree >= 1 && degree <= highest, "degree is %d, expected 1..%d%s", degree, highest,
             desc->mesh->kind == TES_MESH_FOREST ? " on a forest"
             : periodic && !rt                   ? " on a periodic box"
@@ -131,12 +131,12 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   s->mesh = tesi_mesh_retain(desc->mesh);
   s->dim = desc->mesh->dim;
   s->degree = degree;
-  s->element = desc->element ? desc->element : TES_ELEMENT_Q;
-  s->parts = s->element == TES_ELEMENT_RT ? s->dim + 1 : tesi_max(desc->components, 1);
+  s->element = tesi_element(desc->element);
+  s->parts = s->element->mixed ? s->dim + 1 : tesi_max(desc->components, 1);
   TES_TRY(take_given(s, desc->given));
-  TES_TRY(s->element != TES_ELEMENT_Q ? create_rt(s)
-          : s->parts == 1             ? create_scalar(s)
-                                      : tesi_space_create_components(s));
+  TES_TRY(!s->element->nodal ? create_rt(s)
+          : s->parts == 1    ? create_scalar(s)
+                             : tesi_space_create_components(s));
   if (!s->layout) TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));
   *space = s;
   s = NULL;
@@ -187,12 +187,12 @@ done:
 }
 
 TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int degree, TesSpace **other) {
-  const bool everywhere = space->given[tes_mesh_boundaries(space->mesh)], rt = space->element != TES_ELEMENT_Q;
+  const bool everywhere = space->given[tes_mesh_boundaries(space->mesh)], rt = !space->element->nodal;
   const TesSpaceDesc desc = {.mesh = mesh,
                              .degree = degree,
                              .components = rt ? 0 : space->parts,
                              .given = everywhere ? NULL : space->given,
-                             .element = space->element};
+                             .element = space->element->element};
   return space->product ? tesi_space_create_product_on(space, mesh, other)
                         : tes_space_create(space->context, &desc, other);
 }
@@ -221,7 +221,7 @@ const TesMesh *tes_space_mesh(const TesSpace *space) {
 }
 
 TesElement tes_space_element(const TesSpace *space) {
-  return space->element;
+  return space->element->element;
 }
 
 const TesiRt *tesi_space_rt(const TesSpace *space) {

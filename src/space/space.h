@@ -7,6 +7,7 @@
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
 #include "parallel/layout.h"
+#include "space/element.h"
 #include "space/rt.h"
 #include "tessera/space.h"
 
@@ -46,9 +47,9 @@ struct TesSpace {
   TesContext *context;
   TesMesh *mesh;
   int dim, degree;
-  TesElement element; /* never auto */
-  uint8_t *given;     /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
-  TesiAxis axis[3];   /* of q over a box, one component */
+  const TesiElement *element;
+  uint8_t *given;   /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
+  TesiAxis axis[3]; /* of q over a box, one component */
   TesiRt *rt; /* of rt, whose parts are the components and the pressure, no spaces of their own; and of dg */
   int64_t length, dofs; /* in memory here, copies of other ranks' entries included */
   int64_t all_dofs;     /* of all ranks, each once */

@@ -16,7 +16,7 @@ TesStatus tesi_space_put_together(TesSpace *s) {
   for (int p = 0; p < s->parts; p++) {
     const TesSpace *part = s->part[p];
     TES_CHECK(part->scalars > 0, "part %d is a space of element %s, which is no part of others", p,
-              part->element == TES_ELEMENT_DG ? "dg" : "rt");
+              tesi_element_words[part->element->element]);
     TES_CHECK(s->scalars + part->scalars <= TESI_SCALARS, "a space of more than %d components in all",
               TESI_SCALARS);
     for (int i = 0; i < part->scalars; i++, s->scalars++) {
@@ -112,7 +112,7 @@ TesStatus tes_space_create_product(TesContext *context, int count, const TesSpac
   s->dim = part[0]->dim;
   s->degree = part[0]->degree;
   s->product = true;
-  s->element = TES_ELEMENT_Q;
+  s->element = tesi_element(TES_ELEMENT_AUTO);
   for (s->parts = 0; s->parts < count; s->parts++) s->part[s->parts] = tesi_space_retain(part[s->parts]);
   TES_TRY(tesi_space_put_together(s));
   TES_TRY(gather_given(s));

@@ -240,7 +240,7 @@ static void describe(TesOperator *o, const Plan *p) {
 
 static const char *refuses(const TesOperatorDesc *desc) {
   if (desc->ignore_hanging) return "an assembled operator does not ignore hanging nodes";
-  if (desc->space->element != TES_ELEMENT_Q) return "the element is not q";
+  if (!desc->space->element->nodal) return "the element is not q";
   return desc->space->product ? "the space is a product, not one of components" : NULL;
 }
 

@@ -101,7 +101,7 @@ static const TesiOperatorTable table = {.apply = apply,
 
 static const char *refuses(const TesOperatorDesc *desc) {
   double value;
-  if (!desc->space || desc->space->element != TES_ELEMENT_DG) return "the space is not of element dg";
+  if (!desc->space || !desc->space->element->weak) return "the space is not of element dg";
   for (int i = 0; i < desc->form.terms; i++) {
     const TesTermDesc *t = &desc->form.term[i];
     if (t->term != TES_TERM_DIFFUSION && t->term != TES_TERM_MASS)

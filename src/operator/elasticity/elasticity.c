@@ -235,7 +235,7 @@ static const TesiOperatorTable table_on_device = {.apply = apply_on_device,
 
 static const char *refuses(const TesOperatorDesc *desc) {
   const TesSpace *space = desc->space;
-  if (space->element != TES_ELEMENT_Q || space->product || space->scalars != space->dim)
+  if (!space->element->nodal || space->product || space->scalars != space->dim)
     return "the space is not one of dim components of element q";
   if (!tesi_form_term(&desc->form, TES_TERM_STRAIN, 0)) return "the form has no strain term";
   for (int i = 0; i < desc->form.terms; i++) {

@@ -319,7 +319,7 @@ done:
 
 static const char *refuses(const TesOperatorDesc *desc) {
   const bool robin = tesi_form_term(&desc->form, TES_TERM_ROBIN, 0) || tesi_robin_faces(desc);
-  if (desc->space && desc->space->element != TES_ELEMENT_Q) return "the element is not q";
+  if (desc->space && !desc->space->element->nodal) return "the element is not q";
   if (desc->space->degree > TESI_MAPPED_DEGREE) return "the degree is above 15";
   if (robin && desc->space->degree > TESI_FOREST_DEGREE) return "Robin terms are for degrees up to 8";
   return NULL;

@@ -182,7 +182,7 @@ static const TesiOperatorTable table = {.apply = apply,
 
 static const char *refuses(const TesOperatorDesc *desc) {
   double value;
-  if (!desc->space || desc->space->element != TES_ELEMENT_RT) return "the space is not of element rt";
+  if (!desc->space || !desc->space->element->mixed) return "the space is not of element rt";
   for (int i = 0; i < desc->form.terms; i++) {
     const TesTermDesc *t = &desc->form.term[i];
     if (t->term == TES_TERM_ROBIN) return "the form has a Robin term";

@@ -271,7 +271,7 @@ static const char *refuses(const TesOperatorDesc *desc) {
   double value;
   const TesForm *form = &desc->form;
   const TesTermDesc *mass = tesi_form_term(form, TES_TERM_MASS, 0);
-  if (!desc->space || desc->space->element != TES_ELEMENT_RT) return "the space is not of element rt";
+  if (!desc->space || !desc->space->element->mixed) return "the space is not of element rt";
   for (int i = 0; i < form->terms; i++)
     if (form->term[i].term == TES_TERM_ROBIN) return "the form has a Robin term";
   if (tesi_form_term(form, TES_TERM_STRAIN, 0) && tesi_form_term(form, TES_TERM_DIFFUSION, 0))

@@ -328,8 +328,7 @@ static const char *refuses(const TesOperatorDesc *desc) {
   if (!tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0)) return "the form has no transport term";
   if (!tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0)) return "the form has no diffusion term";
   if (desc->precision != TES_DOUBLE && !tesi_has_kernels(desc->space->context)) return "it is in float64";
-  if (tesi_space_rt(desc->space) && desc->space->element != TES_ELEMENT_DG)
-    return "the element is not q or dg";
+  if (desc->space->element->mixed) return "the element is not q or dg";
   if (tesi_space_rt(desc->space) &&
       tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0)->streamline == TES_STREAMLINE_ALWAYS)
     return "streamline terms are of element q";
@@ -417,7 +416,7 @@ static TesStatus init(TesOperator *op) {
   op->singular = t->symmetric->singular;
   t->conservative = term->conservative;
   t->through.precision = op->precision;
-  t->broken = op->space->element == TES_ELEMENT_DG;
+  t->broken = op->space->element->weak;
   if (term->through && !t->broken)
     TES_TRY(tesi_transport_faces(op->space, term->b, term->through, &t->through));
   TES_TRY(fill_points(op, term, t));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "problem/adapt/estimate.h"
+#include "problem/adapt/remesh.h"
 #include "problem/adapt/room.h"
 #include "functional/functional.h"
 #include "problem/support.h"
@@ -310,16 +311,13 @@ static TesStatus begin(Loop *s) {
   s->fraction = desc->fraction != 0 ? desc->fraction : desc->marking == TES_MARK_BULK ? 0.5 : 0.2;
   TES_CHECK((int)desc->estimator >= 0 && desc->estimator <= TES_ESTIMATE_DWR,
             "estimator is %d, expected 0..%d", (int)desc->estimator, TES_ESTIMATE_DWR);
-  TES_CHECK((int)desc->marking >= 0 && desc->marking <= TES_MARK_FRACTION, "marking is %d, expected 0..%d",
-            (int)desc->marking, TES_MARK_FRACTION);
   TES_CHECK(s->fraction > 0 && s->fraction <= 1,
             "the fraction to be refined is %g, expected 0 < fraction <= 1", s->fraction);
   TES_CHECK(s->steps > 0 && desc->tolerance >= 0 && desc->max_dofs >= 0,
             "negative steps, tolerance or max_dofs");
   TES_CHECK(problem->time.end == 0 && problem->time.step == 0,
             "problems in time are solved once, on meshes that change: tes_problem_remesh()");
-  TES_CHECK(problem->mesh && problem->mesh->kind == TES_MESH_FOREST,
-            "only meshes of kind forest are adapted");
+  TES_TRY(tesi_adapt_check(ctx, desc, problem->mesh));
   TES_TRY(tesi_problem_find_equation(ctx, problem, &equation));
   TES_TRY(tesi_problem_allow(ctx, equation->support, problem,
                              TESI_BIT(desc->estimator == TES_ESTIMATE_DWR ? TESI_HAS_DWR : TESI_HAS_ADAPT)));

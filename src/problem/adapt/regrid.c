@@ -4,6 +4,15 @@
 #include "problem/adapt/remesh.h"
 #include "space/space.h"
 
+TesStatus tesi_adapt_check(TesContext *ctx, const TesAdaptDesc *desc, const TesMesh *mesh) {
+  TesStatus status = TES_OK;
+  TES_CHECK((int)desc->marking >= 0 && desc->marking <= TES_MARK_FRACTION, "marking is %d, expected 0..%d",
+            (int)desc->marking, TES_MARK_FRACTION);
+  TES_CHECK(mesh && mesh->kind == TES_MESH_FOREST, "adapt: only meshes of kind forest are adapted");
+done:
+  return status;
+}
+
 /* level[cells] <- that of the cell of the first mesh in which each cell lies. */
 static TesStatus find_first_levels(const TesMesh *mesh, const TesMesh *first, int8_t *level) {
   TesContext *ctx = mesh->context;

@@ -12,12 +12,10 @@ static TesStatus check(const TesProblem *p, const TesAdaptDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TES_CHECK(p->in_time, "a steady problem is adapted by solving it again: tes_adapt_run()");
-  TES_CHECK(p->mesh->kind == TES_MESH_FOREST, "adapt: only meshes of kind forest are adapted");
+  TES_TRY(tesi_adapt_check(ctx, desc, p->mesh));
   TES_TRY(tesi_problem_allow_more(p, TESI_BIT(TESI_HAS_REMESH)));
   TES_CHECK(desc->estimator == TES_ESTIMATE_RESIDUAL,
             "adapt.estimator: problems in time have the residual estimator");
-  TES_CHECK((int)desc->marking >= 0 && desc->marking <= TES_MARK_FRACTION, "marking is %d, expected 0..%d",
-            (int)desc->marking, TES_MARK_FRACTION);
   TES_CHECK(desc->every >= 0 && desc->max_level >= 0 && desc->max_dofs >= 0 && desc->tolerance >= 0 &&
                 desc->fraction >= 0 && desc->fraction <= 1,
             "adapt: every, max_level, max_dofs, tolerance or fraction is negative, or fraction above 1");

@@ -9,6 +9,8 @@
  * cell changes. The marks of tes_problem_remesh(). refine: else nothing is refined. */
 TesStatus tesi_regrid(const TesSpace *space, const TesAdaptDesc *desc, bool refine, const double *eta2,
                       TesMesh **adapted);
+/* What loops and steps have alike: their marking, and a mesh that can be refined. */
+TesStatus tesi_adapt_check(TesContext *context, const TesAdaptDesc *desc, const TesMesh *mesh);
 /* next <- the state of a problem in time; next has just been made. Of a flow (split_settle.c) velocities get their
  * boundary values and lose the divergence that the projection added, *removed its L2 norm in the velocity of now. */
 TesStatus tesi_move_state(TesProblem *from, TesProblem *next, double *removed);

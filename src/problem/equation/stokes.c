@@ -166,10 +166,6 @@ static TesStatus check_boundaries(const TesProblem *p) {
         "boundary.%s: a component of the velocity is free; with element rt all are given, or the normal "
         "one by slip",
         name_of(p->mesh, i));
-    TES_CHECK(b->condition != TES_SLIP || (!b->g[0] && !b->g[1] && !b->g[2] && !b->g[3]),
-              "boundary.%s: slip has no values", name_of(p->mesh, i));
-    TES_CHECK(b->condition != TES_DIRICHLET || !b->g[dim],
-              "boundary.%s: the pressure, component %d, is for a Neumann condition", name_of(p->mesh, i), dim);
   }
 done:
   return status;
@@ -230,7 +226,7 @@ TesStatus tesi_stokes_check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesSolveOptions *o = &p->options;
-  const int degree = tesi_space_usual_degree(TES_ELEMENT_RT, desc->degree);
+  const int degree = desc->degree ? desc->degree : p->equation->support->degree.usual;
   double value;
   const bool varies = p->numbered.data.a && !tes_function_constant(p->numbered.data.a, &value);
   p->flow_form = desc->flow_form != TES_FLOW_AUTO ? desc->flow_form

@@ -59,7 +59,7 @@ static bool prevails(const TesProblem *p, const TesiTransport *t) {
 
 double tesi_transport_ordered_bytes(const TesProblem *p) {
   const TesSmootherKind asked = p->options.smoother;
-  const bool steady = tesi_problem_transports(p) && p->space->element == TES_ELEMENT_Q && !p->in_time,
+  const bool steady = tesi_problem_transports(p) && p->space->element->nodal && !p->in_time,
              ordered = asked == TES_SMOOTHER_ORDERED_CELLS || (asked == TES_SMOOTHER_AUTO && has_room(p));
   return steady && ordered ? tesi_ordered_cells_bytes(p->space) * (p->mesh->dim == 3 ? 8 / 7. : 4 / 3.) : 0;
 }

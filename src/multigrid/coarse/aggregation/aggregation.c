@@ -31,8 +31,7 @@ const char *tesi_aggregation_refuses(const TesOperator *op) {
   if (tesi_ranks(op->context) > 1) return "it is for one rank";
   if (op->kind == &tesi_operator_transport) return "it is for symmetric operators";
   if (tesi_is_elasticity(op)) return NULL;
-  return op->space->scalars > 1 || op->space->element != TES_ELEMENT_Q ? "it is for components of element q"
-                                                                       : NULL;
+  return op->space->scalars > 1 || !op->space->element->nodal ? "it is for components of element q" : NULL;
 }
 
 /* Of one component: the arrays of the matrix in compressed rows are those of one in blocks of one entry. */

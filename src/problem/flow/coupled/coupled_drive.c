@@ -20,7 +20,6 @@ TesStatus tesi_coupled_drive_check(const TesProblem *p, const TesProblemDesc *de
   TesStatus status = TES_OK;
   for (int c = 0; c < p->mesh->dim; c++) {
     if (!(desc->mean_components >> c & 1)) continue;
-    TES_CHECK(isfinite(desc->mean_velocity[c]), "the mean velocity in direction %c is not finite", "xyz"[c]);
     TES_CHECK(
         p->mesh->box_periodic[c],
         "data.mean_velocity: in direction %c it is kept by a force where the domain is periodic in %c, and "

@@ -8,6 +8,7 @@
 #include "operator/operator.h"
 #include "problem/flow/split/split.h"
 #include "problem/flow/steady/steady_direct.h"
+#include "problem/support.h"
 
 /* ---- spaces -------------------------------------------------------------------------------------------- */
 
@@ -248,7 +249,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr;
-  const int degree = tesi_space_usual_degree(TES_ELEMENT_Q, desc->degree);
+  const int degree = desc->degree ? desc->degree : p->equation->support->degree.usual;
   TES_NEW(&pr);
   p->own = pr;
   p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;

@@ -38,14 +38,9 @@ static TesStatus check_boundary(const TesProblem *p, int boundary, unsigned axes
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesBoundary *b = &p->numbered.boundary[boundary];
-  const int dim = p->mesh->dim;
   TES_CHECK(b->condition != TES_SLIP || !(axes & (axes - 1)),
             "boundary.%s: slip holds on faces that are normal to one axis; these are not",
             name_of(p, boundary));
-  TES_CHECK(b->condition != TES_SLIP || (!b->g[0] && !b->g[1] && !b->g[2] && !b->g[3]),
-            "boundary.%s: slip has no values", name_of(p, boundary));
-  TES_CHECK(b->condition != TES_DIRICHLET || !b->g[dim],
-            "boundary.%s: the pressure, component %d, is for a Neumann condition", name_of(p, boundary), dim);
 done:
   return status;
 }

@@ -20,6 +20,7 @@
 #include "problem/pressure_unit.h"
 #include "problem/flow/split/split.h"
 #include "problem/flow/steady/steady_direct.h"
+#include "problem/support.h"
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
 
@@ -209,24 +210,11 @@ done:
   return status;
 }
 
-static TesStatus take_start(TesProblem *p, const TesVector *guess) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  if (!guess) return TES_OK;
-  TES_CHECK(guess->length == p->space->length,
-            "the guess has %lld values, the space of the problem has %lld nodes", (long long)guess->length,
-            (long long)p->space->length);
-  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->start));
-  TES_TRY(tes_vector_copy(guess, 1, p->start));
-done:
-  return status;
-}
-
 static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr;
-  const int degree = tesi_space_usual_degree(TES_ELEMENT_Q, desc->degree);
+  const int degree = desc->degree ? desc->degree : p->equation->support->degree.usual;
   TES_NEW(&pr);
   p->own = pr;
   TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->alpha));
@@ -236,7 +224,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   if (pr->alpha > 0 && !pr->direct) TES_TRY(tesi_split_create_poisson(p));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
   TES_TRY(tesi_split_check_flux(p));
-  TES_TRY(take_start(p, desc->guess));
+  TES_TRY(tesi_problem_take_guess(p, desc->guess));
 done:
   return status;
 }
