@@ -1,5 +1,5 @@
-/* Run: ctest -R t5_saddle_transfer. Transfers between Raviart-Thomas spaces against dense embeddings: adjoint, exact for
- * functions of the coarse space. */
+/* Run: ctest -R t5_saddle_transfer. Transfers between Raviart-Thomas spaces against dense embeddings: adjoint, and
+ * exact for functions of the coarse space. */
 #include "context_testing.h"
 #include "saddle_flows.h"
 #include "transfer/transfer.h"
