@@ -17,9 +17,8 @@ static void collect(const cJSON *item, const char *path) {
   assert_true(seen_count < MOST);
   for (const cJSON *child = item->child; child; child = child->next) {
     char below[LENGTH];
-    const char *name = !strcmp(path, "values") || !strcmp(path, "statistics") ? "NAME"
-                       : !strcmp(path, "flux")                                ? "BOUNDARY"
-                                                                              : child->string;
+    const bool named = !strcmp(path, "values") || !strcmp(path, "places") || !strcmp(path, "statistics");
+    const char *name = named ? "NAME" : !strcmp(path, "flux") ? "BOUNDARY" : child->string;
     if (cJSON_IsArray(item) && !cJSON_IsObject(child)) continue;
     if (cJSON_IsArray(item))
       for (const cJSON *member = child->child; member; member = member->next) {
