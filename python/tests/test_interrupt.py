@@ -11,8 +11,10 @@ import pytest
 
 import tessera
 
+# A shell that starts a program in the background has it ignore SIGINT; these tests want Python's usual handler.
 SLOW = """
-    import tessera, time, sys
+    import signal, tessera
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     problem = tessera.Problem(tessera.Mesh.box([16, 16]), "transport", degree=4, b=["1", "y"], a=0.01, f=1,
                               boundary={"all": 0}, time={"end": 1e3, "step": 1e-3})
     print("begins", flush=True)
@@ -38,14 +40,34 @@ def test_ctrl_c_ends_a_solve():
     assert output.startswith("interrupted after") and output.endswith("goes on\n") and process.returncode == 0
 
 
-def test_handler_is_given_back():
-    """After a call Python has its own handler."""
+@pytest.fixture
+def sigint():
+    """Sets the handler of SIGINT for a test."""
     before = signal.getsignal(signal.SIGINT)
+    yield lambda handler: signal.signal(signal.SIGINT, handler)
+    signal.signal(signal.SIGINT, before)
+
+
+def test_handler_is_given_back(sigint):
+    """After a call Python has its own handler."""
+    sigint(signal.default_int_handler)
     tessera.Problem(tessera.Mesh.box([4, 4])).solve()
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
         time.sleep(1)
+
+
+def test_ignored_signals_stay_ignored(sigint):
+    """As in the background of a shell."""
+    sigint(signal.SIG_IGN)
+
+    def f(x, y):
+        signal.raise_signal(signal.SIGINT)
+        return 0 * x
+
+    tessera.Problem(tessera.Mesh.box([4, 4]), f=f).solve()
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def test_interrupt_from_a_thread():
