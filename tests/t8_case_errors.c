@@ -179,8 +179,8 @@ static const struct {
      "a.yaml:4:23: data.mean_velocity: expected 2 entries, as dim is 2, got 3"},
     {IN_TIME "time: {end: 1}\ndata: {mean_velocity: [null, null]}",
      "a.yaml:4:23: data.mean_velocity: expected a number in some direction"},
-    {FLOW "data: {mean_velocity: [1, 0]}",
-     "a.yaml:3:23: data.mean_velocity: belongs to navier_stokes with element q or rt; it is kept from step to step"},
+    {FLOW "data: {mean_velocity: [1, 0]}", "a.yaml:3:23: data.mean_velocity: belongs to navier_stokes with "
+                                           "element q or rt; it is kept from step to step"},
     {IN_TIME "time: {end: 1}\noutput: {average: {from: 1}}",
      "a.yaml:4:26: output.average.from: expected less than time.end, 1, got 1"},
     {IN_TIME "time: {end: 1}\noutput: {average: {since: 1}}",
