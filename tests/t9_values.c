@@ -10,7 +10,8 @@ static const char bar[] =
     "{tolerance: 1e-12}\n"
     "output:\n  values:\n    ratio: {of: \"2*safety + limit*0\"}\n    end: {max: domain, of: u}\n"
     "    start: {min: left, of: u}\n    safety: {of: limit/vm}\n    vm: {max: right, of: von_mises}\n"
-    "    other: {%s}\n";
+    "    max: {mean: domain, of: 3 + 0*u}\n    many: {of: \"max(end, 7) + 10*start + 100*vm + 1e3*safety + "
+    "1e4*ratio\"}\n    other: {%s}\n";
 
 static void write_case(const char *kind, const char *other) {
   FILE *file = fopen("bar.yaml", "w");
@@ -45,6 +46,7 @@ static void values_have_places(void **state) {
     assert_near(number(json, "values", "vm", -1), 5, 1e-8);
     assert_near(number(json, "values", "safety", -1), 47, 1e-7);
     assert_near(number(json, "values", "ratio", -1), 94, 1e-7);
+    assert_near(number(json, "values", "many", -1), 7 + 500 + 47e3 + 94e4, 1e-3);
     assert_null(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "places"), "safety"));
     assert_near(number(json, "places", "other", 1), 1, 1e-12);
     cJSON_Delete(json);
@@ -67,6 +69,8 @@ static void refused(void **state) {
       {"of: 2*speed", "unknown name 'speed' at column 3"},
       {"of: 2*speed", "ratio, end, start, safety, vm"},
       {"of: 1 + other", "other is made of itself"},
+      {"of: 2*e}\n    e: {max: domain", "e is a value, and a constant or function of expressions"},
+      {"of: 2*limit}\n    limit: {max: domain", "limit is a value, and a constant"},
       {"max: domain, min: domain", "expected exactly one of point, mean, integral, force, error, max, min"},
       {"max: hole, of: u", "the mesh has no boundary or material called hole"},
       {"max: domain, of: stress", "unknown name 'stress'"},
@@ -76,7 +80,7 @@ static void refused(void **state) {
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     write_case("box", bad[i].other);
     const int code = run("solve bar.yaml --quiet --device cpu");
-    if (code != (i == 7 ? 1 : 2) || !strstr(output, bad[i].message))
+    if (code != (i == 9 ? 1 : 2) || !strstr(output, bad[i].message))
       fail_msg("%s: %d: %s", bad[i].other, code, output);
   }
 }

@@ -30,15 +30,30 @@ done:
   return status;
 }
 
-/* Whether the name stands in the text, and not as part of another name. */
+/* Whether the name stands in the text as a value: not as part of another name, and not called as a function. */
 static bool is_word_of(const char *text, const char *name) {
   const size_t length = strlen(name);
   for (const char *at = text; (at = strstr(at, name)); at += length) {
     const char before = at > text ? at[-1] : ' ', behind = at[length];
-    if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)behind) && behind != '_')
-      return true;
+    const bool whole =
+        !isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)behind) && behind != '_';
+    if (whole && at[length + strspn(at + length, " ")] != '(') return true;
   }
   return false;
+}
+
+/* Whether expressions know the name as another thing: a constant as e, a function, a constant or table of the case. */
+static bool is_taken(const TesContext *ctx, const char *name) {
+  const TesiWords *words = tesi_words_of(ctx);
+  return tesi_expression_knows(name) ||
+         (words && (tesi_words_find_constant(words, name) >= 0 || tesi_words_find_table(words, name) >= 0));
+}
+
+/* A value in the expression whose name has another meaning there; NULL: none. */
+static const char *find_ambiguous(const TesCase *c, const char *text) {
+  for (int i = 0; i < c->values; i++)
+    if (is_word_of(text, c->value[i].name) && is_taken(c->context, c->value[i].name)) return c->value[i].name;
+  return NULL;
 }
 
 /* Numbers of the values whose names the expression has, or may have: all but its own. */
@@ -46,7 +61,7 @@ static int list_names(const TesCase *c, const TesCaseValue *v, bool all, const c
                       int number[MOST]) {
   int n = 0;
   for (int i = 0; i < c->values && n < MOST; i++) {
-    if (tesi_expression_knows(c->value[i].name)) continue;
+    if (is_taken(c->context, c->value[i].name)) continue;
     if (all ? &c->value[i] == v : !is_word_of(v->value.of, c->value[i].name)) continue;
     name[n] = c->value[i].name;
     number[n++] = i;
@@ -60,12 +75,19 @@ static TesStatus parse(TesiCaseReader *r, int row, const TesiYaml *of, TesCaseVa
   const char *name[MOST + 1];
   char message[TESI_EXPRESSION_MESSAGE];
   int number[MOST];
-  v->derived->count = list_names(c, v, false, name, v->derived->of);
-  TesStatus status = tesi_function_from_text(r->ctx, v->value.of, name, &v->derived->function, message);
-  if (status != TES_INVALID_INPUT) return status;
-  list_names(c, v, true, name, number); /* for the message */
-  status = tesi_function_from_text(r->ctx, v->value.of, name, &v->derived->function, message);
-  if (status != TES_INVALID_INPUT) return status;
+  const char *ambiguous = find_ambiguous(c, v->value.of);
+  if (ambiguous) {
+    snprintf(message, sizeof message,
+             "%.60s is a value, and a constant or function of expressions: give the value another name",
+             ambiguous);
+  } else {
+    v->derived->count = list_names(c, v, false, name, v->derived->of);
+    TesStatus status = tesi_function_from_text(r->ctx, v->value.of, name, &v->derived->function, message);
+    if (status != TES_INVALID_INPUT) return status;
+    list_names(c, v, true, name, number); /* for the message */
+    status = tesi_function_from_text(r->ctx, v->value.of, name, &v->derived->function, message);
+    if (status != TES_INVALID_INPUT) return status;
+  }
   return tesi_case_error(
       r, row, of,
       "of: %s (without point, mean, integral, force, error, max or min a value is made of other "
