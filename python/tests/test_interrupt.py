@@ -70,8 +70,8 @@ def test_ignored_signals_stay_ignored(sigint):
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
-def test_interrupt_from_a_thread():
-    """Context.interrupt() raises Interrupted, where the computation runs."""
+def long_run():
+    """A context, and a problem of a million steps."""
     context = tessera.Context("cpu", threads=1)
     problem = tessera.Problem(
         tessera.Mesh.box([16, 16], context=context),
@@ -81,6 +81,12 @@ def test_interrupt_from_a_thread():
         boundary={"all": 0},
         time={"end": 1e3, "step": 1e-3},
     )
+    return context, problem
+
+
+def test_interrupt_from_a_thread():
+    """Context.interrupt() raises Interrupted, where the computation runs."""
+    context, problem = long_run()
     timer = threading.Timer(0.3, context.interrupt)
     timer.start()
     with pytest.raises(tessera.Interrupted):
@@ -90,15 +96,7 @@ def test_interrupt_from_a_thread():
 
 def test_gil_is_released():
     """Another thread runs while the library computes."""
-    context = tessera.Context("cpu", threads=1)
-    problem = tessera.Problem(
-        tessera.Mesh.box([16, 16], context=context),
-        "transport",
-        degree=4,
-        f=1,
-        boundary={"all": 0},
-        time={"end": 1e3, "step": 1e-3},
-    )
+    context, problem = long_run()
     count, done = [0], threading.Event()
 
     def work():
