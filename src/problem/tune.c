@@ -15,7 +15,7 @@ static const struct {
   double least; /* factor */
   bool after;   /* smoothing, else before and after */
   int percent;  /* of the usual degree of the polynomial */
-} rows[] = {{0.22, true, 400}, {0.15, true, 300}, {0.08, true, 200}, {0.05, false, 150}, {0, false, 100}};
+} rows[] = {{0.27, true, 400}, {0.2, true, 300}, {0.08, true, 200}, {0.05, false, 150}, {0, false, 100}};
 
 /* Lines of cells leave so little that one step of them is enough: 30 % less time with 5 iterations in place of 4. From
  * degree 5 on both take the same. */
