@@ -42,6 +42,8 @@ static TesStatus check_group(const TesMesh *mesh, const TesBoundary *entry, int 
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   const bool faces = tesi_mesh_is_inner(mesh, number);
+  TES_CHECK(!entry->total, "boundary.%s: %s is no boundary face, and a total force acts on boundary faces",
+            entry->name, entry->name);
   TES_CHECK(faces || entry->condition == TES_DIRICHLET,
             "boundary.%s: %s is a group of curves or points, where only a displacement can be given",
             entry->name, entry->name);
@@ -95,6 +97,8 @@ static TesStatus check_condition(TesContext *ctx, const TesBoundary *entry) {
   TES_CHECK(entry->condition >= TES_DIRICHLET && entry->condition <= TES_FLUX,
             "the condition of boundary %s is %d, expected 0..%d", entry->name ? entry->name : "all",
             (int)entry->condition, TES_FLUX);
+  TES_CHECK(!entry->total || entry->condition == TES_NEUMANN,
+            "boundary.%s: a total force is a Neumann condition", entry->name ? entry->name : "all");
 done:
   return status;
 }
@@ -105,6 +109,7 @@ static void set_boundary(TesBoundary *target, const TesBoundary *entry) {
   const bool mixed = entry->condition == TES_ROBIN || entry->condition == TES_FLUX;
   *target = (TesBoundary){.condition = entry->condition,
                           .components = entry->components,
+                          .total = entry->total,
                           .priority = entry->priority,
                           .alpha = tesi_function_retain(mixed ? entry->alpha : NULL)};
   for (int c = 0; c <= TESI_AXES; c++) {

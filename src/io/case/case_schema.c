@@ -94,6 +94,12 @@
        .repeated = true,                                                                                     \
        .help = "elasticity: u.n = 0 without tangential stress, on faces along the axes; the word `roller` "  \
                "says the same"},                                                                             \
+      {.path = "boundary." name ".force",                                                                    \
+       .type = TESI_KEY_VECTOR,                                                                              \
+       .target = AT(member.g),                                                                               \
+       .repeated = true,                                                                                     \
+       .help = "elasticity: the total force on these faces, as a uniform traction: force / area; in 2D per " \
+               "unit of thickness"},                                                                         \
   {                                                                                                          \
     .path = "boundary." name ".priority", .type = TESI_KEY_INTEGER, .target = AT(member.priority),           \
     .low = -1000, .high = 1000, .beside = true, .fallback = "0", .repeated = true,                           \
