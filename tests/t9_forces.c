@@ -1,6 +1,7 @@
 /* Run: ctest -R t9_forces. Forces on boundaries, int sigma n: the forces of all boundaries sum up to the load on boxes,
  * forests, curved and file meshes, in 2D and 3D, with all conditions beside each other; right values by hand; one
- * number for one spring in two words; total forces; orders against smooth solutions; bodies in time; element rt beside element q. */
+ * number for one spring in two words; total forces; orders against smooth solutions; bodies in time; element rt beside
+ * element q. */
 #include <math.h>
 #include "program_testing.h"
 #include "tessera/tessera.h"
@@ -392,8 +393,8 @@ static void alpha_has_one_rule(void **state) {
   assert_near(value[0], 0.0349305033, 1e-9); /* two Gauss points an edge: a dense solve apart */
 }
 
-/* Bars of length 2 between rollers, pulled by F = 3 at the right end. nu = 0: u = F L / (E A) there, with E = 10 and the
- * area A = 0.6 * 0.5, in 2D A = 0.6. */
+/* Bars of length 2 between rollers, pulled by F = 3 at the right end. nu = 0: u = F L / (E A) there, with E = 10 and
+ * the area A = 0.6 * 0.5, in 2D A = 0.6. */
 static void total_forces_pull_bars(void **state) {
   static const char *const supports[2] = {"bottom: roller", "bottom: roller, back: roller"},
                            *const forces[2] = {"[3, 0]", "[3, 0, 0]"},
@@ -422,8 +423,7 @@ static void total_forces_pull_bars(void **state) {
     }
 }
 
-/* On the outer side of a ring, whose cells are curved: the support gives back the force to round-off of the solve. Half
- * a period of sin(pi t) makes the same force at t = 1/2. */
+/* On the outer side of a ring, whose cells are curved, the support gives back the force. */
 static void total_forces_on_curved_faces(void **state) {
   static const char text[] = "problem: elasticity\nmesh: {shell: {dim: %d}, geometry_degree: 2}\nspace: "
                              "{degree: 2}\nsolver: {tolerance: "
@@ -443,7 +443,7 @@ static void total_forces_on_curved_faces(void **state) {
     assert_near(value_of("y"), 2, 1e-8);
   }
   assert_int_equal(run("solve a.yaml --quiet --set 'boundary.outer.force=[x, 0, 0]'"), 2);
-  assert_non_null(strstr(output, "boundary.outer is \"x\": a total force may depend on t alone"));
+  assert_non_null(strstr(output, "boundary.outer: a total force may depend on t alone"));
 }
 
 int main(void) {

@@ -42,8 +42,6 @@ static TesStatus check_group(const TesMesh *mesh, const TesBoundary *entry, int 
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   const bool faces = tesi_mesh_is_inner(mesh, number);
-  TES_CHECK(!entry->total, "boundary.%s: %s is no boundary face, and a total force acts on boundary faces",
-            entry->name, entry->name);
   TES_CHECK(faces || entry->condition == TES_DIRICHLET,
             "boundary.%s: %s is a group of curves or points, where only a displacement can be given",
             entry->name, entry->name);
@@ -97,8 +95,6 @@ static TesStatus check_condition(TesContext *ctx, const TesBoundary *entry) {
   TES_CHECK(entry->condition >= TES_DIRICHLET && entry->condition <= TES_FLUX,
             "the condition of boundary %s is %d, expected 0..%d", entry->name ? entry->name : "all",
             (int)entry->condition, TES_FLUX);
-  TES_CHECK(!entry->total || entry->condition == TES_NEUMANN,
-            "boundary.%s: a total force is a Neumann condition", entry->name ? entry->name : "all");
 done:
   return status;
 }

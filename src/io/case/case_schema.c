@@ -431,6 +431,9 @@ const TesiKey tesi_case_keys[] = {
    .fallback_note = "none", .help = "with `time`: refinements above the first mesh, at most; needed without max_dofs"},
 
   {.path = "output", .type = TESI_KEY_MAP, .help = "files to write, relative to the working folder"},
+  {.path = "output.folder", .type = TESI_KEY_FILE, .target = AT(c.folder), .fallback_note = "the working folder",
+   .help = "where the files below go, made where it is missing; absolute names and files of options stay where they "
+     "are"},
   {.path = "output.vtu", .type = TESI_KEY_FILE, .target = AT(c.vtu), .fallback_note = "none",
    .map_too = true, .help = "the solution for ParaView; of steps, in time or adaptive, a file each, and a list of "
      "them; in time FILE or {file, every}"},

@@ -189,18 +189,24 @@ done:
   return status;
 }
 
-static TesStatus refuse_place(const TesProblem *p, int boundary, const TesFunction *force) {
+static bool has_place(const TesFunction *force) {
   static const double x[2] = {0.13, 0.71}, y[2] = {0.37, -0.29}, z[2] = {0.59, 0.83};
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
   double value[2];
+  if (!force) return false;
   tesi_function_values(force, 2, x, y, z, 0.41, value);
-  TES_CHECK(
-      !tesi_function_uses(force) && value[0] == value[1],
-      "boundary.%s is \"%.200s\": a total force may depend on t alone; a traction may depend on the place",
-      tes_mesh_boundary_name(p->mesh, boundary), tes_function_text(force));
-done:
-  return status;
+  return tesi_function_uses(force) || value[0] != value[1];
+}
+
+/* Why a boundary has no total force; NULL: it has. */
+static const char *refused_total(const TesProblem *p, int i) {
+  const TesBoundary *b = &p->numbered.boundary[i];
+  if (b->condition != TES_NEUMANN) return "a total force is a Neumann condition";
+  if (tesi_mesh_is_group(p->mesh, i))
+    return "a total force acts on faces of the boundary of the body, and this group lies inside or has no "
+           "faces";
+  for (int c = 0; c < p->mesh->dim && !p->before; c++)
+    if (has_place(b->g[c])) return "a total force may depend on t alone; a traction may depend on the place";
+  return NULL;
 }
 
 /* g <- g / area. On another mesh of the same problem g is divided by the area before already. */
@@ -213,7 +219,6 @@ static TesStatus spread_force(const TesProblem *p, int degree, int i, TesBoundar
   for (int c = 0; c < p->mesh->dim; c++) {
     TesFunction *spread = NULL;
     if (!boundary->g[c]) continue;
-    if (!p->before) TES_TRY(refuse_place(p, i, boundary->g[c]));
     TES_TRY(tesi_function_affine(boundary->g[c], before / area, 0, &spread));
     tes_function_destroy((TesFunction **)&boundary->g[c]);
     boundary->g[c] = spread;
@@ -228,8 +233,11 @@ static TesStatus spread_forces(TesProblem *p, const TesProblemDesc *desc) {
   TesBoundary *boundary = p->numbered.boundary;
   const int degree = desc->degree ? desc->degree : p->equation->support->degree.usual;
   for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
-    if (boundary[i].total && !tesi_mesh_is_group(p->mesh, i))
+    if (boundary[i].total) {
+      const char *reason = refused_total(p, i);
+      if (reason) TES_FAIL(TES_INVALID_INPUT, "boundary.%s: %s", tes_mesh_boundary_name(p->mesh, i), reason);
       TES_TRY(spread_force(p, degree, i, &boundary[i]));
+    }
 done:
   return status;
 }
