@@ -1,4 +1,6 @@
 /* Files of a solve: the solution for ParaView, a file a step of an adaptive one, and checkpoints. */
+#include <sys/stat.h>
+#include <errno.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -81,8 +83,26 @@ static TesStatus check_ranks(Solve *s) {
   return refuse(s, text);
 }
 
+/* Makes a folder and all above it. */
+static TesStatus make_folder(Solve *s, const char *folder) {
+  char path[900];
+  const int length = snprintf(path, sizeof path, "%s", folder);
+  for (int i = 1; i <= length && i < (int)sizeof path; i++) {
+    if (folder[i] != '/' && folder[i]) continue;
+    path[i] = 0;
+    if (mkdir(path, 0777) && errno != EEXIST) {
+      const char *why = strerror(errno);
+      snprintf(s->message, sizeof s->message, "output.folder: '%.300s' cannot be made: %s", path, why);
+      return TES_IO;
+    }
+    path[i] = folder[i];
+  }
+  return TES_OK;
+}
+
 TesStatus solve_check_files(Solve *s) {
   TesStatus status = check_endings(s);
+  if (status == TES_OK && s->input->folder) status = make_folder(s, s->input->folder);
   if (status == TES_OK && cli_ranks()) status = check_ranks(s);
   if (status == TES_OK) status = tes_file_check(s->context, solve_vtu_path(s));
   if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));

@@ -256,14 +256,25 @@ static const struct {
     {HEAD "output: {vtk: a}\n", "a.yaml:3:10: output: unknown key 'vtk'; did you mean 'vtu'?"},
     {HEAD "boundary: {left: {dirichlet: 0, neumann: 1}}\n",
      "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, robin, velocity, slip, "
-     "outflow, pressure, flux, displacement, traction, roller, got 2"},
+     "outflow, pressure, flux, displacement, traction, roller, force, got 2"},
     {HEAD "boundary: {left: {}}\n", "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, "
                                     "robin, velocity, slip, outflow, pressure, flux, displacement, traction, "
-                                    "roller, got 0"},
+                                    "roller, force, got 0"},
     {HEAD "boundary: {left: 0}\n",
      "a.yaml:3:18: boundary.left: expected keys with values (dirichlet, "
      "neumann, robin, velocity, slip, outflow, pressure, flux, displacement, traction, "
-     "roller), got a single value"},
+     "roller, force), got a single value"},
+    {HEAD "boundary: {left: {force: [1, 0]}}\n",
+     "a.yaml:3:18: boundary.left: poisson with element q has dirichlet, neumann and robin; force belongs to "
+     "elasticity"},
+    {"problem: elasticity\nmesh: {box: {cells: [4, 4]}}\ndata: {young: 1, poisson: 0}\nboundary: {left: "
+     "{force: [1, "
+     "0, 0]}}\n",
+     "a.yaml:4:26: boundary.left.force: expected 2 entries, as dim is 2, got 3"},
+    {"problem: elasticity\nmesh: {box: {cells: [4, 4]}}\ndata: {young: 1, poisson: 0}\nboundary: {left: "
+     "{force: 1}}"
+     "\n",
+     "a.yaml:4:26: boundary.left.force: expected a list of expressions, one a direction..."},
     {HEAD "boundary: {left: {robin: {alpha: 1}}}\n",
      "a.yaml:3:26: boundary.left.robin.g: is missing: right-hand side; elasticity: a list"},
     {HEAD "boundary: {front: {neumann: 0}}\n",

@@ -1,6 +1,7 @@
 /* Run: ctest -R t9_forces. Forces on boundaries, int sigma n: the forces of all boundaries sum up to the load on boxes,
  * forests, curved and file meshes, in 2D and 3D, with all conditions beside each other; right values by hand; one
- * number for one spring in two words; orders against smooth solutions; bodies in time; element rt beside element q. */
+ * number for one spring in two words; total forces; orders against smooth solutions; bodies in time; element rt beside
+ * element q. */
 #include <math.h>
 #include "program_testing.h"
 #include "tessera/tessera.h"
@@ -392,8 +393,63 @@ static void alpha_has_one_rule(void **state) {
   assert_near(value[0], 0.0349305033, 1e-9); /* two Gauss points an edge: a dense solve apart */
 }
 
+/* Bars of length 2 between rollers, pulled by F = 3 at the right end. nu = 0: u = F L / (E A) there, with E = 10 and
+ * the area A = 0.6 * 0.5, in 2D A = 0.6. */
+static void total_forces_pull_bars(void **state) {
+  static const char *const supports[2] = {"bottom: roller", "bottom: roller, back: roller"},
+                           *const forces[2] = {"[3, 0]", "[3, 0, 0]"},
+                           *const options[] = {"", "mesh.kind=forest", "space.degree=1"};
+  (void)state;
+  for (int dim = 2; dim <= 3; dim++)
+    for (int i = 0; i < 3; i++) {
+      char command[200];
+      FILE *file = fopen("a.yaml", "w");
+      assert_non_null(file);
+      fprintf(file,
+              "problem: elasticity\nmesh: {box: {cells: [%s], upper: [%s]}}\nspace: {degree: 2}\ndata: "
+              "{young: 10, "
+              "poisson: 0}\nboundary: {all: {traction: [%s]}, left: roller, right: {force: %s}, %s}\noutput: "
+              "{values: {u: {mean: right, of: u}, F: {force: left, of: x}}}\n",
+              dim == 2 ? "4, 2" : "4, 2, 2", dim == 2 ? "2, 0.6" : "2, 0.6, 0.5",
+              dim == 2 ? "0, 0" : "0, 0, 0", forces[dim - 2], supports[dim - 2]);
+      assert_int_equal(fclose(file), 0);
+      snprintf(command, sizeof command, "solve a.yaml --quiet --json a.json%s%s",
+               *options[i] ? " --set " : "", options[i]);
+      const int code = run(command);
+      if (code == 3) continue;
+      if (code) fail_msg("%s", output);
+      assert_near(value_of("u"), 3 * 2 / (10 * 0.6 * (dim == 3 ? 0.5 : 1)), 1e-7);
+      assert_near(value_of("F"), -3, 1e-7);
+    }
+}
+
+/* On the outer side of a ring, whose cells are curved, the support gives back the force. */
+static void total_forces_on_curved_faces(void **state) {
+  static const char text[] = "problem: elasticity\nmesh: {shell: {dim: %d}, geometry_degree: 2}\nspace: "
+                             "{degree: 2}\nsolver: {tolerance: "
+                             "1e-11}\ndata: {young: 1, poisson: 0.3}\nboundary: {inner: {displacement: "
+                             "[%s]}, outer: {force: [%s]}}\noutput: "
+                             "{values: {x: {force: inner, of: x}, y: {force: inner, of: y}}}\n";
+  (void)state;
+  for (int dim = 2; dim <= 3; dim++) {
+    FILE *file = fopen("a.yaml", "w");
+    assert_non_null(file);
+    fprintf(file, text, dim, dim == 2 ? "0, 0" : "0, 0, 0", dim == 2 ? "1, -2" : "1, -2, 0");
+    assert_int_equal(fclose(file), 0);
+    const int code = run("solve a.yaml --quiet --json a.json");
+    if (code == 3) continue;
+    if (code) fail_msg("%s", output);
+    assert_near(value_of("x"), -1, 1e-8);
+    assert_near(value_of("y"), 2, 1e-8);
+  }
+  assert_int_equal(run("solve a.yaml --quiet --set 'boundary.outer.force=[x, 0, 0]'"), 2);
+  assert_non_null(strstr(output, "boundary.outer: a total force may depend on t alone"));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sums_are_the_load),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(total_forces_pull_bars),
+                                     cmocka_unit_test(total_forces_on_curved_faces),
+                                     cmocka_unit_test(sums_are_the_load),
                                      cmocka_unit_test(curved_and_file_meshes),
                                      cmocka_unit_test(plates_are_exact),
                                      cmocka_unit_test(open_ends_have_their_pressure),

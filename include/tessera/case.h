@@ -82,7 +82,8 @@ typedef struct TesCase {
   TesCaseProblem about;   /**< the problem */
   int deterministic; /**< 1: the case asks for it, and the context has become deterministic (TesContextDesc) */
   bool adaptive;
-  TesAdaptDesc adapt;                     /**< where it is adaptive */
+  TesAdaptDesc adapt; /**< where it is adaptive */
+  char *folder;       /**< of the output files below, whose paths begin with it; NULL: the working folder */
   char *vtu, *json, *checkpoint, *series; /**< output files, relative to the working folder; NULL: none */
   bool average;                           /**< values and fields are averaged over time, */
   double average_from;                    /**< from this time on */

@@ -107,6 +107,9 @@ typedef struct TesBoundary {
   const TesFunction *g[4];
   const TesFunction *alpha; /**< Robin, and flux, where alpha u is added too: not negative; NULL: 0 */
   const char *where; /**< stands before messages about this entry, e.g. "case.yaml:7:3"; NULL: nothing */
+  /** Elasticity, Neumann, on faces: g is the total force on the boundary, in 2D per unit of thickness. It acts as the
+   *  uniform traction g / area, with the area of the mesh, and may depend on t, not on x, y, z. */
+  bool total;
 } TesBoundary;
 
 /** What stands for the friction of a flow: div(nu grad u), or div(2 nu eps(u)), eps(u) the symmetric part of grad u,

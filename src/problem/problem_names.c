@@ -105,6 +105,7 @@ static void set_boundary(TesBoundary *target, const TesBoundary *entry) {
   const bool mixed = entry->condition == TES_ROBIN || entry->condition == TES_FLUX;
   *target = (TesBoundary){.condition = entry->condition,
                           .components = entry->components,
+                          .total = entry->total,
                           .priority = entry->priority,
                           .alpha = tesi_function_retain(mixed ? entry->alpha : NULL)};
   for (int c = 0; c <= TESI_AXES; c++) {

@@ -30,6 +30,7 @@ typedef enum TesiNamed {
   TESI_NAMED_DISPLACEMENT,
   TESI_NAMED_TRACTION,
   TESI_NAMED_ROLLER,
+  TESI_NAMED_FORCE,
   TESI_NAMED_COUNT
 } TesiNamed;
 /* An outflow gives the stress, and a pressure is one against the normal. */

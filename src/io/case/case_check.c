@@ -225,6 +225,7 @@ TesStatus tesi_case_check(TesiCaseReader *r) {
   TES_TRY(add_all(r));
   TES_TRY(check_solver(r));
   TES_TRY(tesi_case_read_outputs(r));
+  if (!r->error_count) TES_TRY(tesi_case_put_in_folder(&r->draft.c));
   for (int d = 0; d < 3; d++) mesh->periodic[d] = r->draft.periodic >> d & 1;
   if (!r->error_count && mesh->domain == TES_DOMAIN_BOX && mesh->kind == TES_MESH_FOREST) make_trees(mesh);
 done:

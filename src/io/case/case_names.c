@@ -40,6 +40,7 @@ TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char
   TesProblemDesc *p = &r->draft.c.problem;
   TesBoundary *entry = (TesBoundary *)&p->boundary[p->boundaries++];
   *entry = (TesBoundary){.condition = tesi_named_condition[face->condition],
+                         .total = face->condition == TESI_NAMED_FORCE,
                          .priority = face->priority,
                          .g = {face->g[0], face->g[1], face->g[2]},
                          .alpha = face->alpha};

@@ -82,6 +82,8 @@ TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, dou
 TesStatus tesi_case_wrong(TesiCaseReader *r, int row, const TesiYaml *node);
 /* What is told of the solution: points, values, lines. After the mesh. */
 TesStatus tesi_case_read_outputs(TesiCaseReader *r);
+/* Names of output files begin with output.folder. */
+TesStatus tesi_case_put_in_folder(TesCase *c);
 void tesi_case_clear_outputs(TesCase *c);
 
 /* The value of a key; NULL: it is not given. */

@@ -94,6 +94,12 @@
        .repeated = true,                                                                                     \
        .help = "elasticity: u.n = 0 without tangential stress, on faces along the axes; the word `roller` "  \
                "says the same"},                                                                             \
+      {.path = "boundary." name ".force",                                                                    \
+       .type = TESI_KEY_VECTOR,                                                                              \
+       .target = AT(member.g),                                                                               \
+       .repeated = true,                                                                                     \
+       .help = "elasticity: the total force on these faces, as a uniform traction: force / area; in 2D per " \
+               "unit of thickness"},                                                                         \
   {                                                                                                          \
     .path = "boundary." name ".priority", .type = TESI_KEY_INTEGER, .target = AT(member.priority),           \
     .low = -1000, .high = 1000, .beside = true, .fallback = "0", .repeated = true,                           \
@@ -426,6 +432,9 @@ const TesiKey tesi_case_keys[] = {
    .fallback_note = "none", .help = "with `time`: refinements above the first mesh, at most; needed without max_dofs"},
 
   {.path = "output", .type = TESI_KEY_MAP, .help = "files to write, relative to the working folder"},
+  {.path = "output.folder", .type = TESI_KEY_FILE, .target = AT(c.folder), .fallback_note = "the working folder",
+   .help = "where the files below go, made where it is missing; absolute names and files of options stay where they "
+     "are"},
   {.path = "output.vtu", .type = TESI_KEY_FILE, .target = AT(c.vtu), .fallback_note = "none",
    .map_too = true, .help = "the solution for ParaView; of steps, in time or adaptive, a file each, and a list of "
      "them; in time FILE or {file, every}"},

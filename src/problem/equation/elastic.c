@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "functional/batch_faces.h"
+#include "mesh/inner_faces.h"
 #include "problem/equation/equations.h"
 #include "problem/field_rows.h"
 #include "problem/in_time.h"
@@ -172,11 +173,81 @@ done:
   return status;
 }
 
+/* ---- total forces -------------------------------------------------------------------------------------- */
+
+static TesStatus find_area(const TesMesh *mesh, int degree, int boundary, double *area) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  TesSpace *space = NULL;
+  /* The load has the quadrature of this degree, so the sum of the load is the force to round-off. */
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, &space));
+  TES_TRY(tes_functional_value(
+      space, NULL, &(TesValue){.kind = TES_VALUE_INTEGRAL, .where = TES_ON_BOUNDARY, .number = boundary},
+      area));
+done:
+  tes_space_destroy(&space);
+  return status;
+}
+
+static bool has_place(const TesFunction *force) {
+  static const double x[2] = {0.13, 0.71}, y[2] = {0.37, -0.29}, z[2] = {0.59, 0.83};
+  double value[2];
+  if (!force) return false;
+  tesi_function_values(force, 2, x, y, z, 0.41, value);
+  return tesi_function_uses(force) || value[0] != value[1];
+}
+
+/* Why a boundary has no total force; NULL: it has. */
+static const char *refused_total(const TesProblem *p, int i) {
+  const TesBoundary *b = &p->numbered.boundary[i];
+  if (b->condition != TES_NEUMANN) return "a total force is a Neumann condition";
+  if (tesi_mesh_is_group(p->mesh, i))
+    return "a total force acts on faces of the boundary of the body, and this group lies inside or has no "
+           "faces";
+  for (int c = 0; c < p->mesh->dim && !p->before; c++)
+    if (has_place(b->g[c])) return "a total force may depend on t alone; a traction may depend on the place";
+  return NULL;
+}
+
+/* g <- g / area. On another mesh of the same problem g is divided by the area before already. */
+static TesStatus spread_force(const TesProblem *p, int degree, int i, TesBoundary *boundary) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double area, before = 1;
+  TES_TRY(find_area(p->mesh, degree, i, &area));
+  if (p->before) TES_TRY(find_area(p->before->mesh, degree, i, &before));
+  for (int c = 0; c < p->mesh->dim; c++) {
+    TesFunction *spread = NULL;
+    if (!boundary->g[c]) continue;
+    TES_TRY(tesi_function_affine(boundary->g[c], before / area, 0, &spread));
+    tes_function_destroy((TesFunction **)&boundary->g[c]);
+    boundary->g[c] = spread;
+  }
+done:
+  return status;
+}
+
+static TesStatus spread_forces(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesBoundary *boundary = p->numbered.boundary;
+  const int degree = desc->degree ? desc->degree : p->equation->support->degree.usual;
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    if (boundary[i].total) {
+      const char *reason = refused_total(p, i);
+      if (reason) TES_FAIL(TES_INVALID_INPUT, "boundary.%s: %s", tes_mesh_boundary_name(p->mesh, i), reason);
+      TES_TRY(spread_force(p, degree, i, &boundary[i]));
+    }
+done:
+  return status;
+}
+
 static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TES_CHECK(p->plane == TES_PLANE_STRAIN || p->mesh->dim == 2,
             "plane stress is for two dimensions, the mesh has three");
+  TES_TRY(spread_forces(p, desc));
   if (p->before) return complete_boundaries(p); /* its numbers are complete */
   if (!desc->data.c) {
     tes_function_destroy((TesFunction **)&p->numbered.data.c);
@@ -232,7 +303,7 @@ static const TesiSupport support = {
            TESI_BIT(TESI_HAS_CHECKPOINT),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DISPLACEMENT) | TESI_WORD(TESI_NAMED_TRACTION) |
                                     TESI_WORD(TESI_NAMED_PRESSURE) | TESI_WORD(TESI_NAMED_ROLLER) |
-                                    TESI_WORD(TESI_NAMED_ROBIN),
+                                    TESI_WORD(TESI_NAMED_FORCE) | TESI_WORD(TESI_NAMED_ROBIN),
               [TESI_OF_TIME_METHOD] = 1 | TESI_WORD(TES_TIME_BACKWARD_EULER) | TESI_WORD(TES_TIME_NEWMARK) |
                                       TESI_WORD(TES_TIME_GENERALIZED_ALPHA),
               [TESI_OF_METHOD] =

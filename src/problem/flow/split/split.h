@@ -93,6 +93,7 @@ typedef struct TesiSplit {
   TesiMixed *mixed;
   TesiWalls walls;
   TesiMixedFaces open, closed;
+  bool defect_told;    /* the user is warned of a small net flux of the boundary values */
   TesProblem *poisson; /* of phi; of steady flows NULL where alpha is 0 */
   /* mass, and sigma M + nu K over the unknowns and over all nodes; the pressure's mass; inverse diagonals */
   TesOperator *mass, *op, *whole, *pressure_mass;
