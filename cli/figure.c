@@ -141,7 +141,7 @@ static void print_line(FILE *out, const Axis axis[2], const CliLine *line) {
     if (is_drawn(&axis[0], line->x[i]) && is_drawn(&axis[1], line->y[i]))
       fprintf(out, "%.1f,%.1f ", place(&axis[0], line->x[i]), place(&axis[1], line->y[i]));
   fputs("\"/>\n", out);
-  for (int i = 0; i < line->points && (line->hollow || !line->dashed); i++)
+  for (int i = 0; i < line->points && !line->plain && (line->hollow || !line->dashed); i++)
     if (is_drawn(&axis[0], line->x[i]) && is_drawn(&axis[1], line->y[i]))
       print_mark(out, line, place(&axis[0], line->x[i]), place(&axis[1], line->y[i]));
 }
@@ -154,7 +154,8 @@ static void print_legend(FILE *out, const CliFigure *f) {
     const double y = TOP + 8 + LEGEND * l;
     fprintf(out, "<path d=\"M%.1f %.1f h22\" stroke=\"%s\" stroke-width=\"2\"%s/>\n", x, y,
             colours[f->line[l].colour % COLOURS], f->line[l].dashed ? " stroke-dasharray=\"5 4\"" : "");
-    if (f->line[l].hollow || !f->line[l].dashed) print_mark(out, &f->line[l], x + 11, y);
+    if (!f->line[l].plain && (f->line[l].hollow || !f->line[l].dashed))
+      print_mark(out, &f->line[l], x + 11, y);
     put_text(out, x + 28, y + 4, "", f->line[l].name, LETTERS);
   }
   if (f->lines > most)

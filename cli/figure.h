@@ -13,6 +13,7 @@ typedef struct CliLine {
   const double *x, *y;
   bool dashed; /* without marks: a bound, or the values of others */
   bool hollow; /* with marks all the same, not filled */
+  bool plain;  /* without marks, of many points */
 } CliLine;
 
 typedef struct CliFigure {

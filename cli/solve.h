@@ -84,8 +84,9 @@ typedef struct Solve {
   int64_t velocity_dofs, pressure_dofs;
   double started, setup_seconds, errors_seconds, vtu_seconds;
   double previous_residual, solve_started;
-  const char *vtu; /* written */
-  char *png;       /* the same */
+  const char *vtu;     /* written */
+  char *png, *plot;    /* the same */
+  bool has_checkpoint; /* the case's own was written */
   SolveOutputs outputs;
   SolveSamples samples;
   /* Of the last step; levels finest first. */
@@ -152,6 +153,8 @@ TesStatus solve_write_numbered(Solve *s, const TesProblem *problem, int number, 
 TesStatus solve_write_vtu(Solve *s, const TesProblem *problem);
 /* The picture of a single solve (step -1) or of a step; nothing where none is wanted. */
 TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step);
+/* A picture of the series that is on disk, if the case wants it. */
+TesStatus solve_write_plot(Solve *s);
 /* The case's checkpoint, if it has one. */
 TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step);
 /* A largest or smallest value, which has a place. */

@@ -68,7 +68,8 @@ static TesStatus check_endings(Solve *s) {
   if (!png && gives(s->input, "output.png"))
     return refuse(s, "output.png: a picture needs a file: FILE, or --png FILE");
   const TesStatus status = check_ending(s, vtu, o->vtu != NULL, "vtu", ".vtu");
-  return status == TES_OK ? check_ending(s, png, o->png != NULL, "png", ".png") : status;
+  const TesStatus drawn = status == TES_OK ? check_ending(s, png, o->png != NULL, "png", ".png") : status;
+  return drawn == TES_OK ? check_ending(s, s->input->plot.file, false, "plot", ".svg") : drawn;
 }
 
 /* Options that stand in no case file, and checkpoints in time. */
@@ -108,6 +109,7 @@ TesStatus solve_check_files(Solve *s) {
   if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));
   if (status == TES_OK) status = tes_picture_check(s->context, solve_png_path(s));
   if (status == TES_OK) status = tes_file_check(s->context, s->input->series);
+  if (status == TES_OK) status = tes_file_check(s->context, s->input->plot.file);
   for (int i = 0; i < s->input->lines && status == TES_OK; i++)
     status = tes_file_check(s->context, s->input->line[i].file);
   if (status == TES_OK && s->input->checkpoint)
@@ -283,9 +285,12 @@ void solve_free_files(Solve *s) {
 /* ---- checkpoints --------------------------------------------------------------------------------------- */
 
 TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step) {
+  if (!s->input->checkpoint) return TES_OK;
   const TesCheckpointField u = {field_of(s), tes_problem_solution(problem)};
   const TesCheckpointDesc desc = {.space = tes_problem_space(problem), .count = 1, .fields = &u, .step = step};
-  return s->input->checkpoint ? tes_checkpoint_write(s->context, &desc, s->input->checkpoint) : TES_OK;
+  const TesStatus status = tes_checkpoint_write(s->context, &desc, s->input->checkpoint);
+  s->has_checkpoint = s->has_checkpoint || status == TES_OK;
+  return status;
 }
 
 TesStatus solve_restart(Solve *s) {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "solve.h"
 
-enum { INPUTS = 5 /* beside tables */, FEW = 6 /* outputs beside lines */ };
+enum { INPUTS = 5 /* beside tables */, FEW = 7 /* outputs beside lines */ };
 
 /* A file and what it is for: "the report". */
 typedef struct Named {
@@ -117,6 +117,7 @@ TesStatus solve_check_outputs(Solve *s) {
   if (json) output[outputs++] = (Named){"the report (output.json)", json};
   if (vtu && !many) output[outputs++] = (Named){"the solution (output.vtu)", vtu};
   if (c && c->series) output[outputs++] = (Named){"the series (output.series)", c->series};
+  if (c && c->plot.file) output[outputs++] = (Named){"the plot (output.plot)", c->plot.file};
   if (png && !many) output[outputs++] = (Named){"the picture (output.png)", png};
   if (c && c->checkpoint) output[outputs++] = (Named){"the checkpoint (output.checkpoint)", c->checkpoint};
   for (int i = 0; c && i < c->lines; i++)

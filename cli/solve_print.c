@@ -220,6 +220,17 @@ static void name_outcome(TesStatus status, size_t size, char *words) {
     if (*c == '_') *c = ' ';
 }
 
+/* What was written, and how a run goes on. */
+static void print_files(const Solve *s) {
+  const char *checkpoint = s->has_checkpoint ? s->input->checkpoint : NULL;
+  const char *const files[] = {s->vtu, s->png, s->in_time.report.series, s->plot, checkpoint};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    if (files[i]) solve_log(s, TES_LOG_INFO, "written   %s", files[i]);
+  if (!checkpoint || !(s->outcome != TES_OK || s->in_time.report.steps)) return;
+  solve_log(s, TES_LOG_INFO, "go on     with --restart %s%s", checkpoint,
+            s->outcome == TES_OK ? " and a later time.end" : "");
+}
+
 void solve_print_outcome(const Solve *s) {
   const TesMultigridTimes *t = &s->cycle;
   char steps[32] = "", outcome[64], rate[64] = "";
@@ -278,6 +289,5 @@ void solve_print_outcome(const Solve *s) {
               s->balance.in, s->balance.sources, s->balance.out, s->balance.stored, s->balance.defect);
   solve_print_outputs(s);
   solve_print_statistics(s);
-  if (s->vtu) solve_log(s, TES_LOG_INFO, "written   %s", s->vtu);
-  if (s->png) solve_log(s, TES_LOG_INFO, "written   %s", s->png);
+  print_files(s);
 }

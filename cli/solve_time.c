@@ -155,6 +155,7 @@ static TesStatus write_outputs(Solve *s, TesProblem *problem, int iterations) {
   if (status == TES_OK && checkpoint_is_due(s, &info)) {
     status = solve_note_samples(s, problem);
     if (status == TES_OK) status = tes_problem_write(problem, c->checkpoint);
+    s->has_checkpoint = s->has_checkpoint || status == TES_OK;
     s->in_time.written = solve_now();
   }
   s->in_time.output_seconds += solve_now() - start;
@@ -271,6 +272,7 @@ static TesStatus write_last(Solve *s, TesProblem *problem) {
   if (c->checkpoint) {
     status = solve_note_samples(s, problem);
     if (status == TES_OK) status = tes_problem_write(problem, c->checkpoint);
+    s->has_checkpoint = s->has_checkpoint || status == TES_OK;
   }
   if (status == TES_OK && s->in_time.file_step != info.step) {
     solve_is_due(s, &c->vtu_every, &info, info.step, &number);
@@ -320,7 +322,7 @@ static TesStatus finish(Solve *s, const TesProblem *problem) {
   if (status == TES_OK) status = solve_find_statistics(s);
   if (s->in_time.series && fclose(s->in_time.series) != 0 && status == TES_OK) status = tell_failure(s);
   s->in_time.series = NULL;
-  return status;
+  return status == TES_OK ? solve_write_plot(s) : status;
 }
 
 /* Another step, method or degree has no use for a history, but for the state at its end. */

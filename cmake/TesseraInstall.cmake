@@ -13,7 +13,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/tools/completion/tessera.fish DESTINATION ${
 file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
-        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+        ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The links of README.md hold there too: documents with their pictures, examples and cases.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/cases
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "man" EXCLUDE PATTERN "*.in" EXCLUDE PATTERN "__pycache__" EXCLUDE)
 
 # Relative to the file itself, so that the prefix may be moved.
 file(RELATIVE_PATH pkgconfig_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")

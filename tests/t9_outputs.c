@@ -337,6 +337,43 @@ static void stresses_are_in_the_file(void **state) {
   remove("a.vtu");
 }
 
+/* u = t in space and time: the plot has a line through eleven points, which rises from corner to corner. */
+static void a_plot_shows_the_series(void **state) {
+  (void)state;
+  static const char heat[] =
+      "problem: transport\nmesh: {box: {dim: 2, cells: [2, 2]}}\ndata: {initial: 0, f: 1}\n"
+      "boundary: {all: {neumann: 0}}\ntime: {end: 0.1, step: 0.01}\noutput:\n"
+      "  values: {mean: {mean: domain}, top: {point: [0.5, 0.5]}}\n  series: s.csv\n"
+      "  plot: {file: p.svg, of: [top]}\n";
+  char text[20000], *points;
+  double x[2], y[2];
+  int count = 0, used;
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs(heat, file);
+  assert_int_equal(fclose(file), 0);
+  assert_run("solve a.yaml", 0);
+  assert_output("written   s.csv");
+  assert_output("written   p.svg");
+  assert_non_null(file = fopen("p.svg", "r"));
+  text[fread(text, 1, sizeof text - 1, file)] = 0;
+  fclose(file);
+  assert_non_null(strstr(text, ">top</text>"));
+  assert_null(strstr(text, ">mean</text>"));
+  assert_non_null(points = strstr(text, "points=\""));
+  for (points += strlen("points=\""); sscanf(points, "%lf,%lf %n", &x[1], &y[1], &used) == 2; points += used)
+    if (count++ == 0) x[0] = x[1], y[0] = y[1];
+  assert_int_equal(count, 11);
+  assert_true(x[1] > x[0] + 300 && y[1] < y[0] - 300);
+  assert_run("solve a.yaml --quiet --set 'output.plot={file: p.svg, of: [mean, tap]}'", 2);
+  assert_output("no value is called 'tap'; did you mean 'top'?");
+  assert_run("solve a.yaml --quiet --set output.series=null", 2);
+  assert_output("output.series is missing");
+  assert_run("solve a.yaml --quiet --set output.plot.file=p.png", 2);
+  assert_output("call it p.svg");
+  remove("p.svg"), remove("s.csv"), remove("a.yaml");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_are_those_of_the_solution),
                                      cmocka_unit_test(flows_tell_their_numbers),
@@ -348,6 +385,7 @@ int main(void) {
                                      cmocka_unit_test(values_that_are_not_finite_are_told),
                                      cmocka_unit_test(pictures_without_values_are_told),
                                      cmocka_unit_test(points_beside_a_curve_are_moved),
-                                     cmocka_unit_test(stresses_are_in_the_file)};
+                                     cmocka_unit_test(stresses_are_in_the_file),
+                                     cmocka_unit_test(a_plot_shows_the_series)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

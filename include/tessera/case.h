@@ -55,6 +55,13 @@ typedef struct TesCasePicture {
   TesCaseEvery every; /**< adaptive: of so many steps one */
 } TesCasePicture;
 
+/** A picture of the series over time; file NULL: none. */
+typedef struct TesCasePlot {
+  char *file;
+  int lines;
+  int *of; /**< [lines] numbers of values of the case */
+} TesCasePlot;
+
 /** A key that the file or an override gives; `where` stands before messages about it. */
 typedef struct TesCaseKey {
   const char *path; /**< as "solver.method" */
@@ -93,6 +100,7 @@ typedef struct TesCase {
   TesCaseLine *line;   /**< [lines] */
   TesCaseValue *value; /**< [values] */
   TesCasePicture picture;
+  TesCasePlot plot;
   int tables;
   char **table; /**< [tables] files that were read */
   char *initial_file,

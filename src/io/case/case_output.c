@@ -131,6 +131,10 @@ done:
   return status;
 }
 
+static TesStatus refuse_of(TesiCaseReader *r, int row, const TesiYaml *of) {
+  return tesi_case_error(r, row, of, "of: expected an expression");
+}
+
 /* ---- values -------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -236,7 +240,7 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
     TES_TRY(tesi_case_error(r, row, what, "expected domain, or the name of a boundary or material"));
   else if (strcmp(what->text, "domain"))
     TES_TRY(copy_text(ctx, what->text, &v->place));
-  if (of && !is_text(of)) TES_TRY(tesi_case_error(r, row, of, "of: expected an expression"));
+  if (of && !is_text(of)) TES_TRY(refuse_of(r, row, of));
   if (is_text(of)) TES_TRY(copy_text(ctx, of->text, (char **)&v->value.of));
   if (v->value.kind == TES_VALUE_ERROR)
     TES_TRY(check_error(r, row, node, v));
@@ -278,10 +282,9 @@ static TesStatus read_slice(TesiCaseReader *r, int row, const TesiYaml *node, Te
   return TES_OK;
 }
 
-static TesStatus read_edges(TesiCaseReader *r, int row, const TesiYaml *node, bool *edges) {
-  *edges = node && is_text(node) && !strcmp(node->text, "true");
-  if (!node || (is_text(node) && (*edges || !strcmp(node->text, "false")))) return TES_OK;
-  return tesi_case_error(r, row, node, "edges: expected true or false");
+static bool take_edges(const TesiYaml *node, bool *edges) {
+  *edges = is_text(node) && !strcmp(node->text, "true");
+  return *edges || (is_text(node) && !strcmp(node->text, "false"));
 }
 
 static bool take_range(const TesiYaml *node, double range[2]) {
@@ -301,14 +304,15 @@ static bool take_colours(const TesiYaml *node, TesColourMap *colours) {
   return false;
 }
 
-/* range, title, colours, warp */
+/* edges, range, title, colours, warp */
 static TesStatus read_look(TesiCaseReader *r, int row, const TesiYaml *node, TesCasePicture *picture) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const TesiYaml *range = tesi_yaml_find(node, "range"), *title = tesi_yaml_find(node, "title"),
                  *colours = tesi_yaml_find(node, "colours"), *warp = tesi_yaml_find(node, "warp"),
-                 *wrong = NULL;
+                 *edges = tesi_yaml_find(node, "edges"), *wrong = NULL;
   const char *expected = NULL;
+  if (edges && !take_edges(edges, &picture->edges)) wrong = edges, expected = "true or false";
   if (range && !take_range(range, picture->range))
     wrong = range, expected = "two numbers that ascend, as [0, 1]";
   if (title && !is_text(title)) wrong = title, expected = "a text";
@@ -341,15 +345,61 @@ static TesStatus read_picture(TesiCaseReader *r, int row, const TesiYaml *node) 
     goto done;
   }
   if (file && !(map && tesi_yaml_is_null(file))) TES_TRY(copy_text(ctx, file->text, &picture->file));
-  if (of && !is_text(of)) TES_TRY(tesi_case_error(r, row, of, "of: expected an expression"));
+  if (of && !is_text(of)) TES_TRY(refuse_of(r, row, of));
   if (is_text(of)) TES_TRY(copy_text(ctx, of->text, &picture->of));
   if (is_text(of)) TES_TRY(check_of(r, row, of, of->text, false));
   if (slice) TES_TRY(read_slice(r, row, slice, picture));
   if (!map) goto done;
-  TES_TRY(read_edges(r, row, tesi_yaml_find(node, "edges"), &picture->edges));
   TES_TRY(read_count(r, row, tesi_yaml_find(node, "width"), "width", 200, 8000, &picture->width));
   if (every) TES_TRY(tesi_case_every(r, row, every, &picture->every));
   TES_TRY(read_look(r, row, node, picture));
+done:
+  return status;
+}
+
+/* ---- plots --------------------------------------------------------------------------------------------- */
+
+static TesStatus add_plot_line(TesiCaseReader *r, int row, const TesiYaml *item) {
+  TesCase *c = &r->draft.c;
+  TesiNearest nearest = {.name = is_text(item) ? item->text : ""};
+  char list[200] = "";
+  for (int i = 0; i < c->values; i++) {
+    if (!strcmp(nearest.name, c->value[i].name)) {
+      c->plot.of[c->plot.lines++] = i;
+      return TES_OK;
+    }
+    tesi_nearest_try(&nearest, c->value[i].name);
+    snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", c->value[i].name);
+  }
+  return tesi_case_error(r, row, item,
+                         nearest.best ? "of: no value is called '%.60s'; did you mean '%.60s'?"
+                                      : "of: no value is called '%.60s'; output.values has %s",
+                         nearest.name, nearest.best ? nearest.best : list);
+}
+
+static TesStatus read_plot(TesiCaseReader *r, int row, const TesiYaml *node) {
+  static const char *const keys[] = {"file", "of", NULL};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesCase *c = &r->draft.c;
+  const bool map = node->kind == TESI_YAML_MAP;
+  const TesiYaml *file = map ? tesi_yaml_find(node, "file") : node,
+                 *of = map ? tesi_yaml_find(node, "of") : NULL;
+  if (map) TES_TRY(check_keys(r, row, node, keys));
+  const char *wrong = !is_text(file) ? "expected a file, or {file: plot.svg, of: [names of values]}"
+                      : !tesi_case_given(r, "output.series")
+                          ? "a plot shows output.values of output.series: output.series is missing"
+                      : !c->values ? "a plot shows output.values of output.series: output.values is missing"
+                      : of && (of->kind != TESI_YAML_LIST || !of->first)
+                          ? "of: expected a list of names of output.values"
+                          : NULL;
+  if (wrong) TES_TRY(tesi_case_error(r, row, of && is_text(file) ? of : node, "%s", wrong));
+  if (wrong) goto done;
+  TES_TRY(copy_text(ctx, file->text, &c->plot.file));
+  TES_ALLOC(&c->plot.of, c->values + (of ? of->count : 0) + 1);
+  for (const TesiYaml *item = of ? of->first : NULL; item; item = item->next)
+    TES_TRY(add_plot_line(r, row, item));
+  for (int i = 0; !of && i < c->values; i++) c->plot.of[c->plot.lines++] = i;
 done:
   return status;
 }
@@ -388,7 +438,8 @@ TesStatus tesi_case_read_outputs(TesiCaseReader *r) {
   } rows[] = {{"output.points", read_points},
               {"output.values", read_values},
               {"output.lines", read_lines},
-              {"output.png", read_picture}};
+              {"output.png", read_picture},
+              {"output.plot", read_plot}};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   r->draft.c.picture.width = 900;
@@ -423,6 +474,8 @@ void tesi_case_clear_outputs(TesCase *c) {
   tesi_free(ctx, &c->picture.file);
   tesi_free(ctx, &c->picture.of);
   tesi_free(ctx, &c->picture.title);
+  tesi_free(ctx, &c->plot.file);
+  tesi_free(ctx, &c->plot.of);
 }
 
 /* ---- on a mesh ----------------------------------------------------------------------------------------- */

@@ -481,6 +481,10 @@ const TesiKey tesi_case_keys[] = {
    .help = "a picture: FILE, or {file (or --png FILE), of (u), slice (3D: z=0.5), edges (false), width (900), every "
      "(1), range ([least, largest]), colours (auto; viridis, diverging), title, warp (elasticity: points are drawn at "
      "x + warp times displacement)}; one per step of an adaptive solve; in time as output.vtu"},
+  {.path = "output.plot", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",
+   .all_rows = true,
+   .help = "in time: a figure (SVG) of output.values over time: FILE, or {file, of: [names of values] (all)}; it is "
+     "drawn at the end from output.series, with the rows of before a restart"},
 };
 /* clang-format on */
 

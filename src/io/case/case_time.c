@@ -4,7 +4,8 @@
 static TesStatus refuse_keys_of_time(TesiCaseReader *r) {
   static const char *const keys[] = {"data.initial",     "solver.guess",  "solver.tolerance_of",
                                      "output.vtu.every", "output.series", "output.checkpoint.every",
-                                     "output.average",   "adapt.every",   "adapt.max_level"};
+                                     "output.average",   "adapt.every",   "adapt.max_level",
+                                     "output.plot"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)

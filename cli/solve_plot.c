@@ -1,0 +1,105 @@
+/* The plot of a run in time: values over time, from the rows of its series, also of those before a restart. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "figure.h"
+#include "solve.h"
+
+enum { BEFORE = 6 /* columns of a series before the fields at points and the values */ };
+
+/* The numbers of a series: time, and the lines of the plot. */
+typedef struct Rows {
+  int count, room;
+  double *number; /* [1 + lines][room] */
+} Rows;
+
+static bool make_room(Rows *rows, int columns) {
+  if (rows->count < rows->room) return true;
+  const int room = 2 * rows->room + 256;
+  double *number = malloc((size_t)columns * (size_t)room * sizeof *number);
+  if (!number) return false;
+  for (int i = 0; i < columns && rows->count; i++)
+    memcpy(number + (size_t)i * (size_t)room, rows->number + (size_t)i * (size_t)rows->room,
+           (size_t)rows->count * sizeof *number);
+  free(rows->number);
+  rows->number = number, rows->room = room;
+  return true;
+}
+
+/* A cell that is empty or no number is NaN, which is not drawn. */
+static double number_in(const char *row, int column) {
+  char *end;
+  for (; column > 0 && row; column--) {
+    row = strchr(row, ',');
+    if (row) row++;
+  }
+  const double number = row ? strtod(row, &end) : NAN;
+  return row && end > row ? number : NAN;
+}
+
+static TesStatus read_rows(const Solve *s, FILE *file, Rows *rows) {
+  const TesCase *c = s->input;
+  const int values = BEFORE + c->points * s->outputs.fields, lines = c->plot.lines;
+  char *row = NULL;
+  size_t size = 0;
+  TesStatus status = TES_OK;
+  bool header = true;
+  while (status == TES_OK && getline(&row, &size, file) > 0) {
+    if (!header && !make_room(rows, 1 + lines)) status = TES_OUT_OF_MEMORY;
+    if (!header && status == TES_OK) {
+      for (int i = 0; i <= lines; i++)
+        rows->number[(size_t)i * (size_t)rows->room + (size_t)rows->count] =
+            number_in(row, i ? values + c->plot.of[i - 1] : 0);
+      rows->count++;
+    }
+    header = false;
+  }
+  free(row);
+  return status;
+}
+
+static bool has_number(const Rows *rows, int lines) {
+  for (int i = 1; i <= lines; i++)
+    for (int k = 0; k < rows->count; k++)
+      if (isfinite(rows->number[(size_t)i * (size_t)rows->room + (size_t)k])) return true;
+  return false;
+}
+
+static TesStatus draw(const Solve *s, const Rows *rows) {
+  const TesCasePlot *plot = &s->input->plot;
+  CliLine *line = calloc((size_t)plot->lines + 1, sizeof *line);
+  if (!line) return TES_OUT_OF_MEMORY;
+  for (int i = 0; i < plot->lines; i++)
+    line[i] = (CliLine){.name = s->input->value[plot->of[i]].name,
+                        .points = rows->count,
+                        .colour = i,
+                        .x = rows->number,
+                        .y = rows->number + (size_t)(i + 1) * (size_t)rows->room,
+                        .plain = true};
+  const CliFigure figure = {.title = s->input->name,
+                            .x_label = "t",
+                            .y_label = plot->lines == 1 ? line->name : "values",
+                            .line = line,
+                            .lines = plot->lines,
+                            .free_y = true};
+  const TesStatus status = cli_figure_write(s->context, &figure, plot->file);
+  free(line);
+  return status;
+}
+
+TesStatus solve_write_plot(Solve *s) {
+  const TesCasePlot *plot = &s->input->plot;
+  if (!plot->file || !s->in_time.report.series || tes_communicator_rank(cli_ranks()) > 0) return TES_OK;
+  FILE *file = fopen(s->input->series, "r");
+  Rows rows = {0};
+  if (!file) return TES_IO;
+  TesStatus status = read_rows(s, file, &rows);
+  fclose(file);
+  if (status == TES_OK && has_number(&rows, plot->lines)) {
+    status = draw(s, &rows);
+    if (status == TES_OK) s->plot = plot->file;
+  }
+  free(rows.number);
+  return status;
+}
