@@ -5,11 +5,9 @@
 
 #include "device/kernel.h"
 
-/* Begins as {0}. plain: runs more, before it is recorded, of work that keeps the device busy for longer than its
- * launches take and may not come often: making a graph of 100 launches takes the host a millisecond or more. */
+/* Begins as {0}. */
 typedef struct TesiRecorded {
-  int seen, plain;
-  bool refused;
+  bool seen, refused;
   void *graph;
 } TesiRecorded;
 
