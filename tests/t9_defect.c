@@ -8,7 +8,7 @@ static const char *const problems[] = {
     "problem: stokes\nspace: {element: q, degree: 2}\n",
     "problem: stokes\nspace: {element: q, degree: 2}\nsolver: {method: direct}\n",
     "problem: navier_stokes\nspace: {element: q, degree: 2}\ntime: {end: 0.2, step: 0.02}\ndata: {nu: 1}\n",
-    "problem: navier_stokes\nspace: {element: iso, degree: 1}\ntime: {end: 0.02, step: 0.001}\ndata: {nu: "
+    "problem: navier_stokes\nspace: {element: iso, degree: 1}\ntime: {end: 0.02, step: 1e-3}\ndata: {nu: "
     "1}\n"};
 
 /* A channel of length and width 1, whose outflow is 1 + defect times the inflow of 2/3. */
