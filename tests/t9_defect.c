@@ -8,19 +8,19 @@ static const char *const problems[] = {
     "problem: stokes\nspace: {element: q, degree: 2}\n",
     "problem: stokes\nspace: {element: q, degree: 2}\nsolver: {method: direct}\n",
     "problem: navier_stokes\nspace: {element: q, degree: 2}\ntime: {end: 0.2, step: 0.02}\ndata: {nu: 1}\n",
-    "problem: navier_stokes\nspace: {element: iso, degree: 1}\ntime: {end: 0.02, step: 1e-3}\ndata: {nu: "
-    "1}\n"};
+    "problem: navier_stokes\nspace: {element: iso, degree: 1}\ntime: {end: 0.02, step: 1e-3}\ndata: {nu: 1}"};
 
 /* A channel of length and width 1, whose outflow is 1 + defect times the inflow of 2/3. */
 static int solve(const char *problem, double defect) {
   FILE *file = fopen("a.yaml", "w");
   assert_non_null(file);
-  fprintf(file,
-          "%smesh: {box: {cells: [8, 8]}}\nboundary: {left: {velocity: [4*y*(1 - y), 0]}, right: {velocity: "
-          "[4*y*(1 - y)*(1 + %.17g), 0]}}\noutput: {values: {out: {integral: right, of: u*nx}, div: "
-          "{integral: domain, "
-          "of: ux + vy}}}\n",
-          problem, defect);
+  fprintf(
+      file,
+      "%s\nmesh: {box: {cells: [8, 8]}}\nboundary: {left: {velocity: [4*y*(1 - y), 0]}, right: {velocity: "
+      "[4*y*(1 - y)*(1 + %.17g), 0]}}\noutput: {values: {out: {integral: right, of: u*nx}, div: "
+      "{integral: domain, "
+      "of: ux + vy}}}\n",
+      problem, defect);
   assert_int_equal(fclose(file), 0);
   return run("solve a.yaml --json a.json");
 }
