@@ -367,6 +367,11 @@ static void a_plot_shows_the_series(void **state) {
   assert_true(x[1] > x[0] + 300 && y[1] < y[0] - 300);
   assert_run("solve a.yaml --quiet --set 'output.plot={file: p.svg, of: [mean, tap]}'", 2);
   assert_output("no value is called 'tap'; did you mean 'top'?");
+  assert_run("solve a.yaml --quiet --set 'output.plot.of=[mean]'", 0);
+  assert_non_null(file = fopen("p.svg", "r"));
+  text[fread(text, 1, sizeof text - 1, file)] = 0;
+  fclose(file);
+  assert_non_null(strstr(text, ">mean</text>"));
   assert_run("solve a.yaml --quiet --set output.series=null", 2);
   assert_output("output.series is missing");
   assert_run("solve a.yaml --quiet --set output.plot.file=p.png", 2);

@@ -27,10 +27,9 @@ static int row_of(const char *path) {
 }
 
 /* Values of these types are taken as they are; of the others as YAML. Expressions so need no second pair of quotes
- * on the command line.
- * What follows an unknown key stands in its message only. */
+ * on the command line. Parts of a value, as output.png.range, have no row: lists and maps are YAML there too. */
 static bool is_literal(int row, const char *text) {
-  if (row < 0) return true;
+  if (row < 0) return *text != '[' && *text != '{';
   const TesiKeyType type = tesi_case_keys[row].type;
   if (*text == '{' && (tesi_case_keys[row].map_too || type == TESI_KEY_FIELD)) return false;
   if (type == TESI_KEY_FIELD || type == TESI_KEY_MATRIX || tesi_case_keys[row].lists) return *text != '[';
