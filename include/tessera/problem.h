@@ -20,7 +20,8 @@
  *      density u_tt - div sigma = f,   sigma = lambda div u I + 2 mu eps(u)   in the domain; static without u_tt
  *      u = g,   or u.n = 0 without tangential stress,   or sigma n = g,   or sigma n + alpha u = g   on each boundary
  *
- *  by components: some of u may be given where others have a traction (TesBoundary.components). In 2D plane strain, or
+ *  where a temperature T strains the body eps(u) - expansion T I stands in the place of eps(u), in plane strain with
+ *  - expansion T in the third direction. By components: some of u may be given where others have a traction (TesBoundary.components). In 2D plane strain, or
  *  plane stress (TesPlane). u contains no rigid motion that nothing holds, and the loads must have no resultant in
  *  such a motion (else TES_INVALID_INPUT, with forces and moments).
  *
@@ -131,8 +132,11 @@ typedef struct TesData {
    *  elasticity: mu > 0, and the density, NULL: 1 */
   const TesFunction *a, *c;
   const TesFunction *lambda; /**< elasticity: dim lambda + 2 mu > 0; NULL: 0 */
-  const TesFunction *b[3];   /**< transport: velocity; NULL: 0; of the whole problem, not of a material */
-  const TesFunction *f[3];   /**< by component; NULL: 1, flows, transport and elasticity: 0 */
+  /** Elasticity: the coefficient of thermal expansion, and the temperature above that of the body without stress; NULL:
+   *  no temperature, no expansion. Where there is a temperature every material needs an expansion. */
+  const TesFunction *expansion, *temperature;
+  const TesFunction *b[3]; /**< transport: velocity; NULL: 0; of the whole problem, not of a material */
+  const TesFunction *f[3]; /**< by component; NULL: 1, flows, transport and elasticity: 0 */
 } TesData;
 
 /** Functions of one material of the mesh. */

@@ -7,7 +7,7 @@
 #include "functional/rt/rt_functional.h"
 #include "geometry/locate.h"
 
-enum { TESI_FIELDS = 40, TESI_SOURCES = 8, TESI_FIELD_VALUE = -1, TESI_RATE_OLD = 2 };
+enum { TESI_FIELDS = 48, TESI_SOURCES = 10, TESI_FIELD_VALUE = -1, TESI_RATE_OLD = 2 };
 
 /* A derivative in time as a sum of vectors: weight[0] times the vector of now + sum of weight[1 + i] old[i], each
  * from entry `offset` on. */

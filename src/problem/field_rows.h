@@ -9,7 +9,7 @@
 typedef enum TesiFieldFrom {
   TESI_FROM_U,      /* component `part` of the solution */
   TESI_FROM_P,      /* the pressure of a flow */
-  TESI_FROM_DATA,   /* of a displacement: 0: lambda, 1: mu */
+  TESI_FROM_DATA,   /* of a displacement: 0: lambda, 1: mu, 2: thermal strain */
   TESI_FROM_TEXT,   /* of a displacement: an expression in the names before */
   TESI_FROM_MEAN,   /* in time, of component `part`, 3: of the pressure */
   TESI_FROM_SQUARE, /* the same of its square */
@@ -24,8 +24,9 @@ typedef struct TesiFieldRow {
   const char *text; /* how it is computed; NULL: from vectors */
   bool unlisted;    /* known to expressions, not shown unless it is asked for */
   const char *meaning, *unit;
-  unsigned of;   /* whose a text is: TESI_OF_...; 0: of displacements */
-  bool in_files; /* VTU files have an array of this name */
+  const char *flat; /* `text` in plane stress; NULL: the same */
+  unsigned of;      /* whose a text is: TESI_OF_...; 0: of displacements */
+  bool in_files;    /* VTU files have an array of this name */
 } TesiFieldRow;
 enum { TESI_OF_SCALARS = 1, TESI_OF_FLOWS = 2, TESI_OF_DISPLACEMENTS = 4, TESI_OWN_FIELD_ROWS = 8 };
 

@@ -146,6 +146,8 @@ static void clear_data(TesData *data) {
   clear_functions(1, &data->a);
   clear_functions(1, &data->c);
   clear_functions(1, &data->lambda);
+  clear_functions(1, &data->expansion);
+  clear_functions(1, &data->temperature);
   clear_functions(3, data->f);
   clear_functions(3, data->b);
 }

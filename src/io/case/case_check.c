@@ -247,8 +247,12 @@ TesStatus tesi_case_finish(TesiCaseReader *r, bool valid) {
   TesiCaseDraft *d = &r->draft;
   TesCase *c = &d->c;
   const int pressure = c->mesh.dim == 2 ? 2 : 3; /* after an error there may be a third velocity in 2D */
-  c->problem.data =
-      (TesData){.a = d->a, .c = d->reaction, .lambda = d->lambda, .f = {d->f[0], d->f[1], d->f[2]}};
+  c->problem.data = (TesData){.a = d->a,
+                              .c = d->reaction,
+                              .lambda = d->lambda,
+                              .expansion = d->expansion,
+                              .temperature = d->temperature,
+                              .f = {d->f[0], d->f[1], d->f[2]}};
   tes_function_destroy(&d->young);
   tes_function_destroy(&d->poisson);
   for (int i = 0; i < 3; i++) c->problem.exact[i] = d->exact[i];

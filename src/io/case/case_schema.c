@@ -277,9 +277,14 @@ const TesiKey tesi_case_keys[] = {
    .fallback = "strain", .help = "in 2D: nothing moves out of the plane, or no stress acts out of it"},
   {.path = "data.density", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "1",
    .help = "with `time`: mass a volume, positive"},
+  {.path = "data.temperature", .type = TESI_KEY_EXPRESSION, .target = AT(temperature), .fallback_note = "none",
+   .help = "above that of the body without stress: thermal strain is expansion times temperature"},
+  {.path = "data.expansion", .type = TESI_KEY_EXPRESSION, .target = AT(expansion), .fallback_note = "none",
+   .help = "coefficient of thermal expansion, needed with `temperature`"},
 
   {.path = "data.materials", .type = TESI_KEY_MAP, .fallback_note = "none",
-   .help = "NAME: {a, c, f} (elasticity: lambda, mu or young, poisson; density, f) for materials that a mesh file "
+   .help = "NAME: {a, c, f} (elasticity: lambda, mu or young, poisson; density, f, "
+     "expansion, temperature) for materials that a mesh file "
      "names; what is left out is as above. A box has none"},
 
   {.path = "boundary", .type = TESI_KEY_MAP,

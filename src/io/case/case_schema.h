@@ -21,7 +21,7 @@ typedef struct TesiCaseFace {
 typedef struct TesiCaseDraft {
   TesCase c;
   TesFunction *a, *reaction; /* flows: nu, alpha; elasticity: mu, density */
-  TesFunction *lambda, *young, *poisson;
+  TesFunction *lambda, *young, *poisson, *expansion, *temperature;
   TesFunction *f[3], *exact[3], *exact_pressure, *initial[3], *initial_velocity[3], *initial_pressure, *where,
       *map[3];
   TesFunction *b[3];
