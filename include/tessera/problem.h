@@ -20,10 +20,10 @@
  *      density u_tt - div sigma = f,   sigma = lambda div u I + 2 mu eps(u)   in the domain; static without u_tt
  *      u = g,   or u.n = 0 without tangential stress,   or sigma n = g,   or sigma n + alpha u = g   on each boundary
  *
- *  where a temperature T strains the body eps(u) - expansion T I stands in the place of eps(u), in plane strain with
- *  - expansion T in the third direction. By components: some of u may be given where others have a traction (TesBoundary.components). In 2D plane strain, or
+ *  by components: some of u may be given where others have a traction (TesBoundary.components). In 2D plane strain, or
  *  plane stress (TesPlane). u contains no rigid motion that nothing holds, and the loads must have no resultant in
- *  such a motion (else TES_INVALID_INPUT, with forces and moments).
+ *  such a motion (else TES_INVALID_INPUT, with forces and moments). With a temperature T, eps(u) - expansion T I stands
+ *  in the place of eps(u) in sigma; in plane strain - expansion T is the strain out of the plane.
  *
  *  In time a, b, c, f, g and `exact` may depend on t; alpha may not. M u' + K u = F(t) is solved by the methods of
  *  time.h; M and K act on boundary values too. A solve ends where |b - A x| is at most the tolerance times

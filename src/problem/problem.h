@@ -117,8 +117,8 @@ bool tesi_equation_add(const TesiEquation *equation);
 typedef struct TesiNumbered {
   TesBoundary *boundary; /* [boundaries + 1], names left out; NULL: values are given everywhere, and are 0 */
   TesData data;          /* a NULL: 1; f NULL: 0 */
-  /* [materials + 1]; NULL inside: that of data. Of elasticity that is complete `expansion` is expansion times temperature,
-   * and there is no temperature. */
+  /* [materials + 1]; NULL inside: that of data. Once elasticity has completed them, `expansion` is expansion times
+   * temperature, and there is no temperature. */
   const TesFunction **a, **c, **lambda, **expansion, **temperature, **f[TESI_AXES];
 } TesiNumbered;
 

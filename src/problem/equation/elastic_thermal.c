@@ -1,5 +1,5 @@
-/* Thermal strain: stress C : (eps(u) - e I), e = expansion times temperature. In plane strain the strain out of the plane
- * is - e; in plane stress lambda is that of plane stress, and no stress acts there. The weak form has
+/* Thermal strain: stress C : (eps(u) - e I), e = expansion times temperature. In plane strain the elastic strain out of
+ * the plane is - e; in plane stress lambda is that of plane stress, and no stress acts there. The weak form has
  *
  *     int C : eps(u) : eps(v) = int f . v + int g . v + int s div v,   s = (m lambda + 2 mu) e,
  *
