@@ -1,6 +1,6 @@
 /* Run: ctest -R t9_thermal. Thermal strain: bars and plates that may expand have no stress, clamped bodies have the
- * stress of the formulas, in plane stress, plane strain and space; a bimetal strip has Timoshenko's curvature; a field of
- * temperature without stress leaves none in estimates and in time; what is refused. */
+ * stress of the formulas, in plane stress, plane strain and space; a bimetal strip has Timoshenko's curvature; a
+ * temperature that leaves no stress leaves none in estimates and in time; what is refused. */
 #include <math.h>
 #include "program_testing.h"
 #include "tessera/tessera.h"

@@ -94,6 +94,8 @@ typedef enum TesCondition {
 
 /** What holds on a boundary of the mesh. Boundaries that no entry names have u = 0. */
 typedef struct TesBoundary {
+  /* Groups of curves and points (TesCellsDesc.part) are boundaries too: there g is a force per length, or at each point,
+   * and alpha the stiffness of springs of the same kind. `all` does not reach them. */
   /** Of the mesh, each once (mesh.h; a box has left right bottom top back front); NULL: all others. */
   const char *name;
   TesCondition condition;
@@ -108,8 +110,9 @@ typedef struct TesBoundary {
   const TesFunction *g[4];
   const TesFunction *alpha; /**< Robin, and flux, where alpha u is added too: not negative; NULL: 0 */
   const char *where; /**< stands before messages about this entry, e.g. "case.yaml:7:3"; NULL: nothing */
-  /** Elasticity, Neumann, on faces: g is the total force on the boundary, in 2D per unit of thickness. It acts as the
-   *  uniform traction g / area, with the area of the mesh, and may depend on t, not on x, y, z. */
+  /** Elasticity, Neumann: g is the total force on the boundary, in 2D per unit of thickness. It acts as the uniform
+   *  traction g / area, with the area of the mesh, along curves as g / length, at points in equal parts. It may depend
+   *  on t, not on x, y, z. */
   bool total;
 } TesBoundary;
 

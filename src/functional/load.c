@@ -3,6 +3,7 @@
 #include "base/work.h"
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
+#include "functional/groups.h"
 #include "device/kernel.h"
 
 /* ---- volume -------------------------------------------------------------------------------------------- */
@@ -229,6 +230,16 @@ done:
   return status;
 }
 
+/* Cells of groups add to given nodes too. */
+static TesStatus add_groups(const TesiBatches *b, const TesFunction *const *g, bool given, double *values) {
+  const TesiCellView *s = b->view;
+  bool any;
+  const TesStatus status = tesi_groups_add(b, g, &any, values);
+  for (int64_t i = 0; any && !given && i < s->cells * s->cell_nodes; i++)
+    if (s->index[i] < 0) values[~s->index[i]] = 0;
+  return status;
+}
+
 static TesStatus add_boundaries(const TesiBatches *b, const TesFunction *const *g, bool given, double *values) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
@@ -243,6 +254,7 @@ static TesStatus add_boundaries(const TesiBatches *b, const TesFunction *const *
   }
   TES_TRY(tesi_boundary_faces(b, wanted, true, &face, &faces));
   TES_TRY(add_faces(b, g, given, face, faces, values));
+  if (b->view) TES_TRY(add_groups(b, g, given, values));
 done:
   tesi_free(ctx, &wanted);
   tesi_free(ctx, &face);

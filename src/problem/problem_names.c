@@ -37,19 +37,19 @@ done:
   return status;
 }
 
-/* Edges and corners have supports, faces between cells also a flux, which jumps there; none of them has a normal. */
+/* Edges, corners and faces between cells have values, springs or what enters there, as a force; none has a normal. */
 static TesStatus check_group(const TesMesh *mesh, const TesBoundary *entry, int number) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   const bool faces = tesi_mesh_is_inner(mesh, number);
-  TES_CHECK(faces || entry->condition == TES_DIRICHLET,
-            "boundary.%s: %s is a group of curves or points, where only a displacement can be given",
-            entry->name, entry->name);
-  TES_CHECK(entry->condition != TES_FLUX && entry->condition != TES_SLIP,
-            "boundary.%s: %s lies between cells, where values can be given (dirichlet), what enters there "
-            "(neumann), or "
-            "both (robin)",
-            entry->name, entry->name);
+  TES_CHECK(
+      entry->condition != TES_FLUX && entry->condition != TES_SLIP,
+      faces
+          ? "boundary.%s: %s lies between cells, where values can be given (dirichlet), what enters there "
+            "(neumann), or both (robin)"
+          : "boundary.%s: %s is a group of curves or points, which have a displacement, a force, a traction "
+            "(per length of curves, at each point) or springs (robin)",
+      entry->name, entry->name);
   for (int c = 0; c < mesh->dim; c++)
     TES_CHECK(!entry->g[c] || !tesi_function_uses(entry->g[c]), "boundary.%s is \"%.200s\": %s", entry->name,
               tes_function_text(entry->g[c]),

@@ -99,7 +99,7 @@
        .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
        .help = "elasticity: the total force on these faces, as a uniform traction: force / area; in 2D per " \
-               "unit of thickness"},                                                                         \
+               "unit of thickness; on named groups of curves force / length, of points in equal parts"},     \
   {                                                                                                          \
     .path = "boundary." name ".priority", .type = TESI_KEY_INTEGER, .target = AT(member.priority),           \
     .low = -1000, .high = 1000, .beside = true, .fallback = "0", .repeated = true,                           \

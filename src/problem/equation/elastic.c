@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 #include "functional/batch_faces.h"
-#include "mesh/inner_faces.h"
 #include "problem/equation/equations.h"
 #include "problem/field_rows.h"
 #include "problem/in_time.h"
@@ -187,6 +186,7 @@ done:
 
 /* ---- total forces -------------------------------------------------------------------------------------- */
 
+/* Of a group of curves the length, of a group of points their number. */
 static TesStatus find_area(const TesMesh *mesh, int degree, int boundary, double *area) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
@@ -213,9 +213,6 @@ static bool has_place(const TesFunction *force) {
 static const char *refused_total(const TesProblem *p, int i) {
   const TesBoundary *b = &p->numbered.boundary[i];
   if (b->condition != TES_NEUMANN) return "a total force is a Neumann condition";
-  if (tesi_mesh_is_group(p->mesh, i))
-    return "a total force acts on faces of the boundary of the body, and this group lies inside or has no "
-           "faces";
   for (int c = 0; c < p->mesh->dim && !p->before; c++)
     if (has_place(b->g[c])) return "a total force may depend on t alone; a traction may depend on the place";
   return NULL;
