@@ -8,8 +8,8 @@
 /* ---- meshes -------------------------------------------------------------------------------------------- */
 
 /* Boxes of cells [0, L] x [0, H] (x [0, 1]) with the faces `clamp` (x = 0) and `end` (x = L). 2D: the points `middle`
- * (L, H/2), `ends` (L, 0), (L, H) and `feet` (0, 0), (L, 0). 3D: the curves `edge` (x = L, z = 1) and `rails` (z = 0, y =
- * 0 and 1), and the point `corner` (L, 1, 1). In y lines lie at 0, 0.5 and 1, in 3D at 0, 0.3 and 1, times H. */
+ * (L, H/2), `ends` (L, 0), (L, H) and `feet` (0, 0), (L, 0). 3D: the curves `edge` (x = L, z = 1) and `rails`
+ * (z = 0, y = 0 and 1), and the point `corner` (L, 1, 1). In y lines lie at 0, 0.5 and 1, in 3D at 0, 0.3 and 1, times H. */
 typedef struct Grid {
   int dim, n; /* cells along x */
   double L, H;
@@ -295,6 +295,106 @@ static void bodies_stand_on_springs(void **state) {
   assert_output("the Robin coefficient on rails is -");
 }
 
+/* ---- body forces --------------------------------------------------------------------------------------- */
+
+/* Bars of length 3 and section 0.5 (x 0.5) between rollers, E = 1000, nu = 0, density 2. Hanging: u = rho g L^2/(2 E),
+ * weight rho g L A. Turning about an axis across that goes through x = -1: u = rho w^2 (L^3/3 + L^2/2)/E; about (1, 1, 0)
+ * through the origin u = rho w^2 L^3/(6 E). */
+static const char bar_2d[] =
+    "mesh: {box: {cells: [3, 2], lower: [0, -0.25], upper: [3, 0.25]}}\nspace: {degree: 3}\nsolver: "
+    "{tolerance: "
+    "1e-12}\n"
+    "data: {young: 1000, poisson: 0, density: 2%s}\nboundary: {all: roller, right: {traction: [0, 0]}}\n"
+    "output: {values: {u: {mean: right, of: u}, held: {force: left, of: x}}}\n",
+                  bar_3d[] = "mesh: {box: {cells: [3, 2, 2], lower: [0, -0.25, -0.25], upper: [3, 0.25, "
+                             "0.25]}}\nspace: {degree: 3}\nsolver: {tolerance: 1e-12}\n"
+                             "data: {young: 1000, poisson: 0, density: 2%s}\nboundary: {all: roller, right: "
+                             "{traction: [0, 0, 0]}}\n"
+                             "output: {values: {u: {mean: right, of: u}, held: {force: left, of: x}}}\n";
+
+static void bars_hang_and_turn(void **state) {
+  static const struct {
+    int dim;
+    const char *data;
+    double u, held;
+  } bars[] = {{2, ", gravity: [9.81, 0]", 2 * 9.81 * 9 / 2000, -2 * 9.81 * 1.5},
+              {3, ", gravity: [9.81, 0, 0]", 2 * 9.81 * 9 / 2000, -2 * 9.81 * 0.75},
+              {2, ", gravity: [9.81, 0], f: [1, 0]", (2 * 9.81 + 1) * 9 / 2000, -(2 * 9.81 + 1) * 1.5},
+              {2, ", rotation: {speed: 4, point: [-1, 0]}", 2 * 16 * (9 + 4.5) / 1000, -2 * 16 * 7.5 * 0.5},
+              {3, ", rotation: {speed: 4, point: [-1, 0, 0], axis: [0, 2, 0]}", 2 * 16 * (9 + 4.5) / 1000,
+               -2 * 16 * 7.5 * 0.25},
+              {3, ", rotation: {speed: 4, axis: [1, 1, 0]}", 2 * 16 * 27 / 6000., -2 * 16 * 4.5 * 0.25 / 2}};
+  static const char *const options[] = {"", "--set mesh.kind=forest", "--device emulator"};
+  (void)state;
+  for (size_t i = 0; i < sizeof bars / sizeof *bars; i++)
+    for (int k = 0; k < (i ? 2 : 3); k++) {
+      char text[1000];
+      snprintf(text, sizeof text, bars[i].dim == 2 ? bar_2d : bar_3d, bars[i].data);
+      write_case(text);
+      if (!solve(options[k])) continue;
+      assert_near(value_of("u"), bars[i].u, 1e-8);
+      assert_near(value_of("held"), bars[i].held, 1e-7);
+    }
+}
+
+/* A ring of radii 1 and 2 in plane stress (Timoshenko and Goodier, section 32): at the inner side
+ * sigma = rho w^2 ((3 + nu) b^2 + (1 - nu) a^2)/4 along it, and u = a sigma/E outwards. A shell of a sphere that turns
+ * about any axis has the same energy. */
+static void rings_turn(void **state) {
+  const double sigma = 2 * 9 * (3.3 * 4 + 0.7) / 4;
+  double energy[2];
+  (void)state;
+  write_case("mesh: {shell: {dim: 2, radius: 2, inner_radius: 1}, geometry_degree: 5}\nspace: {degree: "
+             "6}\nsolver: {tolerance: 1e-11}\n"
+             "data: {young: 1000, poisson: 0.3, plane: stress, density: 2, rotation: {speed: 3}}\n"
+             "boundary: {all: {traction: [0, 0]}}\n"
+             "output: {values: {u: {mean: inner, of: sqrt(u*u + v*v)}, s: {mean: inner, of: von_mises}}}\n");
+  if (!solve("")) return;
+  assert_near(value_of("u"), sigma / 1000, 1e-4 * sigma / 1000);
+  assert_near(value_of("s"), sigma, 1e-3 * sigma);
+  write_case("mesh: {shell: {dim: 3, radius: 2, inner_radius: 1}, geometry_degree: 3}\nspace: {degree: "
+             "3}\nsolver: {tolerance: 1e-9}\n"
+             "data: {young: 1000, poisson: 0.3, density: 2, rotation: {speed: 3}}\n"
+             "boundary: {all: {traction: [0, 0, 0]}}\noutput: {values: {e: {integral: domain, of: "
+             "strain_energy}}}\n");
+  for (int i = 0; i < 2; i++) {
+    assert_true(solve(i ? "--set data.rotation.axis=[0,3,0]" : ""));
+    energy[i] = value_of("e");
+  }
+  assert_near(energy[1], energy[0], 1e-6 * energy[0]);
+  assert_true(energy[0] > 0);
+}
+
+/* Each material has its density, or the body's: the clamp holds all weight. In time gravity may change: g(t). */
+static void materials_have_their_weight(void **state) {
+  (void)state;
+  write_grid(&(Grid){2, 4, 4, 1});
+  write_case(
+      "mesh: {file: grid.msh}\nspace: {degree: 2}\nsolver: {tolerance: 1e-11}\n"
+      "data: {young: 1, poisson: 0.3, density: 7, gravity: [0, -10], materials: {body: {density: 3}}}\n"
+      "boundary: {all: {traction: [0, 0]}, clamp: {displacement: [0, 0]}}\n"
+      "output: {values: {held: {force: clamp, of: y}}}\n");
+  if (!solve("")) return;
+  assert_near(value_of("held"), 4 * 3 * 10, 1e-6);
+  assert_true(solve("--set data.density=null"));
+  assert_near(value_of("held"), 4 * 3 * 10, 1e-6);
+  assert_true(solve("--set data.materials.body.density=null --set data.materials.body.f=[0,1]"));
+  assert_near(value_of("held"), 4 * (7 * 10 - 1), 1e-6);
+  assert_run("solve a.yaml --quiet --set data.density=null --set data.materials=null", 2);
+  assert_output("data.gravity: data.density is missing");
+  assert_run("solve a.yaml --quiet --set data.gravity=null", 2);
+  assert_output("data.density: belongs to elasticity with `time`, `data.gravity` or `data.rotation`");
+  assert_run("solve a.yaml --quiet --set \"data.rotation={speed: 1, axis: [1, 0]}\"", 2);
+  assert_output("data.rotation.axis: is for three dimensions");
+  assert_run("solve a.yaml --quiet --set data.rotation.point=[1,0]", 2);
+  assert_output("speed");
+  assert_run("solve " CASES "elastic-cube.yaml --quiet --set \"data.rotation={speed: 1, axis: [0, 0, 0]}\"",
+             2);
+  assert_output("expected a list of three numbers that are not all 0");
+  assert_run("solve " CASES "poisson.yaml --quiet --set data.gravity=[0,1]", 2);
+  assert_output("data.gravity: belongs to elasticity");
+}
+
 static void what_is_refused(void **state) {
   (void)state;
   write_grid(&(Grid){2, 4, 4, 1});
@@ -310,9 +410,14 @@ static void what_is_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(curves_are_integrated_once), cmocka_unit_test(beams_bend_under_points),
-      cmocka_unit_test(beams_bend_under_curves),    cmocka_unit_test(forces_may_depend_on_time),
-      cmocka_unit_test(bodies_stand_on_springs),    cmocka_unit_test(what_is_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(curves_are_integrated_once),
+                                     cmocka_unit_test(beams_bend_under_points),
+                                     cmocka_unit_test(beams_bend_under_curves),
+                                     cmocka_unit_test(forces_may_depend_on_time),
+                                     cmocka_unit_test(bodies_stand_on_springs),
+                                     cmocka_unit_test(bars_hang_and_turn),
+                                     cmocka_unit_test(rings_turn),
+                                     cmocka_unit_test(materials_have_their_weight),
+                                     cmocka_unit_test(what_is_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -94,8 +94,8 @@ typedef enum TesCondition {
 
 /** What holds on a boundary of the mesh. Boundaries that no entry names have u = 0. */
 typedef struct TesBoundary {
-  /* Groups of curves and points (TesCellsDesc.part) are boundaries too: there g is a force per length, or at each point,
-   * and alpha the stiffness of springs of the same kind. `all` does not reach them. */
+  /* Groups of curves and points (TesCellsDesc.part) are boundaries too, which `all` does not reach: there g is a force
+   * per length, or at each point, and alpha the stiffness of springs per length, or at each point. */
   /** Of the mesh, each once (mesh.h; a box has left right bottom top back front); NULL: all others. */
   const char *name;
   TesCondition condition;

@@ -118,6 +118,8 @@ TesStatus tesi_case_check_elasticity(TesiCaseReader *r);
 TesStatus tesi_case_elastic_constants(TesiCaseReader *r, const TesiYaml *node, const char *path,
                                       TesFunction **young, TesFunction **poisson, TesFunction **lambda,
                                       TesFunction **mu);
+/* data.gravity and data.rotation go into f (case_loads.c); after the materials. */
+TesStatus tesi_case_add_loads(TesiCaseReader *r);
 /* Values that are made of others (case_derived.c): {of: E} of one, and the names of all once these are known. */
 TesStatus tesi_case_read_derived(TesiCaseReader *r, const TesiYaml *of, TesCaseValue *v);
 TesStatus tesi_case_resolve_derived(TesiCaseReader *r, int row, const TesiYaml *values);

@@ -25,6 +25,8 @@ typedef struct TesiCaseDraft {
   TesFunction *f[3], *exact[3], *exact_pressure, *initial[3], *initial_velocity[3], *initial_pressure, *where,
       *map[3];
   TesFunction *b[3];
+  TesFunction *gravity[3], *speed;
+  double rotation_axis[3], rotation_point[3];
   TesFunction *mean_velocity[3]; /* numbers */
   int stabilization, form;
   TesiCaseFace all, face[6];      /* of a box: left, right, bottom, top, back, front */

@@ -16,8 +16,8 @@
 typedef struct Plan {
   TesOperator *inner;
   TesiFaceMass mass; /* alpha w|J| */
-  /* [faces] the boundary of each. An edge or corner of a group is a face of which one line of points or one point counts:
-   * then the rule has the ends of the face as points too. */
+  /* [faces] the boundary of each. An edge or corner of a group is a face of which one line of points, or one point,
+   * counts: then the rule has the ends of the face as points too. */
   int32_t *name;
   bool held; /* one of them is positive */
 } Plan;
