@@ -1,5 +1,5 @@
-/* Run: ctest -R t9_loads. Forces and springs on groups of points and curves of mesh files: sums over curves with hanging
- * nodes, tips of beams, reactions, bodies on springs at rest and in time; gravity and rotation: hanging bars, rotating
+/* Run: ctest -R t9_loads. Forces and springs on groups of points and curves of mesh files: sums over curves with
+ * hanging nodes, tips of beams, reactions, bodies on springs at rest and in time; gravity and rotation: hanging bars, rotating
  * rings and disks; processor and emulator; what is refused. */
 #include <math.h>
 #include "program_testing.h"
@@ -297,9 +297,9 @@ static void bodies_stand_on_springs(void **state) {
 
 /* ---- body forces --------------------------------------------------------------------------------------- */
 
-/* Bars of length 3 and section 0.5 (x 0.5) between rollers, E = 1000, nu = 0, density 2. Hanging: u = rho g L^2/(2 E),
- * weight rho g L A. Turning about an axis across that goes through x = -1: u = rho w^2 (L^3/3 + L^2/2)/E; about (1, 1, 0)
- * through the origin u = rho w^2 L^3/(6 E). */
+/* Bars of length 3 and section 0.5 (x 0.5) between rollers, E = 1000, nu = 0, density 2. Hanging:
+ * u = rho g L^2/(2 E), weight rho g L A. Turning about an axis across that goes through x = -1:
+ * u = rho w^2 (L^3/3 + L^2/2)/E; about (1, 1, 0) through the origin u = rho w^2 L^3/(6 E). */
 static const char bar_2d[] =
     "mesh: {box: {cells: [3, 2], lower: [0, -0.25], upper: [3, 0.25]}}\nspace: {degree: 3}\nsolver: "
     "{tolerance: "

@@ -8,7 +8,8 @@
  * edge with the length of the tangent, or one of weight 1. Returns n. */
 int tesi_group_points(const TesiGeometry *geometry, int64_t cell, int at, int q, const double *point,
                       const double *weight, double *x, double *w);
-/* values += int g phi over the groups of curves and points that have a g[boundary], at all nodes. *any: there is one. */
+/* values += int g phi over the groups of curves and points that have a g[boundary], at all
+ * nodes. *any: there is a g. */
 TesStatus tesi_groups_add(const TesiBatches *b, const TesFunction *const *g, bool *any, double *values);
 
 #endif
