@@ -1,6 +1,6 @@
 /* Run: ctest -R t9_loads. Forces and springs on groups of points and curves of mesh files: sums over curves with
- * hanging nodes, tips of beams, reactions, bodies on springs at rest and in time; gravity and rotation: hanging bars, rotating
- * rings and disks; processor and emulator; what is refused. */
+ * hanging nodes, tips of beams, reactions, bodies on springs at rest and in time. Gravity and rotation: hanging bars,
+ * rotating rings. Processor and emulator; what is refused. */
 #include <math.h>
 #include "program_testing.h"
 #include "tessera/tessera.h"
@@ -9,7 +9,7 @@
 
 /* Boxes of cells [0, L] x [0, H] (x [0, 1]) with the faces `clamp` (x = 0) and `end` (x = L). 2D: the points `middle`
  * (L, H/2), `ends` (L, 0), (L, H) and `feet` (0, 0), (L, 0). 3D: the curves `edge` (x = L, z = 1) and `rails`
- * (z = 0, y = 0 and 1), and the point `corner` (L, 1, 1). In y lines lie at 0, 0.5 and 1, in 3D at 0, 0.3 and 1, times H. */
+ * (z = 0, y = 0 and 1), and the point `corner` (L, 1, 1). In y lines lie at 0, H/2 and H, in 3D at 0, 0.3 H and H. */
 typedef struct Grid {
   int dim, n; /* cells along x */
   double L, H;
