@@ -13,10 +13,10 @@ static const struct {
   const char *text, *message; /* the whole message, or its beginning where it ends in "..." */
 } wrong[] = {
     {"", "a.yaml:1:1: problem: is missing: the equation..."},
-    {"- 1\n- 2\n", "a.yaml:1:1: expected keys with values (problem, constants, tables, mesh, space, data, "
+    {"- 1\n- 2\n", "a.yaml:1:1: expected keys with values (problem, constants, units, tables, mesh, space, data, "
                    "boundary, time, solver, "
                    "adapt, output), got a list"},
-    {"poisson", "a.yaml:1:1: expected keys with values (problem, constants, tables, mesh, space, data, "
+    {"poisson", "a.yaml:1:1: expected keys with values (problem, constants, units, tables, mesh, space, data, "
                 "boundary, time, solver, "
                 "adapt, output), got a single value"},
     {"problem: poisson\n", "a.yaml:1:1: mesh: is missing: the domain and its cells"},

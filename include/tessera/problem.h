@@ -227,6 +227,9 @@ typedef struct TesProblemDesc {
   double average_from;
   /** gamma (div u, div v) in the momentum equation of a flow in time, gamma = 0.1 |u| h in each cell. */
   bool grad_div;
+  /** Scalar fields: what u is called in TesProblemInfo.field, files and expressions, beside u; a word of letters,
+   *  digits and _ of at most 30 bytes that no expression knows. NULL: u. It must outlive the problem. */
+  const char *name;
   TesStreamline stabilization; /**< transport, element q; steady ones without it need a small cell Peclet number */
   TesSolveOptions solver;
 } TesProblemDesc;

@@ -39,6 +39,13 @@ typedef struct TesiField {
   TesiRate rate;
 } TesiField;
 
+/* What a scalar u and its derivatives to x, y, z, t are called beside; name NULL: nothing else. */
+enum { TESI_FIELD_NAME = 32 };
+typedef struct TesiFieldNames {
+  const char *name;
+  char slope[4][TESI_FIELD_NAME + 1];
+} TesiFieldNames;
+
 extern const char *const tesi_field_names[3][4]; /* of u, v, w: the function, and its derivatives */
 /* u, ux, uy (, uz) and the same of v and w: of components 0, 1 and 2. Both lists NULL: the names alone. Returns how
  * many. */

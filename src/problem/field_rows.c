@@ -1,4 +1,5 @@
 #include "problem/field_rows.h"
+#include <stdio.h>
 #include <string.h>
 #include "problem/in_time.h"
 #include "problem/support.h"
@@ -114,6 +115,20 @@ static bool is_there(const TesiFieldRow *row, const TesiFieldsOf *of) {
   return of->in_time && component;
 }
 
+/* u and its derivatives get their other name; behind the list they stand by the first one, which is not shown. */
+static int rename_fields(const TesiFieldNames *names, int count, TesiField *field, const TesiFieldRow **row) {
+  int all = count;
+  for (int i = 0; i < count && all < TESI_FIELDS; i++) {
+    const char *old = field[i].name;
+    if (old[0] != 'u' || (old[1] && (!strchr("xyzt", old[1]) || old[2]))) continue;
+    if (row) row[all] = row[i];
+    field[all] = field[i];
+    field[all++].unlisted = true;
+    field[i].name = !old[1] ? names->name : names->slope[old[1] == 't' ? 3 : old[1] - 'x'];
+  }
+  return all;
+}
+
 int tesi_fields_named(const TesiFieldsOf *of, TesiField *field, const TesiFieldRow **row) {
   int count = 0;
   const TesiFieldRow *r;
@@ -128,16 +143,31 @@ int tesi_fields_named(const TesiFieldsOf *of, TesiField *field, const TesiFieldR
                                  .in_files = r->in_files,
                                  .rate.is = r->from == TESI_FROM_RATE && !of->stressed};
   }
-  return count;
+  return of->names && of->names->name ? rename_fields(of->names, count, field, row) : count;
 }
 
-TesiFieldsOf tesi_support_fields(const TesiSupport *row, int dim, bool in_time, bool average) {
+void tesi_field_names_set(const char *name, TesiFieldNames *names) {
+  names->name = name;
+  for (int d = 0; d < 4 && name; d++)
+    snprintf(names->slope[d], sizeof names->slope[d], "%.*s%c", TESI_FIELD_NAME - 1, name, "xyzt"[d]);
+}
+
+bool tesi_field_name_taken(const char *name) {
+  const TesiFieldRow *r;
+  for (int i = 0; (r = tesi_field_row(i)); i++)
+    if (!strcmp(r->name, name)) return true;
+  return false;
+}
+
+TesiFieldsOf tesi_support_fields(const TesiSupport *row, int dim, bool in_time, bool average,
+                                 const TesiFieldNames *names) {
   return (TesiFieldsOf){.dim = dim,
                         .components = row->vector ? dim : 1,
                         .flow = row->flow,
                         .stressed = row->has & TESI_BIT(TESI_HAS_LAMBDA),
                         .in_time = in_time,
-                        .average = average};
+                        .average = average,
+                        .names = names};
 }
 
 /* ---- of a problem -------------------------------------------------------------------------------------- */
@@ -172,7 +202,8 @@ int tesi_problem_fields(const TesProblem *p, TesiField *field) {
                            .stressed = e->stressed,
                            .in_time = it && (!e->second_order || it->rate[0]),
                            .average = it && it->march.average.count > 0,
-                           .plane = p->plane};
+                           .plane = p->plane,
+                           .names = &p->names};
   const int count = tesi_fields_named(&of, field, row);
   const TesiRate rate = of.in_time && !e->second_order ? tesi_problem_rate(p) : (TesiRate){.is = false};
   for (int i = 0; i < count; i++) {

@@ -35,8 +35,13 @@ typedef struct TesiFieldsOf {
   int dim, components;
   bool flow, stressed, in_time, average;
   TesPlane plane;
+  const TesiFieldNames *names; /* of a scalar; they live as long as the fields; NULL: none */
 } TesiFieldsOf;
 
+/* The derivatives of a name. */
+void tesi_field_names_set(const char *name, TesiFieldNames *names);
+/* Whether a row has this name. */
+bool tesi_field_name_taken(const char *name);
 /* The names there are, with derivatives and texts; space and vector are missing. row NULL: not wanted. At most
  * TESI_FIELDS; returns how many. */
 int tesi_fields_named(const TesiFieldsOf *of, TesiField *field, const TesiFieldRow **row);
@@ -47,6 +52,7 @@ const TesiFieldRow *tesi_field_row(int number);
 bool tesi_field_row_add(const TesiFieldRow *row);
 /* What the names of a row of support depend on, before there is a problem. */
 struct TesiSupport;
-TesiFieldsOf tesi_support_fields(const struct TesiSupport *support, int dim, bool in_time, bool average);
+TesiFieldsOf tesi_support_fields(const struct TesiSupport *support, int dim, bool in_time, bool average,
+                                 const TesiFieldNames *names);
 
 #endif

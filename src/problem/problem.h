@@ -139,6 +139,7 @@ struct TesProblem {
   struct TesiBalance *balance; /* NULL: it is not, or is not known before a solve */
   signed char *through;        /* [boundaries + 1] of the transport term */
   TesPlane plane;
+  TesiFieldNames names;                        /* of a scalar */
   double load[TESI_AXES], reaction[TESI_AXES]; /* in all; NaN: not known */
   int motions;                                 /* rigid motions that nothing holds */
   double *motion;                              /* [motions][length], orthonormal */

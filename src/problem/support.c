@@ -65,6 +65,7 @@ static const struct {
                            [TESI_HAS_TEMPERATURE] = {"data.temperature", NULL},
                            [TESI_HAS_GRAVITY] = {"data.gravity", NULL},
                            [TESI_HAS_ROTATION] = {"data.rotation", NULL},
+                           [TESI_HAS_NAME] = {"space.name", NULL},
                            [TESI_HAS_NU] = {"data.nu", NULL},
                            [TESI_HAS_ALPHA] = {"data.alpha", NULL},
                            [TESI_HAS_MATERIALS] = {"data.materials", NULL},

@@ -172,6 +172,7 @@ static void clear_problem(TesContext *ctx, TesProblemDesc *p) {
   }
   tesi_free(ctx, &boundary);
   tesi_free(ctx, &material);
+  tesi_free(ctx, &p->name);
 }
 
 void tesi_case_clear(TesCase *c) {

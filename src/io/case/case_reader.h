@@ -78,6 +78,9 @@ TesStatus tesi_case_matrix(TesiCaseReader *r, int row, const TesiYaml *node, Tes
 /* A number within the range of the row; *valid is false after an error. */
 TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, double *value, bool *valid);
 
+/* A number with a unit must be of the kind of its key (case_units.c). */
+TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const char *text);
+
 /* "expected ..., got ...". */
 TesStatus tesi_case_wrong(TesiCaseReader *r, int row, const TesiYaml *node);
 /* What is told of the solution: points, values, lines. After the mesh. */

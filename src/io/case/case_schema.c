@@ -1,5 +1,6 @@
 #include "io/case/case_schema.h"
 #include <float.h>
+#include "io/expression/units.h"
 #include <string.h>
 
 #define AT(member) offsetof(TesiCaseDraft, member)
@@ -119,6 +120,9 @@ const TesiKey tesi_case_keys[] = {
 
   {.path = "constants", .type = TESI_KEY_CONSTANTS, .fallback_note = "none",
    .help = "names of numbers, for all expressions of the case; a name may stand in those below it"},
+  {.path = "units", .type = TESI_KEY_CHOICE, .target = AT(units), .choices = tesi_units_words, .fallback = "none",
+   .help = "the system that all numbers of the case are in; then a number may have a unit behind it, as 210 GPa, "
+     "0.3 mm, 7850 kg/m^3, and is turned into the system: SI (m, kg, s, K) or mm-N-MPa (mm, t, s, K)"},
   {.path = "tables", .type = TESI_KEY_TABLES, .fallback_note = "none",
    .help = "functions of one variable: NAME(s) through the points of a file of two columns, s ascending, constant "
            "beyond its ends; cubic: smooth and monotone between the points"},
@@ -212,6 +216,9 @@ const TesiKey tesi_case_keys[] = {
      "velocity and discontinuous pressure, flows on boxes; iso: Q1-iso-Q2/Q1, navier_stokes on boxes, whose pressure "
      "has one node per vertex of the mesh; auto: rt for stokes on boxes, else q"},
 
+  {.path = "space.name", .type = TESI_KEY_NAME, .target = AT(c.problem.name), .fallback_note = "u",
+   .help = "what u is called in files, pictures, tables and expressions, as temperature: its derivatives are "
+     "then temperaturex .., in time temperaturet; u stays known"},
   {.path = "space.stabilization", .type = TESI_KEY_CHOICE, .target = AT(stabilization),
    .choices = tesi_stabilization_words, .fallback = "auto",
    .all_rows = true,

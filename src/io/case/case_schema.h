@@ -33,6 +33,7 @@ typedef struct TesiCaseDraft {
   char *file, *goal[3], *goal_of; /* goal: of mean, integral, force */
   int periodic;                   /* bit d: in direction d */
   int split, file_periodic;
+  int units; /* TesiUnits */
   int refine_times, max_dofs, pre, post, guess;
 } TesiCaseDraft;
 
