@@ -215,7 +215,7 @@ static const struct {
     {HEAD "space: {degree: {a: 1}}\n",
      "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got keys with values"},
     {HEAD "space: 4\n",
-     "a.yaml:3:8: space: expected keys with values (degree, element, stabilization), got a single value"},
+     "a.yaml:3:8: space: expected keys with values (degree, element, name, stabilization), got a single value"},
     {HEAD "space: {degre: 4}\n", "a.yaml:3:9: space: unknown key 'degre'; did you mean 'degree'?"},
     {HEAD "Solver: {}\n", "a.yaml:3:1: unknown key 'Solver'; did you mean 'solver'?"},
     {HEAD "solver: {coarse: amg}\n", "a.yaml:3:18: solver.coarse: only meshes of trees have this; a box "

@@ -68,8 +68,9 @@ static TesStatus add_component(TesiCaseReader *r, int c) {
   }
   TES_TRY(add_load(ctx, d->f[c], d->reaction, acceleration, where, &f));
   tes_function_destroy(&d->f[c]);
-  d->f[c] = f;
+  d->f[c] = f, f = NULL;
 done:
+  tes_function_destroy(&f);
   return status;
 }
 

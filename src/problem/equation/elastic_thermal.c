@@ -95,8 +95,9 @@ static TesStatus complete_one(TesProblem *p, const char *name, const TesFunction
              tesi_function_where(temperature), name ? " in material " : "", name ? name : "");
   TES_TRY(create_strain(ctx, *expansion, temperature, &strain));
   tes_function_destroy((TesFunction **)expansion);
-  *expansion = strain;
+  *expansion = strain, strain = NULL;
 done:
+  tes_function_destroy(&strain);
   return status;
 }
 
