@@ -223,7 +223,7 @@ static const struct {
     {HEAD "tolerance: 1\n", "a.yaml:3:1: unknown key 'tolerance'; it belongs to time.tolerance, "
                             "solver.tolerance, adapt.tolerance"},
     {HEAD "space: {quadrature: 4}\n",
-     "a.yaml:3:9: space: unknown key 'quadrature'; known keys: degree, element, stabilization"},
+     "a.yaml:3:9: space: unknown key 'quadrature'; known keys: degree, element, name, stabilization"},
     {HEAD "data: {f: max(x, y)}\n",
      "a.yaml:3:18: data: unknown key 'y)'; an expression with a comma needs quotes\n..."},
     {HEAD "data: {f: x +}\n",
