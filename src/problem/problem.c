@@ -12,6 +12,7 @@
 #include "problem/below.h"
 #include "problem/broken.h"
 #include "problem/fault.h"
+#include "problem/field_rows.h"
 #include "problem/in_time.h"
 #include "problem/problem_memory.h"
 #include "problem/support.h"
@@ -379,6 +380,7 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   p->stabilization = desc->stabilization;
   p->conservative = desc->transport_form == TES_TRANSPORT_CONSERVATIVE;
   p->balanced = desc->balance, p->plane = desc->plane;
+  tesi_field_names_set(desc->name, &p->names);
   for (int d = 0; d < TESI_AXES; d++) p->load[d] = p->reaction[d] = NAN;
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
                    : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
@@ -420,6 +422,7 @@ TesStatus tesi_problem_create_next(const TesProblem *p, const TesMesh *mesh, Tes
                              p->conservative ? TES_TRANSPORT_CONSERVATIVE : TES_TRANSPORT_CONVECTIVE,
                          .balance = p->balanced,
                          .plane = p->plane,
+                         .name = p->names.name,
                          .add_load = it->add_load,
                          .add_load_user = it->add_load_user,
                          .average = it->march.average.count > 0,

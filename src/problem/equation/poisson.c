@@ -58,8 +58,9 @@ static const TesiSupport support = {
     .meshes = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
     .usual = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
     .degree = {.usual = 4, .least = 1, .most = 20, .on_cells = 8},
-    .has = TESI_HAS_ALWAYS | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) | TESI_BIT(TESI_HAS_MATERIALS) |
-           TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_DWR) | TESI_BIT(TESI_HAS_CHECKPOINT),
+    .has = TESI_HAS_ALWAYS | TESI_BIT(TESI_HAS_NAME) | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) |
+           TESI_BIT(TESI_HAS_MATERIALS) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_DWR) |
+           TESI_BIT(TESI_HAS_CHECKPOINT),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DIRICHLET) | TESI_WORD(TESI_NAMED_NEUMANN) |
                                     TESI_WORD(TESI_NAMED_ROBIN),
               [TESI_OF_METHOD] = TESI_ALL_WORDS,
@@ -70,8 +71,9 @@ static const TesiSupport support = {
     .smoother = TESI_Q_SMOOTHERS(0),
     .lacks = lacks,
     .ranks = {.meshes = TESI_ON_GRID | TESI_ON_TREES,
-              .has = TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) | TESI_BIT(TESI_HAS_MATERIALS) |
-                     TESI_BIT(TESI_HAS_ADDED_LOAD) | TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_VTU)},
+              .has = TESI_BIT(TESI_HAS_NAME) | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) |
+                     TESI_BIT(TESI_HAS_MATERIALS) | TESI_BIT(TESI_HAS_ADDED_LOAD) |
+                     TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_VTU)},
     .f = 1,
     .field = "u",
     .unknowns = "u",

@@ -122,8 +122,8 @@ static const TesiSupport support = {
     .element = TES_ELEMENT_DG,
     .meshes = TESI_ON_GRID | TESI_ON_RINGS,
     .degree = {.usual = 4, .least = 1, .most = 15},
-    .has = TESI_HAS_ALWAYS | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) | TESI_BIT(TESI_HAS_PENALTY) |
-           TESI_BIT(TESI_HAS_CHECKPOINT),
+    .has = TESI_HAS_ALWAYS | TESI_BIT(TESI_HAS_NAME) | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) |
+           TESI_BIT(TESI_HAS_PENALTY) | TESI_BIT(TESI_HAS_CHECKPOINT),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DIRICHLET) | TESI_WORD(TESI_NAMED_NEUMANN),
               [TESI_OF_METHOD] = TESI_ALL_WORDS,
               [TESI_OF_LOCAL] = 1 | TESI_WORD(TES_LOCAL_EXACT),
