@@ -132,12 +132,14 @@ static int64_t most_in_one_launch(const TesOperator *op) {
   return part < TESI_COARSE_DENSE ? part : TESI_COARSE_DENSE;
 }
 
-/* Steps in time on a device wait for launches: a level of so few unknowns is solved directly by one launch
- * (contract.cu), in the place of the smoothers of all levels below, nine launches or more each. */
+/* A device waits for launches: a level of so few unknowns is solved directly by one launch (contract.cu), in the place
+ * of the smoothers of all levels below, nine launches or more each. Of boxes this pays in time alone. */
 static int64_t enough(const TesProblem *p) {
   const TesSolveOptions *o = &p->options;
-  const bool serves = p->in_time && tesi_has_kernels(p->context) && o->smoother == TES_SMOOTHER_AUTO &&
-                      o->coarsening == TES_COARSEN_MESH && o->coarse == TES_COARSE_AUTO;
+  const bool trees = p->levels->kind == &tesi_operator_mapped,
+             serves = (p->in_time || trees) && tesi_has_kernels(p->context) &&
+                      o->smoother == TES_SMOOTHER_AUTO && o->coarsening == TES_COARSEN_AUTO &&
+                      o->coarse == TES_COARSE_AUTO;
   return serves ? most_in_one_launch(p->levels) : 0;
 }
 
@@ -167,7 +169,7 @@ static TesStatus create_operators(TesProblem *p) {
                                             .degree = p->polynomial,
                                             .ratio = couples ? 15 : 0,
                                             .colours = o->colours},
-                               .coarsening = direct ? TES_COARSEN_NONE : o->coarsening,
+                               .coarsening = direct ? TES_COARSEN_NONE : p->coarsening,
                                .coarse = o->coarse,
                                .coarse_dofs = enough(p) > carried ? enough(p) : carried,
                                .thin = p->thin,
@@ -177,6 +179,7 @@ static TesStatus create_operators(TesProblem *p) {
                                .full_steps = p->full_steps,
                                .symmetric = symmetric};
   TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
+  TES_TRY(tesi_problem_tune(p));
 done:
   return status;
 }

@@ -14,6 +14,11 @@ typedef TesStatus (*TesiPrecondition)(void *user, const void *r, void *z);
 TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
                                   double *lambda);
 
+/* By which factor a step of the same iteration makes the root of r.B r smaller: the mean of `steps` steps after the
+ * first one, which reduces more than others do. */
+TesStatus tesi_reduction(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
+                         double *factor);
+
 enum { TESI_EIGENVALUE_STEPS = 12 };
 
 /* The values of the start vector: in [-1, 1], zero at Dirichlet nodes. v [length] on the host. */
