@@ -48,7 +48,7 @@ typedef struct TesSolverDesc {
   TesMethod method;   /**< auto: fmg with a multigrid, cg without */
   double tolerance;   /**< on |b - A x| / |b|; 0 means 1e-9 */
   int max_iterations; /**< 0 means 100 */
-  bool full_start;    /**< cg and gmres with a multigrid: full multigrid makes the start, x is only written */
+  bool full_start;    /**< cg with a multigrid: full multigrid makes the start, x is only written */
   int start_cycles; /**< fmg: cycles on the finest level before the residual is looked at, 0 means 1; on each level
                            below one less, but one at least */
   int restart;      /**< gmres; 0 means 20, or fewer (at least 5) where a GPU lacks the memory */

@@ -126,7 +126,7 @@ TesStatus tesi_solver_restarted(TesSolver *s, const TesiArnoldi *arnoldi, const 
   TesStatus status = TES_OK;
   double relative;
   TesiProgress progress = {.again = true};
-  TES_TRY(tesi_solver_begin(s, b, x, &relative));
+  TES_TRY(tesi_solver_residual(s, b, x, &relative));
   progress.outcome = tesi_solver_record(s, 0, relative, &progress.stop);
   while (!progress.stop) TES_TRY(restart_cycle(s, arnoldi, s->residuals[s->iterations], b, x, &progress));
   status = progress.outcome;

@@ -101,7 +101,7 @@ static TesStatus create_work(TesSolver *s) {
                              tesi_solver_start_kind(s), &s->full));
   if (precision == TES_SINGLE) {
     TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->mg_b));
-    if (method != TES_METHOD_GMRES || s->desc.full_start || tesi_has_kernels(ctx))
+    if (method != TES_METHOD_GMRES || tesi_has_kernels(ctx))
       TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->mg_x));
   }
   if (method == TES_METHOD_CG) {
@@ -203,8 +203,8 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
             "cg needs a symmetric cycle (order of smoothing reversed after): ask for one, or for gmres");
   TES_CHECK(!s->desc.smooths_rough || (s->desc.method == TES_METHOD_GMRES && s->desc.multigrid),
             "smooths_rough is for gmres with a multigrid");
-  TES_CHECK(!s->desc.full_start || (!stationary && s->desc.multigrid),
-            "full_start is for cg and gmres with a multigrid");
+  TES_CHECK(!s->desc.full_start || (s->desc.method == TES_METHOD_CG && s->desc.multigrid),
+            "full_start is for cg with a multigrid");
   TES_TRY(create_work(s));
   s->root = sqrt((double)(s->desc.op->space ? s->desc.op->space->layout->global
                                             : tesi_reduce_count(ctx, s->desc.op->length)));

@@ -244,9 +244,7 @@ TesStatus tesi_multigrid_change(TesMultigrid *mg, int degree, bool optimal, bool
   TesStatus status = TES_OK;
   forget_recorded(mg);
   for (int l = 1; l < mg->levels; l++) TES_TRY(tesi_chebyshev_change(mg->level[l].smoother, degree, optimal));
-  if (!after) return TES_OK;
-  mg->pre = 0, mg->post = mg->post_below = 1;
-  mg->symmetric = false;
+  mg->pre = after ? 0 : 1, mg->post = mg->post_below = 1;
 done:
   return status;
 }

@@ -51,8 +51,8 @@ TesStatus tesi_multigrid_divergence(TesMultigrid *multigrid, const TesVector *b,
 TesStatus tesi_multigrid_reduction(TesMultigrid *multigrid, int steps, double *factor);
 /* The degree of the polynomials of the finest level; 0: its smoother is none. */
 int tesi_multigrid_polynomial(const TesMultigrid *multigrid);
-/* Other polynomials on all levels, which have such ones; after: cycles smooth after the coarse correction alone, and
- * are no longer symmetric. */
+/* Other polynomials on all levels, which have such ones; after: cycles smooth after the coarse correction alone, else
+ * before it too. */
 TesStatus tesi_multigrid_change(TesMultigrid *multigrid, int degree, bool optimal, bool after);
 
 /* Every level but the coarsest multiplies with an assembled matrix from now on, in smoothers and residuals: to compare

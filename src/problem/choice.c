@@ -81,6 +81,7 @@ static void choose_tolerance(TesProblem *p) {
   snprintf(p->precision_text, sizeof p->precision_text, "%s",
            p->options.method == TES_METHOD_DIRECT ? "float64"
            : tesi_is_upwind(p->levels)            ? "float64, as cells are solved in the order of the flow"
+           : p->loose ? "float64 (chosen: next to nothing holds the solution, which float32 would round off)"
            : p->cycle == TES_DOUBLE && p->options.precision != TES_SOLVE_DOUBLE
                ? "float64 (chosen: float32 does not hold numbers of this size)"
                : names[p->options.precision]);
@@ -214,6 +215,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
     survey.stretch = TESI_EVEN; /* no smoother of lines or cells serves several components */
   warn(p, &survey);
   p->coarsening = choose_coarsening(p, &survey);
+  p->sheared = survey.sheared;
   const bool constant = tesi_operator_constant(p->levels),
              rings = tesi_space_has_rings(p->space->scalar[0]) && !constant; /* no patches, of no kind */
   if (rings && !survey.matrices) survey.stretch = TESI_EVEN;
@@ -232,6 +234,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   p->method = p->levels == p->op && !ordered ? choice.method : TES_METHOD_GMRES;
   p->full_start = choice.full_start && p->levels == p->op && !ordered;
   *smoother = ordered ? TES_SMOOTHER_ORDERED_CELLS : choice.smoother;
+  TES_TRY(tesi_problem_doubt_precision(p));
   choose_tolerance(p);
   advise(p);
   snprintf(p->method_text, sizeof p->method_text, "%s%s%s", p->full_start ? "full multigrid, then " : "",

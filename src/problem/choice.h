@@ -37,5 +37,7 @@ TesStatus tesi_problem_tune(TesProblem *problem);
 /* problem->cycle: what is asked for, where float32 holds lengths of the size of the cells, and coefficients of its
  * operator, or of its form while there is none (choose_precision.c). The space is enough for lengths alone. */
 TesStatus tesi_problem_choose_precision(TesProblem *problem);
+/* float64 where rounding of a float32 cycle would be all that the method, which is chosen, sees. */
+TesStatus tesi_problem_doubt_precision(TesProblem *problem);
 
 #endif

@@ -123,13 +123,17 @@ TesStatus tesi_problem_create_full(const TesProblem *p, TesSpace **full) {
   return p->equation->flow ? TES_OK : tesi_problem_create_whole(p->space, full);
 }
 
-/* Whether a direct solver of the coarsest level serves a level, and by one launch. */
-static int64_t most_in_one_launch(const TesOperator *op) {
+/* Whether a direct solver of the coarsest level serves a level, and by one launch. Without time its inverse, which is
+ * made in float64, takes no more memory than a vector of the finest level: the gain is some iterations of one solve. */
+static int64_t most_in_one_launch(const TesProblem *p) {
   enum { ONE_BLOCK = 1200, FINER = 16 };
+  const TesOperator *op = p->levels;
   if (tesi_is_separable(op)) return ONE_BLOCK;
   if (op->kind != &tesi_operator_elasticity && op->kind != &tesi_operator_mapped) return 0;
   const int64_t part = op->length / FINER; /* a small problem keeps its levels */
-  return part < TESI_COARSE_DENSE ? part : TESI_COARSE_DENSE;
+  const int64_t room = p->in_time ? part : (int64_t)sqrt((double)op->length);
+  const int64_t most = part < room ? part : room;
+  return most < TESI_COARSE_DENSE ? most : TESI_COARSE_DENSE;
 }
 
 /* A device waits for launches: a level of so few unknowns is solved directly by one launch (contract.cu), in the place
@@ -140,7 +144,7 @@ static int64_t enough(const TesProblem *p) {
              serves = (p->in_time || trees) && tesi_has_kernels(p->context) &&
                       o->smoother == TES_SMOOTHER_AUTO && o->coarsening == TES_COARSEN_AUTO &&
                       o->coarse == TES_COARSE_AUTO;
-  return serves ? most_in_one_launch(p->levels) : 0;
+  return serves ? most_in_one_launch(p) : 0;
 }
 
 static TesStatus create_operators(TesProblem *p) {

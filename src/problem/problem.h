@@ -166,6 +166,8 @@ struct TesProblem {
   bool full_start;          /* of the method */
   bool thin;                /* cells: TesMultigridDesc.thin */
   TesCoarsening coarsening; /* what is coarsened first */
+  bool sheared;             /* survey.h */
+  bool loose;               /* next to nothing holds the solution: tesi_problem_doubt_precision() */
   int polynomial;           /* degree of chebyshev; 0: its own choice */
   bool tuned;               /* the cycle is fitted to what it reaches (tune.c) */
   bool smooths_rough;       /* of GMRES: before the first coarse correction of a rough residual */

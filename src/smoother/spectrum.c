@@ -230,55 +230,61 @@ done:
   return status;
 }
 
-/* Of steps of conjugate gradients: Lanczos matrix, and r.z before the first and after each of them. */
-typedef struct Lanczos {
-  int count;
-  double diagonal[MAX_STEPS], off[MAX_STEPS], rz[MAX_STEPS + 1];
-} Lanczos;
-
 /* d: see update(). */
-static TesStatus take_steps(const TesOperator *op, TesiPrecondition precondition, void *user, const void *d,
-                            int steps, Lanczos *l) {
+static TesStatus largest_eigenvalue(const TesOperator *op, TesiPrecondition precondition, void *user,
+                                    const void *d, int steps, double *lambda) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   Vectors v = {0};
-  double rz, beta = 0, alpha = 1;
-  l->count = 0;
+  double diagonal[MAX_STEPS], off[MAX_STEPS], rz, rz_first, beta = 0, alpha = 1;
+  int count = 0;
   TES_TRY(make_vectors(op, &v));
   TES_TRY(begin(op, precondition, user, &v, &rz));
   TES_TRY(tes_vector_copy(v.z, 1, v.p));
-  l->rz[0] = rz;
-  while (l->count < tesi_min(steps, MAX_STEPS)) {
+  rz_first = rz;
+  while (count < tesi_min(steps, MAX_STEPS)) {
     double pq;
     TES_TRY(tesi_work_go_on(ctx));
     TES_TRY(op->table->apply(op, v.p->data, v.q->data));
     TES_TRY(tes_vector_dot(v.p, v.q, &pq));
     if (!isfinite(pq) || !isfinite(rz))
       TES_FAIL(TES_NAN, "the operator or its preconditioner gives NaN or infinity");
-    if (!(pq > 0) || !(rz > 1e-10 * l->rz[0])) break; /* the Krylov space is exhausted */
-    l->diagonal[l->count] = beta / alpha;
+    if (!(pq > 0) || !(rz > 1e-10 * rz_first)) break; /* the Krylov space is exhausted */
+    diagonal[count] = beta / alpha;
     alpha = rz / pq;
-    l->diagonal[l->count] += 1 / alpha;
+    diagonal[count] += 1 / alpha;
     const double before = rz;
     TES_TRY(update(op, precondition, user, d, -alpha, &v, &rz));
     beta = rz / before;
-    l->off[l->count++] = sqrt(fmax(beta, 0)) / alpha;
-    l->rz[l->count] = rz;
+    off[count++] = sqrt(fmax(beta, 0)) / alpha;
     TES_TRY(tes_vector_xpay(v.z, beta, v.p));
   }
-  if (l->count == 0) TES_FAIL(TES_INTERNAL, "the operator is not positive definite");
+  if (count == 0) TES_FAIL(TES_INTERNAL, "the operator is not positive definite");
+  TES_TRY(largest_of_tridiagonal(ctx, count, diagonal, off, lambda));
 done:
   free_vectors(&v);
   return status;
 }
 
-static TesStatus largest_eigenvalue(const TesOperator *op, TesiPrecondition precondition, void *user,
-                                    const void *d, int steps, double *lambda) {
+/* A step; *gain <- by how much it lowers the energy of the error, 0: by nothing that can be seen. pq: of the step
+ * before, then of this one. */
+static TesStatus step_of_error(const TesOperator *op, TesiPrecondition precondition, void *user, bool first,
+                               const Vectors *v, double *pq, double *gain) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  Lanczos l;
-  TES_TRY(take_steps(op, precondition, user, d, steps, &l));
-  TES_TRY(largest_of_tridiagonal(ctx, l.count, l.diagonal, l.off, lambda));
+  double zq = 0, rp;
+  *gain = 0;
+  TES_TRY(tesi_work_go_on(ctx));
+  if (!first) TES_TRY(precondition(user, v->r->data, v->z->data));
+  if (!first) TES_TRY(tes_vector_dot(v->z, v->q, &zq));
+  TES_TRY(first ? tes_vector_copy(v->z, 1, v->p) : tes_vector_xpay(v->z, -zq / *pq, v->p));
+  TES_TRY(op->table->apply(op, v->p->data, v->q->data));
+  TES_TRY(tes_vector_dot(v->p, v->q, pq));
+  TES_TRY(tes_vector_dot(v->p, v->r, &rp));
+  if (!isfinite(*pq) || !isfinite(rp)) TES_FAIL(TES_NAN, "the operator or its cycle gives NaN or infinity");
+  if (!(*pq > 0)) return TES_OK;
+  TES_TRY(tes_vector_axpy(-rp / *pq, v->q, v->r));
+  *gain = rp * rp / *pq;
 done:
   return status;
 }
@@ -287,12 +293,19 @@ TesStatus tesi_reduction(const TesOperator *op, TesiPrecondition precondition, v
                          double *factor) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  Lanczos l;
-  *factor = 1;
-  TES_TRY(take_steps(op, precondition, user, NULL, steps + 1, &l));
-  const int first = l.count > 1 ? 1 : 0;
-  *factor = pow(fmax(l.rz[l.count], 0) / l.rz[first], 0.5 / (l.count - first));
+  Vectors v = {0};
+  double rz, pq = 0, gain, second = 0;
+  *factor = 0;
+  TES_TRY(make_vectors(op, &v));
+  TES_TRY(begin(op, precondition, user, &v, &rz));
+  for (int step = 0; step < steps + 2; step++) {
+    TES_TRY(step_of_error(op, precondition, user, step == 0, &v, &pq, &gain));
+    if (!(gain > 1e-12 * rz)) break; /* nothing is left */
+    if (step == 1) second = gain;
+    if (step > 1) *factor = pow(gain / second, 0.5 / (step - 1));
+  }
 done:
+  free_vectors(&v);
   return status;
 }
 
