@@ -22,7 +22,7 @@
 static const struct {
   double least;         /* factor */
   int symmetric, after; /* percent of the usual degree of the polynomial; 0: not tried */
-} rows[] = {{0.4, 300, 0}, {0.27, 200, 400}, {0.2, 200, 300}, {0.08, 200, 200}, {0.05, 150, 0}, {0, 100, 0}};
+} rows[] = {{0.4, 300, 0}, {0.27, 200, 500}, {0.2, 200, 300}, {0.08, 200, 200}, {0.05, 150, 0}, {0, 100, 0}};
 
 /* Lines of cells leave so little that one step of them is enough: 30 % less time with 5 iterations in place of 4. From
  * degree 5 on both take the same, and at degree 1, where one step takes 7 to 9 iterations in place of 5 or 6. */
