@@ -11,9 +11,9 @@ enum { SAMPLE = 4096, POINTS = 27 };
 /* Three times as long in one direction, but for round-off: couplings differ by the square of it. From there on lines of
  * cells take at most 0.85 of the time of chebyshev (`stretched` in bench/results). */
 static const double STRETCHED = 8.99;
-/* Of a cell's edges, of the body and the thinnest cell, and of a in two cells one after the other. */
 /* Condition of the metric of a cell, scaled to a diagonal of 1: 3 where edges meet at 120 degrees. */
 static const double SHEARED = 10;
+/* Of a cell's edges, of the body and the thinnest cell, and of a in two cells one after the other. */
 static const double THIN = 3, FLAT = 5, SLENDER = 500, ROUGH = 100, SLIM = 8;
 
 /* The points 0.02, 0.47, 0.92 a direction, which symmetric data do not single out: xi[points][dim]. */

@@ -16,9 +16,9 @@
 #include "smoother/smoother.h"
 
 /* The factor of a step of conjugate gradients on the level below the finest: cubes and balls to degree 4 have 0.01 to
- * 0.04, at degree 7 0.06; split tetrahedra and needles 0.05 to 0.15; Kershaw's cells 0.13 to 0.33 with
- * eps 0.3, 0.2 to 0.54 with eps 0.1. That level has
- * fewer and rounder cells: the finest one's factor is up to three times as large. */
+ * 0.04, at degree 7 0.06; split tetrahedra and needles 0.05 to 0.15; Kershaw's cells 0.13 to 0.36 with
+ * eps 0.3, 0.2 to 0.54 with eps 0.1. That level has fewer and rounder cells: the finest one's factor is up to three
+ * times as large. */
 static const struct {
   double least;         /* factor */
   int symmetric, after; /* percent of the usual degree of the polynomial; 0: not tried */
