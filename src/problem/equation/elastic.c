@@ -330,7 +330,12 @@ static const TesiSupport support = {
               .has = (TESI_HAS_ALWAYS & ~TESI_BIT(TESI_HAS_PNG)) | TESI_BIT(TESI_HAS_LAMBDA) |
                      TESI_BIT(TESI_HAS_MU) | TESI_BIT(TESI_HAS_YOUNG) | TESI_BIT(TESI_HAS_POISSON) |
                      TESI_BIT(TESI_HAS_PLANE) | TESI_BIT(TESI_HAS_DENSITY) | TESI_BIT(TESI_HAS_MATERIALS) |
-                     TESI_BIT(TESI_HAS_FORCE)},
+                     TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_DWR) |
+                     TESI_BIT(TESI_HAS_FORCE_GOAL) | TESI_BIT(TESI_HAS_TIME) | TESI_BIT(TESI_HAS_STEP) |
+                     TESI_BIT(TESI_HAS_STEADY_END) | TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE) |
+                     TESI_BIT(TESI_HAS_START_DISPLACEMENT) | TESI_BIT(TESI_HAS_START_VELOCITY) |
+                     TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_RHO_INF) |
+                     TESI_BIT(TESI_HAS_FIELD_AVERAGE)},
     .field = "displacement",
     .unknowns = "u",
     .tell = tell};
