@@ -196,9 +196,43 @@ solver: {tolerance: 1e-10}
 adapt: {steps: 4, estimator: dwr, goal: {point: [0.4, 0.3]}}
 output: {values: {mean: {mean: domain}}, points: {a: [0.3, 0.4]}}
 """
-# name -> text, ranks: the first of these in the quick test, all in the slow one
-MORE = {"elastic": ELASTIC, "free": FREE, "curved": CURVED, "file": FILE, "plate": PLATE, "adaptive": ADAPTIVE,
-        "adaptive_elastic": ADAPTIVE_ELASTIC, "goal": GOAL}
+# A velocity that moves, streamline terms, fluxes.
+CARRIED = """
+problem: transport
+mesh: {box: {cells: [6, 6]}, kind: forest, refine_where: "x - 0.6"}
+space: {degree: 3}
+data: {a: 0.01, b: [1 + t, 0.5], c: 0.1, f: 1, initial: "sin(pi*x)*sin(pi*y)"}
+boundary: {all: {dirichlet: 0}, right: outflow, top: {flux: 0.1}}
+time: {end: 0.1, step: 0.02}
+solver: {tolerance: 1e-10}
+output: {values: {m: {mean: domain}}, points: {p: [0.3, 0.5]}}
+"""
+# On three ranks one has no cells.
+WAVES = """
+problem: elasticity
+mesh: {box: {cells: [4, 2, 2], upper: [2, 1, 1]}, kind: forest}
+space: {degree: 2}
+data:
+  {young: 10, poisson: 0.3, density: 2, f: [0, 0, -sin(3*t)],
+   initial: {displacement: [0, 0, 0.01*x*x], velocity: [0, 0.1*x, 0]}}
+boundary: {all: {traction: [0, 0, 0]}, left: {displacement: [0, 0.01*t, 0]}}
+time: {end: 0.3, step: 0.05}
+solver: {tolerance: 1e-10}
+output: {values: {left: {force: left, of: z}}, points: {p: [1, 0.5, 0.3]}}
+"""
+PERIODIC = """
+problem: poisson
+mesh: {box: {cells: [6, 5], periodic: x}, kind: forest}
+space: {degree: 3}
+data: {a: 1 + 0.3*sin(2*pi*x), f: "cos(2*pi*x) + y"}
+boundary: {all: {dirichlet: 0}}
+solver: {tolerance: 1e-10}
+output: {values: {m: {mean: domain}}, points: {p: [0.3, 0.5]}}
+"""
+# In the quick test on 2 ranks or 3 by turns, in the slow one on all numbers.
+MORE = {"elastic": ELASTIC, "free": FREE, "curved": CURVED, "waves": WAVES, "file": FILE, "plate": PLATE,
+        "adaptive": ADAPTIVE, "adaptive_elastic": ADAPTIVE_ELASTIC, "carried": CARRIED, "goal": GOAL,
+        "periodic": PERIODIC}
 
 
 def square_mesh():
