@@ -80,8 +80,8 @@ static void add_list(TesiSharers *to, const TesiSharers *from, int rank, int64_t
   to->first[to->ranks + 1] = at;
 }
 
-TesStatus tesi_exchange_put_together(TesContext *ctx, int parts, const TesiExchange *const *part, const int64_t *first,
-                                     TesiExchange **exchange) {
+TesStatus tesi_exchange_put_together(TesContext *ctx, int parts, const TesiExchange *const *part,
+                                     const int64_t *first, TesiExchange **exchange) {
   TesStatus status = TES_OK;
   TesiSharers all = {0};
   int64_t entries = 0, last = -1;
@@ -96,7 +96,8 @@ TesStatus tesi_exchange_put_together(TesContext *ctx, int parts, const TesiExcha
     int64_t next = ranks; /* the lowest rank behind the last that a part has */
     for (int p = 0; p < parts; p++)
       for (int r = 0; part[p] && r < part[p]->sharers.ranks; r++)
-        if (part[p]->sharers.rank[r] > last && part[p]->sharers.rank[r] < next) next = part[p]->sharers.rank[r];
+        if (part[p]->sharers.rank[r] > last && part[p]->sharers.rank[r] < next)
+          next = part[p]->sharers.rank[r];
     if (next == ranks) break;
     all.rank[all.ranks] = (int)next;
     all.first[all.ranks + 1] = all.first[all.ranks];

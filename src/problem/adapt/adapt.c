@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "mesh/forest/forest.h"
-#include "parallel/move.h"
+#include "parallel/repartition.h"
 #include "problem/adapt/estimate.h"
 #include "problem/adapt/remesh.h"
 #include "problem/adapt/room.h"

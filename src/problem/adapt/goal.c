@@ -153,8 +153,9 @@ static TesStatus find_cell(const TesSpace *space, const double *x, int64_t *cell
   TES_TRY(tes_mesh_locate(space->mesh, 1, x, cell, xi));
   double first = *cell >= 0 ? own : -INFINITY;
   tesi_reduce(ctx, TESI_MAXIMUM, 1, &first);
-  TES_CHECK(first > -INFINITY, "the point (%g, %g, %g) lies in no cell", x[0], x[1],
-            space->dim == 3 ? x[2] : 0);
+  if (first == -INFINITY)
+    TES_FAIL(TES_INVALID_INPUT, "the point (%g, %g, %g) lies in no cell", x[0], x[1],
+             space->dim == 3 ? x[2] : 0);
   if (first > own) *cell = -1;
 done:
   return status;

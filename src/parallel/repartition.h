@@ -1,6 +1,6 @@
 /* Vectors of the same entries over another partition. */
-#ifndef TESI_MOVE_H
-#define TESI_MOVE_H
+#ifndef TESI_REPARTITION_H
+#define TESI_REPARTITION_H
 
 #include "parallel/layout.h"
 

@@ -1,4 +1,4 @@
-#include "parallel/move.h"
+#include "parallel/repartition.h"
 #include <string.h>
 
 /* Owned numbers of a block, first[rank] .. end[rank] - 1. */
