@@ -24,8 +24,8 @@ TesStatus tesi_exchange_create(TesContext *ctx, const TesiSharers *sharers, cons
                                TesiExchange **exchange);
 /* Of vectors that consist of the vectors of parts, one after the other, entries first[part] on: one message carries
  * all of them. A part's exchange may be NULL. */
-TesStatus tesi_exchange_put_together(TesContext *ctx, int parts, const TesiExchange *const *part, const int64_t *first,
-                                     TesiExchange **exchange);
+TesStatus tesi_exchange_put_together(TesContext *ctx, int parts, const TesiExchange *const *part,
+                                     const int64_t *first, TesiExchange **exchange);
 void tesi_exchange_destroy(TesiExchange **exchange);
 /* The entries that others have too. */
 int64_t tesi_exchange_entries(const TesiExchange *exchange, const int32_t **entry);
