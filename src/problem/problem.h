@@ -166,12 +166,16 @@ struct TesProblem {
   double unit; /* of pressures, in the systems of flows with element rt (pressure_unit.h) */
   TesMethod method;
   TesPrecision cycle;
-  bool full_start;    /* of the method */
-  bool thin;          /* cells: TesMultigridDesc.thin */
-  int polynomial;     /* degree of chebyshev; 0: its own choice */
-  bool smooths_rough; /* of GMRES: before the first coarse correction of a rough residual */
-  int full_steps;     /* of the start of full multigrid: TesMultigridDesc.full_steps */
-  int post_below;     /* smoothing steps below the finest level; 0: as there */
+  bool full_start;          /* of the method */
+  bool thin;                /* cells: TesMultigridDesc.thin */
+  TesCoarsening coarsening; /* what is coarsened first */
+  bool sheared;             /* survey.h */
+  bool loose;               /* next to nothing holds the solution: tesi_problem_doubt_precision() */
+  int polynomial;           /* degree of chebyshev; 0: its own choice */
+  bool tuned;               /* the cycle is fitted to what it reaches (tune.c) */
+  bool smooths_rough;       /* of GMRES: before the first coarse correction of a rough residual */
+  int full_steps;           /* of the start of full multigrid: TesMultigridDesc.full_steps */
+  int post_below;           /* smoothing steps below the finest level; 0: as there */
   TesProblemTimes times;
   char method_text[160], precision_text[96], advice[160]; /* advice: where a solve does not converge */
 };

@@ -20,7 +20,7 @@ const char *const tesi_smoother_words[] = {
 const char *const tesi_local_words[] = {"auto",  "exact", "mean",  "scaled", "rank1",
                                         "nodal", "cg",    "dense", NULL};
 const char *const tesi_order_words[] = {"auto", "same", "reversed", NULL};
-const char *const tesi_coarsening_words[] = {"mesh", "degree", NULL};
+const char *const tesi_coarsening_words[] = {"auto", "mesh", "degree", NULL};
 const char *const tesi_coarse_words[] = {"auto", "direct", "amg", "cg", "sparse", "aggregation", NULL};
 const TesiSupportWords tesi_support_words[TESI_OF_COUNT] = {
     [TESI_OF_CONDITION] = {"boundary",

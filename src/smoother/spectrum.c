@@ -109,20 +109,28 @@ static void fill_forests(const TesOperator *op, TesPrecision precision, void *va
   }
 }
 
+static void fill_range(const TesContext *ctx, TesPrecision precision, void *values, int64_t n, int64_t first) {
+  tesi_team_for(tesi_team_threads(ctx, n), n, precision == TES_DOUBLE ? fill_double : fill_float,
+                &(Start){values, first});
+}
+
 /* Over cells. Copies of other ranks' nodes are theirs. */
 static void fill_cells(const TesOperator *op, TesPrecision precision, void *values) {
+  const TesContext *ctx = op->context;
   const TesiLayout *layout = op->space ? op->space->layout : NULL;
-  const int64_t owned = layout ? layout->owned : op->length;
-  const Start start = {values, layout ? layout->block[0].first : 0};
-  if (op->space && op->space->mesh->kind == TES_MESH_FOREST && tesi_ranks(op->context) == 1) {
-    fill_forests(op, precision, values);
+  const size_t size = tesi_precision_size(precision);
+  if (!layout || tesi_ranks(ctx) == 1) {
+    if (op->space && op->space->mesh->kind == TES_MESH_FOREST)
+      fill_forests(op, precision, values);
+    else
+      fill_range(ctx, precision, values, op->length, 0);
     return;
   }
-  tesi_team_for(tesi_team_threads(op->context, owned), owned,
-                precision == TES_DOUBLE ? fill_double : fill_float, &start);
-  if (!layout || !layout->sum) return;
-  const size_t size = tesi_precision_size(precision);
-  memset((char *)values + (size_t)owned * size, 0, (size_t)(layout->length - owned) * size);
+  memset(values, 0, (size_t)layout->length * size);
+  for (int b = 0; b < layout->blocks; b++) {
+    const TesiOwned *own = &layout->block[b];
+    fill_range(ctx, precision, (char *)values + (size_t)own->start * size, own->owned, own->first);
+  }
   tesi_exchange_sum(layout->sum, precision, values);
 }
 
@@ -261,6 +269,49 @@ static TesStatus largest_eigenvalue(const TesOperator *op, TesiPrecondition prec
   }
   if (count == 0) TES_FAIL(TES_INTERNAL, "the operator is not positive definite");
   TES_TRY(largest_of_tridiagonal(ctx, count, diagonal, off, lambda));
+done:
+  free_vectors(&v);
+  return status;
+}
+
+/* A step; *gain <- by how much it lowers the energy of the error, 0: by nothing that can be seen. pq: of the step
+ * before, then of this one. */
+static TesStatus step_of_error(const TesOperator *op, TesiPrecondition precondition, void *user, bool first,
+                               const Vectors *v, double *pq, double *gain) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double zq = 0, rp;
+  *gain = 0;
+  TES_TRY(tesi_work_go_on(ctx));
+  if (!first) TES_TRY(precondition(user, v->r->data, v->z->data));
+  if (!first) TES_TRY(tes_vector_dot(v->z, v->q, &zq));
+  TES_TRY(first ? tes_vector_copy(v->z, 1, v->p) : tes_vector_xpay(v->z, -zq / *pq, v->p));
+  TES_TRY(op->table->apply(op, v->p->data, v->q->data));
+  TES_TRY(tes_vector_dot(v->p, v->q, pq));
+  TES_TRY(tes_vector_dot(v->p, v->r, &rp));
+  if (!isfinite(*pq) || !isfinite(rp)) TES_FAIL(TES_NAN, "the operator or its cycle gives NaN or infinity");
+  if (!(*pq > 0)) return TES_OK;
+  TES_TRY(tes_vector_axpy(-rp / *pq, v->q, v->r));
+  *gain = rp * rp / *pq;
+done:
+  return status;
+}
+
+TesStatus tesi_reduction(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
+                         double *factor) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  Vectors v = {0};
+  double rz, pq = 0, gain, second = 0;
+  *factor = 0;
+  TES_TRY(make_vectors(op, &v));
+  TES_TRY(begin(op, precondition, user, &v, &rz));
+  for (int step = 0; step < steps + 2; step++) {
+    TES_TRY(step_of_error(op, precondition, user, step == 0, &v, &pq, &gain));
+    if (!(gain > 1e-12 * rz)) break; /* nothing is left */
+    if (step == 1) second = gain;
+    if (step > 1) *factor = pow(gain / second, 0.5 / (step - 1));
+  }
 done:
   free_vectors(&v);
   return status;

@@ -391,8 +391,9 @@ const TesiKey tesi_case_keys[] = {
      "diagonal, sparse factors (MUMPS), or cycles of smoothed aggregation"},
   {.path = "solver.coarsening", .type = TESI_KEY_CHOICE, .target = SOLVER(coarsening),
    .choices = tesi_coarsening_words,
-   .fallback = "mesh",
-   .help = "what is coarsened first on meshes of trees: refinements are taken back, or the degree is halved"},
+   .fallback = "auto",
+   .help = "what is coarsened first on meshes of trees: refinements are taken back, or the degree is halved; auto: "
+     "the degree, from 5 on, where cells are sheared"},
   {.path = "solver.tolerance", .type = TESI_KEY_NUMBER, .target = SOLVER(tolerance), .low = 0, .high = 1, .open = true,
    .fallback = "1e-9", .fallback_note = "1e-9; with `time` 1e-3",
    .help = "stop when the residual is this fraction of the right-hand side, or of what `tolerance_of` says"},

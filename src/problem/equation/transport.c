@@ -143,7 +143,8 @@ static const TesiSupport support = {
                      TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_VTU) | TESI_BIT(TESI_HAS_TIME) |
                      TESI_BIT(TESI_HAS_STEP) | TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_STEADY_END) |
                      TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE) | TESI_BIT(TESI_HAS_BALANCE) |
-                     TESI_BIT(TESI_HAS_FIELD_AVERAGE)},
+                     TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_B) | TESI_BIT(TESI_HAS_CFL) |
+                     TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_DWR)},
     .field = "u",
     .unknowns = "u",
     .tell = tesi_diffusion_tell};

@@ -190,7 +190,7 @@ static const TesiSupport support = {
               [TESI_OF_METHOD] = TESI_ALL_WORDS,
               [TESI_OF_LOCAL] = 1 | TESI_WORD(TES_LOCAL_EXACT),
               [TESI_OF_ORDER] = TESI_ALL_WORDS,
-              [TESI_OF_COARSENING] = 1,
+              [TESI_OF_COARSENING] = 1 | TESI_WORD(TES_COARSEN_MESH),
               [TESI_OF_COARSE] = TESI_ALL_WORDS},
     .smoother = TESI_SMOOTHERS(1 | TESI_WORD(TES_SMOOTHER_PATCH) | TESI_WORD(TES_SMOOTHER_JACOBI) |
                                TESI_WORD(TES_SMOOTHER_CHEBYSHEV) | TESI_WORD(TES_SMOOTHER_CELL_PATCH)),
