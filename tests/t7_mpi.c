@@ -173,11 +173,6 @@ static void the_rest_is_refused(void **state) {
   tes_space_destroy(&space);
   tes_mesh_destroy(&mesh);
   create_mesh(together, &(Case){.mesh = {.dim = 2, .cells = {8, 8}}}, &mesh);
-  TesMesh *adapted;
-  int8_t mark[64] = {1};
-  assert_int_equal(tes_mesh_adapt(mesh, mark, &adapted), TES_INVALID_INPUT);
-  assert_null(adapted);
-  expect_one_rank("adaptation by marks");
   assert_ok(together, tes_space_create(together, &(TesSpaceDesc){.mesh = mesh}, &space));
   const TesCheckpointDesc checkpoint = {.space = space};
   const TesStatus written = tes_checkpoint_write(together, &checkpoint, "t7_mpi.h5");
@@ -544,6 +539,7 @@ int main(void) {
       cmocka_unit_test(sweeps_are_one),      cmocka_unit_test(cell_patches_are_one),
       cmocka_unit_test(solves_are_one),      cmocka_unit_test(lines_end_at_cuts),
       cmocka_unit_test(the_rest_is_refused), cmocka_unit_test(points_have_ranks),
+
       cmocka_unit_test(failures_are_of_all)};
   const TesStatus status = tes_communicator_of_all(&world);
   if (status != TES_OK) return status == TES_MISSING ? 77 : 1;

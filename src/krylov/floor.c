@@ -50,7 +50,7 @@ static TesStatus change_signs(const TesVector *x, TesVector *y, TesVector *z) {
   const TesiLayout *layout = x->layout;
   double *sign = NULL, *number = NULL;
   TES_ALLOC(&sign, x->length);
-  const bool shared = layout && tesi_ranks(ctx) > 1 && layout->blocks == 1;
+  const bool shared = layout && tesi_ranks(ctx) > 1;
   if (shared) TES_TRY(tesi_layout_numbers(layout, &number));
   for (int64_t i = 0; i < x->length; i++) sign[i] = sign_of(shared ? (int64_t)number[i] : i);
   TES_TRY(tes_vector_set(y, sign));

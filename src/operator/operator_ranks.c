@@ -74,12 +74,15 @@ TesStatus tesi_operator_share(TesOperator *op) {
   if (tesi_ranks(ctx) == 1 || op->kind == &tesi_operator_parts) return TES_OK; /* parts have their own */
   TES_CHECK(!tesi_has_kernels(ctx), "several ranks compute on devices without kernels: cpu");
   const TesMeshKind mesh = op->space->mesh->kind;
-  const bool known = mesh == TES_MESH_FOREST ? op->kind == &tesi_operator_mapped
-                                             : mesh == TES_MESH_BOX && tesi_is_separable(op);
-  TES_CHECK(known,
-            "several ranks have operators of kinds mapped (on forests), separable and parts; this one is of "
-            "kind %s",
-            op->kind->name);
+  const bool known = mesh == TES_MESH_FOREST
+                         ? op->kind == &tesi_operator_mapped || op->kind == &tesi_operator_elasticity ||
+                               op->kind == &tesi_operator_transport
+                         : mesh == TES_MESH_BOX && tesi_is_separable(op);
+  TES_CHECK(
+      known,
+      "several ranks have operators of kinds mapped, elasticity and transport (on forests), separable and "
+      "parts; this one is of kind %s",
+      op->kind->name);
   op->local = op->table;
   op->table = &table;
   if (tesi_reduce_any(ctx, !op->singular)) op->singular = 0;

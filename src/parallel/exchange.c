@@ -71,6 +71,47 @@ done:
   return status;
 }
 
+/* to's list of a rank += the part's, from entry `first` on. */
+static void add_list(TesiSharers *to, const TesiSharers *from, int rank, int64_t first) {
+  int64_t at = to->first[to->ranks + 1];
+  for (int r = 0; r < from->ranks; r++)
+    for (int64_t i = from->first[r]; from->rank[r] == rank && i < from->first[r + 1]; i++)
+      to->entry[at++] = (int32_t)(first + from->entry[i]);
+  to->first[to->ranks + 1] = at;
+}
+
+TesStatus tesi_exchange_put_together(TesContext *ctx, int parts, const TesiExchange *const *part,
+                                     const int64_t *first, TesiExchange **exchange) {
+  TesStatus status = TES_OK;
+  TesiSharers all = {0};
+  int64_t entries = 0, last = -1;
+  *exchange = NULL;
+  for (int p = 0; p < parts; p++) entries += part[p] ? part[p]->sharers.first[part[p]->sharers.ranks] : 0;
+  if (!entries) return TES_OK;
+  const int ranks = tesi_ranks(ctx);
+  TES_ALLOC(&all.rank, ranks);
+  TES_ALLOC(&all.first, ranks + 1);
+  TES_ALLOC(&all.entry, entries);
+  for (;;) {
+    int64_t next = ranks; /* the lowest rank behind the last that a part has */
+    for (int p = 0; p < parts; p++)
+      for (int r = 0; part[p] && r < part[p]->sharers.ranks; r++)
+        if (part[p]->sharers.rank[r] > last && part[p]->sharers.rank[r] < next)
+          next = part[p]->sharers.rank[r];
+    if (next == ranks) break;
+    all.rank[all.ranks] = (int)next;
+    all.first[all.ranks + 1] = all.first[all.ranks];
+    for (int p = 0; p < parts; p++)
+      if (part[p]) add_list(&all, &part[p]->sharers, (int)next, first[p]);
+    all.ranks++;
+    last = next;
+  }
+  TES_TRY(tesi_exchange_create(ctx, &all, NULL, exchange));
+done:
+  tesi_sharers_free(ctx, &all);
+  return status;
+}
+
 int64_t tesi_exchange_entries(const TesiExchange *e, const int32_t **entry) {
   if (!e) return 0;
   *entry = e->sharers.entry + e->sharers.first[e->own];

@@ -22,6 +22,10 @@ typedef struct TesiExchange TesiExchange;
  * *exchange is NULL where no rank shares anything with this one. */
 TesStatus tesi_exchange_create(TesContext *ctx, const TesiSharers *sharers, const bool *left_out,
                                TesiExchange **exchange);
+/* Of vectors that consist of the vectors of parts, one after the other, entries first[part] on: one message carries
+ * all of them. A part's exchange may be NULL. */
+TesStatus tesi_exchange_put_together(TesContext *ctx, int parts, const TesiExchange *const *part,
+                                     const int64_t *first, TesiExchange **exchange);
 void tesi_exchange_destroy(TesiExchange **exchange);
 /* The entries that others have too. */
 int64_t tesi_exchange_entries(const TesiExchange *exchange, const int32_t **entry);

@@ -32,19 +32,24 @@ TesStatus tesi_layout_create_plain(TesContext *ctx, int64_t length, TesiLayout *
 TesStatus tesi_layout_put_together(TesContext *ctx, int parts, const TesiLayout *const *part,
                                    TesiLayout **layout) {
   TesStatus status = TES_OK;
-  int64_t length = 0;
+  int64_t length = 0, first[TESI_BLOCKS];
+  const TesiExchange *shared[TESI_BLOCKS], *sum[TESI_BLOCKS];
   TES_TRY(create(ctx, 0, layout));
   for (int p = 0; p < parts; p++) {
     for (int b = 0; b < part[p]->blocks; b++) {
       TesiOwned *to = &(*layout)->block[(*layout)->blocks++];
       *to = part[p]->block[b];
       to->start += length;
+      to->first += (*layout)->global;
     }
+    shared[p] = part[p]->shared, sum[p] = part[p]->sum, first[p] = length;
     length += part[p]->length;
     (*layout)->owned += part[p]->owned;
     (*layout)->global += part[p]->global;
   }
   (*layout)->length = length;
+  TES_TRY(tesi_exchange_put_together(ctx, parts, shared, first, &(*layout)->shared));
+  TES_TRY(tesi_exchange_put_together(ctx, parts, sum, first, &(*layout)->sum));
 done:
   return status;
 }
@@ -69,12 +74,21 @@ void tesi_layout_destroy(TesiLayout **layout) {
 TesStatus tesi_layout_numbers(const TesiLayout *layout, double **number) {
   TesContext *ctx = layout->context;
   TesStatus status = TES_OK;
-  const TesiOwned *own = &layout->block[0];
   TES_ALLOC(number, layout->length);
-  for (int64_t i = 0; i < own->owned; i++) (*number)[own->start + i] = (double)(own->first + i);
+  for (int b = 0; b < layout->blocks; b++) {
+    const TesiOwned *own = &layout->block[b];
+    for (int64_t i = 0; i < own->owned; i++) (*number)[own->start + i] = (double)(own->first + i);
+  }
   tesi_exchange_sum(layout->shared, TES_DOUBLE, *number);
 done:
   return status;
+}
+
+bool tesi_layout_owns(const TesiLayout *layout, int64_t entry) {
+  bool owns = false;
+  for (int b = 0; b < layout->blocks && !owns; b++)
+    owns = entry >= layout->block[b].start && entry < layout->block[b].start + layout->block[b].owned;
+  return owns;
 }
 
 double tesi_layout_product(const TesiLayout *layout, const double *x, const double *y) {

@@ -14,7 +14,7 @@ enum { TESI_BLOCKS = 8 };
 
 typedef struct TesiOwned {
   int64_t start, owned; /* entries start .. start + owned - 1 are owned */
-  int64_t first;        /* number of the first one among the block's owned entries of all ranks */
+  int64_t first;        /* number of the first one among the owned entries of all ranks, block after block */
 } TesiOwned;
 
 typedef struct TesiLayout {
@@ -25,7 +25,7 @@ typedef struct TesiLayout {
   int64_t global; /* entries of all ranks, each once */
   int blocks;
   TesiOwned block[TESI_BLOCKS];
-  /* Of one block; NULL: nothing is shared. `sum` is of entries that are unknowns, `shared` of all. */
+  /* NULL: nothing is shared. `sum` is of entries that are unknowns, `shared` of all. */
   TesiExchange *shared, *sum;
 } TesiLayout;
 
@@ -34,16 +34,17 @@ TesStatus tesi_layout_create_plain(TesContext *ctx, int64_t length, TesiLayout *
 /* Of one block. sharers (NULL: nothing is shared) are read, `sum` is the caller's to make. */
 TesStatus tesi_layout_create(TesContext *ctx, int64_t length, TesiOwned block, const TesiSharers *sharers,
                              TesiLayout **layout);
-/* For vectors that consist of the vectors of parts, one after the other; it has no exchanges of its own. */
+/* For vectors that consist of the vectors of parts, one after the other. */
 TesStatus tesi_layout_put_together(TesContext *ctx, int parts, const TesiLayout *const *part,
                                    TesiLayout **layout);
 TesiLayout *tesi_layout_retain(const TesiLayout *layout);
 void tesi_layout_destroy(TesiLayout **layout);
 
-/* *number [length]: of each entry that among the owned entries of all ranks, the same in all copies; of one block. The
- * caller's to free; exact, as integers below 2^53. Every rank calls it. */
+/* *number [length]: of each entry that among the owned entries of all ranks, the same in all copies. The caller's to
+ * free; exact, as integers below 2^53. Every rank calls it. */
 TesStatus tesi_layout_numbers(const TesiLayout *layout, double **number);
 
+bool tesi_layout_owns(const TesiLayout *layout, int64_t entry);
 /* Sum over owned entries of all ranks of x_i y_i, y NULL: of x_i; host memory, on one thread: of levels that are
  * small. */
 double tesi_layout_product(const TesiLayout *layout, const double *x, const double *y);

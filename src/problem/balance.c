@@ -79,19 +79,23 @@ static TesStatus add_through(const TesProblem *p, const TesSpace *full, int boun
   TesStatus status = TES_OK;
   TesiFaceMass mass = {0};
   signed char *through = NULL;
-  double *one = NULL, *values = NULL;
+  double *one = NULL, *values = NULL, *added = NULL;
   const int64_t n = p->space->length;
   TES_ALLOC(&through, tes_mesh_boundaries(p->mesh) + 1);
   TES_ALLOC(&one, n);
   TES_ALLOC(&values, n);
   through[boundary] = 1;
   TES_TRY(tesi_transport_faces(full, p->numbered.data.b, through, &mass));
-  if (!mass.faces) goto done;
+  if (!mass.faces && tesi_ranks(ctx) == 1) goto done;
+  TES_ALLOC(&added, n);
   for (int64_t i = 0; i < n; i++) one[i] = factor;
+  tesi_face_mass_add(&mass, TES_DOUBLE, 1, true, one, added);
+  tesi_exchange_sum(p->space->layout->shared, TES_DOUBLE, added);
   TES_TRY(tes_vector_get(v, values));
-  tesi_face_mass_add(&mass, TES_DOUBLE, 1, true, one, values);
+  for (int64_t i = 0; i < n; i++) values[i] += added[i];
   TES_TRY(tes_vector_set(v, values));
 done:
+  tesi_free(ctx, &added);
   tesi_face_mass_free(ctx, &mass);
   tesi_free(ctx, &through);
   tesi_free(ctx, &one);

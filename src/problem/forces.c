@@ -35,7 +35,21 @@ static int face_nodes(const Nodes *n) {
   return n->batches->dim == 3 ? n->batches->n * n->batches->n : n->batches->n;
 }
 
-/* on[length] <- 1 at the nodes of a boundary, else 0. */
+static TesStatus share_marks(const TesSpace *space, int32_t *on) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  double *marks = NULL;
+  if (!space->layout->shared) return TES_OK;
+  TES_ALLOC(&marks, space->length);
+  for (int64_t i = 0; i < space->length; i++) marks[i] = on[i];
+  tesi_exchange_sum(space->layout->shared, TES_DOUBLE, marks);
+  for (int64_t i = 0; i < space->length; i++) on[i] = marks[i] > 0;
+done:
+  tesi_free(ctx, &marks);
+  return status;
+}
+
+/* on[length] <- 1 at the nodes of a boundary, else 0; of all ranks' faces. */
 static TesStatus mark(Nodes *n, int boundary, int32_t *on) {
   TesContext *ctx = n->space->context;
   TesStatus status = TES_OK;
@@ -47,13 +61,14 @@ static TesStatus mark(Nodes *n, int boundary, int32_t *on) {
     TES_ALLOC(&number, n->batches->boundaries);
     number[boundary] = 1;
     tesi_cells_mark_groups(n->batches->view, number, on);
-    goto done;
+  } else {
+    n->wanted[boundary] = true;
+    TES_TRY(tesi_boundary_faces(n->batches, n->wanted, false, &face, &faces));
+    n->wanted[boundary] = false;
+    for (int64_t i = 0; i < faces; i++)
+      for (int p = 0; p < face_nodes(n); p++) on[node_of(n, &face[i], p)] = 1;
   }
-  n->wanted[boundary] = true;
-  TES_TRY(tesi_boundary_faces(n->batches, n->wanted, false, &face, &faces));
-  n->wanted[boundary] = false;
-  for (int64_t i = 0; i < faces; i++)
-    for (int p = 0; p < face_nodes(n); p++) on[node_of(n, &face[i], p)] = 1;
+  TES_TRY(share_marks(n->space, on));
 done:
   tesi_free(ctx, &face);
   tesi_free(ctx, &number);
@@ -153,9 +168,10 @@ TesStatus tesi_force_on(const TesProblem *p, const TesiForces *of, int boundary,
   TES_ALLOC(&r, n.space->length);
   TES_TRY(of->residual(p, direction, r));
   for (int64_t i = 0; i < n.space->length; i++)
-    if (n.on[i]) *force += r[i] / supports(&n, i);
+    if (n.on[i] && tesi_layout_owns(n.space->layout, i)) *force += r[i] / supports(&n, i);
   TES_TRY(add_stress(&n, true, force));
   TES_TRY(add_stress(&n, false, force));
+  tesi_reduce(ctx, TESI_SUM, 1, force);
 done:
   free_nodes(ctx, &n);
   tesi_free(ctx, &r);

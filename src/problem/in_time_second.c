@@ -24,7 +24,7 @@ static TesStatus lift_three(TesProblem *p, double time, double h, TesVector *val
   for (int i = 0; i < 3; i++) {
     TES_TRY(tesi_in_time_at(p, time + i * h));
     TES_TRY(tesi_problem_lift(p));
-    TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &values[i]));
+    TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &values[i]));
     if (p->lifted) TES_TRY(tes_vector_copy(p->shift, 1, values[i]));
   }
   TES_TRY(tesi_in_time_at(p, time));
@@ -114,7 +114,7 @@ static TesStatus solve_mass(const TesProblem *p, TesVector *b, TesVector *x) {
   void *inverse = NULL;
   double first = 0, rz = 0, next, sq;
   TesVector **all[] = {&z, &q, &s};
-  for (int i = 0; i < 3; i++) TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, all[i]));
+  for (int i = 0; i < 3; i++) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, all[i]));
   TES_TRY(tesi_inverse_diagonal(it->mass, &inverse));
   for (int step = 0; step < MOST; step++) {
     TES_TRY(tesi_device_multiply(ctx, TES_DOUBLE, b->length, 1, b->data, inverse, z->data));
@@ -145,8 +145,8 @@ TesStatus tesi_in_time_accelerate(void *user, double sigma, double time, const T
   TesStatus status = TES_OK;
   TesVector *b = NULL, *x = NULL;
   const TesiEvolution *e = &it->stepper->evolution;
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &b));
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &x));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &b));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &x));
   TES_TRY(e->load(p, time, b));
   TES_TRY(e->subtract(p, sigma, time, u, b));
   TES_TRY(tes_operator_apply(it->mass, u, it->d));

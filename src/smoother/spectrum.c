@@ -109,20 +109,28 @@ static void fill_forests(const TesOperator *op, TesPrecision precision, void *va
   }
 }
 
+static void fill_range(const TesContext *ctx, TesPrecision precision, void *values, int64_t n, int64_t first) {
+  tesi_team_for(tesi_team_threads(ctx, n), n, precision == TES_DOUBLE ? fill_double : fill_float,
+                &(Start){values, first});
+}
+
 /* Over cells. Copies of other ranks' nodes are theirs. */
 static void fill_cells(const TesOperator *op, TesPrecision precision, void *values) {
+  const TesContext *ctx = op->context;
   const TesiLayout *layout = op->space ? op->space->layout : NULL;
-  const int64_t owned = layout ? layout->owned : op->length;
-  const Start start = {values, layout ? layout->block[0].first : 0};
-  if (op->space && op->space->mesh->kind == TES_MESH_FOREST && tesi_ranks(op->context) == 1) {
-    fill_forests(op, precision, values);
+  const size_t size = tesi_precision_size(precision);
+  if (!layout || tesi_ranks(ctx) == 1) {
+    if (op->space && op->space->mesh->kind == TES_MESH_FOREST)
+      fill_forests(op, precision, values);
+    else
+      fill_range(ctx, precision, values, op->length, 0);
     return;
   }
-  tesi_team_for(tesi_team_threads(op->context, owned), owned,
-                precision == TES_DOUBLE ? fill_double : fill_float, &start);
-  if (!layout || !layout->sum) return;
-  const size_t size = tesi_precision_size(precision);
-  memset((char *)values + (size_t)owned * size, 0, (size_t)(layout->length - owned) * size);
+  memset(values, 0, (size_t)layout->length * size);
+  for (int b = 0; b < layout->blocks; b++) {
+    const TesiOwned *own = &layout->block[b];
+    fill_range(ctx, precision, (char *)values + (size_t)own->start * size, own->owned, own->first);
+  }
   tesi_exchange_sum(layout->sum, precision, values);
 }
 

@@ -67,6 +67,20 @@ static void carry_cell(const TesiCellView *from, const double *u, const TesiCell
   }
 }
 
+/* Nodes that hang in all cells of this rank have the values of other ranks; all copies agree. */
+static TesStatus share_values(const TesiCellView *s, double *v) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double *known = NULL;
+  if (!s->layout->shared) return TES_OK;
+  TES_ALLOC(&known, s->length);
+  for (int64_t i = 0; i < s->length; i++) known[i] = !isnan(v[i]);
+  tesi_exchange_mean(s->layout->shared, known, v);
+done:
+  tesi_free(ctx, &known);
+  return status;
+}
+
 static TesStatus carry_cells(const TesSpace *old, const double *u, const TesSpace *space, double *v) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -82,7 +96,9 @@ static TesStatus carry_cells(const TesSpace *old, const double *u, const TesSpac
       relation[c] = (TesRelation){.from = (int32_t)c, .kinship = TES_KIN_SAME};
   else
     TES_TRY(tes_mesh_relate(from->mesh, to->mesh, relation));
+  for (int64_t i = 0; to->layout->shared && i < to->length; i++) v[i] = NAN;
   for (int64_t c = 0; c < to->cells; c++) carry_cell(from, u, to, &relation[c], c, v);
+  TES_TRY(share_values(to, v));
 done:
   tesi_free(ctx, &relation);
   return status;

@@ -121,9 +121,21 @@ done:
 }
 
 TesStatus tes_mesh_adapt(const TesMesh *forest, const int8_t *mark, TesMesh **adapted) {
-  *adapted = NULL;
-  const TesStatus status = tesi_one_rank(forest->context, "adaptation by marks");
-  return status == TES_OK ? tesi_forest_adapt(forest, mark, false, adapted) : status;
+  const TesStatus status = tesi_agree(forest->context, tesi_forest_adapt(forest, mark, false, adapted));
+  if (status != TES_OK) tes_mesh_destroy(adapted);
+  return status;
+}
+
+TesStatus tesi_mesh_share_out(const TesMesh *forest, TesMesh **mesh) {
+  TesContext *ctx = forest->context;
+  TesStatus status = TES_OK;
+  int8_t *none = NULL;
+  *mesh = NULL;
+  TES_ALLOC(&none, forest->cells);
+  TES_TRY(tesi_forest_adapt(forest, none, true, mesh));
+done:
+  tesi_free(ctx, &none);
+  return status;
 }
 
 TesStatus tesi_mesh_coarsen_forest(const TesMesh *forest, TesMesh **coarse) {

@@ -10,6 +10,8 @@ TesStatus tesi_forest_rebuild(TesContext *ctx, TesiTrees *coarse, int geometry_d
                               const TesiLeaves *leaves, TesMesh **forest);
 /* As tes_mesh_adapt(); move: see TesiP4est. */
 TesStatus tesi_forest_adapt(const TesMesh *forest, const int8_t *mark, bool move, TesMesh **adapted);
+/* The same cells, of which ranks have equally many. */
+TesStatus tesi_mesh_share_out(const TesMesh *forest, TesMesh **mesh);
 /* Bytes of host memory that a space of this degree over `cells` cells of a forest and its geometry of degree m need
  * about (degree 0: the forest alone). */
 int64_t tesi_mesh_memory(int dim, int64_t cells, int degree, int geometry_degree);

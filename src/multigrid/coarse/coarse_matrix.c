@@ -35,9 +35,11 @@ struct TesiCoarseMatrix {
 /* to[size] <- entries b[length] of all ranks, on each of them. */
 static void gather(const TesiCoarseMatrix *m, const double *b, double *to) {
   const TesiLayout *layout = m->op->space->layout;
-  const TesiOwned *own = &layout->block[0];
   memset(to, 0, (size_t)m->size * sizeof *to);
-  memcpy(to + own->first, b + own->start, (size_t)own->owned * sizeof *b);
+  for (int i = 0; i < layout->blocks; i++) {
+    const TesiOwned *own = &layout->block[i];
+    memcpy(to + own->first, b + own->start, (size_t)own->owned * sizeof *b);
+  }
   tesi_reduce(m->context, TESI_SUM, (int)m->size, to);
 }
 
@@ -82,10 +84,12 @@ static TesStatus factorize(TesiCoarseMatrix *m) {
   TES_TRY(assemble(m));
   for (int64_t i = 0; i < n; i++) trace += m->factor[i * n + i];
   for (int64_t i = 0; m->op->singular && i < n * n; i++) m->factor[i] += trace / ((double)n * (double)n);
-  for (int k = 0; k < m->motions; k++)
+  for (int k = 0; k < m->motions; k++) {
+    const double *v = m->motion + k * m->length;
+    if (m->number) gather(m, v, m->gathered), v = m->gathered;
     for (int64_t i = 0; i < n; i++)
-      for (int64_t j = 0; j < n; j++)
-        m->factor[i * n + j] += trace / (double)n * m->motion[k * n + i] * m->motion[k * n + j];
+      for (int64_t j = 0; j < n; j++) m->factor[i * n + j] += trace / (double)n * v[i] * v[j];
+  }
   TES_TRY(tesi_blas_begin(ctx, (int)n));
   const int info = (int)LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (lapack_int)n, m->factor, (lapack_int)n);
   if (info != 0)
@@ -332,7 +336,7 @@ static TesStatus precondition(TesiCoarseMatrix *m) {
     for (int64_t i = 0; i < m->length; i++) m->z[i] = m->r[i] * m->diagonal[i];
   const double mean = mean_of(m, m->z);
   for (int64_t i = 0; i < m->length; i++) m->z[i] -= mean;
-  tesi_elasticity_project(m->length, m->motions, m->motion, m->z);
+  tesi_elasticity_project(m->op->space->layout, m->motions, m->motion, m->z);
   return status;
 }
 
@@ -347,7 +351,7 @@ static TesStatus conjugate_gradients(TesiCoarseMatrix *m, const double *b, doubl
   TES_ALLOC(&image, n);
   const double mean = mean_of(m, b);
   for (int64_t i = 0; i < n; i++) m->r[i] = b[i] - mean, x[i] = 0;
-  tesi_elasticity_project(n, m->motions, m->motion, m->r);
+  tesi_elasticity_project(layout, m->motions, m->motion, m->r);
   norm = first = tesi_layout_product(layout, m->r, m->r);
   for (int step = 0; step < MOST_STEPS && norm > 1e-20 * first; step++) {
     TES_TRY(precondition(m));
@@ -381,7 +385,7 @@ TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, do
   if (matrix->aggregation) return tesi_aggregation_solve(matrix->aggregation, b, x);
   if (!matrix->factor) return conjugate_gradients(matrix, b, x);
   for (int64_t i = 0; i < matrix->length; i++) x[i] = b[i] - mean;
-  tesi_elasticity_project(n, matrix->motions, matrix->motion, x);
+  tesi_elasticity_project(matrix->op->space->layout, matrix->motions, matrix->motion, x);
   if (matrix->number) gather(matrix, x, all);
   const int info = (int)LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, matrix->factor, (lapack_int)n,
                                        all, (lapack_int)n);

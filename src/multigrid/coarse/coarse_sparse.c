@@ -9,6 +9,7 @@ enum { MOST_NULLS = 6 };
 
 struct TesiCoarseSparse {
   TesContext *context;
+  TesiLayout *layout;
   int64_t n;
   int nulls;
   const double *null;         /* [nulls][n] orthonormal; the caller's */
@@ -53,6 +54,7 @@ TesStatus tesi_coarse_sparse_create(const TesOperator *op, int nulls, const doub
   if (tesi_factorization_missing()) TES_FAIL(TES_MISSING, "%s", tesi_factorization_missing());
   TES_NEW(&s);
   s->context = tesi_context_retain(ctx);
+  s->layout = tesi_layout_retain(op->space->layout);
   s->n = op->length;
   s->nulls = nulls, s->null = null;
   TES_TRY(choose_held(s));
@@ -73,6 +75,7 @@ void tesi_coarse_sparse_destroy(TesiCoarseSparse **sparse) {
   TesContext *ctx = s->context;
   *sparse = NULL;
   tesi_factorization_destroy(&s->factors);
+  tesi_layout_destroy(&s->layout);
   tesi_free(ctx, &s);
   tes_context_destroy(&ctx);
 }
@@ -98,10 +101,10 @@ TesStatus tesi_coarse_sparse_solve(TesiCoarseSparse *s, const double *b, double 
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   if (x != b) memcpy(x, b, (size_t)s->n * sizeof *x);
-  tesi_elasticity_project(s->n, s->nulls, s->null, x);
+  tesi_elasticity_project(s->layout, s->nulls, s->null, x);
   for (int k = 0; k < s->nulls; k++) x[s->held[k]] = 0;
   TES_TRY(tesi_factorization_solve(s->factors, x));
-  tesi_elasticity_project(s->n, s->nulls, s->null, x);
+  tesi_elasticity_project(s->layout, s->nulls, s->null, x);
 done:
   return status;
 }

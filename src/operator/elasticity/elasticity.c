@@ -377,7 +377,6 @@ static TesStatus init(TesOperator *op) {
   TesStatus status = TES_OK;
   TesiElasticity *e;
   op->table = tesi_has_kernels(ctx) ? &table_on_device : &table;
-  TES_TRY(tesi_one_rank(ctx, "elasticity"));
   TES_NEW(&e);
   op->plan = e;
   TES_TRY(make_plan(op, e));
@@ -385,6 +384,8 @@ static TesStatus init(TesOperator *op) {
     TES_TRY(create_springs(op, c, &e->springs[c]));
     e->held = e->held || (e->springs[c] && tesi_robin_holds(e->springs[c]));
   }
+  e->held = tesi_reduce_any(ctx, e->held);
+  tesi_reduce(ctx, TESI_MAXIMUM, 1, &e->poisson);
   describe(op, e);
 done:
   return status;

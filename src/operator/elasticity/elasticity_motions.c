@@ -14,10 +14,13 @@ enum { MOST = 6 };
 static void fill_raw(const TesSpace *space, const double *x, double *raw) {
   const int dim = space->dim;
   const int64_t n = space->part[0]->length, length = space->length;
-  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, size = 0;
+  double low[3] = {-INFINITY, -INFINITY, -INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, size = 0;
   for (int64_t i = 0; i < n; i++)
     for (int d = 0; d < dim; d++)
-      low[d] = fmin(low[d], x[i * dim + d]), high[d] = fmax(high[d], x[i * dim + d]);
+      low[d] = fmax(low[d], -x[i * dim + d]), high[d] = fmax(high[d], x[i * dim + d]);
+  tesi_reduce(space->context, TESI_MAXIMUM, dim, low);
+  tesi_reduce(space->context, TESI_MAXIMUM, dim, high);
+  for (int d = 0; d < dim; d++) low[d] = -low[d];
   for (int d = 0; d < dim; d++) size = fmax(size, (high[d] - low[d]) / 2);
   for (int d = 0; d < dim; d++)
     for (int64_t i = 0; i < n; i++) raw[d * length + d * n + i] = 1;
@@ -35,7 +38,8 @@ static double trace(int count, const double *H) {
   return sum;
 }
 
-/* H += the part of the springs, scaled to the size of the entries of H. */
+/* H += the part of the springs, scaled to the size of the entries of H. y: what the springs of this rank's cells add to
+ * nodes, others' copies too, so that the sum is over all of its entries. */
 static TesStatus add_springs(const TesOperator *op, int count, const double *raw, double *H) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -49,8 +53,10 @@ static TesStatus add_springs(const TesOperator *op, int count, const double *raw
       if (e->springs[c])
         tesi_robin_add(e->springs[c], TES_DOUBLE, 1, true, raw + k * op->length + at, y + at);
     }
-    for (int l = 0; l < count; l++) S[k * MOST + l] = tesi_host_product(op->length, raw + l * op->length, y);
+    for (int l = 0; l < count; l++)
+      for (int64_t i = 0; i < op->length; i++) S[k * MOST + l] += raw[l * op->length + i] * y[i];
   }
+  tesi_reduce(ctx, TESI_SUM, MOST * MOST, S);
   const double springs = trace(count, S), rest = trace(count, H);
   for (int i = 0; springs > 0 && i < MOST * MOST; i++) H[i] += S[i] / springs * (rest > 0 ? rest : 1);
 done:
@@ -79,20 +85,22 @@ done:
 }
 
 /* Gram-Schmidt, twice. */
-static void orthonormalize(int64_t n, int count, double *motion) {
+static void orthonormalize(const TesiLayout *layout, int count, double *motion) {
+  const int64_t n = layout->length;
   for (int k = 0; k < count; k++) {
     double *v = motion + k * n;
     for (int pass = 0; pass < 2; pass++) {
-      tesi_elasticity_project(n, k, motion, v);
-      const double norm = sqrt(tesi_host_product(n, v, v));
+      tesi_elasticity_project(layout, k, motion, v);
+      const double norm = sqrt(tesi_layout_product(layout, v, v));
       for (int64_t i = 0; i < n; i++) v[i] /= norm;
     }
   }
 }
 
-void tesi_elasticity_project(int64_t n, int count, const double *motion, double *v) {
+void tesi_elasticity_project(const TesiLayout *layout, int count, const double *motion, double *v) {
+  const int64_t n = layout->length;
   for (int k = 0; k < count; k++) {
-    const double part = tesi_host_product(n, motion + k * n, v);
+    const double part = tesi_layout_product(layout, motion + k * n, v);
     for (int64_t i = 0; i < n; i++) v[i] -= part * motion[k * n + i];
   }
 }
@@ -109,10 +117,12 @@ TesStatus tesi_elasticity_near_null(const TesOperator *op, int *count, int *loos
   TES_ALLOC(&raw, all * n);
   TES_TRY(tes_space_coordinates(op->space->part[0], x));
   fill_raw(op->space, x, raw);
-  for (int k = 0; k < all; k++)
-    for (int l = 0; l < all; l++)
-      for (int64_t i = 0; i < e->constrained; i++)
-        H[k * MOST + l] += raw[k * n + e->list[i]] * raw[l * n + e->list[i]];
+  for (int64_t i = 0; i < e->constrained; i++) {
+    if (!tesi_layout_owns(op->space->layout, e->list[i])) continue;
+    for (int k = 0; k < all; k++)
+      for (int l = 0; l < all; l++) H[k * MOST + l] += raw[k * n + e->list[i]] * raw[l * n + e->list[i]];
+  }
+  tesi_reduce(ctx, TESI_SUM, MOST * MOST, H);
   if (e->held) TES_TRY(add_springs(op, all, raw, H));
   TES_TRY(find_null(ctx, all, H, loose, vectors));
   if (e->mass) *loose = 0;
@@ -136,7 +146,7 @@ TesStatus tesi_elasticity_motions(const TesOperator *op, int *count, double **mo
   if (!tesi_is_elasticity(op) || ((const TesiElasticity *)op->plan)->mass) return TES_OK;
   TES_TRY(tesi_elasticity_near_null(op, &all, count, motion));
   if (*count > 0)
-    orthonormalize(op->length, *count, *motion);
+    orthonormalize(op->space->layout, *count, *motion);
   else
     tesi_free(ctx, motion);
 done:

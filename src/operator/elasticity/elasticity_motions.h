@@ -7,12 +7,6 @@
 static inline bool tesi_is_elasticity(const TesOperator *op) {
   return op->kind == &tesi_operator_elasticity;
 }
-/* sum of x_i y_i, y NULL: of x_i, on one thread. Elasticity is on one rank alone. */
-static inline double tesi_host_product(int64_t n, const double *x, const double *y) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; i++) sum += y ? x[i] * y[i] : x[i];
-  return sum;
-}
 /* The largest Poisson's ratio lambda / (2 (lambda + mu)) at a point; of an elasticity operator. */
 double tesi_elasticity_poisson(const TesOperator *op);
 /* The rigid motions that nothing holds, orthonormal as vectors of the operator: motion[*count][length], 6 at most;
@@ -21,7 +15,7 @@ TesStatus tesi_elasticity_motions(const TesOperator *op, int *count, double **mo
 /* All rigid motions, dim (dim + 1) / 2 of them, as vectors of the operator, zero where values are given:
  * motion[*count][ length], the *loose ones that nothing holds first; allocated. Of an elasticity operator. */
 TesStatus tesi_elasticity_near_null(const TesOperator *op, int *count, int *loose, double **motion);
-/* v <- v without its parts in motion[count][n]. */
-void tesi_elasticity_project(int64_t n, int count, const double *motion, double *v);
+/* v <- v without its parts in motion[count][length]. */
+void tesi_elasticity_project(const TesiLayout *layout, int count, const double *motion, double *v);
 
 #endif

@@ -36,8 +36,8 @@ static TesStatus check_desc(TesContext *ctx, const TesiMappedDesc *d, int dim) {
   TES_CHECK(d->conflicts >= TES_CONFLICTS_AUTO && d->conflicts <= TES_CONFLICTS_COLOURS,
             "conflicts are %d, expected 0..2", (int)d->conflicts);
   TES_CHECK(!d->index || d->form == TESI_GLOBAL_VECTORS, "an index belongs to the global form");
-  TES_CHECK(!d->index || (d->nodes >= 1 && d->nodes <= INT32_MAX), "%lld nodes, expected 1..2^31-1",
-            (long long)d->nodes);
+  TES_CHECK(!d->index || (d->nodes >= (tesi_ranks(ctx) == 1) && d->nodes <= INT32_MAX),
+            "%lld nodes, expected 1..2^31-1", (long long)d->nodes);
   TES_CHECK(!d->masks || (d->index && d->degree <= TESI_HANGING_NODES - 1 && d->components <= 1),
             "masks of hanging nodes go with an index, degrees 1..8 and one component");
   TES_CHECK(!d->part || d->parts >= 0, "%d parts, expected at least 0", d->parts);

@@ -218,13 +218,33 @@ done:
   return status;
 }
 
+/* The same where it is called by itself: on several ranks, of all of them, in all copies. */
+static TesStatus add_whole(const TesOperator *op, Pass pass, bool every, const void *x, TesVector *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesVector *part = NULL;
+  if (!op->local) return add(op, pass, every, x, y->data);
+  TES_TRY(tesi_vector_create_on(op->space->layout, TES_DOUBLE, &part));
+  TES_TRY(add(op, pass, every, x, part->data));
+  tesi_exchange_sum(op->space->layout->shared, TES_DOUBLE, part->data);
+  TES_TRY(tes_vector_axpy(1, part, y));
+done:
+  tes_vector_destroy(&part);
+  return status;
+}
+
 /* ---- the table ----------------------------------------------------------------------------------------- */
+
+/* Of the symmetric part, in this rank's cells (operator_ranks.c). */
+static const TesiOperatorTable *table_of(const TesOperator *op) {
+  return op->local ? op->local : op->table;
+}
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
   TesiTransport *t = op->plan;
   if (t->constant) return tesi_dg_device_add(op->context, t->constant, NULL, 1, x, y);
   if (t->lines) return tesi_lines_run(op->context, t->lines, &(TesiLinesJob){.x = x, .y = y});
-  const TesStatus status = t->symmetric->table->apply(t->symmetric, x, y);
+  const TesStatus status = table_of(t->symmetric)->apply(t->symmetric, x, y);
   return status == TES_OK ? add(op, (Pass){.what = CONVECTION, .sign = 1}, false, x, y) : status;
 }
 
@@ -232,34 +252,34 @@ static TesStatus residual(const TesOperator *op, const void *b, const void *x, v
   TesiTransport *t = op->plan;
   if (t->constant) return tesi_dg_device_add(op->context, t->constant, b, -1, x, r);
   if (t->lines) return tesi_lines_run(op->context, t->lines, &(TesiLinesJob){.x = x, .b = b, .y = r});
-  const TesStatus status = t->symmetric->table->residual(t->symmetric, b, x, r);
+  const TesStatus status = table_of(t->symmetric)->residual(t->symmetric, b, x, r);
   return status == TES_OK ? add(op, (Pass){.what = CONVECTION, .sign = -1}, false, x, r) : status;
 }
 
 TesStatus tesi_transport_subtract(const TesOperator *op, const TesVector *x, TesVector *b) {
-  return add(op, (Pass){.what = CONVECTION, .sign = -1}, true, x->data, b->data);
+  return add_whole(op, (Pass){.what = CONVECTION, .sign = -1}, true, x->data, b);
 }
 
 TesStatus tesi_transport_slopes(const TesOperator *op, TesVector *y) {
   const TesStatus status = tes_vector_fill(y, 0);
-  return status == TES_OK ? add(op, (Pass){.what = SLOPES, .sign = 1}, false, NULL, y->data) : status;
+  return status == TES_OK ? add_whole(op, (Pass){.what = SLOPES, .sign = 1}, false, NULL, y) : status;
 }
 
 TesStatus tesi_transport_mass(const TesOperator *op, const TesVector *x, TesVector *y) {
   const TesStatus status = tes_vector_fill(y, 0);
-  return status == TES_OK ? add(op, (Pass){.what = MASS, .sign = 1}, true, x->data, y->data) : status;
+  return status == TES_OK ? add_whole(op, (Pass){.what = MASS, .sign = 1}, true, x->data, y) : status;
 }
 
 TesStatus tesi_transport_load(const TesOperator *op, const TesFunction *f, const TesFunction *const *material,
                               TesVector *b) {
   TesiTransport *t = op->plan;
   if (!t->streamline) return TES_OK;
-  return add(op, (Pass){.what = LOAD, .sign = 1, .f = f, .material = material}, false, NULL, b->data);
+  return add_whole(op, (Pass){.what = LOAD, .sign = 1, .f = f, .material = material}, false, NULL, b);
 }
 
 static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   TesiTransport *t = op->plan;
-  const TesStatus status = tes_operator_lift(t->symmetric, u, b);
+  const TesStatus status = table_of(t->symmetric)->lift(t->symmetric, u, b);
   return status == TES_OK ? add(op, (Pass){.what = CONVECTION, .sign = -1}, true, u->data, b->data) : status;
 }
 

@@ -233,6 +233,9 @@ TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *t) {
   for (int64_t i = 0; i < batches; i++) TES_TRY(fill_batch(&fill, i, term));
   for (int64_t i = 0; t->uniform && i < t->arrays * n; i++)
     t->numbers[i] = t->numbers[i / TESI_BATCH * TESI_BATCH];
+  double most[3] = {t->peclet, t->speed, t->rate};
+  tesi_reduce(ctx, TESI_MAXIMUM, 3, most);
+  t->peclet = most[0], t->speed = most[1], t->rate = most[2];
 done:
   tes_function_destroy(&fill.one);
   tes_function_destroy(&fill.zero);

@@ -1,51 +1,14 @@
 /* The adaptive loop: solve, estimate, mark, refine. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include "mesh/forest/forest.h"
+#include "parallel/repartition.h"
 #include "problem/adapt/estimate.h"
 #include "problem/adapt/remesh.h"
 #include "problem/adapt/room.h"
 #include "functional/functional.h"
 #include "problem/support.h"
-
-typedef struct Ranked {
-  double value;
-  int64_t cell;
-} Ranked;
-
-static int descending(const void *a, const void *b) {
-  const Ranked *x = a, *y = b;
-  if (x->value != y->value) return x->value < y->value ? 1 : -1;
-  return (x->cell > y->cell) - (x->cell < y->cell);
-}
-
-/* What a solver's tolerance leaves of a difference. */
-#define EQUAL 1e-6
-
-int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,
-                       const double *indicator, int8_t *mark) {
-  TesContext *ctx = context;
-  TesStatus status = TES_OK;
-  Ranked *ranked = NULL;
-  double sum = 0, part = 0;
-  int64_t count = 0;
-  memset(mark, 0, (size_t)cells);
-  TES_ALLOC(&ranked, cells);
-  for (int64_t c = 0; c < cells; c++) ranked[c] = (Ranked){indicator[c], c}, sum += indicator[c];
-  qsort(ranked, (size_t)cells, sizeof *ranked, descending);
-  const double most = (1 - EQUAL) * fraction * (marking == TES_MARK_BULK ? sum : (double)cells);
-  for (double least = 0; count < cells; count++) {
-    const bool enough = (marking == TES_MARK_BULK ? part : (double)count) >= most;
-    if (enough && ranked[count].value <= least) break;
-    if (!enough) least = (1 - EQUAL) * ranked[count].value;
-    part += ranked[count].value;
-    mark[ranked[count].cell] = 1;
-  }
-done:
-  tesi_free(ctx, &ranked);
-  return status == TES_OK ? count : -1;
-}
 
 typedef struct Loop {
   TesContext *context;
@@ -54,6 +17,7 @@ typedef struct Loop {
   TesValue goal;          /* DWR */
   int steps;
   double fraction;
+  int64_t cells; /* of this rank */
   TesMesh *mesh; /* of later steps */
   TesProblem *problem;
   double *indicator;
@@ -78,10 +42,11 @@ static TesStatus set_up(Loop *s) {
   const TesSpace *space = s->problem->space;
   const TesiCellView *view;
   TES_TRY(tesi_space_cells(space->scalar[0], &view));
-  s->at.cells = view->cells, s->at.dofs = space->dofs, s->at.hanging = view->hanging;
+  s->cells = view->cells, s->at.hanging = view->hanging;
+  s->at.cells = tes_mesh_info(s->desc_at.mesh).all_cells, s->at.dofs = space->all_dofs;
   s->at.problem = s->problem, s->at.mesh = s->desc_at.mesh;
-  TES_CHECK(s->at.step || !s->desc->max_dofs || space->dofs <= s->desc->max_dofs,
-            "the first mesh has %lld unknowns, and max_dofs allows %lld", (long long)space->dofs,
+  TES_CHECK(s->at.step || !s->desc->max_dofs || space->all_dofs <= s->desc->max_dofs,
+            "the first mesh has %lld unknowns, and max_dofs allows %lld", (long long)space->all_dofs,
             (long long)s->desc->max_dofs);
   if (s->desc->estimator == TES_ESTIMATE_DWR) TES_TRY(tesi_estimate_check(s->problem, &s->goal));
 done:
@@ -121,6 +86,7 @@ static TesStatus energy_error(Loop *s) {
     sum[0] += l2[c], sum[1] += h1[c];
     sum[2] += energy ? energy[c] : tesi_residual_diffusion(&residual, c) * h1[c];
   }
+  tesi_reduce(ctx, TESI_SUM, 3, sum);
   s->at.error_l2 = sqrt(sum[0]), s->at.error_h1 = sqrt(sum[1]);
   if (s->desc->estimator == TES_ESTIMATE_RESIDUAL)
     s->at.error = sqrt(tesi_problem_transports(s->problem) ? sum[0] : sum[2]);
@@ -170,10 +136,10 @@ static TesStatus estimate(Loop *s) {
   TesStatus status = TES_OK;
   const double start = tesi_now();
   const bool dual = s->desc->estimator == TES_ESTIMATE_DWR;
-  double sum = 0, size = 0;
+  double sums[2] = {0, 0}; /* of indicators, and of their sizes */
   tesi_work_begin(ctx, "the estimate of step %d", s->at.step);
   TES_TRY(tesi_work_on(ctx, "%lld cells", (long long)s->at.cells));
-  TES_ALLOC(&s->indicator, s->at.cells);
+  TES_ALLOC(&s->indicator, s->cells);
   s->at.goal = s->at.error = s->at.error_l2 = s->at.error_h1 = NAN;
   if (dual) {
     if (tesi_goal_is_expression(&s->goal)) TES_TRY(tesi_goal_check_expression(s->problem, &s->goal));
@@ -182,10 +148,12 @@ static TesStatus estimate(Loop *s) {
   } else {
     TES_TRY(tes_estimate_residual(s->problem, s->indicator));
   }
-  for (int64_t c = 0; c < s->at.cells; c++) sum += s->indicator[c], size += fabs(s->indicator[c]);
-  s->at.estimate = dual ? sum : sqrt(sum);
-  s->at.upper = dual ? size : s->at.estimate;
-  if (!isfinite(sum)) TES_FAIL(TES_NAN, "the estimate is not a number: the data are not finite somewhere");
+  for (int64_t c = 0; c < s->cells; c++) sums[0] += s->indicator[c], sums[1] += fabs(s->indicator[c]);
+  tesi_reduce(ctx, TESI_SUM, 2, sums);
+  s->at.estimate = dual ? sums[0] : sqrt(sums[0]);
+  s->at.upper = dual ? sums[1] : s->at.estimate;
+  if (!isfinite(sums[0]))
+    TES_FAIL(TES_NAN, "the estimate is not a number: the data are not finite somewhere");
   s->at.estimate_seconds = tesi_now() - start;
   tesi_log(ctx, TES_LOG_DETAIL, "step %d: set up in %.3g s, solved in %.3g s, estimated in %.3g s",
            s->at.step, s->problem->times.total, s->at.solve_seconds, s->at.estimate_seconds);
@@ -200,14 +168,37 @@ done:
 }
 
 static TesStatus check_room(const Loop *s, const TesSpace *next) {
-  const int64_t more = tes_mesh_info(next->mesh).cells;
+  const int64_t more = tes_mesh_info(next->mesh).all_cells, nodes_then = next->layout->global;
   const double cells = (double)more / (double)s->at.cells,
-               nodes = (double)next->length / (double)s->problem->space->length;
+               nodes = (double)nodes_then / (double)s->problem->space->layout->global;
   return tesi_room_check(s->context, &s->room,
                          &(TesiNextMesh){.cells = more,
-                                         .dofs = next->length,
+                                         .dofs = nodes_then,
                                          .growth = fmax(cells, nodes),
                                          .spare = tesi_problem_spare(s->problem)});
+}
+
+/* Ranks get equally many cells of the mesh; *guess goes with them. */
+static TesStatus share_out(const TesSpace *space, TesMesh **mesh, TesVector **guess) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesMesh *moved = NULL;
+  TesSpace *to = NULL;
+  TesVector *v = NULL;
+  if (tesi_ranks(ctx) == 1) return TES_OK;
+  TES_TRY(tesi_mesh_share_out(*mesh, &moved));
+  TES_TRY(tesi_space_create_on(space, moved, space->degree, &to));
+  TES_TRY(tesi_vector_create_on(to->layout, TES_DOUBLE, &v));
+  TES_TRY(tesi_layout_move(space->layout, (*guess)->data, to->layout, v->data));
+  tes_mesh_destroy(mesh);
+  tes_vector_destroy(guess);
+  *mesh = moved, moved = NULL;
+  *guess = v, v = NULL;
+done:
+  tes_vector_destroy(&v);
+  tes_space_destroy(&to);
+  tes_mesh_destroy(&moved);
+  return status;
 }
 
 /* The next mesh, and the solution on it as the start of its iteration. *stop: the next mesh would be too large. */
@@ -220,17 +211,15 @@ static TesStatus refine(Loop *s, double fraction, bool *stop) {
   const double start = tesi_now();
   tesi_work_begin(ctx, "refining after step %d", s->at.step);
   TES_TRY(tesi_work_on(ctx, "%lld cells", (long long)s->at.cells));
-  TES_ALLOC(&s->mark, s->at.cells);
-  for (int64_t c = 0; c < s->at.cells && s->desc->estimator == TES_ESTIMATE_DWR; c++)
+  TES_ALLOC(&s->mark, s->cells);
+  for (int64_t c = 0; c < s->cells && s->desc->estimator == TES_ESTIMATE_DWR; c++)
     s->indicator[c] = fabs(s->indicator[c]);
-  if (tes_mark_cells(ctx, s->desc->marking, fraction, s->at.cells, s->indicator, s->mark) < 0)
-    TES_FAIL(tesi_context_interrupted(ctx) ? TES_INTERRUPTED : TES_OUT_OF_MEMORY,
-             "no memory for marking cells");
+  tes_mark_cells(ctx, s->desc->marking, fraction, s->cells, s->indicator, s->mark);
   TES_TRY(tes_mesh_adapt(s->desc_at.mesh, s->mark, &next));
   TES_TRY(tesi_space_create_on(old, next, old->degree, &space));
-  *stop = s->desc->max_dofs > 0 && space->length > s->desc->max_dofs;
+  *stop = s->desc->max_dofs > 0 && space->layout->global > s->desc->max_dofs;
   if (*stop) {
-    s->next_dofs = space->length;
+    s->next_dofs = space->layout->global;
     goto done;
   }
   TES_TRY(check_room(s, space));
@@ -238,6 +227,7 @@ static TesStatus refine(Loop *s, double fraction, bool *stop) {
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &s->guess));
   TES_TRY(tes_space_carry(old, s->problem->u, space, s->guess));
   tes_problem_destroy(&s->problem);
+  TES_TRY(share_out(space, &next, &s->guess));
   tes_mesh_destroy(&s->mesh);
   s->mesh = next, next = NULL;
   s->desc_at.mesh = s->mesh;
@@ -261,8 +251,8 @@ static TesStatus step(Loop *s, int number) {
   tesi_room_begin(ctx, &s->room);
   TES_TRY(solve(s));
   TES_TRY(estimate(s));
-  TES_ALLOC(&eta, s->at.cells);
-  for (int64_t c = 0; c < s->at.cells; c++)
+  TES_ALLOC(&eta, s->cells);
+  for (int64_t c = 0; c < s->cells; c++)
     eta[c] = s->desc->estimator == TES_ESTIMATE_DWR ? fabs(s->indicator[c]) : sqrt(s->indicator[c]);
   s->at.indicator = eta;
   s->last = s->at;
@@ -345,7 +335,7 @@ TesStatus tes_adapt_check(TesContext *context, const TesProblemDesc *problem, co
   TES_TRY(set_up(&s));
 done:
   end(&s);
-  return status;
+  return tesi_agree(ctx, status);
 }
 
 TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, const TesAdaptDesc *desc,
@@ -366,6 +356,7 @@ TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, cons
   }
   TES_TRY(check_tolerance(&s));
 done:
+  status = tesi_agree(ctx, status);
   if (last) {
     *last = s.last;
     last->mesh = NULL, last->problem = NULL, last->indicator = NULL, last->result.residuals = NULL;

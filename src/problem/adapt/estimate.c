@@ -42,6 +42,7 @@ typedef struct Estimate {
   Weigher weigher[NORMS];
   TesiCellPoints *points;            /* [threads] */
   double *face[NORMS], *eta2[NORMS]; /* [cells]; face: what h |j|^2 counts with */
+  double *face_across[NORMS];        /* of cells of other ranks */
 } Estimate;
 
 static double size_of(const TesiResidual *s, const TesiCellPoints *at) {
@@ -88,6 +89,23 @@ static void add_cells(const void *data, TesiSpan span) {
   }
 }
 
+/* Both cells count with what the finer one has; cells of other ranks are theirs. */
+static void add_jump(const Estimate *e, const TesiFacePair *pair, double jump) {
+  const int64_t cells = e->s->space->cells;
+  const double *from;
+  for (int n = 0; n < e->norms; n++) {
+    from = pair->cell < cells ? &e->face[n][pair->cell] : &e->face_across[n][pair->cell - cells];
+    const double eta = *from * jump;
+    if (pair->cell < cells) {
+#pragma omp atomic
+      e->eta2[n][pair->cell] += eta;
+    }
+    if (pair->other < 0 || pair->other >= cells) continue;
+#pragma omp atomic
+    e->eta2[n][pair->other] += eta;
+  }
+}
+
 static void add_faces(const void *data, TesiSpan span) {
   const Estimate *e = data;
   const TesiResidual *s = e->s;
@@ -97,15 +115,7 @@ static void add_faces(const void *data, TesiSpan span) {
     if (!tesi_residual_face(s, i, j, weight)) continue;
     const double area = sum_of(weight, s->face_rule.points), h = s->rule.dim == 3 ? sqrt(area) : area,
                  jump = h * square(s->components, j, weight, s->face_rule.points);
-    const double share = pair->other < 0 ? 1 : 0.5;
-    for (int n = 0; n < e->norms; n++) {
-      const double eta = share * e->face[n][pair->cell] * jump;
-#pragma omp atomic
-      e->eta2[n][pair->cell] += eta;
-      if (pair->other < 0) continue;
-#pragma omp atomic
-      e->eta2[n][pair->other] += eta;
-    }
+    add_jump(e, pair, (pair->other < 0 ? 1 : 0.5) * jump);
   }
 }
 
@@ -124,6 +134,18 @@ done:
   return status;
 }
 
+static TesStatus take_faces(const TesiResidual *s, const double *face, double **across) {
+  TesContext *ctx = s->space->context;
+  TesStatus status = TES_OK;
+  double *shown = NULL;
+  TES_ALLOC(&shown, s->across.shown);
+  for (int64_t i = 0; i < s->across.shown; i++) shown[i] = face[s->across.cell[i]];
+  TES_TRY(tesi_across_values(s->space, &s->across, sizeof *shown, shown, across));
+done:
+  tesi_free(ctx, &shown);
+  return status;
+}
+
 /* eta2[norms][cells] <- indicators. */
 static TesStatus find_indicators(const TesProblem *problem, const TesiResidual *s, int norms,
                                  const Weigher *weigher, double *const *eta2) {
@@ -138,6 +160,7 @@ static TesStatus find_indicators(const TesProblem *problem, const TesiResidual *
   }
   TES_TRY(tesi_work_share(ctx, threads_for(s), s->space->cells, CHUNK, add_cells, &e));
   time[1] = tesi_now();
+  for (int i = 0; i < norms && tesi_ranks(ctx) > 1; i++) TES_TRY(take_faces(s, e.face[i], &e.face_across[i]));
   /* several threads add in no order */
   TES_TRY(tesi_work_share(ctx, tesi_context_deterministic(ctx) ? 1 : threads_for(s), s->pairs, CHUNK,
                           add_faces, &e));
@@ -146,7 +169,7 @@ static TesStatus find_indicators(const TesProblem *problem, const TesiResidual *
            time[2] - time[1]);
 done:
   tesi_free(ctx, &e.points);
-  for (int i = 0; i < NORMS; i++) tesi_free(ctx, &e.face[i]);
+  for (int i = 0; i < NORMS; i++) tesi_free(ctx, &e.face[i]), tesi_free(ctx, &e.face_across[i]);
   return status;
 }
 
@@ -221,6 +244,7 @@ typedef struct Weights {
   const TesiCellView *dual,
       *space;      /* of z, of the solution: of the first component, which has the nodes of all */
   double *z, *low; /* z and I_k z: [components][length of dual], [components][length of space] */
+  double *z_across, *low_across; /* of cells of other ranks */
   TesiCellRule dual_rule;
   bool streamline; /* the solution has streamline terms */
 } Weights;
@@ -262,6 +286,18 @@ static void weigh_cell(const TesiResidual *s, const Weights *w, int64_t cell, Te
   *eta = sum;
 }
 
+/* local[nodes] <- z, or I_k z (`of_low`), of a component in a cell, which another rank may have. */
+static void read_weight(const TesiResidual *s, const Weights *w, bool of_low, int component, int64_t cell,
+                        double *local) {
+  const TesiCellView *view = of_low ? w->space : w->dual;
+  const int64_t across = cell - s->space->cells, nodes = view->cell_nodes;
+  if (across < 0)
+    tesi_cells_read(view, cell, (of_low ? w->low : w->z) + component * view->length, local);
+  else
+    memcpy(local, (of_low ? w->low_across : w->z_across) + (across * s->components + component) * nodes,
+           (size_t)nodes * sizeof *local);
+}
+
 static void weigh_face(const TesiResidual *s, const Weights *w, int64_t i, double *eta) {
   const TesiFacePair *pair = &s->pair[i];
   double j[3 * TESI_FACE_MOST], weight[TESI_FACE_MOST], xi[3 * TESI_FACE_MOST], high[TESI_FACE_MOST],
@@ -271,16 +307,18 @@ static void weigh_face(const TesiResidual *s, const Weights *w, int64_t i, doubl
   if (!tesi_residual_face(s, i, j, weight)) return;
   tesi_pair_points(s, pair, false, xi);
   for (int c = 0; c < s->components; c++) {
-    tesi_cells_read(w->dual, pair->cell, w->z + c * w->dual->length, local);
+    read_weight(s, w, false, c, pair->cell, local);
     tesi_local_values(s->rule.dim, w->dual->degree, local, n, xi, high, NULL);
-    tesi_cells_read(w->space, pair->cell, w->low + c * w->space->length, local);
+    read_weight(s, w, true, c, pair->cell, local);
     tesi_local_values(s->rule.dim, w->space->degree, local, n, xi, low, NULL);
     for (int p = 0; p < n; p++) sum += weight[p] * j[c * n + p] * (high[p] - low[p]);
   }
   const double share = pair->other < 0 ? 1 : 0.5;
+  if (pair->cell < s->space->cells) {
 #pragma omp atomic
-  eta[pair->cell] -= share * sum;
-  if (pair->other < 0) return;
+    eta[pair->cell] -= share * sum;
+  }
+  if (pair->other < 0 || pair->other >= s->space->cells) return;
 #pragma omp atomic
   eta[pair->other] -= share * sum;
 }
@@ -433,11 +471,17 @@ TesStatus tesi_estimate_dwr(const TesProblem *problem, const TesValue *goal, dou
   TES_TRY(solve_dual(problem, goal, &dual));
   TES_TRY(take_dual(problem, dual, &w));
   TES_TRY(tesi_residual_create(problem, &s));
+  if (tesi_ranks(ctx) > 1) {
+    TES_TRY(tesi_residual_read_across(s, w.dual, s->components, w.z, &w.z_across));
+    TES_TRY(tesi_residual_read_across(s, w.space, s->components, w.low, &w.low_across));
+  }
   TES_TRY(weigh(ctx, s, &w, eta));
 done:
   tesi_residual_destroy(ctx, &s);
   tesi_free(ctx, &w.z);
   tesi_free(ctx, &w.low);
+  tesi_free(ctx, &w.z_across);
+  tesi_free(ctx, &w.low_across);
   tes_problem_destroy(&dual);
   return status;
 }

@@ -43,10 +43,22 @@ typedef struct TesiResidual {
   TesiSideTables side, geometry_side;            /* of the solution, of the geometry */
   TesiFacePair *pair;
   int64_t pairs;
+  /* Of cells of other ranks, whose numbers follow this rank's in pairs (residual_across.c). */
+  TesiAcross across;
+  double *u_across; /* [cells][components][nodes] */
+  TesiGeometry geometry_across;
+  struct {
+    int32_t material, face; /* the boundary's number of the face between; -1: none */
+  } * names_across;
 } TesiResidual;
 
 TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residual);
 void tesi_residual_destroy(TesContext *ctx, TesiResidual **residual);
+/* The last step of its creation on several ranks. */
+TesStatus tesi_residual_take_across(TesiResidual *residual);
+/* local[cells][components][nodes], allocated <- values of cells of other ranks from x[components][length]. */
+TesStatus tesi_residual_read_across(const TesiResidual *residual, const TesiCellView *view, int components,
+                                    const double *x, double **local);
 
 /* r[components][points] <- f + div(a grad u) - b . grad u - c u - u_t in a cell, or with div(b u) as the form has it;
  * f + div sigma; f + nu div(grad u) - grad p - u_t - (u . grad) u; at: its points. */

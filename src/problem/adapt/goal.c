@@ -1,4 +1,5 @@
 /* Goals of dual-weighted residuals: what they ask for, and right-hand sides of dual problems. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "functional/functional.h"
@@ -92,6 +93,18 @@ int tesi_goal_component(const TesValue *goal) {
   return goal->of[0] - (goal->kind == TES_VALUE_FORCE ? 'x' : 'u');
 }
 
+static TesStatus sum_entries(const TesVector *v, double *sum) {
+  TesContext *ctx = v->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  TES_ALLOC(&values, v->length);
+  TES_TRY(tes_vector_get(v, values));
+  *sum = tesi_layout_product(v->layout, values, NULL);
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
 /* b += the functional of the mean or the integral; b: of one component. */
 static TesStatus add_integral(const TesSpace *space, const TesValue *goal, TesVector *b) {
   TesContext *ctx = space->context;
@@ -101,7 +114,7 @@ static TesStatus add_integral(const TesSpace *space, const TesValue *goal, TesVe
   const TesFunction **g = NULL, **f = NULL;
   TesFunction *one = NULL;
   TesVector *load = NULL;
-  double size = 1, *values = NULL;
+  double size = 1;
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   TES_ALLOC(&g, tes_mesh_boundaries(mesh) + 1);
   TES_ALLOC(&f, tes_mesh_materials(mesh) + 1);
@@ -111,14 +124,10 @@ static TesStatus add_integral(const TesSpace *space, const TesValue *goal, TesVe
       .space = space, .f = goal->where == TES_ON_DOMAIN ? one : NULL, .material_f = f, .g = g};
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &load));
   TES_TRY(tesi_functional_load(&all, true, load));
-  TES_ALLOC(&values, load->length);
-  TES_TRY(tes_vector_get(load, values));
-  if (goal->kind == TES_VALUE_MEAN) size = 0;
-  for (int64_t i = 0; i < load->length && goal->kind == TES_VALUE_MEAN; i++) size += values[i];
+  if (goal->kind == TES_VALUE_MEAN) TES_TRY(sum_entries(load, &size));
   TES_TRY(tes_vector_axpy(1 / size, load, b));
 done:
   tes_vector_destroy(&load);
-  tesi_free(ctx, &values);
   tesi_free(ctx, &g);
   tesi_free(ctx, &f);
   tes_function_destroy(&one);
@@ -135,20 +144,41 @@ static void functions_at(const TesiCellView *space, const double *xi, double *lo
   }
 }
 
+/* *cell: of the lowest rank that has the point; -1 on the others. */
+static TesStatus find_cell(const TesSpace *space, const double *x, int64_t *cell, double *xi) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  if (tesi_ranks(ctx) == 1) return tesi_functional_locate(space, x, cell, xi);
+  const double own = -tes_communicator_rank(tesi_context_communicator(ctx));
+  TES_TRY(tes_mesh_locate(space->mesh, 1, x, cell, xi));
+  double first = *cell >= 0 ? own : -INFINITY;
+  tesi_reduce(ctx, TESI_MAXIMUM, 1, &first);
+  if (first == -INFINITY)
+    TES_FAIL(TES_INVALID_INPUT, "the point (%g, %g, %g) lies in no cell", x[0], x[1],
+             space->dim == 3 ? x[2] : 0);
+  if (first > own) *cell = -1;
+done:
+  return status;
+}
+
 /* b += the values of the functions at the point; b: of one component. */
 static TesStatus add_point(const TesSpace *of, const TesValue *goal, TesVector *b) {
   TesContext *ctx = of->context;
   TesStatus status = TES_OK;
-  double local[TESI_CELL_MOST], xi[3], *sum = NULL;
+  double local[TESI_CELL_MOST], xi[3], *sum = NULL, *added = NULL;
   int64_t cell;
-  TES_TRY(tesi_functional_locate(of, goal->point, &cell, xi));
-  functions_at(of->view, xi, local);
+  TES_TRY(find_cell(of, goal->point, &cell, xi));
   TES_ALLOC(&sum, of->length);
+  TES_ALLOC(&added, of->length);
+  if (cell >= 0) functions_at(of->view, xi, local);
+  if (cell >= 0) tesi_cells_add(of->view, cell, local, added);
+  tesi_exchange_sum(of->layout->shared, TES_DOUBLE, added);
   TES_TRY(tes_vector_get(b, sum));
-  tesi_cells_add(of->view, cell, local, sum);
+  for (int64_t i = 0; i < of->length; i++) sum[i] += added[i];
   TES_TRY(tes_vector_set(b, sum));
 done:
   tesi_free(ctx, &sum);
+  tesi_free(ctx, &added);
   return status;
 }
 

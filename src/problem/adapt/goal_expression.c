@@ -103,6 +103,7 @@ TesStatus tesi_goal_check_expression(const TesProblem *p, const TesValue *goal) 
   Numbers part;
   double xi[3];
   TES_TRY(name_key(ctx, create(p, goal, &e)));
+  TES_TRY(tesi_one_rank(ctx, "adapt.goal.of: an expression at a point"));
   TES_TRY(tesi_functional_locate(p->space->part[0], goal->point, &e.cell, xi));
   TES_TRY(find_parts(&e, &part));
 done:
@@ -156,7 +157,6 @@ TesStatus tesi_goal_add_expression(const TesProblem *p, const TesSpace *space, c
   int64_t count;
   double *sum = NULL;
   TES_TRY(create(p, goal, &e));
-  TES_TRY(tesi_one_rank(ctx, "a goal at a point"));
   TES_TRY(tesi_mesh_find(space->mesh, 1, goal->point, 0.01, &hit, &count));
   TES_ALLOC(&sum, b->length);
   TES_TRY(tes_vector_get(b, sum));

@@ -88,8 +88,7 @@ static TesStatus try_fraction(const TesSpace *space, const TesAdaptDesc *desc, d
   const TesiCellView *view;
   bool any = false;
   memset(mark, 0, (size_t)mesh->cells);
-  if (fraction > 0 && tes_mark_cells(ctx, desc->marking, fraction, mesh->cells, eta2, mark) < 0)
-    TES_FAIL(TES_OUT_OF_MEMORY, "no memory for marking cells");
+  if (fraction > 0) tes_mark_cells(ctx, desc->marking, fraction, mesh->cells, eta2, mark);
   TES_TRY(tesi_space_cells(space->scalar[0], &view));
   TES_TRY(add_layer(view, mark));
   mark_calm(mesh, calm_part(space), first, eta2, mark);

@@ -98,7 +98,8 @@ TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residua
   tesi_lagrange(s->rule.q, s->rule.point, s->rule.q, s->rule.point, NULL, s->D);
   side_tables(space->n, &s->face_rule, &s->side);
   side_tables(s->geometry->degree + 1, &s->face_rule, &s->geometry_side);
-  TES_TRY(tesi_face_pairs(space, &s->pair, &s->pairs));
+  TES_TRY(tesi_face_pairs(space, &s->across, &s->pair, &s->pairs));
+  if (tesi_ranks(ctx) > 1) TES_TRY(tesi_residual_take_across(s));
   *residual = s;
   s = NULL;
 done:
@@ -109,6 +110,10 @@ done:
 void tesi_residual_destroy(TesContext *ctx, TesiResidual **residual) {
   if (!*residual) return;
   tesi_free(ctx, &(*residual)->pair);
+  tesi_across_free(ctx, &(*residual)->across);
+  tesi_free(ctx, &(*residual)->u_across);
+  tesi_free(ctx, &(*residual)->geometry_across.nodes);
+  tesi_free(ctx, &(*residual)->names_across);
   tesi_free(ctx, &(*residual)->u);
   tesi_free(ctx, &(*residual)->rate);
   tesi_numbered_free((*residual)->mesh, &(*residual)->own);
@@ -122,7 +127,8 @@ static const TesFunction *pick(const TesFunction *const *by_material, int materi
 }
 
 static int material_of(const TesiResidual *s, int64_t cell) {
-  return tes_mesh_material(s->space->mesh, cell);
+  const int64_t across = cell - s->space->cells;
+  return across < 0 ? tes_mesh_material(s->space->mesh, cell) : s->names_across[across].material;
 }
 
 /* Values at n points x[3][n]; `constant` where there is no function. */
@@ -392,11 +398,16 @@ static void evaluate_side(const TesiResidual *s, const TesiFacePair *pair, bool 
   }
   const TesiFaceTables tables = pick_tables(&s->side, q, number),
                        geometry = pick_tables(&s->geometry_side, q, number);
+  const int64_t across = cell - s->space->cells, nodes = s->space->cell_nodes;
   for (int c = 0; c < s->components; c++) {
-    tesi_cells_read(s->space, cell, s->u + c * s->space->length, local);
+    if (across < 0)
+      tesi_cells_read(s->space, cell, s->u + c * s->space->length, local);
+    else
+      memcpy(local, s->u_across + (across * s->components + c) * nodes, (size_t)nodes * sizeof *local);
     tesi_tensor_face(dim, face, &tables, local, 1, at->u + c * n, at->gradient + c * dim * n, n);
   }
-  tesi_geometry_face(s->geometry, cell, face, &geometry, at->x, at->J);
+  tesi_geometry_face(across < 0 ? s->geometry : &s->geometry_across, across < 0 ? cell : across, face,
+                     &geometry, at->x, at->J);
   if (!swapped) return;
   transpose(q, 3, at->x);
   transpose(q, 9, at->J);
@@ -500,6 +511,13 @@ static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const
   return named_face(s, name, at, normal, j);
 }
 
+static bool has_name(const TesiResidual *s, int64_t cell, int face, int *name) {
+  const int64_t across = cell - s->space->cells;
+  if (across < 0) return tesi_mesh_has_name(s->space->mesh, cell, face, name);
+  *name = s->names_across[across].face;
+  return *name >= 0;
+}
+
 bool tesi_residual_face(const TesiResidual *s, int64_t face, double *j, double *weight) {
   const TesiFacePair *pair = &s->pair[face];
   double normal[3 * TESI_FACE_MOST], flux[3 * TESI_FACE_MOST];
@@ -512,8 +530,7 @@ bool tesi_residual_face(const TesiResidual *s, int64_t face, double *j, double *
   normal_flux(s, pair->other, &at, normal, flux);
   for (int i = 0; i < s->components * s->face_rule.points; i++) j[i] -= flux[i];
   int name;
-  const TesMesh *mesh = s->space->mesh;
-  const bool named = tesi_mesh_has_name(mesh, pair->cell, pair->face, &name) ||
-                     tesi_mesh_has_name(mesh, pair->other, pair->other_face, &name);
+  const bool named =
+      has_name(s, pair->cell, pair->face, &name) || has_name(s, pair->other, pair->other_face, &name);
   return !named || named_face(s, name, &at, normal, j);
 }

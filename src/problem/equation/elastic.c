@@ -137,6 +137,13 @@ done:
   return status;
 }
 
+/* The direction of the normals of all ranks' faces from those of each; -2: a rank has none. */
+static void agree_in_direction(TesContext *ctx, int *direction) {
+  double extremes[2] = {*direction, *direction == -2 ? -3 : -*direction};
+  tesi_reduce(ctx, TESI_MAXIMUM, 2, extremes);
+  *direction = extremes[1] == 1 || extremes[0] != -extremes[1] ? -1 : (int)extremes[0];
+}
+
 /* The direction of the normals of a boundary; -1: they have no one, or none along an axis. */
 static TesStatus find_normal(const TesMesh *mesh, int boundary, int *direction) {
   TesContext *ctx = mesh->context;
@@ -161,6 +168,7 @@ static TesStatus find_normal(const TesMesh *mesh, int boundary, int *direction) 
         *direction = *direction == -2 || *direction == own ? own : -1;
       }
     }
+  if (tesi_ranks(ctx) > 1) agree_in_direction(ctx, direction);
 done:
   return status;
 }
@@ -331,6 +339,16 @@ static const TesiSupport support = {
     .lacks = lacks,
     .vector = true,
     .groups = true,
+    .ranks = {.meshes = TESI_ON_TREES,
+              .has = (TESI_HAS_ALWAYS & ~TESI_BIT(TESI_HAS_PNG)) | TESI_BIT(TESI_HAS_LAMBDA) |
+                     TESI_BIT(TESI_HAS_MU) | TESI_BIT(TESI_HAS_YOUNG) | TESI_BIT(TESI_HAS_POISSON) |
+                     TESI_BIT(TESI_HAS_PLANE) | TESI_BIT(TESI_HAS_DENSITY) | TESI_BIT(TESI_HAS_MATERIALS) |
+                     TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_DWR) |
+                     TESI_BIT(TESI_HAS_FORCE_GOAL) | TESI_BIT(TESI_HAS_TIME) | TESI_BIT(TESI_HAS_STEP) |
+                     TESI_BIT(TESI_HAS_STEADY_END) | TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE) |
+                     TESI_BIT(TESI_HAS_START_DISPLACEMENT) | TESI_BIT(TESI_HAS_START_VELOCITY) |
+                     TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_RHO_INF) |
+                     TESI_BIT(TESI_HAS_FIELD_AVERAGE)},
     .field = "displacement",
     .unknowns = "u",
     .tell = tell};

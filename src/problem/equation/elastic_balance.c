@@ -16,10 +16,13 @@ static TesStatus sum_forces(const TesProblem *p, const double *b, double force[3
   for (int k = 0; k < 3; k++) force[k] = moment[k] = 0;
   for (int64_t i = 0; i < n; i++) {
     double f[3] = {0}, at[3] = {0};
+    if (!tesi_layout_owns(p->space->part[0]->layout, i)) continue;
     for (int d = 0; d < dim; d++) f[d] = b[d * n + i], at[d] = x[i * dim + d], force[d] += f[d];
     for (int k = 0; k < 3; k++)
       moment[k] += at[(k + 1) % 3] * f[(k + 2) % 3] - at[(k + 2) % 3] * f[(k + 1) % 3];
   }
+  tesi_reduce(ctx, TESI_SUM, 3, force);
+  tesi_reduce(ctx, TESI_SUM, 3, moment);
 done:
   tesi_free(ctx, &x);
   return status;
@@ -66,21 +69,24 @@ static void warn(const TesProblem *p) {
 static TesStatus check_parts(const TesProblem *p, const double *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
+  const TesiLayout *layout = p->space->layout;
   const int64_t n = p->space->length;
-  const double norm = sqrt(tesi_host_product(n, b, b));
-  double *size = NULL;
+  const double norm = sqrt(tesi_layout_product(layout, b, b));
+  double *size = NULL, *motion = NULL;
   bool balanced = true;
   TES_ALLOC(&size, n);
+  TES_ALLOC(&motion, n);
   TES_TRY(tesi_elasticity_load_size(p, size));
   for (int k = 0; k < p->motions; k++) {
-    const double *motion = p->motion + k * n;
-    double added = 0;
-    for (int64_t i = 0; i < n; i++) added += size[i] * fabs(motion[i]);
-    balanced = balanced && fabs(tesi_host_product(n, b, motion)) <= 1e-8 * fmax(norm, added);
+    for (int64_t i = 0; i < n; i++) motion[i] = fabs(p->motion[k * n + i]);
+    const double added = tesi_layout_product(layout, size, motion),
+                 part = tesi_layout_product(layout, b, p->motion + k * n);
+    balanced = balanced && fabs(part) <= 1e-8 * fmax(norm, added);
   }
   if (!balanced) TES_TRY(refuse_unbalanced(p, b));
 done:
   tesi_free(ctx, &size);
+  tesi_free(ctx, &motion);
   return status;
 }
 
@@ -96,7 +102,7 @@ TesStatus tesi_elasticity_balance(TesProblem *p) {
   TES_ALLOC(&b, n);
   TES_TRY(tes_vector_get(p->b, b));
   TES_TRY(check_parts(p, b));
-  tesi_elasticity_project(n, p->motions, p->motion, b);
+  tesi_elasticity_project(p->space->layout, p->motions, p->motion, b);
   TES_TRY(tes_vector_set(p->b, b));
 done:
   tesi_free(ctx, &b);
@@ -119,7 +125,7 @@ TesStatus tesi_elasticity_remove_motions(TesProblem *p) {
     TES_TRY(tes_vector_get(v, exact));
   }
   for (int64_t i = 0; i < n; i++) u[i] -= exact[i];
-  tesi_elasticity_project(n, p->motions, p->motion, u);
+  tesi_elasticity_project(p->space->layout, p->motions, p->motion, u);
   for (int64_t i = 0; i < n; i++) u[i] += exact[i];
   TES_TRY(tes_vector_set(p->u, u));
 done:

@@ -8,12 +8,13 @@
 #include "problem/forces.h"
 #include "problem/in_time.h"
 
-/* y <- K u + M u_tt at all nodes, given ones too, without springs. */
+/* y <- K u + M u_tt at all nodes, given ones too, without springs; of all ranks. */
 static TesStatus apply_whole(const TesProblem *p, TesVector *y) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiInTime *it = p->in_time;
   TES_TRY(tesi_elasticity_apply_whole(p->op, p->u, y));
+  tesi_exchange_sum(p->space->layout->shared, TES_DOUBLE, y->data);
   if (!it) goto done;
   TES_TRY(tes_vector_copy(p->u, -it->sigma, it->d)); /* the operator has sigma M in it */
   TES_TRY(tes_vector_axpy(1, it->stepper->second, it->d));
@@ -94,19 +95,23 @@ done:
   return status;
 }
 
-/* values += alpha u phi of a component over the springs of a boundary, -1: all. */
+/* values += alpha u phi of a component over the springs of a boundary, -1: all; of all ranks. */
 static TesStatus add_springs(const TesProblem *p, int component, int boundary, double *values) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiElasticity *e = tesi_elasticity_of(p->op);
   const TesVector of_u = tesi_space_range(p->space, p->u, component);
-  double *u = NULL;
+  double *u = NULL, *added = NULL;
   if (!e->springs[component]) return TES_OK;
   TES_ALLOC(&u, of_u.length);
+  TES_ALLOC(&added, of_u.length);
   TES_TRY(tes_vector_get(&of_u, u));
-  tesi_robin_add_whole(e->springs[component], boundary, u, values);
+  tesi_robin_add_whole(e->springs[component], boundary, u, added);
+  tesi_exchange_sum(p->space->part[component]->layout->shared, TES_DOUBLE, added);
+  for (int64_t i = 0; i < of_u.length; i++) values[i] += added[i];
 done:
   tesi_free(ctx, &u);
+  tesi_free(ctx, &added);
   return status;
 }
 
@@ -144,8 +149,8 @@ static TesStatus find_traction(const TesProblem *p, int boundary, int component,
   TES_ALLOC(&springs, part->length);
   TES_TRY(tes_vector_get(load, values));
   TES_TRY(add_springs(p, component, boundary, springs));
-  *sum = 0;
-  for (int64_t i = 0; i < part->length; i++) *sum += values[i] - springs[i];
+  for (int64_t i = 0; i < part->length; i++) values[i] -= springs[i];
+  *sum = tesi_layout_product(part->layout, values, NULL);
 done:
   tes_vector_destroy(&load);
   tesi_free(ctx, &g);
@@ -179,6 +184,7 @@ static TesStatus find_totals(const TesProblem *p, int component, double *load, d
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiElasticity *e = tesi_elasticity_of(p->op);
+  const TesiLayout *layout = p->space->part[component]->layout;
   const int64_t first = p->space->part_first[component], end = p->space->part_first[component + 1];
   TesVector *v = NULL;
   double *values = NULL, *springs = NULL;
@@ -187,13 +193,15 @@ static TesStatus find_totals(const TesProblem *p, int component, double *load, d
   TES_ALLOC(&springs, end - first);
   TES_TRY(load_whole(p, component, v));
   TES_TRY(tes_vector_get(v, values));
-  *load = tesi_host_product(end - first, values, NULL);
+  *load = tesi_layout_product(layout, values, NULL);
   TES_TRY(find_residual(p, component, values));
   *reaction = 0;
   for (int64_t i = 0; i < e->constrained; i++)
-    if (e->list[i] >= first && e->list[i] < end) *reaction += values[e->list[i] - first];
+    if (e->list[i] >= first && e->list[i] < end && tesi_layout_owns(layout, e->list[i] - first))
+      *reaction += values[e->list[i] - first];
+  tesi_reduce(ctx, TESI_SUM, 1, reaction);
   TES_TRY(add_springs(p, component, -1, springs));
-  *reaction -= tesi_host_product(end - first, springs, NULL);
+  *reaction -= tesi_layout_product(layout, springs, NULL);
 done:
   tesi_free(ctx, &values);
   tesi_free(ctx, &springs);

@@ -286,7 +286,7 @@ static TesStatus find_order(TesContext *ctx, TesiMappedHost *plan, int64_t size,
 static int64_t size_of(const TesiMappedHost *plan) {
   const int64_t chunks = CHUNKS_A_THREAD * plan->threads, size = (plan->batches + chunks - 1) / chunks,
                 group = tesi_max(TESI_LANES / plan->kernels.lanes, 1);
-  return (size + group - 1) / group * group;
+  return size > 0 ? (size + group - 1) / group * group : group; /* a rank may have no cells */
 }
 
 TesStatus tesi_mapped_make_chunks(TesContext *ctx, TesiMappedHost *plan) {

@@ -156,7 +156,7 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .destroy = destroy};
 
 const TesiMappedHost *tesi_mapped_host_of(const TesOperator *op) {
-  return op->table == &table ? op->plan : NULL;
+  return (op->local ? op->local : op->table) == &table ? op->plan : NULL;
 }
 
 /* A thread's arrays of a batch: values at nodes, which derivatives in the slow direction take the place of, two at

@@ -1,0 +1,11 @@
+/* Vectors of the same entries over another partition. */
+#ifndef TESI_REPARTITION_H
+#define TESI_REPARTITION_H
+
+#include "parallel/layout.h"
+
+/* y <- x, host memory: entries of the two layouts with the same number (tesi_layout_numbers()), of as many blocks. All
+ * copies are filled. Every rank calls it. */
+TesStatus tesi_layout_move(const TesiLayout *from, const double *x, const TesiLayout *to, double *y);
+
+#endif

@@ -1,0 +1,80 @@
+/* Which cells are refined: the same on any number of ranks. */
+#include <math.h>
+#include <string.h>
+#include "parallel/comm.h"
+#include "tessera/adapt.h"
+
+/* What a solver's tolerance leaves of a difference. */
+#define EQUAL 1e-6
+
+typedef struct Cells {
+  TesContext *context;
+  TesMarking marking;
+  int64_t cells;
+  const double *indicator;
+} Cells;
+
+/* Of the cells of all ranks with an indicator of `least` or more: the sum of their indicators, or their number. */
+static double sum_from(const Cells *c, double least) {
+  double sum = 0;
+  for (int64_t i = 0; i < c->cells; i++)
+    if (c->indicator[i] >= least) sum += c->marking == TES_MARK_BULK ? c->indicator[i] : 1;
+  tesi_reduce(c->context, TESI_SUM, 1, &sum);
+  return sum;
+}
+
+/* The largest number from which on the cells make up `most`, 0 where no number above does: numbers that are not
+ * negative have the order of their bits. */
+static double find_least(const Cells *c, double most) {
+  uint64_t low = 0, high;
+  const double infinite = INFINITY;
+  memcpy(&high, &infinite, sizeof high);
+  while (high - low > 1) {
+    const uint64_t middle = low + (high - low) / 2;
+    double value;
+    memcpy(&value, &middle, sizeof value);
+    if (sum_from(c, value) >= most)
+      low = middle;
+    else
+      high = middle;
+  }
+  double least;
+  memcpy(&least, &low, sizeof least);
+  return least;
+}
+
+/* How many cells before those of this rank, in the order of the ranks, have the indicator 0. */
+static double zeros_before(const Cells *c, double zeros) {
+  const TesCommunicator *communicator = tesi_context_communicator(c->context);
+  double before = 0;
+  for (int r = 0; r < tes_communicator_size(communicator); r++) {
+    double of_rank = r == tes_communicator_rank(communicator) ? zeros : 0;
+    tesi_reduce(c->context, TESI_SUM, 1, &of_rank);
+    if (r < tes_communicator_rank(communicator)) before += of_rank;
+  }
+  return before;
+}
+
+/* A part of all cells that is larger than those with an indicator: the first of the others. */
+static int64_t mark_zeros(const Cells *c, double wanted, int8_t *mark) {
+  double zeros = 0;
+  int64_t count = 0;
+  for (int64_t i = 0; i < c->cells; i++) zeros += c->indicator[i] == 0;
+  double at = zeros_before(c, zeros);
+  for (int64_t i = 0; i < c->cells; i++)
+    if (c->indicator[i] == 0 && at++ < wanted) mark[i] = 1, count++;
+  return count;
+}
+
+int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,
+                       const double *indicator, int8_t *mark) {
+  const Cells c = {context, marking, cells, indicator};
+  int64_t count = 0;
+  memset(mark, 0, (size_t)cells);
+  const double most = (1 - EQUAL) * fraction * sum_from(&c, 0), least = find_least(&c, most);
+  for (int64_t i = 0; i < cells; i++)
+    if (indicator[i] > (1 - EQUAL) * least) mark[i] = 1, count++;
+  if (least == 0 && marking == TES_MARK_FRACTION)
+    count += mark_zeros(&c, ceil(most) - (double)tesi_reduce_count(context, count), mark);
+  return count;
+}
