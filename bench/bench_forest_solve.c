@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
   if (tes_context_create(&(TesContextDesc){.device = o.device, .threads = o.threads}, &ctx, message,
                          sizeof message) != TES_OK)
     return fprintf(stderr, "%s\n", message), 3;
-  TesMeshDesc d = {.domain = TES_DOMAIN_BALL, .dim = o.dim, .refine = o.base};
+  TesMeshDesc d = {.kind = TES_MESH_FOREST, .domain = TES_DOMAIN_BALL, .dim = o.dim, .refine = o.base};
   if (o.domain && !strcmp(o.domain, "box")) {
     d.domain = TES_DOMAIN_BOX;
     for (int i = 0; i < 3; i++) d.cells[i] = i < o.dim ? o.trees : 0, d.lower[i] = -1, d.upper[i] = 1;

@@ -10,7 +10,8 @@ when odd numbers of cells and stretched cells got other coarse meshes, none of t
 numbers once more when their last cell stayed single; 87 rows of full multigrid when its levels got boundary values of
 their own; 3 adaptive rows when cells of equal indicators came to be refined together; rows of a mesh file when its
 cells got an order of their own, of channels when the cylinder got a ring of cells, one of a
-ball when Robin terms took the points of a and c. Make it again only for a change that
+ball when Robin terms took the points of a and c; 10 of meshes of trees when their cycle came to be chosen by a trial.
+Make it again only for a change that
 means to change an answer, with the reason in the commit; `git diff` then shows the rows that changed.
 tests/golden_testing.h says how rows are compared.
 

@@ -64,6 +64,22 @@ static void check_load(const TestPlace *p, const TesLoadDesc *desc) {
   test_free(expected), test_free(values);
 }
 
+/* int h d phi / d x_c, h of materials and of all. */
+static void check_slopes(const TestPlace *p, const Data *d) {
+  double *expected = test_malloc((size_t)p->length * sizeof *expected),
+         *values = test_malloc((size_t)p->length * sizeof *values);
+  TesVector *b = test_place_vector(p, NULL);
+  for (int c = 0; c < p->is.dim; c++) {
+    const TesiLoad load = {.space = p->space, .h = d->f, .material_h = d->material, .direction = c};
+    assert_ok(p->ctx, tesi_functional_load(&load, c == 0, b));
+    assert_ok(p->ctx, tes_vector_get(b, values));
+    assert_ok(p->ctx, tesi_load_component_ref(&load, c == 0, p->is.degree + 3, expected));
+    test_close(values, expected, p->length, 1e-13 * (10 + p->is.degree), &p->is, "load of slopes");
+  }
+  tes_vector_destroy(&b);
+  test_free(expected), test_free(values);
+}
+
 static void check_errors(const TestPlace *p, const TesFunction *u_of, const TesFunction *exact) {
   const size_t n = (size_t)p->cells;
   TesVector *u = test_place_vector(p, u_of);
@@ -125,6 +141,7 @@ static void check_place(TesContext *ctx, const TestCase *is) {
   check_load(&p, &constant);
   check_load(&p, &fluxes);
   check_load(&p, &parts);
+  check_slopes(&p, &d);
   check_errors(&p, d.other, d.f);
   check_errors(&p, d.f, NULL);
   check_integrals(&p, d.f);

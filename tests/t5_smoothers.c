@@ -49,6 +49,7 @@ static void chebyshev_equals_product_of_its_roots(void **state) {
   compare_all((TesSmootherDesc){.kind = TES_SMOOTHER_CHEBYSHEV, .degree = 1}, 2, 0);
   compare_all((TesSmootherDesc){.kind = TES_SMOOTHER_CHEBYSHEV, .degree = 7}, 2, 1);
   compare_all((TesSmootherDesc){.kind = TES_SMOOTHER_CHEBYSHEV, .degree = 5, .ratio = 20}, 2, 1);
+  compare_all((TesSmootherDesc){.kind = TES_SMOOTHER_CHEBYSHEV, .degree = 8, .optimal = true}, 2, 1);
   compare_all((TesSmootherDesc){.kind = TES_SMOOTHER_CHEBYSHEV, .degree = 1, .ratio = 3}, 2, 0);
   compare_all((TesSmootherDesc){.kind = TES_SMOOTHER_CHEBYSHEV, .degree = 4, .ratio = 30}, 2, 1);
 }

@@ -168,9 +168,10 @@ static void test_transport_on_devices(void **state) {
   };
   TesContext *const host = ctx;
   (void)state;
+  if (test_brief()) skip(); /* t7_time_device has such steps */
   for (int d = 0; d < 2; d++) {
     ctx = test_device(devices[d]);
-    for (size_t i = test_brief(); ctx && i < sizeof rows / sizeof *rows; i++) check_row(ctx, &rows[i]);
+    for (size_t i = 0; ctx && i < sizeof rows / sizeof *rows; i++) check_row(ctx, &rows[i]);
     if (ctx) tes_context_destroy(&ctx);
   }
   ctx = host;

@@ -13,12 +13,14 @@ static const struct {
   const char *text, *message; /* the whole message, or its beginning where it ends in "..." */
 } wrong[] = {
     {"", "a.yaml:1:1: problem: is missing: the equation..."},
-    {"- 1\n- 2\n", "a.yaml:1:1: expected keys with values (problem, constants, tables, mesh, space, data, "
-                   "boundary, time, solver, "
-                   "adapt, output), got a list"},
-    {"poisson", "a.yaml:1:1: expected keys with values (problem, constants, tables, mesh, space, data, "
-                "boundary, time, solver, "
-                "adapt, output), got a single value"},
+    {"- 1\n- 2\n",
+     "a.yaml:1:1: expected keys with values (problem, constants, units, tables, mesh, space, data, "
+     "boundary, time, solver, "
+     "adapt, output), got a list"},
+    {"poisson",
+     "a.yaml:1:1: expected keys with values (problem, constants, units, tables, mesh, space, data, "
+     "boundary, time, solver, "
+     "adapt, output), got a single value"},
     {"problem: poisson\n", "a.yaml:1:1: mesh: is missing: the domain and its cells"},
     {"problem: poisson\nmesh:\n", "a.yaml:2:1: mesh: is missing: the domain and its cells"},
     {"problem: poisson\nmesh: {box: {dim: 2}}\n",
@@ -214,8 +216,8 @@ static const struct {
     {HEAD "space: {degree:}\n", "a.yaml:3:9: space.degree: expected an integer from 1 to 20, got nothing"},
     {HEAD "space: {degree: {a: 1}}\n",
      "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got keys with values"},
-    {HEAD "space: 4\n",
-     "a.yaml:3:8: space: expected keys with values (degree, element, stabilization), got a single value"},
+    {HEAD "space: 4\n", "a.yaml:3:8: space: expected keys with values (degree, element, name, "
+                        "stabilization), got a single value"},
     {HEAD "space: {degre: 4}\n", "a.yaml:3:9: space: unknown key 'degre'; did you mean 'degree'?"},
     {HEAD "Solver: {}\n", "a.yaml:3:1: unknown key 'Solver'; did you mean 'solver'?"},
     {HEAD "solver: {coarse: amg}\n", "a.yaml:3:18: solver.coarse: only meshes of trees have this; a box "
@@ -223,7 +225,7 @@ static const struct {
     {HEAD "tolerance: 1\n", "a.yaml:3:1: unknown key 'tolerance'; it belongs to time.tolerance, "
                             "solver.tolerance, adapt.tolerance"},
     {HEAD "space: {quadrature: 4}\n",
-     "a.yaml:3:9: space: unknown key 'quadrature'; known keys: degree, element, stabilization"},
+     "a.yaml:3:9: space: unknown key 'quadrature'; known keys: degree, element, name, stabilization"},
     {HEAD "data: {f: max(x, y)}\n",
      "a.yaml:3:18: data: unknown key 'y)'; an expression with a comma needs quotes\n..."},
     {HEAD "data: {f: x +}\n",

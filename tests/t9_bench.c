@@ -40,6 +40,8 @@ static void benches_write_tables(void **state) {
         0);
     assert_output("uniform");
     assert_null(strstr(output, "shells"));
+    assert_run("bench kershaw --degree 2 --cells 4 --seconds 0.001 --device cpu --csv o.csv", 0);
+    assert_output("nekRS's");
   }
   assert_run("bench patch-tables --dim 2,3 --level 3,4 --degree 1,3 --csv o.csv", 0);
   assert_output("paper, Table 2, level 4");

@@ -23,7 +23,7 @@ static void the_simd_width_can_be_chosen(void **state) {
   setenv("TESSERA_SIMD", "wide", 1);
   assert_run("info", 2);
   assert_output("TESSERA_SIMD is 'wide', expected 128, 256 or 512");
-  assert_run("solve " SQUARE " --simd 128", 0);
+  assert_run("solve " SQUARE " --simd 128", test_has_simd(128) ? 0 : 2);
   unsetenv("TESSERA_SIMD");
   assert_run("solve " SQUARE " --simd 129", 2);
   assert_output("--simd 129: expected 128, 256 or 512");

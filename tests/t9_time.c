@@ -118,8 +118,8 @@ static void bodies_restart_too(void **state) {
            box);
   assert_run(command, 2);
   assert_output("the checkpoint holds steps of elasticity, the problem is transport");
-  assert_run("solve body.yaml --quiet --set boundary.pin.traction=[0,0]", 2);
-  assert_output("pin is a group of curves or points, where only a displacement can be given");
+  assert_run("solve body.yaml --quiet --set boundary.pin=roller", 2);
+  assert_output("pin is a group of curves or points, which have a displacement, a force");
   assert_run("solve body.yaml --quiet --set \"output.values={a: {mean: slide, of: v}}\"", 2);
   assert_output("slide is a group of curves or points, where only a force is taken");
   assert_run(

@@ -10,6 +10,7 @@ const char *const bench_help[] = {
     "  bp             BP1..BP6 on deformed cells: mass, stiffness\n"
     "  adaptive       the ball of adaptive-matrix-free-ljungkvist-2017, also with hanging nodes: "
     "beside CSR\n"
+    "  kershaw        Poisson on Kershaw's stretched and sheared cells, eps 1, 0.3, 0.1, beside nekRS\n"
     "  stokes         operator, sweep and solve of Stokes flow, Raviart-Thomas elements\n"
     "  stokes-tables  the fractional iterations of stokes-multigrid-cui-2025, Table 1, beside ours\n"
     "  applications   problems in time of adaptive-multigrid-liebchen, Tables 1 to 4, beside ours\n"
@@ -32,7 +33,7 @@ const char *const bench_help[] = {
     "                        its operator on a GPU: tiles padded basic shared conflict_free\n"
     "  --method M            auto vcycle fmg gmres cg   (auto; the tables and figures of papers: theirs, "
     "gmres)\n"
-    "  --tolerance T         of the relative residual                        (1e-9, stokes: 1e-8)\n",
+    "  --tolerance T         of the relative residual                        (1e-9, stokes, kershaw: 1e-8)\n",
     "  --bp LIST             bp: 1, 3, 5 or, with dim components, 2, 4, 6     (1,3,5)\n"
     "  --form F              bp: global or element vectors                   (global)\n"
     "  --geometry G          bp: auto stored vertices affine matrix weights curved (auto)\n"
@@ -42,6 +43,7 @@ const char *const bench_help[] = {
     "  --points N            bp: Gauss points a direction, more than the degree: 1, 2, 3      (2)\n"
     "  --lambda L            bp: mass with this factor in BP3 to BP6         (element vectors: 1)\n"
     "  --cells LIST          bp: cells in all, instead of --dofs; stokes: a direction (16);\n"
+    "                        kershaw: a direction                            (20)\n"
     "                        applications, table 4: of the pressure across   (32)\n"
     "  --cg N                bp: N iterations of conjugate gradients too, with the diagonal\n"
     "  --cg-tolerance T      bp: they end when the residual is reduced by T  (--cg alone: never)\n"

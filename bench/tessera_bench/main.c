@@ -19,6 +19,7 @@ static const Bench benches[] = {{"operator", bench_operator, 20},
                                 {"solver", bench_solver, 20},
                                 {"bp", bench_bp, 15},
                                 {"adaptive", bench_adaptive, 8},
+                                {"kershaw", bench_kershaw, 20},
                                 {"stokes", bench_stokes, 15},
                                 {"stokes-tables", bench_stokes_tables, 15},
                                 {"applications", bench_applications, 20},
@@ -209,7 +210,8 @@ static const char *const clocks[] = {"wall", "cpu", NULL};
 static const Option options[OPTIONS] = {
     [DIM] = {"dim", "operator smoother solver cycle bp adaptive stokes patch-tables patch-figures",
              read_integers, LIST(dim, dims), 2, 3, 2, NULL},
-    [DEGREE] = {"degree", "operator smoother solver cycle bp adaptive stokes patch-tables patch-figures",
+    [DEGREE] = {"degree",
+                "operator smoother solver cycle bp adaptive kershaw stokes patch-tables patch-figures",
                 read_integers, LIST(degree, degrees), 1, 20, BENCH_LIST, NULL},
     [DOFS] = {"dofs", "operator smoother solver cycle bp adaptive patch-tables patch-figures", read_numbers,
               LIST(dofs, sizes), 1, 1e11, BENCH_LIST, NULL},
@@ -217,11 +219,12 @@ static const Option options[OPTIONS] = {
                    read_precision, .words = precisions},
     [COEFFICIENT] = {"coefficient", "operator smoother solver cycle", read_second, AT(variable),
                      .words = coefficients},
-    [SMOOTHER] = {"smoother", "smoother solver cycle stokes", read_choice, AT(smoother), .words = smoothers},
+    [SMOOTHER] = {"smoother", "smoother solver cycle kershaw stokes", read_choice, AT(smoother),
+                  .words = smoothers},
     [VARIANT] = {"variant", "smoother bp stokes", read_text, .target = AT(variant)},
-    [METHOD] = {"method", "solver stokes patch-tables patch-figures", read_choice, AT(method),
+    [METHOD] = {"method", "solver kershaw stokes patch-tables patch-figures", read_choice, AT(method),
                 .words = methods},
-    [TOLERANCE] = {"tolerance", "solver stokes", read_number, AT(tolerance), 0, 1e-16, 0.999, 1, NULL},
+    [TOLERANCE] = {"tolerance", "solver kershaw stokes", read_number, AT(tolerance), 0, 1e-16, 0.999, 1, NULL},
     [BP] = {"bp", "bp", read_integers, LIST(bp, bps), 1, 6, 6, NULL},
     [FORM] = {"form", "bp", read_second, AT(element), .words = forms},
     [GEOMETRY] = {"geometry", "bp adaptive", read_geometry, .words = geometries},
@@ -229,8 +232,8 @@ static const Option options[OPTIONS] = {
     [NUMBERING] = {"numbering", "bp", read_choice, AT(numbering), .words = numberings},
     [POINTS] = {"points", "bp", read_integer, AT(points), 0, 1, 3, 1, NULL},
     [LAMBDA] = {"lambda", "bp", read_number, AT(lambda), 0, 1e-6, 1e6, 1, NULL},
-    [CELLS] = {"cells", "bp stokes applications", read_counts, LIST(cell_counts, cells), 1, 2e9, BENCH_LIST,
-               NULL},
+    [CELLS] = {"cells", "bp kershaw stokes applications", read_counts, LIST(cell_counts, cells), 1, 2e9,
+               BENCH_LIST, NULL},
     [CONJUGATE_GRADIENTS] = {"cg", "bp", read_integer, AT(cg), 0, 1, 1e6, 1, NULL},
     [CG_TOLERANCE] = {"cg-tolerance", "bp", read_number, AT(cg_tolerance), 0, 1e-16, 0.999, 1, NULL},
     [RIGHT_HAND_SIDE] = {"rhs", "stokes", read_second, AT(random), .words = sides},
@@ -431,6 +434,13 @@ static void set_stokes_defaults(uint64_t given, BenchOptions *o) {
   if (!was_given(given, CELLS)) o->cells = 1, o->cell_counts[0] = 16;
 }
 
+/* The degrees and the tolerance of nekRS's tables. */
+static void set_kershaw_defaults(uint64_t given, BenchOptions *o) {
+  static const int degrees[] = {3, 5, 7};
+  if (!was_given(given, DEGREE)) memcpy(o->degree, degrees, sizeof degrees), o->degrees = 3;
+  if (!was_given(given, TOLERANCE)) o->tolerance = 1e-8;
+}
+
 /* Both dimensions where the paper draws both, float64 (with mixed in figure 18, float32 in rooflines). */
 static void set_figure_defaults(uint64_t given, BenchOptions *o) {
   const bool sizes = o->figure == 18;
@@ -489,10 +499,12 @@ static int measure(int argc, char **argv) {
     if (row >= 0) given |= UINT64_C(1) << row;
   }
   if (optind + 1 != argc)
-    return cli_usage_error("bench takes one name: operator, smoother, cycle, solver, bp, adaptive, stokes, "
-                           "stokes-tables, applications, patch-tables or patch-figures "
-                           "(tessera bench --help)");
+    return cli_usage_error(
+        "bench takes one name: operator, smoother, cycle, solver, bp, adaptive, kershaw, stokes, "
+        "stokes-tables, applications, patch-tables or patch-figures "
+        "(tessera bench --help)");
   o.name = argv[optind];
+  if (!strcmp(o.name, "kershaw")) set_kershaw_defaults(given, &o);
   if (!strcmp(o.name, "stokes")) set_stokes_defaults(given, &o);
   if (o.paper_table == 4 && !was_given(given, CELLS)) o.cells = 1, o.cell_counts[0] = 32;
   if (strcmp(o.name, "applications") && !was_given(given, TABLE)) o.paper_table = 0;
@@ -511,7 +523,7 @@ static int measure(int argc, char **argv) {
       return refused ? refused : run_bench(&benches[i], argc, argv, &o);
     }
   return cli_usage_error(
-      "there is no benchmark '%s'; expected operator, smoother, cycle, solver, bp, adaptive, "
+      "there is no benchmark '%s'; expected operator, smoother, cycle, solver, bp, adaptive, kershaw, "
       "stokes, stokes-tables, applications, patch-tables or patch-figures",
       o.name);
 }

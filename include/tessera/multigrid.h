@@ -37,10 +37,12 @@ typedef enum TesCoarseKind {
   TES_COARSE_AGGREGATION
 } TesCoarseKind;
 
-/** What is coarsened first. The mesh: as often as it can be (tes_mesh_coarsen(), each level covers the domain:
- *  global coarsening, adaptive-multigrid-liebchen), then over meshes other than boxes the degree is halved until
- *  the coarsest problem is small. The degree: halved on the finest mesh down to 1, before meshes are coarsened. */
+/** What is coarsened first. Auto: the mesh; in problems the degree, from 5 on, over meshes of trees whose cells are
+ *  sheared. The mesh: as often as it can be (tes_mesh_coarsen(), each level covers the domain: global coarsening,
+ *  adaptive-multigrid-liebchen), then over meshes other than boxes the degree is halved until the coarsest problem is
+ *  small. The degree: halved on the finest mesh down to 1, before meshes are coarsened. */
 typedef enum TesCoarsening {
+  TES_COARSEN_AUTO,
   TES_COARSEN_MESH,
   TES_COARSEN_DEGREE,
   TES_COARSEN_NONE /**< no level but the finest, which is solved directly */

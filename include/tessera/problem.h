@@ -22,7 +22,8 @@
  *
  *  by components: some of u may be given where others have a traction (TesBoundary.components). In 2D plane strain, or
  *  plane stress (TesPlane). u contains no rigid motion that nothing holds, and the loads must have no resultant in
- *  such a motion (else TES_INVALID_INPUT, with forces and moments).
+ *  such a motion (else TES_INVALID_INPUT, with forces and moments). With a temperature T, eps(u) - expansion T I stands
+ *  in the place of eps(u) in sigma; in plane strain - expansion T is the strain out of the plane.
  *
  *  In time a, b, c, f, g and `exact` may depend on t; alpha may not. M u' + K u = F(t) is solved by the methods of
  *  time.h; M and K act on boundary values too. A solve ends where |b - A x| is at most the tolerance times
@@ -93,6 +94,8 @@ typedef enum TesCondition {
 
 /** What holds on a boundary of the mesh. Boundaries that no entry names have u = 0. */
 typedef struct TesBoundary {
+  /* Groups of curves and points (TesCellsDesc.part) are boundaries too, which `all` does not reach: there g is a force
+   * per length, or at each point, and alpha the stiffness of springs per length, or at each point. */
   /** Of the mesh, each once (mesh.h; a box has left right bottom top back front); NULL: all others. */
   const char *name;
   TesCondition condition;
@@ -107,8 +110,9 @@ typedef struct TesBoundary {
   const TesFunction *g[4];
   const TesFunction *alpha; /**< Robin, and flux, where alpha u is added too: not negative; NULL: 0 */
   const char *where; /**< stands before messages about this entry, e.g. "case.yaml:7:3"; NULL: nothing */
-  /** Elasticity, Neumann, on faces: g is the total force on the boundary, in 2D per unit of thickness. It acts as the
-   *  uniform traction g / area, with the area of the mesh, and may depend on t, not on x, y, z. */
+  /** Elasticity, Neumann: g is the total force on the boundary, in 2D per unit of thickness. It acts as the uniform
+   *  traction g / area, with the area of the mesh, along curves as g / length, at points in equal parts. It may depend
+   *  on t, not on x, y, z. */
   bool total;
 } TesBoundary;
 
@@ -131,8 +135,11 @@ typedef struct TesData {
    *  elasticity: mu > 0, and the density, NULL: 1 */
   const TesFunction *a, *c;
   const TesFunction *lambda; /**< elasticity: dim lambda + 2 mu > 0; NULL: 0 */
-  const TesFunction *b[3];   /**< transport: velocity; NULL: 0; of the whole problem, not of a material */
-  const TesFunction *f[3];   /**< by component; NULL: 1, flows, transport and elasticity: 0 */
+  /** Elasticity: the coefficient of thermal expansion, and the temperature above that of the body without stress; NULL:
+   *  no temperature, no expansion. Where there is a temperature every material needs an expansion. */
+  const TesFunction *expansion, *temperature;
+  const TesFunction *b[3]; /**< transport: velocity; NULL: 0; of the whole problem, not of a material */
+  const TesFunction *f[3]; /**< by component; NULL: 1, flows, transport and elasticity: 0 */
 } TesData;
 
 /** Functions of one material of the mesh. */
@@ -220,6 +227,9 @@ typedef struct TesProblemDesc {
   double average_from;
   /** gamma (div u, div v) in the momentum equation of a flow in time, gamma = 0.1 |u| h in each cell. */
   bool grad_div;
+  /** Scalar fields: what u is called in TesProblemInfo.field, files and expressions, beside u; a word of letters,
+   *  digits and _ of at most 30 bytes that no expression knows. NULL: u. It must outlive the problem. */
+  const char *name;
   TesStreamline stabilization; /**< transport, element q; steady ones without it need a small cell Peclet number */
   TesSolveOptions solver;
 } TesProblemDesc;

@@ -1,9 +1,13 @@
 #include "base/simd_builds.h"
 
 int tesi_simd_built(int most) {
-  for (int bits = 512; bits > 128; bits /= 2)
-    if (bits <= most && TESI_SIMD_WIDTHS & bits) return bits;
-  return 128;
+  int narrowest = 0;
+  for (int bits = 512; bits >= 128; bits /= 2)
+    if (TESI_SIMD_WIDTHS & bits) {
+      if (bits <= most) return bits;
+      narrowest = bits;
+    }
+  return narrowest;
 }
 
 int tesi_simd_degrees(int bits) {

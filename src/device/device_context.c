@@ -46,9 +46,14 @@ static TesStatus choose_simd(TesContext *ctx) {
   TES_TRY(asked_simd(ctx, &bits));
   TES_CHECK(bits <= processor, "SIMD vectors of %d bits are asked for, this processor has %d", bits,
             processor);
+  if (tesi_simd_built(processor) > processor)
+    TES_FAIL(TES_ERROR_MISSING_COMPONENT,
+             "this library was built for SIMD vectors of %d bits, this processor has %d",
+             tesi_simd_built(processor), processor);
   TES_CHECK(bits == 0 || bits == tesi_simd_built(bits),
-            "SIMD vectors of %d bits are asked for, this build lacks them; it has 128%s%s", bits,
-            tesi_simd_built(256) == 256 ? ", 256" : "", tesi_simd_built(512) == 512 ? ", 512" : "");
+            "SIMD vectors of %d bits are asked for, this build lacks them; it has%s%s%s", bits,
+            tesi_simd_built(128) == 128 ? " 128" : "", tesi_simd_built(256) == 256 ? " 256" : "",
+            tesi_simd_built(512) == 512 ? " 512" : "");
   tesi_context_set_simd_bits(ctx, bits ? bits : tesi_simd_built(processor));
 done:
   return status;

@@ -22,9 +22,9 @@ TesStatus tesi_recorded_run(TesContext *ctx, TesiRecorded *recorded, TesiWork wo
   const TesiDevice *device = tesi_context_device(ctx);
   const TesiKernelState *state = device->graph_begin ? tesi_context_device_state(ctx) : NULL;
   if (!state || state->recording || recorded->refused) return work(user);
-  if (!recorded->seen) {
+  if (recorded->seen <= recorded->plain) {
     TES_TRY(work(user));
-    recorded->seen = true;
+    recorded->seen++;
     goto done;
   }
   if (!recorded->graph) TES_TRY(record(ctx, recorded, work, user));

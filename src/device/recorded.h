@@ -5,9 +5,11 @@
 
 #include "device/kernel.h"
 
-/* Begins as {0}. */
+/* Begins as {0}. plain: runs more, before it is recorded, of work that keeps the device busy for longer than its
+ * launches take and may not come often: making a graph of 100 launches takes the host a millisecond or more. */
 typedef struct TesiRecorded {
-  bool seen, refused;
+  int seen, plain;
+  bool refused;
   void *graph;
 } TesiRecorded;
 

@@ -30,7 +30,8 @@ static int source_of(TesiQuantity *q, const TesiField *field) {
   int i = 0;
   while (i < q->sources &&
          (q->source[i].vector != field->vector || q->source[i].part != field->part ||
-          q->source[i].coefficient != field->coefficient || q->source[i].rate.is != field->rate.is))
+          q->source[i].coefficient != field->coefficient || q->source[i].by_material != field->by_material ||
+          q->source[i].rate.is != field->rate.is))
     i++;
   if (i == TESI_SOURCES) return -1;
   q->source[i].space = field->space;

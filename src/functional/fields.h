@@ -7,7 +7,7 @@
 #include "functional/rt/rt_functional.h"
 #include "geometry/locate.h"
 
-enum { TESI_FIELDS = 40, TESI_SOURCES = 8, TESI_FIELD_VALUE = -1, TESI_RATE_OLD = 2 };
+enum { TESI_FIELDS = 48, TESI_SOURCES = 10, TESI_FIELD_VALUE = -1, TESI_RATE_OLD = 2 };
 
 /* A derivative in time as a sum of vectors: weight[0] times the vector of now + sum of weight[1 + i] old[i], each
  * from entry `offset` on. */
@@ -38,6 +38,13 @@ typedef struct TesiField {
   bool in_files; /* VTU files have an array of this name */
   TesiRate rate;
 } TesiField;
+
+/* What a scalar u and its derivatives to x, y, z, t are called beside; name NULL: nothing else. */
+enum { TESI_FIELD_NAME = 32 };
+typedef struct TesiFieldNames {
+  const char *name;
+  char slope[4][TESI_FIELD_NAME + 1];
+} TesiFieldNames;
 
 extern const char *const tesi_field_names[3][4]; /* of u, v, w: the function, and its derivatives */
 /* u, ux, uy (, uz) and the same of v and w: of components 0, 1 and 2. Both lists NULL: the names alone. Returns how

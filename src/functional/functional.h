@@ -11,10 +11,15 @@
 typedef struct TesiLoad {
   const TesSpace *space;
   const TesFunction *f, *const *material_f, *const *g;
+  /* Added: int h d phi_i / d x_direction, h that of the material or, where that is NULL, of all. On the host. */
+  const TesFunction *h, *const *material_h;
+  int direction;
 } TesiLoad;
 static inline TesiLoad tesi_load_of(const TesLoadDesc *desc, int component) {
-  return (TesiLoad){desc->space->scalar[component], desc->f[component], desc->material_f[component],
-                    desc->g[component]};
+  return (TesiLoad){.space = desc->space->scalar[component],
+                    .f = desc->f[component],
+                    .material_f = desc->material_f[component],
+                    .g = desc->g[component]};
 }
 
 /* tes_functional_load(); given: nodes with given values get their part too, and any boundary may have a g. */
@@ -67,6 +72,7 @@ TesStatus tesi_error_device(const TesSpace *space, const TesVector *u, const Tes
 /* Plain, cell by cell and point by point, all basis functions at each point: the tests' oracle. b[length],
  * u[length]; q points a direction; h1 needs an `exact` that can be differentiated. */
 TesStatus tesi_load_ref(const TesLoadDesc *desc, bool given, int q, double *b);
+TesStatus tesi_load_component_ref(const TesiLoad *load, bool given, int q, double *b);
 TesStatus tesi_error_ref(const TesSpace *space, const double *u, const TesFunction *const *exact, int q,
                          double *cell_l2, double *cell_h1);
 

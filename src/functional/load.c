@@ -3,27 +3,27 @@
 #include "base/work.h"
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
+#include "functional/groups.h"
 #include "device/kernel.h"
 
 /* ---- volume -------------------------------------------------------------------------------------------- */
 
 /* Arrays of a thread, [batches][points][lane]: coordinates, weights, values; then a batch with its scratch. A call
  * evaluates functions at about this many points, so that the call itself costs little. */
-enum { ARRAYS = 5, POINTS = 2048, BATCHES = 64 };
+enum { ARRAYS = 5, POINTS = 2048, BATCHES = 64, SLOPE_ARRAYS = 19 };
 
 static int batches_at_once(const TesiBatches *b) {
   return tesi_max(1, tesi_min(BATCHES, (int)(POINTS / tesi_batches_array(b))));
 }
 
-/* f of the batch's lanes; whether there is one. */
-static bool sources(const TesiBatches *b, const TesiLoad *desc, const TesiBatch *batch,
-                    const TesFunction *f[TESI_BATCH]) {
+/* The functions of the batch's lanes, those of their materials or of all; whether there is one. */
+static bool sources(const TesiBatches *b, const TesFunction *all, const TesFunction *const *by_material,
+                    const TesiBatch *batch, const TesFunction *f[TESI_BATCH]) {
   bool any = false;
   for (int l = 0; l < TESI_BATCH; l++) {
-    const int material = desc->material_f
-                             ? tes_mesh_material(b->space->mesh, batch->first + tesi_min(l, batch->count - 1))
-                             : -1;
-    f[l] = material >= 0 && desc->material_f[material] ? desc->material_f[material] : desc->f;
+    const int material =
+        by_material ? tes_mesh_material(b->space->mesh, batch->first + tesi_min(l, batch->count - 1)) : -1;
+    f[l] = material >= 0 && by_material[material] ? by_material[material] : all;
     any = any || f[l];
   }
   return any;
@@ -36,16 +36,20 @@ static const TesFunction *only_source(const TesiBatches *b, const TesiLoad *desc
   return desc->f;
 }
 
-typedef struct Volume {
+typedef struct Volume Volume;
+struct Volume {
+  /* Adds batches first .. first + count - 1, at most `most` of them. */
+  TesStatus (*add)(const Volume *v, int64_t task, int64_t first, int count, double *memory);
+  int most;
   TesiSums *sums;
   const TesiLoad *desc;
   const TesFunction *only;
   double *memory; /* [threads][share] */
   int64_t share;
   int set, *failed;
-} Volume;
+};
 
-/* Batches first .. first + count - 1, `count` at most batches_at_once(). Coordinates of a batch lie behind each other
+/* int f phi. Coordinates of a batch lie behind each other
  * (place) before they join those of the others. */
 static TesStatus add_batches(const Volume *v, int64_t task, int64_t first, int count, double *memory) {
   const TesiBatches *b = v->sums->batches;
@@ -58,7 +62,7 @@ static TesStatus add_batches(const Volume *v, int64_t task, int64_t first, int c
   for (int i = 0; i < count; i++) {
     const TesiBatchPoints at = {.x = {place, place + n, place + 2 * n}, .weight = weight + i * n};
     batch[i] = b->kind->batch(b, first + i);
-    const bool any = sources(b, v->desc, &batch[i], f);
+    const bool any = sources(b, v->desc->f, v->desc->material_f, &batch[i], f);
     b->kind->points(b, &batch[i], !tesi_batch_constant(f), &at, work);
     for (int d = 0; d < 3 && v->only; d++) memcpy(x + d * all + i * n, place + d * n, (size_t)n * sizeof *x);
     if (v->only) continue;
@@ -77,14 +81,43 @@ static TesStatus add_batches(const Volume *v, int64_t task, int64_t first, int c
   return TES_OK;
 }
 
+/* int h d phi / d x_c: with h w at the points, the transpose of differentiation, of which J^-1 has row e where the
+ * derivatives on the reference cell are 1 in direction e and 0 in the others. */
+static TesStatus add_slopes(const Volume *v, int64_t task, int64_t first, int count, double *memory) {
+  const TesiBatches *b = v->sums->batches;
+  const int64_t n = tesi_batches_array(b);
+  double *x = memory, *weight = x + 3 * n, *h = weight + n, *scratch = h + n, *sum = scratch + n,
+         *J = sum + n, *row = J + 9 * n, *work = row + 3 * n;
+  const int size[3] = {b->q, b->q, b->dim == 3 ? b->q : 1};
+  const TesiBatch batch = b->kind->batch(b, first);
+  const TesiBatchPoints at = {.x = {x, x + n, x + 2 * n}, .weight = weight, .J = J};
+  const TesFunction *of[TESI_BATCH];
+  double *const slope[3] = {row, row + n, row + 2 * n};
+  (void)count; /* 1 */
+  if (!sources(b, v->desc->h, v->desc->material_h, &batch, of)) return TES_OK;
+  b->kind->points(b, &batch, true, &at, work);
+  const TesStatus status = tesi_batch_values(b, &batch, of, &at, h, scratch);
+  if (status != TES_OK) return status;
+  memset(sum, 0, (size_t)n * sizeof *sum);
+  for (int e = 0; e < b->dim; e++) {
+    double *own = slope[v->desc->direction];
+    for (int64_t i = 0; i < 3 * n; i++) row[i] = i / n == e;
+    b->kind->gradient(b, &batch, &at, slope);
+    for (int64_t p = 0; p < n; p++) own[p] *= h[p] * weight[p];
+    b->loops.contract(size, e, b->q, b->q, true, b->D, own, scratch);
+    for (int64_t p = 0; p < n; p++) sum[p] += scratch[p];
+  }
+  tesi_batch_integrate(v->sums, task, &batch, sum, scratch);
+  return TES_OK;
+}
+
 static TesStatus add_task(const Volume *v, int64_t task, double *memory) {
   const TesiBatches *b = v->sums->batches;
   int64_t first;
   const int64_t count = tesi_batches_of_task(b, task, &first), end = first + count;
-  const int most = batches_at_once(b);
   TesStatus status = TES_OK;
-  for (int64_t i = first; i < end && status == TES_OK; i += most)
-    status = add_batches(v, task, i, (int)(end - i < most ? end - i : most), memory);
+  for (int64_t i = first; i < end && status == TES_OK; i += v->most)
+    status = v->add(v, task, i, (int)(end - i < v->most ? end - i : v->most), memory);
   return status;
 }
 
@@ -100,16 +133,21 @@ static void add_tasks(const void *data, TesiSpan span) {
   }
 }
 
-static TesStatus add_volume(const TesiBatches *b, const TesiLoad *desc, bool given, double *values) {
+/* `slopes`: of h, else of f. */
+static TesStatus add_volume(const TesiBatches *b, const TesiLoad *desc, bool slopes, bool given,
+                            double *values) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   const int threads = tesi_team_threads(ctx, b->cells * tesi_batches_array(b) / TESI_BATCH);
   TesiSums sums = {0};
   int failed = TES_OK;
-  Volume volume = {.sums = &sums,
+  const int most = slopes ? 1 : batches_at_once(b), arrays = slopes ? SLOPE_ARRAYS : ARRAYS * most + 4;
+  Volume volume = {.add = slopes ? add_slopes : add_batches,
+                   .most = most,
+                   .sums = &sums,
                    .desc = desc,
                    .only = only_source(b, desc),
-                   .share = (ARRAYS * batches_at_once(b) + 4) * tesi_batches_array(b) + tesi_batches_work(b),
+                   .share = arrays * tesi_batches_array(b) + tesi_batches_work(b),
                    .failed = &failed};
   TES_ALLOC(&volume.memory, volume.share * threads);
   TES_TRY(tesi_sums_create(b, given, values, &sums));
@@ -192,6 +230,16 @@ done:
   return status;
 }
 
+/* Cells of groups add to given nodes too. */
+static TesStatus add_groups(const TesiBatches *b, const TesFunction *const *g, bool given, double *values) {
+  const TesiCellView *s = b->view;
+  bool any;
+  const TesStatus status = tesi_groups_add(b, g, &any, values);
+  for (int64_t i = 0; any && !given && i < s->cells * s->cell_nodes; i++)
+    if (s->index[i] < 0) values[~s->index[i]] = 0;
+  return status;
+}
+
 static TesStatus add_boundaries(const TesiBatches *b, const TesFunction *const *g, bool given, double *values) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
@@ -206,6 +254,7 @@ static TesStatus add_boundaries(const TesiBatches *b, const TesFunction *const *
   }
   TES_TRY(tesi_boundary_faces(b, wanted, true, &face, &faces));
   TES_TRY(add_faces(b, g, given, face, faces, values));
+  if (b->view) TES_TRY(add_groups(b, g, given, values));
 done:
   tesi_free(ctx, &wanted);
   tesi_free(ctx, &face);
@@ -223,7 +272,8 @@ TesStatus tesi_load_on_host(const TesiLoad *desc, bool given, TesVector *v) {
     TES_ALLOC(&values, b->length);
   else
     TES_TRY(tes_vector_fill(v, 0));
-  if (desc->f || desc->material_f) TES_TRY(add_volume(b, desc, given, values));
+  if (desc->f || desc->material_f) TES_TRY(add_volume(b, desc, false, given, values));
+  if (desc->h || desc->material_h) TES_TRY(add_volume(b, desc, true, given, values));
   if (desc->g) TES_TRY(add_boundaries(b, desc->g, given, values));
   const TesiLayout *layout = desc->space->layout;
   tesi_exchange_sum(given ? layout->shared : layout->sum, TES_DOUBLE, values);
@@ -248,7 +298,8 @@ TesStatus tesi_functional_load(const TesiLoad *desc, bool given, TesVector *b) {
   TesContext *ctx = desc->space->context;
   TesStatus status = TES_OK;
   bool done = false;
-  if (tesi_sums_on_device(desc->space)) TES_TRY(tesi_load_device(desc, given, b, &done));
+  const bool host = desc->h || desc->material_h;
+  if (!host && tesi_sums_on_device(desc->space)) TES_TRY(tesi_load_device(desc, given, b, &done));
   if (!done) TES_TRY(tesi_load_on_host(desc, given, b));
 done:
   return status;

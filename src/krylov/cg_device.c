@@ -2,6 +2,8 @@
 #include <math.h>
 #include "krylov/krylov_device.h"
 
+/* Iterations over long vectors, which take longer than their launches, are recorded where a solve has many. */
+enum { LONG = 1 << 20, FEW = 8 };
 enum { ROUND, DOT, DIRECTION, DOTS, UPDATE, FINISH, KERNELS };
 
 TesStatus tesi_cg_device_kernels(TesiKrylovDevice *device) {
@@ -22,7 +24,9 @@ static TesStatus precondition(TesSolver *s, const void **z) {
     void *arguments[] = {&n, &s->r->data, &s->mg_b->data, &d->scalars};
     TES_TRY(tesi_krylov_launch(d, ROUND, 1, 0, arguments));
   }
-  TES_TRY(tes_multigrid_cycle(s->desc.multigrid, s->mg_b ? s->mg_b : s->r, s->mg_b ? s->mg_x : s->z, true));
+  TesMultigrid *mg = s->desc.multigrid;
+  TES_TRY(tesi_multigrid_cycle_level(mg, tes_multigrid_levels(mg) - 1, TESI_CYCLE_USUAL,
+                                     s->mg_b ? s->mg_b : s->r, s->mg_b ? s->mg_x : s->z));
 done:
   return status;
 }
@@ -65,6 +69,7 @@ static TesStatus begin(TesSolver *s, const TesVector *x, double relative) {
   TES_TRY(tesi_context_device(ctx)->to_device(ctx, d->scalars, &scalars, sizeof scalars));
   if (d->x != x->data) tesi_recorded_release(ctx, &d->step);
   d->x = x->data;
+  d->step.plain = s->desc.op->length >= LONG ? FEW : 0;
 done:
   return status;
 }

@@ -82,8 +82,8 @@ TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TE
   TesContext *ctx = finest->context;
   TesStatus status = TES_OK;
   Levels s = {.context = ctx, .count = 1, .space = space};
-  TES_CHECK(coarsening >= TES_COARSEN_MESH && coarsening <= TES_COARSEN_NONE,
-            "coarsening is %d, expected 0..2", (int)coarsening);
+  TES_CHECK(coarsening >= TES_COARSEN_AUTO && coarsening <= TES_COARSEN_NONE,
+            "coarsening is %d, expected 0..3", (int)coarsening);
   TES_CHECK(coarsening != TES_COARSEN_DEGREE || finest->element->nodal,
             "levels of elements rt and dg are meshes: coarsening is mesh");
   TES_CHECK(desc->coarse_dofs >= 0, "coarse_dofs is %lld, expected >= 0", (long long)desc->coarse_dofs);

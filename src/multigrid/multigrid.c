@@ -8,7 +8,9 @@
 #include "operator/elasticity/elasticity_motions.h"
 #include "operator/operator_parts.h"
 #include "operator/transport/transport_operator.h"
+#include "smoother/chebyshev.h"
 #include "smoother/smoother.h"
+#include "smoother/spectrum.h"
 #include "transfer/transfer.h"
 
 typedef struct Level {
@@ -213,16 +215,36 @@ void tes_multigrid_destroy(TesMultigrid **multigrid) {
   tes_context_destroy(&ctx);
 }
 
+/* What was recorded is out of date. */
+static void forget_recorded(TesMultigrid *mg) {
+  for (int i = 0; i < mg->recorded_count; i++) tesi_recorded_release(mg->context, &mg->recorded[i].work);
+  mg->recorded_count = 0;
+}
+
 TesStatus tesi_multigrid_assemble(TesMultigrid *mg) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
-  for (int i = 0; i < mg->recorded_count; i++) tesi_recorded_release(ctx, &mg->recorded[i].work);
-  mg->recorded_count = 0;
+  forget_recorded(mg);
   for (int l = 1; l < mg->levels; l++) {
     tes_smoother_destroy(&mg->level[l].smoother);
     TES_TRY(tesi_operator_assemble_twin(&mg->level[l].op));
     TES_TRY(create_smoother(mg, &mg->level[l]));
   }
+done:
+  return status;
+}
+
+int tesi_multigrid_polynomial(const TesMultigrid *mg) {
+  const TesSmoother *finest = mg->level[mg->levels - 1].smoother;
+  return finest && tesi_is_chebyshev(finest) ? finest->degree : 0;
+}
+
+TesStatus tesi_multigrid_change(TesMultigrid *mg, int degree, bool optimal, bool after) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  forget_recorded(mg);
+  for (int l = 1; l < mg->levels; l++) TES_TRY(tesi_chebyshev_change(mg->level[l].smoother, degree, optimal));
+  mg->pre = after ? 0 : 1, mg->post = mg->post_below = 1;
 done:
   return status;
 }
@@ -321,6 +343,28 @@ done:
 
 static TesStatus cycle(TesMultigrid *mg, int l, const TesVector *b, TesVector *x, bool zero_guess) {
   return cycle_as(mg, l, TESI_CYCLE_USUAL, b, x, zero_guess);
+}
+
+typedef struct Reduced {
+  TesMultigrid *multigrid;
+  int level;
+} Reduced;
+
+static TesStatus reduce_by_cycle(void *user, const void *r, void *z) {
+  const Reduced *of = user;
+  const TesOperator *op = of->multigrid->level[of->level].op;
+  const TesVector b = {
+      .context = op->context, .length = op->length, .precision = op->precision, .data = (void *)r};
+  TesVector x = b;
+  x.data = z;
+  return cycle(of->multigrid, of->level, &b, &x, true);
+}
+
+TesStatus tesi_multigrid_reduction(TesMultigrid *mg, int steps, double *factor) {
+  Reduced of = {mg, tesi_max(mg->levels - 2, 1)};
+  *factor = 1;
+  if (mg->levels == 1) return TES_OK;
+  return tesi_reduction(mg->level[of.level].op, reduce_by_cycle, &of, steps, factor);
 }
 
 /* |R b| / |b| on boxes in 3D: 0.47 for random numbers, the root of 2 for integrals of a smooth function with the basis

@@ -46,6 +46,15 @@ struct TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid);
 bool tesi_multigrid_serves_divergence(const TesMultigrid *multigrid);
 TesStatus tesi_multigrid_divergence(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
 
+/* How much a step of conjugate gradients with the cycle reduces, on the level below the finest, or on the finest where
+ * that is the coarsest: the mean of `steps` steps (tesi_reduction()). 1: there is one level alone. */
+TesStatus tesi_multigrid_reduction(TesMultigrid *multigrid, int steps, double *factor);
+/* The degree of the polynomials of the finest level; 0: its smoother is none. */
+int tesi_multigrid_polynomial(const TesMultigrid *multigrid);
+/* Other polynomials on all levels, which have such ones; after: cycles smooth after the coarse correction alone, else
+ * before it too. */
+TesStatus tesi_multigrid_change(TesMultigrid *multigrid, int degree, bool optimal, bool after);
+
 /* Every level but the coarsest multiplies with an assembled matrix from now on, in smoothers and residuals: to compare
  * with. Its smoothers must be jacobi or chebyshev. */
 TesStatus tesi_multigrid_assemble(TesMultigrid *multigrid);

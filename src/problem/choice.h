@@ -32,8 +32,12 @@ TesiChoice tesi_choose(const TesiSituation *situation);
 /* Fills in method, its words, tolerance, floor and precision of a problem whose finest operator exists; *smoother
  * is the one to use. Warns of what no choice serves. */
 TesStatus tesi_problem_choose(TesProblem *problem, TesSmootherKind *smoother);
+/* Fits cycle and method to what a cycle of the multigrid, which is there, is measured to reach (tune.c). */
+TesStatus tesi_problem_tune(TesProblem *problem);
 /* problem->cycle: what is asked for, where float32 holds lengths of the size of the cells, and coefficients of its
  * operator, or of its form while there is none (choose_precision.c). The space is enough for lengths alone. */
 TesStatus tesi_problem_choose_precision(TesProblem *problem);
+/* float64 where rounding of a float32 cycle would be all that the method, which is chosen, sees. */
+TesStatus tesi_problem_doubt_precision(TesProblem *problem);
 
 #endif

@@ -1,4 +1,5 @@
 #include "problem/field_rows.h"
+#include <stdio.h>
 #include <string.h>
 #include "problem/in_time.h"
 #include "problem/support.h"
@@ -23,11 +24,16 @@ static const TesiFieldRow rows[] = {
     {"pz", TESI_FROM_P, 0, 2, 3, NULL, false, "dp/dz", .unit = "[p]/length"},
     {"lambda", TESI_FROM_DATA, 0, TESI_FIELD_VALUE, 0, NULL, true, "Lame's first constant", .unit = "stress"},
     {"mu", TESI_FROM_DATA, 1, TESI_FIELD_VALUE, 0, NULL, true, "shear modulus", .unit = "stress"},
-    {"sxx", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "lambda*(ux + vy + wz) + 2*mu*ux", false, "stress",
+    {"thermal_strain", TESI_FROM_DATA, 2, TESI_FIELD_VALUE, 0, NULL, true,
+     "data.expansion times data.temperature", .unit = "1"},
+    {"sxx", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3,
+     "lambda*(ux + vy + wz - 3*thermal_strain) + 2*mu*(ux - thermal_strain)", false, "stress",
      .unit = "stress"},
-    {"syy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "lambda*(ux + vy + wz) + 2*mu*vy", false, "stress",
+    {"syy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3,
+     "lambda*(ux + vy + wz - 3*thermal_strain) + 2*mu*(vy - thermal_strain)", false, "stress",
      .unit = "stress"},
-    {"szz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "lambda*(ux + vy + wz) + 2*mu*wz", false, "stress",
+    {"szz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3,
+     "lambda*(ux + vy + wz - 3*thermal_strain) + 2*mu*(wz - thermal_strain)", false, "stress",
      .unit = "stress"},
     {"sxy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "mu*(uy + vx)", false, "stress", .unit = "stress"},
     {"syz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3, "mu*(vz + wy)", false, "stress", .unit = "stress"},
@@ -37,19 +43,23 @@ static const TesiFieldRow rows[] = {
      "syz*syz + sxz*sxz))",
      false, "equivalent stress", .unit = "stress", .in_files = true},
     {"strain_energy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 3,
-     "(sxx*ux + syy*vy + szz*wz + sxy*(uy + vx) + syz*(vz + wy) + sxz*(uz + wx))/2", true, "energy a volume",
-     .unit = "stress"},
-    {"sxx", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "lambda*(ux + vy) + 2*mu*ux", false, "stress",
-     .unit = "stress"},
-    {"syy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "lambda*(ux + vy) + 2*mu*vy", false, "stress",
-     .unit = "stress"},
+     "(sxx*(ux - thermal_strain) + syy*(vy - thermal_strain) + szz*(wz - thermal_strain) + sxy*(uy + vx) + "
+     "syz*(vz + wy) + sxz*(uz + wx))/2",
+     true, "energy a volume", .unit = "stress"},
+    {"sxx", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2,
+     "lambda*(ux + vy - 3*thermal_strain) + 2*mu*(ux - thermal_strain)", false, "stress", .unit = "stress",
+     .flat = "lambda*(ux + vy - 2*thermal_strain) + 2*mu*(ux - thermal_strain)"},
+    {"syy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2,
+     "lambda*(ux + vy - 3*thermal_strain) + 2*mu*(vy - thermal_strain)", false, "stress", .unit = "stress",
+     .flat = "lambda*(ux + vy - 2*thermal_strain) + 2*mu*(vy - thermal_strain)"},
     {"sxy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "mu*(uy + vx)", false, "stress", .unit = "stress"},
-    {"szz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "lambda*(ux + vy)", true,
-     "stress out of the plane; 0 in plane stress", .unit = "stress"},
+    {"szz", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "lambda*(ux + vy - 3*thermal_strain) - 2*mu*thermal_strain",
+     true, "stress out of the plane; 0 in plane stress", .unit = "stress", .flat = "0"},
     {"von_mises", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2,
      "sqrt(((sxx - syy)*(sxx - syy) + (syy - szz)*(syy - szz) + (szz - sxx)*(szz - sxx))/2 + 3*sxy*sxy)",
      false, "equivalent stress", .unit = "stress", .in_files = true},
-    {"strain_energy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2, "(sxx*ux + syy*vy + sxy*(uy + vx))/2", true,
+    {"strain_energy", TESI_FROM_TEXT, 0, TESI_FIELD_VALUE, 2,
+     "(sxx*(ux - thermal_strain) + syy*(vy - thermal_strain) - szz*thermal_strain + sxy*(uy + vx))/2", true,
      "energy a volume", .unit = "stress"},
     {"mean_u", TESI_FROM_MEAN, 0, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of u", .unit = "[u]"},
     {"mean_v", TESI_FROM_MEAN, 1, TESI_FIELD_VALUE, 0, NULL, true, "mean in time of v", .unit = "[u]"},
@@ -105,30 +115,59 @@ static bool is_there(const TesiFieldRow *row, const TesiFieldsOf *of) {
   return of->in_time && component;
 }
 
+/* u and its derivatives get their other name; behind the list they stand by the first one, which is not shown. */
+static int rename_fields(const TesiFieldNames *names, int count, TesiField *field, const TesiFieldRow **row) {
+  int all = count;
+  for (int i = 0; i < count && all < TESI_FIELDS; i++) {
+    const char *old = field[i].name;
+    if (old[0] != 'u' || (old[1] && (!strchr("xyzt", old[1]) || old[2]))) continue;
+    if (row) row[all] = row[i];
+    field[all] = field[i];
+    field[all++].unlisted = true;
+    field[i].name = !old[1] ? names->name : names->slope[old[1] == 't' ? 3 : old[1] - 'x'];
+  }
+  return all;
+}
+
 int tesi_fields_named(const TesiFieldsOf *of, TesiField *field, const TesiFieldRow **row) {
   int count = 0;
   const TesiFieldRow *r;
   for (int i = 0; (r = tesi_field_row(i)); i++) {
     if (!is_there(r, of)) continue;
-    const bool flat = of->plane == TES_PLANE_STRESS && r->dim == 2 && !strcmp(r->name, "szz");
+    const bool flat = of->plane == TES_PLANE_STRESS && r->flat;
     if (row) row[count] = r;
     field[count++] = (TesiField){.name = r->name,
                                  .derivative = r->derivative,
-                                 .text = flat ? "0" : r->text,
+                                 .text = flat ? r->flat : r->text,
                                  .unlisted = r->unlisted && !(of->stressed && r->from == TESI_FROM_RATE),
                                  .in_files = r->in_files,
                                  .rate.is = r->from == TESI_FROM_RATE && !of->stressed};
   }
-  return count;
+  return of->names && of->names->name ? rename_fields(of->names, count, field, row) : count;
 }
 
-TesiFieldsOf tesi_support_fields(const TesiSupport *row, int dim, bool in_time, bool average) {
+void tesi_field_names_set(const char *name, TesiFieldNames *names) {
+  names->name = name;
+  for (int d = 0; d < 4 && name; d++)
+    snprintf(names->slope[d], sizeof names->slope[d], "%.*s%c", TESI_FIELD_NAME - 1, name, "xyzt"[d]);
+}
+
+bool tesi_field_name_taken(const char *name) {
+  const TesiFieldRow *r;
+  for (int i = 0; (r = tesi_field_row(i)); i++)
+    if (!strcmp(r->name, name)) return true;
+  return false;
+}
+
+TesiFieldsOf tesi_support_fields(const TesiSupport *row, int dim, bool in_time, bool average,
+                                 const TesiFieldNames *names) {
   return (TesiFieldsOf){.dim = dim,
                         .components = row->vector ? dim : 1,
                         .flow = row->flow,
                         .stressed = row->has & TESI_BIT(TESI_HAS_LAMBDA),
                         .in_time = in_time,
-                        .average = average};
+                        .average = average,
+                        .names = names};
 }
 
 /* ---- of a problem -------------------------------------------------------------------------------------- */
@@ -163,7 +202,8 @@ int tesi_problem_fields(const TesProblem *p, TesiField *field) {
                            .stressed = e->stressed,
                            .in_time = it && (!e->second_order || it->rate[0]),
                            .average = it && it->march.average.count > 0,
-                           .plane = p->plane};
+                           .plane = p->plane,
+                           .names = &p->names};
   const int count = tesi_fields_named(&of, field, row);
   const TesiRate rate = of.in_time && !e->second_order ? tesi_problem_rate(p) : (TesiRate){.is = false};
   for (int i = 0; i < count; i++) {

@@ -48,7 +48,8 @@ const TesiTimeMethod *tesi_in_time_method(const TesProblem *p) {
 /* Whether right-hand sides differ from time to time. */
 static bool load_is_timed(const TesProblem *p) {
   const TesiNumbered *n = &p->in_time->given;
-  bool timed = p->in_time->add_load;
+  bool timed = p->in_time->add_load || tesi_function_timed(n->data.expansion);
+  for (int i = 0; i < tes_mesh_materials(p->mesh); i++) timed = timed || tesi_function_timed(n->expansion[i]);
   for (int c = 0; c < TESI_AXES; c++) {
     timed = timed || tesi_function_timed(n->data.f[c]);
     for (int i = 0; i < tes_mesh_materials(p->mesh); i++) timed = timed || tesi_function_timed(n->f[c][i]);

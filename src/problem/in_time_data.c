@@ -26,7 +26,10 @@ static TesStatus create_load(TesProblem *p, int component, TesiTimedData *data) 
   const TesFunction **flux = NULL;
   TES_TRY(tesi_problem_fluxes(p, &it->given, component, &flux));
   if (!has_load(p, component, flux)) goto done;
-  const TesiLoad desc = {p->space->part[component], it->given.data.f[component], it->given.f[component], flux};
+  const TesiLoad desc = {.space = p->space->part[component],
+                         .f = it->given.data.f[component],
+                         .material_f = it->given.f[component],
+                         .g = flux};
   TES_TRY(tesi_load_plan_create(&desc, true, &data->load[component]));
   data->loads = data->loads && data->load[component];
 done:
@@ -40,7 +43,7 @@ static TesStatus create_loads(TesProblem *p, TesiTimedData *data) {
   const TesiInTime *it = p->in_time;
   const TesiTransport *transport = tesi_transport_of(it->whole);
   const bool streamline = transport && transport->streamline; /* those tests are the host's */
-  data->loads = it->timed && !it->add_load && !streamline;
+  data->loads = it->timed && !it->add_load && !streamline && !tesi_numbered_heated(p->mesh, &it->given);
   if (p->space->element->weak) {
     if (data->loads && !it->changes) TES_TRY(tesi_broken_timed_create(p, &data->broken));
     data->loads = data->broken;

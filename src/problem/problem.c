@@ -12,6 +12,7 @@
 #include "problem/below.h"
 #include "problem/broken.h"
 #include "problem/fault.h"
+#include "problem/field_rows.h"
 #include "problem/in_time.h"
 #include "problem/problem_memory.h"
 #include "problem/support.h"
@@ -123,22 +124,28 @@ TesStatus tesi_problem_create_full(const TesProblem *p, TesSpace **full) {
   return p->equation->flow ? TES_OK : tesi_problem_create_whole(p->space, full);
 }
 
-/* Whether a direct solver of the coarsest level serves a level, and by one launch. */
-static int64_t most_in_one_launch(const TesOperator *op) {
+/* Whether a direct solver of the coarsest level serves a level, and by one launch. Without time its inverse, which is
+ * made in float64, takes no more memory than a vector of the finest level: the gain is some iterations of one solve. */
+static int64_t most_in_one_launch(const TesProblem *p) {
   enum { ONE_BLOCK = 1200, FINER = 16 };
+  const TesOperator *op = p->levels;
   if (tesi_is_separable(op)) return ONE_BLOCK;
   if (op->kind != &tesi_operator_elasticity && op->kind != &tesi_operator_mapped) return 0;
   const int64_t part = op->length / FINER; /* a small problem keeps its levels */
-  return part < TESI_COARSE_DENSE ? part : TESI_COARSE_DENSE;
+  const int64_t room = p->in_time ? part : (int64_t)sqrt((double)op->length);
+  const int64_t most = part < room ? part : room;
+  return most < TESI_COARSE_DENSE ? most : TESI_COARSE_DENSE;
 }
 
-/* Steps in time on a device wait for launches: a level of so few unknowns is solved directly by one launch
- * (contract.cu), in the place of the smoothers of all levels below, nine launches or more each. */
+/* A device waits for launches: a level of so few unknowns is solved directly by one launch (contract.cu), in the place
+ * of the smoothers of all levels below, nine launches or more each. Of boxes this pays in time alone. */
 static int64_t enough(const TesProblem *p) {
   const TesSolveOptions *o = &p->options;
-  const bool serves = p->in_time && tesi_has_kernels(p->context) && o->smoother == TES_SMOOTHER_AUTO &&
-                      o->coarsening == TES_COARSEN_MESH && o->coarse == TES_COARSE_AUTO;
-  return serves ? most_in_one_launch(p->levels) : 0;
+  const bool trees = p->levels->kind == &tesi_operator_mapped,
+             serves = (p->in_time || trees) && tesi_has_kernels(p->context) &&
+                      o->smoother == TES_SMOOTHER_AUTO && o->coarsening == TES_COARSEN_AUTO &&
+                      o->coarse == TES_COARSE_AUTO;
+  return serves ? most_in_one_launch(p) : 0;
 }
 
 static TesStatus create_operators(TesProblem *p) {
@@ -167,7 +174,7 @@ static TesStatus create_operators(TesProblem *p) {
                                             .degree = p->polynomial,
                                             .ratio = couples ? 15 : 0,
                                             .colours = o->colours},
-                               .coarsening = direct ? TES_COARSEN_NONE : o->coarsening,
+                               .coarsening = direct ? TES_COARSEN_NONE : p->coarsening,
                                .coarse = o->coarse,
                                .coarse_dofs = enough(p) > carried ? enough(p) : carried,
                                .thin = p->thin,
@@ -177,6 +184,7 @@ static TesStatus create_operators(TesProblem *p) {
                                .full_steps = p->full_steps,
                                .symmetric = symmetric};
   TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
+  TES_TRY(tesi_problem_tune(p));
 done:
   return status;
 }
@@ -379,6 +387,7 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   p->stabilization = desc->stabilization;
   p->conservative = desc->transport_form == TES_TRANSPORT_CONSERVATIVE;
   p->balanced = desc->balance, p->plane = desc->plane;
+  tesi_field_names_set(desc->name, &p->names);
   for (int d = 0; d < TESI_AXES; d++) p->load[d] = p->reaction[d] = NAN;
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
                    : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
@@ -420,6 +429,7 @@ TesStatus tesi_problem_create_next(const TesProblem *p, const TesMesh *mesh, Tes
                              p->conservative ? TES_TRANSPORT_CONSERVATIVE : TES_TRANSPORT_CONVECTIVE,
                          .balance = p->balanced,
                          .plane = p->plane,
+                         .name = p->names.name,
                          .add_load = it->add_load,
                          .add_load_user = it->add_load_user,
                          .average = it->march.average.count > 0,

@@ -117,7 +117,9 @@ bool tesi_equation_add(const TesiEquation *equation);
 typedef struct TesiNumbered {
   TesBoundary *boundary; /* [boundaries + 1], names left out; NULL: values are given everywhere, and are 0 */
   TesData data;          /* a NULL: 1; f NULL: 0 */
-  const TesFunction **a, **c, **lambda, **f[TESI_AXES]; /* [materials + 1]; NULL inside: that of data */
+  /* [materials + 1]; NULL inside: that of data. Once elasticity has completed them, `expansion` is expansion times
+   * temperature, and there is no temperature. */
+  const TesFunction **a, **c, **lambda, **expansion, **temperature, **f[TESI_AXES];
 } TesiNumbered;
 
 struct TesProblem {
@@ -137,6 +139,7 @@ struct TesProblem {
   struct TesiBalance *balance; /* NULL: it is not, or is not known before a solve */
   signed char *through;        /* [boundaries + 1] of the transport term */
   TesPlane plane;
+  TesiFieldNames names;                        /* of a scalar */
   double load[TESI_AXES], reaction[TESI_AXES]; /* in all; NaN: not known */
   int motions;                                 /* rigid motions that nothing holds */
   double *motion;                              /* [motions][length], orthonormal */
@@ -163,12 +166,16 @@ struct TesProblem {
   double unit; /* of pressures, in the systems of flows with element rt (pressure_unit.h) */
   TesMethod method;
   TesPrecision cycle;
-  bool full_start;    /* of the method */
-  bool thin;          /* cells: TesMultigridDesc.thin */
-  int polynomial;     /* degree of chebyshev; 0: its own choice */
-  bool smooths_rough; /* of GMRES: before the first coarse correction of a rough residual */
-  int full_steps;     /* of the start of full multigrid: TesMultigridDesc.full_steps */
-  int post_below;     /* smoothing steps below the finest level; 0: as there */
+  bool full_start;          /* of the method */
+  bool thin;                /* cells: TesMultigridDesc.thin */
+  TesCoarsening coarsening; /* what is coarsened first */
+  bool sheared;             /* survey.h */
+  bool loose;               /* next to nothing holds the solution: tesi_problem_doubt_precision() */
+  int polynomial;           /* degree of chebyshev; 0: its own choice */
+  bool tuned;               /* the cycle is fitted to what it reaches (tune.c) */
+  bool smooths_rough;       /* of GMRES: before the first coarse correction of a rough residual */
+  int full_steps;           /* of the start of full multigrid: TesMultigridDesc.full_steps */
+  int post_below;           /* smoothing steps below the finest level; 0: as there */
   TesProblemTimes times;
   char method_text[160], precision_text[96], advice[160]; /* advice: where a solve does not converge */
 };
@@ -237,6 +244,8 @@ TesStatus tesi_numbered_copy(const TesMesh *mesh, const TesiNumbered *from, Tesi
 TesStatus tesi_numbered_at(const TesMesh *mesh, double time, double factor, double offset,
                            TesiNumbered *numbered);
 void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered);
+/* Whether a thermal strain, of numbers that are complete, is not zero. */
+bool tesi_numbered_heated(const TesMesh *mesh, const TesiNumbered *numbered);
 /* In each of several parts of the mesh that share no vertex the solution must be determined by itself: by a
  * Dirichlet or Robin boundary or a mass term. TES_INVALID_INPUT names a cell of the first part where it is not. A
  * mesh of one part is always accepted: its constant is fixed by the mean. */

@@ -37,6 +37,9 @@ static uint64_t features_of(const TesProblemDesc *desc) {
     bool asked;
   } all[] = {{TESI_HAS_B, desc->data.b[0] || desc->data.b[1] || desc->data.b[2]},
              {TESI_HAS_MATERIALS, desc->materials > 0},
+             {TESI_HAS_NAME, desc->name != NULL},
+             {TESI_HAS_EXPANSION, desc->data.expansion != NULL},
+             {TESI_HAS_TEMPERATURE, desc->data.temperature != NULL},
              {TESI_HAS_MEAN_VELOCITY, desc->mean_components != 0},
              {TESI_HAS_TIME, tesi_problem_is_timed(t)},
              {TESI_HAS_STEP, t->step > 0},

@@ -92,6 +92,11 @@ static double position_bytes(const TesProblem *p) {
   return cell_levels(p) * (double)tes_mesh_info(p->mesh).cells * (p->mesh->dim == 3 ? 81 : 18) * 8;
 }
 
+/* Of the dense inverse that takes the place of the levels below (problem.c): a vector in float64, and its copy. */
+static double dense_bytes(const TesProblem *p) {
+  return p->equation->own || p->equation->flow || p->equation->couples ? 0 : 12 * (double)p->space->length;
+}
+
 /* Without GMRES. On the host of a GPU some three vectors: data on their way to it, and what is written; transport with
  * element dg makes its matrices and numbers there. */
 static TesProblemMemory find_bytes(const TesProblem *p) {
@@ -100,7 +105,7 @@ static TesProblemMemory find_bytes(const TesProblem *p) {
                positions = box ? 0 : position_bytes(p);
   return (TesProblemMemory){
       .processor = (size_t)(bytes + positions),
-      .gpu = (size_t)(bytes +
+      .gpu = (size_t)(bytes + (box ? 0 : dense_bytes(p)) +
                       (p->space->element->mixed ? tesi_coarse_saddle_box_bytes(tesi_space_rt(p->space)) : 0)),
       .gpu_host = (size_t)(positions + 24 * (double)p->space->length + tesi_transport_dg_bytes(p))};
 }

@@ -37,19 +37,19 @@ done:
   return status;
 }
 
-/* Edges and corners have supports, faces between cells also a flux, which jumps there; none of them has a normal. */
+/* Edges, corners and faces between cells have values, springs or what enters there, as a force; none has a normal. */
 static TesStatus check_group(const TesMesh *mesh, const TesBoundary *entry, int number) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   const bool faces = tesi_mesh_is_inner(mesh, number);
-  TES_CHECK(faces || entry->condition == TES_DIRICHLET,
-            "boundary.%s: %s is a group of curves or points, where only a displacement can be given",
-            entry->name, entry->name);
-  TES_CHECK(entry->condition != TES_FLUX && entry->condition != TES_SLIP,
-            "boundary.%s: %s lies between cells, where values can be given (dirichlet), what enters there "
-            "(neumann), or "
-            "both (robin)",
-            entry->name, entry->name);
+  TES_CHECK(
+      entry->condition != TES_FLUX && entry->condition != TES_SLIP,
+      faces
+          ? "boundary.%s: %s lies between cells, where values can be given (dirichlet), what enters there "
+            "(neumann), or both (robin)"
+          : "boundary.%s: %s is a group of curves or points, which have a displacement, a force, a traction "
+            "(per length of curves, at each point) or springs (robin)",
+      entry->name, entry->name);
   for (int c = 0; c < mesh->dim; c++)
     TES_CHECK(!entry->g[c] || !tesi_function_uses(entry->g[c]), "boundary.%s is \"%.200s\": %s", entry->name,
               tes_function_text(entry->g[c]),
@@ -80,11 +80,32 @@ done:
   return status;
 }
 
+/* The functions of the data that materials have too: where they stand in TesData, and their lists in TesiNumbered. */
+static const struct Slot {
+  const char *name;
+  size_t of, list;
+} slots[] = {{"a", offsetof(TesData, a), offsetof(TesiNumbered, a)},
+             {"c", offsetof(TesData, c), offsetof(TesiNumbered, c)},
+             {"lambda", offsetof(TesData, lambda), offsetof(TesiNumbered, lambda)},
+             {"expansion", offsetof(TesData, expansion), offsetof(TesiNumbered, expansion)},
+             {"temperature", offsetof(TesData, temperature), offsetof(TesiNumbered, temperature)},
+             {"f", offsetof(TesData, f[0]), offsetof(TesiNumbered, f[0])},
+             {"f", offsetof(TesData, f[1]), offsetof(TesiNumbered, f[1])},
+             {"f", offsetof(TesData, f[2]), offsetof(TesiNumbered, f[2])}};
+enum { SLOTS = sizeof slots / sizeof *slots };
+
+static const TesFunction **slot_of(const TesData *data, int slot) {
+  return (const TesFunction **)(void *)((char *)data + slots[slot].of);
+}
+
+static const TesFunction ***list_of(const TesiNumbered *n, int slot) {
+  return (const TesFunction ***)(void *)((char *)n + slots[slot].list);
+}
+
 static TesStatus refuse_normals(TesContext *ctx, const TesData *data) {
-  TesStatus status = refuse_normal(ctx, "a", data->a);
-  if (status == TES_OK) status = refuse_normal(ctx, "c", data->c);
-  if (status == TES_OK) status = refuse_normal(ctx, "lambda", data->lambda);
-  for (int i = 0; i < TESI_AXES && status == TES_OK; i++) status = refuse_normal(ctx, "f", data->f[i]);
+  TesStatus status = TES_OK;
+  for (int i = 0; i < SLOTS && status == TES_OK; i++)
+    status = refuse_normal(ctx, slots[i].name, *slot_of(data, i));
   for (int i = 0; i < TESI_AXES && status == TES_OK; i++) status = refuse_normal(ctx, "b", data->b[i]);
   return status;
 }
@@ -162,10 +183,7 @@ static TesStatus number_materials(TesContext *ctx, const TesProblemDesc *desc, T
     int number;
     TES_TRY(refuse_normals(ctx, &material->data));
     TES_TRY(place(ctx, material->where, tes_mesh_find_material(desc->mesh, material->name, &number)));
-    set_function(&n->a[number], material->data.a);
-    set_function(&n->c[number], material->data.c);
-    set_function(&n->lambda[number], material->data.lambda);
-    for (int k = 0; k < TESI_AXES; k++) set_function(&n->f[k][number], material->data.f[k]);
+    for (int k = 0; k < SLOTS; k++) set_function(&(*list_of(n, k))[number], *slot_of(&material->data, k));
   }
 done:
   return status;
@@ -175,20 +193,14 @@ static TesStatus allocate(const TesMesh *mesh, bool boundaries, TesiNumbered *n)
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   const int materials = tes_mesh_materials(mesh);
-  TES_ALLOC(&n->a, materials + 1);
-  TES_ALLOC(&n->c, materials + 1);
-  TES_ALLOC(&n->lambda, materials + 1);
-  for (int i = 0; i < TESI_AXES; i++) TES_ALLOC(&n->f[i], materials + 1);
+  for (int i = 0; i < SLOTS; i++) TES_ALLOC(list_of(n, i), materials + 1);
   if (boundaries) TES_ALLOC(&n->boundary, tes_mesh_boundaries(mesh) + 1);
 done:
   return status;
 }
 
 static void retain_data(TesiNumbered *n, const TesData *data) {
-  n->data.a = tesi_function_retain(data->a);
-  n->data.c = tesi_function_retain(data->c);
-  n->data.lambda = tesi_function_retain(data->lambda);
-  for (int i = 0; i < TESI_AXES; i++) n->data.f[i] = tesi_function_retain(data->f[i]);
+  for (int i = 0; i < SLOTS; i++) *slot_of(&n->data, i) = tesi_function_retain(*slot_of(data, i));
   for (int i = 0; i < TESI_AXES; i++) n->data.b[i] = tesi_function_retain(data->b[i]);
 }
 
@@ -216,12 +228,8 @@ TesStatus tesi_numbered_copy(const TesMesh *mesh, const TesiNumbered *from, Tesi
   retain_data(to, &from->data);
   for (int i = 0; from->boundary && i < tes_mesh_boundaries(mesh); i++)
     set_boundary(&to->boundary[i], &from->boundary[i]);
-  for (int i = 0; i < tes_mesh_materials(mesh); i++) {
-    set_function(&to->a[i], from->a[i]);
-    set_function(&to->c[i], from->c[i]);
-    set_function(&to->lambda[i], from->lambda[i]);
-    for (int k = 0; k < TESI_AXES; k++) set_function(&to->f[k][i], from->f[k][i]);
-  }
+  for (int i = 0; i < tes_mesh_materials(mesh); i++)
+    for (int k = 0; k < SLOTS; k++) set_function(&(*list_of(to, k))[i], (*list_of(from, k))[i]);
 done:
   return status;
 }
@@ -243,19 +251,19 @@ static TesStatus bind(const TesFunction **f, double time) {
   return bind_affine(f, time, 1, 0);
 }
 
+static bool is_c(int slot) {
+  return slots[slot].of == offsetof(TesData, c);
+}
+
 TesStatus tesi_numbered_at(const TesMesh *mesh, double time, double factor, double offset, TesiNumbered *n) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  TES_TRY(bind(&n->data.a, time));
-  TES_TRY(bind(&n->data.lambda, time));
-  TES_TRY(bind_affine(&n->data.c, time, factor, offset));
-  for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->data.f[k], time));
   for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->data.b[k], time));
-  for (int i = 0; i < tes_mesh_materials(mesh); i++) {
-    TES_TRY(bind(&n->a[i], time));
-    TES_TRY(bind(&n->lambda[i], time));
-    TES_TRY(bind_affine(&n->c[i], time, factor, offset));
-    for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->f[k][i], time));
+  for (int k = 0; k < SLOTS; k++) {
+    const double by = is_c(k) ? factor : 1, more = is_c(k) ? offset : 0;
+    TES_TRY(bind_affine(slot_of(&n->data, k), time, by, more));
+    for (int i = 0; i < tes_mesh_materials(mesh); i++)
+      TES_TRY(bind_affine(&(*list_of(n, k))[i], time, by, more));
   }
   for (int i = 0; n->boundary && i < tes_mesh_boundaries(mesh); i++) {
     for (int k = 0; k <= TESI_AXES; k++) TES_TRY(bind(&n->boundary[i].g[k], time));
@@ -268,18 +276,26 @@ done:
 void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered) {
   if (!mesh) return;
   TesContext *ctx = mesh->context;
-  const TesFunction ***arrays[] = {&numbered->a,    &numbered->c,    &numbered->lambda,
-                                   &numbered->f[0], &numbered->f[1], &numbered->f[2]};
   for (int i = 0; numbered->boundary && i < tes_mesh_boundaries(mesh); i++)
     set_boundary(&numbered->boundary[i], &(TesBoundary){0});
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
-    for (int i = 0; *arrays[k] && i < tes_mesh_materials(mesh); i++) set_function(&(*arrays[k])[i], NULL);
-    tesi_free(ctx, arrays[k]);
+  for (int k = 0; k < SLOTS; k++) {
+    const TesFunction ***list = list_of(numbered, k);
+    for (int i = 0; *list && i < tes_mesh_materials(mesh); i++) set_function(&(*list)[i], NULL);
+    tesi_free(ctx, list);
+    set_function(slot_of(&numbered->data, k), NULL);
   }
-  set_function(&numbered->data.a, NULL);
-  set_function(&numbered->data.c, NULL);
-  set_function(&numbered->data.lambda, NULL);
-  for (int i = 0; i < TESI_AXES; i++) set_function(&numbered->data.f[i], NULL);
   for (int i = 0; i < TESI_AXES; i++) set_function(&numbered->data.b[i], NULL);
   tesi_free(ctx, &numbered->boundary);
+}
+
+static bool is_zero(const TesFunction *f) {
+  double value;
+  return !f || (tes_function_constant(f, &value) && value == 0);
+}
+
+bool tesi_numbered_heated(const TesMesh *mesh, const TesiNumbered *n) {
+  bool heated = !is_zero(n->data.expansion);
+  for (int i = 0; n->expansion && i < tes_mesh_materials(mesh); i++)
+    heated = heated || !is_zero(n->expansion[i]);
+  return heated;
 }

@@ -20,7 +20,7 @@ const char *const tesi_smoother_words[] = {
 const char *const tesi_local_words[] = {"auto",  "exact", "mean",  "scaled", "rank1",
                                         "nodal", "cg",    "dense", NULL};
 const char *const tesi_order_words[] = {"auto", "same", "reversed", NULL};
-const char *const tesi_coarsening_words[] = {"mesh", "degree", NULL};
+const char *const tesi_coarsening_words[] = {"auto", "mesh", "degree", NULL};
 const char *const tesi_coarse_words[] = {"auto", "direct", "amg", "cg", "sparse", "aggregation", NULL};
 const TesiSupportWords tesi_support_words[TESI_OF_COUNT] = {
     [TESI_OF_CONDITION] = {"boundary",
@@ -61,6 +61,11 @@ static const struct {
                            [TESI_HAS_POISSON] = {"data.poisson", NULL},
                            [TESI_HAS_PLANE] = {"data.plane", NULL},
                            [TESI_HAS_DENSITY] = {"data.density", NULL},
+                           [TESI_HAS_EXPANSION] = {"data.expansion", NULL},
+                           [TESI_HAS_TEMPERATURE] = {"data.temperature", NULL},
+                           [TESI_HAS_GRAVITY] = {"data.gravity", NULL},
+                           [TESI_HAS_ROTATION] = {"data.rotation", NULL},
+                           [TESI_HAS_NAME] = {"space.name", NULL},
                            [TESI_HAS_NU] = {"data.nu", NULL},
                            [TESI_HAS_ALPHA] = {"data.alpha", NULL},
                            [TESI_HAS_MATERIALS] = {"data.materials", NULL},

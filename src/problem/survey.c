@@ -11,6 +11,8 @@ enum { SAMPLE = 4096, POINTS = 27 };
 /* Three times as long in one direction, but for round-off: couplings differ by the square of it. From there on lines of
  * cells take at most 0.85 of the time of chebyshev (`stretched` in bench/results). */
 static const double STRETCHED = 8.99;
+/* Condition of the metric of a cell, scaled to a diagonal of 1: 3 where edges meet at 120 degrees. */
+static const double SHEARED = 10;
 /* Of a cell's edges, of the body and the thinnest cell, and of a in two cells one after the other. */
 static const double THIN = 3, FLAT = 5, SLENDER = 500, ROUGH = 100, SLIM = 8;
 
@@ -22,30 +24,44 @@ static int make_points(int dim, double *xi) {
   return points;
 }
 
-/* g[d] <- entry d, d of J^-1 a J^-T by cofactors, but for a common factor; a: 00 01 (02) 11 (12 22). */
-static void couplings(int dim, const double *J, const double *matrix, double g[3]) {
-  for (int d = 0; d < dim; d++) {
-    double cofactor[3], sum = 0;
+/* metric <- J^-1 a J^-T by cofactors, but for a common factor; a: 00 01 (02) 11 (12 22). */
+static void metric_of(int dim, const double *J, const double *a, double metric[3][3]) {
+  double cofactor[3][3];
+  for (int d = 0; d < dim; d++)
     for (int r = 0; r < dim; r++) {
-      const int a = (r + 1) % dim, b = (r + 2) % dim, e = (d + 1) % dim, f = (d + 2) % dim;
-      cofactor[r] = dim == 2 ? (r == d ? 1 : -1) * J[a * 2 + e]
-                             : J[a * 3 + e] * J[b * 3 + f] - J[a * 3 + f] * J[b * 3 + e];
+      const int k = (r + 1) % dim, l = (r + 2) % dim, e = (d + 1) % dim, f = (d + 2) % dim;
+      cofactor[d][r] = dim == 2 ? (r == d ? 1 : -1) * J[k * 2 + e]
+                                : J[k * 3 + e] * J[l * 3 + f] - J[k * 3 + f] * J[l * 3 + e];
     }
-    for (int r = 0, at = 0; r < dim; r++)
-      for (int c = r; c < dim; c++, at++) sum += (r == c ? 1 : 2) * matrix[at] * cofactor[r] * cofactor[c];
-    g[d] = sum;
-  }
+  for (int d = 0; d < dim; d++)
+    for (int e = 0; e < dim; e++) {
+      metric[d][e] = 0;
+      for (int r = 0, at = 0; r < dim; r++)
+        for (int c = r; c < dim; c++, at++)
+          metric[d][e] += a[at] * (r == c ? cofactor[d][r] * cofactor[e][r]
+                                          : cofactor[d][r] * cofactor[e][c] + cofactor[d][c] * cofactor[e][r]);
+    }
 }
 
-static TesiStretch stretch_of(int dim, const double *J, const double *a) {
+static TesiStretch stretch_of(int dim, double metric[3][3]) {
   double g[3] = {0}, least, middle, most;
-  couplings(dim, J, a, g);
+  for (int d = 0; d < dim; d++) g[d] = metric[d][d];
   most = fmax(fmax(g[0], g[1]), g[2]);
   least = dim == 3 ? fmin(fmin(g[0], g[1]), g[2]) : fmin(g[0], g[1]);
   middle = dim == 3 ? g[0] + g[1] + g[2] - most - least : least;
   return most > STRETCHED * middle  ? TESI_STRETCHED_ONE_WAY
          : most > STRETCHED * least ? TESI_STRETCHED
                                     : TESI_EVEN;
+}
+
+/* Whether two directions are far from orthogonal in the metric: 2 x 2 blocks of it, scaled to 1 on the diagonal, have
+ * the condition (1 + c) / (1 - c), c their other entry, which the condition of the whole is not below. */
+static bool is_sheared(int dim, double metric[3][3]) {
+  double most = 0;
+  for (int d = 0; d < dim; d++)
+    for (int e = d + 1; e < dim; e++)
+      most = fmax(most, fabs(metric[d][e]) / sqrt(metric[d][d] * metric[e][e]));
+  return 1 + most > SHEARED * (1 - most);
 }
 
 /* *middle <- a at the point in the middle. */
@@ -198,7 +214,7 @@ TesStatus tesi_survey(const TesProblem *p, TesiSurvey *survey) {
              box = p->mesh->kind == TES_MESH_BOX && !matrices;
   *survey = (TesiSurvey){.jump = 1, .matrices = matrices};
   if (p->equation->flow || (box && !vary && !p->equation->couples)) return TES_OK;
-  double rough = 0, before = NAN;
+  double rough = 0, sheared = 0, before = NAN;
   Shape shape = {.lower = {INFINITY, INFINITY, INFINITY},
                  .upper = {-INFINITY, -INFINITY, -INFINITY},
                  .thinnest = INFINITY};
@@ -207,16 +223,21 @@ TesStatus tesi_survey(const TesProblem *p, TesiSurvey *survey) {
     double matrix[6] = {1, 0, dim == 2, dim == 3, 0, dim == 3}; /* the identity */
     TES_TRY(place(p->mesh, c, points, at, x, J));
     if (vary) TES_TRY(look_at_data(p, c, points, x, &survey->jump, &middle, matrix));
-    of[stretch_of(dim, J + points / 2 * dim * dim, matrix)]++;
+    double metric[3][3];
+    metric_of(dim, J + points / 2 * dim * dim, matrix, metric);
+    of[stretch_of(dim, metric)]++;
+    sheared += is_sheared(dim, metric);
     look_at_shape(dim, x + points / 2 * dim, J + points / 2 * dim * dim, &shape);
     rough += fmax(middle / before, before / middle) > ROUGH;
     before = middle;
   }
   tesi_reduce(ctx, TESI_SUM, 3, of);
   tesi_reduce(ctx, TESI_SUM, 1, &rough);
+  tesi_reduce(ctx, TESI_SUM, 1, &sheared);
   tesi_reduce(ctx, TESI_MAXIMUM, 1, &survey->jump);
   const double all = of[0] + of[1] + of[2];
   judge_shape(ctx, p->space, all, &shape, survey);
+  survey->sheared = 10 * sheared > all;
   survey->rough = 20 * rough > all && stride == 1;
   if (!box && 100 * (of[TESI_STRETCHED] + of[TESI_STRETCHED_ONE_WAY]) > all)
     survey->stretch =

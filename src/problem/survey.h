@@ -13,7 +13,8 @@ typedef struct TesiSurvey {
   bool slender;  /* five times, or the body is 500 times as long as its thinnest cell is thick */
   bool slim;     /* the body is eight times as long as in the direction in which it is shortest */
   bool rough;    /* a jumps a hundredfold between one of twenty pairs of cells at least */
-  double jump;   /* largest quotient of two values of a diffusion coefficient within a cell */
+  bool sheared; /* a tenth of the cells: two of their directions are far from orthogonal in the metric of a */
+  double jump;  /* largest quotient of two values of a diffusion coefficient within a cell */
   /* Sparse factors of the finest level, as far as the shape of the body tells: flops of making them, bytes. */
   double factor_flops, factor_bytes;
 } TesiSurvey;

@@ -4,6 +4,8 @@
  *                  polynomials the one with the least sqrt(t) |1 - t p(t)| on [0, L], which bounds a V-cycle
  *                  (Lottes, Optimal polynomial
  *                  smoothers for multigrid V-cycles, 2023, algorithm 1). It needs no lower end.
+ *   optimal        the polynomial of optimal_roots.h on the same interval, a product of m Richardson steps in Leja's
+ *                  order: they need no p
  *   with ratio     that of the first kind of [lambda/ratio, 1.2 lambda], scaled to 1 at t = 0 (Saad, Iterative
  *   Methods for Sparse Linear Systems,
  *                  2nd ed., algorithm 12.1).
@@ -15,7 +17,9 @@
 #include <math.h>
 #include <stdio.h>
 #include "device/kernel.h"
+#include "smoother/chebyshev.h"
 #include "smoother/line_patch/line_patch.h"
+#include "smoother/optimal_roots.h"
 #include "smoother/spectrum.h"
 
 typedef struct Plan {
@@ -24,6 +28,8 @@ typedef struct Plan {
   void *inverse_diagonal, *r, *p; /* inverse_diagonal NULL: patches */
   TesiCellPatches *patches;       /* NULL: none */
   void *z;                        /* of patches */
+  double *root;                   /* [degree], of the optimal polynomial; NULL: of another one */
+  double lambda;                  /* estimate */
 } Plan;
 
 /* *z, *d <- vectors with B r = (z_i d_i). */
@@ -41,6 +47,7 @@ typedef struct Step {
 
 static Step next_step(const Plan *plan, int i, Step last) {
   const double sigma = plan->centre / plan->radius;
+  if (plan->root) return (Step){1 / plan->root[i], 0, 0};
   if (plan->fourth)
     return (Step){(8 * i + 4) / ((2 * i + 3) * 2 * plan->centre), i ? (2 * i - 1.) / (2 * i + 3) : 0, 0};
   if (i == 0) return (Step){1 / plan->centre, 0, 1 / sigma};
@@ -98,6 +105,7 @@ done:
 /* Number m of the roots of 1 - t p(t). */
 static double root_of(const Plan *plan, int degree, int m) {
   const double pi = 3.14159265358979323846;
+  if (plan->root) return plan->root[m];
   const double angle = plan->fourth ? (2 * m + 2) * pi / (2 * degree + 1) : (2 * m + 1) * pi / (2 * degree);
   return plan->centre - plan->radius * cos(angle);
 }
@@ -149,6 +157,7 @@ static void destroy(TesSmoother *smoother) {
     device->release(ctx, &plan->p);
     device->release(ctx, &plan->z);
     tesi_cell_patches_destroy(&plan->patches);
+    tesi_free(ctx, &plan->root);
   }
   tesi_free(ctx, &plan);
 }
@@ -240,31 +249,65 @@ static int usual_degree(const TesSmoother *smoother, const TesiCellPatches *patc
   return space && space->degree >= 5 ? 5 : 4;
 }
 
+static void describe(TesSmoother *smoother) {
+  const Plan *plan = smoother->plan;
+  snprintf(smoother->description, sizeof smoother->description, "chebyshev-%s%s, degree %d on [%.3g, %.3g]",
+           !plan->patches         ? "jacobi"
+           : plan->patches->lines ? "lines of cells"
+                                  : "cell patches",
+           plan->root     ? ", optimal"
+           : plan->fourth ? ", fourth kind"
+                          : "",
+           smoother->degree, plan->centre - plan->radius, plan->centre + plan->radius);
+}
+
+/* The polynomial of smoother->degree. */
+static TesStatus set_polynomial(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  Plan *plan = smoother->plan;
+  plan->fourth = smoother->ratio == 0;
+  const double low = plan->fourth ? 0 : plan->lambda / smoother->ratio,
+               high = (plan->fourth ? 1.05 : 1.2) * plan->lambda;
+  plan->centre = (high + low) / 2;
+  plan->radius = (high - low) / 2;
+  tesi_free(ctx, &plan->root);
+  if (plan->fourth && smoother->optimal) {
+    TES_ALLOC(&plan->root, smoother->degree);
+    TES_TRY(tesi_optimal_roots(ctx, smoother->degree, plan->root));
+    tesi_leja_order(smoother->degree, plan->root);
+    for (int i = 0; i < smoother->degree; i++) plan->root[i] *= high;
+  }
+  describe(smoother);
+done:
+  return status;
+}
+
+bool tesi_is_chebyshev(const TesSmoother *smoother) {
+  return smoother->table == &table;
+}
+
+TesStatus tesi_chebyshev_change(TesSmoother *smoother, int degree, bool optimal) {
+  smoother->degree = degree;
+  smoother->optimal = optimal;
+  return set_polynomial(smoother);
+}
+
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   Plan *plan;
-  double lambda;
   smoother->table = &table;
   TES_NEW(&plan);
   smoother->plan = plan;
   TES_CHECK(smoother->omega == 0, "omega is %g: a chebyshev polynomial has no damping", smoother->omega);
   TES_TRY(tesi_operator_vector(smoother->op, &plan->r));
   TES_TRY(tesi_operator_vector(smoother->op, &plan->p));
-  TES_TRY(make_preconditioner(smoother, plan, &lambda));
+  TES_TRY(make_preconditioner(smoother, plan, &plan->lambda));
   if (smoother->degree == 0) smoother->degree = usual_degree(smoother, plan->patches);
-  plan->fourth = smoother->ratio == 0;
-  const double low = plan->fourth ? 0 : lambda / smoother->ratio, high = (plan->fourth ? 1.05 : 1.2) * lambda;
-  plan->centre = (high + low) / 2;
-  plan->radius = (high - low) / 2;
+  TES_TRY(set_polynomial(smoother));
   smoother->omega = 1;
   smoother->symmetric = true;
-  snprintf(smoother->description, sizeof smoother->description, "chebyshev-%s%s, degree %d on [%.3g, %.3g]",
-           !plan->patches         ? "jacobi"
-           : plan->patches->lines ? "lines of cells"
-                                  : "cell patches",
-           plan->fourth ? ", fourth kind" : "", smoother->degree, plan->centre - plan->radius,
-           plan->centre + plan->radius);
 done:
   return status;
 }

@@ -111,6 +111,7 @@ TesStatus tesi_smoother_create_above(TesContext *context, const TesSmootherDesc 
   s->omega = desc->omega;
   s->degree = desc->degree;
   s->ratio = desc->ratio;
+  s->optimal = desc->optimal;
   s->red_black = desc->colours == TES_COLOURS_RED_BLACK;
   s->lexicographic = desc->colours == TES_COLOURS_LEXICOGRAPHIC;
   s->unfused = desc->unfused;

@@ -33,6 +33,7 @@ struct TesSmoother {
   double omega;
   int degree;   /* chebyshev */
   double ratio; /* chebyshev; 0: the fourth kind */
+  bool optimal; /* chebyshev of the fourth kind */
   bool red_black, lexicographic,
       unfused; /* patches of saddle operators: more colours; residuals of all the mesh, for tests */
   bool symmetric;

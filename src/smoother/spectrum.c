@@ -274,6 +274,49 @@ done:
   return status;
 }
 
+/* A step; *gain <- by how much it lowers the energy of the error, 0: by nothing that can be seen. pq: of the step
+ * before, then of this one. */
+static TesStatus step_of_error(const TesOperator *op, TesiPrecondition precondition, void *user, bool first,
+                               const Vectors *v, double *pq, double *gain) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double zq = 0, rp;
+  *gain = 0;
+  TES_TRY(tesi_work_go_on(ctx));
+  if (!first) TES_TRY(precondition(user, v->r->data, v->z->data));
+  if (!first) TES_TRY(tes_vector_dot(v->z, v->q, &zq));
+  TES_TRY(first ? tes_vector_copy(v->z, 1, v->p) : tes_vector_xpay(v->z, -zq / *pq, v->p));
+  TES_TRY(op->table->apply(op, v->p->data, v->q->data));
+  TES_TRY(tes_vector_dot(v->p, v->q, pq));
+  TES_TRY(tes_vector_dot(v->p, v->r, &rp));
+  if (!isfinite(*pq) || !isfinite(rp)) TES_FAIL(TES_NAN, "the operator or its cycle gives NaN or infinity");
+  if (!(*pq > 0)) return TES_OK;
+  TES_TRY(tes_vector_axpy(-rp / *pq, v->q, v->r));
+  *gain = rp * rp / *pq;
+done:
+  return status;
+}
+
+TesStatus tesi_reduction(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
+                         double *factor) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  Vectors v = {0};
+  double rz, pq = 0, gain, second = 0;
+  *factor = 0;
+  TES_TRY(make_vectors(op, &v));
+  TES_TRY(begin(op, precondition, user, &v, &rz));
+  for (int step = 0; step < steps + 2; step++) {
+    TES_TRY(step_of_error(op, precondition, user, step == 0, &v, &pq, &gain));
+    if (!(gain > 1e-12 * rz)) break; /* nothing is left */
+    if (step == 1) second = gain;
+    if (step > 1) *factor = pow(gain / second, 0.5 / (step - 1));
+  }
+done:
+  free_vectors(&v);
+  return status;
+}
+
 TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
                                   double *lambda) {
   return largest_eigenvalue(op, precondition, user, NULL, steps, lambda);

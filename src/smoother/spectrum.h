@@ -14,6 +14,12 @@ typedef TesStatus (*TesiPrecondition)(void *user, const void *r, void *z);
 TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
                                   double *lambda);
 
+/* By which factor a step of conjugate gradients makes the energy norm of the error smaller, from a random residual: the
+ * mean of `steps` steps after the first one, which reduces more than others do. B need not be symmetric: directions are
+ * conjugate to the last one, as in krylov/cg.c. */
+TesStatus tesi_reduction(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
+                         double *factor);
+
 enum { TESI_EIGENVALUE_STEPS = 12 };
 
 /* The values of the start vector: in [-1, 1], zero at Dirichlet nodes. v [length] on the host. */

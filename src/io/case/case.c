@@ -146,6 +146,8 @@ static void clear_data(TesData *data) {
   clear_functions(1, &data->a);
   clear_functions(1, &data->c);
   clear_functions(1, &data->lambda);
+  clear_functions(1, &data->expansion);
+  clear_functions(1, &data->temperature);
   clear_functions(3, data->f);
   clear_functions(3, data->b);
 }
@@ -170,6 +172,7 @@ static void clear_problem(TesContext *ctx, TesProblemDesc *p) {
   }
   tesi_free(ctx, &boundary);
   tesi_free(ctx, &material);
+  tesi_free(ctx, &p->name);
 }
 
 void tesi_case_clear(TesCase *c) {

@@ -218,6 +218,7 @@ TesStatus tesi_case_check(TesiCaseReader *r) {
   if (r->error_count) goto done;
   TES_TRY(tesi_case_read_names(r));
   if (r->error_count) goto done;
+  TES_TRY(tesi_case_add_loads(r));
   if (tesi_case_given(r, "mesh.box")) TES_TRY(check_box(r));
   if (tesi_case_given(r, "mesh.box")) TES_TRY(check_faces(r));
   TES_TRY(check_map(r));
@@ -247,10 +248,16 @@ TesStatus tesi_case_finish(TesiCaseReader *r, bool valid) {
   TesiCaseDraft *d = &r->draft;
   TesCase *c = &d->c;
   const int pressure = c->mesh.dim == 2 ? 2 : 3; /* after an error there may be a third velocity in 2D */
-  c->problem.data =
-      (TesData){.a = d->a, .c = d->reaction, .lambda = d->lambda, .f = {d->f[0], d->f[1], d->f[2]}};
+  c->problem.data = (TesData){.a = d->a,
+                              .c = d->reaction,
+                              .lambda = d->lambda,
+                              .expansion = d->expansion,
+                              .temperature = d->temperature,
+                              .f = {d->f[0], d->f[1], d->f[2]}};
   tes_function_destroy(&d->young);
   tes_function_destroy(&d->poisson);
+  for (int i = 0; i < 3; i++) tes_function_destroy(&d->gravity[i]);
+  tes_function_destroy(&d->speed);
   for (int i = 0; i < 3; i++) c->problem.exact[i] = d->exact[i];
   for (int i = 0; i < 3; i++) c->problem.data.b[i] = d->b[i];
   c->problem.stabilization = (TesStreamline)d->stabilization;

@@ -102,8 +102,10 @@ TesStatus tesi_case_check_elasticity(TesiCaseReader *r) {
   }
   if (!tesi_case_given(r, "data.density")) tes_function_destroy(&d->reaction);
   TES_TRY(check_number(r, "data.density", d->reaction, 0, 1e300, "a number > 0"));
-  if (!tesi_case_given(r, "time"))
-    TES_TRY(tesi_case_refuse(r, "data.density", "belongs to elasticity with `time`"));
+  if (!tesi_case_given(r, "time") && !tesi_case_given(r, "data.gravity") &&
+      !tesi_case_given(r, "data.rotation"))
+    TES_TRY(tesi_case_refuse(r, "data.density",
+                             "belongs to elasticity with `time`, `data.gravity` or `data.rotation`"));
   TES_TRY(take_constants(r));
 done:
   return status;

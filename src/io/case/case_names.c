@@ -191,7 +191,9 @@ static TesStatus read_elastic_material(TesiCaseReader *r, const TesiYaml *map, T
                {"mu", "data.mu", &d->a, &data->a},
                {"young", "data.young", &d->young, &young},
                {"poisson", "data.poisson", &d->poisson, &poisson},
-               {"density", "data.density", &d->reaction, &data->c}};
+               {"density", "data.density", &d->reaction, &data->c},
+               {"expansion", "data.expansion", &d->expansion, &data->expansion},
+               {"temperature", "data.temperature", &d->temperature, &data->temperature}};
   for (const TesiYaml *child = map->first; child; child = child->next) {
     size_t i = 0;
     while (i < sizeof known / sizeof *known && strcmp(child->key, known[i].key)) i++;
@@ -200,9 +202,11 @@ static TesStatus read_elastic_material(TesiCaseReader *r, const TesiYaml *map, T
     else if (!strcmp(child->key, "f"))
       TES_TRY(read_load(r, child, data->f));
     else
-      TES_TRY(tesi_case_error(r, tesi_case_row("data"), child,
-                              "unknown key '%.60s'; known keys: lambda, mu, young, poisson, density, f",
-                              child->key));
+      TES_TRY(
+          tesi_case_error(r, tesi_case_row("data"), child,
+                          "unknown key '%.60s'; known keys: lambda, mu, young, poisson, density, expansion, "
+                          "temperature, f",
+                          child->key));
   }
   if (!r->error_count)
     TES_TRY(tesi_case_elastic_constants(r, map, "data.materials", (TesFunction **)&young,

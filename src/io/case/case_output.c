@@ -173,10 +173,11 @@ static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, cons
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
   char message[512];
+  TesiFieldNames names;
+  tesi_field_names_set(r->draft.c.problem.name, &names);
   const TesiFieldsOf of = tesi_support_fields(r->support, tesi_case_dim(r), tesi_case_given(r, "time"),
-                                              r->draft.c.problem.average);
-  const int fields = tesi_fields_named(&of, field, NULL);
-  status = tesi_quantity_check(ctx, text, boundary, fields, field);
+                                              r->draft.c.problem.average, &names);
+  status = tesi_quantity_check(ctx, text, boundary, tesi_fields_named(&of, field, NULL), field);
   if (status != TES_INVALID_INPUT) return status;
   snprintf(message, sizeof message, "%s", tes_context_message(ctx));
   tesi_context_forget(ctx);

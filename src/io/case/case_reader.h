@@ -78,6 +78,9 @@ TesStatus tesi_case_matrix(TesiCaseReader *r, int row, const TesiYaml *node, Tes
 /* A number within the range of the row; *valid is false after an error. */
 TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, double *value, bool *valid);
 
+/* A number with a unit must be of the kind of its key (case_units.c). */
+TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const char *text);
+
 /* "expected ..., got ...". */
 TesStatus tesi_case_wrong(TesiCaseReader *r, int row, const TesiYaml *node);
 /* What is told of the solution: points, values, lines. After the mesh. */
@@ -118,6 +121,8 @@ TesStatus tesi_case_check_elasticity(TesiCaseReader *r);
 TesStatus tesi_case_elastic_constants(TesiCaseReader *r, const TesiYaml *node, const char *path,
                                       TesFunction **young, TesFunction **poisson, TesFunction **lambda,
                                       TesFunction **mu);
+/* data.gravity and data.rotation go into f (case_loads.c); after the materials. */
+TesStatus tesi_case_add_loads(TesiCaseReader *r);
 /* Values that are made of others (case_derived.c): {of: E} of one, and the names of all once these are known. */
 TesStatus tesi_case_read_derived(TesiCaseReader *r, const TesiYaml *of, TesCaseValue *v);
 TesStatus tesi_case_resolve_derived(TesiCaseReader *r, int row, const TesiYaml *values);

@@ -1,5 +1,6 @@
 #include "io/case/case_schema.h"
 #include <float.h>
+#include "io/expression/units.h"
 #include <string.h>
 
 #define AT(member) offsetof(TesiCaseDraft, member)
@@ -99,7 +100,7 @@
        .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
        .help = "elasticity: the total force on these faces, as a uniform traction: force / area; in 2D per " \
-               "unit of thickness"},                                                                         \
+               "unit of thickness; on named groups of curves force / length, of points in equal parts"},     \
   {                                                                                                          \
     .path = "boundary." name ".priority", .type = TESI_KEY_INTEGER, .target = AT(member.priority),           \
     .low = -1000, .high = 1000, .beside = true, .fallback = "0", .repeated = true,                           \
@@ -119,6 +120,9 @@ const TesiKey tesi_case_keys[] = {
 
   {.path = "constants", .type = TESI_KEY_CONSTANTS, .fallback_note = "none",
    .help = "names of numbers, for all expressions of the case; a name may stand in those below it"},
+  {.path = "units", .type = TESI_KEY_CHOICE, .target = AT(units), .choices = tesi_units_words, .fallback = "none",
+   .help = "the system that all numbers of the case are in; then a number may have a unit behind it, as 210 GPa, "
+     "0.3 mm, 7850 kg/m^3, and is turned into the system: SI (m, kg, s, K) or mm-N-MPa (mm, t, s, K)"},
   {.path = "tables", .type = TESI_KEY_TABLES, .fallback_note = "none",
    .help = "functions of one variable: NAME(s) through the points of a file of two columns, s ascending, constant "
            "beyond its ends; cubic: smooth and monotone between the points"},
@@ -212,6 +216,9 @@ const TesiKey tesi_case_keys[] = {
      "velocity and discontinuous pressure, flows on boxes; iso: Q1-iso-Q2/Q1, navier_stokes on boxes, whose pressure "
      "has one node per vertex of the mesh; auto: rt for stokes on boxes, else q"},
 
+  {.path = "space.name", .type = TESI_KEY_NAME, .target = AT(c.problem.name), .fallback_note = "u",
+   .help = "what u is called in files, pictures, tables and expressions, as temperature: its derivatives are "
+     "then temperaturex .., in time temperaturet; u stays known"},
   {.path = "space.stabilization", .type = TESI_KEY_CHOICE, .target = AT(stabilization),
    .choices = tesi_stabilization_words, .fallback = "auto",
    .all_rows = true,
@@ -276,10 +283,26 @@ const TesiKey tesi_case_keys[] = {
   {.path = "data.plane", .type = TESI_KEY_CHOICE, .target = AT(c.problem.plane), .choices = WORDS("strain", "stress"),
    .fallback = "strain", .help = "in 2D: nothing moves out of the plane, or no stress acts out of it"},
   {.path = "data.density", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "1",
-   .help = "with `time`: mass a volume, positive"},
+   .help = "with `time`, `gravity` or `rotation`: mass a volume, positive"},
+  {.path = "data.gravity", .type = TESI_KEY_VECTOR, .target = AT(gravity), .fallback_note = "none",
+   .help = "acceleration, a list: density times it is added to f"},
+  {.path = "data.rotation", .type = TESI_KEY_MAP, .fallback_note = "none",
+   .help = "the body turns: density speed^2 times the way from the axis is added to f"},
+  {.path = "data.rotation.speed", .type = TESI_KEY_EXPRESSION, .target = AT(speed), .required = true,
+   .help = "angle per time, in radians"},
+  {.path = "data.rotation.axis", .type = TESI_KEY_NUMBERS, .target = AT(rotation_axis), ANY,
+   .fallback_note = "[0, 0, 1]",
+   .help = "in 3D: the direction of the axis, of any length; in 2D the axis is along z"},
+  {.path = "data.rotation.point", .type = TESI_KEY_NUMBERS, .target = AT(rotation_point), ANY, .fallback = "0",
+   .help = "a point on the axis"},
+  {.path = "data.temperature", .type = TESI_KEY_EXPRESSION, .target = AT(temperature), .fallback_note = "none",
+   .help = "above that of the body without stress: thermal strain is expansion times temperature"},
+  {.path = "data.expansion", .type = TESI_KEY_EXPRESSION, .target = AT(expansion), .fallback_note = "none",
+   .help = "coefficient of thermal expansion, needed with `temperature`"},
 
   {.path = "data.materials", .type = TESI_KEY_MAP, .fallback_note = "none",
-   .help = "NAME: {a, c, f} (elasticity: lambda, mu or young, poisson; density, f) for materials that a mesh file "
+   .help = "NAME: {a, c, f} (elasticity: lambda, mu or young, poisson; density, f, "
+     "expansion, temperature) for materials that a mesh file "
      "names; what is left out is as above. A box has none"},
 
   {.path = "boundary", .type = TESI_KEY_MAP,
@@ -368,8 +391,9 @@ const TesiKey tesi_case_keys[] = {
      "diagonal, sparse factors (MUMPS), or cycles of smoothed aggregation"},
   {.path = "solver.coarsening", .type = TESI_KEY_CHOICE, .target = SOLVER(coarsening),
    .choices = tesi_coarsening_words,
-   .fallback = "mesh",
-   .help = "what is coarsened first on meshes of trees: refinements are taken back, or the degree is halved"},
+   .fallback = "auto",
+   .help = "what is coarsened first on meshes of trees: refinements are taken back, or the degree is halved; auto: "
+     "the degree, from 5 on, where cells are sheared"},
   {.path = "solver.tolerance", .type = TESI_KEY_NUMBER, .target = SOLVER(tolerance), .low = 0, .high = 1, .open = true,
    .fallback = "1e-9", .fallback_note = "1e-9; with `time` 1e-3",
    .help = "stop when the residual is this fraction of the right-hand side, or of what `tolerance_of` says"},

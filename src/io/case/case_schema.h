@@ -21,16 +21,19 @@ typedef struct TesiCaseFace {
 typedef struct TesiCaseDraft {
   TesCase c;
   TesFunction *a, *reaction; /* flows: nu, alpha; elasticity: mu, density */
-  TesFunction *lambda, *young, *poisson;
+  TesFunction *lambda, *young, *poisson, *expansion, *temperature;
   TesFunction *f[3], *exact[3], *exact_pressure, *initial[3], *initial_velocity[3], *initial_pressure, *where,
       *map[3];
   TesFunction *b[3];
+  TesFunction *gravity[3], *speed;
+  double rotation_axis[3], rotation_point[3];
   TesFunction *mean_velocity[3]; /* numbers */
   int stabilization, form;
   TesiCaseFace all, face[6];      /* of a box: left, right, bottom, top, back, front */
   char *file, *goal[3], *goal_of; /* goal: of mean, integral, force */
   int periodic;                   /* bit d: in direction d */
   int split, file_periodic;
+  int units; /* TesiUnits */
   int refine_times, max_dofs, pre, post, guess;
 } TesiCaseDraft;
 

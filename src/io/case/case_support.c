@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
+#include "io/expression/words.h"
 #include "parallel/comm.h"
+#include "problem/field_rows.h"
 
 const TesiYaml *tesi_case_given(const TesiCaseReader *r, const char *path) {
   return r->node[tesi_case_row(path)];
@@ -225,6 +227,24 @@ done:
   return status;
 }
 
+/* A name, and its derivatives, that nothing else has. */
+static TesStatus check_name(TesiCaseReader *r) {
+  static const char key[] = "space.name";
+  const char *name = r->draft.c.problem.name;
+  TesiFieldNames names = {0};
+  if (!tesi_case_given(r, key) || !name) return TES_OK;
+  if (strlen(name) >= TESI_FIELD_NAME - 1 || !strcmp(name, "name"))
+    return tesi_case_refuse(r, key, "expected at most 30 letters, and another word than `name`");
+  tesi_field_names_set(name, &names);
+  for (int i = 0; i < 5; i++) {
+    const char *word = i ? names.slope[i - 1] : name,
+               *refused = tesi_field_name_taken(word) ? "expressions have this name already"
+                                                      : tesi_word_refused(tesi_words_of(r->ctx), word);
+    if (refused) return tesi_case_refuse(r, key, "%.60s: %s", word, refused);
+  }
+  return TES_OK;
+}
+
 static TesStatus check_shapes_of_scalar(TesiCaseReader *r) {
   static const char *const keys[] = {"data.f", "data.exact"};
   TesContext *ctx = r->ctx;
@@ -245,6 +265,7 @@ TesStatus tesi_case_check_support(TesiCaseReader *r) {
   TesiCaseDraft *d = &r->draft;
   TES_TRY(find_row(r));
   if (!r->support) goto done;
+  TES_TRY(check_name(r));
   TES_TRY(check_faces(r));
   TES_TRY(compare(r));
   if (r->support->flow)

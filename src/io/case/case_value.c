@@ -174,9 +174,9 @@ static TesStatus read_integer(TesiCaseReader *r, int row, const TesiYaml *node, 
   return TES_OK;
 }
 
-/* A decimal number, or an expression without variables. */
-static TesStatus constant(TesiCaseReader *r, const char *text, double *value, bool *is_constant) {
-  char message[TESI_EXPRESSION_MESSAGE];
+/* A decimal number, or an expression without variables; message: why it is neither. */
+static TesStatus constant(TesiCaseReader *r, const char *text, double *value, bool *is_constant,
+                          char *message) {
   TesiTerms terms = {.ctx = r->ctx};
   int root = 0;
   *is_constant = tesi_number_parse(text, value);
@@ -194,10 +194,13 @@ static TesStatus constant(TesiCaseReader *r, const char *text, double *value, bo
 TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, double *value, bool *valid) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
+  char message[TESI_EXPRESSION_MESSAGE] = "";
   double number = 0;
   *valid = false;
   if (node->kind != TESI_YAML_SCALAR) return tesi_case_wrong(r, row, node);
-  TES_TRY(constant(r, node->text, &number, valid));
+  TES_TRY(tesi_case_check_unit(r, row, node->text));
+  TES_TRY(constant(r, node->text, &number, valid, message));
+  if (strstr(message, " unit")) return tesi_case_refuse(r, tesi_case_keys[row].path, "%s", message);
   *valid = *valid && isfinite(number) &&
            (tesi_case_keys[row].type == TESI_KEY_SPACING || in_range(&tesi_case_keys[row], number));
   if (*valid)
@@ -268,8 +271,10 @@ static TesStatus read_expression(TesiCaseReader *r, int row, const TesiYaml *nod
   const bool boundary = tesi_case_keys[row].type == TESI_KEY_BOUNDARY;
   if (boundary && !strcmp(node->text, "exact")) return take_exact(r, row, node);
   tes_function_destroy(target(r, row)); /* of a key of another problem */
-  TesStatus status = tesi_function_from_text(
-      r->ctx, node->text, boundary ? tesi_boundary_names : tesi_space_names, target(r, row), message);
+  TesStatus status = tesi_case_check_unit(r, row, node->text);
+  if (status != TES_OK) return status;
+  status = tesi_function_from_text(r->ctx, node->text, boundary ? tesi_boundary_names : tesi_space_names,
+                                   target(r, row), message);
   if (status == TES_OK) status = tesi_case_mark(r, row, node, *(TesFunction **)target(r, row));
   return status == TES_INVALID_INPUT ? tesi_case_error(r, row, node, "%s", message) : status;
 }
@@ -306,6 +311,7 @@ static TesStatus read_vector(TesiCaseReader *r, int row, const TesiYaml *node) {
       continue;
     }
     tes_function_destroy(&to[n]);
+    TES_TRY(tesi_case_check_unit(r, row, item->text));
     status = tesi_function_from_text(ctx, item->text, names, &to[n], message);
     if (status == TES_OK) status = tesi_case_mark(r, row, item, to[n]);
     if (status == TES_INVALID_INPUT) status = tesi_case_error(r, row, item, "%s", message);

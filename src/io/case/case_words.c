@@ -160,6 +160,14 @@ done:
 
 /* -------------------------------------------------------------------------------------------------------- */
 
+/* What is no word of the key is refused later, with the other keys. */
+static TesiUnits find_units(const TesiCaseReader *r) {
+  const TesiYaml *node = r->root->kind == TESI_YAML_MAP ? tesi_yaml_find(r->root, "units") : NULL;
+  for (int i = 0; node && node->kind == TESI_YAML_SCALAR && tesi_units_words[i]; i++)
+    if (!strcmp(node->text, tesi_units_words[i])) return (TesiUnits)i;
+  return TESI_UNITS_NONE;
+}
+
 /* Each name is known to those behind it. */
 TesStatus tesi_case_read_words(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
@@ -170,8 +178,10 @@ TesStatus tesi_case_read_words(TesiCaseReader *r) {
   TES_TRY(find_map(r, "constants", &constants));
   TES_TRY(find_map(r, "tables", &tables));
   tesi_words_set(ctx, NULL);
-  if (!constants && !tables) goto done;
+  const TesiUnits units = find_units(r);
+  if (!constants && !tables && !units) goto done;
   TES_TRY(tesi_words_create(ctx, constants ? constants->count : 0, tables ? tables->count : 0, &words));
+  words->units = units;
   tesi_words_set(ctx, words);
   if (tables) TES_ALLOC(&r->draft.c.table, tables->count);
   for (const TesiYaml *node = constants ? constants->first : NULL; node; node = node->next) {

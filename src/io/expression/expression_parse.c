@@ -179,10 +179,38 @@ static int name(Parser *p) {
   return variable >= 0 ? tesi_term_variable(p->terms, variable) : tesi_term_constant(p->terms, *constant);
 }
 
+/* The number that is the current token, with the unit behind it. */
+static double quantity(Parser *p) {
+  TesiScanner *s = &p->scanner;
+  const TesiUnits system = p->words ? p->words->units : TESI_UNITS_NONE;
+  const size_t end = s->token.first + s->token.length;
+  const char *text = s->text + end + strspn(s->text + end, " ");
+  const size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+  const double number = s->token.number;
+  char symbol[TESI_WORD];
+  int dimension[TESI_DIMENSIONS];
+  double si;
+  if (!word || strchr("0123456789", text[0]) || word >= sizeof symbol || text[word] == '(') return number;
+  snprintf(symbol, sizeof symbol, "%.*s", (int)word, text);
+  const size_t length = tesi_unit_read(text, &si, dimension), at = (size_t)(text - s->text);
+  if (find_variable(p, symbol) >= 0 || (!length && system == TESI_UNITS_NONE))
+    return number; /* a product without * */
+  if (!length) {
+    char tail[240];
+    snprintf(tail, sizeof tail, "; units are %s", tesi_unit_list());
+    tesi_scanner_fail(s, at, tail, "unknown unit '%s'", symbol);
+  } else if (system == TESI_UNITS_NONE) {
+    tesi_scanner_fail(s, at, "; say which system numbers are in, units: SI or units: mm-N-MPa",
+                      "'%.*s' is a unit", (int)length, text);
+  }
+  s->next = at + length;
+  return number * si * tesi_unit_scale(system, dimension);
+}
+
 static int primary(Parser *p) {
   const TesiToken *t = &p->scanner.token;
   if (t->kind == TESI_TOKEN_NUMBER) {
-    const double number = t->number;
+    const double number = quantity(p);
     tesi_scanner_advance(&p->scanner);
     return tesi_term_constant(p->terms, number);
   }

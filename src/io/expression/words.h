@@ -4,6 +4,7 @@
 #define TESI_EXPRESSION_WORDS_H
 
 #include "base/base.h"
+#include "io/expression/units.h"
 
 enum { TESI_WORD = 33 }; /* bytes of a name, with the final 0 */
 
@@ -23,6 +24,7 @@ typedef struct TesiWords {
   TesContext *ctx; /* which they do not keep alive: functions and contexts, their owners, are or do */
   atomic_int references;
   int constants, tables;
+  TesiUnits units; /* the system that numbers with units are turned into */
   TesiConstant *constant;
   TesiTable *table;
   int *slot, slots; /* constants by their names: number + 1, 0: none (words.c) */

@@ -340,6 +340,7 @@ static TesStatus write_problem(const TesProblem *problem, int cell_count, const 
   const TesiAverage *a = problem->in_time ? &problem->in_time->march.average : NULL;
   if (a && a->count) fields[n++] = (TesVtuField){.name = "mean", .vector = a->of[0].mean[0]};
   if (a && a->count) fields[n++] = (TesVtuField){.name = "mean_square", .vector = a->of[0].mean[1]};
+  if (problem->names.name) fields[0].name = problem->names.name;
   if (problem->equation->stressed) fields[0].name = "displacement";
   if (problem->equation->stressed && problem->in_time)
     fields[n++] = (TesVtuField){.name = "velocity", .vector = problem->in_time->stepper->rate};

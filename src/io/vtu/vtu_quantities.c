@@ -107,6 +107,7 @@ static int choose(const TesProblem *problem, Shown shown[ARRAYS]) {
   TesiField field[TESI_FIELDS];
   const int fields = tesi_problem_fields(problem, field);
   memcpy(shown, scalar ? of_scalars : of_flows, (size_t)count * sizeof *shown);
+  if (scalar && problem->names.name) shown[0].name = problem->names.name;
   for (int i = 0; i < fields && count < ARRAYS; i++)
     if (field[i].in_files) shown[count++] = (Shown){field[i].name, {{field[i].name}, {field[i].name}}};
   return count;

@@ -8,12 +8,18 @@
 #include "operator/mapped/mapped_robin.h"
 #include "operator/mapped/mapped.h"
 #include "space/space.h"
+#include "basis/lagrange.h"
+#include "functional/groups.h"
+#include "mesh/group_parts.h"
 #include "mesh/inner_faces.h"
 
 typedef struct Plan {
   TesOperator *inner;
   TesiFaceMass mass; /* alpha w|J| */
-  bool held;         /* one of them is positive */
+  /* [faces] the boundary of each. An edge or corner of a group is a face of which one line of points, or one point,
+   * counts: then the rule has the ends of the face as points too. */
+  int32_t *name;
+  bool held; /* one of them is positive */
 } Plan;
 
 static bool has_faces(const TesOperator *op);
@@ -28,15 +34,14 @@ void tesi_robin_add(const TesOperator *op, TesPrecision precision, double sign, 
 }
 
 void tesi_robin_add_whole(const TesOperator *op, int boundary, const double *x, double *y) {
-  const TesiFaceMass *mass = has_faces(op) ? &((const Plan *)op->plan)->mass : NULL;
+  const Plan *plan = has_faces(op) ? op->plan : NULL;
+  const TesiFaceMass *mass = plan ? &plan->mass : NULL;
   double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
   for (int64_t i = 0; mass && i < mass->faces; i++) {
     const TesiCellView *s = mass->space;
     const int64_t cell = mass->cell[i];
     const int32_t *index = s->index + cell * s->cell_nodes;
-    int name;
-    const bool on = tesi_mesh_has_name(s->mesh, cell, mass->face[i], &name);
-    if (!on || (boundary >= 0 && name != boundary)) continue;
+    if (boundary >= 0 && plan->name[i] != boundary) continue;
     for (int p = 0; p < s->cell_nodes; p++) u[p] = x[tesi_cells_node(index[p])];
     tesi_hanging_read(s->dim, s->n, s->halves, s->mask[cell], u);
     tesi_face_mass_term(mass, i, u, v);
@@ -165,6 +170,7 @@ static void destroy(TesOperator *op) {
   if (!plan) return;
   tes_operator_destroy(&plan->inner);
   tesi_face_mass_free(op->context, &plan->mass);
+  tesi_free(op->context, &plan->name);
   tesi_free(op->context, &op->plan);
 }
 
@@ -204,32 +210,63 @@ static int64_t count_faces(const TesOperatorDesc *desc) {
   return count;
 }
 
-bool tesi_robin_faces(const TesOperatorDesc *desc) {
-  return count_faces(desc) > 0;
+/* The next edge or corner of a cell, behind part i, that has springs; counts NULL: in any tree. */
+static int64_t next_part(const TesOperatorDesc *desc, const bool *counts, int64_t cell, int64_t i) {
+  const TesMesh *mesh = desc->space->mesh;
+  while ((i = tesi_mesh_next_part(mesh, cell, i)) >= 0) {
+    const TesTreePart *part = &mesh->coarse->part[i];
+    const bool own = counts ? counts[i] : !tesi_part_is_face(mesh->dim, part->at);
+    if (own && alpha_of(desc, part->boundary)) break;
+  }
+  return i;
 }
 
-static TesStatus fill_faces(TesContext *ctx, const TesOperatorDesc *desc, Plan *plan) {
+static int64_t count_parts(const TesOperatorDesc *desc, const bool *counts) {
+  int64_t count = 0;
+  for (int64_t c = 0; has_robin(&desc->form) && c < desc->space->mesh->cells; c++)
+    for (int64_t i = -1; (i = next_part(desc, counts, c, i)) >= 0;) count++;
+  return count;
+}
+
+bool tesi_robin_faces(const TesOperatorDesc *desc) {
+  return count_faces(desc) > 0 || count_parts(desc, NULL) > 0;
+}
+
+/* value[n] <- alpha at x[3][n]. */
+static TesStatus find_alpha(const TesOperatorDesc *desc, int name, int64_t cell, int n, const double *x,
+                            double *value) {
+  TesContext *ctx = desc->space->context;
+  TesStatus status = TES_OK;
+  const TesFunction *alpha = alpha_of(desc, name);
+  tesi_function_values(alpha, n, x, x + n, x + 2 * n, 0, value);
+  for (int p = 0; p < n; p++)
+    if (!(value[p] >= 0) || !isfinite(value[p]))
+      TES_FAIL(isfinite(value[p]) ? TES_INVALID_INPUT : tesi_function_fault(alpha),
+               "%sthe Robin coefficient on %s is %g at (%g, %g, %g) in cell %lld, expected >= 0",
+               tesi_function_where(alpha), tes_mesh_boundary_name(desc->space->mesh, name), value[p], x[p],
+               x[n + p], x[2 * n + p], (long long)cell);
+done:
+  return status;
+}
+
+/* gauss: the points of faces; the rule of the mass may have both ends beside them in each direction. */
+static TesStatus fill_faces(TesContext *ctx, const TesOperatorDesc *desc, const TesiFaceRule *gauss,
+                            Plan *plan, int64_t *at) {
   TesStatus status = TES_OK;
   const TesMesh *forest = desc->space->mesh;
   TesiFaceMass *mass = &plan->mass;
-  const TesiFaceRule *rule = &mass->rule;
-  double x[3 * TESI_FACE_MOST], value[TESI_FACE_MOST];
-  int64_t at = 0;
+  const int q = mass->rule.q, beside = (q - gauss->q) / 2;
+  double x[3 * TESI_FACE_MOST], weight[TESI_FACE_MOST], value[TESI_FACE_MOST];
   for (int64_t c = 0; c < desc->space->mesh->cells; c++)
     for (int f = 0, name; f < 2 * desc->space->dim; f++) {
       if (!tesi_mesh_has_name(forest, c, f, &name) || !alpha_of(desc, name)) continue;
-      double *weight = mass->weight + at * rule->points;
-      mass->cell[at] = (int32_t)c, mass->face[at++] = (int8_t)f;
-      tesi_face_geometry(rule, desc->space->mesh->geometry, c, f, x, weight, NULL);
-      tesi_face_values(rule, alpha_of(desc, name), x, value);
-      for (int p = 0; p < rule->points; p++) {
-        if (!(value[p] >= 0) || !isfinite(value[p]))
-          TES_FAIL(isfinite(value[p]) ? TES_INVALID_INPUT : tesi_function_fault(alpha_of(desc, name)),
-                   "%sthe Robin coefficient on %s is %g at (%g, %g, %g) in cell %lld, expected >= 0",
-                   tesi_function_where(alpha_of(desc, name)), tes_mesh_boundary_name(forest, name), value[p],
-                   x[p * rule->dim], x[p * rule->dim + 1], rule->dim == 3 ? x[p * rule->dim + 2] : 0,
-                   (long long)c);
-        weight[p] *= value[p];
+      double *to = mass->weight + *at * mass->rule.points;
+      mass->cell[*at] = (int32_t)c, mass->face[*at] = (int8_t)f, plan->name[(*at)++] = name;
+      tesi_face_points(gauss, desc->space->mesh->geometry, c, f, x, weight, NULL);
+      TES_TRY(find_alpha(desc, name, c, gauss->points, x, value));
+      for (int p = 0; p < gauss->points; p++) {
+        const int line = p / gauss->q + (gauss->dim == 3 ? beside : 0);
+        to[p % gauss->q + beside + line * q] = weight[p] * value[p];
         plan->held = plan->held || value[p] > 0;
       }
     }
@@ -237,10 +274,70 @@ done:
   return status;
 }
 
+/* The points of an edge or corner among those of a face that has it. */
+static TesStatus fill_part(const TesOperatorDesc *desc, const TesiFaceRule *gauss, int64_t cell, int64_t part,
+                           Plan *plan, int64_t i) {
+  TesiFaceMass *mass = &plan->mass;
+  const TesTreePart *of = &desc->space->mesh->coarse->part[part];
+  const int dim = gauss->dim, q = mass->rule.q;
+  double x[3 * TESI_FACE_POINTS], w[TESI_FACE_POINTS], value[TESI_FACE_POINTS];
+  int face = -1, first = 0, step = 0;
+  const int n = tesi_group_points(desc->space->mesh->geometry, cell, of->at, gauss->q, gauss->point,
+                                  gauss->weight, x, w);
+  const TesStatus status = find_alpha(desc, of->boundary, cell, n, x, value);
+  if (status != TES_OK) return status;
+  for (int d = 0, t = of->at, stride = 1; d < dim; d++, t /= 3) {
+    if (face < 0 && t % 3 != 1) {
+      face = 2 * d + (t % 3 == 2);
+      continue;
+    }
+    first += stride * (t % 3 == 1 ? 1 : t % 3 == 2 ? q - 1 : 0);
+    if (t % 3 == 1) step = stride;
+    stride *= q;
+  }
+  mass->cell[i] = (int32_t)cell, mass->face[i] = (int8_t)face, plan->name[i] = of->boundary;
+  for (int p = 0; p < n; p++) {
+    mass->weight[i * mass->rule.points + first + p * step] = w[p] * value[p];
+    plan->held = plan->held || value[p] > 0;
+  }
+  return TES_OK;
+}
+
+/* Both ends join the points of the rule in each direction. */
+static void add_ends(const TesiFaceRule *gauss, TesiFaceRule *rule) {
+  double node[TESI_MAX_POINTS];
+  *rule = *gauss;
+  rule->q = gauss->q + 2;
+  rule->points = gauss->dim == 3 ? rule->q * rule->q : rule->q;
+  for (int p = 0; p < rule->q; p++) rule->point[p] = p == 0 ? 0 : p == rule->q - 1 ? 1 : gauss->point[p - 1];
+  tesi_gauss_lobatto(rule->n, node, NULL);
+  tesi_lagrange(rule->n, node, rule->q, rule->point, rule->B, rule->G);
+}
+
+static TesStatus fill(TesContext *ctx, const TesOperatorDesc *desc, const TesiFaceRule *gauss, Plan *plan) {
+  TesStatus status = TES_OK;
+  bool *counts = NULL;
+  int64_t at = 0;
+  TES_TRY(tesi_mesh_count_parts(desc->space->mesh, &counts));
+  const int64_t parts = count_parts(desc, counts), all = count_faces(desc) + parts;
+  plan->mass.rule = *gauss;
+  if (parts) add_ends(gauss, &plan->mass.rule);
+  TES_TRY(tesi_face_mass_create(desc->space->view, all, &plan->mass));
+  TES_ALLOC(&plan->name, all);
+  TES_TRY(fill_faces(ctx, desc, gauss, plan, &at));
+  for (int64_t c = 0; parts && c < desc->space->mesh->cells; c++)
+    for (int64_t i = -1; (i = next_part(desc, counts, c, i)) >= 0;)
+      TES_TRY(fill_part(desc, gauss, c, i, plan, at++));
+done:
+  tesi_free(ctx, &counts);
+  return status;
+}
+
 TesStatus tesi_robin_init(TesOperator *op, TesOperator **inner) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesOperatorDesc *desc = &op->desc;
+  TesiFaceRule gauss;
   Plan *plan;
   op->table = &table;
   TES_NEW(&plan);
@@ -250,9 +347,8 @@ TesStatus tesi_robin_init(TesOperator *op, TesOperator **inner) {
   plan->mass.precision = op->precision;
   /* as many points a direction as a and c have, as on boxes */
   tesi_face_rule(op->space->dim, op->space->degree, tesi_mapped_of(plan->inner)->q, op->space->mesh->geometry,
-                 &plan->mass.rule);
-  TES_TRY(tesi_face_mass_create(op->space->view, count_faces(desc), &plan->mass));
-  TES_TRY(fill_faces(ctx, desc, plan));
+                 &gauss);
+  TES_TRY(fill(ctx, desc, &gauss, plan));
   op->singular = plan->inner->singular && !plan->held;
   TES_TRY(tesi_face_mass_upload(ctx, &plan->mass));
   snprintf(op->description, sizeof op->description, "%.120s; %lld Robin faces", plan->inner->description,

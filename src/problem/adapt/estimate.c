@@ -407,6 +407,7 @@ static TesStatus solve_dual(const TesProblem *problem, const TesValue *goal, Tes
   TES_ALLOC(&f, tes_mesh_materials(problem->mesh) + 1);
   set_boundaries(problem, goal, minus, boundary);
   if (numbered.boundary || goal->kind == TES_VALUE_FORCE) numbered.boundary = boundary;
+  numbered.data.expansion = zero, numbered.expansion = f;
   for (int c = 0; c < TESI_AXES; c++) {
     numbered.data.f[c] = zero, numbered.f[c] = f;
     if (!numbered.data.b[c]) continue;

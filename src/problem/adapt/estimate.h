@@ -27,7 +27,8 @@ typedef struct TesiResidual {
   bool transports, conservative;
   bool dense;   /* c is the density of u_tt */
   double alpha; /* of flows: that of the mass term */
-  bool l2;      /* the error is estimated in the L2 norm, else in that of the energy */
+  int thermal; /* of a displacement: 3, in plane stress 2: the thermal stress is (this lambda + 2 mu) thermal strain */
+  bool l2; /* the error is estimated in the L2 norm, else in that of the energy */
   int components;
   const TesiCellView *space;           /* of the first component: all have the same nodes */
   const TesiCellView *part[TESI_AXES]; /* of each: where it is given */

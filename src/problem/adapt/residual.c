@@ -91,6 +91,7 @@ TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residua
   s->conservative = problem->conservative;
   s->l2 = s->transports || (problem->in_time && !problem->equation->second_order);
   s->dense = problem->equation->second_order;
+  s->thermal = problem->plane == TES_PLANE_STRESS ? 2 : 3;
   if (problem->in_time) TES_TRY(take_time(problem, s));
   tesi_cell_rule(space, space->degree + 2, &s->rule);
   tesi_face_rule(space->dim, space->degree, space->degree + 2, s->geometry, &s->face_rule);
@@ -288,6 +289,20 @@ void tesi_residual_flux(const TesiResidual *s, int64_t cell, int64_t n, const do
   }
 }
 
+/* flux[dim][dim][n] of a displacement, without the thermal stress. */
+static void take_off_thermal(const TesiResidual *s, int64_t cell, int64_t n, const double *x, double *flux) {
+  const int dim = s->space->dim, material = material_of(s, cell);
+  const TesFunction *strain = pick(s->data->expansion, material, s->data->data.expansion);
+  double mu[TESI_CELL_POINTS], lambda[TESI_CELL_POINTS], value[TESI_CELL_POINTS];
+  if (!strain) return;
+  values_of(strain, 0, n, x, value);
+  values_of(pick(s->data->a, material, s->data->data.a), 1, n, x, mu);
+  values_of(pick(s->data->lambda, material, s->data->data.lambda), 0, n, x, lambda);
+  for (int c = 0; c < dim; c++)
+    for (int64_t p = 0; p < n; p++)
+      flux[(c * dim + c) * n + p] -= (s->thermal * lambda[p] + 2 * mu[p]) * value[p];
+}
+
 void tesi_residual_gradient(const TesiResidual *s, int64_t cell, const TesiCellPoints *at, double *gradient) {
   const TesiCellRule *rule = &s->rule;
   const int64_t n = rule->points;
@@ -314,6 +329,7 @@ void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at,
   if (s->transports && !s->conservative) carry(s, at, u, F, r);
   if (s->pressure) tesi_residual_of_flow(s, cell, at, F, r);
   tesi_residual_flux(s, cell, n, at->x, F);
+  take_off_thermal(s, cell, n, at->x, F);
   if (s->transports && s->conservative) carry(s, at, u, F, r);
   for (int c = 0; c < s->components; c++) add_divergence(s, at, F + c * dim * n, r + c * n);
   const TesFunction *c = s->components == 1 || s->dense ? pick(s->data->c, material, s->data->data.c) : NULL;
@@ -436,6 +452,7 @@ static void normal_flux(const TesiResidual *s, int64_t cell, const SidePoints *a
       }
   }
   tesi_residual_flux(s, cell, n, at->x, G);
+  take_off_thermal(s, cell, n, at->x, G);
   for (int c = 0; c < s->components; c++)
     for (int p = 0; p < n; p++) {
       flux[c * n + p] = 0;

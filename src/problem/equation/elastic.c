@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 #include "functional/batch_faces.h"
-#include "mesh/inner_faces.h"
 #include "problem/equation/equations.h"
 #include "problem/field_rows.h"
 #include "problem/in_time.h"
@@ -16,13 +15,22 @@ static int form(const TesProblem *p, TesTermDesc *term) {
   return p->in_time ? 3 : 2;
 }
 
+static TesStatus find_load(const TesProblem *p, bool all, TesVector *b) {
+  TesStatus status = tesi_problem_load(p, p->numbered.data.f, p->numbered.f, all, b);
+  for (int c = 0; c < p->mesh->dim && status == TES_OK; c++) {
+    TesVector part = tesi_space_range(p->space, b, c);
+    status = tesi_thermal_load(p, c, all, &part);
+  }
+  return status;
+}
+
 static TesStatus load(const TesProblem *p, TesVector *b) {
-  return tesi_problem_load(p, p->numbered.data.f, p->numbered.f, false, b);
+  return find_load(p, false, b);
 }
 
 static TesStatus load_all(const TesProblem *p, const TesOperator *whole, TesVector *b) {
   (void)whole;
-  return tesi_problem_load(p, p->numbered.data.f, p->numbered.f, true, b);
+  return find_load(p, true, b);
 }
 
 static int shown(const TesProblem *p, TesiShown *shown) {
@@ -43,8 +51,10 @@ static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
   if (row->from == TESI_FROM_RATE) f->vector = p->in_time->rate[row->part];
   if (row->from == TESI_FROM_U) f->vector = p->component[row->part];
   if (!data) return;
-  f->coefficient = row->part ? n->data.a : n->data.lambda;
-  if (materials) f->by_material = (const TesFunction *const *)(row->part ? n->a : n->lambda);
+  const TesFunction *const all[] = {n->data.lambda, n->data.a, n->data.expansion},
+                           **const list[] = {n->lambda, n->a, n->expansion};
+  f->coefficient = all[row->part];
+  if (materials) f->by_material = (const TesFunction *const *)list[row->part];
 }
 
 /* ---- what is checked and completed --------------------------------------------------------------------- */
@@ -122,6 +132,7 @@ static TesStatus complete_data(TesProblem *p) {
   if (!d->a) TES_TRY(tes_function_create_constant(ctx, 1, (TesFunction **)&d->a));
   if (!d->lambda) TES_TRY(tes_function_create_constant(ctx, 0, (TesFunction **)&d->lambda));
   if (p->plane == TES_PLANE_STRESS) TES_TRY(flatten_all(p));
+  TES_TRY(tesi_thermal_complete(p));
 done:
   return status;
 }
@@ -183,6 +194,7 @@ done:
 
 /* ---- total forces -------------------------------------------------------------------------------------- */
 
+/* Of a group of curves the length, of a group of points their number. */
 static TesStatus find_area(const TesMesh *mesh, int degree, int boundary, double *area) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
@@ -209,9 +221,6 @@ static bool has_place(const TesFunction *force) {
 static const char *refused_total(const TesProblem *p, int i) {
   const TesBoundary *b = &p->numbered.boundary[i];
   if (b->condition != TES_NEUMANN) return "a total force is a Neumann condition";
-  if (tesi_mesh_is_group(p->mesh, i))
-    return "a total force acts on faces of the boundary of the body, and this group lies inside or has no "
-           "faces";
   for (int c = 0; c < p->mesh->dim && !p->before; c++)
     if (has_place(b->g[c])) return "a total force may depend on t alone; a traction may depend on the place";
   return NULL;
@@ -286,6 +295,9 @@ static void tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
                                                   : ", plane strain");
   tesi_told_add(told, "\ndata      lambda = %s   mu = %s", tesi_told_text(desc->data.lambda, "0"),
                 tesi_told_text(desc->data.a, "1"));
+  if (desc->data.temperature)
+    tesi_told_add(told, "\n          expansion = %s   temperature = %s",
+                  tesi_told_text(desc->data.expansion, "0"), tesi_told_text(desc->data.temperature, "0"));
   for (int d = 0; d < dim; d++)
     if (desc->data.f[d])
       tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tes_function_text(desc->data.f[d]));
@@ -304,11 +316,12 @@ static const TesiSupport support = {
     .degree = {.usual = 4, .least = 1, .most = 20, .on_cells = 8, .kernels = 8},
     .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_LAMBDA) | TESI_BIT(TESI_HAS_MU) |
            TESI_BIT(TESI_HAS_YOUNG) | TESI_BIT(TESI_HAS_POISSON) | TESI_BIT(TESI_HAS_PLANE) |
-           TESI_BIT(TESI_HAS_DENSITY) | TESI_BIT(TESI_HAS_MATERIALS) | TESI_BIT(TESI_HAS_START_DISPLACEMENT) |
-           TESI_BIT(TESI_HAS_START_VELOCITY) | TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_RHO_INF) |
-           TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_REMESH) | TESI_BIT(TESI_HAS_DWR) |
-           TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_FORCE_GOAL) | TESI_BIT(TESI_HAS_FORCE) |
-           TESI_BIT(TESI_HAS_CHECKPOINT),
+           TESI_BIT(TESI_HAS_DENSITY) | TESI_BIT(TESI_HAS_EXPANSION) | TESI_BIT(TESI_HAS_TEMPERATURE) |
+           TESI_BIT(TESI_HAS_GRAVITY) | TESI_BIT(TESI_HAS_ROTATION) | TESI_BIT(TESI_HAS_MATERIALS) |
+           TESI_BIT(TESI_HAS_START_DISPLACEMENT) | TESI_BIT(TESI_HAS_START_VELOCITY) |
+           TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_RHO_INF) | TESI_BIT(TESI_HAS_ADAPT) |
+           TESI_BIT(TESI_HAS_REMESH) | TESI_BIT(TESI_HAS_DWR) | TESI_BIT(TESI_HAS_FIELD_AVERAGE) |
+           TESI_BIT(TESI_HAS_FORCE_GOAL) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_CHECKPOINT),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DISPLACEMENT) | TESI_WORD(TESI_NAMED_TRACTION) |
                                     TESI_WORD(TESI_NAMED_PRESSURE) | TESI_WORD(TESI_NAMED_ROLLER) |
                                     TESI_WORD(TESI_NAMED_FORCE) | TESI_WORD(TESI_NAMED_ROBIN),

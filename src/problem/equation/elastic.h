@@ -10,6 +10,11 @@ TesStatus tesi_elasticity_balance(TesProblem *problem);
 /* size[length] <- sum of |int f phi| and of |int g phi| of each boundary, host: what rounding of the load is measured
  * with. */
 TesStatus tesi_elasticity_load_size(const TesProblem *problem, double *size);
+/* The data of thermal strain are there: expansion becomes expansion times temperature (TesiNumbered). */
+TesStatus tesi_thermal_complete(TesProblem *problem);
+/* b <- b + int s d phi_i / d x_component, s = (3 lambda + 2 mu) thermal strain (plane stress: 2 lambda + 2 mu), at all
+ * nodes or without the given ones. */
+TesStatus tesi_thermal_load(const TesProblem *problem, int component, bool all, TesVector *b);
 /* u <- u without free motions, or with those of the exact solution at the nodes. */
 TesStatus tesi_elasticity_remove_motions(TesProblem *problem);
 /* Component `direction` of int sigma n over a boundary, by the residual of the equation at its nodes. */

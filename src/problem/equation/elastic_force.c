@@ -48,12 +48,13 @@ static TesStatus load_whole(const TesProblem *p, int component, TesVector *b) {
                                            .material_f = p->numbered.f[component],
                                            .g = g},
                                true, b));
+  TES_TRY(tesi_thermal_load(p, component, true, b));
 done:
   tesi_free(ctx, &g);
   return status;
 }
 
-/* values += |int f phi|, or of a boundary >= 0 |int g phi|, of a component. */
+/* values += |int f phi|, of boundary -2 the thermal load, or of a boundary >= 0 |int g phi|, of a component. */
 static TesStatus add_size(const TesProblem *p, int component, int boundary, TesVector *v, double *values) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -61,13 +62,14 @@ static TesStatus add_size(const TesProblem *p, int component, int boundary, TesV
   const TesFunction **g = NULL;
   double *own = NULL;
   TesiLoad load = {.space = part};
-  if (boundary < 0)
+  if (boundary == -1)
     load.f = p->numbered.data.f[component], load.material_f = p->numbered.f[component];
-  else
+  else if (boundary >= 0)
     TES_TRY(find_tractions(p, component, boundary, &g));
   load.g = g;
   if (g && !g[boundary]) goto done;
   TES_TRY(tesi_functional_load(&load, true, v));
+  if (boundary == -2) TES_TRY(tesi_thermal_load(p, component, true, v));
   TES_ALLOC(&own, part->length);
   TES_TRY(tes_vector_get(v, own));
   for (int64_t i = 0; i < part->length; i++) values[i] += fabs(own[i]);
@@ -84,7 +86,7 @@ TesStatus tesi_elasticity_load_size(const TesProblem *p, double *size) {
   for (int64_t i = 0; i < p->space->length; i++) size[i] = 0;
   for (int c = 0; c < p->mesh->dim; c++) {
     TES_TRY(tes_vector_create(ctx, p->space->part[c]->length, TES_DOUBLE, &v));
-    for (int b = -1; b < tes_mesh_boundaries(p->mesh); b++)
+    for (int b = -2; b < tes_mesh_boundaries(p->mesh); b++)
       TES_TRY(add_size(p, c, b, v, size + p->space->part_first[c]));
     tes_vector_destroy(&v);
   }

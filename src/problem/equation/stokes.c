@@ -474,7 +474,7 @@ static const TesiSupport support = {
               [TESI_OF_LOCAL] = 1 | TESI_WORD(TES_LOCAL_EXACT) | TESI_WORD(TES_LOCAL_SCALED) |
                                 TESI_WORD(TES_LOCAL_CG) | TESI_WORD(TES_LOCAL_DENSE),
               [TESI_OF_ORDER] = 1 | TESI_WORD(TES_ORDER_SAME),
-              [TESI_OF_COARSENING] = 1,
+              [TESI_OF_COARSENING] = 1 | TESI_WORD(TES_COARSEN_MESH),
               [TESI_OF_COARSE] = 1 | TESI_WORD(TES_COARSE_DIRECT)},
     .smoother = TESI_SMOOTHERS(1 | TESI_WORD(TES_SMOOTHER_PATCH) | TESI_WORD(TES_SMOOTHER_CELL_PATCH)),
     .because = {[TESI_OF_METHOD] = "because the operator is indefinite",

@@ -143,7 +143,8 @@ done:
 static int choose_bits(const TesOperator *op) {
   int bits = tes_context_simd_bits(op->context);
   const int number = 8 * (int)tesi_precision_size(op->precision);
-  while (bits > 128 && bits / number > op->space->axis[0].cells) bits = tesi_simd_built(bits / 2);
+  while (bits / number > op->space->axis[0].cells && tesi_simd_built(bits / 2) < bits)
+    bits = tesi_simd_built(bits / 2);
   return bits;
 }
 

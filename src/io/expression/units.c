@@ -1,0 +1,106 @@
+#include "io/expression/units.h"
+#include <math.h>
+#include <string.h>
+#include "io/number.h"
+
+const char *const tesi_units_words[] = {"none", "SI", "mm-N-MPa", NULL};
+
+static const struct Unit {
+  const char *name;
+  double si;
+  int dimension[TESI_DIMENSIONS];
+} units[] = {{"m", 1, {1}},
+             {"cm", 1e-2, {1}},
+             {"mm", 1e-3, {1}},
+             {"um", 1e-6, {1}},
+             {"km", 1e3, {1}},
+             {"in", 0.0254, {1}},
+             {"kg", 1, {0, 1}},
+             {"g", 1e-3, {0, 1}},
+             {"t", 1e3, {0, 1}},
+             {"s", 1, {0, 0, 1}},
+             {"ms", 1e-3, {0, 0, 1}},
+             {"min", 60, {0, 0, 1}},
+             {"h", 3600, {0, 0, 1}},
+             {"K", 1, {0, 0, 0, 1}},
+             {"N", 1, {1, 1, -2}},
+             {"kN", 1e3, {1, 1, -2}},
+             {"MN", 1e6, {1, 1, -2}},
+             {"Pa", 1, {-1, 1, -2}},
+             {"kPa", 1e3, {-1, 1, -2}},
+             {"MPa", 1e6, {-1, 1, -2}},
+             {"GPa", 1e9, {-1, 1, -2}},
+             {"bar", 1e5, {-1, 1, -2}},
+             {"psi", 6894.757293168362, {-1, 1, -2}},
+             {"J", 1, {2, 1, -2}},
+             {"W", 1, {2, 1, -3}},
+             {"kW", 1e3, {2, 1, -3}},
+             {"Hz", 1, {0, 0, -1}},
+             {"rad", 1, {0}},
+             {"deg", 3.14159265358979323846 / 180, {0}},
+             {"rpm", 3.14159265358979323846 / 30, {0, 0, -1}}};
+enum { UNITS = sizeof units / sizeof *units };
+
+const char *tesi_unit_list(void) {
+  return "m, cm, mm, um, km, in, kg, g, t, s, ms, min, h, K, N, kN, MN, Pa, kPa, MPa, GPa, bar, psi, J, W, "
+         "kW, Hz, rad, "
+         "deg, rpm, with powers, / and *, as kg/m^3";
+}
+
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/* A symbol with its power; 0: there is none. */
+static size_t read_factor(const char *text, int sign, double *si, int dimension[TESI_DIMENSIONS]) {
+  size_t length = 0;
+  const struct Unit *unit = NULL;
+  int power = 0;
+  while (is_letter(text[length]) || is_digit(text[length])) length++;
+  for (int i = 0; i < UNITS; i++)
+    if (strlen(units[i].name) == length && !strncmp(units[i].name, text, length)) unit = &units[i];
+  if (!unit || text[length] == '(') return 0;
+  if (text[length] == '^' &&
+      (is_digit(text[length + 1]) || (text[length + 1] == '-' && is_digit(text[length + 2])))) {
+    const bool negative = text[++length] == '-';
+    length += negative;
+    while (is_digit(text[length]) && power < 10) power = 10 * power + text[length++] - '0';
+    power *= negative ? -1 : 1;
+  } else {
+    power = 1;
+  }
+  *si *= pow(unit->si, sign * power);
+  for (int d = 0; d < TESI_DIMENSIONS; d++) dimension[d] += sign * power * unit->dimension[d];
+  return length;
+}
+
+size_t tesi_unit_read(const char *text, double *si, int dimension[TESI_DIMENSIONS]) {
+  *si = 1;
+  memset(dimension, 0, TESI_DIMENSIONS * sizeof *dimension);
+  size_t length = read_factor(text, 1, si, dimension);
+  while (length && (text[length] == '/' || text[length] == '*')) {
+    const size_t more = read_factor(text + length + 1, text[length] == '/' ? -1 : 1, si, dimension);
+    if (!more) break;
+    length += 1 + more;
+  }
+  return length;
+}
+
+/* Of mm-N-MPa the units are mm, t, s, K. */
+double tesi_unit_scale(TesiUnits system, const int dimension[TESI_DIMENSIONS]) {
+  return system == TESI_UNITS_MM ? pow(10, 3 * (dimension[0] - dimension[1])) : 1;
+}
+
+bool tesi_unit_quantity(const char *text, int dimension[TESI_DIMENSIONS]) {
+  double number, si;
+  text += strspn(text, " +-");
+  size_t at = tesi_number_read(text, &number);
+  if (!at) return false;
+  at += strspn(text + at, " ");
+  const size_t length = tesi_unit_read(text + at, &si, dimension);
+  return length && !text[at + length + strspn(text + at + length, " ")];
+}

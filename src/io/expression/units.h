@@ -1,0 +1,25 @@
+/* Units behind numbers, as 210 GPa or 7850 kg/m^3, and the systems that they are turned into. */
+#ifndef TESI_EXPRESSION_UNITS_H
+#define TESI_EXPRESSION_UNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The words of the key `units`. */
+typedef enum TesiUnits { TESI_UNITS_NONE, TESI_UNITS_SI, TESI_UNITS_MM } TesiUnits;
+extern const char *const tesi_units_words[];
+
+/* Powers of length, mass, time and temperature. */
+enum { TESI_DIMENSIONS = 4 };
+
+/* The unit that `text` begins with: symbols with powers, joined by / and *, without blanks. *si: its value in m, kg, s,
+ * K. Returns its length, 0: there is none. */
+size_t tesi_unit_read(const char *text, double *si, int dimension[TESI_DIMENSIONS]);
+/* What a value in m, kg, s, K is multiplied with in a system. */
+double tesi_unit_scale(TesiUnits system, const int dimension[TESI_DIMENSIONS]);
+/* Whether the text is a number with a unit and nothing else. */
+bool tesi_unit_quantity(const char *text, int dimension[TESI_DIMENSIONS]);
+/* "m, cm, mm, ..." */
+const char *tesi_unit_list(void);
+
+#endif

@@ -1,0 +1,183 @@
+/* Run: ctest -R t9_units. Units behind numbers: both systems, powers and quotients, in constants, keys, lists and
+ * expressions; kinds that do not fit, units that are unknown or come without a system. And the name of a field: in
+ * reports, expressions, tables and files; what is refused. */
+#include <math.h>
+#include "program_testing.h"
+#include "tessera/tessera.h"
+
+static void write_case(const char *text) {
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs(text, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+static double value_of(const char *name) {
+  cJSON *json = read_json("a.json");
+  const cJSON *item = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "values"), name);
+  const double value = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+  cJSON_Delete(json);
+  return value;
+}
+
+/* A bar of 300 x 20 mm between rollers, E = 210 GPa, nu = 0, that hangs by 9.81 m/s^2, is pulled by 2 MPa, and is
+ * warmed by 50 K with 12e-6/K. u = s L/E + rho g L^2/(2 E) + alpha T L. */
+static const char bar[] =
+    "problem: elasticity\nunits: %s\nconstants: {L: 30 cm, pull: 2 MPa, g: 981 cm/s^2}\n"
+    "mesh: {box: {cells: [3, 1], upper: [L, 20 mm]}}\nspace: {degree: 2}\nsolver: {tolerance: 1e-11}\n"
+    "data: {young: 210 GPa, poisson: 0, density: 7850 kg/m^3, gravity: [g, 0], expansion: 12e-6 K^-1, "
+    "temperature: 50 K*(1 + 0 mm)}\n"
+    "boundary: {all: roller, right: {traction: [pull, 0]}, top: {traction: [0, 0]}}\n"
+    "output: {values: {u: {mean: right, of: u}, E: {mean: domain, of: 2*mu}, L: {integral: top}, F: {force: "
+    "left, of: "
+    "x}}}\n";
+
+static void numbers_have_units(void **state) {
+  static const struct {
+    const char *system;
+    double length, stress;
+  } systems[] = {{"SI", 1, 1}, {"mm-N-MPa", 1e3, 1e-6}};
+  const double u = 2e6 * 0.3 / 210e9 + 7850 * 9.81 * 0.09 / (2 * 210e9) + 12e-6 * 50 * 0.3;
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    char text[1200];
+    const double length = systems[i].length, stress = systems[i].stress;
+    snprintf(text, sizeof text, bar, systems[i].system);
+    write_case(text);
+    assert_run("solve a.yaml --quiet --json a.json --set output.values.L.of=1", 0);
+    assert_near(value_of("u"), u * length, 1e-8 * u * length);
+    assert_near(value_of("E"), 210e9 * stress, 1e-9 * 210e9 * stress);
+    assert_near(value_of("L"), 0.3 * length, 1e-12 * length);
+    /* a force per thickness: Pa m, MPa mm */
+    const double force = (2e6 + 7850 * 9.81 * 0.3) * 0.02 * stress * length;
+    assert_near(value_of("F"), -force, 1e-7 * force);
+  }
+  assert_run("solve a.yaml --quiet --json a.json --set output.values.L.of=1 --set 'data.young=210e3 N/mm^2'",
+             0);
+  assert_near(value_of("u"), u * 1e3, 1e-8 * u * 1e3);
+  assert_run(
+      "solve a.yaml --quiet --json a.json --set output.values.L.of=1 --set 'data.young=0.21 MN/mm^2' --set "
+      "'data.gravity=[9.81 N/kg, 0]'",
+      0);
+  assert_near(value_of("u"), u * 1e3, 1e-8 * u * 1e3);
+}
+
+static void rotations_and_times(void **state) {
+  (void)state;
+  write_case(
+      "problem: elasticity\nunits: SI\nmesh: {box: {cells: [2, 1], upper: [1 m, 0.5 m]}}\nspace: {degree: "
+      "3}\nsolver: {tolerance: 1e-11}\ndata: {young: 1 kPa, poisson: 0, density: 2 g/cm^3, rotation: {speed: "
+      "30 rpm}}\n"
+      "boundary: {all: roller, right: {traction: [0, 0]}}\noutput: {values: {u: {mean: right, of: u}}}\n");
+  assert_run("solve a.yaml --quiet --json a.json", 0);
+  const double w = acos(-1);
+  assert_near(value_of("u"), 2000 * w * w / 3000, 1e-7); /* rho w^2 L^3/(3 E) */
+  write_case(
+      "problem: transport\nunits: SI\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 1}\ndata: {f: 1, a: 1}\n"
+      "boundary: {all: {neumann: 0}}\ntime: {end: 0.1 min, step: 500 ms}\n"
+      "output: {values: {u: {mean: domain}}}\n");
+  assert_run("solve a.yaml --quiet --json a.json", 0);
+  assert_near(value_of("u"), 6, 1e-3);
+}
+
+static void what_is_refused(void **state) {
+  static const char *const refused[][2] = {
+      {"'data.young=3 mm'",
+       "data.young: expected a stress, as 210 GPa, got '3 mm', which is of another kind"},
+      {"'data.density=3 kg'", "data.density: expected a density, as 7850 kg/m^3, got '3 kg'"},
+      {"'data.poisson=0.3 K'", "data.poisson: expected a number without a unit"},
+      {"'data.gravity=[9.81 m/s, 0]'",
+       "data.gravity: expected an acceleration, as 9.81 m/s^2, got '9.81 m/s'"},
+      {"'boundary.right.traction=[3 N, 0]'", "traction: expected a stress, as 2 MPa, or along curves"},
+      {"'mesh.box.upper=[3 s, 1]'", "mesh.box.upper: expected a length, as 3 mm, got '3 s'"},
+      {"'solver.tolerance=1 mm'", "solver.tolerance: expected a number without a unit"},
+      {"'data.young=210 Gpa'", "unknown unit 'Gpa' at column 5"},
+      {"'data.young=210 GPa GPa'", "data.young"},
+      {"'mesh.box.upper=[3 furlong, 1]'", "unknown unit 'furlong'"},
+      {"'constants.L=3 foot'", "unknown unit 'foot'"},
+      {"'constants.L=2 x'", "unknown unit 'x'"},
+      {"'data.f=[2 x, 0]'", "a product is written with *"},
+      {"units=imperial", "expected none, SI or mm-N-MPa"},
+      {"units=null", "'GPa' is a unit at column"}};
+  char text[1200], command[300];
+  (void)state;
+  snprintf(text, sizeof text, bar, "SI");
+  write_case(text);
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    snprintf(command, sizeof command, "solve a.yaml --quiet --set %s", refused[i][0]);
+    assert_run(command, 2);
+    assert_output(refused[i][1]);
+  }
+  assert_output("units: SI or units: mm-N-MPa");
+}
+
+/* ---- names --------------------------------------------------------------------------------------------- */
+
+static void fields_have_names(void **state) {
+  static const char *const elements[] = {"q", "dg"};
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    char text[800];
+    snprintf(text, sizeof text,
+             "problem: transport\nspace: {degree: 2, element: %s, name: temperature}\nmesh: {box: {cells: "
+             "[4, 4]}}\n"
+             "data: {f: 0, a: 1, exact: 1 + x + t}\ntime: {end: 0.5, step: 0.1}\n"
+             "boundary: {all: {dirichlet: exact}}\n"
+             "output: {points: {middle: [0.5, 0.5]}, series: a.csv, lines: [{from: [0, 0], to: [1, 1], "
+             "count: 3, file: "
+             "line.csv}], values: {a: {mean: domain, of: temperature}, b: {mean: domain, of: u}, c: {mean: "
+             "domain, of: "
+             "temperaturex + temperaturey}, d: {mean: right, of: temperature*nx}}}\n",
+             elements[i]);
+    write_case(text);
+    assert_run("solve a.yaml --quiet --json a.json --vtu a.vtu --set data.f=1", 0);
+    assert_near(value_of("a"), 2, 1e-3);
+    assert_near(value_of("b"), value_of("a"), 0);
+    assert_near(value_of("c"), 1, 1e-2);
+    assert_near(value_of("d"), 2.5, 1e-3);
+    cJSON *json = read_json("a.json");
+    const cJSON *point = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "points"), 0);
+    assert_true(cJSON_IsNumber(cJSON_GetObjectItem(point, "temperature")));
+    assert_null(cJSON_GetObjectItem(point, "u"));
+    cJSON_Delete(json);
+    assert_int_equal(system("head -n 1 a.csv | grep -q 'middle.temperature'"), 0);
+    assert_int_equal(system("head -n 1 line.csv | grep -q ',temperature'"), 0);
+    assert_int_equal(system("cat a*.vtu | grep -a -q 'Name=\"temperature\"'"), 0);
+    assert_int_equal(system("cat a*.vtu | grep -a -q 'Name=\"u\"'"), 256);
+  }
+  assert_run("solve a.yaml --quiet --json a.json --set space.element=q --set data.f=1 --set "
+             "'adapt={every: 2, max_level: 1}'",
+             0);
+  assert_near(value_of("a"), 2, 1e-3);
+}
+
+static void names_that_are_taken(void **state) {
+  static const char *const refused[][2] = {
+      {"space.name=v", "space.name: v: expressions have this name already"},
+      {"space.name=nx", "space.name: nx: expressions have this name already"},
+      {"space.name=sin", "space.name: sin: expressions have this constant or function already"},
+      {"space.name=T --set constants.T=1", "space.name: T: a constant of the case has this name already"},
+      {"space.name=T --set constants.Tx=1", "space.name: Tx: a constant of the case has this name already"},
+      {"'space.name=my field'", "space.name: my field: a name is made of letters, digits and _"},
+      {"space.name=mean_u", "space.name: mean_u: expressions have this name already"},
+      {"space.name=a --set output.values.m={mean:domain,of:b}", "output.values"}};
+  (void)state;
+  write_case("problem: poisson\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 2}\n");
+  assert_run("solve a.yaml --quiet --set space.name=T", 0);
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    char command[300];
+    snprintf(command, sizeof command, "solve a.yaml --quiet --set %s", refused[i][0]);
+    assert_run(command, 2);
+    assert_output(refused[i][1]);
+  }
+  assert_run("solve " CASES "elastic-cube.yaml --quiet --set space.name=displacement", 2);
+  assert_output("space.name: belongs to");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_have_units),
+                                     cmocka_unit_test(rotations_and_times), cmocka_unit_test(what_is_refused),
+                                     cmocka_unit_test(fields_have_names),
+                                     cmocka_unit_test(names_that_are_taken)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
