@@ -47,8 +47,7 @@ static TesStatus choose_simd(TesContext *ctx) {
   TES_CHECK(bits <= processor, "SIMD vectors of %d bits are asked for, this processor has %d", bits,
             processor);
   if (tesi_simd_built(processor) > processor)
-    TES_FAIL(TES_ERROR_MISSING_COMPONENT,
-             "this library was built for SIMD vectors of %d bits, this processor has %d",
+    TES_FAIL(TES_MISSING, "this library was built for SIMD vectors of %d bits, this processor has %d",
              tesi_simd_built(processor), processor);
   TES_CHECK(bits == 0 || bits == tesi_simd_built(bits),
             "SIMD vectors of %d bits are asked for, this build lacks them; it has%s%s%s", bits,

@@ -1,0 +1,160 @@
+<<<<<<< HEAD
+=======
+/* u_t - div(a grad u) + b . grad u + c u = f: the form of poisson and, where there is a velocity, the transport term;
+ * with streamlines the right-hand side is tested with them too. In time numbered.c holds c + sigma (in_time.h). */
+#include <math.h>
+#include "multigrid/coarse/coarse.h"
+#include "multigrid/coarse/factorization.h"
+#include "operator/transport/transport_operator.h"
+#include "parallel/comm.h"
+#include "problem/broken.h"
+#include "problem/equation/equations.h"
+#include "problem/in_time.h"
+#include "smoother/ordered_cells/ordered_cells.h"
+
+bool tesi_problem_transports(const TesProblem *p) {
+  const TesFunction *const *b = p->numbered.data.b;
+  bool any = false;
+  double value;
+  for (int d = 0; d < TESI_AXES; d++)
+    any = any || (b[d] && !(tes_function_constant(b[d], &value) && value == 0));
+  return any;
+}
+
+/* Whether steps take the transport term from old values. */
+static bool carries(const TesProblem *p) {
+  return p->in_time && tesi_in_time_method(p)->carries;
+}
+
+int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {
+  const int n = tesi_diffusion_form(p, term);
+  const TesFunction *const *b = p->numbered.data.b;
+  const TesBoundary *boundary = p->numbered.boundary;
+  if (!tesi_problem_transports(p)) return n;
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    p->through[i] = (signed char)(tesi_problem_given(p, i, 0) ? 0
+                                  : p->conservative           ? boundary[i].condition != TES_FLUX
+                                                              : -(boundary[i].condition == TES_FLUX));
+  term[n] = (TesTermDesc){.term = TES_TERM_TRANSPORT,
+                          .b = {b[0], b[1], p->mesh->dim == 3 ? b[2] : NULL},
+                          .streamline = carries(p) ? TES_STREAMLINE_NONE : p->stabilization,
+                          .conservative = p->conservative,
+                          .through = boundary ? p->through : NULL,
+                          .rate = p->in_time ? 2 / p->in_time->march.dt : 0};
+  return n + 1;
+}
+
+int tesi_transport_form_of_steps(const TesProblem *p, TesTermDesc *term) {
+  return carries(p) ? tesi_diffusion_form(p, term) : tesi_transport_form(p, term);
+}
+
+/* The cycle of the symmetric part takes about 2 |b| L / a iterations, L the width of the domain: 17 at 8, 54 at 32 (Q2,
+ * 64 x 64 cells, 1e-9), at a tenth of the cost of set-up. Factors take half of the memory at most. */
+static bool has_room(const TesProblem *p) {
+  return tesi_ordered_cells_bytes(p->space) < 0.5 * (double)tes_memory_available();
+}
+
+static bool prevails(const TesProblem *p, const TesiTransport *t) {
+  const double most = 20, across = pow((double)tes_mesh_info(p->mesh).cells, 1.0 / p->mesh->dim);
+  return 2 * p->space->degree * t->peclet * across > most && has_room(p);
+}
+
+double tesi_transport_ordered_bytes(const TesProblem *p) {
+  const TesSmootherKind asked = p->options.smoother;
+  const bool steady = tesi_problem_transports(p) && p->space->element->nodal && !p->in_time,
+             ordered = asked == TES_SMOOTHER_ORDERED_CELLS || (asked == TES_SMOOTHER_AUTO && has_room(p));
+  return steady && ordered ? tesi_ordered_cells_bytes(p->space) * (p->mesh->dim == 3 ? 8 / 7. : 4 / 3.) : 0;
+}
+
+bool tesi_transport_whole(const TesProblem *p, const TesiTransport *t) {
+  const TesSmootherKind asked = p->options.smoother;
+  if (t->broken) return tesi_transport_dg_levels(p, t);
+  if (tesi_ranks(p->context) > 1 || (p->in_time && p->in_time->moves)) return false;
+  if (asked != TES_SMOOTHER_AUTO || p->in_time) return asked == TES_SMOOTHER_ORDERED_CELLS;
+  return prevails(p, t);
+}
+
+/* Coarse meshes carry across closed paths what the finest does not: levels end where sparse factors of the whole are
+ * cheap, in 2D at more unknowns. A path through few cells is one of the mesh, not of the flow. */
+TesStatus tesi_transport_enough(const TesProblem *p, int64_t *dofs) {
+  enum { PATH = 8, PLANE = 150000, SPACE = 60000 };
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiTransport *t = tesi_transport_of(p->levels);
+  int64_t longest = 0;
+  *dofs = 0;
+  if (!t || t->broken || p->options.method == TES_METHOD_DIRECT || !(t->peclet > 3)) return TES_OK;
+  TES_TRY(tesi_ordered_cells_closed(p->levels, &longest));
+  if (longest > PATH) *dofs = tesi_factorization_missing() ? TESI_DENSE : p->mesh->dim == 2 ? PLANE : SPACE;
+done:
+  return status;
+}
+
+/* Of the unknowns, or (whole: the operator of all nodes) of all rows. */
+static TesStatus load_rows(const TesProblem *p, const TesOperator *whole, TesVector *b) {
+  const TesiNumbered *n = &p->numbered;
+  const TesOperator *op = whole ? whole : p->op;
+  const TesStatus status = tesi_problem_load(p, n->data.f, n->f, whole, b);
+  return status == TES_OK && tesi_transport_of(op) ? tesi_transport_load(op, n->data.f[0], n->f[0], b)
+                                                   : status;
+}
+
+static TesStatus load(const TesProblem *p, TesVector *b) {
+  return load_rows(p, NULL, b);
+}
+
+int tesi_transport_shown(const TesProblem *p, TesiShown *shown) {
+  const int n = tesi_diffusion_shown(p, shown);
+  static const char *const names[] = {"b1", "b2", "b3"};
+  int count = n;
+  for (int d = 0; d < p->mesh->dim && tesi_problem_transports(p); d++)
+    if (p->numbered.data.b[d]) shown[count++] = (TesiShown){names[d], {p->numbered.data.b[d]}, NULL};
+  return count;
+}
+
+static const TesiLack lacks[] = {TESI_LACKS_OF_SCALARS, {TESI_HAS_TIME, NULL}};
+static const TesiSupport support = {
+    .equation = TES_TRANSPORT,
+    .element = TES_ELEMENT_Q,
+    .meshes = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
+    .usual = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
+    .degree = {.usual = 4, .least = 1, .most = 20, .on_cells = 8, .kernels = 8},
+    .has = TESI_HAS_ALWAYS | TESI_BIT(TESI_HAS_NAME) | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_A) |
+           TESI_BIT(TESI_HAS_C) | TESI_BIT(TESI_HAS_B) | TESI_BIT(TESI_HAS_MATERIALS) |
+           TESI_BIT(TESI_HAS_CFL) | TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_ADAPT) |
+           TESI_BIT(TESI_HAS_REMESH) | TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_DWR) |
+           TESI_BIT(TESI_HAS_BALANCE) | TESI_BIT(TESI_HAS_CHECKPOINT),
+    .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DIRICHLET) | TESI_WORD(TESI_NAMED_NEUMANN) |
+                                    TESI_WORD(TESI_NAMED_ROBIN) | TESI_WORD(TESI_NAMED_OUTFLOW) |
+                                    TESI_WORD(TESI_NAMED_FLUX),
+              [TESI_OF_FORM] = 1 | TESI_WORD(TESI_FORM_CONVECTIVE) | TESI_WORD(TESI_FORM_CONSERVATIVE),
+              [TESI_OF_STABILIZATION] = 1 | TESI_WORD(TES_STREAMLINE_NONE) | TESI_WORD(TES_STREAMLINE_ALWAYS),
+              [TESI_OF_TIME_METHOD] =
+                  TESI_ALL_WORDS & ~(TESI_WORD(TES_TIME_NEWMARK) | TESI_WORD(TES_TIME_GENERALIZED_ALPHA) |
+                                     TESI_WORD(TES_TIME_EXPLICIT) | TESI_WORD(TES_TIME_IMEX_BDF3)),
+              [TESI_OF_METHOD] = TESI_ALL_WORDS,
+              [TESI_OF_LOCAL] = TESI_LOCALS_OF_SCALARS,
+              [TESI_OF_ORDER] = TESI_ALL_WORDS,
+              [TESI_OF_COARSENING] = TESI_ALL_WORDS,
+              [TESI_OF_COARSE] = TESI_ALL_WORDS},
+    .smoother = TESI_Q_SMOOTHERS(TESI_WORD(TES_SMOOTHER_ORDERED_CELLS)),
+    .lacks = lacks,
+    .ranks = {.meshes = TESI_ON_GRID | TESI_ON_TREES,
+              .has = TESI_BIT(TESI_HAS_NAME) | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) |
+                     TESI_BIT(TESI_HAS_MATERIALS) | TESI_BIT(TESI_HAS_ADDED_LOAD) |
+                     TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_VTU) | TESI_BIT(TESI_HAS_TIME) |
+                     TESI_BIT(TESI_HAS_STEP) | TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_STEADY_END) |
+                     TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE) | TESI_BIT(TESI_HAS_BALANCE) |
+                     TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_B) | TESI_BIT(TESI_HAS_CFL) |
+                     TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_DWR)},
+    .field = "u",
+    .unknowns = "u",
+    .tell = tesi_diffusion_tell};
+const TesiEquation tesi_transport = {.name = "transport",
+                                     .support = &support,
+                                     .in_time = true,
+                                     .form = tesi_transport_form_of_steps,
+                                     .load = load,
+                                     .load_all = load_rows,
+                                     .shown = tesi_transport_shown};
+>>>>>>> main
