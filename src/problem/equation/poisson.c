@@ -1,5 +1,3 @@
-<<<<<<< HEAD
-=======
 /* -div(a grad u) + c u = f: the diffusion and the reaction, and f with 1 for its default. */
 #include "problem/equation/equations.h"
 
@@ -86,4 +84,3 @@ const TesiEquation tesi_poisson = {.name = "poisson",
                                    .form = tesi_diffusion_form,
                                    .load = tesi_diffusion_load,
                                    .shown = tesi_diffusion_shown};
->>>>>>> main

@@ -1,5 +1,3 @@
-<<<<<<< HEAD
-=======
 /* u_t - div(a grad u) + b . grad u + c u = f: the form of poisson and, where there is a velocity, the transport term;
  * with streamlines the right-hand side is tested with them too. In time numbered.c holds c + sigma (in_time.h). */
 #include <math.h>
@@ -157,4 +155,3 @@ const TesiEquation tesi_transport = {.name = "transport",
                                      .load = load,
                                      .load_all = load_rows,
                                      .shown = tesi_transport_shown};
->>>>>>> main
