@@ -1,6 +1,7 @@
 /* Which SIMD widths this library is built for, and how a caller takes the functions of one of them.
  * Files *_simd.c are compiled once a width (tensor/simd.h). From CMake come TESI_SIMD_WIDTHS, the sum of the widths
- * (128 is one of them but in builds for one processor), and TESI_SIMD_DEGREES: degrees 1 to this have loops of their own.
+ * (128 is one of them but in builds for one processor), and TESI_SIMD_DEGREES: degrees 1 to this have loops of
+ * their own.
  * On x86 the narrowest width has the general loops alone: every processor of the last ten years has a wider one. */
 #ifndef TESI_SIMD_BUILDS_H
 #define TESI_SIMD_BUILDS_H

@@ -107,10 +107,10 @@ done:
 
 /* Where next to nothing holds the solution a cycle answers a residual of size 1 with a constant of size 1 / q, q the
  * quotient, which float32 rounds to epsilon / q. The residual of that rounding is as large: what minimizes residuals
- * sees nothing else from q = epsilon on (64^2 cells of degree 4: GMRES takes 17 iterations in place of 10 at 1e-7, 50 at
- * 1e-8, and does not converge below). The energy of that rounding is epsilon^2 / q of the constant's energy: conjugate
- * gradients take a quarter more iterations where it is a thousandth, and diverge where it is 1. V-cycles that correct
- * the residual take no more. */
+ * sees nothing else from q = epsilon on (64^2 cells of degree 4: GMRES takes 17 iterations in place of 10 at 1e-7,
+ * 50 at 1e-8, and does not converge below). The energy of that rounding is epsilon^2 / q of the constant's energy:
+ * conjugate gradients take a quarter more iterations where it is a thousandth, and diverge where it is 1. V-cycles
+ * that correct the residual take no more. */
 TesStatus tesi_problem_doubt_precision(TesProblem *p) {
   static const double residual = FLT_EPSILON, energy = 1e3 * FLT_EPSILON * FLT_EPSILON;
   TesContext *ctx = p->context;
