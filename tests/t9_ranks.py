@@ -21,6 +21,7 @@ except ImportError:
 PROGRAM = os.path.abspath(sys.argv[1])
 MPIRUN = shutil.which("mpirun")
 RANKS = [2, 3] if len(sys.argv) == 2 else [1, 2, 3, 4, 7]
+PATIENCE = 60 if len(sys.argv) == 2 else 300  # seconds a call; seven ranks on two processors wait for each other
 ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1",
                    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", ASAN_OPTIONS="detect_leaks=0")
 faults = 0
@@ -36,7 +37,7 @@ def check(condition, text):
 def call(command, folder, environment=None, text=None):
     start = time.monotonic()
     done = subprocess.run(command, cwd=folder, env=environment or ENVIRONMENT, input=text, capture_output=True,
-                          text=True, timeout=60)
+                          text=True, timeout=PATIENCE)
     return done.returncode, done.stdout, done.stderr, time.monotonic() - start
 
 
@@ -336,7 +337,8 @@ def more_results(folder):
             file.write(text)
         code, one, errors = solve(folder, 0, f"{name}.yaml")
         check(code == 0 and not errors, f"{name}: {code} {errors}")
-        for ranks in RANKS if len(RANKS) > 2 else [RANKS[number % 2]]:
+        most = 7 if name in ("waves", "adaptive") else 4
+        for ranks in [r for r in RANKS if r <= most] if len(RANKS) > 2 else [RANKS[number % 2]]:
             code, many, errors = solve(folder, ranks, f"{name}.yaml")
             check(code == 0 and not errors, f"{name} on {ranks}: {code} {errors}")
             compare(name, one, many, ranks, 1e-8)

@@ -84,7 +84,7 @@ TesStatus tes_estimate_flow(const TesProblem *problem, TesFlowEstimate *estimate
 TesStatus tes_estimate_dwr(const TesProblem *problem, const TesGoal *goal, double *eta);
 /** mark[cells] <- 1 for the cells to be refined, 0 otherwise; returns how many. indicators are not negative.
  *  Cells whose indicators differ by less than a millionth are marked together: the mesh of symmetric data stays
- *  symmetric, and rounding does not choose. */
+ *  symmetric, and rounding does not choose. All ranks call it, each with its own cells; it tells how many of these. */
 int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,
                        const double *indicator, int8_t *mark);
 /** One step of the loop; pointers are valid during the call. */

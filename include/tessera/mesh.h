@@ -149,7 +149,7 @@ TesStatus tes_mesh_coarsen(const TesMesh *mesh, TesMesh **coarse);
 /** Forests: cells with a mark > 0 are refined once; families (all 2^dim children of a cell) whose marks are all < 0
  *  become their parent; then the balance refines what it must. mark[cells]. Compared with the old mesh a
  *  cell is the same, one level finer or one level coarser. Errors as above, TES_INVALID_INPUT for other kinds; the
- *  memory the new mesh can need is computed first. */
+ *  memory the new mesh can need is computed first. All ranks call it, and keep what their cells become. */
 TesStatus tes_mesh_adapt(const TesMesh *mesh, const int8_t *mark, TesMesh **adapted);
 
 /** How a cell of a forest `to` came from a forest `from`. */
