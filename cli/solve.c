@@ -327,6 +327,7 @@ void solve_release(Solve *s) {
   tes_vector_destroy(&s->guess);
   tes_checkpoint_destroy(&s->checkpoint);
   tes_mesh_destroy(&s->own_mesh);
+  if (s->status != TES_OK) solve_remove_folder(s);
   tes_case_destroy(&s->input);
   free(s);
 }

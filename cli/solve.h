@@ -70,6 +70,7 @@ typedef struct Solve {
   TesCheckpoint *checkpoint; /* of a restart */
   TesVector *guess;          /* of a restart: where the first iteration starts */
   int first_step;            /* the number of the checkpoint's step */
+  int folder_made; /* characters of output.folder to the end of the first folder that was made; 0: none */
   TesStatus status, outcome; /* of the whole; of the iteration, before files are written */
   char message[1024]; /* of a failure, with the place of the output that it is about; "": the context's */
   char refusal[1024]; /* files that clash, or cannot be made; the report is not written then */
@@ -125,6 +126,8 @@ void solve_release(Solve *s);
 void solve_end_problem(const Solve *s, TesProblem **problem);
 /* Before anything is computed: whether the files of the case can be written. */
 TesStatus solve_check_files(Solve *s);
+/* Of a run that failed: what was made of output.folder, as far as it is empty. */
+void solve_remove_folder(const Solve *s);
 /* Fills in s->refusal, and is TES_INVALID_INPUT, where an output would overwrite an input or another output.
  * Without a case (s->input) by the options alone. */
 TesStatus solve_check_outputs(Solve *s);

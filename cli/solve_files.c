@@ -91,7 +91,9 @@ static TesStatus make_folder(Solve *s, const char *folder) {
   for (int i = 1; i <= length && i < (int)sizeof path; i++) {
     if (folder[i] != '/' && folder[i]) continue;
     path[i] = 0;
-    if (mkdir(path, 0777) && errno != EEXIST) {
+    if (!mkdir(path, 0777)) {
+      if (!s->folder_made) s->folder_made = i;
+    } else if (errno != EEXIST) {
       const char *why = strerror(errno);
       snprintf(s->message, sizeof s->message, "output.folder: '%.300s' cannot be made: %s", path, why);
       return TES_IO;
@@ -99,6 +101,16 @@ static TesStatus make_folder(Solve *s, const char *folder) {
     path[i] = folder[i];
   }
   return TES_OK;
+}
+
+void solve_remove_folder(const Solve *s) {
+  char path[900];
+  for (int i = snprintf(path, sizeof path, "%s", s->folder_made ? s->input->folder : "");
+       i && i >= s->folder_made; i--) {
+    if (path[i] != '/' && path[i]) continue;
+    path[i] = 0;
+    if (rmdir(path)) return;
+  }
 }
 
 TesStatus solve_check_files(Solve *s) {

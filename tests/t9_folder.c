@@ -1,5 +1,6 @@
 /* Run: ctest -R t9_folder. output.folder: the files of a run are in it, and it is made; absolute names stay. */
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "program_testing.h"
 
@@ -37,6 +38,23 @@ static void other_names_stay(void **state) {
   assert_int_equal(access("b", F_OK), 0);
 }
 
+/* A case that is refused leaves no folder; one that was there, and files in it, stay. */
+static void a_refused_case_leaves_nothing(void **state) {
+  (void)state;
+  write_case("folder: c/d/e, vtu: no/u.vtu");
+  assert_int_equal(run("solve a.yaml --quiet"), 4);
+  assert_int_equal(access("c", F_OK), -1);
+  assert_int_equal(mkdir("c", 0777), 0);
+  assert_int_equal(run("solve a.yaml --quiet"), 4);
+  assert_int_equal(access("c", F_OK), 0);
+  assert_int_equal(access("c/d", F_OK), -1);
+  write_case("folder: c/d/e, vtu: u.vtu, points: [[7, 7]]");
+  assert_int_equal(run("solve a.yaml --quiet"), 2);
+  assert_int_equal(access("c/d", F_OK), -1);
+  assert_int_equal(run("solve a.yaml --quiet --set output.points=null"), 0);
+  assert_int_equal(access("c/d/e/u.vtu", F_OK), 0);
+}
+
 static void a_file_is_no_folder(void **state) {
   (void)state;
   write_case("folder: a.yaml/x, vtu: u.vtu");
@@ -45,8 +63,8 @@ static void a_file_is_no_folder(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_in_the_folder),
-                                     cmocka_unit_test(other_names_stay),
-                                     cmocka_unit_test(a_file_is_no_folder)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(files_are_in_the_folder), cmocka_unit_test(other_names_stay),
+      cmocka_unit_test(a_refused_case_leaves_nothing), cmocka_unit_test(a_file_is_no_folder)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
