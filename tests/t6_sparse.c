@@ -167,7 +167,7 @@ static void choose_solution(const TesOperator *op, double *values) {
       values[space->first[c] + view->constrained[i]] = 0;
   }
   assert_ok(ctx, tesi_elasticity_motions(op, &motions, &motion));
-  tesi_elasticity_project(op->length, motions, motion, values);
+  if (motions) tesi_elasticity_project(space->layout, motions, motion, values);
   tesi_free(ctx, &motion);
   if (!op->singular || tesi_is_elasticity(op)) return;
   for (int64_t i = 0; i < op->length; i++) mean += values[i] / (double)op->length;
