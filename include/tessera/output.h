@@ -27,12 +27,12 @@ typedef enum TesColourMap {
   TES_COLOUR_MAP_DIVERGING /**< blue below the middle, red above it; without a range the middle is 0 */
 } TesColourMap;
 typedef struct TesPictureDesc {
-  const char *of;    /**< an expression as in TesValue.of, without normals; NULL: the first field */
-  int slice;         /**< 3D: 1, 2 or 3: a cut across x, y or z; 0: the surface, seen from (+, -, +) */
-  double at;         /**< where the cut is */
-  bool edges;        /**< of cells */
-  int width;         /**< pixels, 200..8000; 0 means 900 */
-  const char *title; /**< ASCII; NULL: what is shown, the time, the equation, cells and degree */
+  const char *of; /**< an expression as in TesValue.of, without normals; NULL: the first field */
+  int slice;      /**< 3D: 1, 2 or 3: a cut across x, y or z; 0: the surface, seen from (+, -, +) */
+  double at;      /**< where the cut is */
+  bool edges;     /**< of cells */
+  int width;      /**< pixels, 200..8000; 0 means 900 */
+  const char *title; /**< ASCII, with the time behind it; NULL: what is shown, time, equation, cells and degree */
   double range[2]; /**< of the colours; values beyond get the colour of the end. Equal: the least and largest */
   TesColourMap colours;
   double warp; /**< elasticity: points are drawn at x + warp u; a slice cuts the body at rest. 0: at rest */

@@ -48,3 +48,15 @@ def test_manual(tmp_path):
     output = run(tmp_path, "-c", "\n".join(programs))
     for line in re.findall(r"^# prints: (.*)$", text, re.M):
         assert line in output
+
+
+def test_tutorial(tmp_path):
+    """The program of the programmer's tutorial prints what stands behind it."""
+    text = (ROOT / "docs" / "tutorial-program.md").read_text(encoding="utf-8")
+    program, printed = re.search(r"^```python\n(.*?)^```\n+```text\n(.*?)^```", text, re.S | re.M).groups()
+    output = run(tmp_path, "-c", program).splitlines()
+    assert len(output) == 10
+    for line, expected in zip(output, printed.splitlines()):
+        assert line.split(", ")[0] == expected.split(", ")[0]
+        for word, other in zip(re.findall(r"\d+\.\d+", line), re.findall(r"\d+\.\d+", expected)):
+            assert abs(float(word) - float(other)) < 5e-3 * float(other)

@@ -136,6 +136,20 @@ static void draw_axes(const Picture *p, const char *const names[2]) {
                    names[1]);
 }
 
+/* A name above the bar, cut where it would leave the picture. */
+static void draw_name(const Picture *p, double x, double y, const char *name) {
+  const double size = 11.5 * p->unit;
+  char text[64];
+  int length = snprintf(text, sizeof text, "%s", name);
+  for (bool whole = length<(int)sizeof text; length> 3 &&
+                    (!whole || x + tesi_text_width(size, text) > p->canvas->width);
+       whole = true) {
+    length = tesi_min(length, (int)sizeof text) - 1;
+    snprintf(text, sizeof text, "%.*s..", tesi_min(length, (int)sizeof text - 3), name);
+  }
+  tesi_canvas_text(p->canvas, x, y, size, 0, ink, text);
+}
+
 static void draw_bar(const Picture *p, double x, double top, double bottom, const char *name) {
   const double u = p->unit, *range = p->range, width = range[1] - range[0];
   for (int i = 0; i < 256; i++) {
@@ -143,8 +157,8 @@ static void draw_bar(const Picture *p, double x, double top, double bottom, cons
     tesi_canvas_fill(p->canvas, x, y - (bottom - top) / 256 - 0.5, x + 20 * u, y,
                      tesi_canvas_colour(p->canvas, i / 255.));
   }
-  tesi_canvas_text(p->canvas, x, top - 16 * u, 11.5 * u, 0, ink, name);
-  const double step = width > 0 ? round_step(width, (int)fmax(2, (bottom - top) / (60 * u))) : 1;
+  draw_name(p, x, top - 16 * u, name);
+  const double step = width > 0 ? round_step(width, (int)fmax(3, (bottom - top) / (60 * u))) : 1;
   for (double i = ceil(range[0] / step - 1e-9); width > 0 && i * step <= range[1] + 1e-9 * step; i++) {
     char text[32];
     const double y = bottom - (bottom - top) * (i * step - range[0]) / width;
@@ -270,6 +284,10 @@ static void make_title(const TesProblem *p, const TesPictureDesc *desc, const ch
   char slice[40] = "", when[40] = "";
   if (desc->slice) snprintf(slice, sizeof slice, " at %c = %g", "xyz"[desc->slice - 1], desc -> at);
   if (p->in_time) snprintf(when, sizeof when, ", t = %.5g", info.time);
+  if (desc->title) {
+    snprintf(text, 200, "%.150s%s", desc->title, when);
+    return;
+  }
   snprintf(text, 200, "%.60s%s%s:  %s, %lld cells, degree %d", of, slice, when, p->equation->name,
            (long long)p->mesh->cells, tes_space_degree(p->space));
 }
@@ -348,7 +366,7 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   TES_TRY(tesi_scene_draw(&scene, &(TesiSceneSink){draw_triangle, draw_line, &p}));
   mark_ends(&p);
   make_title(problem, desc, of, title);
-  draw_frame(&p, desc, flat, desc->title ? desc->title : title, of, p.canvas->width - 122 * p.unit);
+  draw_frame(&p, desc, flat, title, of, p.canvas->width - 122 * p.unit);
   TES_TRY(write_png(ctx, p.canvas, path));
 done:
   tesi_work_end(ctx);
