@@ -139,13 +139,11 @@ static void draw_axes(const Picture *p, const char *const names[2]) {
 /* A name above the bar, cut where it would leave the picture. */
 static void draw_name(const Picture *p, double x, double y, const char *name) {
   const double size = 11.5 * p->unit;
+  const int all = (int)strlen(name);
   char text[64];
-  int length = snprintf(text, sizeof text, "%s", name);
-  for (bool whole = length<(int)sizeof text; length> 3 &&
-                    (!whole || x + tesi_text_width(size, text) > p->canvas->width);
-       whole = true) {
-    length = tesi_min(length, (int)sizeof text) - 1;
-    snprintf(text, sizeof text, "%.*s..", tesi_min(length, (int)sizeof text - 3), name);
+  for (int shown = tesi_min(all, 60); shown > 0; shown--) {
+    snprintf(text, sizeof text, "%.*s%s", shown, name, shown < all ? ".." : "");
+    if (x + tesi_text_width(size, text) <= p->canvas->width) break;
   }
   tesi_canvas_text(p->canvas, x, y, size, 0, ink, text);
 }
