@@ -261,7 +261,9 @@ static TesStatus adapt(Solve *s, TesProblemDesc *problem) {
   desc.report = report_step, desc.report_user = s, desc.keep = s->options->keep;
   problem->solver.monitor = solve_monitor_step, problem->solver.monitor_user = s;
   if (tes_mesh_info(s->mesh).dim == 2) desc.goal.point[2] = 0;
-  return s->outcome = tes_adapt_run(s->context, problem, &desc, NULL);
+  s->outcome = tes_adapt_run(s->context, problem, &desc, NULL);
+  const TesStatus status = solve_write_film(s);
+  return s->outcome == TES_OK ? status : s->outcome;
 }
 
 static TesStatus create_mesh(Solve *s) {
@@ -319,6 +321,7 @@ static TesStatus run(Solve *s) {
 
 void solve_release(Solve *s) {
   solve_free_files(s);
+  solve_free_frames(s);
   solve_free_outputs(s);
   solve_free_samples(s);
   free(s->residuals);

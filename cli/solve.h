@@ -85,9 +85,11 @@ typedef struct Solve {
   int64_t velocity_dofs, pressure_dofs;
   double started, setup_seconds, errors_seconds, vtu_seconds;
   double previous_residual, solve_started;
-  const char *vtu;     /* written */
-  char *png, *plot;    /* the same */
-  bool has_checkpoint; /* the case's own was written */
+  const char *vtu;         /* written */
+  char *png, *plot, *film; /* the same */
+  int frames, frame_room;  /* of output.film */
+  char **frame;            /* [frames] pictures */
+  bool has_checkpoint;     /* the case's own was written */
   SolveOutputs outputs;
   SolveSamples samples;
   /* Of the last step; levels finest first. */
@@ -158,6 +160,12 @@ TesStatus solve_write_vtu(Solve *s, const TesProblem *problem);
 TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step);
 /* A picture of the series that is on disk, if the case wants it. */
 TesStatus solve_write_plot(Solve *s);
+/* The picture of a step, "path" with its number, becomes a part of output.film; the first one of a restart brings those
+ * of before. */
+TesStatus solve_keep_frame(Solve *s, const char *path, int step);
+/* output.film, at the end. */
+TesStatus solve_write_film(Solve *s);
+void solve_free_frames(Solve *s);
 /* The case's checkpoint, if it has one. */
 TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step);
 /* A largest or smallest value, which has a place. */

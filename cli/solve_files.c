@@ -68,7 +68,12 @@ static TesStatus check_endings(Solve *s) {
   if (!png && gives(s->input, "output.png"))
     return refuse(s, "output.png: a picture needs a file: FILE, or --png FILE");
   const TesStatus status = check_ending(s, vtu, o->vtu != NULL, "vtu", ".vtu");
-  const TesStatus drawn = status == TES_OK ? check_ending(s, png, o->png != NULL, "png", ".png") : status;
+  TesStatus drawn = status == TES_OK ? check_ending(s, png, o->png != NULL, "png", ".png") : status;
+  if (drawn == TES_OK) drawn = check_ending(s, s->input->film, false, "film", ".png");
+  if (drawn == TES_OK && s->input->film && !png)
+    return refuse(s, "output.film: a film shows the pictures of output.png, which is missing");
+  if (drawn == TES_OK && s->input->film && !s->input->adaptive && !solve_is_in_time(s))
+    return refuse(s, "output.film: a film is for `time` and `adapt`: this case has one picture");
   return drawn == TES_OK ? check_ending(s, s->input->plot.file, false, "plot", ".svg") : drawn;
 }
 
@@ -122,6 +127,7 @@ TesStatus solve_check_files(Solve *s) {
   if (status == TES_OK) status = tes_picture_check(s->context, solve_png_path(s));
   if (status == TES_OK) status = tes_file_check(s->context, s->input->series);
   if (status == TES_OK) status = tes_file_check(s->context, s->input->plot.file);
+  if (status == TES_OK) status = tes_file_check(s->context, s->input->film);
   for (int i = 0; i < s->input->lines && status == TES_OK; i++)
     status = tes_file_check(s->context, s->input->line[i].file);
   if (status == TES_OK && s->input->checkpoint)
@@ -184,7 +190,7 @@ TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step) {
   }
   free(status == TES_OK ? s->png : file);
   if (status == TES_OK) s->png = file;
-  return status;
+  return status == TES_OK && step >= 0 ? solve_keep_frame(s, path, step) : status;
 }
 
 char *solve_step_file(const char *path, const char *ending, int step) {

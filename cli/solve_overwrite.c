@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "solve.h"
 
-enum { INPUTS = 5 /* beside tables */, FEW = 7 /* outputs beside lines */ };
+enum { INPUTS = 5 /* beside tables */, FEW = 8 /* outputs beside lines */ };
 
 /* A file and what it is for: "the report". */
 typedef struct Named {
@@ -118,6 +118,7 @@ TesStatus solve_check_outputs(Solve *s) {
   if (vtu && !many) output[outputs++] = (Named){"the solution (output.vtu)", vtu};
   if (c && c->series) output[outputs++] = (Named){"the series (output.series)", c->series};
   if (c && c->plot.file) output[outputs++] = (Named){"the plot (output.plot)", c->plot.file};
+  if (c && c->film) output[outputs++] = (Named){"the film (output.film)", c->film};
   if (png && !many) output[outputs++] = (Named){"the picture (output.png)", png};
   if (c && c->checkpoint) output[outputs++] = (Named){"the checkpoint (output.checkpoint)", c->checkpoint};
   for (int i = 0; c && i < c->lines; i++)

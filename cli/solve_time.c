@@ -322,7 +322,8 @@ static TesStatus finish(Solve *s, const TesProblem *problem) {
   if (status == TES_OK) status = solve_find_statistics(s);
   if (s->in_time.series && fclose(s->in_time.series) != 0 && status == TES_OK) status = tell_failure(s);
   s->in_time.series = NULL;
-  return status == TES_OK ? solve_write_plot(s) : status;
+  if (status == TES_OK) status = solve_write_plot(s);
+  return status == TES_OK ? solve_write_film(s) : status;
 }
 
 /* Another step, method or degree has no use for a history, but for the state at its end. */

@@ -100,6 +100,7 @@ typedef struct TesCase {
   TesCaseLine *line;   /**< [lines] */
   TesCaseValue *value; /**< [values] */
   TesCasePicture picture;
+  char *film; /**< an animation of the pictures; NULL: none */
   TesCasePlot plot;
   int tables;
   char **table; /**< [tables] files that were read */

@@ -47,6 +47,10 @@ TesStatus tes_picture_check(TesContext *context, const char *path);
  *  (an expression that is none, a cut that misses the mesh, warp of a problem without displacement), TES_NAN (no value
  *  is finite), TES_MISSING (a build without libpng), TES_IO. Memory: some 70 bytes per pixel. */
 TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *desc, const char *path);
+/** Writes a film as animated PNG, which browsers play: pictures[count] are files of tes_picture_write() of one size, in
+ *  their order, ten a second, again and again. They are not compressed anew, so that it costs as much as copying them.
+ *  Errors: TES_INVALID_INPUT (no picture, a file that is none, pictures of several sizes), TES_IO. */
+TesStatus tes_film_write(TesContext *context, int count, const char *const *pictures, const char *path);
 
 #ifdef __cplusplus
 }

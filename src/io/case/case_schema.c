@@ -504,6 +504,9 @@ const TesiKey tesi_case_keys[] = {
    .help = "a picture: FILE, or {file (or --png FILE), of (u), slice (3D: z=0.5), edges (false), width (900), every "
      "(1), range ([least, largest]), colours (auto; viridis, diverging), title, warp (elasticity: points are drawn at "
      "x + warp times displacement)}; one per step of an adaptive solve; in time as output.vtu"},
+  {.path = "output.film", .type = TESI_KEY_FILE, .target = AT(c.film), .fallback_note = "none",
+   .help = "in time, and of adaptive solves: the pictures of output.png one after the other, ten a second, as one "
+     "animated PNG"},
   {.path = "output.plot", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",
    .all_rows = true,
    .help = "in time: a figure (SVG) of output.values over time: FILE, or {file, of: [names of values] (all)}; it is "
