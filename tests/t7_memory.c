@@ -106,7 +106,8 @@ static void compare(const char *device, const Row *row) {
   TesProblem *problem;
   TesSolveResult result;
   TesProblemMemory told;
-  const TesContextDesc open = {.device = device, .verbosity = TES_QUIET, .threads = 1, .simd_bits = 128};
+  const TesContextDesc open = {
+      .device = device, .verbosity = TES_QUIET, .threads = 1, .simd_bits = test_narrow_simd()};
   assert_int_equal(tes_context_create(&open, &ctx, NULL, 0), TES_OK);
   const TesStatus status = tes_mesh_create(ctx, &row->mesh, &mesh);
   if (status == TES_MISSING) {

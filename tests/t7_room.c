@@ -29,13 +29,14 @@ static TesStatus note(void *user, const TesAdaptStep *step) {
   return TES_OK;
 }
 
-/* 128 bits, as on every machine: work space and the last batch of a colour are as wide as vectors are, and do not
+/* 128 bits where they are built: work space and the last batch of a colour are as wide as vectors are, and do not
  * grow with the mesh; at 512 bits they are a twentieth of what 768 cells take. Cells of the L from degree 2 on have
  * one kind of factors, so that nothing is chosen by the clock. */
 static TesContext *open(const char *device, const char *mib) {
   TesContext *ctx;
   setenv("TESSERA_EMULATOR_MIB", mib, 1);
-  const TesContextDesc desc = {.device = device, .verbosity = TES_QUIET, .threads = 1, .simd_bits = 128};
+  const TesContextDesc desc = {
+      .device = device, .verbosity = TES_QUIET, .threads = 1, .simd_bits = test_narrow_simd()};
   assert_int_equal(tes_context_create(&desc, &ctx, NULL, 0), TES_OK);
   unsetenv("TESSERA_EMULATOR_MIB");
   return ctx;

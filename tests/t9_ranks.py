@@ -21,7 +21,7 @@ except ImportError:
 PROGRAM = os.path.abspath(sys.argv[1])
 MPIRUN = shutil.which("mpirun")
 RANKS = [2, 3] if len(sys.argv) == 2 else [1, 2, 3, 4, 7]
-PATIENCE = 60 if len(sys.argv) == 2 else 300  # seconds a call; seven ranks on two processors wait for each other
+PATIENCE = 150 if len(sys.argv) == 2 else 300  # seconds a call; seven ranks on two processors wait for each other
 ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1",
                    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", ASAN_OPTIONS="detect_leaks=0")
 faults = 0
@@ -98,7 +98,7 @@ ELASTIC = """
 problem: elasticity
 mesh: {box: {cells: [4, 3, 5], upper: [2, 1, 1]}, kind: forest}
 space: {degree: 2}
-data: {young: 10*(1 + x), poisson: 0.3, f: [1, x*y, -z]}
+data: {young: 10*(1 + x), poisson: 0.3, density: 0.1, f: [1, x*y, -z], rotation: {speed: 0.5, axis: [0, 0, 1]}}
 boundary:
   all: {traction: [0, 0, 0]}
   left: {displacement: [0, null, 0]}
@@ -142,7 +142,9 @@ FILE = """
 problem: elasticity
 mesh: {file: square.msh, refine_where: "0.5 - y", refine_times: 2}
 space: {degree: 2}
-data: {young: 10, poisson: 0.3, f: [0, -0.1], materials: {two: {young: 50, poisson: 0.3}}}
+data:
+  {young: 10, poisson: 0.3, density: 0.1, gravity: [0, -1], temperature: 1 + x, expansion: 1e-2,
+   materials: {two: {young: 50, poisson: 0.3, expansion: 2e-2}}}
 boundary:
   all: {traction: [0, 0]}
   pin: {displacement: [0, 0]}

@@ -48,6 +48,13 @@ static inline bool test_has_simd(int bits) {
   return true;
 }
 
+/* The narrowest that both have: 128, but in builds for one processor. */
+static inline int test_narrow_simd(void) {
+  int bits = 128;
+  while (bits < 512 && !test_has_simd(bits)) bits *= 2;
+  return bits;
+}
+
 /* 1 in a build with the thread sanitizer: it knows no threads after fork(), and has nothing to find in the emulator,
  * whose kernels are one thread, ten times slower. */
 #if defined(__SANITIZE_THREAD__)
