@@ -130,7 +130,9 @@ static void templates_are_the_cases(void **state) {
   }
   assert_run("--version >/dev/null; for m in *.msh; do cmp $m " CASES "$m || exit 1; done; ls *.msh | wc -l",
              0);
-  assert_int_equal(atoi(output), 3);
+  const int meshes = atoi(output);
+  assert_run("--version >/dev/null; ls " CASES "*.msh | wc -l", 0);
+  assert_int_equal(atoi(output), meshes);
   assert_run("--version >/dev/null; echo mine > plate.msh", 0);
   assert_run("new plate", 0);
   assert_output("warning: plate.msh is there with other contents, and stays");
