@@ -138,8 +138,8 @@ static void templates_are_the_cases(void **state) {
   assert_output("warning: plate.msh is there with other contents, and stays");
   assert_run("--version >/dev/null; grep -c mine plate.msh; rm *.msh", 0);
   assert_run("new elasticity", 2);
-  assert_output(
-      "there is no template 'elasticity'; of this kind are: cantilever, elastic-cube, elastic-plate");
+  assert_output("there is no template 'elasticity'; of this kind are: bracket, cantilever, elastic-cube, "
+                "elastic-plate");
   assert_run("new cylindre", 2);
   assert_output("did you mean 'cylinder'?");
   assert_run("new nothing", 2);
