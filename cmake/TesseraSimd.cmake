@@ -5,7 +5,7 @@
 # general loops alone.
 option(TESSERA_QUICK "a first look: native SIMD width, few specialised degrees, -O1; the program says so" OFF)
 set(TESSERA_SIMD_WIDTHS all CACHE STRING "SIMD widths beside 128 bits: all, native (the widest of this processor) or a list such as 256")
-option(TESSERA_SIMD_NARROW "128 bits too, where wider ones are built; OFF: the library wants a processor with the narrowest that is built" ON)
+option(TESSERA_SIMD_NARROW "128 bits beside wider ones; OFF: the processor must have the narrowest that is built" ON)
 set(TESSERA_SIMD_DEGREES 10 CACHE STRING "degrees 1 to this have loops of their own, 0 to 10; higher ones are slower")
 
 if(DEFINED TESSERA_SIMD_MAX)

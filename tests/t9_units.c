@@ -52,8 +52,10 @@ static void numbers_have_units(void **state) {
     const double force = (2e6 + 7850 * 9.81 * 0.3) * 0.02 * stress * length;
     assert_near(value_of("F"), -force, 1e-7 * force);
   }
-  assert_run("solve a.yaml --quiet --json a.json --set output.values.L.of=1 --set 'data.young=210e3 N/mm^2'",
-             0);
+  assert_run(
+      "solve a.yaml --quiet --json a.json --set output.values.L.of=1 --set 'data.young=210e3 N/mm^2' --set "
+      "'data.expansion=12e-6 1/K'",
+      0);
   assert_near(value_of("u"), u * 1e3, 1e-8 * u * 1e3);
   assert_run(
       "solve a.yaml --quiet --json a.json --set output.values.L.of=1 --set 'data.young=0.21 MN/mm^2' --set "

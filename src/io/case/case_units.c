@@ -20,7 +20,7 @@ static const Kind kinds[] = {
     {"data.mu", NULL, "a stress, as 80 GPa", {STRESS}, false},
     {"data.poisson", NULL, "a number without a unit", {{0}}, false},
     {"data.density", NULL, "a density, as 7850 kg/m^3", {{-3, 1}}, false},
-    {"data.expansion", NULL, "an expansion, as 12e-6 K^-1", {{0, 0, 0, -1}}, false},
+    {"data.expansion", NULL, "an expansion, as 12e-6 1/K", {{0, 0, 0, -1}}, false},
     {"data.temperature", NULL, "a temperature, as 80 K", {{0, 0, 0, 1}}, false},
     {"data.gravity", NULL, "an acceleration, as 9.81 m/s^2", {{1, 0, -2}}, false},
     {"data.rotation.speed", NULL, "an angle per time, as 3000 rpm", {{0, 0, -1}}, false},

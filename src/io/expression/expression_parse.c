@@ -190,7 +190,9 @@ static double quantity(Parser *p) {
   char symbol[TESI_WORD];
   int dimension[TESI_DIMENSIONS];
   double si;
-  if (!word || strchr("0123456789", text[0]) || word >= sizeof symbol || text[word] == '(') return number;
+  const bool inverse = !strncmp(text, "1/", 2) && tesi_unit_read(text, &si, dimension);
+  if (!word || (strchr("0123456789", text[0]) && !inverse) || word >= sizeof symbol || text[word] == '(')
+    return number;
   snprintf(symbol, sizeof symbol, "%.*s", (int)word, text);
   const size_t length = tesi_unit_read(text, &si, dimension), at = (size_t)(text - s->text);
   if (find_variable(p, symbol) >= 0 || (!length && system == TESI_UNITS_NONE))

@@ -81,7 +81,9 @@ static size_t read_factor(const char *text, int sign, double *si, int dimension[
 size_t tesi_unit_read(const char *text, double *si, int dimension[TESI_DIMENSIONS]) {
   *si = 1;
   memset(dimension, 0, TESI_DIMENSIONS * sizeof *dimension);
-  size_t length = read_factor(text, 1, si, dimension);
+  const bool inverse = text[0] == '1' && text[1] == '/'; /* 1/K */
+  size_t length = read_factor(text + (inverse ? 2 : 0), inverse ? -1 : 1, si, dimension);
+  if (inverse && length) length += 2;
   while (length && (text[length] == '/' || text[length] == '*')) {
     const size_t more = read_factor(text + length + 1, text[length] == '/' ? -1 : 1, si, dimension);
     if (!more) break;
