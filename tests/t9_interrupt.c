@@ -94,7 +94,7 @@ static void interrupt_often(const char *name, const char *text) {
 static void at_any_moment(void **state) {
   (void)state;
   interrupt_often("elasticity",
-                  "problem: elasticity\nmesh: {box: {cells: [10, 10, 10]}}\nspace: {degree: 3}\n"
+                  "problem: elasticity\nmesh: {box: {cells: [8, 8, 8]}}\nspace: {degree: 3}\n"
                   "data: {young: 1, poisson: 0.3, f: [0, 0, -1]}\n"
                   "boundary: {all: {traction: [0, 0, 0]}, left: {displacement: [0, 0, 0]}}\n"
                   "output: {vtu: out.vtu, json: out.json}\n");
