@@ -66,10 +66,9 @@ TesStatus tesi_batches_create_at(const TesSpace *space, TesiPointRule rule, int 
   b->length = space->length;
   b->boundaries = tes_mesh_boundaries(space->mesh);
   b->materials = tes_mesh_materials(space->mesh);
-  const bool broken = !space->element->nodal;
   if (tesi_space_box(space))
     take_box(b, space, &tesi_batch_box);
-  else if (!broken)
+  else if (space->element->nodal)
     TES_TRY(take_cells(b, space));
   b->loops = choose(tes_context_simd_bits(ctx));
   b->nodes = b->points = 1;
@@ -78,8 +77,7 @@ TesStatus tesi_batches_create_at(const TesSpace *space, TesiPointRule rule, int 
   (rule == TESI_LOBATTO ? tesi_gauss_lobatto : tesi_gauss)(q, b->point, b->weight);
   tesi_lagrange(b->n, nodes, q, b->point, b->B, NULL);
   tesi_lagrange(q, b->point, q, b->point, NULL, b->D);
-  if (broken) TES_TRY(tesi_batches_take_modes(b));
-  if (broken) take_box(b, b->axes, &b->own);
+  if (space->element->weak) take_box(b, space, tesi_batches_take_modes(b));
   if (b->geometry) {
     TES_ALLOC(&b->w, b->points);
     for (int64_t p = 0; p < b->points; p++)
@@ -96,7 +94,6 @@ done:
 void tesi_batches_destroy(TesiBatches **batches) {
   if (!*batches) return;
   TesContext *ctx = (*batches)->context;
-  tes_space_destroy(&(*batches)->axes);
   tesi_free(ctx, &(*batches)->w);
   tesi_free(ctx, batches);
 }

@@ -25,9 +25,9 @@ typedef struct TesiField {
   const TesSpace *space;
   const TesVector *vector;
   int derivative; /* TESI_FIELD_VALUE: the function itself */
-  /* Of element rt: the vector is over these axes, and the field is one of their parts; then `space` is Q_(k+1) on
+  /* Of elements rt and dg: the vector is over this space, and the field is one of its parts; then `space` is Q_(k+1) on
    * the same cells, the shape of every part in a cell. NULL: the vector is over `space`. */
-  const TesiRt *rt;
+  const TesSpace *whole;
   int part;
   double time;      /* t in expressions; of all fields of a list the same */
   const char *text; /* an expression in the names before it in the list, which this name stands for; else NULL */
@@ -77,7 +77,7 @@ typedef struct TesiQuantity {
     const TesVector *vector;
     double *values;
     bool value, gradient; /* which are needed */
-    const TesiRt *rt;     /* as of the field */
+    const TesSpace *whole; /* as of the field */
     int part;
     TesiRtTables *nodes;                                 /* of rt: values at the nodes of `space` */
     const TesFunction *coefficient, *const *by_material; /* as of the field */

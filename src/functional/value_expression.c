@@ -173,8 +173,8 @@ static TesStatus over_cells(const TesiQuantity *q, const TesSpace *space, const 
   for (int s = 0; s < q->sources; s++) {
     if (q->source[s].coefficient) continue;
     TES_TRY(tesi_batches_create_at(q->source[s].space, rule, points, &task.batches[s]));
-    if (q->source[s].rt)
-      tesi_batches_read_part(task.batches[s], q->source[s].rt, q->source[s].part, q->source[s].nodes);
+    if (q->source[s].whole)
+      tesi_batches_read_part(task.batches[s], q->source[s].whole, q->source[s].part, q->source[s].nodes);
   }
   TES_TRY(tesi_batches_create_at(space, rule, points, &task.batches[TESI_SOURCES]));
   task.at = task.batches[TESI_SOURCES];

@@ -25,11 +25,10 @@ done:
 
 #define MOST_NUMBERS 1e17 /* what fits with all its bytes into 64 bits */
 
-/* The parts of a space of element rt are the components and the pressure; that of element dg is no space. */
-static TesStatus create_rt(TesSpace *s) {
+/* Of elements that have modes. */
+static TesStatus check_cells(const TesSpace *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const bool scalar = !s->element->mixed;
   for (int d = 0; d < s->dim; d++)
     TES_CHECK(s->mesh->box[d] >= 2,
               "mesh.box.cells: element %s needs two cells a direction at least, there is one in %c",
@@ -39,10 +38,6 @@ static TesStatus create_rt(TesSpace *s) {
   if (numbers > MOST_NUMBERS)
     TES_FAIL(TES_OUT_OF_MEMORY, "%.3g unknowns on %d x %d x %d cells exceed the address space", numbers,
              s->mesh->box[0], s->mesh->box[1], s->dim == 3 ? s->mesh->box[2] : 1);
-  TES_TRY(tesi_rt_create(ctx, s->mesh, s->degree, s->given, scalar, &s->rt));
-  for (int p = 0; p <= s->parts; p++) s->part_first[p] = s->rt->offset[scalar && p ? s->rt->parts : p];
-  s->length = s->part_first[s->parts];
-  s->dofs = s->all_dofs = tesi_rt_dofs(s->rt);
 done:
   return status;
 }
@@ -68,7 +63,7 @@ static TesStatus create_scalar(TesSpace *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   if (s->mesh->kind == TES_MESH_BOX) {
-    TES_TRY(tesi_space_fill_axes(s));
+    TES_TRY(tesi_space_fill_axes(s, -1));
     if (tesi_ranks(ctx) > 1) TES_TRY(tesi_space_lay_out(s));
     TES_CHECK(tesi_reduce_any(ctx, s->dofs > 0),
               "no unknowns: degree %d, and Dirichlet values at all vertices", s->degree);
@@ -134,9 +129,10 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   s->element = tesi_element(desc->element);
   s->parts = s->element->mixed ? s->dim + 1 : tesi_max(desc->components, 1);
   TES_TRY(take_given(s, desc->given));
-  TES_TRY(!s->element->nodal ? create_rt(s)
-          : s->parts == 1    ? create_scalar(s)
-                             : tesi_space_create_components(s));
+  if (!s->element->nodal) TES_TRY(check_cells(s));
+  TES_TRY(s->parts == 1        ? create_scalar(s)
+          : s->element->mixed ? tesi_space_create_mixed(s)
+                              : tesi_space_create_components(s));
   if (!s->layout) TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));
   *space = s;
   s = NULL;
@@ -165,7 +161,6 @@ void tes_space_destroy(TesSpace **space) {
   }
   for (int p = 0; p < s->parts; p++)
     if (s->part[p] != s) tes_space_destroy(&s->part[p]);
-  tesi_rt_destroy(ctx, &s->rt);
   tesi_cells_destroy(&s->view);
   tesi_layout_destroy(&s->layout);
   tesi_free(ctx, &s->given);
@@ -209,7 +204,7 @@ TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   *cells = NULL;
-  TES_CHECK(space->scalars == 1, "cells have the nodes of one component, the space has %d", space->scalars);
+  TES_CHECK(space->scalars == 1 && space->element->nodal, "cells have the nodes of one component, the space has %d", space->scalars);
   TES_TRY(make_cells((TesSpace *)space));
   *cells = space->view;
 done:
@@ -222,10 +217,6 @@ const TesMesh *tes_space_mesh(const TesSpace *space) {
 
 TesElement tes_space_element(const TesSpace *space) {
   return space->element->element;
-}
-
-const TesiRt *tesi_space_rt(const TesSpace *space) {
-  return space->rt;
 }
 
 int tes_space_degree(const TesSpace *space) {

@@ -15,7 +15,7 @@ TesStatus tesi_space_put_together(TesSpace *s) {
   const TesiLayout *layout[TESI_SCALARS];
   for (int p = 0; p < s->parts; p++) {
     const TesSpace *part = s->part[p];
-    TES_CHECK(part->scalars > 0, "part %d is a space of element %s, which is no part of others", p,
+    TES_CHECK(part->element == s->element || part->element->nodal, "part %d is a space of element %s, which is no part of others", p,
               tesi_element_words[part->element->element]);
     TES_CHECK(s->scalars + part->scalars <= TESI_SCALARS, "a space of more than %d components in all",
               TESI_SCALARS);
@@ -29,7 +29,7 @@ TesStatus tesi_space_put_together(TesSpace *s) {
     s->all_dofs += part->all_dofs;
     layout[p] = part->layout;
   }
-  TES_TRY(tesi_layout_put_together(ctx, s->parts, layout, &s->layout));
+  if (s->element->nodal) TES_TRY(tesi_layout_put_together(ctx, s->parts, layout, &s->layout));
 done:
   return status;
 }
@@ -72,6 +72,37 @@ TesStatus tesi_space_create_components(TesSpace *s) {
     else
       TES_TRY(create_component(s, c));
   }
+  TES_TRY(tesi_space_put_together(s));
+done:
+  return status;
+}
+
+/* Bits of boundaries as tessera/space.h tells: own direction, others. */
+static TesStatus create_of_mixed(TesSpace *s, int p) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TesSpace *scalar = NULL;
+  TES_NEW(&scalar);
+  s->part[p] = scalar;
+  atomic_init(&scalar->references, 1);
+  scalar->context = tesi_context_retain(ctx);
+  scalar->mesh = tesi_mesh_retain(s->mesh);
+  scalar->dim = s->dim, scalar->degree = s->degree, scalar->element = s->element;
+  TES_ALLOC(&scalar->given, tes_mesh_boundaries(s->mesh) + 1);
+  for (int face = 0; face < 2 * s->dim; face++)
+    scalar->given[face] = p < s->dim ? s->given[face] >> (face / 2 != p) & 1 : 0;
+  TES_TRY(tesi_space_fill_axes(scalar, p < s->dim ? p : -1));
+  TES_TRY(tesi_layout_create_plain(ctx, scalar->length, &scalar->layout));
+  scalar->all_dofs = scalar->dofs;
+  tesi_space_be_own_part(scalar);
+done:
+  return status;
+}
+
+TesStatus tesi_space_create_mixed(TesSpace *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  for (int p = 0; p < s->parts; p++) TES_TRY(create_of_mixed(s, p));
   TES_TRY(tesi_space_put_together(s));
 done:
   return status;
@@ -146,7 +177,7 @@ done:
 /* ---- what they consist of ------------------------------------------------------------------------------ */
 
 int tes_space_components(const TesSpace *space) {
-  return space->scalars;
+  return space->element->nodal ? space->scalars : 0;
 }
 
 int tes_space_parts(const TesSpace *space) {
@@ -154,7 +185,7 @@ int tes_space_parts(const TesSpace *space) {
 }
 
 const TesSpace *tes_space_part(const TesSpace *space, int part) {
-  return part >= 0 && part < space->parts ? space->part[part] : NULL;
+  return part >= 0 && part < space->parts && space->element->nodal ? space->part[part] : NULL;
 }
 
 TesStatus tes_vector_part(const TesSpace *space, const TesVector *vector, int part, TesVector **view) {
@@ -166,7 +197,7 @@ TesStatus tes_vector_part(const TesSpace *space, const TesVector *vector, int pa
             (long long)vector->length, (long long)space->length);
   TES_TRY(tesi_vector_view(vector, space->part_first[part],
                            space->part_first[part + 1] - space->part_first[part], view));
-  if (space->part[part]) (*view)->layout = tesi_layout_retain(space->part[part]->layout);
+  (*view)->layout = tesi_layout_retain(space->part[part]->layout);
 done:
   return status;
 }
