@@ -110,7 +110,8 @@ static void test_energy(void **state) {
   /* with a constant velocity across these (the mode 0 of each cell) each jump loses energy */
   for (int j = 0; j < space->scalar[1]->axis[1].nodes; j++)
     for (int i = 0; i < space->scalar[1]->axis[0].nodes; i++)
-      values[space->first[1] + i + (int64_t)space->scalar[1]->axis[0].nodes * j] = i % (space->degree + 1) == 0;
+      values[space->first[1] + i + (int64_t)space->scalar[1]->axis[0].nodes * j] =
+          i % (space->degree + 1) == 0;
   assert_ok(ctx, tes_vector_set(u, values));
   assert_ok(ctx, tesi_rt_convection_apply(c, u, b, &rate));
   assert_ok(ctx, tes_vector_dot(u, b, &product));

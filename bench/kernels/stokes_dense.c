@@ -120,9 +120,9 @@ static int part_size(const Plan *p, const int type[3], int part) {
 #define SOLVE(real)                                                                                          \
   static void solve_##real(const Plan *p, const int vertex[3], const int type[3], const Kind *k,             \
                            const real *r, real *x, real *work) {                                             \
-    for (int part = 0, i = 0; part < p->space->parts; part++)                                                   \
+    for (int part = 0, i = 0; part < p->space->parts; part++)                                                \
       for (int j = 0; j < part_size(p, type, part); j++) work[i++] = r[entry_of(p, vertex, type, part, j)];  \
-    for (int part = 0, i = 0; part < p->space->parts; part++)                                                   \
+    for (int part = 0, i = 0; part < p->space->parts; part++)                                                \
       for (int j = 0; j < part_size(p, type, part); j++, i++) {                                              \
         const real *row = (const real *)k->inverse + (int64_t)i * k->size;                                   \
         real sum[16] = {0};                                                                                  \

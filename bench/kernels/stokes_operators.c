@@ -135,8 +135,8 @@ done:
 /* ---- set-up --------------------------------------------------------------------------------------------- */
 /* About 128 threads; free of conflicts, as many cells as banks of the precision. */
 static void choose_block(BenchStokesOperator *v) {
-  const int n = tesi_saddle_of(v->op)->space->degree + 1, p = n + 1, w = v->form == BENCH_STOKES_PADDED ? p : n,
-            slab = p * w * w, pressures = w * w * w;
+  const int n = tesi_saddle_of(v->op)->space->degree + 1, p = n + 1,
+            w = v->form == BENCH_STOKES_PADDED ? p : n, slab = p * w * w, pressures = w * w * w;
   const bool free = v->form == BENCH_STOKES_CONFLICT_FREE;
   const size_t size = tesi_precision_size(v->op->precision);
   v->team = p * w;
@@ -167,7 +167,8 @@ static TesStatus get_kernel(BenchStokesOperator *v, const char *tables) {
   enum { COUNT = 6 };
   char text[COUNT][24];
   TesiProgram *program;
-  const int values[COUNT] = {tesi_saddle_of(v->op)->space->degree + 1, v->cells, v->team, v->threads, v->form, v->notes};
+  const int values[COUNT] = {
+      tesi_saddle_of(v->op)->space->degree + 1, v->cells, v->team, v->threads, v->form, v->notes};
   static const char *const names[] = {"N", "CELLS", "TEAM", "THREADS", "FORM", "NOTES"};
   TesiProgramDesc desc = {.file = "stokes_operators.cu", .tables = tables};
   desc.options[0] = v->op->precision == TES_SINGLE ? "real=float" : "real=double";
@@ -251,8 +252,9 @@ TesStatus bench_stokes_operator_apply(const BenchStokesOperator *v, const void *
 /* Of each component: Mc in three slabs, Lc, D', D, alpha; Ld in two directions, four blocks each. Accesses: each
  * multiply-add reads both factors, or a matrix entry alone where a line is in registers. */
 BenchStokesWork bench_stokes_operator_work(const BenchStokesOperator *v) {
-  const double n = tesi_saddle_of(v->op)->space->degree + 1, p = n + 1, w = v->form == BENCH_STOKES_PADDED ? p : n,
-               slab = p * w * w, pressures = w * w * w, size = (double)tesi_precision_size(v->op->precision);
+  const double n = tesi_saddle_of(v->op)->space->degree + 1, p = n + 1,
+               w = v->form == BENCH_STOKES_PADDED ? p : n, slab = p * w * w, pressures = w * w * w,
+               size = (double)tesi_precision_size(v->op->precision);
   const bool lines = v->form == BENCH_STOKES_CONFLICT_FREE, matrices = v->form >= BENCH_STOKES_SHARED;
   const double multiply = slab * (4 * p + w) + pressures * p + 8 * slab * w,
                numbers = lines ? 14 * slab + pressures : slab * (3 * p + w + 4 * w + 3),

@@ -76,7 +76,7 @@ typedef struct TesiQuantity {
     const TesSpace *space;
     const TesVector *vector;
     double *values;
-    bool value, gradient; /* which are needed */
+    bool value, gradient;  /* which are needed */
     const TesSpace *whole; /* as of the field */
     int part;
     TesiRtTables *nodes;                                 /* of rt: values at the nodes of `space` */

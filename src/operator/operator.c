@@ -51,7 +51,8 @@ static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const Tesi
   bool known = !desc->kind;
   for (int i = 0; i < KINDS; i++) {
     if (desc->kind && strcmp(desc->kind, kinds[i]->name) != 0) continue;
-    if (!desc->kind && (kinds[i]->named || kinds[i]->parts != (tes_space_components(desc->space) > 1))) continue;
+    if (!desc->kind && (kinds[i]->named || kinds[i]->parts != (tes_space_components(desc->space) > 1)))
+      continue;
     const char *reason = tesi_operator_refuses(kinds[i], desc);
     known = true;
     *kind = kinds[i];

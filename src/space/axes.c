@@ -45,8 +45,7 @@ static TesStatus fill_axis(TesSpace *space, int d, TesiBasis basis) {
     place_nodes(axis);
   }
   axis->uniform = equalize(axis, axis->vertices, axis->cells);
-  axis->odd_end =
-      space->element->nodal && !axis->uniform && equalize(axis, axis->vertices, axis->cells - 1);
+  axis->odd_end = space->element->nodal && !axis->uniform && equalize(axis, axis->vertices, axis->cells - 1);
 done:
   return status;
 }

@@ -25,9 +25,9 @@ typedef struct TesiAxis {
   bool periodic;     /* a ring, open at both ends */
   TesiEnd end[2];    /* lower and upper; cuts between ranks are open */
   bool uniform;      /* all cells equally wide, up to round-off of the coordinates */
-  bool odd_end;      /* element q, all but the last: what remains where an odd number of equal cells is halved */
-  double *h;         /* [cells] widths; equal cells have the same to the last bit */
-  double *x;         /* of NODES [cells * degree + 1], coordinates; of a ring both of the first one; else NULL */
+  bool odd_end; /* element q, all but the last: what remains where an odd number of equal cells is halved */
+  double *h;    /* [cells] widths; equal cells have the same to the last bit */
+  double *x;    /* of NODES [cells * degree + 1], coordinates; of a ring both of the first one; else NULL */
   const double *vertices; /* [cells + 1] of the mesh */
 } TesiAxis;
 
@@ -45,7 +45,8 @@ static inline int tesi_axis_node(const TesiAxis *axis, int c, int i) {
 }
 
 /* Entries of one scalar along its axes, [3]. */
-#define TESI_EXTENT(scalar) {(scalar)->axis[0].nodes, (scalar)->axis[1].nodes, (scalar)->axis[2].nodes}
+#define TESI_EXTENT(scalar)                                                                                  \
+  { (scalar)->axis[0].nodes, (scalar)->axis[1].nodes, (scalar)->axis[2].nodes }
 
 /* Values out[n] of the modes of a cell of width h at t in [0, 1], and derivatives (may be NULL). */
 void tesi_rt_legendre(int n, double h, double t, double *out, double *derivative);

@@ -48,7 +48,8 @@ static double scale_of(const TesSpace *space, int part, const int cell[3]) {
 }
 
 int tesi_rt_read(const TesSpace *space, int part, const int cell[3], const double *u, double *local) {
-  const int e[3] = {tesi_rt_extent(space, part, 0), tesi_rt_extent(space, part, 1), tesi_rt_extent(space, part, 2)};
+  const int e[3] = {tesi_rt_extent(space, part, 0), tesi_rt_extent(space, part, 1),
+                    tesi_rt_extent(space, part, 2)};
   const double scale = scale_of(space, part, cell);
   int count = 0;
   for (int z = 0; z < e[2]; z++)
@@ -58,7 +59,8 @@ int tesi_rt_read(const TesSpace *space, int part, const int cell[3], const doubl
 }
 
 void tesi_rt_add(const TesSpace *space, int part, const int cell[3], const double *local, double *u) {
-  const int e[3] = {tesi_rt_extent(space, part, 0), tesi_rt_extent(space, part, 1), tesi_rt_extent(space, part, 2)};
+  const int e[3] = {tesi_rt_extent(space, part, 0), tesi_rt_extent(space, part, 1),
+                    tesi_rt_extent(space, part, 2)};
   const double scale = scale_of(space, part, cell);
   for (int z = 0; z < e[2]; z++)
     for (int y = 0; y < e[1]; y++)
@@ -66,7 +68,8 @@ void tesi_rt_add(const TesSpace *space, int part, const int cell[3], const doubl
 }
 
 void tesi_rt_clear_cell(const TesSpace *space, int part, const int cell[3], double *u) {
-  const int e[3] = {tesi_rt_extent(space, part, 0), tesi_rt_extent(space, part, 1), tesi_rt_extent(space, part, 2)};
+  const int e[3] = {tesi_rt_extent(space, part, 0), tesi_rt_extent(space, part, 1),
+                    tesi_rt_extent(space, part, 2)};
   for (int z = 0; z < e[2]; z++)
     for (int y = 0; y < e[1]; y++)
       for (int x = 0; x < e[0]; x++) u[number(space, part, cell, (int[]){x, y, z})] = 0;
@@ -74,8 +77,8 @@ void tesi_rt_clear_cell(const TesSpace *space, int part, const int cell[3], doub
 
 enum { MOST = TESI_RT_POINTS * TESI_RT_POINTS * TESI_RT_POINTS };
 
-void tesi_rt_values(const TesSpace *space, const TesiRtTables *t, int part, int derivative, const double *local,
-                    double *values) {
+void tesi_rt_values(const TesSpace *space, const TesiRtTables *t, int part, int derivative,
+                    const double *local, double *values) {
   double work[2][MOST];
   int e[3];
   const double *from = local;
@@ -94,8 +97,8 @@ void tesi_rt_node_tables(int n, TesiRtTables *t) {
   tesi_rt_tables_at(n, n + 1, nodes, t);
 }
 
-void tesi_rt_node_values(const TesSpace *space, const TesiRtTables *t, int part, int64_t cell, const double *u,
-                         double *nodes) {
+void tesi_rt_node_values(const TesSpace *space, const TesiRtTables *t, int part, int64_t cell,
+                         const double *u, double *nodes) {
   double local[TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL];
   int place[3];
   tesi_rt_cell(space, cell, place);
@@ -104,7 +107,8 @@ void tesi_rt_node_values(const TesSpace *space, const TesiRtTables *t, int part,
 }
 
 /* z first: its lines are the longest, and the x direction, whose numbers do not stand side by side, has least left. */
-void tesi_rt_moments(const TesSpace *space, const TesiRtTables *t, int part, const double *values, double *local) {
+void tesi_rt_moments(const TesSpace *space, const TesiRtTables *t, int part, const double *values,
+                     double *local) {
   double work[2][MOST];
   int e[3] = {1, 1, 1};
   const double *from = values;
@@ -117,7 +121,8 @@ void tesi_rt_moments(const TesSpace *space, const TesiRtTables *t, int part, con
   }
 }
 
-int tesi_rt_points(const TesSpace *space, const TesiRtTables *t, const int cell[3], double *x, double *weights) {
+int tesi_rt_points(const TesSpace *space, const TesiRtTables *t, const int cell[3], double *x,
+                   double *weights) {
   double at[3][TESI_RT_POINTS] = {{0}}, w[3][TESI_RT_POINTS] = {{1}, {1}, {1}};
   int q[3] = {1, 1, 1}, i = 0;
   for (int d = 0; d < space->dim; d++) {

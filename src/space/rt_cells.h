@@ -1,4 +1,4 @@
-/* Cells of Raviart-Thomas spaces and of discontinuous elements (axes.h): which entries a cell has, 1D tables, points. */
+/* Cells of Raviart-Thomas spaces and of discontinuous elements: which entries a cell has, 1D tables, points. */
 #ifndef TESI_RT_CELLS_H
 #define TESI_RT_CELLS_H
 
@@ -28,17 +28,19 @@ void tesi_rt_add(const TesSpace *space, int part, const int cell[3], const doubl
 void tesi_rt_clear_cell(const TesSpace *space, int part, const int cell[3], double *u);
 /* values[points^dim] <- tables in all directions of local; derivative: direction of the derivative (on the unit
  * cell), -1: none. */
-void tesi_rt_values(const TesSpace *space, const TesiRtTables *t, int part, int derivative, const double *local,
-                    double *values);
+void tesi_rt_values(const TesSpace *space, const TesiRtTables *t, int part, int derivative,
+                    const double *local, double *values);
 /* Tables at the n + 1 Gauss-Lobatto points; nodes[(n + 1)^dim] <- the values of a part there in cell number `cell`,
  * x fastest: with them it is a polynomial of degree n = k + 1 in each direction, as a cell of Q_(k+1). */
 void tesi_rt_node_tables(int n, TesiRtTables *t);
-void tesi_rt_node_values(const TesSpace *space, const TesiRtTables *t, int part, int64_t cell, const double *u,
-                         double *nodes);
+void tesi_rt_node_values(const TesSpace *space, const TesiRtTables *t, int part, int64_t cell,
+                         const double *u, double *nodes);
 /* local <- the transpose of tesi_rt_values(). */
-void tesi_rt_moments(const TesSpace *space, const TesiRtTables *t, int part, const double *values, double *local);
+void tesi_rt_moments(const TesSpace *space, const TesiRtTables *t, int part, const double *values,
+                     double *local);
 /* x[3][points^dim] of a cell; weights (may be NULL) include the volume. Returns how many. */
-int tesi_rt_points(const TesSpace *space, const TesiRtTables *t, const int cell[3], double *x, double *weights);
+int tesi_rt_points(const TesSpace *space, const TesiRtTables *t, const int cell[3], double *x,
+                   double *weights);
 /* A cell by its number, x fastest. */
 static inline void tesi_rt_cell(const TesSpace *space, int64_t number, int cell[3]) {
   const TesiAxis *a = tesi_space_last(space)->axis;

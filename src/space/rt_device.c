@@ -10,13 +10,15 @@ enum { THREADS = 256, BLOCKS = 1024 };
 
 int64_t tesi_rt_largest(const TesSpace *space) {
   int64_t most = 0;
-  for (int p = 0; p < space->parts; p++) most = space->scalar[p]->length > most ? space->scalar[p]->length : most;
+  for (int p = 0; p < space->parts; p++)
+    most = space->scalar[p]->length > most ? space->scalar[p]->length : most;
   return most;
 }
 
 TesStatus tesi_rt_parts(TesContext *ctx, const TesSpace *space, TeskParts *parts) {
   TesStatus status = TES_OK;
-  TES_CHECK(tesi_rt_largest(space) < INT_MAX, "a component has %lld unknowns, kernels number at most %d of them",
+  TES_CHECK(tesi_rt_largest(space) < INT_MAX,
+            "a component has %lld unknowns, kernels number at most %d of them",
             (long long)tesi_rt_largest(space), INT_MAX);
   *parts = (TeskParts){.dim = space->dim};
   for (int p = 0; p < space->scalars; p++) {
@@ -93,8 +95,7 @@ static void fill_constant(const TesSpace *space, double *const factor[3], double
   for (int z = 0; z < a[2].nodes; z += a[2].step)
     for (int y = 0; y < a[1].nodes; y += a[1].step)
       for (int x = 0; x < a[0].nodes; x += a[0].step)
-        p[x + a[0].nodes * (y + (int64_t)a[1].nodes * z)] =
-            factor[0][x] * factor[1][y] * factor[2][z];
+        p[x + a[0].nodes * (y + (int64_t)a[1].nodes * z)] = factor[0][x] * factor[1][y] * factor[2][z];
 }
 
 static TesStatus launch_constant(TesContext *ctx, const TesSpace *space, double *const factor[3], double *p) {

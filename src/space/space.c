@@ -130,7 +130,7 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   s->parts = s->element->mixed ? s->dim + 1 : tesi_max(desc->components, 1);
   TES_TRY(take_given(s, desc->given));
   if (!s->element->nodal) TES_TRY(check_cells(s));
-  TES_TRY(s->parts == 1        ? create_scalar(s)
+  TES_TRY(s->parts == 1       ? create_scalar(s)
           : s->element->mixed ? tesi_space_create_mixed(s)
                               : tesi_space_create_components(s));
   if (!s->layout) TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));
@@ -204,7 +204,8 @@ TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   *cells = NULL;
-  TES_CHECK(space->scalars == 1 && space->element->nodal, "cells have the nodes of one component, the space has %d", space->scalars);
+  TES_CHECK(space->scalars == 1 && space->element->nodal,
+            "cells have the nodes of one component, the space has %d", space->scalars);
   TES_TRY(make_cells((TesSpace *)space));
   *cells = space->view;
 done:

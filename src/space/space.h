@@ -37,8 +37,8 @@ struct TesSpace {
   TesMesh *mesh;
   int dim, degree;
   const TesiElement *element;
-  uint8_t *given;   /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
-  TesiAxis axis[3]; /* of one scalar over a box */
+  uint8_t *given;       /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
+  TesiAxis axis[3];     /* of one scalar over a box */
   int64_t length, dofs; /* in memory here, copies of other ranks' entries included */
   int64_t all_dofs;     /* of all ranks, each once */
   TesiLayout *layout;   /* of vectors */

@@ -15,7 +15,8 @@ TesStatus tesi_space_put_together(TesSpace *s) {
   const TesiLayout *layout[TESI_SCALARS];
   for (int p = 0; p < s->parts; p++) {
     const TesSpace *part = s->part[p];
-    TES_CHECK(part->element == s->element || part->element->nodal, "part %d is a space of element %s, which is no part of others", p,
+    TES_CHECK(part->element == s->element || part->element->nodal,
+              "part %d is a space of element %s, which is no part of others", p,
               tesi_element_words[part->element->element]);
     TES_CHECK(s->scalars + part->scalars <= TESI_SCALARS, "a space of more than %d components in all",
               TESI_SCALARS);

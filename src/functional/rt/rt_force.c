@@ -79,7 +79,8 @@ static void evaluate(Force *f, const double *u, int part) {
   tesi_rt_node_values(space, &f->nodes, part, tesi_rt_cell_number(space, at->cell), u, local);
   tesi_local_values(space->dim, space->degree + 1, local, at->count, at->xi, f->value, f->gradient);
   for (int q = 0; q < at->count; q++)
-    for (int d = 0; d < space->dim; d++) f->gradient[q * space->dim + d] /= tesi_modal(space, d)->h[at->cell[d]];
+    for (int d = 0; d < space->dim; d++)
+      f->gradient[q * space->dim + d] /= tesi_modal(space, d)->h[at->cell[d]];
 }
 
 static TesStatus take(const Force *f, const TesFunction *function, double otherwise, double *out) {

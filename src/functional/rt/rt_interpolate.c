@@ -68,8 +68,8 @@ static int set_points(Interpolant *p, int part, const int cell[3], int extent[3]
     for (int d = 0; d < 3; d++) {
       const double *x = tesi_modal(space, d)->vertices, xi = p->x[rest % extent[d]];
       p->at[d * count + i] = d >= space->dim ? 0
-                             : xi == 1    ? x[cell[d] + 1]
-                                          : x[cell[d]] + xi * (x[cell[d] + 1] - x[cell[d]]);
+                             : xi == 1       ? x[cell[d] + 1]
+                                             : x[cell[d]] + xi * (x[cell[d] + 1] - x[cell[d]]);
       rest /= extent[d];
     }
   }

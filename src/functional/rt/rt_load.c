@@ -172,8 +172,8 @@ static TesStatus face_values(TesContext *ctx, const Face *f, const TesiRtFace *f
   const int count = face_points(f, x, w), outwards = f->end ? 1 : -1;
   const bool mixed = f->space->element->mixed;
   const TesFunction *given = face->g[mixed ? i : f->space->dim],
-                    *pressure = mixed && face->kind == TESI_RT_OUTFLOW && i == f->d ? face->g[f->space->dim]
-                                                                                    : NULL;
+                    *pressure =
+                        mixed && face->kind == TESI_RT_OUTFLOW && i == f->d ? face->g[f->space->dim] : NULL;
   *any = given || pressure;
   if (!*any) return TES_OK;
   memset(values, 0, sizeof *values * (size_t)count);
@@ -272,15 +272,16 @@ static bool is_zero(const TesFunction *f) {
 static bool any_face(const TesSpace *space, const TesiRtFace *face) {
   bool any = false;
   for (int i = 0; i < 2 * space->dim; i++)
-    for (int c = 0; c <= space->dim && !tesi_modal(space, i / 2)->periodic; c++) any = any || !is_zero(face[i].g[c]);
+    for (int c = 0; c <= space->dim && !tesi_modal(space, i / 2)->periodic; c++)
+      any = any || !is_zero(face[i].g[c]);
   return any;
 }
 
 bool tesi_rt_lifts(const TesSpace *space, const TesiRtFace *face) {
   bool any = false;
   for (int i = 0; i < 2 * space->dim; i++)
-    any = any ||
-          (!tesi_modal(space, i / 2)->periodic && face[i].kind == TESI_RT_VELOCITY && !is_zero(face[i].g[i / 2]));
+    any = any || (!tesi_modal(space, i / 2)->periodic && face[i].kind == TESI_RT_VELOCITY &&
+                  !is_zero(face[i].g[i / 2]));
   return any;
 }
 

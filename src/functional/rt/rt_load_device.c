@@ -29,9 +29,10 @@ static TesStatus get_program(TesContext *ctx, const TesSpace *space, int points,
   TesiRtTables t;
   char text[4][24], *numbers = NULL, *tables = NULL;
   tesi_rt_tables(space->degree + 1, points, &t);
-  const TesiKernelNumbers table[] = {{"modal", points * (space->degree + 1), space->degree + 1, t.modal[0], NULL},
-                                     {"point", points, points, t.x, NULL},
-                                     {"weight", points, points, t.w, NULL}};
+  const TesiKernelNumbers table[] = {
+      {"modal", points * (space->degree + 1), space->degree + 1, t.modal[0], NULL},
+      {"point", points, points, t.x, NULL},
+      {"weight", points, points, t.w, NULL}};
   TES_TRY(tesi_kernel_numbers(ctx, "real", (int)(sizeof table / sizeof *table), table, &numbers));
   const size_t size = strlen(numbers) + strlen(functions) + 1;
   TES_ALLOC(&tables, (int64_t)size);
@@ -71,8 +72,8 @@ done:
 
 /* What the moments of a face are multiplied by: of fluxes the mode's value, of values what interior penalties make of
  * them; entering: minus the value. */
-static void fill_face(const TesSpace *space, int number, const TesiRtFace *face, double nu, TeskBrokenFace *to,
-                      TeskBrokenFace *entering) {
+static void fill_face(const TesSpace *space, int number, const TesiRtFace *face, double nu,
+                      TeskBrokenFace *to, TeskBrokenFace *entering) {
   const int d = number / 2, end = number % 2;
   const TesiAxis *a = &space->axis[d];
   const bool given = face->kind == TESI_RT_VELOCITY;
@@ -119,7 +120,8 @@ TesStatus tesi_broken_load_create(const TesSpace *space, const TesFunction *f, d
   if (!text) goto done;
   TES_NEW(&plan);
   plan->context = ctx, plan->empty = !f;
-  for (int i = 0; i < 2 * space->dim; i++) fill_face(space, i, &face[i], nu, &plan->face[i], &plan->entering[i]);
+  for (int i = 0; i < 2 * space->dim; i++)
+    fill_face(space, i, &face[i], nu, &plan->face[i], &plan->entering[i]);
   TES_TRY(fill_arguments(space, plan));
   TES_TRY(get_kernels(space, text, inflow_points, plan));
   *result = plan;

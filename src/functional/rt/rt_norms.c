@@ -93,7 +93,8 @@ static void sum_rows(const void *data, TesiSpan span) {
 /* Row by row of cells, so that the sums do not depend on the threads. */
 static TesStatus sum_all(TesContext *ctx, const Norms *n, double total[SUMS]) {
   TesStatus status = TES_OK;
-  const int rows = tesi_modal(n->space, 1)->cells * tesi_modal(n->space, 2)->cells, threads = tes_context_threads(ctx);
+  const int rows = tesi_modal(n->space, 1)->cells * tesi_modal(n->space, 2)->cells,
+            threads = tes_context_threads(ctx);
   Rows all = {.norms = n};
   memset(total, 0, SUMS * sizeof *total);
   TES_TRY(tesi_alloc(ctx, (size_t)rows, sizeof *all.sums, &all.sums));

@@ -407,7 +407,8 @@ static TesStatus set_arguments(TesiCoarseSaddleBox *box, const TesSpace *space, 
     s->nodes[d] = box->axis[d].nodes;
     s->first[d] = is_there ? tesi_axis_first(tesi_nodal(space, d)) : 0;
     s->modes[d] = shape->modes[d];
-    const int count[TESK_BOX_KINDS] = {s->nodes[d], s->modes[d], is_there ? space->scalar[d]->axis[d].nodes : 1};
+    const int count[TESK_BOX_KINDS] = {s->nodes[d], s->modes[d],
+                                       is_there ? space->scalar[d]->axis[d].nodes : 1};
     for (int k = 0; k < TESK_BOX_KINDS; k++) s->over[k][d] = (1ull << 32) / (unsigned)count[k] + 1;
   }
   for (int own = 0; own < space->dim; own++) {

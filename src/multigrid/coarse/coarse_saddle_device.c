@@ -28,7 +28,8 @@ static TesStatus create_sweep(const TesOperator *op, TesiCoarseSaddleDevice *c) 
   const TesiSaddle *s = tesi_saddle_of(op);
   TesiSaddlePatchAxis axis[3] = {{0}};
   bool one = s->space->dim == 2 || op->singular;
-  for (int d = 0; d < s->space->dim; d++) one = one && tesi_modal(s->space, d)->cells == 2 && !tesi_modal(s->space, d)->periodic;
+  for (int d = 0; d < s->space->dim; d++)
+    one = one && tesi_modal(s->space, d)->cells == 2 && !tesi_modal(s->space, d)->periodic;
   if (!one) return TES_OK;
   for (int d = 0; d < 3; d++) TES_TRY(tesi_saddle_patch_axis_create(ctx, s, d, 2, &axis[d]));
   if (s->space->dim == 2 && tesi_saddle_plane_serves(op, axis))

@@ -70,7 +70,8 @@ TesStatus tesi_coarse_saddle_varying_create(TesContext *ctx, const TesOperator *
       c->unknowns <= UNKNOWNS,
       "the coarsest mesh has %d x %d x %d cells and %d unknowns, at most %d can be solved for directly "
       "where the viscosity varies: give numbers of cells that can be halved more often, or a lower degree",
-      tesi_modal(space, 0)->cells, tesi_modal(space, 1)->cells, tesi_modal(space, 2)->cells, c->unknowns, UNKNOWNS);
+      tesi_modal(space, 0)->cells, tesi_modal(space, 1)->cells, tesi_modal(space, 2)->cells, c->unknowns,
+      UNKNOWNS);
   TES_TRY(factorize(ctx, op, space, c));
   *coarse = c;
   c = NULL;

@@ -10,7 +10,8 @@ void tesi_dg_modes(const TesSpace *space, const int cell[3], const double xi[3],
   memcpy(m->cell, cell, sizeof m->cell);
   for (int d = 0; d < 3; d++) {
     m->value[d][0] = 1, m->slope[d][0] = 0;
-    if (d < space->dim) tesi_rt_legendre(space->degree + 1, space->axis[d].h[cell[d]], xi[d], m->value[d], m->slope[d]);
+    if (d < space->dim)
+      tesi_rt_legendre(space->degree + 1, space->axis[d].h[cell[d]], xi[d], m->value[d], m->slope[d]);
   }
 }
 

@@ -96,7 +96,8 @@ void tesi_rt_convection_destroy(TesiRtConvection **convection) {
 static void side_cell(const TesSpace *space, int side, int64_t number, int cell[3]) {
   const int d = side / 2;
   for (int e = 0; e < 3; e++) {
-    cell[e] = e == d ? (side % 2 ? tesi_modal(space, e)->cells - 1 : 0) : (int)(number % tesi_modal(space, e)->cells);
+    cell[e] = e == d ? (side % 2 ? tesi_modal(space, e)->cells - 1 : 0)
+                     : (int)(number % tesi_modal(space, e)->cells);
     if (e != d) number /= tesi_modal(space, e)->cells;
   }
 }

@@ -73,16 +73,14 @@ TesStatus tesi_saddle_divergence(const TesOperator *op, const TesVector *u, TesV
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  TesVector *derivative = NULL,
-            to = tesi_space_range(op->space, r, op->space->dim);
+  TesVector *derivative = NULL, to = tesi_space_range(op->space, r, op->space->dim);
   double norm;
   if (s->device) return tesi_saddle_device_divergence(op, u->data, to.data, stretching);
   *stretching = 0;
   TES_TRY(tes_vector_create(ctx, to.length, TES_DOUBLE, &derivative));
   TES_TRY(tes_vector_fill(&to, 0));
   for (int i = 0; i < s->space->dim; i++) {
-    product(op, &s->axis[i].derivative, i, i, 1, false, at(op, u->data, s->space->first[i]),
-            derivative->data);
+    product(op, &s->axis[i].derivative, i, i, 1, false, at(op, u->data, s->space->first[i]), derivative->data);
     TES_TRY(tes_vector_norm(derivative, &norm));
     *stretching += norm * norm;
     TES_TRY(tes_vector_axpy(1, derivative, &to));
@@ -137,7 +135,8 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   TES_ALLOC(&exact, op->length);
   TES_ALLOC(&single, op->length);
   for (int i = 0; i < space->dim; i++)
-    for (int64_t j = 0; j < space->scalar[i]->length; j++) exact[space->first[i] + j] = diagonal_entry(s, i, j);
+    for (int64_t j = 0; j < space->scalar[i]->length; j++)
+      exact[space->first[i] + j] = diagonal_entry(s, i, j);
   for (int64_t j = 0; j < op->length; j++) single[j] = (float)exact[j];
   TES_TRY(tesi_context_device(ctx)->to_device(ctx, d, op->precision == TES_DOUBLE ? (void *)exact : single,
                                               (size_t)op->length * tesi_precision_size(op->precision)));
@@ -154,7 +153,8 @@ static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
 
 static TesCost cost(const TesOperator *op) {
   const TesiSaddle *s = tesi_saddle_of(op);
-  const double n = s->space->degree + 1, dim = s->space->dim, velocity = (double)s->space->first[s->space->dim];
+  const double n = s->space->degree + 1, dim = s->space->dim,
+               velocity = (double)s->space->first[s->space->dim];
   return (TesCost){.flops = velocity * (2 * (3 * n * (dim - 1) + 4 * n + 2 * n) + 2),
                    .bytes = 2.0 * (double)op->length * (double)tesi_precision_size(op->precision)};
 }
@@ -214,8 +214,7 @@ TesStatus tesi_saddle_check_determined(const TesOperator *op) {
   for (int i = 0; i < s->space->dim; i++) {
     bool held = s->alpha > 0;
     for (int d = 0; d < s->space->dim; d++)
-      for (int end = 0; end < 2; end++)
-        held = held || s->space->scalar[i]->axis[d].end[end] != TESI_OPEN;
+      for (int end = 0; end < 2; end++) held = held || s->space->scalar[i]->axis[d].end[end] != TESI_OPEN;
     TES_CHECK(held,
               "boundary: nothing fixes the velocity in direction %c: it is periodic or open at both ends, no "
               "face of another "

@@ -89,8 +89,7 @@ static void add_faces(TesPenalty penalty, TesiSaddleAxis *s) {
   const int last = a->cells - 1, k = a->degree;
   for (int c = 0; c < last; c++)
     add_face((const int[]){c, c + 1}, tesi_saddle_penalty(penalty, k, a->h[c], a->h[c + 1]), s);
-  if (a->periodic)
-    add_face((const int[]){last, 0}, tesi_saddle_penalty(penalty, k, a->h[last], a->h[0]), s);
+  if (a->periodic) add_face((const int[]){last, 0}, tesi_saddle_penalty(penalty, k, a->h[last], a->h[0]), s);
   if (a->end[0] == TESI_WEAK) add_face((const int[]){-1, 0}, s->boundary[0], s);
   if (a->end[1] == TESI_WEAK) add_face((const int[]){last, -1}, s->boundary[1], s);
 }

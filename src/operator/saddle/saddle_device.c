@@ -175,8 +175,8 @@ TesStatus tesi_saddle_device_add_mass(const TesOperator *op, double factor, cons
   TesiSaddleDevice *d = s->device;
   void *arguments[] = {&x, &y, &d->arguments, &factor};
   TES_TRY(prepare_flow(op, d));
-  TES_TRY(tesi_kernel_launch(ctx, &d->mass, (TesiGrid){blocks_of(s->space), (unsigned)s->space->dim, 1}, THREADS, 0,
-                             arguments));
+  TES_TRY(tesi_kernel_launch(ctx, &d->mass, (TesiGrid){blocks_of(s->space), (unsigned)s->space->dim, 1},
+                             THREADS, 0, arguments));
 done:
   return status;
 }

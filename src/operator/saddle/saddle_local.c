@@ -121,9 +121,8 @@ static void repeat_near(int N, TesiSaddleFar far, double *Ld) {
       Ld[(to + i) * N + to + j] = ((i + j) % 2 ? -1 : 1) * Ld[(from + i) * N + from + j];
 }
 
-TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiSaddleAxis *s, int nodes,
-                                   const int *node, int modes, const int *mode, TesiSaddleFar far,
-                                   TesiSaddleLocalAxis *l) {
+TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiSaddleAxis *s, int nodes, const int *node,
+                                   int modes, const int *mode, TesiSaddleFar far, TesiSaddleLocalAxis *l) {
   TesStatus status = TES_OK;
   const int M = nodes, N = modes;
   *l = (TesiSaddleLocalAxis){.nodes = M, .modes = N, .n = s ? s->modal.step : 1};

@@ -42,7 +42,9 @@ static TesStatus take_nu(const Form *f, int face, double t, bool inner, Points *
     for (int d = 0; d < 3; d++) {
       const double xi =
           d == face ? t + (inner ? (t > 0.5 ? -1e-9 : 1e-9) : 0) : p->table[d].x[rest % p->count[d]];
-      p->at[d * p->all + q] = d < space->dim ? tesi_modal(space, d)->vertices[p->cell[d]] + xi * tesi_modal(space, d)->h[p->cell[d]] : 0;
+      p->at[d * p->all + q] = d < space->dim ? tesi_modal(space, d)->vertices[p->cell[d]] +
+                                                   xi * tesi_modal(space, d)->h[p->cell[d]]
+                                             : 0;
       rest /= p->count[d];
     }
   }

@@ -42,7 +42,8 @@ static void face_points(const TesiSaddleVarying *s, const int cell[3], int d, in
         xi = end ? 1 - aside : aside;
       else if (a < space->dim)
         xi = s->cell.x[rest % s->cell.points], rest /= s->cell.points;
-      x[a * s->face_points + q] = a < space->dim ? tesi_modal(space, a)->vertices[cell[a]] + xi * tesi_modal(space, a)->h[cell[a]] : 0;
+      x[a * s->face_points + q] =
+          a < space->dim ? tesi_modal(space, a)->vertices[cell[a]] + xi * tesi_modal(space, a)->h[cell[a]] : 0;
     }
   }
 }
@@ -92,7 +93,8 @@ static TesStatus fill_nu(TesOperator *op, TesiSaddleVarying *s, const TesFunctio
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesSpace *space = s->saddle.space;
-  const int64_t cells = (int64_t)tesi_modal(space, 0)->cells * tesi_modal(space, 1)->cells * tesi_modal(space, 2)->cells;
+  const int64_t cells =
+      (int64_t)tesi_modal(space, 0)->cells * tesi_modal(space, 1)->cells * tesi_modal(space, 2)->cells;
   double *x = NULL;
   TES_ALLOC(&s->nu, cells * s->points);
   TES_ALLOC(&s->face_nu, cells * 2 * space->dim * s->face_points);
@@ -237,9 +239,12 @@ done:
 static TesCost cost(const TesOperator *op) {
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
   const TesSpace *space = s->saddle.space;
-  const double dim = space->dim, cells = (double)tesi_modal(space, 0)->cells * tesi_modal(space, 1)->cells * tesi_modal(space, 2)->cells,
+  const double dim = space->dim,
+               cells = (double)tesi_modal(space, 0)->cells * tesi_modal(space, 1)->cells *
+                       tesi_modal(space, 2)->cells,
                evaluation = 2 * dim * s->points * ((space->degree + 1) + 0.5),
-               faces = 2 * dim * (dim - 1) * (s->symmetric ? 9 : 6) * 2 * dim * s->face_points * ((space->degree + 1) + 0.5);
+               faces = 2 * dim * (dim - 1) * (s->symmetric ? 9 : 6) * 2 * dim * s->face_points *
+                       ((space->degree + 1) + 0.5);
   return (TesCost){.flops = cells * ((2 * dim * dim + 2) * evaluation + faces),
                    .bytes = 2.0 * (double)op->length * (double)tesi_precision_size(op->precision) +
                             8 * cells * (s->points + 2 * dim * s->face_points)};

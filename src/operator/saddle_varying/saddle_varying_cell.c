@@ -15,7 +15,8 @@ enum { WORK_ARRAYS = 2 * TESI_RT_PARTS + AXES + AXES * AXES + 5 };
 
 static int64_t array_size(const TesiSaddleVarying *s) {
   int64_t size = 1;
-  for (int d = 0; d < s->saddle.space->dim; d++) size *= tesi_max(s->cell.points, s->saddle.space->degree + 2);
+  for (int d = 0; d < s->saddle.space->dim; d++)
+    size *= tesi_max(s->cell.points, s->saddle.space->degree + 2);
   return size;
 }
 
@@ -96,15 +97,16 @@ static void test(const TesiSaddleVarying *s, const TesiRtTables *const t[3], con
   if (count_entries(e[0] * e[1] * e[2], values, &at) == 0) return;
   for (int d = 0; d < space->dim; d++) {
     double *to = w->scratch[d % 2];
-    tesi_contract(table_of(t[d], d == part, d == derivative), t[d]->points, tesi_rt_extent(space, part, d), true,
-                  e, d, from, to);
+    tesi_contract(table_of(t[d], d == part, d == derivative), t[d]->points, tesi_rt_extent(space, part, d),
+                  true, e, d, from, to);
     from = to;
   }
   for (int i = 0; i < e[0] * e[1] * e[2]; i++) out[i] += factor * from[i];
 }
 
 /* Whether anything is there. */
-static bool read_parts(const TesSpace *space, int parts, const int cell[3], const double *x, double *const *local) {
+static bool read_parts(const TesSpace *space, int parts, const int cell[3], const double *x,
+                       double *const *local) {
   bool any = false;
   for (int p = 0; p < parts; p++) {
     const int count = tesi_rt_read(space, p, cell, x, local[p]);
@@ -187,10 +189,12 @@ static void add_stress(const TesiSaddleVarying *s, const Work *w, const Face *f,
   const TesiRtTables *t[3];
   pick_tables(s, f->d, end, t);
   evaluate(s, t, w, i, f->d, local[i], w->values);
-  for (int q = 0; q < s->face_points; q++) w->mean[q] += factor / tesi_modal(space, f->d)->h[cell[f->d]] * w->values[q];
+  for (int q = 0; q < s->face_points; q++)
+    w->mean[q] += factor / tesi_modal(space, f->d)->h[cell[f->d]] * w->values[q];
   if (!s->symmetric) return;
   evaluate(s, t, w, f->d, i, local[f->d], w->values);
-  for (int q = 0; q < s->face_points; q++) w->mean[q] += factor / tesi_modal(space, i)->h[cell[i]] * w->values[q];
+  for (int q = 0; q < s->face_points; q++)
+    w->mean[q] += factor / tesi_modal(space, i)->h[cell[i]] * w->values[q];
 }
 
 static void add_component(const TesiSaddleVarying *s, const Work *w, const Face *f, const int cell[3], int i,

@@ -71,7 +71,7 @@ static TesStatus get_kernels(const TesOperator *op, TesiSaddleVaryingDevice *dev
   const int n = s->saddle.space->degree + 1;
   const char *const names[] = {"DIM", "N", "Q", "CELLS", "THREADS", "SYMMETRIC", "GLOBAL_WORK", "ROLLED"};
   enum { OPTIONS = sizeof names / sizeof *names };
-  const int values[OPTIONS] = {s->saddle.space->dim,    n,
+  const int values[OPTIONS] = {s->saddle.space->dim, n,
                                s->cell.points,       device->of_block,
                                (int)device->threads, s->symmetric,
                                !device->shared,      n > UNROLLED_MOST};
@@ -158,8 +158,10 @@ static TesStatus fill(const TesOperator *op, TesiSaddleVaryingDevice *device) {
   const TesiDevice *table = tesi_context_device(ctx);
   const size_t size = tesi_precision_size(op->precision);
   TeskSaddleVarying *to = &device->arguments;
-  const int64_t cells = (int64_t)tesi_modal(space, 0)->cells * tesi_modal(space, 1)->cells * tesi_modal(space, 2)->cells,
-                layer = space->dim == 3 ? (int64_t)(space->degree + 1) * (space->degree + 1) : (space->degree + 1);
+  const int64_t cells = (int64_t)tesi_modal(space, 0)->cells * tesi_modal(space, 1)->cells *
+                        tesi_modal(space, 2)->cells,
+                layer = space->dim == 3 ? (int64_t)(space->degree + 1) * (space->degree + 1)
+                                        : (space->degree + 1);
   TES_TRY(tesi_rt_parts(ctx, space, &to->parts));
   to->all = (int)cells;
   to->alpha = s->saddle.alpha;

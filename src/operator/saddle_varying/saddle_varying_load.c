@@ -20,7 +20,8 @@ static TesStatus take_values(const TesiSaddleVarying *s, const TesFunction *f, c
         xi = end;
       else if (a < space->dim)
         xi = s->cell.x[rest % points], rest /= points;
-      x[a * count + q] = a < space->dim ? tesi_modal(space, a)->vertices[cell[a]] + xi * tesi_modal(space, a)->h[cell[a]] : 0;
+      x[a * count + q] =
+          a < space->dim ? tesi_modal(space, a)->vertices[cell[a]] + xi * tesi_modal(space, a)->h[cell[a]] : 0;
       normal[a * count + q] = a == d ? (end ? 1 : -1) : 0;
     }
   }
@@ -66,7 +67,8 @@ TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiRtFace *face
   for (int side = 0; side < 2 * space->dim; side++)
     for (int i = 0; i < space->dim; i++) {
       const int d = side / 2, end = side % 2;
-      if (tesi_modal(space, d)->periodic || face[side].kind != TESI_RT_VELOCITY || i == d || !face[side].g[i]) continue;
+      if (tesi_modal(space, d)->periodic || face[side].kind != TESI_RT_VELOCITY || i == d || !face[side].g[i])
+        continue;
       TES_TRY(add_component(op, face[side].g[i], d, end, i, work, values));
     }
   tesi_rt_clear(space, values);

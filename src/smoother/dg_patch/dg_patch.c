@@ -110,7 +110,8 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
 static TesCost cost(const TesSmoother *smoother) {
   const TesiDgPatchPlan *p = smoother->plan;
   const TesCost residual = tes_operator_info(smoother->op).cost;
-  const double dim = p->saddle->space->dim, n = 2 * (p->saddle->space->degree + 1), patches = p->first[p->colours];
+  const double dim = p->saddle->space->dim, n = 2 * (p->saddle->space->degree + 1),
+               patches = p->first[p->colours];
   return (TesCost){.flops = p->colours * residual.flops + patches * pow(n, dim) * (4 * dim * n + dim + 2),
                    .bytes = p->colours * 2 * residual.bytes};
 }

@@ -93,7 +93,8 @@ static TesStatus get_kernel(TesContext *ctx, const TesSpace *space, TesiDgPatche
   snprintf(text[1], sizeof text[1], "N=%d", space->degree + 1);
   snprintf(text[2], sizeof text[2], "PATCHES=%d", p->group);
   snprintf(text[3], sizeof text[3], "THREADS=%u", p->threads);
-  snprintf(text[4], sizeof text[4], "MIN_BLOCKS=%d", (space->degree + 1) <= (p->precision == TES_SINGLE ? 8 : 4) ? 2 : 1);
+  snprintf(text[4], sizeof text[4], "MIN_BLOCKS=%d",
+           (space->degree + 1) <= (p->precision == TES_SINGLE ? 8 : 4) ? 2 : 1);
   snprintf(text[5], sizeof text[5], "GLOBAL_WORK=%d", !p->shared);
   const TesiProgramDesc desc = {.file = "dg_patch.cu",
                                 .options = {p->precision == TES_SINGLE ? "real=float" : "real=double",

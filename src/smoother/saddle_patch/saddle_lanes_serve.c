@@ -7,7 +7,8 @@
 enum { G = TESK_LANES_GROUP };
 
 static bool serves_axis(const TesiAxis *a) {
-  const bool closed = a->periodic ? a->cells % 2 == 0 && a->cells >= 4 : a->end[0] == TESI_STRONG && a->end[1] == TESI_STRONG;
+  const bool closed =
+      a->periodic ? a->cells % 2 == 0 && a->cells >= 4 : a->end[0] == TESI_STRONG && a->end[1] == TESI_STRONG;
   bool equal = true;
   for (int c = 1; c < a->cells; c++) equal = equal && a->h[c] == a->h[0];
   return closed && equal; /* at most three kinds of intervals: inside, and at both ends */

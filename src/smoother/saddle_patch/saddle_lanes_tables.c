@@ -169,7 +169,8 @@ static double *put_end_gradients(const TesiSaddle *s, int d, int vertex, const T
     for (int end = 0; end < 2; end++) {
       double sum = 0;
       for (int i = 0; i < Q && !is_wall(a, vertex, end); i++)
-        sum += l->Zd[i * Q + q] * tesi_band_entry(&s->axis[d].derivative, (vertex * a->step + i) % (a->cells * a->step),
+        sum += l->Zd[i * Q + q] * tesi_band_entry(&s->axis[d].derivative,
+                                                  (vertex * a->step + i) % (a->cells * a->step),
                                                   node_at(a, vertex, end * 2 * a->step));
       to[4 * q + end] = sum;
       to[4 * q + 2 + end] = 0;

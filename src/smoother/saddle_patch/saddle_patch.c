@@ -170,7 +170,8 @@ static double outside_flops(int dim, double n) {
 TesCost tesi_saddle_patch_cost(const TesOperator *op, int span, int colours, double patches) {
   const TesCost residual = tes_operator_info(op).cost;
   const TesSpace *space = tesi_saddle_of(op)->space;
-  const double flops = span == 1 ? cell_flops(space->dim, space->degree + 1) : patch_flops(space->dim, space->degree + 1);
+  const double flops =
+      span == 1 ? cell_flops(space->dim, space->degree + 1) : patch_flops(space->dim, space->degree + 1);
   return (TesCost){.flops = colours * residual.flops + patches * flops, .bytes = colours * 2 * residual.bytes};
 }
 
@@ -180,8 +181,8 @@ static TesCost cost(const TesSmoother *smoother) {
   for (int d = 0; d < 3; d++) patches *= p->axis[d].vertices;
   if (!p->fused) return tesi_saddle_patch_cost(smoother->op, p->axis[0].span, p->colours, patches);
   const double vector = (double)tesi_precision_size(smoother->op->precision) * (double)smoother->op->length;
-  return (TesCost){.flops =
-                       patches * (patch_flops(p->space->dim, p->space->degree + 1) + outside_flops(p->space->dim, p->space->degree + 1)),
+  return (TesCost){.flops = patches * (patch_flops(p->space->dim, p->space->degree + 1) +
+                                       outside_flops(p->space->dim, p->space->degree + 1)),
                    .bytes = p->colours * 4 * vector};
 }
 

@@ -199,7 +199,7 @@ TesStatus tesi_saddle_patch_axis_create(TesContext *ctx, const TesiSaddle *saddl
                                         TesiSaddlePatchAxis *p) {
   p->span = span;
   return d < saddle->space->dim ? fill_axis(ctx, &saddle->axis[d].nodal, &saddle->axis[d], p)
-                             : fill_nothing(ctx, p);
+                                : fill_nothing(ctx, p);
 }
 
 void tesi_saddle_patch_axis_free(TesContext *ctx, TesiSaddlePatchAxis *a) {

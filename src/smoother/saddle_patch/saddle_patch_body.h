@@ -231,12 +231,12 @@ void REAL_NAME(tesk_saddle_patch)(const TesiSaddlePatchPlan *plan, const TesiSad
     return;
   }
 #define TAKE_2D(k)                                                                                           \
-  if (plan->space->dim == 2 && plan->space->degree == k) {                                                          \
+  if (plan->space->dim == 2 && plan->space->degree == k) {                                                   \
     plane_##k(plan, task, job, work);                                                                        \
     return;                                                                                                  \
   }
 #define TAKE_3D(k)                                                                                           \
-  if (plan->space->dim == 3 && plan->space->degree == k) {                                                          \
+  if (plan->space->dim == 3 && plan->space->degree == k) {                                                   \
     solid_##k(plan, task, job, work);                                                                        \
     return;                                                                                                  \
   }

@@ -31,8 +31,8 @@ TESI_APART void find_lines(const TesiSaddlePatchPlan *plan, const TesiSaddlePatc
     for (int lane = 0; lane < LANES; lane++) {
       const int64_t v = task->vertex[lane < task->count ? lane : 0][d];
       l->place[d][lane] = d >= plan->space->dim ? a->mode_at
-                          : d == part        ? a->node_at + v * (N + 1)
-                                             : a->mode_at + v * (N + 2 * n) + n;
+                          : d == part           ? a->node_at + v * (N + 1)
+                                                : a->mode_at + v * (N + 2 * n) + n;
       l->origin[lane] += l->place[d][lane][0] * step;
     }
     step *= plan->space->scalar[part]->axis[d].nodes;

@@ -33,7 +33,8 @@ static int list_unknowns(const TesSpace *space, int span, const int vertex[3], i
       const int e[3] = TESI_EXTENT(space->scalar[p]);
       const int at[3] = {(int)(j % e[0]), (int)(j / e[0] % e[1]), (int)(j / e[0] / e[1])};
       bool all = true;
-      for (int d = 0; d < space->dim; d++) all = all && inside(&space->scalar[p]->axis[d], span, at[d], vertex[d]);
+      for (int d = 0; d < space->dim; d++)
+        all = all && inside(&space->scalar[p]->axis[d], span, at[d], vertex[d]);
       if (all) list[count++] = (int)(space->first[p] + j);
     }
   return count;
@@ -59,7 +60,8 @@ static double mirrored_entry(const TesOperator *op, const TesiSaddlePatchAxis ax
   }
   for (int d = 0; d < space->dim; d++) {
     const int v = vertex[d], last = axis[d].vertices - 1, low = at[0][d] / n;
-    const bool at_wall = axis[d].mirrored && !tesi_modal(space, d)->periodic && last > 0 && (v == 0 || v == last);
+    const bool at_wall =
+        axis[d].mirrored && !tesi_modal(space, d)->periodic && last > 0 && (v == 0 || v == last);
     const int wall = v == 0 ? 0 : tesi_modal(space, d)->cells - 1, far = v == 0 ? 1 : v;
     bool beside = d != part && at_wall && low == far && at[1][d] / n == far;
     for (int e = 0; e < space->dim; e++) beside = beside && (e == d || e == part || at[0][e] == at[1][e]);

@@ -31,7 +31,8 @@ static int64_t number_of(const TesiSaddleVaryingPlan *p, const TesiVaryingPatch 
   for (int d = 0; d < space->dim; d++) {
     const TesiSaddlePatchAxis *a = &p->axis[d];
     const int e = extent_of(p, patch, part, d), at = j % e, v = patch->vertex[d];
-    number += step * (d == part ? a->node[(int64_t)v * a->most + at] : a->mode[(int64_t)v * 2 * (space->degree + 1) + at]);
+    number += step * (d == part ? a->node[(int64_t)v * a->most + at]
+                                : a->mode[(int64_t)v * 2 * (space->degree + 1) + at]);
     step *= space->scalar[part]->axis[d].nodes;
     j /= e;
   }
@@ -42,7 +43,8 @@ static int64_t number_of(const TesiSaddleVaryingPlan *p, const TesiVaryingPatch 
 static int list_cells(const TesSpace *space, const int vertex[3], int cell[8][3]) {
   const int count = 1 << space->dim;
   for (int c = 0; c < count; c++)
-    for (int d = 0; d < 3; d++) cell[c][d] = d < space->dim ? (vertex[d] + (c >> d & 1)) % tesi_modal(space, d)->cells : 0;
+    for (int d = 0; d < 3; d++)
+      cell[c][d] = d < space->dim ? (vertex[d] + (c >> d & 1)) % tesi_modal(space, d)->cells : 0;
   return count;
 }
 

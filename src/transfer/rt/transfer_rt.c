@@ -37,8 +37,9 @@ static void embed_nodes(const TesiAxis *coarse, const TesiAxis *fine, TesiBand *
     const int c = parent(coarse, fine, f);
     const bool last = f == fine->cells - 1 && !fine->periodic;
     for (int i = 0; i < p; i++)
-      points[i] = (fine->vertices[f] + nodes[i] * (fine->vertices[f + 1] - fine->vertices[f]) - coarse->vertices[c]) /
-                  (coarse->vertices[c + 1] - coarse->vertices[c]);
+      points[i] =
+          (fine->vertices[f] + nodes[i] * (fine->vertices[f + 1] - fine->vertices[f]) - coarse->vertices[c]) /
+          (coarse->vertices[c + 1] - coarse->vertices[c]);
     tesi_lagrange(p, nodes, p, points, B, NULL);
     for (int i = 0; i < n + last; i++) {
       const int row = tesi_axis_node(fine, f, i);
@@ -60,7 +61,8 @@ static void embed_modes(const TesiAxis *coarse, const TesiAxis *fine, TesiBand *
     for (int g = 0; g < n; g++) {
       const double x = fine->vertices[f] + points[g] * (fine->vertices[f + 1] - fine->vertices[f]);
       tesi_rt_legendre(n, fine->h[f], points[g], l, NULL);
-      tesi_rt_legendre(n, coarse->h[c], (x - coarse->vertices[c]) / (coarse->vertices[c + 1] - coarse->vertices[c]), L, NULL);
+      tesi_rt_legendre(n, coarse->h[c],
+                       (x - coarse->vertices[c]) / (coarse->vertices[c + 1] - coarse->vertices[c]), L, NULL);
       for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
           up->first[f * n + i] = c * n;
@@ -133,8 +135,7 @@ static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse)
   const TesSpace *from = t->fine, *to = t->coarse;
   if (plan->device) return tesi_transfer_rt_device_restrict(t, fine, coarse);
   for (int p = 0; p < to->scalars; p++)
-    products(t, plan->down, from->scalar[p], at(t, fine, from->first[p]), false,
-             at(t, coarse, to->first[p]));
+    products(t, plan->down, from->scalar[p], at(t, fine, from->first[p]), false, at(t, coarse, to->first[p]));
   return TES_OK;
 }
 
