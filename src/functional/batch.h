@@ -101,8 +101,7 @@ struct TesiBatches {
   const TesiCellView *view;
   const TesiGeometry *geometry;
   const TesiLanes *lanes;
-  /* a part of element rt in the place of a function of the space, which is Q_(k+1) on the same box */
-  const TesSpace *whole;
+  /* of elements rt and dg, by nodal values of Q_(k+1) */
   const TesiRtTables *tables;
   int part;
   double geometry_B[TESI_GEOMETRY_POINTS * (TESI_GEOMETRY_DEGREE + 1)],
@@ -115,9 +114,12 @@ typedef enum TesiPointRule { TESI_GAUSS, TESI_LOBATTO } TesiPointRule;
 TesStatus tesi_batches_create_at(const TesSpace *space, TesiPointRule rule, int q, TesiBatches **batches);
 TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batches); /* TESI_GAUSS */
 void tesi_batches_destroy(TesiBatches **batches);
-/* From now on vectors are of element rt, and this part of them is read. The space and tables (tesi_rt_node_tables())
- * outlive the batches. */
-void tesi_batches_read_part(TesiBatches *batches, const TesSpace *whole, int part, const TesiRtTables *nodes);
+/* For values of functions alone: of elements rt and dg by nodal values of scalar `part`, by tables
+ * (tesi_rt_node_tables()) that outlive the batches; NULL: no function is read. */
+TesStatus tesi_batches_create_values(const TesSpace *space, TesiPointRule rule, int q, int part,
+                                     const TesiRtTables *nodes, TesiBatches **batches);
+/* Reads a part so. */
+void tesi_batches_read_part(const TesiBatches *b, const TesiBatch *batch, const double *u, double *local);
 /* The kind of batches of element dg, whose `nodes` are modes; their space, points and numbers are set before. */
 const TesiBatchKind *tesi_batches_take_modes(TesiBatches *batches);
 /* Over a box: entry 0 of the first cell. */

@@ -48,21 +48,17 @@ static TesStatus create_of_rt(const TesSpace *space, const double *values, int p
                               TesFunction **function) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  TesSpace *shape = NULL;
   TesVector *vector = NULL;
-  TES_TRY(tesi_space_create_shape(space, &shape));
   TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &vector));
   TES_TRY(tes_vector_set(vector, values));
   const TesiField field = {.name = "u",
-                           .space = shape,
+                           .space = space,
                            .vector = vector,
                            .derivative = TESI_FIELD_VALUE,
-                           .whole = space,
                            .part = space->element->mixed ? part : 0};
-  TES_TRY(tesi_field_function(2, (const TesSpace *const[]){space, shape}, 1, &field, "u", text, function));
+  TES_TRY(tesi_field_function(space, 1, &field, "u", text, function));
 done:
   tes_vector_destroy(&vector);
-  tes_space_destroy(&shape);
   return status;
 }
 
@@ -81,7 +77,7 @@ static TesStatus create_of_nodes(const TesSpace *space, const double *values, co
   const TesVector part = tesi_space_scalar_range(all, vector, found->component);
   const TesiField field = {
       .name = "u", .space = all->scalar[found->component], .vector = &part, .derivative = TESI_FIELD_VALUE};
-  TES_TRY(tesi_field_function(1, &all, 1, &field, "u", text, function));
+  TES_TRY(tesi_field_function(all, 1, &field, "u", text, function));
 done:
   tes_vector_destroy(&vector);
   tes_space_destroy(&pressure);

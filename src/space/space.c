@@ -255,19 +255,3 @@ TesStatus tes_space_index(const TesSpace *space, const int32_t **index, const ui
   if (mask) *mask = status == TES_OK ? cells->mask : NULL;
   return status;
 }
-
-TesStatus tesi_space_create_shape(const TesSpace *space, TesSpace **shape) {
-  const TesMesh *own = space->mesh;
-  TesContext *ctx = space->context;
-  TesStatus status = TES_OK;
-  TesMesh *mesh = NULL;
-  TesMeshDesc desc = {.kind = TES_MESH_BOX,
-                      .dim = own->dim}; /* without periodic ends: every cell has its nodes */
-  *shape = NULL;
-  for (int d = 0; d < own->dim; d++) desc.cells[d] = own->box[d], desc.coordinates[d] = own->coordinates[d];
-  TES_TRY(tes_mesh_create(ctx, &desc, &mesh));
-  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = space->degree + 1}, shape));
-done:
-  tes_mesh_destroy(&mesh);
-  return status;
-}

@@ -91,9 +91,11 @@ static inline const TesSpace *tesi_space_last(const TesSpace *space) {
 }
 /* Of element rt: whether nothing fixes the constant of the pressure, the normal component is given on all faces. */
 bool tesi_space_closed(const TesSpace *space);
+/* The degree of the polynomials that functions are in a cell: every scalar of elements rt and dg is one of Q_(k+1). */
+static inline int tesi_space_shape(const TesSpace *space) {
+  return space->degree + !space->element->nodal;
+}
 /* The cell view of a space of one component; owned by the space, made under a lock when first asked for. */
-/* Of element rt or dg: Q_(k+1) on the same cells, the shape of every part in a cell, for values at points. */
-TesStatus tesi_space_create_shape(const TesSpace *space, TesSpace **shape);
 TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells);
 
 /* The degree of a description: the element's usual one where it gives none. */
