@@ -30,13 +30,20 @@ static const double *table_of(const TesSpace *space, const TesiRtTables *t, int 
   return (has_modes(space, part, d) ? t->modal : t->nodal)[derivative];
 }
 
-static int64_t number(const TesSpace *space, int part, const int cell[3], const int i[3]) {
-  int64_t entry = 0;
-  for (int d = 2; d >= 0; d--) {
-    const TesiAxis *a = &space->scalar[part]->axis[d];
-    entry = entry * a->nodes + tesi_axis_node(a, cell[d], i[d]);
-  }
-  return space->first[part] + entry;
+enum { LOCAL = TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL };
+
+/* Numbers of a part's entries of a cell. Returns how many. */
+static int list(const TesSpace *space, int part, const int cell[3], int64_t *number) {
+  const TesiAxis *a = space->scalar[part]->axis;
+  const int64_t nx = a[0].nodes, ny = a[1].nodes, first = space->first[part];
+  int count = 0;
+  for (int z = 0; z <= a[2].degree; z++)
+    for (int y = 0; y <= a[1].degree; y++) {
+      const int64_t row =
+          first + nx * (tesi_axis_node(&a[1], cell[1], y) + ny * tesi_axis_node(&a[2], cell[2], z));
+      for (int x = 0; x <= a[0].degree; x++) number[count++] = row + tesi_axis_node(&a[0], cell[0], x);
+    }
+  return count;
 }
 
 /* The Legendre polynomials of a cell of width h are the polynomials of the unit cell over sqrt(h). */
@@ -48,31 +55,24 @@ static double scale_of(const TesSpace *space, int part, const int cell[3]) {
 }
 
 int tesi_rt_read(const TesSpace *space, int part, const int cell[3], const double *u, double *local) {
-  const int e[3] = {tesi_rt_extent(space, part, 0), tesi_rt_extent(space, part, 1),
-                    tesi_rt_extent(space, part, 2)};
+  int64_t number[LOCAL];
+  const int count = list(space, part, cell, number);
   const double scale = scale_of(space, part, cell);
-  int count = 0;
-  for (int z = 0; z < e[2]; z++)
-    for (int y = 0; y < e[1]; y++)
-      for (int x = 0; x < e[0]; x++) local[count++] = scale * u[number(space, part, cell, (int[]){x, y, z})];
+  for (int i = 0; i < count; i++) local[i] = scale * u[number[i]];
   return count;
 }
 
 void tesi_rt_add(const TesSpace *space, int part, const int cell[3], const double *local, double *u) {
-  const int e[3] = {tesi_rt_extent(space, part, 0), tesi_rt_extent(space, part, 1),
-                    tesi_rt_extent(space, part, 2)};
+  int64_t number[LOCAL];
+  const int count = list(space, part, cell, number);
   const double scale = scale_of(space, part, cell);
-  for (int z = 0; z < e[2]; z++)
-    for (int y = 0; y < e[1]; y++)
-      for (int x = 0; x < e[0]; x++) u[number(space, part, cell, (int[]){x, y, z})] += scale * *local++;
+  for (int i = 0; i < count; i++) u[number[i]] += scale * local[i];
 }
 
 void tesi_rt_clear_cell(const TesSpace *space, int part, const int cell[3], double *u) {
-  const int e[3] = {tesi_rt_extent(space, part, 0), tesi_rt_extent(space, part, 1),
-                    tesi_rt_extent(space, part, 2)};
-  for (int z = 0; z < e[2]; z++)
-    for (int y = 0; y < e[1]; y++)
-      for (int x = 0; x < e[0]; x++) u[number(space, part, cell, (int[]){x, y, z})] = 0;
+  int64_t number[LOCAL];
+  const int count = list(space, part, cell, number);
+  for (int i = 0; i < count; i++) u[number[i]] = 0;
 }
 
 enum { MOST = TESI_RT_POINTS * TESI_RT_POINTS * TESI_RT_POINTS };

@@ -58,13 +58,13 @@ static int64_t owned_dofs(const TesSpace *s) {
   return dofs;
 }
 
-/* Axes or cell view of a space of one component, which is its own part. */
-static TesStatus create_scalar(TesSpace *s) {
+TesStatus tesi_space_be_scalar(TesSpace *s, int along) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
+  const bool ranks = tesi_ranks(ctx) > 1 && s->element->nodal;
   if (s->mesh->kind == TES_MESH_BOX) {
-    TES_TRY(tesi_space_fill_axes(s, -1));
-    if (tesi_ranks(ctx) > 1) TES_TRY(tesi_space_lay_out(s));
+    TES_TRY(tesi_space_fill_axes(s, along));
+    if (ranks) TES_TRY(tesi_space_lay_out(s));
     TES_CHECK(tesi_reduce_any(ctx, s->dofs > 0),
               "no unknowns: degree %d, and Dirichlet values at all vertices", s->degree);
   } else {
@@ -73,7 +73,8 @@ static TesStatus create_scalar(TesSpace *s) {
     s->dofs = s->view->dofs;
     s->layout = tesi_layout_retain(s->view->layout);
   }
-  s->all_dofs = tesi_ranks(ctx) > 1 ? tesi_reduce_count(ctx, owned_dofs(s)) : s->dofs;
+  s->all_dofs = ranks ? tesi_reduce_count(ctx, owned_dofs(s)) : s->dofs;
+  if (!s->layout) TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));
   tesi_space_be_own_part(s);
 done:
   return status;
@@ -112,6 +113,19 @@ done:
   return status;
 }
 
+TesStatus tesi_space_new(TesContext *ctx, const TesMesh *mesh, int degree, const TesiElement *element,
+                         TesSpace **space) {
+  TesStatus status = TES_OK;
+  TES_NEW(space);
+  TesSpace *s = *space;
+  atomic_init(&s->references, 1);
+  s->context = tesi_context_retain(ctx);
+  s->mesh = tesi_mesh_retain(mesh);
+  s->dim = mesh->dim, s->degree = degree, s->element = element;
+done:
+  return status;
+}
+
 TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpace **space) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
@@ -120,19 +134,11 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   const int degree = tesi_space_usual_degree(desc->element, desc->degree);
   *space = NULL;
   TES_TRY(check_desc(ctx, desc, degree));
-  TES_NEW(&s);
-  atomic_init(&s->references, 1);
-  s->context = tesi_context_retain(ctx);
-  s->mesh = tesi_mesh_retain(desc->mesh);
-  s->dim = desc->mesh->dim;
-  s->degree = degree;
-  s->element = tesi_element(desc->element);
+  TES_TRY(tesi_space_new(ctx, desc->mesh, degree, tesi_element(desc->element), &s));
   s->parts = s->element->mixed ? s->dim + 1 : tesi_max(desc->components, 1);
   TES_TRY(take_given(s, desc->given));
   if (!s->element->nodal) TES_TRY(check_cells(s));
-  TES_TRY(s->parts == 1       ? create_scalar(s)
-          : s->element->mixed ? tesi_space_create_mixed(s)
-                              : tesi_space_create_components(s));
+  TES_TRY(s->parts == 1 ? tesi_space_be_scalar(s, -1) : tesi_space_create_scalars(s));
   if (!s->layout) TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));
   *space = s;
   s = NULL;

@@ -111,10 +111,12 @@ TesStatus tesi_space_fill_axes(TesSpace *space, int along);
 TesStatus tesi_space_lay_out(TesSpace *space);
 /* The only part of a space of one component, whose length is set, is itself. */
 void tesi_space_be_own_part(TesSpace *space);
-/* The components of a space whose mesh, degree, parts and given are set. */
-TesStatus tesi_space_create_components(TesSpace *space);
-/* The same of element rt, and the pressure. */
-TesStatus tesi_space_create_mixed(TesSpace *space);
+TesStatus tesi_space_new(TesContext *ctx, const TesMesh *mesh, int degree, const TesiElement *element,
+                         TesSpace **space);
+/* A space of one scalar, its own part, whose mesh, degree and given are set; `along`: as tesi_space_fill_axes(). */
+TesStatus tesi_space_be_scalar(TesSpace *space, int along);
+/* The components of a space whose mesh, degree, parts and given are set, and the pressure of element rt. */
+TesStatus tesi_space_create_scalars(TesSpace *space);
 /* Length, dofs, offsets and scalars from the parts. */
 TesStatus tesi_space_put_together(TesSpace *space);
 /* v <- 0 at known nodes, of elements rt and dg (rt_device.c); host array. */

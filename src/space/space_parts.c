@@ -48,62 +48,37 @@ static int same_as(const TesSpace *s, int c) {
   return c;
 }
 
-static TesStatus create_component(TesSpace *s, int c) {
+/* Whether scalar c has values on a boundary. Component c of element rt: bit 0 on faces of its own direction, bit 1 on
+ * others; its pressure nowhere. */
+static bool has_values(const TesSpace *s, int c, int boundary) {
+  if (s->element->nodal) return s->given[boundary] >> c & 1;
+  return c < s->dim && boundary < 2 * s->dim && s->given[boundary] >> (boundary / 2 != c) & 1;
+}
+
+static TesStatus create_scalar(TesSpace *s, int c) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(s->mesh);
-  uint8_t *given = NULL;
-  TES_ALLOC(&given, names + 1);
-  for (int i = 0; i < names; i++) given[i] = s->given[i] >> c & 1;
-  TES_TRY(tes_space_create(
-      ctx, &(TesSpaceDesc){.mesh = s->mesh, .degree = s->degree, .given = s->given[names] ? NULL : given},
-      &s->part[c]));
+  TesSpace *scalar;
+  TES_TRY(tesi_space_new(ctx, s->mesh, s->degree, s->element, &scalar));
+  s->part[c] = scalar;
+  TES_ALLOC(&scalar->given, names + 1);
+  for (int i = 0; i <= names; i++) scalar->given[i] = has_values(s, c, i);
+  TES_TRY(tesi_space_be_scalar(scalar, c < s->dim ? c : -1));
 done:
-  tesi_free(ctx, &given);
-  return status;
+  return tesi_agree(ctx, status);
 }
 
-TesStatus tesi_space_create_components(TesSpace *s) {
+TesStatus tesi_space_create_scalars(TesSpace *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   for (int c = 0; c < s->parts; c++) {
-    const int other = same_as(s, c);
+    const int other = s->element->nodal ? same_as(s, c) : c;
     if (other < c)
       s->part[c] = tesi_space_retain(s->part[other]);
     else
-      TES_TRY(create_component(s, c));
+      TES_TRY(create_scalar(s, c));
   }
-  TES_TRY(tesi_space_put_together(s));
-done:
-  return status;
-}
-
-/* Bits of boundaries as tessera/space.h tells: own direction, others. */
-static TesStatus create_of_mixed(TesSpace *s, int p) {
-  TesContext *ctx = s->context;
-  TesStatus status = TES_OK;
-  TesSpace *scalar = NULL;
-  TES_NEW(&scalar);
-  s->part[p] = scalar;
-  atomic_init(&scalar->references, 1);
-  scalar->context = tesi_context_retain(ctx);
-  scalar->mesh = tesi_mesh_retain(s->mesh);
-  scalar->dim = s->dim, scalar->degree = s->degree, scalar->element = s->element;
-  TES_ALLOC(&scalar->given, tes_mesh_boundaries(s->mesh) + 1);
-  for (int face = 0; face < 2 * s->dim; face++)
-    scalar->given[face] = p < s->dim ? s->given[face] >> (face / 2 != p) & 1 : 0;
-  TES_TRY(tesi_space_fill_axes(scalar, p < s->dim ? p : -1));
-  TES_TRY(tesi_layout_create_plain(ctx, scalar->length, &scalar->layout));
-  scalar->all_dofs = scalar->dofs;
-  tesi_space_be_own_part(scalar);
-done:
-  return status;
-}
-
-TesStatus tesi_space_create_mixed(TesSpace *s) {
-  TesContext *ctx = s->context;
-  TesStatus status = TES_OK;
-  for (int p = 0; p < s->parts; p++) TES_TRY(create_of_mixed(s, p));
   TES_TRY(tesi_space_put_together(s));
 done:
   return status;
@@ -137,14 +112,8 @@ TesStatus tes_space_create_product(TesContext *context, int count, const TesSpac
     TES_CHECK(part[p] && part[p]->mesh == part[0]->mesh, "part %d of a product %s", p,
               part[p] ? "is over another mesh than part 0" : "is NULL");
   TES_CHECK(part[0]->context == ctx, "the parts belong to another context than the product");
-  TES_NEW(&s);
-  atomic_init(&s->references, 1);
-  s->context = tesi_context_retain(ctx);
-  s->mesh = tesi_mesh_retain(part[0]->mesh);
-  s->dim = part[0]->dim;
-  s->degree = part[0]->degree;
+  TES_TRY(tesi_space_new(ctx, part[0]->mesh, part[0]->degree, tesi_element(TES_ELEMENT_AUTO), &s));
   s->product = true;
-  s->element = tesi_element(TES_ELEMENT_AUTO);
   for (s->parts = 0; s->parts < count; s->parts++) s->part[s->parts] = tesi_space_retain(part[s->parts]);
   TES_TRY(tesi_space_put_together(s));
   TES_TRY(gather_given(s));

@@ -72,27 +72,16 @@ static void embed_modes(const TesiAxis *coarse, const TesiAxis *fine, TesiBand *
   }
 }
 
-static TesStatus fill_nodes(TesContext *ctx, const TesiAxis *coarse, const TesiAxis *fine, TesiBand *up,
-                            TesiBand *down) {
+static TesStatus fill(TesContext *ctx, const TesiAxis *coarse, const TesiAxis *fine, TesiBand *up,
+                      TesiBand *down) {
   TesStatus status = TES_OK;
+  const bool nodes = fine->basis == TESI_NODES;
   const int n = fine->step;
-  TES_TRY(tesi_band_create(ctx, fine->nodes, coarse->nodes, n + 1, up));
-  embed_nodes(coarse, fine, up);
-  TES_TRY(tesi_band_transpose(ctx, up, 6 * n + 1, down));
+  TES_TRY(tesi_band_create(ctx, fine->nodes, coarse->nodes, n + nodes, up));
+  (nodes ? embed_nodes : embed_modes)(coarse, fine, up);
+  TES_TRY(tesi_band_transpose(ctx, up, nodes ? 6 * n + 1 : 3 * n, down));
   if (tesi_axis_first(coarse) > 0) tesi_band_clear(down, 0);
   if (tesi_axis_end(coarse) < coarse->nodes) tesi_band_clear(down, coarse->nodes - 1);
-  tesi_band_finish(up);
-  tesi_band_finish(down);
-done:
-  return status;
-}
-
-static TesStatus fill_modes(TesContext *ctx, const TesiAxis *coarse, const TesiAxis *fine, TesiBand *up,
-                            TesiBand *down) {
-  TesStatus status = TES_OK;
-  TES_TRY(tesi_band_create(ctx, fine->nodes, coarse->nodes, fine->step, up));
-  embed_modes(coarse, fine, up);
-  TES_TRY(tesi_band_transpose(ctx, up, 3 * fine->step, down));
   tesi_band_finish(up);
   tesi_band_finish(down);
 done:
@@ -229,13 +218,12 @@ static TesStatus init(TesTransfer *t) {
   t->table = &table;
   TES_NEW(&plan);
   t->plan = plan;
-  for (int d = 0; d < fine->dim; d++) {
-    if (fine->element->mixed)
-      TES_TRY(fill_nodes(ctx, tesi_nodal(coarse, d), tesi_nodal(fine, d), &plan->up[d][TESI_NODES],
-                         &plan->down[d][TESI_NODES]));
-    TES_TRY(fill_modes(ctx, tesi_modal(coarse, d), tesi_modal(fine, d), &plan->up[d][TESI_MODES],
-                       &plan->down[d][TESI_MODES]));
-  }
+  for (int d = 0; d < fine->dim; d++)
+    for (int p = 0; p < fine->scalars; p++) {
+      const TesiAxis *axis = &fine->scalar[p]->axis[d];
+      TesiBand *up = &plan->up[d][axis->basis], *down = &plan->down[d][axis->basis];
+      if (up->rows == 0) TES_TRY(fill(ctx, &coarse->scalar[p]->axis[d], axis, up, down));
+    }
   if (tesi_has_kernels(ctx)) {
     TES_TRY(tesi_transfer_rt_device_create(t, &plan->device));
     goto done;
