@@ -94,12 +94,8 @@ void tesi_rt_convection_destroy(TesiRtConvection **convection) {
 
 /* Cell `number` of those at a side, x fastest. */
 static void side_cell(const TesSpace *space, int side, int64_t number, int cell[3]) {
-  const int d = side / 2;
-  for (int e = 0; e < 3; e++) {
-    cell[e] = e == d ? (side % 2 ? tesi_modal(space, e)->cells - 1 : 0)
-                     : (int)(number % tesi_modal(space, e)->cells);
-    if (e != d) number /= tesi_modal(space, e)->cells;
-  }
+  tesi_rt_line(space, side / 2, number, cell);
+  if (side % 2) cell[side / 2] = tesi_modal(space, side / 2)->cells - 1;
 }
 
 /* Points x[3][q^(dim - 1)] of a cell's face, and weights. */

@@ -22,12 +22,6 @@ done:
   return status;
 }
 
-static void place(const TesSpace *space, int64_t number, int cell[3]) {
-  cell[0] = (int)(number % tesi_modal(space, 0)->cells);
-  cell[1] = (int)(number / tesi_modal(space, 0)->cells % tesi_modal(space, 1)->cells);
-  cell[2] = (int)(number / tesi_modal(space, 0)->cells / tesi_modal(space, 1)->cells);
-}
-
 /* Points of a face; of inner ones a little inside of the cell, so that a jump along the face has two sides. */
 static void face_points(const TesiSaddleVarying *s, const int cell[3], int d, int end, double *x) {
   const TesSpace *space = s->saddle.space;
@@ -54,7 +48,7 @@ static TesStatus fill_cell(TesiSaddleVarying *s, TesContext *ctx, const TesFunct
   const TesSpace *space = s->saddle.space;
   int cell[3];
   double *nu = s->nu + number * s->points, *w = x + 3 * s->points, sum = 0, volume = 0;
-  place(space, number, cell);
+  tesi_rt_cell(space, number, cell);
   tesi_rt_points(space, &s->cell, cell, x, w);
   TES_TRY(take_nu(ctx, f, s->points, x, nu));
   s->least[number] = s->largest[number] = nu[0];
@@ -80,7 +74,7 @@ static void join_faces(TesiSaddleVarying *s, int64_t cells) {
     for (int64_t number = 0; number < cells; number++) {
       const TesiAxis *a = tesi_modal(space, d);
       int cell[3];
-      place(space, number, cell);
+      tesi_rt_cell(space, number, cell);
       if (cell[d] + 1 == a->cells && !a->periodic) continue;
       const int64_t next = number + (cell[d] + 1 < a->cells ? step : step * (1 - a->cells));
       double *low = s->face_nu + (number * 2 * space->dim + 2 * d + 1) * s->face_points,
@@ -93,8 +87,7 @@ static TesStatus fill_nu(TesOperator *op, TesiSaddleVarying *s, const TesFunctio
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesSpace *space = s->saddle.space;
-  const int64_t cells =
-      (int64_t)tesi_modal(space, 0)->cells * tesi_modal(space, 1)->cells * tesi_modal(space, 2)->cells;
+  const int64_t cells = tesi_rt_cells(space);
   double *x = NULL;
   TES_ALLOC(&s->nu, cells * s->points);
   TES_ALLOC(&s->face_nu, cells * 2 * space->dim * s->face_points);
@@ -239,12 +232,9 @@ done:
 static TesCost cost(const TesOperator *op) {
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
   const TesSpace *space = s->saddle.space;
-  const double dim = space->dim,
-               cells = (double)tesi_modal(space, 0)->cells * tesi_modal(space, 1)->cells *
-                       tesi_modal(space, 2)->cells,
-               evaluation = 2 * dim * s->points * ((space->degree + 1) + 0.5),
-               faces = 2 * dim * (dim - 1) * (s->symmetric ? 9 : 6) * 2 * dim * s->face_points *
-                       ((space->degree + 1) + 0.5);
+  const double dim = space->dim, cells = (double)tesi_rt_cells(space), n = space->degree + 1,
+               evaluation = 2 * dim * s->points * (n + 0.5),
+               faces = 2 * dim * (dim - 1) * (s->symmetric ? 9 : 6) * 2 * dim * s->face_points * (n + 0.5);
   return (TesCost){.flops = cells * ((2 * dim * dim + 2) * evaluation + faces),
                    .bytes = 2.0 * (double)op->length * (double)tesi_precision_size(op->precision) +
                             8 * cells * (s->points + 2 * dim * s->face_points)};

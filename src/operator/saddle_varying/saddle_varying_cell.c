@@ -186,15 +186,15 @@ static Face face_of(const TesiSaddleVarying *s, const int cell[3], int d, int en
 static void add_stress(const TesiSaddleVarying *s, const Work *w, const Face *f, const int cell[3], int end,
                        int i, double factor, double *const *local) {
   const TesSpace *space = s->saddle.space;
+  const double normal = factor / tesi_modal(space, f->d)->h[cell[f->d]],
+               along = factor / tesi_modal(space, i)->h[cell[i]];
   const TesiRtTables *t[3];
   pick_tables(s, f->d, end, t);
   evaluate(s, t, w, i, f->d, local[i], w->values);
-  for (int q = 0; q < s->face_points; q++)
-    w->mean[q] += factor / tesi_modal(space, f->d)->h[cell[f->d]] * w->values[q];
+  for (int q = 0; q < s->face_points; q++) w->mean[q] += normal * w->values[q];
   if (!s->symmetric) return;
   evaluate(s, t, w, f->d, i, local[f->d], w->values);
-  for (int q = 0; q < s->face_points; q++)
-    w->mean[q] += factor / tesi_modal(space, i)->h[cell[i]] * w->values[q];
+  for (int q = 0; q < s->face_points; q++) w->mean[q] += along * w->values[q];
 }
 
 static void add_component(const TesiSaddleVarying *s, const Work *w, const Face *f, const int cell[3], int i,
@@ -241,7 +241,7 @@ void tesi_saddle_varying_cell(const TesiSaddleVarying *s, const int cell[3], con
                               double *y) {
   const TesSpace *space = s->saddle.space;
   const Work w = divide_work(s, work);
-  const int64_t number = tesi_saddle_varying_number(s, cell);
+  const int64_t number = tesi_rt_cell_number(s->saddle.space, cell);
   for (int p = 0; p < space->parts; p++) memset(w.out[p], 0, sizeof *w.out[p] * (size_t)array_size(s));
   const bool any = read_parts(space, space->parts, cell, x, w.u);
   if (any) add_volume(s, cell, number, &w);
@@ -275,8 +275,8 @@ void tesi_saddle_varying_face(const TesiSaddleVarying *s, const int cell[3], int
   const TesSpace *space = s->saddle.space;
   const Work w = divide_work(s, work);
   const Face f = face_of(s, cell, d, end);
-  const double *nu =
-      s->face_nu + (tesi_saddle_varying_number(s, cell) * 2 * space->dim + 2 * d + end) * s->face_points;
+  const double *nu = s->face_nu + (tesi_rt_cell_number(s->saddle.space, cell) * 2 * space->dim + 2 * d + end) *
+                                      s->face_points;
   const TesiRtTables *t[3];
   pick_tables(s, d, end, t);
   const int parts[2] = {i, d};

@@ -48,7 +48,7 @@ TesStatus tesi_saddle_varying_factor(const TesOperator *op, int cells, const int
   TES_ALLOC(&zero, 2 * op->length);
   TES_ALLOC(&work, tesi_saddle_varying_work(s));
   TES_TRY(tesi_saddle_varying_matrix(ctx, s, cells, cell, n, list, zero, work, K));
-  for (int c = 0; c < cells; c++) nu += s->mean[tesi_saddle_varying_number(s, cell[c])] / cells;
+  for (int c = 0; c < cells; c++) nu += s->mean[tesi_rt_cell_number(s->saddle.space, cell[c])] / cells;
   *factor = closed ? nu : 0;
   if (closed) {
     fill_constant(s->saddle.space, n, list, e);

@@ -158,10 +158,9 @@ static TesStatus fill(const TesOperator *op, TesiSaddleVaryingDevice *device) {
   const TesiDevice *table = tesi_context_device(ctx);
   const size_t size = tesi_precision_size(op->precision);
   TeskSaddleVarying *to = &device->arguments;
-  const int64_t cells = (int64_t)tesi_modal(space, 0)->cells * tesi_modal(space, 1)->cells *
-                        tesi_modal(space, 2)->cells,
-                layer = space->dim == 3 ? (int64_t)(space->degree + 1) * (space->degree + 1)
-                                        : (space->degree + 1);
+  const int64_t cells = tesi_rt_cells(space), layer = space->dim == 3
+                                                          ? (int64_t)(space->degree + 1) * (space->degree + 1)
+                                                          : (space->degree + 1);
   TES_TRY(tesi_rt_parts(ctx, space, &to->parts));
   to->all = (int)cells;
   to->alpha = s->saddle.alpha;

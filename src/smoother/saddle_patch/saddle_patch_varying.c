@@ -55,7 +55,7 @@ static double measure(const TesiSaddleVarying *s, TesiVaryingPatch *patch) {
   const int cells = list_cells(space, patch->vertex, cell);
   double sum = 0, all = 0, least = INFINITY, largest = 0;
   for (int c = 0; c < cells; c++) {
-    const int64_t i = tesi_saddle_varying_number(s, cell[c]);
+    const int64_t i = tesi_rt_cell_number(s->saddle.space, cell[c]);
     double volume = 1;
     for (int d = 0; d < space->dim; d++) volume *= tesi_modal(space, d)->h[cell[c][d]];
     sum += volume * s->mean[i], all += volume;
