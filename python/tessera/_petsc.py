@@ -1,5 +1,6 @@
 """Operators and V-cycles for petsc4py, on the unknowns alone."""
 
+import numpy as np
 from petsc4py import PETSc
 
 
@@ -7,8 +8,8 @@ class _Shell:
     """What PETSc calls; exceptions come out of its calls."""
 
     def __init__(self, linear):
-        if PETSc.ScalarType != float:
-            raise TypeError(f"to_petsc: PETSc computes with {PETSc.ScalarType.__name__}, Tessera with float64")
+        if np.dtype(PETSc.ScalarType) != np.float64:
+            raise TypeError(f"to_petsc: PETSc computes with {np.dtype(PETSc.ScalarType)}, Tessera with float64")
         self.linear = linear
         self._in_place = linear.space.free is None and linear.precision == "double" and linear.context.on_host
 
@@ -37,5 +38,7 @@ def matrix(operator):
 
 
 def preconditioner(cycle):
-    """A PC that keeps the cycle."""
-    return PETSc.PC().createPython(_Shell(cycle), comm=PETSc.COMM_SELF)
+    """A PC that keeps the cycle; with its operator, so that KSP.setPC() may come after KSP.setOperators()."""
+    made = PETSc.PC().createPython(_Shell(cycle), comm=PETSc.COMM_SELF)
+    made.setOperators(matrix(cycle.operator))
+    return made

@@ -22,7 +22,7 @@ RUN = """
     assert (context.rank, context.ranks) == (comm.rank, comm.size)
     mesh = tessera.Mesh.box([8, 8], kind="forest", context=context)
     problem = tessera.Problem(mesh, degree=3, a="1 + x*y", f="1 + x", solver={"tolerance": 1e-11})
-    iterations = problem.solve().iterations
+    iterations = problem.solve().count
     values = comm.gather((mesh.cells, problem.value("u"), iterations))
     if comm.rank == 0:
         print(*[f"{cells} {value:.15g} {count}" for cells, value, count in values], sep="\\n")
