@@ -1,6 +1,6 @@
 /* tessera/petsc.h: conjugate gradients of PETSc beside those of the library, on Poisson and elasticity problems over
- * boxes and trees: as many iterations, the same solutions. What PETSc sees at given nodes, singular operators, near-null
- * spaces, errors. Built where pkg-config finds PETSc.
+ * boxes and trees: as many iterations, the same solutions. What PETSc sees at given nodes, singular operators,
+ * near-null spaces, errors. Built where pkg-config finds PETSc.
  *
  *   build/tests/t6_petsc
  *

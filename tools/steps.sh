@@ -16,7 +16,7 @@ describe() {
   gcc) say "gcc, Release, warnings are errors, loops of their own to degree 4: all tests but the slow ones" ;;
   slow) say \
     "the build that users have, loops of their own to degree 10: all tests, long sweeps too; not part of the round" ;;
-  petsc) say "tessera/petsc.h, petsc4py and mpi4py, by Debian's packages (200 of them); part of slow, not of the round" ;;
+  petsc) say "tessera/petsc.h, petsc4py and mpi4py, by 200 packages of Debian; part of slow, not of the round" ;;
   kernels) say \
     "kernels compile (NVRTC), degree 4 for sm_90 and degree 1 for sm_80; no spills where none are promised" ;;
   kernels_all) say \
@@ -243,7 +243,7 @@ python_of_debian() {
     return 0
   fi
   make_wheel "$1" "$prefix" "$wheels" "$venv"
-  "$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir python python/tests/test_petsc.py python/tests/test_mpi.py
+  "$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir python python/tests/test_{petsc,mpi}.py
 }
 
 # make_wheel NAME PREFIX WHEELS VENV: a wheel with the library of a build, installed.

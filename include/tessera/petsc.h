@@ -14,24 +14,24 @@
  *
  *  examples/petsc.c is a whole program, docs/petsc.md the page about it.
  *
- *  Vectors: a Vec has the entries of a TesVector, all nodes, given (Dirichlet) ones too. The matrix is A at the unknowns
- *  and the identity at given nodes, without entries between the two, and so is every preconditioner of this header.
- *  Hence the matrix is regular, and symmetric where A is. A right-hand side that is zero at given nodes, as
+ *  Vectors: a Vec has the entries of a TesVector, all nodes, given (Dirichlet) ones too. The matrix is A at the
+ *  unknowns and the identity at given nodes, without entries between the two, and so is every preconditioner of this
+ *  header. Hence the matrix is regular, and symmetric where A is. A right-hand side that is zero at given nodes, as
  *  tes_functional_load() makes it, has a solution that is zero there; boundary values are lifted before the solve
  *  (tes_operator_lift()) and added after it. The eigenvalues of the identity are 1, and as many as given nodes.
  *
- *  Copies: on device cpu the arrays of PETSc are used in place. They are copied where a vector that comes in is not zero
- *  at given nodes, where a cycle is in float32, and to and from the device where the context has another device.
+ *  Copies: on device cpu the arrays of PETSc are used in place. They are copied where a vector that comes in is not
+ *  zero at given nodes, where a cycle is in float32, and to and from the device where the context has another one.
  *
  *  Ranks: one; objects are of PETSC_COMM_SELF. Spaces with a part of element rt have no list of their given entries.
  *  Both are refused with PETSC_ERR_SUP.
  *
  *  Ownership: a Mat or PC refers to the objects that it was made of, which must outlive it. It owns all else.
  *
- *  Errors: a TesStatus becomes an error of PETSc with the message of the context, which is cleared then:
- *  TES_INVALID_INPUT is PETSC_ERR_ARG_WRONG, TES_MISSING is PETSC_ERR_SUP, TES_OUT_OF_MEMORY is PETSC_ERR_MEM, TES_IO is
- *  PETSC_ERR_FILE_OPEN, TES_NAN is PETSC_ERR_FP, TES_NOT_CONVERGED and TES_DIVERGED are PETSC_ERR_NOT_CONVERGED, all
- *  others are PETSC_ERR_LIB. */
+ *  Errors: a TesStatus becomes an error of PETSc with the message of the context, which is cleared then.
+ *  TES_INVALID_INPUT is PETSC_ERR_ARG_WRONG, TES_MISSING is PETSC_ERR_SUP, TES_OUT_OF_MEMORY is PETSC_ERR_MEM, TES_IO
+ *  is PETSC_ERR_FILE_OPEN, TES_NAN is PETSC_ERR_FP, TES_NOT_CONVERGED and TES_DIVERGED are PETSC_ERR_NOT_CONVERGED,
+ *  all others are PETSC_ERR_LIB. */
 #ifndef TESSERA_PETSC_H
 #define TESSERA_PETSC_H
 

@@ -59,6 +59,8 @@ typedef struct TesiVtuCells {
   int *order;     /* [nodes]: the lexicographic number of VTK's node */
 } TesiVtuCells;
 
+/* VTK's number of the type of cells. */
+unsigned char tesi_vtu_type(int dim);
 TesStatus tesi_vtu_cells_create(TesContext *ctx, const TesVtuDesc *desc, TesiVtuCells *cells);
 void tesi_vtu_cells_free(TesiVtuCells *cells);
 TesiVtuItem tesi_vtu_item(const TesiVtuCells *cells, TesiVtuKind kind, const TesVtuArray *array,

@@ -127,13 +127,13 @@ static void put_index(const TesiVtuCells *cells, unsigned char *out, size_t i, i
 }
 
 /* VTK_LAGRANGE_QUADRILATERAL and VTK_LAGRANGE_HEXAHEDRON of vtkCellType.h. */
-static unsigned char cell_type(const TesiVtuCells *cells) {
-  return cells->desc->dim == 2 ? 70 : 72;
+unsigned char tesi_vtu_type(int dim) {
+  return dim == 2 ? 70 : 72;
 }
 
 static void put_topology(const TesiVtuCells *cells, const TesiVtuItem *item, int64_t cell, unsigned char *out) {
   if (item->kind == TESI_VTU_TYPES)
-    *out = cell_type(cells);
+    *out = tesi_vtu_type(cells->desc->dim);
   else if (item->kind == TESI_VTU_OFFSETS)
     put_index(cells, out, 0, (cell + 1) * cells->nodes);
   else
