@@ -68,9 +68,8 @@ static TesStatus check_endings(Solve *s) {
   if (!png && gives(s->input, "output.png"))
     return refuse(s, "output.png: a picture needs a file: FILE, or --png FILE");
   const TesStatus status = check_ending(s, vtu, o->vtu != NULL, "vtu", ".vtu");
-  const TesStatus stored =
-      status == TES_OK ? check_ending(s, s->input->vtkhdf, false, "vtkhdf", ".vtkhdf") : status;
-  TesStatus drawn = stored == TES_OK ? check_ending(s, png, o->png != NULL, "png", ".png") : status;
+  TesStatus drawn = status == TES_OK ? check_ending(s, png, o->png != NULL, "png", ".png") : status;
+  if (drawn == TES_OK) drawn = check_ending(s, s->input->vtkhdf, false, "vtkhdf", ".vtkhdf");
   if (drawn == TES_OK) drawn = check_ending(s, s->input->film, false, "film", ".png");
   if (drawn == TES_OK && s->input->film && !png)
     return refuse(s, "output.film: a film shows the pictures of output.png, which is missing");
@@ -84,7 +83,6 @@ static TesStatus check_ranks(Solve *s) {
   const char *const asked = s->options->restart    ? "--restart"
                             : s->options->png      ? "--png"
                             : s->input->checkpoint ? "output.checkpoint"
-                            : s->input->vtkhdf     ? "output.vtkhdf"
                                                    : NULL;
   char text[80];
   if (!asked) return TES_OK;
