@@ -308,6 +308,7 @@ static void a_mesh_stays(void **state) {
   assert_int_equal(rows_of(h, "VTKHDF/NumberOfPoints"), 1);
   assert_int_equal(rows_of(h, "VTKHDF/Points"), 16 * 9);
   assert_int_equal(number_at(h, "VTKHDF/Steps/PointOffsets", 2), 0);
+  assert_int_equal(rows_of(h, "VTKHDF/PointData/f"), 16 * 9); /* and so is a field that stays */
   H5Fclose(h);
   tes_problem_destroy(&problem);
   tes_mesh_destroy(&mesh);

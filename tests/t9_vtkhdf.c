@@ -1,5 +1,5 @@
-/* Run: ctest -R t9_vtkhdf$. output.vtkhdf by the program: steps in time with their times, also where the mesh follows the
- * solution; runs that go on have the steps and numbers of one that went through; what is refused, and how a run is
+/* Run: ctest -R t9_vtkhdf$. output.vtkhdf by the program: steps in time with their times, also where the mesh follows
+ * the solution; runs that go on have the steps and numbers of one that went through; what is refused, and how a run is
  * ended by a signal. t9_vtkhdf_read.py compares files with those of output.vtu. */
 #ifdef TESI_HDF5
 #include <hdf5.h>
@@ -174,7 +174,7 @@ static void what_is_refused(void **state) {
   assert_refused("a.yaml", "and the solution (output.vtkhdf) are one file: give another name");
   write_case("time: {end: 0.02, step: 0.01}\noutput: {vtkhdf: {every: 2}}\n");
   assert_refused("a.yaml", "output.vtkhdf.file: is missing");
-  write_case("output: {vtkhdf: no/such/u.vtkhdf}\n");
+  write_case("time: {end: 0.02, step: 0.01}\noutput: {vtkhdf: no/such/u.vtkhdf}\n");
 #ifdef TESI_HDF5
   assert_run("solve a.yaml --quiet", 4);
   assert_output("cannot write no/such/u.vtkhdf: No such file or directory");

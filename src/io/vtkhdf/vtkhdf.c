@@ -1,9 +1,9 @@
-/* See tessera/vtkhdf.h. The format: docs.vtk.org, "VTKHDF File Format", UnstructuredGrid. A mesh is a part of it, which
- * several steps may refer to.
+/* See tessera/vtkhdf.h. The format: docs.vtk.org, "VTKHDF File Format", UnstructuredGrid. A mesh is a part of it,
+ * which several steps may refer to.
  *
  * A step is there when the attribute NSteps counts it, which is written last, after everything else is in the file.
- * Until then nothing is changed that steps before are read from: chunks are new, rows of packed arrays begin at a chunk,
- * and what is rewritten (extents, indices, chunks of plain arrays) keeps its old content. */
+ * Until then nothing is changed that steps before are read from: chunks are new, rows of packed arrays begin at a
+ * chunk, and what is rewritten (extents, indices, chunks of plain arrays) keeps its old content. */
 #include "tessera/vtkhdf.h"
 #include <string.h>
 #include "base/work.h"
@@ -22,9 +22,14 @@
 
 enum { FIELDS = 64, SMALL = 64 /* rows of a chunk of the lists of steps */, LEAST = 4096, MOST = 16384 };
 
-/* A field of points or cells, and where the rows of each step begin. */
+/* A field of points or cells, and where the rows of each step begin. A field that does not change, as data of the
+ * problem, is written once for a mesh. */
 typedef struct Field {
   TesiHdfSet values, offsets;
+  bool changes; /* it did */
+  bool known;   /* of the mesh: */
+  uint64_t digest;
+  int64_t first;
 } Field;
 
 /* Numbers of a mesh in the file. */
@@ -164,24 +169,6 @@ done:
 
 /* ---- a new file ------------------------------------------------------------------------------------------------- */
 
-static bool put_attributes(const TesVtkhdf *f) {
-  static const char type[] = "UnstructuredGrid";
-  const int version[2] = {f->steps ? 2 : 1, 0};
-  const hsize_t two = 2;
-  const hid_t pair = H5Screate_simple(1, &two, NULL), scalar = H5Screate(H5S_SCALAR), text = H5Tcopy(H5T_C_S1);
-  bool well = H5Tset_size(text, strlen(type)) >= 0 && H5Tset_strpad(text, H5T_STR_NULLPAD) >= 0;
-  const hid_t number = H5Acreate2(f->root, "Version", H5T_STD_I64LE, pair, H5P_DEFAULT, H5P_DEFAULT),
-              name = H5Acreate2(f->root, "Type", text, scalar, H5P_DEFAULT, H5P_DEFAULT);
-  well = well && number >= 0 && name >= 0 && H5Awrite(number, H5T_NATIVE_INT, version) >= 0 &&
-         H5Awrite(name, text, type) >= 0;
-  if (number >= 0) H5Aclose(number);
-  if (name >= 0) H5Aclose(name);
-  H5Tclose(text);
-  H5Sclose(pair);
-  H5Sclose(scalar);
-  return well;
-}
-
 static hid_t make_group(hid_t in, const char *name) {
   return H5Gcreate2(in, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
 }
@@ -234,7 +221,7 @@ static TesStatus begin_file(TesVtkhdf *f, const TesVtuDesc *d, int nodes) {
   f->file = tesi_hdf_create(f->temporary, &f->disk);
   if (f->file < 0) return refuse(f);
   f->root = make_group(f->file, "VTKHDF");
-  well = f->root >= 0 && put_attributes(f) && (!f->steps || make_lists(f));
+  well = f->root >= 0 && tesi_hdf_put_kind(f->root, f->steps ? 2 : 1) && (!f->steps || make_lists(f));
   for (int i = 0; i < ARRAYS && well; i++) {
     const hid_t type = arrays[i].components                         ? H5T_IEEE_F64LE
                        : arrays[i].at == offsetof(TesVtkhdf, types) ? H5T_STD_U8LE
@@ -263,7 +250,8 @@ static bool open_fields(hid_t data, hid_t list, const char *name, int count, con
   H5G_info_t there = {.nlinks = 0};
   bool well = data >= 0 && offsets >= 0 && H5Gget_info(data, &there) >= 0 && there.nlinks == (hsize_t)count;
   for (int i = 0; i < count && well; i++) {
-    field[i] = (Field){tesi_hdf_set_open(data, of[i].name), tesi_hdf_set_open(offsets, of[i].name)};
+    field[i] = (Field){.values = tesi_hdf_set_open(data, of[i].name),
+                       .offsets = tesi_hdf_set_open(offsets, of[i].name)};
     well = field[i].values.set >= 0 && field[i].offsets.set >= 0 &&
            field[i].values.components == written(&of[i]);
   }
@@ -345,12 +333,31 @@ static TesStatus put_chunk(void *user, const void *packed, size_t size) {
   return c->f->broken || c->f->disk.error ? refuse(c->f) : TES_OK;
 }
 
-/* Rows of an array that is packed, from the next chunk on: *first. */
+/* Numbers on their way to a stream, or to none. */
+typedef struct Numbers {
+  TesiVtuStream *stream;
+  uint64_t digest;
+} Numbers;
+
+static TesStatus take_numbers(void *user, const void *data, size_t bytes) {
+  Numbers *n = user;
+  const char *from = data;
+  uint64_t digest = n->digest, word;
+  for (size_t i = 0; i < bytes; i += sizeof word) {
+    memcpy(&word, from + i, sizeof word);
+    digest = (digest ^ word) * 0x9e3779b97f4a7c15u;
+    digest ^= digest >> 29;
+  }
+  n->digest = digest;
+  return n->stream ? tesi_vtu_stream_write(n->stream, data, bytes) : TES_OK;
+}
+
+/* Rows of an array that is packed, from the next chunk on: *first. *digest of its numbers. */
 static TesStatus put_packed(TesVtkhdf *f, const TesiVtuCells *cells, const TesiVtuItem *item,
-                            int64_t per_cell, TesiHdfSet *set, int64_t *first) {
+                            int64_t per_cell, TesiHdfSet *set, int64_t *first, uint64_t *digest) {
   TesContext *ctx = f->ctx;
   TesStatus status = TES_OK;
-  TesiVtuStream *stream = NULL;
+  Numbers numbers = {NULL, 1};
   const hsize_t rows = (hsize_t)(cells->desc->cells * per_cell),
                 columns = (hsize_t)(set->components ? set->components : 1),
                 begin = (set->end + set->rows - 1) / set->rows * set->rows, all[2] = {begin + rows, columns};
@@ -364,12 +371,13 @@ static TesStatus put_packed(TesVtkhdf *f, const TesiVtuCells *cells, const TesiV
                                   .user = &chunks};
   if (H5Dset_extent(set->set, all) < 0) TES_TRY(refuse(f));
   set->end = begin + rows;
-  TES_TRY(tesi_vtu_stream_begin(ctx, &desc, &stream));
-  TES_TRY(tesi_vtu_item_write(cells, item, stream));
-  TES_TRY(tesi_vtu_stream_end(&stream));
+  TES_TRY(tesi_vtu_stream_begin(ctx, &desc, &numbers.stream));
+  TES_TRY(tesi_vtu_item_write(cells, item, take_numbers, &numbers));
+  TES_TRY(tesi_vtu_stream_end(&numbers.stream));
   *first = (int64_t)begin;
+  *digest = numbers.digest;
 done:
-  tesi_vtu_stream_discard(&stream);
+  tesi_vtu_stream_discard(&numbers.stream);
   return status;
 }
 
@@ -402,17 +410,33 @@ static TesStatus put_mesh(TesVtkhdf *f, const TesiVtuCells *cells) {
   const TesiVtuItem at = tesi_vtu_item(cells, TESI_VTU_POINTS, &d->coordinates, d->dim),
                     ids = tesi_vtu_item(cells, TESI_VTU_CONNECTIVITY, NULL, 0);
   hsize_t part = f->of_points.end, first = f->types.end;
+  uint64_t digest;
   if (part < f->of_cells.end) part = f->of_cells.end;
   if (part < f->of_ids.end) part = f->of_ids.end;
   if (f->offsets.end > part && first < f->offsets.end - part) first = f->offsets.end - part;
   Part new = {.part = (int64_t)part, .cells = (int64_t)first};
-  TES_TRY(put_packed(f, cells, &at, cells->nodes, &f->points, &new.points));
-  TES_TRY(put_packed(f, cells, &ids, cells->nodes, &f->ids, &new.ids));
+  TES_TRY(put_packed(f, cells, &at, cells->nodes, &f->points, &new.points, &digest));
+  TES_TRY(put_packed(f, cells, &ids, cells->nodes, &f->ids, &new.ids, &digest));
   TES_TRY(put_topology(f, cells, &new));
   if (!tesi_hdf_put_integer(&f->of_points, part, points) ||
       !tesi_hdf_put_integer(&f->of_cells, part, d->cells) || !tesi_hdf_put_integer(&f->of_ids, part, points))
     TES_TRY(refuse(f));
   f->part = new;
+  for (int i = 0; i < FIELDS; i++) f->field[i].known = false;
+done:
+  return status;
+}
+
+/* Whether a field is that of the step before, over the same mesh: its rows stand for this step too. */
+static TesStatus stays(const TesiVtuCells *cells, const TesiVtuItem *item, Field *field, bool *same) {
+  TesContext *ctx = cells->ctx;
+  TesStatus status = TES_OK;
+  Numbers numbers = {NULL, 1};
+  *same = false;
+  if (!field->known || field->changes) return TES_OK;
+  TES_TRY(tesi_vtu_item_write(cells, item, take_numbers, &numbers));
+  *same = numbers.digest == field->digest;
+  field->changes = !*same;
 done:
   return status;
 }
@@ -424,9 +448,13 @@ static TesStatus put_fields(TesVtkhdf *f, const TesiVtuCells *cells, TesiVtuKind
   const int per_cell = kind == TESI_VTU_POINTS ? cells->nodes : 1;
   for (int i = 0; i < count; i++) {
     const TesiVtuItem item = tesi_vtu_item(cells, kind, &of[i], of[i].components ? of[i].components : 1);
-    int64_t first;
-    TES_TRY(put_packed(f, cells, &item, per_cell, &field[i].values, &first));
-    if (f->steps && !tesi_hdf_put_integer(&field[i].offsets, (hsize_t)f->step, first)) TES_TRY(refuse(f));
+    bool same;
+    TES_TRY(stays(cells, &item, &field[i], &same));
+    if (!same)
+      TES_TRY(put_packed(f, cells, &item, per_cell, &field[i].values, &field[i].first, &field[i].digest));
+    field[i].known = true;
+    if (f->steps && !tesi_hdf_put_integer(&field[i].offsets, (hsize_t)f->step, field[i].first))
+      TES_TRY(refuse(f));
   }
 done:
   return status;

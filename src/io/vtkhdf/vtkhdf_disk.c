@@ -3,8 +3,8 @@
  * - What describes arrays lies within pages of the system: allocate().
  * - The file is as long as HDF5 says before the superblock says so, so that a killed process leaves no file that seems
  *   cut off.
- * - A write that fails is remembered and succeeds for HDF5, which (1.10) reads freed memory at the end of a process that
- *   could not close a file. */
+ * - A write that fails is remembered and succeeds for HDF5, which (1.10) reads freed memory at the end of a process
+ *   that could not close a file. */
 #ifdef TESI_HDF5
 #include <errno.h>
 #include <fcntl.h>
@@ -70,8 +70,8 @@ static herr_t query(const H5FD_t *file, unsigned long *flags) {
   return 0;
 }
 
-/* A process can be killed between two pages of a write. What describes arrays therefore lies within a page, as far as it
- * fits one, so that it is rewritten as a whole or not at all. */
+/* A process can be killed between two pages of a write. What describes arrays therefore lies within a page, as far as
+ * it fits one, so that it is rewritten as a whole or not at all. */
 static haddr_t allocate(H5FD_t *file, H5FD_mem_t type, hid_t transfer, hsize_t size) {
   enum { PAGE = 4096 };
   Disk *disk = (Disk *)file;

@@ -1,6 +1,25 @@
-/* Arrays of an HDF5 file that grow by rows. */
+/* Arrays of an HDF5 file that grow by rows, and what says that it is a VTKHDF file. */
 #ifdef TESI_HDF5
 #include "io/vtkhdf/vtkhdf.h"
+#include <string.h>
+
+bool tesi_hdf_put_kind(hid_t root, int major) {
+  static const char type[] = "UnstructuredGrid";
+  const int version[2] = {major, 0};
+  const hsize_t two = 2;
+  const hid_t pair = H5Screate_simple(1, &two, NULL), scalar = H5Screate(H5S_SCALAR), text = H5Tcopy(H5T_C_S1);
+  bool well = H5Tset_size(text, strlen(type)) >= 0 && H5Tset_strpad(text, H5T_STR_NULLPAD) >= 0;
+  const hid_t number = H5Acreate2(root, "Version", H5T_STD_I64LE, pair, H5P_DEFAULT, H5P_DEFAULT),
+              name = H5Acreate2(root, "Type", text, scalar, H5P_DEFAULT, H5P_DEFAULT);
+  well = well && number >= 0 && name >= 0 && H5Awrite(number, H5T_NATIVE_INT, version) >= 0 &&
+         H5Awrite(name, text, type) >= 0;
+  if (number >= 0) H5Aclose(number);
+  if (name >= 0) H5Aclose(name);
+  H5Tclose(text);
+  H5Sclose(pair);
+  H5Sclose(scalar);
+  return well;
+}
 
 TesiHdfSet tesi_hdf_set_create(hid_t group, const char *name, hid_t type, int components, hsize_t rows,
                                bool packed) {

@@ -169,7 +169,7 @@ static TesStatus put_array(Writer *w, int i, int64_t begin) {
   blocks.sizes[2] = (uint64_t)(bytes % BLOCK);
   TES_TRY(tesi_file_write(w->file, blocks.sizes, (size_t)(3 + count) * sizeof *blocks.sizes));
   TES_TRY(tesi_vtu_stream_begin(ctx, &desc, &stream));
-  TES_TRY(tesi_vtu_item_write(&w->cells, item, stream));
+  TES_TRY(tesi_vtu_item_write(&w->cells, item, tesi_vtu_stream_write, stream));
   TES_TRY(tesi_vtu_stream_end(&stream));
   TES_TRY(tesi_file_patch(w->file, header, blocks.sizes, (size_t)(3 + count) * sizeof *blocks.sizes));
 done:

@@ -26,7 +26,8 @@ typedef struct TesiVtuStreamDesc {
 } TesiVtuStreamDesc;
 
 TesStatus tesi_vtu_stream_begin(TesContext *ctx, const TesiVtuStreamDesc *desc, TesiVtuStream **stream);
-TesStatus tesi_vtu_stream_write(TesiVtuStream *stream, const void *data, size_t bytes);
+/* `user` is the TesiVtuStream, for tesi_vtu_item_write(). */
+TesStatus tesi_vtu_stream_write(void *user, const void *data, size_t bytes);
 /* Hands over what is left. Destroys *stream whether it succeeds or not. */
 TesStatus tesi_vtu_stream_end(TesiVtuStream **stream);
 void tesi_vtu_stream_discard(TesiVtuStream **stream);
@@ -78,7 +79,9 @@ TesStatus tesi_vtu_quantities(const TesProblem *problem, int cell_count, const T
                               TesiVtuSink sink, void *user);
 /* Errors: TES_INVALID_INPUT. */
 TesStatus tesi_vtu_check(TesContext *ctx, const TesVtuDesc *desc);
-/* Writes the whole array, some cells at a time. */
-TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item, TesiVtuStream *stream);
+/* Hands over the whole array, some cells at a time. */
+typedef TesStatus (*TesiVtuTake)(void *user, const void *data, size_t bytes);
+TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item, TesiVtuTake take,
+                              void *user);
 
 #endif

@@ -87,7 +87,8 @@ done:
   return status;
 }
 
-TesStatus tesi_vtu_stream_write(TesiVtuStream *stream, const void *data, size_t bytes) {
+TesStatus tesi_vtu_stream_write(void *user, const void *data, size_t bytes) {
+  TesiVtuStream *stream = user;
   TesContext *ctx = stream->ctx;
   TesStatus status = TES_OK;
   const size_t room = (size_t)stream->batch * stream->desc.block;
