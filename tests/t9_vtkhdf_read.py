@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run: ctest -R t9_vtkhdf_read. Files of output.vtkhdf beside those of output.vtu, both read by VTK: the same cells,
-the same points and the same numbers, of all problems, meshes and devices; of runs in time (VTK 9.4 or newer) step by step.
-Values at points are those of output.points. Ends with 77 where VTK or HDF5 is missing."""
+points and numbers, of all problems, meshes and devices; of runs in time (VTK 9.4 or newer) step by step. Values at
+points are those of output.points. Ends with 77 where VTK or HDF5 is missing."""
 import glob
 import json
 import os
