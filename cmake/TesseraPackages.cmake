@@ -24,8 +24,8 @@ function(tessera_package component name section summary text)
   set(CPACK_DEBIAN_${key}_PACKAGE_SECTION ${section} PARENT_SCOPE)
   set(CPACK_COMPONENT_${key}_DESCRIPTION "${summary}\n${text}" PARENT_SCOPE)
 endfunction()
-set(about "Tessera solves Poisson, transport, elasticity, Stokes and Navier-Stokes problems by\nhigh-order finite \
-elements, matrix-free, with geometric multigrid, on processors and GPUs.")
+set(about "Tessera solves Poisson, transport, elasticity, Stokes and Navier-Stokes\nproblems by high-order finite elements, \
+matrix-free, with geometric\nmultigrid, on processors and GPUs.")
 set(library_package libtessera${PROJECT_VERSION_MAJOR})
 tessera_package(library ${library_package} libs "high-order finite elements with multigrid: library"
                 "${about}\nThis package has the shared library.")
@@ -33,12 +33,14 @@ tessera_package(development libtessera-dev libdevel "high-order finite elements 
                 "${about}\nThis package has headers and files for pkg-config and CMake.")
 tessera_package(program tessera math "high-order finite elements with multigrid: program"
                 "${about}\nThis package has the program, its manual and documents.")
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/packages/symbols ${PROJECT_BINARY_DIR}/packages/triggers)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS libdmumps-5.5)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS openmpi-bin)
-set(CPACK_COMPONENT_DEVELOPMENT_DEPENDS library)
+foreach(component DEVELOPMENT PROGRAM PYTHON3)
+  set(CPACK_COMPONENT_${component}_DEPENDS library)
+endforeach()
 if(TESSERA_PYTHON AND TESSERA_PYTHON_FOLDER)
   list(APPEND CPACK_COMPONENTS_ALL python3)
   tessera_package(python3 python3-tessera python "high-order finite elements with multigrid: Python 3"
