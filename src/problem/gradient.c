@@ -157,20 +157,30 @@ done:
   return status;
 }
 
+static TesStatus check(const TesProblem *p, const TesValue *what) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const char *reason = refused_problem(p);
+  if (!reason) reason = refused_value(what);
+  if (reason) TES_FAIL(TES_INVALID_INPUT, "%s", reason);
+done:
+  return status;
+}
+
 TesStatus tesi_problem_value_slope(const TesProblem *p, const TesValue *what, double *slope) {
   TesiField field[TESI_FIELDS];
-  return tesi_functional_sum(p->space->scalar[0], tesi_problem_fields(p, field), field, what,
-                             &(TesiSumOf){.by = TESI_SLOPE_CONSTANT}, slope);
+  const TesStatus status = check(p, what);
+  return status == TES_OK ? tesi_functional_sum(p->space->scalar[0], tesi_problem_fields(p, field), field, what,
+                                                &(TesiSumOf){.by = TESI_SLOPE_CONSTANT}, slope)
+                          : status;
 }
 
 TesStatus tes_problem_gradient(TesProblem *problem, const TesValue *what, int count, TesVariation *variation) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesiAdjoint s = {.problem = problem, .what = what};
-  const char *reason = refused_problem(problem);
   tesi_work_begin_results(ctx, problem->in_time != NULL, "a gradient");
-  if (!reason) reason = refused_value(what);
-  if (reason) TES_FAIL(TES_INVALID_INPUT, "%s", reason);
+  TES_TRY(check(problem, what));
   TES_TRY(tesi_one_rank(ctx, "a gradient"));
   TES_TRY(tesi_vector_create_on(problem->space->layout, TES_DOUBLE, &s.slope));
   TES_TRY(tesi_vector_create_on(problem->space->layout, TES_DOUBLE, &s.z));

@@ -378,7 +378,7 @@ static TesStatus find_direct(Work *w, int k) {
       continue;
     }
     TES_TRY(tes_case_value(c, i, tes_problem_space(w->problem)->mesh, &value));
-    if (value.kind <= TES_VALUE_POINT) TES_TRY(tesi_problem_value_slope(w->problem, &value, direct));
+    TES_TRY(tesi_problem_value_slope(w->problem, &value, direct));
   }
 done:
   return status;
