@@ -50,7 +50,8 @@ TesStatus py_gradient(TesContext *context, PyRun *run, TesProblem *problem, cons
                       TesCaseDatum *datum) {
   TesCase *input;
   run->message[0] = 0;
-  TesStatus status = tes_case_parse(context, run->text, run->path, run->override_count, run->overrides, &input);
+  TesStatus status =
+      tes_case_parse(context, run->text, run->path, run->override_count, run->overrides, &input);
   if (status == TES_OK) status = tes_case_gradient(input, problem, value, count, datum);
   if (status != TES_OK) snprintf(run->message, sizeof run->message, "%s", tes_context_message(context));
   tes_case_destroy(&input);

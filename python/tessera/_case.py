@@ -41,10 +41,11 @@ class Result(Solution):
         """The derivative of a value by data of the case, for the price of one adjoint solve:
         gradient("drag", of="k"), gradient("end", of=["data.young", "boundary.right.traction[1]"]).
 
-        value: a name of output.values. of: a name of constants, by which everything that is made of it is differentiated;
-        or the key of a number or an expression below data or boundary ("data." may be left out), to which a number is
-        added; or a list of these, which gives an array. cells=True: an array of the parts of all cells, the derivatives by
-        the datum in this cell alone. A dict in the place of a name asks as Problem.gradient() does."""
+        value: a name of output.values. of: a name of constants, by which everything that is made of it is
+        differentiated; or the key of a number or an expression below data or boundary ("data." may be left out), to
+        which a number is added; or a list of these, which gives an array. cells=True: an array of the parts of all
+        cells, the derivatives by the datum in this cell alone. A dict in the place of a name asks as
+        Problem.gradient() does."""
         if isinstance(value, dict):
             return super().gradient(value, of, cells)
         kept, text, name, overrides = [], *self._case

@@ -39,7 +39,7 @@ def boundary_of(name, direction):
 
 
 def named(of, dim):
-    """The direction of a name, 1 everywhere: "a", "f[1]", "boundary.left", "boundary.left.alpha", "materials.core.a"."""
+    """The direction of a name, 1 everywhere: "a", "f[1]", "boundary.left", "boundary.left.alpha", "materials.X.a"."""
     name, entry = entry_of(of, dim)
     one = [None] * entry + [1.0]
     if name.startswith("boundary."):

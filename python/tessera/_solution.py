@@ -127,7 +127,8 @@ class Solution(Noun):
         """A number: an integral, a mean or a force over the domain, a boundary or a material, a value at a point, a
         norm of the error: value("u*u"), value(kind="force", boundary="hole", of="x"), value(point=(0.5, 0.5))."""
         value = ffi.new("double *")
-        self.context.call(lib.tes_problem_value, self._p, self.describe_value(of, kind, boundary, material, point), value)
+        what = self.describe_value(of, kind, boundary, material, point)
+        self.context.call(lib.tes_problem_value, self._p, what, value)
         return value[0]
 
     def describe_value(self, of=None, kind="integral", boundary=None, material=None, point=None):
@@ -165,8 +166,8 @@ class Solution(Noun):
         value: an expression in the fields, whose integral it is, or the arguments of value(). of: a datum, to which a
         number is added: "a", "c", "f", "f[1]", "b[0]", "mu", "lambda_", "boundary.NAME", "boundary.NAME[1]",
         "boundary.NAME.alpha", "materials.NAME.a"; or a direction in the data: {"a": "x*y", "boundary": {"left": 1}},
-        functions as those of Problem; or a list of these, which gives an array. cells=True: an array of the parts of all
-        cells, the derivatives by the datum in this cell alone. Steady poisson, transport and elasticity."""
+        functions as those of Problem; or a list of these, which gives an array. cells=True: an array of the parts of
+        all cells, the derivatives by the datum in this cell alone. Steady poisson, transport and elasticity."""
         from ._gradient import of_problem  # pylint: disable=import-outside-toplevel
 
         arguments = {"of": value} if isinstance(value, str) else dict(value)

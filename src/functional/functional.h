@@ -48,8 +48,8 @@ TesStatus tesi_functional_sum(const TesSpace *space, int fields, const TesiField
                               const TesiSumOf *of, double *value);
 /* b[length of part] += the derivatives of such a value by the nodal values of u, given ones too, where u is the vector
  * of some of the fields, over the space `part`. One rank. */
-TesStatus tesi_functional_slope(const TesSpace *space, int fields, const TesiField *field, const TesValue *what,
-                                const TesVector *u, const TesSpace *part, double *b);
+TesStatus tesi_functional_slope(const TesSpace *space, int fields, const TesiField *field,
+                                const TesValue *what, const TesVector *u, const TesSpace *part, double *b);
 /* The mean of a quantity over the cells that have a point, as tesi_fields_at() takes it. One rank. */
 TesStatus tesi_quantity_point(const TesiQuantity *q, const double *x, double *value);
 /* The largest or smallest value of an expression, and its place (NULL: not wanted): tes_problem_extreme(). */

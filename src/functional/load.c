@@ -85,7 +85,8 @@ static TesStatus add_batches(const Volume *v, int64_t task, int64_t first, int c
 static TesStatus add_slopes(const Volume *v, int64_t task, int64_t first, int count, double *memory) {
   const TesiBatches *b = v->sums->batches;
   const int64_t n = tesi_batches_array(b);
-  double *x = memory, *weight = x + 3 * n, *h = weight + n, *J = h + n, *slopes = J + 9 * n, *work = slopes + 5 * n;
+  double *x = memory, *weight = x + 3 * n, *h = weight + n, *J = h + n, *slopes = J + 9 * n,
+         *work = slopes + 5 * n;
   const TesiBatch batch = b->kind->batch(b, first);
   const TesiBatchPoints at = {.x = {x, x + n, x + 2 * n}, .weight = weight, .J = J};
   const TesFunction *of[TESI_BATCH];

@@ -41,8 +41,7 @@ static TesStatus coefficient_values(const TesiQuantityBatches *batches, int sour
                                     const TesiBatchPoints *at, double *values, double *scratch) {
   const TesFunction *of[TESI_BATCH];
   for (int l = 0; l < TESI_BATCH; l++)
-    of[l] =
-        tesi_quantity_coefficient(batches->quantity, source, batch->first + tesi_min(l, batch->count - 1));
+    of[l] = tesi_quantity_coefficient(batches->quantity, source, batch->first + tesi_min(l, batch->count - 1));
   return tesi_batch_values(batches->at, batch, of, at, values, scratch);
 }
 

@@ -182,7 +182,7 @@ typedef struct Faces {
   const TesiFaceRule *rule;
   const TesiBoundaryFace *face;
   TesiFacePlace *at; /* [threads] */
-  Fold *sums;     /* [faces] */
+  Fold *sums;        /* [faces] */
   int *failed;
 } Faces;
 
@@ -386,6 +386,8 @@ TesStatus tesi_functional_sum(const TesSpace *space, int fields, const TesiField
   TES_TRY(tesi_value_check_place(space->mesh, what));
   TES_TRY(tesi_quantity_create_slope(space->mesh, what->of ? what->of : field->name, boundary, fields, field,
                                      of->by, &q));
+  *value = 0;
+  if (of->by != TESI_SLOPE_NONE && tesi_quantity_is_zero(q)) goto done;
   if (what->kind == TES_VALUE_POINT) {
     TES_TRY(tesi_quantity_point(q, what->point, value));
     goto done;

@@ -19,7 +19,8 @@ static TesStatus check_value(const TesiQuantity *q, double value, const double x
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   if (!isfinite(value))
-    TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(q->function), value, x[0], x[1], x[2]);
+    TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(q->function), value, x[0], x[1],
+             x[2]);
 done:
   return status;
 }
@@ -122,7 +123,8 @@ static TesStatus at_point(const Slope *s, const double *point) {
   int64_t hits;
   Slope share = *s;
   TES_TRY(tesi_mesh_find(s->part->mesh, 1, point, 0, &hit, &hits));
-  TES_CHECK(hits > 0, "the point (%g, %g, %g) lies in no cell", point[0], point[1], s->part->dim == 3 ? point[2] : 0);
+  TES_CHECK(hits > 0, "the point (%g, %g, %g) lies in no cell", point[0], point[1],
+            s->part->dim == 3 ? point[2] : 0);
   share.factor /= (double)hits;
   for (int64_t i = 0; i < hits; i++) {
     double x[3] = {0}, J[9], value;
@@ -138,7 +140,8 @@ done:
 
 /* ---- faces --------------------------------------------------------------------------------------------- */
 
-static TesStatus add_face(const Slope *s, const TesiFaceRule *rule, const TesiBoundaryFace *face, TesiFacePlace *at) {
+static TesStatus add_face(const Slope *s, const TesiFaceRule *rule, const TesiBoundaryFace *face,
+                          TesiFacePlace *at) {
   const TesiQuantity *q = s->quantity;
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
@@ -192,8 +195,8 @@ static TesStatus add_slope(const Slope *s, const TesValue *what) {
                                         : over_cells(s, what->where == TES_ON_MATERIAL ? what->number : -1);
 }
 
-TesStatus tesi_functional_slope(const TesSpace *space, int fields, const TesiField *field, const TesValue *what,
-                                const TesVector *u, const TesSpace *part, double *b) {
+TesStatus tesi_functional_slope(const TesSpace *space, int fields, const TesiField *field,
+                                const TesValue *what, const TesVector *u, const TesSpace *part, double *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiQuantity *q = NULL;

@@ -17,11 +17,14 @@ static const char *refused_problem(const TesProblem *p) {
   if (p->equation->own || p->equation->flow)
     return "gradients are there for poisson, transport and elasticity with element q";
   if (p->op->singular)
-    return "boundary: only fluxes are given and c = 0, so the solution is determined up to a constant, and so is the "
+    return "boundary: only fluxes are given and c = 0, so the solution is determined up to a constant, and "
+           "so is the "
            "gradient. Give a Dirichlet or Robin condition somewhere, or c > 0";
-  if (p->motions) return "boundary: rigid motions are held by no boundary, and so the gradient is not determined";
+  if (p->motions)
+    return "boundary: rigid motions are held by no boundary, and so the gradient is not determined";
   if (transport && transport->streamline)
-    return "space.stabilization: streamline terms depend on the data in ways that are not differentiated. Take a mesh "
+    return "space.stabilization: streamline terms depend on the data in ways that are not differentiated. "
+           "Take a mesh "
            "on which the cell Peclet number is at most 1, and stabilization none";
   return NULL;
 }
@@ -140,11 +143,13 @@ static TesStatus differentiate(const TesiAdjoint *s, TesVariation *variation) {
   TesStatus status = TES_OK;
   TesiVaried varied = {.own.boundary = NULL};
   double sum = 0, *cells = variation->cells;
-  const bool apart = variation->boundaries || varies_velocity(variation) || s->what->kind == TES_VALUE_POINT ||
-                     s->what->where == TES_ON_BOUNDARY;
-  if (cells && (variation->boundaries || varies_velocity(variation) || tesi_numbered_heated(p->mesh, &p->numbered)))
-    TES_FAIL(TES_INVALID_INPUT, "parts of cells are there for data inside the domain alone: not for boundaries, a "
-                                "velocity, or data of heated bodies");
+  const bool apart = variation->boundaries || varies_velocity(variation) ||
+                     s->what->kind == TES_VALUE_POINT || s->what->where == TES_ON_BOUNDARY;
+  if (cells &&
+      (variation->boundaries || varies_velocity(variation) || tesi_numbered_heated(p->mesh, &p->numbered)))
+    TES_FAIL(TES_INVALID_INPUT,
+             "parts of cells are there for data inside the domain alone: not for boundaries, a "
+             "velocity, or data of heated bodies");
   for (int64_t c = 0; cells && c < p->mesh->cells; c++) cells[c] = 0;
   TES_TRY(tesi_varied_create(p, variation, &varied));
   TES_TRY(tesi_adjoint_add_forms(s, &varied, cells, &sum));
@@ -170,8 +175,8 @@ done:
 TesStatus tesi_problem_value_slope(const TesProblem *p, const TesValue *what, double *slope) {
   TesiField field[TESI_FIELDS];
   const TesStatus status = check(p, what);
-  return status == TES_OK ? tesi_functional_sum(p->space->scalar[0], tesi_problem_fields(p, field), field, what,
-                                                &(TesiSumOf){.by = TESI_SLOPE_CONSTANT}, slope)
+  return status == TES_OK ? tesi_functional_sum(p->space->scalar[0], tesi_problem_fields(p, field), field,
+                                                what, &(TesiSumOf){.by = TESI_SLOPE_CONSTANT}, slope)
                           : status;
 }
 

@@ -110,8 +110,8 @@ static void write_transport(const TesProblem *p, const TesTermDesc *term, Densit
 }
 
 /* A matrix: entry r, c of all materials in `row`, which the density points to. */
-static TesStatus integrate_matrix(const TesiAdjoint *s, const TesiVaried *v, const TesTermDesc *term, double *cells,
-                                  double *sum) {
+static TesStatus integrate_matrix(const TesiAdjoint *s, const TesiVaried *v, const TesTermDesc *term,
+                                  double *cells, double *sum) {
   TesContext *ctx = s->problem->context;
   TesStatus status = TES_OK;
   const TesProblem *p = s->problem;
@@ -139,7 +139,8 @@ done:
 }
 
 /* Through boundaries: -+ (d . n) u z */
-static TesStatus integrate_through(const TesiAdjoint *s, const TesTermDesc *term, const Density *like, double *sum) {
+static TesStatus integrate_through(const TesiAdjoint *s, const TesTermDesc *term, const Density *like,
+                                   double *sum) {
   TesStatus status = TES_OK;
   for (int i = 0; term->through && i < tes_mesh_boundaries(s->problem->mesh) && status == TES_OK; i++) {
     Density d = *like;
@@ -152,7 +153,8 @@ static TesStatus integrate_through(const TesiAdjoint *s, const TesTermDesc *term
   return status;
 }
 
-static TesStatus integrate_transport(const TesiAdjoint *s, const TesiVaried *v, const TesTermDesc *term, double *sum) {
+static TesStatus integrate_transport(const TesiAdjoint *s, const TesiVaried *v, const TesTermDesc *term,
+                                     double *sum) {
   TesStatus status = TES_OK;
   Density d = {.points = s->problem->space->degree + 2, .directions = s->problem->mesh->dim};
   for (int e = 0; e < d.directions; e++) d.direction[e].all = term->b[e] ? term->b[e] : v->zero;
@@ -232,16 +234,29 @@ done:
   return status;
 }
 
+/* Whether a direction reaches the load. */
+static bool loads(const TesProblem *p, const TesiVaried *v, bool heated) {
+  const TesiNumbered *n = &v->like.numbered;
+  bool any = heated;
+  for (int c = 0; c < components(p); c++) {
+    any = any || !vanishes(p, n->data.f[c], n->f[c]);
+    for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+      any = any || (v->boundary[i].g[c] && !tesi_problem_given(p, i, c));
+  }
+  return any;
+}
+
 /* A thermal load is a product of strain and stiffness: each varies with the other as it is. */
 TesStatus tesi_adjoint_add_loads(const TesiAdjoint *s, TesiVaried *v, double *cells, double *sum) {
   TesStatus status = TES_OK;
   const TesiNumbered *own = &s->problem->numbered, kept = v->like.numbered;
   TesiNumbered *n = &v->like.numbered;
-  const bool heated = tesi_numbered_heated(s->problem->mesh, own), heats = tesi_numbered_heated(s->problem->mesh, n);
+  const bool heated = tesi_numbered_heated(s->problem->mesh, own),
+             heats = tesi_numbered_heated(s->problem->mesh, n);
   if (cells) status = add_cells(s, v, cells);
   n->data.expansion = own->data.expansion, n->expansion = own->expansion;
   if (!heated) n->data.expansion = v->zero, n->expansion = kept.expansion;
-  if (status == TES_OK) status = add_load(s, &v->like, sum);
+  if (status == TES_OK && loads(s->problem, v, heated)) status = add_load(s, &v->like, sum);
   *n = kept;
   if (status != TES_OK || !heats) return status;
   n->data.a = own->data.a, n->a = own->a;

@@ -11,9 +11,9 @@ static void fill(const TesProblem *p, TesiVaried *v) {
   TesiNumbered *n = &v->own;
   const TesFunction **const all[] = {&n->data.a,    &n->data.c,    &n->data.lambda, &n->data.expansion,
                                      &n->data.f[0], &n->data.f[1], &n->data.f[2]},
-                    **const list[] = {n->a, n->c, n->lambda, n->expansion, n->f[0], n->f[1], n->f[2]},
-                    *const *const of[] = {own->a,    own->c,    own->lambda, own->expansion,
-                                          own->f[0], own->f[1], own->f[2]};
+                            **const list[] = {n->a, n->c, n->lambda, n->expansion, n->f[0], n->f[1], n->f[2]},
+                            *const *const of[] = {own->a,    own->c,    own->lambda, own->expansion,
+                                                  own->f[0], own->f[1], own->f[2]};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
     if (!*all[k]) set_zero(v, all[k]);
     for (int i = 0; i < tes_mesh_materials(p->mesh); i++)

@@ -5,11 +5,11 @@
 #include "problem/problem.h"
 #include "tessera/gradient.h"
 
-/* A problem with directions in the place of its data: what is made of its numbers - form, load, boundary values, fields of
- * data - is the derivative. All else is the problem's own. */
+/* A problem with directions in the place of its data: what is made of its numbers - form, load, boundary values, fields
+ * of data - is the derivative. All else is the problem's own. */
 typedef struct TesiVaried {
   TesProblem like;
-  TesiNumbered own;      /* the directions; like.numbered is this, with the conditions of the problem's boundaries */
+  TesiNumbered own; /* the directions; like.numbered is this, with the conditions of the problem's boundaries */
   TesBoundary *boundary; /* [boundaries + 1] */
   TesFunction *zero;
   const TesFunction **none; /* [materials + 1] NULL */

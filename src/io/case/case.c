@@ -133,8 +133,8 @@ TesStatus tes_case_read(TesContext *context, const char *path, int override_coun
   *result = NULL;
   TES_TRY(read_file(ctx, path, &text, &length));
   TES_TRY(compare_ranks(ctx, text, override_count, overrides));
-  TES_TRY(tesi_agree(ctx, tesi_case_create(ctx, text, length, strcmp(path, "-") ? path : "standard input", NULL,
-                                           override_count, overrides, result)));
+  TES_TRY(tesi_agree(ctx, tesi_case_create(ctx, text, length, strcmp(path, "-") ? path : "standard input",
+                                           NULL, override_count, overrides, result)));
 done:
   tesi_free(ctx, &text);
   return status;

@@ -1,5 +1,6 @@
-/* tes_case_gradient(): a case is read again for each datum, with words that have slopes by a constant. A datum below `data`
- * or `boundary` becomes (datum) + shift, with the constant shift = 0. The slopes of all functions are the direction. */
+/* tes_case_gradient(): a case is read again for each datum, with words that have slopes by a constant. A datum below
+ * `data` or `boundary` becomes (datum) + shift, with the constant shift = 0. The slopes of all functions are the
+ * direction. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,11 +108,14 @@ static TesStatus find_value(TesiCaseReader *r, char *path, TesiYaml **node) {
   const bool below = !strcmp(name[0], "data") || !strcmp(name[0], "boundary");
   const bool result = count > 1 && (!strcmp(name[1], "exact") || !strcmp(name[1], "initial"));
   if (!below || result || !takes_functions(tesi_case_row_of_names(name, count)))
-    return refuse(r, "expected a name of constants, or the key of a number or an expression below data or boundary");
+    return refuse(
+        r, "expected a name of constants, or the key of a number or an expression below data or boundary");
   TesiYaml *at = r->root;
   for (int i = 0; i < count && at; i++) at = at->kind == TESI_YAML_MAP ? tesi_yaml_find(at, name[i]) : NULL;
-  if (!at) return refuse(r, "the case does not give it; write its default into the case to differentiate by it");
-  if (at->kind == TESI_YAML_LIST && entry < 0) return refuse(r, "it is a list: add the number of an entry, as in data.f[0]");
+  if (!at)
+    return refuse(r, "the case does not give it; write its default into the case to differentiate by it");
+  if (at->kind == TESI_YAML_LIST && entry < 0)
+    return refuse(r, "it is a list: add the number of an entry, as in data.f[0]");
   if (at->kind == TESI_YAML_LIST) at = entry_of(at, entry);
   if (!at || at->kind != TESI_YAML_SCALAR || !*at->text || !strcmp(at->text, "exact"))
     return refuse(r, "it is no number and no expression");
@@ -198,7 +202,8 @@ static TesStatus find_matrix_slope(TesContext *ctx, const TesFunction *f, const 
     any = any || entry[i];
   }
   for (int i = 0; i < dim && any; i++)
-    if (!entry[i * dim + i]) TES_TRY(tes_function_create_constant(ctx, 0, (TesFunction **)&entry[i * dim + i]));
+    if (!entry[i * dim + i])
+      TES_TRY(tes_function_create_constant(ctx, 0, (TesFunction **)&entry[i * dim + i]));
   if (any) TES_TRY(tes_function_create_matrix(ctx, dim, entry, (TesFunction **)to));
 done:
   for (int i = 0; i < dim * dim; i++) tes_function_destroy((TesFunction **)&entry[i]);
@@ -213,8 +218,8 @@ static TesStatus find_slope(TesContext *ctx, const TesFunction *f, const TesFunc
 }
 
 /* Of the thermal strain. */
-static TesStatus find_thermal_slope(TesContext *ctx, const TesFunction *expansion, const TesFunction *temperature,
-                                    const TesFunction **to) {
+static TesStatus find_thermal_slope(TesContext *ctx, const TesFunction *expansion,
+                                    const TesFunction *temperature, const TesFunction **to) {
   TesStatus status = TES_OK;
   char *text = NULL;
   if (!expansion || !temperature || !has_text(expansion) || !has_text(temperature)) return TES_OK;
@@ -308,7 +313,7 @@ static TesStatus check_mesh(const TesCase *c, const char *key) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   const TesFunction *const of[] = {c->mesh.map[0], c->mesh.map[1], c->mesh.map[2], c->mesh.refine_where},
-                          *slope = NULL;
+                           *slope = NULL;
   for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
     TES_TRY(find_slope(ctx, of[i], &slope));
     if (slope) TES_FAIL(TES_INVALID_INPUT, "%s: mesh: " TESI_CASE_FIXED, c->name, key);
@@ -341,7 +346,8 @@ static TesStatus find_number(const TesCase *c, const char *name, int *number) {
     tesi_nearest_try(&nearest, c->value[*number].name);
   if (*number == c->values)
     TES_FAIL(TES_INVALID_INPUT, "%s: output.values has no value %.60s%s%s%s", c->name, name,
-             nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+             nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+             nearest.best ? "'?" : "");
 done:
   return status;
 }
@@ -353,6 +359,7 @@ static TesStatus find_weights(Work *w, int wanted) {
   const TesCase *c = w->input;
   TesValue value;
   w->weight[wanted] = 1;
+  if (!c->value[wanted].derived) return TES_OK;
   for (int i = 0; i < c->values; i++) {
     if (c->value[i].derived) continue;
     TES_TRY(tes_case_value(c, i, tes_problem_space(w->problem)->mesh, &value));
@@ -437,7 +444,8 @@ TesStatus tes_case_gradient(const TesCase *input, TesProblem *problem, const cha
   TES_TRY(find_weights(&w, wanted));
   TES_TRY(read_all(&w));
   for (int k = 0; k < count; k++)
-    for (int64_t c = 0; datum[k].cells && c < tes_problem_space(problem)->mesh->cells; c++) datum[k].cells[c] = 0;
+    for (int64_t c = 0; datum[k].cells && c < tes_problem_space(problem)->mesh->cells; c++)
+      datum[k].cells[c] = 0;
   for (int i = 0; i < input->values; i++)
     if (w.weight[i] != 0) TES_TRY(add_value(&w, i));
 done:

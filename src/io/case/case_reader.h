@@ -22,7 +22,7 @@ typedef struct TesiCaseReader {
       *named;           /* below row_path messages say named_path.named instead; NULL: never */
   TesiGmshHead head;    /* of a mesh file */
   bool mesh_known;      /* the keys below `mesh` are read: the dimension is there, unless they were wrong */
-  const char *by; /* the constant that the case is differentiated by; NULL: none */
+  const char *by;       /* the constant that the case is differentiated by; NULL: none */
   bool asked_too_early; /* for the dimension: a defect of the reader */
   TesStatus failure;    /* of the errors */
   char errors[TESI_CASE_TEXT];
@@ -83,7 +83,8 @@ TesStatus tesi_case_shift(TesiCaseReader *r);
 TesStatus tesi_case_weigh(const TesCase *c, const double *number, double *weight);
 TesStatus tesi_case_derived_slope(const TesCase *c, int i, const double *number, double *slope);
 /* The names of a path, which is cut into them; quotes are taken away. It may tell an error (case_override.c). */
-TesStatus tesi_case_split(TesiCaseReader *r, const char *text, char *path, char *name[TESI_YAML_DEPTH], int *count);
+TesStatus tesi_case_split(TesiCaseReader *r, const char *text, char *path, char *name[TESI_YAML_DEPTH],
+                          int *count);
 /* The row of names; -1: there is none. */
 int tesi_case_row_of_names(char *const *name, int count);
 /* Releases what a case owns, but for itself. */

@@ -40,7 +40,8 @@ static TesStatus find_slope(const TesiCaseReader *r, const TesiYaml *node, doubl
   char message[TESI_EXPRESSION_MESSAGE];
   *slope = r->by && !strcmp(r->by, node->key);
   if (!r->by || *slope == 1) return TES_OK;
-  const TesStatus status = tesi_function_slope_of_text(r->ctx, node->text, tesi_space_names, &function, message);
+  const TesStatus status =
+      tesi_function_slope_of_text(r->ctx, node->text, tesi_space_names, &function, message);
   if (status == TES_OK) tes_function_constant(function, slope);
   tes_function_destroy(&function);
   return status;

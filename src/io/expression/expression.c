@@ -222,7 +222,8 @@ done:
 }
 
 /* The function of a derivative. It has no text that could be parsed again. */
-static TesStatus create_slope(TesContext *ctx, TesiTerms *terms, int root, const char *of, TesFunction **slope) {
+static TesStatus create_slope(TesContext *ctx, TesiTerms *terms, int root, const char *of,
+                              TesFunction **slope) {
   TesStatus status = TES_OK;
   char message[TESI_EXPRESSION_MESSAGE] = "", text[256];
   snprintf(text, sizeof text, "the derivative of %s", of);

@@ -33,7 +33,7 @@ typedef struct TesiTerms {
   uint16_t *table;
   TesiWords *words; /* of the tables; NULL: there is none */
   int count, capacity, table_size;
-  int varied; /* the variable with which constants that have a slope vary; 0: they do not */
+  int varied;       /* the variable with which constants that have a slope vary; 0: they do not */
   TesStatus status; /* of the first failure; later calls do nothing then. TES_INVALID_INPUT: too many terms */
 } TesiTerms;
 
@@ -115,7 +115,8 @@ void tesi_program_run(const TesiProgram *program, const TesiKernel *kernels, int
 TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *const *variables,
                                   TesFunction **function, char *message);
 
-/* The derivative of a text by the constant that words of the context have slopes of (TesiConstant). Messages as above. */
+/* The derivative of a text by the constant that words of the context have slopes of (TesiConstant). Messages as
+ * above. */
 TesStatus tesi_function_slope_of_text(TesContext *ctx, const char *text, const char *const *variables,
                                       TesFunction **slope, char *message);
 

@@ -40,8 +40,8 @@ static void forget(void *user) {
 }
 
 /* *lambda <- the direction of m, from that of lambda. */
-static TesStatus flatten(TesContext *ctx, const TesFunction *m, const TesFunction *mu, const TesFunction *mu_slope,
-                         const TesFunction **lambda) {
+static TesStatus flatten(TesContext *ctx, const TesFunction *m, const TesFunction *mu,
+                         const TesFunction *mu_slope, const TesFunction **lambda) {
   TesStatus status = TES_OK;
   Flat *f = NULL;
   TesFunction *flat = NULL;
@@ -63,7 +63,8 @@ static TesStatus flatten_all(const TesProblem *p, TesiNumbered *varied) {
   const TesiNumbered *own = &p->numbered;
   for (int i = 0; i < tes_mesh_materials(p->mesh); i++) {
     if (!own->lambda[i]) continue;
-    const TesFunction *mu = own->a[i] ? own->a[i] : own->data.a, *slope = varied->a[i] ? varied->a[i] : varied->data.a;
+    const TesFunction *mu = own->a[i] ? own->a[i] : own->data.a,
+                      *slope = varied->a[i] ? varied->a[i] : varied->data.a;
     TES_TRY(flatten(ctx, own->lambda[i], mu, slope, &varied->lambda[i]));
   }
   TES_TRY(flatten(ctx, own->data.lambda, own->data.a, varied->data.a, &varied->data.lambda));
