@@ -57,9 +57,9 @@ typedef struct TesCaseDatum {
 } TesCaseDatum;
 
 /** The same of a value of a case by its name in output.values, and by data of the case. `problem` is the solved
- *  problem of the case. Values that are made of other values cost one adjoint solve for each of those. Errors: also a value or a
- *  key that the case does not have, and a key on which the mesh or a number of the case depends; files of the case are
- *  read again. */
+ *  problem of the case. Values that are made of other values cost one adjoint solve for each of those. Errors: also a
+ *  value or a key that the case does not have, and a key on which the mesh or a number of the case depends; files of
+ *  the case are read again. */
 TesStatus tes_case_gradient(const TesCase *input, TesProblem *problem, const char *value, int count,
                             TesCaseDatum *datum);
 
