@@ -147,7 +147,7 @@ static void counts_are_bounded(void **state) {
                {"pow(10, (sin(2*pi*x)*sin(2*pi*y) + 1)/2)", TES_LOCAL_EXACT, 2, 7},
                {"pow(100, (sin(2*pi*x)*sin(2*pi*y) + 1)/2)", TES_LOCAL_AUTO, 3, 6},
                {"pow(100, (sin(2*pi*x)*sin(2*pi*y) + 1)/2)", TES_LOCAL_SCALED, 3, 16}};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+  for (size_t i = 0; i < sizeof known / sizeof *known; i += test_brief() ? 5 : 1) {
     const Flow flow = {.dim = 2, .degree = known[i].degree, .cells = {16, 16}};
     const Given given = {.nu = known[i].nu,
                          .f = {"sin(12*x*y) + x", "cos(5*x)*exp(y)"},

@@ -77,9 +77,10 @@ static void few_iterations_on_kershaws_cells(void **state) {
               {0.1, 3, 12, 17, 60, false},
               {0.3, 5, 8, 13, 25, true},
               {0.1, 5, 8, 19, 40, true}};
-  TesContext *ctx = open_context("cpu");
   (void)state;
-  for (size_t i = 0; i < (test_brief() ? 1 : sizeof rows / sizeof *rows); i++) {
+  if (test_brief()) skip(); /* the_emulator_decides_alike has such cells */
+  TesContext *ctx = open_context("cpu");
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const Solved by_itself =
         solve(ctx, box(ctx, rows[i].eps, rows[i].cells, 1, 1), rows[i].degree, (TesSolveOptions){0});
     assert_true(by_itself.iterations > 0 && by_itself.iterations <= rows[i].most);

@@ -9,9 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 #include "base/simd_builds.h"
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
 
 #define TESI_PASTE2(a, b) a##_##b
 #define TESI_PASTE(a, b) TESI_PASTE2(a, b)
@@ -134,26 +131,6 @@ TESI_INLINE void tesi_transpose_floats(TesiFloats v[TESI_FLOATS]) {
 #endif
 #if TESI_SIMD_BITS >= 512
   TESI_STAGE(TesiFloats, v, TESI_FLOATS, 8, TESI_SHUFFLE_F, TESI_F_EVEN, TESI_F_ODD)
-#endif
-}
-
-/* ---- stores that pass the caches by, for arrays that are not read again soon; the address is aligned ---------------
- * tesi_stream_fence() before another thread may read. */
-TESI_INLINE void tesi_stream(void *address, const void *vector) {
-#if TESI_SIMD_BITS == 512 && defined(__AVX512F__)
-  _mm512_stream_si512(address, _mm512_load_si512(vector));
-#elif TESI_SIMD_BITS == 256 && defined(__AVX__)
-  _mm256_stream_si256(address, _mm256_load_si256(vector));
-#elif TESI_SIMD_BITS == 128 && defined(__SSE2__)
-  _mm_stream_si128(address, _mm_load_si128(vector));
-#else
-  memcpy(address, vector, TESI_SIMD_BYTES);
-#endif
-}
-
-TESI_INLINE void tesi_stream_fence(void) {
-#if defined(__SSE2__)
-  _mm_sfence();
 #endif
 }
 

@@ -5,6 +5,7 @@
 
 #include "operator/separable/separable.h"
 #include "tensor/simd_real.h"
+#include "tensor/stream.h"
 
 /* y <- values, or b - values; past the caches when streaming. */
 static void put(const Real *values, const Real *b, Real *y, int count, bool stream) {

@@ -177,8 +177,8 @@ TESI_INLINE void run_patch(const TesiSaddlePatchPlan *plan, const TesiSaddlePatc
 #define EACH_2D TESI_EACH_2
 #define EACH_3D TESI_EACH_2
 #else
-#define EACH_2D TESI_EACH_DEGREE
-#define EACH_3D TESI_EACH_DEGREE
+#define EACH_2D TESI_EACH_0
+#define EACH_3D TESI_EACH_0
 #endif
 #define IN_2D(k)                                                                                             \
   TESI_APART void plane_##k(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,                \

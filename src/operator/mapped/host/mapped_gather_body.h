@@ -1,6 +1,10 @@
 /* Nodes of a batch into vectors u[node], and back. Included after tensor/simd_real.h and quadrature_rows.h.
  * JOIN(n): whether rows of n nodes are literal, for the rows that lanes share. */
 
+#if TESI_SIMD_BITS == 512 && defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 /* The first node of a joined row; its number is negative where the row is stored, not added. */
 TESI_INLINE int64_t mapped_first(int32_t number) {
   return number < 0 ? ~number : number;
