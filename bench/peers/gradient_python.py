@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a gradient costs beside the solve: the table of docs/python.md.
 
-    python bench/peers/gradient_python.py [REPEATS]"""
+python bench/peers/gradient_python.py [REPEATS]"""
 
 import sys
 import time

@@ -68,7 +68,9 @@ def cost(share):
 found = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=[(0, 1)] * (N * N), options={"maxiter": 60})
 spread = cost(np.full(N * N, found.x.mean()))[0]
 print(f"cost {spread:.4f} with the material spread out, {found.fun:.4f} after {found.nfev} solves")
-print(f"material in {found.x.mean():.0%} of the plate, {np.mean((found.x < 0.1) | (found.x > 0.9)):.0%} of cells decided")
+print(
+    f"material in {found.x.mean():.0%} of the plate, {np.mean((found.x < 0.1) | (found.x > 0.9)):.0%} of cells decided"
+)
 assert found.fun < 0.8 * spread
 
 # %%

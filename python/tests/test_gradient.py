@@ -39,7 +39,9 @@ def test_parts_of_cells():
     parts = result.gradient("mean", of="data.a", cells=True)
     assert parts.shape == (16,)
     assert parts.sum() == pytest.approx(result.gradient("mean", of="a"), rel=1e-10)
-    one = tessera.solve(SLAB, set={"data.a": "1 + x + 0*k + k*0 + (k - 2)*(x < 0.25 && y < 0.25)", "mesh.box.cells": [4, 4]})
+    one = tessera.solve(
+        SLAB, set={"data.a": "1 + x + 0*k + k*0 + (k - 2)*(x < 0.25 && y < 0.25)", "mesh.box.cells": [4, 4]}
+    )
     assert one.gradient("mean", of="k") == pytest.approx(parts[0], rel=1e-9)
 
 
