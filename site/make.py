@@ -176,7 +176,8 @@ def references(stage):
     body = "".join(f"\n## {h.name}\n\n```{{doxygenfile}} {h.name}\n:project: tessera\n```\n" for h in headers)
     stage.write(Path("reference-c.md"), "# C reference\n\nThe public headers, which are the manual.\n" + body)
     rows = "".join(
-        f"\n## {name}\n\n```{{eval-rst}}\n.. autoclass:: tessera.{name}\n   :members:\n   :inherited-members: Noun\n```\n"
+        f"\n## {name}\n\n```{{eval-rst}}\n.. autoclass:: tessera.{name}\n   :members:\n"
+        "   :inherited-members: Noun\n```\n"
         for name in ("Mesh", "Space", "Problem", "Result", "Operator", "Multigrid", "Vector", "Context")
     )
     solve = "\n```{eval-rst}\n.. autofunction:: tessera.solve\n.. autofunction:: tessera.has_part\n```\n"

@@ -93,8 +93,8 @@ static const Case cases[] = {
      "domain, of: "
      "von_mises}, sxx: {point: [0.3, 0.4], of: sxx}, energy: {mean: domain, of: strain_energy}}}\n",
      {"end", "stress", "sxx", "energy"},
-     {"E", "nu", "q", "T", "data.poisson|nu", "data.f[1]|[0, \"-q + @\"]", "boundary.left.displacement[1]|[0, \"0.01 + @\"]",
-      "data.expansion|0.3"}},
+     {"E", "nu", "q", "T", "data.poisson|nu", "data.f[1]|[0, \"-q + @\"]",
+      "boundary.left.displacement[1]|[0, \"0.01 + @\"]", "data.expansion|0.3"}},
     {"plane stress on trees",
      "problem: elasticity\nconstants: {E: 200, nu: 0.3, q: 0.7}\nmesh: {box: {dim: 2, cells: [4, 2], upper: "
      "[2, 1]}, "
