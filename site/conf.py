@@ -1,6 +1,7 @@
 """Sphinx: what site/make.py stages."""
 
 import os
+import re
 
 project = "Tessera"
 author = "the authors of Tessera"
@@ -24,3 +25,13 @@ html_show_sphinx = False
 html_static_path = [os.environ["TESSERA_SITE_STATIC"]]
 html_css_files = ["site.css"]
 html_theme_options = {"sidebar_hide_name": False}
+
+
+def escape(_app, _what, _name, _object, _options, lines):
+    """A name such as lambda_ is no reference."""
+    lines[:] = [re.sub(r"\b(\w+)_(?!\w)", r"\1\\_", line) for line in lines]
+
+
+def setup(app):
+    """Docstrings as they are written."""
+    app.connect("autodoc-process-docstring", escape)
