@@ -112,6 +112,7 @@ t7_navier_stokes_device -
 t7_balance -
 t7_direct -
 t7_steady_transport -
+t8_gradient -
 t7_direct_sparse -
 t1_device_guard -
 t5_rings -

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
 
 all_steps=(tree format scripts docs gcc kernels sanitize threads install python)
-more_steps=(slow petsc packages kernels_all fuzz fresh)
+more_steps=(slow petsc packages site kernels_all fuzz fresh)
 
 describe() {
   case $1 in
@@ -29,6 +29,7 @@ describe() {
     "install into a prefix; examples through pkg-config and find_package; every public header alone in C and C++" ;;
   python) say "a wheel of the Python package with the library of step gcc; installed, its tests and examples" ;;
   fuzz) say "libFuzzer on the parsers, FUZZ_SECONDS (default 60) each; not part of the default round" ;;
+  site) say "the static site (ninja site): Sphinx from pip, doxygen; every link is followed; not part of the round" ;;
   fresh) say "./run on a minimal Debian 12 in a folder (root, debootstrap, network); not part of the default round" ;;
   esac
 }
@@ -293,3 +294,5 @@ step_fuzz() {
 }
 
 step_fresh() { tools/fresh_machine.sh bookworm; }
+
+step_site() { build gcc site; }

@@ -30,6 +30,7 @@ typedef struct TesCaseLine {
   char *file, *where;
 } TesCaseLine;
 typedef struct TesCaseDerived TesCaseDerived;
+typedef struct TesCaseSource TesCaseSource;
 typedef struct TesCaseValue {
   char *name;
   TesValue value; /**< without where and number, which tes_case_value() finds; `of` is owned by the case */
@@ -109,6 +110,7 @@ typedef struct TesCase {
       *b_file; /**< checkpoints that were read, data.initial.file and data.b.file; NULL: none */
   int keys;
   TesCaseKey *key; /**< [keys]: keys of docs/case-file.md that the case gives, without names of the mesh */
+  TesCaseSource *source; /**< what it was read from, for tes_case_gradient() */
   char *warnings[4];
   int warning_count;
 } TesCase;

@@ -4,7 +4,8 @@
  *  - context.h: device, threads, log, errors; status.h: what calls return; function.h: functions of space and time
  *  - mesh.h: boxes, domains, Gmsh files; names of boundaries and materials
  *  - problem.h: an equation with its data, solved in three calls; time.h: methods in time
- *  - adapt.h: solve, estimate, refine, and again; case.h: all of that from a YAML file
+ *  - adapt.h: solve, estimate, refine, and again; gradient.h: derivatives of values by data
+ *  - case.h: all of that from a YAML file
  *  - communicator.h, and mpi.h, which this one leaves out: many processes with a part of the mesh each; petsc.h, left
  *    out as well: for PETSc
  *  - report.h, vtu.h, vtkhdf.h, output.h, checkpoint.h: numbers, files for ParaView, lines and pictures, restarts
@@ -39,6 +40,7 @@
 #include "time.h"
 #include "problem.h"
 #include "adapt.h"
+#include "gradient.h"
 #include "output.h"
 
 #endif

@@ -45,3 +45,15 @@ TesStatus py_run(TesContext *context, PyRun *run) {
   for (int i = 0; i < run->override_count; i++) options.overrides[i] = run->overrides[i];
   return solve_run(context, &options);
 }
+
+TesStatus py_gradient(TesContext *context, PyRun *run, TesProblem *problem, const char *value, int count,
+                      TesCaseDatum *datum) {
+  TesCase *input;
+  run->message[0] = 0;
+  TesStatus status =
+      tes_case_parse(context, run->text, run->path, run->override_count, run->overrides, &input);
+  if (status == TES_OK) status = tes_case_gradient(input, problem, value, count, datum);
+  if (status != TES_OK) snprintf(run->message, sizeof run->message, "%s", tes_context_message(context));
+  tes_case_destroy(&input);
+  return status;
+}

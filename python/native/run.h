@@ -24,6 +24,10 @@ typedef struct PyRun {
 /* Errors: those of the solve, PyRun.message says more. */
 TesStatus py_run(TesContext *context, PyRun *run);
 
+/* tes_case_gradient() for the case of a run, whose problem this is. */
+TesStatus py_gradient(TesContext *context, PyRun *run, TesProblem *problem, const char *value, int count,
+                      TesCaseDatum *datum);
+
 /* What is applied: an operator, or one cycle of a multigrid from zero. */
 typedef struct PyLinear {
   TesContext *context;

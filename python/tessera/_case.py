@@ -12,6 +12,7 @@ import numpy as np
 
 from ._binding import ffi, lib
 from ._core import Context, MissingComponent, _Lines, keep_error, own, text_of
+from ._gradient import of_case
 from ._solution import Solution
 from ._types import Path
 
@@ -25,6 +26,7 @@ class Result(Solution):
 
     def __init__(self, context, pointer, report, name):
         self.context, self._p, self.report, self.name = context, pointer, report, name
+        self._case = None
 
     status = property(lambda self: self.report["status"], doc='"converged", "not_converged", ..')
     iterations = property(lambda self: self.report["iterations"])
@@ -34,6 +36,21 @@ class Result(Solution):
     points = property(lambda self: self.report.get("points", []), doc="output.points: a dict a point.")
     values = property(lambda self: self.report.get("values", {}), doc="output.values: {name: number}.")
     warnings = property(lambda self: self.report.get("warnings", []))
+
+    def gradient(self, value: Any, of: Any, cells: bool = False) -> Any:
+        """The derivative of a value by data of the case, for the price of one adjoint solve:
+        gradient("drag", of="k"), gradient("end", of=["data.young", "boundary.right.traction[1]"]).
+
+        value: a name of output.values. of: a name of constants, by which everything that is made of it is
+        differentiated; or the key of a number or an expression below data or boundary ("data." may be left out), to
+        which a number is added; or a list of these, which gives an array. cells=True: an array of the parts of all
+        cells, the derivatives by the datum in this cell alone. A dict in the place of a name asks as
+        Problem.gradient() does."""
+        if isinstance(value, dict):
+            return super().gradient(value, of, cells)
+        kept, text, name, overrides = [], *self._case
+        asked = ffi.new("PyRun *", describe_case(text, name, overrides, kept))
+        return of_case(self, asked, value, of, cells)
 
     def __repr__(self):
         more = "".join(f", error {name} {value:.2e}" for name, value in self.errors.items() if value is not None)
@@ -122,34 +139,51 @@ def solve(
         return run(Context("cpu"), case, set or {}, vtu, png, restart, verbose, progress)
 
 
+def c_text(value, kept):
+    """A C string, which `kept` keeps; NULL of None."""
+    kept.append(ffi.NULL if value is None else ffi.new("char[]", os.fspath(value).encode()))
+    return kept[-1]
+
+
+def describe_case(text, name, overrides, kept):
+    """The members of PyRun that tell the case."""
+    rows = ffi.new("char *[]", [c_text(override, kept) for override in overrides])
+    kept.append(rows)
+    return {
+        "path": c_text(name, kept),
+        "text": c_text(text, kept),
+        "override_count": len(overrides),
+        "overrides": rows,
+    }
+
+
+def read_text(text, path):
+    """The text of a case, that of its file where there is none."""
+    if text is not None:
+        return text
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 def run(context, case, values, vtu, png, restart, verbose, progress):
     """One run on one context."""
     text, name = as_text(case)
     listener = _Listener(context, verbose, progress)
     handle, kept = ffi.new_handle(listener), []
-
-    def c_text(value):
-        kept.append(ffi.NULL if value is None else ffi.new("char[]", os.fspath(value).encode()))
-        return kept[-1]
-
     overrides = [
-        c_text(f"{key}={value if isinstance(value, str) else json.dumps(value, default=plain)}")
+        f"{key}={value if isinstance(value, str) else json.dumps(value, default=plain)}"
         for key, value in values.items()
     ]
-    rows = ffi.new("char *[]", overrides)
     with tempfile.TemporaryDirectory(prefix="tessera") as folder:
         report = os.path.join(folder, "report.json")
         asked = ffi.new(
             "PyRun *",
             {
-                "path": c_text(name),
-                "text": c_text(text),
-                "override_count": len(overrides),
-                "overrides": rows,
-                "restart": c_text(restart),
-                "vtu": c_text(vtu),
-                "png": c_text(png),
-                "report": c_text(report),
+                **describe_case(text, name, overrides, kept),
+                "restart": c_text(restart, kept),
+                "vtu": c_text(vtu, kept),
+                "png": c_text(png, kept),
+                "report": c_text(report, kept),
                 "verbosity": lib.TES_NORMAL if verbose else lib.TES_QUIET,
                 "log": lib.py_log,
                 "user": handle,
@@ -165,6 +199,7 @@ def run(context, case, values, vtu, png, restart, verbose, progress):
         if pointer is not None and os.path.exists(report):
             with open(report, encoding="utf-8") as file:
                 result = Result(context, pointer, json.load(file), name)
+            result._case = read_text(text, name), name, overrides
     try:
         context.check(status, text_of(asked.message))
     except Exception as error:

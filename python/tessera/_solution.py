@@ -41,6 +41,7 @@ class Solution(Noun):
     """A problem that has been solved, or is being solved in time."""
 
     _lattices: Any = None
+    _value: Any = None
 
     @property
     def info(self) -> dict[str, Any]:
@@ -125,6 +126,13 @@ class Solution(Noun):
     ) -> float:
         """A number: an integral, a mean or a force over the domain, a boundary or a material, a value at a point, a
         norm of the error: value("u*u"), value(kind="force", boundary="hole", of="x"), value(point=(0.5, 0.5))."""
+        value = ffi.new("double *")
+        what = self.describe_value(of, kind, boundary, material, point)
+        self.context.call(lib.tes_problem_value, self._p, what, value)
+        return value[0]
+
+    def describe_value(self, of=None, kind="integral", boundary=None, material=None, point=None):
+        """TesValue of the arguments of value(); it lives as long as the solution."""
         from ._core import Filler, refuse  # pylint: disable=import-outside-toplevel
 
         what, mesh = ffi.new("TesValue *"), self.mesh
@@ -148,9 +156,22 @@ class Solution(Noun):
             },
             "value",
         )
-        value = ffi.new("double *")
-        self.context.call(lib.tes_problem_value, self._p, what, value)
-        return value[0]
+        self._value = filler  # keeps its texts
+        return what
+
+    def gradient(self, value: Any, of: Any, cells: bool = False) -> Any:
+        """The derivative of a value by data, for the price of one adjoint solve: gradient("u*u", of="a"),
+        gradient({"kind": "mean", "boundary": "top"}, of=["f", "boundary.left"]).
+
+        value: an expression in the fields, whose integral it is, or the arguments of value(). of: a datum, to which a
+        number is added: "a", "c", "f", "f[1]", "b[0]", "mu", "lambda_", "boundary.NAME", "boundary.NAME[1]",
+        "boundary.NAME.alpha", "materials.NAME.a"; or a direction in the data: {"a": "x*y", "boundary": {"left": 1}},
+        functions as those of Problem; or a list of these, which gives an array. cells=True: an array of the parts of
+        all cells, the derivatives by the datum in this cell alone. Steady poisson, transport and elasticity."""
+        from ._gradient import of_problem  # pylint: disable=import-outside-toplevel
+
+        arguments = {"of": value} if isinstance(value, str) else dict(value)
+        return of_problem(self, self.describe_value(**arguments), of, cells)
 
     def errors(self) -> dict[str, float]:
         """{"l2": .., "h1": ..} against the exact solution; of flows the errors of velocity and pressure."""

@@ -137,6 +137,12 @@ void tesi_function_values_over(const TesFunction *function, int64_t n, const dou
  * tes_function_create_expression(). */
 TesStatus tesi_function_create_over(TesContext *ctx, const char *text, int count, const char *const *names,
                                     TesFunction **function);
+/* d function / d further variable, at the same variables. Errors: TES_INVALID_INPUT for callbacks, and for operations
+ * without a derivative. */
+TesStatus tesi_function_slope(const TesFunction *function, int variable, TesFunction **slope);
+/* The derivative of such an expression by the constant of the case that the words of the context have slopes of. */
+TesStatus tesi_function_slope_over(TesContext *ctx, const char *text, int count, const char *const *names,
+                                   TesFunction **slope);
 /* Values without any check, y and z not NULL: for loops over threads, which report what is wrong after their end. */
 void tesi_function_values(const TesFunction *function, int64_t n, const double *x, const double *y,
                           const double *z, double t, double *out);

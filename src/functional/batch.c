@@ -1,6 +1,7 @@
 /* Batches of cells of any kind: see batch.h. */
 #include "functional/batch.h"
 #include <math.h>
+#include <string.h>
 #include "base/simd_builds.h"
 #include "basis/lagrange.h"
 
@@ -183,6 +184,26 @@ void tesi_batch_integrate(TesiSums *sums, int64_t task, const TesiBatch *batch, 
     from = to, to = swap;
   }
   b->kind->add(sums, task, batch, from);
+}
+
+/* The transpose of differentiation: J^-1 has row e where the derivatives on the reference cell are 1 in direction e and
+ * 0 in the others. */
+void tesi_batch_integrate_slope(TesiSums *sums, int64_t task, const TesiBatch *batch,
+                                const TesiBatchPoints *at, int direction, const double *values, double *work) {
+  const TesiBatches *b = sums->batches;
+  const int64_t n = tesi_batches_array(b);
+  const int size[3] = {b->q, b->q, b->dim == 3 ? b->q : 1};
+  double *row = work, *scratch = work + 3 * n,
+         *sum = work + 4 * n, *const slope[3] = {row, row + n, row + 2 * n}, *own = slope[direction];
+  memset(sum, 0, (size_t)n * sizeof *sum);
+  for (int e = 0; e < b->dim; e++) {
+    for (int64_t i = 0; i < 3 * n; i++) row[i] = i / n == e;
+    b->kind->gradient(b, batch, at, slope);
+    for (int64_t p = 0; p < n; p++) own[p] *= values[p];
+    b->loops.contract(size, e, b->q, b->q, true, b->D, own, scratch);
+    for (int64_t p = 0; p < n; p++) sum[p] += scratch[p];
+  }
+  tesi_batch_integrate(sums, task, batch, sum, scratch);
 }
 
 /* One that is not finite is told of with a point. */

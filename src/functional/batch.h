@@ -149,6 +149,9 @@ void tesi_batch_differentiate(const TesiBatches *b, const TesiBatch *batch, cons
 /* b_i += sum over points of values * phi_i. `values` is lost; scratch: [points]. */
 void tesi_batch_integrate(TesiSums *sums, int64_t task, const TesiBatch *batch, double *values,
                           double *scratch);
+/* b_i += sum over points of values * d phi_i / d x_direction, with points and J at `at`. work: five arrays. */
+void tesi_batch_integrate_slope(TesiSums *sums, int64_t task, const TesiBatch *batch,
+                                const TesiBatchPoints *at, int direction, const double *values, double *work);
 /* values[points] <- f[lane] at the points (NULL: 0). scratch: [points]. Errors: TES_NAN, naming function and point. */
 TesStatus tesi_batch_values(const TesiBatches *b, const TesiBatch *batch,
                             const TesFunction *const f[TESI_BATCH], const TesiBatchPoints *at, double *values,

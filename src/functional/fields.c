@@ -139,6 +139,14 @@ static bool expand(const char *text, int fields, const TesiField *field, char *o
   return true;
 }
 
+/* Normals first, then the fields. Returns how many. */
+static int list_names(bool boundary, int fields, const TesiField *field, const char *names[TESI_FIELDS + 3]) {
+  int count = 0;
+  for (int d = 0; d < 3 && boundary; d++) names[count++] = normal_names[d];
+  for (int i = 0; i < fields; i++) names[count++] = field[i].name;
+  return count;
+}
+
 /* The function of the text: normals first, then the fields; names that stand for expressions are written out. */
 static TesStatus parse(TesContext *ctx, const char *text, bool boundary, int fields, const TesiField *field,
                        TesFunction **function) {
@@ -147,10 +155,9 @@ static TesStatus parse(TesContext *ctx, const char *text, bool boundary, int fie
   const char *names[TESI_FIELDS + 3];
   char *written = NULL;
   size_t length = 0;
-  int count = 0;
   bool derived = false;
-  for (int d = 0; d < 3 && boundary; d++) names[count++] = normal_names[d];
-  for (int i = 0; i < fields; i++) names[count++] = field[i].name, derived = derived || field[i].text;
+  const int count = list_names(boundary, fields, field, names);
+  for (int i = 0; i < fields; i++) derived = derived || field[i].text;
   TES_TRY(
       tesi_function_create_over(ctx, text, count, names, function)); /* tells mistakes as they were written */
   if (!derived) goto done;
@@ -172,8 +179,30 @@ TesStatus tesi_quantity_check(TesContext *ctx, const char *text, bool boundary, 
   return status;
 }
 
+/* *function becomes its derivative. */
+static TesStatus differentiate(TesContext *ctx, bool boundary, int fields, const TesiField *field, int by,
+                               TesFunction **function) {
+  TesStatus status = TES_OK;
+  const char *names[TESI_FIELDS + 3];
+  TesFunction *slope = NULL;
+  const int count = list_names(boundary, fields, field, names);
+  if (by == TESI_SLOPE_NONE) return TES_OK;
+  TES_TRY(by == TESI_SLOPE_CONSTANT
+              ? tesi_function_slope_over(ctx, tes_function_text(*function), count, names, &slope)
+              : tesi_function_slope(*function, count - fields + by, &slope));
+  tes_function_destroy(function);
+  *function = slope;
+done:
+  return status;
+}
+
 TesStatus tesi_quantity_create(const TesMesh *mesh, const char *text, bool boundary, int fields,
                                const TesiField *field, TesiQuantity **quantity) {
+  return tesi_quantity_create_slope(mesh, text, boundary, fields, field, TESI_SLOPE_NONE, quantity);
+}
+
+TesStatus tesi_quantity_create_slope(const TesMesh *mesh, const char *text, bool boundary, int fields,
+                                     const TesiField *field, int by, TesiQuantity **quantity) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   TesiQuantity *q = NULL;
@@ -182,6 +211,7 @@ TesStatus tesi_quantity_create(const TesMesh *mesh, const char *text, bool bound
   TES_NEW(&q);
   q->context = ctx, q->mesh = mesh, q->dim = mesh->dim, q->fields = fields, q->boundary = boundary;
   TES_TRY(parse(ctx, text, boundary, fields, field, &function));
+  TES_TRY(differentiate(ctx, boundary, fields, field, by, &function));
   TES_TRY(tesi_function_at(function, fields ? field->time : 0, &q->function));
   TES_TRY(take_sources(q, field));
   *quantity = q;
@@ -202,6 +232,11 @@ void tesi_quantity_destroy(TesiQuantity **quantity) {
   }
   tes_function_destroy(&q->function);
   tesi_free(ctx, quantity);
+}
+
+bool tesi_quantity_is_zero(const TesiQuantity *q) {
+  double value;
+  return tes_function_constant(q->function, &value) && value == 0;
 }
 
 /* Whether a source is of element rt or dg. */

@@ -85,6 +85,13 @@ typedef struct TesiQuantity {
  * its spaces as long as the quantity. */
 TesStatus tesi_quantity_create(const TesMesh *mesh, const char *text, bool boundary, int fields,
                                const TesiField *field, TesiQuantity **quantity);
+/* The derivative of the expression by a field (its number), at points as they are; TESI_SLOPE_CONSTANT: by the constant
+ * of the case that the words of the context have slopes of. */
+enum { TESI_SLOPE_NONE = -2, TESI_SLOPE_CONSTANT = -1 };
+TesStatus tesi_quantity_create_slope(const TesMesh *mesh, const char *text, bool boundary, int fields,
+                                     const TesiField *field, int by, TesiQuantity **quantity);
+/* Whether it is 0 everywhere. */
+bool tesi_quantity_is_zero(const TesiQuantity *q);
 void tesi_quantity_destroy(TesiQuantity **quantity);
 /* Whether it is the same on both sides of a face: no derivative takes part, no material, and nothing of element rt. */
 bool tesi_quantity_is_continuous(const TesiQuantity *q);

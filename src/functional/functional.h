@@ -38,6 +38,20 @@ TesStatus tesi_value_check_place(const TesMesh *mesh, const TesValue *what);
  * quadrature has degree + 3 points per direction; all fields have spaces over one mesh. */
 TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,
                                      const TesValue *what, double *value);
+/* The same of a derivative of the expression (`by`, as tesi_quantity_create_slope()), with `points` Gauss points per
+ * direction (0: as above); cells[cells] (NULL: not wanted) gets the part of each cell, of values over cells alone. */
+typedef struct TesiSumOf {
+  int by, points;
+  double *cells;
+} TesiSumOf;
+TesStatus tesi_functional_sum(const TesSpace *space, int fields, const TesiField *field, const TesValue *what,
+                              const TesiSumOf *of, double *value);
+/* b[length of part] += the derivatives of such a value by the nodal values of u, given ones too, where u is the vector
+ * of some of the fields, over the space `part`. One rank. */
+TesStatus tesi_functional_slope(const TesSpace *space, int fields, const TesiField *field,
+                                const TesValue *what, const TesVector *u, const TesSpace *part, double *b);
+/* The mean of a quantity over the cells that have a point, as tesi_fields_at() takes it. One rank. */
+TesStatus tesi_quantity_point(const TesiQuantity *q, const double *x, double *value);
 /* The largest or smallest value of an expression, and its place (NULL: not wanted): tes_problem_extreme(). */
 TesStatus tesi_functional_extreme(const TesSpace *space, int fields, const TesiField *field,
                                   const TesValue *what, double *value, double place[3]);

@@ -81,33 +81,22 @@ static TesStatus add_batches(const Volume *v, int64_t task, int64_t first, int c
   return TES_OK;
 }
 
-/* int h d phi / d x_c: with h w at the points, the transpose of differentiation, of which J^-1 has row e where the
- * derivatives on the reference cell are 1 in direction e and 0 in the others. */
+/* int h d phi / d x_c */
 static TesStatus add_slopes(const Volume *v, int64_t task, int64_t first, int count, double *memory) {
   const TesiBatches *b = v->sums->batches;
   const int64_t n = tesi_batches_array(b);
-  double *x = memory, *weight = x + 3 * n, *h = weight + n, *scratch = h + n, *sum = scratch + n,
-         *J = sum + n, *row = J + 9 * n, *work = row + 3 * n;
-  const int size[3] = {b->q, b->q, b->dim == 3 ? b->q : 1};
+  double *x = memory, *weight = x + 3 * n, *h = weight + n, *J = h + n, *slopes = J + 9 * n,
+         *work = slopes + 5 * n;
   const TesiBatch batch = b->kind->batch(b, first);
   const TesiBatchPoints at = {.x = {x, x + n, x + 2 * n}, .weight = weight, .J = J};
   const TesFunction *of[TESI_BATCH];
-  double *const slope[3] = {row, row + n, row + 2 * n};
   (void)count; /* 1 */
   if (!sources(b, v->desc->h, v->desc->material_h, &batch, of)) return TES_OK;
   b->kind->points(b, &batch, true, &at, work);
-  const TesStatus status = tesi_batch_values(b, &batch, of, &at, h, scratch);
+  const TesStatus status = tesi_batch_values(b, &batch, of, &at, h, slopes);
   if (status != TES_OK) return status;
-  memset(sum, 0, (size_t)n * sizeof *sum);
-  for (int e = 0; e < b->dim; e++) {
-    double *own = slope[v->desc->direction];
-    for (int64_t i = 0; i < 3 * n; i++) row[i] = i / n == e;
-    b->kind->gradient(b, &batch, &at, slope);
-    for (int64_t p = 0; p < n; p++) own[p] *= h[p] * weight[p];
-    b->loops.contract(size, e, b->q, b->q, true, b->D, own, scratch);
-    for (int64_t p = 0; p < n; p++) sum[p] += scratch[p];
-  }
-  tesi_batch_integrate(v->sums, task, &batch, sum, scratch);
+  for (int64_t p = 0; p < n; p++) h[p] *= weight[p];
+  tesi_batch_integrate_slope(v->sums, task, &batch, &at, v->desc->direction, h, slopes);
   return TES_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "base/work.h"
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
+#include "functional/quantity_batches.h"
 #include "parallel/comm.h"
 #include "mesh/inner_faces.h"
 
@@ -40,79 +41,37 @@ static void fold_all(Fold *f, const Fold *of) {
 /* ---- the domain, or a material ------------------------------------------------------------------------- */
 
 typedef struct Task {
-  const TesiQuantity *quantity;
-  TesiBatches *batches[TESI_SOURCES + 1]; /* of the sources, all with the same points; the last: of the quadrature */
-  const TesiBatches *at;
-  int material; /* -1: all cells */
+  TesiQuantityBatches of;
+  double *cells; /* NULL: not wanted */
   int64_t share;
   double *memory; /* [threads][share] */
 } Task;
 
-enum { FIXED = 6 }; /* arrays [points][lane]: coordinates, weights, values, scratch */
-
-/* Weights of cells of other materials become zero. */
-static void leave_out(const Task *task, const TesiBatch *batch, double *weight) {
-  for (int l = 0; task->material >= 0 && l < batch->count; l++) {
-    if (tes_mesh_material(task->quantity->mesh, batch->first + l) == task->material) continue;
-    for (int64_t p = 0; p < task->at->points; p++) weight[p * TESI_BATCH + l] = 0;
-  }
-}
-
-static TesStatus sum_values(const Task *task, const TesiBatchPoints *at, const double *values, Fold *sum) {
-  TesContext *ctx = task->quantity->context;
+static TesStatus sum_values(const Task *task, const TesiBatch *batch, const TesiBatchPoints *at,
+                            const double *values, Fold *sum) {
+  TesContext *ctx = task->of.quantity->context;
   TesStatus status = TES_OK;
-  for (int64_t i = 0; i < tesi_batches_array(task->at); i++) {
+  for (int64_t i = 0; i < tesi_batches_array(task->of.at); i++) {
     if (at->weight[i] == 0) continue;
     if (!isfinite(values[i]))
-      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(task->quantity->function),
+      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(task->of.quantity->function),
                values[i], at->x[0][i], at->x[1][i], at->x[2][i]);
     fold_point(sum, at->weight[i], values[i], at->x[0][i], at->x[1][i], at->x[2][i]);
+    if (task->cells) task->cells[batch->first + i % TESI_BATCH] += at->weight[i] * values[i];
   }
 done:
   return status;
 }
 
-/* values <- a source that is a coefficient. */
-static TesStatus coefficient_values(const Task *task, int source, const TesiBatch *batch,
-                                    const TesiBatchPoints *at, double *values, double *scratch) {
-  const TesFunction *of[TESI_BATCH];
-  for (int l = 0; l < TESI_BATCH; l++)
-    of[l] = tesi_quantity_coefficient(task->quantity, source, batch->first + tesi_min(l, batch->count - 1));
-  return tesi_batch_values(task->at, batch, of, at, values, scratch);
-}
-
 static TesStatus sum_batch(const Task *task, const TesiBatch *batch, double *memory, Fold *sum) {
-  const TesiQuantity *q = task->quantity;
-  const TesiBatches *b = task->at;
-  const int64_t n = tesi_batches_array(b);
-  const int jacobians = b->geometry ? b->dim * b->dim : 0;
-  const TesiBatchPoints at = {.x = {memory, memory + n, memory + 2 * n},
-                              .weight = memory + 3 * n,
-                              .J = b->geometry ? memory + FIXED * n : NULL};
-  double *values = memory + 4 * n, *scratch = memory + 5 * n, *next = memory + (FIXED + jacobians) * n;
-  const double *value[TESI_SOURCES], *gradient[TESI_SOURCES][3] = {{NULL}};
-  b->kind->points(b, batch, true, &at, next + 4 * q->sources * n);
-  for (int s = 0; s < q->sources; s++, next += 4 * n) {
-    double *const slopes[3] = {next + n, next + 2 * n, next + 3 * n};
-    if (q->source[s].coefficient) {
-      const TesStatus status = coefficient_values(task, s, batch, &at, next, scratch);
-      if (status != TES_OK) return status;
-      value[s] = next;
-      continue;
-    }
-    tesi_batch_evaluate(task->batches[s], batch, q->source[s].values, next, scratch);
-    if (q->source[s].gradient) tesi_batch_differentiate(task->batches[s], batch, &at, next, slopes);
-    value[s] = next;
-    for (int d = 0; d < 3; d++) gradient[s][d] = slopes[d];
-  }
-  leave_out(task, batch, at.weight);
-  tesi_quantity_values(q, n, (const double *const[3]){at.x[0], at.x[1], at.x[2]}, NULL, value,
-                       (const double *const(*)[3])gradient, values);
-  return sum_values(task, &at, values, sum);
+  TesiBatchPoints at;
+  double *values;
+  const TesStatus status = tesi_quantity_batch(&task->of, batch, memory, &at, &values);
+  return status == TES_OK ? sum_values(task, batch, &at, values, sum) : status;
 }
 
 static TesStatus sum_task(const Task *task, int64_t number, double *memory, Fold *sum) {
-  const TesiBatches *b = task->at;
+  const TesiBatches *b = task->of.at;
   int64_t first;
   const int64_t count = tesi_batches_of_task(b, number, &first);
   TesStatus status = TES_OK;
@@ -142,13 +101,13 @@ static void sum_span(const void *data, TesiSpan span) {
 
 /* One sum a task, added in order: the same for every number of threads. */
 static TesStatus sum_tasks(Task *task, Fold *sum) {
-  TesContext *ctx = task->quantity->context;
+  TesContext *ctx = task->of.quantity->context;
   TesStatus status = TES_OK;
-  const TesiBatches *b = task->at;
+  const TesiBatches *b = task->of.at;
   const int threads = tes_context_threads(ctx);
   Fold *sums = NULL;
   int failed = TES_OK;
-  task->share = (FIXED + 9 + 4 * task->quantity->sources) * tesi_batches_array(b) + tesi_batches_work(b);
+  task->share = tesi_quantity_batches_memory(&task->of);
   TES_ALLOC(&task->memory, task->share * threads);
   TES_ALLOC(&sums, b->tasks);
   for (int64_t i = 0; i < b->tasks; i++) sums[i] = fold_begin(sum->sign);
@@ -167,33 +126,22 @@ static int points_of(const TesSpace *space) {
 }
 
 static TesStatus over_cells(const TesiQuantity *q, const TesSpace *space, const TesValue *what,
-                            TesiPointRule rule, int points, Fold *sum) {
+                            TesiPointRule rule, int points, double *cells, Fold *sum) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
-  Task task = {.quantity = q, .material = what->where == TES_ON_MATERIAL ? what->number : -1};
-  for (int s = 0; s < q->sources; s++) {
-    if (q->source[s].coefficient) continue;
-    TES_TRY(tesi_batches_create_values(q->source[s].space, rule, points, q->source[s].part,
-                                       q->source[s].nodes, &task.batches[s]));
-  }
-  TES_TRY(tesi_batches_create_values(space, rule, points, 0, NULL, &task.batches[TESI_SOURCES]));
-  task.at = task.batches[TESI_SOURCES];
+  Task task = {.cells = cells};
+  const int material = what->where == TES_ON_MATERIAL ? what->number : -1;
+  TES_TRY(tesi_quantity_batches_create(q, space, material, rule, points, &task.of));
   TES_TRY(sum_tasks(&task, sum));
 done:
-  for (int s = 0; s <= TESI_SOURCES; s++) tesi_batches_destroy(&task.batches[s]);
+  tesi_quantity_batches_free(&task.of);
   return status;
 }
 
 /* ---- a boundary ---------------------------------------------------------------------------------------- */
 
-/* Reference points of a face, x, J, and unit normals outwards; weights with the size of the face. */
-typedef struct FacePoints {
-  double xi[3 * TESI_QUANTITY_POINTS], x[3 * TESI_QUANTITY_POINTS], J[9 * TESI_QUANTITY_POINTS],
-      normal[3 * TESI_QUANTITY_POINTS], weight[TESI_QUANTITY_POINTS], value[TESI_QUANTITY_POINTS];
-} FacePoints;
-
-static TesStatus place_points(const TesMesh *mesh, const TesiFaceRule *rule, const TesiBoundaryFace *face,
-                              FacePoints *at) {
+TesStatus tesi_face_place(const TesMesh *mesh, const TesiFaceRule *rule, const TesiBoundaryFace *face,
+                          TesiFacePlace *at) {
   const int dim = mesh->dim, n = rule->points;
   for (int p = 0; p < n; p++) {
     const double t[2] = {rule->point[p % rule->q], rule->point[p / rule->q % rule->q]};
@@ -213,11 +161,11 @@ static TesStatus place_points(const TesMesh *mesh, const TesiFaceRule *rule, con
 }
 
 static TesStatus sum_face(const TesiQuantity *q, const TesiFaceRule *rule, const TesiBoundaryFace *face,
-                          FacePoints *at, Fold *sum) {
+                          TesiFacePlace *at, Fold *sum) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   const int dim = q->dim;
-  TES_TRY(place_points(q->mesh, rule, face, at));
+  TES_TRY(tesi_face_place(q->mesh, rule, face, at));
   tesi_quantity_at(q, face->cell, rule->points, at->xi, at->x, at->J, at->normal, at->value);
   for (int p = 0; p < rule->points; p++) {
     const double x = at->x[p * dim], y = at->x[p * dim + 1], z = dim == 3 ? at->x[p * dim + 2] : 0;
@@ -234,8 +182,8 @@ typedef struct Faces {
   const TesiQuantity *q;
   const TesiFaceRule *rule;
   const TesiBoundaryFace *face;
-  FacePoints *at; /* [threads] */
-  Fold *sums;     /* [faces] */
+  TesiFacePlace *at; /* [threads] */
+  Fold *sums;        /* [faces] */
   int *failed;
 } Faces;
 
@@ -255,7 +203,7 @@ static TesStatus sum_faces(const TesiQuantity *q, const TesiFaceRule *rule, int6
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   const int threads = tes_context_threads(ctx);
-  FacePoints *at = NULL;
+  TesiFacePlace *at = NULL;
   Fold *sums = NULL;
   int failed = TES_OK;
   TES_ALLOC(&at, threads);
@@ -375,9 +323,9 @@ done:
 
 /* Over what the value is of, by one rule. */
 static TesStatus fold_over(const TesiQuantity *q, const TesSpace *space, const TesValue *what,
-                           TesiPointRule rule, int points, Fold *sum) {
+                           TesiPointRule rule, int points, double *cells, Fold *sum) {
   return what->where == TES_ON_BOUNDARY ? over_boundary(q, space, what, rule, points, sum)
-                                        : over_cells(q, space, what, rule, points, sum);
+                                        : over_cells(q, space, what, rule, points, cells, sum);
 }
 
 /* The extreme value of all ranks, and the place of the first of them that has it. */
@@ -404,7 +352,7 @@ TesStatus tesi_functional_extreme(const TesSpace *space, int fields, const TesiF
   TES_TRY(tesi_value_check_place(space->mesh, what));
   TES_TRY(tesi_quantity_create(space->mesh, what->of ? what->of : field->name, boundary, fields, field, &q));
   for (int rule = TESI_GAUSS; rule <= TESI_LOBATTO; rule++)
-    TES_TRY(fold_over(q, space, what, (TesiPointRule)rule, tesi_space_shape(space) + 1, &best));
+    TES_TRY(fold_over(q, space, what, (TesiPointRule)rule, tesi_space_shape(space) + 1, NULL, &best));
   fold_ranks(ctx, &best);
   TES_CHECK(best.number[0] > -INFINITY, "the largest value over %s %d, of which there is nothing",
             boundary ? "boundary" : "material", what->number);
@@ -417,27 +365,41 @@ done:
 
 TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,
                                      const TesValue *what, double *value) {
+  if (what->kind == TES_VALUE_MAXIMUM || what->kind == TES_VALUE_MINIMUM)
+    return tesi_functional_extreme(space, fields, field, what, value, NULL);
+  if (what->kind != TES_VALUE_POINT)
+    return tesi_functional_sum(space, fields, field, what, &(TesiSumOf){.by = TESI_SLOPE_NONE}, value);
+  const TesStatus status = tesi_value_check_place(space->mesh, what);
+  return status == TES_OK
+             ? tesi_fields_at(space->mesh, fields, field, 1, what->point, 1, &what->of, value, NULL, false)
+             : status;
+}
+
+TesStatus tesi_functional_sum(const TesSpace *space, int fields, const TesiField *field, const TesValue *what,
+                              const TesiSumOf *of, double *value) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiQuantity *q = NULL;
   Fold sum = fold_begin(0);
-  const bool boundary = what->where == TES_ON_BOUNDARY;
-  if (what->kind == TES_VALUE_MAXIMUM || what->kind == TES_VALUE_MINIMUM)
-    return tesi_functional_extreme(space, fields, field, what, value, NULL);
+  const bool boundary = what->where == TES_ON_BOUNDARY, mean = what->kind == TES_VALUE_MEAN;
   TES_CHECK(what->kind <= TES_VALUE_POINT && (int)what->kind >= 0,
             "an expression is integrated, is taken at a point, or has a largest value");
   TES_TRY(tesi_value_check_place(space->mesh, what));
+  TES_TRY(tesi_quantity_create_slope(space->mesh, what->of ? what->of : field->name, boundary, fields, field,
+                                     of->by, &q));
+  *value = 0;
+  if (of->by != TESI_SLOPE_NONE && tesi_quantity_is_zero(q)) goto done;
   if (what->kind == TES_VALUE_POINT) {
-    TES_TRY(tesi_fields_at(space->mesh, fields, field, 1, what->point, 1, &what->of, value, NULL, false));
+    TES_TRY(tesi_quantity_point(q, what->point, value));
     goto done;
   }
-  TES_TRY(tesi_quantity_create(space->mesh, what->of ? what->of : field->name, boundary, fields, field, &q));
-  TES_TRY(fold_over(q, space, what, TESI_GAUSS, points_of(space), &sum));
+  TES_TRY(fold_over(q, space, what, TESI_GAUSS, of->points ? of->points : points_of(space), of->cells, &sum));
   tesi_reduce(ctx, TESI_SUM, 2, sum.number);
-  if (what->kind == TES_VALUE_MEAN)
+  if (mean)
     TES_CHECK(sum.number[1] > 0, "the mean over %s %d, of which there is nothing",
               boundary ? "boundary" : "material", what->number);
-  *value = what->kind == TES_VALUE_MEAN ? sum.number[0] / sum.number[1] : sum.number[0];
+  *value = mean ? sum.number[0] / sum.number[1] : sum.number[0];
+  for (int64_t c = 0; of->cells && mean && c < space->mesh->cells; c++) of->cells[c] /= sum.number[1];
 done:
   tesi_quantity_destroy(&q);
   return status;

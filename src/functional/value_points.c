@@ -26,6 +26,20 @@ done:
   return status;
 }
 
+TesStatus tesi_quantity_point(const TesiQuantity *q, const double *x, double *value) {
+  TesContext *ctx = q->context;
+  TesStatus status = TES_OK;
+  TesiHit *hit = NULL;
+  int64_t hits;
+  TES_TRY(tesi_one_rank(ctx, "a derivative at a point"));
+  TES_TRY(tesi_mesh_find(q->mesh, 1, x, 0, &hit, &hits));
+  TES_CHECK(hits > 0, "the point (%g, %g, %g) lies in no cell", x[0], x[1], q->dim == 3 ? x[2] : 0);
+  TES_TRY(at_hits(q, hits, hit, 1, value));
+done:
+  tesi_free(ctx, &hit);
+  return status;
+}
+
 /* Of each point: how far it lies outside of the cells that have it, infinity: no rank has it; its hits here; the rank
  * that takes it alone. */
 typedef struct Shared {

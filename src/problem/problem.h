@@ -53,6 +53,9 @@ typedef struct TesiEquation {
   TesStatus (*balance)(TesProblem *problem);
   /* After the iteration of a steady problem; NULL: nothing. */
   TesStatus (*complete)(TesProblem *problem);
+  /* Completes directions of the data, in the place of the data in `varied`, as the problem's data were completed; NULL:
+   * nothing. */
+  TesStatus (*vary)(const TesProblem *problem, TesProblem *varied);
   bool vector;       /* the solution has a component a direction; else one */
   bool second_order; /* in time c is the density of u_tt */
   bool couples;  /* components, in one operator: smoothed by chebyshev in conjugate gradients, on boxes too */

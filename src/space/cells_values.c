@@ -38,6 +38,23 @@ void tesi_space_read_cell(const TesSpace *space, int64_t cell, const double *x, 
     }
 }
 
+void tesi_space_add_cell(const TesSpace *space, int64_t cell, const double *local, double *x) {
+  const TesiAxis *axis = tesi_space_axes(space);
+  if (!axis) {
+    tesi_cells_add(space->view, cell, local, x);
+    return;
+  }
+  const int at[3] = {(int)(cell % axis[0].cells), (int)(cell / axis[0].cells % axis[1].cells),
+                     (int)(cell / axis[0].cells / axis[1].cells)};
+  for (int k = 0; k <= axis[2].degree; k++)
+    for (int j = 0; j <= axis[1].degree; j++) {
+      const int64_t row =
+          (int64_t)tesi_axis_node(&axis[2], at[2], k) * axis[1].nodes + tesi_axis_node(&axis[1], at[1], j);
+      for (int i = 0; i <= axis[0].degree; i++)
+        x[row * axis[0].nodes + tesi_axis_node(&axis[0], at[0], i)] += *local++;
+    }
+}
+
 static uint64_t mix(uint64_t x) { /* splitmix64 */
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -57,6 +74,21 @@ uint64_t tesi_cells_row_key(int n, const int32_t *index, const double *row) {
   for (int p = 0; p < n; p++)
     if (fabs(row[p]) >= TESI_CELLS_SMALL) key += entry_key(index[p], row[p]);
   return key;
+}
+
+void tesi_local_functions(int dim, int degree, const double *xi, double *value, double *gradient) {
+  const int m = degree + 1, nz = dim == 3 ? m : 1, nodes = m * m * nz;
+  double node[TESI_MAX_POINTS], B[3][TESI_MAX_POINTS] = {{1}, {1}, {1}}, G[3][TESI_MAX_POINTS] = {{0}};
+  tesi_gauss_lobatto(m, node, NULL);
+  for (int d = 0; d < dim; d++) tesi_lagrange(m, node, 1, &xi[d], B[d], G[d]);
+  for (int p = 0; p < nodes; p++) {
+    const int at[3] = {p % m, p / m % m, p / m / m};
+    double b[3];
+    for (int d = 0; d < 3; d++) b[d] = B[d][at[d]];
+    value[p] = b[0] * b[1] * b[2];
+    for (int d = 0; d < dim && gradient; d++)
+      gradient[d * nodes + p] = G[d][at[d]] * b[(d + 1) % 3] * b[(d + 2) % 3];
+  }
 }
 
 void tesi_local_values(int dim, int degree, const double *local, int n, const double *xi, double *values,

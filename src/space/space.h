@@ -145,6 +145,9 @@ void tesi_cells_read(const TesiCellView *cells, int64_t cell, const double *x, d
 void tesi_cells_add(const TesiCellView *cells, int64_t cell, const double *local, double *x);
 /* The same of a space over a mesh of any kind: values at the cell's nodes, x fastest. */
 void tesi_space_read_cell(const TesSpace *space, int64_t cell, const double *x, double *local);
+void tesi_space_add_cell(const TesSpace *space, int64_t cell, const double *local, double *x);
+/* value[(k+1)^dim] and gradient[dim][(k+1)^dim], reference (NULL: not wanted), of all functions of a cell at xi. */
+void tesi_local_functions(int dim, int degree, const double *xi, double *value, double *gradient);
 /* values[n] of a function of degree k by its cell's nodes local[(k+1)^dim] at points xi[n][dim]; gradient [n][dim],
  * reference (may be NULL). */
 void tesi_local_values(int dim, int degree, const double *local, int n, const double *xi, double *values,

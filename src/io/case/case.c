@@ -35,6 +35,7 @@ static TesStatus read_text(TesiCaseReader *r, const char *text, size_t length, i
   TesStatus status = TES_OK;
   TES_TRY(parse_file(r, text, length));
   for (int i = 0; i < override_count; i++) TES_TRY(tesi_case_override(r, overrides[i]));
+  if (r->by && !r->error_count) TES_TRY(tesi_case_shift(r));
   TES_TRY(tesi_case_read_words(r));
   TES_TRY(tesi_case_walk(r));
   if (r->asked_too_early || (!r->error_count && !r->draft.c.mesh.dim))
@@ -46,8 +47,8 @@ done:
   return status;
 }
 
-static TesStatus create(TesContext *ctx, const char *text, size_t length, const char *name,
-                        int override_count, const char *const *overrides, TesCase **result) {
+TesStatus tesi_case_create(TesContext *ctx, const char *text, size_t length, const char *name, const char *by,
+                           int override_count, const char *const *overrides, TesCase **result) {
   TesStatus status = TES_OK;
   TesCase *c = NULL;
   TesiCaseReader *r = NULL;
@@ -55,11 +56,12 @@ static TesStatus create(TesContext *ctx, const char *text, size_t length, const 
   TES_CHECK(tesi_case_key_count <= TESI_CASE_ROWS, "the table of keys has outgrown the reader");
   TES_NEW(&c);
   TES_NEW(&r);
-  r->ctx = ctx, r->name = name, r->failure = TES_INVALID_INPUT;
+  r->ctx = ctx, r->name = name, r->by = by, r->failure = TES_INVALID_INPUT;
   r->draft.c.context = ctx;
   r->draft.c.name = tesi_strdup(ctx, name);
   if (!r->draft.c.name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of the case");
   TES_TRY(read_text(r, text, length, override_count, overrides));
+  TES_TRY(tesi_case_keep_source(&r->draft.c, text, override_count, overrides));
 done:
   if (r) {
     tesi_yaml_free(ctx, &r->root);
@@ -84,7 +86,7 @@ done:
 TesStatus tes_case_parse(TesContext *context, const char *text, const char *name, int override_count,
                          const char *const *overrides, TesCase **result) {
   TES_REFUSE_NULL(context, text, result);
-  return create(context, text, strlen(text), name, override_count, overrides, result);
+  return tesi_case_create(context, text, strlen(text), name, NULL, override_count, overrides, result);
 }
 
 /* The standard input is rank 0's. */
@@ -131,8 +133,8 @@ TesStatus tes_case_read(TesContext *context, const char *path, int override_coun
   *result = NULL;
   TES_TRY(read_file(ctx, path, &text, &length));
   TES_TRY(compare_ranks(ctx, text, override_count, overrides));
-  TES_TRY(tesi_agree(ctx, create(ctx, text, length, strcmp(path, "-") ? path : "standard input",
-                                 override_count, overrides, result)));
+  TES_TRY(tesi_agree(ctx, tesi_case_create(ctx, text, length, strcmp(path, "-") ? path : "standard input",
+                                           NULL, override_count, overrides, result)));
 done:
   tesi_free(ctx, &text);
   return status;
@@ -200,6 +202,7 @@ void tesi_case_clear(TesCase *c) {
   tesi_free(ctx, &c->table);
   tesi_free(ctx, &c->initial_file);
   tesi_free(ctx, &c->b_file);
+  tesi_case_free_source(c);
   tesi_case_clear_outputs(c);
 }
 

@@ -140,13 +140,54 @@ TesStatus tesi_case_resolve_derived(TesiCaseReader *r, int row, const TesiYaml *
   return status;
 }
 
+static double evaluate(const TesCaseDerived *d, const TesFunction *function, const double *number) {
+  const double none = 0, *variable[MOST], *const *at = variable;
+  double value;
+  for (int k = 0; k < MOST; k++) variable[k] = k < d->count ? &number[d->of[k]] : &none;
+  tesi_function_values_over(function, 1, at[0], at[1], at[2], *at[3], at + 4, &value);
+  return value;
+}
+
 void tes_case_derive(const TesCase *input, double *values) {
   for (int order = 0; order < input->values; order++)
     for (int i = 0; i < input->values; i++) {
       const TesCaseDerived *d = input->value[i].derived;
       if (!d || d->order != order) continue;
-      const double none = 0, *variable[MOST], *const *at = variable;
-      for (int k = 0; k < MOST; k++) variable[k] = k < d->count ? &values[d->of[k]] : &none;
-      tesi_function_values_over(d->function, 1, at[0], at[1], at[2], *at[3], at + 4, &values[i]);
+      values[i] = evaluate(d, d->function, values);
     }
+}
+
+static TesStatus add_weights(const TesCaseDerived *d, const double *number, double of, double *weight) {
+  TesStatus status = TES_OK;
+  for (int k = 0; k < d->count && status == TES_OK; k++) {
+    enum { FIXED = 4 }; /* variables that every function has */
+    TesFunction *slope = NULL;
+    status = tesi_function_slope(d->function, k - FIXED, &slope);
+    if (status == TES_OK) weight[d->of[k]] += of * evaluate(d, slope, number);
+    tes_function_destroy(&slope);
+  }
+  return status;
+}
+
+TesStatus tesi_case_weigh(const TesCase *c, const double *number, double *weight) {
+  TesStatus status = TES_OK;
+  for (int order = c->values - 1; order >= 0; order--)
+    for (int i = 0; i < c->values && status == TES_OK; i++) {
+      const TesCaseDerived *d = c->value[i].derived;
+      if (d && d->order == order && weight[i] != 0) status = add_weights(d, number, weight[i], weight);
+    }
+  return status;
+}
+
+TesStatus tesi_case_derived_slope(const TesCase *c, int i, const double *number, double *slope) {
+  const TesCaseDerived *d = c->value[i].derived;
+  const char *name[MOST + 1] = {NULL};
+  char message[TESI_EXPRESSION_MESSAGE] = "";
+  TesFunction *function = NULL;
+  for (int k = 0; k < d->count; k++) name[k] = c->value[d->of[k]].name;
+  const TesStatus status = tesi_function_slope_of_text(
+      c->context, c->value[i].value.of, d->count ? name : tesi_space_names, &function, message);
+  *slope = status == TES_OK ? evaluate(d, function, number) : 0;
+  tes_function_destroy(&function);
+  return status;
 }

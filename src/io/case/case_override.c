@@ -112,9 +112,8 @@ static TesStatus put(TesiCaseReader *r, TesiYaml *map, int parent_row, const cha
   return tesi_yaml_attach(r->ctx, map, name, value);
 }
 
-/* The names of a path, which is cut into them; quotes are taken away. False, told: it is none. */
-static TesStatus split(TesiCaseReader *r, const char *text, char *path, char *name[TESI_YAML_DEPTH],
-                       int *count) {
+TesStatus tesi_case_split(TesiCaseReader *r, const char *text, char *path, char *name[TESI_YAML_DEPTH],
+                          int *count) {
   const TesiYaml here = {.kind = TESI_YAML_MAP, .source = text};
   *count = 0;
   for (char *at = path; at;) {
@@ -135,7 +134,7 @@ static TesStatus split(TesiCaseReader *r, const char *text, char *path, char *na
 }
 
 /* The row of the first `count` names; a name with a dot in it stands for any other. */
-static int row_of_names(char *const *name, int count) {
+int tesi_case_row_of_names(char *const *name, int count) {
   char path[200] = "";
   for (int i = 0; i < count; i++)
     snprintf(path + strlen(path), sizeof path - strlen(path), "%s%s", i ? "." : "",
@@ -151,17 +150,17 @@ static TesStatus apply(TesiCaseReader *r, const char *text, char *path, const ch
   const int errors = r->error_count;
   int count, parent_row = -1;
   if (r->root->kind != TESI_YAML_MAP) goto done; /* told by the walk */
-  TES_TRY(split(r, text, path, name, &count));
+  TES_TRY(tesi_case_split(r, text, path, name, &count));
   if (r->error_count > errors) goto done;
   for (int i = 0; i + 1 < count; i++) {
     TES_TRY(enter(r, map, name[i], text, &map));
     if (!map) goto done;
-    parent_row = row_of_names(name, i + 1);
+    parent_row = tesi_case_row_of_names(name, i + 1);
     if (parent_row >= 0 && tesi_case_keys[parent_row].type == TESI_KEY_ONE_OF && map->count &&
         strcmp(map->first->key, name[i + 1]) != 0)
       tesi_yaml_remove(ctx, map, map->first); /* boundary.left.robin.g over a dirichlet */
   }
-  TES_TRY(parse_value(r, row_of_names(name, count), text, value, &node));
+  TES_TRY(parse_value(r, tesi_case_row_of_names(name, count), text, value, &node));
   if (node) TES_TRY(put(r, map, parent_row, name[count - 1], &node));
 done:
   tesi_yaml_free(ctx, &node);

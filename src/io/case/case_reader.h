@@ -7,6 +7,8 @@
 #include "io/yaml.h"
 #include "mesh/forest/gmsh_head.h"
 
+/* Of what a gradient does not reach. */
+#define TESI_CASE_FIXED "it depends on %s, by which data and boundary values alone are differentiated"
 enum { TESI_CASE_ROWS = 320, TESI_CASE_ERRORS = 10, TESI_CASE_TEXT = 1900 };
 
 typedef struct TesiCaseReader {
@@ -20,6 +22,7 @@ typedef struct TesiCaseReader {
       *named;           /* below row_path messages say named_path.named instead; NULL: never */
   TesiGmshHead head;    /* of a mesh file */
   bool mesh_known;      /* the keys below `mesh` are read: the dimension is there, unless they were wrong */
+  const char *by;       /* the constant that the case is differentiated by; NULL: none */
   bool asked_too_early; /* for the dimension: a defect of the reader */
   TesStatus failure;    /* of the errors */
   char errors[TESI_CASE_TEXT];
@@ -67,6 +70,23 @@ TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char
 /* Moves what stands beside the descriptions into them; the draft then owns nothing but them. valid: and the problem is
  * told. */
 TesStatus tesi_case_finish(TesiCaseReader *r, bool valid);
+/* What a case was read from, and reading it again with the datum in r->by, which is then the name of a constant
+ * (case_gradient.c). */
+TesStatus tesi_case_keep_source(TesCase *c, const char *text, int overrides, const char *const *override);
+void tesi_case_free_source(TesCase *c);
+TesStatus tesi_case_create(TesContext *ctx, const char *text, size_t length, const char *name, const char *by,
+                           int override_count, const char *const *overrides, TesCase **result);
+/* Adds the constant to the value that r->by is the key of. */
+TesStatus tesi_case_shift(TesiCaseReader *r);
+/* From the numbers of all values: weight[values] of derived values go to the values that they are made of (slopes); the
+ * derivative of a derived value's expression by the constant that words have slopes of. */
+TesStatus tesi_case_weigh(const TesCase *c, const double *number, double *weight);
+TesStatus tesi_case_derived_slope(const TesCase *c, int i, const double *number, double *slope);
+/* The names of a path, which is cut into them; quotes are taken away. It may tell an error (case_override.c). */
+TesStatus tesi_case_split(TesiCaseReader *r, const char *text, char *path, char *name[TESI_YAML_DEPTH],
+                          int *count);
+/* The row of names; -1: there is none. */
+int tesi_case_row_of_names(char *const *name, int count);
 /* Releases what a case owns, but for itself. */
 void tesi_case_clear(TesCase *c);
 /* Whether keys below this row are names of the mesh. */

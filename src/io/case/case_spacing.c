@@ -84,7 +84,12 @@ static TesStatus from_expression(TesiCaseReader *r, int d, const TesiYaml *node)
   static const char *const names[] = {"s", NULL};
   char message[TESI_EXPRESSION_MESSAGE];
   TesFunction *f = NULL;
-  double *s = NULL, *x = NULL;
+  double *s = NULL, *x = NULL, slope;
+  if (r->by && tesi_function_slope_of_text(ctx, node->text, names, &f, message) == TES_OK) {
+    const bool fixed = tes_function_constant(f, &slope) && slope == 0;
+    tes_function_destroy(&f);
+    if (!fixed) return tesi_case_refuse(r, tesi_case_keys[spacing_row(d)].path, TESI_CASE_FIXED, r->by);
+  }
   status = tesi_function_from_text(ctx, node->text, names, &f, message);
   if (status == TES_INVALID_INPUT) return tesi_case_error(r, spacing_row(d), node, "%s", message);
   TES_TRY(status);

@@ -191,6 +191,19 @@ static TesStatus constant(TesiCaseReader *r, const char *text, double *value, bo
   return status == TES_INVALID_INPUT ? TES_OK : status;
 }
 
+/* A number that depends on the datum by which the case is differentiated. */
+static bool depends(const TesiCaseReader *r, const char *text) {
+  enum { VARIED = 4 };
+  static const char *const none[] = {NULL};
+  char message[TESI_EXPRESSION_MESSAGE];
+  TesiTerms terms = {.ctx = r->ctx, .varied = VARIED};
+  int root = 0;
+  const TesStatus status = tesi_expression_parse(&terms, text, none, &root, message);
+  const bool varies = status == TES_OK && terms.term[root].op != TESI_OP_CONSTANT;
+  tesi_terms_free(&terms);
+  return varies;
+}
+
 TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, double *value, bool *valid) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -203,6 +216,8 @@ TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, dou
   if (strstr(message, " unit")) return tesi_case_refuse(r, tesi_case_keys[row].path, "%s", message);
   *valid = *valid && isfinite(number) &&
            (tesi_case_keys[row].type == TESI_KEY_SPACING || in_range(&tesi_case_keys[row], number));
+  if (*valid && r->by && depends(r, node->text))
+    return tesi_case_refuse(r, tesi_case_keys[row].path, TESI_CASE_FIXED, r->by);
   if (*valid)
     *value = number;
   else

@@ -34,6 +34,19 @@ static TesStatus check_name(TesiCaseReader *r, int row, const TesiYaml *node, co
 
 /* ---- constants ----------------------------------------------------------------------------------------- */
 
+/* By the constant that the case is differentiated by, if it is. */
+static TesStatus find_slope(const TesiCaseReader *r, const TesiYaml *node, double *slope) {
+  TesFunction *function = NULL;
+  char message[TESI_EXPRESSION_MESSAGE];
+  *slope = r->by && !strcmp(r->by, node->key);
+  if (!r->by || *slope == 1) return TES_OK;
+  const TesStatus status =
+      tesi_function_slope_of_text(r->ctx, node->text, tesi_space_names, &function, message);
+  if (status == TES_OK) tes_function_constant(function, slope);
+  tes_function_destroy(&function);
+  return status;
+}
+
 static TesStatus read_constant(TesiCaseReader *r, int row, const TesiYaml *node, TesiWords *words) {
   static const char *const none[] = {NULL};
   char message[TESI_EXPRESSION_MESSAGE] = "";
@@ -52,7 +65,9 @@ static TesStatus read_constant(TesiCaseReader *r, int row, const TesiYaml *node,
   if (status == TES_INVALID_INPUT) return tesi_case_error(r, row, node, "%.60s: %s", node->key, message);
   if (status == TES_OK && !isfinite(value))
     return tesi_case_error(r, row, node, "%.60s: '%.60s' is infinite or undefined", node->key, node->text);
-  if (status == TES_OK) tesi_words_add_constant(words, node->key, value);
+  double slope = 0;
+  if (status == TES_OK) status = find_slope(r, node, &slope);
+  if (status == TES_OK) tesi_words_add_constant(words, node->key, value, slope);
   return status;
 }
 

@@ -163,8 +163,12 @@ done:
   return status;
 }
 
-TesStatus tesi_function_create_over(TesContext *ctx, const char *text, int count, const char *const *names,
-                                    TesFunction **function) {
+typedef TesStatus (*FromText)(TesContext *ctx, const char *text, const char *const *variables,
+                              TesFunction **function, char *message);
+
+/* What `from` makes of a text over x, y, z, t and further names. */
+static TesStatus from_text_over(FromText from, TesContext *ctx, const char *text, int count,
+                                const char *const *names, TesFunction **function) {
   const char *all[TESI_EXPRESSION_VARIABLES + 1] = {"x", "y", "z", "t"};
   char message[TESI_EXPRESSION_MESSAGE] = "";
   TesStatus status = TES_OK;
@@ -172,10 +176,20 @@ TesStatus tesi_function_create_over(TesContext *ctx, const char *text, int count
   TES_CHECK(count <= TESI_EXPRESSION_VARIABLES - FIXED, "%d further variables, at most %d are possible",
             count, TESI_EXPRESSION_VARIABLES - FIXED);
   for (int i = 0; i < count; i++) all[FIXED + i] = names[i];
-  status = tesi_function_from_text(ctx, text, all, function, message);
-  if (status == TES_INVALID_INPUT) TES_FAIL(status, "%s", message);
+  status = from(ctx, text, all, function, message);
+  if (status == TES_INVALID_INPUT && *message) TES_FAIL(status, "%s", message);
 done:
   return status;
+}
+
+TesStatus tesi_function_create_over(TesContext *ctx, const char *text, int count, const char *const *names,
+                                    TesFunction **function) {
+  return from_text_over(tesi_function_from_text, ctx, text, count, names, function);
+}
+
+TesStatus tesi_function_slope_over(TesContext *ctx, const char *text, int count, const char *const *names,
+                                   TesFunction **slope) {
+  return from_text_over(tesi_function_slope_of_text, ctx, text, count, names, slope);
 }
 
 /* ---- derivatives --------------------------------------------------------------------------------------- */
@@ -193,6 +207,93 @@ static TesStatus copy_terms(const TesiTerms *from, TesiTerms *to) {
   to->words = tesi_words_retain(from->words);
   for (int i = 0; i < from->count && !to->status; i++) tesi_term_copy(to, &from->term[i]);
   return to->status;
+}
+
+/* What an operation without a derivative, or too long a result, is told as. */
+static TesStatus check_derivative(const TesiTerms *terms, int without, const char *text) {
+  TesContext *ctx = terms->ctx;
+  TesStatus status = TES_OK;
+  TES_CHECK(without < 0, "%s() has no derivative here: \"%.200s\"", op_name(without), text);
+  TES_CHECK(terms->status != TES_INVALID_INPUT, "the derivative of \"%.200s\" has more than %d terms", text,
+            TESI_EXPRESSION_TERMS);
+  TES_TRY(terms->status);
+done:
+  return status;
+}
+
+/* The function of a derivative. It has no text that could be parsed again. */
+static TesStatus create_slope(TesContext *ctx, TesiTerms *terms, int root, const char *of,
+                              TesFunction **slope) {
+  TesStatus status = TES_OK;
+  char message[TESI_EXPRESSION_MESSAGE] = "", text[256];
+  snprintf(text, sizeof text, "the derivative of %s", of);
+  status = create(ctx, terms, root, text, slope, message);
+  if (status == TES_INVALID_INPUT) TES_FAIL(status, "%s", message);
+  TES_TRY(status);
+  tesi_function_set_emit(*slope, NULL);
+done:
+  return status;
+}
+
+TesStatus tesi_function_slope(const TesFunction *function, int variable, TesFunction **slope) {
+  TesContext *ctx = tesi_function_context(function);
+  TesStatus status = TES_OK;
+  TesiTerms terms = {.ctx = ctx};
+  int without = -1;
+  const char *text = tes_function_text(function);
+  const Expression *e = tesi_function_user(function, evaluate);
+  *slope = NULL;
+  if (tes_function_constant(function, NULL)) return tesi_function_create_constant(ctx, 0, text, slope);
+  TES_CHECK(e, "a callback cannot be differentiated: give an expression");
+  TES_TRY(copy_terms(&e->terms, &terms));
+  const int root = tesi_term_derivative(&terms, e->root, FIXED + variable, &without);
+  TES_TRY(check_derivative(&terms, without, text));
+  TES_TRY(create_slope(ctx, &terms, root, text, slope));
+done:
+  tesi_terms_free(&terms);
+  return status;
+}
+
+/* The terms of `from` with 0 in the place of a variable. */
+static int set_zero(const TesiTerms *from, int root, int variable, TesiTerms *to) {
+  bool needed[TESI_EXPRESSION_TERMS];
+  int place[TESI_EXPRESSION_TERMS] = {0};
+  tesi_terms_needed(from, root, needed);
+  for (int i = 0; i <= root && !to->status; i++) {
+    const TesiTerm *t = &from->term[i];
+    if (!needed[i]) continue;
+    if (t->op == TESI_OP_CONSTANT)
+      place[i] = tesi_term_constant(to, t->value);
+    else if (t->op == TESI_OP_VARIABLE)
+      place[i] = t->a == variable ? tesi_term_constant(to, 0) : tesi_term_variable(to, t->a);
+    else if (t->op == TESI_OP_TABLE)
+      place[i] = tesi_term_table(to, t->b, t->c, place[t->a]);
+    else
+      place[i] = tesi_term(to, (TesiOp)t->op, place[t->a], place[t->b], place[t->c]);
+  }
+  return place[root];
+}
+
+TesStatus tesi_function_slope_of_text(TesContext *ctx, const char *text, const char *const *variables,
+                                      TesFunction **slope, char *message) {
+  TesStatus status = TES_OK;
+  TesiTerms terms = {.ctx = ctx}, result = {.ctx = ctx};
+  int root = 0, without = -1;
+  *slope = NULL;
+  while (variables[terms.varied]) terms.varied++;
+  TES_CHECK(terms.varied < TESI_EXPRESSION_VARIABLES, "%d variables, which leave no room for a slope",
+            terms.varied);
+  TES_TRY(tesi_expression_parse(&terms, text, variables, &root, message));
+  root = tesi_term_derivative(&terms, root, terms.varied, &without);
+  TES_TRY(check_derivative(&terms, without, text));
+  result.words = tesi_words_retain(terms.words);
+  root = set_zero(&terms, root, terms.varied, &result);
+  TES_TRY(check_derivative(&result, -1, text));
+  TES_TRY(create_slope(ctx, &result, root, text, slope));
+done:
+  tesi_terms_free(&terms);
+  tesi_terms_free(&result);
+  return status;
 }
 
 static TesStatus derive(const TesFunction *function, int direction, TesFunction **derivative) {
@@ -214,10 +315,7 @@ static TesStatus derive(const TesFunction *function, int direction, TesFunction 
             tes_function_text(function));
   TES_TRY(copy_terms(&e->terms, &terms));
   const int root = tesi_term_derivative(&terms, e->root, direction, &without);
-  TES_CHECK(without < 0, "%s() has no derivative here: \"%.200s\"", op_name(without),
-            tes_function_text(function));
-  TES_CHECK(terms.status != TES_INVALID_INPUT, "%.200s has more than %d terms", text, TESI_EXPRESSION_TERMS);
-  TES_TRY(terms.status);
+  TES_TRY(check_derivative(&terms, without, tes_function_text(function)));
   status = create(ctx, &terms, root, text, derivative, message);
   if (status == TES_INVALID_INPUT) TES_FAIL(status, "%s", message);
   TES_TRY(status);

@@ -33,6 +33,7 @@ typedef struct TesiTerms {
   uint16_t *table;
   TesiWords *words; /* of the tables; NULL: there is none */
   int count, capacity, table_size;
+  int varied;       /* the variable with which constants that have a slope vary; 0: they do not */
   TesStatus status; /* of the first failure; later calls do nothing then. TES_INVALID_INPUT: too many terms */
 } TesiTerms;
 
@@ -113,6 +114,11 @@ void tesi_program_run(const TesiProgram *program, const TesiKernel *kernels, int
 /* Creates the function of an expression in `variables` (the first is what is called x elsewhere). Messages as above. */
 TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *const *variables,
                                   TesFunction **function, char *message);
+
+/* The derivative of a text by the constant that words of the context have slopes of (TesiConstant). Messages as
+ * above. */
+TesStatus tesi_function_slope_of_text(TesContext *ctx, const char *text, const char *const *variables,
+                                      TesFunction **slope, char *message);
 
 /* Values of a constant or of an expression in one variable at s[n], finite or not; nothing is recorded on the
  * context. */

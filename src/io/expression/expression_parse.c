@@ -155,6 +155,18 @@ static int call(Parser *p, const TesiToken *name, const struct Function *f) {
   return p->scanner.failed ? 0 : tesi_term(p->terms, f->op, argument[0], argument[1], 0);
 }
 
+/* A constant; where slopes are asked for one of the case that has a slope varies with the variable for that. */
+static int constant_term(Parser *p, const char *name, double value) {
+  TesiTerms *terms = p->terms;
+  const int word = terms->varied ? tesi_words_find_constant(p->words, name) : -1;
+  const double slope = word >= 0 ? p->words->constant[word].slope : 0;
+  const int at = tesi_term_constant(terms, value);
+  if (slope == 0) return at;
+  const int moved = tesi_term(terms, TESI_OP_MULTIPLY, tesi_term_constant(terms, slope),
+                              tesi_term_variable(terms, terms->varied), 0);
+  return tesi_term(terms, TESI_OP_ADD, at, moved, 0);
+}
+
 static int name(Parser *p) {
   const TesiToken token = p->scanner.token;
   const struct Function *f = find_function(token.name);
@@ -176,7 +188,7 @@ static int name(Parser *p) {
   }
   if (tesi_scanner_at(&p->scanner, "("))
     tesi_scanner_expected(&p->scanner, "an operator", "; a product is written with *");
-  return variable >= 0 ? tesi_term_variable(p->terms, variable) : tesi_term_constant(p->terms, *constant);
+  return variable >= 0 ? tesi_term_variable(p->terms, variable) : constant_term(p, token.name, *constant);
 }
 
 /* The number that is the current token, with the unit behind it. */

@@ -18,6 +18,7 @@ typedef struct TesiTable {
 typedef struct TesiConstant {
   char name[TESI_WORD];
   double value;
+  double slope; /* d value / d of the constant by which the case is differentiated; 0: there is none */
 } TesiConstant;
 
 typedef struct TesiWords {
@@ -40,7 +41,7 @@ void tesi_words_set(TesContext *ctx, const TesiWords *words);
 
 /* Why this cannot be a new name, or NULL: letters, digits, _; none that expressions or outputs have. */
 const char *tesi_word_refused(const TesiWords *words, const char *name);
-void tesi_words_add_constant(TesiWords *words, const char *name, double value);
+void tesi_words_add_constant(TesiWords *words, const char *name, double value, double slope);
 /* The table through points with ascending s; linear, or cubic: C1 and monotone where the points are (Fritsch and
  * Carlson 1980), so that it never leaves the range of its neighbours. */
 TesStatus tesi_words_add_table(TesiWords *words, const char *name, int knots, const double *s,

@@ -1,4 +1,5 @@
 /* The residual estimator, and the dual-weighted one: adapt.h. */
+#include "problem/adapt/dual.h"
 #include "problem/adapt/estimate.h"
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
@@ -368,62 +369,19 @@ static TesStatus add_goal(void *user, const TesSpace *space, TesVector *b) {
                                               : tesi_goal_load(space, asked->goal, b);
 }
 
-/* What the dual problem has on boundaries: no fluxes and values 0, of a force -1 (`minus`) on its own. Its transport
- * term leaves out on boundaries what the problem's own has there, and the other way round. */
-static void set_boundaries(const TesProblem *problem, const TesValue *goal, const TesFunction *minus,
-                           TesBoundary *boundary) {
-  const TesBoundary *own = problem->numbered.boundary;
-  for (int i = 0; i < tes_mesh_boundaries(problem->mesh); i++) {
-    boundary[i] = own ? own[i] : (TesBoundary){0};
-    if (!own && tesi_mesh_is_group(problem->mesh, i)) boundary[i].condition = TES_NEUMANN;
-    for (int c = 0; c <= TESI_AXES; c++) boundary[i].g[c] = NULL;
-    if (tesi_problem_transports(problem) && boundary[i].condition != TES_DIRICHLET)
-      boundary[i].condition = boundary[i].condition == TES_FLUX ? TES_ROBIN : TES_FLUX;
-  }
-  if (goal->kind == TES_VALUE_FORCE) boundary[goal->number].g[tesi_goal_component(goal)] = minus;
-}
-
-/* The problem's own, transposed, with all data 0 but the coefficients, one degree higher, loaded with the goal. */
+/* One degree higher, loaded with the goal; of a force with the value -1 on its boundary. */
 static TesStatus solve_dual(const TesProblem *problem, const TesValue *goal, TesProblem **dual) {
-  TesContext *ctx = problem->context;
-  TesStatus status = TES_OK;
-  TesiNumbered numbered = problem->numbered;
-  TesFunction *zero = NULL, *minus = NULL, *back[TESI_AXES] = {NULL};
-  TesBoundary *boundary = NULL;
-  const TesFunction **f = NULL;
-  TesSolveResult result;
   Asked asked = {problem, goal};
-  const bool turned = tesi_problem_transports(problem) && !problem->conservative;
-  TesProblemDesc desc = {.mesh = problem->mesh,
-                         .degree = problem->space->degree + 1,
-                         .transport_form = turned ? TES_TRANSPORT_CONSERVATIVE : TES_TRANSPORT_CONVECTIVE,
-                         .stabilization = problem->stabilization,
-                         .add_load = add_goal,
-                         .add_load_user = &asked,
-                         .solver = problem->options};
-  TES_TRY(tes_function_create_constant(ctx, 0, &zero));
-  TES_TRY(tes_function_create_constant(ctx, -1, &minus));
-  TES_ALLOC(&boundary, tes_mesh_boundaries(problem->mesh) + 1);
-  TES_ALLOC(&f, tes_mesh_materials(problem->mesh) + 1);
-  set_boundaries(problem, goal, minus, boundary);
-  if (numbered.boundary || goal->kind == TES_VALUE_FORCE) numbered.boundary = boundary;
-  numbered.data.expansion = zero, numbered.expansion = f;
-  for (int c = 0; c < TESI_AXES; c++) {
-    numbered.data.f[c] = zero, numbered.f[c] = f;
-    if (!numbered.data.b[c]) continue;
-    TES_TRY(tesi_function_affine(numbered.data.b[c], -1, 0, &back[c]));
-    numbered.data.b[c] = back[c];
-  }
-  desc.solver.monitor = NULL, desc.solver.tolerance = 1e-6;
-  TES_TRY(tesi_problem_create_like(problem, &desc, &numbered, dual));
-  TES_TRY(tes_problem_solve(*dual, &result));
-done:
-  tesi_free(ctx, &boundary);
-  tesi_free(ctx, &f);
-  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&back[c]);
-  tes_function_destroy(&zero);
-  tes_function_destroy(&minus);
-  return status;
+  const bool force = goal->kind == TES_VALUE_FORCE;
+  return tesi_dual_solve(problem,
+                         &(TesiDual){.degree = problem->space->degree + 1,
+                                     .tolerance = 1e-6,
+                                     .stabilization = problem->stabilization,
+                                     .boundary = force ? goal->number : -1,
+                                     .component = force ? tesi_goal_component(goal) : 0,
+                                     .add_load = add_goal,
+                                     .user = &asked},
+                         dual);
 }
 
 static TesStatus check_goal(const TesProblem *problem, const TesValue *goal) {

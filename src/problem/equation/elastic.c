@@ -226,8 +226,7 @@ static const char *refused_total(const TesProblem *p, int i) {
   return NULL;
 }
 
-/* g <- g / area. On another mesh of the same problem g is divided by the area before already. */
-static TesStatus spread_force(const TesProblem *p, int degree, int i, TesBoundary *boundary) {
+TesStatus tesi_elasticity_spread_force(const TesProblem *p, int degree, int i, TesBoundary *boundary) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double area, before = 1;
@@ -253,7 +252,7 @@ static TesStatus spread_forces(TesProblem *p, const TesProblemDesc *desc) {
     if (boundary[i].total) {
       const char *reason = refused_total(p, i);
       if (reason) TES_FAIL(TES_INVALID_INPUT, "boundary.%s: %s", tes_mesh_boundary_name(p->mesh, i), reason);
-      TES_TRY(spread_force(p, degree, i, &boundary[i]));
+      TES_TRY(tesi_elasticity_spread_force(p, degree, i, &boundary[i]));
     }
 done:
   return status;
@@ -367,6 +366,7 @@ const TesiEquation tesi_elasticity = {.name = "elasticity",
                                       .check = check,
                                       .balance = tesi_elasticity_balance,
                                       .complete = complete,
+                                      .vary = tesi_elasticity_vary,
                                       .force = tesi_elasticity_force,
                                       .vector = true,
                                       .stressed = true,

@@ -23,4 +23,11 @@ TesStatus tesi_elasticity_force(const TesProblem *problem, int boundary, int dir
 TesStatus tesi_elasticity_totals(const TesProblem *problem, double load[TESI_AXES],
                                  double reaction[TESI_AXES]);
 
+/* g <- g / area of a boundary with a total force. On another mesh of the same problem g is divided by the area before
+ * already. */
+TesStatus tesi_elasticity_spread_force(const TesProblem *problem, int degree, int boundary,
+                                       TesBoundary *entry);
+/* TesiEquation.vary: total forces, and lambda of plane stress. */
+TesStatus tesi_elasticity_vary(const TesProblem *problem, TesProblem *varied);
+
 #endif

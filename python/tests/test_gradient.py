@@ -1,0 +1,88 @@
+"""gradient() of problems and results, against hand formulas and differences."""
+
+import numpy as np
+import pytest
+
+import tessera
+
+SLAB = {
+    "problem": "poisson",
+    "constants": {"k": 2.0, "g": 0.5},
+    "mesh": {"box": {"dim": 2, "cells": [3, 2]}},
+    "space": {"degree": 2},
+    "data": {"a": "k", "f": "3"},
+    "solver": {"tolerance": 1e-13},
+    "boundary": {"all": {"neumann": 0}, "left": {"dirichlet": "g"}, "right": {"dirichlet": "g"}},
+    "output": {"values": {"mean": {"mean": "domain"}, "square": {"of": "mean*mean + k"}}},
+}
+
+
+def test_of_a_slab():
+    """mean = g + f / (12 k)."""
+    result = tessera.solve(SLAB)
+    mean = 0.5 + 3 / 24
+    assert result.gradient("mean", of="k") == pytest.approx(-3 / 48, abs=1e-12)
+    found = result.gradient("mean", of=["data.f", "constants.g", "boundary.left.dirichlet"])
+    assert found == pytest.approx([1 / 24, 1, 0.5], abs=1e-12)
+    assert result.gradient("square", of="k") == pytest.approx(1 - 2 * mean * 3 / 48, abs=1e-12)
+
+
+def test_set_and_text_are_the_case():
+    """The case is that of the solve, with its replaced values."""
+    result = tessera.solve(SLAB, set={"constants.k": 4, "data.f": "6"})
+    assert result.gradient("mean", of="k") == pytest.approx(-6 / (12 * 16), abs=1e-12)
+
+
+def test_parts_of_cells():
+    """They add up, and each is the derivative by a datum in this cell alone."""
+    result = tessera.solve(SLAB, set={"data.a": "1 + x", "mesh.box.cells": [4, 4]})
+    parts = result.gradient("mean", of="data.a", cells=True)
+    assert parts.shape == (16,)
+    assert parts.sum() == pytest.approx(result.gradient("mean", of="a"), rel=1e-10)
+    one = tessera.solve(
+        SLAB, set={"data.a": "1 + x + 0*k + k*0 + (k - 2)*(x < 0.25 && y < 0.25)", "mesh.box.cells": [4, 4]}
+    )
+    assert one.gradient("mean", of="k") == pytest.approx(parts[0], rel=1e-9)
+
+
+def test_directions_of_a_problem(square):
+    """Callables, expressions, lists by component; against differences of solves."""
+
+    def value(step, direction=lambda x, y: 0 * x):
+        problem = tessera.Problem(
+            square,
+            degree=3,
+            a=lambda x, y: 1 + x * y + step * direction(x, y),
+            f="exp(x)",
+            boundary={"left": 0.2, "all": {"robin": 1, "alpha": 2}},
+            solver={"tolerance": 1e-13},
+        )
+        problem.solve()
+        return problem
+
+    def direction(x, y):
+        return np.sin(3 * x) + y
+
+    problem, h = value(0), 1e-4
+    expected = (value(h, direction).value("u*u") - value(-h, direction).value("u*u")) / (2 * h)
+    found = problem.gradient("u*u", of=[{"a": direction}, {"a": "sin(3*x) + y"}, "boundary.all.alpha"])
+    assert found[:2] == pytest.approx([expected] * 2, rel=1e-7)
+    assert problem.gradient({"kind": "mean", "boundary": "top"}, of="f") > 0
+    sides = problem.gradient("u", of=["boundary.left", {"boundary": {"left": "y"}}, {"boundary": {"left": "1 - y"}}])
+    assert sides[0] == pytest.approx(sides[1] + sides[2], rel=1e-9)
+
+
+def test_refusals(square):
+    """By name, with the reason."""
+    result = tessera.solve(SLAB)
+    with pytest.raises(tessera.InvalidInput, match="did you mean 'mean'"):
+        result.gradient("maen", of="k")
+    with pytest.raises(tessera.InvalidInput, match="gradient by q: expected a name of constants"):
+        result.gradient("mean", of="q")
+    with pytest.raises(tessera.InvalidInput, match="a largest or smallest value has kinks"):
+        result.gradient({"kind": "maximum"}, of="a")
+    problem = tessera.Problem(square, "transport", time={"end": 1, "step": 0.5})
+    with pytest.raises(tessera.InvalidInput, match="the problem is in time"):
+        problem.gradient("u", of="a")
+    with pytest.raises(tessera.InvalidInput, match="there is no 'visc'"):
+        result.gradient({"of": "u"}, of="visc")
