@@ -189,6 +189,7 @@ static TesStatus finish(Solve *s, const TesProblem *problem) {
   if (status == TES_OK) status = solve_keep_balance(s, problem);
   if (status == TES_OK && s->outcome != TES_NAN) status = solve_find_outputs(s, problem);
   if (status == TES_OK) status = solve_write_vtu(s, problem);
+  if (status == TES_OK) status = solve_write_vtkhdf(s, problem, 0, NULL);
   if (status == TES_OK && s->outcome != TES_NAN) status = solve_write_png(s, problem, -1);
   if (status == TES_OK && s->outcome != TES_NAN) status = solve_write_checkpoint(s, problem, s->first_step);
   return status;
@@ -247,6 +248,8 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
   if (status == TES_OK)
     status = solve_write_numbered(s, step->problem, s->first_step + step->step, s->first_step + step->step,
                                   step->indicator);
+  if (status == TES_OK)
+    status = solve_write_vtkhdf(s, step->problem, s->first_step + step->step, step->indicator);
   const int every = s->input->picture.every.steps;
   if (status == TES_OK && (every == 0 || step->step % every == 0))
     status = solve_write_png(s, step->problem, s->first_step + step->step);

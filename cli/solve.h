@@ -42,9 +42,10 @@ typedef struct SolveInTime {
   TesReportInTime report;      /* of a problem with `time`; also of its start */
   int64_t count[SOLVE_COUNTS]; /* [its]: steps that took so many iterations, the last of so many or more */
   double first_step_seconds, output_seconds;
-  double written, told, filed, drawn; /* when the last checkpoint was, row of the series, file and picture */
-  int file_step, picture_step;        /* of the last file and picture */
-  TesReportRemesh *remesh;            /* [remesh_room] of the report */
+  /* when the last checkpoint was, row of the series, file, step of output.vtkhdf, and picture */
+  double written, told, filed, stored, drawn;
+  int file_step, stored_step, picture_step; /* of the last of these */
+  TesReportRemesh *remesh;                  /* [remesh_room] of the report */
   int64_t remesh_room;
   double adapt_seconds; /* of all changes of the mesh */
   FILE *series;
@@ -86,6 +87,8 @@ typedef struct Solve {
   double started, setup_seconds, errors_seconds, vtu_seconds;
   double previous_residual, solve_started;
   const char *vtu;         /* written */
+  const char *vtkhdf;      /* the same */
+  TesVtkhdf *steps_file;   /* output.vtkhdf, while it is written */
   char *png, *plot, *film; /* the same */
   int frames, frame_room;  /* of output.film */
   char **frame;            /* [frames] pictures */
@@ -156,6 +159,8 @@ TesStatus solve_write_numbered(Solve *s, const TesProblem *problem, int number, 
                                const double *indicator);
 /* The file of a single solve, or that of a step and the collection of all so far; nothing where none is wanted. */
 TesStatus solve_write_vtu(Solve *s, const TesProblem *problem);
+/* The solution in output.vtkhdf, or a step more there; nothing where none is wanted. */
+TesStatus solve_write_vtkhdf(Solve *s, const TesProblem *problem, double time, const double *indicator);
 /* The picture of a single solve (step -1) or of a step; nothing where none is wanted. */
 TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step);
 /* A picture of the series that is on disk, if the case wants it. */

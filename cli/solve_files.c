@@ -69,6 +69,7 @@ static TesStatus check_endings(Solve *s) {
     return refuse(s, "output.png: a picture needs a file: FILE, or --png FILE");
   const TesStatus status = check_ending(s, vtu, o->vtu != NULL, "vtu", ".vtu");
   TesStatus drawn = status == TES_OK ? check_ending(s, png, o->png != NULL, "png", ".png") : status;
+  if (drawn == TES_OK) drawn = check_ending(s, s->input->vtkhdf, false, "vtkhdf", ".vtkhdf");
   if (drawn == TES_OK) drawn = check_ending(s, s->input->film, false, "film", ".png");
   if (drawn == TES_OK && s->input->film && !png)
     return refuse(s, "output.film: a film shows the pictures of output.png, which is missing");
@@ -118,11 +119,21 @@ void solve_remove_folder(const Solve *s) {
   }
 }
 
+/* Whether HDF5 is there, and the file can be written. */
+static TesStatus check_vtkhdf(Solve *s) {
+  TesVtkhdf *file = NULL;
+  if (!s->input->vtkhdf) return TES_OK;
+  const TesStatus status = tes_vtkhdf_create(s->context, &(TesVtkhdfDesc){.path = s->input->vtkhdf}, &file);
+  tes_vtkhdf_destroy(&file);
+  return status;
+}
+
 TesStatus solve_check_files(Solve *s) {
   TesStatus status = check_endings(s);
   if (status == TES_OK && s->input->folder) status = make_folder(s, s->input->folder);
   if (status == TES_OK && cli_ranks()) status = check_ranks(s);
   if (status == TES_OK) status = tes_file_check(s->context, solve_vtu_path(s));
+  if (status == TES_OK) status = check_vtkhdf(s);
   if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));
   if (status == TES_OK) status = tes_picture_check(s->context, solve_png_path(s));
   if (status == TES_OK) status = tes_file_check(s->context, s->input->series);
@@ -164,6 +175,28 @@ TesStatus solve_write_vtu(Solve *s, const TesProblem *problem) {
   if (!s->pieces) return TES_OUT_OF_MEMORY;
   s->vtu = s->pieces;
   return TES_OK;
+}
+
+/* After a restart the steps up to the checkpoint stay: adaptive ones are before its own, which is written anew. */
+static TesStatus open_vtkhdf(Solve *s, const TesProblem *problem) {
+  const bool in_time = tes_problem_info(problem).steps > 0;
+  TesVtkhdfDesc desc = {.path = s->input->vtkhdf, .steps = in_time || s->input->adaptive};
+  desc.goes_on = s->options->restart != NULL;
+  if (desc.goes_on) desc.last = in_time ? tes_checkpoint_contents(s->checkpoint)->time : s->first_step - 1;
+  return tes_vtkhdf_create(s->context, &desc, &s->steps_file);
+}
+
+TesStatus solve_write_vtkhdf(Solve *s, const TesProblem *problem, double time, const double *indicator) {
+  const TesVtuArray cells = {.name = "indicator", .values = indicator};
+  const double start = solve_now();
+  TesStatus status = TES_OK;
+  if (!s->input->vtkhdf) return TES_OK;
+  if (!s->steps_file) status = open_vtkhdf(s, problem);
+  if (status == TES_OK)
+    status = tes_vtkhdf_write_problem(s->steps_file, problem, time, indicator ? 1 : 0, &cells);
+  if (status == TES_OK) s->vtkhdf = s->input->vtkhdf;
+  s->vtu_seconds += solve_now() - start;
+  return status;
 }
 
 /* "name.png" -> "name-007.png" for step 7. */
@@ -294,6 +327,7 @@ TesStatus solve_write_numbered(Solve *s, const TesProblem *problem, int number, 
 }
 
 void solve_free_files(Solve *s) {
+  tes_vtkhdf_destroy(&s->steps_file);
   free(s->png), free(s->pieces);
   for (int i = 0; i < s->file_count; i++) free((char *)s->files[i].file);
   free(s->files);

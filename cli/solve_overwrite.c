@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "solve.h"
 
-enum { INPUTS = 5 /* beside tables */, FEW = 8 /* outputs beside lines */ };
+enum { INPUTS = 5 /* beside tables */, FEW = 9 /* outputs beside lines */ };
 
 /* A file and what it is for: "the report". */
 typedef struct Named {
@@ -116,6 +116,7 @@ TesStatus solve_check_outputs(Solve *s) {
   const int inputs = list_inputs(s, input);
   if (json) output[outputs++] = (Named){"the report (output.json)", json};
   if (vtu && !many) output[outputs++] = (Named){"the solution (output.vtu)", vtu};
+  if (c && c->vtkhdf) output[outputs++] = (Named){"the solution (output.vtkhdf)", c->vtkhdf};
   if (c && c->series) output[outputs++] = (Named){"the series (output.series)", c->series};
   if (c && c->plot.file) output[outputs++] = (Named){"the plot (output.plot)", c->plot.file};
   if (c && c->film) output[outputs++] = (Named){"the film (output.film)", c->film};

@@ -223,7 +223,8 @@ static void name_outcome(TesStatus status, size_t size, char *words) {
 /* What was written, and how a run goes on. */
 static void print_files(const Solve *s) {
   const char *checkpoint = s->has_checkpoint ? s->input->checkpoint : NULL;
-  const char *const files[] = {s->vtu, s->png, s->film, s->in_time.report.series, s->plot, checkpoint};
+  const char *const files[] = {s->vtu,  s->vtkhdf, s->png, s->film, s->in_time.report.series,
+                               s->plot, checkpoint};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
     if (files[i]) solve_log(s, TES_LOG_INFO, "written   %s", files[i]);
   if (!checkpoint || !(s->outcome != TES_OK || s->in_time.report.steps)) return;

@@ -117,6 +117,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
                       .fractional_iterations = NAN,
                       .dofs_per_second = NAN,
                       .vtu = s->vtu,
+                      .vtkhdf = s->vtkhdf,
                       .png = s->png};
   if (s->input) fill_input(s, &report);
   if (s->has_solver) {

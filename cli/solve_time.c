@@ -148,6 +148,10 @@ static TesStatus write_outputs(Solve *s, TesProblem *problem, int iterations) {
     status = solve_write_numbered(s, problem, number, info.time, NULL);
     s->in_time.file_step = info.step;
   }
+  if (status == TES_OK && is_due(s, &c->vtkhdf_every, &info, &s->in_time.stored, &number)) {
+    status = solve_write_vtkhdf(s, problem, info.time, NULL);
+    s->in_time.stored_step = info.step;
+  }
   if (status == TES_OK && is_due(s, &c->picture.every, &info, &s->in_time.drawn, &number)) {
     status = solve_write_png(s, problem, number);
     s->in_time.picture_step = info.step;
@@ -279,6 +283,8 @@ static TesStatus write_last(Solve *s, TesProblem *problem) {
     number = c->vtu_every.minutes > 0 ? info.step : number + 1;
     status = solve_write_numbered(s, problem, number, info.time, NULL);
   }
+  if (status == TES_OK && s->in_time.stored_step != info.step)
+    status = solve_write_vtkhdf(s, problem, info.time, NULL);
   if (status == TES_OK && s->in_time.picture_step != info.step) {
     solve_is_due(s, &c->picture.every, &info, info.step, &number);
     number = c->picture.every.minutes > 0 ? info.step : number + 1;
@@ -354,7 +360,7 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   if (s->checkpoint) status = read_history(s, problem);
   if (status == TES_OK && s->checkpoint) status = solve_take_samples(s, tes_problem_info(problem).time);
   s->solve_started = s->in_time.written = solve_now();
-  s->in_time.told = s->in_time.filed = s->in_time.drawn = s->solve_started;
+  s->in_time.told = s->in_time.filed = s->in_time.stored = s->in_time.drawn = s->solve_started;
   if (status == TES_OK) status = make_steps(s, problem);
   if (s->solved) solve_keep_solver(s, problem);
   const TesStatus finished = s->solved ? finish(s, problem) : TES_OK;

@@ -27,7 +27,8 @@ if(NOT TESSERA_P4EST STREQUAL "OFF")
 endif()
 
 if(NOT TESSERA_HDF5 STREQUAL "OFF")
-  pkg_check_modules(HDF5 QUIET IMPORTED_TARGET hdf5)
+  # Debian calls the one without MPI so; what `hdf5` names changes with the packages that are installed.
+  pkg_search_module(HDF5 QUIET IMPORTED_TARGET hdf5-serial hdf5)
   if(HDF5_FOUND)
     list(APPEND part_libraries PkgConfig::HDF5)
     list(APPEND part_definitions TESI_HDF5)

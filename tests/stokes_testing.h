@@ -73,7 +73,7 @@ static inline TesOperator *flow_operator(TesContext *ctx, const Flow *f, const T
 static inline double *flow_random(const TesSpace *space, uint64_t seed) {
   double *v = malloc((size_t)tes_space_length(space) * sizeof *v);
   for (int64_t i = 0; i < tes_space_length(space); i++) v[i] = test_random(&seed);
-  tesi_rt_clear(tesi_space_rt(space), v);
+  tesi_rt_clear(space, v);
   return v;
 }
 

@@ -1,6 +1,6 @@
 /* Run: ctest -R t3_space_parts. Spaces of several components and products: their parts against spaces of one
  * component made alone, what is shared, views of vectors, functions at the nodes and from mesh to mesh, refusals,
- * failing allocations. */
+ * scalars on axes over boxes, failing allocations. */
 #include "device/vector.h"
 #include "failing_allocator.h"
 #include "forest_testing.h"
@@ -232,6 +232,73 @@ static TesStatus make_parts(TesContext *on) {
   return status;
 }
 
+/* ---- scalars on axes ----------------------------------------------------------------------------------- */
+
+static TesSpace *on_axes(TesContext *on, TesElement element, bool ring, TesStatus *status) {
+  TesMesh *mesh = NULL;
+  TesSpace *space = NULL;
+  /* the left end: the normal component; the right one: both; the lower one: the tangential one */
+  const uint8_t given[4] = {1, 3, 2, 0};
+  const TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = 2, .cells = {3, 2}, .periodic = {ring, false}};
+  *status = tes_mesh_create(on, &desc, &mesh);
+  if (*status == TES_OK)
+    *status = tes_space_create(
+        on, &(TesSpaceDesc){.mesh = mesh, .degree = 1, .given = given, .element = element}, &space);
+  tes_mesh_destroy(&mesh);
+  return space;
+}
+
+static void assert_axis(const TesSpace *scalar, int d, TesiBasis basis, int entries, TesiEnd lower,
+                        TesiEnd upper) {
+  const TesiAxis *axis = &scalar->axis[d];
+  assert_int_equal(axis->basis, basis);
+  assert_int_equal(axis->nodes, entries);
+  assert_int_equal(axis->degree, basis == TESI_NODES ? 2 : 1);
+  assert_int_equal(axis->step, 2);
+  assert_int_equal(axis->end[0], lower);
+  assert_int_equal(axis->end[1], upper);
+  for (int c = 0; c < axis->cells; c++)
+    assert_near(axis->vertices[c + 1] - axis->vertices[c], axis->h[c], 1e-15);
+}
+
+/* Three times two cells of degree 1: cells have 2 modes along an axis, or 3 nodes of which they share one. */
+static void boxes_are_scalars_on_axes(void **state) {
+  (void)state;
+  for (int ring = 0; ring < 2; ring++) {
+    TesStatus status;
+    TesSpace *rt = on_axes(ctx, TES_ELEMENT_RT, ring, &status);
+    assert_ok(ctx, status);
+    const int nodes = ring ? 6 : 7;
+    const TesiEnd weak = ring ? TESI_OPEN : TESI_WEAK, strong = ring ? TESI_OPEN : TESI_STRONG;
+    assert_int_equal(rt->scalars, 3);
+    assert_axis(rt->scalar[0], 0, TESI_NODES, nodes, strong, strong);
+    assert_axis(rt->scalar[0], 1, TESI_MODES, 4, TESI_WEAK, TESI_OPEN);
+    assert_axis(rt->scalar[1], 0, TESI_MODES, 6, TESI_OPEN, weak);
+    assert_axis(rt->scalar[1], 1, TESI_NODES, 5, TESI_OPEN, TESI_OPEN);
+    assert_axis(rt->scalar[2], 0, TESI_MODES, 6, TESI_OPEN, TESI_OPEN);
+    assert_axis(rt->scalar[2], 1, TESI_MODES, 4, TESI_OPEN, TESI_OPEN);
+    assert_int_equal(rt->first[1], nodes * 4);
+    assert_int_equal(rt->first[2], nodes * 4 + 6 * 5);
+    assert_int_equal(tes_space_length(rt), nodes * 4 + 6 * 5 + 6 * 4);
+    assert_int_equal(tes_space_dofs(rt), tes_space_length(rt) - (ring ? 0 : 2 * 4));
+    assert_int_equal(tesi_axis_node(&rt->scalar[0]->axis[0], 2, 2), ring ? 0 : 6);
+    assert_int_equal(tesi_axis_node(&rt->scalar[2]->axis[0], 2, 1), 5);
+    assert_int_equal(tes_space_components(rt), 0); /* of element q */
+    assert_null(tes_space_part(rt, 0));
+    assert_null(tesi_space_axes(rt->scalar[0]));
+    tes_space_destroy(&rt);
+    TesSpace *dg = on_axes(ctx, TES_ELEMENT_DG, ring, &status);
+    assert_ok(ctx, status);
+    assert_int_equal(dg->scalars, 1);
+    assert_ptr_equal(dg->scalar[0], dg);
+    assert_axis(dg, 0, TESI_MODES, 6, weak, weak);
+    assert_axis(dg, 1, TESI_MODES, 4, TESI_OPEN, TESI_OPEN);
+    assert_int_equal(tes_space_dofs(dg), 24);
+    assert_null(tesi_space_axes(dg));
+    tes_space_destroy(&dg);
+  }
+}
+
 static void failing_allocations_leave_nothing(void **state) {
   (void)state;
   TesStatus status = TES_OUT_OF_MEMORY;
@@ -240,6 +307,10 @@ static void failing_allocations_leave_nothing(void **state) {
     TesContext *on = failing_context(&allocator);
     allocator.fail_at = atomic_load(&allocator.count) + n;
     status = make_parts(on);
+    if (status == TES_OK) {
+      TesSpace *rt = on_axes(on, TES_ELEMENT_RT, false, &status);
+      tes_space_destroy(&rt);
+    }
     if (status != TES_OK) assert_int_equal(status, TES_OUT_OF_MEMORY);
     tes_context_clear(on);
     tes_context_destroy(&on);
@@ -248,9 +319,11 @@ static void failing_allocations_leave_nothing(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(components_are_spaces), cmocka_unit_test(products_nest),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(components_are_spaces),
+                                     cmocka_unit_test(products_nest),
                                      cmocka_unit_test(functions_go_component_by_component),
                                      cmocka_unit_test(wrong_parts_are_told),
+                                     cmocka_unit_test(boxes_are_scalars_on_axes),
                                      cmocka_unit_test(failing_allocations_leave_nothing)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -197,8 +197,7 @@ static void compare_operator(const Pair *p) {
 }
 
 static void set_components(const TesSpace *space, double value, TesVector *v) {
-  const TesiRt *rt = tesi_space_rt(space);
-  TesVector components = tesi_vector_range(v, 0, rt->offset[rt->dim]);
+  TesVector components = tesi_vector_range(v, 0, space->first[space->dim]);
   assert_ok(v->context, tes_vector_fill(&components, value));
 }
 
@@ -362,27 +361,28 @@ static void compare_coarse(const Pair *p) {
 }
 
 /* Entry by entry. */
-static void clear_plainly(const TesiRt *rt, double *v) {
-  for (int i = 0; i < rt->dim; i++) {
+static void clear_plainly(const TesSpace *space, double *v) {
+  for (int i = 0; i < space->dim; i++) {
     int64_t inner = 1;
-    for (int d = 0; d < i; d++) inner *= rt->extent[i][d];
-    for (int64_t j = 0; j < tesi_rt_size(rt, i); j++) {
-      const int node = (int)(j / inner % rt->axis[i].nodes);
-      if (node < tesi_rt_first(&rt->axis[i]) || node >= tesi_rt_end(&rt->axis[i])) v[rt->offset[i] + j] = 0;
+    for (int d = 0; d < i; d++) inner *= space->scalar[i]->axis[d].nodes;
+    for (int64_t j = 0; j < space->scalar[i]->length; j++) {
+      const int node = (int)(j / inner % tesi_nodal(space, i)->nodes);
+      if (node < tesi_axis_first(tesi_modal(space, i)) || node >= tesi_axis_end(tesi_modal(space, i)))
+        v[space->first[i] + j] = 0;
     }
   }
 }
 
 /* Mode by mode; returns its square. */
-static double constant_plainly(const TesiRt *rt, double *p) {
+static double constant_plainly(const TesSpace *space, double *p) {
   double square = 0;
-  for (int64_t q = 0; q < tesi_rt_size(rt, rt->dim); q++) {
+  for (int64_t q = 0; q < space->scalar[space->dim]->length; q++) {
     int64_t rest = q;
     double volume = 1;
-    for (int d = 0; d < rt->dim; d++) {
-      const int mode = (int)(rest % rt->axis[d].modes);
-      volume *= mode % rt->n ? 0 : rt->axis[d].h[mode / rt->n];
-      rest /= rt->axis[d].modes;
+    for (int d = 0; d < space->dim; d++) {
+      const int mode = (int)(rest % tesi_modal(space, d)->nodes);
+      volume *= mode % (space->degree + 1) ? 0 : tesi_modal(space, d)->h[mode / (space->degree + 1)];
+      rest /= tesi_modal(space, d)->nodes;
     }
     p[q] = sqrt(volume);
     square += volume;
@@ -392,22 +392,22 @@ static double constant_plainly(const TesiRt *rt, double *p) {
 
 /* Known nodes cleared, on the device and on the host, and the constant pressure. */
 static void compare_vectors(const Pair *p) {
-  const TesiRt *rt = tesi_space_rt(p->space);
+  const TesSpace *space = p->space;
   const int64_t n = tes_space_length(p->space);
   double *values = malloc((size_t)n * sizeof *values);
   uint64_t seed = 5;
   for (int64_t i = 0; i < n; i++) values[i] = test_random(&seed);
   TesVector *v = here(p, values), *ve = there(p, values);
-  assert_ok(p->ctx, tesi_rt_clear_on(p->ctx, rt, p->precision, v->data));
-  clear_plainly(rt, values);
-  assert_ok(host, tesi_rt_clear_on(host, rt, TES_DOUBLE, ve->data));
+  assert_ok(p->ctx, tesi_rt_clear_on(p->ctx, space, p->precision, v->data));
+  clear_plainly(space, values);
+  assert_ok(host, tesi_rt_clear_on(host, space, TES_DOUBLE, ve->data));
   assert_memory_equal(ve->data, values, (size_t)n * sizeof *values);
   check(p, v, ve, 1, "clearing");
   const TesOperator *const ops[] = {p->op, p->exact};
   for (int i = 0; i < 2 && p->op->null; i++) {
     double *const null = malloc((size_t)ops[i]->null->length * sizeof *null);
     assert_ok(p->ctx, tes_vector_get(ops[i]->null, null));
-    assert_near(ops[i]->null_square, constant_plainly(rt, values), 1e-13);
+    assert_near(ops[i]->null_square, constant_plainly(space, values), 1e-13);
     for (int64_t q = 0; q < ops[i]->null->length; q++) assert_near(null[q], values[q], 1e-14);
     free(null);
   }
@@ -547,7 +547,7 @@ static void small_boxes_are_solved_at_once(void **state) {
     const Flow *f = listed ? &solved[i] : &cases[i - SOLVED].flow;
     TesSpace *space = flow_space(host, f);
     if (!listed && cases[i - SOLVED].most) setenv("TESSERA_BOX_NUMBERS", cases[i - SOLVED].most, 1);
-    const bool served = tesi_coarse_saddle_box_serves(tesi_space_rt(space));
+    const bool served = tesi_coarse_saddle_box_serves(space);
     unsetenv("TESSERA_BOX_NUMBERS");
     if (served != (listed || cases[i - SOLVED].served))
       fail_msg("RT_%d on %d x %d x %d cells: served is %d", f->degree, f->cells[0], f->cells[1], f->cells[2],

@@ -189,7 +189,7 @@ static void numbers_of_entities(void **state) {
   for (int i = 0; i < 10; i++)
     for (int variant = 0; variant < 4; variant++) {
       const int dim = i < 6 ? 2 : 3, degree = degrees[dim - 2][i < 6 ? i : i - 6];
-      if (test_brief() && degree > 6 - dim) continue;
+      if (variant % 2 != i % 2 || (test_brief() && degree > 6 - dim)) continue;
       TesMeshDesc desc = variant < 2 ? cube : ball;
       desc.dim = dim;
       for (int d = 0; d < 3; d++) desc.cells[d] = variant < 2 && d < dim ? 2 : 0;

@@ -19,10 +19,10 @@ static int taken[OPERATORS], smoothed[TES_SMOOTHER_GAUSS_SEIDEL_MORTON + 1], coa
 /* known[i]: the value of entry i is given. */
 static bool *find_known(TesContext *ctx, const TesSpace *space) {
   bool *known = calloc((size_t)space->length, 1);
-  if (tesi_space_rt(space)) { /* of Raviart-Thomas elements the space itself tells */
+  if (!space->element->nodal) { /* of Raviart-Thomas elements the space itself tells */
     double *v = malloc((size_t)space->length * sizeof *v);
     for (int64_t i = 0; i < space->length; i++) v[i] = 1;
-    tesi_rt_clear(tesi_space_rt(space), v);
+    tesi_rt_clear(space, v);
     for (int64_t i = 0; i < space->length; i++) known[i] = v[i] == 0;
     free(v);
     return known;
@@ -89,10 +89,10 @@ static TesStatus make_operator(TesContext *ctx, const TesSpace *space, TesPrecis
                                 {.term = TES_TERM_GRAD_DIV, .a = {.all = alpha}},
                                 {.term = TES_TERM_ROBIN, .a = {.all = alpha}, .boundary = natural}},
                     flow[] = {{.term = TES_TERM_DIFFUSION, .a = {.all = a}}, {.term = TES_TERM_DIVERGENCE}};
-  const bool rt = space->element->mixed, broken = space->element->weak;
+  const bool mixed = space->element->mixed, broken = space->element->weak;
   const TesOperatorDesc desc = {.space = space,
-                                .form = {.terms = rt || broken ? 2 : 3 + (what == MOVES),
-                                         .term = rt                ? flow
+                                .form = {.terms = mixed || broken ? 2 : 3 + (what == MOVES),
+                                         .term = mixed             ? flow
                                                  : what == STRAINS ? strain
                                                                    : term},
                                 .precision = precision,
@@ -235,13 +235,13 @@ static void check_space(TesContext *ctx, const TesSpace *space) {
     TesOperator *op;
     const TesPrecision precision = p ? TES_SINGLE : TES_DOUBLE;
     check_operators(ctx, space, precision, PLAIN);
-    if (!p && space->scalars == 1) check_operators(ctx, space, precision, MOVES);
-    if (space->scalars == space->dim) check_operators(ctx, space, precision, STRAINS);
+    if (!p && tes_space_components(space) == 1) check_operators(ctx, space, precision, MOVES);
+    if (tes_space_components(space) == space->dim) check_operators(ctx, space, precision, STRAINS);
     assert_ok(ctx, make_operator(ctx, space, precision, NULL, PLAIN, &op));
     check_smoothers(ctx, op);
     check_levels(ctx, op);
     tes_operator_destroy(&op);
-    if (p || space->scalars > 1) continue;
+    if (p || tes_space_components(space) > 1) continue;
     assert_ok(ctx, make_operator(ctx, space, precision, NULL, MOVES, &op));
     check_smoothers(ctx, op);
     tes_operator_destroy(&op);

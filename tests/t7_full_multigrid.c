@@ -118,13 +118,15 @@ static void flows_reach_the_error(void **state) {
       {.element = TES_ELEMENT_RT, .dim = 2, .degree = 1, .cells = {16, 16}, .form = TES_FLOW_SYMMETRIC},
       {.element = TES_ELEMENT_RT, .dim = 2, .degree = 2, .cells = {16, 16}, .form = TES_FLOW_SYMMETRIC}};
   const size_t step = test_brief() ? 3 : 1;
-  for (size_t i = 0; i < sizeof runs / sizeof *runs; i += step) expect_the_error_of_galerkin(&runs[i], &plane);
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i += step)
+    expect_the_error_of_galerkin(&runs[i], &plane);
   for (int i = test_brief() ? 4 : 0; i < 5; i++) expect_the_error_of_galerkin(&runs[i], &plane_alpha);
   const Run cubes[] = {{.element = TES_ELEMENT_RT, .dim = 3, .degree = 1, .cells = {8, 8, 8}},
                        {.element = TES_ELEMENT_RT, .dim = 3, .degree = 2, .cells = {8, 8, 8}},
                        {.element = TES_ELEMENT_RT, .dim = 3, .degree = 1, .cells = {8, 8, 8}, .graded = true},
                        {.element = TES_ELEMENT_RT, .dim = 3, .degree = 2, .cells = {6, 6, 4}}};
-  for (size_t i = 0; i < sizeof cubes / sizeof *cubes; i += step) expect_the_error_of_galerkin(&cubes[i], &space);
+  for (size_t i = 0; i < sizeof cubes / sizeof *cubes; i += step)
+    expect_the_error_of_galerkin(&cubes[i], &space);
 }
 
 static void scalars_reach_the_error(void **state) {

@@ -59,14 +59,14 @@ static void step(Flow *s, int count) {
 /* Of all entries, velocities and pressures apart: the largest difference, of the largest number. */
 static void assert_same(const Flow *a, const Flow *b, double tolerance) {
   const TesVector *x = tes_problem_solution(a->problem), *y = tes_problem_solution(b->problem);
-  const TesiRt *rt = tesi_space_rt(tes_problem_space(a->problem));
+  const TesSpace *space = tes_problem_space(a->problem);
   const int64_t n = tes_vector_length(x);
   double *of_a = test_malloc((size_t)n * sizeof *of_a), *of_b = test_malloc((size_t)n * sizeof *of_b);
   assert_ok(a->ctx, tes_vector_get(x, of_a));
   assert_ok(b->ctx, tes_vector_get(y, of_b));
   for (int part = 0; part < 2; part++) {
     double worst = 0, largest = 0;
-    for (int64_t i = part ? rt->offset[rt->dim] : 0; i < (part ? n : rt->offset[rt->dim]); i++) {
+    for (int64_t i = part ? space->first[space->dim] : 0; i < (part ? n : space->first[space->dim]); i++) {
       worst = test_larger(worst, fabs(of_a[i] - of_b[i]));
       largest = test_larger(largest, fabs(of_b[i]));
     }

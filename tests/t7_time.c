@@ -103,7 +103,7 @@ static void check_moving(TesMeshKind kind, TesTimeMethod method, double order, b
 static void test_moving_coefficients(void **state) {
   (void)state;
   for (int kind = TES_MESH_BOX; kind <= TES_MESH_FOREST; kind++)
-    for (int still = 0; still < 2; still++) {
+    for (int still = test_brief(); still < 2; still++) {
       for (int i = 0; i < METHODS; i++)
         check_moving((TesMeshKind)kind, methods[i].method,
                      methods[i].order - (methods[i].method == TES_TIME_SDIRK3 ? 0.6 : 0), still);

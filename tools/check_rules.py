@@ -33,8 +33,9 @@ FIGURES = [
      r"\bTES_(?:POISSON|STOKES|TRANSPORT|ELASTICITY|NAVIER_STOKES)\b", r"^(?:src|cli)/(?!problem/equation/)", 1),
     ("names of elements", r"TES_ELEMENT_(?:Q|DG|RT|ISO)\b", r"^(?:src|cli)/(?!problem/equation/)", 4),
     ("equations and flows included by the core", CORE_MAY_NOT.pattern, CORE.pattern, 0),
-    ("checks in problem/", r"TES_CHECK\(", r"^src/problem/", 111),
+    ("checks in problem/", r"TES_CHECK\(", r"^src/problem/", 110),
     ("errors of the case reader", r"tesi_case_error\(", r"^src/io/case/", 107),
+    ("names of a second kind of axes", r"\b(?:TesiRtAxis|TesiRt|tesi_space_rt)\b", r"^(?:src|tests|bench)/", 0),
 ]
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 INLINE = re.compile(r"\bstatic inline [^;{]*\{.*?^\}", re.S | re.M)

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
 
 all_steps=(tree format scripts docs gcc kernels sanitize threads install python)
-more_steps=(slow kernels_all fuzz fresh site)
+more_steps=(slow petsc kernels_all fuzz fresh site)
 
 describe() {
   case $1 in
@@ -13,9 +13,10 @@ describe() {
   format) say "clang-format 14" ;;
   scripts) say "shellcheck of the shell scripts" ;;
   docs) say "man pages (mandoc), which know the program's options, and the comments of the public headers (doxygen)" ;;
-  gcc) say "gcc, Release, warnings are errors, loops of their own to degree 4: all tests but the slow ones" ;;
+  gcc) say "gcc, Release, warnings are errors, loops of their own to degree 3: all tests but the slow ones" ;;
   slow) say \
     "the build that users have, loops of their own to degree 10: all tests, long sweeps too; not part of the round" ;;
+  petsc) say "tessera/petsc.h, petsc4py and mpi4py, by 200 packages of Debian; part of slow, not of the round" ;;
   kernels) say \
     "kernels compile (NVRTC), degree 4 for sm_90 and degree 1 for sm_80; no spills where none are promised" ;;
   kernels_all) say \
@@ -43,7 +44,7 @@ build() {
   local name=$1 options=()
   shift
   case $name in
-  gcc) options+=(-DCMAKE_C_COMPILER=gcc -DTESSERA_WERROR=ON -DTESSERA_SIMD_WIDTHS=native -DTESSERA_SIMD_DEGREES=4) ;;
+  gcc) options+=(-DCMAKE_C_COMPILER=gcc -DTESSERA_WERROR=ON -DTESSERA_SIMD_WIDTHS=native -DTESSERA_SIMD_DEGREES=3) ;;
   slow) options+=(-DCMAKE_C_COMPILER=gcc -DTESSERA_WERROR=ON) ;;
   # instrumentation confuses gcc's warnings, so these are no errors
   sanitize) options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=gcc -DTESSERA_SANITIZE=address,undefined) ;;
@@ -90,8 +91,21 @@ step_gcc() {
 }
 
 step_slow() {
+  ensure_optional_packages "${packages_petsc[@]}"
   build slow
   run_tests slow style
+  python_of_debian slow
+}
+
+step_petsc() {
+  ensure_optional_packages "${packages_petsc[@]}"
+  if ! pkg-config --exists PETSc; then
+    say "PETSc is not installed"
+    return 77
+  fi
+  build gcc t6_petsc example_petsc tessera tessera_cli
+  ctest --test-dir "$build/gcc" --output-on-failure --no-tests=error -R petsc
+  python_of_debian gcc
 }
 
 # No GPU is needed; without the run-time compiler the step is skipped.
@@ -177,8 +191,14 @@ step_install() {
     eval "mpi_headers=($(pkg-config --cflags ompi-c | sed 's/-I/-isystem /g'))"
     eval "mpi_libraries=($(pkg-config --libs ompi-c))"
   fi
+  local petsc_libraries=() # petsc.h and examples/petsc.c likewise
+  if [ ${#mpi_libraries[@]} -gt 0 ] && pkg-config --exists PETSc; then
+    eval "mpi_headers+=($(pkg-config --cflags-only-I PETSc | sed 's/-I/-isystem /g'))"
+    eval "petsc_libraries=($(pkg-config --libs PETSc))"
+  fi
   for header in "$prefix"/include/tessera/*.h; do
     if [ "${header##*/}" = mpi.h ] && [ ${#mpi_libraries[@]} = 0 ]; then continue; fi
+    if [ "${header##*/}" = petsc.h ] && [ ${#petsc_libraries[@]} = 0 ]; then continue; fi
     local strict=(-Wall -Wextra -Wpedantic -Werror -fsyntax-only "${mpi_headers[@]}" -include "$header")
     gcc -std=c11 "${strict[@]}" -x c /dev/null
     clang -std=c++11 "${strict[@]}" -x c++ /dev/null
@@ -194,7 +214,12 @@ step_install() {
   for source in examples/*.c "$build/user/first.c"; do
     name=$build/user/$(basename "$source" .c)
     if [ "${name##*/}" = ranks ] && [ ${#mpi_libraries[@]} = 0 ]; then continue; fi
-    gcc -std=c11 "${mpi_headers[@]}" "$source" -o "$name" "${flags[@]}" "${mpi_libraries[@]}" -lm \
+    local libraries=("${mpi_libraries[@]}")
+    if [ "${name##*/}" = petsc ]; then
+      [ ${#petsc_libraries[@]} -gt 0 ] || continue
+      libraries+=("${petsc_libraries[@]}")
+    fi
+    gcc -std=c11 "${mpi_headers[@]}" "$source" -o "$name" "${flags[@]}" "${libraries[@]}" -lm \
       "-Wl,-rpath,${library_folder%/pkgconfig}"
     "$name" >"$name.out"
   done
@@ -209,6 +234,28 @@ step_install() {
 # The packages that the tests of the Python package want, by pip.
 python_packages=("pip>=23.1" scikit-build-core cffi numpy scipy matplotlib pytest meshio)
 
+# The package beside petsc4py and mpi4py of Debian, which want Debian's NumPy: python_of_debian NAME of a build.
+python_of_debian() {
+  local prefix=$build/debian/prefix venv=$build/debian/venv wheels=$build/debian/wheels
+  mkdir -p "$build/debian"
+  [ -x "$venv/bin/python" ] || /usr/bin/python3 -m venv --system-site-packages "$venv"
+  if ! "$venv/bin/python" -m pip --disable-pip-version-check install -q "${python_packages[@]}" "numpy<2"; then
+    say "pip cannot install ${python_packages[*]}: petsc4py and mpi4py are not tested"
+    return 0
+  fi
+  make_wheel "$1" "$prefix" "$wheels" "$venv"
+  "$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir python python/tests/test_{petsc,mpi}.py
+}
+
+# make_wheel NAME PREFIX WHEELS VENV: a wheel with the library of a build, installed.
+make_wheel() {
+  rm -rf "$2" "$3"
+  cmake --install "$build/$1" --prefix "$2"
+  "$4/bin/python" -m pip --disable-pip-version-check wheel --no-deps --no-build-isolation -w "$3" . \
+    -C cmake.source-dir=python -C cmake.define.CMAKE_PREFIX_PATH="$2"
+  "$4/bin/python" -m pip --disable-pip-version-check install -q --no-deps --force-reinstall "$3"/*.whl
+}
+
 # A wheel of python/ with the library that step gcc has built, installed and tested as a user has it.
 step_python() {
   local prefix=$build/python/prefix venv=$build/python/venv wheels=$build/python/wheels
@@ -219,11 +266,7 @@ step_python() {
     say "pip cannot install ${python_packages[*]}"
     return 77
   fi
-  rm -rf "$prefix" "$wheels"
-  cmake --install "$build/gcc" --prefix "$prefix"
-  "$venv/bin/python" -m pip --disable-pip-version-check wheel --no-deps --no-build-isolation -w "$wheels" . \
-    -C cmake.source-dir=python -C cmake.define.CMAKE_PREFIX_PATH="$prefix"
-  "$venv/bin/python" -m pip --disable-pip-version-check install -q --no-deps --force-reinstall "$wheels"/*.whl
+  make_wheel gcc "$prefix" "$wheels" "$venv"
   MPLBACKEND=agg "$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir python python/tests
 }
 

@@ -164,7 +164,8 @@ bool bench_ladder_serves(const BenchLadderVariant *variant, const TesOperator *o
                 (variant->precision < 0 || variant->precision == (int)op->precision);
   for (int d = 0; d < space->dim; d++) {
     const TesiAxis *axis = &space->axis[d];
-    served = served && axis->uniform && !axis->natural[0] && !axis->natural[1] && axis->cells >= 2;
+    served = served && axis->uniform && axis->end[0] == TESI_STRONG && axis->end[1] == TESI_STRONG &&
+             axis->cells >= 2;
   }
   return served;
 }

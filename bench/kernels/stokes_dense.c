@@ -13,7 +13,7 @@ typedef struct Kind {
 } Kind;
 
 typedef struct Plan {
-  const TesiRt *rt;
+  const TesSpace *space;
   TesiSaddlePatchAxis axis[3];
   int colours, kinds;
   Kind *kind;
@@ -22,7 +22,7 @@ typedef struct Plan {
 } Plan;
 
 static TesiSaddleLocal local_of(const TesiSaddle *s, const Plan *p, const int type[3]) {
-  TesiSaddleLocal l = {.dim = s->rt->dim, .nu = s->nu, .alpha = s->alpha, .closed = true};
+  TesiSaddleLocal l = {.dim = s->space->dim, .nu = s->nu, .alpha = s->alpha, .closed = true};
   for (int d = 0; d < 3; d++) {
     l.axis[d] = &p->axis[d].local[type[d]];
     if (d < l.dim && l.axis[d]->nodes >= l.axis[d]->modes) l.closed = false;
@@ -94,14 +94,14 @@ typedef struct Colour {
 
 /* Entries of the unknowns of a patch, part by part. */
 static int64_t entry_of(const Plan *p, const int vertex[3], const int type[3], int part, int j) {
-  int64_t entry = p->rt->offset[part], step = 1;
-  for (int d = 0; d < p->rt->dim; d++) {
+  int64_t entry = p->space->first[part], step = 1;
+  for (int d = 0; d < p->space->dim; d++) {
     const TesiSaddlePatchAxis *a = &p->axis[d];
     const TesiSaddleLocalAxis *l = &a->local[type[d]];
     const int extent = d == part ? l->nodes : l->modes, at = j % extent;
     entry += step * (d == part ? a->node[(int64_t)vertex[d] * a->most + at]
                                : a->mode[(int64_t)vertex[d] * l->modes + at]);
-    step *= p->rt->extent[part][d];
+    step *= p->space->scalar[part]->axis[d].nodes;
     j /= extent;
   }
   return entry;
@@ -109,7 +109,7 @@ static int64_t entry_of(const Plan *p, const int vertex[3], const int type[3], i
 
 static int part_size(const Plan *p, const int type[3], int part) {
   int size = 1;
-  for (int d = 0; d < p->rt->dim; d++) {
+  for (int d = 0; d < p->space->dim; d++) {
     const TesiSaddleLocalAxis *l = &p->axis[d].local[type[d]];
     size *= d == part ? l->nodes : l->modes;
   }
@@ -120,9 +120,9 @@ static int part_size(const Plan *p, const int type[3], int part) {
 #define SOLVE(real)                                                                                          \
   static void solve_##real(const Plan *p, const int vertex[3], const int type[3], const Kind *k,             \
                            const real *r, real *x, real *work) {                                             \
-    for (int part = 0, i = 0; part < p->rt->parts; part++)                                                   \
+    for (int part = 0, i = 0; part < p->space->parts; part++)                                                \
       for (int j = 0; j < part_size(p, type, part); j++) work[i++] = r[entry_of(p, vertex, type, part, j)];  \
-    for (int part = 0, i = 0; part < p->rt->parts; part++)                                                   \
+    for (int part = 0, i = 0; part < p->space->parts; part++)                                                \
       for (int j = 0; j < part_size(p, type, part); j++, i++) {                                              \
         const real *row = (const real *)k->inverse + (int64_t)i * k->size;                                   \
         real sum[16] = {0};                                                                                  \
@@ -146,7 +146,7 @@ static void run_patches(const void *data, TesiSpan span) {
                            (int)(v / a[0].vertices / a[1].vertices)},
               type[3] = {a[0].type[vertex[0]], a[1].type[vertex[1]], a[2].type[vertex[2]]};
     const Kind *k = &p->kind[type[0] + a[0].types * (type[1] + a[1].types * type[2])];
-    if (tesi_saddle_patch_colour(a, p->rt->dim, false, vertex) != c->colour) continue;
+    if (tesi_saddle_patch_colour(a, p->space->dim, false, vertex) != c->colour) continue;
     if (c->single)
       solve_float(p, vertex, type, k, p->r, c->x, p->work[span.thread]);
     else
@@ -208,7 +208,7 @@ static TesStatus fill(TesContext *ctx, const TesOperator *op, Plan *p) {
   const TesiSaddle *s = tesi_saddle_of(op);
   const size_t size = tesi_precision_size(op->precision);
   int most = 0;
-  p->rt = s->rt;
+  p->space = s->space;
   p->kinds = 1;
   for (int d = 0; d < 3; d++) {
     TES_TRY(tesi_saddle_patch_axis_create(ctx, s, d, 2, &p->axis[d]));

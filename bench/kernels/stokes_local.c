@@ -88,7 +88,7 @@ static TesStatus fill_patches(const TesOperator *op, Plan *p) {
   p->kinds = 1;
   for (int d = 0; d < 3; d++) {
     TES_TRY(tesi_saddle_patch_axis_create(ctx, s, d, 2, &p->axis[d]));
-    TES_TRY(tesi_saddle_patch_kinds(ctx, s->rt, d, &p->axis[d], &kind[d]));
+    TES_TRY(tesi_saddle_patch_kinds(ctx, s->space, d, &p->axis[d], &kind[d]));
     p->kinds *= a[d].types;
   }
   p->colours = tesi_saddle_patch_colours(a, false);
@@ -110,8 +110,8 @@ done:
 static TesStatus get_kernel(const TesOperator *op, Plan *p) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const int N = 2 * tesi_saddle_of(op)->rt->n, M = N - 1, form = p->local == BENCH_STOKES_SCHUR_FREE,
-            size = (form ? N + 1 : N) * N * N,
+  const int N = 2 * (tesi_saddle_of(op)->space->degree + 1), M = N - 1,
+            form = p->local == BENCH_STOKES_SCHUR_FREE, size = (form ? N + 1 : N) * N * N,
             threads = N > 8 || (N == 8 && form) ? 128
                       : N > 4                   ? 64
                                                 : 32;
@@ -179,8 +179,9 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
  * read, x read and written, and the inverses of patches and S. Tables: their eigenvectors meet the pressure too. */
 static TesCost cost(const TesSmoother *smoother) {
   const Plan *p = smoother->plan;
-  const double N = 2.0 * tesi_saddle_of(smoother->op)->rt->n, M = N - 1, numbers = 3 * M * N * N + N * N * N,
-               patches = p->first[p->colours], size = (double)tesi_precision_size(smoother->op->precision);
+  const double N = 2.0 * tesi_saddle_of(smoother->op)->space->degree + 1, M = N - 1,
+               numbers = 3 * M * N * N + N * N * N, patches = p->first[p->colours],
+               size = (double)tesi_precision_size(smoother->op->precision);
   const double velocity = M * N * N, across = 2 * N * velocity /* two directions */,
                modes = across + M * velocity, coupling = across + N * velocity,
                gradients = 3 * 2 * (2 * modes + (2 + 2.0 * p->steps) * coupling),
@@ -221,7 +222,8 @@ static TesStatus create_noting(TesContext *ctx, const TesOperator *op, BenchStok
   *smoother = NULL;
   bool serves = bench_stokes_operator_serves(op);
   for (int d = 0; serves && d < 3; d++)
-    for (int e = 0; e < 2; e++) serves = serves && tesi_saddle_of(op)->rt->axis[d].normal[e];
+    for (int e = 0; e < 2; e++)
+      serves = serves && tesi_nodal(tesi_saddle_of(op)->space, d)->end[e] == TESI_STRONG;
   if (!serves)
     TES_FAIL(
         TES_MISSING,

@@ -32,10 +32,10 @@ struct BenchStokesOperator {
 };
 
 bool bench_stokes_operator_serves(const TesOperator *op) {
-  const TesiRt *rt = tesi_saddle_of(op)->rt;
-  bool serves = tesi_has_kernels(op->context) && rt->dim == 3 && rt->n <= BENCH_STOKES_MOST + 1;
-  for (int d = 0; d < rt->dim; d++) {
-    const TesiRtAxis *a = &rt->axis[d];
+  const TesSpace *space = tesi_saddle_of(op)->space;
+  bool serves = tesi_has_kernels(op->context) && space->dim == 3 && space->degree <= BENCH_STOKES_MOST;
+  for (int d = 0; d < space->dim; d++) {
+    const TesiAxis *a = tesi_modal(space, d);
     serves = serves && !a->periodic;
     for (int c = 1; c < a->cells; c++) serves = serves && a->h[c] == a->h[0];
   }
@@ -54,19 +54,15 @@ static double *block_of(Tables *t, int d, int block) {
 }
 
 /* block <- factor times rows and columns of Ld over one or two cells of this width, with walls below and above. */
-static TesStatus take_penalty(TesContext *ctx, const TesiRtAxis *whole, TesPenalty penalty, int cells,
+static TesStatus take_penalty(TesContext *ctx, const TesiAxis *whole, TesPenalty penalty, int cells,
                               const bool walls[2], const int from[2], double factor, double *block) {
   TesStatus status = TES_OK;
-  const int n = whole->n;
+  const int n = whole->step;
   double h[2] = {whole->h[0], whole->h[0]};
-  const TesiRtAxis a = {.cells = cells,
-                        .n = n,
-                        .nodes = cells * n + 1,
-                        .modes = cells * n,
-                        .tangential = {walls[0], walls[1]},
-                        .h = h};
-  TesiSaddleAxis s = {0};
-  TES_TRY(tesi_saddle_axis_create(ctx, &a, penalty, &s));
+  TesiSaddleAxis s = {.modal = *whole};
+  s.modal.cells = cells, s.modal.nodes = cells * n, s.modal.h = h;
+  for (int end = 0; end < 2; end++) s.modal.end[end] = walls[end] ? TESI_WEAK : TESI_OPEN;
+  TES_TRY(tesi_saddle_axis_fill(ctx, penalty, &s));
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
       block[i * (n + 1) + j] += factor * tesi_band_entry(&s.penalty, from[0] + i, from[1] + j);
@@ -80,13 +76,13 @@ static TesStatus fill_penalty(const TesOperator *op, int d, Tables *t) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  const TesiRtAxis *a = &s->rt->axis[d];
+  const TesiAxis *a = tesi_modal(s->space, d);
   const TesPenalty penalty = op->desc.form.penalty;
   const bool none[2] = {false, false};
-  const int n = a->n, zero[2] = {0, 0}, beyond[2] = {n, n};
+  const int n = a->step, zero[2] = {0, 0}, beyond[2] = {n, n};
   for (int kind = 0; kind < 4; kind++) {
     double *block = block_of(t, d, DIAGONAL + kind);
-    const bool walls[2] = {kind % 2 && a->tangential[0], kind / 2 && a->tangential[1]};
+    const bool walls[2] = {kind % 2 && a->end[0] == TESI_WEAK, kind / 2 && a->end[1] == TESI_WEAK};
     if (kind / 2 == 0) {
       TES_TRY(take_penalty(ctx, a, penalty, 2, (const bool[]){walls[0], false}, zero, s->nu, block));
     } else {
@@ -105,12 +101,12 @@ static TesStatus fill_tables(const TesOperator *op, Tables *t) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  const int n = s->rt->n, p = n + 1;
+  const int n = s->space->degree + 1, p = n + 1;
   double mass[MOST * MOST], stiffness[MOST * MOST];
   t->n = n;
   tesi_cell_matrices(n, mass, stiffness);
   for (int d = 0; d < 3; d++) {
-    const double h = s->rt->axis[d].h[0];
+    const double h = tesi_modal(s->space, d)->h[0];
     for (int i = 0; i < p * p; i++) {
       block_of(t, d, STIFFNESS)[i] = s->nu * stiffness[i] / h;
       block_of(t, d, MASS)[i] = mass[i] * h;
@@ -139,8 +135,8 @@ done:
 /* ---- set-up --------------------------------------------------------------------------------------------- */
 /* About 128 threads; free of conflicts, as many cells as banks of the precision. */
 static void choose_block(BenchStokesOperator *v) {
-  const int n = tesi_saddle_of(v->op)->rt->n, p = n + 1, w = v->form == BENCH_STOKES_PADDED ? p : n,
-            slab = p * w * w, pressures = w * w * w;
+  const int n = tesi_saddle_of(v->op)->space->degree + 1, p = n + 1,
+            w = v->form == BENCH_STOKES_PADDED ? p : n, slab = p * w * w, pressures = w * w * w;
   const bool free = v->form == BENCH_STOKES_CONFLICT_FREE;
   const size_t size = tesi_precision_size(v->op->precision);
   v->team = p * w;
@@ -155,13 +151,13 @@ static void fill_argument(const TesOperator *op, Argument *a) {
   a->alpha = s->alpha;
   a->count = 1;
   for (int part = 0; part < 4; part++) {
-    a->offset[part] = s->rt->offset[part];
-    for (int d = 0; d < 3; d++) a->extent[part][d] = s->rt->extent[part][d];
+    a->offset[part] = s->space->first[part];
+    for (int d = 0; d < 3; d++) a->extent[part][d] = s->space->scalar[part]->axis[d].nodes;
   }
   for (int d = 0; d < 3; d++) {
-    a->cells[d] = s->rt->axis[d].cells;
+    a->cells[d] = tesi_modal(s->space, d)->cells;
     a->count *= a->cells[d];
-    for (int e = 0; e < 2; e++) a->known[d][e] = s->rt->axis[d].normal[e];
+    for (int e = 0; e < 2; e++) a->known[d][e] = tesi_nodal(s->space, d)->end[e] == TESI_STRONG;
   }
 }
 
@@ -171,7 +167,8 @@ static TesStatus get_kernel(BenchStokesOperator *v, const char *tables) {
   enum { COUNT = 6 };
   char text[COUNT][24];
   TesiProgram *program;
-  const int values[COUNT] = {tesi_saddle_of(v->op)->rt->n, v->cells, v->team, v->threads, v->form, v->notes};
+  const int values[COUNT] = {
+      tesi_saddle_of(v->op)->space->degree + 1, v->cells, v->team, v->threads, v->form, v->notes};
   static const char *const names[] = {"N", "CELLS", "TEAM", "THREADS", "FORM", "NOTES"};
   TesiProgramDesc desc = {.file = "stokes_operators.cu", .tables = tables};
   desc.options[0] = v->op->precision == TES_SINGLE ? "real=float" : "real=double";
@@ -255,8 +252,9 @@ TesStatus bench_stokes_operator_apply(const BenchStokesOperator *v, const void *
 /* Of each component: Mc in three slabs, Lc, D', D, alpha; Ld in two directions, four blocks each. Accesses: each
  * multiply-add reads both factors, or a matrix entry alone where a line is in registers. */
 BenchStokesWork bench_stokes_operator_work(const BenchStokesOperator *v) {
-  const double n = tesi_saddle_of(v->op)->rt->n, p = n + 1, w = v->form == BENCH_STOKES_PADDED ? p : n,
-               slab = p * w * w, pressures = w * w * w, size = (double)tesi_precision_size(v->op->precision);
+  const double n = tesi_saddle_of(v->op)->space->degree + 1, p = n + 1,
+               w = v->form == BENCH_STOKES_PADDED ? p : n, slab = p * w * w, pressures = w * w * w,
+               size = (double)tesi_precision_size(v->op->precision);
   const bool lines = v->form == BENCH_STOKES_CONFLICT_FREE, matrices = v->form >= BENCH_STOKES_SHARED;
   const double multiply = slab * (4 * p + w) + pressures * p + 8 * slab * w,
                numbers = lines ? 14 * slab + pressures : slab * (3 * p + w + 4 * w + 3),

@@ -92,10 +92,11 @@ typedef struct TesCase {
   bool adaptive;
   TesAdaptDesc adapt; /**< where it is adaptive */
   char *folder;       /**< of the output files below, whose paths begin with it; NULL: the working folder */
-  char *vtu, *json, *checkpoint, *series; /**< output files, relative to the working folder; NULL: none */
-  bool average;                           /**< values and fields are averaged over time, */
-  double average_from;                    /**< from this time on */
-  TesCaseEvery vtu_every, series_every, checkpoint_every;
+  char *vtu, *vtkhdf, *json, *checkpoint,
+      *series;         /**< output files, relative to the working folder; NULL: none */
+  bool average;        /**< values and fields are averaged over time, */
+  double average_from; /**< from this time on */
+  TesCaseEvery vtu_every, vtkhdf_every, series_every, checkpoint_every;
   int points, lines, values;
   TesCasePoint *point; /**< [points] */
   TesCaseLine *line;   /**< [lines] */

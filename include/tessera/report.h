@@ -160,6 +160,7 @@ typedef struct TesReport {
   const TesReportStatistic *statistics; /**< `statistics` [statistic_count] */
   int statistic_count;
   const char *vtu;          /**< `vtu`: the file that was written */
+  const char *vtkhdf;       /**< `vtkhdf` */
   const char *const *lines; /**< `lines` [line_count]: the files that were written */
   int line_count;
 } TesReport;

@@ -6,8 +6,9 @@
  *  - problem.h: an equation with its data, solved in three calls; time.h: methods in time
  *  - adapt.h: solve, estimate, refine, and again; gradient.h: derivatives of values by data
  *  - case.h: all of that from a YAML file
- *  - communicator.h, and mpi.h, which this one leaves out: many processes with a part of the mesh each
- *  - report.h, vtu.h, output.h, checkpoint.h: numbers, files for ParaView, lines and pictures, restarts
+ *  - communicator.h, and mpi.h, which this one leaves out: many processes with a part of the mesh each; petsc.h, left
+ *    out as well: for PETSc
+ *  - report.h, vtu.h, vtkhdf.h, output.h, checkpoint.h: numbers, files for ParaView, lines and pictures, restarts
  *
  *  What a problem is made of, for iterations of your own:
  *
@@ -32,6 +33,7 @@
 #include "case.h"
 #include "report.h"
 #include "vtu.h"
+#include "vtkhdf.h"
 #include "checkpoint.h"
 #include "multigrid.h"
 #include "solver.h"

@@ -107,12 +107,24 @@ class _Lines:
             print(line)
 
 
+def _ranks_of(communicator):
+    """A TesCommunicator of one of mpi4py."""
+    if not hasattr(communicator, "py2f"):
+        raise TypeError(f"communicator: {communicator!r} is none of mpi4py")
+    place = place_of("TesCommunicator")
+    status = lib.tes_communicator_create(communicator.py2f(), place)
+    if status:
+        raise make_error(status, None if status != lib.TES_MISSING else "communicator: this build has no MPI")
+    return own("communicator", place[0])
+
+
 class Context:
     """What all objects of one computation share: device, threads, memory, messages.
 
     device: "auto" (a GPU where there is one), "cpu", "cuda", "cuda:N" or "emulator"; threads 0: as many as OpenMP
     would use. One thread at a time may use a context; others may interrupt() it. verbose: lines of the library are
-    printed; its warnings are Python's in any case."""
+    printed; its warnings are Python's in any case. communicator: one of mpi4py; meshes, spaces and problems of the
+    context are then shared by its processes, which all make the same calls."""
 
     _default = None
 
@@ -123,8 +135,10 @@ class Context:
         deterministic: bool = False,
         simd_bits: int = 0,
         verbose: bool = False,
+        communicator: Any = None,
     ) -> None:
         self.asked, self._pending = device, None
+        ranks = ffi.NULL if communicator is None else _ranks_of(communicator)
         self._lines = _Lines(self, verbose)
         self._handle = ffi.new_handle(self._lines)
         message = ffi.new("char[1024]")
@@ -140,12 +154,14 @@ class Context:
                 "verbosity": lib.TES_VERBOSE if verbose else lib.TES_NORMAL,
                 "log": lib.py_log,
                 "log_user": self._handle,
+                "communicator": ranks,
             },
         )
         status = lib.tes_context_create(desc, place, message, 1024)
         if status:
             raise make_error(status, text_of(message))
-        self._p = own("context", place[0])
+        self._p = own("context", place[0], ranks)
+        self.rank, self.ranks = lib.tes_communicator_rank(ranks), lib.tes_communicator_size(ranks)
 
     @classmethod
     def default(cls) -> "Context":

@@ -114,6 +114,12 @@ class _OnUnknowns(LinearOperator):
         pointer = ffi.cast("void *", found.address)
         return ffi.gc(pointer, lambda _, owner=found.owner: None)
 
+    def to_petsc(self) -> Any:
+        """For petsc4py, on the unknowns: a Mat of an operator, a PC of a cycle."""
+        from . import _petsc  # pylint: disable=import-outside-toplevel
+
+        return _petsc.matrix(self) if isinstance(self, Operator) else _petsc.preconditioner(self)
+
     def restrict(self, u: Any) -> Array:
         """The unknowns of a vector of all nodes."""
         values = u.numpy() if isinstance(u, Vector) else np.asarray(u)

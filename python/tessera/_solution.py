@@ -11,7 +11,7 @@ import numpy as np
 
 from ._arrays import Vector
 from ._binding import ffi, lib
-from ._core import InvalidInput, Noun, members, text_of
+from ._core import InvalidInput, Noun, members, own, place_of, text_of
 from ._mesh import Mesh, as_points
 from ._space import Space, space_of
 from ._types import Array, Path
@@ -213,6 +213,16 @@ class Solution(Noun):
     def to_vtu(self, path: Path) -> Path:
         """A file for ParaView with cells of the space's degree. Returns its path."""
         self.context.call(lib.tes_vtu_write_problem, self._p, 0, ffi.NULL, os.fspath(path).encode())
+        return path
+
+    def to_vtkhdf(self, path: Path) -> Path:
+        """The same as HDF5 (VTKHDF). Returns its path."""
+        place, name = place_of("TesVtkhdf"), ffi.new("char[]", os.fspath(path).encode())
+        desc = ffi.new("TesVtkhdfDesc *", {"path": name})
+        self.context.check(lib.tes_vtkhdf_create(self.context._p, desc, place))
+        file = own("vtkhdf", place[0])
+        self.context.call(lib.tes_vtkhdf_write_problem, file, self._p, 0.0, 0, ffi.NULL)
+        ffi.release(file)
         return path
 
     def to_pyvista(self) -> Any:

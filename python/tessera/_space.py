@@ -72,6 +72,8 @@ class Space(Noun):
     def _find_free(self):
         if self.dofs == self.length:
             return None
+        if self.context.ranks > 1:
+            raise InvalidInput("Space: the list of unknowns, and all that needs it, works on one rank", "invalid_input")
         free = np.ones(self.length, bool)
         whole = Vector(self.context, self.length)
         for number in range(lib.tes_space_parts(self._p)):

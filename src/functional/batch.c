@@ -49,11 +49,8 @@ done:
   return status;
 }
 
-TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batches) {
-  return tesi_batches_create_at(space, TESI_GAUSS, q, batches);
-}
-
-TesStatus tesi_batches_create_at(const TesSpace *space, TesiPointRule rule, int q, TesiBatches **batches) {
+/* By polynomials of this degree in a cell. */
+static TesStatus create(const TesSpace *space, int degree, TesiPointRule rule, int q, TesiBatches **batches) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiBatches *b = NULL;
@@ -61,16 +58,15 @@ TesStatus tesi_batches_create_at(const TesSpace *space, TesiPointRule rule, int 
   *batches = NULL;
   TES_NEW(&b);
   b->context = ctx;
-  b->n = space->degree + 1, b->q = q;
+  b->n = degree + 1, b->q = q;
   b->space = space;
   b->dim = space->dim;
   b->length = space->length;
   b->boundaries = tes_mesh_boundaries(space->mesh);
   b->materials = tes_mesh_materials(space->mesh);
-  const bool broken = !space->element->nodal;
   if (tesi_space_box(space))
     take_box(b, space, &tesi_batch_box);
-  else if (!broken)
+  else if (space->element->nodal)
     TES_TRY(take_cells(b, space));
   b->loops = choose(tes_context_simd_bits(ctx));
   b->nodes = b->points = 1;
@@ -79,8 +75,9 @@ TesStatus tesi_batches_create_at(const TesSpace *space, TesiPointRule rule, int 
   (rule == TESI_LOBATTO ? tesi_gauss_lobatto : tesi_gauss)(q, b->point, b->weight);
   tesi_lagrange(b->n, nodes, q, b->point, b->B, NULL);
   tesi_lagrange(q, b->point, q, b->point, NULL, b->D);
-  if (broken) TES_TRY(tesi_batches_take_modes(b));
-  if (broken) take_box(b, b->axes, &b->own);
+  if (!space->element->nodal)
+    take_box(b, tesi_space_last(space),
+             degree == space->degree ? tesi_batches_take_modes(b) : &tesi_batch_box);
   if (b->geometry) {
     TES_ALLOC(&b->w, b->points);
     for (int64_t p = 0; p < b->points; p++)
@@ -94,10 +91,29 @@ done:
   return status;
 }
 
+TesStatus tesi_batches_create_at(const TesSpace *space, TesiPointRule rule, int q, TesiBatches **batches) {
+  return create(space, space->degree, rule, q, batches);
+}
+
+TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batches) {
+  return tesi_batches_create_at(space, TESI_GAUSS, q, batches);
+}
+
+TesStatus tesi_batches_create_values(const TesSpace *space, TesiPointRule rule, int q, int part,
+                                     const TesiRtTables *nodes, TesiBatches **batches) {
+  const TesStatus status = create(space, tesi_space_shape(space), rule, q, batches);
+  TesiBatches *b = *batches;
+  if (status != TES_OK || space->element->nodal) return status;
+  b->own = *b->kind;
+  b->own.read = tesi_batches_read_part;
+  b->kind = &b->own;
+  b->part = part, b->tables = nodes;
+  return TES_OK;
+}
+
 void tesi_batches_destroy(TesiBatches **batches) {
   if (!*batches) return;
   TesContext *ctx = (*batches)->context;
-  tes_space_destroy(&(*batches)->axes);
   tesi_free(ctx, &(*batches)->w);
   tesi_free(ctx, batches);
 }

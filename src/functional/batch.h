@@ -96,15 +96,12 @@ struct TesiBatches {
   double D[TESI_MAX_POINTS * TESI_MAX_POINTS]; /* [q][q]: derivative of polynomials through the points */
   double *w;                                   /* [points] products of weights (cells) */
   const TesSpace *space;
-  TesSpace *axes; /* of element dg: what `box` is then; own */
   /* where the cells are: a box, or cells with a geometry */
   const TesSpace *box;
   const TesiCellView *view;
   const TesiGeometry *geometry;
   const TesiLanes *lanes;
-  /* a part of element rt in the place of a function of the space, which is Q_(k+1) on the same box; of element dg
-   * the axes alone: then `nodes` are modes */
-  const TesiRt *rt;
+  /* of elements rt and dg, by nodal values of Q_(k+1) */
   const TesiRtTables *tables;
   int part;
   double geometry_B[TESI_GEOMETRY_POINTS * (TESI_GEOMETRY_DEGREE + 1)],
@@ -117,11 +114,16 @@ typedef enum TesiPointRule { TESI_GAUSS, TESI_LOBATTO } TesiPointRule;
 TesStatus tesi_batches_create_at(const TesSpace *space, TesiPointRule rule, int q, TesiBatches **batches);
 TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batches); /* TESI_GAUSS */
 void tesi_batches_destroy(TesiBatches **batches);
-/* From now on vectors are of element rt, and this part of them is read. rt and tables (tesi_rt_node_tables())
- * outlive the batches. */
-void tesi_batches_read_part(TesiBatches *batches, const TesiRt *rt, int part, const TesiRtTables *nodes);
-/* Ends the creation of batches of element dg; their space, points and numbers are set before. */
-TesStatus tesi_batches_take_modes(TesiBatches *batches);
+/* For values of functions alone: of elements rt and dg by nodal values of scalar `part`, by tables
+ * (tesi_rt_node_tables()) that outlive the batches; NULL: no function is read. */
+TesStatus tesi_batches_create_values(const TesSpace *space, TesiPointRule rule, int q, int part,
+                                     const TesiRtTables *nodes, TesiBatches **batches);
+/* Reads a part so. */
+void tesi_batches_read_part(const TesiBatches *b, const TesiBatch *batch, const double *u, double *local);
+/* The kind of batches of element dg, whose `nodes` are modes; their space, points and numbers are set before. */
+const TesiBatchKind *tesi_batches_take_modes(TesiBatches *batches);
+/* Over a box: entry 0 of the first cell. */
+int64_t tesi_batch_box_corner(const TesiBatches *b, const TesiBatch *batch);
 int tesi_functional_degree(const TesSpace *space);
 int64_t tesi_functional_length(const TesSpace *space);
 TesContext *tesi_functional_context(const TesSpace *space);

@@ -22,7 +22,7 @@ static int set_line(const TesiBatches *b, const TesiBatch *batch, int d, double 
   for (int i = 0; i < q; i++)
     for (int l = 0; l < TESI_BATCH; l++) {
       const int cell = cell_of(batch, d, l);
-      x[i][l] = d < b->dim ? axis->x[cell * axis->degree] + axis->h[cell] * b->point[i] : 0;
+      x[i][l] = d < b->dim ? axis->vertices[cell] + axis->h[cell] * b->point[i] : 0;
       w[i][l] = d < b->dim ? axis->h[cell] * b->weight[i] : 1;
       if (d == 0 && l >= batch->count) w[i][l] = 0;
     }
@@ -46,17 +46,16 @@ static void box_points(const TesiBatches *b, const TesiBatch *batch, bool positi
         for (int l = 0; l < TESI_BATCH; l++) *x++ = at[0][i][l], *y++ = at[1][j][l], *z++ = at[2][k][l];
 }
 
-/* Node 0 of the first cell. */
-static int64_t corner(const TesiBatches *b, const TesiBatch *batch) {
+int64_t tesi_batch_box_corner(const TesiBatches *b, const TesiBatch *batch) {
   const TesiAxis *axis = b->box->axis;
-  const int64_t row = (int64_t)batch->at[2] * axis[2].degree * axis[1].nodes + batch->at[1] * axis[1].degree;
-  return row * axis[0].nodes + (int64_t)batch->at[0] * axis[0].degree;
+  const int64_t row = (int64_t)batch->at[2] * axis[2].step * axis[1].nodes + batch->at[1] * axis[1].step;
+  return row * axis[0].nodes + (int64_t)batch->at[0] * axis[0].step;
 }
 
 static void box_read(const TesiBatches *b, const TesiBatch *batch, const double *u, double *local) {
   const int k = b->n - 1, nz = b->dim == 3 ? b->n : 1;
   const TesiAxis *axis = b->box->axis;
-  u += corner(b, batch);
+  u += tesi_batch_box_corner(b, batch);
   for (int z = 0; z < nz; z++)
     for (int y = 0; y < b->n; y++) {
       const double *row = u + ((int64_t)z * axis[1].nodes + y) * axis[0].nodes;
@@ -70,7 +69,7 @@ static void box_add(TesiSums *sums, int64_t task, const TesiBatch *batch, const 
   const TesiBatches *b = sums->batches;
   const int k = b->n - 1, nz = b->dim == 3 ? b->n : 1;
   const TesiAxis *axis = b->box->axis;
-  double *values = sums->values + corner(b, batch);
+  double *values = sums->values + tesi_batch_box_corner(b, batch);
   (void)task;
   for (int z = 0; z < nz; z++)
     for (int y = 0; y < b->n; y++) {
@@ -96,7 +95,7 @@ static int64_t box_node(const TesiBatches *b, int64_t cell, int p, bool *given) 
   int64_t node = 0, stride = 1;
   *given = false;
   for (int d = 0; d < b->dim; d++, p /= b->n) {
-    const int i = (int)(cell % axis[d].cells) * axis[d].degree + p % b->n;
+    const int i = (int)(cell % axis[d].cells) * axis[d].step + p % b->n;
     cell /= axis[d].cells;
     *given = *given || i < tesi_axis_first(&axis[d]) || i >= tesi_axis_end(&axis[d]);
     node += i * stride;
@@ -118,8 +117,8 @@ static void box_face(const TesiBatches *b, const TesiFaceRule *rule, int64_t cel
     cell /= axis[d].cells;
     for (int p = 0; p < rule->points; p++) {
       const int i = p / stride % rule->q;
-      at[p] = d == face / 2 ? axis[d].x[face % 2 ? axis[d].nodes - 1 : 0]
-                            : axis[d].x[c * axis[d].degree] + axis[d].h[c] * rule->point[i];
+      at[p] = d == face / 2 ? axis[d].vertices[face % 2 ? axis[d].cells : 0]
+                            : axis[d].vertices[c] + axis[d].h[c] * rule->point[i];
       if (d != face / 2) weight[p] *= axis[d].h[c] * rule->weight[i];
     }
     if (d != face / 2) stride *= rule->q;

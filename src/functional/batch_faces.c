@@ -217,6 +217,7 @@ TesStatus tesi_boundary_faces(const TesiBatches *b, const bool *wanted, bool inn
 
 void tesi_box_clear(const TesSpace *space, double *values) {
   for (int face = 0; face < 2 * space->dim; face++)
-    for (int64_t i = 0; !space->axis[face / 2].natural[face % 2] && i < tesi_box_face_nodes(space, face); i++)
+    for (int64_t i = 0;
+         space->axis[face / 2].end[face % 2] == TESI_STRONG && i < tesi_box_face_nodes(space, face); i++)
       values[tesi_box_face_node(space, face, i)] = 0;
 }

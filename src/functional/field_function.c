@@ -6,7 +6,7 @@
 
 typedef struct Held {
   TesContext *context;
-  TesSpace *space[TESI_FIELD_SPACES]; /* of the quantity; the locator has the mesh of the first one */
+  TesSpace *space; /* of the quantity */
   TesiLocator *locator;
   TesiQuantity *quantity;
 } Held;
@@ -16,7 +16,7 @@ static void forget(void *user) {
   TesContext *ctx = held->context;
   tesi_quantity_destroy(&held->quantity);
   tesi_locator_destroy(&held->locator);
-  for (int i = 0; i < TESI_FIELD_SPACES; i++) tes_space_destroy(&held->space[i]);
+  tes_space_destroy(&held->space);
   tesi_free(ctx, &held);
   tes_context_destroy(&ctx);
 }
@@ -25,7 +25,7 @@ static void forget(void *user) {
 static void evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
                      double *out) {
   const Held *held = user;
-  const TesMesh *mesh = held->space[0]->mesh;
+  const TesMesh *mesh = held->space->mesh;
   (void)t;
   for (int64_t i = 0; i < n; i++) {
     const double at[3] = {x[i], y[i], z[i]};
@@ -38,16 +38,16 @@ static void evaluate(void *user, int64_t n, const double *x, const double *y, co
   }
 }
 
-TesStatus tesi_field_function(int spaces, const TesSpace *const *space, int fields, const TesiField *field,
-                              const char *of, const char *text, TesFunction **function) {
-  const TesMesh *mesh = space[0]->mesh;
+TesStatus tesi_field_function(const TesSpace *space, int fields, const TesiField *field, const char *of,
+                              const char *text, TesFunction **function) {
+  const TesMesh *mesh = space->mesh;
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   Held *held = NULL;
   *function = NULL;
   TES_NEW(&held);
   held->context = tesi_context_retain(ctx);
-  for (int i = 0; i < spaces; i++) held->space[i] = tesi_space_retain(space[i]);
+  held->space = tesi_space_retain(space);
   TES_TRY(tesi_locator_create(mesh, &held->locator));
   TES_TRY(tesi_quantity_create(mesh, of, false, fields, field, &held->quantity));
   TES_TRY(tesi_function_create(ctx, evaluate, held, forget, text, function));

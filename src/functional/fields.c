@@ -36,7 +36,6 @@ static int source_of(TesiQuantity *q, const TesiField *field) {
   if (i == TESI_SOURCES) return -1;
   q->source[i].space = field->space;
   q->source[i].vector = field->vector;
-  q->source[i].rt = field->rt;
   q->source[i].part = field->part;
   q->source[i].coefficient = field->coefficient;
   q->source[i].by_material = field->by_material;
@@ -67,18 +66,17 @@ static TesStatus take_values(TesiQuantity *q, int source) {
   TesStatus status = TES_OK;
   const TesSpace *space = q->source[source].space;
   const TesVector *vector = q->source[source].vector;
-  const TesiRt *rt = q->source[source].rt;
   if (q->source[source].coefficient) return TES_OK;
-  const int64_t length = rt ? rt->offset[rt->parts] : space->length;
+  const int64_t length = space->length;
   TES_CHECK(vector->length == length, "a vector of length %lld, the space has %lld nodes",
             (long long)vector->length, (long long)length);
   TES_ALLOC(&q->source[source].values, length);
   TES_TRY(tes_vector_get(vector, q->source[source].values));
   if (q->source[source].rate.is)
     TES_TRY(add_old(ctx, &q->source[source].rate, length, q->source[source].values));
-  if (!rt) goto done;
+  if (space->element->nodal) goto done;
   TES_NEW(&q->source[source].nodes);
-  tesi_rt_node_tables(rt->n, q->source[source].nodes);
+  tesi_rt_node_tables(space->degree + 1, q->source[source].nodes);
 done:
   return status;
 }
@@ -241,9 +239,14 @@ bool tesi_quantity_is_zero(const TesiQuantity *q) {
   return tes_function_constant(q->function, &value) && value == 0;
 }
 
+/* Whether a source is of element rt or dg. */
+static bool is_broken(const TesiQuantity *q, int source) {
+  return !q->source[source].coefficient && !q->source[source].space->element->nodal;
+}
+
 bool tesi_quantity_is_continuous(const TesiQuantity *q) {
   for (int i = 0; i < q->sources; i++)
-    if (q->source[i].gradient || q->source[i].rt || q->source[i].by_material) return false;
+    if (q->source[i].gradient || is_broken(q, i) || q->source[i].by_material) return false;
   return true;
 }
 
@@ -284,12 +287,13 @@ static void evaluate_source(const TesiQuantity *q, int source, int64_t cell, int
     tesi_function_values(tesi_quantity_coefficient(q, source, cell), n, x[0], x[1], x[2], 0, value);
     return;
   }
-  if (q->source[source].rt)
-    tesi_rt_node_values(q->source[source].rt, q->source[source].nodes, q->source[source].part, cell,
+  if (is_broken(q, source))
+    tesi_rt_node_values(space, q->source[source].nodes, q->source[source].part, cell,
                         q->source[source].values, local);
   else
     tesi_space_read_cell(space, cell, q->source[source].values, local);
-  tesi_local_values(dim, space->degree, local, n, xi, value, q->source[source].gradient ? slope : NULL);
+  tesi_local_values(dim, tesi_space_shape(space), local, n, xi, value,
+                    q->source[source].gradient ? slope : NULL);
   for (int p = 0; p < n && q->source[source].gradient; p++) {
     double transposed[9], turned[3];
     for (int i = 0; i < dim * dim; i++) transposed[i] = J[p * dim * dim + i % dim * dim + i / dim];

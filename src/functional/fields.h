@@ -25,11 +25,8 @@ typedef struct TesiField {
   const TesSpace *space;
   const TesVector *vector;
   int derivative; /* TESI_FIELD_VALUE: the function itself */
-  /* Of element rt: the vector is over these axes, and the field is one of their parts; then `space` is Q_(k+1) on
-   * the same cells, the shape of every part in a cell. NULL: the vector is over `space`. */
-  const TesiRt *rt;
-  int part;
-  double time;      /* t in expressions; of all fields of a list the same */
+  int part;       /* of elements rt and dg: which scalar of the space */
+  double time;    /* t in expressions; of all fields of a list the same */
   const char *text; /* an expression in the names before it in the list, which this name stands for; else NULL */
   /* A function of the data in the place of a vector: for all materials, and [materials] of its own per material
    * (NULL, or NULL inside: the first). */
@@ -55,13 +52,12 @@ int tesi_fields_of(int dim, int components, const TesSpace *const *space, const 
 TesStatus tesi_quantity_check(TesContext *ctx, const char *text, bool boundary, int fields,
                               const TesiField *field);
 
-/* A field as a function of space that does not depend on t; `of`: an expression in the fields, which are over the
- * mesh of space[0]. References of the spaces are kept, the vectors are copied. `text`: of the function, for
+/* A field as a function of space that does not depend on t; `of`: an expression in the fields, which are over this
+ * space or its scalars. A reference of the space is kept, the vectors are copied. `text`: of the function, for
  * messages. Outside of the mesh, by more than a hundredth of a cell, it is NaN. Any number of threads may ask for
  * values. Errors: as tesi_quantity_create(). */
-enum { TESI_FIELD_SPACES = 2 };
-TesStatus tesi_field_function(int spaces, const TesSpace *const *space, int fields, const TesiField *field,
-                              const char *of, const char *text, TesFunction **function);
+TesStatus tesi_field_function(const TesSpace *space, int fields, const TesiField *field, const char *of,
+                              const char *text, TesFunction **function);
 
 /* An expression in fields, x, y, z, t, r and, on boundaries, nx, ny, nz. The vectors that it needs are copied to
  * the host, once each. */
@@ -77,9 +73,8 @@ typedef struct TesiQuantity {
     const TesVector *vector;
     double *values;
     bool value, gradient; /* which are needed */
-    const TesiRt *rt;     /* as of the field */
     int part;
-    TesiRtTables *nodes;                                 /* of rt: values at the nodes of `space` */
+    TesiRtTables *nodes;                                 /* of rt and dg: values at nodes */
     const TesFunction *coefficient, *const *by_material; /* as of the field */
     TesiRate rate;
   } source[TESI_SOURCES];

@@ -276,7 +276,7 @@ done:
 TesStatus tesi_functional_check(const TesSpace *space, const TesVector *v, const char *what) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  TES_CHECK(space->scalars > 0, "%s over a space of element rt, whose problem knows it", what);
+  TES_CHECK(space->element->nodal, "%s over a space of element rt, whose problem knows it", what);
   TES_CHECK(v->length == space->length && v->precision == TES_DOUBLE,
             "%s needs a float64 vector of the space", what);
 done:

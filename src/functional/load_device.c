@@ -21,7 +21,7 @@ TesStatus tesi_clear_device(const TesSpace *space, TesVector *v) {
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_clear", 0, &kernel));
   TES_TRY(tesi_box_device_create(space, space->degree + 3, &box));
   for (int face = 0; face < 2 * space->dim; face++) {
-    if (space->axis[face / 2].natural[face % 2]) continue;
+    if (space->axis[face / 2].end[face % 2] != TESI_STRONG) continue;
     TeskFace arguments = tesi_face_arguments(box, face);
     void *list[] = {&v->data, &arguments};
     const int64_t nodes = space->length / space->axis[face / 2].nodes;
@@ -98,7 +98,7 @@ TesStatus tesi_lifting_device(const TesSpace *space, const TesFunction *const *g
   TES_TRY(tesi_clock_create(ctx, g ? tesi_device_time(2 * space->dim, g) : 0, &clock));
   TES_TRY(tes_vector_fill(u, 0));
   for (int face = 0; g && face < 2 * space->dim && good; face++)
-    if (g[face] && !space->axis[face / 2].natural[face % 2])
+    if (g[face] && space->axis[face / 2].end[face % 2] == TESI_STRONG)
       TES_TRY(lift(box, g[face], face, clock, u->data, &good));
   TES_TRY(tesi_clock_refused(ctx, clock, &refused));
   *done = good && !refused;

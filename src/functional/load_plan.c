@@ -59,7 +59,7 @@ static TesStatus plan_box(const TesiLoad *desc, bool given, TesiLoadPlan *plan, 
   if (*good && desc->f) TES_TRY(add_piece(plan, desc->f, -1, good));
   for (int face = 0; face < 2 * space->dim && *good; face++) {
     if (!desc->g || !desc->g[face]) continue;
-    *good = given || space->axis[face / 2].natural[face % 2]; /* the host tells of it */
+    *good = given || space->axis[face / 2].end[face % 2] != TESI_STRONG; /* the host tells of it */
     if (*good) TES_TRY(add_piece(plan, desc->g[face], face, good));
   }
 done:

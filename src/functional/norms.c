@@ -172,7 +172,7 @@ TesStatus tes_functional_error(const TesSpace *space, const TesVector *u, const 
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double sums[2] = {0, 0}, one[2] = {0, 0};
-  TES_CHECK(space->scalars > 0, "an error over a space of element rt, whose problem knows it");
+  TES_CHECK(space->element->nodal, "an error over a space of element rt, whose problem knows it");
   TES_CHECK(u->length == space->length, "a vector of length %lld, the space has %lld nodes",
             (long long)u->length, (long long)space->length);
   if (cell_l2) memset(cell_l2, 0, (size_t)space->mesh->cells * sizeof *cell_l2);

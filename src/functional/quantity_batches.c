@@ -9,11 +9,10 @@ TesStatus tesi_quantity_batches_create(const TesiQuantity *q, const TesSpace *sp
   *batches = (TesiQuantityBatches){.quantity = q, .material = material};
   for (int s = 0; s < q->sources; s++) {
     if (q->source[s].coefficient) continue;
-    TES_TRY(tesi_batches_create_at(q->source[s].space, rule, points, &batches->batches[s]));
-    if (q->source[s].rt)
-      tesi_batches_read_part(batches->batches[s], q->source[s].rt, q->source[s].part, q->source[s].nodes);
+    TES_TRY(tesi_batches_create_values(q->source[s].space, rule, points, q->source[s].part,
+                                       q->source[s].nodes, &batches->batches[s]));
   }
-  TES_TRY(tesi_batches_create_at(space, rule, points, &batches->batches[TESI_SOURCES]));
+  TES_TRY(tesi_batches_create_values(space, rule, points, 0, NULL, &batches->batches[TESI_SOURCES]));
   batches->at = batches->batches[TESI_SOURCES];
 done:
   return status;

@@ -126,7 +126,7 @@ TesStatus tes_functional_value(const TesSpace *space, const TesVector *u, const 
   TesiField field[TESI_FIELDS];
   TesVector of_u[TESI_SCALARS];
   const TesVector *vector[TESI_SCALARS];
-  TES_CHECK(space->scalars > 0, "a value over a space of element rt, whose problem knows it");
+  TES_CHECK(space->element->nodal, "a value over a space of element rt, whose problem knows it");
   TES_CHECK(!u || u->length == space->length, "a vector of length %lld, the space has %lld nodes",
             (long long)u->length, (long long)space->length);
   TES_CHECK(u || !what->of, "an expression of a function that is not given");

@@ -121,7 +121,8 @@ done:
 }
 
 static int points_of(const TesSpace *space) {
-  return tesi_space_box(space) ? space->degree + 3 : tesi_min(space->degree + 3, TESI_GEOMETRY_POINTS);
+  const int points = tesi_space_shape(space) + 3;
+  return tesi_space_box(space) || !space->element->nodal ? points : tesi_min(points, TESI_GEOMETRY_POINTS);
 }
 
 static TesStatus over_cells(const TesiQuantity *q, const TesSpace *space, const TesValue *what,
@@ -252,9 +253,9 @@ static TesStatus over_faces(const TesiQuantity *q, const TesiBatches *b, TesiPoi
   TesiFaceRule *rule = NULL;
   TES_NEW(&rule);
   if (points == TESI_LOBATTO)
-    tesi_face_node_rule(b->dim, b->space->degree, NULL, rule);
+    tesi_face_node_rule(b->dim, b->n - 1, NULL, rule);
   else
-    tesi_face_rule(b->dim, b->space->degree, b->q, NULL, rule);
+    tesi_face_rule(b->dim, b->n - 1, b->q, NULL, rule);
   TES_TRY(sum_faces(q, rule, faces, face, sum));
 done:
   tesi_free(ctx, &rule);
@@ -272,7 +273,7 @@ static TesStatus over_boundary(const TesiQuantity *q, const TesSpace *space, con
   const bool inner = tesi_mesh_is_inner(q->mesh, what->number);
   TES_CHECK(what->number >= 0 && what->number < tes_mesh_boundaries(q->mesh), "boundary %d, the mesh has %d",
             what->number, tes_mesh_boundaries(q->mesh));
-  TES_TRY(tesi_batches_create(space, points, &b));
+  TES_TRY(tesi_batches_create_values(space, TESI_GAUSS, points, 0, NULL, &b));
   TES_ALLOC(&wanted, b->boundaries);
   wanted[what->number] = true;
   if (inner)
@@ -296,7 +297,7 @@ TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const Te
   TesiBatches *b = NULL;
   Fold sum = fold_begin(0);
   TES_TRY(tesi_quantity_create(space->mesh, of, true, fields, field, &q));
-  TES_TRY(tesi_batches_create(space, points_of(space), &b));
+  TES_TRY(tesi_batches_create_values(space, TESI_GAUSS, points_of(space), 0, NULL, &b));
   if (faces > 0) TES_TRY(over_faces(q, b, TESI_GAUSS, faces, face, &sum));
   *integral = sum.number[0];
 done:
@@ -351,7 +352,7 @@ TesStatus tesi_functional_extreme(const TesSpace *space, int fields, const TesiF
   TES_TRY(tesi_value_check_place(space->mesh, what));
   TES_TRY(tesi_quantity_create(space->mesh, what->of ? what->of : field->name, boundary, fields, field, &q));
   for (int rule = TESI_GAUSS; rule <= TESI_LOBATTO; rule++)
-    TES_TRY(fold_over(q, space, what, (TesiPointRule)rule, space->degree + 1, NULL, &best));
+    TES_TRY(fold_over(q, space, what, (TesiPointRule)rule, tesi_space_shape(space) + 1, NULL, &best));
   fold_ranks(ctx, &best);
   TES_CHECK(best.number[0] > -INFINITY, "the largest value over %s %d, of which there is nothing",
             boundary ? "boundary" : "material", what->number);

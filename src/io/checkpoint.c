@@ -91,9 +91,9 @@ static TesStatus put_head(TesiStore *store, const TesCheckpointDesc *desc) {
   TesStatus status = TES_OK;
   const TesSpace *s = desc->space;
   const TesiTrees *t = s->mesh->coarse;
-  const int64_t components = s->scalars;
+  const int64_t components = tes_space_components(s);
   const int version = s->element->version ? s->element->version : t ? FOREST_VERSION : BOX_VERSION;
-  int64_t whole[W_COUNT] = {[W_VERSION] = version + (s->scalars > 1 ? COMPONENTS_VERSION : 0),
+  int64_t whole[W_COUNT] = {[W_VERSION] = version + (components > 1 ? COMPONENTS_VERSION : 0),
                             [W_DIM] = s->dim,
                             [W_CELLS] = s->mesh->cells,
                             [W_DEGREE] = s->degree,
@@ -566,7 +566,7 @@ TesStatus tes_checkpoint_restart(const TesCheckpoint *checkpoint, const char *na
   TES_ALLOC(&none, tes_mesh_boundaries(found) + 1);
   const TesSpaceDesc desc = {.mesh = found,
                              .degree = degree,
-                             .components = checkpoint->space->scalars,
+                             .components = tes_space_components(checkpoint->space),
                              .given = none,
                              .element = checkpoint->space->element->element};
   TES_TRY(tes_space_create(ctx, &desc, &space));

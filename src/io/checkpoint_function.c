@@ -26,19 +26,18 @@ static TesStatus find(const TesCheckpoint *checkpoint, const char *path, const c
   const TesSpace *space = tes_checkpoint_space(checkpoint);
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const TesiRt *rt = tesi_space_rt(space);
-  const int dim = space->mesh->dim, components = rt ? rt->parts > 1 ? dim : 1 : space->parts;
+  const int dim = space->mesh->dim, components = space->element->mixed ? dim : space->parts;
   const bool rate = strlen(name) == 2 && name[1] == 't', pressure = !strcmp(name, "p");
   const char *const at = strchr("uvw", *name);
   const bool known = pressure || (*name && at && (!name[1] || rate));
   *found = (Found){.field = rate ? "u_t" : first_field(checkpoint),
                    .component = known && !pressure ? (int)(at - "uvw") : dim};
   TES_CHECK(known, "checkpoints have no field '%.40s': they have u, v, w, p, ut, vt and wt", name);
-  if (pressure && !rt && space->degree > 1 && tes_checkpoint_values(checkpoint, "pressure"))
+  if (pressure && space->element->nodal && space->degree > 1 && tes_checkpoint_values(checkpoint, "pressure"))
     *found = (Found){.field = "pressure", .padded = true};
   else
     TES_CHECK(found->field && tes_checkpoint_values(checkpoint, found->field) &&
-                  (pressure ? rt && rt->parts > 1 : found->component < components),
+                  (pressure ? space->element->mixed : found->component < components),
               "%s holds no %s", path, name);
 done:
   return status;
@@ -49,22 +48,17 @@ static TesStatus create_of_rt(const TesSpace *space, const double *values, int p
                               TesFunction **function) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const TesiRt *rt = tesi_space_rt(space);
-  TesSpace *shape = NULL;
   TesVector *vector = NULL;
-  TES_TRY(tesi_space_create_shape(space, &shape));
   TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &vector));
   TES_TRY(tes_vector_set(vector, values));
   const TesiField field = {.name = "u",
-                           .space = shape,
+                           .space = space,
                            .vector = vector,
                            .derivative = TESI_FIELD_VALUE,
-                           .rt = rt,
-                           .part = rt->parts > 1 ? part : rt->dim};
-  TES_TRY(tesi_field_function(2, (const TesSpace *const[]){space, shape}, 1, &field, "u", text, function));
+                           .part = space->element->mixed ? part : 0};
+  TES_TRY(tesi_field_function(space, 1, &field, "u", text, function));
 done:
   tes_vector_destroy(&vector);
-  tes_space_destroy(&shape);
   return status;
 }
 
@@ -83,7 +77,7 @@ static TesStatus create_of_nodes(const TesSpace *space, const double *values, co
   const TesVector part = tesi_space_scalar_range(all, vector, found->component);
   const TesiField field = {
       .name = "u", .space = all->scalar[found->component], .vector = &part, .derivative = TESI_FIELD_VALUE};
-  TES_TRY(tesi_field_function(1, &all, 1, &field, "u", text, function));
+  TES_TRY(tesi_field_function(all, 1, &field, "u", text, function));
 done:
   tes_vector_destroy(&vector);
   tes_space_destroy(&pressure);
@@ -101,8 +95,8 @@ TesStatus tes_checkpoint_function(const TesCheckpoint *checkpoint, const char *n
   TES_TRY(find(checkpoint, path, name, &found));
   const double *values = tes_checkpoint_values(checkpoint, found.field);
   snprintf(text, sizeof text, "%s of %.200s", name, path);
-  TES_TRY(tesi_space_rt(space) ? create_of_rt(space, values, found.component, text, function)
-                               : create_of_nodes(space, values, &found, text, function));
+  TES_TRY(space->element->nodal ? create_of_nodes(space, values, &found, text, function)
+                                : create_of_rt(space, values, found.component, text, function));
 done:
   return status;
 }

@@ -191,10 +191,8 @@ static const Run rt_of_before[] = {{"order", 1}, {"chosen", 1}, {"dt", 1},      
                                    {"known", 1}, {"since", 1},  {"largest", 1}, {"before", 1},
                                    {"when", 4},  {"force", 3},  {NULL, 0}};
 
-/* Element rt; element dg stands on axes too, and is one scalar. */
 static bool is_rt(const TesCheckpoint *checkpoint) {
-  const TesiRt *rt = tesi_space_rt(tes_checkpoint_space(checkpoint));
-  return rt && !rt->scalar;
+  return tes_checkpoint_space(checkpoint)->element->mixed;
 }
 
 static const Run *find_runs(const TesCheckpoint *checkpoint) {

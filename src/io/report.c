@@ -321,6 +321,7 @@ static void put_all(Writer *w, const TesReport *r) {
   put_values(w, r);
   put_statistics(w, r);
   put_text(w, "vtu", r->vtu);
+  put_text(w, "vtkhdf", r->vtkhdf);
   put_text(w, "png", r->png);
   put_texts(w, "lines", r->line_count, r->lines);
   put_text(w, "version", tes_version());

@@ -53,7 +53,7 @@ static TesStatus remove_null(const TesSolver *s, TesVector *v) {
   TesStatus status = TES_OK;
   if (op->null) return tesi_operator_remove_null(op, v);
   if (!space) return remove_mean_of(s->ones, v);
-  for (int i = 0; i < space->scalars && status == TES_OK; i++) {
+  for (int i = 0; i < tes_space_components(space) && status == TES_OK; i++) {
     const TesVector one = tesi_space_scalar_range(space, s->ones, i);
     TesVector of_v = tesi_space_scalar_range(space, v, i);
     if (op->singular >> i & 1) status = remove_mean_of(&one, &of_v);

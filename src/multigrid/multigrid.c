@@ -54,8 +54,8 @@ static bool is_direct(const TesMultigridDesc *desc, const TesSpace *space) {
   if (tesi_is_elasticity(desc->op))
     return space->length <= (desc->coarse_dofs > SMALL ? desc->coarse_dofs : SMALL);
   if (!tesi_has_kernels(space->context) || desc->coarse_dofs || space == desc->op->space) return false;
-  if (desc->op->kind == &tesi_operator_saddle) return tesi_coarse_saddle_box_serves(tesi_space_rt(space));
-  return tesi_is_dg(desc->op) && tesi_coarse_dg_serves(tesi_space_rt(space));
+  if (desc->op->kind == &tesi_operator_saddle) return tesi_coarse_saddle_box_serves(space);
+  return tesi_is_dg(desc->op) && tesi_coarse_dg_serves(space);
 }
 
 static void drop_small(const TesMultigridDesc *desc, TesSpace **space, int *levels) {
@@ -394,10 +394,9 @@ done:
 
 /* Whether, in each direction, `fine` has an even number of cells, and `coarse` as many or half as many. */
 static bool halves(const TesSpace *coarse, const TesSpace *fine) {
-  const TesiRt *c = tesi_space_rt(coarse), *f = tesi_space_rt(fine);
   bool all = true;
-  for (int d = 0; d < f->dim; d++) {
-    const int cells = f->axis[d].cells, below = c->axis[d].cells;
+  for (int d = 0; d < fine->dim; d++) {
+    const int cells = tesi_modal(fine, d)->cells, below = tesi_modal(coarse, d)->cells;
     all = all && cells % 2 == 0 && (cells == below || cells == 2 * below);
   }
   return all;

@@ -197,7 +197,8 @@ TesStatus tesi_diffusion_create(TesOperator *op) {
     d->alpha_function[face] = robin ? (TesFunction *)robin->a.all : NULL;
     TES_TRY(
         take_constant(ctx, d->alpha_function[face], 0, false, "a Robin coefficient alpha", &d->alpha[face]));
-    op->singular = op->singular && d->alpha[face] == 0 && op->space->axis[face / 2].natural[face % 2];
+    op->singular =
+        op->singular && d->alpha[face] == 0 && op->space->axis[face / 2].end[face % 2] != TESI_STRONG;
   }
 done:
   return status;

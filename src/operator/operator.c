@@ -32,7 +32,7 @@ done:
 }
 
 const char *tesi_operator_refuses(const TesiOperatorKind *kind, const TesOperatorDesc *desc) {
-  if (desc->space->scalars > 1 && !kind->parts) return "the space has several components";
+  if (tes_space_components(desc->space) > 1 && !kind->parts) return "the space has several components";
   if (!kind->transport && tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0))
     return "the form has a transport term";
   if (desc->space->element->nodal && !kind->coupled &&
@@ -51,7 +51,8 @@ static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const Tesi
   bool known = !desc->kind;
   for (int i = 0; i < KINDS; i++) {
     if (desc->kind && strcmp(desc->kind, kinds[i]->name) != 0) continue;
-    if (!desc->kind && (kinds[i]->named || kinds[i]->parts != (desc->space->scalars > 1))) continue;
+    if (!desc->kind && (kinds[i]->named || kinds[i]->parts != (tes_space_components(desc->space) > 1)))
+      continue;
     const char *reason = tesi_operator_refuses(kinds[i], desc);
     known = true;
     *kind = kinds[i];

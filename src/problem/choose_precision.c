@@ -131,12 +131,12 @@ done:
 TesStatus tesi_problem_choose_precision(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiAxis *axis = tesi_space_axes(p->space);
-  const TesiRt *rt = tesi_space_rt(p->space);
+  const TesiAxis *axis =
+      p->space->element->nodal ? tesi_space_axes(p->space) : tesi_space_last(p->space)->axis;
   bool held = true;
-  for (int d = 0; (axis || rt) && d < p->space->dim; d++) {
-    const double *h = axis ? axis[d].h : rt->axis[d].h;
-    for (int i = 0; i < (axis ? axis[d].cells : rt->axis[d].cells); i++) held = held && in_range(h[i]);
+  for (int d = 0; axis && d < p->space->dim; d++) {
+    const double *h = axis[d].h;
+    for (int i = 0; i < axis[d].cells; i++) held = held && in_range(h[i]);
   }
   TES_TRY(check_cells(p, &held));
   held = !tesi_reduce_any(ctx, !held);

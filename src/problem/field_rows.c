@@ -172,23 +172,22 @@ TesiFieldsOf tesi_support_fields(const TesiSupport *row, int dim, bool in_time, 
 
 /* ---- of a problem -------------------------------------------------------------------------------------- */
 
-/* Nodes of components; of elements rt and dg, parts of one vector, shown by the shape of all parts in a cell. */
+/* Nodes of components; of elements rt and dg, parts of one vector. */
 static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
   const TesiFlowEquation *flow = p->equation->flow;
   const bool pressure = row->from == TESI_FROM_P || row->part == TESI_AXES;
-  f->space = flow ? p->shape : p->space->part[row->part];
+  f->space = flow ? p->space : p->space->part[row->part];
   f->vector = !flow && p->equation->vector ? p->component[row->part] : p->u;
   if (!flow) return;
-  f->rt = tesi_space_rt(p->space);
-  f->part = flow->scalar || pressure ? f->rt->dim : row->part;
+  f->part = flow->scalar ? 0 : pressure ? p->space->dim : row->part;
 }
 
 /* The mean, or that of squares, in the place of the value of a field. */
 static void place_mean(const TesiAverage *a, const TesiFieldRow *row, TesiField *f) {
   const int power = row->from == TESI_FROM_SQUARE;
-  const bool pressure = row->part == TESI_AXES;
-  const TesiAveraged *of = &a->of[pressure && !f->rt ? 1 : 0];
-  f->vector = f->rt || pressure ? of->mean[power] : &of->component[power][row->part];
+  const bool pressure = row->part == TESI_AXES, nodal = f->space->element->nodal;
+  const TesiAveraged *of = &a->of[pressure && nodal ? 1 : 0];
+  f->vector = !nodal || pressure ? of->mean[power] : &of->component[power][row->part];
 }
 
 int tesi_problem_fields(const TesProblem *p, TesiField *field) {
@@ -214,7 +213,7 @@ int tesi_problem_fields(const TesProblem *p, TesiField *field) {
       place_mean(&it->march.average, row[i], f);
     if (!f->rate.is) continue;
     f->rate = rate;
-    if (!f->rt && row[i]->part) f->rate.offset = row[i]->part * f->space->length;
+    if (f->space->element->nodal && row[i]->part) f->rate.offset = row[i]->part * f->space->length;
   }
   return count;
 }

@@ -68,7 +68,6 @@ TesStatus tesi_problem_create_space(TesProblem *p, int degree) {
                              .given = boundary ? given : NULL,
                              .element = element_of(p->equation)};
   TES_TRY(tes_space_create(ctx, &desc, &p->space));
-  if (p->equation->flow) TES_TRY(tesi_space_create_shape(p->space, &p->shape));
 done:
   tesi_free(ctx, &given);
   return status;
@@ -487,7 +486,6 @@ void tes_problem_destroy(TesProblem **problem) {
   tesi_below_destroy(p);
   for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy(&p->exact[c]);
   tes_space_destroy(&p->space);
-  tes_space_destroy(&p->shape);
   tesi_free(ctx, &p->term);
   tesi_free(ctx, &p->through);
   tesi_balance_destroy(p, &p->balance);

@@ -149,8 +149,7 @@ struct TesProblem {
   TesTermDesc *term;                           /* of the form */
   TesForm form;
   TesSpace *space;
-  TesSpace *shape; /* of flows: Q_(k+1), what parts are in a cell, for expressions over them; else NULL */
-  TesOperator *op; /* float64, finest */
+  TesOperator *op;           /* float64, finest */
   const TesOperator *levels; /* what the multigrid is of: op, or the symmetric part of one with transport */
   TesMultigrid *multigrid;
   TesSolver *solver;

@@ -106,7 +106,7 @@ static TesProblemMemory find_bytes(const TesProblem *p) {
   return (TesProblemMemory){
       .processor = (size_t)(bytes + positions),
       .gpu = (size_t)(bytes + (box ? 0 : dense_bytes(p)) +
-                      (p->space->element->mixed ? tesi_coarse_saddle_box_bytes(tesi_space_rt(p->space)) : 0)),
+                      (p->space->element->mixed ? tesi_coarse_saddle_box_bytes(p->space) : 0)),
       .gpu_host = (size_t)(positions + 24 * (double)p->space->length + tesi_transport_dg_bytes(p))};
 }
 

@@ -75,8 +75,8 @@ TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, dou
     TES_TRY(force_value(problem, what, value));
     goto done;
   }
-  TES_TRY(tesi_functional_expression(problem->shape ? problem->shape : problem->space->scalar[0],
-                                     tesi_problem_fields(problem, field), field, what, value));
+  TES_TRY(tesi_functional_expression(problem->space->scalar[0], tesi_problem_fields(problem, field), field,
+                                     what, value));
 done:
   tesi_work_end(ctx);
   return tesi_agree(ctx, status);
@@ -87,8 +87,8 @@ TesStatus tes_problem_extreme(const TesProblem *problem, const TesValue *what, d
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
   tesi_work_begin_results(ctx, problem->in_time != NULL, "a value");
-  TES_TRY(tesi_functional_extreme(problem->shape ? problem->shape : problem->space->scalar[0],
-                                  tesi_problem_fields(problem, field), field, what, value, place));
+  TES_TRY(tesi_functional_extreme(problem->space->scalar[0], tesi_problem_fields(problem, field), field, what,
+                                  value, place));
 done:
   tesi_work_end(ctx);
   return status;

@@ -52,8 +52,7 @@ done:
 TesStatus tesi_problem_clear_on(const TesProblem *p, const TesSpace *space, TesVector *v) {
   TesStatus status = TES_OK;
   if (space->element->weak || (space->element->nodal && !p->some_given)) return TES_OK;
-  if (tesi_space_rt(space))
-    return tesi_rt_clear_on(space->context, tesi_space_rt(space), v->precision, v->data);
+  if (!space->element->nodal) return tesi_rt_clear_on(space->context, space, v->precision, v->data);
   for (int c = 0; c < space->parts && status == TES_OK; c++) {
     TesVector of_v = tesi_space_range(space, v, c);
     status = clear_component(space->part[c], &of_v);

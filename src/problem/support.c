@@ -99,6 +99,7 @@ static const struct {
                            [TESI_HAS_OTHER_RESTART] = {"data.initial.file", NULL},
                            [TESI_HAS_ADDED_LOAD] = {"add_load", "an added load"},
                            [TESI_HAS_VTU] = {"output.vtu", NULL},
+                           [TESI_HAS_VTKHDF] = {"output.vtkhdf", NULL},
                            [TESI_HAS_PNG] = {"output.png", NULL}};
 
 const char *tesi_has_key(TesiHas what) {

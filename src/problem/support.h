@@ -121,6 +121,7 @@ typedef enum TesiHas {
   TESI_HAS_OTHER_RESTART,
   TESI_HAS_ADDED_LOAD,
   TESI_HAS_VTU,
+  TESI_HAS_VTKHDF,
   TESI_HAS_PNG,
   TESI_HAS_COUNT
 } TesiHas;
@@ -133,7 +134,7 @@ typedef enum TesiHas {
   (TESI_BIT(TESI_HAS_TIME) | TESI_BIT(TESI_HAS_STEP) | TESI_BIT(TESI_HAS_STEADY_END) |                       \
    TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE) | TESI_BIT(TESI_HAS_RESTART) |                     \
    TESI_BIT(TESI_HAS_OTHER_RESTART))
-#define TESI_HAS_FILES (TESI_BIT(TESI_HAS_VTU) | TESI_BIT(TESI_HAS_PNG))
+#define TESI_HAS_FILES (TESI_BIT(TESI_HAS_VTU) | TESI_BIT(TESI_HAS_VTKHDF) | TESI_BIT(TESI_HAS_PNG))
 #define TESI_HAS_ALWAYS (TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_ADDED_LOAD) | TESI_HAS_FILES)
 /* Of continuous elements, `more` on all meshes. Boxes have patches of cells where a is a matrix. */
 #define TESI_Q_SMOOTHERS(more)                                                                               \

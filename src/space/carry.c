@@ -211,7 +211,7 @@ static TesStatus check(const TesSpace *from, const TesVector *u, const TesSpace 
   for (int d = 0; d < to->dim; d++)
     TES_CHECK(from->mesh->box_periodic[d] == to->mesh->box_periodic[d],
               "a function is carried between boxes that are periodic in the same directions");
-  for (int d = 0; d < to->dim && to->rt; d++)
+  for (int d = 0; d < to->dim && !to->element->nodal; d++)
     TES_CHECK(from->mesh->box[d] == to->mesh->box[d],
               "functions of element rt are carried between degrees, on the same cells");
 done:
@@ -227,8 +227,8 @@ TesStatus tes_space_carry(const TesSpace *from, const TesVector *u, const TesSpa
   TES_ALLOC(&in, from->length);
   TES_ALLOC(&out, to->length);
   TES_TRY(tes_vector_get(u, in));
-  if (to->rt) TES_TRY(tesi_rt_carry(ctx, from->rt, in, to->rt, out));
-  for (int i = 0; i < to->scalars; i++)
+  if (!to->element->nodal) TES_TRY(tesi_rt_carry(from, in, to, out));
+  for (int i = 0; i < to->scalars && to->element->nodal; i++)
     TES_TRY((box ? carry_box : carry_cells)(from->scalar[i], in + from->first[i], to->scalar[i],
                                             out + to->first[i]));
   TES_TRY(tes_vector_set(v, out));

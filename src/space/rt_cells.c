@@ -21,60 +21,71 @@ void tesi_rt_tables(int n, int points, TesiRtTables *t) {
   tesi_rt_tables_at(n, points, x, t);
 }
 
-static int64_t number(const TesiRt *rt, int part, const int cell[3], const int i[3]) {
-  int64_t entry = 0;
-  for (int d = 2; d >= 0; d--) {
-    const TesiRtAxis *a = &rt->axis[d];
-    entry = entry * rt->extent[part][d] + (d == part ? tesi_rt_node(a, cell[d], i[d]) : cell[d] * a->n + i[d]);
-  }
-  return rt->offset[part] + entry;
+static bool has_modes(const TesSpace *space, int part, int d) {
+  return space->scalar[part]->axis[d].basis == TESI_MODES;
 }
 
-/* The Legendre polynomials of a cell of width h are the polynomials of the unit cell over sqrt(h), in each direction
- * but `part`. */
-static double scale_of(const TesiRt *rt, int part, const int cell[3]) {
-  double square = 1;
-  for (int d = 0; d < rt->dim; d++)
-    if (d != part) square *= rt->axis[d].h[cell[d]];
-  return 1 / sqrt(square);
+/* 1D table of a part in a direction. */
+static const double *table_of(const TesSpace *space, const TesiRtTables *t, int part, int d, bool derivative) {
+  return (has_modes(space, part, d) ? t->modal : t->nodal)[derivative];
 }
 
-int tesi_rt_read(const TesiRt *rt, int part, const int cell[3], const double *u, double *local) {
-  const int e[3] = {tesi_rt_extent(rt, part, 0), tesi_rt_extent(rt, part, 1), tesi_rt_extent(rt, part, 2)};
-  const double scale = scale_of(rt, part, cell);
+enum { LOCAL = TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL };
+
+/* Numbers of a part's entries of a cell. Returns how many. */
+static int list(const TesSpace *space, int part, const int cell[3], int64_t *number) {
+  const TesiAxis *a = space->scalar[part]->axis;
+  const int64_t nx = a[0].nodes, ny = a[1].nodes, first = space->first[part];
   int count = 0;
-  for (int z = 0; z < e[2]; z++)
-    for (int y = 0; y < e[1]; y++)
-      for (int x = 0; x < e[0]; x++) local[count++] = scale * u[number(rt, part, cell, (int[]){x, y, z})];
+  for (int z = 0; z <= a[2].degree; z++)
+    for (int y = 0; y <= a[1].degree; y++) {
+      const int64_t row =
+          first + nx * (tesi_axis_node(&a[1], cell[1], y) + ny * tesi_axis_node(&a[2], cell[2], z));
+      for (int x = 0; x <= a[0].degree; x++) number[count++] = row + tesi_axis_node(&a[0], cell[0], x);
+    }
   return count;
 }
 
-void tesi_rt_add(const TesiRt *rt, int part, const int cell[3], const double *local, double *u) {
-  const int e[3] = {tesi_rt_extent(rt, part, 0), tesi_rt_extent(rt, part, 1), tesi_rt_extent(rt, part, 2)};
-  const double scale = scale_of(rt, part, cell);
-  for (int z = 0; z < e[2]; z++)
-    for (int y = 0; y < e[1]; y++)
-      for (int x = 0; x < e[0]; x++) u[number(rt, part, cell, (int[]){x, y, z})] += scale * *local++;
+/* The Legendre polynomials of a cell of width h are the polynomials of the unit cell over sqrt(h). */
+static double scale_of(const TesSpace *space, int part, const int cell[3]) {
+  double square = 1;
+  for (int d = 0; d < space->dim; d++)
+    if (has_modes(space, part, d)) square *= tesi_modal(space, d)->h[cell[d]];
+  return 1 / sqrt(square);
 }
 
-void tesi_rt_clear_cell(const TesiRt *rt, int part, const int cell[3], double *u) {
-  const int e[3] = {tesi_rt_extent(rt, part, 0), tesi_rt_extent(rt, part, 1), tesi_rt_extent(rt, part, 2)};
-  for (int z = 0; z < e[2]; z++)
-    for (int y = 0; y < e[1]; y++)
-      for (int x = 0; x < e[0]; x++) u[number(rt, part, cell, (int[]){x, y, z})] = 0;
+int tesi_rt_read(const TesSpace *space, int part, const int cell[3], const double *u, double *local) {
+  int64_t number[LOCAL];
+  const int count = list(space, part, cell, number);
+  const double scale = scale_of(space, part, cell);
+  for (int i = 0; i < count; i++) local[i] = scale * u[number[i]];
+  return count;
+}
+
+void tesi_rt_add(const TesSpace *space, int part, const int cell[3], const double *local, double *u) {
+  int64_t number[LOCAL];
+  const int count = list(space, part, cell, number);
+  const double scale = scale_of(space, part, cell);
+  for (int i = 0; i < count; i++) u[number[i]] += scale * local[i];
+}
+
+void tesi_rt_clear_cell(const TesSpace *space, int part, const int cell[3], double *u) {
+  int64_t number[LOCAL];
+  const int count = list(space, part, cell, number);
+  for (int i = 0; i < count; i++) u[number[i]] = 0;
 }
 
 enum { MOST = TESI_RT_POINTS * TESI_RT_POINTS * TESI_RT_POINTS };
 
-void tesi_rt_values(const TesiRt *rt, const TesiRtTables *t, int part, int derivative, const double *local,
-                    double *values) {
+void tesi_rt_values(const TesSpace *space, const TesiRtTables *t, int part, int derivative,
+                    const double *local, double *values) {
   double work[2][MOST];
   int e[3];
   const double *from = local;
-  for (int d = 0; d < 3; d++) e[d] = tesi_rt_extent(rt, part, d);
-  for (int d = 0; d < rt->dim; d++) {
-    const double *A = (d == part ? t->nodal : t->modal)[d == derivative];
-    double *to = d == rt->dim - 1 ? values : work[d % 2];
+  for (int d = 0; d < 3; d++) e[d] = tesi_rt_extent(space, part, d);
+  for (int d = 0; d < space->dim; d++) {
+    const double *A = table_of(space, t, part, d, d == derivative);
+    double *to = d == space->dim - 1 ? values : work[d % 2];
     tesi_contract(A, t->points, e[d], false, e, d, from, to);
     from = to;
   }
@@ -86,38 +97,40 @@ void tesi_rt_node_tables(int n, TesiRtTables *t) {
   tesi_rt_tables_at(n, n + 1, nodes, t);
 }
 
-void tesi_rt_node_values(const TesiRt *rt, const TesiRtTables *t, int part, int64_t cell, const double *u,
-                         double *nodes) {
+void tesi_rt_node_values(const TesSpace *space, const TesiRtTables *t, int part, int64_t cell,
+                         const double *u, double *nodes) {
   double local[TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL];
   int place[3];
-  tesi_rt_cell(rt, cell, place);
-  tesi_rt_read(rt, part, place, u, local);
-  tesi_rt_values(rt, t, part, -1, local, nodes);
+  tesi_rt_cell(space, cell, place);
+  tesi_rt_read(space, part, place, u, local);
+  tesi_rt_values(space, t, part, -1, local, nodes);
 }
 
 /* z first: its lines are the longest, and the x direction, whose numbers do not stand side by side, has least left. */
-void tesi_rt_moments(const TesiRt *rt, const TesiRtTables *t, int part, const double *values, double *local) {
+void tesi_rt_moments(const TesSpace *space, const TesiRtTables *t, int part, const double *values,
+                     double *local) {
   double work[2][MOST];
   int e[3] = {1, 1, 1};
   const double *from = values;
-  for (int d = 0; d < rt->dim; d++) e[d] = t->points;
-  for (int d = rt->dim - 1; d >= 0; d--) {
+  for (int d = 0; d < space->dim; d++) e[d] = t->points;
+  for (int d = space->dim - 1; d >= 0; d--) {
     double *to = d == 0 ? local : work[d % 2];
-    tesi_contract((d == part ? t->nodal : t->modal)[0], t->points, tesi_rt_extent(rt, part, d), true, e, d,
+    tesi_contract(table_of(space, t, part, d, false), t->points, tesi_rt_extent(space, part, d), true, e, d,
                   from, to);
     from = to;
   }
 }
 
-int tesi_rt_points(const TesiRt *rt, const TesiRtTables *t, const int cell[3], double *x, double *weights) {
+int tesi_rt_points(const TesSpace *space, const TesiRtTables *t, const int cell[3], double *x,
+                   double *weights) {
   double at[3][TESI_RT_POINTS] = {{0}}, w[3][TESI_RT_POINTS] = {{1}, {1}, {1}};
   int q[3] = {1, 1, 1}, i = 0;
-  for (int d = 0; d < rt->dim; d++) {
-    const TesiRtAxis *a = &rt->axis[d];
-    const double h = a->x[cell[d] + 1] - a->x[cell[d]];
+  for (int d = 0; d < space->dim; d++) {
+    const TesiAxis *a = tesi_modal(space, d);
+    const double h = a->vertices[cell[d] + 1] - a->vertices[cell[d]];
     q[d] = t->points;
     for (int p = 0; p < q[d]; p++) {
-      at[d][p] = a->x[cell[d]] + t->x[p] * h;
+      at[d][p] = a->vertices[cell[d]] + t->x[p] * h;
       if (weights) w[d][p] = t->w[p] * h;
     }
   }

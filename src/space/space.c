@@ -25,11 +25,10 @@ done:
 
 #define MOST_NUMBERS 1e17 /* what fits with all its bytes into 64 bits */
 
-/* The parts of a space of element rt are the components and the pressure; that of element dg is no space. */
-static TesStatus create_rt(TesSpace *s) {
+/* Of elements that have modes. */
+static TesStatus check_cells(const TesSpace *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const bool scalar = !s->element->mixed;
   for (int d = 0; d < s->dim; d++)
     TES_CHECK(s->mesh->box[d] >= 2,
               "mesh.box.cells: element %s needs two cells a direction at least, there is one in %c",
@@ -39,10 +38,6 @@ static TesStatus create_rt(TesSpace *s) {
   if (numbers > MOST_NUMBERS)
     TES_FAIL(TES_OUT_OF_MEMORY, "%.3g unknowns on %d x %d x %d cells exceed the address space", numbers,
              s->mesh->box[0], s->mesh->box[1], s->dim == 3 ? s->mesh->box[2] : 1);
-  TES_TRY(tesi_rt_create(ctx, s->mesh, s->degree, s->given, scalar, &s->rt));
-  for (int p = 0; p <= s->parts; p++) s->part_first[p] = s->rt->offset[scalar && p ? s->rt->parts : p];
-  s->length = s->part_first[s->parts];
-  s->dofs = s->all_dofs = tesi_rt_dofs(s->rt);
 done:
   return status;
 }
@@ -63,13 +58,13 @@ static int64_t owned_dofs(const TesSpace *s) {
   return dofs;
 }
 
-/* Axes or cell view of a space of one component, which is its own part. */
-static TesStatus create_scalar(TesSpace *s) {
+TesStatus tesi_space_be_scalar(TesSpace *s, int along) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
+  const bool ranks = tesi_ranks(ctx) > 1 && s->element->nodal;
   if (s->mesh->kind == TES_MESH_BOX) {
-    TES_TRY(tesi_space_fill_axes(s));
-    if (tesi_ranks(ctx) > 1) TES_TRY(tesi_space_lay_out(s));
+    TES_TRY(tesi_space_fill_axes(s, along));
+    if (ranks) TES_TRY(tesi_space_lay_out(s));
     TES_CHECK(tesi_reduce_any(ctx, s->dofs > 0),
               "no unknowns: degree %d, and Dirichlet values at all vertices", s->degree);
   } else {
@@ -78,7 +73,8 @@ static TesStatus create_scalar(TesSpace *s) {
     s->dofs = s->view->dofs;
     s->layout = tesi_layout_retain(s->view->layout);
   }
-  s->all_dofs = tesi_ranks(ctx) > 1 ? tesi_reduce_count(ctx, owned_dofs(s)) : s->dofs;
+  s->all_dofs = ranks ? tesi_reduce_count(ctx, owned_dofs(s)) : s->dofs;
+  if (!s->layout) TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));
   tesi_space_be_own_part(s);
 done:
   return status;
@@ -117,6 +113,19 @@ done:
   return status;
 }
 
+TesStatus tesi_space_new(TesContext *ctx, const TesMesh *mesh, int degree, const TesiElement *element,
+                         TesSpace **space) {
+  TesStatus status = TES_OK;
+  TES_NEW(space);
+  TesSpace *s = *space;
+  atomic_init(&s->references, 1);
+  s->context = tesi_context_retain(ctx);
+  s->mesh = tesi_mesh_retain(mesh);
+  s->dim = mesh->dim, s->degree = degree, s->element = element;
+done:
+  return status;
+}
+
 TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpace **space) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
@@ -125,18 +134,11 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   const int degree = tesi_space_usual_degree(desc->element, desc->degree);
   *space = NULL;
   TES_TRY(check_desc(ctx, desc, degree));
-  TES_NEW(&s);
-  atomic_init(&s->references, 1);
-  s->context = tesi_context_retain(ctx);
-  s->mesh = tesi_mesh_retain(desc->mesh);
-  s->dim = desc->mesh->dim;
-  s->degree = degree;
-  s->element = tesi_element(desc->element);
+  TES_TRY(tesi_space_new(ctx, desc->mesh, degree, tesi_element(desc->element), &s));
   s->parts = s->element->mixed ? s->dim + 1 : tesi_max(desc->components, 1);
   TES_TRY(take_given(s, desc->given));
-  TES_TRY(!s->element->nodal ? create_rt(s)
-          : s->parts == 1    ? create_scalar(s)
-                             : tesi_space_create_components(s));
+  if (!s->element->nodal) TES_TRY(check_cells(s));
+  TES_TRY(s->parts == 1 ? tesi_space_be_scalar(s, -1) : tesi_space_create_scalars(s));
   if (!s->layout) TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));
   *space = s;
   s = NULL;
@@ -165,7 +167,6 @@ void tes_space_destroy(TesSpace **space) {
   }
   for (int p = 0; p < s->parts; p++)
     if (s->part[p] != s) tes_space_destroy(&s->part[p]);
-  tesi_rt_destroy(ctx, &s->rt);
   tesi_cells_destroy(&s->view);
   tesi_layout_destroy(&s->layout);
   tesi_free(ctx, &s->given);
@@ -209,7 +210,8 @@ TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   *cells = NULL;
-  TES_CHECK(space->scalars == 1, "cells have the nodes of one component, the space has %d", space->scalars);
+  TES_CHECK(space->scalars == 1 && space->element->nodal,
+            "cells have the nodes of one component, the space has %d", space->scalars);
   TES_TRY(make_cells((TesSpace *)space));
   *cells = space->view;
 done:
@@ -222,10 +224,6 @@ const TesMesh *tes_space_mesh(const TesSpace *space) {
 
 TesElement tes_space_element(const TesSpace *space) {
   return space->element->element;
-}
-
-const TesiRt *tesi_space_rt(const TesSpace *space) {
-  return space->rt;
 }
 
 int tes_space_degree(const TesSpace *space) {
@@ -261,21 +259,5 @@ TesStatus tes_space_index(const TesSpace *space, const int32_t **index, const ui
   const TesStatus status = tesi_space_cells(space, &cells);
   *index = status == TES_OK ? cells->index : NULL;
   if (mask) *mask = status == TES_OK ? cells->mask : NULL;
-  return status;
-}
-
-TesStatus tesi_space_create_shape(const TesSpace *space, TesSpace **shape) {
-  const TesMesh *own = space->mesh;
-  TesContext *ctx = space->context;
-  TesStatus status = TES_OK;
-  TesMesh *mesh = NULL;
-  TesMeshDesc desc = {.kind = TES_MESH_BOX,
-                      .dim = own->dim}; /* without periodic ends: every cell has its nodes */
-  *shape = NULL;
-  for (int d = 0; d < own->dim; d++) desc.cells[d] = own->box[d], desc.coordinates[d] = own->coordinates[d];
-  TES_TRY(tes_mesh_create(ctx, &desc, &mesh));
-  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = space->degree + 1}, shape));
-done:
-  tes_mesh_destroy(&mesh);
   return status;
 }

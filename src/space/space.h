@@ -7,22 +7,11 @@
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
 #include "parallel/layout.h"
+#include "space/axes.h"
 #include "space/element.h"
-#include "space/rt.h"
 #include "tessera/space.h"
 
-/* One direction of a tensor-product space: all that 1D kernels need. */
-typedef struct TesiAxis {
-  int degree, cells, nodes; /* nodes = cells * degree + 1; in directions that do not exist: 0, 1, 1 */
-  bool periodic;   /* a ring: the last node is the first, nodes = cells * degree, natural at both ends */
-  bool natural[2]; /* at the lower and upper end: free, not Dirichlet; cuts between ranks too */
-  bool uniform;    /* all cells equally wide, up to round-off of the coordinates */
-  bool odd_end;    /* all but the last: what remains where an odd number of equal cells is halved */
-  double *h;       /* [cells] widths */
-  double *x;       /* [cells * degree + 1] coordinates of the nodes, of a ring both of the first one */
-} TesiAxis;
-
-enum { TESI_FOREST_DEGREE = 8, TESI_COMPONENTS = 6, TESI_SCALARS = TES_COMPONENTS };
+enum { TESI_FOREST_DEGREE = 8, TESI_COMPONENTS = 6, TESI_SCALARS = TES_COMPONENTS, TESI_RT_PARTS = 4 };
 
 /* The nodes of the cells, as tessera/space.h tells: of meshes of any kind. */
 typedef struct TesiCellView {
@@ -48,9 +37,8 @@ struct TesSpace {
   TesMesh *mesh;
   int dim, degree;
   const TesiElement *element;
-  uint8_t *given;   /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
-  TesiAxis axis[3]; /* of q over a box, one component */
-  TesiRt *rt; /* of rt, whose parts are the components and the pressure, no spaces of their own; and of dg */
+  uint8_t *given;       /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
+  TesiAxis axis[3];     /* of one scalar over a box */
   int64_t length, dofs; /* in memory here, copies of other ranks' entries included */
   int64_t all_dofs;     /* of all ranks, each once */
   TesiLayout *layout;   /* of vectors */
@@ -59,7 +47,8 @@ struct TesSpace {
   int parts;            /* components, or the parts of a product; 1: itself */
   TesSpace *part[TESI_SCALARS];
   int64_t part_first[TESI_SCALARS + 1]; /* entries of part p: part_first[p] .. part_first[p + 1] - 1 */
-  /* The same down to spaces of one component; equal ones may be one object. */
+  /* The same down to spaces of one scalar; equal ones may be one object. Of element rt: the components, then the
+   * pressure, each of which is its own part. */
   int scalars;
   const TesSpace *scalar[TESI_SCALARS];
   int64_t first[TESI_SCALARS + 1];
@@ -88,11 +77,25 @@ bool tesi_space_has_rings(const TesSpace *space);
 /* The box of such a space cut open: the same cells and boundaries, the first nodes of a ring once more behind its last
  * ones, nothing known there. */
 TesStatus tesi_space_create_open(const TesSpace *space, TesSpace **open);
-/* The axes of elements rt and dg (scalar); NULL for others. */
-const TesiRt *tesi_space_rt(const TesSpace *space);
+/* Direction d of element rt: the axis of component d, which has nodes. */
+static inline const TesiAxis *tesi_nodal(const TesSpace *space, int d) {
+  return &space->scalar[d]->axis[d];
+}
+/* Of elements rt and dg: the axis of the other components, or of the unknown, which have modes. */
+static inline const TesiAxis *tesi_modal(const TesSpace *space, int d) {
+  return &space->scalar[d == 0 && space->scalars > 1]->axis[d];
+}
+/* The pressure of element rt, the unknown of element dg. */
+static inline const TesSpace *tesi_space_last(const TesSpace *space) {
+  return space->scalar[space->scalars - 1];
+}
+/* Of element rt: whether nothing fixes the constant of the pressure, the normal component is given on all faces. */
+bool tesi_space_closed(const TesSpace *space);
+/* The degree of the polynomials that functions are in a cell: every scalar of elements rt and dg is one of Q_(k+1). */
+static inline int tesi_space_shape(const TesSpace *space) {
+  return space->degree + !space->element->nodal;
+}
 /* The cell view of a space of one component; owned by the space, made under a lock when first asked for. */
-/* Of element rt or dg: Q_(k+1) on the same cells, the shape of every part in a cell, for values at points. */
-TesStatus tesi_space_create_shape(const TesSpace *space, TesSpace **shape);
 TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells);
 
 /* The degree of a description: the element's usual one where it gives none. */
@@ -101,29 +104,25 @@ int tesi_space_usual_degree(TesElement element, int degree);
  * product keeps its degrees. */
 TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int degree, TesSpace **other);
 
-/* First and one-past-last node of an axis that is an unknown. */
-static inline int tesi_axis_first(const TesiAxis *axis) {
-  return axis->natural[0] ? 0 : 1;
-}
-static inline int tesi_axis_end(const TesiAxis *axis) {
-  return axis->natural[1] ? axis->nodes : axis->nodes - 1;
-}
-/* Node i of cell c. */
-static inline int tesi_axis_node(const TesiAxis *axis, int c, int i) {
-  const int node = c * axis->degree + i;
-  return axis->periodic && node == axis->nodes ? 0 : node;
-}
-
 /* ---- steps of tes_space_create() ---- */
-TesStatus tesi_space_fill_axes(TesSpace *space);
+/* Axes of one scalar, length and dofs; elements rt and dg: with nodes in direction `along`, -1: in none. */
+TesStatus tesi_space_fill_axes(TesSpace *space, int along);
 /* space->layout, of a box of which ranks have layers: each owns all of its nodes but those on its lower cut. */
 TesStatus tesi_space_lay_out(TesSpace *space);
 /* The only part of a space of one component, whose length is set, is itself. */
 void tesi_space_be_own_part(TesSpace *space);
-/* The components of a space whose mesh, degree, parts and given are set. */
-TesStatus tesi_space_create_components(TesSpace *space);
+TesStatus tesi_space_new(TesContext *ctx, const TesMesh *mesh, int degree, const TesiElement *element,
+                         TesSpace **space);
+/* A space of one scalar, its own part, whose mesh, degree and given are set; `along`: as tesi_space_fill_axes(). */
+TesStatus tesi_space_be_scalar(TesSpace *space, int along);
+/* The components of a space whose mesh, degree, parts and given are set, and the pressure of element rt. */
+TesStatus tesi_space_create_scalars(TesSpace *space);
 /* Length, dofs, offsets and scalars from the parts. */
 TesStatus tesi_space_put_together(TesSpace *space);
+/* v <- 0 at known nodes, of elements rt and dg (rt_device.c); host array. */
+void tesi_rt_clear(const TesSpace *space, double *v);
+/* v <- u, of another degree over the same cells: of elements rt and dg (rt_carry.c); host arrays. */
+TesStatus tesi_rt_carry(const TesSpace *from, const double *u, const TesSpace *to, double *v);
 TesStatus tesi_space_create_product_on(const TesSpace *space, const TesMesh *mesh, TesSpace **other);
 TesStatus tesi_cells_create(const TesSpace *space, TesiCellView **cells);
 

@@ -15,7 +15,8 @@ TesStatus tesi_space_put_together(TesSpace *s) {
   const TesiLayout *layout[TESI_SCALARS];
   for (int p = 0; p < s->parts; p++) {
     const TesSpace *part = s->part[p];
-    TES_CHECK(part->scalars > 0, "part %d is a space of element %s, which is no part of others", p,
+    TES_CHECK(part->element == s->element || part->element->nodal,
+              "part %d is a space of element %s, which is no part of others", p,
               tesi_element_words[part->element->element]);
     TES_CHECK(s->scalars + part->scalars <= TESI_SCALARS, "a space of more than %d components in all",
               TESI_SCALARS);
@@ -29,7 +30,7 @@ TesStatus tesi_space_put_together(TesSpace *s) {
     s->all_dofs += part->all_dofs;
     layout[p] = part->layout;
   }
-  TES_TRY(tesi_layout_put_together(ctx, s->parts, layout, &s->layout));
+  if (s->element->nodal) TES_TRY(tesi_layout_put_together(ctx, s->parts, layout, &s->layout));
 done:
   return status;
 }
@@ -47,30 +48,36 @@ static int same_as(const TesSpace *s, int c) {
   return c;
 }
 
-static TesStatus create_component(TesSpace *s, int c) {
+/* Whether scalar c has values on a boundary. Component c of element rt: bit 0 on faces of its own direction, bit 1 on
+ * others; its pressure nowhere. */
+static bool has_values(const TesSpace *s, int c, int boundary) {
+  if (s->element->nodal) return s->given[boundary] >> c & 1;
+  return c < s->dim && boundary < 2 * s->dim && s->given[boundary] >> (boundary / 2 != c) & 1;
+}
+
+static TesStatus create_scalar(TesSpace *s, int c) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(s->mesh);
-  uint8_t *given = NULL;
-  TES_ALLOC(&given, names + 1);
-  for (int i = 0; i < names; i++) given[i] = s->given[i] >> c & 1;
-  TES_TRY(tes_space_create(
-      ctx, &(TesSpaceDesc){.mesh = s->mesh, .degree = s->degree, .given = s->given[names] ? NULL : given},
-      &s->part[c]));
+  TesSpace *scalar;
+  TES_TRY(tesi_space_new(ctx, s->mesh, s->degree, s->element, &scalar));
+  s->part[c] = scalar;
+  TES_ALLOC(&scalar->given, names + 1);
+  for (int i = 0; i <= names; i++) scalar->given[i] = has_values(s, c, i);
+  TES_TRY(tesi_space_be_scalar(scalar, c < s->dim ? c : -1));
 done:
-  tesi_free(ctx, &given);
-  return status;
+  return tesi_agree(ctx, status);
 }
 
-TesStatus tesi_space_create_components(TesSpace *s) {
+TesStatus tesi_space_create_scalars(TesSpace *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   for (int c = 0; c < s->parts; c++) {
-    const int other = same_as(s, c);
+    const int other = s->element->nodal ? same_as(s, c) : c;
     if (other < c)
       s->part[c] = tesi_space_retain(s->part[other]);
     else
-      TES_TRY(create_component(s, c));
+      TES_TRY(create_scalar(s, c));
   }
   TES_TRY(tesi_space_put_together(s));
 done:
@@ -105,14 +112,8 @@ TesStatus tes_space_create_product(TesContext *context, int count, const TesSpac
     TES_CHECK(part[p] && part[p]->mesh == part[0]->mesh, "part %d of a product %s", p,
               part[p] ? "is over another mesh than part 0" : "is NULL");
   TES_CHECK(part[0]->context == ctx, "the parts belong to another context than the product");
-  TES_NEW(&s);
-  atomic_init(&s->references, 1);
-  s->context = tesi_context_retain(ctx);
-  s->mesh = tesi_mesh_retain(part[0]->mesh);
-  s->dim = part[0]->dim;
-  s->degree = part[0]->degree;
+  TES_TRY(tesi_space_new(ctx, part[0]->mesh, part[0]->degree, tesi_element(TES_ELEMENT_AUTO), &s));
   s->product = true;
-  s->element = tesi_element(TES_ELEMENT_AUTO);
   for (s->parts = 0; s->parts < count; s->parts++) s->part[s->parts] = tesi_space_retain(part[s->parts]);
   TES_TRY(tesi_space_put_together(s));
   TES_TRY(gather_given(s));
@@ -146,7 +147,7 @@ done:
 /* ---- what they consist of ------------------------------------------------------------------------------ */
 
 int tes_space_components(const TesSpace *space) {
-  return space->scalars;
+  return space->element->nodal ? space->scalars : 0;
 }
 
 int tes_space_parts(const TesSpace *space) {
@@ -154,7 +155,7 @@ int tes_space_parts(const TesSpace *space) {
 }
 
 const TesSpace *tes_space_part(const TesSpace *space, int part) {
-  return part >= 0 && part < space->parts ? space->part[part] : NULL;
+  return part >= 0 && part < space->parts && space->element->nodal ? space->part[part] : NULL;
 }
 
 TesStatus tes_vector_part(const TesSpace *space, const TesVector *vector, int part, TesVector **view) {
@@ -166,7 +167,7 @@ TesStatus tes_vector_part(const TesSpace *space, const TesVector *vector, int pa
             (long long)vector->length, (long long)space->length);
   TES_TRY(tesi_vector_view(vector, space->part_first[part],
                            space->part_first[part + 1] - space->part_first[part], view));
-  if (space->part[part]) (*view)->layout = tesi_layout_retain(space->part[part]->layout);
+  (*view)->layout = tesi_layout_retain(space->part[part]->layout);
 done:
   return status;
 }

@@ -8,7 +8,7 @@ static const TesiTransferKind *const kinds[] = {&tesi_transfer_box, &tesi_transf
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static const char *refuses(const TesiTransferKind *kind, const TesTransferDesc *desc) {
-  if (desc->fine->scalars > 1 && !kind->parts) return "the spaces have several components";
+  if (tes_space_components(desc->fine) > 1 && !kind->parts) return "the spaces have several components";
   return kind->refuses(desc);
 }
 
@@ -20,7 +20,7 @@ static TesStatus choose(TesContext *ctx, const TesTransferDesc *desc, const Tesi
   bool known = !desc->kind;
   for (int i = 0; i < KINDS; i++) {
     if (desc->kind && strcmp(desc->kind, kinds[i]->name) != 0) continue;
-    if (!desc->kind && kinds[i]->parts != (desc->fine->scalars > 1)) continue;
+    if (!desc->kind && kinds[i]->parts != (tes_space_components(desc->fine) > 1)) continue;
     const char *reason = refuses(kinds[i], desc);
     known = true;
     *kind = kinds[i];

@@ -116,6 +116,7 @@ def arguments():
     parser.add_argument("program")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=1000, help="relations that are checked")
+    parser.add_argument("--seconds", type=float, help="ends after this time, whatever has been checked")
     parser.add_argument("--only", choices=sorted(RELATIONS), help="a relation")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--keep", metavar="FOLDER", help="where cases that deviate are written")
@@ -138,6 +139,7 @@ def print_table(counts):
 def run(options, folder):
     """Checks relations until enough of them applied; returns the numbers of those that passed and failed."""
     passed = failed = 0
+    end = time.time() + options.seconds if options.seconds else float("inf")
     counts = {"relations": Counter(), "cases": Counter(), "refused": Counter()}
     pool = multiprocessing.Pool(options.jobs, begin, (options.program, folder))
     for state, name, label, text in pool.imap(check, tasks(options)):
@@ -152,7 +154,7 @@ def run(options, folder):
         if state == "failed":
             failed += 1
             print("FAILED " + text, flush=True)
-        if passed + failed >= options.count:
+        if passed + failed >= options.count or time.time() > end:
             break
     pool.terminate()
     if options.table:

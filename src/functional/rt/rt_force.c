@@ -25,7 +25,7 @@ typedef struct Points {
 
 typedef struct Force {
   TesContext *context;
-  const TesiRt *rt;
+  const TesSpace *space;
   const TesiRtStress *stress;
   TesiRtTables t, nodes;
   double *u, *rate; /* rate NULL: 0 */
@@ -37,35 +37,35 @@ typedef struct Force {
 /* phi and its derivative at xi, for the face with normal d. */
 static void set_weights(Force *f) {
   double nodes[TESI_MAX_POINTS], basis[TESI_RT_LOCAL], slope[TESI_RT_LOCAL];
-  const int n = f->rt->n + 1, last = f->end ? n - 1 : 0;
+  const int n = f->space->degree + 2, last = f->end ? n - 1 : 0;
   Points *at = &f->at;
   tesi_gauss_lobatto(n, nodes, NULL);
   for (int q = 0; q < at->count; q++) {
-    tesi_lagrange(n, nodes, 1, &at->xi[q * f->rt->dim + f->d], basis, slope);
+    tesi_lagrange(n, nodes, 1, &at->xi[q * f->space->dim + f->d], basis, slope);
     at->phi[q] = basis[last];
-    at->slope[q] = slope[last] / f->rt->axis[f->d].h[at->cell[f->d]];
+    at->slope[q] = slope[last] / tesi_modal(f->space, f->d)->h[at->cell[f->d]];
   }
 }
 
 /* Gauss points of a cell, or of its face with normal a >= 0 at the lower or upper end. */
 static void set_points(Force *f, const int cell[3], int a, int end) {
-  const TesiRt *rt = f->rt;
+  const TesSpace *space = f->space;
   Points *at = &f->at;
   int count[3];
-  for (int d = 0; d < 3; d++) count[d] = d >= rt->dim || d == a ? 1 : f->t.points;
+  for (int d = 0; d < 3; d++) count[d] = d >= space->dim || d == a ? 1 : f->t.points;
   at->count = count[0] * count[1] * count[2];
   memcpy(at->cell, cell, sizeof at->cell);
   for (int q = 0; q < at->count; q++) {
     int rest = q;
     at->w[q] = 1;
     for (int d = 0; d < 3; d++) {
-      const TesiRtAxis *axis = &rt->axis[d];
+      const TesiAxis *axis = tesi_modal(space, d);
       const int i = rest % count[d];
       const double xi = d == a ? end : f->t.x[i];
       rest /= count[d];
-      at->x[d * at->count + q] = d < rt->dim ? axis->x[cell[d]] + xi * axis->h[cell[d]] : 0;
-      if (d < rt->dim) at->xi[q * rt->dim + d] = xi;
-      if (d < rt->dim && d != a) at->w[q] *= f->t.w[i] * axis->h[cell[d]];
+      at->x[d * at->count + q] = d < space->dim ? axis->vertices[cell[d]] + xi * axis->h[cell[d]] : 0;
+      if (d < space->dim) at->xi[q * space->dim + d] = xi;
+      if (d < space->dim && d != a) at->w[q] *= f->t.w[i] * axis->h[cell[d]];
     }
   }
   set_weights(f);
@@ -74,12 +74,13 @@ static void set_points(Force *f, const int cell[3], int a, int end) {
 /* value and gradient of a part at the points. */
 static void evaluate(Force *f, const double *u, int part) {
   double local[TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL];
-  const TesiRt *rt = f->rt;
+  const TesSpace *space = f->space;
   const Points *at = &f->at;
-  tesi_rt_node_values(rt, &f->nodes, part, tesi_rt_cell_number(rt, at->cell), u, local);
-  tesi_local_values(rt->dim, rt->n, local, at->count, at->xi, f->value, f->gradient);
+  tesi_rt_node_values(space, &f->nodes, part, tesi_rt_cell_number(space, at->cell), u, local);
+  tesi_local_values(space->dim, space->degree + 1, local, at->count, at->xi, f->value, f->gradient);
   for (int q = 0; q < at->count; q++)
-    for (int d = 0; d < rt->dim; d++) f->gradient[q * rt->dim + d] /= rt->axis[d].h[at->cell[d]];
+    for (int d = 0; d < space->dim; d++)
+      f->gradient[q * space->dim + d] /= tesi_modal(space, d)->h[at->cell[d]];
 }
 
 static TesStatus take(const Force *f, const TesFunction *function, double otherwise, double *out) {
@@ -104,7 +105,7 @@ static TesStatus add_stress(Force *f, const int cell[3], int a, int end, int i, 
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
   const TesiRtFace *face = &f->stress->face[2 * a + end];
-  const int dim = f->rt->dim;
+  const int dim = f->space->dim;
   const double sign = end ? 1 : -1;
   Points *at = &f->at;
   if (face->kind == TESI_RT_SLIP) return TES_OK;
@@ -132,7 +133,7 @@ done:
 static TesStatus add_cell(Force *f, const int cell[3], double *sum) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  const int dim = f->rt->dim, d = f->d;
+  const int dim = f->space->dim, d = f->d;
   const double viscous = f->stress->symmetric ? 2 : 1;
   Points *at = &f->at;
   set_points(f, cell, -1, 0);
@@ -156,9 +157,9 @@ static TesStatus add_layer(Force *f, const int cell[3], double *sum) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
   TES_TRY(add_cell(f, cell, sum));
-  for (int a = 0; a < f->rt->dim; a++)
+  for (int a = 0; a < f->space->dim; a++)
     for (int end = 0; end < 2; end++) {
-      const TesiRtAxis *axis = &f->rt->axis[a];
+      const TesiAxis *axis = tesi_modal(f->space, a);
       if (a == f->d || axis->periodic || cell[a] != (end ? axis->cells - 1 : 0)) continue;
       TES_TRY(add_stress(f, cell, a, end, f->d, true, -1, sum));
     }
@@ -169,10 +170,10 @@ done:
 static TesStatus sum_layer(Force *f, int i, double *sum) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  const int layer = f->end ? f->rt->axis[f->d].cells - 1 : 0;
-  for (int64_t c = 0; c < tesi_rt_cells(f->rt); c++) {
+  const int layer = f->end ? tesi_modal(f->space, f->d)->cells - 1 : 0;
+  for (int64_t c = 0; c < tesi_rt_cells(f->space); c++) {
     int cell[3];
-    tesi_rt_cell(f->rt, c, cell);
+    tesi_rt_cell(f->space, c, cell);
     if (cell[f->d] != layer) continue;
     TES_TRY(i == f->d ? add_layer(f, cell, sum) : add_stress(f, cell, f->d, f->end, i, false, 1, sum));
   }
@@ -184,8 +185,8 @@ done:
 static TesStatus sum_carried(const Force *f, double *sum) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  const TesiRt *rt = f->rt;
-  const int *extent = rt->extent[f->d];
+  const TesSpace *space = f->space;
+  const int extent[3] = TESI_EXTENT(space->scalar[f->d]);
   double *values = NULL;
   const int node = f->end ? extent[f->d] - 1 : 0;
   TES_ALLOC(&values, f->stress->carried->length);
@@ -196,14 +197,14 @@ static TesStatus sum_carried(const Force *f, double *sum) {
         const int at[3] = {x, y, z};
         double area = 1;
         bool first = at[f->d] == node;
-        for (int d = 0; d < rt->dim; d++) {
+        for (int d = 0; d < space->dim; d++) {
           if (d == f->d) continue;
-          first = first && at[d] % rt->n == 0;
-          area *= rt->axis[d].h[at[d] / rt->n];
+          first = first && at[d] % (space->degree + 1) == 0;
+          area *= tesi_modal(space, d)->h[at[d] / (space->degree + 1)];
         }
         if (first)
           *sum +=
-              sqrt(area) * values[rt->offset[f->d] + x + (int64_t)extent[0] * (y + (int64_t)extent[1] * z)];
+              sqrt(area) * values[space->first[f->d] + x + (int64_t)extent[0] * (y + (int64_t)extent[1] * z)];
       }
 done:
   tesi_free(ctx, &values);
@@ -217,9 +218,9 @@ TesStatus tesi_rt_force(const TesSpace *space, const TesVector *u, const TesiRtS
   Force *f = NULL;
   double sum = 0;
   TES_NEW(&f);
-  f->context = ctx, f->rt = tesi_space_rt(space), f->stress = stress, f->d = face / 2, f->end = face % 2;
-  tesi_rt_tables(f->rt->n, space->degree + 5, &f->t);
-  tesi_rt_node_tables(f->rt->n, &f->nodes);
+  f->context = ctx, f->space = space, f->stress = stress, f->d = face / 2, f->end = face % 2;
+  tesi_rt_tables(f->space->degree + 1, space->degree + 5, &f->t);
+  tesi_rt_node_tables(f->space->degree + 1, &f->nodes);
   TES_ALLOC(&f->u, space->length);
   TES_TRY(tes_vector_get(u, f->u));
   if (stress->rate) TES_ALLOC(&f->rate, space->length);

@@ -1,5 +1,5 @@
-/* What exists for vectors of elements rt and dg alone, whose entries are nodes and modes of a box (space/rt.h): loads,
- * boundary values, interpolants, norms and forces, by k + 5 Gauss points per direction. */
+/* What exists for vectors of elements rt and dg alone, whose entries are nodes and modes of a box (space/axes.h):
+ * loads, boundary values, interpolants, norms and forces, by k + 5 Gauss points per direction. */
 #ifndef TESI_RT_FUNCTIONAL_H
 #define TESI_RT_FUNCTIONAL_H
 

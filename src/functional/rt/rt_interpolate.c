@@ -12,7 +12,7 @@
 enum { LINE = TESI_RT_POINTS + 2, MOST = LINE * LINE * LINE, TABLE = TESI_RT_LOCAL * LINE };
 
 typedef struct Interpolant {
-  const TesiRt *rt;
+  const TesSpace *space;
   int n, q;
   double x[LINE];                   /* Gauss points, then 0 and 1 */
   double own[TABLE], across[TABLE]; /* [n + 1][q + 2], [n][q] */
@@ -31,10 +31,10 @@ static double integral(int n, int j, double x) {
   return sum;
 }
 
-static void fill_tables(const TesiRt *rt, int points, Interpolant *p) {
+static void fill_tables(const TesSpace *space, int points, Interpolant *p) {
   double weight[TESI_MAX_POINTS], nodes[TESI_MAX_POINTS], l[TESI_RT_LOCAL], slope[TESI_RT_LOCAL];
-  const int n = rt->n, all = points + 2;
-  p->rt = rt, p->n = n, p->q = points;
+  const int n = space->degree + 1, all = points + 2;
+  p->space = space, p->n = n, p->q = points;
   tesi_gauss(points, p->x, weight);
   p->x[points] = 0, p->x[points + 1] = 1;
   tesi_gauss_lobatto(n + 1, nodes, NULL);
@@ -51,21 +51,25 @@ static void fill_tables(const TesiRt *rt, int points, Interpolant *p) {
   for (int i = 0; i <= n; i++) p->own[i * all + points] += 1;
 }
 
+static bool has_nodes(const TesSpace *space, int part, int d) {
+  return space->scalar[part]->axis[d].basis == TESI_NODES;
+}
+
 /* Points of a cell for a part: Gauss points, and the ends of its own direction. Returns how many. */
 static int set_points(Interpolant *p, int part, const int cell[3], int extent[3]) {
-  const TesiRt *rt = p->rt;
+  const TesSpace *space = p->space;
   int count = 1;
   for (int d = 0; d < 3; d++) {
-    extent[d] = d >= rt->dim ? 1 : d == part ? p->q + 2 : p->q;
+    extent[d] = d >= space->dim ? 1 : has_nodes(space, part, d) ? p->q + 2 : p->q;
     count *= extent[d];
   }
   for (int i = 0; i < count; i++) {
     int rest = i;
     for (int d = 0; d < 3; d++) {
-      const double *x = rt->axis[d].x, xi = p->x[rest % extent[d]];
-      p->at[d * count + i] = d >= rt->dim ? 0
-                             : xi == 1    ? x[cell[d] + 1]
-                                          : x[cell[d]] + xi * (x[cell[d] + 1] - x[cell[d]]);
+      const double *x = tesi_modal(space, d)->vertices, xi = p->x[rest % extent[d]];
+      p->at[d * count + i] = d >= space->dim ? 0
+                             : xi == 1       ? x[cell[d] + 1]
+                                             : x[cell[d]] + xi * (x[cell[d] + 1] - x[cell[d]]);
       rest /= extent[d];
     }
   }
@@ -74,15 +78,16 @@ static int set_points(Interpolant *p, int part, const int cell[3], int extent[3]
 
 /* p->values <- the squares of a part of v at the points. */
 static void square(Interpolant *p, int part, const int cell[3], const double *v, int count) {
-  const TesiRt *rt = p->rt;
+  const TesSpace *space = p->space;
   double local[TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL];
   const double *from = local;
   int extent[3];
-  tesi_rt_read(rt, part, cell, v, local);
-  for (int d = 0; d < 3; d++) extent[d] = tesi_rt_extent(rt, part, d);
-  for (int d = 0; d < rt->dim; d++) {
-    const double *table = d == part ? p->tables.nodal[0] : p->tables.modal[0];
-    tesi_contract(table, d == part ? p->q + 2 : p->q, extent[d], false, extent, d, from, p->work[d % 2]);
+  tesi_rt_read(space, part, cell, v, local);
+  for (int d = 0; d < 3; d++) extent[d] = tesi_rt_extent(space, part, d);
+  for (int d = 0; d < space->dim; d++) {
+    const bool nodes = has_nodes(space, part, d);
+    const double *table = nodes ? p->tables.nodal[0] : p->tables.modal[0];
+    tesi_contract(table, nodes ? p->q + 2 : p->q, extent[d], false, extent, d, from, p->work[d % 2]);
     from = p->work[d % 2];
   }
   for (int i = 0; i < count; i++) p->values[i] = from[i] * from[i];
@@ -91,7 +96,7 @@ static void square(Interpolant *p, int part, const int cell[3], const double *v,
 /* Of f, or of the square of v. False where f is not finite at a point. */
 static bool interpolate_cell(Interpolant *p, int part, const int cell[3], const TesFunction *f,
                              const double *v, double *u) {
-  const TesiRt *rt = p->rt;
+  const TesSpace *space = p->space;
   int extent[3];
   double volume = 1;
   const int count = set_points(p, part, cell, extent);
@@ -102,16 +107,17 @@ static bool interpolate_cell(Interpolant *p, int part, const int cell[3], const 
   for (int i = 0; i < count; i++)
     if (!isfinite(p->values[i])) return false;
   const double *from = p->values;
-  for (int d = 0; d < rt->dim; d++) {
-    const int rows = tesi_rt_extent(rt, part, d), columns = extent[d];
-    tesi_contract(d == part ? p->own : p->across, rows, columns, false, extent, d, from, p->work[d % 2]);
+  for (int d = 0; d < space->dim; d++) {
+    const int rows = tesi_rt_extent(space, part, d), columns = extent[d];
+    const bool nodes = has_nodes(space, part, d);
+    tesi_contract(nodes ? p->own : p->across, rows, columns, false, extent, d, from, p->work[d % 2]);
     from = p->work[d % 2];
-    if (d != part) volume *= rt->axis[d].h[cell[d]];
+    if (!nodes) volume *= tesi_modal(space, d)->h[cell[d]];
   }
-  double *local = p->work[(rt->dim - 1) % 2];
+  double *local = p->work[(space->dim - 1) % 2];
   for (int i = 0; i < extent[0] * extent[1] * extent[2]; i++) local[i] *= volume;
-  tesi_rt_clear_cell(rt, part, cell, u);
-  tesi_rt_add(rt, part, cell, local, u);
+  tesi_rt_clear_cell(space, part, cell, u);
+  tesi_rt_add(space, part, cell, local, u);
   return true;
 }
 
@@ -130,8 +136,8 @@ static void interpolate_lines(const void *data, TesiSpan span) {
   Interpolant *p = &l->interpolant[span.thread];
   for (int64_t i = span.first; i < span.end; i++) {
     int cell[3];
-    tesi_rt_line(p->rt, l->along, i, cell);
-    for (; cell[l->along] < p->rt->axis[l->along].cells; cell[l->along]++)
+    tesi_rt_line(p->space, l->along, i, cell);
+    for (; cell[l->along] < tesi_modal(p->space, l->along)->cells; cell[l->along]++)
       if (!interpolate_cell(p, l->part, cell, l->f, l->v, l->values)) {
         tesi_team_least(l->bad, i);
         break;
@@ -143,8 +149,8 @@ static void interpolate_lines(const void *data, TesiSpan span) {
 static TesStatus explain(TesContext *ctx, Interpolant *p, const Lines *l) {
   TesStatus status = TES_OK;
   int cell[3], extent[3];
-  tesi_rt_line(p->rt, l->along, *l->bad, cell);
-  for (; cell[l->along] < p->rt->axis[l->along].cells; cell[l->along]++) {
+  tesi_rt_line(p->space, l->along, *l->bad, cell);
+  for (; cell[l->along] < tesi_modal(p->space, l->along)->cells; cell[l->along]++) {
     const int count = set_points(p, l->part, cell, extent);
     TES_TRY(tes_function_evaluate(l->f, count, p->at, p->at + count, p->at + 2 * count, 0, p->values));
   }
@@ -157,7 +163,6 @@ static TesStatus interpolate(const TesSpace *space, int points, const TesFunctio
                              const TesVector *v, TesVector *u) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const TesiRt *rt = space->rt;
   const int threads = tes_context_threads(ctx);
   Interpolant *p = NULL;
   double *from = NULL, *values = NULL;
@@ -166,12 +171,12 @@ static TesStatus interpolate(const TesSpace *space, int points, const TesFunctio
   if (v) TES_ALLOC(&from, space->length);
   if (v) TES_TRY(tes_vector_get(v, from));
   for (int t = 0; t < threads; t++) {
-    fill_tables(rt, points, &p[t]);
-    if (v) tesi_rt_tables_at(rt->n, points + 2, p[t].x, &p[t].tables);
+    fill_tables(space, points, &p[t]);
+    if (v) tesi_rt_tables_at(space->degree + 1, points + 2, p[t].x, &p[t].tables);
   }
-  for (int part = rt->scalar ? rt->dim : 0; part <= rt->dim; part++) {
-    const int along = part % rt->dim;
-    const int64_t lines = tesi_rt_lines(rt, along);
+  for (int part = 0; part < space->scalars; part++) {
+    const int along = part % space->dim;
+    const int64_t lines = tesi_rt_lines(space, along);
     int64_t bad = lines;
     const Lines l = {p, part, along, v ? NULL : f[part], from, values, &bad};
     if (!v && !f[part]) continue;

@@ -16,23 +16,23 @@ static bool evaluate(const TesFunction *f, int count, const double *x, double *v
   return true;
 }
 
-static bool load_line(const TesiRt *rt, const TesiRtTables *t, const TesFunction *f, int part, int along,
+static bool load_line(const TesSpace *space, const TesiRtTables *t, const TesFunction *f, int part, int along,
                       int64_t line, double *work, double *b) {
   double *x = work, *w = x + 3 * MOST, *values = w + MOST, *local = values + MOST;
   int cell[3];
-  tesi_rt_line(rt, along, line, cell);
-  for (; cell[along] < rt->axis[along].cells; cell[along]++) {
-    const int count = tesi_rt_points(rt, t, cell, x, w);
+  tesi_rt_line(space, along, line, cell);
+  for (; cell[along] < tesi_modal(space, along)->cells; cell[along]++) {
+    const int count = tesi_rt_points(space, t, cell, x, w);
     if (!evaluate(f, count, x, values)) return false;
     for (int q = 0; q < count; q++) values[q] *= w[q];
-    tesi_rt_moments(rt, t, part, values, local);
-    tesi_rt_add(rt, part, cell, local, b);
+    tesi_rt_moments(space, t, part, values, local);
+    tesi_rt_add(space, part, cell, local, b);
   }
   return true;
 }
 
 typedef struct Lines {
-  const TesiRt *rt;
+  const TesSpace *space;
   const TesiRtTables *t;
   const TesFunction *f;
   int part, along;
@@ -43,7 +43,7 @@ typedef struct Lines {
 static void load_lines(const void *data, TesiSpan span) {
   const Lines *l = data;
   for (int64_t i = span.first; i < span.end; i++)
-    if (!load_line(l->rt, l->t, l->f, l->part, l->along, i, l->work + (int64_t)span.thread * 6 * MOST, l->b))
+    if (!load_line(l->space, l->t, l->f, l->part, l->along, i, l->work + (int64_t)span.thread * 6 * MOST, l->b))
       tesi_team_least(l->bad, i);
 }
 
@@ -52,19 +52,18 @@ static TesStatus load_part(const TesSpace *space, const TesiRtTables *t, int par
                            double *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const TesiRt *rt = space->rt;
-  const int i = part % rt->dim;
-  const int64_t lines = tesi_rt_lines(rt, i);
+  const int i = part % space->dim;
+  const int64_t lines = tesi_rt_lines(space, i);
   const int threads = tes_context_threads(ctx);
   int64_t bad = lines;
   double *work = NULL, x[3 * MOST];
   TES_ALLOC(&work, (int64_t)threads * 6 * MOST);
-  tesi_team_for(threads, lines, load_lines, &(Lines){rt, t, f, part, i, work, b, &bad});
-  for (int c = 0; bad < lines && c < rt->axis[i].cells; c++) { /* the message */
+  tesi_team_for(threads, lines, load_lines, &(Lines){space, t, f, part, i, work, b, &bad});
+  for (int c = 0; bad < lines && c < tesi_modal(space, i)->cells; c++) { /* the message */
     int cell[3];
-    tesi_rt_line(rt, i, bad, cell);
+    tesi_rt_line(space, i, bad, cell);
     cell[i] = c;
-    const int count = tesi_rt_points(rt, t, cell, x, NULL);
+    const int count = tesi_rt_points(space, t, cell, x, NULL);
     TES_TRY(tes_function_evaluate(f, count, x, x + count, x + 2 * count, 0, work));
   }
 done:
@@ -76,24 +75,24 @@ done:
 
 /* One cell's part of the face at `end` of direction d. */
 typedef struct Face {
-  const TesiRt *rt;
+  const TesSpace *space;
   const TesiRtTables *t;
   int d, end, cell[3];
 } Face;
 
 /* Points x[3][count] of the face, and weights. */
 static int face_points(const Face *f, double *x, double *weights) {
-  const TesiRt *rt = f->rt;
-  const int q = f->t->points, count = rt->dim == 2 ? q : q * q;
+  const TesSpace *space = f->space;
+  const int q = f->t->points, count = space->dim == 2 ? q : q * q;
   for (int i = 0; i < count; i++) {
     int rest = i;
     weights[i] = 1;
     for (int d = 0; d < 3; d++) {
-      const TesiRtAxis *a = &rt->axis[d];
-      x[d * count + i] = d >= rt->dim ? 0 : a->x[f->end ? a->cells : 0];
-      if (d == f->d || d >= rt->dim) continue;
-      const double h = a->x[f->cell[d] + 1] - a->x[f->cell[d]];
-      x[d * count + i] = a->x[f->cell[d]] + f->t->x[rest % q] * h;
+      const TesiAxis *a = tesi_modal(space, d);
+      x[d * count + i] = d >= space->dim ? 0 : a->vertices[f->end ? a->cells : 0];
+      if (d == f->d || d >= space->dim) continue;
+      const double h = a->vertices[f->cell[d] + 1] - a->vertices[f->cell[d]];
+      x[d * count + i] = a->vertices[f->cell[d]] + f->t->x[rest % q] * h;
       weights[i] *= f->t->w[rest % q] * h;
       rest /= q;
     }
@@ -108,11 +107,12 @@ static int face_moments(const Face *f, int i, const double *values, double *mome
   int e[2] = {1, 1}, k = 0;
   const double *A[2] = {NULL, NULL};
   double scale = 1;
-  for (int d = 0; d < f->rt->dim; d++) {
+  for (int d = 0; d < f->space->dim; d++) {
     if (d == f->d) continue;
-    e[k] = tesi_rt_extent(f->rt, i, d);
-    A[k++] = d == i ? f->t->nodal[0] : f->t->modal[0];
-    if (d != i) scale /= sqrt(f->rt->axis[d].h[f->cell[d]]);
+    e[k] = tesi_rt_extent(f->space, i, d);
+    const TesiAxis *a = &f->space->scalar[i]->axis[d];
+    A[k++] = a->basis == TESI_NODES ? f->t->nodal[0] : f->t->modal[0];
+    if (a->basis == TESI_MODES) scale /= sqrt(a->h[f->cell[d]]);
   }
   for (int b = 0; b < e[1]; b++)
     for (int a = 0; a < e[0]; a++) {
@@ -126,17 +126,17 @@ static int face_moments(const Face *f, int i, const double *values, double *mome
 
 /* Numbers of the face's functions at entry j of direction d. */
 static int64_t face_number(const Face *f, int i, int j, int m) {
-  const TesiRt *rt = f->rt;
+  const TesSpace *space = f->space;
   int64_t entry = 0, step = 1;
-  for (int d = 0; d < rt->dim; d++) {
-    const TesiRtAxis *a = &rt->axis[d];
-    const int e = tesi_rt_extent(rt, i, d);
+  for (int d = 0; d < space->dim; d++) {
+    const TesiAxis *a = &space->scalar[i]->axis[d];
+    const int e = a->degree + 1;
     int place = j;
-    if (d != f->d) place = d == i ? tesi_rt_node(a, f->cell[d], m % e) : f->cell[d] * a->n + m % e, m /= e;
+    if (d != f->d) place = tesi_axis_node(a, f->cell[d], m % e), m /= e;
     entry += step * place;
-    step *= rt->extent[i][d];
+    step *= a->nodes;
   }
-  return rt->offset[i] + entry;
+  return space->first[i] + entry;
 }
 
 /* b <- b + w[j] moment at the entries first + j, j < count, of direction d. */
@@ -148,10 +148,10 @@ static void add_face(const Face *f, int i, int moments, const double *moment, in
 
 /* What multiplies the moments of component i on a face, along its normal. Returns how many, from entry *first on. */
 static int face_weights(const Face *f, const TesiRtFace *face, double nu, int i, int *first, double *w) {
-  const TesiRtAxis *a = &f->rt->axis[f->d];
-  const int n = f->rt->n, last = f->end ? a->cells - 1 : 0;
+  const TesiAxis *a = &f->space->scalar[i]->axis[f->d];
+  const int n = f->space->degree + 1, last = f->end ? a->cells - 1 : 0;
   double l[TESI_RT_LOCAL], slope[TESI_RT_LOCAL];
-  if (i == f->d) {
+  if (a->basis == TESI_NODES) {
     *first = f->end ? a->nodes - 1 : 0;
     w[0] = 1;
     return 1;
@@ -170,12 +170,15 @@ static TesStatus face_values(TesContext *ctx, const Face *f, const TesiRtFace *f
   enum { FACE = TESI_RT_POINTS * TESI_RT_POINTS };
   double x[3 * FACE], normal[3 * FACE] = {0}, w[FACE], other[FACE];
   const int count = face_points(f, x, w), outwards = f->end ? 1 : -1;
-  const TesFunction *pressure = face->kind == TESI_RT_OUTFLOW && i == f->d ? face->g[f->rt->dim] : NULL;
-  *any = face->g[i] || pressure;
+  const bool mixed = f->space->element->mixed;
+  const TesFunction *given = face->g[mixed ? i : f->space->dim],
+                    *pressure =
+                        mixed && face->kind == TESI_RT_OUTFLOW && i == f->d ? face->g[f->space->dim] : NULL;
+  *any = given || pressure;
   if (!*any) return TES_OK;
   memset(values, 0, sizeof *values * (size_t)count);
   for (int q = 0; q < count; q++) normal[f->d * count + q] = outwards;
-  if (face->g[i]) TES_TRY(tesi_boundary_values(face->g[i], count, x, normal, values));
+  if (given) TES_TRY(tesi_boundary_values(given, count, x, normal, values));
   if (pressure) {
     TES_TRY(tesi_boundary_values(pressure, count, x, normal, other));
     for (int q = 0; q < count; q++) values[q] -= outwards * other[q];
@@ -191,13 +194,12 @@ typedef TesStatus (*VisitFace)(void *user, const Face *f, const TesiRtFace *face
 static TesStatus visit_faces(const TesSpace *space, const TesiRtTables *t, const TesiRtFace *face,
                              VisitFace visit, void *user) {
   TesStatus status = TES_OK;
-  const TesiRt *rt = space->rt;
-  for (int d = 0; d < rt->dim; d++)
-    for (int end = 0; end < 2 && !rt->axis[d].periodic; end++)
-      for (int64_t l = 0; l < tesi_rt_lines(rt, d) && status == TES_OK; l++) {
-        Face f = {.rt = rt, .t = t, .d = d, .end = end};
-        tesi_rt_line(rt, d, l, f.cell);
-        f.cell[d] = end ? rt->axis[d].cells - 1 : 0;
+  for (int d = 0; d < space->dim; d++)
+    for (int end = 0; end < 2 && !tesi_modal(space, d)->periodic; end++)
+      for (int64_t l = 0; l < tesi_rt_lines(space, d) && status == TES_OK; l++) {
+        Face f = {.space = space, .t = t, .d = d, .end = end};
+        tesi_rt_line(space, d, l, f.cell);
+        f.cell[d] = end ? tesi_modal(space, d)->cells - 1 : 0;
         status = visit(user, &f, face ? &face[2 * d + end] : NULL);
       }
   return status;
@@ -208,16 +210,22 @@ typedef struct Load {
   double nu, *b, flux;
 } Load;
 
+/* Scalars that have a load: the components, or the unknown of element dg. */
+static int loaded_of(const TesSpace *space) {
+  return space->element->mixed ? space->dim : 1;
+}
+
 static TesStatus load_face(void *user, const Face *f, const TesiRtFace *face) {
   Load *load = user;
   TesContext *ctx = load->context;
   TesStatus status = TES_OK;
   double values[MOST], moment[MOST], w[TESI_RT_LOCAL];
   if (face->kind == TESI_RT_SLIP) return TES_OK;
-  for (int i = f->rt->scalar ? f->rt->dim : 0; i < f->rt->dim + f->rt->scalar; i++) {
+  for (int i = 0; i < loaded_of(f->space); i++) {
     bool any;
     int first;
-    if (i == f->d && face->kind == TESI_RT_VELOCITY) continue; /* known nodes: a lifting */
+    const bool nodes = f->space->scalar[i]->axis[f->d].basis == TESI_NODES;
+    if (nodes && face->kind == TESI_RT_VELOCITY) continue; /* known nodes: a lifting */
     TES_TRY(face_values(ctx, f, face, i, &any, values));
     if (!any) continue;
     const int moments = face_moments(f, i, values, moment),
@@ -240,11 +248,11 @@ static TesStatus lift_face(void *user, const Face *f, const TesiRtFace *face) {
   TES_TRY(face_values(ctx, f, face, f->d, &any, values));
   if (!any) return TES_OK;
   const int moments = face_moments(f, f->d, values, moment);
-  const int points = f->rt->dim == 2 ? f->t->points : f->t->points * f->t->points;
+  const int points = f->space->dim == 2 ? f->t->points : f->t->points * f->t->points;
   for (int q = 0; q < points; q++) load->flux += fabs(values[q]);
   face_weights(f, face, 0, f->d, &first, &one);
   add_face(f, f->d, moments, moment, first, 1, &one, load->b);
-  for (int c = 0; c < f->rt->dim; c++) {
+  for (int c = 0; c < f->space->dim; c++) {
     if (c == f->d) continue;
     TES_TRY(face_values(ctx, f, face, c, &any, values));
     for (int q = 0; q < points && any; q++) load->flux += fabs(values[q]);
@@ -261,18 +269,19 @@ static bool is_zero(const TesFunction *f) {
 }
 
 /* Whether something is given on a face. */
-static bool any_face(const TesiRt *rt, const TesiRtFace *face) {
+static bool any_face(const TesSpace *space, const TesiRtFace *face) {
   bool any = false;
-  for (int i = 0; i < 2 * rt->dim; i++)
-    for (int c = 0; c <= rt->dim && !rt->axis[i / 2].periodic; c++) any = any || !is_zero(face[i].g[c]);
+  for (int i = 0; i < 2 * space->dim; i++)
+    for (int c = 0; c <= space->dim && !tesi_modal(space, i / 2)->periodic; c++)
+      any = any || !is_zero(face[i].g[c]);
   return any;
 }
 
 bool tesi_rt_lifts(const TesSpace *space, const TesiRtFace *face) {
   bool any = false;
   for (int i = 0; i < 2 * space->dim; i++)
-    any = any ||
-          (!space->rt->axis[i / 2].periodic && face[i].kind == TESI_RT_VELOCITY && !is_zero(face[i].g[i / 2]));
+    any = any || (!tesi_modal(space, i / 2)->periodic && face[i].kind == TESI_RT_VELOCITY &&
+                  !is_zero(face[i].g[i / 2]));
   return any;
 }
 
@@ -310,16 +319,17 @@ TesStatus tesi_rt_load(const TesSpace *space, const TesFunction *const *f, doubl
   TesStatus status = TES_OK;
   TesiRtTables t;
   Load load = {.context = ctx, .nu = nu};
-  const bool scalar = space->rt->scalar, faces = any_face(space->rt, face);
+  const int loaded = loaded_of(space);
+  const bool faces = any_face(space, face);
   bool any = faces;
-  for (int i = 0; i < (scalar ? 1 : space->dim); i++) any = any || f[i];
+  for (int i = 0; i < loaded; i++) any = any || f[i];
   if (!any) return tes_vector_fill(b, 0);
-  tesi_rt_tables(space->rt->n, space->degree + 5, &t);
+  tesi_rt_tables(space->degree + 1, space->degree + 5, &t);
   TES_TRY(begin_host(b, &load.b));
-  for (int i = 0; i < (scalar ? 1 : space->dim); i++)
-    if (f[i]) TES_TRY(load_part(space, &t, scalar ? space->dim : i, f[i], load.b));
+  for (int i = 0; i < loaded; i++)
+    if (f[i]) TES_TRY(load_part(space, &t, i, f[i], load.b));
   if (faces) TES_TRY(visit_faces(space, &t, face, load_face, &load));
-  tesi_rt_clear(space->rt, load.b);
+  tesi_rt_clear(space, load.b);
 done:
   return end_host(b, &load.b, status);
 }
@@ -331,7 +341,7 @@ TesStatus tesi_rt_lifting(const TesSpace *space, const TesiRtFace *face, TesVect
   Load load = {.context = ctx};
   *flux = 0;
   if (!tesi_rt_lifts(space, face)) return tes_vector_fill(u, 0);
-  tesi_rt_tables(space->rt->n, space->degree + 5, &t);
+  tesi_rt_tables(space->degree + 1, space->degree + 5, &t);
   TES_TRY(begin_host(u, &load.b));
   TES_TRY(visit_faces(space, &t, face, lift_face, &load));
   *flux = load.flux;
@@ -349,8 +359,8 @@ static TesStatus flux_face(void *user, const Face *f, const TesiRtFace *face) {
   const Fluxes *fluxes = user;
   double area = 1, one;
   int first;
-  for (int d = 0; d < f->rt->dim; d++)
-    if (d != f->d) area *= f->rt->axis[d].h[f->cell[d]];
+  for (int d = 0; d < f->space->dim; d++)
+    if (d != f->d) area *= tesi_modal(f->space, d)->h[f->cell[d]];
   face_weights(f, face, 0, f->d, &first, &one);
   fluxes->flux[2 * f->d + f->end] +=
       (f->end ? 1 : -1) * sqrt(area) * fluxes->u[face_number(f, f->d, first, 0)];

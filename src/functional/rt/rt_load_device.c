@@ -23,21 +23,22 @@ struct TesiBrokenLoad {
 /* ---- programs ------------------------------------------------------------------------------------------ */
 
 /* Those that are points apart; functions: text of tesk_value(). */
-static TesStatus get_program(TesContext *ctx, const TesiRt *rt, int points, const char *functions,
+static TesStatus get_program(TesContext *ctx, const TesSpace *space, int points, const char *functions,
                              size_t *shared, TesiProgram **program) {
   TesStatus status = TES_OK;
   TesiRtTables t;
   char text[4][24], *numbers = NULL, *tables = NULL;
-  tesi_rt_tables(rt->n, points, &t);
-  const TesiKernelNumbers table[] = {{"modal", points * rt->n, rt->n, t.modal[0], NULL},
-                                     {"point", points, points, t.x, NULL},
-                                     {"weight", points, points, t.w, NULL}};
+  tesi_rt_tables(space->degree + 1, points, &t);
+  const TesiKernelNumbers table[] = {
+      {"modal", points * (space->degree + 1), space->degree + 1, t.modal[0], NULL},
+      {"point", points, points, t.x, NULL},
+      {"weight", points, points, t.w, NULL}};
   TES_TRY(tesi_kernel_numbers(ctx, "real", (int)(sizeof table / sizeof *table), table, &numbers));
   const size_t size = strlen(numbers) + strlen(functions) + 1;
   TES_ALLOC(&tables, (int64_t)size);
   snprintf(tables, size, "%s%s", numbers, functions);
-  snprintf(text[0], sizeof text[0], "DIM=%d", rt->dim);
-  snprintf(text[1], sizeof text[1], "N=%d", rt->n);
+  snprintf(text[0], sizeof text[0], "DIM=%d", space->dim);
+  snprintf(text[1], sizeof text[1], "N=%d", space->degree + 1);
   snprintf(text[2], sizeof text[2], "Q=%d", points);
   snprintf(text[3], sizeof text[3], "THREADS=%d", THREADS);
   const TesiProgramDesc desc = {
@@ -45,7 +46,7 @@ static TesStatus get_program(TesContext *ctx, const TesiRt *rt, int points, cons
       .options = {"real=double", text[0], text[1], text[2], text[3], "TESK_CONSTANT_TABLES=1"},
       .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, program));
-  *shared = 2 * sizeof(double) * (size_t)(points * points * (rt->dim == 3 ? points : 1));
+  *shared = 2 * sizeof(double) * (size_t)(points * points * (space->dim == 3 ? points : 1));
 done:
   tesi_free(ctx, &numbers);
   tesi_free(ctx, &tables);
@@ -57,11 +58,11 @@ static TesStatus get_kernels(const TesSpace *space, const char *functions, int i
   TesContext *ctx = plan->context;
   TesStatus status = TES_OK;
   TesiProgram *program;
-  TES_TRY(get_program(ctx, space->rt, space->degree + 5, functions, &plan->shared[0], &program));
+  TES_TRY(get_program(ctx, space, space->degree + 5, functions, &plan->shared[0], &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_broken_cells", plan->shared[0], &plan->cells));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_broken_faces", plan->shared[0], &plan->faces));
   if (!inflow_points) goto done;
-  TES_TRY(get_program(ctx, space->rt, inflow_points, functions, &plan->shared[1], &program));
+  TES_TRY(get_program(ctx, space, inflow_points, functions, &plan->shared[1], &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_broken_inflow", plan->shared[1], &plan->inflow));
 done:
   return status;
@@ -71,31 +72,31 @@ done:
 
 /* What the moments of a face are multiplied by: of fluxes the mode's value, of values what interior penalties make of
  * them; entering: minus the value. */
-static void fill_face(const TesiRt *rt, int number, const TesiRtFace *face, double nu, TeskBrokenFace *to,
-                      TeskBrokenFace *entering) {
+static void fill_face(const TesSpace *space, int number, const TesiRtFace *face, double nu,
+                      TeskBrokenFace *to, TeskBrokenFace *entering) {
   const int d = number / 2, end = number % 2;
-  const TesiRtAxis *a = &rt->axis[d];
+  const TesiAxis *a = &space->axis[d];
   const bool given = face->kind == TESI_RT_VELOCITY;
   double l[TESI_MAX_POINTS], slope[TESI_MAX_POINTS];
-  if (a->periodic || face->kind == TESI_RT_SLIP || !face->g[rt->dim]) return;
-  tesi_rt_legendre(rt->n, a->h[end ? a->cells - 1 : 0], end, l, slope);
+  if (a->periodic || face->kind == TESI_RT_SLIP || !face->g[space->dim]) return;
+  tesi_rt_legendre(space->degree + 1, a->h[end ? a->cells - 1 : 0], end, l, slope);
   *to = (TeskBrokenFace){.d = d, .end = end, .number = 1 + number};
   *entering = *to;
   if (!given) entering->number = 0;
-  for (int i = 0; i < rt->n; i++) {
+  for (int i = 0; i < space->degree + 1; i++) {
     to->weight[i] = given ? nu * (face->penalty * l[i] - (end ? 1 : -1) * slope[i]) : l[i];
     entering->weight[i] = -l[i];
   }
 }
 
-static TesStatus fill_arguments(const TesiRt *rt, TesiBrokenLoad *plan) {
+static TesStatus fill_arguments(const TesSpace *space, TesiBrokenLoad *plan) {
   TesContext *ctx = plan->context;
   TesStatus status = TES_OK;
   for (int d = 0; d < 3; d++) {
-    const TesiRtAxis *a = &rt->axis[d];
+    const TesiAxis *a = &space->axis[d];
     plan->arguments.cells[d] = a->cells;
-    if (d >= rt->dim) continue;
-    TES_TRY(tesi_upload(ctx, a->x, (size_t)(a->cells + 1) * sizeof *a->x, &plan->x[d]));
+    if (d >= space->dim) continue;
+    TES_TRY(tesi_upload(ctx, a->vertices, (size_t)(a->cells + 1) * sizeof *a->vertices, &plan->x[d]));
     TES_TRY(tesi_upload(ctx, a->h, (size_t)a->cells * sizeof *a->h, &plan->h[d]));
     plan->arguments.x[d] = plan->x[d], plan->arguments.h[d] = plan->h[d];
   }
@@ -107,12 +108,11 @@ TesStatus tesi_broken_load_create(const TesSpace *space, const TesFunction *f, d
                                   const TesiRtFace face[6], int inflow_points, TesiBrokenLoad **result) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const TesiRt *rt = space->rt;
   const TesFunction *functions[FUNCTIONS] = {f};
   TesiBrokenLoad *plan = NULL;
   char *text = NULL;
   *result = NULL;
-  for (int i = 0; i < 2 * rt->dim; i++) functions[1 + i] = face[i].g[rt->dim];
+  for (int i = 0; i < 2 * space->dim; i++) functions[1 + i] = face[i].g[space->dim];
   for (int i = 0; i < FUNCTIONS; i++)
     if (tesi_function_uses(functions[i])) return TES_OK;
   if (space->degree > DEGREE || tes_mesh_info(space->mesh).cells >= INT_MAX) return TES_OK;
@@ -120,8 +120,9 @@ TesStatus tesi_broken_load_create(const TesSpace *space, const TesFunction *f, d
   if (!text) goto done;
   TES_NEW(&plan);
   plan->context = ctx, plan->empty = !f;
-  for (int i = 0; i < 2 * rt->dim; i++) fill_face(rt, i, &face[i], nu, &plan->face[i], &plan->entering[i]);
-  TES_TRY(fill_arguments(rt, plan));
+  for (int i = 0; i < 2 * space->dim; i++)
+    fill_face(space, i, &face[i], nu, &plan->face[i], &plan->entering[i]);
+  TES_TRY(fill_arguments(space, plan));
   TES_TRY(get_kernels(space, text, inflow_points, plan));
   *result = plan;
   plan = NULL;

@@ -16,7 +16,7 @@ enum {
 };
 
 typedef struct Norms {
-  const TesiRt *rt;
+  const TesSpace *space;
   TesiRtTables t;
   const double *u;
   const TesFunction *const *exact; /* NULL: none */
@@ -41,9 +41,9 @@ static double difference(const TesFunction *f, double mean, int count, const dou
 /* Derivatives of all components. */
 static void add_derivatives(const Norms *n, const int cell[3], int count, const double *w,
                             const double *local, int i, double *values, double *divergence, double *sums) {
-  for (int d = 0; d < n->rt->dim; d++) {
-    const double h = n->rt->axis[d].h[cell[d]];
-    tesi_rt_values(n->rt, &n->t, i, d, local, values);
+  for (int d = 0; d < n->space->dim; d++) {
+    const double h = tesi_modal(n->space, d)->h[cell[d]];
+    tesi_rt_values(n->space, &n->t, i, d, local, values);
     for (int q = 0; q < count; q++) {
       const double slope = values[q] / h;
       sums[GRADIENT] += w[q] * slope * slope;
@@ -53,22 +53,22 @@ static void add_derivatives(const Norms *n, const int cell[3], int count, const 
 }
 
 static void sum_cell(const Norms *n, const int cell[3], double *work, double *sums) {
-  const TesiRt *rt = n->rt;
+  const TesSpace *space = n->space;
   double *x = work, *w = x + 3 * MOST, *values = w + MOST, *exact = values + MOST, *local = exact + MOST,
          *divergence = local + MOST, integral;
-  const int count = tesi_rt_points(rt, &n->t, cell, x, w), dim = rt->dim;
+  const int count = tesi_rt_points(space, &n->t, cell, x, w), dim = space->dim;
   if (n->exact && n->exact[dim]) {
-    tesi_rt_read(rt, dim, cell, n->u, local);
-    tesi_rt_values(rt, &n->t, dim, -1, local, values);
+    tesi_rt_read(space, dim, cell, n->u, local);
+    tesi_rt_values(space, &n->t, dim, -1, local, values);
     sums[PRESSURE] += difference(n->exact[dim], n->mean, count, x, w, values, exact, &integral);
     sums[MEAN] += integral;
   }
   if (n->mean_only) return;
   memset(divergence, 0, sizeof *divergence * (size_t)count);
   for (int i = 0; i < dim; i++) {
-    tesi_rt_read(rt, i, cell, n->u, local);
+    tesi_rt_read(space, i, cell, n->u, local);
     if (n->exact) {
-      tesi_rt_values(rt, &n->t, i, -1, local, values);
+      tesi_rt_values(space, &n->t, i, -1, local, values);
       sums[VELOCITY] += difference(n->exact[i], 0, count, x, w, values, exact, &integral);
     }
     add_derivatives(n, cell, count, w, local, i, values, divergence, sums);
@@ -83,7 +83,7 @@ typedef struct Rows {
 
 static void sum_rows(const void *data, TesiSpan span) {
   const Rows *rows = data;
-  const TesiRtAxis *a = rows->norms->rt->axis;
+  const TesiAxis *a = tesi_space_last(rows->norms->space)->axis;
   for (int64_t r = span.first; r < span.end; r++)
     for (int c = 0; c < a[0].cells; c++)
       sum_cell(rows->norms, (int[]){c, (int)r % a[1].cells, (int)r / a[1].cells},
@@ -93,7 +93,8 @@ static void sum_rows(const void *data, TesiSpan span) {
 /* Row by row of cells, so that the sums do not depend on the threads. */
 static TesStatus sum_all(TesContext *ctx, const Norms *n, double total[SUMS]) {
   TesStatus status = TES_OK;
-  const int rows = n->rt->axis[1].cells * n->rt->axis[2].cells, threads = tes_context_threads(ctx);
+  const int rows = tesi_modal(n->space, 1)->cells * tesi_modal(n->space, 2)->cells,
+            threads = tes_context_threads(ctx);
   Rows all = {.norms = n};
   memset(total, 0, SUMS * sizeof *total);
   TES_TRY(tesi_alloc(ctx, (size_t)rows, sizeof *all.sums, &all.sums));
@@ -112,14 +113,16 @@ TesStatus tesi_rt_errors(const TesSpace *space, const TesVector *u, const TesFun
                          bool free, TesiRtErrors *errors) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  Norms n = {.rt = space->rt, .exact = exact};
+  Norms n = {.space = space, .exact = exact};
   double sums[SUMS], *values = NULL, volume = 1;
   TES_ALLOC(&values, space->length);
   TES_TRY(tes_vector_get(u, values));
   n.u = values;
-  tesi_rt_tables(space->rt->n, space->degree + 5, &n.t);
-  for (int d = 0; d < space->dim; d++)
-    volume *= space->rt->axis[d].x[space->rt->axis[d].cells] - space->rt->axis[d].x[0];
+  tesi_rt_tables(space->degree + 1, space->degree + 5, &n.t);
+  for (int d = 0; d < space->dim; d++) {
+    const TesiAxis *a = tesi_modal(space, d);
+    volume *= a->vertices[a->cells] - a->vertices[0];
+  }
   if (free && exact && exact[space->dim]) {
     n.mean_only = true;
     TES_TRY(sum_all(ctx, &n, sums));
@@ -142,7 +145,7 @@ done:
 
 typedef struct Errors {
   TesContext *context;
-  const TesiRt *rt;
+  const TesSpace *space;
   TesiRtTables t;
   const double *u;
   double *x, *w, *local, *values, *exact; /* [3 MOST] and [MOST] */
@@ -166,14 +169,14 @@ static TesStatus add_cell(Errors *e, int64_t number, const TesFunction *exact, T
   TesContext *ctx = e->context;
   TesStatus status = TES_OK;
   int cell[3];
-  tesi_rt_cell(e->rt, number, cell);
-  const int dim = e->rt->dim, count = tesi_rt_points(e->rt, &e->t, cell, e->x, e->w);
-  tesi_rt_read(e->rt, dim, cell, e->u, e->local);
-  tesi_rt_values(e->rt, &e->t, dim, -1, e->local, e->values);
+  tesi_rt_cell(e->space, number, cell);
+  const int dim = e->space->dim, count = tesi_rt_points(e->space, &e->t, cell, e->x, e->w);
+  tesi_rt_read(e->space, 0, cell, e->u, e->local);
+  tesi_rt_values(e->space, &e->t, 0, -1, e->local, e->values);
   TES_TRY(add_square(e, count, exact, 1, &e->sums[0]));
   for (int d = 0; d < dim && gradient[0]; d++) {
-    tesi_rt_values(e->rt, &e->t, dim, d, e->local, e->values);
-    TES_TRY(add_square(e, count, gradient[d], 1 / e->rt->axis[d].h[cell[d]], &e->sums[1]));
+    tesi_rt_values(e->space, &e->t, 0, d, e->local, e->values);
+    TES_TRY(add_square(e, count, gradient[d], 1 / tesi_modal(e->space, d)->h[cell[d]], &e->sums[1]));
   }
 done:
   return status;
@@ -184,21 +187,21 @@ TesStatus tesi_rt_scalar_errors(const TesSpace *space, const TesVector *u, const
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesFunction *gradient[3] = {NULL};
-  Errors e = {.context = ctx, .rt = space->rt};
+  Errors e = {.context = ctx, .space = space};
   double *values = NULL, *work = NULL;
   TES_ALLOC(&values, space->length);
   TES_ALLOC(&work, 7 * MOST);
   TES_TRY(tes_vector_get(u, values));
   e.u = values, e.x = work, e.w = work + 3 * MOST, e.local = e.w + MOST, e.values = e.local + MOST;
   e.exact = e.values + MOST;
-  tesi_rt_tables(space->rt->n, space->degree + 5, &e.t);
+  tesi_rt_tables(space->degree + 1, space->degree + 5, &e.t);
   for (int d = 0; d < space->dim; d++)
     if (tes_function_create_derivative(exact, d, &gradient[d]) != TES_OK) {
       tes_context_clear(ctx);
       for (int o = 0; o < d; o++) tes_function_destroy(&gradient[o]);
       break;
     }
-  for (int64_t c = 0; c < tesi_rt_cells(space->rt); c++) TES_TRY(add_cell(&e, c, exact, gradient));
+  for (int64_t c = 0; c < tesi_rt_cells(space); c++) TES_TRY(add_cell(&e, c, exact, gradient));
   tesi_reduce(ctx, TESI_SUM, 2, e.sums);
   *l2 = sqrt(e.sums[0]);
   *h1 = gradient[0] ? sqrt(e.sums[1]) : NAN;

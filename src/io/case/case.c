@@ -194,6 +194,7 @@ void tesi_case_clear(TesCase *c) {
   tesi_free(ctx, &c->folder);
   tesi_free(ctx, &c->film);
   tesi_free(ctx, &c->vtu);
+  tesi_free(ctx, &c->vtkhdf);
   tesi_free(ctx, &c->json);
   tesi_free(ctx, &c->checkpoint);
   tesi_free(ctx, &c->series);

@@ -20,8 +20,8 @@ done:
 TesStatus tesi_case_put_in_folder(TesCase *c) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  char **const files[] = {&c->vtu,          &c->json,      &c->checkpoint, &c->series,
-                          &c->picture.file, &c->plot.file, &c->film};
+  char **const files[] = {&c->vtu,    &c->vtkhdf,       &c->json,      &c->checkpoint,
+                          &c->series, &c->picture.file, &c->plot.file, &c->film};
   if (!c->folder) return TES_OK;
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) TES_TRY(put_in(ctx, c->folder, files[i]));
   for (int i = 0; i < c->lines; i++) TES_TRY(put_in(ctx, c->folder, &c->line[i].file));

@@ -466,6 +466,13 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.vtu.every", .type = TESI_KEY_EVERY, .target = AT(c.vtu_every),
    .fallback_note = "start, end and 50 between",
    .help = "in time: how often; with minutes numbers of files are those of steps"},
+  {.path = "output.vtkhdf", .type = TESI_KEY_FILE, .target = AT(c.vtkhdf), .fallback_note = "none",
+   .map_too = true, .help = "the same fields as HDF5 for ParaView, all steps in one file; in time FILE or {file, "
+     "every}"},
+  {.path = "output.vtkhdf.file", .type = TESI_KEY_FILE, .target = AT(c.vtkhdf), .required = true,
+   .help = "its name"},
+  {.path = "output.vtkhdf.every", .type = TESI_KEY_EVERY, .target = AT(c.vtkhdf_every),
+   .fallback_note = "start, end and 50 between", .help = "in time: how often"},
   {.path = "output.series", .type = TESI_KEY_FILE, .target = AT(c.series), .fallback_note = "none", .map_too = true,
    .all_rows = true,
    .help = "in time: a CSV file with a row a step, FILE or {file, every}: time, step, dt, iterations, cells, dofs, the "

@@ -2,9 +2,16 @@
 #include "io/case/case_reader.h"
 
 static TesStatus refuse_keys_of_time(TesiCaseReader *r) {
-  static const char *const keys[] = {"data.initial",     "solver.guess",  "solver.tolerance_of",
-                                     "output.vtu.every", "output.series", "output.checkpoint.every",
-                                     "output.average",   "adapt.every",   "adapt.max_level",
+  static const char *const keys[] = {"data.initial",
+                                     "solver.guess",
+                                     "solver.tolerance_of",
+                                     "output.vtu.every",
+                                     "output.vtkhdf.every",
+                                     "output.series",
+                                     "output.checkpoint.every",
+                                     "output.average",
+                                     "adapt.every",
+                                     "adapt.max_level",
                                      "output.plot"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;

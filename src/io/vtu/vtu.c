@@ -50,7 +50,7 @@ done:
   return status;
 }
 
-static TesStatus check(TesContext *ctx, const TesVtuDesc *d) {
+TesStatus tesi_vtu_check(TesContext *ctx, const TesVtuDesc *d) {
   TesStatus status = TES_OK;
   TES_CHECK(d->dim == 2 || d->dim == 3, "dim is %d, expected 2 or 3", d->dim);
   TES_CHECK(d->degree >= 1 && d->degree <= LARGEST_DEGREE, "degree is %d, expected 1 to %d", d->degree,
@@ -132,21 +132,49 @@ done:
 
 /* ---- arrays -------------------------------------------------------------------------------------------- */
 
+enum { BLOCK = 1 << 18 };
+
+/* The array that is written: [number of blocks, block size, size of a last partial block, compressed sizes], blocks. */
+typedef struct Blocks {
+  TesiFile *file;
+  uint64_t *sizes; /* that header */
+  int64_t done;
+} Blocks;
+
+static TesStatus put_block(void *user, const void *packed, size_t size) {
+  Blocks *blocks = user;
+  blocks->sizes[3 + blocks->done++] = size;
+  return tesi_file_write(blocks->file, packed, size);
+}
+
 static TesStatus put_array(Writer *w, int i, int64_t begin) {
   TesContext *ctx = w->ctx;
   TesStatus status = TES_OK;
   const TesiVtuItem *item = &w->items[i];
   TesiVtuStream *stream = NULL;
+  Blocks blocks = {.file = w->file};
   char offset[OFFSET_WIDTH + 1];
-  const int length =
-      snprintf(offset, sizeof offset, "\"%lld\"", (long long)(tesi_file_position(w->file) - begin));
+  const int64_t header = tesi_file_position(w->file), bytes = w->desc->cells * (int64_t)item->bytes,
+                count = (bytes + BLOCK - 1) / BLOCK;
+  const int length = snprintf(offset, sizeof offset, "\"%lld\"", (long long)(header - begin));
+  const TesiVtuStreamDesc desc = {.bytes = bytes,
+                                  .block = BLOCK,
+                                  .level = w->desc->compression ? w->desc->compression : 1,
+                                  .put = put_block,
+                                  .user = &blocks};
   TES_TRY(tesi_file_patch(w->file, w->places[i], offset, (size_t)length));
-  TES_TRY(tesi_vtu_stream_begin(ctx, w->file, w->desc->cells * (int64_t)item->bytes,
-                                w->desc->compression ? w->desc->compression : 1, &stream));
-  TES_TRY(tesi_vtu_item_write(&w->cells, item, stream));
+  TES_ALLOC(&blocks.sizes, 3 + count);
+  blocks.sizes[0] = (uint64_t)count;
+  blocks.sizes[1] = BLOCK;
+  blocks.sizes[2] = (uint64_t)(bytes % BLOCK);
+  TES_TRY(tesi_file_write(w->file, blocks.sizes, (size_t)(3 + count) * sizeof *blocks.sizes));
+  TES_TRY(tesi_vtu_stream_begin(ctx, &desc, &stream));
+  TES_TRY(tesi_vtu_item_write(&w->cells, item, tesi_vtu_stream_write, stream));
   TES_TRY(tesi_vtu_stream_end(&stream));
+  TES_TRY(tesi_file_patch(w->file, header, blocks.sizes, (size_t)(3 + count) * sizeof *blocks.sizes));
 done:
   tesi_vtu_stream_discard(&stream);
+  tesi_free(ctx, &blocks.sizes);
   return status;
 }
 
@@ -279,7 +307,7 @@ TesStatus tes_vtu_write(TesContext *context, const TesVtuDesc *desc, const char 
   Writer w = {.ctx = ctx, .desc = desc, .cells = {.ctx = ctx}};
   TES_REFUSE_NULL(context, desc, path);
   tesi_work_begin_results(ctx, false, "writing %s", path);
-  TES_TRY(check(ctx, desc));
+  TES_TRY(tesi_vtu_check(ctx, desc));
   TES_TRY(prepare(&w, path));
   TES_TRY(put_head(&w));
   TES_TRY(put_arrays(&w));

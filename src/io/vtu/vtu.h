@@ -10,15 +10,25 @@
  * Corners come first, then edges, faces, the interior; see vtu_order.c. k is 0 in 2D. */
 int tesi_vtu_node(int dim, int degree, int i, int j, int k);
 
-/* ---- one appended array: [number of blocks, block size, size of a last partial block, compressed sizes], blocks -- */
+/* ---- an array in blocks, which are compressed side by side and handed over in their order -------------- */
 
 typedef struct TesiVtuStream TesiVtuStream;
+typedef struct TesiVtuStreamDesc {
+  int64_t bytes; /* of the whole array */
+  size_t block;  /* bytes of a block; the last one may have less */
+  int level;     /* of zlib */
+  /* Bytes of a number: their first bytes come first, then their second ones, as the filter `shuffle` of HDF5 has it;
+   * 0: as they are. */
+  int shuffle;
+  bool whole; /* zeros fill the last block */
+  TesStatus (*put)(void *user, const void *packed, size_t size);
+  void *user;
+} TesiVtuStreamDesc;
 
-/* Begins an array of exactly `bytes` bytes at the end of the file. */
-TesStatus tesi_vtu_stream_begin(TesContext *ctx, TesiFile *file, int64_t bytes, int level,
-                                TesiVtuStream **stream);
-TesStatus tesi_vtu_stream_write(TesiVtuStream *stream, const void *data, size_t bytes);
-/* Writes what is left and the sizes. Destroys *stream whether it succeeds or not. */
+TesStatus tesi_vtu_stream_begin(TesContext *ctx, const TesiVtuStreamDesc *desc, TesiVtuStream **stream);
+/* `user` is the TesiVtuStream, for tesi_vtu_item_write(). */
+TesStatus tesi_vtu_stream_write(void *user, const void *data, size_t bytes);
+/* Hands over what is left. Destroys *stream whether it succeeds or not. */
 TesStatus tesi_vtu_stream_end(TesiVtuStream **stream);
 void tesi_vtu_stream_discard(TesiVtuStream **stream);
 
@@ -50,6 +60,8 @@ typedef struct TesiVtuCells {
   int *order;     /* [nodes]: the lexicographic number of VTK's node */
 } TesiVtuCells;
 
+/* VTK's number of the type of cells. */
+unsigned char tesi_vtu_type(int dim);
 TesStatus tesi_vtu_cells_create(TesContext *ctx, const TesVtuDesc *desc, TesiVtuCells *cells);
 void tesi_vtu_cells_free(TesiVtuCells *cells);
 TesiVtuItem tesi_vtu_item(const TesiVtuCells *cells, TesiVtuKind kind, const TesVtuArray *array,
@@ -57,10 +69,19 @@ TesiVtuItem tesi_vtu_item(const TesiVtuCells *cells, TesiVtuKind kind, const Tes
 /* Values of a function at n points of a cell, x = [3][n]: NaN, which viewers leave blank, where it is not finite,
  * as a singular f at a corner: a file that is looked at need not fail for a point that the method never asks for. */
 void tesi_vtu_function(const TesFunction *function, int n, const double *x, double *values);
-/* tes_vtu_write_problem() of flows and of element dg. */
-TesStatus tesi_vtu_write_quantities(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
-                                    const char *path);
-/* Writes the whole array, some cells at a time. */
-TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item, TesiVtuStream *stream);
+/* Writes what a description says, to a file or a step of one. */
+typedef TesStatus (*TesiVtuSink)(void *user, TesContext *ctx, const TesVtuDesc *desc);
+/* Hands over the fields of a problem that files have: of tes_vtu_write_problem(). */
+TesStatus tesi_vtu_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
+                           TesiVtuSink sink, void *user);
+/* The same of flows and of element dg. */
+TesStatus tesi_vtu_quantities(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
+                              TesiVtuSink sink, void *user);
+/* Errors: TES_INVALID_INPUT. */
+TesStatus tesi_vtu_check(TesContext *ctx, const TesVtuDesc *desc);
+/* Hands over the whole array, some cells at a time. */
+typedef TesStatus (*TesiVtuTake)(void *user, const void *data, size_t bytes);
+TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item, TesiVtuTake take,
+                              void *user);
 
 #endif

@@ -242,7 +242,7 @@ static void end_derived(TesContext *ctx, Derived *d) {
 
 static TesStatus write_fields(const TesSpace *space, int count, const TesVtuField *fields, int derived_count,
                               Derived *derived, int cell_count, const TesVtuArray *cell_fields,
-                              const char *path) {
+                              TesiVtuSink sink, void *user) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   Cells of = {.n = 0};
@@ -262,16 +262,15 @@ static TesStatus write_fields(const TesSpace *space, int count, const TesVtuFiel
   for (int i = 0; i < derived_count; i++) TES_TRY(begin_derived(space, &of, &derived[i], &arrays[count + i]));
   int n = mesh_fields(space->mesh, &geometry, cells);
   for (int i = 0; i < cell_count; i++) cells[n++] = cell_fields[i];
-  TES_TRY(tes_vtu_write(ctx,
-                        &(TesVtuDesc){.dim = space->dim,
-                                      .degree = of.degree,
-                                      .cells = space->mesh->cells,
-                                      .coordinates = {.fill = fill_coordinates, .user = &geometry},
-                                      .point_fields = arrays,
-                                      .point_field_count = count + derived_count,
-                                      .cell_fields = cells,
-                                      .cell_field_count = n},
-                        path));
+  TES_TRY(sink(user, ctx,
+               &(TesVtuDesc){.dim = space->dim,
+                             .degree = of.degree,
+                             .cells = space->mesh->cells,
+                             .coordinates = {.fill = fill_coordinates, .user = &geometry},
+                             .point_fields = arrays,
+                             .point_field_count = count + derived_count,
+                             .cell_fields = cells,
+                             .cell_field_count = n}));
 done:
   for (int i = 0; i < FIELDS; i++) tesi_free(ctx, &state[i].values);
   tesi_free(ctx, &work);
@@ -279,9 +278,14 @@ done:
   return status;
 }
 
+/* A sink: `user` is the path. */
+static TesStatus write_file(void *user, TesContext *ctx, const TesVtuDesc *desc) {
+  return tes_vtu_write(ctx, desc, user);
+}
+
 TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
                                const TesVtuArray *cell_fields, const char *path) {
-  return write_fields(space, count, fields, 0, NULL, cell_count, cell_fields, path);
+  return write_fields(space, count, fields, 0, NULL, cell_count, cell_fields, write_file, (void *)path);
 }
 
 /* Stress, and names that files have: jumps between cells are shown. */
@@ -310,22 +314,22 @@ done:
 }
 
 static TesStatus write_all(const TesProblem *p, int count, const TesVtuField *fields, int cell_count,
-                           const TesVtuArray *cell_fields, const char *path) {
+                           const TesVtuArray *cell_fields, TesiVtuSink sink, void *user) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   Derived derived[FIELDS] = {{0}};
   int more = 0;
   TES_TRY(derive(p, derived, &more));
-  TES_TRY(write_fields(p->space, count, fields, more, derived, cell_count, cell_fields, path));
+  TES_TRY(write_fields(p->space, count, fields, more, derived, cell_count, cell_fields, sink, user));
 done:
   for (int i = 0; i < more; i++) end_derived(ctx, &derived[i]);
   return status;
 }
 
-static TesStatus write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
-                               const char *path) {
+TesStatus tesi_vtu_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
+                           TesiVtuSink sink, void *user) {
   if (problem->space->product || problem->equation->flow)
-    return tesi_vtu_write_quantities(problem, cell_count, cell_fields, path);
+    return tesi_vtu_quantities(problem, cell_count, cell_fields, sink, user);
   TesVtuField fields[TESI_SHOWN + 6] = {{.name = "u", .vector = problem->u}};
   TesiShown shown[TESI_SHOWN];
   const int more = problem->equation->shown(problem, shown);
@@ -344,13 +348,13 @@ static TesStatus write_problem(const TesProblem *problem, int cell_count, const 
   if (problem->equation->stressed) fields[0].name = "displacement";
   if (problem->equation->stressed && problem->in_time)
     fields[n++] = (TesVtuField){.name = "velocity", .vector = problem->in_time->stepper->rate};
-  return write_all(problem, n, fields, cell_count, cell_fields, path);
+  return write_all(problem, n, fields, cell_count, cell_fields, sink, user);
 }
 
 TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                                 const char *path) {
   tesi_work_begin_results(problem->context, problem->in_time != NULL, "writing %s", path);
-  const TesStatus status = write_problem(problem, cell_count, cell_fields, path);
+  const TesStatus status = tesi_vtu_problem(problem, cell_count, cell_fields, write_file, (void *)path);
   tesi_work_end(problem->context);
   return status;
 }

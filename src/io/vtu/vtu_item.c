@@ -127,13 +127,13 @@ static void put_index(const TesiVtuCells *cells, unsigned char *out, size_t i, i
 }
 
 /* VTK_LAGRANGE_QUADRILATERAL and VTK_LAGRANGE_HEXAHEDRON of vtkCellType.h. */
-static unsigned char cell_type(const TesiVtuCells *cells) {
-  return cells->desc->dim == 2 ? 70 : 72;
+unsigned char tesi_vtu_type(int dim) {
+  return dim == 2 ? 70 : 72;
 }
 
 static void put_topology(const TesiVtuCells *cells, const TesiVtuItem *item, int64_t cell, unsigned char *out) {
   if (item->kind == TESI_VTU_TYPES)
-    *out = cell_type(cells);
+    *out = tesi_vtu_type(cells->desc->dim);
   else if (item->kind == TESI_VTU_OFFSETS)
     put_index(cells, out, 0, (cell + 1) * cells->nodes);
   else
@@ -199,7 +199,8 @@ void tesi_vtu_function(const TesFunction *function, int n, const double *x, doub
     if (!isfinite(values[i])) values[i] = NAN;
 }
 
-TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item, TesiVtuStream *stream) {
+TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item, TesiVtuTake take,
+                              void *user) {
   TesContext *ctx = cells->ctx;
   TesStatus status = TES_OK;
   const size_t values_per_node = (size_t)item->components;
@@ -214,7 +215,7 @@ TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item
   for (; chunk.first < cells->desc->cells; chunk.first += size) {
     chunk.count = cells->desc->cells - chunk.first < size ? cells->desc->cells - chunk.first : size;
     TES_TRY(put_chunk(cells, item, &chunk));
-    TES_TRY(tesi_vtu_stream_write(stream, chunk.out, (size_t)chunk.count * item->bytes));
+    TES_TRY(take(user, chunk.out, (size_t)chunk.count * item->bytes));
   }
 done:
   tesi_free(ctx, &chunk.values);

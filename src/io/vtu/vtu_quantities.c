@@ -113,8 +113,8 @@ static int choose(const TesProblem *problem, Shown shown[ARRAYS]) {
   return count;
 }
 
-TesStatus tesi_vtu_write_quantities(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
-                                    const char *path) {
+TesStatus tesi_vtu_quantities(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
+                              TesiVtuSink sink, void *user) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   Nodes *nodes = NULL;
@@ -134,16 +134,15 @@ TesStatus tesi_vtu_write_quantities(const TesProblem *problem, int cell_count, c
     arrays[i] = (TesVtuArray){
         .name = shown[i].name, .components = field[i].components, .fill = fill_field, .user = &field[i]};
   }
-  TES_TRY(tes_vtu_write(ctx,
-                        &(TesVtuDesc){.dim = problem->mesh->dim,
-                                      .degree = degree,
-                                      .cells = problem->mesh->cells,
-                                      .coordinates = {.fill = fill_coordinates, .user = nodes},
-                                      .point_fields = arrays,
-                                      .point_field_count = count,
-                                      .cell_fields = cell_fields,
-                                      .cell_field_count = cell_count},
-                        path));
+  TES_TRY(sink(user, ctx,
+               &(TesVtuDesc){.dim = problem->mesh->dim,
+                             .degree = degree,
+                             .cells = problem->mesh->cells,
+                             .coordinates = {.fill = fill_coordinates, .user = nodes},
+                             .point_fields = arrays,
+                             .point_field_count = count,
+                             .cell_fields = cell_fields,
+                             .cell_field_count = cell_count}));
 done:
   for (int i = 0; i < ARRAYS; i++)
     for (int k = 0; k < 3; k++) tesi_quantity_destroy(&field[i].quantity[k]);

@@ -1,50 +1,36 @@
-/* Compressed blocks: a batch of them is filled, compressed in parallel, written in order. */
+/* Compressed blocks: a batch of them is filled, compressed in parallel, handed over in order. */
 #include <string.h>
 #include <zlib.h>
 #include "base/work.h"
 #include "io/vtu/vtu.h"
 
-enum { BLOCK = 1 << 18, BLOCKS_PER_THREAD = 2 };
+enum { BLOCKS_PER_THREAD = 2 };
 
 struct TesiVtuStream {
   TesContext *ctx;
-  TesiFile *file;
-  int level, batch;      /* blocks a batch */
-  int64_t header, bytes; /* where the header stands; bytes still to come */
-  int64_t blocks, done;
-  uint64_t *sizes;       /* [3 + blocks], the header */
-  unsigned char *plain;  /* [batch][BLOCK] */
+  TesiVtuStreamDesc desc;
+  int batch;             /* blocks a batch */
+  int64_t bytes;         /* still to come */
+  size_t *sizes;         /* [batch] of packed blocks */
+  unsigned char *plain;  /* [batch][block] */
+  unsigned char *mixed;  /* the same shuffled, or NULL */
   unsigned char *packed; /* [batch][bound] */
   size_t filled, bound;
 };
 
-static TesStatus reserve_header(TesiVtuStream *s, int64_t bytes) {
-  TesContext *ctx = s->ctx;
-  TesStatus status = TES_OK;
-  s->header = tesi_file_position(s->file);
-  s->bytes = bytes;
-  s->blocks = (bytes + BLOCK - 1) / BLOCK;
-  TES_ALLOC(&s->sizes, 3 + s->blocks);
-  s->sizes[0] = (uint64_t)s->blocks;
-  s->sizes[1] = BLOCK;
-  s->sizes[2] = (uint64_t)(bytes % BLOCK);
-  TES_TRY(tesi_file_write(s->file, s->sizes, (size_t)(3 + s->blocks) * sizeof *s->sizes));
-done:
-  return status;
-}
-
-TesStatus tesi_vtu_stream_begin(TesContext *ctx, TesiFile *file, int64_t bytes, int level,
-                                TesiVtuStream **stream) {
+TesStatus tesi_vtu_stream_begin(TesContext *ctx, const TesiVtuStreamDesc *desc, TesiVtuStream **stream) {
   TesStatus status = TES_OK;
   TesiVtuStream *s = NULL;
   *stream = NULL;
   TES_NEW(&s);
-  s->ctx = ctx, s->file = file, s->level = level;
-  TES_TRY(reserve_header(s, bytes));
-  const int64_t batch = (int64_t)BLOCKS_PER_THREAD * tes_context_threads(ctx);
-  s->batch = (int)(s->blocks < batch ? s->blocks : batch);
-  s->bound = compressBound(BLOCK);
-  TES_ALLOC(&s->plain, (int64_t)s->batch * BLOCK);
+  s->ctx = ctx, s->desc = *desc, s->bytes = desc->bytes;
+  const int64_t block = (int64_t)desc->block, blocks = (desc->bytes + block - 1) / block,
+                batch = (int64_t)BLOCKS_PER_THREAD * tes_context_threads(ctx);
+  s->batch = (int)(blocks < batch ? blocks : batch);
+  s->bound = compressBound(desc->block);
+  TES_ALLOC(&s->sizes, s->batch);
+  TES_ALLOC(&s->plain, s->batch * block);
+  if (desc->shuffle) TES_ALLOC(&s->mixed, s->batch * block);
   TES_ALLOC(&s->packed, (int64_t)s->batch * (int64_t)s->bound);
   *stream = s;
   s = NULL;
@@ -53,13 +39,24 @@ done:
   return status;
 }
 
+static const unsigned char *shuffled(const TesiVtuStream *s, size_t first, size_t length) {
+  const unsigned char *from = s->plain + first;
+  unsigned char *to = s->mixed + first;
+  const size_t size = (size_t)s->desc.shuffle, numbers = length / size;
+  for (size_t byte = 0; byte < size; byte++)
+    for (size_t i = 0; i < numbers; i++) to[byte * numbers + i] = from[i * size + byte];
+  return to;
+}
+
 /* Block number b of the batch; returns zlib's code. */
 static int compress_block(TesiVtuStream *s, int b) {
-  const size_t first = (size_t)b * BLOCK, length = s->filled - first < BLOCK ? s->filled - first : BLOCK;
+  const size_t block = s->desc.block, first = (size_t)b * block;
+  const size_t length = s->filled - first < block && !s->desc.whole ? s->filled - first : block;
   uLongf size = (uLongf)s->bound;
   const int code =
-      compress2(s->packed + (size_t)b * s->bound, &size, s->plain + first, (uLong)length, s->level);
-  s->sizes[3 + s->done + b] = size;
+      compress2(s->packed + (size_t)b * s->bound, &size,
+                s->mixed ? shuffled(s, first, length) : s->plain + first, (uLong)length, s->desc.level);
+  s->sizes[b] = size;
   return code;
 }
 
@@ -77,25 +74,26 @@ static void compress_blocks(const void *data, TesiSpan span) {
 static TesStatus write_batch(TesiVtuStream *s) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
-  const int blocks = (int)((s->filled + BLOCK - 1) / BLOCK);
+  const size_t block = s->desc.block;
+  const int blocks = (int)((s->filled + block - 1) / block);
   atomic_bool failed = false;
+  if (s->desc.whole) memset(s->plain + s->filled, 0, (size_t)blocks * block - s->filled);
   TES_TRY(tesi_work_share(ctx, tes_context_threads(ctx), blocks, 1, compress_blocks, &(Batch){s, &failed}));
-  if (failed) TES_FAIL(TES_OUT_OF_MEMORY, "no memory to compress a VTU file");
+  if (failed) TES_FAIL(TES_OUT_OF_MEMORY, "no memory to compress a field of a file");
   for (int b = 0; b < blocks; b++)
-    TES_TRY(tesi_file_write(s->file, s->packed + (size_t)b * s->bound, s->sizes[3 + s->done + b]));
-  s->done += blocks;
+    TES_TRY(s->desc.put(s->desc.user, s->packed + (size_t)b * s->bound, s->sizes[b]));
   s->filled = 0;
 done:
   return status;
 }
 
-TesStatus tesi_vtu_stream_write(TesiVtuStream *stream, const void *data, size_t bytes) {
+TesStatus tesi_vtu_stream_write(void *user, const void *data, size_t bytes) {
+  TesiVtuStream *stream = user;
   TesContext *ctx = stream->ctx;
   TesStatus status = TES_OK;
-  const size_t room = (size_t)stream->batch * BLOCK;
+  const size_t room = (size_t)stream->batch * stream->desc.block;
   const char *from = data;
-  if ((int64_t)bytes > stream->bytes)
-    TES_FAIL(TES_INTERNAL, "an array of a VTU file is longer than announced");
+  if ((int64_t)bytes > stream->bytes) TES_FAIL(TES_INTERNAL, "an array of a file is longer than announced");
   stream->bytes -= (int64_t)bytes;
   while (bytes) {
     const size_t n = bytes < room - stream->filled ? bytes : room - stream->filled;
@@ -111,9 +109,8 @@ TesStatus tesi_vtu_stream_end(TesiVtuStream **stream) {
   TesiVtuStream *s = *stream;
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
-  if (s->bytes) TES_FAIL(TES_INTERNAL, "an array of a VTU file is shorter than announced");
+  if (s->bytes) TES_FAIL(TES_INTERNAL, "an array of a file is shorter than announced");
   if (s->filled) TES_TRY(write_batch(s));
-  TES_TRY(tesi_file_patch(s->file, s->header, s->sizes, (size_t)(3 + s->blocks) * sizeof *s->sizes));
 done:
   tesi_vtu_stream_discard(stream);
   return status;
@@ -126,6 +123,7 @@ void tesi_vtu_stream_discard(TesiVtuStream **stream) {
   TesContext *ctx = s->ctx;
   tesi_free(ctx, &s->sizes);
   tesi_free(ctx, &s->plain);
+  tesi_free(ctx, &s->mixed);
   tesi_free(ctx, &s->packed);
   tesi_free(ctx, &s);
 }

@@ -62,7 +62,7 @@ static TesStatus mean(TesContext *ctx, const TesSpace *space, const TesFunction 
   *value = otherwise;
   if (!f) return TES_OK;
   int n[3];
-  for (int d = 0; d < 3; d++) n[d] = d < space->dim ? 2 * space->axis[d].cells + 1 : 1;
+  for (int d = 0; d < 3; d++) n[d] = d < space->dim ? 2 * tesi_modal(space, d)->cells + 1 : 1;
   const int64_t count = (int64_t)n[0] * n[1] * n[2];
   TES_ALLOC(&x, 4 * count);
   for (int64_t i = 0; i < count; i++) {
@@ -113,9 +113,10 @@ done:
 }
 
 /* Whether many blocks are to solve it: more than a vertex patch. */
-static bool is_many(const TesiRt *rt) {
-  const double cells = (double)rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells;
-  return tesi_coarse_saddle_box_serves(rt) && cells > (rt->dim == 2 ? 4 : 8);
+static bool is_many(const TesSpace *space) {
+  const TesiAxis *a = tesi_space_last(space)->axis;
+  const double cells = (double)a[0].cells * a[1].cells * a[2].cells;
+  return tesi_coarse_saddle_box_serves(space) && cells > (space->dim == 2 ? 4 : 8);
 }
 
 /* Velocity and pressure: by kernels where they serve. */
@@ -125,7 +126,7 @@ static TesStatus create_saddle(TesiCoarse *c, TesPrecision precision) {
   if (tesi_is_upwind(c->op)) return tesi_coarse_lu_create(ctx, c->op, precision, &c->lu);
   if (tesi_is_dg(c->op)) return tesi_coarse_dg_create(ctx, c->op, precision, &c->dg);
   if (tesi_is_saddle_varying(c->op)) return tesi_coarse_saddle_varying_create(ctx, c->op, &c->saddle_varying);
-  if (tesi_has_kernels(ctx) && is_many(tesi_saddle_of(c->op)->rt))
+  if (tesi_has_kernels(ctx) && is_many(tesi_saddle_of(c->op)->space))
     return tesi_coarse_saddle_box_create(ctx, c->op, precision, &c->saddle_box);
   if (!tesi_coarse_saddle_on_device(c->op)) return tesi_coarse_saddle_create(ctx, c->op, &c->saddle);
   TES_TRY(tesi_coarse_saddle_device_create(ctx, c->op, TES_DOUBLE, &c->saddle_device[TES_DOUBLE]));

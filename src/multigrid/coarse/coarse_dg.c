@@ -18,15 +18,15 @@ struct TesiCoarseDg {
   TesiCoarseDevice *device[2];
 };
 
-static bool is_patch(const TesiRt *rt) {
-  for (int d = 0; d < rt->dim; d++)
-    if (rt->axis[d].cells != 2) return false;
+static bool is_patch(const TesSpace *space) {
+  for (int d = 0; d < space->dim; d++)
+    if (tesi_modal(space, d)->cells != 2) return false;
   return true;
 }
 
-bool tesi_coarse_dg_serves(const TesiRt *rt) {
+bool tesi_coarse_dg_serves(const TesSpace *space) {
   bool serves = true;
-  for (int d = 0; d < rt->dim; d++) serves = serves && rt->axis[d].modes <= MODES_DEVICE;
+  for (int d = 0; d < space->dim; d++) serves = serves && tesi_modal(space, d)->nodes <= MODES_DEVICE;
   return serves;
 }
 
@@ -82,27 +82,27 @@ TesStatus tesi_coarse_dg_create(TesContext *ctx, const TesOperator *op, TesPreci
   TesiCoarseDg *c = NULL;
   int first;
   *coarse = NULL;
-  for (int d = 0; d < s->rt->dim; d++)
-    TES_CHECK(s->rt->axis[d].modes <= MODES,
+  for (int d = 0; d < s->space->dim; d++)
+    TES_CHECK(tesi_modal(s->space, d)->nodes <= MODES,
               "the coarsest mesh has %d cells in %c: give a number of cells that can be halved more often",
-              s->rt->axis[d].cells, "xyz"[d]);
+              tesi_modal(s->space, d)->cells, "xyz"[d]);
   TES_NEW(&c);
   c->context = tesi_context_retain(ctx);
   c->length = op->length;
-  if (tesi_has_kernels(ctx) && is_patch(s->rt)) {
+  if (tesi_has_kernels(ctx) && is_patch(s->space)) {
     TES_TRY(create_patches(ctx, op, precision, c));
     *coarse = c;
     c = NULL;
     goto done;
   }
   for (int d = 0; d < 3; d++) TES_TRY(tesi_coarse_saddle_axis(ctx, s, d, &first, &c->axis[d]));
-  c->local = (TesiSaddleLocal){.dim = s->rt->dim,
+  c->local = (TesiSaddleLocal){.dim = s->space->dim,
                                .axis = {&c->axis[0], &c->axis[1], &c->axis[2]},
                                .nu = s->nu,
                                .alpha = s->alpha,
                                .closed = op->singular};
   TES_ALLOC(&c->work, c->length);
-  if (tesi_has_kernels(ctx) && tesi_coarse_dg_serves(s->rt)) TES_TRY(create_device(ctx, op, precision, c));
+  if (tesi_has_kernels(ctx) && tesi_coarse_dg_serves(s->space)) TES_TRY(create_device(ctx, op, precision, c));
   *coarse = c;
   c = NULL;
 done:

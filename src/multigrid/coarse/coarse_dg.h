@@ -3,7 +3,7 @@
 #define TESI_COARSE_DG_H
 
 #include "operator/operator.h"
-#include "space/rt.h"
+#include "space/space.h"
 
 typedef struct TesiCoarseDg TesiCoarseDg;
 /* precision: of the vectors besides float64 ones. */
@@ -11,7 +11,7 @@ TesStatus tesi_coarse_dg_create(TesContext *ctx, const TesOperator *op, TesPreci
                                 TesiCoarseDg **coarse);
 void tesi_coarse_dg_destroy(TesiCoarseDg **coarse);
 /* Whether kernels can solve it: few modes in every direction. */
-bool tesi_coarse_dg_serves(const TesiRt *rt);
+bool tesi_coarse_dg_serves(const TesSpace *space);
 /* Whether they do. */
 bool tesi_coarse_dg_on_device(const TesiCoarseDg *coarse);
 TesStatus tesi_coarse_dg_solve_device(TesiCoarseDg *coarse, const TesVector *b, TesVector *x);

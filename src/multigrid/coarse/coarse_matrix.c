@@ -218,7 +218,8 @@ done:
 /* What is best without sparse factors. Aggregation takes less time than hypre on one core too: Poisson of 16 k and
  * 118 k unknowns 0.3 and 0.5 times. */
 static TesCoarseKind best_otherwise(const TesiCoarseMatrix *m) {
-  const bool amg = tesi_amg_available() && m->op->space->scalars == 1 && tesi_ranks(m->context) == 1;
+  const bool amg =
+      tesi_amg_available() && tes_space_components(m->op->space) == 1 && tesi_ranks(m->context) == 1;
   if (m->size > TESI_DENSE && !tesi_aggregation_refuses(m->op)) return TES_COARSE_AGGREGATION;
   return m->size <= TESI_DENSE ? TES_COARSE_DIRECT : amg ? TES_COARSE_AMG : TES_COARSE_CG;
 }

@@ -6,7 +6,7 @@ enum { PRESSURES = 8192 };
 
 struct TesiCoarseSaddle {
   TesContext *context;
-  const TesiRt *rt;
+  const TesSpace *space;
   TesiSaddleLocalAxis axis[3];
   TesiSaddleLocal local; /* of these */
   int first[3];          /* unknown nodes are these and those after */
@@ -17,16 +17,17 @@ struct TesiCoarseSaddle {
 TesStatus tesi_coarse_saddle_axis(TesContext *ctx, const TesiSaddle *s, int d, int *first_unknown,
                                   TesiSaddleLocalAxis *local) {
   TesStatus status = TES_OK;
-  const TesiRtAxis *a = &s->rt->axis[d];
-  const bool exists = d < s->rt->dim;
-  const int first = exists ? tesi_rt_first(a) : 0, nodes = exists ? tesi_rt_end(a) - first : 1;
+  const bool exists = d < s->space->dim;
+  const TesiAxis *a = &s->axis[d].nodal;
+  const int first = exists ? tesi_axis_first(a) : 0, nodes = exists ? tesi_axis_end(a) - first : 1,
+            modes = exists ? s->axis[d].modal.nodes : 1;
   int *index = NULL;
-  TES_ALLOC(&index, a->nodes + a->modes);
+  TES_ALLOC(&index, nodes + modes);
   *first_unknown = first;
   for (int i = 0; i < nodes; i++) index[i] = first + i;
-  for (int i = 0; i < a->modes; i++) index[a->nodes + i] = i;
-  TES_TRY(tesi_saddle_local_create(ctx, a, exists ? &s->axis[d] : NULL, nodes, index, a->modes,
-                                   index + a->nodes, TESI_SADDLE_FAR_NONE, local));
+  for (int i = 0; i < modes; i++) index[nodes + i] = i;
+  TES_TRY(tesi_saddle_local_create(ctx, exists ? &s->axis[d] : NULL, nodes, index, modes, index + nodes,
+                                   TESI_SADDLE_FAR_NONE, local));
 done:
   tesi_free(ctx, &index);
   return status;
@@ -36,24 +37,25 @@ TesStatus tesi_coarse_saddle_create(TesContext *ctx, const TesOperator *op, Tesi
   TesStatus status = TES_OK;
   TesiCoarseSaddle *c = NULL;
   const TesiSaddle *s = tesi_saddle_of(op);
-  const int64_t pressures = tesi_rt_size(s->rt, s->rt->dim);
+  const int64_t pressures = tesi_space_last(s->space)->length;
+  const TesiAxis *cells = tesi_space_last(s->space)->axis;
   *coarse = NULL;
   TES_CHECK(pressures <= PRESSURES,
             "the coarsest mesh has %d x %d x %d cells and %lld pressures, at most %d can be solved for "
             "directly: give "
             "numbers of cells that can be halved more often",
-            s->rt->axis[0].cells, s->rt->axis[1].cells, s->rt->axis[2].cells, (long long)pressures, PRESSURES);
+            cells[0].cells, cells[1].cells, cells[2].cells, (long long)pressures, PRESSURES);
   TES_NEW(&c);
   c->context = tesi_context_retain(ctx);
-  c->rt = s->rt;
+  c->space = s->space;
   for (int d = 0; d < 3; d++) TES_TRY(tesi_coarse_saddle_axis(ctx, s, d, &c->first[d], &c->axis[d]));
-  c->local = (TesiSaddleLocal){.dim = s->rt->dim,
+  c->local = (TesiSaddleLocal){.dim = s->space->dim,
                                .axis = {&c->axis[0], &c->axis[1], &c->axis[2]},
                                .nu = s->nu,
                                .alpha = s->alpha,
                                .closed = op->singular};
   TES_ALLOC(&c->S, pressures * pressures);
-  for (int i = 0; i < s->rt->parts; i++) TES_ALLOC(&c->part[i], tesi_saddle_local_size(&c->local, i));
+  for (int i = 0; i < s->space->parts; i++) TES_ALLOC(&c->part[i], tesi_saddle_local_size(&c->local, i));
   TES_ALLOC(&c->work, 2 * tesi_saddle_local_most(&c->local));
   TES_TRY(tesi_saddle_local_invert(ctx, &c->local, c->S));
   *coarse = c;
@@ -78,15 +80,16 @@ void tesi_coarse_saddle_destroy(TesiCoarseSaddle **coarse) {
 
 /* Between a part of a vector and its unknowns. */
 static void copy_unknowns(const TesiCoarseSaddle *c, int part, bool out, double *vector, double *x) {
-  const TesiRt *rt = c->rt;
+  const TesSpace *space = c->space;
+  const TesiAxis *axis = space->scalar[part]->axis;
   int extent[3];
   for (int d = 0; d < 3; d++) extent[d] = d == part ? c->axis[d].nodes : c->axis[d].modes;
-  for (int d = rt->dim; d < 3; d++) extent[d] = 1;
+  for (int d = space->dim; d < 3; d++) extent[d] = 1;
   for (int j = 0; j < extent[0] * extent[1] * extent[2]; j++) {
     int m[3] = {j % extent[0], j / extent[0] % extent[1], j / extent[0] / extent[1]};
-    if (part < rt->dim) m[part] += c->first[part];
+    if (part < space->dim) m[part] += c->first[part];
     double *entry =
-        vector + rt->offset[part] + m[0] + rt->extent[part][0] * (m[1] + (int64_t)rt->extent[part][1] * m[2]);
+        vector + space->first[part] + m[0] + axis[0].nodes * (m[1] + (int64_t)axis[1].nodes * m[2]);
     if (out)
       *entry = x[j];
     else
@@ -95,7 +98,7 @@ static void copy_unknowns(const TesiCoarseSaddle *c, int part, bool out, double 
 }
 
 void tesi_coarse_saddle_solve(TesiCoarseSaddle *c, double *b, double *x) {
-  for (int i = 0; i < c->rt->parts; i++) copy_unknowns(c, i, false, b, c->part[i]);
+  for (int i = 0; i < c->space->parts; i++) copy_unknowns(c, i, false, b, c->part[i]);
   tesi_saddle_local_solve(&c->local, c->S, c->part, c->work);
-  for (int i = 0; i < c->rt->parts; i++) copy_unknowns(c, i, true, x, c->part[i]);
+  for (int i = 0; i < c->space->parts; i++) copy_unknowns(c, i, true, x, c->part[i]);
 }

@@ -137,17 +137,19 @@ static int rows_of(int size) {
 /* ---- whom it serves ------------------------------------------------------------------------------------ */
 
 /* Whether a direction is its own mirror image, with nodes known at both ends. */
-static bool is_mirrored(const TesiRtAxis *a) {
-  bool same = !a->periodic && a->cells % 2 == 0 && a->normal[0] && a->normal[1] &&
-              a->tangential[0] == a->tangential[1];
+static bool is_mirrored(const TesSpace *space, int d) {
+  const TesiAxis *a = tesi_nodal(space, d), *across = tesi_modal(space, d);
+  bool same = a->cells % 2 == 0 && a->end[0] == TESI_STRONG && a->end[1] == TESI_STRONG &&
+              across->end[0] == across->end[1];
   for (int c = 0; c < a->cells && same; c++) same = a->h[c] == a->h[a->cells - 1 - c];
   return same;
 }
 
-static bool is_equal(const TesiRtAxis *a, const TesiRtAxis *b) {
+static bool is_equal(const TesSpace *space, int d, int other) {
+  const TesiAxis *a = tesi_nodal(space, d), *b = tesi_nodal(space, other), *across = tesi_modal(space, d);
   bool same = a->cells == b->cells && a->periodic == b->periodic;
   for (int e = 0; e < 2; e++)
-    same = same && a->normal[e] == b->normal[e] && a->tangential[e] == b->tangential[e];
+    same = same && a->end[e] == b->end[e] && across->end[e] == tesi_modal(space, other)->end[e];
   for (int c = 0; c < a->cells && same; c++) same = a->h[c] == b->h[c];
   return same;
 }
@@ -158,36 +160,36 @@ static double most_numbers(int dim) {
   return given ? atof(given) : dim == 2 ? NUMBERS_2D : NUMBERS_3D;
 }
 
-bool tesi_coarse_saddle_box_serves(const TesiRt *rt) {
-  Shape shape = {.dim = rt->dim, .same = {0, 1, 2}, .modes = {1, 1, 1}};
+bool tesi_coarse_saddle_box_serves(const TesSpace *space) {
+  Shape shape = {.dim = space->dim, .same = {0, 1, 2}, .modes = {1, 1, 1}};
   TeskSaddleBox box = {.matrices = 0};
   int nodes[3] = {1, 1, 1}, all[3] = {1, 1, 1};
   int numbers[KERNELS] = {0}, most = 0;
-  if (rt->scalar) return false;
-  for (int d = 0; d < rt->dim; d++) {
-    const TesiRtAxis *a = &rt->axis[d];
-    shape.modes[d] = a->modes;
-    shape.split[d] = is_mirrored(a);
+  if (!space->element->mixed) return false;
+  for (int d = 0; d < space->dim; d++) {
+    const TesiAxis *a = tesi_nodal(space, d);
+    shape.modes[d] = tesi_modal(space, d)->nodes;
+    shape.split[d] = is_mirrored(space, d);
     for (int e = d - 1; e >= 0; e--)
-      if (is_equal(a, &rt->axis[e])) shape.same[d] = e;
-    nodes[d] = tesi_rt_end(a) - tesi_rt_first(a);
+      if (is_equal(space, d, e)) shape.same[d] = e;
+    nodes[d] = tesi_axis_end(a) - tesi_axis_first(a);
     all[d] = a->nodes;
   }
-  if (tesi_rt_size(rt, rt->dim) * (double)sizeof(double) > SHARED) return false;
+  if (space->scalar[space->dim]->length * (double)sizeof(double) > SHARED) return false;
   set_blocks(&shape, &box);
-  count_lines(rt->dim, nodes, all, shape.modes, numbers);
+  count_lines(space->dim, nodes, all, shape.modes, numbers);
   numbers[INVERSE] = count_inverse(&box, rows_of(box.size));
   for (int k = 0; k < KERNELS; k++) most = tesi_max(most, numbers[k]);
-  return (double)box.matrices * box.size * box.size <= most_numbers(rt->dim) &&
+  return (double)box.matrices * box.size * box.size <= most_numbers(space->dim) &&
          most * (int)sizeof(double) <= SHARED;
 }
 
-double tesi_coarse_saddle_box_bytes(const TesiRt *rt) {
-  const double matrices = rt->dim == 2 ? 3 : 4;
+double tesi_coarse_saddle_box_bytes(const TesSpace *space) {
+  const double matrices = space->dim == 2 ? 3 : 4;
   for (double halved = 2;; halved *= 2) {
     double numbers = matrices;
-    for (int d = 0; d < rt->dim; d++) numbers *= pow(rt->axis[d].modes / halved / 2, 2);
-    if (numbers <= most_numbers(rt->dim) || halved > 1e6) return 12 * numbers;
+    for (int d = 0; d < space->dim; d++) numbers *= pow(tesi_modal(space, d)->nodes / halved / 2, 2);
+    if (numbers <= most_numbers(space->dim) || halved > 1e6) return 12 * numbers;
   }
 }
 
@@ -375,8 +377,8 @@ static TesStatus create_axes(TesiCoarseSaddleBox *box, const TesOperator *op, Sh
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
   int first;
-  box->local = (TesiSaddleLocal){.dim = s->rt->dim, .nu = s->nu, .alpha = s->alpha, .closed = op->singular};
-  shape->dim = s->rt->dim;
+  box->local = (TesiSaddleLocal){.dim = s->space->dim, .nu = s->nu, .alpha = s->alpha, .closed = op->singular};
+  shape->dim = s->space->dim;
   for (int d = 0; d < 3; d++) {
     TES_TRY(tesi_coarse_saddle_axis(ctx, s, d, &first, &box->axis[d]));
     shape->same[d] = d;
@@ -391,25 +393,26 @@ done:
 }
 
 /* What does not depend on the precision. */
-static TesStatus set_arguments(TesiCoarseSaddleBox *box, const TesiRt *rt, const Shape *shape,
+static TesStatus set_arguments(TesiCoarseSaddleBox *box, const TesSpace *space, const Shape *shape,
                                TeskSaddleBox *s) {
   TesContext *ctx = box->context;
   TesStatus status = TES_OK;
   *s = (TeskSaddleBox){.alpha = box->local.alpha};
-  TES_TRY(tesi_rt_parts(ctx, rt, &s->parts));
+  TES_TRY(tesi_rt_parts(ctx, space, &s->parts));
   set_blocks(shape, s);
   box->rows = rows_of(s->size);
   box->threads = LEAST;
   for (int d = 0; d < 3; d++) {
-    const bool is_there = d < rt->dim;
+    const bool is_there = d < space->dim;
     s->nodes[d] = box->axis[d].nodes;
-    s->first[d] = is_there ? tesi_rt_first(&rt->axis[d]) : 0;
+    s->first[d] = is_there ? tesi_axis_first(tesi_nodal(space, d)) : 0;
     s->modes[d] = shape->modes[d];
-    const int count[TESK_BOX_KINDS] = {s->nodes[d], s->modes[d], is_there ? rt->extent[d][d] : 1};
+    const int count[TESK_BOX_KINDS] = {s->nodes[d], s->modes[d],
+                                       is_there ? space->scalar[d]->axis[d].nodes : 1};
     for (int k = 0; k < TESK_BOX_KINDS; k++) s->over[k][d] = (1ull << 32) / (unsigned)count[k] + 1;
   }
-  for (int own = 0; own < rt->dim; own++) {
-    const int lines = TESK_BOX_OUTER(rt->dim) * s->modes[inner_of(rt->dim, own)] * s->modes[own];
+  for (int own = 0; own < space->dim; own++) {
+    const int lines = TESK_BOX_OUTER(space->dim) * s->modes[inner_of(space->dim, own)] * s->modes[own];
     box->threads = tesi_max(box->threads, (lines + 31) / 32 * 32);
   }
   box->threads = tesi_min(box->threads, TESK_BOX_MOST);
@@ -427,7 +430,7 @@ TesStatus tesi_coarse_saddle_box_create(TesContext *ctx, const TesOperator *op, 
   TES_NEW(&box);
   box->context = tesi_context_retain(ctx);
   TES_TRY(create_axes(box, op, &shape));
-  TES_TRY(set_arguments(box, tesi_saddle_of(op)->rt, &shape, &arguments));
+  TES_TRY(set_arguments(box, tesi_saddle_of(op)->space, &shape, &arguments));
   TES_TRY(create_tables(box, &arguments, TES_DOUBLE));
   if (precision == TES_SINGLE) TES_TRY(create_tables(box, &arguments, TES_SINGLE));
   TES_TRY(create_inverse(box));

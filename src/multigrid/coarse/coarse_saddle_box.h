@@ -7,9 +7,9 @@
 
 typedef struct TesiCoarseSaddleBox TesiCoarseSaddleBox;
 /* Whether S^+ of such a box and its tables are small enough. */
-bool tesi_coarse_saddle_box_serves(const TesiRt *rt);
+bool tesi_coarse_saddle_box_serves(const TesSpace *space);
 /* About what it takes as the coarsest level below a box of `rt`, in both precisions: bytes of S^+. */
-double tesi_coarse_saddle_box_bytes(const TesiRt *rt);
+double tesi_coarse_saddle_box_bytes(const TesSpace *space);
 /* For float64 vectors and vectors of `precision`. *box is NULL after a failure. */
 TesStatus tesi_coarse_saddle_box_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
                                         TesiCoarseSaddleBox **box);

@@ -17,8 +17,8 @@ struct TesiCoarseSaddleDevice {
 };
 
 bool tesi_coarse_saddle_on_device(const TesOperator *op) {
-  const TesiRt *rt = tesi_saddle_of(op)->rt;
-  return tesi_has_kernels(op->context) && tesi_rt_size(rt, rt->dim) <= PRESSURES;
+  const TesSpace *space = tesi_saddle_of(op)->space;
+  return tesi_has_kernels(op->context) && space->scalar[space->dim]->length <= PRESSURES;
 }
 
 /* A sweep over the one patch; both stay NULL where they do not serve. */
@@ -27,13 +27,14 @@ static TesStatus create_sweep(const TesOperator *op, TesiCoarseSaddleDevice *c) 
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
   TesiSaddlePatchAxis axis[3] = {{0}};
-  bool one = s->rt->dim == 2 || op->singular;
-  for (int d = 0; d < s->rt->dim; d++) one = one && s->rt->axis[d].cells == 2 && !s->rt->axis[d].periodic;
+  bool one = s->space->dim == 2 || op->singular;
+  for (int d = 0; d < s->space->dim; d++)
+    one = one && tesi_modal(s->space, d)->cells == 2 && !tesi_modal(s->space, d)->periodic;
   if (!one) return TES_OK;
   for (int d = 0; d < 3; d++) TES_TRY(tesi_saddle_patch_axis_create(ctx, s, d, 2, &axis[d]));
-  if (s->rt->dim == 2 && tesi_saddle_plane_serves(op, axis))
+  if (s->space->dim == 2 && tesi_saddle_plane_serves(op, axis))
     TES_TRY(tesi_saddle_plane_create(op, c->precision, axis, &c->plane));
-  else if (s->rt->dim == 3 && tesi_saddle_lanes_serve(op))
+  else if (s->space->dim == 3 && tesi_saddle_lanes_serve(op))
     TES_TRY(tesi_saddle_lanes_create(op, c->precision, axis, &c->lanes));
 done:
   for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &axis[d]);

@@ -15,27 +15,28 @@ struct TesiCoarseSaddleVarying {
   double *e, factor, *x; /* see tesi_saddle_varying_factor(); work */
 };
 
-static bool is_known(const TesiRt *rt, int part, int64_t j) {
-  if (part == rt->dim) return false;
-  for (int d = 0; d < part; d++) j /= rt->extent[part][d];
-  const int node = (int)(j % rt->extent[part][part]);
-  return node < tesi_rt_first(&rt->axis[part]) || node >= tesi_rt_end(&rt->axis[part]);
+static bool is_known(const TesSpace *space, int part, int64_t j) {
+  if (part == space->dim) return false;
+  for (int d = 0; d < part; d++) j /= space->scalar[part]->axis[d].nodes;
+  const int node = (int)(j % space->scalar[part]->axis[part].nodes);
+  const TesiAxis *a = tesi_nodal(space, part);
+  return node < tesi_axis_first(a) || node >= tesi_axis_end(a);
 }
 
-static TesStatus list_unknowns(TesContext *ctx, const TesiRt *rt, TesiCoarseSaddleVarying *c) {
+static TesStatus list_unknowns(TesContext *ctx, const TesSpace *space, TesiCoarseSaddleVarying *c) {
   TesStatus status = TES_OK;
-  TES_ALLOC(&c->list, rt->offset[rt->parts]);
-  for (int part = 0; part < rt->parts; part++)
-    for (int64_t j = 0; j < tesi_rt_size(rt, part); j++)
-      if (!is_known(rt, part, j)) c->list[c->unknowns++] = rt->offset[part] + j;
+  TES_ALLOC(&c->list, space->length);
+  for (int part = 0; part < space->parts; part++)
+    for (int64_t j = 0; j < space->scalar[part]->length; j++)
+      if (!is_known(space, part, j)) c->list[c->unknowns++] = space->first[part] + j;
 done:
   return status;
 }
 
-static TesStatus factorize(TesContext *ctx, const TesOperator *op, const TesiRt *rt,
+static TesStatus factorize(TesContext *ctx, const TesOperator *op, const TesSpace *space,
                            TesiCoarseSaddleVarying *c) {
   TesStatus status = TES_OK;
-  const TesiRtAxis *a = rt->axis;
+  const TesiAxis *a = tesi_space_last(space)->axis;
   const int cells = a[0].cells * a[1].cells * a[2].cells;
   int(*cell)[3] = NULL;
   TES_ALLOC(&cell, cells);
@@ -59,18 +60,19 @@ done:
 TesStatus tesi_coarse_saddle_varying_create(TesContext *ctx, const TesOperator *op,
                                             TesiCoarseSaddleVarying **coarse) {
   TesStatus status = TES_OK;
-  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  const TesSpace *space = tesi_saddle_of(op)->space;
   TesiCoarseSaddleVarying *c = NULL;
   *coarse = NULL;
   TES_NEW(&c);
   c->context = tesi_context_retain(ctx);
-  TES_TRY(list_unknowns(ctx, rt, c));
+  TES_TRY(list_unknowns(ctx, space, c));
   TES_CHECK(
       c->unknowns <= UNKNOWNS,
       "the coarsest mesh has %d x %d x %d cells and %d unknowns, at most %d can be solved for directly "
       "where the viscosity varies: give numbers of cells that can be halved more often, or a lower degree",
-      rt->axis[0].cells, rt->axis[1].cells, rt->axis[2].cells, c->unknowns, UNKNOWNS);
-  TES_TRY(factorize(ctx, op, rt, c));
+      tesi_modal(space, 0)->cells, tesi_modal(space, 1)->cells, tesi_modal(space, 2)->cells, c->unknowns,
+      UNKNOWNS);
+  TES_TRY(factorize(ctx, op, space, c));
   *coarse = c;
   c = NULL;
 done:

@@ -252,12 +252,8 @@ static TesStatus make_space(const TesSpace *space, TesiCellView **cells, TesSpac
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(space->mesh);
-  TES_NEW(all);
+  TES_TRY(tesi_space_new(ctx, space->mesh, space->degree, space->element, all));
   TesSpace *s = *all;
-  atomic_init(&s->references, 1);
-  s->context = tesi_context_retain(ctx);
-  s->mesh = tesi_mesh_retain(space->mesh);
-  s->dim = space->dim, s->degree = space->degree, s->element = space->element;
   s->length = (*cells)->length, s->dofs = (*cells)->dofs;
   s->layout = tesi_layout_retain((*cells)->layout);
   s->view = *cells, *cells = NULL;

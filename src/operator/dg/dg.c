@@ -9,10 +9,10 @@
 /* y <- keep y + factor Ld in direction d x. */
 static void product(const TesOperator *op, int d, double factor, bool keep, const void *x, void *y) {
   const TesiSaddle *s = tesi_saddle_of(op);
-  const int *extent = s->rt->extent[s->rt->dim];
+  const TesiAxis *axis = s->space->axis;
   TesiBandProduct p = {.band = &s->axis[d].penalty, .outer = 1, .inner = 1, .factor = factor, .keep = keep};
-  for (int e = 0; e < d; e++) p.inner *= extent[e];
-  for (int e = d + 1; e < 3; e++) p.outer *= extent[e];
+  for (int e = 0; e < d; e++) p.inner *= axis[e].nodes;
+  for (int e = d + 1; e < 3; e++) p.outer *= axis[e].nodes;
   tesi_band_product(op->context, &p, op->precision == TES_SINGLE, x, y);
 }
 
@@ -22,7 +22,7 @@ static TesStatus add(const TesOperator *op, double sign, bool keep, const void *
   const TesiSaddle *s = tesi_saddle_of(op);
   if (s->nu == 0 && !keep)
     status = tesi_context_device(op->context)->fill(op->context, op->precision, op->length, 0, y);
-  for (int d = 0; d < s->rt->dim && s->nu != 0; d++) product(op, d, sign * s->nu, keep || d > 0, x, y);
+  for (int d = 0; d < s->space->dim && s->nu != 0; d++) product(op, d, sign * s->nu, keep || d > 0, x, y);
   if (s->alpha != 0)
     status = tesi_context_device(op->context)
                  ->axpy(op->context, op->length, sign * s->alpha, op->precision, x, op->precision, y);
@@ -53,7 +53,7 @@ static TesStatus diagonal(const TesOperator *op, void *out) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  const int *extent = s->rt->extent[s->rt->dim];
+  const int extent[3] = TESI_EXTENT(s->space);
   double *exact = NULL;
   float *single = NULL;
   TES_ALLOC(&exact, op->length);
@@ -62,7 +62,7 @@ static TesStatus diagonal(const TesOperator *op, void *out) {
     const int mode[3] = {(int)(j % extent[0]), (int)(j / extent[0] % extent[1]),
                          (int)(j / extent[0] / extent[1])};
     exact[j] = s->alpha;
-    for (int d = 0; d < s->rt->dim; d++)
+    for (int d = 0; d < s->space->dim; d++)
       exact[j] += s->nu * tesi_band_entry(&s->axis[d].penalty, mode[d], mode[d]);
     single[j] = (float)exact[j];
   }
@@ -77,7 +77,7 @@ done:
 static TesCost cost(const TesOperator *op) {
   const TesiSaddle *s = tesi_saddle_of(op);
   const double length = (double)op->length;
-  return (TesCost){.flops = length * 2 * s->rt->dim * 3 * s->rt->n,
+  return (TesCost){.flops = length * 2 * s->space->dim * 3 * (s->space->degree + 1),
                    .bytes = 2 * length * (double)tesi_precision_size(op->precision)};
 }
 
@@ -111,9 +111,9 @@ static const char *refuses(const TesOperatorDesc *desc) {
   return NULL;
 }
 
-static bool is_free(const TesiRt *rt) {
-  for (int d = 0; d < rt->dim; d++)
-    if (!rt->axis[d].periodic && (rt->axis[d].tangential[0] || rt->axis[d].tangential[1])) return false;
+static bool is_free(const TesSpace *space) {
+  for (int d = 0; d < space->dim; d++)
+    if (space->axis[d].end[0] == TESI_WEAK || space->axis[d].end[1] == TESI_WEAK) return false;
   return true;
 }
 
@@ -127,9 +127,9 @@ static TesStatus init(TesOperator *op) {
   TesiSaddle *const s = &dg->saddle;
   TES_TRY(tesi_saddle_take_constants(op, "the coefficient a", "the coefficient c", s));
   if (!tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0)) s->nu = 0; /* mass alone */
-  for (int d = 0; d < s->rt->dim; d++)
-    TES_TRY(tesi_saddle_axis_create(ctx, &s->rt->axis[d], op->desc.form.penalty, &s->axis[d]));
-  op->singular = is_free(s->rt) && s->alpha == 0;
+  for (int d = 0; d < s->space->dim; d++)
+    TES_TRY(tesi_saddle_axis_create(s->space, d, op->desc.form.penalty, &s->axis[d]));
+  op->singular = is_free(s->space) && s->alpha == 0;
   if (op->singular) TES_TRY(tesi_saddle_create_null(op));
   if (tesi_has_kernels(ctx)) TES_TRY(tesi_dg_device_create(op, TESI_DG_STILL, &dg->device));
   snprintf(op->description, sizeof op->description, "dg: discontinuous Q_%d, interior penalties, %s",

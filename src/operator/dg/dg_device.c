@@ -24,18 +24,18 @@ struct TesiDgDevice {
 static TesStatus get_kernel(const TesOperator *op, TesiDgVelocity velocity, TesiDgDevice *device) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  const TesSpace *space = tesi_saddle_of(op)->space;
   TesiProgram *program;
   char text[5][24];
-  const int n = rt->n, layers = rt->dim == 3 ? n : 1,
-            cells = tesi_max(1, (rt->dim == 3 ? ACROSS : 2 * ACROSS) / n);
+  const int n = space->degree + 1, layers = space->dim == 3 ? n : 1,
+            cells = tesi_max(1, (space->dim == 3 ? ACROSS : 2 * ACROSS) / n);
   const double blocks =
-      (double)((rt->axis[0].cells + cells - 1) / cells) * rt->axis[1].cells * rt->axis[2].cells;
+      (double)((space->axis[0].cells + cells - 1) / cells) * space->axis[1].cells * space->axis[2].cells;
   TES_CHECK(blocks < INT_MAX, "kernels number at most 2^31 - 1 rows of cells");
   device->grid = (TesiGrid){(unsigned)blocks, 1, 1};
   device->threads = (unsigned)tesi_min(256, (cells * n * layers + 31) / 32 * 32);
   device->shared = (size_t)(2 * (cells * n | 1) * n * layers) * tesi_precision_size(op->precision);
-  snprintf(text[0], sizeof text[0], "DIM=%d", rt->dim);
+  snprintf(text[0], sizeof text[0], "DIM=%d", space->dim);
   snprintf(text[1], sizeof text[1], "N=%d", n);
   snprintf(text[2], sizeof text[2], "CELLS=%d", cells);
   snprintf(text[3], sizeof text[3], "THREADS=%u", device->threads);
@@ -59,13 +59,13 @@ TesStatus tesi_dg_device_create(const TesOperator *op, TesiDgVelocity velocity, 
   device->precision = op->precision;
   device->arguments.alpha = s->alpha;
   for (int d = 0; d < 3; d++) {
-    device->arguments.cells[d] = s->rt->axis[d].cells;
-    device->arguments.ring[d] = s->rt->axis[d].periodic;
-    if (d >= s->rt->dim) continue;
+    device->arguments.cells[d] = s->space->axis[d].cells;
+    device->arguments.ring[d] = s->space->axis[d].periodic;
+    if (d >= s->space->dim) continue;
     TES_TRY(tesi_saddle_faces_upload(op, d, &device->numbers[d]));
     device->arguments.numbers[d] = device->numbers[d];
   }
-  const int count = tesi_saddle_faces_modes(s->rt->n, device->modes);
+  const int count = tesi_saddle_faces_modes(s->space->degree + 1, device->modes);
   for (int i = 0; i < count && op->precision == TES_SINGLE; i++) {
     const float narrow = (float)device->modes[i];
     memcpy((float *)device->modes + i, &narrow, sizeof narrow);
@@ -86,12 +86,12 @@ void tesi_dg_device_destroy(TesContext *ctx, TesiDgDevice **device) {
   tesi_free(ctx, device);
 }
 
-TesStatus tesi_dg_device_velocity(TesContext *ctx, const TesiRt *rt, TesiDgDevice *device,
+TesStatus tesi_dg_device_velocity(TesContext *ctx, const TesSpace *space, TesiDgDevice *device,
                                   const double *const *numbers) {
   TesStatus status = TES_OK;
   bool renewed; /* the first time, when nothing is recorded */
-  for (int d = 0; d < rt->dim; d++) {
-    TES_TRY(tesi_upload_over(ctx, numbers[d], (int64_t)TESK_DG_VELOCITY * rt->axis[d].cells,
+  for (int d = 0; d < space->dim; d++) {
+    TES_TRY(tesi_upload_over(ctx, numbers[d], (int64_t)TESK_DG_VELOCITY * space->axis[d].cells,
                              device->precision, &device->held[d], &device->velocity[d], &renewed));
     device->arguments.velocity[d] = device->velocity[d];
   }

@@ -11,7 +11,7 @@ typedef enum TesiDgVelocity { TESI_DG_STILL, TESI_DG_CONVECTIVE, TESI_DG_CONSERV
 TesStatus tesi_dg_device_create(const TesOperator *op, TesiDgVelocity velocity, TesiDgDevice **device);
 void tesi_dg_device_destroy(TesContext *ctx, TesiDgDevice **device);
 /* numbers[dim]: [TESK_DG_VELOCITY][cells] of each direction (kernels/dg_arguments.h). Others go where these were. */
-TesStatus tesi_dg_device_velocity(TesContext *ctx, const TesiRt *rt, TesiDgDevice *device,
+TesStatus tesi_dg_device_velocity(TesContext *ctx, const TesSpace *space, TesiDgDevice *device,
                                   const double *const *numbers);
 /* y <- b + sign A x; b NULL: zero; y may be b. */
 TesStatus tesi_dg_device_add(TesContext *ctx, TesiDgDevice *device, const void *b, double sign, const void *x,

@@ -5,18 +5,19 @@
 
 enum { N = TESI_MAX_POINTS };
 
-void tesi_dg_modes(const TesiRt *rt, const int cell[3], const double xi[3], TesiDgModes *m) {
-  m->rt = rt;
+void tesi_dg_modes(const TesSpace *space, const int cell[3], const double xi[3], TesiDgModes *m) {
+  m->space = space;
   memcpy(m->cell, cell, sizeof m->cell);
   for (int d = 0; d < 3; d++) {
     m->value[d][0] = 1, m->slope[d][0] = 0;
-    if (d < rt->dim) tesi_rt_legendre(rt->n, rt->axis[d].h[cell[d]], xi[d], m->value[d], m->slope[d]);
+    if (d < space->dim)
+      tesi_rt_legendre(space->degree + 1, space->axis[d].h[cell[d]], xi[d], m->value[d], m->slope[d]);
   }
 }
 
 double tesi_dg_visit(const TesiDgModes *m, int slope, const double *x, double factor, double *y) {
-  const TesiRt *rt = m->rt;
-  const int count[3] = {rt->n, rt->n, rt->dim == 3 ? rt->n : 1}, *e = rt->extent[rt->dim];
+  const TesSpace *space = m->space;
+  const int n = space->degree + 1, count[3] = {n, n, space->dim == 3 ? n : 1}, e[3] = TESI_EXTENT(space);
   double sum = 0;
   for (int j = 0; j < count[0] * count[1] * count[2]; j++) {
     const int i[3] = {j % count[0], j / count[0] % count[1], j / count[0] / count[1]};
@@ -42,18 +43,18 @@ typedef struct Form {
 } Form;
 
 static void add_cell(const Form *f, const int cell[3]) {
-  const TesiRt *rt = f->s->rt;
-  const int q = f->count, all = rt->dim == 2 ? q * q : q * q * q;
+  const TesSpace *space = f->s->space;
+  const int q = f->count, all = space->dim == 2 ? q * q : q * q * q;
   TesiDgModes m;
   for (int i = 0; i < all; i++) {
     const int at[3] = {i % q, i / q % q, i / q / q};
     double w = 1, xi[3];
     for (int d = 0; d < 3; d++) {
       xi[d] = f->points[at[d]];
-      if (d < rt->dim) w *= f->weights[at[d]] * rt->axis[d].h[cell[d]];
+      if (d < space->dim) w *= f->weights[at[d]] * space->axis[d].h[cell[d]];
     }
-    tesi_dg_modes(rt, cell, xi, &m);
-    for (int d = 0; d < rt->dim; d++)
+    tesi_dg_modes(space, cell, xi, &m);
+    for (int d = 0; d < space->dim; d++)
       tesi_dg_visit(&m, d, NULL, w * f->s->nu * tesi_dg_visit(&m, d, f->x, 0, NULL), f->y);
     tesi_dg_visit(&m, -1, NULL, w * f->s->alpha * tesi_dg_visit(&m, -1, f->x, 0, NULL), f->y);
   }
@@ -61,23 +62,23 @@ static void add_cell(const Form *f, const int cell[3]) {
 
 /* A face with normal d: cells below and above it, NULL: none. */
 static void add_face(const Form *f, const int *below, const int *above, int d, double gamma) {
-  const TesiRt *rt = f->s->rt;
-  const int q = f->count, *any = below ? below : above, all = rt->dim == 2 ? q : q * q;
+  const TesSpace *space = f->s->space;
+  const int q = f->count, *any = below ? below : above, all = space->dim == 2 ? q : q * q;
   const int *const cell[2] = {below, above};
   const double share = below && above ? 0.5 : 1;
   for (int i = 0; i < all; i++) {
     double w = f->s->nu, xi[3] = {0}, J = 0, A = 0;
     TesiDgModes m[2];
-    for (int e = 0, rest = i; e < rt->dim; e++) {
+    for (int e = 0, rest = i; e < space->dim; e++) {
       if (e == d) continue;
       xi[e] = f->points[rest % q];
-      w *= f->weights[rest % q] * rt->axis[e].h[any[e]];
+      w *= f->weights[rest % q] * space->axis[e].h[any[e]];
       rest /= q;
     }
     for (int side = 0; side < 2; side++) {
       if (!cell[side]) continue;
       xi[d] = 1 - side;
-      tesi_dg_modes(rt, cell[side], xi, &m[side]);
+      tesi_dg_modes(space, cell[side], xi, &m[side]);
       J += (side ? -1 : 1) * tesi_dg_visit(&m[side], -1, f->x, 0, NULL);
       A += share * tesi_dg_visit(&m[side], d, f->x, 0, NULL);
     }
@@ -91,28 +92,28 @@ static void add_face(const Form *f, const int *below, const int *above, int d, d
 
 /* The face below a cell in direction d, and the one above it where that is the last. */
 static void add_faces(const Form *f, const int cell[3], int d) {
-  const TesiRtAxis *a = &f->s->rt->axis[d];
-  const int k = f->s->rt->n - 1, c = cell[d], last = a->cells - 1;
+  const TesiAxis *a = &f->s->space->axis[d];
+  const int k = f->s->space->degree, c = cell[d], last = a->cells - 1;
   int below[3] = {cell[0], cell[1], cell[2]};
   below[d] = c > 0 ? c - 1 : last;
   const double boundary = tesi_saddle_boundary_penalty(f->penalty, k, a->h[c]);
   if (c > 0 || a->periodic)
     add_face(f, below, cell, d, tesi_saddle_penalty(f->penalty, k, a->h[below[d]], a->h[c]));
-  else if (a->tangential[0])
+  else if (a->end[0] == TESI_WEAK)
     add_face(f, NULL, cell, d, boundary);
-  if (c == last && !a->periodic && a->tangential[1]) add_face(f, cell, NULL, d, boundary);
+  if (c == last && !a->periodic && a->end[1] == TESI_WEAK) add_face(f, cell, NULL, d, boundary);
 }
 
 TesStatus tesi_dg_apply_ref(const TesOperator *op, const double *x, double *y) {
   const TesiSaddle *s = tesi_saddle_of(op);
-  const TesiRtAxis *a = s->rt->axis;
-  Form f = {.s = s, .penalty = op->desc.form.penalty, .x = x, .y = y, .count = s->rt->n};
+  const TesiAxis *a = s->space->axis;
+  Form f = {.s = s, .penalty = op->desc.form.penalty, .x = x, .y = y, .count = (s->space->degree + 1)};
   tesi_gauss(f.count, f.points, f.weights);
   memset(y, 0, sizeof *y * (size_t)op->length);
   for (int c = 0; c < a[0].cells * a[1].cells * a[2].cells; c++) {
     const int cell[3] = {c % a[0].cells, c / a[0].cells % a[1].cells, c / a[0].cells / a[1].cells};
     add_cell(&f, cell);
-    for (int d = 0; d < s->rt->dim; d++) add_faces(&f, cell, d);
+    for (int d = 0; d < s->space->dim; d++) add_faces(&f, cell, d);
   }
   return TES_OK;
 }

@@ -93,7 +93,7 @@ static void set_sizes(const TesOperator *op, TesiQuadPlan *plan) {
   for (int d = 0; d < 3; d++) {
     plan->cells[d] = d < plan->dim ? space->axis[d].cells : 1;
     plan->nodes[d] = d < plan->dim ? space->axis[d].nodes : 1;
-    for (int end = 0; end < 2; end++) plan->natural[2 * d + end] = space->axis[d].natural[end];
+    for (int end = 0; end < 2; end++) plan->natural[2 * d + end] = space->axis[d].end[end] != TESI_STRONG;
   }
   plan->kernels = choose_kernels(op);
   plan->threads = tesi_team_threads(op->context, 4 * space->length);

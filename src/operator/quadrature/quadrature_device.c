@@ -109,7 +109,8 @@ static void set_arguments(const TesOperator *op, TesiQuadDevice *plan) {
   TeskDiffusion *a = &plan->arguments;
   for (int d = 0; d < 3; d++) {
     a->cells[d] = d < space->dim ? space->axis[d].cells : 1;
-    for (int e = 0; e < 2; e++) a->dirichlet[2 * d + e] = d < space->dim && !space->axis[d].natural[e];
+    for (int e = 0; e < 2; e++)
+      a->dirichlet[2 * d + e] = d < space->dim && space->axis[d].end[e] == TESI_STRONG;
   }
   a->pitch = space->axis[0].nodes;
   a->plane = (long long)space->axis[0].nodes * space->axis[1].nodes;
@@ -176,7 +177,8 @@ static Face make_face(const TesOperator *op, int face, double sign) {
     const bool there = tangent[e] < op->space->dim;
     f.cells[e] = there ? axis[tangent[e]].cells : 1;
     f.stride[e] = there ? stride[tangent[e]] : 0;
-    for (int end = 0; end < 2; end++) f.dirichlet[2 * e + end] = there && !axis[tangent[e]].natural[end];
+    for (int end = 0; end < 2; end++)
+      f.dirichlet[2 * e + end] = there && axis[tangent[e]].end[end] == TESI_STRONG;
   }
   return f;
 }

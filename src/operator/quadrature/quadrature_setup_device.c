@@ -311,7 +311,7 @@ TesStatus tesi_quad_device_evaluate(TesOperator *op, TesiQuadDevice *plan) {
         evaluate(&p, tesi_diffusion_of(op)->c_function, 0, false, "reaction coefficient c", &any, &plan->c));
   TES_TRY(evaluate_faces(op, plan, &any));
   for (int face = 0; face < 2 * op->space->dim; face++)
-    natural = natural && op->space->axis[face / 2].natural[face % 2];
+    natural = natural && op->space->axis[face / 2].end[face % 2] != TESI_STRONG;
   op->singular = natural && !any;
 done:
   return status;

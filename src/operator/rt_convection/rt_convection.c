@@ -36,30 +36,29 @@ TesStatus tesi_rt_convection_create(const TesSpace *space, TesiRtConvection **co
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiRtConvection *c = NULL;
-  const TesiRt *rt = space->rt;
   int64_t points = 1, size, aside = 0;
   *convection = NULL;
   TES_CHECK(space->degree >= 1 && space->degree <= TESI_RT_CONVECTION_DEGREE,
             "convection of element rt has the degrees 1 to %d, got %d", TESI_RT_CONVECTION_DEGREE,
             space->degree);
   TES_CHECK(
-      !tesi_has_kernels(ctx) || rt->dim == 2 || space->degree <= TESI_RT_CONVECTION_SPACE,
+      !tesi_has_kernels(ctx) || space->dim == 2 || space->degree <= TESI_RT_CONVECTION_SPACE,
       "convection of element rt has kernels for the degrees 1 to %d in space, got %d: take --device cpu",
       TESI_RT_CONVECTION_SPACE, space->degree);
   TES_NEW(&c);
-  c->context = ctx, c->space = space, c->rt = rt;
-  c->n = rt->n, c->q = (3 * rt->n + 1) / 2;
+  c->context = ctx, c->space = space;
+  c->n = space->degree + 1, c->q = (3 * c->n + 1) / 2;
   fill_tables(c);
-  c->cells = tesi_rt_size(rt, rt->dim);
+  c->cells = space->scalar[space->dim]->length;
   size = c->n + 1;
-  for (int d = 0; d < rt->dim; d++) {
+  for (int d = 0; d < space->dim; d++) {
     points *= c->q, c->cells /= c->n;
     if (d > 0) size *= c->n;
   }
   c->batches = (c->cells + LANES - 1) / LANES;
   c->threads = tesi_team_threads(ctx, c->cells * points * c->q);
   c->share = LANES * (int64_t)(8 * points + 7 * size + 8);
-  for (int i = 0; i < rt->dim; i++) {
+  for (int i = 0; i < space->dim; i++) {
     c->aside_size[i] = size / (c->n + 1);
     c->aside_at[i] = aside;
     aside += c->aside_size[i] * c->cells;
@@ -94,26 +93,23 @@ void tesi_rt_convection_destroy(TesiRtConvection **convection) {
 /* ---- boundaries ---------------------------------------------------------------------------------------- */
 
 /* Cell `number` of those at a side, x fastest. */
-static void side_cell(const TesiRt *rt, int side, int64_t number, int cell[3]) {
-  const int d = side / 2;
-  for (int e = 0; e < 3; e++) {
-    cell[e] = e == d ? (side % 2 ? rt->axis[e].cells - 1 : 0) : (int)(number % rt->axis[e].cells);
-    if (e != d) number /= rt->axis[e].cells;
-  }
+static void side_cell(const TesSpace *space, int side, int64_t number, int cell[3]) {
+  tesi_rt_line(space, side / 2, number, cell);
+  if (side % 2) cell[side / 2] = tesi_modal(space, side / 2)->cells - 1;
 }
 
 /* Points x[3][q^(dim - 1)] of a cell's face, and weights. */
 static int face_points(const TesiRtConvection *c, int side, const int cell[3], double *x, double *w) {
-  const TesiRt *rt = c->rt;
-  const int d = side / 2, q = c->q, count = rt->dim == 2 ? q : q * q;
+  const TesSpace *space = c->space;
+  const int d = side / 2, q = c->q, count = space->dim == 2 ? q : q * q;
   for (int p = 0; p < count; p++) {
     int rest = p;
     w[p] = 1;
     for (int e = 0; e < 3; e++) {
-      const TesiRtAxis *a = &rt->axis[e];
-      x[e * count + p] = e >= rt->dim ? 0 : a->x[side % 2 ? a->cells : 0];
-      if (e == d || e >= rt->dim) continue;
-      x[e * count + p] = a->x[cell[e]] + c->table.x[rest % q] * a->h[cell[e]];
+      const TesiAxis *a = tesi_modal(space, e);
+      x[e * count + p] = e >= space->dim ? 0 : a->vertices[side % 2 ? a->cells : 0];
+      if (e == d || e >= space->dim) continue;
+      x[e * count + p] = a->vertices[cell[e]] + c->table.x[rest % q] * a->h[cell[e]];
       w[p] *= c->table.w[rest % q] * a->h[cell[e]];
       rest /= q;
     }
@@ -131,13 +127,13 @@ static TesStatus fill_side(TesiRtConvection *c, int side, const TesiRtFace *face
   free_side(ctx, s);
   s->kind = face->kind;
   if (face->kind != TESI_RT_VELOCITY) return TES_OK;
-  for (int i = 0; i < c->rt->dim; i++) {
+  for (int i = 0; i < c->space->dim; i++) {
     const TesFunction *g = face->g[i];
     if (i == d || !g || (tes_function_constant(g, &zero) && zero == 0)) continue;
-    TES_ALLOC(&s->g[i], tesi_rt_convection_side_cells(c, side) * (c->rt->dim == 2 ? c->q : c->q * c->q));
+    TES_ALLOC(&s->g[i], tesi_rt_convection_side_cells(c, side) * (c->space->dim == 2 ? c->q : c->q * c->q));
     for (int64_t k = 0; k < tesi_rt_convection_side_cells(c, side); k++) {
       int cell[3];
-      side_cell(c->rt, side, k, cell);
+      side_cell(c->space, side, k, cell);
       const int count = face_points(c, side, cell, x, w);
       for (int p = 0; p < count; p++) normal[d * count + p] = side % 2 ? 1 : -1;
       TES_TRY(tesi_boundary_values(g, count, x, normal, s->g[i] + k * count));
@@ -150,8 +146,8 @@ done:
 TesStatus tesi_rt_convection_face(TesiRtConvection *c, const TesiRtFace *face) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  for (int side = 0; side < 2 * c->rt->dim; side++)
-    if (!c->rt->axis[side / 2].periodic) TES_TRY(fill_side(c, side, &face[side]));
+  for (int side = 0; side < 2 * c->space->dim; side++)
+    if (!tesi_modal(c->space, side / 2)->periodic) TES_TRY(fill_side(c, side, &face[side]));
   if (c->device) TES_TRY(tesi_rt_convection_device_sides(c));
 done:
   return status;
@@ -161,20 +157,20 @@ done:
 static void trace(const TesiRtConvection *c, int side, const int cell[3], int i, const double *u, bool add,
                   double *values, double *y) {
   enum { LOCAL = TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL };
-  const TesiRt *rt = c->rt;
-  const int d = side / 2, end = side % 2, q = c->q, count = rt->dim == 2 ? q : q * q;
+  const TesSpace *space = c->space;
+  const int d = side / 2, end = side % 2, q = c->q, count = space->dim == 2 ? q : q * q;
   int e[3];
   double local[LOCAL];
-  for (int a = 0; a < 3; a++) e[a] = tesi_rt_extent(rt, i, a);
+  for (int a = 0; a < 3; a++) e[a] = tesi_rt_extent(space, i, a);
   if (add) memset(local, 0, sizeof *local * (size_t)(e[0] * e[1] * e[2]));
-  if (!add) tesi_rt_read(rt, i, cell, u, local);
+  if (!add) tesi_rt_read(space, i, cell, u, local);
   for (int p = 0; p < count; p++) {
     double sum = 0;
     for (int k = 0; k < e[0] * e[1] * e[2]; k++) {
       const int at[3] = {k % e[0], k / e[0] % e[1], k / e[0] / e[1]};
       double basis = i == d ? at[d] == (end ? e[d] - 1 : 0) : c->end[end][at[d]];
       int rest = p;
-      for (int a = 0; a < rt->dim && basis != 0; a++) {
+      for (int a = 0; a < space->dim && basis != 0; a++) {
         if (a == d) continue;
         basis *= (a == i ? c->table.nodal : c->table.modal)[0][rest % q * e[a] + at[a]];
         rest /= q;
@@ -184,7 +180,7 @@ static void trace(const TesiRtConvection *c, int side, const int cell[3], int i,
     }
     if (!add) values[p] = sum;
   }
-  if (add) tesi_rt_add(rt, i, cell, local, y);
+  if (add) tesi_rt_add(space, i, cell, local, y);
 }
 
 /* y <- y + what flows through a side. */
@@ -197,11 +193,11 @@ static void add_side(const TesiRtConvection *c, int side, double *y) {
   for (int64_t k = 0; k < tesi_rt_convection_side_cells(c, side); k++) {
     int cell[3];
     bool enters = false;
-    side_cell(c->rt, side, k, cell);
+    side_cell(c->space, side, k, cell);
     const int count = face_points(c, side, cell, x, w);
     trace(c, side, cell, d, c->u, false, normal, NULL);
     for (int p = 0; p < count; p++) enters = enters || outwards * normal[p] < 0;
-    for (int i = 0; i < c->rt->dim && enters; i++) {
+    for (int i = 0; i < c->space->dim && enters; i++) {
       if (i == d && s->kind == TESI_RT_VELOCITY) continue;
       trace(c, side, cell, i, c->u, false, value, NULL);
       for (int p = 0; p < count; p++) {
@@ -233,22 +229,22 @@ static void run_cells(const void *data, TesiSpan span) {
 /* y at the lower nodes of each cell <- y + what the cell below put aside. */
 static void add_aside(const void *data, TesiSpan span) {
   const TesiRtConvection *c = ((const Task *)data)->c;
-  const TesiRt *rt = c->rt;
+  const TesSpace *space = c->space;
   for (int64_t k = span.first; k < span.end; k++)
-    for (int i = 0; i < rt->dim; i++) {
-      const TesiRtAxis *axis = &rt->axis[i];
+    for (int i = 0; i < space->dim; i++) {
+      const TesiAxis *axis = tesi_modal(space, i);
       int cell[3], below[3];
-      tesi_rt_cell(rt, k, cell);
+      tesi_rt_cell(space, k, cell);
       memcpy(below, cell, sizeof below);
       if (cell[i] == 0 && !axis->periodic) continue;
       below[i] = (cell[i] + axis->cells - 1) % axis->cells;
-      const double *from = c->aside + c->aside_at[i] + tesi_rt_cell_number(rt, below) * c->aside_size[i];
-      int64_t first = rt->offset[i], stride = 1, step[3] = {0};
+      const double *from = c->aside + c->aside_at[i] + tesi_rt_cell_number(space, below) * c->aside_size[i];
+      int64_t first = space->first[i], stride = 1, step[3] = {0};
       int e[3] = {1, 1, 1};
-      for (int d = 0; d < rt->dim; d++) {
+      for (int d = 0; d < space->dim; d++) {
         first += stride * cell[d] * c->n;
         e[d] = d == i ? 1 : c->n, step[d] = stride;
-        stride *= rt->extent[i][d];
+        stride *= space->scalar[i]->axis[d].nodes;
       }
       for (int z = 0; z < e[2]; z++)
         for (int y = 0; y < e[1]; y++)
@@ -259,16 +255,16 @@ static void add_aside(const void *data, TesiSpan span) {
 TesStatus tesi_rt_convection_apply(TesiRtConvection *c, const TesVector *u, TesVector *b, double *rate) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  const TesiRt *rt = c->rt;
+  const TesSpace *space = c->space;
   if (c->device) return tesi_rt_convection_device_apply(c, u, b, rate);
   const int bits = tes_context_simd_bits(ctx);
   const Task task = {c, TESI_SIMD_PICK(bits, tesi_rt_convection_cells)};
   TES_TRY(tes_vector_get(u, c->u));
   tesi_team_for(c->threads, c->batches, run_cells, &task);
   tesi_team_for(c->threads, c->cells, add_aside, &task);
-  for (int side = 0; side < 2 * rt->dim; side++)
-    if (!rt->axis[side / 2].periodic) add_side(c, side, c->y);
-  for (int64_t i = rt->offset[rt->dim]; i < rt->offset[rt->parts]; i++) c->y[i] = 0;
+  for (int side = 0; side < 2 * space->dim; side++)
+    if (!tesi_modal(space, side / 2)->periodic) add_side(c, side, c->y);
+  for (int64_t i = space->first[space->dim]; i < space->first[space->parts]; i++) c->y[i] = 0;
   *rate = 0;
   for (int64_t i = 0; i < c->batches; i++)
     if (c->rates[i] > *rate || isnan(c->rates[i])) *rate = c->rates[i];

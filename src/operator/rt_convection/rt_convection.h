@@ -35,7 +35,6 @@ typedef struct TesiRtConvectionDevice TesiRtConvectionDevice;
 typedef struct TesiRtConvection {
   TesContext *context;
   const TesSpace *space;
-  const TesiRt *rt;
   int n, q;
   TesiRtTables table;                                 /* at the points */
   double derivative[TESI_RT_POINTS * TESI_RT_POINTS]; /* [q][q] of polynomials through the points */
@@ -72,7 +71,7 @@ void tesi_rt_convection_cells_256(const TesiRtConvection *c, int64_t first, int6
 void tesi_rt_convection_cells_512(const TesiRtConvection *c, int64_t first, int64_t end, double *work);
 
 static inline int64_t tesi_rt_convection_side_cells(const TesiRtConvection *c, int side) {
-  return c->cells / c->rt->axis[side / 2].cells;
+  return c->cells / tesi_modal(c->space, side / 2)->cells;
 }
 
 #endif

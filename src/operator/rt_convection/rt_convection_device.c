@@ -30,14 +30,14 @@ typedef struct Cut {
 static Cut cut_of(const TesiRtConvection *c) {
   static const Cut of_space[TESI_RT_CONVECTION_SPACE + 2] = {{0},         {0},         {4, 128, 4},
                                                              {2, 160, 3}, {1, 128, 5}, {1, 192, 3}};
-  if (c->rt->dim == 3) return of_space[c->n];
+  if (c->space->dim == 3) return of_space[c->n];
   const int cells = 128 / (2 * c->q);
   return (Cut){cells > MOST_CELLS ? MOST_CELLS : cells, 128, 3};
 }
 
 /* Numbers of shared memory, as the kernel has them. */
 static int64_t shared_of(const TesiRtConvection *c, const Cut *cut) {
-  const int64_t dim = c->rt->dim, n = c->n, q = c->q, size = (n + 1) * n * (dim == 3 ? n : 1);
+  const int64_t dim = c->space->dim, n = c->n, q = c->q, size = (n + 1) * n * (dim == 3 ? n : 1);
   const int64_t points = dim * q * q * (dim == 3 ? q : 1), faces = 2 * dim * dim * (dim == 3 ? q * q : q);
   return cut->cells * (2 * dim * size + 2 * (points > faces ? points : faces)) + cut->threads;
 }
@@ -59,7 +59,7 @@ static TesStatus get_kernels(const TesiRtConvection *c, TesiRtConvectionDevice *
   TesiProgram *program;
   char text[6][24], *tables = NULL;
   const char *const names[6] = {"DIM", "N", "Q", "CELLS", "THREADS", "MIN_BLOCKS"};
-  const int values[6] = {c->rt->dim, c->n, c->q, cut.cells, cut.threads, cut.blocks};
+  const int values[6] = {c->space->dim, c->n, c->q, cut.cells, cut.threads, cut.blocks};
   for (int i = 0; i < 6; i++) snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
   device->blocks = (unsigned)((c->cells + cut.cells - 1) / cut.cells);
   device->threads = (unsigned)cut.threads;
@@ -84,10 +84,10 @@ static TesStatus fill_arguments(const TesiRtConvection *c, TesiRtConvectionDevic
   TesStatus status = TES_OK;
   TeskConvection *to = &device->arguments;
   int64_t aside = 0;
-  TES_TRY(tesi_rt_parts(ctx, c->rt, &to->parts));
+  TES_TRY(tesi_rt_parts(ctx, c->space, &to->parts));
   to->all = (int)c->cells;
   for (int d = 0; d < 3; d++) {
-    const TesiRtAxis *a = &c->rt->axis[d];
+    const TesiAxis *a = tesi_modal(c->space, d);
     to->cells[d] = a->cells, to->ring[d] = a->periodic;
     to->aside_at[d] = c->aside_at[d];
     aside += c->aside_size[d] * c->cells;
@@ -131,14 +131,14 @@ TesStatus tesi_rt_convection_device_sides(TesiRtConvection *c) {
   TesStatus status = TES_OK;
   TesiRtConvectionDevice *device = c->device;
   const TesiDevice *table = tesi_context_device(ctx);
-  const size_t points = (size_t)(c->rt->dim == 2 ? c->q : c->q * c->q) * sizeof(double);
-  for (int side = 0; side < 2 * c->rt->dim; side++) {
+  const size_t points = (size_t)(c->space->dim == 2 ? c->q : c->q * c->q) * sizeof(double);
+  for (int side = 0; side < 2 * c->space->dim; side++) {
     const TesiRtConvectionSide *from = &c->side[side];
     TeskConvectionSide *to = &device->arguments.side[side];
     to->kind = from->kind == TESI_RT_SLIP      ? TESK_SIDE_SLIP
                : from->kind == TESI_RT_OUTFLOW ? TESK_SIDE_OUTFLOW
                                                : TESK_SIDE_VELOCITY;
-    for (int i = 0; i < c->rt->dim; i++) {
+    for (int i = 0; i < c->space->dim; i++) {
       void **given = &device->given[side][i];
       const size_t bytes = (size_t)tesi_rt_convection_side_cells(c, side) * points;
       if (!from->g[i]) table->release(ctx, given);
@@ -157,13 +157,13 @@ TesStatus tesi_rt_convection_device_apply(TesiRtConvection *c, const TesVector *
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   TesiRtConvectionDevice *d = c->device;
-  const TesiRt *rt = c->rt;
-  TesVector pressure = tesi_vector_range(b, rt->offset[rt->dim], tesi_rt_size(rt, rt->dim));
+  const TesSpace *space = c->space;
+  TesVector pressure = tesi_space_range(space, b, space->dim);
   void *cells[] = {(void *)&u->data, &b->data, &d->aside, &d->rates->data, &d->arguments},
        *join[] = {&d->aside, &b->data, &d->arguments};
   const unsigned most = (unsigned)((c->cells * c->aside_size[0] + d->threads - 1) / d->threads);
   TES_TRY(tesi_kernel_launch(ctx, &d->cells, (TesiGrid){d->blocks, 1, 1}, d->threads, d->shared, cells));
-  TES_TRY(tesi_kernel_launch(ctx, &d->join, (TesiGrid){most, (unsigned)rt->dim, 1}, d->threads, 0, join));
+  TES_TRY(tesi_kernel_launch(ctx, &d->join, (TesiGrid){most, (unsigned)space->dim, 1}, d->threads, 0, join));
   TES_TRY(tes_vector_fill(&pressure, 0));
   TES_TRY(tes_vector_maximum(d->rates, rate));
 done:

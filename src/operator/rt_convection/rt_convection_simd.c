@@ -21,38 +21,38 @@ typedef struct Cells {
   Lanes *u[3], *v[3], *sum, *a, *b, *near, *at_face[2], *out[3];
 } Cells;
 
-static void find_place(const TesiRt *rt, int i, const int cell[3], int l, Place *place) {
-  int64_t first = rt->offset[i], stride = 1, upper = 0;
-  for (int d = 0; d < rt->dim; d++) {
-    const TesiRtAxis *a = &rt->axis[d];
-    const int node = d == i ? tesi_rt_node(a, cell[d], 0) : cell[d] * a->n;
+static void find_place(const TesSpace *space, int i, const int cell[3], int l, Place *place) {
+  int64_t first = space->first[i], stride = 1, upper = 0;
+  for (int d = 0; d < space->dim; d++) {
+    const TesiAxis *a = &space->scalar[i]->axis[d];
+    const int node = tesi_axis_node(a, cell[d], 0);
     first += stride * node;
-    if (d == i) upper = stride * (tesi_rt_node(a, cell[d], a->n) - node);
-    stride *= rt->extent[i][d];
+    if (d == i) upper = stride * (tesi_axis_node(a, cell[d], a->step) - node);
+    stride *= space->scalar[i]->axis[d].nodes;
   }
   place->first[l] = first, place->upper[l] = upper;
 }
 
 /* Cells after the last are the last one again. */
 static void begin_batch(Cells *s, int dim, int64_t batch) {
-  const TesiRt *rt = s->c->rt;
+  const TesSpace *space = s->c->space;
   s->count = 0;
   for (int l = 0; l < LANES; l++) {
     const int64_t number = batch * LANES + l;
     s->number[l] = number < s->c->cells ? number : s->c->cells - 1;
     s->count += number < s->c->cells;
-    tesi_rt_cell(rt, s->number[l], s->cell[l]);
+    tesi_rt_cell(space, s->number[l], s->cell[l]);
     for (int d = 0; d < dim; d++) {
-      s->h[d][l] = rt->axis[d].h[s->cell[l][d]];
+      s->h[d][l] = tesi_modal(space, d)->h[s->cell[l][d]];
       s->root[d][l] = 1 / __builtin_sqrt(s->h[d][l]);
-      find_place(rt, d, s->cell[l], l, &s->own[d]);
+      find_place(space, d, s->cell[l], l, &s->own[d]);
     }
   }
   for (int i = 0; i < dim; i++) {
     int64_t stride = 1;
     for (int d = 0; d < 3; d++) {
       s->stride[i][d] = stride;
-      stride *= rt->extent[i][d];
+      stride *= space->scalar[i]->axis[d].nodes;
     }
   }
 }
@@ -233,8 +233,8 @@ static double largest_rate(const Cells *s, int dim, int points) {
 
 /* Where component i of the cells beyond a face stands; *mask <- 1 where there is such a cell, else 0. */
 static Place beyond(const Cells *s, int i, int d, int end, Lanes *scale, Lanes *mask) {
-  const TesiRt *rt = s->c->rt;
-  const TesiRtAxis *a = &rt->axis[d];
+  const TesSpace *space = s->c->space;
+  const TesiAxis *a = tesi_modal(space, d);
   Place place;
   for (int l = 0; l < LANES; l++) {
     int cell[3] = {s->cell[l][0], s->cell[l][1], s->cell[l][2]};
@@ -242,10 +242,10 @@ static Place beyond(const Cells *s, int i, int d, int end, Lanes *scale, Lanes *
     const bool inside = next >= 0 && next < a->cells;
     (*mask)[l] = inside || a->periodic;
     if (inside || a->periodic) cell[d] = (next + a->cells) % a->cells;
-    find_place(rt, i, cell, l, &place);
+    find_place(space, i, cell, l, &place);
     (*scale)[l] = 1;
-    for (int e = 0; e < rt->dim; e++)
-      if (e != i) (*scale)[l] /= __builtin_sqrt(rt->axis[e].h[cell[e]]);
+    for (int e = 0; e < space->dim; e++)
+      if (e != i) (*scale)[l] /= __builtin_sqrt(tesi_modal(space, e)->h[cell[e]]);
   }
   return place;
 }
@@ -304,7 +304,7 @@ TESI_INLINE void add_face(Cells *s, int dim, int n, int q, int d, int end) {
 /* To y; what belongs to upper nodes is put aside, unless there is no cell above. */
 TESI_INLINE void scatter(const Cells *s, int dim, int n, int i) {
   const TesiRtConvection *c = s->c;
-  const TesiRtAxis *axis = &c->rt->axis[i];
+  const TesiAxis *axis = tesi_modal(c->space, i);
   const int64_t *stride = s->stride[i];
   const int e[3] = {i == 0 ? n + 1 : n, i == 1 ? n + 1 : n, dim == 2 ? 1 : i == 2 ? n + 1 : n};
   Lanes scale;
@@ -360,7 +360,7 @@ TESI_INLINE void run(const TesiRtConvection *c, int dim, int n, int q, int64_t f
 }
 
 void TESI_SIMD(tesi_rt_convection_cells)(const TesiRtConvection *c, int64_t first, int64_t end, double *work) {
-  if (c->rt->dim == 2)
+  if (c->space->dim == 2)
     run(c, 2, c->n, c->q, first, end, work);
   else
     run(c, 3, c->n, c->q, first, end, work);

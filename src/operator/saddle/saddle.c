@@ -12,12 +12,13 @@ static void *at(const TesOperator *op, const void *v, int64_t entry) {
   return (char *)v + entry * (int64_t)tesi_precision_size(op->precision);
 }
 
-/* y <- keep y + factor (band in direction d) x, for a tensor with x's extents in the other directions. */
-static void product(const TesOperator *op, const TesiBand *band, const int extent[3], int d, double factor,
-                    bool keep, const void *x, void *y) {
+/* y <- keep y + factor (band in direction d) x, x a vector of a scalar. */
+static void product(const TesOperator *op, const TesiBand *band, int scalar, int d, double factor, bool keep,
+                    const void *x, void *y) {
+  const TesiAxis *axis = op->space->scalar[scalar]->axis;
   TesiBandProduct p = {.band = band, .outer = 1, .inner = 1, .factor = factor, .keep = keep};
-  for (int e = 0; e < d; e++) p.inner *= extent[e];
-  for (int e = d + 1; e < 3; e++) p.outer *= extent[e];
+  for (int e = 0; e < d; e++) p.inner *= axis[e].nodes;
+  for (int e = d + 1; e < 3; e++) p.outer *= axis[e].nodes;
   tesi_band_product(op->context, &p, op->precision == TES_SINGLE, x, y);
 }
 
@@ -27,17 +28,16 @@ static TesStatus add_component(const TesOperator *op, int i, double sign, const 
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
   const TesiDevice *device = tesi_context_device(ctx);
-  const int *extent = s->rt->extent[i];
-  const int64_t size = tesi_rt_size(s->rt, i);
+  const int64_t size = s->space->scalar[i]->length;
   bool keep = false;
-  for (int a = 0; a < s->rt->dim; a++) {
+  for (int a = 0; a < s->space->dim; a++) {
     if (a == i) continue;
-    product(op, &s->axis[a].penalty, extent, a, s->nu, keep, u, s->work);
+    product(op, &s->axis[a].penalty, i, a, s->nu, keep, u, s->work);
     keep = true;
   }
   if (s->alpha != 0) TES_TRY(device->axpy(ctx, size, s->alpha, op->precision, u, op->precision, s->work));
-  product(op, &s->axis[i].mass, extent, i, sign, true, s->work, y);
-  product(op, &s->axis[i].stiffness, extent, i, sign * s->nu, true, u, y);
+  product(op, &s->axis[i].mass, i, i, sign, true, s->work, y);
+  product(op, &s->axis[i].stiffness, i, i, sign * s->nu, true, u, y);
 done:
   return status;
 }
@@ -47,14 +47,14 @@ static TesStatus add(const TesOperator *op, double sign, const void *x, void *y)
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  const TesiRt *rt = s->rt;
-  const int last = rt->dim;
-  for (int i = 0; i < rt->dim; i++) {
-    const void *u = at(op, x, rt->offset[i]), *p = at(op, x, rt->offset[last]);
-    void *to = at(op, y, rt->offset[i]), *to_p = at(op, y, rt->offset[last]);
+  const TesSpace *space = s->space;
+  const int last = space->dim;
+  for (int i = 0; i < space->dim; i++) {
+    const void *u = at(op, x, space->first[i]), *p = at(op, x, space->first[last]);
+    void *to = at(op, y, space->first[i]), *to_p = at(op, y, space->first[last]);
     TES_TRY(add_component(op, i, sign, u, to));
-    product(op, &s->axis[i].transposed, rt->extent[last], i, -sign, true, p, to);
-    product(op, &s->axis[i].derivative, rt->extent[i], i, -sign, true, u, to_p);
+    product(op, &s->axis[i].transposed, last, i, -sign, true, p, to);
+    product(op, &s->axis[i].derivative, i, i, -sign, true, u, to_p);
   }
 done:
   return status;
@@ -63,9 +63,9 @@ done:
 TesStatus tesi_saddle_add_mass(const TesOperator *op, double factor, const TesVector *x, TesVector *y) {
   const TesiSaddle *s = tesi_saddle_of(op);
   if (s->device) return tesi_saddle_device_add_mass(op, factor, x->data, y->data);
-  for (int i = 0; i < s->rt->dim; i++)
-    product(op, &s->axis[i].mass, s->rt->extent[i], i, factor, true, at(op, x->data, s->rt->offset[i]),
-            at(op, y->data, s->rt->offset[i]));
+  for (int i = 0; i < s->space->dim; i++)
+    product(op, &s->axis[i].mass, i, i, factor, true, at(op, x->data, s->space->first[i]),
+            at(op, y->data, s->space->first[i]));
   return TES_OK;
 }
 
@@ -73,16 +73,14 @@ TesStatus tesi_saddle_divergence(const TesOperator *op, const TesVector *u, TesV
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  TesVector *derivative = NULL,
-            to = tesi_vector_range(r, s->rt->offset[s->rt->dim], tesi_rt_size(s->rt, s->rt->dim));
+  TesVector *derivative = NULL, to = tesi_space_range(op->space, r, op->space->dim);
   double norm;
   if (s->device) return tesi_saddle_device_divergence(op, u->data, to.data, stretching);
   *stretching = 0;
   TES_TRY(tes_vector_create(ctx, to.length, TES_DOUBLE, &derivative));
   TES_TRY(tes_vector_fill(&to, 0));
-  for (int i = 0; i < s->rt->dim; i++) {
-    product(op, &s->axis[i].derivative, s->rt->extent[i], i, 1, false, at(op, u->data, s->rt->offset[i]),
-            derivative->data);
+  for (int i = 0; i < s->space->dim; i++) {
+    product(op, &s->axis[i].derivative, i, i, 1, false, at(op, u->data, s->space->first[i]), derivative->data);
     TES_TRY(tes_vector_norm(derivative, &norm));
     *stretching += norm * norm;
     TES_TRY(tes_vector_axpy(1, derivative, &to));
@@ -114,14 +112,14 @@ static TesStatus ready_single(const TesOperator *op, TesPrecision of_y, bool *re
 }
 
 static double diagonal_entry(const TesiSaddle *s, int i, int64_t j) {
-  const TesiRtAxis *a = &s->rt->axis[i];
-  const int *extent = s->rt->extent[i];
+  const TesiAxis *a = &s->axis[i].nodal;
+  const int extent[3] = TESI_EXTENT(s->space->scalar[i]);
   const int node[3] = {(int)(j % extent[0]), (int)(j / extent[0] % extent[1]),
                        (int)(j / extent[0] / extent[1])};
   double sum = s->alpha;
-  for (int e = 0; e < s->rt->dim; e++)
+  for (int e = 0; e < s->space->dim; e++)
     if (e != i) sum += s->nu * tesi_band_entry(&s->axis[e].penalty, node[e], node[e]);
-  if (node[i] < tesi_rt_first(a) || node[i] >= tesi_rt_end(a)) return 1;
+  if (node[i] < tesi_axis_first(a) || node[i] >= tesi_axis_end(a)) return 1;
   return sum * tesi_band_entry(&s->axis[i].mass, node[i], node[i]) +
          s->nu * tesi_band_entry(&s->axis[i].stiffness, node[i], node[i]);
 }
@@ -131,13 +129,14 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  const TesiRt *rt = s->rt;
+  const TesSpace *space = s->space;
   double *exact = NULL;
   float *single = NULL;
   TES_ALLOC(&exact, op->length);
   TES_ALLOC(&single, op->length);
-  for (int i = 0; i < rt->dim; i++)
-    for (int64_t j = 0; j < tesi_rt_size(rt, i); j++) exact[rt->offset[i] + j] = diagonal_entry(s, i, j);
+  for (int i = 0; i < space->dim; i++)
+    for (int64_t j = 0; j < space->scalar[i]->length; j++)
+      exact[space->first[i] + j] = diagonal_entry(s, i, j);
   for (int64_t j = 0; j < op->length; j++) single[j] = (float)exact[j];
   TES_TRY(tesi_context_device(ctx)->to_device(ctx, d, op->precision == TES_DOUBLE ? (void *)exact : single,
                                               (size_t)op->length * tesi_precision_size(op->precision)));
@@ -154,7 +153,8 @@ static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
 
 static TesCost cost(const TesOperator *op) {
   const TesiSaddle *s = tesi_saddle_of(op);
-  const double n = s->rt->n, dim = s->rt->dim, velocity = (double)s->rt->offset[s->rt->dim];
+  const double n = s->space->degree + 1, dim = s->space->dim,
+               velocity = (double)s->space->first[s->space->dim];
   return (TesCost){.flops = velocity * (2 * (3 * n * (dim - 1) + 4 * n + 2 * n) + 2),
                    .bytes = 2.0 * (double)op->length * (double)tesi_precision_size(op->precision)};
 }
@@ -197,11 +197,11 @@ static const char *refuses(const TesOperatorDesc *desc) {
 TesStatus tesi_saddle_create_null(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  const TesSpace *space = tesi_saddle_of(op)->space;
   if (op->precision == TES_SINGLE) return TES_OK;
-  op->null_first = rt->offset[rt->dim];
+  op->null_first = space->first[space->scalars - 1];
   TES_TRY(tes_vector_create(ctx, op->length - op->null_first, TES_DOUBLE, &op->null));
-  TES_TRY(tesi_rt_constant_on(ctx, rt, op->null->data, &op->null_square));
+  TES_TRY(tesi_rt_constant_on(ctx, space, op->null->data, &op->null_square));
 done:
   return status;
 }
@@ -211,11 +211,10 @@ TesStatus tesi_saddle_check_determined(const TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  for (int i = 0; i < s->rt->dim; i++) {
+  for (int i = 0; i < s->space->dim; i++) {
     bool held = s->alpha > 0;
-    for (int d = 0; d < s->rt->dim; d++)
-      for (int end = 0; end < 2; end++)
-        held = held || (d == i ? s->rt->axis[d].normal[end] : s->rt->axis[d].tangential[end]);
+    for (int d = 0; d < s->space->dim; d++)
+      for (int end = 0; end < 2; end++) held = held || s->space->scalar[i]->axis[d].end[end] != TESI_OPEN;
     TES_CHECK(held,
               "boundary: nothing fixes the velocity in direction %c: it is periodic or open at both ends, no "
               "face of another "
@@ -232,7 +231,7 @@ TesStatus tesi_saddle_take_constants(const TesOperator *op, const char *diffusio
   TesStatus status = TES_OK;
   const TesTermDesc *nu = tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0),
                     *alpha = tesi_form_term(&op->desc.form, TES_TERM_MASS, 0);
-  s->rt = tesi_space_rt(op->space);
+  s->space = op->space;
   s->nu = 1;
   if (nu) tesi_coefficient_constant(&nu->a, 0, &s->nu);
   if (alpha) tesi_coefficient_constant(&alpha->a, 0, &s->alpha);
@@ -254,14 +253,14 @@ static TesStatus init(TesOperator *op) {
   TES_TRY(tesi_saddle_take_constants(op, "the viscosity nu", "alpha", s));
   TES_TRY(tesi_saddle_check_determined(op));
   int64_t largest = 0;
-  for (int d = 0; d < s->rt->dim; d++) {
-    TES_TRY(tesi_saddle_axis_create(ctx, &s->rt->axis[d], op->desc.form.penalty, &s->axis[d]));
-    if (tesi_rt_size(s->rt, d) > largest) largest = tesi_rt_size(s->rt, d);
+  for (int d = 0; d < s->space->dim; d++) {
+    TES_TRY(tesi_saddle_axis_create(s->space, d, op->desc.form.penalty, &s->axis[d]));
+    if (s->space->scalar[d]->length > largest) largest = s->space->scalar[d]->length;
   }
   TES_TRY(tesi_has_kernels(ctx) ? tesi_saddle_device_create(op, &s->device)
                                 : tesi_context_device(ctx)->allocate(
                                       ctx, (size_t)largest * tesi_precision_size(op->precision), &s->work));
-  op->singular = tesi_rt_closed(s->rt);
+  op->singular = tesi_space_closed(s->space);
   if (op->singular) TES_TRY(tesi_saddle_create_null(op));
   snprintf(op->description, sizeof op->description, "saddle: velocity and pressure of RT_%d, sum-factorised",
            op->space->degree);

@@ -17,10 +17,11 @@
 #define TESI_SADDLE_H
 
 #include "operator/operator.h"
-#include "space/rt.h"
+#include "space/space.h"
 #include "tensor/band.h"
 
 typedef struct TesiSaddleAxis {
+  TesiAxis nodal, modal;           /* of the space, whose arrays these are */
   TesiBand stiffness, mass;        /* Lc, Mc: [nodes][nodes] */
   TesiBand penalty;                /* Ld: [modes][modes] */
   TesiBand derivative, transposed; /* D: [modes][nodes], D' */
@@ -29,7 +30,7 @@ typedef struct TesiSaddleAxis {
 
 typedef struct TesiSaddleDevice TesiSaddleDevice;
 typedef struct TesiSaddle {
-  const TesiRt *rt; /* of the operator's space */
+  const TesSpace *space;
   double nu, alpha;
   TesiSaddleAxis axis[3];
   void *work;               /* one part, of the operator's precision */
@@ -42,7 +43,7 @@ static inline const TesiSaddle *tesi_saddle_of(const TesOperator *op) {
 /* Kinds of saddle operators: over such an operator's TesiSaddle. The constant pressure as op->null, of float64
  * operators; whether every component of the velocity is determined (TES_INVALID_INPUT). */
 TesStatus tesi_saddle_create_null(TesOperator *op);
-/* The space's axes, nu and alpha, which messages call so. */
+/* The space, nu and alpha, which messages call so. */
 TesStatus tesi_saddle_take_constants(const TesOperator *op, const char *diffusion, const char *mass,
                                      TesiSaddle *s);
 TesStatus tesi_saddle_check_determined(const TesOperator *op);
@@ -51,8 +52,9 @@ enum { TESI_PENALTY_DOUBLED = 4 };
 /* The coefficients l at a face of cells of width h on both sides: penalties inside and at the boundary, for k. */
 double tesi_saddle_penalty(TesPenalty penalty, int k, double below, double above);
 double tesi_saddle_boundary_penalty(TesPenalty penalty, int k, double h);
-TesStatus tesi_saddle_axis_create(TesContext *ctx, const TesiRtAxis *a, TesPenalty penalty,
-                                  TesiSaddleAxis *axis);
+/* The matrices of a direction; fill: of s->modal, and s->nodal where its step is not 0. */
+TesStatus tesi_saddle_axis_fill(TesContext *ctx, TesPenalty penalty, TesiSaddleAxis *axis);
+TesStatus tesi_saddle_axis_create(const TesSpace *space, int d, TesPenalty penalty, TesiSaddleAxis *axis);
 void tesi_saddle_axis_free(TesContext *ctx, TesiSaddleAxis *axis);
 /* y <- y + factor M x with the mass matrix M of velocities; rows of known nodes and pressures get nothing. Float64. */
 TesStatus tesi_saddle_add_mass(const TesOperator *op, double factor, const TesVector *x, TesVector *y);

@@ -23,20 +23,22 @@ double tesi_saddle_boundary_penalty(TesPenalty penalty, int k, double h) {
 }
 
 /* Cells touch the rows of their own nodes. */
-static void add_nodes(const TesiRtAxis *a, const double *M, const double *K, TesiSaddleAxis *s) {
-  const int p = a->n + 1;
+static void add_nodes(const double *M, const double *K, TesiSaddleAxis *s) {
+  const TesiAxis *a = &s->nodal;
+  const int p = a->degree + 1;
   for (int c = 0; c < a->cells; c++)
     for (int i = 0; i < p; i++)
       for (int j = 0; j < p; j++) {
-        const int row = tesi_rt_node(a, c, i), column = tesi_rt_node(a, c, j);
+        const int row = tesi_axis_node(a, c, i), column = tesi_axis_node(a, c, j);
         tesi_band_add(&s->stiffness, row, column, K[i * p + j] / a->h[c]);
         tesi_band_add(&s->mass, row, column, M[i * p + j] * a->h[c]);
       }
 }
 
 /* (l_q, phi_j') over a cell of width h. */
-static void add_derivatives(const TesiRtAxis *a, TesiSaddleAxis *s) {
-  const int n = a->n, p = n + 1;
+static void add_derivatives(TesiSaddleAxis *s) {
+  const TesiAxis *a = &s->nodal;
+  const int n = a->step, p = n + 1;
   double nodes[N], points[N], weights[N], G[N * N], l[N];
   tesi_gauss_lobatto(p, nodes, NULL);
   tesi_gauss(p, points, weights);
@@ -46,12 +48,13 @@ static void add_derivatives(const TesiRtAxis *a, TesiSaddleAxis *s) {
       tesi_rt_legendre(n, a->h[c], points[g], l, NULL);
       for (int q = 0; q < n; q++)
         for (int j = 0; j < p; j++)
-          tesi_band_add(&s->derivative, c * n + q, tesi_rt_node(a, c, j), weights[g] * l[q] * G[g * p + j]);
+          tesi_band_add(&s->derivative, c * n + q, tesi_axis_node(a, c, j), weights[g] * l[q] * G[g * p + j]);
     }
 }
 
-static void add_cell_stiffness(const TesiRtAxis *a, TesiSaddleAxis *s) {
-  const int n = a->n;
+static void add_cell_stiffness(TesiSaddleAxis *s) {
+  const TesiAxis *a = &s->modal;
+  const int n = a->step;
   double points[N], weights[N], l[N], d[N];
   tesi_gauss(n, points, weights);
   for (int c = 0; c < a->cells; c++)
@@ -64,13 +67,13 @@ static void add_cell_stiffness(const TesiRtAxis *a, TesiSaddleAxis *s) {
 }
 
 /* One face: jump and mean derivative of the modes of the cells beside it, -1: none. */
-static void add_face(const TesiRtAxis *a, const int cell[2], double gamma, TesiSaddleAxis *s) {
-  const int n = a->n;
+static void add_face(const int cell[2], double gamma, TesiSaddleAxis *s) {
+  const int n = s->modal.step;
   const double share = cell[0] >= 0 && cell[1] >= 0 ? 0.5 : 1;
   double J[2][N], A[2][N];
   for (int side = 0; side < 2; side++) {
     if (cell[side] < 0) continue;
-    tesi_rt_legendre(n, a->h[cell[side]], 1 - side, J[side], A[side]);
+    tesi_rt_legendre(n, s->modal.h[cell[side]], 1 - side, J[side], A[side]);
     for (int i = 0; i < n; i++) J[side][i] *= side ? -1 : 1, A[side][i] *= share;
   }
   for (int t = 0; t < 2; t++)
@@ -81,31 +84,31 @@ static void add_face(const TesiRtAxis *a, const int cell[2], double gamma, TesiS
                         gamma * J[t][i] * J[u][j] - A[t][i] * J[u][j] - J[t][i] * A[u][j]);
 }
 
-static void add_faces(const TesiRtAxis *a, TesPenalty penalty, TesiSaddleAxis *s) {
-  const int last = a->cells - 1, k = a->n - 1;
+static void add_faces(TesPenalty penalty, TesiSaddleAxis *s) {
+  const TesiAxis *a = &s->modal;
+  const int last = a->cells - 1, k = a->degree;
   for (int c = 0; c < last; c++)
-    add_face(a, (const int[]){c, c + 1}, tesi_saddle_penalty(penalty, k, a->h[c], a->h[c + 1]), s);
-  if (a->periodic)
-    add_face(a, (const int[]){last, 0}, tesi_saddle_penalty(penalty, k, a->h[last], a->h[0]), s);
-  if (a->tangential[0]) add_face(a, (const int[]){-1, 0}, s->boundary[0], s);
-  if (a->tangential[1]) add_face(a, (const int[]){last, -1}, s->boundary[1], s);
+    add_face((const int[]){c, c + 1}, tesi_saddle_penalty(penalty, k, a->h[c], a->h[c + 1]), s);
+  if (a->periodic) add_face((const int[]){last, 0}, tesi_saddle_penalty(penalty, k, a->h[last], a->h[0]), s);
+  if (a->end[0] == TESI_WEAK) add_face((const int[]){-1, 0}, s->boundary[0], s);
+  if (a->end[1] == TESI_WEAK) add_face((const int[]){last, -1}, s->boundary[1], s);
 }
 
 /* Columns of the first entry. The row of a node has the columns of the cells beside it; the row of a mode has the
  * columns of its cell and, for Ld, of the neighbours. */
-static TesStatus create_bands(TesContext *ctx, const TesiRtAxis *a, TesiSaddleAxis *s) {
+static TesStatus create_bands(TesContext *ctx, TesiSaddleAxis *s) {
   TesStatus status = TES_OK;
-  const int n = a->n;
-  TES_TRY(tesi_band_create(ctx, a->nodes, a->nodes, 2 * n + 1, &s->stiffness));
-  TES_TRY(tesi_band_create(ctx, a->nodes, a->nodes, 2 * n + 1, &s->mass));
-  TES_TRY(tesi_band_create(ctx, a->modes, a->modes, 3 * n, &s->penalty));
-  TES_TRY(tesi_band_create(ctx, a->modes, a->nodes, n + 1, &s->derivative));
-  for (int i = 0; i < a->nodes; i++) {
+  const int n = s->modal.step, nodes = s->nodal.nodes, modes = s->modal.nodes;
+  TES_TRY(tesi_band_create(ctx, nodes, nodes, 2 * n + 1, &s->stiffness));
+  TES_TRY(tesi_band_create(ctx, nodes, nodes, 2 * n + 1, &s->mass));
+  TES_TRY(tesi_band_create(ctx, modes, modes, 3 * n, &s->penalty));
+  TES_TRY(tesi_band_create(ctx, modes, nodes, n + 1, &s->derivative));
+  for (int i = 0; i < nodes; i++) {
     const int first = (i / n - (i % n == 0)) * n;
-    s->stiffness.first[i] = s->mass.first[i] = (first + a->nodes) % a->nodes;
+    s->stiffness.first[i] = s->mass.first[i] = (first + nodes) % nodes;
   }
-  for (int i = 0; i < a->modes; i++) {
-    s->penalty.first[i] = ((i / n - 1) * n + a->modes) % a->modes;
+  for (int i = 0; i < modes; i++) {
+    s->penalty.first[i] = ((i / n - 1) * n + modes) % modes;
     s->derivative.first[i] = i / n * n;
   }
 done:
@@ -113,36 +116,55 @@ done:
 }
 
 /* Rows of known nodes are zero; their columns stay, for liftings. */
-static void clear_known(const TesiRtAxis *a, TesiSaddleAxis *s) {
+static void clear_known(TesiSaddleAxis *s) {
+  const TesiAxis *a = &s->nodal;
   TesiBand *const bands[] = {&s->stiffness, &s->mass, &s->transposed};
   for (int b = 0; b < 3; b++) {
-    if (tesi_rt_first(a) > 0) tesi_band_clear(bands[b], 0);
-    if (tesi_rt_end(a) < a->nodes) tesi_band_clear(bands[b], a->nodes - 1);
+    if (tesi_axis_first(a) > 0) tesi_band_clear(bands[b], 0);
+    if (tesi_axis_end(a) < a->nodes) tesi_band_clear(bands[b], a->nodes - 1);
   }
 }
 
-TesStatus tesi_saddle_axis_create(TesContext *ctx, const TesiRtAxis *a, TesPenalty penalty, TesiSaddleAxis *s) {
+/* Element dg has no nodes. Patches of modes take the ends of intervals from nodes that are given where its values
+ * are. */
+static TesiAxis nodes_above(const TesiAxis *modal) {
+  TesiAxis nodal = *modal;
+  nodal.basis = TESI_NODES;
+  nodal.degree++;
+  nodal.nodes += !nodal.periodic;
+  for (int end = 0; end < 2; end++) nodal.end[end] = modal->end[end] == TESI_WEAK ? TESI_STRONG : TESI_OPEN;
+  return nodal;
+}
+
+TesStatus tesi_saddle_axis_fill(TesContext *ctx, TesPenalty penalty, TesiSaddleAxis *s) {
   TesStatus status = TES_OK;
-  const int k = a->n - 1;
+  const TesiAxis *a = &s->modal;
   double M[N * N], K[N * N];
-  TES_TRY(create_bands(ctx, a, s));
-  s->boundary[0] = tesi_saddle_boundary_penalty(penalty, k, a->h[0]);
-  s->boundary[1] = tesi_saddle_boundary_penalty(penalty, k, a->h[a->cells - 1]);
-  tesi_cell_matrices(a->n, M, K);
-  add_nodes(a, M, K, s);
+  if (s->nodal.step == 0) s->nodal = nodes_above(a);
+  TES_TRY(create_bands(ctx, s));
+  for (int end = 0; end < 2; end++)
+    s->boundary[end] = tesi_saddle_boundary_penalty(penalty, a->degree, a->h[end ? a->cells - 1 : 0]);
+  tesi_cell_matrices(a->step, M, K);
+  add_nodes(M, K, s);
   TES_TRY(tesi_work_go_on(ctx));
-  add_derivatives(a, s);
+  add_derivatives(s);
   TES_TRY(tesi_work_go_on(ctx));
-  add_cell_stiffness(a, s);
+  add_cell_stiffness(s);
   TES_TRY(tesi_work_go_on(ctx));
-  add_faces(a, penalty, s);
+  add_faces(penalty, s);
   TES_TRY(tesi_work_go_on(ctx));
-  TES_TRY(tesi_band_transpose(ctx, &s->derivative, 2 * a->n, &s->transposed));
-  clear_known(a, s);
+  TES_TRY(tesi_band_transpose(ctx, &s->derivative, 2 * a->step, &s->transposed));
+  clear_known(s);
   TesiBand *const bands[] = {&s->stiffness, &s->mass, &s->penalty, &s->derivative, &s->transposed};
   for (int b = 0; b < 5; b++) tesi_band_finish(bands[b]);
 done:
   return status;
+}
+
+TesStatus tesi_saddle_axis_create(const TesSpace *space, int d, TesPenalty penalty, TesiSaddleAxis *s) {
+  s->modal = *tesi_modal(space, d);
+  if (space->element->mixed) s->nodal = *tesi_nodal(space, d);
+  return tesi_saddle_axis_fill(space->context, penalty, s);
 }
 
 void tesi_saddle_axis_free(TesContext *ctx, TesiSaddleAxis *s) {

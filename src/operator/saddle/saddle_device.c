@@ -60,8 +60,8 @@ static TesStatus upload_axes(const TesOperator *op, TesiSaddleDevice *device) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  TES_TRY(tesi_rt_parts(ctx, s->rt, &device->arguments.parts));
-  for (int d = 0; d < s->rt->dim; d++) TES_TRY(upload_axis(op, d, device));
+  TES_TRY(tesi_rt_parts(ctx, s->space, &device->arguments.parts));
+  for (int d = 0; d < s->space->dim; d++) TES_TRY(upload_axis(op, d, device));
 done:
   return status;
 }
@@ -76,7 +76,7 @@ static TesStatus create_entries(const TesOperator *op, TesiSaddleDevice *device)
   TES_TRY(upload_axes(op, device));
   TES_TRY(get_entries(op, op->precision, op->precision, &device->entries));
   TES_TRY(tesi_context_device(ctx)->allocate(
-      ctx, (size_t)s->rt->offset[s->rt->dim] * tesi_precision_size(op->precision), &device->work));
+      ctx, (size_t)s->space->first[s->space->dim] * tesi_precision_size(op->precision), &device->work));
 done:
   return status;
 }
@@ -107,8 +107,8 @@ void tesi_saddle_device_destroy(TesContext *ctx, TesiSaddleDevice **device) {
   tesi_free(ctx, device);
 }
 
-static unsigned blocks_of(const TesiRt *rt) {
-  return (unsigned)((tesi_rt_largest(rt) + THREADS - 1) / THREADS);
+static unsigned blocks_of(const TesSpace *space) {
+  return (unsigned)((tesi_rt_largest(space) + THREADS - 1) / THREADS);
 }
 
 static TesStatus add_entries(const TesOperator *op, const Entries *entries, const void *b, double sign,
@@ -119,7 +119,7 @@ static TesStatus add_entries(const TesOperator *op, const Entries *entries, cons
   TesiSaddleDevice *d = s->device;
   int keep = b != NULL;
   float single = (float)sign;
-  const unsigned blocks = blocks_of(s->rt), dim = (unsigned)s->rt->dim;
+  const unsigned blocks = blocks_of(s->space), dim = (unsigned)s->space->dim;
   void *across[] = {&x, &d->work, &d->arguments},
        *rows[] = {&x,
                   &d->work,
@@ -175,8 +175,8 @@ TesStatus tesi_saddle_device_add_mass(const TesOperator *op, double factor, cons
   TesiSaddleDevice *d = s->device;
   void *arguments[] = {&x, &y, &d->arguments, &factor};
   TES_TRY(prepare_flow(op, d));
-  TES_TRY(tesi_kernel_launch(ctx, &d->mass, (TesiGrid){blocks_of(s->rt), (unsigned)s->rt->dim, 1}, THREADS, 0,
-                             arguments));
+  TES_TRY(tesi_kernel_launch(ctx, &d->mass, (TesiGrid){blocks_of(s->space), (unsigned)s->space->dim, 1},
+                             THREADS, 0, arguments));
 done:
   return status;
 }

@@ -7,15 +7,15 @@
 /* The face of cell c below (side 0) or above. */
 static void fill_face(const TesOperator *op, int d, int c, int side, double *at) {
   const TesiSaddle *s = tesi_saddle_of(op);
-  const TesiRtAxis *a = &s->rt->axis[d];
+  const TesiAxis *a = &s->axis[d].modal;
   const bool end = c == (side ? a->cells - 1 : 0) && !a->periodic;
   const double h = a->h[c], beside = end ? 0 : a->h[(c + (side ? 1 : a->cells - 1)) % a->cells];
-  if (end && !a->tangential[side]) return;
+  if (end && a->end[side] != TESI_WEAK) return;
   at[(TESK_TILES_OWN + side) * a->cells] = s->nu * (end ? 1 : 0.5) * pow(h, -1.5);
   at[(TESK_TILES_PENALTY + side) * a->cells] = s->nu * s->axis[d].boundary[side];
   if (end) return;
   at[(TESK_TILES_PENALTY + side) * a->cells] =
-      s->nu * tesi_saddle_penalty(op->desc.form.penalty, a->n - 1, side ? h : beside, side ? beside : h);
+      s->nu * tesi_saddle_penalty(op->desc.form.penalty, a->degree, side ? h : beside, side ? beside : h);
   at[(TESK_TILES_BESIDE + side) * a->cells] = 1 / sqrt(beside);
   at[(TESK_TILES_OTHER + side) * a->cells] = s->nu * 0.5 * pow(beside, -1.5);
 }
@@ -24,7 +24,7 @@ TesStatus tesi_saddle_faces_upload(const TesOperator *op, int d, void **on_devic
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  const TesiRtAxis *a = &s->rt->axis[d];
+  const TesiAxis *a = &s->axis[d].modal;
   double *numbers = NULL;
   TES_ALLOC(&numbers, (int64_t)a->cells * TESK_TILES_NUMBERS);
   for (int c = 0; c < a->cells; c++) {

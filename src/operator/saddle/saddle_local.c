@@ -121,12 +121,11 @@ static void repeat_near(int N, TesiSaddleFar far, double *Ld) {
       Ld[(to + i) * N + to + j] = ((i + j) % 2 ? -1 : 1) * Ld[(from + i) * N + from + j];
 }
 
-TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s, int nodes,
-                                   const int *node, int modes, const int *mode, TesiSaddleFar far,
-                                   TesiSaddleLocalAxis *l) {
+TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiSaddleAxis *s, int nodes, const int *node,
+                                   int modes, const int *mode, TesiSaddleFar far, TesiSaddleLocalAxis *l) {
   TesStatus status = TES_OK;
   const int M = nodes, N = modes;
-  *l = (TesiSaddleLocalAxis){.nodes = M, .modes = N, .n = a ? a->n : 1};
+  *l = (TesiSaddleLocalAxis){.nodes = M, .modes = N, .n = s ? s->modal.step : 1};
   TES_ALLOC(&l->Zc, M * M);
   TES_ALLOC(&l->Zd, N * N);
   TES_ALLOC(&l->lc, M);
@@ -146,8 +145,8 @@ TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiRtAxis *a, const T
   if (far != TESI_SADDLE_FAR_NONE) repeat_near(N, far, Ld);
   TES_TRY(diagonalize(ctx, l));
   for (int q = 0; q < N; q++)
-    for (int b = 0; b < N && mode[q] % a->n == 0; b++)
-      l->e[b] += l->Zd[q * N + b] * sqrt(a->h[mode[q] / a->n]);
+    for (int b = 0; b < N && mode[q] % l->n == 0; b++)
+      l->e[b] += l->Zd[q * N + b] * sqrt(s->modal.h[mode[q] / l->n]);
 done:
   return status;
 }

@@ -31,10 +31,9 @@ typedef enum TesiSaddleFar {
   TESI_SADDLE_FAR_LOW,
   TESI_SADDLE_FAR_HIGH
 } TesiSaddleFar;
-/* Of the entries node[nodes], mode[modes] of an axis. s NULL: a direction that does not exist. */
-TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s, int nodes,
-                                   const int *node, int modes, const int *mode, TesiSaddleFar far,
-                                   TesiSaddleLocalAxis *local);
+/* Of the entries node[nodes], mode[modes] of a direction. s NULL: a direction that does not exist. */
+TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiSaddleAxis *s, int nodes, const int *node,
+                                   int modes, const int *mode, TesiSaddleFar far, TesiSaddleLocalAxis *local);
 void tesi_saddle_local_free(TesContext *ctx, TesiSaddleLocalAxis *local);
 /* A number above 0 that equal intervals, and mirror images, share to round-off; the same for intervals that are so with
  * all lengths scaled. */

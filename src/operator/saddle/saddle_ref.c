@@ -15,7 +15,7 @@ enum {
 /* The form, and its vectors. */
 typedef struct Form {
   TesContext *context;
-  const TesiRt *rt;
+  const TesSpace *space;
   double alpha, constant; /* viscosity, where nu is NULL */
   const TesFunction *nu;
   bool symmetric;
@@ -27,7 +27,7 @@ typedef struct Form {
 
 /* Points of a cell or a face of it: in each direction where, and the basis functions there. */
 typedef struct Points {
-  const TesiRt *rt;
+  const TesSpace *space;
   int cell[3], count[3], all;
   TesiRtTables table[3];
   double w[POINTS], nu[POINTS], at[3 * POINTS];
@@ -35,14 +35,16 @@ typedef struct Points {
 
 /* nu at the points; on faces a little inside of the cell, where there is another one. */
 static TesStatus take_nu(const Form *f, int face, double t, bool inner, Points *p) {
-  const TesiRt *rt = f->rt;
+  const TesSpace *space = f->space;
   for (int q = 0; q < p->all; q++) {
     int rest = q;
     p->nu[q] = f->constant;
     for (int d = 0; d < 3; d++) {
       const double xi =
           d == face ? t + (inner ? (t > 0.5 ? -1e-9 : 1e-9) : 0) : p->table[d].x[rest % p->count[d]];
-      p->at[d * p->all + q] = d < rt->dim ? rt->axis[d].x[p->cell[d]] + xi * rt->axis[d].h[p->cell[d]] : 0;
+      p->at[d * p->all + q] = d < space->dim ? tesi_modal(space, d)->vertices[p->cell[d]] +
+                                                   xi * tesi_modal(space, d)->h[p->cell[d]]
+                                             : 0;
       rest /= p->count[d];
     }
   }
@@ -52,23 +54,23 @@ static TesStatus take_nu(const Form *f, int face, double t, bool inner, Points *
 
 /* At Gauss points, but for direction `face` (-1: none) at t. */
 static TesStatus set_points(const Form *f, const int cell[3], int face, double t, bool inner, Points *p) {
-  const TesiRt *rt = f->rt;
+  const TesSpace *space = f->space;
   double x[TESI_MAX_POINTS], w[TESI_MAX_POINTS];
-  p->rt = rt;
+  p->space = space;
   p->all = 1;
   tesi_gauss(f->points, x, w);
   for (int d = 0; d < 3; d++) {
     p->cell[d] = cell[d];
-    p->count[d] = d >= rt->dim || d == face ? 1 : f->points;
+    p->count[d] = d >= space->dim || d == face ? 1 : f->points;
     for (int q = 0; q < p->count[d]; q++) p->table[d].x[q] = x[q];
-    if (d < rt->dim) tesi_rt_tables_at(rt->n, p->count[d], d == face ? &t : x, &p->table[d]);
+    if (d < space->dim) tesi_rt_tables_at(space->degree + 1, p->count[d], d == face ? &t : x, &p->table[d]);
     p->all *= p->count[d];
   }
   for (int q = 0; q < p->all; q++) {
     int rest = q;
     p->w[q] = 1;
-    for (int d = 0; d < rt->dim; d++) {
-      if (d != face) p->w[q] *= w[rest % p->count[d]] * rt->axis[d].h[cell[d]];
+    for (int d = 0; d < space->dim; d++) {
+      if (d != face) p->w[q] *= w[rest % p->count[d]] * tesi_modal(space, d)->h[cell[d]];
       rest /= p->count[d];
     }
   }
@@ -78,23 +80,23 @@ static TesStatus set_points(const Form *f, const int cell[3], int face, double t
 /* Basis function `i` of a part, or its derivative in a direction (-1: none), at point q. */
 static double basis(const Points *p, int part, int derivative, int i, int q) {
   double value = 1;
-  for (int d = 0; d < p->rt->dim; d++) {
-    const int e = tesi_rt_extent(p->rt, part, d);
+  for (int d = 0; d < p->space->dim; d++) {
+    const int e = tesi_rt_extent(p->space, part, d);
     const double *table = (d == part ? p->table[d].nodal : p->table[d].modal)[d == derivative];
     value *= table[q % p->count[d] * e + i % e];
-    if (d == derivative) value /= p->rt->axis[d].h[p->cell[d]];
+    if (d == derivative) value /= tesi_modal(p->space, d)->h[p->cell[d]];
     q /= p->count[d], i /= e;
   }
   return value;
 }
 
-static int functions(const TesiRt *rt, int part) {
-  return tesi_rt_extent(rt, part, 0) * tesi_rt_extent(rt, part, 1) * tesi_rt_extent(rt, part, 2);
+static int functions(const TesSpace *space, int part) {
+  return tesi_rt_extent(space, part, 0) * tesi_rt_extent(space, part, 1) * tesi_rt_extent(space, part, 2);
 }
 
 static void evaluate(const Points *p, int part, int derivative, const double *u, double *values) {
   double local[LOCAL];
-  const int n = tesi_rt_read(p->rt, part, p->cell, u, local);
+  const int n = tesi_rt_read(p->space, part, p->cell, u, local);
   for (int q = 0; q < p->all; q++) {
     values[q] = 0;
     for (int i = 0; i < n; i++) values[q] += local[i] * basis(p, part, derivative, i, q);
@@ -104,13 +106,13 @@ static void evaluate(const Points *p, int part, int derivative, const double *u,
 /* y <- y + factor int values (test function, or its derivative). */
 static void test(const Points *p, int part, int derivative, double factor, const double *values, double *y) {
   double local[LOCAL];
-  const int n = functions(p->rt, part);
+  const int n = functions(p->space, part);
   for (int i = 0; i < n; i++) {
     local[i] = 0;
     for (int q = 0; q < p->all; q++)
       local[i] += factor * p->w[q] * values[q] * basis(p, part, derivative, i, q);
   }
-  tesi_rt_add(p->rt, part, p->cell, local, y);
+  tesi_rt_add(p->space, part, p->cell, local, y);
 }
 
 /* to <- values times nu at each point. */
@@ -121,7 +123,7 @@ static void weigh(const Points *p, const double *values, double *to) {
 static TesStatus add_cell(const Form *f, const int cell[3], Points *p, double *values, double *weighted) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  const int dim = f->rt->dim;
+  const int dim = f->space->dim;
   TES_TRY(set_points(f, cell, -1, 0, false, p));
   for (int i = 0; i < dim; i++) {
     for (int d = 0; d < dim; d++) {
@@ -164,7 +166,7 @@ static void add_face(const Form *f, const Sides *s, double *values) {
   const Points *any = s->side[0] ? s->side[0] : s->side[1];
   for (int q = 0; q < any->all; q++)
     nu[q] = two ? 2 / (1 / s->side[0]->nu[q] + 1 / s->side[1]->nu[q]) : any->nu[q];
-  for (int i = 0; i < f->rt->dim; i++) {
+  for (int i = 0; i < f->space->dim; i++) {
     if (i == s->d) continue;
     memset(jump, 0, sizeof jump);
     memset(mean, 0, sizeof mean);
@@ -191,8 +193,8 @@ static void add_face(const Form *f, const Sides *s, double *values) {
 static TesStatus add_faces(const Form *f, const int cell[3], int d, Points *points, double *values) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  const TesiRtAxis *a = &f->rt->axis[d];
-  const int k = f->rt->n - 1, c = cell[d], last = a->cells - 1;
+  const TesiAxis *a = tesi_modal(f->space, d);
+  const int k = f->space->degree, c = cell[d], last = a->cells - 1;
   const bool inner = c > 0 || a->periodic;
   int below[3] = {cell[0], cell[1], cell[2]};
   below[d] = c > 0 ? c - 1 : last;
@@ -203,8 +205,8 @@ static TesStatus add_faces(const Form *f, const int cell[3], int d, Points *poin
     s.side[0] = &points[0];
     s.gamma = tesi_saddle_penalty(f->penalty, k, a->h[below[d]], a->h[c]);
   }
-  if (s.side[0] || a->tangential[0]) add_face(f, &s, values);
-  if (c < last || a->periodic || !a->tangential[1]) goto done;
+  if (s.side[0] || a->end[0] == TESI_WEAK) add_face(f, &s, values);
+  if (c < last || a->periodic || a->end[1] != TESI_WEAK) goto done;
   TES_TRY(set_points(f, cell, d, 1, false, &points[0]));
   add_face(f, &(Sides){{&points[0], NULL}, d, tesi_saddle_boundary_penalty(f->penalty, k, a->h[c])}, values);
 done:
@@ -214,18 +216,18 @@ done:
 static TesStatus add_all(const Form *f) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  const TesiRtAxis *a = f->rt->axis;
+  const TesiAxis *a = tesi_space_last(f->space)->axis;
   Points *points = NULL;
   double *values = NULL;
   TES_ALLOC(&points, 2);
   TES_ALLOC(&values, 2 * POINTS);
-  memset(f->y, 0, sizeof *f->y * (size_t)f->rt->offset[f->rt->parts]);
+  memset(f->y, 0, sizeof *f->y * (size_t)f->space->first[f->space->parts]);
   for (int c = 0; c < a[0].cells * a[1].cells * a[2].cells; c++) {
     const int cell[3] = {c % a[0].cells, c / a[0].cells % a[1].cells, c / a[0].cells / a[1].cells};
     TES_TRY(add_cell(f, cell, points, values, values + POINTS));
-    for (int d = 0; d < f->rt->dim; d++) TES_TRY(add_faces(f, cell, d, points, values));
+    for (int d = 0; d < f->space->dim; d++) TES_TRY(add_faces(f, cell, d, points, values));
   }
-  tesi_rt_clear(f->rt, f->y);
+  tesi_rt_clear(f->space, f->y);
 done:
   tesi_free(ctx, &points);
   tesi_free(ctx, &values);
@@ -235,11 +237,11 @@ done:
 TesStatus tesi_saddle_apply_ref(const TesOperator *op, const double *x, double *y) {
   const TesiSaddle *s = tesi_saddle_of(op);
   const Form f = {.context = op->context,
-                  .rt = s->rt,
+                  .space = s->space,
                   .alpha = s->alpha,
                   .constant = s->nu,
                   .penalty = op->desc.form.penalty,
-                  .points = s->rt->n + 1,
+                  .points = s->space->degree + 2,
                   .x = x,
                   .y = y};
   return add_all(&f);
@@ -250,13 +252,13 @@ TesStatus tesi_saddle_varying_apply_ref(const TesOperator *op, const double *x, 
   const TesTermDesc *strain = tesi_form_term(&op->desc.form, TES_TERM_STRAIN, 0),
                     *nu = strain ? strain : tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0);
   const Form f = {.context = op->context,
-                  .rt = s->saddle.rt,
+                  .space = s->saddle.space,
                   .alpha = s->saddle.alpha,
                   .constant = 1,
                   .nu = nu ? nu->a.all : NULL,
                   .symmetric = strain != NULL,
                   .penalty = s->penalty,
-                  .points = s->saddle.rt->n + 2,
+                  .points = s->saddle.space->degree + 3,
                   .x = x,
                   .y = y};
   return add_all(&f);

@@ -29,8 +29,8 @@ struct TesiSaddleTiles {
 };
 
 bool tesi_saddle_tiles_serve(const TesOperator *op) {
-  const TesiRt *rt = tesi_saddle_of(op)->rt;
-  return rt->dim == 3 && rt->n >= 2 && rt->n <= MOST;
+  const TesSpace *space = tesi_saddle_of(op)->space;
+  return space->dim == 3 && space->degree >= 1 && space->degree < MOST;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */
@@ -38,14 +38,14 @@ bool tesi_saddle_tiles_serve(const TesOperator *op) {
 static TesStatus make_axis(const TesOperator *op, int d, TesiSaddleTiles *tiles) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiRtAxis *a = &tesi_saddle_of(op)->rt->axis[d];
+  const TesiAxis *a = &tesi_saddle_of(op)->axis[d].nodal;
   TeskSaddleTiles *arguments = &tiles->arguments;
   TES_TRY(tesi_saddle_faces_upload(op, d, &tiles->numbers[d]));
   arguments->numbers[d] = tiles->numbers[d];
   arguments->cells[d] = a->cells;
   arguments->ring[d] = a->periodic;
-  arguments->known[d][0] = tesi_rt_first(a) > 0;
-  arguments->known[d][1] = tesi_rt_end(a) < a->nodes;
+  arguments->known[d][0] = tesi_axis_first(a) > 0;
+  arguments->known[d][1] = tesi_axis_end(a) < a->nodes;
 done:
   return status;
 }
@@ -54,7 +54,7 @@ done:
 static TesStatus make_reference(const TesOperator *op, TesiSaddleTiles *tiles) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const int n = tesi_saddle_of(op)->rt->n, p = n + 1;
+  const int n = tesi_saddle_of(op)->space->degree + 1, p = n + 1;
   double nodes[NODES], points[NODES], weights[NODES], slopes[NODES * NODES], l[MOST];
   double *const mass = tiles->reference + tesi_saddle_faces_modes(n, tiles->reference),
                 *const stiffness = mass + p * p, *const derivative = stiffness + p * p;
@@ -101,7 +101,7 @@ static int mode_pitch(int n, int pairs) {
 }
 
 static const Cut *cut_of(const TesOperator *op) {
-  return &cuts[op->precision][tesi_saddle_of(op)->rt->n];
+  return &cuts[op->precision][tesi_saddle_of(op)->space->degree + 1];
 }
 
 /* x and y: precisions of the two vectors. */
@@ -114,7 +114,7 @@ static TesStatus get_kernel(const TesOperator *op, const TesiSaddleTiles *tiles,
   TesStatus status = TES_OK;
   TesiProgram *program;
   const Cut *cut = cut_of(op);
-  const int n = tesi_saddle_of(op)->rt->n;
+  const int n = tesi_saddle_of(op)->space->degree + 1;
   char text[5][24];
   snprintf(text[0], sizeof text[0], "N=%d", n);
   snprintf(text[1], sizeof text[1], "ACROSS_A=%d", cut->across[0]);
@@ -135,13 +135,13 @@ TesStatus tesi_saddle_tiles_create(const TesOperator *op, TesiSaddleTiles **resu
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
   const Cut *cut = cut_of(op);
-  const int n = s->rt->n, pairs = cut->across[0] * cut->across[1];
+  const int n = s->space->degree + 1, pairs = cut->across[0] * cut->across[1];
   TesiSaddleTiles *tiles = NULL;
   *result = NULL;
   TES_NEW(&tiles);
   tiles->precision = op->precision;
   tiles->arguments.alpha = s->alpha;
-  TES_TRY(tesi_rt_parts(ctx, s->rt, &tiles->arguments.parts));
+  TES_TRY(tesi_rt_parts(ctx, s->space, &tiles->arguments.parts));
   for (int d = 0; d < 3; d++) TES_TRY(make_axis(op, d, tiles));
   TES_TRY(make_reference(op, tiles));
   make_tiles(cut, n, &tiles->arguments);

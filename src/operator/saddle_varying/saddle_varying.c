@@ -22,16 +22,10 @@ done:
   return status;
 }
 
-static void place(const TesiRt *rt, int64_t number, int cell[3]) {
-  cell[0] = (int)(number % rt->axis[0].cells);
-  cell[1] = (int)(number / rt->axis[0].cells % rt->axis[1].cells);
-  cell[2] = (int)(number / rt->axis[0].cells / rt->axis[1].cells);
-}
-
 /* Points of a face; of inner ones a little inside of the cell, so that a jump along the face has two sides. */
 static void face_points(const TesiSaddleVarying *s, const int cell[3], int d, int end, double *x) {
-  const TesiRt *rt = s->saddle.rt;
-  const TesiRtAxis *normal = &rt->axis[d];
+  const TesSpace *space = s->saddle.space;
+  const TesiAxis *normal = tesi_modal(space, d);
   const bool inner = normal->periodic || (end ? cell[d] + 1 < normal->cells : cell[d] > 0);
   const double aside = inner ? 1e-9 : 0;
   for (int q = 0; q < s->face_points; q++) {
@@ -40,9 +34,10 @@ static void face_points(const TesiSaddleVarying *s, const int cell[3], int d, in
       double xi = 0;
       if (a == d)
         xi = end ? 1 - aside : aside;
-      else if (a < rt->dim)
+      else if (a < space->dim)
         xi = s->cell.x[rest % s->cell.points], rest /= s->cell.points;
-      x[a * s->face_points + q] = a < rt->dim ? rt->axis[a].x[cell[a]] + xi * rt->axis[a].h[cell[a]] : 0;
+      x[a * s->face_points + q] =
+          a < space->dim ? tesi_modal(space, a)->vertices[cell[a]] + xi * tesi_modal(space, a)->h[cell[a]] : 0;
     }
   }
 }
@@ -50,11 +45,11 @@ static void face_points(const TesiSaddleVarying *s, const int cell[3], int d, in
 static TesStatus fill_cell(TesiSaddleVarying *s, TesContext *ctx, const TesFunction *f, int64_t number,
                            double *x) {
   TesStatus status = TES_OK;
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
   int cell[3];
   double *nu = s->nu + number * s->points, *w = x + 3 * s->points, sum = 0, volume = 0;
-  place(rt, number, cell);
-  tesi_rt_points(rt, &s->cell, cell, x, w);
+  tesi_rt_cell(space, number, cell);
+  tesi_rt_points(space, &s->cell, cell, x, w);
   TES_TRY(take_nu(ctx, f, s->points, x, nu));
   s->least[number] = s->largest[number] = nu[0];
   for (int q = 0; q < s->points; q++) {
@@ -63,9 +58,9 @@ static TesStatus fill_cell(TesiSaddleVarying *s, TesContext *ctx, const TesFunct
     s->largest[number] = fmax(s->largest[number], nu[q]);
   }
   s->mean[number] = sum / volume;
-  for (int side = 0; side < 2 * rt->dim; side++) {
+  for (int side = 0; side < 2 * space->dim; side++) {
     face_points(s, cell, side / 2, side % 2, x);
-    TES_TRY(take_nu(ctx, f, s->face_points, x, s->face_nu + (number * 2 * rt->dim + side) * s->face_points));
+    TES_TRY(take_nu(ctx, f, s->face_points, x, s->face_nu + (number * 2 * space->dim + side) * s->face_points));
   }
 done:
   return status;
@@ -73,17 +68,17 @@ done:
 
 /* Both sides of inner faces get the harmonic mean of what they have. */
 static void join_faces(TesiSaddleVarying *s, int64_t cells) {
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
   int64_t step = 1;
-  for (int d = 0; d < rt->dim; step *= rt->axis[d++].cells)
+  for (int d = 0; d < space->dim; step *= tesi_modal(space, d++)->cells)
     for (int64_t number = 0; number < cells; number++) {
-      const TesiRtAxis *a = &rt->axis[d];
+      const TesiAxis *a = tesi_modal(space, d);
       int cell[3];
-      place(rt, number, cell);
+      tesi_rt_cell(space, number, cell);
       if (cell[d] + 1 == a->cells && !a->periodic) continue;
       const int64_t next = number + (cell[d] + 1 < a->cells ? step : step * (1 - a->cells));
-      double *low = s->face_nu + (number * 2 * rt->dim + 2 * d + 1) * s->face_points,
-             *high = s->face_nu + (next * 2 * rt->dim + 2 * d) * s->face_points;
+      double *low = s->face_nu + (number * 2 * space->dim + 2 * d + 1) * s->face_points,
+             *high = s->face_nu + (next * 2 * space->dim + 2 * d) * s->face_points;
       for (int q = 0; q < s->face_points; q++) low[q] = high[q] = 2 * low[q] * high[q] / (low[q] + high[q]);
     }
 }
@@ -91,11 +86,11 @@ static void join_faces(TesiSaddleVarying *s, int64_t cells) {
 static TesStatus fill_nu(TesOperator *op, TesiSaddleVarying *s, const TesFunction *f) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiRt *rt = s->saddle.rt;
-  const int64_t cells = (int64_t)rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells;
+  const TesSpace *space = s->saddle.space;
+  const int64_t cells = tesi_rt_cells(space);
   double *x = NULL;
   TES_ALLOC(&s->nu, cells * s->points);
-  TES_ALLOC(&s->face_nu, cells * 2 * rt->dim * s->face_points);
+  TES_ALLOC(&s->face_nu, cells * 2 * space->dim * s->face_points);
   TES_ALLOC(&s->mean, cells);
   TES_ALLOC(&s->least, cells);
   TES_ALLOC(&s->largest, cells);
@@ -114,7 +109,7 @@ done:
 /* ---- products ------------------------------------------------------------------------------------------ */
 
 /* Rows of cells along x of one colour in y and z share no unknowns; rings of an odd number have a third. */
-static int colour_of(const TesiRtAxis *a, int cell) {
+static int colour_of(const TesiAxis *a, int cell) {
   return a->periodic && a->cells % 2 && cell == a->cells - 1 ? 2 : cell % 2;
 }
 
@@ -128,7 +123,7 @@ typedef struct Rows {
 
 static void add_rows(const void *data, TesiSpan span) {
   const Rows *r = data;
-  const TesiRtAxis *a = r->s->saddle.rt->axis;
+  const TesiAxis *a = tesi_space_last(r->s->saddle.space)->axis;
   for (int64_t row = span.first; row < span.end; row++) {
     const int y = (int)(row % a[1].cells), z = (int)(row / a[1].cells);
     if (colour_of(&a[1], y) + 3 * colour_of(&a[2], z) != r->colour) continue;
@@ -142,14 +137,14 @@ static TesStatus multiply(const TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
-  const TesiRtAxis *a = s->saddle.rt->axis;
+  const TesiAxis *a = tesi_space_last(s->saddle.space)->axis;
   const int threads = tesi_team_threads(ctx, 64 * op->length);
   Rows rows = {.s = s, .x = s->x, .y = s->y, .share = tesi_saddle_varying_work(s)};
   TES_ALLOC(&rows.work, threads * rows.share);
   memset(s->y, 0, sizeof *s->y * (size_t)op->length);
   for (; rows.colour < 9; rows.colour++)
     tesi_team_share(threads, (int64_t)a[1].cells * a[2].cells, 1, add_rows, &rows);
-  tesi_rt_clear(s->saddle.rt, s->y);
+  tesi_rt_clear(s->saddle.space, s->y);
 done:
   tesi_free(ctx, &rows.work);
   return status;
@@ -195,7 +190,7 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
   double *one = NULL, *work = NULL;
   void *all = NULL; /* of the operator's precision */
   TES_TRY(tesi_alloc(ctx, (size_t)op->length, tesi_precision_size(op->precision), &all));
@@ -204,17 +199,17 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   for (int64_t j = 0; j < op->length; j++) {
     double entry = 0;
     int part = 0, cell[2][3] = {{0}}, cells = 1;
-    while (j >= rt->offset[part + 1]) part++;
-    int64_t rest = j - rt->offset[part];
+    while (j >= space->first[part + 1]) part++;
+    int64_t rest = j - space->first[part];
     bool known = false;
-    for (int a = 0; a < rt->dim; a++) {
-      const int at = (int)(rest % rt->extent[part][a]), c = at / rt->n;
-      const TesiRtAxis *axis = &rt->axis[a];
-      rest /= rt->extent[part][a];
+    for (int a = 0; a < space->dim; a++) {
+      const int at = (int)(rest % space->scalar[part]->axis[a].nodes), c = at / (space->degree + 1);
+      const TesiAxis *axis = &space->scalar[part]->axis[a];
+      rest /= space->scalar[part]->axis[a].nodes;
       cell[0][a] = cell[1][a] = tesi_min(c, axis->cells - 1);
       if (a != part) continue;
-      known = at < tesi_rt_first(axis) || at >= tesi_rt_end(axis);
-      if (at % rt->n || (!axis->periodic && (c == 0 || c == axis->cells))) continue;
+      known = at < tesi_axis_first(axis) || at >= tesi_axis_end(axis);
+      if (at % (space->degree + 1) || (!axis->periodic && (c == 0 || c == axis->cells))) continue;
       cells = 2, cell[1][a] = (c + axis->cells - 1) % axis->cells;
     }
     TES_TRY(tesi_saddle_varying_matrix(ctx, s, cells, (const int(*)[3])cell, 1, &j, one, work, &entry));
@@ -236,10 +231,10 @@ done:
 /* A cell: dim^2 gradients and as many tests, on each inner face about 8 evaluations a component. */
 static TesCost cost(const TesOperator *op) {
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
-  const TesiRt *rt = s->saddle.rt;
-  const double dim = rt->dim, cells = (double)rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells,
-               evaluation = 2 * dim * s->points * (rt->n + 0.5),
-               faces = 2 * dim * (dim - 1) * (s->symmetric ? 9 : 6) * 2 * dim * s->face_points * (rt->n + 0.5);
+  const TesSpace *space = s->saddle.space;
+  const double dim = space->dim, cells = (double)tesi_rt_cells(space), n = space->degree + 1,
+               evaluation = 2 * dim * s->points * (n + 0.5),
+               faces = 2 * dim * (dim - 1) * (s->symmetric ? 9 : 6) * 2 * dim * s->face_points * (n + 0.5);
   return (TesCost){.flops = cells * ((2 * dim * dim + 2) * evaluation + faces),
                    .bytes = 2.0 * (double)op->length * (double)tesi_precision_size(op->precision) +
                             8 * cells * (s->points + 2 * dim * s->face_points)};
@@ -291,15 +286,15 @@ static TesStatus init(TesOperator *op) {
   op->table = &table;
   TES_NEW(&s);
   op->data = s;
-  s->saddle.rt = tesi_space_rt(op->space);
+  s->saddle.space = op->space;
   s->symmetric = strain != NULL;
   s->penalty = s->symmetric ? form->penalty | TESI_PENALTY_DOUBLED : form->penalty;
   if (alpha) tesi_coefficient_constant(&alpha->a, 0, &s->saddle.alpha);
   TES_CHECK(s->saddle.alpha >= 0, "alpha is %g, expected >= 0", s->saddle.alpha);
   TES_TRY(tesi_saddle_check_determined(op));
-  for (int d = 0; d < s->saddle.rt->dim; d++)
-    TES_TRY(tesi_saddle_axis_create(ctx, &s->saddle.rt->axis[d], s->penalty, &s->saddle.axis[d]));
-  const int n = s->saddle.rt->n, q = n + 2;
+  for (int d = 0; d < s->saddle.space->dim; d++)
+    TES_TRY(tesi_saddle_axis_create(op->space, d, s->penalty, &s->saddle.axis[d]));
+  const int n = s->saddle.space->degree + 1, q = n + 2;
   tesi_rt_tables(n, q, &s->cell);
   for (int end = 0; end < 2; end++) tesi_rt_tables_at(n, 1, &(double){end}, &s->end[end]);
   s->face_points = op->space->dim == 2 ? q : q * q;
@@ -311,7 +306,7 @@ static TesStatus init(TesOperator *op) {
     TES_ALLOC(&s->x, op->length);
     TES_ALLOC(&s->y, op->length);
   }
-  op->singular = tesi_rt_closed(s->saddle.rt);
+  op->singular = tesi_space_closed(s->saddle.space);
   if (op->singular) TES_TRY(tesi_saddle_create_null(op));
   snprintf(op->description, sizeof op->description,
            "saddle: velocity and pressure of RT_%d, %s gradient, nu at %d points a cell", op->space->degree,

@@ -35,10 +35,6 @@ static inline const TesiSaddleVarying *tesi_saddle_varying_of(const TesOperator 
 static inline bool tesi_is_saddle_varying(const TesOperator *op) {
   return op->kind == &tesi_operator_saddle_varying;
 }
-static inline int64_t tesi_saddle_varying_number(const TesiSaddleVarying *s, const int cell[3]) {
-  const TesiRtAxis *a = s->saddle.rt->axis;
-  return cell[0] + (int64_t)a[0].cells * (cell[1] + (int64_t)a[1].cells * cell[2]);
-}
 /* Bytes of memory that a thread needs for tesi_saddle_varying_cell(), as doubles. */
 int64_t tesi_saddle_varying_work(const TesiSaddleVarying *s);
 /* y <- y + what row of a cell's unknowns K x has from the cell and its faces; host float64. Rows of known nodes get

@@ -15,7 +15,8 @@ enum { WORK_ARRAYS = 2 * TESI_RT_PARTS + AXES + AXES * AXES + 5 };
 
 static int64_t array_size(const TesiSaddleVarying *s) {
   int64_t size = 1;
-  for (int d = 0; d < s->saddle.rt->dim; d++) size *= tesi_max(s->cell.points, s->saddle.rt->n + 1);
+  for (int d = 0; d < s->saddle.space->dim; d++)
+    size *= tesi_max(s->cell.points, s->saddle.space->degree + 2);
   return size;
 }
 
@@ -67,20 +68,20 @@ static void evaluate_one(int dim, const double *const table[3], const int points
 /* values <- a part, or its derivative in a direction of the unit cell (-1: none), at the points. */
 static void evaluate(const TesiSaddleVarying *s, const TesiRtTables *const t[3], const Work *w, int part,
                      int derivative, const double *local, double *values) {
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
   int e[3], points[3], at = 0;
   const double *from = local, *table[3];
   for (int d = 0; d < 3; d++) {
-    e[d] = tesi_rt_extent(rt, part, d);
-    points[d] = d < rt->dim ? t[d]->points : 1;
+    e[d] = tesi_rt_extent(space, part, d);
+    points[d] = d < space->dim ? t[d]->points : 1;
     table[d] = table_of(t[d], d == part, d == derivative);
   }
   if (count_entries(e[0] * e[1] * e[2], local, &at) < 2) {
-    evaluate_one(rt->dim, table, points, e, at, local[at], values);
+    evaluate_one(space->dim, table, points, e, at, local[at], values);
     return;
   }
-  for (int d = 0; d < rt->dim; d++) {
-    double *to = d == rt->dim - 1 ? values : w->scratch[d % 2];
+  for (int d = 0; d < space->dim; d++) {
+    double *to = d == space->dim - 1 ? values : w->scratch[d % 2];
     tesi_contract(table[d], points[d], e[d], false, e, d, from, to);
     from = to;
   }
@@ -89,36 +90,37 @@ static void evaluate(const TesiSaddleVarying *s, const TesiRtTables *const t[3],
 /* out <- out + factor times the transpose of it. */
 static void test(const TesiSaddleVarying *s, const TesiRtTables *const t[3], const Work *w, int part,
                  int derivative, double factor, const double *values, double *out) {
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
   int e[3], at;
   const double *from = values;
-  for (int d = 0; d < 3; d++) e[d] = d < rt->dim ? t[d]->points : 1;
+  for (int d = 0; d < 3; d++) e[d] = d < space->dim ? t[d]->points : 1;
   if (count_entries(e[0] * e[1] * e[2], values, &at) == 0) return;
-  for (int d = 0; d < rt->dim; d++) {
+  for (int d = 0; d < space->dim; d++) {
     double *to = w->scratch[d % 2];
-    tesi_contract(table_of(t[d], d == part, d == derivative), t[d]->points, tesi_rt_extent(rt, part, d), true,
-                  e, d, from, to);
+    tesi_contract(table_of(t[d], d == part, d == derivative), t[d]->points, tesi_rt_extent(space, part, d),
+                  true, e, d, from, to);
     from = to;
   }
   for (int i = 0; i < e[0] * e[1] * e[2]; i++) out[i] += factor * from[i];
 }
 
 /* Whether anything is there. */
-static bool read_parts(const TesiRt *rt, int parts, const int cell[3], const double *x, double *const *local) {
+static bool read_parts(const TesSpace *space, int parts, const int cell[3], const double *x,
+                       double *const *local) {
   bool any = false;
   for (int p = 0; p < parts; p++) {
-    const int count = tesi_rt_read(rt, p, cell, x, local[p]);
+    const int count = tesi_rt_read(space, p, cell, x, local[p]);
     for (int i = 0; i < count && !any; i++) any = local[p][i] != 0;
   }
   return any;
 }
 
 static double weight_of(const TesiSaddleVarying *s, const int cell[3], int face, int point) {
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
   double weight = 1;
-  for (int d = 0; d < rt->dim; d++) {
+  for (int d = 0; d < space->dim; d++) {
     if (d == face) continue;
-    weight *= s->cell.w[point % s->cell.points] * rt->axis[d].h[cell[d]];
+    weight *= s->cell.w[point % s->cell.points] * tesi_modal(space, d)->h[cell[d]];
     point /= s->cell.points;
   }
   return weight;
@@ -127,13 +129,13 @@ static double weight_of(const TesiSaddleVarying *s, const int cell[3], int face,
 /* ---- the cell ------------------------------------------------------------------------------------------ */
 
 static void add_volume(const TesiSaddleVarying *s, const int cell[3], int64_t number, const Work *w) {
-  const TesiRt *rt = s->saddle.rt;
-  const int dim = rt->dim, points = s->points;
+  const TesSpace *space = s->saddle.space;
+  const int dim = space->dim, points = s->points;
   const double *nu = s->nu + number * points;
   const TesiRtTables *t[3];
   double h[3] = {1, 1, 1};
   pick_tables(s, -1, 0, t);
-  for (int d = 0; d < dim; d++) h[d] = rt->axis[d].h[cell[d]];
+  for (int d = 0; d < dim; d++) h[d] = tesi_modal(space, d)->h[cell[d]];
   for (int i = 0; i < dim; i++)
     for (int a = 0; a < dim; a++) evaluate(s, t, w, i, a, w->u[i], w->gradient[i * AXES + a]);
   evaluate(s, t, w, dim, -1, w->u[dim], w->values);
@@ -170,8 +172,8 @@ typedef struct Face {
 } Face;
 
 static Face face_of(const TesiSaddleVarying *s, const int cell[3], int d, int end) {
-  const TesiRtAxis *a = &s->saddle.rt->axis[d];
-  const int k = s->saddle.rt->n - 1, c = cell[d], next = c + (end ? 1 : -1);
+  const TesiAxis *a = tesi_modal(s->saddle.space, d);
+  const int k = s->saddle.space->degree, c = cell[d], next = c + (end ? 1 : -1);
   Face f = {.d = d, .end = end, .beyond = {cell[0], cell[1], cell[2]}};
   f.inner = a->periodic || (next >= 0 && next < a->cells);
   f.beyond[d] = (next + a->cells) % a->cells;
@@ -183,19 +185,21 @@ static Face face_of(const TesiSaddleVarying *s, const int cell[3], int d, int en
 /* mean <- mean + share s t_i(u), s the sign of the cell's outer normal. */
 static void add_stress(const TesiSaddleVarying *s, const Work *w, const Face *f, const int cell[3], int end,
                        int i, double factor, double *const *local) {
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
+  const double normal = factor / tesi_modal(space, f->d)->h[cell[f->d]],
+               along = factor / tesi_modal(space, i)->h[cell[i]];
   const TesiRtTables *t[3];
   pick_tables(s, f->d, end, t);
   evaluate(s, t, w, i, f->d, local[i], w->values);
-  for (int q = 0; q < s->face_points; q++) w->mean[q] += factor / rt->axis[f->d].h[cell[f->d]] * w->values[q];
+  for (int q = 0; q < s->face_points; q++) w->mean[q] += normal * w->values[q];
   if (!s->symmetric) return;
   evaluate(s, t, w, f->d, i, local[f->d], w->values);
-  for (int q = 0; q < s->face_points; q++) w->mean[q] += factor / rt->axis[i].h[cell[i]] * w->values[q];
+  for (int q = 0; q < s->face_points; q++) w->mean[q] += along * w->values[q];
 }
 
 static void add_component(const TesiSaddleVarying *s, const Work *w, const Face *f, const int cell[3], int i,
                           const double *nu) {
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
   const TesiRtTables *t[3], *beyond[3];
   const double share = f->inner ? 0.5 : 1, sign = f->end ? 1 : -1;
   pick_tables(s, f->d, f->end, t);
@@ -214,42 +218,42 @@ static void add_component(const TesiSaddleVarying *s, const Work *w, const Face 
     w->jump[q] *= -weight * share * sign;
   }
   test(s, t, w, i, -1, 1, w->values, w->out[i]);
-  test(s, t, w, i, f->d, 1 / rt->axis[f->d].h[cell[f->d]], w->jump, w->out[i]);
-  if (s->symmetric) test(s, t, w, f->d, i, 1 / rt->axis[i].h[cell[i]], w->jump, w->out[f->d]);
+  test(s, t, w, i, f->d, 1 / tesi_modal(space, f->d)->h[cell[f->d]], w->jump, w->out[i]);
+  if (s->symmetric) test(s, t, w, f->d, i, 1 / tesi_modal(space, i)->h[cell[i]], w->jump, w->out[f->d]);
 }
 
 static void add_faces(const TesiSaddleVarying *s, const int cell[3], int64_t number, bool any,
                       const double *x, const Work *w) {
-  const TesiRt *rt = s->saddle.rt;
-  const double *nu = s->face_nu + number * 2 * rt->dim * s->face_points;
-  for (int side = 0; side < 2 * rt->dim; side++) {
+  const TesSpace *space = s->saddle.space;
+  const double *nu = s->face_nu + number * 2 * space->dim * s->face_points;
+  for (int side = 0; side < 2 * space->dim; side++) {
     const int d = side / 2, end = side % 2;
     const Face f = face_of(s, cell, d, end);
-    if (!f.inner && !rt->axis[d].tangential[end]) continue;
-    const bool beyond = f.inner && read_parts(rt, rt->dim, f.beyond, x, w->other);
+    if (!f.inner && tesi_modal(space, d)->end[end] != TESI_WEAK) continue;
+    const bool beyond = f.inner && read_parts(space, space->dim, f.beyond, x, w->other);
     if (!any && !beyond) continue;
-    for (int i = 0; i < rt->dim; i++)
+    for (int i = 0; i < space->dim; i++)
       if (i != d) add_component(s, w, &f, cell, i, nu + side * s->face_points);
   }
 }
 
 void tesi_saddle_varying_cell(const TesiSaddleVarying *s, const int cell[3], const double *x, double *work,
                               double *y) {
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
   const Work w = divide_work(s, work);
-  const int64_t number = tesi_saddle_varying_number(s, cell);
-  for (int p = 0; p < rt->parts; p++) memset(w.out[p], 0, sizeof *w.out[p] * (size_t)array_size(s));
-  const bool any = read_parts(rt, rt->parts, cell, x, w.u);
+  const int64_t number = tesi_rt_cell_number(s->saddle.space, cell);
+  for (int p = 0; p < space->parts; p++) memset(w.out[p], 0, sizeof *w.out[p] * (size_t)array_size(s));
+  const bool any = read_parts(space, space->parts, cell, x, w.u);
   if (any) add_volume(s, cell, number, &w);
   add_faces(s, cell, number, any, x, &w);
-  for (int p = 0; p < rt->parts; p++) tesi_rt_add(rt, p, cell, w.out[p], y);
+  for (int p = 0; p < space->parts; p++) tesi_rt_add(space, p, cell, w.out[p], y);
 }
 
 TesStatus tesi_saddle_varying_matrix(TesContext *ctx, const TesiSaddleVarying *s, int cells,
                                      const int (*cell)[3], int n, const int64_t *list, double *zero,
                                      double *work, double *K) {
-  const TesiRt *rt = s->saddle.rt;
-  const int64_t length = rt->offset[rt->parts];
+  const TesSpace *space = s->saddle.space;
+  const int64_t length = space->first[space->parts];
   double *x = zero, *y = zero + length;
   TesStatus status = TES_OK;
   for (int j = 0; j < n; j++) {
@@ -258,7 +262,7 @@ TesStatus tesi_saddle_varying_matrix(TesContext *ctx, const TesiSaddleVarying *s
     for (int c = 0; c < cells; c++) tesi_saddle_varying_cell(s, cell[c], x, work, y);
     for (int i = 0; i < n; i++) K[(int64_t)i * n + j] = y[list[i]];
     for (int c = 0; c < cells; c++)
-      for (int p = 0; p < rt->parts; p++) tesi_rt_clear_cell(rt, p, cell[c], y);
+      for (int p = 0; p < space->parts; p++) tesi_rt_clear_cell(space, p, cell[c], y);
     x[list[j]] = 0;
   }
 done:
@@ -268,11 +272,11 @@ done:
 /* g: given values of component i at the points of a boundary face, weighted: as a jump of -g would be. */
 void tesi_saddle_varying_face(const TesiSaddleVarying *s, const int cell[3], int d, int end, int i,
                               const double *g, double *work, double *b) {
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
   const Work w = divide_work(s, work);
   const Face f = face_of(s, cell, d, end);
-  const double *nu =
-      s->face_nu + (tesi_saddle_varying_number(s, cell) * 2 * rt->dim + 2 * d + end) * s->face_points;
+  const double *nu = s->face_nu + (tesi_rt_cell_number(s->saddle.space, cell) * 2 * space->dim + 2 * d + end) *
+                                      s->face_points;
   const TesiRtTables *t[3];
   pick_tables(s, d, end, t);
   const int parts[2] = {i, d};
@@ -282,7 +286,7 @@ void tesi_saddle_varying_face(const TesiSaddleVarying *s, const int cell[3], int
     w.jump[q] = -nu[q] * (end ? 1 : -1) * g[q];
   }
   test(s, t, &w, i, -1, 1, w.values, w.out[i]);
-  test(s, t, &w, i, d, 1 / rt->axis[d].h[cell[d]], w.jump, w.out[i]);
-  if (s->symmetric) test(s, t, &w, d, i, 1 / rt->axis[i].h[cell[i]], w.jump, w.out[d]);
-  for (int k = 0; k < 2; k++) tesi_rt_add(rt, parts[k], cell, w.out[parts[k]], b);
+  test(s, t, &w, i, d, 1 / tesi_modal(space, d)->h[cell[d]], w.jump, w.out[i]);
+  if (s->symmetric) test(s, t, &w, d, i, 1 / tesi_modal(space, i)->h[cell[i]], w.jump, w.out[d]);
+  for (int k = 0; k < 2; k++) tesi_rt_add(space, parts[k], cell, w.out[parts[k]], b);
 }

@@ -5,17 +5,17 @@
 #include "operator/saddle_varying/saddle_varying.h"
 
 /* e[n]: the constant pressure, of norm 1: the mode 0 of a cell has the coefficient sqrt(its volume). */
-static void fill_constant(const TesiRt *rt, int n, const int64_t *list, double *e) {
+static void fill_constant(const TesSpace *space, int n, const int64_t *list, double *e) {
   double norm = 0;
   for (int i = 0; i < n; i++) {
     double volume = 1;
-    int64_t rest = list[i] - rt->offset[rt->dim];
-    for (int d = 0; d < rt->dim && rest >= 0; d++) {
-      const int mode = (int)(rest % rt->axis[d].modes);
-      rest /= rt->axis[d].modes;
-      volume *= mode % rt->n ? 0 : rt->axis[d].h[mode / rt->n];
+    int64_t rest = list[i] - space->first[space->dim];
+    for (int d = 0; d < space->dim && rest >= 0; d++) {
+      const int mode = (int)(rest % tesi_modal(space, d)->nodes);
+      rest /= tesi_modal(space, d)->nodes;
+      volume *= mode % (space->degree + 1) ? 0 : tesi_modal(space, d)->h[mode / (space->degree + 1)];
     }
-    e[i] = list[i] < rt->offset[rt->dim] ? 0 : sqrt(volume);
+    e[i] = list[i] < space->first[space->dim] ? 0 : sqrt(volume);
     norm += e[i] * e[i];
   }
   for (int i = 0; i < n; i++) e[i] /= sqrt(norm);
@@ -48,10 +48,10 @@ TesStatus tesi_saddle_varying_factor(const TesOperator *op, int cells, const int
   TES_ALLOC(&zero, 2 * op->length);
   TES_ALLOC(&work, tesi_saddle_varying_work(s));
   TES_TRY(tesi_saddle_varying_matrix(ctx, s, cells, cell, n, list, zero, work, K));
-  for (int c = 0; c < cells; c++) nu += s->mean[tesi_saddle_varying_number(s, cell[c])] / cells;
+  for (int c = 0; c < cells; c++) nu += s->mean[tesi_rt_cell_number(s->saddle.space, cell[c])] / cells;
   *factor = closed ? nu : 0;
   if (closed) {
-    fill_constant(s->saddle.rt, n, list, e);
+    fill_constant(s->saddle.space, n, list, e);
     add_constant(n, e, -1 / nu, K); /* the Schur complement is of the size 1 / nu */
   }
   TES_TRY(tesi_blas_begin(ctx, n));

@@ -30,7 +30,7 @@ struct TesiSaddleVaryingDevice {
 
 /* Numbers of memory of a cell, as the kernel has them. */
 static int64_t numbers_of(const TesiSaddleVarying *s) {
-  const int64_t dim = s->saddle.rt->dim, n = s->saddle.rt->n, layers = dim == 3 ? n : 1,
+  const int64_t dim = s->saddle.space->dim, n = s->saddle.space->degree + 1, layers = dim == 3 ? n : 1,
                 all = dim * (n + 1) * n * layers + n * n * layers,
                 faces = 2 * dim * (2 * (dim - 1) + s->symmetric) * s->face_points;
   const int64_t a = (dim + 1) * s->points, b = dim * dim * s->points;
@@ -39,7 +39,7 @@ static int64_t numbers_of(const TesiSaddleVarying *s) {
 
 static void cut(const TesiSaddleVarying *s, TesiSaddleVaryingDevice *device) {
   const size_t size = (size_t)numbers_of(s) * tesi_precision_size(device->precision);
-  const int lines = s->saddle.rt->dim * s->face_points;
+  const int lines = s->saddle.space->dim * s->face_points;
   device->of_block = tesi_max(1, tesi_min(LINES / lines, MOST_CELLS));
   device->threads = (unsigned)tesi_min(256, (device->of_block * lines + 31) / 32 * 32);
   device->shared = size > SHARED_MOST || getenv("TESSERA_PATCH_GLOBAL") /* for tests */
@@ -68,10 +68,10 @@ static TesStatus get_kernels(const TesOperator *op, TesiSaddleVaryingDevice *dev
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
-  const int n = s->saddle.rt->n;
+  const int n = s->saddle.space->degree + 1;
   const char *const names[] = {"DIM", "N", "Q", "CELLS", "THREADS", "SYMMETRIC", "GLOBAL_WORK", "ROLLED"};
   enum { OPTIONS = sizeof names / sizeof *names };
-  const int values[OPTIONS] = {s->saddle.rt->dim,    n,
+  const int values[OPTIONS] = {s->saddle.space->dim, n,
                                s->cell.points,       device->of_block,
                                (int)device->threads, s->symmetric,
                                !device->shared,      n > UNROLLED_MOST};
@@ -100,13 +100,13 @@ static TesStatus upload_axis(const TesOperator *op, int d, TesiSaddleVaryingDevi
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
-  const TesiRtAxis *a = &s->saddle.rt->axis[d];
+  const TesiAxis *a = tesi_modal(s->saddle.space, d);
   TeskSaddleVarying *to = &device->arguments;
-  const int k = s->saddle.rt->n - 1, last = a->cells - 1;
+  const int k = s->saddle.space->degree, last = a->cells - 1;
   double *gamma = NULL;
   to->cells[d] = a->cells, to->ring[d] = a->periodic;
-  if (d >= s->saddle.rt->dim) return TES_OK;
-  for (int end = 0; end < 2; end++) to->known[d][end] = !a->periodic && a->normal[end];
+  if (d >= s->saddle.space->dim) return TES_OK;
+  for (int end = 0; end < 2; end++) to->known[d][end] = s->saddle.axis[d].nodal.end[end] == TESI_STRONG;
   TES_ALLOC(&gamma, 2 * a->cells);
   for (int c = 0; c < a->cells; c++)
     for (int end = 0; end < 2; end++) {
@@ -128,18 +128,18 @@ static TesStatus upload_nu(const TesOperator *op, int64_t cells, TesiSaddleVaryi
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
-  const TesiRt *rt = s->saddle.rt;
-  const int sides = 2 * rt->dim;
+  const TesSpace *space = s->saddle.space;
+  const int sides = 2 * space->dim;
   const int64_t faces = cells * sides;
   double *nu = NULL;
   TES_ALLOC(&nu, faces * s->face_points);
   for (int64_t face = 0; face < faces; face++) {
     const int d = (int)(face % sides) / 2, end = (int)(face % 2);
-    const TesiRtAxis *a = &rt->axis[d];
+    const TesiAxis *a = tesi_modal(space, d);
     int64_t cell = face / sides;
-    for (int e = 0; e < d; e++) cell /= rt->axis[e].cells;
+    for (int e = 0; e < d; e++) cell /= tesi_modal(space, e)->cells;
     const bool inner = a->periodic || (int)(cell % a->cells) != (end ? a->cells - 1 : 0);
-    for (int q = 0; q < s->face_points && (inner || a->tangential[end]); q++)
+    for (int q = 0; q < s->face_points && (inner || a->end[end] == TESI_WEAK); q++)
       nu[face * s->face_points + q] = s->face_nu[face * s->face_points + q];
   }
   TES_TRY(tesi_upload_numbers(ctx, s->nu, cells * s->points, op->precision, &device->nu));
@@ -154,13 +154,14 @@ static TesStatus fill(const TesOperator *op, TesiSaddleVaryingDevice *device) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
   const TesiDevice *table = tesi_context_device(ctx);
   const size_t size = tesi_precision_size(op->precision);
   TeskSaddleVarying *to = &device->arguments;
-  const int64_t cells = (int64_t)rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells,
-                layer = rt->dim == 3 ? (int64_t)rt->n * rt->n : rt->n;
-  TES_TRY(tesi_rt_parts(ctx, rt, &to->parts));
+  const int64_t cells = tesi_rt_cells(space), layer = space->dim == 3
+                                                          ? (int64_t)(space->degree + 1) * (space->degree + 1)
+                                                          : (space->degree + 1);
+  TES_TRY(tesi_rt_parts(ctx, space, &to->parts));
   to->all = (int)cells;
   to->alpha = s->saddle.alpha;
   for (int d = 0; d < 3; d++) {
@@ -168,7 +169,7 @@ static TesStatus fill(const TesOperator *op, TesiSaddleVaryingDevice *device) {
     to->aside_at[d] = d * cells * layer;
   }
   TES_TRY(upload_nu(op, cells, device));
-  TES_TRY(table->allocate(ctx, (size_t)(rt->dim * cells * layer) * size, &device->aside));
+  TES_TRY(table->allocate(ctx, (size_t)(space->dim * cells * layer) * size, &device->aside));
   if (!device->shared)
     TES_TRY(table->allocate(ctx, WAVE * (size_t)(device->of_block * numbers_of(s)) * size, &device->work));
 done:

@@ -9,7 +9,7 @@ enum { FACE = TESI_RT_POINTS * TESI_RT_POINTS };
 static TesStatus take_values(const TesiSaddleVarying *s, const TesFunction *f, const int cell[3], int d,
                              int end, double *g) {
   TesStatus status = TES_OK;
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
   const int count = s->face_points, points = s->cell.points;
   double x[3 * FACE], normal[3 * FACE];
   for (int q = 0; q < count; q++) {
@@ -18,18 +18,19 @@ static TesStatus take_values(const TesiSaddleVarying *s, const TesFunction *f, c
       double xi = 0;
       if (a == d)
         xi = end;
-      else if (a < rt->dim)
+      else if (a < space->dim)
         xi = s->cell.x[rest % points], rest /= points;
-      x[a * count + q] = a < rt->dim ? rt->axis[a].x[cell[a]] + xi * rt->axis[a].h[cell[a]] : 0;
+      x[a * count + q] =
+          a < space->dim ? tesi_modal(space, a)->vertices[cell[a]] + xi * tesi_modal(space, a)->h[cell[a]] : 0;
       normal[a * count + q] = a == d ? (end ? 1 : -1) : 0;
     }
   }
   status = tesi_boundary_values(f, count, x, normal, g);
   for (int q = 0; q < count; q++) {
     int rest = q;
-    for (int a = 0; a < rt->dim; a++) {
+    for (int a = 0; a < space->dim; a++) {
       if (a == d) continue;
-      g[q] *= s->cell.w[rest % points] * rt->axis[a].h[cell[a]];
+      g[q] *= s->cell.w[rest % points] * tesi_modal(space, a)->h[cell[a]];
       rest /= points;
     }
   }
@@ -42,7 +43,7 @@ static TesStatus add_component(const TesOperator *op, const TesFunction *f, int 
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
-  const TesiRtAxis *a = s->saddle.rt->axis;
+  const TesiAxis *a = tesi_space_last(s->saddle.space)->axis;
   double g[FACE];
   for (int c = 0; c < a[0].cells * a[1].cells * a[2].cells; c++) {
     const int cell[3] = {c % a[0].cells, c / a[0].cells % a[1].cells, c / a[0].cells / a[1].cells};
@@ -58,18 +59,19 @@ TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiRtFace *face
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
   double *values = NULL, *work = NULL;
   TES_ALLOC(&values, op->length);
   TES_ALLOC(&work, tesi_saddle_varying_work(s));
   TES_TRY(tes_vector_get(b, values));
-  for (int side = 0; side < 2 * rt->dim; side++)
-    for (int i = 0; i < rt->dim; i++) {
+  for (int side = 0; side < 2 * space->dim; side++)
+    for (int i = 0; i < space->dim; i++) {
       const int d = side / 2, end = side % 2;
-      if (rt->axis[d].periodic || face[side].kind != TESI_RT_VELOCITY || i == d || !face[side].g[i]) continue;
+      if (tesi_modal(space, d)->periodic || face[side].kind != TESI_RT_VELOCITY || i == d || !face[side].g[i])
+        continue;
       TES_TRY(add_component(op, face[side].g[i], d, end, i, work, values));
     }
-  tesi_rt_clear(rt, values);
+  tesi_rt_clear(space, values);
   TES_TRY(tes_vector_set(b, values));
 done:
   tesi_free(ctx, &values);

@@ -87,7 +87,7 @@ static TesStatus fill_axis(TesOperator *op, TesiSeparable *plan, int d) {
     fill_record(op, d, axis->h[c ? c - 1 : 0], axis->h[c], out->records, (size_t)c * (size_t)size);
   for (int end = 0; end < 2; end++) {
     const double h = axis->h[end ? axis->cells - 1 : 0];
-    out->natural[end] = axis->natural[end];
+    out->natural[end] = axis->end[end] != TESI_STRONG;
     out->end[end] = tesi_diffusion_of(op)->alpha[2 * d + end] / (is_scaled(op, d) ? h * w[0] : 1);
   }
 done:
@@ -318,7 +318,7 @@ static TesStatus diagonal(const TesOperator *op, void *out) {
     else
       M[d][0] = 1;
     for (int end = 0; end < 2; end++) /* marks Dirichlet nodes */
-      if (!axis[d].natural[end]) M[d][end ? axis[d].nodes - 1 : 0] = -1;
+      if (axis[d].end[end] == TESI_STRONG) M[d][end ? axis[d].nodes - 1 : 0] = -1;
   }
   tesi_team_for(tesi_team_threads(ctx, op->length), (int64_t)axis[1].nodes * axis[2].nodes, fill_rows,
                 &(Diagonal){op, K, M, out});

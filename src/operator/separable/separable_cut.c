@@ -79,7 +79,7 @@ void tesi_separable_describe(const TesOperator *op, const TesiSeparableCut cut, 
   }
   for (int d = 0; d < dim; d++) {
     graded = graded || !space->axis[d].uniform;
-    natural = natural || space->axis[d].natural[0] || space->axis[d].natural[1];
+    natural = natural || space->axis[d].end[0] != TESI_STRONG || space->axis[d].end[1] != TESI_STRONG;
   }
   const int skew = dim == 3 ? choose_skew(ny * (cut.in_place ? row_f : row_g), cut.x * k, single) : 0;
   t->threads = dim == 2 ? 256 /* the nodes of a block in turns */
@@ -124,7 +124,7 @@ bool tesi_separable_is_plain(const TesOperator *op) {
   bool plain = op->space->dim == 3;
   for (int d = 0; d < op->space->dim; d++) {
     const TesiAxis *axis = &op->space->axis[d];
-    plain = plain && axis->uniform && !axis->natural[0] && !axis->natural[1];
+    plain = plain && axis->uniform && axis->end[0] == TESI_STRONG && axis->end[1] == TESI_STRONG;
   }
   return plain;
 }

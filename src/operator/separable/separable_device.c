@@ -62,7 +62,7 @@ static int choose_layers(const TesiSeparableCut *cut, const int blocks, int tota
 }
 
 static int tiles(const TesiAxis *axis, int cells) {
-  return (axis->cells + (axis->natural[1] ? 1 : 0) + cells - 1) / cells;
+  return (axis->cells + (axis->end[1] != TESI_STRONG ? 1 : 0) + cells - 1) / cells;
 }
 
 static void fill_arguments(const TesOperator *op, Plan *plan) {
@@ -73,7 +73,7 @@ static void fill_arguments(const TesOperator *op, Plan *plan) {
   bool graded = false;
   for (int d = 0; d < dim; d++) {
     a->cells[d] = axis[d].cells;
-    for (int e = 0; e < 2; e++) a->dirichlet[2 * d + e] = !axis[d].natural[e];
+    for (int e = 0; e < 2; e++) a->dirichlet[2 * d + e] = axis[d].end[e] == TESI_STRONG;
     graded = graded || !axis[d].uniform;
   }
   a->pitch = axis[0].nodes;

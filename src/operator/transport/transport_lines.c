@@ -57,7 +57,7 @@ static void fill_axis(const TesOperator *op, const TesiDiffusion *symmetric, int
     const int row = end ? axis->nodes - 1 : 0;
     const double through = term->through ? term->through[2 * d + end] * (end ? b : -b) : 0;
     add_entry(l, d, l->slope[d], row, row, symmetric->alpha[2 * d + end] + through);
-    if (!axis->natural[end]) clear_row(l, d, row);
+    if (axis->end[end] == TESI_STRONG) clear_row(l, d, row);
   }
 }
 

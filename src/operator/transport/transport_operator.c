@@ -349,7 +349,7 @@ static const char *refuses(const TesOperatorDesc *desc) {
   if (!tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0)) return "the form has no diffusion term";
   if (desc->precision != TES_DOUBLE && !tesi_has_kernels(desc->space->context)) return "it is in float64";
   if (desc->space->element->mixed) return "the element is not q or dg";
-  if (tesi_space_rt(desc->space) &&
+  if (!desc->space->element->nodal &&
       tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0)->streamline == TES_STREAMLINE_ALWAYS)
     return "streamline terms are of element q";
   return NULL;

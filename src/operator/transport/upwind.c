@@ -5,7 +5,7 @@
 #include "basis/lagrange.h"
 #include "device/kernel.h"
 #include "functional/batch_faces.h"
-#include "space/rt.h"
+#include "space/space.h"
 
 enum { LINE = 17 /* points, of degree 15 */, FACE = LINE * LINE * TESI_BATCH };
 
@@ -48,7 +48,7 @@ static void place_face(const TesiUpwind *u, const TesiBatch *batch, int face, do
     for (int64_t i = 0; i < n; i++) {
       const int cell = cell_of(batch, d, (int)(i % TESI_BATCH)), p = (int)(i / TESI_BATCH) / stride % b->q,
                 end = (cell + face % 2) % (u->ring[d] ? axis->cells : axis->cells + 1);
-      x[d * n + i] = d == face / 2 ? axis->x[end] : axis->x[cell] + axis->h[cell] * b->point[p];
+      x[d * n + i] = d == face / 2 ? axis->vertices[end] : axis->vertices[cell] + axis->h[cell] * b->point[p];
       if (d != face / 2) weight[i] *= axis->h[cell] * b->weight[p];
     }
     if (d != face / 2) stride *= b->q;
@@ -70,7 +70,7 @@ TesStatus tesi_upwind_create(const TesSpace *space, const TesiBatches *b, bool c
   TesStatus status = TES_OK;
   double tables[2 * TESI_MAX_POINTS];
   *u = (TesiUpwind){.batches = b, .conservative = conservative, .uniform = uniform, .points = 1};
-  for (int d = 0; d < b->dim; d++) u->ring[d] = tesi_space_rt(space)->axis[d].periodic;
+  for (int d = 0; d < b->dim; d++) u->ring[d] = space->axis[d].periodic;
   for (int d = 1; d < b->dim; d++) u->points *= b->q;
   for (int i = 0; i < 2 * b->dim; i++) u->end[i] = end_of(space, conservative, through, i);
   tesi_lagrange(b->q, b->point, 2, ends, tables, NULL);

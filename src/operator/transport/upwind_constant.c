@@ -25,7 +25,7 @@ static void put_face(const TesiTransport *t, bool end, TesiUpwindEnd kind, doubl
 }
 
 /* Numbers of direction d: [TESK_DG_VELOCITY][cells]. */
-static TesStatus fill_axis(TesContext *ctx, const TesiTransport *t, const TesiRtAxis *a, int d, double b,
+static TesStatus fill_axis(TesContext *ctx, const TesiTransport *t, const TesiAxis *a, int d, double b,
                            double **numbers) {
   TesStatus status = TES_OK;
   TES_ALLOC(numbers, (int64_t)TESK_DG_VELOCITY * a->cells);
@@ -43,22 +43,22 @@ done:
 TesStatus tesi_upwind_constant_fill(const TesOperator *op, TesiTransport *t) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiRt *rt = tesi_space_rt(op->space);
+  const TesSpace *space = op->space;
   const TesTermDesc *term = tesi_form_term(&op->desc.form, TES_TERM_TRANSPORT, 0);
   double b[3], *numbers[3] = {NULL};
   if (!tesi_has_kernels(ctx)) return TES_OK;
-  if (!is_constant(term, rt->dim, b)) {
+  if (!is_constant(term, space->dim, b)) {
     t->renewed = t->renewed || t->constant;
     tesi_dg_device_destroy(ctx, &t->constant);
     return TES_OK;
   }
-  for (int d = 0; d < rt->dim; d++) TES_TRY(fill_axis(ctx, t, &rt->axis[d], d, b[d], &numbers[d]));
+  for (int d = 0; d < space->dim; d++) TES_TRY(fill_axis(ctx, t, &space->axis[d], d, b[d], &numbers[d]));
   if (!t->constant) {
     t->renewed = true;
     TES_TRY(tesi_dg_device_create(t->symmetric, t->conservative ? TESI_DG_CONSERVATIVE : TESI_DG_CONVECTIVE,
                                   &t->constant));
   }
-  TES_TRY(tesi_dg_device_velocity(ctx, rt, t->constant, (const double *const *)numbers));
+  TES_TRY(tesi_dg_device_velocity(ctx, space, t->constant, (const double *const *)numbers));
 done:
   for (int d = 0; d < 3; d++) tesi_free(ctx, &numbers[d]);
   return status;

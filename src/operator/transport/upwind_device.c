@@ -76,23 +76,23 @@ TesStatus tesi_upwind_device_fill(TesContext *ctx, TesiTransport *t, TesiUpwindD
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-static TesStatus fill_arguments(TesContext *ctx, const TesiTransport *t, const TesiRt *rt,
+static TesStatus fill_arguments(TesContext *ctx, const TesiTransport *t, const TesSpace *space,
                                 TesiUpwindDevice *d) {
   TesStatus status = TES_OK;
   TeskUpwind *to = &d->arguments;
   double *root = NULL;
   to->all = (int)t->batches->cells;
   for (int i = 0; i < 3; i++) {
-    const TesiRtAxis *a = &rt->axis[i];
+    const TesiAxis *a = &space->axis[i];
     to->cells[i] = a->cells, to->rings |= a->periodic << i;
-    if (i >= rt->dim) continue;
+    if (i >= space->dim) continue;
     tesi_free(ctx, &root);
     TES_ALLOC(&root, a->cells);
     for (int c = 0; c < a->cells; c++) root[c] = 1 / sqrt(a->h[c]);
     TES_TRY(tesi_upload_numbers(ctx, root, a->cells, d->precision, &d->root[i]));
     to->root[i] = d->root[i];
   }
-  for (int i = 0; i < 2 * rt->dim; i++)
+  for (int i = 0; i < 2 * space->dim; i++)
     to->ends |= (t->upwind.end[i] == TESI_UPWIND_GIVEN  ? TESK_UPWIND_GIVEN
                  : t->upwind.end[i] == TESI_UPWIND_OPEN ? TESK_UPWIND_OPEN
                                                         : TESK_UPWIND_CLOSED)
@@ -155,7 +155,7 @@ TesStatus tesi_upwind_device_create(const TesOperator *op, TesiTransport *t, Tes
   TES_CHECK(t->batches->cells < INT32_MAX, "kernels number at most 2^31 - 1 cells");
   TES_NEW(&d);
   d->precision = op->precision;
-  TES_TRY(fill_arguments(ctx, t, tesi_space_rt(op->space), d));
+  TES_TRY(fill_arguments(ctx, t, op->space, d));
   TES_TRY(tesi_upwind_device_fill(ctx, t, d));
   TES_TRY(get_kernel(ctx, t, d));
   *result = d;

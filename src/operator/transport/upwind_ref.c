@@ -6,7 +6,6 @@
 
 typedef struct Plain {
   const TesSpace *space;
-  const TesiRt *rt;
   const TesTermDesc *term;
   int q;
   double point[TESI_MAX_POINTS], weight[TESI_MAX_POINTS];
@@ -20,14 +19,14 @@ static void place(const Plain *p, const int cell[3], int number, int normal, dou
   *w = 1;
   for (int d = 0; d < 3; d++) {
     at[d] = 0;
-    if (d >= p->rt->dim) continue;
-    const TesiRtAxis *a = &p->rt->axis[d];
+    if (d >= p->space->dim) continue;
+    const TesiAxis *a = &p->space->axis[d];
     if (d != normal) {
       xi[d] = p->point[number % p->q];
       *w *= p->weight[number % p->q] * a->h[cell[d]];
       number /= p->q;
     }
-    at[d] = xi[d] == 1 ? a->x[cell[d] + 1] : a->x[cell[d]] + xi[d] * a->h[cell[d]];
+    at[d] = xi[d] == 1 ? a->vertices[cell[d] + 1] : a->vertices[cell[d]] + xi[d] * a->h[cell[d]];
   }
 }
 
@@ -39,12 +38,12 @@ static TesStatus value_of(const TesFunction *f, const double at[3], double *valu
 static TesStatus add_cell(const Plain *p, const int cell[3]) {
   TesContext *ctx = p->space->context;
   TesStatus status = TES_OK;
-  const int dim = p->rt->dim, points = dim == 2 ? p->q * p->q : p->q * p->q * p->q;
+  const int dim = p->space->dim, points = dim == 2 ? p->q * p->q : p->q * p->q * p->q;
   for (int i = 0; i < points; i++) {
     TesiDgModes m;
     double xi[3] = {0}, at[3], w, b, convection = 0;
     place(p, cell, i, -1, xi, at, &w);
-    tesi_dg_modes(p->rt, cell, xi, &m);
+    tesi_dg_modes(p->space, cell, xi, &m);
     const double u = tesi_dg_visit(&m, -1, p->x, 0, NULL);
     for (int d = 0; d < dim; d++) {
       TES_TRY(value_of(p->term->b[d], at, &b));
@@ -73,8 +72,8 @@ static double flux(const Plain *p, int face, double speed, double u, double e) {
 static TesStatus add_face(const Plain *p, const int cell[3], int face) {
   TesContext *ctx = p->space->context;
   TesStatus status = TES_OK;
-  const int dim = p->rt->dim, d = face / 2, points = dim == 2 ? p->q : p->q * p->q;
-  const TesiRtAxis *a = &p->rt->axis[d];
+  const int dim = p->space->dim, d = face / 2, points = dim == 2 ? p->q : p->q * p->q;
+  const TesiAxis *a = &p->space->axis[d];
   int next[3] = {cell[0], cell[1], cell[2]};
   next[d] += face % 2 ? 1 : -1;
   const bool out = next[d] < 0 || next[d] >= a->cells;
@@ -84,12 +83,12 @@ static TesStatus add_face(const Plain *p, const int cell[3], int face) {
     double xi[3] = {0}, at[3], w, b, e = NAN;
     xi[d] = face % 2;
     place(p, cell, i, d, xi, at, &w);
-    if (out && a->periodic) at[d] = a->x[0];
-    tesi_dg_modes(p->rt, cell, xi, &m);
+    if (out && a->periodic) at[d] = a->vertices[0];
+    tesi_dg_modes(p->space, cell, xi, &m);
     TES_TRY(value_of(p->term->b[d], at, &b));
     if (!out || a->periodic) {
       xi[d] = 1 - face % 2;
-      tesi_dg_modes(p->rt, next, xi, &behind);
+      tesi_dg_modes(p->space, next, xi, &behind);
       e = tesi_dg_visit(&behind, -1, p->x, 0, NULL);
     }
     const double u = tesi_dg_visit(&m, -1, p->x, 0, NULL);
@@ -103,17 +102,16 @@ TesStatus tesi_upwind_apply_ref(const TesOperator *op, const double *x, double *
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   Plain p = {.space = op->space,
-             .rt = tesi_space_rt(op->space),
              .term = tesi_form_term(&op->desc.form, TES_TERM_TRANSPORT, 0),
              .q = tesi_transport_of(op)->batches->q,
              .x = x,
              .y = y};
-  const TesiRtAxis *a = p.rt->axis;
+  const TesiAxis *a = p.space->axis;
   tesi_gauss(p.q, p.point, p.weight);
   for (int c = 0; c < a[0].cells * a[1].cells * a[2].cells; c++) {
     const int cell[3] = {c % a[0].cells, c / a[0].cells % a[1].cells, c / a[0].cells / a[1].cells};
     TES_TRY(add_cell(&p, cell));
-    for (int f = 0; f < 2 * p.rt->dim; f++) TES_TRY(add_face(&p, cell, f));
+    for (int f = 0; f < 2 * p.space->dim; f++) TES_TRY(add_face(&p, cell, f));
   }
 done:
   return status;

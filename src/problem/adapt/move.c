@@ -19,7 +19,7 @@ static TesStatus find_difference(const TesSpace *from, const TesVector *u, const
   TES_ALLOC(&b, to->length);
   TES_TRY(tes_vector_get(u, in));
   TES_TRY(tes_vector_get(v, out));
-  for (int i = 0; i < to->scalars; i++)
+  for (int i = 0; i < tes_space_components(to); i++)
     TES_TRY(tesi_functional_difference(from->scalar[i], in + from->first[i], to->scalar[i],
                                        out + to->first[i], b + to->first[i]));
   TES_TRY(tes_vector_set(r, b));
@@ -54,7 +54,7 @@ static TesStatus correct_mean(const TesOperator *mass, const TesVector *r, TesVe
   double left, volume;
   TES_TRY(tes_vector_fill(one, 1));
   TES_TRY(tes_operator_apply(mass, one, q));
-  for (int i = 0; i < space->scalars; i++) {
+  for (int i = 0; i < tes_space_components(space); i++) {
     const TesVector ones = tesi_space_scalar_range(space, one, i), of = tesi_space_scalar_range(space, r, i),
                     weights = tesi_space_scalar_range(space, q, i);
     TesVector to = tesi_space_scalar_range(space, d, i);

@@ -7,15 +7,14 @@
 
 void tesi_broken_faces(const TesProblem *p, const TesSpace *space, TesiRtFace face[6]) {
   const TesBoundary *boundary = p->numbered.boundary;
-  const TesiRt *rt = tesi_space_rt(space);
   memset(face, 0, 6 * sizeof *face);
-  for (int i = 0; i < 2 * rt->dim; i++) {
-    const TesiRtAxis *a = &rt->axis[i / 2];
+  for (int i = 0; i < 2 * space->dim; i++) {
+    const TesiAxis *a = &space->axis[i / 2];
     face[i].penalty =
-        tesi_saddle_boundary_penalty(p->options.penalty, rt->n - 1, a->h[i % 2 ? a->cells - 1 : 0]);
+        tesi_saddle_boundary_penalty(p->options.penalty, space->degree, a->h[i % 2 ? a->cells - 1 : 0]);
     if (!boundary) continue;
     face[i].kind = boundary[i].condition == TES_DIRICHLET ? TESI_RT_VELOCITY : TESI_RT_OUTFLOW;
-    face[i].g[rt->dim] = boundary[i].g[0];
+    face[i].g[space->dim] = boundary[i].g[0];
   }
 }
 

@@ -83,7 +83,7 @@ double tesi_stokes_extent(const TesProblem *p) {
 }
 
 TesVector tesi_stokes_pressure(const TesProblem *p, const TesVector *v) {
-  const int64_t first = tesi_space_rt(p->space)->offset[p->space->dim];
+  const int64_t first = p->space->first[p->space->dim];
   return tesi_vector_range(v, first, v->length - first);
 }
 
@@ -94,13 +94,12 @@ TesStatus tesi_stokes_scale_pressure(const TesProblem *p, double factor, TesVect
 
 void tesi_stokes_faces(const TesProblem *p, const TesSpace *space, TesiRtFace face[6]) {
   const TesBoundary *boundary = p->numbered.boundary;
-  const TesiRt *rt = tesi_space_rt(space);
   memset(face, 0, 6 * sizeof *face);
-  for (int i = 0; i < 2 * rt->dim; i++) {
-    const TesiRtAxis *a = &rt->axis[i / 2];
+  for (int i = 0; i < 2 * space->dim; i++) {
+    const TesiAxis *a = tesi_modal(space, i / 2);
     const int penalty = (int)p->options.penalty | (is_symmetric(p) ? TESI_PENALTY_DOUBLED : 0);
     face[i].penalty =
-        tesi_saddle_boundary_penalty((TesPenalty)penalty, rt->n - 1, a->h[i % 2 ? a->cells - 1 : 0]);
+        tesi_saddle_boundary_penalty((TesPenalty)penalty, space->degree, a->h[i % 2 ? a->cells - 1 : 0]);
     if (!boundary) continue;
     const TesCondition condition = boundary[i].condition;
     face[i].kind = condition == TES_SLIP      ? TESI_RT_SLIP
@@ -305,11 +304,12 @@ done:
 /* Whether the cells of all levels are about cubes of one size: where an odd number is halved they are not. */
 static bool has_cubes(const TesProblem *p) {
   for (int l = 0; l < tes_multigrid_levels(p->multigrid); l++) {
-    const TesiRt *rt = tesi_space_rt(tes_multigrid_level(p->multigrid, l).space);
+    const TesSpace *space = tes_multigrid_level(p->multigrid, l).space;
     double least = INFINITY, most = 0;
-    for (int d = 0; d < rt->dim; d++)
-      for (int c = 0; c < rt->axis[d].cells; c++)
-        least = fmin(least, rt->axis[d].h[c]), most = fmax(most, rt->axis[d].h[c]);
+    for (int d = 0; d < space->dim; d++) {
+      const TesiAxis *a = tesi_modal(space, d);
+      for (int c = 0; c < a->cells; c++) least = fmin(least, a->h[c]), most = fmax(most, a->h[c]);
+    }
     if (most > 1.1 * least) return false;
   }
   return true;
@@ -331,7 +331,7 @@ static TesStatus measure_divergence(const TesProblem *p, const TesVector *r, dou
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double sums[2];
-  TES_TRY(tesi_vector_split_sums(p->u, p->b, r, tesi_space_rt(p->space)->offset[p->space->dim], sums));
+  TES_TRY(tesi_vector_split_sums(p->u, p->b, r, p->space->first[p->space->dim], sums));
   *divergence = sqrt(sums[1]);
   *gradient = sqrt(fabs(sums[0]) / tesi_saddle_of(p->op)->nu);
 done:

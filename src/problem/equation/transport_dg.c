@@ -38,7 +38,7 @@ done:
 }
 
 static bool is_ring(const TesProblem *p, int boundary) {
-  return tesi_space_rt(p->space)->axis[boundary / 2].periodic;
+  return p->space->axis[boundary / 2].periodic;
 }
 
 static TesStatus load_rows(const TesProblem *p, const TesOperator *whole, TesVector *b) {

@@ -9,19 +9,19 @@
 
 /* Numbers of its unknowns, [z][y][x]. */
 static int64_t number_of(const TesiDgPatchPlan *p, const int vertex[3], int j) {
-  const TesiRt *rt = p->saddle->rt;
-  const int *extent = rt->extent[rt->dim], n = 2 * rt->n;
+  const TesSpace *space = p->saddle->space;
+  const int n = 2 * (space->degree + 1);
   int64_t number = 0, step = 1;
-  for (int d = 0; d < rt->dim; d++) {
+  for (int d = 0; d < space->dim; d++) {
     number += step * p->axis[d].mode[(int64_t)vertex[d] * n + j % n];
-    step *= extent[d];
+    step *= space->axis[d].nodes;
     j /= n;
   }
   return number;
 }
 
 static TesiSaddleLocal local_of(const TesiDgPatchPlan *p, const int vertex[3]) {
-  TesiSaddleLocal l = {.dim = p->saddle->rt->dim, .nu = p->saddle->nu, .alpha = p->saddle->alpha};
+  TesiSaddleLocal l = {.dim = p->saddle->space->dim, .nu = p->saddle->nu, .alpha = p->saddle->alpha};
   for (int d = 0; d < 3; d++) l.axis[d] = &p->axis[d].local[p->axis[d].type[vertex[d]]];
   return l;
 }
@@ -110,7 +110,8 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
 static TesCost cost(const TesSmoother *smoother) {
   const TesiDgPatchPlan *p = smoother->plan;
   const TesCost residual = tes_operator_info(smoother->op).cost;
-  const double dim = p->saddle->rt->dim, n = 2 * p->saddle->rt->n, patches = p->first[p->colours];
+  const double dim = p->saddle->space->dim, n = 2 * (p->saddle->space->degree + 1),
+               patches = p->first[p->colours];
   return (TesCost){.flops = p->colours * residual.flops + patches * pow(n, dim) * (4 * dim * n + dim + 2),
                    .bytes = p->colours * 2 * residual.bytes};
 }
@@ -143,7 +144,7 @@ static TesStatus list_patches(TesContext *ctx, TesiDgPatchPlan *p) {
     for (int v = 0; v < all; v++) {
       const int vertex[3] = {v % a[0].vertices, v / a[0].vertices % a[1].vertices,
                              v / a[0].vertices / a[1].vertices};
-      if (tesi_saddle_patch_colour(a, p->saddle->rt->dim, false, vertex) != c) continue;
+      if (tesi_saddle_patch_colour(a, p->saddle->space->dim, false, vertex) != c) continue;
       for (int d = 0; d < 3; d++) p->vertex[count][d] = vertex[d];
       count++;
     }
@@ -167,7 +168,7 @@ static TesStatus init(TesSmoother *smoother) {
   for (int d = 0; d < 3; d++) {
     p->axis[d].lexicographic = smoother->lexicographic;
     TES_TRY(tesi_saddle_patch_axis_create(ctx, p->saddle, d, 2, &p->axis[d]));
-    if (d < p->saddle->rt->dim) p->numbers *= 2 * p->saddle->rt->n;
+    if (d < p->saddle->space->dim) p->numbers *= 2 * (p->saddle->space->degree + 1);
   }
   TES_TRY(list_patches(ctx, p));
   if (tesi_has_kernels(ctx)) {

@@ -45,7 +45,7 @@ static int padded(int count) {
 static TesStatus upload_kinds(TesContext *ctx, const TesiSaddle *s, const TesiSaddlePatchAxis *a, int d,
                               TesiDgPatches *p) {
   TesStatus status = TES_OK;
-  const int n = 2 * s->rt->n, row = padded(n), size = 2 * n * row + row;
+  const int n = 2 * (s->space->degree + 1), row = padded(n), size = 2 * n * row + row;
   double *table = NULL;
   TES_ALLOC(&table, (int64_t)a->types * size);
   for (int k = 0; k < a->types; k++) {
@@ -80,20 +80,21 @@ done:
   return status;
 }
 
-static TesStatus get_kernel(TesContext *ctx, const TesiRt *rt, TesiDgPatches *p) {
+static TesStatus get_kernel(TesContext *ctx, const TesSpace *space, TesiDgPatches *p) {
   TesStatus status = TES_OK;
   TesiProgram *program;
   char text[6][24];
-  const int n = 2 * rt->n, lines = rt->dim == 3 ? n * n : n;
+  const int n = 2 * (space->degree + 1), lines = space->dim == 3 ? n * n : n;
   p->group = tesi_max(1, LINES / lines);
   p->threads = (unsigned)tesi_min(LINES, (p->group * lines + 31) / 32 * 32);
   const size_t memory = (size_t)p->group * (size_t)(lines * (n + 1)) * tesi_precision_size(p->precision);
   p->shared = memory <= SHARED_MOST && !getenv("TESSERA_PATCH_GLOBAL") /* for tests */ ? memory : 0;
-  snprintf(text[0], sizeof text[0], "DIM=%d", rt->dim);
-  snprintf(text[1], sizeof text[1], "N=%d", rt->n);
+  snprintf(text[0], sizeof text[0], "DIM=%d", space->dim);
+  snprintf(text[1], sizeof text[1], "N=%d", space->degree + 1);
   snprintf(text[2], sizeof text[2], "PATCHES=%d", p->group);
   snprintf(text[3], sizeof text[3], "THREADS=%u", p->threads);
-  snprintf(text[4], sizeof text[4], "MIN_BLOCKS=%d", rt->n <= (p->precision == TES_SINGLE ? 8 : 4) ? 2 : 1);
+  snprintf(text[4], sizeof text[4], "MIN_BLOCKS=%d",
+           (space->degree + 1) <= (p->precision == TES_SINGLE ? 8 : 4) ? 2 : 1);
   snprintf(text[5], sizeof text[5], "GLOBAL_WORK=%d", !p->shared);
   const TesiProgramDesc desc = {.file = "dg_patch.cu",
                                 .options = {p->precision == TES_SINGLE ? "real=float" : "real=double",
@@ -119,12 +120,12 @@ TesStatus tesi_dg_patches_create(const TesOperator *op, TesPrecision precision,
   p->alpha = s->alpha;
   p->arguments.closed = closed;
   for (int d = 0; d < 3; d++) {
-    p->arguments.extent[d] = s->rt->axis[d].modes;
-    if (d < s->rt->dim) TES_TRY(upload_kinds(ctx, s, &axis[d], d, p));
+    p->arguments.extent[d] = s->space->axis[d].nodes;
+    if (d < s->space->dim) TES_TRY(upload_kinds(ctx, s, &axis[d], d, p));
   }
   TES_TRY(upload_patches(ctx, axis, vertex, count, p));
   p->arguments.patch = p->patch;
-  TES_TRY(get_kernel(ctx, s->rt, p));
+  TES_TRY(get_kernel(ctx, s->space, p));
   *patches = p;
   p = NULL;
 done:
@@ -167,19 +168,19 @@ done:
 
 /* ---- sweeps -------------------------------------------------------------------------------------------- */
 
-static void cover(const TesiRt *rt, const int vertex[3], bool *covered) {
-  for (int j = 0; j < 1 << rt->dim; j++) {
+static void cover(const TesSpace *space, const int vertex[3], bool *covered) {
+  for (int j = 0; j < 1 << space->dim; j++) {
     int cell = 0;
-    for (int d = rt->dim - 1; d >= 0; d--)
-      cell = cell * rt->axis[d].cells + (vertex[d] + (j >> d & 1)) % rt->axis[d].cells;
+    for (int d = space->dim - 1; d >= 0; d--)
+      cell = cell * space->axis[d].cells + (vertex[d] + (j >> d & 1)) % space->axis[d].cells;
     covered[cell] = true;
   }
 }
 
 /* Cells of all colours, x, y, z of each, one after the other. */
-static TesStatus list_rest(TesContext *ctx, const TesiRt *rt, int (*vertex)[3], TesiDgPatches *p) {
+static TesStatus list_rest(TesContext *ctx, const TesSpace *space, int (*vertex)[3], TesiDgPatches *p) {
   TesStatus status = TES_OK;
-  const int nx = rt->axis[0].cells, ny = rt->axis[1].cells, all = nx * ny * rt->axis[2].cells;
+  const int nx = space->axis[0].cells, ny = space->axis[1].cells, all = nx * ny * space->axis[2].cells;
   bool *covered = NULL;
   int *rest = NULL, cells = 0;
   TES_ALLOC(&covered, all);
@@ -187,7 +188,7 @@ static TesStatus list_rest(TesContext *ctx, const TesiRt *rt, int (*vertex)[3], 
   for (int i = 0; i < p->colours; i++) {
     Colour *c = &p->colour[i];
     memset(covered, 0, (size_t)all * sizeof *covered);
-    for (int v = c->first; v < c->first + c->count; v++) cover(rt, vertex[v], covered);
+    for (int v = c->first; v < c->first + c->count; v++) cover(space, vertex[v], covered);
     c->rest = cells;
     for (int cell = 0; cell < all; cell++) {
       if (covered[cell]) continue;
@@ -207,7 +208,7 @@ static TesStatus upload_cells(const TesOperator *op, TesiDgPatches *p) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  const int count = tesi_saddle_faces_modes(s->rt->n, p->modes);
+  const int count = tesi_saddle_faces_modes(s->space->degree + 1, p->modes);
   for (int i = 0; i < count && p->precision == TES_SINGLE; i++) {
     const float narrow = (float)p->modes[i];
     memcpy((float *)p->modes + i, &narrow, sizeof narrow);
@@ -215,10 +216,10 @@ static TesStatus upload_cells(const TesOperator *op, TesiDgPatches *p) {
   p->cells.alpha = s->alpha;
   p->size = 1;
   for (int d = 0; d < 3; d++) {
-    p->cells.cells[d] = s->rt->axis[d].cells;
-    p->cells.ring[d] = s->rt->axis[d].periodic;
-    if (d >= s->rt->dim) continue;
-    p->size *= s->rt->n;
+    p->cells.cells[d] = s->space->axis[d].cells;
+    p->cells.ring[d] = s->space->axis[d].periodic;
+    if (d >= s->space->dim) continue;
+    p->size *= s->space->degree + 1;
     TES_TRY(tesi_saddle_faces_upload(op, d, &p->numbers[d]));
     p->cells.numbers[d] = p->numbers[d];
   }
@@ -237,7 +238,7 @@ TesStatus tesi_dg_patches_prepare(const TesOperator *op, const TesiSaddlePatchAx
   TES_ALLOC(&p->colour, colours);
   for (int c = 0; c < colours; c++)
     p->colour[c] = (Colour){.first = first[c], .count = first[c + 1] - first[c]};
-  TES_TRY(list_rest(ctx, tesi_saddle_of(op)->rt, vertex, p));
+  TES_TRY(list_rest(ctx, tesi_saddle_of(op)->space, vertex, p));
   TES_TRY(upload_cells(op, p));
 done:
   return status;

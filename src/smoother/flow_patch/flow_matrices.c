@@ -76,10 +76,10 @@ typedef struct Build {
   int *failed;
 } Build;
 
-static double volume_of(const TesiRt *rt, const int place[3], int without) {
+static double volume_of(const TesSpace *space, const int place[3], int without) {
   double volume = 1;
-  for (int d = 0; d < rt->dim; d++)
-    if (d != without) volume *= rt->axis[d].h[place[d]];
+  for (int d = 0; d < space->dim; d++)
+    if (d != without) volume *= space->axis[d].h[place[d]];
   return volume;
 }
 
@@ -88,20 +88,20 @@ static void add_volume(const Build *b, int64_t cell, const int place[3], double 
   const TesiFlowPatch *p = b->p;
   const TesiTransport *t = p->transport;
   const TesiBatches *batches = t->batches;
-  const int x = p->rt->axis[0].cells;
+  const int x = p->space->axis[0].cells;
   const int64_t n = tesi_batches_array(batches), points = batches->points,
                 batch = cell / x * batches->task_batches + cell % x / TESI_BATCH, lane = cell % x % TESI_BATCH;
   const double *numbers = t->numbers + (t->uniform ? 0 : batch) * t->arrays * n,
-               scale = (t->conservative ? -1 : 1) / volume_of(p->rt, place, -1);
+               scale = (t->conservative ? -1 : 1) / volume_of(p->space, place, -1);
   double *g = work;
-  for (int d = 0; d < p->rt->dim; d++) {
+  for (int d = 0; d < p->space->dim; d++) {
     const double *T[3] = {b->tables.value, b->tables.value, b->tables.value};
     T[d] = t->conservative ? b->tables.slope_tests : b->tables.slope;
     for (int64_t i = 0; i < points; i++) {
       const int64_t at = i * TESI_BATCH + lane;
       g[i] = scale * numbers[at] * numbers[(1 + d) * n + at];
     }
-    add_moments(&b->tables, p->rt->dim, T, g, work + points, b->half, A);
+    add_moments(&b->tables, p->space->dim, T, g, work + points, b->half, A);
   }
 }
 
@@ -121,20 +121,20 @@ static void add_face(const Build *b, int64_t cell, const int place[3], int face,
   const int d = face / 2, across = p->across;
   int next[3], step = 1;
   const double *ends = p->ends[face % 2];
-  const bool end = tesi_flow_behind(p->rt, place, face, next) < 0;
+  const bool end = tesi_flow_behind(p->space, place, face, next) < 0;
   double speeds[MOST * MOST], own[MOST * MOST], in[MOST * MOST], *G = work + 2 * b->half;
-  double *F = p->inflow + (cell * 2 * p->rt->dim + face) * across * across;
-  bool *enters = &p->enters[cell * 2 * p->rt->dim + face];
+  double *F = p->inflow + (cell * 2 * p->space->dim + face) * across * across;
+  bool *enters = &p->enters[cell * 2 * p->space->dim + face];
   tesi_flow_speeds(p, cell, face, speeds);
-  const double scale = 1 / volume_of(p->rt, place, d), normal = 1 / p->rt->axis[d].h[place[d]];
+  const double scale = 1 / volume_of(p->space, place, d), normal = 1 / p->space->axis[d].h[place[d]];
   for (int i = 0; i < u->points; i++) {
     own[i] = scale * normal * own_speed(u, end, face, speeds[i]);
     in[i] = end ? 0 : scale * fmin(speeds[i], 0);
     *enters = *enters || in[i] < 0;
   }
   memset(G, 0, sizeof *G * (size_t)(across * across));
-  add_moments(&b->tables, p->rt->dim - 1, T, own, work, b->half, G);
-  if (*enters) add_moments(&b->tables, p->rt->dim - 1, T, in, work, b->half, F);
+  add_moments(&b->tables, p->space->dim - 1, T, own, work, b->half, G);
+  if (*enters) add_moments(&b->tables, p->space->dim - 1, T, in, work, b->half, F);
   for (int e = 0; e < d; e++) step *= p->n;
   for (int s = 0; s < across; s++)
     for (int t = 0; t < across; t++) { /* rows and columns of the face's modes s and t */
@@ -149,7 +149,7 @@ static void add_face(const Build *b, int64_t cell, const int place[3], int face,
 static void add_symmetric(const Build *b, const int place[3], double *A) {
   const TesiFlowPatch *p = b->p;
   for (int r = 0; r < p->modes; r++) A[r * p->modes + r] += p->alpha;
-  for (int d = 0; d < p->rt->dim; d++) {
+  for (int d = 0; d < p->space->dim; d++) {
     int step = 1;
     for (int e = 0; e < d; e++) step *= p->n;
     for (int r = 0; r < p->modes; r++) {
@@ -169,9 +169,9 @@ static void build_cells(const void *data, TesiSpan span) {
   for (int64_t cell = span.first; cell < span.end; cell++) {
     double *A = p->inverse + cell * p->modes * p->modes;
     int place[3];
-    tesi_rt_cell(p->rt, cell, place);
+    tesi_rt_cell(p->space, cell, place);
     add_volume(b, cell, place, work, A);
-    for (int f = 0; f < 2 * p->rt->dim; f++) add_face(b, cell, place, f, work, A);
+    for (int f = 0; f < 2 * p->space->dim; f++) add_face(b, cell, place, f, work, A);
     add_symmetric(b, place, A);
     lapack_int info = LAPACKE_dgetrf_work(LAPACK_ROW_MAJOR, p->modes, p->modes, A, p->modes, pivot);
     if (info == 0)
@@ -187,7 +187,7 @@ static void build_cells(const void *data, TesiSpan span) {
 /* C: between the modes of a cell and of its neighbour along an axis. A ring of two cells has both faces in one. */
 static TesStatus take_jumps(TesContext *ctx, const TesiSaddle *s, int d, TesiFlowPatch *p) {
   TesStatus status = TES_OK;
-  const TesiRtAxis *a = &p->rt->axis[d];
+  const TesiAxis *a = &p->space->axis[d];
   const int n = p->n;
   TES_ALLOC(&p->jump[d], 2LL * a->cells * n * n);
   for (int c = 0; c < a->cells; c++)
@@ -217,10 +217,10 @@ TesStatus tesi_flow_matrices(const TesOperator *op, TesiFlowPatch *p) {
              .failed = &failed};
   b.share = 3 * b.half + batches->points;
   for (int s = 0; s < 2; s++) tesi_rt_legendre(p->n, 1, s, p->ends[s], NULL);
-  for (int d = 0; d < p->rt->dim; d++) TES_TRY(take_jumps(ctx, b.saddle, d, p));
+  for (int d = 0; d < p->space->dim; d++) TES_TRY(take_jumps(ctx, b.saddle, d, p));
   TES_ALLOC(&p->inverse, p->cells * matrix);
-  TES_ALLOC(&p->inflow, p->cells * 2 * p->rt->dim * face);
-  TES_ALLOC(&p->enters, p->cells * 2 * p->rt->dim);
+  TES_ALLOC(&p->inflow, p->cells * 2 * p->space->dim * face);
+  TES_ALLOC(&p->enters, p->cells * 2 * p->space->dim);
   TES_ALLOC(&b.work, p->threads * b.share);
   TES_TRY(make_tables(ctx, batches, &b.tables));
   TES_TRY(tesi_blas_begin(ctx, 1)); /* the threads of the team each have cells */

@@ -2,21 +2,21 @@
 #include <string.h>
 #include "smoother/flow_patch/flow_patch.h"
 
-int64_t tesi_flow_behind(const TesiRt *rt, const int place[3], int face, int next[3]) {
-  const int d = face / 2, cells = rt->axis[d].cells;
+int64_t tesi_flow_behind(const TesSpace *space, const int place[3], int face, int next[3]) {
+  const int d = face / 2, cells = space->axis[d].cells;
   memcpy(next, place, 3 * sizeof *next);
   next[d] += face % 2 ? 1 : -1;
   if (next[d] < 0 || next[d] >= cells) {
-    if (!rt->axis[d].periodic) return -1;
+    if (!space->axis[d].periodic) return -1;
     next[d] = face % 2 ? 0 : cells - 1;
   }
-  return next[0] + rt->axis[0].cells * (next[1] + (int64_t)rt->axis[1].cells * next[2]);
+  return next[0] + space->axis[0].cells * (next[1] + (int64_t)space->axis[1].cells * next[2]);
 }
 
 void tesi_flow_speeds(const TesiFlowPatch *p, int64_t cell, int face, double *speeds) {
   const TesiUpwind *u = &p->transport->upwind;
   const TesiBatches *b = u->batches;
-  const int x = p->rt->axis[0].cells;
+  const int x = p->space->axis[0].cells;
   const int64_t batch = cell / x * b->task_batches + cell % x / TESI_BATCH, lane = cell % x % TESI_BATCH,
                 array = (int64_t)u->points * TESI_BATCH;
   const double *from = u->speed + ((u->uniform ? 0 : batch) * 2 * b->dim + face) * array + lane;
@@ -47,13 +47,13 @@ static void search_from(Search *s, int64_t start, int64_t *order) {
     const int64_t cell = s->stack[top - 1];
     const int face = s->face[cell];
     int place[3], next[3];
-    if (face == 2 * p->rt->dim) {
+    if (face == 2 * p->space->dim) {
       s->face[cell] = DONE, order[s->count++] = cell, top--;
       continue;
     }
     s->face[cell]++;
-    tesi_rt_cell(p->rt, cell, place);
-    const int64_t behind = tesi_flow_behind(p->rt, place, face, next);
+    tesi_rt_cell(p->space, cell, place);
+    const int64_t behind = tesi_flow_behind(p->space, place, face, next);
     /* one that has been looked at is in the order, or on the stack: a closed path */
     if (behind >= 0 && s->face[behind] == 0 && takes(p, cell, face)) s->stack[top++] = behind;
   }
@@ -65,9 +65,9 @@ static int find_layers(const TesiFlowPatch *p, const int64_t *order, int *layer)
   for (int64_t i = 0; i < p->cells; i++) layer[i] = -1;
   for (int64_t i = 0; i < p->cells; i++) {
     int place[3], next[3], own = 0;
-    tesi_rt_cell(p->rt, order[i], place);
-    for (int f = 0; f < 2 * p->rt->dim; f++) {
-      const int64_t behind = tesi_flow_behind(p->rt, place, f, next);
+    tesi_rt_cell(p->space, order[i], place);
+    for (int f = 0; f < 2 * p->space->dim; f++) {
+      const int64_t behind = tesi_flow_behind(p->space, place, f, next);
       if (behind >= 0) own = tesi_max(own, layer[behind] + 1);
     }
     layer[order[i]] = own;

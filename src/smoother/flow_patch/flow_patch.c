@@ -12,11 +12,11 @@
 
 /* local <- the modes of a cell, or back. */
 static void move(const TesiFlowPatch *p, const int place[3], double *vector, double *local, bool back) {
-  const int *extent = p->rt->extent[p->rt->dim], n = p->n, nz = p->rt->dim == 3 ? n : 1;
+  const int extent[3] = TESI_EXTENT(p->space), n = p->n, nz = p->space->dim == 3 ? n : 1;
   for (int z = 0; z < nz; z++)
     for (int y = 0; y < n; y++, local += n) {
       const int64_t row = ((int64_t)(place[2] * nz + z) * extent[1] + place[1] * n + y) * extent[0];
-      double *from = vector + p->rt->offset[p->rt->dim] + row + place[0] * n;
+      double *from = vector + row + place[0] * n;
       if (back)
         memcpy(from, local, (size_t)n * sizeof *local);
       else
@@ -29,9 +29,9 @@ static void subtract_neighbour(const TesiFlowPatch *p, int64_t cell, const int p
                                const int next[3], const double *x, double *r) {
   const int d = face / 2, side = face % 2, n = p->n, across = p->across;
   const double *C = p->jump[d] + (place[d] * 2 + side) * n * n,
-               *F = p->inflow + (cell * 2 * p->rt->dim + face) * across * across;
-  const bool enters = p->enters[cell * 2 * p->rt->dim + face];
-  const double scale = 1 / sqrt(p->rt->axis[d].h[place[d]] * p->rt->axis[d].h[next[d]]);
+               *F = p->inflow + (cell * 2 * p->space->dim + face) * across * across;
+  const bool enters = p->enters[cell * 2 * p->space->dim + face];
+  const double scale = 1 / sqrt(p->space->axis[d].h[place[d]] * p->space->axis[d].h[next[d]]);
   double trace[TESI_MAX_POINTS * TESI_MAX_POINTS], flux[TESI_MAX_POINTS * TESI_MAX_POINTS];
   int step = 1;
   for (int e = 0; e < d; e++) step *= n;
@@ -58,10 +58,10 @@ static void solve_cell(const TesiFlowPatch *p, int64_t cell, const double *b, do
   double *r = work, *other = work + p->modes, *y = work + 2 * p->modes;
   const double *inverse = p->inverse + cell * p->modes * p->modes;
   int place[3], next[3];
-  tesi_rt_cell(p->rt, cell, place);
+  tesi_rt_cell(p->space, cell, place);
   move(p, place, (double *)b, r, false);
-  for (int f = 0; f < 2 * p->rt->dim; f++) {
-    if (tesi_flow_behind(p->rt, place, f, next) < 0) continue;
+  for (int f = 0; f < 2 * p->space->dim; f++) {
+    if (tesi_flow_behind(p->space, place, f, next) < 0) continue;
     move(p, next, x, other, false);
     subtract_neighbour(p, cell, place, f, next, other, r);
   }
@@ -170,7 +170,7 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
   TES_ALLOC(&r, 2LL * n);
   for (int64_t i = 0; i < p->cells; i++) {
     int place[3];
-    tesi_rt_cell(p->rt, p->order[sweep == TES_FORWARD ? i : p->cells - 1 - i], place);
+    tesi_rt_cell(p->space, p->order[sweep == TES_FORWARD ? i : p->cells - 1 - i], place);
     TES_TRY(take_columns(smoother, place, unit, image, r, A));
     TES_TRY(image_of(smoother, x, image));
     for (int64_t k = 0; k < op->length; k++) image[k] = b[k] - image[k];
@@ -192,7 +192,7 @@ done:
 
 static TesCost cost(const TesSmoother *smoother) {
   const TesiFlowPatch *p = smoother->plan;
-  const double modes = p->modes, faces = 2 * p->rt->dim, across = p->across;
+  const double modes = p->modes, faces = 2 * p->space->dim, across = p->across;
   const double numbers = modes * modes + faces * across * across;
   return (TesCost){.flops = (double)p->cells * 2 * (numbers + faces * modes * (p->n + 2)),
                    .bytes = (double)p->cells * 8 * (numbers + (faces + 3) * modes)};
@@ -217,9 +217,8 @@ static const TesiSmootherTable table = {
     .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
 double tesi_smoother_flow_bytes(const TesSpace *space) {
-  const TesiRt *rt = tesi_space_rt(space);
-  const double modes = pow(rt->n, rt->dim), across = modes / rt->n;
-  return 8 * (double)space->length / modes * (modes * modes + 2 * rt->dim * across * across);
+  const double modes = pow(space->degree + 1, space->dim), across = modes / (space->degree + 1);
+  return 8 * (double)space->length / modes * (modes * modes + 2 * space->dim * across * across);
 }
 
 static TesStatus init(TesSmoother *smoother) {
@@ -230,12 +229,12 @@ static TesStatus init(TesSmoother *smoother) {
   TES_NEW(&p);
   smoother->plan = p;
   p->transport = tesi_transport_of(smoother->op);
-  p->rt = tesi_space_rt(smoother->op->space);
+  p->space = smoother->op->space;
   const TesiSaddle *saddle = tesi_saddle_of(p->transport->symmetric);
   p->nu = saddle->nu, p->alpha = saddle->alpha;
-  p->n = p->rt->n, p->modes = p->across = 1;
-  for (int d = 0; d < p->rt->dim; d++) p->modes *= p->n, p->across *= d ? p->n : 1;
-  p->cells = (int64_t)p->rt->axis[0].cells * p->rt->axis[1].cells * p->rt->axis[2].cells;
+  p->n = p->space->degree + 1, p->modes = p->across = 1;
+  for (int d = 0; d < p->space->dim; d++) p->modes *= p->n, p->across *= d ? p->n : 1;
+  p->cells = tesi_rt_cells(p->space);
   p->threads = tesi_team_threads(ctx, p->cells * p->modes);
   TES_ALLOC(&p->work, (int64_t)p->threads * 4 * p->modes);
   TES_TRY(tesi_flow_matrices(smoother->op, p));

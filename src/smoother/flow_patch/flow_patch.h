@@ -23,7 +23,7 @@
 typedef struct TesiFlowDevice TesiFlowDevice;
 typedef struct TesiFlowPatch {
   const TesiTransport *transport;
-  const TesiRt *rt;
+  const TesSpace *space;
   double nu, alpha;
   int n, modes, across; /* of a direction, a cell, a face */
   int64_t cells;
@@ -41,7 +41,7 @@ typedef struct TesiFlowPatch {
 } TesiFlowPatch;
 
 /* The cell behind a face, -1: none. place: of the cell. */
-int64_t tesi_flow_behind(const TesiRt *rt, const int place[3], int face, int next[3]);
+int64_t tesi_flow_behind(const TesSpace *space, const int place[3], int face, int next[3]);
 /* speeds[points of a face] <- (b.n) and weights at a face of a cell. */
 void tesi_flow_speeds(const TesiFlowPatch *p, int64_t cell, int face, double *speeds);
 /* order, layers and first. */

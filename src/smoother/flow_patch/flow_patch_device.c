@@ -28,7 +28,7 @@ static void transpose(double *A, int64_t count, int n) {
 
 static TesStatus upload_axis(TesContext *ctx, const TesiFlowPatch *p, int d, TesiFlowDevice *device) {
   TesStatus status = TES_OK;
-  const TesiRtAxis *a = &p->rt->axis[d];
+  const TesiAxis *a = &p->space->axis[d];
   double *root = NULL;
   TES_ALLOC(&root, a->cells);
   for (int c = 0; c < a->cells; c++) root[c] = 1 / sqrt(a->h[c]);
@@ -44,7 +44,7 @@ done:
 static TesStatus upload(TesContext *ctx, TesiFlowPatch *p, TesiFlowDevice *device) {
   TesStatus status = TES_OK;
   TeskFlowPatch *to = &device->arguments;
-  const int64_t faces = p->cells * 2 * p->rt->dim, matrix = (int64_t)p->modes * p->modes,
+  const int64_t faces = p->cells * 2 * p->space->dim, matrix = (int64_t)p->modes * p->modes,
                 face = (int64_t)p->across * p->across;
   int32_t *order = NULL;
   TES_ALLOC(&order, p->cells);
@@ -56,8 +56,8 @@ static TesStatus upload(TesContext *ctx, TesiFlowPatch *p, TesiFlowDevice *devic
   TES_TRY(tesi_upload_numbers(ctx, p->inverse, p->cells * matrix, device->precision, &device->inverse));
   TES_TRY(tesi_upload_numbers(ctx, p->inflow, faces * face, device->precision, &device->inflow));
   for (int d = 0; d < 3; d++) {
-    to->cells[d] = p->rt->axis[d].cells, to->rings |= p->rt->axis[d].periodic << d;
-    if (d < p->rt->dim) TES_TRY(upload_axis(ctx, p, d, device));
+    to->cells[d] = p->space->axis[d].cells, to->rings |= p->space->axis[d].periodic << d;
+    if (d < p->space->dim) TES_TRY(upload_axis(ctx, p, d, device));
   }
   to->order = device->order, to->enters = device->enters;
   to->inverse = device->inverse, to->inflow = device->inflow;
@@ -72,8 +72,8 @@ static TesStatus get_kernel(TesContext *ctx, const TesiFlowPatch *p, TesiFlowDev
   char text[3][24], *tables = NULL;
   const TesiKernelNumbers root = {"root", p->n, p->n, p->ends[1], NULL};
   device->threads = (unsigned)tesi_min(256, (p->modes + 31) / 32 * 32);
-  device->shared = (size_t)(p->modes + 4 * p->rt->dim * p->across) * tesi_precision_size(device->precision);
-  snprintf(text[0], sizeof text[0], "DIM=%d", p->rt->dim);
+  device->shared = (size_t)(p->modes + 4 * p->space->dim * p->across) * tesi_precision_size(device->precision);
+  snprintf(text[0], sizeof text[0], "DIM=%d", p->space->dim);
   snprintf(text[1], sizeof text[1], "N=%d", p->n);
   snprintf(text[2], sizeof text[2], "THREADS=%u", device->threads);
   TES_TRY(tesi_kernel_numbers(ctx, "real", 1, &root, &tables));

@@ -37,7 +37,7 @@ static TesStatus fill_bands(const TesOperator *op, int d, TesiRows *rows) {
       }
   for (int end = 0; end < 2; end++) {
     const int i = end ? axis->nodes - 1 : 0;
-    if (axis->natural[end] && d < op->space->dim)
+    if (axis->end[end] != TESI_STRONG && d < op->space->dim)
       rows->K[d][i * width + i - rows->lower[d][i]] += tesi_diffusion_of(op)->alpha[2 * d + end];
   }
 done:

@@ -162,7 +162,7 @@ static TesStatus fill_plan(const TesOperator *op, TesiPatchPlan *plan) {
   plan->graded = !space->axis[0].uniform && !plan->odd_end;
   plan->h = space->axis[0].h[0], plan->h_end = space->axis[0].h[plan->cells - 1];
   for (int end = 0; end < 2; end++) {
-    plan->natural[end] = space->axis[0].natural[end];
+    plan->natural[end] = space->axis[0].end[end] != TESI_STRONG;
     plan->alpha[end] = tesi_diffusion_of(op)->alpha[end];
   }
   plan->row.lanes = (int)((size_t)bits / 8 / size);

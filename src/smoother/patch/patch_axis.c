@@ -250,7 +250,7 @@ TesStatus tesi_nested_axis_create(const TesOperator *op, int d, const TesiPatchC
   double *conductance = NULL;
   axis->degree = from->degree, axis->cells = from->cells, axis->nodes = from->nodes;
   for (int end = 0; end < 2; end++) {
-    axis->natural[end] = from->natural[end];
+    axis->natural[end] = from->end[end] != TESI_STRONG;
     axis->alpha[end] = tesi_diffusion_of(op)->alpha[2 * d + end];
   }
   TES_ALLOC(&axis->interval, axis->cells + 1);

@@ -277,7 +277,8 @@ static bool is_served(const TesSpace *space) {
   bool served = space->degree <= (space->dim == 3 ? 8 : 10);
   for (int d = 0; d < space->dim; d++) {
     const TesiAxis *axis = &space->axis[d];
-    served = served && axis->uniform && !axis->natural[0] && !axis->natural[1] && (d == 0 || axis->cells >= 2);
+    served = served && axis->uniform && axis->end[0] == TESI_STRONG && axis->end[1] == TESI_STRONG &&
+             (d == 0 || axis->cells >= 2);
   }
   return served;
 }

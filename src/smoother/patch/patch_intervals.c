@@ -11,7 +11,7 @@ int tesi_patch_intervals(const TesiAxis *axis, TesiPatchInterval *intervals) {
     intervals[count++] =
         (TesiPatchInterval){(v - 1) * k + 1, (v + 1) * k, v == cells && cells % 2 ? 2 : (v + 1) % 2};
   for (int v = 0; v <= cells && !axis->periodic; v++) {
-    if ((v == 0 && !axis->natural[0]) || (v == cells && !axis->natural[1])) continue;
+    if ((v == 0 && axis->end[0] == TESI_STRONG) || (v == cells && axis->end[1] == TESI_STRONG)) continue;
     intervals[count++] = (TesiPatchInterval){
         .first = v == 0 ? 0 : (v - 1) * k + 1,
         .end = v == cells ? axis->nodes : (v + 1) * k,

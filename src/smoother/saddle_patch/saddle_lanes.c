@@ -99,7 +99,7 @@ static TesStatus make_axis(Making *m, int d) {
   TesStatus status = TES_OK;
   TesiSaddleLanes *l = m->lanes;
   const TesiSaddlePatchAxis *a = &m->axis[d];
-  const int n = tesi_saddle_of(m->op)->rt->n, size = tesi_lanes_table_size(n), P = 2 * n - 1,
+  const int n = tesi_saddle_of(m->op)->space->degree + 1, size = tesi_lanes_table_size(n), P = 2 * n - 1,
             mass = P * ((P + 3) / 4 * 4);
   double *tables, *masses = NULL;
   TES_ALLOC(&m->table[d], (int64_t)a->types * size);
@@ -331,24 +331,24 @@ static void append_patches(const Making *m, const int colour[3], int combination
 }
 
 /* Whether a cell is in an interval of a colour. */
-static bool is_covered(const TesiRtAxis *a, int colour, int cell) {
+static bool is_covered(const TesiAxis *a, int colour, int cell) {
   const int v = cell % 2 == colour ? cell : cell - 1;
   return a->periodic || (v >= 0 && v < a->cells - 1);
 }
 
 static void append_copies(const Making *m, const int colour[3], Lists *lists) {
-  const TesiRt *rt = tesi_saddle_of(m->op)->rt;
+  const TesSpace *space = tesi_saddle_of(m->op)->space;
   int c[3];
-  for (c[2] = 0; c[2] < rt->axis[2].cells; c[2]++)
-    for (c[1] = 0; c[1] < rt->axis[1].cells; c[1]++)
-      for (c[0] = 0; c[0] < rt->axis[0].cells; c[0]++) {
+  for (c[2] = 0; c[2] < tesi_modal(space, 2)->cells; c[2]++)
+    for (c[1] = 0; c[1] < tesi_modal(space, 1)->cells; c[1]++)
+      for (c[0] = 0; c[0] < tesi_modal(space, 0)->cells; c[0]++) {
         bool covered = true;
-        for (int d = 0; d < 3; d++) covered = covered && is_covered(&rt->axis[d], colour[d], c[d]);
+        for (int d = 0; d < 3; d++) covered = covered && is_covered(tesi_modal(space, d), colour[d], c[d]);
         if (covered) continue;
         if (lists->copy) {
           int *at = &lists->copy[lists->copies];
           *at = 0;
-          for (int d = 0; d < 3; d++) *at += cell_offset(&m->lanes->arguments, rt->n, d, c[d]);
+          for (int d = 0; d < 3; d++) *at += cell_offset(&m->lanes->arguments, space->degree + 1, d, c[d]);
         }
         lists->copies++;
       }
@@ -444,14 +444,14 @@ done:
 static TesStatus make_vectors(TesContext *ctx, const TesiSaddle *s, TesiSaddleLanes *l) {
   TesStatus status = TES_OK;
   TeskLanes *a = &l->arguments;
-  const double count = tesi_lanes_count(s->rt, a->half);
-  TES_TRY(tesi_rt_parts(ctx, s->rt, &a->parts));
+  const double count = tesi_lanes_count(s->space, a->half);
+  TES_TRY(tesi_rt_parts(ctx, s->space, &a->parts));
   a->alpha = s->alpha;
   a->nu = s->nu;
   a->class_size = (int)(count / 8);
   for (int d = 0; d < 3; d++) {
-    a->cells[d] = s->rt->axis[d].cells;
-    a->ring[d] = s->rt->axis[d].periodic;
+    a->cells[d] = tesi_modal(s->space, d)->cells;
+    a->ring[d] = tesi_modal(s->space, d)->periodic;
   }
   for (int i = 0; i < 4; i++)
     TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)count * tesi_precision_size(l->precision),
@@ -471,7 +471,7 @@ TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision
   TES_NEW(&l);
   m.lanes = l;
   l->precision = precision;
-  l->n = s->rt->n;
+  l->n = s->space->degree + 1;
   l->many = are_many(axis);
   l->cut = (l->many ? cuts : few)[precision][l->n - 2];
   l->even = true;
@@ -479,7 +479,7 @@ TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision
   for (int d = 0; d < 3; d++) TES_TRY(make_axis(&m, d));
   l->cut.held = l->cut.held && l->even;
   l->mixed = l->even && (patches_of_a_colour(axis) > SINGLE || getenv("TESSERA_PATCH_MANY"));
-  TES_TRY(get_kernels(ctx, s->rt->n, l));
+  TES_TRY(get_kernels(ctx, s->space->degree + 1, l));
   TES_TRY(keep_inner(&m));
   TES_TRY(make_inverses(&m));
   TES_TRY(make_places(ctx, l));

@@ -11,7 +11,7 @@
 typedef struct TesiSaddleLanes TesiSaddleLanes;
 enum { TESI_LANES_DEGREES = 4 };
 /* saddle_lanes_serve.c. Numbers of a vector by classes, half[d] cells of a class: in x whole groups of cells. */
-double tesi_lanes_count(const TesiRt *rt, int half[3]);
+double tesi_lanes_count(const TesSpace *space, int half[3]);
 /* Axes of intervals of two cells; mirrored where tesi_saddle_lanes_mirrors says so. */
 bool tesi_saddle_lanes_mirrors(const TesOperator *op);
 bool tesi_saddle_lanes_serve(const TesOperator *op);

@@ -106,8 +106,8 @@ static double *put_nodes(const TesiSaddleLocalAxis *l, double *to) {
 
 /* nu Ld between a cell of the patch and its neighbour outside, zero beside walls. */
 static double *put_coupling(const TesiSaddle *s, int d, int cell, int beside, double *to) {
-  const TesiRtAxis *a = &s->rt->axis[d];
-  const int n = a->n, row = padded(n);
+  const TesiAxis *a = &s->axis[d].nodal;
+  const int n = a->step, row = padded(n);
   const bool exists = a->periodic || (beside >= 0 && beside < a->cells);
   const int other = (beside + a->cells) % a->cells;
   for (int i = 0; i < n; i++)
@@ -120,7 +120,7 @@ static double *put_coupling(const TesiSaddle *s, int d, int cell, int beside, do
 /* nu times Ld of the cell that is taken for one at a wall, less what the local matrix has in its place. */
 static double *put_own(const TesiSaddle *s, int d, int vertex, TesiSaddleFar far,
                        const TesiSaddleLocalAxis *l, double *to) {
-  const int n = s->rt->n, row = padded(n), P = l->nodes, Q = l->modes, in = far * n,
+  const int n = s->space->degree + 1, row = padded(n), P = l->nodes, Q = l->modes, in = far * n,
             at = (vertex + (int)far) * n;
   const double *Ld = l->matrices + 2 * P * P;
   for (int i = 0; i < n; i++)
@@ -134,22 +134,22 @@ static double *put_own(const TesiSaddle *s, int d, int vertex, TesiSaddleFar far
 }
 
 /* Node i of the interval round a vertex, 0 .. 2 n. */
-static int node_at(const TesiRtAxis *a, int vertex, int i) {
-  return (vertex * a->n + i) % a->nodes;
+static int node_at(const TesiAxis *a, int vertex, int i) {
+  return (vertex * a->step + i) % a->nodes;
 }
 
 /* Whether the end of an interval is a wall: known zeros. */
-static bool is_wall(const TesiRtAxis *a, int vertex, int end) {
+static bool is_wall(const TesiAxis *a, int vertex, int end) {
   return !a->periodic && (end ? vertex == a->cells - 2 : vertex == 0);
 }
 
 static double *put_ends(const TesiSaddle *s, int d, int vertex, const TesiSaddleLocalAxis *l, double *to) {
-  const TesiRtAxis *a = &s->rt->axis[d];
+  const TesiAxis *a = &s->axis[d].nodal;
   const int P = l->nodes;
   for (int m = 0; m < P; m++)
     for (int end = 0; end < 2; end++) {
       double mass = 0, stiffness = 0;
-      const int outer = node_at(a, vertex, end * 2 * a->n);
+      const int outer = node_at(a, vertex, end * 2 * a->step);
       for (int i = 0; i < P && !is_wall(a, vertex, end); i++) {
         const int inner = node_at(a, vertex, 1 + i);
         mass += l->Zc[i * P + m] * tesi_band_entry(&s->axis[d].mass, inner, outer);
@@ -163,14 +163,15 @@ static double *put_ends(const TesiSaddle *s, int d, int vertex, const TesiSaddle
 
 static double *put_end_gradients(const TesiSaddle *s, int d, int vertex, const TesiSaddleLocalAxis *l,
                                  double *to) {
-  const TesiRtAxis *a = &s->rt->axis[d];
+  const TesiAxis *a = &s->axis[d].nodal;
   const int Q = l->modes;
   for (int q = 0; q < Q; q++)
     for (int end = 0; end < 2; end++) {
       double sum = 0;
       for (int i = 0; i < Q && !is_wall(a, vertex, end); i++)
-        sum += l->Zd[i * Q + q] * tesi_band_entry(&s->axis[d].derivative, (vertex * a->n + i) % a->modes,
-                                                  node_at(a, vertex, end * 2 * a->n));
+        sum += l->Zd[i * Q + q] * tesi_band_entry(&s->axis[d].derivative,
+                                                  (vertex * a->step + i) % (a->cells * a->step),
+                                                  node_at(a, vertex, end * 2 * a->step));
       to[4 * q + end] = sum;
       to[4 * q + 2 + end] = 0;
     }
@@ -184,7 +185,7 @@ static double *put_eigenvalues(double nu, const double *lambda, int count, doubl
 
 void tesi_lanes_fill_table(const TesiSaddle *s, int d, int vertex, TesiSaddleFar far,
                            const TesiSaddleLocalAxis *l, double *table) {
-  const int P = l->nodes, Q = l->modes, last = (vertex + 1) % s->rt->axis[d].cells;
+  const int P = l->nodes, Q = l->modes, last = (vertex + 1) % s->axis[d].modal.cells;
   double *at = put(Q, Q, true, l->Zd, table);
   at = put(Q, Q, false, l->Zd, at);
   at = put_nodes(l, at);

@@ -62,11 +62,11 @@ static bool is_rest(const Rest *r, int d, int i) {
 /* Lines along x. */
 static void copy_lines(const void *data, TesiSpan span) {
   const Rest *r = data;
-  const int *extent = r->plan->rt->extent[r->part];
+  const int extent[3] = TESI_EXTENT(r->plan->space->scalar[r->part]);
   const TesiSaddlePatchRest *x = r->rest[0];
   const int *list = r->part ? x->modes : x->nodes, count = r->part ? x->mode_count : x->node_count;
   for (int64_t l = span.first; l < span.end; l++) {
-    const size_t at = (size_t)(r->plan->rt->offset[r->part] + l * extent[0]) * r->size;
+    const size_t at = (size_t)(r->plan->space->first[r->part] + l * extent[0]) * r->size;
     if (is_rest(r, 1, (int)(l % extent[1])) || is_rest(r, 2, (int)(l / extent[1])))
       memcpy(r->to + at, r->from + at, (size_t)extent[0] * r->size);
     else
@@ -81,9 +81,9 @@ static void copy_rest(const TesSmoother *smoother, int colour, const void *from,
   int of[3];
   tesi_saddle_patch_box(a, colour, of);
   Rest r = {.plan = p, .size = tesi_precision_size(smoother->op->precision), .from = from, .to = to};
-  for (int d = 0; d < p->rt->dim; d++) r.rest[d] = &p->rest[d][of[d]];
-  for (r.part = 0; r.part < p->rt->parts; r.part++) {
-    const int *extent = p->rt->extent[r.part];
+  for (int d = 0; d < p->space->dim; d++) r.rest[d] = &p->rest[d][of[d]];
+  for (r.part = 0; r.part < p->space->parts; r.part++) {
+    const int extent[3] = TESI_EXTENT(p->space->scalar[r.part]);
     const int64_t lines = (int64_t)extent[1] * extent[2];
     tesi_team_for(threads_of(smoother, lines * extent[0]), lines, copy_lines, &r);
   }
@@ -169,8 +169,9 @@ static double outside_flops(int dim, double n) {
 
 TesCost tesi_saddle_patch_cost(const TesOperator *op, int span, int colours, double patches) {
   const TesCost residual = tes_operator_info(op).cost;
-  const TesiRt *rt = tesi_saddle_of(op)->rt;
-  const double flops = span == 1 ? cell_flops(rt->dim, rt->n) : patch_flops(rt->dim, rt->n);
+  const TesSpace *space = tesi_saddle_of(op)->space;
+  const double flops =
+      span == 1 ? cell_flops(space->dim, space->degree + 1) : patch_flops(space->dim, space->degree + 1);
   return (TesCost){.flops = colours * residual.flops + patches * flops, .bytes = colours * 2 * residual.bytes};
 }
 
@@ -180,8 +181,8 @@ static TesCost cost(const TesSmoother *smoother) {
   for (int d = 0; d < 3; d++) patches *= p->axis[d].vertices;
   if (!p->fused) return tesi_saddle_patch_cost(smoother->op, p->axis[0].span, p->colours, patches);
   const double vector = (double)tesi_precision_size(smoother->op->precision) * (double)smoother->op->length;
-  return (TesCost){.flops =
-                       patches * (patch_flops(p->rt->dim, p->rt->n) + outside_flops(p->rt->dim, p->rt->n)),
+  return (TesCost){.flops = patches * (patch_flops(p->space->dim, p->space->degree + 1) +
+                                       outside_flops(p->space->dim, p->space->degree + 1)),
                    .bytes = p->colours * 4 * vector};
 }
 
@@ -210,7 +211,7 @@ static TesStatus create_work(const TesSmoother *smoother, TesiSaddlePatchPlan *p
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const size_t size = tesi_precision_size(smoother->op->precision);
-  p->work_size = tesi_saddle_patch_work(p->rt);
+  p->work_size = tesi_saddle_patch_work(p->space);
   TES_ALLOC(&p->work, p->threads);
   for (int t = 0; t < p->threads; t++) TES_TRY(tesi_alloc(ctx, p->work_size, 64, &p->work[t]));
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)smoother->op->length * size, &p->r));
@@ -221,9 +222,9 @@ done:
 /* On a ring the parity of numbers of patches changes from each to the next where their count is even. */
 static bool can_fuse(const TesiSaddlePatchPlan *p) {
   if (p->axis[0].span == 1) return false;
-  for (int d = 0; d < p->rt->dim; d++) {
+  for (int d = 0; d < p->space->dim; d++) {
     if (p->axis[d].ring_of_two) return false;
-    if (p->red_black && p->rt->axis[d].periodic && p->axis[d].vertices % 4 == 2) return false;
+    if (p->red_black && tesi_modal(p->space, d)->periodic && p->axis[d].vertices % 4 == 2) return false;
   }
   return true;
 }
@@ -233,13 +234,13 @@ static TesStatus init_axes(const TesSmoother *smoother, TesiSaddlePatchPlan *p) 
   TesStatus status = TES_OK;
   const int span = tesi_saddle_patch_span(smoother);
   const bool mirrored = getenv("TESSERA_PATCH_MIRRORED") != NULL; /* for tests of those of devices */
-  p->modes = span * p->rt->n;
+  p->modes = span * (p->space->degree + 1);
   p->pressures = 1;
   for (int d = 0; d < 3; d++) {
     p->axis[d].mirrored = mirrored;
     p->axis[d].lexicographic = smoother->lexicographic;
     TES_TRY(tesi_saddle_patch_axis_create(ctx, p->saddle, d, span, &p->axis[d]));
-    if (d < p->rt->dim) p->pressures *= p->modes;
+    if (d < p->space->dim) p->pressures *= p->modes;
   }
 done:
   return status;
@@ -268,7 +269,7 @@ static TesStatus init(TesSmoother *smoother) {
   TES_NEW(&p);
   smoother->plan = p;
   p->saddle = tesi_saddle_of(smoother->op);
-  p->rt = p->saddle->rt;
+  p->space = p->saddle->space;
   p->threads = tes_context_threads(ctx);
   p->red_black = smoother->red_black;
   TES_TRY(init_axes(smoother, p));

@@ -87,7 +87,7 @@ typedef struct TesiSaddlePatchRest {
 } TesiSaddlePatchRest;
 
 typedef struct TesiSaddlePatchPlan {
-  const TesiRt *rt;
+  const TesSpace *space;
   const TesiSaddle *saddle;
   TesiSaddlePatchAxis axis[3];
   int modes;                      /* a direction that exists: span n */
@@ -158,9 +158,9 @@ int tesi_saddle_patch_parity(int dim, const int vertex[3]);
 
 /* V's of work that a patch needs: arrays of its largest part. */
 enum { TESI_SADDLE_PATCH_ARRAYS = 9 };
-static inline size_t tesi_saddle_patch_work(const TesiRt *rt) {
+static inline size_t tesi_saddle_patch_work(const TesSpace *space) {
   size_t most = 1;
-  for (int d = 0; d < rt->dim; d++) most *= 2 * (size_t)rt->n + 1;
+  for (int d = 0; d < space->dim; d++) most *= 2 * (size_t)space->degree + 3;
   return TESI_SADDLE_PATCH_ARRAYS * most;
 }
 

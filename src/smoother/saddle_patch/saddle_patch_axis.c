@@ -5,33 +5,33 @@
 
 /* Whether a node at an end of interval v is an unknown of it: of two cells where the box is open, of one cell unless
  * the node is known. */
-static bool has_end(const TesiRtAxis *a, const TesiSaddlePatchAxis *p, int v, int side) {
+static bool has_end(const TesiAxis *a, const TesiSaddlePatchAxis *p, int v, int side) {
   const bool at_box = !a->periodic && v == (side ? p->vertices - 1 : 0);
-  return at_box ? !a->normal[side] : p->span == 1;
+  return at_box ? a->end[side] != TESI_STRONG : p->span == 1;
 }
 
-static int list_nodes(const TesiRtAxis *a, const TesiSaddlePatchAxis *p, int v, int *node) {
+static int list_nodes(const TesiAxis *a, const TesiSaddlePatchAxis *p, int v, int *node) {
   int count = 0;
-  for (int i = !has_end(a, p, v, 0); i < p->span * a->n + has_end(a, p, v, 1); i++)
-    node[count++] = (v * a->n + i) % a->nodes;
+  for (int i = !has_end(a, p, v, 0); i < p->span * a->step + has_end(a, p, v, 1); i++)
+    node[count++] = (v * a->step + i) % a->nodes;
   return count;
 }
 
 /* On a ring with an odd number of vertices the last one has a colour of its own. */
-static int colour_of(const TesiRtAxis *a, int v, int vertices) {
+static int colour_of(const TesiAxis *a, int v, int vertices) {
   return a->periodic && vertices % 2 && v == vertices - 1 ? 2 : v % 2;
 }
 
 /* ---- what lies outside --------------------------------------------------------------------------------- */
 
-static int cell_at(const TesiRtAxis *a, int c) {
+static int cell_at(const TesiAxis *a, int c) {
   return a->periodic ? (c + a->cells) % a->cells : c;
 }
 
-static TesStatus fill_outer(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s, int v, int nodes,
+static TesStatus fill_outer(TesContext *ctx, const TesiAxis *a, const TesiSaddleAxis *s, int v, int nodes,
                             const TesiSaddlePatchAxis *p, TesiSaddlePatchOuter *o) {
   TesStatus status = TES_OK;
-  const int n = a->n, N = p->span * n, *node = p->node + (int64_t)v * p->most,
+  const int n = a->step, N = p->span * n, *node = p->node + (int64_t)v * p->most,
             *mode = p->mode + (int64_t)v * N, *at = p->node_at + (int64_t)v * (N + 1);
   for (int side = 0; side < 2; side++) {
     o->end[side] = !has_end(a, p, v, side);
@@ -75,7 +75,7 @@ static bool outer_equal(const TesiSaddlePatchOuter *a, const TesiSaddlePatchOute
 }
 
 /* The cell of an interval that is taken for one at a wall. */
-static TesiSaddleFar far_of(const TesiRtAxis *a, const TesiSaddlePatchAxis *p, int v) {
+static TesiSaddleFar far_of(const TesiAxis *a, const TesiSaddlePatchAxis *p, int v) {
   if (!p->mirrored || a->periodic || p->span != 2 || p->vertices == 1) return TESI_SADDLE_FAR_NONE;
   return v == 0 ? TESI_SADDLE_FAR_HIGH : v == p->vertices - 1 ? TESI_SADDLE_FAR_LOW : TESI_SADDLE_FAR_NONE;
 }
@@ -96,13 +96,13 @@ static bool is_image(const void *user, int t) {
   return tesi_saddle_local_mirrors(&p->axis->local[t], p->local);
 }
 
-static TesStatus add_type(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s, int v, int nodes,
+static TesStatus add_type(TesContext *ctx, const TesiAxis *a, const TesiSaddleAxis *s, int v, int nodes,
                           TesiSaddlePatchAxis *p) {
   TesStatus status = TES_OK;
-  const int modes = p->span * a->n;
+  const int modes = p->span * a->step;
   TesiSaddleLocalAxis *local = &p->local[p->types];
   TesiSaddlePatchOuter *outer = &p->outer[p->types];
-  status = tesi_saddle_local_create(ctx, a, s, nodes, p->node + (int64_t)v * p->most, modes,
+  status = tesi_saddle_local_create(ctx, s, nodes, p->node + (int64_t)v * p->most, modes,
                                     p->mode + (int64_t)v * modes, far_of(a, p, v), local);
   if (status == TES_OK) status = fill_outer(ctx, a, s, v, nodes, p, outer);
   if (status == TES_OK) status = tesi_work_go_on(ctx);
@@ -127,21 +127,21 @@ static TesStatus add_type(TesContext *ctx, const TesiRtAxis *a, const TesiSaddle
 }
 
 /* Places at the ends of the box that do not exist are those of the nearest entry; nothing reads them. */
-static void list_places(const TesiRtAxis *a, int v, TesiSaddlePatchAxis *p) {
-  const int n = a->n, N = p->span * n;
+static void list_places(const TesiAxis *a, int v, TesiSaddlePatchAxis *p) {
+  const int n = a->step, N = p->span * n, modes = a->cells * n;
   int *node = p->node_at + (int64_t)v * (N + 1), *mode = p->mode_at + (int64_t)v * (N + 2 * n);
   for (int i = 0; i <= N; i++) node[i] = (v * n + i) % a->nodes;
   for (int i = 0; i < N + 2 * n; i++) {
     const int m = v * n - n + i;
-    mode[i] = a->periodic ? (m + a->modes) % a->modes : tesi_max(0, tesi_min(m, a->modes - 1));
+    mode[i] = a->periodic ? (m + modes) % modes : tesi_max(0, tesi_min(m, modes - 1));
   }
   p->wraps[v] = a->periodic && (v == 0 || v + p->span >= a->cells);
 }
 
-static TesStatus fill_axis(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s,
+static TesStatus fill_axis(TesContext *ctx, const TesiAxis *a, const TesiSaddleAxis *s,
                            TesiSaddlePatchAxis *p) {
   TesStatus status = TES_OK;
-  const int N = p->span * a->n;
+  const int N = p->span * a->step;
   p->vertices = a->periodic ? a->cells : a->cells + 1 - p->span;
   p->most = N + 1;
   p->ring_of_two = p->span == 2 && a->periodic && a->cells == 2;
@@ -153,7 +153,7 @@ static TesStatus fill_axis(TesContext *ctx, const TesiRtAxis *a, const TesiSaddl
   TES_ALLOC(&p->node, (int64_t)p->vertices * p->most);
   TES_ALLOC(&p->mode, (int64_t)p->vertices * N);
   TES_ALLOC(&p->node_at, (int64_t)p->vertices * (N + 1));
-  TES_ALLOC(&p->mode_at, (int64_t)p->vertices * (N + 2 * a->n));
+  TES_ALLOC(&p->mode_at, (int64_t)p->vertices * (N + 2 * a->step));
   TES_ALLOC(&p->local, p->vertices);
   TES_ALLOC(&p->outer, p->vertices);
   TES_ALLOC(&p->first, p->vertices);
@@ -161,7 +161,7 @@ static TesStatus fill_axis(TesContext *ctx, const TesiRtAxis *a, const TesiSaddl
   TES_TRY(tesi_near_create(ctx, p->vertices, &p->by_shape));
   for (int v = 0; v < p->vertices; v++) {
     const int nodes = list_nodes(a, p, v, p->node + (int64_t)v * p->most);
-    for (int i = 0; i < N; i++) p->mode[(int64_t)v * N + i] = (v * a->n + i) % a->modes;
+    for (int i = 0; i < N; i++) p->mode[(int64_t)v * N + i] = (v * a->step + i) % (a->cells * a->step);
     list_places(a, v, p);
     p->colour[v] = colour_of(a, v, p->vertices);
     p->colours = tesi_max(p->colours, p->colour[v] + 1);
@@ -189,7 +189,7 @@ static TesStatus fill_nothing(TesContext *ctx, TesiSaddlePatchAxis *p) {
   TES_ALLOC(&p->local, 1);
   TES_ALLOC(&p->first, 1);
   TES_TRY(tesi_near_create(ctx, 1, &p->by_shape));
-  TES_TRY(tesi_saddle_local_create(ctx, NULL, NULL, 1, &zero, 1, &zero, TESI_SADDLE_FAR_NONE, &p->local[0]));
+  TES_TRY(tesi_saddle_local_create(ctx, NULL, 1, &zero, 1, &zero, TESI_SADDLE_FAR_NONE, &p->local[0]));
   tesi_near_add(&p->by_shape, tesi_saddle_local_shape(&p->local[0]));
 done:
   return status;
@@ -198,8 +198,8 @@ done:
 TesStatus tesi_saddle_patch_axis_create(TesContext *ctx, const TesiSaddle *saddle, int d, int span,
                                         TesiSaddlePatchAxis *p) {
   p->span = span;
-  return d < saddle->rt->dim ? fill_axis(ctx, &saddle->rt->axis[d], &saddle->axis[d], p)
-                             : fill_nothing(ctx, p);
+  return d < saddle->space->dim ? fill_axis(ctx, &saddle->axis[d].nodal, &saddle->axis[d], p)
+                                : fill_nothing(ctx, p);
 }
 
 void tesi_saddle_patch_axis_free(TesContext *ctx, TesiSaddlePatchAxis *a) {

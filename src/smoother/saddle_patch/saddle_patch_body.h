@@ -44,9 +44,9 @@ TESI_INLINE void add_end(const Patch *p, int i, int side, int dim, int n, const 
   box.first[i] = side ? N : 0;
   V *const end = p->U, *const Lu = p->spare;
   const int all = extent[0] * extent[1] * extent[2];
-  gather(&p->lines[i], &box, (const Real *)job->x + p->plan->rt->offset[i], end);
+  gather(&p->lines[i], &box, (const Real *)job->x + p->plan->space->first[i], end);
   if (side == 0 && job->x_new != job->x)
-    scatter(&p->lines[i], &box, false, end, (Real *)job->x_new + p->plan->rt->offset[i]);
+    scatter(&p->lines[i], &box, false, end, (Real *)job->x_new + p->plan->space->first[i]);
   for (int j = 0; j < all; j++) Lu[j] = ratio * end[j];
   for (int d = 0; d < dim; d++) {
     if (d == i) continue;
@@ -98,7 +98,7 @@ TESI_INLINE void subtract_mass(const Patch *p, int i, int dim, int n) {
 
 /* F <- b - K x_outside, schur <- -(b - K x_outside) of the pressure. */
 TESI_INLINE void load_outside(const Patch *p, const TesiSaddlePatchJob *job, int dim, int n) {
-  const TesiRt *rt = p->plan->rt;
+  const TesSpace *space = p->plan->space;
   const int N = 2 * n;
   for (int i = 0; i < dim; i++) {
     int all = 1;
@@ -107,7 +107,7 @@ TESI_INLINE void load_outside(const Patch *p, const TesiSaddlePatchJob *job, int
     for (int a = 0; a < dim; a++)
       for (int side = 0; side < 2; side++)
         if (a != i && p->t[a]->neighbour[side])
-          add_neighbour(p, i, a, side, dim, n, (const Real *)job->x + rt->offset[i]);
+          add_neighbour(p, i, a, side, dim, n, (const Real *)job->x + space->first[i]);
     for (int side = 0; side < 2; side++)
       if (p->t[i]->end[side]) add_end(p, i, side, dim, n, job);
     subtract_mass(p, i, dim, n);
@@ -135,7 +135,7 @@ TESI_INLINE void keep_mean(const Patch *p, const Real *x, int dim, int n) {
 
 TESI_INLINE void run_patch(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,
                            const TesiSaddlePatchJob *job, V *work, int dim, int n, int span) {
-  const TesiRt *rt = plan->rt;
+  const TesSpace *space = plan->space;
   const int N = span * n;
   const size_t most = plan->work_size / TESI_SADDLE_PATCH_ARRAYS;
   const bool fused = span == 2 && job->b != NULL;
@@ -158,15 +158,15 @@ TESI_INLINE void run_patch(const TesiSaddlePatchPlan *plan, const TesiSaddlePatc
       box[part].extent[d] = d >= dim ? 1 : d == part ? p.t[d]->nodes : N;
     }
   }
-  gather(&p.lines[dim], &box[dim], from + rt->offset[dim], p.schur);
+  gather(&p.lines[dim], &box[dim], from + space->first[dim], p.schur);
   for (int j = 0; j < plan->pressures; j++) p.schur[j] = -p.schur[j];
-  for (int i = 0; i < dim; i++) gather(&p.lines[i], &box[i], from + rt->offset[i], p.F[i]);
+  for (int i = 0; i < dim; i++) gather(&p.lines[i], &box[i], from + space->first[i], p.F[i]);
   if (fused) load_outside(&p, job, dim, n);
   solve(&p, dim, n, N);
-  if (fused && p.kind->closed) keep_mean(&p, (const Real *)job->x + rt->offset[dim], dim, n);
+  if (fused && p.kind->closed) keep_mean(&p, (const Real *)job->x + space->first[dim], dim, n);
   for (int i = 0; i < dim; i++)
-    scatter(&p.lines[i], &box[i], !fused, p.F[i], (Real *)job->x_new + rt->offset[i]);
-  scatter(&p.lines[dim], &box[dim], !fused, p.pressure, (Real *)job->x_new + rt->offset[dim]);
+    scatter(&p.lines[i], &box[i], !fused, p.F[i], (Real *)job->x_new + space->first[i]);
+  scatter(&p.lines[dim], &box[dim], !fused, p.pressure, (Real *)job->x_new + space->first[dim]);
 }
 
 /* Loops of their own. They take longest of all to compile: quick builds, of few degrees, have those of two. */
@@ -195,7 +195,7 @@ EACH_3D(IN_3D)
 
 TESI_APART void general(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,
                         const TesiSaddlePatchJob *job, V *work) {
-  run_patch(plan, task, job, work, plan->rt->dim, plan->rt->n, plan->axis[0].span);
+  run_patch(plan, task, job, work, plan->space->dim, plan->space->degree + 1, plan->axis[0].span);
 }
 
 /* Closed cells: of the degrees for which they are good. */
@@ -212,7 +212,7 @@ CELL(cube_2, 3, 2)
 
 static void run_cells(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,
                       const TesiSaddlePatchJob *job, V *work) {
-  const int dim = plan->rt->dim, degree = plan->rt->n - 1;
+  const int dim = plan->space->dim, degree = plan->space->degree;
   if (degree > 2)
     general(plan, task, job, work);
   else if (dim == 2)
@@ -231,12 +231,12 @@ void REAL_NAME(tesk_saddle_patch)(const TesiSaddlePatchPlan *plan, const TesiSad
     return;
   }
 #define TAKE_2D(k)                                                                                           \
-  if (plan->rt->dim == 2 && plan->rt->n == k + 1) {                                                          \
+  if (plan->space->dim == 2 && plan->space->degree == k) {                                                   \
     plane_##k(plan, task, job, work);                                                                        \
     return;                                                                                                  \
   }
 #define TAKE_3D(k)                                                                                           \
-  if (plan->rt->dim == 3 && plan->rt->n == k + 1) {                                                          \
+  if (plan->space->dim == 3 && plan->space->degree == k) {                                                   \
     solid_##k(plan, task, job, work);                                                                        \
     return;                                                                                                  \
   }

@@ -15,7 +15,7 @@ typedef struct Plan {
   void *r;
 } Plan;
 
-TesStatus tesi_saddle_patch_kinds(TesContext *ctx, const TesiRt *rt, int d, const TesiSaddlePatchAxis *a,
+TesStatus tesi_saddle_patch_kinds(TesContext *ctx, const TesSpace *space, int d, const TesiSaddlePatchAxis *a,
                                   TesiSaddleKind **kind) {
   TesStatus status = TES_OK;
   TES_ALLOC(kind, a->types);
@@ -23,8 +23,8 @@ TesStatus tesi_saddle_patch_kinds(TesContext *ctx, const TesiRt *rt, int d, cons
     const TesiSaddleLocalAxis *local = &a->local[a->type[v]];
     (*kind)[a->type[v]] =
         (TesiSaddleKind){.local = local,
-                         .first = d < rt->dim ? a->node[(int64_t)v * a->most] - v * rt->n : 0,
-                         .open = d < rt->dim && local->nodes >= local->modes};
+                         .first = d < space->dim ? a->node[(int64_t)v * a->most] - v * (space->degree + 1) : 0,
+                         .open = d < space->dim && local->nodes >= local->modes};
   }
 done:
   return status;
@@ -40,7 +40,7 @@ static void list_places(const TesSmoother *smoother, TesiSaddlePlace *place) {
     for (int z = 0; z < a[2].vertices; z++)
       for (int y = 0; y < a[1].vertices; y++)
         for (int x = 0; x < a[0].vertices; x++)
-          if (tesi_saddle_patch_colour(a, s->rt->dim, smoother->red_black, (const int[]){x, y, z}) == c)
+          if (tesi_saddle_patch_colour(a, s->space->dim, smoother->red_black, (const int[]){x, y, z}) == c)
             place[count++] = (TesiSaddlePlace){
                 .vertex = {x, y, z}, .kind = {a[0].type[x], a[1].type[y], a[2].type[z]}, .nu = s->nu};
     p->first[c + 1] = count;
@@ -55,7 +55,7 @@ static TesStatus fill_patches(const TesSmoother *smoother, Plan *p) {
   const TesiSaddlePatchAxis *a = p->axis;
   TesiSaddlePlace *place = NULL;
   TesiSaddleKind *kind[3] = {NULL, NULL, NULL};
-  for (int d = 0; d < 3; d++) TES_TRY(tesi_saddle_patch_kinds(ctx, s->rt, d, &p->axis[d], &kind[d]));
+  for (int d = 0; d < 3; d++) TES_TRY(tesi_saddle_patch_kinds(ctx, s->space, d, &p->axis[d], &kind[d]));
   TES_ALLOC(&p->first, p->colours + 1);
   TES_ALLOC(&place, (int64_t)a[0].vertices * a[1].vertices * a[2].vertices);
   list_places(smoother, place);

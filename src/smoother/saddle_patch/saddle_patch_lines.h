@@ -20,7 +20,7 @@ typedef struct Box {
 
 TESI_APART void find_lines(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task, int part,
                            Lines *l) {
-  const int n = plan->rt->n, N = plan->modes;
+  const int n = plan->space->degree + 1, N = plan->modes;
   int64_t step = 1;
   l->wraps = task->wraps;
   l->count = task->count;
@@ -30,12 +30,12 @@ TESI_APART void find_lines(const TesiSaddlePatchPlan *plan, const TesiSaddlePatc
     l->step[d] = step;
     for (int lane = 0; lane < LANES; lane++) {
       const int64_t v = task->vertex[lane < task->count ? lane : 0][d];
-      l->place[d][lane] = d >= plan->rt->dim ? a->mode_at
-                          : d == part        ? a->node_at + v * (N + 1)
-                                             : a->mode_at + v * (N + 2 * n) + n;
+      l->place[d][lane] = d >= plan->space->dim ? a->mode_at
+                          : d == part           ? a->node_at + v * (N + 1)
+                                                : a->mode_at + v * (N + 2 * n) + n;
       l->origin[lane] += l->place[d][lane][0] * step;
     }
-    step *= plan->rt->extent[part][d];
+    step *= plan->space->scalar[part]->axis[d].nodes;
   }
 }
 

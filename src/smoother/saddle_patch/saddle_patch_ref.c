@@ -7,16 +7,16 @@
 #include "smoother/saddle_patch/saddle_patch.h"
 
 /* Whether cell c is one of the interval's. */
-static bool in_interval(const TesiRtAxis *a, int span, int v, int c) {
+static bool in_interval(const TesiAxis *a, int span, int v, int c) {
   return c == v || (span == 2 && c == (v + 1) % a->cells);
 }
 
 /* Whether the function of an entry along an axis lives inside the interval, or that of a closed cell has a part there.
  * Known nodes are in none. */
-static bool inside(const TesiRtAxis *a, int span, bool node, int entry, int v) {
-  const int n = a->n;
-  if (!node) return in_interval(a, span, v, entry / n);
-  if (entry < tesi_rt_first(a) || entry >= tesi_rt_end(a)) return false;
+static bool inside(const TesiAxis *a, int span, int entry, int v) {
+  const int n = a->step;
+  if (a->basis == TESI_MODES) return in_interval(a, span, v, entry / n);
+  if (entry < tesi_axis_first(a) || entry >= tesi_axis_end(a)) return false;
   if (entry % n) return in_interval(a, span, v, entry / n);
   if (span == 1) return entry == v * n || entry == (v + 1) * n % a->nodes;
   const int above = entry / n, below = above > 0 ? above - 1 : a->periodic ? a->cells - 1 : -1;
@@ -26,15 +26,16 @@ static bool inside(const TesiRtAxis *a, int span, bool node, int entry, int v) {
   return up && down && !(a->periodic && a->cells == 2 && above == v);
 }
 
-static int list_unknowns(const TesiRt *rt, int span, const int vertex[3], int *list) {
+static int list_unknowns(const TesSpace *space, int span, const int vertex[3], int *list) {
   int count = 0;
-  for (int p = 0; p < rt->parts; p++)
-    for (int64_t j = 0; j < tesi_rt_size(rt, p); j++) {
-      const int *e = rt->extent[p];
+  for (int p = 0; p < space->parts; p++)
+    for (int64_t j = 0; j < space->scalar[p]->length; j++) {
+      const int e[3] = TESI_EXTENT(space->scalar[p]);
       const int at[3] = {(int)(j % e[0]), (int)(j / e[0] % e[1]), (int)(j / e[0] / e[1])};
       bool all = true;
-      for (int d = 0; d < rt->dim; d++) all = all && inside(&rt->axis[d], span, d == p, at[d], vertex[d]);
-      if (all) list[count++] = (int)(rt->offset[p] + j);
+      for (int d = 0; d < space->dim; d++)
+        all = all && inside(&space->scalar[p]->axis[d], span, at[d], vertex[d]);
+      if (all) list[count++] = (int)(space->first[p] + j);
     }
   return count;
 }
@@ -44,25 +45,26 @@ static int list_unknowns(const TesiRt *rt, int span, const int vertex[3], int *l
 static double mirrored_entry(const TesOperator *op, const TesiSaddlePatchAxis axis[3], const int vertex[3],
                              int i, int j) {
   const TesiSaddle *s = tesi_saddle_of(op);
-  const TesiRt *rt = s->rt;
-  const int n = rt->n;
+  const TesSpace *space = s->space;
+  const int n = space->degree + 1;
   int part = 0, at[2][3];
   double sum = 0;
-  while (i >= rt->offset[part + 1]) part++;
-  if (part >= rt->dim || j < rt->offset[part] || j >= rt->offset[part + 1]) return 0;
+  while (i >= space->first[part + 1]) part++;
+  if (part >= space->dim || j < space->first[part] || j >= space->first[part + 1]) return 0;
   for (int k = 0; k < 2; k++) {
-    const int64_t entry = (k ? j : i) - rt->offset[part];
-    const int *e = rt->extent[part];
+    const int64_t entry = (k ? j : i) - space->first[part];
+    const int e[3] = TESI_EXTENT(space->scalar[part]);
     at[k][0] = (int)(entry % e[0]);
     at[k][1] = (int)(entry / e[0] % e[1]);
     at[k][2] = (int)(entry / e[0] / e[1]);
   }
-  for (int d = 0; d < rt->dim; d++) {
+  for (int d = 0; d < space->dim; d++) {
     const int v = vertex[d], last = axis[d].vertices - 1, low = at[0][d] / n;
-    const bool at_wall = axis[d].mirrored && !rt->axis[d].periodic && last > 0 && (v == 0 || v == last);
-    const int wall = v == 0 ? 0 : rt->axis[d].cells - 1, far = v == 0 ? 1 : v;
+    const bool at_wall =
+        axis[d].mirrored && !tesi_modal(space, d)->periodic && last > 0 && (v == 0 || v == last);
+    const int wall = v == 0 ? 0 : tesi_modal(space, d)->cells - 1, far = v == 0 ? 1 : v;
     bool beside = d != part && at_wall && low == far && at[1][d] / n == far;
-    for (int e = 0; e < rt->dim; e++) beside = beside && (e == d || e == part || at[0][e] == at[1][e]);
+    for (int e = 0; e < space->dim; e++) beside = beside && (e == d || e == part || at[0][e] == at[1][e]);
     if (!beside) continue;
     const int q = at[0][d] % n, r = at[1][d] % n;
     const double mirrored = ((q + r) % 2 ? -1 : 1) *
@@ -130,7 +132,7 @@ TesStatus tesi_saddle_patch_sweep_ref(const TesOperator *op, const TesiSaddlePat
                                       bool red_black, const double *b, double *x, TesSweep sweep) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  const TesSpace *space = tesi_saddle_of(op)->space;
   const int colours = tesi_saddle_patch_colours(axis, red_black);
   const int64_t length = op->length;
   double *K = NULL, *A = NULL, *r = NULL;
@@ -146,8 +148,8 @@ TesStatus tesi_saddle_patch_sweep_ref(const TesOperator *op, const TesiSaddlePat
     for (int v = 0; v < axis[0].vertices * axis[1].vertices * axis[2].vertices; v++) {
       const int vertex[3] = {v % axis[0].vertices, v / axis[0].vertices % axis[1].vertices,
                              v / axis[0].vertices / axis[1].vertices};
-      if (tesi_saddle_patch_colour(axis, rt->dim, red_black, vertex) != colour) continue;
-      const int n = list_unknowns(rt, axis[0].span, vertex, list);
+      if (tesi_saddle_patch_colour(axis, space->dim, red_black, vertex) != colour) continue;
+      const int n = list_unknowns(space, axis[0].span, vertex, list);
       for (int k = 0; k < n * n; k++)
         A[k] = K[list[k / n] * length + list[k % n]] +
                mirrored_entry(op, axis, vertex, list[k / n], list[k % n]);

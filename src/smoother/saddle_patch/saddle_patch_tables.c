@@ -123,7 +123,7 @@ static TesStatus fill_table(TesContext *ctx, const TesiSaddlePatchPlan *p, TesPr
   TES_TRY(put_like(ctx, &w, l, &a->local[like], t));
   for (int side = 0; side < 2; side++) t->end[side] = o->end[side], t->neighbour[side] = o->neighbour[side];
   t->first = o->end[0];
-  if (o->values) put_outer(&w, o, p->rt->n, M, p->saddle->nu, t);
+  if (o->values) put_outer(&w, o, p->space->degree + 1, M, p->saddle->nu, t);
 done:
   return status;
 }
@@ -133,7 +133,7 @@ done:
 static TesiSaddleLocal local_of(const TesiSaddlePatchPlan *p, int kind) {
   const TesiSaddlePatchAxis *a = p->axis;
   const int type[3] = {kind % a[0].types, kind / a[0].types % a[1].types, kind / a[0].types / a[1].types};
-  TesiSaddleLocal l = {.dim = p->rt->dim, .nu = p->saddle->nu, .alpha = p->saddle->alpha, .closed = true};
+  TesiSaddleLocal l = {.dim = p->space->dim, .nu = p->saddle->nu, .alpha = p->saddle->alpha, .closed = true};
   for (int d = 0; d < 3; d++) {
     l.axis[d] = &a[d].local[type[d]];
     if (d < l.dim && l.axis[d]->nodes >= l.axis[d]->modes) l.closed = false; /* ends that are unknowns */
@@ -260,7 +260,7 @@ static const TesiSaddlePatchKind *same_below(const TesSmoother *smoother, const 
   if (!below || smoother->below->op->precision != smoother->op->precision || a[0].span != below->axis[0].span ||
       p->saddle->alpha != 0 || below->saddle->alpha != 0 || p->saddle->nu != below->saddle->nu)
     return NULL;
-  for (int d = 0; d < p->rt->dim; d++) {
+  for (int d = 0; d < p->space->dim; d++) {
     const int t = scaled_type(&a[d], type[d], &below->axis[d], &scale[d]);
     if (t < 0 || fabs(scale[d] - scale[0]) > 1e-12 * scale[0]) return NULL;
     other += step * t, step *= below->axis[d].types;
@@ -276,7 +276,7 @@ static const TesiSaddlePatchKind *same_below(const TesSmoother *smoother, const 
 static bool are_like(const TesiSaddlePatchPlan *p, int d, int one, int other) {
   const TesiSaddlePatchAxis *a = &p->axis[d];
   const TesiSaddlePatchOuter *o = &a->outer[one], *b = &a->outer[other];
-  const TesiRtAxis *axis = &p->rt->axis[d];
+  const TesiAxis *axis = tesi_modal(p->space, d);
   const int v = a->first[one], w = a->first[other];
   for (int s = 0; s < 2; s++) {
     const double ratio = axis->h[(v + s) % axis->cells] / axis->h[(w + s) % axis->cells];
@@ -322,7 +322,7 @@ static TesStatus choose_like(const TesSmoother *smoother, TesiSaddlePatchPlan *p
     for (int t = 0; t < p->axis[d].types; t++) like[d][t] = t;
   p->iterates = smoother->local == TES_LOCAL_CG;
   if (p->iterates || bytes_of(smoother, p, like) <= (exact ? room : most)) return TES_OK;
-  for (int d = 0; d < p->rt->dim && !exact; d++) TES_TRY(find_like(ctx, p, d, like[d]));
+  for (int d = 0; d < p->space->dim && !exact; d++) TES_TRY(find_like(ctx, p, d, like[d]));
   p->iterates = !exact;
   const double needed = bytes_of(smoother, p, like);
   if (needed > room)

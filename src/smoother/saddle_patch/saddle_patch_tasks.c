@@ -65,7 +65,7 @@ static void add_group(const TesiSaddlePatchPlan *p, const Group *g, Lists *l) {
     for (int y = 0; y < count[1]; y++)
       for (int x = 0; x < count[0]; x++) {
         const int vertex[3] = {l->vertex[0][x], l->vertex[1][y], l->vertex[2][z]};
-        if (g->parity < 0 || tesi_saddle_patch_parity(p->rt->dim, vertex) == g->parity)
+        if (g->parity < 0 || tesi_saddle_patch_parity(p->space->dim, vertex) == g->parity)
           add_patch(p, g, vertex, &in_group, l);
       }
 }
@@ -93,15 +93,16 @@ static void add_colour(const TesiSaddlePatchPlan *p, int c, Lists *l) {
 }
 
 /* A patch writes the lower end of each of its intervals too, as it was. */
-static TesStatus fill_rest(TesContext *ctx, const TesiRtAxis *r, const TesiSaddlePatchAxis *a, int n,
+static TesStatus fill_rest(TesContext *ctx, const TesiAxis *r, const TesiSaddlePatchAxis *a, int n,
                            int colour, TesiSaddlePatchRest *rest) {
   TesStatus status = TES_OK;
+  const int modes = r->cells * n;
   TES_ALLOC(&rest->node, r->nodes);
-  TES_ALLOC(&rest->mode, r->modes);
+  TES_ALLOC(&rest->mode, modes);
   TES_ALLOC(&rest->nodes, r->nodes);
-  TES_ALLOC(&rest->modes, r->modes);
+  TES_ALLOC(&rest->modes, modes);
   for (int i = 0; i < r->nodes; i++) rest->node[i] = true;
-  for (int i = 0; i < r->modes; i++) rest->mode[i] = true;
+  for (int i = 0; i < modes; i++) rest->mode[i] = true;
   for (int v = 0; v < a->vertices; v++) {
     if (a->colour[v] != colour) continue;
     const int *node = a->node_at + (int64_t)v * (2 * n + 1), *mode = a->mode_at + (int64_t)v * 4 * n + n;
@@ -110,7 +111,7 @@ static TesStatus fill_rest(TesContext *ctx, const TesiRtAxis *r, const TesiSaddl
   }
   for (int i = 0; i < r->nodes; i++)
     if (rest->node[i]) rest->nodes[rest->node_count++] = i;
-  for (int i = 0; i < r->modes; i++)
+  for (int i = 0; i < modes; i++)
     if (rest->mode[i]) rest->modes[rest->mode_count++] = i;
 done:
   return status;
@@ -134,9 +135,9 @@ TesStatus tesi_saddle_patch_tasks_create(TesContext *ctx, int lanes, TesiSaddleP
     add_colour(p, c, &l);
     p->first_task[c + 1] = l.tasks;
   }
-  for (int d = 0; d < p->rt->dim && p->axis[d].span == 2; d++)
+  for (int d = 0; d < p->space->dim && p->axis[d].span == 2; d++)
     for (int c = 0; c < p->axis[d].colours; c++)
-      TES_TRY(fill_rest(ctx, &p->rt->axis[d], &p->axis[d], p->rt->n, c, &p->rest[d][c]));
+      TES_TRY(fill_rest(ctx, tesi_nodal(p->space, d), &p->axis[d], p->space->degree + 1, c, &p->rest[d][c]));
 done:
   for (int d = 0; d < 3; d++) {
     tesi_free(ctx, &l.vertex[d]);

@@ -11,7 +11,7 @@ static const double rung_ratio = 1.25;
 
 static int extent_of(const TesiSaddleVaryingPlan *p, const TesiVaryingPatch *patch, int part, int d) {
   const TesiSaddleLocalAxis *l = &p->axis[d].local[patch->type[d]];
-  return d >= p->saddle->saddle.rt->dim ? 1 : d == part ? l->nodes : l->modes;
+  return d >= p->saddle->saddle.space->dim ? 1 : d == part ? l->nodes : l->modes;
 }
 
 static int part_size(const TesiSaddleVaryingPlan *p, const TesiVaryingPatch *patch, int part) {
@@ -20,42 +20,44 @@ static int part_size(const TesiSaddleVaryingPlan *p, const TesiVaryingPatch *pat
 
 static int patch_size(const TesiSaddleVaryingPlan *p, const TesiVaryingPatch *patch) {
   int size = 0;
-  for (int part = 0; part < p->saddle->saddle.rt->parts; part++) size += part_size(p, patch, part);
+  for (int part = 0; part < p->saddle->saddle.space->parts; part++) size += part_size(p, patch, part);
   return size;
 }
 
 /* Numbers of the unknowns of a part, [z][y][x]. */
 static int64_t number_of(const TesiSaddleVaryingPlan *p, const TesiVaryingPatch *patch, int part, int j) {
-  const TesiRt *rt = p->saddle->saddle.rt;
-  int64_t number = rt->offset[part], step = 1;
-  for (int d = 0; d < rt->dim; d++) {
+  const TesSpace *space = p->saddle->saddle.space;
+  int64_t number = space->first[part], step = 1;
+  for (int d = 0; d < space->dim; d++) {
     const TesiSaddlePatchAxis *a = &p->axis[d];
     const int e = extent_of(p, patch, part, d), at = j % e, v = patch->vertex[d];
-    number += step * (d == part ? a->node[(int64_t)v * a->most + at] : a->mode[(int64_t)v * 2 * rt->n + at]);
-    step *= rt->extent[part][d];
+    number += step * (d == part ? a->node[(int64_t)v * a->most + at]
+                                : a->mode[(int64_t)v * 2 * (space->degree + 1) + at]);
+    step *= space->scalar[part]->axis[d].nodes;
     j /= e;
   }
   return number;
 }
 
 /* The cells round a vertex. */
-static int list_cells(const TesiRt *rt, const int vertex[3], int cell[8][3]) {
-  const int count = 1 << rt->dim;
+static int list_cells(const TesSpace *space, const int vertex[3], int cell[8][3]) {
+  const int count = 1 << space->dim;
   for (int c = 0; c < count; c++)
-    for (int d = 0; d < 3; d++) cell[c][d] = d < rt->dim ? (vertex[d] + (c >> d & 1)) % rt->axis[d].cells : 0;
+    for (int d = 0; d < 3; d++)
+      cell[c][d] = d < space->dim ? (vertex[d] + (c >> d & 1)) % tesi_modal(space, d)->cells : 0;
   return count;
 }
 
 /* Largest over least nu; c = max(mean, 0.6 max). */
 static double measure(const TesiSaddleVarying *s, TesiVaryingPatch *patch) {
-  const TesiRt *rt = s->saddle.rt;
+  const TesSpace *space = s->saddle.space;
   int cell[8][3];
-  const int cells = list_cells(rt, patch->vertex, cell);
+  const int cells = list_cells(space, patch->vertex, cell);
   double sum = 0, all = 0, least = INFINITY, largest = 0;
   for (int c = 0; c < cells; c++) {
-    const int64_t i = tesi_saddle_varying_number(s, cell[c]);
+    const int64_t i = tesi_rt_cell_number(s->saddle.space, cell[c]);
     double volume = 1;
-    for (int d = 0; d < rt->dim; d++) volume *= rt->axis[d].h[cell[c][d]];
+    for (int d = 0; d < space->dim; d++) volume *= tesi_modal(space, d)->h[cell[c][d]];
     sum += volume * s->mean[i], all += volume;
     least = fmin(least, s->least[i]), largest = fmax(largest, s->largest[i]);
   }
@@ -64,9 +66,9 @@ static double measure(const TesiSaddleVarying *s, TesiVaryingPatch *patch) {
 }
 
 static bool is_closed(const TesiSaddleVaryingPlan *p, const int type[3]) {
-  const TesiRt *rt = p->saddle->saddle.rt;
-  for (int d = 0; d < rt->dim; d++)
-    if (p->axis[d].local[type[d]].nodes >= 2 * rt->n) return false;
+  const TesSpace *space = p->saddle->saddle.space;
+  for (int d = 0; d < space->dim; d++)
+    if (p->axis[d].local[type[d]].nodes >= 2 * (space->degree + 1)) return false;
   return true;
 }
 
@@ -112,7 +114,7 @@ static TesStatus add_table(TesContext *ctx, TesiSaddleVaryingPlan *p, const Tesi
   TesStatus status = TES_OK;
   const TesiSaddle *s = &p->saddle->saddle;
   TesiVaryingTable *t = &p->table[p->tables];
-  *t = (TesiVaryingTable){.local = {.dim = s->rt->dim,
+  *t = (TesiVaryingTable){.local = {.dim = s->space->dim,
                                     .nu = 1,
                                     .alpha = s->alpha / pow(rung_ratio, rung),
                                     .closed = is_closed(p, patch->type)},
@@ -168,7 +170,7 @@ static TesiVaryingPatch *find_like(const TesiSaddleVaryingPlan *p, TesiVaryingPa
 static TesStatus fill_exact(const TesSmoother *smoother, TesiSaddleVaryingPlan *p, TesiVaryingPatch *patch) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  const int n = patch_size(p, patch), parts = p->saddle->saddle.rt->parts;
+  const int n = patch_size(p, patch), parts = p->saddle->saddle.space->parts;
   int cell[8][3];
   int64_t *list = NULL;
   double *K = NULL;
@@ -181,7 +183,7 @@ static TesStatus fill_exact(const TesSmoother *smoother, TesiSaddleVaryingPlan *
   TES_ALLOC(&K, (int64_t)n * n);
   for (int part = 0, i = 0; part < parts; part++)
     for (int j = 0; j < part_size(p, patch, part); j++) list[i++] = number_of(p, patch, part, j);
-  const int cells = list_cells(p->saddle->saddle.rt, patch->vertex, cell);
+  const int cells = list_cells(p->saddle->saddle.space, patch->vertex, cell);
   TES_TRY(
       tesi_saddle_varying_invert(p->op, cells, (const int(*)[3])cell, is_closed(p, patch->type), n, list, K));
   TES_TRY(tesi_upload_numbers(ctx, K, (int64_t)n * n, smoother->op->precision, &patch->exact));
@@ -250,7 +252,7 @@ typedef struct Colour {
 /* x[list] += exact r[list]. */
 static void solve_exactly(const Colour *c, const TesiVaryingPatch *patch, double *work) {
   const TesiSaddleVaryingPlan *p = c->plan;
-  const int parts = p->saddle->saddle.rt->parts, n = patch_size(p, patch);
+  const int parts = p->saddle->saddle.space->parts, n = patch_size(p, patch);
   for (int part = 0, i = 0; part < parts; part++)
     for (int j = 0; j < part_size(p, patch, part); j++)
       work[i++] = get(c->precision, c->r, number_of(p, patch, part, j));
@@ -385,12 +387,12 @@ static TesStatus init(TesSmoother *smoother) {
   if (!tesi_is_saddle_varying(smoother->op)) TES_TRY(create_own(smoother->op, &p->own));
   p->op = p->own ? p->own : smoother->op;
   p->saddle = tesi_saddle_varying_of(p->op);
-  const TesiRt *rt = p->saddle->saddle.rt;
+  const TesSpace *space = p->saddle->saddle.space;
   p->threads = tes_context_threads(ctx);
   for (int d = 0; d < 3; d++) {
     p->axis[d].lexicographic = smoother->lexicographic;
     TES_TRY(tesi_saddle_patch_axis_create(ctx, &p->saddle->saddle, d, 2, &p->axis[d]));
-    if (d < rt->dim) most *= 2 * rt->n + 1;
+    if (d < space->dim) most *= 2 * space->degree + 3;
   }
   TES_TRY(list_patches(ctx, p));
   TES_TRY(fill_exacts(smoother, p));
@@ -398,7 +400,7 @@ static TesStatus init(TesSmoother *smoother) {
     TES_TRY(tesi_saddle_varying_patches_create(smoother, p));
   } else {
     TES_TRY(fill_tables(ctx, p));
-    p->share = (2 + rt->parts) * most;
+    p->share = (2 + space->parts) * most;
     TES_ALLOC(&p->work, p->threads * p->share);
   }
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)smoother->op->length * size, &p->r));

@@ -30,7 +30,7 @@ TesStatus tesi_saddle_varying_patches_create(const TesSmoother *smoother, TesiSa
   TES_ALLOC(&p->scaled, p->colours);
   TES_ALLOC(&place, all);
   for (int d = 0; d < 3; d++)
-    TES_TRY(tesi_saddle_patch_kinds(ctx, p->saddle->saddle.rt, d, &p->axis[d], &kind[d]));
+    TES_TRY(tesi_saddle_patch_kinds(ctx, p->saddle->saddle.space, d, &p->axis[d], &kind[d]));
   list_places(p, place);
   TES_TRY(tesi_saddle_patches_create(op, op->precision, (const TesiSaddleKind *const *)kind,
                                      (const int[]){p->axis[0].types, p->axis[1].types, p->axis[2].types},

@@ -231,19 +231,19 @@ TesStatus tesi_saddle_patches_create(const TesOperator *op, TesPrecision precisi
   *p = (TesiSaddlePatches){.precision = precision, .kinds = {kinds[0], kinds[1], kinds[2]}};
   TeskSaddlePatches *a = &p->arguments;
   Inverses list = {0};
-  TES_TRY(tesi_rt_parts(ctx, s->rt, &a->parts));
-  a->n = s->rt->n;
+  TES_TRY(tesi_rt_parts(ctx, s->space, &a->parts));
+  a->n = s->space->degree + 1;
   a->alpha = s->alpha;
-  a->most = largest_part(kind, kinds, s->rt->dim);
+  a->most = largest_part(kind, kinds, s->space->dim);
   for (int d = 0; d < 3; d++) {
-    a->nodes[d] = s->rt->axis[d].nodes;
-    a->modes[d] = s->rt->axis[d].modes;
+    a->nodes[d] = tesi_nodal(s->space, d)->nodes;
+    a->modes[d] = tesi_modal(s->space, d)->nodes;
     TES_TRY(upload_kinds(ctx, kind[d], d, p));
   }
   TES_TRY(list_inverses(ctx, p, place, count, &list));
   TES_TRY(upload_inverses(op, kind, &list, p));
   TES_TRY(upload_patches(ctx, place, count, pressures_of(kind), &list, p));
-  TES_TRY(compile(ctx, s->rt->dim, p));
+  TES_TRY(compile(ctx, s->space->dim, p));
 done:
   tesi_free(ctx, &list.first);
   tesi_free(ctx, &list.table);

@@ -15,7 +15,7 @@ typedef struct TesiSaddleKind {
 } TesiSaddleKind;
 
 /* kind[types]: those of direction d, over the axis. */
-TesStatus tesi_saddle_patch_kinds(TesContext *ctx, const TesiRt *rt, int d, const TesiSaddlePatchAxis *a,
+TesStatus tesi_saddle_patch_kinds(TesContext *ctx, const TesSpace *space, int d, const TesiSaddlePatchAxis *a,
                                   TesiSaddleKind **kind);
 
 typedef struct TesiSaddlePatches {

@@ -53,12 +53,12 @@ static double count_inverses(const TesiSaddlePatchAxis a[3], int n) {
 }
 
 bool tesi_saddle_plane_serves(const TesOperator *op, const TesiSaddlePatchAxis axis[3]) {
-  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  const TesSpace *space = tesi_saddle_of(op)->space;
   const double room = (double)tesi_context_device(op->context)->available(op->context) / 2;
-  bool serves = rt->dim == 2 && rt->n <= DEGREES + 1 && !getenv("TESSERA_PATCH_GLOBAL"); /* for tests */
+  bool serves = space->dim == 2 && space->degree <= DEGREES && !getenv("TESSERA_PATCH_GLOBAL"); /* for tests */
   for (int d = 0; d < 2 && serves; d++)
-    serves = rt->axis[d].cells > (rt->axis[d].periodic ? 2 : 1) && axis[d].span == 2;
-  return serves && 8 * count_inverses(axis, rt->n) < room && rt->offset[rt->parts] < INT_MAX;
+    serves = tesi_modal(space, d)->cells > (tesi_modal(space, d)->periodic ? 2 : 1) && axis[d].span == 2;
+  return serves && 8 * count_inverses(axis, space->degree + 1) < room && space->length < INT_MAX;
 }
 
 /* ---- tables -------------------------------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ done:
 /* ---- colours ------------------------------------------------------------------------------------------- */
 
 /* The cells of a direction that are in no interval of a colour; list NULL: they are counted. */
-static int list_rest(const TesiRtAxis *r, const TesiSaddlePatchAxis *a, int colour, int *list) {
+static int list_rest(const TesiAxis *r, const TesiSaddlePatchAxis *a, int colour, int *list) {
   int count = 0;
   for (int c = 0; c < r->cells; c++) {
     bool covered = false;
@@ -176,17 +176,17 @@ static TesStatus make_lists(const TesOperator *op, const TesiSaddlePatchAxis a[3
                             const TeskPlanePatch *kinds, TesiSaddlePlane *p) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  const TesSpace *space = tesi_saddle_of(op)->space;
   const int64_t patches = (int64_t)a[0].vertices * a[1].vertices;
   TeskPlanePatch *list = NULL;
   int *rest = NULL, rests = 0, first[2][3], length[2][3];
   TES_ALLOC(&list, patches);
-  TES_ALLOC(&rest, 3 * (rt->axis[0].cells + rt->axis[1].cells));
+  TES_ALLOC(&rest, 3 * (tesi_modal(space, 0)->cells + tesi_modal(space, 1)->cells));
   TES_ALLOC(&p->colour, p->colours);
   for (int d = 0; d < 2; d++)
     for (int c = 0; c < a[d].colours; c++) {
       first[d][c] = rests;
-      rests += length[d][c] = list_rest(&rt->axis[d], &a[d], c, rest + rests);
+      rests += length[d][c] = list_rest(tesi_modal(space, d), &a[d], c, rest + rests);
     }
   const int most = fill_colours(a, kinds, (const int(*)[3])first, (const int(*)[3])length, list, p);
   p->few = most <= FEW && !getenv("TESSERA_PATCH_MANY"); /* the variable is for tests */
@@ -250,18 +250,18 @@ TesStatus tesi_saddle_plane_create(const TesOperator *op, TesPrecision precision
   *plane = NULL;
   TES_NEW(&p);
   p->precision = precision;
-  p->n = s->rt->n;
-  p->length = s->rt->offset[s->rt->parts];
+  p->n = s->space->degree + 1;
+  p->length = s->space->length;
   p->colours = axis[0].colours * axis[1].colours;
   for (int d = 0; d < 2; d++) {
-    const TesiRtAxis *a = &s->rt->axis[d];
-    p->open = p->open || (!a->periodic && !(a->normal[0] && a->normal[1]));
+    const TesiAxis *a = &s->axis[d].nodal;
+    p->open = p->open || (!a->periodic && !(a->end[0] == TESI_STRONG && a->end[1] == TESI_STRONG));
     p->arguments.cells[d] = a->cells;
     p->arguments.ring[d] = a->periodic;
     p->arguments.kinds[d] = axis[d].types;
   }
   p->arguments.alpha = s->alpha;
-  TES_TRY(tesi_rt_parts(ctx, s->rt, &p->arguments.parts));
+  TES_TRY(tesi_rt_parts(ctx, s->space, &p->arguments.parts));
   TES_ALLOC(&kinds, axis[0].types * axis[1].types);
   TES_TRY(make_tables(op, axis, p));
   TES_TRY(make_inverses(op, axis, kinds, p));

@@ -35,7 +35,7 @@ static TesStatus fill_embedding(TesTransfer *transfer, int d) {
   e->periodic = fine->periodic;
   e->uniform = parts == 1 || ((coarse->uniform || coarse->odd_end) && (fine->uniform || fine->odd_end));
   e->odd_end = last_parts != parts || (parts == 2 && e->uniform && !(coarse->uniform && fine->uniform));
-  for (int end = 0; end < 2; end++) e->natural[end] = coarse->natural[end];
+  for (int end = 0; end < 2; end++) e->natural[end] = coarse->end[end] != TESI_STRONG;
   const int size = (e->step + 1) * (e->degree + 1), tables = e->uniform ? 1 + e->odd_end : e->cells;
   TES_ALLOC(&e->E, size * (tables - 1) + (e->last_step + 1) * (e->degree + 1));
   if (e->degree == 0)

@@ -5,11 +5,9 @@
 #include "tensor/band.h"
 #include "transfer/transfer.h"
 
-enum { TESI_RT_NODES = 0, TESI_RT_MODES = 1 };
-
 typedef struct TesiTransferRtDevice TesiTransferRtDevice;
 typedef struct TesiTransferRt {
-  TesiBand up[3][2], down[3][2]; /* by direction; nodes, modes. Unused in directions that do not exist */
+  TesiBand up[3][2], down[3][2]; /* by direction and TesiBasis; empty where there is none of these */
   void *work[2];
   TesiTransferRtDevice *device; /* kernels, instead of work; NULL on the host */
 } TesiTransferRt;

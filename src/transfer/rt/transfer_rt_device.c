@@ -32,16 +32,16 @@ struct TesiTransferRtDevice {
 
 /* ---- all directions at once ---------------------------------------------------------------------------- */
 
-static bool halves_axis(const TesiRtAxis *coarse, const TesiRtAxis *fine) {
+static bool halves_axis(const TesiAxis *coarse, const TesiAxis *fine) {
   bool equal = fine->cells == 2 * coarse->cells && coarse->cells > 1;
   for (int c = 0; c + 1 < fine->cells && equal; c += 2)
     equal = fabs(fine->h[c] - fine->h[c + 1]) <= 1e-12 * fine->h[c];
   return equal;
 }
 
-static bool is_box(const TesiRt *coarse, const TesiRt *fine) {
-  bool box = fine->dim == 3 && fine->n <= BOX_POINTS;
-  for (int d = 0; d < fine->dim; d++) box = box && halves_axis(&coarse->axis[d], &fine->axis[d]);
+static bool is_box(const TesSpace *coarse, const TesSpace *fine) {
+  bool box = fine->dim == 3 && fine->degree < BOX_POINTS;
+  for (int d = 0; d < fine->dim; d++) box = box && halves_axis(tesi_modal(coarse, d), tesi_modal(fine, d));
   return box;
 }
 
@@ -56,20 +56,20 @@ static void choose_cells(int n, int cells[3]) {
 static TesStatus print_tables(const TesTransfer *t, char **text) {
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
-  static const char *const names[2] = {[TESI_RT_NODES] = "tesk_nodes", [TESI_RT_MODES] = "tesk_modes"};
-  const int n = tesi_space_rt(t->fine)->n;
+  static const char *const names[2] = {[TESI_NODES] = "tesk_nodes", [TESI_MODES] = "tesk_modes"};
+  const int n = t->fine->degree + 1;
   const char *type = t->precision == TES_SINGLE ? "float" : "double";
   const size_t size = (size_t)(4 * n + 1) * (size_t)(n + 1) * 28 + 128;
   size_t used = 0;
   TES_TRY(tesi_alloc(ctx, size, 1, text));
   for (int b = 0; b < 2; b++) {
     const TesiBand *band = &((const TesiTransferRt *)t->plan)->up[0][b];
-    const int nodes = b == TESI_RT_NODES;
+    const int nodes = b == TESI_NODES;
     used += (size_t)snprintf(*text + used, size - used, "TESK_TABLE(%s, %s, {", type, names[b]);
     for (int f = 0; f < 2 * n + nodes; f++)
       for (int j = 0; j < n + nodes; j++)
         used += (size_t)snprintf(*text + used, size - used, "%s%.17g", f + j ? ", " : "",
-                                 tesi_band_entry(band, f, j));
+                                 band->rows ? tesi_band_entry(band, f, j) : 0);
     used += (size_t)snprintf(*text + used, size - used, "})\n");
   }
 done:
@@ -79,18 +79,18 @@ done:
 static TesStatus create_box(const TesTransfer *t, Box *box) {
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
-  const TesiRt *coarse = tesi_space_rt(t->coarse), *fine = tesi_space_rt(t->fine);
-  const int n = fine->n, *c = box->cells;
+  const TesSpace *coarse = t->coarse, *fine = t->fine;
+  const int n = fine->degree + 1, *c = box->cells;
   char text[4][24], *tables = NULL;
   TesiProgram *program;
   choose_cells(n, box->cells);
   TES_TRY(tesi_rt_parts(ctx, coarse, &box->arguments.coarse));
   TES_TRY(tesi_rt_parts(ctx, fine, &box->arguments.fine));
   for (int d = 0; d < 3; d++) {
-    const TesiRtAxis *a = &coarse->axis[d];
+    const TesiAxis *a = fine->element->mixed ? tesi_nodal(coarse, d) : tesi_modal(coarse, d);
     box->arguments.cells[d] = a->cells;
     box->arguments.ring[d] = a->periodic;
-    box->arguments.known[d] = (tesi_rt_first(a) > 0) + 2 * (tesi_rt_end(a) < a->nodes);
+    box->arguments.known[d] = (tesi_axis_first(a) > 0) + 2 * (tesi_axis_end(a) < a->nodes);
     snprintf(text[d], sizeof text[d], "CELLS_%c=%d", 'X' + d, c[d]);
   }
   snprintf(text[3], sizeof text[3], "N1=%d", n);
@@ -116,7 +116,7 @@ done:
 
 static TesStatus launch_box(const TesTransfer *t, const TesiKernel *kernel, size_t shared, void **arguments) {
   const Box *box = &((const TesiTransferRt *)t->plan)->device->box;
-  const int *cells = box->arguments.cells, parts = tesi_space_rt(t->fine)->parts;
+  const int *cells = box->arguments.cells, parts = t->fine->dim + 1;
   unsigned tiles[3];
   for (int d = 0; d < 3; d++) tiles[d] = (unsigned)((cells[d] + box->cells[d] - 1) / box->cells[d]);
   return tesi_kernel_launch(t->context, kernel, (TesiGrid){tiles[0] * tiles[1], tiles[2], (unsigned)parts},
@@ -136,9 +136,9 @@ static TesStatus run_box(const TesTransfer *t, int way, const void *from, bool s
 /* ---- a launch a direction ------------------------------------------------------------------------------ */
 
 /* from becomes what it is after direction d. */
-static void turn(const TesiRt *to, int d, TeskParts *parts) {
-  for (int p = 0; p < to->parts; p++) {
-    parts->extent[p][d] = to->extent[p][d];
+static void turn(const TesSpace *to, int d, TeskParts *parts) {
+  for (int p = to->dim + 1 - to->scalars, from = 0; p <= to->dim; p++) {
+    parts->extent[p][d] = to->scalar[from++]->axis[d].nodes;
     const int *e = parts->extent[p];
     parts->offset[p + 1] = parts->offset[p] + (long long)e[0] * e[1] * e[2];
   }
@@ -148,7 +148,7 @@ static TesStatus fill_passes(const TesTransfer *t, TesiTransferRtDevice *device,
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
   const TesiTransferRt *plan = t->plan;
-  const TesiRt *coarse = tesi_space_rt(t->coarse), *fine = tesi_space_rt(t->fine);
+  const TesSpace *coarse = t->coarse, *fine = t->fine;
   const int dim = fine->dim;
   TeskParts parts;
   TES_TRY(tesi_rt_parts(ctx, way == UP ? coarse : fine, &parts));
@@ -161,19 +161,20 @@ static TesStatus fill_passes(const TesTransfer *t, TesiTransferRtDevice *device,
     pass->from = parts;
     turn(way == UP ? fine : coarse, d, &parts);
     pass->to = parts;
-    TES_TRY(tesi_band_upload(ctx, &band[TESI_RT_NODES], t->precision, &pass->nodes, &memory[TESI_RT_NODES]));
-    TES_TRY(tesi_band_upload(ctx, &band[TESI_RT_MODES], t->precision, &pass->modes, &memory[TESI_RT_MODES]));
-    if (i < dim - 1 && parts.offset[fine->parts] > *most) *most = parts.offset[fine->parts];
+    if (fine->element->mixed)
+      TES_TRY(tesi_band_upload(ctx, &band[TESI_NODES], t->precision, &pass->nodes, &memory[TESI_NODES]));
+    TES_TRY(tesi_band_upload(ctx, &band[TESI_MODES], t->precision, &pass->modes, &memory[TESI_MODES]));
+    if (i < dim - 1 && parts.offset[dim + 1] > *most) *most = parts.offset[dim + 1];
   }
 done:
   return status;
 }
 
 static void choose_launches(const TesTransfer *t, TesiTransferRtDevice *device) {
-  const TesiRt *coarse = tesi_space_rt(t->coarse), *fine = tesi_space_rt(t->fine);
-  const double up = fine->n + 1, down = 4 * fine->n;
-  device->at_once[UP] = fine->dim == 2 && (double)fine->offset[fine->parts] * up * up <= PRODUCTS;
-  device->at_once[DOWN] = fine->dim == 2 && (double)coarse->offset[fine->parts] * down * down <= PRODUCTS;
+  const TesSpace *coarse = t->coarse, *fine = t->fine;
+  const double up = fine->degree + 2, down = 4 * (fine->degree + 1);
+  device->at_once[UP] = fine->dim == 2 && (double)fine->length * up * up <= PRODUCTS;
+  device->at_once[DOWN] = fine->dim == 2 && (double)coarse->length * down * down <= PRODUCTS;
 }
 
 TesStatus tesi_transfer_rt_device_create(const TesTransfer *t, TesiTransferRtDevice **result) {
@@ -187,7 +188,7 @@ TesStatus tesi_transfer_rt_device_create(const TesTransfer *t, TesiTransferRtDev
                                 .options = {t->precision == TES_SINGLE ? "real=float" : "real=double"}};
   *result = NULL;
   TES_NEW(&device);
-  device->in_box = is_box(tesi_space_rt(t->coarse), tesi_space_rt(t->fine));
+  device->in_box = is_box(t->coarse, t->fine);
   if (device->in_box) {
     TES_TRY(create_box(t, &device->box));
     *result = device;
@@ -199,7 +200,7 @@ TesStatus tesi_transfer_rt_device_create(const TesTransfer *t, TesiTransferRtDev
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_transfer_rt", 0, &device->kernel));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_transfer_rt_both", shared, &device->both));
   choose_launches(t, device);
-  for (int i = 0; i < tesi_space_rt(t->fine)->dim - 1; i++)
+  for (int i = 0; i < t->fine->dim - 1; i++)
     TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)most * tesi_precision_size(t->precision),
                                                &device->work[i]));
   *result = device;

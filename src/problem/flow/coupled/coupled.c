@@ -25,7 +25,7 @@ static TesStatus mark_free(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesVector *marks = NULL;
-  if (!tesi_has_kernels(ctx) || !tesi_rt_knows(tesi_space_rt(p->space))) return TES_OK;
+  if (!tesi_has_kernels(ctx) || p->space->dofs == p->space->length) return TES_OK;
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &marks));
   TES_TRY(tes_vector_fill(marks, 1));
   TES_TRY(tesi_problem_clear(p, marks));
@@ -98,8 +98,7 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_coupled_give(p, flow->x));
   TES_TRY(tes_vector_fill(flow->b, 0));
   TES_TRY(tes_operator_residual(p->op, flow->b, flow->x, flow->r));
-  const TesiRt *rt = tesi_space_rt(p->space);
-  TesVector velocity = tesi_vector_range(flow->r, 0, rt->offset[dim]);
+  TesVector velocity = tesi_vector_range(flow->r, 0, p->space->first[dim]);
   TES_TRY(tes_vector_fill(&velocity, 0));
   TES_TRY(tes_vector_norm(flow->r, &norm));
   TES_TRY(tes_vector_norm(flow->x, &size)); /* about |u| over the root of a length, and norm is |div u| */
@@ -108,7 +107,7 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
     tesi_solver_set_tolerance(p->solver, 1e-10);
     TES_TRY(tes_vector_fill(flow->d, 0));
     TES_TRY(tes_solver_solve(p->solver, flow->r, flow->d, &result));
-    part = tesi_vector_range(flow->d, rt->offset[dim], tesi_rt_size(rt, dim));
+    part = tesi_space_range(p->space, flow->d, dim);
     TES_TRY(tes_vector_fill(&part, 0)); /* its pressure is none */
     TES_TRY(tes_vector_axpy(1, flow->d, flow->x));
   }

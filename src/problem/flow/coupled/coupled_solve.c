@@ -97,11 +97,10 @@ static TesStatus measure(const TesProblem *p, const TesVector *x, double *diverg
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiCoupled *flow = tesi_coupled_of(p);
-  const TesiRt *rt = tesi_space_rt(p->space);
   double stretching, energy;
   const double extent = tesi_stokes_extent(p);
   TES_TRY(tesi_saddle_divergence(p->op, x, flow->r, &stretching));
-  const TesVector part = tesi_vector_range(flow->r, rt->offset[rt->dim], tesi_rt_size(rt, rt->dim));
+  const TesVector part = tesi_space_range(p->space, flow->r, p->space->dim);
   TES_TRY(tes_vector_norm(&part, divergence));
   if (*size >= 0) goto done;
   TES_TRY(tes_vector_fill(flow->w, 0));

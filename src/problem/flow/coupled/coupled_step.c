@@ -42,7 +42,7 @@ static Formula find_formula(double time, const double *when, int count, double d
 /* The shortest distance of Gauss-Lobatto nodes on a cell [0, 1]. */
 static double node_distance(const TesProblem *p) {
   double node[TESI_MAX_POINTS];
-  tesi_gauss_lobatto(tesi_space_rt(p->space)->n + 1, node, NULL);
+  tesi_gauss_lobatto(p->space->degree + 2, node, NULL);
   return node[1] - node[0];
 }
 
@@ -293,11 +293,11 @@ static TesStatus check_state(TesProblem *p, double dt, double *largest) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiCoupled *flow = tesi_coupled_of(p);
-  const TesiRt *rt = tesi_space_rt(p->space);
-  const int64_t velocities = rt->offset[rt->dim];
+  const TesSpace *space = p->space;
+  const int64_t velocities = space->first[space->dim];
   const TesVector now = tesi_vector_range(flow->x, 0, velocities),
                   before = tesi_vector_range(p->u, 0, velocities),
-                  pressure = tesi_vector_range(flow->x, velocities, tesi_rt_size(rt, rt->dim));
+                  pressure = tesi_space_range(space, flow->x, space->dim);
   *largest = 0;
   for (int i = 0; i <= flow->known; i++) {
     const TesVector old = tesi_vector_range(i ? flow->old[i - 1] : p->u, 0, velocities);

@@ -1,4 +1,4 @@
-/* Spaces over a box: 1D axes. */
+/* Spaces over a box: scalars on axes. */
 #include <math.h>
 #include "space/space.h"
 
@@ -13,48 +13,71 @@ static bool equalize(TesiAxis *axis, const double *vertices, int count) {
   return true;
 }
 
-/* Directions that do not exist are one cell of width 1 and degree 0, natural at both ends. */
-static TesStatus fill_axis(TesSpace *space, int d) {
+static void place_nodes(TesiAxis *axis) {
+  double points[TESI_MAX_POINTS] = {0};
+  if (axis->degree) tesi_gauss_lobatto(axis->degree + 1, points, NULL);
+  for (int c = 0; c < axis->cells; c++)
+    for (int i = 0; i <= axis->degree; i++)
+      axis->x[c * axis->degree + i] = axis->vertices[c] + points[i] * axis->h[c];
+  if (axis->degree) axis->x[axis->cells * axis->degree] = axis->vertices[axis->cells];
+}
+
+/* Directions that do not exist are one cell of degree 0, open at both ends. */
+static TesStatus fill_axis(TesSpace *space, int d, TesiBasis basis) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const bool exists = d < space->dim;
+  const bool exists = d < space->dim, nodes = basis == TESI_NODES;
   TesiAxis *axis = &space->axis[d];
-  const double *vertices = space->mesh->coordinates[d];
-  double points[TESI_MAX_POINTS] = {0};
-  axis->degree = exists ? space->degree : 0;
+  axis->basis = basis;
+  axis->degree = exists ? space->degree + (nodes && !space->element->nodal) : 0;
   axis->cells = space->mesh->box[d];
+  axis->step = axis->degree + !nodes;
   axis->periodic = exists && space->mesh->box_periodic[d];
-  const int last = axis->cells * axis->degree;
-  axis->nodes = last + !axis->periodic;
+  axis->nodes = axis->cells * axis->step + (nodes && !axis->periodic);
+  axis->vertices = space->mesh->coordinates[d];
   for (int end = 0; end < 2; end++)
-    axis->natural[end] =
-        !exists || axis->periodic || !space->given[2 * d + end] || tesi_mesh_cut(space->mesh, 2 * d + end);
+    if (exists && !axis->periodic && space->given[2 * d + end] && !tesi_mesh_cut(space->mesh, 2 * d + end))
+      axis->end[end] = nodes ? TESI_STRONG : TESI_WEAK;
   TES_ALLOC(&axis->h, axis->cells);
-  TES_ALLOC(&axis->x, last + 1);
-  if (exists) tesi_gauss_lobatto(axis->degree + 1, points, NULL);
-  for (int c = 0; c < axis->cells; c++) {
-    axis->h[c] = vertices[c + 1] - vertices[c];
-    for (int i = 0; i <= axis->degree; i++)
-      axis->x[c * axis->degree + i] = vertices[c] + points[i] * axis->h[c];
+  for (int c = 0; c < axis->cells; c++) axis->h[c] = axis->vertices[c + 1] - axis->vertices[c];
+  if (nodes) {
+    TES_ALLOC(&axis->x, axis->cells * axis->degree + 1);
+    place_nodes(axis);
   }
-  axis->uniform = equalize(axis, vertices, axis->cells);
-  axis->odd_end = !axis->uniform && equalize(axis, vertices, axis->cells - 1);
-  if (exists) axis->x[last] = vertices[axis->cells];
+  axis->uniform = equalize(axis, axis->vertices, axis->cells);
+  axis->odd_end = space->element->nodal && !axis->uniform && equalize(axis, axis->vertices, axis->cells - 1);
 done:
   return status;
 }
 
-TesStatus tesi_space_fill_axes(TesSpace *space) {
+TesStatus tesi_space_fill_axes(TesSpace *space, int along) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   space->length = space->dofs = 1;
   for (int d = 0; d < 3; d++) {
-    TES_TRY(fill_axis(space, d));
+    TES_TRY(fill_axis(space, d, space->element->nodal || d == along ? TESI_NODES : TESI_MODES));
     space->length *= space->axis[d].nodes;
     space->dofs *= tesi_axis_end(&space->axis[d]) - tesi_axis_first(&space->axis[d]);
   }
 done:
   return status;
+}
+
+void tesi_rt_legendre(int n, double h, double t, double *out, double *derivative) {
+  for (int j = 0; j < n; j++) {
+    double value, slope;
+    tesi_legendre(j, 2 * t - 1, &value, &slope);
+    out[j] = sqrt((2 * j + 1) / h) * value;
+    if (derivative) derivative[j] = sqrt((2 * j + 1) / h) * slope * 2 / h;
+  }
+}
+
+bool tesi_space_closed(const TesSpace *space) {
+  for (int d = 0; d < space->dim; d++) {
+    const TesiAxis *axis = tesi_nodal(space, d);
+    if (!axis->periodic && !(axis->end[0] == TESI_STRONG && axis->end[1] == TESI_STRONG)) return false;
+  }
+  return true;
 }
 
 /* The layers of nodes at both ends, which a rank shares with the one before and the one behind: entries [3], of both
@@ -108,7 +131,9 @@ done:
 }
 
 const TesiAxis *tesi_space_axes(const TesSpace *space) {
-  return space && space->mesh->kind == TES_MESH_BOX && space->scalars == 1 ? space->axis : NULL;
+  return space && space->mesh->kind == TES_MESH_BOX && space->scalars == 1 && space->element->nodal
+             ? space->axis
+             : NULL;
 }
 
 bool tesi_space_has_rings(const TesSpace *space) {

@@ -1,0 +1,40 @@
+/* The parts of a VTKHDF writer; in builds with HDF5. */
+#ifndef TESI_VTKHDF_H
+#define TESI_VTKHDF_H
+
+#include <hdf5.h>
+#include "base/base.h"
+
+/* ---- how HDF5 reaches the disk ---------------------------------------------------------------------------------- */
+
+/* What became of the writes of a file. */
+typedef struct TesiHdfDisk {
+  int error; /* errno of the first that failed, 0: none did */
+} TesiHdfDisk;
+
+/* Opens a file, or makes it anew; negative: HDF5 refuses, or disk->error says why. `disk` outlives the file. */
+hid_t tesi_hdf_create(const char *path, TesiHdfDisk *disk);
+hid_t tesi_hdf_open(const char *path, TesiHdfDisk *disk);
+
+/* ---- arrays that grow ------------------------------------------------------------------------------------------- */
+
+typedef struct TesiHdfSet {
+  hid_t set;      /* negative: not there */
+  int components; /* columns; 0: one dimension */
+  hsize_t rows;   /* of a chunk */
+  hsize_t end;    /* rows so far */
+} TesiHdfSet;
+
+/* Packed: shuffled and compressed. */
+TesiHdfSet tesi_hdf_set_create(hid_t group, const char *name, hid_t type, int components, hsize_t rows,
+                               bool packed);
+TesiHdfSet tesi_hdf_set_open(hid_t group, const char *name);
+void tesi_hdf_set_close(TesiHdfSet *set);
+/* Rows from `first` on <- data of this type in memory. */
+bool tesi_hdf_put(TesiHdfSet *set, hsize_t first, hsize_t count, hid_t type, const void *data);
+bool tesi_hdf_put_integer(TesiHdfSet *set, hsize_t row, int64_t value);
+/* The attributes of the root group: an unstructured grid by this version of the format. */
+bool tesi_hdf_put_kind(hid_t root, int major);
+bool tesi_hdf_put_number(TesiHdfSet *set, hsize_t row, double value);
+
+#endif

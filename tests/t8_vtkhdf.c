@@ -1,0 +1,513 @@
+/* VTKHDF files, read with HDF5 alone, as another program would: values at points and times, meshes that stay and that
+ * change, files that go on. A process that is killed while it writes leaves a file with all steps that it has counted,
+ * and so does a full disk. t9_vtu_values.py reads files of the program with VTK.
+ *
+ *   build/tests/t8_vtkhdf */
+#ifdef TESI_HDF5
+#include <hdf5.h>
+#endif
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "host_testing.h"
+#include "base/base.h"
+#include "tessera/tessera.h"
+
+#ifdef TESI_HDF5
+static char folder[] = "/tmp/tessera-t8-XXXXXX";
+
+static int begin(void **state) {
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  return set_up(state) || !mkdtemp(folder) || chdir(folder) != 0;
+}
+
+static int end(void **state) {
+  char command[64];
+  snprintf(command, sizeof command, "rm -rf '%s'", folder);
+  return chdir("/") != 0 || system(command) != 0 || tear_down(state);
+}
+
+/* ---- what is written: functions of space and time over cells of a row of unequal boxes ------------------------- */
+
+typedef struct Made {
+  int dim, degree, n; /* nodes of a cell */
+  int64_t cells;
+  double time, node[8];
+} Made;
+
+static double f(const double x[3], double t) {
+  return 1 + x[0] * x[0] * x[1] - 0.5 * x[2] + t * x[1];
+}
+
+static void place(const Made *m, int64_t cell, int i, double x[3]) {
+  const int q = m->degree + 1, at[3] = {i % q, i / q % q, i / q / q};
+  const double h = 0.5 + 0.25 * (double)(cell % 3);
+  for (int d = 0; d < 3; d++) x[d] = d < m->dim ? h * m->node[at[d]] : 0;
+  x[0] += (double)cell;
+}
+
+static TesStatus fill(void *user, int64_t first, int64_t count, double *values, int what) {
+  const Made *m = user;
+  const int columns = what == 0 ? m->dim : what == 1 ? 1 : what == 2 ? 2 : 6;
+  for (int64_t c = 0; c < count; c++)
+    for (int i = 0; i < m->n; i++) {
+      double x[3];
+      place(m, first + c, i, x);
+      for (int k = 0; k < columns; k++)
+        values[(c * columns + k) * m->n + i] = what ? f(x, m->time) + k * x[0] : x[k];
+    }
+  return TES_OK;
+}
+
+static TesStatus fill_x(void *user, int64_t first, int64_t count, double *values) {
+  return fill(user, first, count, values, 0);
+}
+static TesStatus fill_u(void *user, int64_t first, int64_t count, double *values) {
+  return fill(user, first, count, values, 1);
+}
+static TesStatus fill_v(void *user, int64_t first, int64_t count, double *values) {
+  return fill(user, first, count, values, 2);
+}
+static TesStatus fill_s(void *user, int64_t first, int64_t count, double *values) {
+  return fill(user, first, count, values, 3);
+}
+static TesStatus fill_cells(void *user, int64_t first, int64_t count, double *values) {
+  for (int64_t c = 0; c < count; c++) values[c] = ((const Made *)user)->time + (double)(first + c);
+  return TES_OK;
+}
+
+static Made made(int dim, int degree, int64_t cells, double time) {
+  Made m = {.dim = dim, .degree = degree, .cells = cells, .time = time, .n = degree + 1};
+  static const double third[] = {0, 0.27639320225002106, 0.72360679774997894, 1}; /* Gauss-Lobatto */
+  for (int d = 1; d < dim; d++) m.n *= degree + 1;
+  for (int i = 0; i <= degree; i++) m.node[i] = degree == 3 ? third[i] : (double)i / degree;
+  return m;
+}
+
+static TesStatus write_made(TesVtkhdf *file, Made *m) {
+  const TesVtuArray points[] = {{.name = "u", .fill = fill_u, .user = m},
+                                {.name = "v", .components = 2, .fill = fill_v, .user = m},
+                                {.name = "s", .components = 6, .fill = fill_s, .user = m}},
+                    cells = {.name = "c", .fill = fill_cells, .user = m};
+  return tes_vtkhdf_write(file,
+                          &(TesVtuDesc){.dim = m->dim,
+                                        .degree = m->degree,
+                                        .cells = m->cells,
+                                        .coordinates = {.fill = fill_x, .user = m},
+                                        .point_fields = points,
+                                        .point_field_count = 3,
+                                        .cell_fields = &cells,
+                                        .cell_field_count = 1},
+                          m->time);
+}
+
+/* ---- what is read ---------------------------------------------------------------------------------------------- */
+
+/* Rows of an array, all columns, as numbers; *columns <- 1 for one dimension. */
+static double *read_rows(hid_t file, const char *name, int64_t first, int64_t count, int *columns) {
+  const hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
+  if (set < 0) fail_msg("there is no %s", name);
+  const hid_t space = H5Dget_space(set);
+  hsize_t all[2] = {0, 1};
+  const int dims = H5Sget_simple_extent_dims(space, all, NULL);
+  assert_in_range(dims, 1, 2);
+  assert_true((hsize_t)(first + count) <= all[0]);
+  const hsize_t at[2] = {(hsize_t)first, 0}, size[2] = {(hsize_t)count, all[1]};
+  double *values = malloc((size_t)(count * (int64_t)all[1] + 1) * sizeof *values);
+  const hid_t memory = H5Screate_simple(dims, size, NULL);
+  assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, size, NULL) >= 0);
+  if (H5Dread(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values) < 0)
+    fail_msg("%s cannot be read", name);
+  H5Sclose(memory);
+  H5Sclose(space);
+  H5Dclose(set);
+  *columns = (int)all[1];
+  return values;
+}
+
+static int64_t number_at(hid_t file, const char *name, int64_t row) {
+  int columns;
+  double *value = read_rows(file, name, row, 1, &columns);
+  const int64_t number = (int64_t)*value;
+  free(value);
+  return number;
+}
+
+static int64_t rows_of(hid_t file, const char *name) {
+  const hid_t set = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(set);
+  hsize_t all[2];
+  H5Sget_simple_extent_dims(space, all, NULL);
+  H5Sclose(space);
+  H5Dclose(set);
+  return (int64_t)all[0];
+}
+
+static int64_t steps_of(hid_t file) {
+  int64_t steps = -1;
+  const hid_t list = H5Gopen2(file, "VTKHDF/Steps", H5P_DEFAULT), count = H5Aopen(list, "NSteps", H5P_DEFAULT);
+  assert_true(H5Aread(count, H5T_NATIVE_INT64, &steps) >= 0);
+  H5Aclose(count);
+  H5Gclose(list);
+  return steps;
+}
+
+static void check_version(hid_t file, int expected) {
+  int version[2] = {-1, -1};
+  char type[17] = "";
+  const hid_t root = H5Gopen2(file, "VTKHDF", H5P_DEFAULT), number = H5Aopen(root, "Version", H5P_DEFAULT),
+              name = H5Aopen(root, "Type", H5P_DEFAULT), kind = H5Aget_type(name);
+  assert_true(H5Aread(number, H5T_NATIVE_INT, version) >= 0);
+  assert_int_equal(version[0], expected);
+  assert_int_equal(version[1], 0);
+  assert_int_equal(H5Tget_class(kind), H5T_STRING);
+  assert_int_equal(H5Tis_variable_str(kind), 0);
+  assert_int_equal(H5Tget_size(kind), 16);
+  assert_true(H5Aread(name, kind, type) >= 0);
+  assert_string_equal(type, "UnstructuredGrid");
+  H5Tclose(kind);
+  H5Aclose(number);
+  H5Aclose(name);
+  H5Gclose(root);
+}
+
+/* Where the rows of a step begin; without steps 0. */
+static int64_t offset_of(hid_t file, bool steps, const char *name, int64_t step) {
+  char path[200];
+  snprintf(path, sizeof path, "VTKHDF/Steps/%s", name);
+  return steps ? number_at(file, path, step) : 0;
+}
+
+/* A step of a file: cells and their points as the format has them, values at points those of the functions. */
+static void check_step(hid_t file, bool steps, int64_t step, const Made *m) {
+  static const char *const names[] = {"u", "v", "s"};
+  int columns;
+  const int64_t part = offset_of(file, steps, "PartOffsets", step),
+                first_point = offset_of(file, steps, "PointOffsets", step),
+                first_cell = offset_of(file, steps, "CellOffsets", step),
+                first_id = offset_of(file, steps, "ConnectivityIdOffsets", step), all = m->cells * m->n;
+  assert_int_equal(number_at(file, "VTKHDF/NumberOfPoints", part), all);
+  assert_int_equal(number_at(file, "VTKHDF/NumberOfCells", part), m->cells);
+  assert_int_equal(number_at(file, "VTKHDF/NumberOfConnectivityIds", part), all);
+  if (steps) assert_int_equal(number_at(file, "VTKHDF/Steps/NumberOfParts", step), 1);
+  double *x = read_rows(file, "VTKHDF/Points", first_point, all, &columns);
+  assert_int_equal(columns, 3);
+  double *id = read_rows(file, "VTKHDF/Connectivity", first_id, all, &columns);
+  double *offset = read_rows(file, "VTKHDF/Offsets", first_cell + part, m->cells + 1, &columns);
+  double *type = read_rows(file, "VTKHDF/Types", first_cell, m->cells, &columns);
+  for (int64_t c = 0; c <= m->cells; c++) assert_true(offset[c] == (double)(c * m->n));
+  for (int64_t c = 0; c < m->cells; c++) {
+    double corner[3];
+    assert_true(type[c] == (m->dim == 2 ? 70 : 72));
+    place(m, c, 0, corner);
+    for (int d = 0; d < 3; d++) assert_near(x[3 * (int64_t)id[c * m->n] + d], corner[d], 1e-12);
+    place(m, c, m->n - 1, corner); /* VTK's corner 6, in 2D 2 */
+    for (int d = 0; d < 3; d++)
+      assert_near(x[3 * (int64_t)id[c * m->n + (m->dim == 2 ? 2 : 6)] + d], corner[d], 1e-12);
+  }
+  for (int k = 0; k < 3; k++) {
+    char path[100];
+    snprintf(path, sizeof path, "PointDataOffsets/%s", names[k]);
+    const int64_t first = offset_of(file, steps, path, step);
+    snprintf(path, sizeof path, "VTKHDF/PointData/%s", names[k]);
+    double *values = read_rows(file, path, first, all, &columns);
+    assert_int_equal(columns, k == 0 ? 1 : k == 1 ? 3 : 6);
+    for (int64_t i = 0; i < all; i++)
+      for (int c = 0; c < columns; c++) {
+        const double expected = k == 1 && c == 2 ? 0 : f(x + 3 * i, m->time) + c * x[3 * i];
+        assert_near(values[i * columns + c], expected, 1e-12 * (1 + fabs(expected)));
+      }
+    free(values);
+  }
+  double *cells = read_rows(file, "VTKHDF/CellData/c", offset_of(file, steps, "CellDataOffsets/c", step),
+                            m->cells, &columns);
+  for (int64_t c = 0; c < m->cells; c++) assert_near(cells[c], m->time + (double)c, 1e-15);
+  free(x), free(id), free(offset), free(type), free(cells);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------------ */
+
+static TesVtkhdf *create(const char *path, bool steps) {
+  TesVtkhdf *file;
+  assert_int_equal(tes_vtkhdf_create(host, &(TesVtkhdfDesc){.path = path, .steps = steps}, &file), TES_OK);
+  return file;
+}
+
+static hid_t open_file(const char *path) {
+  const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (file < 0) fail_msg("%s cannot be opened", path);
+  return file;
+}
+
+/* Sizes around those of chunks, too: 4096 rows at least. */
+static void one_solution(void **state) {
+  static const struct {
+    int dim, degree;
+    int64_t cells;
+  } of[] = {{2, 1, 1}, {2, 3, 5}, {3, 1, 3}, {3, 3, 64}, {3, 3, 65}, {2, 3, 3000}};
+  (void)state;
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    Made m = made(of[i].dim, of[i].degree, of[i].cells, 0.5);
+    TesVtkhdf *file = create("one.vtkhdf", false);
+    assert_int_equal(write_made(file, &m), TES_OK);
+    assert_int_equal(write_made(file, &m), TES_INVALID_INPUT);
+    tes_context_clear(host);
+    tes_vtkhdf_destroy(&file);
+    const hid_t h = open_file("one.vtkhdf");
+    check_version(h, 1);
+    assert_int_equal(H5Lexists(h, "VTKHDF/Steps", H5P_DEFAULT), 0);
+    assert_int_equal(rows_of(h, "VTKHDF/PointData/u"), m.cells * m.n);
+    check_step(h, false, 0, &m);
+    H5Fclose(h);
+  }
+}
+
+/* Meshes of other sizes; the file is read after each step, while it is written. */
+static void steps(void **state) {
+  static const int64_t cells[] = {70, 70, 3, 200, 70};
+  (void)state;
+  TesVtkhdf *file = create("steps.vtkhdf", true);
+  for (int step = 0; step < 5; step++) {
+    Made m = made(3, 3, cells[step], 0.1 * step);
+    assert_int_equal(write_made(file, &m), TES_OK);
+    const hid_t h = open_file("steps.vtkhdf");
+    check_version(h, 2);
+    assert_int_equal(steps_of(h), step + 1);
+    for (int s = 0; s <= step; s++) {
+      int columns;
+      m = made(3, 3, cells[s], 0.1 * s);
+      double *time = read_rows(h, "VTKHDF/Steps/Values", s, 1, &columns);
+      assert_true(*time == m.time);
+      free(time);
+      check_step(h, true, s, &m);
+    }
+    H5Fclose(h);
+  }
+  tes_vtkhdf_destroy(&file);
+}
+
+/* The mesh of a problem is written once as long as it stays. */
+static void a_mesh_stays(void **state) {
+  (void)state;
+  TesMesh *mesh;
+  TesProblem *problem;
+  TesSolveResult result;
+  assert_int_equal(tes_mesh_create(host, &(TesMeshDesc){.dim = 2, .cells = {4, 4}}, &mesh), TES_OK);
+  assert_int_equal(tes_problem_create(host, &(TesProblemDesc){.mesh = mesh, .degree = 2}, &problem), TES_OK);
+  assert_int_equal(tes_problem_solve(problem, &result), TES_OK);
+  TesVtkhdf *file = create("mesh.vtkhdf", true);
+  for (int step = 0; step < 3; step++)
+    assert_int_equal(tes_vtkhdf_write_problem(file, problem, step, 0, NULL), TES_OK);
+  tes_vtkhdf_destroy(&file);
+  const hid_t h = open_file("mesh.vtkhdf");
+  assert_int_equal(steps_of(h), 3);
+  assert_int_equal(rows_of(h, "VTKHDF/NumberOfPoints"), 1);
+  assert_int_equal(rows_of(h, "VTKHDF/Points"), 16 * 9);
+  assert_int_equal(number_at(h, "VTKHDF/Steps/PointOffsets", 2), 0);
+  assert_int_equal(rows_of(h, "VTKHDF/PointData/f"), 16 * 9); /* and so is a field that stays */
+  H5Fclose(h);
+  tes_problem_destroy(&problem);
+  tes_mesh_destroy(&mesh);
+}
+
+static void a_file_goes_on(void **state) {
+  (void)state;
+  TesVtkhdf *file = create("on.vtkhdf", true);
+  for (int step = 0; step < 4; step++) {
+    Made m = made(2, 3, 10 + step, step);
+    assert_int_equal(write_made(file, &m), TES_OK);
+  }
+  tes_vtkhdf_destroy(&file);
+  const TesVtkhdfDesc desc = {.path = "on.vtkhdf", .steps = true, .goes_on = true, .last = 1};
+  assert_int_equal(tes_vtkhdf_create(host, &desc, &file), TES_OK);
+  for (int step = 2; step < 5; step++) {
+    Made m = made(2, 3, 20 + step, step + 0.5);
+    assert_int_equal(write_made(file, &m), TES_OK);
+  }
+  tes_vtkhdf_destroy(&file);
+  const hid_t h = open_file("on.vtkhdf");
+  assert_int_equal(steps_of(h), 5);
+  for (int step = 0; step < 5; step++) {
+    const Made m = made(2, 3, (step < 2 ? 10 : 20) + step, step < 2 ? step : step + 0.5);
+    check_step(h, true, step, &m);
+  }
+  H5Fclose(h);
+}
+
+static void assert_told(TesStatus status, TesStatus expected, const char *text) {
+  if (status != expected || !strstr(tes_context_message(host), text))
+    fail_msg("status %s: %s", tes_status_name(status), tes_context_message(host));
+  tes_context_clear(host);
+}
+
+static void what_is_refused(void **state) {
+  (void)state;
+  TesVtkhdf *file;
+  Made m = made(2, 1, 3, 0);
+  TesVtkhdfDesc desc = {.path = "."};
+  assert_told(tes_vtkhdf_create(host, &desc, &file), TES_IO, "it is a folder");
+  desc.path = "/dev/null";
+  assert_told(tes_vtkhdf_create(host, &desc, &file), TES_IO, "no ordinary file");
+  desc.path = "no/such/u.vtkhdf";
+  assert_told(tes_vtkhdf_create(host, &desc, &file), TES_IO, "No such file or directory");
+  desc.path = "";
+  assert_told(tes_vtkhdf_create(host, &desc, &file), TES_INVALID_INPUT, "empty");
+  FILE *text = fopen("text.vtkhdf", "w");
+  fputs("no HDF5\n", text);
+  fclose(text);
+  desc = (TesVtkhdfDesc){.path = "text.vtkhdf", .steps = true, .goes_on = true};
+  assert_int_equal(tes_vtkhdf_create(host, &desc, &file), TES_OK);
+  assert_told(write_made(file, &m), TES_INVALID_INPUT, "is no VTKHDF file of steps");
+  tes_vtkhdf_destroy(&file);
+  /* of one solution, and with other fields */
+  file = create("other.vtkhdf", false);
+  assert_int_equal(write_made(file, &m), TES_OK);
+  tes_vtkhdf_destroy(&file);
+  desc.path = "other.vtkhdf";
+  assert_int_equal(tes_vtkhdf_create(host, &desc, &file), TES_OK);
+  assert_told(write_made(file, &m), TES_INVALID_INPUT, "is no VTKHDF file of steps");
+  tes_vtkhdf_destroy(&file);
+  file = create("fields.vtkhdf", true);
+  const double x[] = {0, 1, 0, 1, 0, 0, 1, 1}, value[] = {1, 2, 3, 4};
+  const TesVtuArray field = {.name = "other", .values = value};
+  const TesVtuDesc one = {.dim = 2,
+                          .degree = 1,
+                          .cells = 1,
+                          .coordinates = {.values = x},
+                          .point_fields = &field,
+                          .point_field_count = 1};
+  assert_int_equal(tes_vtkhdf_write(file, &one, 0), TES_OK);
+  assert_told(write_made(file, &m), TES_INVALID_INPUT, "has steps with 1 fields of points and 0 of cells");
+  tes_vtkhdf_destroy(&file);
+  desc.path = "fields.vtkhdf", desc.last = 1;
+  assert_int_equal(tes_vtkhdf_create(host, &desc, &file), TES_OK);
+  assert_told(write_made(file, &m), TES_INVALID_INPUT, "steps with other fields");
+  tes_vtkhdf_destroy(&file);
+}
+
+static Made step_of(int64_t step) {
+  return made(2, 3, 30 + 4 * (step % 5), 0.01 * (double)step);
+}
+
+/* In another process, without end. */
+static void write_for_ever(const char *path) {
+  TesVtkhdf *file;
+  if (tes_vtkhdf_create(host, &(TesVtkhdfDesc){.path = path, .steps = true}, &file)) _exit(1);
+  for (int64_t step = 0;; step++) {
+    Made m = step_of(step);
+    if (write_made(file, &m)) _exit(2);
+  }
+}
+
+/* Killed at moments that are spread over the first steps; every step that is counted is there. */
+static void killed_at_any_moment(void **state) {
+  enum { KILLS = 150, STEPS = 6 };
+  int64_t most = 0;
+  int seen = 0;
+  (void)state;
+  const double start = tesi_now();
+  TesVtkhdf *file = create("killed.vtkhdf", true);
+  for (int64_t step = 0; step < STEPS; step++) {
+    Made m = step_of(step);
+    assert_int_equal(write_made(file, &m), TES_OK);
+  }
+  tes_vtkhdf_destroy(&file);
+  const double longest = 1.5 * (tesi_now() - start);
+  for (int kill_number = 0; kill_number < KILLS; kill_number++) {
+    unlink("killed.vtkhdf");
+    const pid_t child = fork();
+    if (!child) write_for_ever("killed.vtkhdf");
+    assert_true(child > 0);
+    const double wait = longest * kill_number / KILLS;
+    nanosleep(&(struct timespec){(time_t)wait, (long)(1e9 * (wait - floor(wait)))}, NULL);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    if (access("killed.vtkhdf", F_OK)) continue; /* before the first step */
+    const hid_t h = open_file("killed.vtkhdf");
+    const int64_t count = steps_of(h);
+    assert_true(count >= 1);
+    for (int64_t step = 0; step < count; step++) {
+      const Made m = step_of(step);
+      check_step(h, true, step, &m);
+    }
+    H5Fclose(h);
+    most = count > most ? count : most;
+    seen++;
+  }
+  printf("%d files of %d kills, %lld steps at most\n", seen, (int)KILLS, (long long)most);
+  assert_true(seen > KILLS / 4 && most >= 2);
+  if (system("rm -f killed.vtkhdf.*.part")) fail();
+}
+
+/* No file may grow beyond a bound, as on a full disk: a message, and the steps before stay; HDF5 survives it. */
+static void a_full_disk(void **state) {
+  (void)state;
+  const pid_t child = fork();
+  if (!child) {
+    TesVtkhdf *file;
+    const struct rlimit bound = {1 << 20, 1 << 20};
+    signal(SIGXFSZ, SIG_IGN);
+    if (setrlimit(RLIMIT_FSIZE, &bound)) _exit(1);
+    if (tes_vtkhdf_create(host, &(TesVtkhdfDesc){.path = "full.vtkhdf", .steps = true}, &file)) _exit(2);
+    for (int64_t step = 0; step < 10000; step++) {
+      Made m = step_of(step);
+      const TesStatus status = write_made(file, &m);
+      if (status == TES_OK) continue;
+      if (status != TES_IO || !strstr(tes_context_message(host), strerror(EFBIG))) _exit(3);
+      if (write_made(file, &m) != TES_IO) _exit(4);
+      tes_vtkhdf_destroy(&file);
+      exit(0); /* as programs end: HDF5 cleans up */
+    }
+    _exit(5);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+  const hid_t h = open_file("full.vtkhdf");
+  const int64_t count = steps_of(h);
+  assert_true(count >= 2);
+  for (int64_t step = 0; step < count; step++) {
+    const Made m = step_of(step);
+    check_step(h, true, step, &m);
+  }
+  H5Fclose(h);
+}
+
+static void files_left(void **state) {
+  (void)state;
+  FILE *pipe = popen("ls -A | grep -v vtkhdf$ | wc -l", "r");
+  int count = -1;
+  assert_int_equal(fscanf(pipe, "%d", &count), 1);
+  pclose(pipe);
+  assert_int_equal(count, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_solution),    cmocka_unit_test(steps),
+      cmocka_unit_test(a_mesh_stays),    cmocka_unit_test(a_file_goes_on),
+      cmocka_unit_test(what_is_refused), cmocka_unit_test(killed_at_any_moment),
+      cmocka_unit_test(a_full_disk),     cmocka_unit_test(files_left)};
+  return cmocka_run_group_tests(tests, begin, end);
+}
+#else
+/* A build without HDF5 says what to install. */
+static void missing(void **state) {
+  (void)state;
+  TesVtkhdf *file;
+  assert_int_equal(tes_vtkhdf_create(host, &(TesVtkhdfDesc){.path = "u.vtkhdf"}, &file), TES_MISSING);
+  assert_non_null(strstr(tes_context_message(host), "libhdf5-dev"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(missing)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
+#endif
