@@ -55,6 +55,8 @@ static Solved solve(TesContext *ctx, TesMesh *mesh, int degree, TesSolveOptions 
   assert_ok(ctx, tes_function_create_expression(ctx, "1 + x", &f));
   const TesProblemDesc desc = {.mesh = mesh, .degree = degree, .data = {.f = {f}}, .solver = options};
   assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+  const TesMultigridTimes trials = tes_multigrid_times(tes_problem_multigrid(problem));
+  assert_true(trials.smooth == 0 && trials.coarse == 0);
   assert_ok(ctx, tes_problem_solve(problem, &result));
   const TesProblemInfo info = tes_problem_info(problem);
   solved.iterations = result.iterations;

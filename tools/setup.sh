@@ -15,6 +15,8 @@ packages_parts=(libp4est-dev mpi-default-dev libhypre-dev libhdf5-dev libpng-dev
 packages_optional=(clang-format-14 python3-meshio python3-netcdf4)
 # Of the steps slow and petsc alone: 200 packages, a minute and a half.
 packages_petsc=(petsc-dev python3-petsc4py python3-mpi4py)
+# Of the step packages.
+packages_packages=(lintian debootstrap dpkg-dev python3-cffi)
 
 say() { printf '%s\n' "$*"; }
 die() {

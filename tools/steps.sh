@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
 
 all_steps=(tree format scripts docs gcc kernels sanitize threads install python)
-more_steps=(slow petsc kernels_all fuzz fresh site)
+more_steps=(slow petsc packages kernels_all fuzz fresh site)
 
 describe() {
   case $1 in
@@ -17,6 +17,7 @@ describe() {
   slow) say \
     "the build that users have, loops of their own to degree 10: all tests, long sweeps too; not part of the round" ;;
   petsc) say "tessera/petsc.h, petsc4py and mpi4py, by 200 packages of Debian; part of slow, not of the round" ;;
+  packages) say "Debian packages, looked at by lintian, used in a bare Debian 12 in a folder; not part of the round" ;;
   kernels) say \
     "kernels compile (NVRTC), degree 4 for sm_90 and degree 1 for sm_80; no spills where none are promised" ;;
   kernels_all) say \
@@ -233,6 +234,12 @@ step_install() {
 
 # The packages that the tests of the Python package want, by pip.
 python_packages=("pip>=23.1" scikit-build-core cffi numpy scipy matplotlib pytest meshio)
+
+# Root, debootstrap and network; the library as step gcc has it.
+step_packages() {
+  ensure_optional_packages "${packages_packages[@]}"
+  tools/test_packages.sh "$build/packages" -DTESSERA_SIMD_WIDTHS=native -DTESSERA_SIMD_DEGREES=4
+}
 
 # The package beside petsc4py and mpi4py of Debian, which want Debian's NumPy: python_of_debian NAME of a build.
 python_of_debian() {

@@ -94,8 +94,8 @@ TesMultigridLevel tes_multigrid_level(const TesMultigrid *multigrid, int level);
 /** One V-cycle for A x = b on the finest level, vectors of the cycle's precision. zero_guess: x is taken as zero. */
 TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess);
 
-/** Where the time of the last cycles went: seconds in smoothing, residuals, transfers, coarse solves, summed over
- * levels. */
+/** Where the time of the cycles went: seconds in smoothing, residuals, transfers, coarse solves, summed over levels.
+ * Trials in the set-up of a problem are left out. */
 typedef struct TesMultigridTimes {
   double smooth, residual, transfer, coarse;
 } TesMultigridTimes;

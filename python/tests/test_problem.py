@@ -241,3 +241,16 @@ def test_adaptive_by_hand():
         norms.append(np.sqrt((eta**2).sum()))
         mesh = mesh.refine(problem.mark(eta))
     assert norms[-1] < norms[0] / 2
+
+
+@pytest.mark.skipif(not tessera.has_part("hdf5"), reason="built without HDF5")
+def test_vtkhdf(tmp_path, square):
+    """A whole HDF5 file; one that cannot be written raises with the reason."""
+    problem = tessera.Problem(square, degree=2, f=1)
+    problem.solve()
+    path = problem.to_vtkhdf(tmp_path / "u.vtkhdf")
+    data = path.read_bytes()
+    assert data[:8] == b"\x89HDF\r\n\x1a\n" and b"UnstructuredGrid" in data
+    assert [p.name for p in tmp_path.iterdir()] == ["u.vtkhdf"]
+    with pytest.raises(tessera.FileError, match="No such file"):
+        problem.to_vtkhdf(tmp_path / "no" / "u.vtkhdf")

@@ -270,6 +270,10 @@ TesMultigridTimes tes_multigrid_times(const TesMultigrid *multigrid) {
   return multigrid->times;
 }
 
+void tesi_multigrid_forget_times(TesMultigrid *multigrid) {
+  multigrid->times = (TesMultigridTimes){0};
+}
+
 /* Adds the time since *start to *total and starts anew. */
 static void lap(double *start, double *total) {
   const double now = tesi_now();

@@ -32,6 +32,8 @@ TesStatus tesi_multigrid_cycle(TesMultigrid *multigrid, TesiCycleKind kind, cons
 bool tesi_multigrid_is_thorough(const TesMultigrid *multigrid);
 /* Whether conjugate gradients may use its cycle. */
 bool tesi_multigrid_symmetric(const TesMultigrid *multigrid);
+/* The cycles so far, which were trials, are not those whose times are asked for. */
+void tesi_multigrid_forget_times(TesMultigrid *multigrid);
 
 /* For the start around a float32 cycle (full.h): right-hand side and solution of the cycles on a level below the
  * finest, one cycle from zero there, and the coarsest level's solver. */

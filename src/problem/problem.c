@@ -287,6 +287,7 @@ static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_problem_create_right_hand_side(p, desc));
   TES_TRY(create_iteration(p));
   if (p->in_time) TES_TRY(tesi_in_time_begin(p, desc));
+  if (p->multigrid) tesi_multigrid_forget_times(p->multigrid);
   p->times.total = tesi_now() - start;
 done:
   return status;
