@@ -9,8 +9,8 @@ TesStatus tesi_quantity_batches_create(const TesiQuantity *q, const TesSpace *sp
   *batches = (TesiQuantityBatches){.quantity = q, .material = material};
   for (int s = 0; s < q->sources; s++) {
     if (q->source[s].coefficient) continue;
-    TES_TRY(tesi_batches_create_values(q->source[s].space, rule, points, q->source[s].part, q->source[s].nodes,
-                                       &batches->batches[s]));
+    TES_TRY(tesi_batches_create_values(q->source[s].space, rule, points, q->source[s].part,
+                                       q->source[s].nodes, &batches->batches[s]));
   }
   TES_TRY(tesi_batches_create_values(space, rule, points, 0, NULL, &batches->batches[TESI_SOURCES]));
   batches->at = batches->batches[TESI_SOURCES];
