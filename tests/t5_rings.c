@@ -253,7 +253,7 @@ static void rings_are_coloured(void **state) {
   for (int cells = 2; cells <= MOST; cells++)
     for (int degree = 1; degree <= DEGREE; degree++) {
       const TesiAxis axis = {
-          .degree = degree, .cells = cells, .nodes = cells * degree, .periodic = true, .natural = {true, true}};
+          .degree = degree, .cells = cells, .nodes = cells * degree, .step = degree, .periodic = true};
       TesiPatchInterval interval[MOST + 1];
       bool met[3][MOST * DEGREE] = {{false}};
       assert_int_equal(tesi_patch_intervals(&axis, interval), cells);

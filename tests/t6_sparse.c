@@ -2,9 +2,11 @@
  * general; of operators over meshes with hanging nodes, also where constants or rigid motions are free; four contexts
  * in four threads; failing allocations, interruptions, what is refused. */
 #include <pthread.h>
+#include "device/cuda/cudss.h"
+#include "device_testing.h"
 #include "failing_allocator.h"
 #include "multigrid/coarse/coarse.h"
-#include "multigrid/coarse/factorization.h"
+#include "multigrid/coarse/mumps.h"
 #include "operator/assembled/matrix.h"
 #include "operator/elasticity/elasticity_motions.h"
 #include "operator_testing.h"
@@ -19,8 +21,8 @@ static TesContext *make_context(void) {
 }
 
 static bool has_factors(void) {
-  if (!tesi_factorization_missing()) return true;
-  print_message("%s\n", tesi_factorization_missing());
+  if (!tesi_mumps_missing()) return true;
+  print_message("%s\n", tesi_mumps_missing());
   return false;
 }
 
@@ -108,26 +110,38 @@ static void compare_with_dense(TesContext *ctx, TesiSymmetry symmetry, int n, co
   test_free(row), test_free(column);
 }
 
-static void random_matrices(void **state) {
+static void compare_random(TesContext *ctx, TesiSymmetry symmetry, uint64_t *seed) {
   static const int64_t fixed[FIXED] = {0, 5, 8};
+  for (int n = 9; n <= 150; n = 2 * n + 1)
+    for (int fixings = 0; fixings <= FIXED; fixings += FIXED)
+      compare_with_dense(ctx, symmetry, n, fixed, fixings, seed);
+  assert_int_equal(tes_context_memory(ctx), 0);
+}
+
+static void random_matrices(void **state) {
   (void)state;
   if (!has_factors()) skip();
   TesContext *ctx = make_context();
   uint64_t seed = 11;
   for (int symmetry = TESI_MATRIX_DEFINITE; symmetry <= TESI_MATRIX_GENERAL; symmetry++)
-    for (int n = 9; n <= 150; n = 2 * n + 1)
-      for (int fixings = 0; fixings <= FIXED; fixings += FIXED)
-        compare_with_dense(ctx, (TesiSymmetry)symmetry, n, fixed, fixings, &seed);
-  assert_int_equal(tes_context_memory(ctx), 0);
+    compare_random(ctx, (TesiSymmetry)symmetry, &seed);
+  tes_context_destroy(&ctx);
+}
+
+/* By cuDSS, which has definite and general ones. */
+static void random_matrices_on_a_gpu(void **state) {
+  (void)state;
+  TesContext *ctx = test_device("cuda");
+  if (!ctx || !tesi_cudss_available()) skip();
+  uint64_t seed = 11;
+  compare_random(ctx, TESI_MATRIX_DEFINITE, &seed);
+  compare_random(ctx, TESI_MATRIX_GENERAL, &seed);
   tes_context_destroy(&ctx);
 }
 
 /* (1 1; 1 1), and (0 1; 1 0) for definite ones. */
-static void what_has_no_factors(void **state) {
-  (void)state;
-  if (!has_factors()) skip();
+static void refuse_factors(TesContext *ctx) {
   static const char *const messages[] = {"not positive definite", "has no inverse", "has no inverse"};
-  TesContext *ctx = make_context();
   for (int symmetry = TESI_MATRIX_DEFINITE; symmetry <= TESI_MATRIX_GENERAL; symmetry++) {
     int64_t row[] = {0, 2, 4};
     int32_t column[] = {0, 1, 0, 1};
@@ -142,6 +156,14 @@ static void what_has_no_factors(void **state) {
   }
   assert_int_equal(tes_context_memory(ctx), 0);
   tes_context_destroy(&ctx);
+}
+
+static void what_has_no_factors(void **state) {
+  (void)state;
+  if (!has_factors()) skip();
+  refuse_factors(make_context());
+  TesContext *gpu = test_device("cuda");
+  if (gpu) refuse_factors(gpu);
 }
 
 /* ---- operators ----------------------------------------------------------------------------------------- */
@@ -387,9 +409,10 @@ static void builds_without_say_so(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_matrices), cmocka_unit_test(what_has_no_factors),
-      cmocka_unit_test(diffusion),       cmocka_unit_test(elasticity),
-      cmocka_unit_test(four_threads),    cmocka_unit_test(allocations),
-      cmocka_unit_test(interruptions),   cmocka_unit_test(builds_without_say_so)};
+      cmocka_unit_test(random_matrices),      cmocka_unit_test(random_matrices_on_a_gpu),
+      cmocka_unit_test(what_has_no_factors),  cmocka_unit_test(diffusion),
+      cmocka_unit_test(elasticity),           cmocka_unit_test(four_threads),
+      cmocka_unit_test(allocations),          cmocka_unit_test(interruptions),
+      cmocka_unit_test(builds_without_say_so)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* Run: ctest -R t7_direct. Boxes solved by fast diagonalization as a whole, on the host and by kernels: one or two
  * iterations to 1e-11 for any conditions, also where only fluxes are given, steady and in time. */
 #include "device_testing.h"
-#include "multigrid/coarse/factorization.h"
+#include "multigrid/coarse/mumps.h"
 
 static TesFunction *expression(TesContext *ctx, const char *text) {
   TesFunction *f;
@@ -110,7 +110,7 @@ static void others_are_factorized(void **state) {
   TesFunction *a = expression(ctx, "1 + x");
   const TesProblemDesc desc = {.mesh = mesh, .data = {.a = a}, .solver = {.method = TES_METHOD_DIRECT}};
   const TesStatus status = tes_problem_create(ctx, &desc, &p);
-  if (!tesi_factorization_missing()) {
+  if (!tesi_mumps_missing()) {
     assert_ok(ctx, status);
     assert_non_null(strstr(tes_problem_info(p).method, "direct: sparse factors"));
     tes_problem_destroy(&p);

@@ -2,7 +2,7 @@
  * with hanging nodes and curved cells, on the host and beside kernels: polynomials exactly, one iteration or two, else
  * the solution of multigrid; in time; thin plates and jumps of coefficients. */
 #include "device_testing.h"
-#include "multigrid/coarse/factorization.h"
+#include "multigrid/coarse/mumps.h"
 
 static TesContext *ctx;
 static TesFunction *kept[64];
@@ -19,7 +19,7 @@ static void forget(void) {
 }
 
 static bool begin(const char *device) {
-  if (tesi_factorization_missing()) return false;
+  if (tesi_mumps_missing()) return false;
   ctx = test_device(device);
   return ctx != NULL;
 }
@@ -165,7 +165,7 @@ static void flows_are_exact(const char *device) {
 static void polynomials(void **state) {
   static const char *const devices[] = {"cpu", "emulator", "cuda"};
   (void)state;
-  if (tesi_factorization_missing()) skip();
+  if (tesi_mumps_missing()) skip();
   for (int d = 0; d < 3; d++) {
     if (!begin(devices[d])) continue;
     kernels = d > 0;

@@ -3,7 +3,7 @@
  * and closed paths; the solution beside that of sparse factors; where diffusion prevails the cycle of the symmetric
  * part stays. */
 #include "device_testing.h"
-#include "multigrid/coarse/factorization.h"
+#include "multigrid/coarse/mumps.h"
 
 static TesContext *ctx;
 
@@ -88,7 +88,7 @@ static void check(const Steady *s, const TesMesh *mesh, int degree, double pecle
   double sum = 0, all = 0;
   const int count = solve(s, mesh, degree, peclet, (TesSolveOptions){.tolerance = 1e-9}, u, NULL);
   if (!(count <= MOST)) fail_msg("%s, degree %d, Peclet %g: %d iterations", s->name, degree, peclet, count);
-  if (tesi_factorization_missing() || peclet > 2e3) return;
+  if (tesi_mumps_missing() || peclet > 2e3) return;
   for (int i = 0; i < NODES; i++) exact[i] = 0;
   solve(s, mesh, degree, peclet, (TesSolveOptions){.method = TES_METHOD_DIRECT, .tolerance = 1e-12}, exact,
         NULL);

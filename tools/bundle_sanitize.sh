@@ -57,6 +57,7 @@ t7_balance -
 t7_direct -
 t7_steady_transport -
 t8_gradient -
+t6_sparse -
 t7_direct_sparse -
 t1_device_guard -
 t5_rings -

@@ -169,7 +169,7 @@ static bool wants_factors(const TesProblem *p, const TesiSurvey *survey) {
              cheap =
                  survey->factor_flops < most && survey->factor_bytes < 0.5 * (double)tes_memory_available();
   return free && cheap && ((p->equation->couples && survey->slender) || survey->rough) &&
-         p->levels == p->op && !refuses_factors(p->op) && !tesi_factorization_missing();
+         p->levels == p->op && !refuses_factors(p->op) && !tesi_factorization_missing(p->context);
 }
 
 static const char *const method_names[] = {"", "V-cycles", "full multigrid, then V-cycles",

@@ -190,7 +190,7 @@ static TesStatus create_carried(TesiCoarse *c, TesPrecision precision, TesCoarse
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   const bool sparse = kind == TES_COARSE_SPARSE ||
-                      (kind == TES_COARSE_AUTO && c->length > 800 && !tesi_factorization_missing());
+                      (kind == TES_COARSE_AUTO && c->length > 800 && !tesi_factorization_missing(ctx));
   TES_CHECK(
       sparse || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
       "solver.coarse: the coarsest level of transport is direct or sparse: the other kinds are for symmetric "

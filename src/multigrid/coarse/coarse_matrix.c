@@ -198,7 +198,7 @@ static TesStatus try_sparse(TesiCoarseMatrix *m, TesCoarseKind otherwise, TesCoa
   TesStatus status = TES_OK;
   const bool cycles = otherwise == TES_COARSE_AGGREGATION;
   *kind = otherwise;
-  if (m->size > MOST || tesi_ranks(ctx) > 1 || tesi_factorization_missing()) return TES_OK;
+  if (m->size > MOST || tesi_ranks(ctx) > 1 || tesi_factorization_missing(ctx)) return TES_OK;
   TES_TRY(order_sparse(m));
   bool serves = serves_sparse(m, otherwise, cycles ? NEAR : 1);
   if (cycles && !serves) {

@@ -51,7 +51,7 @@ TesStatus tesi_coarse_sparse_create(const TesOperator *op, int nulls, const doub
   TesiCoarseSparse *s = NULL;
   TesiMatrix A = {0};
   *sparse = NULL;
-  if (tesi_factorization_missing()) TES_FAIL(TES_MISSING, "%s", tesi_factorization_missing());
+  if (tesi_factorization_missing(ctx)) TES_FAIL(TES_MISSING, "%s", tesi_factorization_missing(ctx));
   TES_NEW(&s);
   s->context = tesi_context_retain(ctx);
   s->layout = tesi_layout_retain(op->space->layout);

@@ -1,6 +1,6 @@
-/* Factors of sparse matrices by MUMPS, an optional part of a build (TESSERA_MUMPS), whose library is opened when
- * factors are first asked for. MUMPS is not made for several threads: its calls come one at a time, whatever their
- * contexts. Nothing interrupts a call: it takes about flops / 4e9 seconds to factorize (TesiFactorizationCost). */
+/* Factors of sparse matrices: on an NVIDIA GPU by cuDSS where its library is found, unless the matrix is indefinite or
+ * the context deterministic; by MUMPS on the host elsewhere (mumps.h), where nothing interrupts a call: it takes about
+ * flops / 4e9 seconds to factorize (TesiFactorizationCost). */
 #ifndef TESI_FACTORIZATION_H
 #define TESI_FACTORIZATION_H
 
@@ -16,12 +16,14 @@ typedef enum TesiSymmetry {
 
 /* What the factors will be, before they are made. */
 typedef struct TesiFactorizationCost {
-  double flops, entries; /* of the factors */
-  double bytes;          /* of all that is held while they are made */
+  double flops,
+      entries;  /* of the factors; cuDSS does not tell flops: what dense columns of as many entries take */
+  double bytes; /* of all that is held while they are made */
 } TesiFactorizationCost;
 
-/* NULL: there are factors. Else why not: the build has no MUMPS, or this machine lacks its library. Opens it. */
-const char *tesi_factorization_missing(void);
+/* NULL: there are factors on this device. Else why not: the build has no MUMPS, or this machine lacks its library.
+ * Opens it. */
+const char *tesi_factorization_missing(const TesContext *ctx);
 
 /* Orders the unknowns. A: entries below the diagonal are read alone where the kind is symmetric; copied.
  * fixed[fixings]: rows and columns that count as rows and columns of the identity. Errors: TES_MISSING,

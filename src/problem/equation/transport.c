@@ -83,7 +83,8 @@ TesStatus tesi_transport_enough(const TesProblem *p, int64_t *dofs) {
   *dofs = 0;
   if (!t || t->broken || p->options.method == TES_METHOD_DIRECT || !(t->peclet > 3)) return TES_OK;
   TES_TRY(tesi_ordered_cells_closed(p->levels, &longest));
-  if (longest > PATH) *dofs = tesi_factorization_missing() ? TESI_DENSE : p->mesh->dim == 2 ? PLANE : SPACE;
+  if (longest > PATH)
+    *dofs = tesi_factorization_missing(p->context) ? TESI_DENSE : p->mesh->dim == 2 ? PLANE : SPACE;
 done:
   return status;
 }

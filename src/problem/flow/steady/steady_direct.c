@@ -223,7 +223,7 @@ TesStatus tesi_steady_direct_create(const TesProblem *p, TesiSteadyDirect **dire
   TesiSteadyDirect *s = NULL;
   TesiMatrix K = {0};
   *direct = NULL;
-  if (tesi_factorization_missing()) TES_FAIL(TES_MISSING, "%s", tesi_factorization_missing());
+  if (tesi_factorization_missing(ctx)) TES_FAIL(TES_MISSING, "%s", tesi_factorization_missing(ctx));
   TES_NEW(&s);
   s->context = tesi_context_retain(ctx);
   s->n = p->space->length;
