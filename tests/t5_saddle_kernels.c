@@ -367,7 +367,7 @@ static void clear_plainly(const TesSpace *space, double *v) {
     for (int d = 0; d < i; d++) inner *= space->scalar[i]->axis[d].nodes;
     for (int64_t j = 0; j < space->scalar[i]->length; j++) {
       const int node = (int)(j / inner % tesi_nodal(space, i)->nodes);
-      if (node < tesi_axis_first(tesi_modal(space, i)) || node >= tesi_axis_end(tesi_modal(space, i)))
+      if (node < tesi_axis_first(tesi_nodal(space, i)) || node >= tesi_axis_end(tesi_nodal(space, i)))
         v[space->first[i] + j] = 0;
     }
   }

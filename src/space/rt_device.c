@@ -10,7 +10,7 @@ enum { THREADS = 256, BLOCKS = 1024 };
 
 int64_t tesi_rt_largest(const TesSpace *space) {
   int64_t most = 0;
-  for (int p = 0; p < space->parts; p++)
+  for (int p = 0; p < space->scalars; p++)
     most = space->scalar[p]->length > most ? space->scalar[p]->length : most;
   return most;
 }
