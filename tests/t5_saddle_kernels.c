@@ -360,9 +360,9 @@ static void compare_coarse(const Pair *p) {
   tes_operator_destroy(&op);
 }
 
-/* Entry by entry. */
+/* Entry by entry; element dg has no nodes. */
 static void clear_plainly(const TesSpace *space, double *v) {
-  for (int i = 0; i < space->dim; i++) {
+  for (int i = 0; i < space->dim && space->scalars > 1; i++) {
     int64_t inner = 1;
     for (int d = 0; d < i; d++) inner *= space->scalar[i]->axis[d].nodes;
     for (int64_t j = 0; j < space->scalar[i]->length; j++) {
@@ -376,7 +376,7 @@ static void clear_plainly(const TesSpace *space, double *v) {
 /* Mode by mode; returns its square. */
 static double constant_plainly(const TesSpace *space, double *p) {
   double square = 0;
-  for (int64_t q = 0; q < space->scalar[space->dim]->length; q++) {
+  for (int64_t q = 0; q < tesi_space_last(space)->length; q++) {
     int64_t rest = q;
     double volume = 1;
     for (int d = 0; d < space->dim; d++) {

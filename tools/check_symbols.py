@@ -11,13 +11,15 @@ from pathlib import Path
 
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 DECLARATION = re.compile(r"\b(tes_\w+)\s*\(")
+HEADERS_ALONE = {"petsc.h"}  # functions that the calling program compiles
 INLINE = re.compile(r"\bstatic inline [^;{]*\{.*?^\}", re.S | re.M)  # has no symbol
 LINKER = {"__bss_start", "_edata", "_end"}  # exported by ld when a library that is linked to refers to them
 
 
 def declared(folder):
     """Names of the functions in the headers; macros and callbacks have other names."""
-    texts = (COMMENT.sub("", path.read_text(encoding="utf-8")) for path in sorted(Path(folder).rglob("*.h")))
+    paths = (path for path in sorted(Path(folder).rglob("*.h")) if path.name not in HEADERS_ALONE)
+    texts = (COMMENT.sub("", path.read_text(encoding="utf-8")) for path in paths)
     texts = (INLINE.sub("", text) for text in texts)
     return {name for text in texts for name in DECLARATION.findall(text)}
 
