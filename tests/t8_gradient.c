@@ -378,8 +378,8 @@ int main(void) {
       cmocka_unit_test(cells_have_parts), cmocka_unit_test(problems_stay),
       cmocka_unit_test(in_the_emulator),  cmocka_unit_test(on_a_gpu),
       cmocka_unit_test(refused)};
-  ctx = test_device("cpu");
-  const int failed = ctx ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+  if (tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0) != TES_OK) return 1;
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   tes_context_destroy(&ctx);
   return failed;
 }
