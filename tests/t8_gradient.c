@@ -161,7 +161,7 @@ static double number_of(const TesCase *c, const TesProblem *p, const TesMesh *me
 /* The number of a constant. */
 static double constant_of(const Case *of, const char *name) {
   const char *at = strstr(of->text, name);
-  double now;
+  double now = NAN;
   while (at && (at[strlen(name)] != ':' || !strchr(" {", at[-1]))) at = strstr(at + 1, name);
   if (!at || sscanf(at + strlen(name), ": %lf", &now) != 1) fail_msg("%s: no constant %s", of->name, name);
   return now;

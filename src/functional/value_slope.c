@@ -78,7 +78,7 @@ static TesStatus over_cells(const Slope *slope, int material) {
   TesStatus status = TES_OK;
   const int threads = tes_context_threads(ctx), q = slope->part->degree + 3,
             points = tesi_space_box(slope->part) ? q : tesi_min(q, TESI_GEOMETRY_POINTS);
-  TesiQuantityBatches of = {NULL};
+  TesiQuantityBatches of = {.quantity = NULL};
   TesiSums sums = {0};
   int failed = TES_OK;
   Cells cells = {.slope = slope, .of = &of, .sums = &sums, .failed = &failed};
