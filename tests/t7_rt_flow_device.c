@@ -2,6 +2,7 @@
  * emulator and on a GPU where there is one: rings, walls that move, channels, mean velocities that are kept, steps by
  * error, in the plane and in space; forces; checkpoints that go on on another device; what is refused. Brief: two steps
  * in the plane.
+ * Quick: 1-3
  * Labels: heavy */
 #include <stdio.h>
 #include "device_testing.h"

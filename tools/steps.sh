@@ -134,7 +134,7 @@ brief_tests() { export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=2-3; }
 step_sanitize() {
   local fault wanted
   # Of the tests of whole programs those of the program's own code: the library's code is that of the others.
-  local programs='^t9_(messages|outputs|overwrite|program|report|study|time|values|words)$'
+  local programs='^t9_(messages|outputs|overwrite|program|study|time|values|words)$'
   # Arrays of a cell on the stack have shadows of more than 64 KiB, which would be mapped anew for each call: that took
   # most of the time of some tests.
   export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:clear_shadow_mmap_threshold=100000000
