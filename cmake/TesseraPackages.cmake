@@ -1,7 +1,8 @@
 # Packages for Debian and Ubuntu, `cpack -G DEB` in a build for the prefix /usr: libtessera<SOVERSION> (the library),
 # libtessera-dev (headers, pkg-config, CMake), tessera (program, manual, documents) and, with TESSERA_PYTHON and
 # TESSERA_PYTHON_FOLDER, python3-tessera. tools/test_packages.sh makes, installs and uses them.
-set(TESSERA_PACKAGE_CONTACT "Tessera developers <tessera@users.noreply.github.com>" CACHE STRING "maintainer of packages")
+set(TESSERA_PACKAGE_CONTACT "Tessera developers <tessera@users.noreply.github.com>"
+    CACHE STRING "maintainer of packages")
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tessera)
 set(CPACK_PACKAGE_VENDOR Tessera)
@@ -35,7 +36,8 @@ tessera_package(program tessera math "high-order finite elements with multigrid:
                 "${about}\nThis package has the program, its manual and documents.")
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/packages/symbols ${PROJECT_BINARY_DIR}/packages/triggers)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/packages/symbols
+    ${PROJECT_BINARY_DIR}/packages/triggers)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS libdmumps-5.5)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS openmpi-bin)
 foreach(component DEVELOPMENT PROGRAM PYTHON3)
