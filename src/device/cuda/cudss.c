@@ -11,11 +11,10 @@ enum { GENERAL = 0, DEFINITE = 3 };
 enum { WHOLE = 0, LOWER = 1 };
 enum { INFO = 0, ENTRIES = 1, PIVOTS = 2 };
 enum { ANALYSE = 0x3, FACTORIZE = 0x4, SOLVE = 0x3f0 };
-enum { MAJOR_VERSION = 0, MINOR_VERSION = 1, ESTIMATES = 16, PEAK = 1 };
+enum { MAJOR_VERSION = 0, MINOR_VERSION = 1, OLDEST = 7, ESTIMATES = 16, PEAK = 1 };
 
 /* X(name here, exported symbol, arguments) */
 #define CUDSS_LIST(X)                                                                                        \
-  X(property, "cudssGetProperty", (int, int *))                                                              \
   X(create, "cudssCreate", (void **))                                                                        \
   X(destroy, "cudssDestroy", (void *))                                                                       \
   X(set_stream, "cudssSetStream", (void *, void *))                                                          \
@@ -30,9 +29,9 @@ enum { MAJOR_VERSION = 0, MINOR_VERSION = 1, ESTIMATES = 16, PEAK = 1 };
   X(destroy_matrix, "cudssMatrixDestroy", (void *))                                                          \
   X(execute, "cudssExecute", (void *, int, void *, void *, void *, void *, void *))
 
-/* From version 1.0 on the type of the first entries of rows is an argument of its own. */
-typedef int (*CreateRowsOfOne)(void **, int64_t, int64_t, int64_t, void *, void *, void *, void *, int, int,
-                               int, int, int, int);
+/* From version 0.8 on the type of the first entries of rows is an argument of its own. */
+typedef int (*CreateRowsSince8)(void **, int64_t, int64_t, int64_t, void *, void *, void *, void *, int, int,
+                                int, int, int, int);
 
 struct TesiCudss {
 #define X(name, symbol, arguments) int(*name) arguments;
@@ -41,7 +40,7 @@ struct TesiCudss {
   void *library, *handle, *config, *data, *matrix, *x, *b;
   void *first, *column, *value, *solution, *load; /* of the device */
   int64_t n;
-  int major;
+  bool since8; /* version 0.8 or newer */
 };
 
 #define CUDSS(call)                                                                                          \
@@ -61,19 +60,31 @@ static void *find_library(void) {
   return library;
 }
 
+/* 100 times the major version, and the minor one; 0 where the library does not tell. */
+static int version_of(void *library) {
+  void *address = library ? dlsym(library, "cudssGetProperty") : NULL;
+  int (*property)(int, int *);
+  int major = 0, minor = 0;
+  if (!address) return 0;
+  memcpy(&property, &address, sizeof address);
+  if (property(MAJOR_VERSION, &major) != SUCCESS || property(MINOR_VERSION, &minor) != SUCCESS) return 0;
+  return 100 * major + minor;
+}
+
 bool tesi_cudss_available(void) {
   void *library = find_library();
+  const bool serves = version_of(library) >= OLDEST;
   if (library) dlclose(library);
-  return library != NULL;
+  return serves;
 }
 
 static TesStatus open_library(TesContext *ctx, TesiCudss *s) {
   TesStatus status = TES_OK;
-  int minor;
   s->library = find_library();
   if (!s->library)
     TES_FAIL(TES_MISSING, "no libcudss for sparse factors on a GPU (%s): install it, or set TESSERA_LIBCUDSS",
              dlerror());
+  const int version = version_of(s->library);
 #define X(name, symbol, arguments)                                                                           \
   {                                                                                                          \
     void *address = dlsym(s->library, symbol);                                                               \
@@ -82,20 +93,20 @@ static TesStatus open_library(TesContext *ctx, TesiCudss *s) {
   }
   CUDSS_LIST(X)
 #undef X
-  CUDSS(s->property(MAJOR_VERSION, &s->major));
-  CUDSS(s->property(MINOR_VERSION, &minor));
-  if (s->major == 0 && minor < 7)
-    TES_FAIL(TES_MISSING, "libcudss is of version 0.%d: sparse factors on a GPU want 0.7 or newer", minor);
+  s->since8 = version >= 8;
+  if (version < OLDEST)
+    TES_FAIL(TES_MISSING, "libcudss is of version %d.%d: sparse factors on a GPU want 0.%d or newer",
+             version / 100, version % 100, OLDEST);
 done:
   return status;
 }
 
 static int create_rows(TesiCudss *s, int64_t entries, bool definite) {
   const int kind = definite ? DEFINITE : GENERAL, view = definite ? LOWER : WHOLE;
-  if (s->major == 0)
+  if (!s->since8)
     return s->create_rows(&s->matrix, s->n, s->n, entries, s->first, NULL, s->column, s->value, INTEGER_32,
                           REAL_64, kind, view, 0);
-  CreateRowsOfOne create;
+  CreateRowsSince8 create;
   memcpy(&create, &s->create_rows, sizeof create);
   return create(&s->matrix, s->n, s->n, entries, s->first, NULL, s->column, s->value, INTEGER_32, INTEGER_32,
                 REAL_64, kind, view, 0);
@@ -163,11 +174,11 @@ void tesi_cudss_destroy(TesContext *ctx, TesiCudss **cudss) {
 }
 
 void tesi_cudss_cost(const TesiCudss *s, double *entries, double *bytes) {
-  /* DATA_MEMORY_ESTIMATES is number 12 until 0.7 and 13 from 1.0 on. */
+  /* DATA_MEMORY_ESTIMATES is number 12 until 0.7 and 13 from 0.8 on. */
   int64_t count = 0, estimate[ESTIMATES] = {0};
   size_t written;
   s->get(s->handle, s->data, ENTRIES, &count, sizeof count, &written);
-  s->get(s->handle, s->data, s->major ? 13 : 12, estimate, sizeof estimate, &written);
+  s->get(s->handle, s->data, s->since8 ? 13 : 12, estimate, sizeof estimate, &written);
   *entries = (double)count, *bytes = (double)estimate[PEAK];
 }
 

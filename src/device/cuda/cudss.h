@@ -7,7 +7,7 @@
 
 typedef struct TesiCudss TesiCudss;
 
-/* Whether the library can be opened. */
+/* Whether the library can be opened, and is new enough. */
 bool tesi_cudss_available(void);
 
 /* By rows, host arrays: first [n + 1], column and value [first[n]]; copied. Definite: symmetric, entries at and below
