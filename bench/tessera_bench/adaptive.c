@@ -103,10 +103,11 @@ static int cell_degree(const BenchOptions *o) {
   return o->geometry == TES_FACTORS_VERTICES ? 1 : 2;
 }
 
-/* Stored or from weights where --geometry asks for it, else as the operator chooses. */
+/* Stored, in float16 or from weights where --geometry asks for it, else as the operator chooses. */
 static TesFactors factors_of(const BenchOptions *o) {
-  return o->geometry == TES_FACTORS_STORED || o->geometry == TES_FACTORS_WEIGHTS ? o->geometry
-                                                                                 : TES_FACTORS_AUTO;
+  const bool asked = o->geometry == TES_FACTORS_STORED || o->geometry == TES_FACTORS_WEIGHTS ||
+                     o->geometry == TES_FACTORS_HALVES;
+  return asked ? o->geometry : TES_FACTORS_AUTO;
 }
 
 static TesStatus prepare(TesContext *ctx, const BenchOptions *o, const TesFunction *a, int dim, int degree,
@@ -392,7 +393,8 @@ static const char *series_of(const BenchOptions *o, int dim, int degree, bool sh
 
 static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
                          bool shells, TesPrecision precision, BenchResult *result) {
-  static const char *const factors[] = {"auto", "stored", "vertices", "affine", "matrix", "weights"};
+  static const char *const factors[] = {"auto",   "stored",  "vertices", "affine",
+                                        "matrix", "weights", "halves"};
   TesStatus status = TES_OK;
   TesFunction *a = NULL;
   Subject s = {0};

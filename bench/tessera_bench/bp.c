@@ -395,7 +395,8 @@ static bool is_wanted(const BenchOptions *o, int v) {
 
 static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, TesPrecision precision,
                          int variant, CliTable *table) {
-  static const char *const factors[] = {"auto", "stored", "vertices", "affine", "matrix", "weights"};
+  static const char *const factors[] = {"auto",   "stored",  "vertices", "affine",
+                                        "matrix", "weights", "halves"};
   TesStatus status = TES_OK;
   BenchTime time;
   Solve cg = {0, NAN, NAN};

@@ -36,7 +36,7 @@ const char *const bench_help[] = {
     "  --tolerance T         of the relative residual                        (1e-9, stokes, kershaw: 1e-8)\n",
     "  --bp LIST             bp: 1, 3, 5 or, with dim components, 2, 4, 6     (1,3,5)\n"
     "  --form F              bp: global or element vectors                   (global)\n"
-    "  --geometry G          bp: auto stored vertices affine matrix weights curved (auto)\n"
+    "  --geometry G          bp: auto stored vertices affine matrix weights halves curved (auto)\n"
     "                        adaptive: curved, or vertices for multilinear cells\n"
     "  --assembled A         adaptive: on, or off: the matrix-free operator alone (on)\n"
     "  --numbering N         bp: cells lexicographic shuffled                (lexicographic)\n"

@@ -168,8 +168,8 @@ static bool read_precision(const Option *p, BenchOptions *o) {
 /* TesFactors, and curved cells. */
 static bool read_geometry(const Option *p, BenchOptions *o) {
   const int choice = cli_parse_choice(p->name, optarg, p->words);
-  o->curved = choice == 6;
-  o->geometry = choice == 6 ? TES_FACTORS_STORED : (TesFactors)choice;
+  o->curved = choice == 7;
+  o->geometry = choice == 7 ? TES_FACTORS_STORED : (TesFactors)choice;
   return choice >= 0;
 }
 
@@ -195,8 +195,8 @@ static const char *const numberings[] = {"cells", "lexicographic", "shuffled", N
 static const char *const precisions[] = {"double", "single", "mixed", "all", NULL};
 static const char *const coefficients[] = {"constant", "variable", NULL};
 static const char *const forms[] = {"global", "element", NULL};
-static const char *const geometries[] = {"auto",   "stored",  "vertices", "affine",
-                                         "matrix", "weights", "curved",   NULL};
+static const char *const geometries[] = {"auto",    "stored", "vertices", "affine", "matrix",
+                                         "weights", "halves", "curved",   NULL};
 static const char *const sides[] = {"manufactured", "random", NULL};
 static const char *const elements[] = {"q", "dg", NULL};
 static const char *const switches[] = {"on", "off", NULL};
@@ -346,7 +346,7 @@ static int check_options(const Bench *bench, const BenchOptions *o, uint64_t giv
                            bench->name);
   if (!strcmp(bench->name, "adaptive") &&
       (o->geometry == TES_FACTORS_AFFINE || o->geometry == TES_FACTORS_MATRIX))
-    return cli_usage_error("bench adaptive: --geometry auto, curved, vertices, stored or weights");
+    return cli_usage_error("bench adaptive: --geometry auto, curved, vertices, stored, weights or halves");
   if (was_given(given, DOFS) && was_given(given, CELLS))
     return cli_usage_error("bench bp takes --dofs or --cells, not both");
   if (o->aspect != 1 && !o->random)

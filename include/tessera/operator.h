@@ -122,7 +122,11 @@ typedef enum TesFactors {
   TES_FACTORS_MATRIX, /**< CPU, degree 1 and 2: the symmetric matrix of each cell, which is less than its factors */
   /** stiffness with any scalar a: w a / |J| a point, Jacobians recomputed from cells of degree 1 or 2 (3D: 21 or 78
    *  numbers per cell; a cell of second degree that is multilinear up to rounding counts as degree 1) */
-  TES_FACTORS_WEIGHTS
+  TES_FACTORS_WEIGHTS,
+  /** kernels, 3D, float32, stiffness: the stored factors in float16, times a power of two per cell. The operator is
+   *  2^-11 of |A| |x| off in each term, so it is for preconditioners; cells too sheared for that are refused by a
+   *  choice (rough) and an error here. */
+  TES_FACTORS_HALVES
 } TesFactors;
 
 /** Mapped: how cells that share nodes add to them. auto: what is fastest on the device. */
@@ -135,6 +139,7 @@ typedef struct TesOperatorDesc {
   int points;         /**< mapped: Gauss points a direction, degree + 1 .. degree + 3; 0 means degree + 1 */
   TesFactors factors; /**< mapped */
   TesConflicts conflicts; /**< mapped */
+  bool rough; /**< mapped: for a preconditioner, so that auto may take halves */
   /** For measurements: the same kernel on the same cells without interpolation. The result is not the operator of
    * the space. */
   bool ignore_hanging;

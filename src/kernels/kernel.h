@@ -86,6 +86,16 @@
 #define TESK_PREFETCH_KEPT(p, bytes) ((void)(p), (void)(bytes))
 #define TESK_STREAM(p) (*(p))
 #define TESK_HELD(p) (*(p))
+/* The float with these bits; the float16 in the lower bits of a word. */
+static inline float TESK_FLOAT(unsigned bits) {
+  float v;
+  __builtin_memcpy(&v, &bits, sizeof v);
+  return v;
+}
+static inline float TESK_HALF(unsigned word) {
+  const float v = TESK_FLOAT((word & 0x7fffu) << 13) * 0x1p112f; /* from bias 15 to 127 */
+  return word & 0x8000u ? -v : v;
+}
 typedef unsigned long long TeskArrival;
 #define TESK_EXPECT_NONE(arrival) ((void)(arrival))
 #define TESK_EXPECT(arrival, bytes) ((void)(arrival), (void)(bytes))
@@ -176,6 +186,18 @@ TESK_DEVICE double TESK_STREAM(const double *p) {
 TESK_DEVICE float TESK_STREAM(const float *p) {
   float v;
   asm("ld.global.nc." TESK_STREAM_HINTS ".f32 %0, [%1], %2;" : "=f"(v) : "l"(p), "l"(tesk_once()));
+  return v;
+}
+
+TESK_DEVICE unsigned TESK_STREAM(const unsigned *p) {
+  unsigned v;
+  asm("ld.global.nc." TESK_STREAM_HINTS ".u32 %0, [%1], %2;" : "=r"(v) : "l"(p), "l"(tesk_once()));
+  return v;
+}
+#define TESK_FLOAT(bits) __uint_as_float(bits)
+TESK_DEVICE float TESK_HALF(unsigned word) {
+  float v;
+  asm("{.reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low;}" : "=f"(v) : "r"(word));
   return v;
 }
 

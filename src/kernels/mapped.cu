@@ -18,7 +18,7 @@
  * lines, D and D' 6 q^2; a point: 15 (stiffness), 2 (mass), 50 more for trilinear cells.
  * Bytes a cell: 8 (2 n^3 + s q^3) in the element form, s = 1 mass, 6 stiffness, 7 both; global: 16 a dof + 4 n^3 +
  * 8 s q^3 and the zeroing of y; vertices: 168 for the factors, affine: 8 s; weights: 8 q^3 (mass: twice) and 168 or
- * 624 (cells of degree 1, 2).
+ * 624 (cells of degree 1, 2); halves: 4 (s + 1) / 2 q^3 and 4.
  * Macros: real, factor (type of stored factors), N, Q, COLLOCATED, MASS, STIFFNESS, COMPONENTS, GEOMETRY (weights:
  * CELL_DEGREE), OUTPUT, ORDERED, HANGING, DOT (parts of x.y too); CELLS a group of
  * GROUP threads, GROUPS a block, WARPS (a group is a warp), MIN_BLOCKS; STAGE (the geometry goes through shared
@@ -35,6 +35,7 @@
 #define VERTICES 1
 #define AFFINE 2
 #define WEIGHTS 3
+#define HALVES 4
 #define ELEMENT 0 /* OUTPUT */
 #define ATOMIC 1
 #define COLOURED 2
@@ -259,7 +260,7 @@ TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s,
 TESK_DEVICE void prefetch(const TeskMapped *a) {
   const long long size = GROUPS * CELLS, first = blockIdx.x * size, next = first + a->ahead * size,
                   left = a->cells - first, left_next = a->cells - next;
-#if (GEOMETRY == STORED || GEOMETRY == WEIGHTS) && !STAGE
+#if (GEOMETRY == STORED || GEOMETRY == HALVES || GEOMETRY == WEIGHTS) && !STAGE
   if (PREFETCH && threadIdx.x == 0)
     TESK_PREFETCH((const unsigned char *)a->geometry + first * CELL_BYTES,
                   (left < size ? left : size) * CELL_BYTES);

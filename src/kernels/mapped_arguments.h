@@ -14,7 +14,9 @@ typedef struct TeskMapped {
    * anything is interpolated in the block: bit TESK_DIRECTIONS + d */
   const unsigned short *masks;
   /* stored: [cell][s][q^dim]; vertices: coefficients of the trilinear map, [cell][7][3] (mapped_geometry.h), 2D:
-   * [cell][4][2], vertices; affine: [cell][s]; weights: [cell] w a / |J| [q^dim], with a mass c w |J| [q^dim], then
+   * [cell][4][2], vertices; affine: [cell][s]; halves: [cell] (s + 1) / 2 words a point, of two
+   * factors in float16, the first one below, [(s + 1) / 2][q^dim], then the float32 that all are multiplied with;
+   * weights: [cell] w a / |J| [q^dim], with a mass c w |J| [q^dim], then
    * the monomials of the cell's polynomial of degree m = CELL_DEGREE but the constant, [(m+1)^dim - 1][dim], x
    * fastest. Copies of whole 16 bytes reach up to 15 bytes behind the last cell. */
   const void *geometry;

@@ -13,6 +13,9 @@
 #define CELL_BYTES ((long long)(FACTORS * POINTS) * (int)sizeof(factor))
 #define PIECE_BYTES ((long long)POINTS * (int)sizeof(factor))
 #define PIECE_PITCH ((LAYERS * Q * Q * (int)sizeof(factor) + 31) / 16 * 16)
+#elif GEOMETRY == HALVES
+#define CELL_NUMBERS ((FACTORS + 1) / 2 * POINTS + 1)
+#define CELL_BYTES ((long long)CELL_NUMBERS * (int)sizeof(unsigned))
 #elif GEOMETRY == WEIGHTS
 #define CELL_EDGE (CELL_DEGREE + 1)
 #define CELL_NUMBERS ((1 + MASS) * POINTS + 3 * (CELL_EDGE * CELL_EDGE * CELL_EDGE - 1))
@@ -106,6 +109,51 @@ TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real
   return MASS ? mass_factor(a, c, k) : 0;
 }
 #endif
+
+#elif GEOMETRY == HALVES
+/* Factors in float16, two a word, times one number of the cell, a power of two: bytes are what bounds stored factors.
+ * Words of a point: (G00, G01), (G02, G11), (G12, G22), (mass, -). */
+typedef struct Column {
+  const unsigned *g; /* of the first point */
+  real scale;
+} Column;
+
+#if STAGE
+#define READ_WORD(p) (*(p))
+#else
+#define READ_WORD(p) TESK_STREAM(p)
+#endif
+
+TESK_DEVICE Column make_column(const TeskMapped *a, Cell cell, long long first, int c, int l,
+                               const unsigned char *staged) {
+  Column column;
+#if STAGE
+  const unsigned *const words =
+      (const unsigned *)(staged + (first * CELL_BYTES & 15)) + (cell.valid ? c : 0) * CELL_NUMBERS;
+  (void)a;
+#else
+  const unsigned *const words = (const unsigned *)a->geometry + cell.number * CELL_NUMBERS;
+  (void)first, (void)c, (void)staged;
+#endif
+  column.g = words + l;
+  column.scale = TESK_FLOAT(words[CELL_NUMBERS - 1]);
+  return column;
+}
+
+TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real g[3]) {
+  real m[6], w[3];
+  TESK_UNROLL
+  for (int s = 0; s < 3; s++) {
+    const unsigned word = READ_WORD(c->g + s * POINTS + k * Q * Q);
+    m[2 * s] = TESK_HALF(word), m[2 * s + 1] = TESK_HALF(word >> 16);
+  }
+  w[0] = m[0] * g[0] + m[1] * g[1] + m[2] * g[2];
+  w[1] = m[1] * g[0] + m[3] * g[1] + m[4] * g[2];
+  w[2] = m[2] * g[0] + m[4] * g[1] + m[5] * g[2];
+  TESK_UNROLL
+  for (int s = 0; s < 3; s++) g[s] = c->scale * w[s];
+  return MASS ? (real)a->mass * c->scale * TESK_HALF(READ_WORD(c->g + 3 * POINTS + k * Q * Q)) : 0;
+}
 
 #elif GEOMETRY == AFFINE
 typedef struct Column {

@@ -10,6 +10,7 @@
 #define VERTICES 1
 #define AFFINE 2
 #define WEIGHTS 3
+#define HALVES 4
 #define THREADS 128
 #define ENTRIES (DIM * (DIM + 1) / 2)
 #define FACTORS (ENTRIES * STIFFNESS + MASS)
@@ -77,6 +78,12 @@ TESK_DEVICE void factors_at(const TeskMapped *a, long long cell, int point, doub
   const factor *g = (const factor *)a->geometry + cell * FACTORS * POINTS + point;
   for (int s = 0; s < ENTRIES * STIFFNESS; s++) m[s] = (double)g[s * POINTS];
   if (MASS) m[6] = a->mass * (double)g[ENTRIES * STIFFNESS * POINTS];
+#elif GEOMETRY == HALVES
+  const unsigned *const words = (const unsigned *)a->geometry + cell * ((FACTORS + 1) / 2 * POINTS + 1);
+  const double scale = (double)TESK_FLOAT(words[(FACTORS + 1) / 2 * POINTS]);
+  for (int s = 0; s < FACTORS; s++)
+    m[s] = scale * (double)TESK_HALF(words[s / 2 * POINTS + point] >> s % 2 * 16);
+  if (MASS) m[6] *= a->mass;
 #else
   const int p[3] = {point % Q, point / Q % Q, point / (Q * Q)};
   double w = 1;

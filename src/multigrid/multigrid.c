@@ -109,7 +109,7 @@ static TesStatus create_level(TesMultigrid *mg, const TesMultigridDesc *desc, in
     TES_TRY(tesi_operator_on(desc->op, level->space, TES_DOUBLE, &exact));
     TES_TRY(tesi_coarse_create(exact, desc->precision, desc->coarse, &mg->coarse));
   }
-  TES_TRY(tesi_operator_on(desc->op, level->space, desc->precision, &level->op));
+  TES_TRY(tesi_operator_below(desc->op, level->space, desc->precision, &level->op));
   if (l > 0) {
     const TesTransferDesc transfer = {
         .coarse = mg->level[l - 1].space, .fine = level->space, .precision = desc->precision};

@@ -20,8 +20,8 @@ static TesStatus check_desc(TesContext *ctx, const TesOperatorDesc *desc) {
             desc->form.terms, desc->form.terms < 0 ? "expected 0 or more" : "and the list is NULL");
   TES_CHECK(desc->precision == TES_DOUBLE || desc->precision == TES_SINGLE,
             "precision is %d, expected 0 or 1", (int)desc->precision);
-  TES_CHECK(desc->factors >= TES_FACTORS_AUTO && desc->factors <= TES_FACTORS_WEIGHTS,
-            "factors are %d, expected 0..5", (int)desc->factors);
+  TES_CHECK(desc->factors >= TES_FACTORS_AUTO && desc->factors <= TES_FACTORS_HALVES,
+            "factors are %d, expected 0..6", (int)desc->factors);
   TES_CHECK(desc->conflicts >= TES_CONFLICTS_AUTO && desc->conflicts <= TES_CONFLICTS_COLOURS,
             "conflicts are %d, expected 0..2", (int)desc->conflicts);
   const int degree = desc->space->degree;
@@ -103,6 +103,15 @@ TesStatus tesi_operator_on(const TesOperator *op, const TesSpace *space, TesPrec
   TesOperatorDesc desc = op->desc;
   desc.space = space;
   desc.precision = precision;
+  return tes_operator_create(op->context, &desc, other);
+}
+
+TesStatus tesi_operator_below(const TesOperator *op, const TesSpace *space, TesPrecision precision,
+                              TesOperator **other) {
+  TesOperatorDesc desc = op->desc;
+  desc.space = space;
+  desc.precision = precision;
+  desc.rough = precision == TES_SINGLE;
   return tes_operator_create(op->context, &desc, other);
 }
 

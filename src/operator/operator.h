@@ -107,6 +107,9 @@ static inline bool tesi_is_diffusion(const TesOperator *op) {
 /* The same form, with the same choices, over another space and in another precision. */
 TesStatus tesi_operator_on(const TesOperator *op, const TesSpace *space, TesPrecision precision,
                            TesOperator **other);
+/* The same for a preconditioner: in float32 it may be as rough as that. */
+TesStatus tesi_operator_below(const TesOperator *op, const TesSpace *space, TesPrecision precision,
+                              TesOperator **other);
 /* *op becomes its assembled twin (kind assembled), of the same precision. On failure it stays. */
 TesStatus tesi_operator_assemble_twin(TesOperator **op);
 /* The separable operator of constant coefficients; alpha[6] (NULL: none), zero where a face has no Robin term. */

@@ -31,8 +31,8 @@ static TesStatus check_desc(TesContext *ctx, const TesiMappedDesc *d, int dim) {
             (int)d->precision);
   TES_CHECK(d->form == TESI_GLOBAL_VECTORS || d->form == TESI_ELEMENT_VECTORS, "form is %d, expected 0 or 1",
             (int)d->form);
-  TES_CHECK(d->factors >= TES_FACTORS_AUTO && d->factors <= TES_FACTORS_WEIGHTS,
-            "factors are %d, expected 0..5", (int)d->factors);
+  TES_CHECK(d->factors >= TES_FACTORS_AUTO && d->factors <= TES_FACTORS_HALVES,
+            "factors are %d, expected 0..6", (int)d->factors);
   TES_CHECK(d->conflicts >= TES_CONFLICTS_AUTO && d->conflicts <= TES_CONFLICTS_COLOURS,
             "conflicts are %d, expected 0..2", (int)d->conflicts);
   TES_CHECK(!d->index || d->form == TESI_GLOBAL_VECTORS, "an index belongs to the global form");
@@ -358,6 +358,7 @@ static TesStatus init_plain(TesOperator *op, const TesiCellView *s, const TesiGe
                            .c = mass ? c->a.all : NULL,
                            .precision = op->precision,
                            .factors = d->factors,
+                           .rough = d->rough,
                            .conflicts = d->conflicts == TES_CONFLICTS_AUTO && tesi_context_deterministic(ctx)
                                             ? TES_CONFLICTS_COLOURS
                                             : d->conflicts,

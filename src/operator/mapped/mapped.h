@@ -2,7 +2,7 @@
  * makes a TesiMapped; an implementation (host: mapped_host.c; kernels: mapped_device.c) makes of it the plan its
  * loops want. Where to read on:
  *   cells    what they have in memory: below; masks of hanging nodes: space/space.h, mesh/forest/hanging.h
- *   factors  what geometry and coefficients are at a point, and the five ways to have it there: TesFactors, made by
+ *   factors  what geometry and coefficients are at a point, and the six ways to have it there: TesFactors, made by
  *            mapped_factors.c, mapped_fill.c; which one is taken: host/mapped_host_choice.c
  *   batch    cells that share a vector on the host, chunk: what a thread takes: host/mapped_host.h
  *   cut      how cells become groups of threads on a device: device/mapped_cut.c

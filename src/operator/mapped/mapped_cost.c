@@ -41,6 +41,9 @@ TesCost tesi_mapped_cost(const TesOperator *op) {
                                                                         : (double)m->geometry->cell_nodes);
     flops += cells * (double)m->cell_points * (dim == 3 ? 72 : 16);
     break;
+  case TES_FACTORS_HALVES:
+    factors = (double)((m->factors + 1) / 2 * m->cell_points + 1);
+    break;
   case TES_FACTORS_MATRIX:
     factors = (double)(m->cell_nodes * (m->cell_nodes + (m->mass ? 1 : -1)) / 2);
     flops = cells * m->components * 2 * (double)(m->cell_nodes * m->cell_nodes);

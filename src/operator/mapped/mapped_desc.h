@@ -45,6 +45,7 @@ typedef struct TesiMappedDesc {
   int parts;
   const TesFunction *const *part_a, *const *part_c;
   TesFactors factors;
+  bool rough; /* TesOperatorDesc */
   TesConflicts conflicts;
 } TesiMappedDesc;
 

@@ -130,6 +130,8 @@ int tesi_mapped_numbers(const TesiMappedKernelDesc *d) {
     return d->dim == 3 ? 21 : 8;
   case TESI_MAPPED_AFFINE:
     return factors;
+  case TESI_MAPPED_HALVES: /* as many words */
+    return (factors + 1) / 2 * points + 1;
   case TESI_MAPPED_WEIGHTS:
     return (1 + d->mass) * points + d->dim * ((d->dim == 3 ? edge : 1) * edge * edge - 1);
   default:
@@ -146,11 +148,16 @@ int tesi_mapped_stage_bytes(const TesiMappedKernelDesc *d, const TesiMappedCut *
   return (cut->cells * factors * d->q * layer + 31) / 16 * 16;
 }
 
+/* Whether the factors of points come from memory. */
+static bool reads_factors(const TesiMappedKernelDesc *d) {
+  return d->geometry == TESI_MAPPED_STORED || d->geometry == TESI_MAPPED_HALVES;
+}
+
 static Entry look_up(const TesiMappedKernelDesc *d) {
   const int kind = !d->stiffness ? 0 : d->collocated ? 2 : 1, degree = d->n - 1;
   const bool usual = kind == 2 || d->q == d->n + 1;
   if (!usual || degree > DEGREES || d->dim != 3) return (Entry){0};
-  if (d->geometry != TESI_MAPPED_STORED) return computed[kind][degree - 1];
+  if (!reads_factors(d)) return computed[kind][degree - 1];
   return d->output == TESI_MAPPED_ELEMENT ? element[kind][degree - 1] : global[kind][degree - 1];
 }
 
@@ -174,7 +181,7 @@ static const char *const gauss[3][2][GAUSS_DEGREES] = {
       "1,0,2,8,0,2,1,1", "1,0,2,8,0,2,1,1", "3,0,2,2,0,2,1,2"}}};
 
 static const char *look_up_gauss(const TesiMappedKernelDesc *d) {
-  const bool stored = d->geometry == TESI_MAPPED_STORED;
+  const bool stored = reads_factors(d);
   if (d->dim != 3 || !d->stiffness || d->collocated || d->q != d->n || d->n > GAUSS_DEGREES + 1) return NULL;
   if (d->output == TESI_MAPPED_ELEMENT || (!stored && d->geometry != TESI_MAPPED_WEIGHTS)) return NULL;
   return gauss[stored ? 0 : d->cell_degree][d->hanging][d->n - 2];
@@ -207,7 +214,7 @@ static Entry choose_entry(const TesiMappedKernelDesc *d, int *groups) {
            given + 6, given + 7);
   const bool ruled = e.blocks == 0 || given[0] || given[2];
   if (ruled) e = (Entry){.cells = (signed char)(lanes <= 32 ? 0 : fill_warps(lanes, 256)), .stage = 1};
-  if (ruled && d->geometry != TESI_MAPPED_STORED && d->geometry != TESI_MAPPED_WEIGHTS) e.stage = 0;
+  if (ruled && !reads_factors(d) && d->geometry != TESI_MAPPED_WEIGHTS) e.stage = 0;
   if (given[2] == 1 && lanes <= 32) e.cells = 0;
   if (given[2] == 2 && e.cells == 0) e.cells = (signed char)fill_warps(lanes, 256);
   if (given[0] && e.cells) e.cells = (signed char)given[0];
@@ -238,7 +245,8 @@ static bool fits(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
 /* Chooses what is staged in shared memory, in as many layers as fit. Blocks that stay for many cells must all fit a
  * multiprocessor: there are fewer of them then, unless the cut names their number. */
 static void choose_stage(const TesiMappedKernelDesc *d, const Entry *e, TesiMappedCut *cut) {
-  const bool stored = d->geometry == TESI_MAPPED_STORED, weights = d->geometry == TESI_MAPPED_WEIGHTS;
+  const bool stored = d->geometry == TESI_MAPPED_STORED,
+             weights = d->geometry == TESI_MAPPED_WEIGHTS || d->geometry == TESI_MAPPED_HALVES;
   cut->stage = stored || weights || (d->geometry == TESI_MAPPED_VERTICES && e->stage == 1) ? e->stage : 0;
   if (cut->stage == 1 && !cut->ahead && !fits(d, cut) && (!e->blocks || block_bytes(d, cut) > BLOCK_SHARED))
     cut->stage = stored || weights ? 2 : 0;
@@ -299,7 +307,7 @@ TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *d) {
   const int threads = cut.group * cut.groups, more = cut.ahead * d->n,
             registers = tesi_min(255, (d->stiffness ? 72 + 6 * d->q : 40 + 6 * d->q) + more);
   cut.blocks = e.blocks ? e.blocks : tesi_max(1, 65536 / (registers * threads));
-  cut.index_once = d->geometry == TESI_MAPPED_STORED && !d->ordered && d->stiffness &&
+  cut.index_once = reads_factors(d) && !d->ordered && d->stiffness &&
                    d->n <= 5; /* measured: 2 to 5 % there, a loss elsewhere */
   if (!d->ordered) choose_stage(d, &e, &cut);
   cut.merge = wants_merging(d);

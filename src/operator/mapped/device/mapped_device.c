@@ -10,7 +10,8 @@
 static const char *const factor_names[] = {[TES_FACTORS_STORED] = "stored",
                                            [TES_FACTORS_VERTICES] = "from vertices",
                                            [TES_FACTORS_AFFINE] = "affine",
-                                           [TES_FACTORS_WEIGHTS] = "from weights"};
+                                           [TES_FACTORS_WEIGHTS] = "from weights",
+                                           [TES_FACTORS_HALVES] = "stored in float16"};
 
 /* ---- data of the device -------------------------------------------------------------------------------- */
 /* Rows [row] of cells first, first + 1, ... as they are uploaded: in the plan's order and precision. May be in
@@ -56,8 +57,8 @@ done:
   return status;
 }
 
-/* Rows of `row` numbers a cell, in the given precision: windows of cells, inside which they change places, at a
- * time. */
+/* Rows of `row` numbers a cell (halves: words), in the given precision: windows of cells, inside which they change
+ * places, at a time. */
 static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors kind, int64_t row,
                              TesPrecision precision, TesiMappedPlan *plan) {
   TesStatus status = TES_OK;
@@ -65,21 +66,28 @@ static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors ki
   const size_t size = tesi_precision_size(precision);
   const int64_t window = tesi_mapped_window(&plan->kernel.cut), windows = ((int64_t)1 << 24) / (row * window),
                 most = tesi_min64(m->cells, (windows ? windows : 1) * window); /* about 128 MiB */
+  const bool halves = kind == TES_FACTORS_HALVES;
   double *values = NULL, *packed = NULL;
-  TES_ALLOC(&values, most * (row < 24 ? 24 : row)); /* 24: of vertices */
-  if (plan->place || kind == TES_FACTORS_WEIGHTS) TES_ALLOC(&packed, most * row);
+  TES_ALLOC(&values, most * (halves     ? m->factors * m->cell_points
+                             : row < 24 ? 24
+                                        : row)); /* 24: of vertices */
+  if (plan->place || kind == TES_FACTORS_WEIGHTS || halves) TES_ALLOC(&packed, most * row);
   TES_TRY(device->allocate(ctx, (size_t)(m->cells * row) * size + 16,
                            &plan->geometry)); /* copies of whole 16 bytes */
   for (int64_t first = 0; first < m->cells; first += most) {
     const int64_t count = tesi_min64(most, m->cells - first);
-    double *const to = plan->place ? packed : values;
-    if (kind == TES_FACTORS_STORED) TES_TRY(tesi_mapped_fill_factors(m, first, count, values));
+    double *const to = plan->place || halves ? packed : values;
+    if (kind == TES_FACTORS_STORED || halves) TES_TRY(tesi_mapped_fill_factors(m, first, count, values));
     if (kind == TES_FACTORS_VERTICES) TES_TRY(tesi_mapped_fill_vertices(m, first, count, values));
     if (kind == TES_FACTORS_AFFINE) TES_TRY(tesi_mapped_fill_affine(m, first, count, values));
     if (kind == TES_FACTORS_WEIGHTS) TES_TRY(fill_weights(ctx, m, first, count, row, packed, values));
     for (int64_t i = 0; kind == TES_FACTORS_VERTICES && m->dim == 3 && i < count; i++)
       tesi_mapped_trilinear(values + 24 * i, values + 21 * i);
-    pack_rows(plan, precision, first, count, row, values, to);
+    if (halves)
+      TES_CHECK(tesi_mapped_pack_halves(ctx, m, plan->place, first, count, values, (uint32_t *)to),
+                "a cell is sheared so much that factors in float16 do not tell its stiffness");
+    else
+      pack_rows(plan, precision, first, count, row, values, to);
     TES_TRY(device->to_device(ctx, (char *)plan->geometry + (size_t)(first * row) * size, to,
                               (size_t)(count * row) * size));
   }
@@ -156,6 +164,8 @@ TesiMappedGeometry tesi_mapped_geometry_of(TesFactors kind) {
     return TESI_MAPPED_VERTICES;
   case TES_FACTORS_WEIGHTS:
     return TESI_MAPPED_WEIGHTS;
+  case TES_FACTORS_HALVES:
+    return TESI_MAPPED_HALVES;
   default:
     return TESI_MAPPED_AFFINE;
   }
@@ -297,7 +307,7 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .destroy = destroy};
 
 /* ---- which factors ------------------------------------------------------------------------------------- */
-enum { MOST_KINDS = 3 };
+enum { MOST_KINDS = 4 };
 
 /* A part of the operator that stands for it. */
 typedef struct Sample {
@@ -366,6 +376,7 @@ static void list_kinds(const TesiMapped *m, TesFactors kind[MOST_KINDS]) {
   if (m->can_weights) kind[n++] = TES_FACTORS_WEIGHTS;
   kind[n++] = TES_FACTORS_STORED;
   if (m->can_vertices) kind[n++] = TES_FACTORS_VERTICES;
+  if (m->desc.rough && tesi_mapped_can_halve(m)) kind[n++] = TES_FACTORS_HALVES;
 }
 
 /* Stored factors that the device has no room for give way to weights, a third of them or less. */
@@ -388,7 +399,7 @@ static TesFactors choose(TesContext *ctx, const TesiMapped *m) {
   if (s.kind[1] == TES_FACTORS_AUTO || !tesi_tuning_is_on(ctx)) return s.kind[0];
   snprintf(name, sizeof name, "mapped-%dd-k%d-q%d%s-terms%d%d-components%d-cells%d%s%s-float%d-%s", m->dim,
            m->degree, m->q, m->collocated ? "-collocated" : "", m->stiffness, m->mass, m->components,
-           m->cell_degree, m->mask ? "-hanging" : "", m->global ? "" : "-element",
+           m->cell_degree, m->mask ? "-hanging" : "", m->global ? m->desc.rough ? "-rough" : "" : "-element",
            m->precision == TES_DOUBLE ? 64 : 32, tesi_tuning_class(m->length, &nodes));
   for (int i = 0; i < MOST_KINDS && s.kind[i] != TES_FACTORS_AUTO; i++)
     tuning.candidate[i] = factor_names[s.kind[i]];
@@ -406,10 +417,20 @@ TesStatus tesi_mapped_device_init(TesOperator *op) {
             "kernels have no factors of kind matrix: stored, vertices, affine or weights");
   TES_CHECK(m->desc.factors != TES_FACTORS_VERTICES || m->scalar || !m->stiffness,
             "kernels take factors from vertices for scalar coefficients only");
+  TES_CHECK(m->desc.factors != TES_FACTORS_HALVES || tesi_mapped_can_halve(m),
+            "factors of kind halves are for stiffness in 3D in float32");
   TES_NEW(&plan);
   op->plan = plan;
-  if (m->desc.factors == TES_FACTORS_AUTO) m->desc.factors = choose(ctx, m);
-  TES_TRY(make_plan(ctx, m, m->desc.factors, plan));
+  const bool chosen = m->desc.factors == TES_FACTORS_AUTO;
+  if (chosen) m->desc.factors = choose(ctx, m);
+  status = make_plan(ctx, m, m->desc.factors, plan);
+  if (status == TES_INVALID_INPUT && chosen &&
+      m->desc.factors == TES_FACTORS_HALVES) { /* cells behind the sample */
+    tesi_context_forget(ctx);
+    m->desc.factors = TES_FACTORS_STORED;
+    status = make_plan(ctx, m, m->desc.factors, plan);
+  }
+  TES_TRY(status);
   snprintf(op->description, sizeof op->description,
            "mapped cells, kernels of degree %d, %d points, factors %s, %d cells a group of %d threads",
            m->degree, m->q, factor_names[plan->factors], plan->kernel.cut.cells, plan->kernel.cut.group);

@@ -20,6 +20,11 @@ typedef struct TesiMappedPlan {
 TesiMappedGeometry tesi_mapped_geometry_of(TesFactors kind);
 /* The kernel that applies it with factors of this kind. */
 TesiMappedKernelDesc tesi_mapped_kernel_desc(const TesiMapped *m, TesFactors kind);
+/* mapped_halves.c: whether factors in float16 exist for it, and cells first .. first + count - 1 of them, word[count][row]
+ * in the plan's order, from g[count][s][q^3]. False: a cell is so sheared that they do not tell its stiffness. */
+bool tesi_mapped_can_halve(const TesiMapped *m);
+bool tesi_mapped_pack_halves(TesContext *ctx, const TesiMapped *m, const int32_t *place, int64_t first,
+                             int64_t count, const double *g, uint32_t *word);
 /* d <- the diagonal, an address on the device, in the operator's precision. */
 TesStatus tesi_mapped_device_diagonal(const TesOperator *op, void *d);
 

@@ -11,7 +11,8 @@ typedef enum TesiMappedGeometry {
   TESI_MAPPED_STORED,
   TESI_MAPPED_VERTICES,
   TESI_MAPPED_AFFINE,
-  TESI_MAPPED_WEIGHTS
+  TESI_MAPPED_WEIGHTS,
+  TESI_MAPPED_HALVES /* float32, 3D, with stiffness */
 } TesiMappedGeometry;
 /* element vectors; global ones, added to by atomics; the same, cells of a launch share no node */
 typedef enum TesiMappedOutput {
