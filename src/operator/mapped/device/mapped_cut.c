@@ -162,11 +162,11 @@ static Entry look_up(const TesiMappedKernelDesc *d) {
 }
 
 /* Of degree + 1 Gauss points, stiffness, global vectors (operators over forests), degrees 1 to 8, as
- * TESSERA_MAPPED_CUT would say it: stored factors, weights and trilinear cells, weights and cells of second degree;
- * without and with hanging nodes. Measured on an H200 on the ball refined on
+ * TESSERA_MAPPED_CUT would say it: stored factors, weights and trilinear cells, weights and cells of second degree,
+ * halves; without and with hanging nodes. Measured on an H200 on the ball refined on
  * shells; degree 1, and trilinear cells beyond degree 2, by analogy. */
 enum { GAUSS_DEGREES = 8 };
-static const char *const gauss[3][2][GAUSS_DEGREES] = {
+static const char *const gauss[4][2][GAUSS_DEGREES] = {
     {{"0,4,1,0,0,1,1,2", "0,4,1,7,0,1,1,1", "0,4,1,0,0,1,1,2", "0,4,1,0,0,2,1,2", "3,0,2,4,0,2,1,2",
       "1,0,2,8,0,2,1,2", "1,0,2,8,0,1,1,1", "1,0,2,5,0,2,1,2"},
      {"0,4,1,0,0,1,1,2", "0,4,1,7,0,1,1,1", "0,4,1,7,0,1,1,2", "0,4,1,6,0,2,1,2", "3,0,2,4,0,2,1,2",
@@ -178,13 +178,19 @@ static const char *const gauss[3][2][GAUSS_DEGREES] = {
     {{"0,4,1,5,0,2,1,2", "0,4,1,5,0,2,1,2", "0,4,1,5,0,2,1,2", "5,0,2,5,0,2,1,2", "3,0,2,4,0,2,1,2",
       "1,0,2,8,0,2,1,2", "1,0,2,8,0,2,1,1", "1,0,2,5,0,2,1,1"},
      {"0,4,1,5,0,2,1,2", "0,4,1,5,0,2,1,2", "0,4,1,5,0,2,1,2", "5,0,2,5,0,2,1,2", "3,0,2,4,0,2,1,1",
-      "1,0,2,8,0,2,1,1", "1,0,2,8,0,2,1,1", "3,0,2,2,0,2,1,2"}}};
+      "1,0,2,8,0,2,1,1", "1,0,2,8,0,2,1,1", "3,0,2,2,0,2,1,2"}},
+    {{"0,4,1,0,0,1,1,2", "0,4,1,7,0,1,1,1", "0,4,1,0,0,1,1,2", "0,4,1,0,0,1,1,2", "3,0,2,4,0,2,1,2",
+      "1,0,2,8,0,2,1,2", "1,0,2,8,0,1,1,1", "1,0,2,5,0,2,1,2"},
+     {"0,4,1,0,0,1,1,2", "0,4,1,7,0,1,1,1", "0,4,1,7,0,1,1,2", "5,0,2,5,0,2,1,2", "3,0,2,4,0,2,1,2",
+      "1,0,2,8,0,2,1,2", "1,0,2,8,0,1,1,1", "1,0,2,4,0,2,1,2"}}};
 
 static const char *look_up_gauss(const TesiMappedKernelDesc *d) {
-  const bool stored = reads_factors(d);
+  const int rows[] = {
+      [TESI_MAPPED_STORED] = 0, [TESI_MAPPED_WEIGHTS] = d->cell_degree, [TESI_MAPPED_HALVES] = 3};
   if (d->dim != 3 || !d->stiffness || d->collocated || d->q != d->n || d->n > GAUSS_DEGREES + 1) return NULL;
-  if (d->output == TESI_MAPPED_ELEMENT || (!stored && d->geometry != TESI_MAPPED_WEIGHTS)) return NULL;
-  return gauss[stored ? 0 : d->cell_degree][d->hanging][d->n - 2];
+  if (d->output == TESI_MAPPED_ELEMENT || (!reads_factors(d) && d->geometry != TESI_MAPPED_WEIGHTS))
+    return NULL;
+  return gauss[rows[d->geometry]][d->hanging][d->n - 2];
 }
 
 /* The cells of a group: whole warps as full as can be, with not many more than `threads` threads. */
