@@ -139,7 +139,7 @@ typedef struct TesOperatorDesc {
   int points;         /**< mapped: Gauss points a direction, degree + 1 .. degree + 3; 0 means degree + 1 */
   TesFactors factors; /**< mapped */
   TesConflicts conflicts; /**< mapped */
-  bool rough; /**< mapped: for a preconditioner, so that auto may take halves */
+  bool rough;             /**< mapped: for a preconditioner, so that auto may take halves */
   /** For measurements: the same kernel on the same cells without interpolation. The result is not the operator of
    * the space. */
   bool ignore_hanging;

@@ -20,8 +20,8 @@ typedef struct TesiMappedPlan {
 TesiMappedGeometry tesi_mapped_geometry_of(TesFactors kind);
 /* The kernel that applies it with factors of this kind. */
 TesiMappedKernelDesc tesi_mapped_kernel_desc(const TesiMapped *m, TesFactors kind);
-/* mapped_halves.c: whether factors in float16 exist for it, and cells first .. first + count - 1 of them, word[count][row]
- * in the plan's order, from g[count][s][q^3]. False: a cell is so sheared that they do not tell its stiffness. */
+/* mapped_halves.c: whether factors in float16 exist for it; word[count][row] of the cells first .. first + count - 1,
+ * in the plan's order, from g[count][s][q^3]. False: a cell is too sheared for them. */
 bool tesi_mapped_can_halve(const TesiMapped *m);
 bool tesi_mapped_pack_halves(TesContext *ctx, const TesiMapped *m, const int32_t *place, int64_t first,
                              int64_t count, const double *g, uint32_t *word);
