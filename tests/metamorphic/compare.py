@@ -8,6 +8,15 @@ energy of strain, F forces.
 import math
 
 import program
+from expressions import evaluate
+
+
+def viscosity(spec):
+    """The least at the points of the case; None where the case has none."""
+    nu = spec.data.get("nu")
+    if nu is None or isinstance(nu, (int, float)):
+        return nu
+    return min(abs(evaluate(nu, x)) for x in spec.points) if isinstance(nu, str) and spec.points else None
 
 
 def group_scales(spec, v):
@@ -16,9 +25,10 @@ def group_scales(spec, v):
     rms = math.sqrt(max(v["E"], 0) / vol)
     s = {"P": max([rms] + [abs(x) for k, x in v.items() if k[0] == "P"])}
     rest = 0
-    if spec.flow and isinstance(spec.data.get("nu"), (int, float)):
+    nu = viscosity(spec) if spec.flow else None
+    if nu:
         # the solve is to 1e-10 of the forces; one that is almost a gradient moves little beside its pressure
-        rest = 1e-3 * max([abs(x) for k, x in v.items() if k[0] == "Q"]) / spec.data["nu"]
+        rest = 1e-3 * max([abs(x) for k, x in v.items() if k[0] == "Q"]) / nu
     s["P"] = max(s["P"], rest * L)
     s["G"] = max([abs(x) for k, x in v.items() if k[0] == "G"] + [s["P"] / L * 0.1, rest])
     s["I"] = s["P"] * vol
