@@ -208,7 +208,8 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   }
   p->thin = p->equation->couples && survey.thin;
   p->polynomial = p->options.smoother_degree;
-  if (p->equation->couples && !p->polynomial) p->polynomial = p->thin ? 12 : survey.slim ? 7 : 5;
+  if (p->equation->couples && !p->polynomial)
+    p->polynomial = p->thin ? 12 : survey.slim ? 7 : p->mesh->kind == TES_MESH_BOX ? 5 : 6;
   if (p->mesh->kind == TES_MESH_BOX && !survey.matrices && aspect_ratio(p->space) > 1.5)
     survey.stretch = TESI_STRETCHED;
   if (p->equation->couples)
