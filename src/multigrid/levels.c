@@ -62,9 +62,9 @@ done:
   return status;
 }
 
-/* Half; 2 below a finest degree of 3: from 3 to 1 a correction misses what cells of split tetrahedra want (10 iterations
- * of Poisson in the place of 5, 27 of elasticity in the place of 17), and degree 2 costs a third of degree 3. Between
- * degrees 7 and 1 it saves nothing: Kershaw's cells take 14 iterations in the place of 10. */
+/* Half; 2 below a finest degree of 3: from 3 to 1 a correction misses what cells of split tetrahedra want (10
+ * iterations of Poisson in the place of 5, 27 of elasticity in the place of 17), and degree 2 costs a third of degree
+ * 3. Between degrees 7 and 1 it saves nothing: Kershaw's cells take 14 iterations in the place of 10. */
 static int next_degree(int degree, int finest) {
   return degree == 3 && finest == 3 ? 2 : degree / 2;
 }
