@@ -543,7 +543,8 @@ int main(void) {
       cmocka_unit_test(failures_are_of_all)};
   const TesStatus status = tes_communicator_of_all(&world);
   if (status != TES_OK) return status == TES_MISSING ? 77 : 1;
-  TesContextDesc desc = {.device = "cpu", .threads = 1, .verbosity = TES_QUIET};
+  const char *device = getenv("TESSERA_TEST_DEVICE");
+  TesContextDesc desc = {.device = device ? device : "cpu", .threads = 1, .verbosity = TES_QUIET};
   if (tes_context_create(&desc, &alone, NULL, 0) != TES_OK) return 1;
   desc.communicator = world;
   if (tes_context_create(&desc, &together, NULL, 0) != TES_OK) return 1;

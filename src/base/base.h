@@ -66,7 +66,8 @@ char *tesi_strdup(TesContext *ctx, const char *text);      /* NULL when memory i
 
 /* ---- the context ------------------------------------------------------------------------------------------------- */
 TesContext *tesi_context_retain(TesContext *ctx);
-/* One of the host device that has one rank and says nothing, else like ctx; for what no other rank knows of. */
+/* One that has one rank and says nothing, else like ctx, whose device it uses, and which counts its memory; for what no
+ * other rank knows of. */
 TesStatus tesi_context_create_alone(TesContext *ctx, TesContext **alone);
 struct TesiDevice;
 const struct TesiDevice *tesi_context_device(const TesContext *ctx);

@@ -77,6 +77,8 @@ TesStatus tesi_context_create_alone(TesContext *ctx, TesContext **alone) {
   (*alone)->maps = ctx->maps;
   (*alone)->silent = true;
   (*alone)->device = ctx->device;
+  (*alone)->device_state = ctx->device_state; /* its programs and its queue */
+  (*alone)->lender = tesi_context_retain(ctx);
 done:
   return status;
 }
@@ -94,6 +96,7 @@ void tes_context_destroy(TesContext **context) {
   tesi_context_set_words(c, NULL, NULL);
   if (c->device_destroy) c->device_destroy(c->device_state);
   tesi_kept_give(&c->kept, NULL, 0, 0);
+  tes_context_destroy(&c->lender);
   TesAllocator allocator = c->allocator;
   allocator.release(allocator.user, c);
 }

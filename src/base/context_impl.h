@@ -13,6 +13,7 @@ struct TesContext {
   TesAllocator allocator;
   bool maps; /* large blocks come from the system: the allocator is not the caller's */
   atomic_size_t memory, memory_peak, memory_high; /* high: since tesi_memory_mark() */
+  TesContext *lender; /* whose device this one uses, and which counts its memory; NULL: none */
   TesiKept kept;
   TesVerbosity verbosity;
   int threads, simd_bits;

@@ -24,6 +24,10 @@ static void keep_most(atomic_size_t *most, size_t now) {
   }
 }
 
+static TesContext *who_counts(TesContext *ctx) {
+  return ctx->lender ? ctx->lender : ctx;
+}
+
 static void account(TesContext *ctx, size_t bytes) {
   const size_t now = atomic_fetch_add(&ctx->memory, bytes) + bytes;
   keep_most(&ctx->memory_peak, now);
@@ -130,7 +134,7 @@ TesStatus tesi_alloc(TesContext *ctx, size_t count, size_t size, void *pointer_t
                      "no memory for %.3g GiB more; %.3g GiB are held already", (double)bytes / (1 << 30),
                      (double)tes_context_memory(ctx) / (1 << 30));
   memcpy(block, &(Header){bytes, mapped}, sizeof(Header));
-  account(ctx, bytes);
+  account(who_counts(ctx), bytes);
   *pointer = block + HEADER;
   return TES_OK;
 }
@@ -147,9 +151,9 @@ void tesi_free(TesContext *ctx, void *pointer_to_pointer) {
   char *block = (char *)*pointer - HEADER;
   Header header;
   memcpy(&header, block, sizeof header);
-  atomic_fetch_sub(&ctx->memory, header.bytes);
+  atomic_fetch_sub(&who_counts(ctx)->memory, header.bytes);
   if (header.mapped)
-    tesi_kept_give(&ctx->kept, block, header.mapped, most_kept(ctx));
+    tesi_kept_give(&ctx->kept, block, header.mapped, most_kept(who_counts(ctx)));
   else
     ctx->allocator.release(ctx->allocator.user, block);
   *pointer = NULL;

@@ -18,6 +18,13 @@ typedef struct TesiDiagonalStep {
   void *next;
 } TesiDiagonalStep;
 
+/* What other processes of a host open shared memory by. */
+typedef struct TesiShared {
+  size_t bytes;
+  int device; /* number of the GPU */
+  char name[64];
+} TesiShared;
+
 typedef struct TesiDevice {
   const char *kind; /* "cpu", "cuda", "emulator" */
   /* memory: zero-filled, aligned to at least 64 bytes */
@@ -27,6 +34,16 @@ typedef struct TesiDevice {
   TesStatus (*to_device)(TesContext *ctx, void *device, const void *host, size_t bytes);
   TesStatus (*to_host)(TesContext *ctx, void *host, const void *device, size_t bytes);
   TesStatus (*synchronize)(TesContext *ctx);
+  /* Optional (NULL: any memory does): memory of the host between which and the device copies are fast. Errors:
+   * TES_OUT_OF_MEMORY. */
+  TesStatus (*pin)(TesContext *ctx, size_t bytes, void **address);
+  void (*unpin)(TesContext *ctx, void **address);
+  /* Optional (NULL: none): memory that other processes of this host can reach. Zeros at *address, and a name for it,
+   * with which one of them opens it; or TES_MISSING. */
+  TesStatus (*share)(TesContext *ctx, size_t bytes, TesiShared *name, void **address);
+  void (*unshare)(TesContext *ctx, TesiShared *name, void **address); /* after all others have closed it */
+  TesStatus (*open)(TesContext *ctx, const TesiShared *name, void **address);
+  void (*close)(TesContext *ctx, const TesiShared *name, void **address);
   /* vectors */
   TesStatus (*fill)(TesContext *ctx, TesPrecision precision, int64_t n, double a, void *y);
   TesStatus (*copy)(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x, TesPrecision py,

@@ -1,4 +1,5 @@
 #include "device/recorded.h"
+#include "parallel/comm.h"
 
 static TesStatus record(TesContext *ctx, TesiRecorded *recorded, TesiWork work, void *user) {
   const TesiDevice *device = tesi_context_device(ctx);
@@ -21,7 +22,7 @@ TesStatus tesi_recorded_run(TesContext *ctx, TesiRecorded *recorded, TesiWork wo
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const TesiKernelState *state = device->graph_begin ? tesi_context_device_state(ctx) : NULL;
-  if (!state || state->recording || recorded->refused) return work(user);
+  if (!state || state->recording || recorded->refused || tesi_ranks(ctx) > 1) return work(user);
   if (recorded->seen <= recorded->plain) {
     TES_TRY(work(user));
     recorded->seen++;

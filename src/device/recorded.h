@@ -15,7 +15,8 @@ typedef struct TesiRecorded {
 
 typedef TesStatus (*TesiWork)(void *user);
 
-/* Inside another recording, and on devices without, simply work(user). What `work` reads on the host at the
+/* Inside another recording, on devices without, and on several ranks, whose messages the host sends, simply
+ * work(user). What `work` reads on the host at the
  * recording is what all replays see. */
 TesStatus tesi_recorded_run(TesContext *ctx, TesiRecorded *recorded, TesiWork work, void *user);
 /* Back to {0}. */

@@ -1,8 +1,10 @@
 /* Loads and boundary values by kernels (src/kernels/box_load.cu, box_face.cu, cells_load.cu). */
+#include "device/copies.h"
 #include "functional/box_device.h"
 #include "functional/device_text.h"
 #include "functional/functional.h"
 #include "functional/load_plan.h"
+#include "parallel/comm.h"
 
 static TesiGrid grid_of(int64_t items) {
   return (TesiGrid){(unsigned)(items < TESI_BOX_BLOCKS ? items : TESI_BOX_BLOCKS), 1, 1};
@@ -49,15 +51,19 @@ TesStatus tesi_load_device(const TesiLoad *desc, bool given, TesVector *b, bool 
   TesStatus status = TES_OK;
   TesiLoadPlan *plan = NULL;
   void *clock = NULL;
-  bool refused;
+  const TesiLayout *layout = desc->space->layout;
+  bool refused = true;
   *done = false;
   TES_TRY(tesi_clock_create(ctx, time_of(desc), &clock));
   TES_TRY(tesi_load_plan_create(desc, given, &plan));
-  if (!plan) goto done;
-  TES_TRY(tesi_load_plan_run(plan, clock, b));
-  TES_TRY(tesi_clock_refused(ctx, clock, &refused));
-  if (!refused && !given && tesi_space_box(desc->space)) TES_TRY(tesi_clear_device(desc->space, b));
-  *done = !refused;
+  if (plan) {
+    TES_TRY(tesi_load_plan_run(plan, clock, b));
+    TES_TRY(tesi_clock_refused(ctx, clock, &refused));
+  }
+  *done = !tesi_reduce_any(ctx, refused);
+  if (!*done) goto done;
+  TES_TRY(tesi_sum_copies(ctx, given ? layout->shared : layout->sum, TES_DOUBLE, b->data));
+  if (!given && tesi_space_box(desc->space)) TES_TRY(tesi_clear_device(desc->space, b));
 done:
   tesi_load_plan_destroy(&plan);
   tesi_context_device(ctx)->release(ctx, &clock);

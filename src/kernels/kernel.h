@@ -12,6 +12,7 @@
  *   TESK_ADD(p, v)           *p += v by an atomic addition
  *   TESK_TAKE(p)             the old value of the int *p, which grows by 1, atomically
  *   TESK_FENCE()             what this thread wrote is seen by others before what it writes next
+ *   TESK_FENCE_SYSTEM()      the same by other devices and processes
  *   TESK_ACQUIRE(p)          the int *p now; what its writer wrote before (with a fence between) is seen
  *   TESK_LOWER(p, v)         *p becomes the smaller of itself and v (long long), atomically
  *   TESK_GLOBAL(p)           says that p points to global memory, where the compiler does not see it
@@ -75,6 +76,7 @@
 #define TESK_ADD(p, v) (*(p) += (v)) /* fibers take turns at barriers only */
 #define TESK_TAKE(p) ((*(p))++)
 #define TESK_FENCE() ((void)0)
+#define TESK_FENCE_SYSTEM() __sync_synchronize()
 #define TESK_ACQUIRE(p) (*(volatile int *)(p))
 #define TESK_LOWER(p, v) (*(p) = (v) < *(p) ? (v) : *(p))
 #define TESK_ALIGNED(n) __attribute__((aligned(n)))
@@ -131,6 +133,7 @@ typedef unsigned long long TeskArrival;
 #define TESK_ADD(p, v) ((void)atomicAdd(p, v))
 #define TESK_TAKE(p) atomicAdd(p, 1)
 #define TESK_FENCE() __threadfence()
+#define TESK_FENCE_SYSTEM() __threadfence_system()
 TESK_DEVICE int TESK_ACQUIRE(const int *p) {
   int v;
   asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");

@@ -2,12 +2,11 @@
  * cuts; one exchange makes them whole in all copies. So kinds, and what calls their tables, know nothing of ranks.
  * Copies of a vector agree before and after. Entries where values are given are shared with nobody: they are what the
  * kind makes of them. */
-#include "device/kernel.h"
+#include "device/copies.h"
 #include "operator/operator.h"
 
 static TesStatus sum(const TesOperator *op, void *y) {
-  tesi_exchange_sum(op->space->layout->sum, op->precision, y);
-  return TES_OK;
+  return tesi_sum_copies(op->context, op->space->layout->sum, op->precision, y);
 }
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
@@ -72,7 +71,6 @@ TesStatus tesi_operator_share(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   if (tesi_ranks(ctx) == 1 || op->kind == &tesi_operator_parts) return TES_OK; /* parts have their own */
-  TES_CHECK(!tesi_has_kernels(ctx), "several ranks compute on devices without kernels: cpu");
   const TesMeshKind mesh = op->space->mesh->kind;
   const bool known = mesh == TES_MESH_FOREST
                          ? op->kind == &tesi_operator_mapped || op->kind == &tesi_operator_elasticity ||

@@ -1,5 +1,8 @@
 #include "operator/operator_wide.h"
 #include <string.h>
+#include "device/copies.h"
+#include "device/links.h"
+#include "device/upload.h"
 
 /* Layers of nodes first .. end - 1, counted over all ranks. */
 typedef struct Layers {
@@ -22,6 +25,10 @@ struct TesiWide {
   int trades;
   Trade *trade;
   TesiMessage *message;
+  /* on devices with kernels; there, by trade: where what is given begins in a vector of the rank, and what is taken
+   * in a wide one, and how many numbers they are */
+  TesiLinks *links;
+  void *give, *given, *take, *taken;
 };
 
 /* The cells of a rank in the direction that is cut, and the cells of its wide box. */
@@ -134,6 +141,40 @@ done:
   return status;
 }
 
+static TesStatus upload_blocks(TesiWide *w, bool takes, void **start, void **count) {
+  TesContext *ctx = w->context;
+  TesStatus status = TES_OK;
+  long long *numbers = NULL;
+  const size_t bytes = (size_t)w->trades * sizeof *numbers;
+  TES_ALLOC(&numbers, 2 * w->trades);
+  for (int i = 0; i < w->trades; i++) {
+    const Layers block = takes ? w->trade[i].take : w->trade[i].give;
+    numbers[i] = block.end ? (block.first - (takes ? w->all.first : w->own.first)) * w->layer : 0;
+    numbers[w->trades + i] = (block.end - block.first) * w->layer;
+  }
+  TES_TRY(tesi_upload(ctx, numbers, bytes, start));
+  TES_TRY(tesi_upload(ctx, numbers + w->trades, bytes, count));
+done:
+  tesi_free(ctx, &numbers);
+  return status;
+}
+
+static TesStatus create_links(TesiWide *w) {
+  TesContext *ctx = w->context;
+  TesStatus status = TES_OK;
+  TesiLink *link = NULL;
+  if (!tesi_has_kernels(ctx)) return TES_OK;
+  TES_ALLOC(&link, w->trades);
+  for (int i = 0; i < w->trades; i++)
+    link[i] = (TesiLink){w->trade[i].rank, most(w->trade[i].give, w->trade[i].take) * w->layer};
+  TES_TRY(upload_blocks(w, false, &w->give, &w->given));
+  TES_TRY(upload_blocks(w, true, &w->take, &w->taken));
+  TES_TRY(tesi_links_create(ctx, w->trades, link, &w->links));
+done:
+  tesi_free(ctx, &link);
+  return status;
+}
+
 TesStatus tesi_wide_create(const TesOperator *op, int layers, TesiWide **wide) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -155,6 +196,7 @@ TesStatus tesi_wide_create(const TesOperator *op, int layers, TesiWide **wide) {
   w->all = nodes_of(all, space->degree);
   TES_TRY(tesi_wide_report(w, create_operator(w, all, vertices)));
   TES_TRY(create_trades(w, layers, window));
+  TES_TRY(create_links(w));
   *wide = w;
   w = NULL;
 done:
@@ -175,6 +217,9 @@ void tesi_wide_destroy(TesiWide **wide) {
   }
   tesi_free(ctx, &w->trade);
   tesi_free(ctx, &w->message);
+  tesi_links_destroy(&w->links);
+  void **blocks[] = {&w->give, &w->given, &w->take, &w->taken};
+  for (int i = 0; i < 4; i++) tesi_context_device(ctx)->release(ctx, blocks[i]);
   tes_operator_destroy(&w->op);
   tes_context_destroy(&w->alone);
   tesi_free(ctx, &w);
@@ -191,7 +236,7 @@ TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status) {
                    tes_context_message(wide->alone));
 }
 
-void tesi_wide_fill(TesiWide *w, TesPrecision precision, const void *x, void *to) {
+void tesi_wide_fill_host(TesiWide *w, TesPrecision precision, const void *x, void *to) {
   const TesCommunicator *communicator = tesi_context_communicator(w->context);
   const size_t layer = (size_t)w->layer * tesi_precision_size(precision);
   for (int i = 0; i < w->trades; i++) {
@@ -212,11 +257,61 @@ void tesi_wide_fill(TesiWide *w, TesPrecision precision, const void *x, void *to
   }
 }
 
-void tesi_wide_take(TesiWide *w, TesPrecision precision, const void *from, void *x) {
+void tesi_wide_take_host(TesiWide *w, TesPrecision precision, const void *from, void *x) {
   const TesiLayout *layout = w->narrow->space->layout;
   const size_t size = tesi_precision_size(precision), layer = (size_t)w->layer * size;
   memcpy(x, (const char *)from + (size_t)(w->own.first - w->all.first) * layer,
          (size_t)(w->own.end - w->own.first) * layer);
   memset(x, 0, (size_t)layout->block[0].start * size); /* the owner's copies alone are summed */
   tesi_exchange_sum(layout->shared, precision, x);
+}
+
+/* Of the longest block. */
+static int64_t most_numbers(const TesiWide *w) {
+  int64_t longest = 0;
+  for (int i = 0; i < w->trades; i++) {
+    const int64_t count = most(w->trade[i].give, w->trade[i].take) * w->layer;
+    if (count > longest) longest = count;
+  }
+  return longest;
+}
+
+/* The rank's own part of a wide vector. */
+static void *own_part(const TesiWide *w, TesPrecision precision, const void *wide) {
+  return (char *)wide + (size_t)((w->own.first - w->all.first) * w->layer) * tesi_precision_size(precision);
+}
+
+TesStatus tesi_wide_fill(TesiWide *w, TesPrecision precision, const void *x, void *to) {
+  TesContext *ctx = w->context;
+  TesStatus status = TES_OK;
+  const int64_t own = (w->own.end - w->own.first) * w->layer, longest = most_numbers(w);
+  if (!w->links) {
+    tesi_wide_fill_host(w, precision, x, to);
+    return TES_OK;
+  }
+  TeskLinks links = tesi_links_arguments(w->links, precision);
+  void *give[] = {&x, &w->give, &w->given, &links}, *take[] = {&to, &w->take, &w->taken, &links};
+  TES_TRY(tesi_links_launch(ctx, TESI_PACK_BLOCKS, precision, longest, w->trades, give));
+  TES_TRY(tesi_context_device(ctx)->copy(ctx, own, 1, precision, x, precision, own_part(w, precision, to)));
+  TES_TRY(tesi_links_run(w->links, precision));
+  TES_TRY(tesi_links_launch(ctx, TESI_TAKE_BLOCKS, precision, longest, w->trades, take));
+done:
+  return status;
+}
+
+TesStatus tesi_wide_take(TesiWide *w, TesPrecision precision, const void *from, void *x) {
+  TesContext *ctx = w->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const TesiLayout *layout = w->narrow->space->layout;
+  const int64_t own = (w->own.end - w->own.first) * w->layer;
+  if (!w->links) {
+    tesi_wide_take_host(w, precision, from, x);
+    return TES_OK;
+  }
+  TES_TRY(device->copy(ctx, own, 1, precision, own_part(w, precision, from), precision, x));
+  if (layout->block[0].start) TES_TRY(device->fill(ctx, precision, layout->block[0].start, 0, x));
+  TES_TRY(tesi_sum_copies(ctx, layout->shared, precision, x));
+done:
+  return status;
 }

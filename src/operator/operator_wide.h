@@ -22,9 +22,12 @@ const TesOperator *tesi_wide_operator(const TesiWide *wide);
  * context of the ranks. */
 TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status);
 
-/* to <- x and what other ranks have of the wide box: `to` has the length of the wide operator. Host memory. */
-void tesi_wide_fill(TesiWide *wide, TesPrecision precision, const void *x, void *to);
+/* to <- x and what other ranks have of the wide box: `to` has the length of the wide operator. Addresses are where
+ * vectors are; the _host function takes host memory on every device. */
+TesStatus tesi_wide_fill(TesiWide *wide, TesPrecision precision, const void *x, void *to);
+void tesi_wide_fill_host(TesiWide *wide, TesPrecision precision, const void *x, void *to);
 /* x <- the entries of `from` that belong to this rank. Every copy of a node on a cut becomes the value of its owner. */
-void tesi_wide_take(TesiWide *wide, TesPrecision precision, const void *from, void *x);
+TesStatus tesi_wide_take(TesiWide *wide, TesPrecision precision, const void *from, void *x);
+void tesi_wide_take_host(TesiWide *wide, TesPrecision precision, const void *from, void *x);
 
 #endif

@@ -8,6 +8,7 @@ struct TesiExchange {
   int own;               /* the place of this rank among them */
   TesiMessage *message;  /* [ranks - 1] */
   double *sent, *copies; /* [entries of all]; float32 numbers take the first half of a list's room */
+  TesiExchangeTwin twin;
 };
 
 void tesi_sharers_free(TesContext *ctx, TesiSharers *sharers) {
@@ -21,6 +22,7 @@ void tesi_exchange_destroy(TesiExchange **exchange) {
   if (!e) return;
   TesContext *ctx = e->context;
   *exchange = NULL;
+  if (e->twin.state) e->twin.destroy(ctx, e->twin.state);
   tesi_sharers_free(ctx, &e->sharers);
   tesi_free(ctx, &e->message);
   tesi_free(ctx, &e->sent);
@@ -116,6 +118,15 @@ int64_t tesi_exchange_entries(const TesiExchange *e, const int32_t **entry) {
   if (!e) return 0;
   *entry = e->sharers.entry + e->sharers.first[e->own];
   return e->sharers.first[e->own + 1] - e->sharers.first[e->own];
+}
+
+const TesiSharers *tesi_exchange_sharers(const TesiExchange *e, int *own) {
+  *own = e->own;
+  return &e->sharers;
+}
+
+TesiExchangeTwin *tesi_exchange_twin(TesiExchange *e) {
+  return &e->twin;
 }
 
 void tesi_exchange_begin(TesiExchange *e, TesPrecision precision, void *x) {

@@ -18,6 +18,12 @@ typedef struct TesiSharers {
 
 typedef struct TesiExchange TesiExchange;
 
+/* What stands for an exchange where vectors are in the memory of a device (device/copies.h), which it owns. */
+typedef struct TesiExchangeTwin {
+  void *state; /* NULL: none yet */
+  void (*destroy)(TesContext *ctx, void *state);
+} TesiExchangeTwin;
+
 /* Of the shared entries that `left_out` (NULL: none) does not hold, an entry of all of the vector; ranks agree in that.
  * *exchange is NULL where no rank shares anything with this one. */
 TesStatus tesi_exchange_create(TesContext *ctx, const TesiSharers *sharers, const bool *left_out,
@@ -30,7 +36,11 @@ void tesi_exchange_destroy(TesiExchange **exchange);
 /* The entries that others have too. */
 int64_t tesi_exchange_entries(const TesiExchange *exchange, const int32_t **entry);
 
-/* x: host memory. Between the two calls shared entries are neither read nor written; NULL: nothing. */
+/* Its lists; list *own is this rank's. */
+const TesiSharers *tesi_exchange_sharers(const TesiExchange *exchange, int *own);
+TesiExchangeTwin *tesi_exchange_twin(TesiExchange *exchange);
+
+/* x: host memory; of vectors that may be on a device, tesi_sum_copies() (device/copies.h). Between the two calls shared entries are neither read nor written; NULL: nothing. */
 void tesi_exchange_begin(TesiExchange *exchange, TesPrecision precision, void *x);
 void tesi_exchange_end(TesiExchange *exchange, TesiReduction reduction, TesPrecision precision, void *x);
 static inline void tesi_exchange_sum(TesiExchange *exchange, TesPrecision precision, void *x) {

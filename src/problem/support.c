@@ -413,8 +413,6 @@ static int refuse_on_ranks(const TesiSupport *row, const TesiAsked *asked, int m
   char name[80];
   int count = 0;
   tesi_support_name(row, name);
-  if (count < most && asked->kernels)
-    refuse(&refusal[count++], "--device", "several ranks work on the processor: take --device cpu");
   if (count < most && !row->ranks.meshes)
     refuse(&refusal[count++], "problem", "%s works on one rank%s%s", name, row->ranks.because ? ": " : "",
            row->ranks.because ? row->ranks.because : "");

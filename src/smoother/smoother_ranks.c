@@ -20,11 +20,11 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   TesStatus status = TES_OK;
   const Plan *plan = smoother->plan;
   const TesPrecision precision = smoother->op->precision;
-  tesi_wide_fill(plan->wide, precision, b, plan->b);
-  if (!zero_guess) tesi_wide_fill(plan->wide, precision, x, plan->x);
+  TES_TRY(tesi_wide_fill(plan->wide, precision, b, plan->b));
+  if (!zero_guess) TES_TRY(tesi_wide_fill(plan->wide, precision, x, plan->x));
   TES_TRY(tesi_wide_report(plan->wide,
                            plan->inner->table->apply(plan->inner, plan->b, plan->x, sweep, zero_guess)));
-  tesi_wide_take(plan->wide, precision, plan->x, x);
+  TES_TRY(tesi_wide_take(plan->wide, precision, plan->x, x));
 done:
   return status;
 }
@@ -37,10 +37,10 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
   double *wide_b = NULL, *wide_x = NULL;
   TES_ALLOC(&wide_b, length);
   TES_ALLOC(&wide_x, length);
-  tesi_wide_fill(plan->wide, TES_DOUBLE, b, wide_b);
-  tesi_wide_fill(plan->wide, TES_DOUBLE, x, wide_x);
+  tesi_wide_fill_host(plan->wide, TES_DOUBLE, b, wide_b);
+  tesi_wide_fill_host(plan->wide, TES_DOUBLE, x, wide_x);
   TES_TRY(tesi_wide_report(plan->wide, plan->inner->table->apply_ref(plan->inner, wide_b, wide_x, sweep)));
-  tesi_wide_take(plan->wide, TES_DOUBLE, wide_x, x);
+  tesi_wide_take_host(plan->wide, TES_DOUBLE, wide_x, x);
 done:
   tesi_free(ctx, &wide_b);
   tesi_free(ctx, &wide_x);
@@ -58,8 +58,8 @@ static void destroy(TesSmoother *smoother) {
   if (!plan) return;
   tes_smoother_destroy(&plan->inner);
   tesi_wide_destroy(&plan->wide);
-  tesi_free(ctx, &plan->b);
-  tesi_free(ctx, &plan->x);
+  tesi_context_device(ctx)->release(ctx, &plan->b);
+  tesi_context_device(ctx)->release(ctx, &plan->x);
   tesi_free(ctx, &smoother->plan);
 }
 
@@ -70,6 +70,7 @@ static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const size_t size = tesi_precision_size(smoother->op->precision);
+  const TesiDevice *device = tesi_context_device(ctx);
   Plan *plan;
   TES_NEW(&plan);
   smoother->plan = plan;
@@ -83,8 +84,8 @@ static TesStatus init(TesSmoother *smoother) {
   tesi_reduce(ctx, TESI_MAXIMUM, 1, &least);
   smoother->omega = plan->inner->omega = -least;
   smoother->symmetric = plan->inner->symmetric;
-  TES_TRY(tesi_alloc(ctx, (size_t)op->length, size, &plan->b));
-  TES_TRY(tesi_alloc(ctx, (size_t)op->length, size, &plan->x));
+  TES_TRY(device->allocate(ctx, (size_t)op->length * size, &plan->b));
+  TES_TRY(device->allocate(ctx, (size_t)op->length * size, &plan->x));
   memcpy(smoother->description, plan->inner->description, sizeof smoother->description);
 done:
   return status;

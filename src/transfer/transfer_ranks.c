@@ -2,7 +2,7 @@
  * vertices. So prolongation needs nobody. A node on a cut is restricted by the rank that owns it alone, and what comes
  * to coarse nodes from both sides is summed. */
 #include <string.h>
-#include "device/kernel.h"
+#include "device/copies.h"
 #include "transfer/transfer.h"
 
 static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine) {
@@ -14,17 +14,18 @@ static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse)
   TesStatus status = TES_OK;
   const size_t size = tesi_precision_size(t->precision);
   const TesiOwned *own = &t->fine->layout->block[0];
-  memcpy((char *)t->owned + (size_t)own->start * size, (const char *)fine + (size_t)own->start * size,
-         (size_t)own->owned * size);
+  TES_TRY(tesi_context_device(ctx)->copy(ctx, own->owned, 1, t->precision,
+                                         (const char *)fine + (size_t)own->start * size, t->precision,
+                                         (char *)t->owned + (size_t)own->start * size));
   TES_TRY(t->local->restrict_(t, t->owned, coarse));
-  tesi_exchange_sum(t->coarse->layout->sum, t->precision, coarse);
+  TES_TRY(tesi_sum_copies(ctx, t->coarse->layout->sum, t->precision, coarse));
 done:
   return status;
 }
 
 static void destroy(TesTransfer *t) {
   t->local->destroy(t);
-  tesi_free(t->context, &t->owned);
+  tesi_context_device(t->context)->release(t->context, &t->owned);
 }
 
 static TesStatus prolongate_ref(const TesTransfer *t, const double *coarse, bool add, double *fine) {
@@ -54,8 +55,8 @@ static const TesiTransferTable table = {.prolongate = prolongate,
 TesStatus tesi_transfer_share(TesTransfer *t) {
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
-  TES_CHECK(!tesi_has_kernels(ctx), "several ranks compute on devices without kernels: cpu");
-  TES_TRY(tesi_alloc(ctx, (size_t)t->fine_length, tesi_precision_size(t->precision), &t->owned));
+  const size_t bytes = (size_t)t->fine_length * tesi_precision_size(t->precision);
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, &t->owned));
   t->local = t->table;
   t->table = &table;
 done:

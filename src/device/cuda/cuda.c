@@ -118,6 +118,24 @@ done:
   return status;
 }
 
+static TesStatus pin(TesContext *ctx, size_t bytes, void **address) {
+  TesStatus status = TES_OK;
+  CudaState *s = state_of(ctx);
+  *address = NULL;
+  CU(s, context_set(s->context));
+  CU(s, pin(address, bytes ? bytes : 1));
+done:
+  return status;
+}
+
+static void unpin(TesContext *ctx, void **address) {
+  const CudaState *s = state_of(ctx);
+  if (!*address) return;
+  s->cu->context_set(s->context);
+  s->cu->unpin(*address);
+  *address = NULL;
+}
+
 /* Zeros of long vectors by the driver: a fifth faster than a kernel; 3 us slower for short ones. */
 static TesStatus fill(TesContext *ctx, TesPrecision precision, int64_t n, double a, void *y) {
   TesStatus status = TES_OK;
@@ -283,6 +301,8 @@ const TesiDevice tesi_device_cuda = {.kind = "cuda",
                                      .to_device = to_device,
                                      .to_host = to_host,
                                      .synchronize = synchronize,
+                                     .pin = pin,
+                                     .unpin = unpin,
                                      .fill = fill,
                                      TESI_KERNEL_VECTORS,
                                      .kernels = &kernels,

@@ -68,6 +68,8 @@ enum {
   X(memory_info, "cuMemGetInfo_v2", (size_t *, size_t *))                                                    \
   X(allocate, "cuMemAlloc_v2", (TesiCuAddress *, size_t))                                                    \
   X(release, "cuMemFree_v2", (TesiCuAddress))                                                                \
+  X(pin, "cuMemAllocHost_v2", (void **, size_t))                                                             \
+  X(unpin, "cuMemFreeHost", (void *))                                                                \
   X(to_device, "cuMemcpyHtoDAsync_v2", (TesiCuAddress, const void *, size_t, TesiCuStream))                  \
   X(to_host, "cuMemcpyDtoHAsync_v2", (void *, TesiCuAddress, size_t, TesiCuStream))                          \
   X(set_bytes, "cuMemsetD8Async", (TesiCuAddress, unsigned char, size_t, TesiCuStream))                      \

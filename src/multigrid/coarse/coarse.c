@@ -174,14 +174,20 @@ static TesStatus create_on_ranks(TesiCoarse *c) {
   TES_TRY(tesi_wide_report(c->wide, tesi_coarse_create(op, TES_DOUBLE, TES_COARSE_DIRECT, &c->whole)));
   TES_TRY(tesi_wide_report(c->wide, tesi_operator_new_vector(op, TES_DOUBLE, &c->whole_b)));
   TES_TRY(tesi_wide_report(c->wide, tesi_operator_new_vector(op, TES_DOUBLE, &c->whole_x)));
+  TES_TRY(tesi_operator_new_vector(c->op, TES_DOUBLE, &c->r));
 done:
   return status;
 }
 
-static TesStatus solve_on_ranks(TesiCoarse *c) {
-  tesi_wide_fill(c->wide, TES_DOUBLE, c->b, c->whole_b->data);
-  const TesStatus status = tesi_wide_report(c->wide, tesi_coarse_solve(c->whole, c->whole_b, c->whole_x));
-  tesi_wide_take(c->wide, TES_DOUBLE, c->whole_x->data, c->x);
+static TesStatus solve_on_ranks(TesiCoarse *c, const TesVector *b, TesVector *x) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tes_vector_copy(b, 1, c->r));
+  TES_TRY(tesi_wide_fill(c->wide, TES_DOUBLE, c->r->data, c->whole_b->data));
+  TES_TRY(tesi_wide_report(c->wide, tesi_coarse_solve(c->whole, c->whole_b, c->whole_x)));
+  TES_TRY(tesi_wide_take(c->wide, TES_DOUBLE, c->whole_x->data, c->r->data));
+  TES_TRY(tes_vector_copy(c->r, 1, x));
+done:
   return status;
 }
 
@@ -205,13 +211,14 @@ done:
 static TesStatus create_mapped(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE && kind == TES_COARSE_AUTO)
+  const bool kernels = tesi_has_kernels(ctx) && tesi_ranks(ctx) == 1;
+  if (kernels && c->length <= TESI_COARSE_DENSE && kind == TES_COARSE_AUTO)
     TES_TRY(tesi_coarse_dense_create(ctx, c->op, precision, &c->dense));
-  else if (tesi_has_kernels(ctx) &&
+  else if (kernels &&
            (kind == TES_COARSE_AGGREGATION || (kind == TES_COARSE_AUTO && !tesi_aggregation_refuses(c->op))))
     TES_TRY(tesi_aggregation_create(c->op, &c->aggregation));
   else if (tesi_mapped_of(c->op) && (kind == TES_COARSE_AUTO || kind == TES_COARSE_CG) &&
-           tesi_recorded_can_loop(ctx) && tesi_ranks(ctx) == 1)
+           kernels && tesi_recorded_can_loop(ctx))
     TES_TRY(tesi_coarse_cg_create(c->op, &c->cg));
   else
     TES_TRY(tesi_coarse_matrix_create(ctx, c->op, kind, &c->matrix));
@@ -395,10 +402,9 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   if (coarse->aggregation) return tesi_aggregation_queue(coarse->aggregation, b->precision, b->data, x->data);
   if (coarse->lu) return tesi_coarse_lu_solve(coarse->lu, b->data, x->data);
   if (coarse->p) return conjugate_gradients(coarse, b, x);
+  if (coarse->wide) return solve_on_ranks(coarse, b, x);
   TES_TRY(tes_vector_get(b, coarse->b));
-  if (coarse->wide)
-    TES_TRY(solve_on_ranks(coarse));
-  else if (coarse->matrix)
+  if (coarse->matrix)
     TES_TRY(tesi_coarse_matrix_solve(coarse->matrix, coarse->b, coarse->x));
   else if (coarse->dg)
     tesi_coarse_dg_solve(coarse->dg, coarse->b, coarse->x);

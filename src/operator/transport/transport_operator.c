@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/team.h"
+#include "device/copies.h"
 #include "device/kernel.h"
 #include "functional/functional.h"
 #include "operator/dg/dg_device.h"
@@ -226,7 +227,7 @@ static TesStatus add_whole(const TesOperator *op, Pass pass, bool every, const v
   if (!op->local) return add(op, pass, every, x, y->data);
   TES_TRY(tesi_vector_create_on(op->space->layout, TES_DOUBLE, &part));
   TES_TRY(add(op, pass, every, x, part->data));
-  tesi_exchange_sum(op->space->layout->shared, TES_DOUBLE, part->data);
+  TES_TRY(tesi_sum_copies(ctx, op->space->layout->shared, TES_DOUBLE, part->data));
   TES_TRY(tes_vector_axpy(1, part, y));
 done:
   tes_vector_destroy(&part);

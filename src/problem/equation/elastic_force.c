@@ -1,6 +1,7 @@
 /* What elasticity knows of forces (forces.h), and the sums of loads and reactions. */
 #include <math.h>
 #include <stdio.h>
+#include "device/copies.h"
 #include "functional/functional.h"
 #include "operator/elasticity/elasticity.h"
 #include "operator/mapped/mapped_robin.h"
@@ -14,7 +15,7 @@ static TesStatus apply_whole(const TesProblem *p, TesVector *y) {
   TesStatus status = TES_OK;
   const TesiInTime *it = p->in_time;
   TES_TRY(tesi_elasticity_apply_whole(p->op, p->u, y));
-  tesi_exchange_sum(p->space->layout->shared, TES_DOUBLE, y->data);
+  TES_TRY(tesi_sum_copies(ctx, p->space->layout->shared, TES_DOUBLE, y->data));
   if (!it) goto done;
   TES_TRY(tes_vector_copy(p->u, -it->sigma, it->d)); /* the operator has sigma M in it */
   TES_TRY(tes_vector_axpy(1, it->stepper->second, it->d));

@@ -6,6 +6,7 @@
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "basis/eigen.h"
+#include "device/copies.h"
 #include "device/kernel.h"
 #include "operator/mapped/mapped_robin.h"
 #include "smoother/line_patch/line_patch.h"
@@ -374,8 +375,7 @@ TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void 
   const TesStatus status = p->lines     ? tesi_line_patches_apply(p, r, z)
                            : p->kernels ? tesi_cell_patch_kernels_apply(p, r, z)
                                         : apply_cells(p, r, z);
-  if (status == TES_OK) tesi_exchange_sum(p->sum, p->m->precision, z);
-  return status;
+  return status == TES_OK ? tesi_sum_copies(p->context, p->sum, p->m->precision, z) : status;
 }
 
 TesCost tesi_cell_patches_cost(const TesiCellPatches *p) {

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/team.h"
+#include "device/copies.h"
 #include "device/gather.h"
+#include "device/links.h"
 #include "device/upload.h"
 #include "space/space.h"
 #include "transfer/cells/transfer_cells.h"
@@ -20,8 +22,8 @@ typedef struct Kind {
 
 struct TesiCellsKernels {
   Kind kind[2];             /* cells that are not refined; that are */
-  TesiGather gather;        /* of restricted values of cells */
-  void *index, *mask, *own; /* device */
+  TesiGather gather;                 /* of restricted values of cells */
+  void *index, *mask, *own, *others; /* device */
 };
 
 /* Cells with about LINES last lines in all, and a thread for each line. */
@@ -131,6 +133,8 @@ TesStatus tesi_cells_kernels_create(const TesTransfer *transfer, TesiCellsKernel
       tesi_upload(ctx, t->coarse->index, (size_t)(t->cells * t->coarse_nodes) * sizeof(int32_t), &k->index));
   TES_TRY(tesi_upload(ctx, t->coarse->mask, (size_t)t->cells * sizeof(uint16_t), &k->mask));
   TES_TRY(upload_own(ctx, t, k));
+  if (t->others_count)
+    TES_TRY(tesi_upload(ctx, t->others, (size_t)t->others_count * sizeof *t->others, &k->others));
 done:
   return status;
 }
@@ -139,7 +143,7 @@ void tesi_cells_kernels_destroy(TesContext *ctx, TesiCellsKernels **kernels) {
   const TesiDevice *device = tesi_context_device(ctx);
   TesiCellsKernels *k = *kernels;
   if (!k) return;
-  void **all[] = {&k->index,        &k->mask,          &k->own,
+  void **all[] = {&k->index,        &k->mask,          &k->own,           &k->others,
                   &k->kind[0].list, &k->kind[0].first, &k->kind[0].tables,
                   &k->kind[1].list, &k->kind[1].first, &k->kind[1].tables};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
@@ -164,15 +168,37 @@ TesStatus tesi_cells_kernels_restrict(const TesTransfer *transfer, const void *f
   return tesi_cells_kernels_restrict_all(transfer, 1, fine, coarse);
 }
 
+/* Before an addition: what another rank writes comes from there. */
+static TesStatus clear_others(const TesTransfer *transfer, void *fine) {
+  const TesiCellsTransfer *t = transfer->plan;
+  long long count = t->others_count;
+  void *arguments[] = {&fine, &t->kernels->others, &count};
+  return count ? tesi_links_launch(transfer->context, TESI_CLEAR_ENTRIES, transfer->precision, count, 1, arguments)
+               : TES_OK;
+}
+
+/* In all copies of the nodes of `vectors` vectors, one after the other. */
+static TesStatus sum_copies(const TesTransfer *transfer, TesiExchange *exchange, int vectors, int64_t length,
+                            void *x) {
+  const size_t bytes = (size_t)length * tesi_precision_size(transfer->precision);
+  TesStatus status = TES_OK;
+  for (int v = 0; v < vectors && status == TES_OK; v++)
+    status = tesi_sum_copies(transfer->context, exchange, transfer->precision, (char *)x + (size_t)v * bytes);
+  return status;
+}
+
 TesStatus tesi_cells_kernels_prolongate_all(const TesTransfer *transfer, int vectors, const void *coarse,
                                             bool add, void *fine) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
-  const TesiCellsKernels *k = ((const TesiCellsTransfer *)transfer->plan)->kernels;
+  const TesiCellsTransfer *t = transfer->plan;
+  const TesiCellsKernels *k = t->kernels;
+  const size_t bytes = (size_t)transfer->fine_length * tesi_precision_size(transfer->precision);
   int adds = add;
   long long coarse_length = transfer->coarse_length, fine_length = transfer->fine_length;
   if (!add)
     TES_TRY(tesi_context_device(ctx)->fill(ctx, transfer->precision, vectors * transfer->fine_length, 0, fine));
+  for (int v = 0; v < vectors && add; v++) TES_TRY(clear_others(transfer, (char *)fine + (size_t)v * bytes));
   for (int i = 0; i < 2; i++) {
     const Kind *kind = &k->kind[i];
     if (!kind->count) continue;
@@ -191,6 +217,7 @@ TesStatus tesi_cells_kernels_prolongate_all(const TesTransfer *transfer, int vec
     TES_TRY(tesi_kernel_launch(ctx, &kind->prolongate, blocks_of(kind, vectors), (unsigned)kind->threads,
                                kind->shared, arguments));
   }
+  TES_TRY(sum_copies(transfer, t->shared, vectors, fine_length, fine));
 done:
   return status;
 }
@@ -218,6 +245,7 @@ TesStatus tesi_cells_kernels_restrict_all(const TesTransfer *transfer, int vecto
                                kind->shared, arguments));
   }
   TES_TRY(tesi_gather_run_all(ctx, &k->gather, vectors, coarse));
+  TES_TRY(sum_copies(transfer, transfer->coarse->layout->sum, vectors, transfer->coarse_length, coarse));
 done:
   return status;
 }

@@ -1,0 +1,106 @@
+#include "device/copies.h"
+#include "device/links.h"
+#include "device/upload.h"
+
+typedef struct Twin {
+  TesiLinks *links;
+  int neighbours;
+  int64_t most, shared;        /* entries: of the longest list of a neighbour; of this rank's own */
+  void *lists;                 /* device: entries of the neighbours' lists, one behind the other */
+  void *entry, *first, *place; /* device: of each shared entry, where its copies are (tesk_sum_copies) */
+} Twin;
+
+static void destroy(TesContext *ctx, void *state) {
+  Twin *t = state;
+  const TesiDevice *device = tesi_context_device(ctx);
+  tesi_links_destroy(&t->links);
+  void **all[] = {&t->lists, &t->entry, &t->first, &t->place};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
+  tesi_free(ctx, &t);
+}
+
+/* The lists of the neighbours without this rank's own. */
+static TesStatus make_links(TesContext *ctx, const TesiSharers *s, int own, Twin *t) {
+  TesStatus status = TES_OK;
+  TesiLink *link = NULL;
+  int32_t *lists = NULL;
+  int64_t at = 0;
+  TES_ALLOC(&link, s->ranks);
+  TES_ALLOC(&lists, s->first[s->ranks]);
+  for (int r = 0; r < s->ranks; r++) {
+    const int64_t count = s->first[r + 1] - s->first[r];
+    if (r == own) continue;
+    link[t->neighbours++] = (TesiLink){s->rank[r], count};
+    if (count > t->most) t->most = count;
+    for (int64_t i = 0; i < count; i++) lists[at++] = s->entry[s->first[r] + i];
+  }
+  TES_TRY(tesi_upload(ctx, lists, (size_t)at * sizeof *lists, &t->lists));
+  TES_TRY(tesi_links_create(ctx, t->neighbours, link, &t->links));
+done:
+  tesi_free(ctx, &link);
+  tesi_free(ctx, &lists);
+  return status;
+}
+
+/* first[i], place[]: of shared entry i, the numbers that come, in order of ranks, -1: its own. row[entry]: i. */
+static TesStatus find_places(TesContext *ctx, const TesiSharers *s, int own, int32_t *row, Twin *t) {
+  TesStatus status = TES_OK;
+  int32_t *first = NULL, *place = NULL, *next = NULL, number = 0;
+  const int32_t *entry = s->entry + s->first[own];
+  TES_ALLOC(&first, t->shared + 1);
+  TES_ALLOC(&next, t->shared + 1);
+  TES_ALLOC(&place, s->first[s->ranks]);
+  for (int64_t i = 0; i < t->shared; i++) row[entry[i]] = (int32_t)i;
+  for (int64_t i = 0; i < s->first[s->ranks]; i++) first[row[s->entry[i]] + 1]++;
+  for (int64_t i = 0; i < t->shared; i++) next[i] = first[i], first[i + 1] += first[i];
+  for (int r = 0; r < s->ranks; r++)
+    for (int64_t i = s->first[r]; i < s->first[r + 1]; i++)
+      place[next[row[s->entry[i]]]++] = r == own ? -1 : number++;
+  TES_TRY(tesi_upload(ctx, entry, (size_t)t->shared * sizeof *entry, &t->entry));
+  TES_TRY(tesi_upload(ctx, first, (size_t)(t->shared + 1) * sizeof *first, &t->first));
+  TES_TRY(tesi_upload(ctx, place, (size_t)s->first[s->ranks] * sizeof *place, &t->place));
+done:
+  tesi_free(ctx, &first);
+  tesi_free(ctx, &next);
+  tesi_free(ctx, &place);
+  return status;
+}
+
+static TesStatus create(TesContext *ctx, TesiExchange *exchange, TesiExchangeTwin *twin) {
+  TesStatus status = TES_OK;
+  int own;
+  const TesiSharers *s = tesi_exchange_sharers(exchange, &own);
+  int32_t *row = NULL, largest = 0;
+  Twin *t = NULL;
+  TES_NEW(&t);
+  *twin = (TesiExchangeTwin){t, destroy};
+  t->shared = s->first[own + 1] - s->first[own];
+  for (int64_t i = 0; i < s->first[s->ranks]; i++)
+    if (s->entry[i] > largest) largest = s->entry[i];
+  TES_ALLOC(&row, (int64_t)largest + 1);
+  TES_TRY(make_links(ctx, s, own, t));
+  TES_TRY(find_places(ctx, s, own, row, t));
+done:
+  tesi_free(ctx, &row);
+  return status;
+}
+
+TesStatus tesi_sum_copies(TesContext *ctx, TesiExchange *exchange, TesPrecision precision, void *x) {
+  TesStatus status = TES_OK;
+  if (!exchange) return TES_OK;
+  if (!tesi_has_kernels(ctx)) {
+    tesi_exchange_sum(exchange, precision, x);
+    return TES_OK;
+  }
+  TesiExchangeTwin *twin = tesi_exchange_twin(exchange);
+  if (!twin->state) TES_TRY(create(ctx, exchange, twin));
+  Twin *t = twin->state;
+  TeskLinks links = tesi_links_arguments(t->links, precision);
+  long long shared = t->shared;
+  void *pack[] = {&x, &t->lists, &links}, *sum[] = {&x, &t->entry, &t->first, &t->place, &shared, &links};
+  TES_TRY(tesi_links_launch(ctx, TESI_PACK_ENTRIES, precision, t->most, t->neighbours, pack));
+  TES_TRY(tesi_links_run(t->links, precision));
+  TES_TRY(tesi_links_launch(ctx, TESI_SUM_COPIES, precision, shared, 1, sum));
+done:
+  return status;
+}

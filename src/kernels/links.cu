@@ -1,0 +1,59 @@
+/* What ranks give to each other: numbers of a vector are packed for each of the links to other ranks, and taken when
+ * they have come. blockIdx.y: the link. A thread a number, in turns; no shared memory. Bytes a number: itself twice,
+ * and its index. Macros: real. */
+#include "kernel.h"
+#include "links_arguments.h"
+
+#define THREADS 256
+
+TESK_DEVICE real *out_of(TeskLinks links) {
+  return (real *)links.out[(*links.round & 1) * gridDim.y + blockIdx.y];
+}
+
+TESK_DEVICE const real *in_of(TeskLinks links) {
+  return (const real *)(links.in + (*links.round & 1) * links.half);
+}
+
+/* x at entry[first] .. entry[first of the next link - 1]. */
+TESK_KERNEL(tesk_pack_entries, THREADS, 1, (const real *TESK_RESTRICT)x, (const int *TESK_RESTRICT)entry,
+            (TeskLinks)links) {
+  const long long first = links.first[blockIdx.y], count = links.first[blockIdx.y + 1] - first;
+  real *to = out_of(links);
+  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < count; i += gridDim.x * THREADS)
+    to[i] = x[entry[first + i]];
+  TESK_FENCE_SYSTEM();
+}
+
+/* x[entry[i]] <- the sum of its copies, rank after rank: place[first[i]] .. is a number that came, or -1: x itself. */
+TESK_KERNEL(tesk_sum_copies, THREADS, 1, (real *)x, (const int *TESK_RESTRICT)entry,
+            (const int *TESK_RESTRICT)first, (const int *TESK_RESTRICT)place, (long long)count,
+            (TeskLinks)links) {
+  const real *in = in_of(links);
+  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < count; i += gridDim.x * THREADS) {
+    real sum = 0;
+    for (int c = first[i]; c < first[i + 1]; c++) sum += place[c] < 0 ? x[entry[i]] : in[place[c]];
+    x[entry[i]] = sum;
+  }
+}
+
+/* start[link], count[link]: a block of x. */
+TESK_KERNEL(tesk_pack_blocks, THREADS, 1, (const real *TESK_RESTRICT)x, (const long long *TESK_RESTRICT)start,
+            (const long long *TESK_RESTRICT)count, (TeskLinks)links) {
+  const long long from = start[blockIdx.y], n = count[blockIdx.y];
+  real *to = out_of(links);
+  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) to[i] = x[from + i];
+  TESK_FENCE_SYSTEM();
+}
+
+TESK_KERNEL(tesk_take_blocks, THREADS, 1, (real *)x, (const long long *TESK_RESTRICT)start,
+            (const long long *TESK_RESTRICT)count, (TeskLinks)links) {
+  const long long to = start[blockIdx.y], n = count[blockIdx.y];
+  const real *in = in_of(links) + links.first[blockIdx.y];
+  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS)
+    x[to + i] = in[i];
+}
+
+/* x[entry[i]] <- 0 */
+TESK_KERNEL(tesk_clear_entries, THREADS, 1, (real *)x, (const int *TESK_RESTRICT)entry, (long long)count) {
+  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < count; i += gridDim.x * THREADS) x[entry[i]] = 0;
+}
