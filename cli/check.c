@@ -238,6 +238,6 @@ int cli_check(int argc, char **argv) {
   }
   if (optind + 1 != argc) return cli_usage_error("check takes one case file (tessera check --help)");
   o.path = argv[optind];
-  const int refused = o.common.ranks ? cli_ranks_launch(o.common.ranks) : 0;
+  const int refused = cli_ranks_launch(&o.common);
   return refused ? refused : run(&o, vtu);
 }

@@ -42,8 +42,6 @@ const TesCommunicator *cli_ranks(void);
 bool cli_ranks_tells(const char *text);
 /* Threads of each; 0: as many as OpenMP would use. */
 int cli_ranks_threads(void);
-/* Begins the program again under mpirun; returns the exit status of a refusal, 0 for one rank. */
-int cli_ranks_launch(int count);
 
 /* Options that all commands have. */
 typedef struct CliCommon {
@@ -51,6 +49,10 @@ typedef struct CliCommon {
   int threads, simd_bits, deterministic, ranks; /* ranks 0: not asked for */
   TesVerbosity verbosity;
 } CliCommon;
+
+/* Begins the program again under mpirun where --ranks or a device of several GPUs ask for that; returns the exit status
+ * of a refusal, 0 for one rank. */
+int cli_ranks_launch(CliCommon *common);
 
 /* Their rows of getopt_long. Numbers of a command's own options begin with CLI_OWN_OPTIONS. */
 enum {

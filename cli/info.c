@@ -54,6 +54,8 @@ static void print_text(TesContext *ctx, const char *processor, double gib) {
   print_simd(ctx);
   printf("OpenBLAS      %s\nmemory free   %.1f GiB\n", core_of_blas(), gib);
   printf("devices       cpu%s\nGPU           %s%s\n", found ? " cuda" : "", found ? "" : "none: ", gpu);
+  if (tes_gpu_count() > 1)
+    printf("GPUs          %d: --device cuda:all, or mpirun, a rank each (docs/parallel.md)\n", tes_gpu_count());
   const char *wish = getenv("TESSERA_DEVICE");
   if (wish && *wish && !cli_find_gpu(wish, gpu))
     printf("wish          TESSERA_DEVICE is %.60s: %s\n", wish, gpu);
@@ -95,6 +97,7 @@ static int print(TesContext *ctx, bool json) {
   cJSON_AddItemToArray(devices, cJSON_CreateString("cpu"));
   if (found) cJSON_AddItemToArray(devices, cJSON_CreateString("cuda"));
   cJSON_AddStringToObject(root, found ? "gpu" : "gpu_missing", gpu);
+  cJSON_AddNumberToObject(root, "gpus", tes_gpu_count());
   cJSON *built = cJSON_AddObjectToObject(root, "parts");
   for (int i = 0; i < PARTS; i++) cJSON_AddBoolToObject(built, parts[i][0], tes_has_part(parts[i][0]));
   return print_json(root);

@@ -132,9 +132,18 @@ static bool is_ranks(const char *argument) {
   return length >= strlen("--ra") && length <= strlen("--ranks") && !strncmp(argument, "--ranks", length);
 }
 
+/* "--device=cuda:all" -> "--device=cuda"; the caller's to free. */
+static char *without_all(char *argument) {
+  const char *value = strrchr(argument, '=');
+  if (strcmp(value ? value + 1 : argument, "cuda:all") != 0) return argument;
+  char *copy = strdup(argument);
+  if (copy) copy[strlen(copy) - strlen(":all")] = 0;
+  return copy;
+}
+
 /* The options of Open MPI alone: no words of its own where a rank ends with a failure, more ranks than processors, and
  * threads of a rank anywhere. */
-static int launch(const char *mpirun, int count) {
+static int launch(const char *mpirun, const char *asked, int count) {
   static const char *const options[] = {"--quiet", "--oversubscribe", "--bind-to", "none"};
   char number[16], self[4096];
   int n = 0, all = 0;
@@ -144,7 +153,7 @@ static int launch(const char *mpirun, int count) {
   if (!line || length < 0) return tes_status_exit(TES_OUT_OF_MEMORY);
   self[length] = 0;
   if (!strstr(strrchr(self, '/'), "tessera") && !find_program("tessera", self)) /* as a part of Python */
-    return cli_usage_error("--ranks %d begins the program tessera, which is not in PATH", count);
+    return cli_usage_error("%s begins the program tessera, which is not in PATH", asked);
   snprintf(number, sizeof number, "%d", count);
   line[n++] = (char *)mpirun;
   for (size_t i = 0; real && !strstr(real, "mpich") && !strstr(real, "hydra") && i < 4; i++)
@@ -152,7 +161,7 @@ static int launch(const char *mpirun, int count) {
   line[n++] = "-n", line[n++] = number, line[n++] = self;
   for (int i = 1; i < all; i++) {
     if (!is_ranks(arguments[i]))
-      line[n++] = arguments[i];
+      line[n++] = without_all(arguments[i]);
     else
       i += !strchr(arguments[i], '='); /* its number */
   }
@@ -162,22 +171,21 @@ static int launch(const char *mpirun, int count) {
   return tes_status_exit(TES_MISSING);
 }
 
-int cli_ranks_launch(int count) {
+/* As many ranks as are asked for, by `asked`. */
+static int begin_ranks(const char *asked, int count) {
   char mpirun[4096];
   const char *launcher;
   tes_communicator_launched(&launcher);
   if (launcher)
-    return cli_usage_error("--ranks %d inside a program that %s began: say one or the other", count, launcher);
+    return cli_usage_error("%s inside a program that %s began: say one or the other", asked, launcher);
   if (count == 1) return 0;
   if (!tes_has_part("mpi")) {
     cli_usage_error(
-        "--ranks %d needs MPI, which this build has not: install libp4est-dev and libopenmpi-dev, and build "
-        "again",
-        count);
+        "%s needs MPI, which this build has not: install libp4est-dev and libopenmpi-dev, and build again", asked);
     return tes_status_exit(TES_MISSING);
   }
   if (!find_program("mpirun", mpirun) && !find_program("mpiexec", mpirun)) {
-    cli_usage_error("--ranks %d needs mpirun, which is not there: install openmpi-bin", count);
+    cli_usage_error("%s needs mpirun, which is not there: install openmpi-bin", asked);
     return tes_status_exit(TES_MISSING);
   }
   if (is_refused_to_root(mpirun)) {
@@ -185,5 +193,46 @@ int cli_ranks_launch(int count) {
                     for_root[1]);
     return tes_status_exit(TES_MISSING);
   }
-  return launch(mpirun, count);
+  return launch(mpirun, asked, count);
+}
+
+/* How many ranks a device is for: of "cuda:0,2" two, of "cuda:all" as many as there are GPUs, of others 0. */
+static int ranks_of(const char *device) {
+  int count = 1;
+  if (!device || strncmp(device, "cuda:", 5) != 0) return 0;
+  if (!strcmp(device, "cuda:all")) return tes_gpu_count() > 1 ? tes_gpu_count() : 1;
+  for (const char *at = device; *at; at++) count += *at == ',';
+  return count > 1 ? count : 0;
+}
+
+/* A GPU that a list names twice; -1: none. */
+static int named_twice(const char *list) {
+  bool seen[64] = {false};
+  for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+    const int number = atoi(at);
+    if (number < 0 || number >= 64) continue;
+    if (seen[number]) return number;
+    seen[number] = true;
+  }
+  return -1;
+}
+
+int cli_ranks_launch(CliCommon *common) {
+  const bool all = common->device && !strcmp(common->device, "cuda:all");
+  const int devices = ranks_of(common->device), launched = tes_communicator_launched(NULL);
+  char asked[80];
+  if (devices && !all && named_twice(common->device + 5) >= 0)
+    return cli_usage_error("--device %s: GPU %d is named twice", common->device, named_twice(common->device + 5));
+  if (devices && common->ranks)
+    return cli_usage_error("--ranks %d and --device %s both tell how many ranks there are: say one or the other",
+                           common->ranks, common->device);
+  if (common->ranks)
+    snprintf(asked, sizeof asked, "--ranks %d", common->ranks);
+  else
+    snprintf(asked, sizeof asked, "--device %s", common->device ? common->device : "auto");
+  if (!common->ranks && !devices) return 0;
+  if (devices && !all && launched > 1) return 0; /* a list says which GPUs ranks take */
+  const int refused = begin_ranks(asked, common->ranks ? common->ranks : devices);
+  if (all) common->device = "cuda"; /* there is one */
+  return refused;
 }

@@ -12,7 +12,7 @@ static const char help[] =
     "Solves the problem of a case file ('-': standard input).\n\n"
     "  --set key.path=value   replaces or adds a value of the case, e.g. --set mesh.box.cells=[8,8,8]; "
     "repeatable\n"
-    "  --device D             auto, cpu, cuda, cuda:N or emulator                (auto)\n"
+    "  --device D             auto, cpu, cuda, cuda:N, emulator; cuda:all, cuda:N,M: a rank each  (auto)\n"
     "  --threads N            threads of the CPU, of each rank                   (all)\n"
     "  --ranks N              N processes with a part of the mesh each: begins mpirun (docs/parallel.md)\n"
     "  --simd BITS            width of SIMD vectors: 128, 256 or 512             (the widest)\n"
@@ -407,7 +407,7 @@ int cli_solve(int argc, char **argv) {
     if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
   }
   if (optind + 1 != argc) return cli_usage_error("solve takes one case file (tessera solve --help)");
-  const int refused = o.common.ranks ? cli_ranks_launch(o.common.ranks) : 0;
+  const int refused = cli_ranks_launch(&o.common);
   if (refused) return refused;
   o.path = argv[optind];
   o.to_stdout = o.common.json && !strcmp(o.common.json, "-");

@@ -288,7 +288,7 @@ int cli_study(int argc, char **argv) {
       study->solve.common.verbosity = TES_QUIET; /* nothing else on the standard output */
     status = refuse(study, argc);
   }
-  if (!status && study->solve.common.ranks) status = cli_ranks_launch(study->solve.common.ranks);
+  if (!status) status = cli_ranks_launch(&study->solve.common);
   if (!status) status = run(argc, argv, study);
   study_free(study);
   free(study);

@@ -35,6 +35,9 @@ if ls "$out"/lib/libmpi.so* >/dev/null 2>&1 && command -v ompi_info >/dev/null; 
     ldd "$file" | awk '$3 ~ /^\// { print $3 }' | grep -vE "/($ours)" || true
   done | sort -u | while read -r library; do cp -L "$library" "$out/lib/"; done
   cp -rL "$data" "$out/share/openmpi"
+  # Several ranks of one host: `run mpirun -n 2 OUT/bin/tessera ...`, or `run tessera solve ... --ranks 2`.
+  for program in orterun orted; do cp -L "$(command -v $program)" "$out/bin/" 2>/dev/null || true; done
+  [ ! -f "$out/bin/orterun" ] || mv "$out/bin/orterun" "$out/bin/mpirun"
 fi
 cp -r "$(dirname "$0")/../cases" "$out/cases"
 strip --strip-unneeded "$out"/lib/*.so* "$out"/bin/* 2>/dev/null || true
@@ -46,7 +49,8 @@ export LD_LIBRARY_PATH
 if [ -d "$here/lib/openmpi3" ]; then
   export OPAL_PREFIX="$here" OPAL_LIBDIR="$here/lib" OPAL_PKGLIBDIR="$here/lib/openmpi3" \
     OPAL_PKGDATADIR="$here/share/openmpi"
-  export OMPI_MCA_mca_base_component_show_load_errors=0 OMPI_MCA_btl=self OMPI_MCA_ess_singleton_isolated=1
+  export OMPI_MCA_mca_base_component_show_load_errors=0 OMPI_MCA_ess_singleton_isolated=1
+  export OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none PATH="$here/bin:$PATH"
 fi
 program=$1
 shift

@@ -22,6 +22,7 @@
 #include "status.h"
 #include "context.h"
 #include "communicator.h"
+#include "devices.h"
 #include "function.h"
 #include "mesh.h"
 #include "space.h"

@@ -9,7 +9,8 @@
 #include "device/cuda/rehearsal.h"
 #include "device/device.h"
 #include "device/emulator/emulator.h"
-#include "parallel/comm.h"
+#include "parallel/host.h"
+#include "tessera/devices.h"
 
 static int widest_simd(void) {
 #if defined(__x86_64__)
@@ -60,12 +61,43 @@ done:
 
 static TesStatus choose_device(TesContext *ctx, const char *name);
 
+int tes_gpu_count(void) {
+  TesContext *ctx;
+  int count = 0;
+  if (tesi_context_new(NULL, &ctx) != TES_OK) return 0;
+  if (tesi_cuda_count(ctx, &count) != TES_OK) count = 0;
+  tes_context_destroy(&ctx);
+  return count;
+}
+
+/* The GPU of this rank: of those of the host the one of its number, or of a list, "0,2". All ranks call this, and all
+ * fail where one does. */
+static TesStatus open_own_gpu(TesContext *ctx, const char *list) {
+  TesStatus status = TES_OK;
+  int rank, ranks, count, number = 0, end = 0, listed = 0;
+  tesi_communicator_host(tesi_context_communicator(ctx), &rank, &ranks);
+  TES_TRY(tesi_cuda_count(ctx, &count));
+  number = rank;
+  for (const char *at = list; at && sscanf(at, "%d%n", &count, &end) == 1; at += end + (at[end] == ','))
+    if (listed++ == rank) number = count;
+  if (list) count = listed;
+  if (ranks > count)
+    TES_FAIL(TES_MISSING,
+             "%d ranks of one host take a GPU each, and %s: begin fewer ranks, or take --device cpu", ranks,
+             list        ? "fewer are named"
+             : count > 1 ? "it has fewer"
+                         : "it has one");
+  TES_TRY(tesi_cuda_open(ctx, number));
+done:
+  return tesi_agree(ctx, status);
+}
+
 /* auto: what TESSERA_DEVICE names; else a GPU where there is one with all it needs, else the processor; what was
  * missing is told in verbose mode. */
 static TesStatus choose_automatically(TesContext *ctx) {
   const char *wish = getenv("TESSERA_DEVICE");
   if (wish && *wish && strcmp(wish, "auto") != 0) return choose_device(ctx, wish);
-  if (tesi_cuda_open(ctx, 0) == TES_OK) return TES_OK;
+  if (open_own_gpu(ctx, NULL) == TES_OK) return TES_OK;
   tesi_log(ctx, TES_LOG_DETAIL, "device cpu, since %s", tes_context_message(ctx));
   tesi_context_forget(ctx);
   tesi_context_set_device(ctx, &tesi_device_host, NULL, NULL);
@@ -85,6 +117,29 @@ static const char *meant(const char *name) {
                             : "; did you mean 'emulator'?";
 }
 
+/* "cuda:0,2" */
+static bool is_list(const char *name) {
+  return !strncmp(name, "cuda:", 5) && strchr(name, ',') && strspn(name + 5, "0123456789,") == strlen(name + 5);
+}
+
+static TesStatus open_listed_gpu(TesContext *ctx, const char *list) {
+  TesStatus status = TES_OK;
+  int number, end = 0;
+  const char *at = list;
+  for (; sscanf(at, "%d%n", &number, &end) == 1; at += end + (at[end] == ',')) {
+    int other, length = 0;
+    for (const char *before = list; before < at && sscanf(before, "%d%n", &other, &length) == 1;
+         before += length + 1)
+      TES_CHECK(other != number, "device cuda:%s: GPU %d is named twice", list, number);
+  }
+  TES_CHECK(!*at && at[-1] != ',', "device cuda:%s: expected numbers with a comma between them, as cuda:0,2", list);
+  TES_CHECK(tesi_ranks(ctx) > 1, "device cuda:%s is for several ranks, a GPU each: begin them with --ranks or mpirun",
+            list);
+  TES_TRY(open_own_gpu(ctx, list));
+done:
+  return status;
+}
+
 static TesStatus choose_device(TesContext *ctx, const char *name) {
   TesStatus status = TES_OK;
   int number = 0, end = 0;
@@ -97,7 +152,9 @@ static TesStatus choose_device(TesContext *ctx, const char *name) {
   else if (!strncmp(name, "nvrtc:", 6))
     TES_TRY(tesi_rehearsal_open(ctx, name + 6));
   else if (!strcmp(name, "cuda"))
-    TES_TRY(tesi_cuda_open(ctx, 0));
+    TES_TRY(open_own_gpu(ctx, NULL));
+  else if (is_list(name))
+    TES_TRY(open_listed_gpu(ctx, name + strlen("cuda:")));
   else if (sscanf(name, "cuda:%d%n", &number, &end) == 1 && !name[end])
     TES_TRY(tesi_cuda_open(ctx, number));
   else

@@ -108,7 +108,8 @@ TesStatus tesi_program_get(TesContext *ctx, const TesiProgramDesc *desc, TesiPro
   TES_NEW(&p);
   memcpy(p->key, key, sizeof key);
   name_program(desc, p->name, sizeof p->name);
-  TES_TRY(tesi_build_start(ctx, table, &compilation, p->name, p->key, &p->build));
+  /* of the state's context: this one may end before */
+  TES_TRY(tesi_build_start(state->ctx, table, &compilation, p->name, p->key, &p->build));
   p->next = state->programs;
   state->programs = *program = p;
   p = NULL;

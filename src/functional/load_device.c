@@ -1,5 +1,4 @@
 /* Loads and boundary values by kernels (src/kernels/box_load.cu, box_face.cu, cells_load.cu). */
-#include "device/copies.h"
 #include "functional/box_device.h"
 #include "functional/device_text.h"
 #include "functional/functional.h"
@@ -51,7 +50,6 @@ TesStatus tesi_load_device(const TesiLoad *desc, bool given, TesVector *b, bool 
   TesStatus status = TES_OK;
   TesiLoadPlan *plan = NULL;
   void *clock = NULL;
-  const TesiLayout *layout = desc->space->layout;
   bool refused = true;
   *done = false;
   TES_TRY(tesi_clock_create(ctx, time_of(desc), &clock));
@@ -62,7 +60,6 @@ TesStatus tesi_load_device(const TesiLoad *desc, bool given, TesVector *b, bool 
   }
   *done = !tesi_reduce_any(ctx, refused);
   if (!*done) goto done;
-  TES_TRY(tesi_sum_copies(ctx, given ? layout->shared : layout->sum, TES_DOUBLE, b->data));
   if (!given && tesi_space_box(desc->space)) TES_TRY(tesi_clear_device(desc->space, b));
 done:
   tesi_load_plan_destroy(&plan);

@@ -1,4 +1,5 @@
 #include "functional/load_plan.h"
+#include "device/copies.h"
 #include "device/upload.h"
 #include "functional/box_device.h"
 #include "functional/cells_device.h"
@@ -19,8 +20,9 @@ struct TesiLoadPlan {
   TesiCellsDevice *cells;
   TesiKernel kernel; /* of the cells of a forest */
   int given;
-  void *number;       /* device: of the function of each cell */
-  TesVector *surface; /* fluxes of forests; NULL: none */
+  TesiExchange *copies; /* of what kernels sum */
+  void *number;         /* device: of the function of each cell */
+  TesVector *surface;   /* fluxes of forests, of all ranks; NULL: none */
   size_t shared;
 };
 
@@ -58,7 +60,7 @@ static TesStatus plan_box(const TesiLoad *desc, bool given, TesiLoadPlan *plan, 
   *good = plan->shared <= TESI_BOX_SHARED;
   if (*good && desc->f) TES_TRY(add_piece(plan, desc->f, -1, good));
   for (int face = 0; face < 2 * space->dim && *good; face++) {
-    if (!desc->g || !desc->g[face]) continue;
+    if (!desc->g || !desc->g[face] || tesi_mesh_cut(space->mesh, face)) continue;
     *good = given || space->axis[face / 2].end[face % 2] != TESI_STRONG; /* the host tells of it */
     if (*good) TES_TRY(add_piece(plan, desc->g[face], face, good));
   }
@@ -156,7 +158,6 @@ done:
 static TesStatus plan_cells(const TesiLoad *desc, bool given, TesiLoadPlan *plan, bool *good) {
   TesContext *ctx = plan->context;
   TesStatus status = TES_OK;
-  plan->given = given;
   TES_TRY(tesi_cells_device_create(desc->space, desc->space->degree + 3, &plan->cells));
   *good = plan->cells != NULL;
   if (*good && (desc->f || desc->material_f)) TES_TRY(plan_volume(desc, plan, good));
@@ -182,7 +183,6 @@ static TesStatus run_cells(const TesiLoadPlan *plan, const void *clock, TesVecto
                   (void *)&clock};
   if (plan->number)
     TES_TRY(tesi_kernel_launch(ctx, &plan->kernel, tesi_cells_grid(c), TESI_CELLS_THREADS, plan->shared, list));
-  if (plan->surface) TES_TRY(tes_vector_axpy(1, plan->surface, b));
 done:
   return status;
 }
@@ -197,6 +197,8 @@ TesStatus tesi_load_plan_create(const TesiLoad *desc, bool given, TesiLoadPlan *
   *plan = NULL;
   TES_NEW(&p);
   p->context = ctx;
+  p->given = given;
+  p->copies = given ? desc->space->layout->shared : desc->space->layout->sum;
   TES_TRY((tesi_space_box(desc->space) ? plan_box : plan_cells)(desc, given, p, &good));
   if (!good) goto done;
   *plan = p;
@@ -218,8 +220,13 @@ void tesi_load_plan_destroy(TesiLoadPlan **plan) {
 }
 
 TesStatus tesi_load_plan_run(const TesiLoadPlan *plan, const void *clock, TesVector *b) {
-  TesStatus status = tes_vector_fill(b, 0);
-  for (int i = 0; i < plan->pieces && status == TES_OK; i++)
-    status = run_piece(plan, &plan->piece[i], clock, b->data);
-  return status == TES_OK && plan->cells ? run_cells(plan, clock, b) : status;
+  TesContext *ctx = plan->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tes_vector_fill(b, 0));
+  for (int i = 0; i < plan->pieces; i++) TES_TRY(run_piece(plan, &plan->piece[i], clock, b->data));
+  if (plan->cells) TES_TRY(run_cells(plan, clock, b));
+  TES_TRY(tesi_sum_copies(ctx, plan->copies, TES_DOUBLE, b->data));
+  if (plan->surface) TES_TRY(tes_vector_axpy(1, plan->surface, b));
+done:
+  return status;
 }

@@ -86,13 +86,17 @@ done:
   return status;
 }
 
+/* Kernels of patches are for boxes with given values all around. Where the wide box ends within the whole one its last
+ * nodes are given ones then, as if they were zero: what comes of that reaches one layer further than what comes of a
+ * natural end. Elsewhere the ends are cuts. */
 static TesStatus create_operator(TesiWide *w, Window wide, const double *vertices) {
   TesContext *ctx = w->alone;
   TesStatus status = TES_OK;
   const TesSpace *from = w->narrow->space;
   const int d = from->dim - 1;
   TesMeshDesc mesh_desc = {.kind = TES_MESH_BOX, .dim = from->dim};
-  TesSpaceDesc space_desc = {.degree = from->degree, .given = from->given};
+  uint8_t given[6];
+  TesSpaceDesc space_desc = {.degree = from->degree, .given = given};
   TesOperatorDesc desc = w->narrow->desc;
   TesMesh *mesh = NULL;
   TesSpace *space = NULL;
@@ -101,7 +105,11 @@ static TesStatus create_operator(TesiWide *w, Window wide, const double *vertice
     mesh_desc.coordinates[e] = e == d ? vertices + wide.first : from->mesh->coordinates[e];
   }
   TES_TRY(tes_mesh_create(ctx, &mesh_desc, &mesh));
-  mesh->window[d] = (TesiWindow){wide.first, from->mesh->window[d].cells};
+  const TesiWindow window = {wide.first, from->mesh->window[d].cells};
+  memcpy(given, from->given, 2 * (size_t)from->dim);
+  if (!tesi_has_kernels(ctx)) mesh->window[d] = window;
+  if (tesi_has_kernels(ctx) && wide.first > 0) given[2 * d] = 1;
+  if (tesi_has_kernels(ctx) && wide.end < window.cells) given[2 * d + 1] = 1;
   space_desc.mesh = mesh;
   TES_TRY(tes_space_create(ctx, &space_desc, &space));
   desc.space = space;

@@ -1,4 +1,4 @@
-#include "parallel/comm.h"
+#include "parallel/host.h"
 
 #ifdef TESI_P4EST
 #include "parallel/mpi.h"
@@ -150,6 +150,17 @@ MPI_Comm tesi_mpi_of(const TesCommunicator *communicator) {
   return communicator && communicator->table == &table ? ((const State *)communicator->state)->comm : self;
 }
 
+void tesi_communicator_host(const TesCommunicator *communicator, int *rank, int *ranks) {
+  MPI_Comm host;
+  *rank = 0, *ranks = 1;
+  if (!communicator || communicator->table != &table) return;
+  MPI_Comm_split_type(((const State *)communicator->state)->comm, MPI_COMM_TYPE_SHARED, communicator->rank,
+                      MPI_INFO_NULL, &host);
+  MPI_Comm_rank(host, rank);
+  MPI_Comm_size(host, ranks);
+  MPI_Comm_free(&host);
+}
+
 static void release(State *s) {
   int finalized = 0;
   MPI_Finalized(&finalized);
@@ -199,6 +210,11 @@ TesStatus tes_communicator_of_all(TesCommunicator **communicator) {
   return create(MPI_COMM_WORLD, communicator);
 }
 #else
+void tesi_communicator_host(const TesCommunicator *communicator, int *rank, int *ranks) {
+  (void)communicator;
+  *rank = 0, *ranks = 1;
+}
+
 TesStatus tes_communicator_create(int handle, TesCommunicator **communicator) {
   (void)handle;
   *communicator = NULL;

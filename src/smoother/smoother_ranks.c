@@ -2,28 +2,44 @@
  * its cuts that its own nodes depend on, and keeps what is its own: the step of one rank, with as many colours, for one
  * exchange of b and x. Of the direction that is cut, which is the outermost, a sweep meets both colours once. A node at
  * a cut is solved for by the patch around the cut, or by those around the vertices before and behind, which read nodes
- * that the patches beyond have changed: no more than two layers away. */
+ * that the patches beyond have changed: no more than two layers away, or three (operator_wide.c). On devices the sweeps
+ * over the wide box, which have no messages in them, are recorded. */
 #include <string.h>
+#include "device/recorded.h"
 #include "operator/operator_wide.h"
 #include "smoother/smoother.h"
 
-enum { LAYERS = 2 };
+enum { LAYERS = 2, LAYERS_OF_KERNELS = 3 };
 
 typedef struct Plan {
   TesiWide *wide;
-  TesSmoother *inner; /* of the wide operator */
-  void *b, *x;        /* as long as that, in the operator's precision */
+  TesSmoother *inner;        /* of the wide operator */
+  void *b, *x;               /* as long as that, in the operator's precision */
+  TesiRecorded sweeps[2][2]; /* by direction, and from zero */
 } Plan;
+
+typedef struct Sweep {
+  const Plan *plan;
+  TesSweep sweep;
+  bool zero_guess;
+} Sweep;
+
+static TesStatus run(void *user) {
+  const Sweep *s = user;
+  const TesSmoother *inner = s->plan->inner;
+  return inner->table->apply(inner, s->plan->b, s->plan->x, s->sweep, s->zero_guess);
+}
 
 static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  const Plan *plan = smoother->plan;
+  Plan *plan = smoother->plan;
   const TesPrecision precision = smoother->op->precision;
+  Sweep inner = {plan, sweep, zero_guess};
   TES_TRY(tesi_wide_fill(plan->wide, precision, b, plan->b));
   if (!zero_guess) TES_TRY(tesi_wide_fill(plan->wide, precision, x, plan->x));
-  TES_TRY(tesi_wide_report(plan->wide,
-                           plan->inner->table->apply(plan->inner, plan->b, plan->x, sweep, zero_guess)));
+  TES_TRY(tesi_wide_report(plan->wide, tesi_recorded_run(plan->inner->context, &plan->sweeps[sweep][zero_guess],
+                                                         run, &inner)));
   TES_TRY(tesi_wide_take(plan->wide, precision, plan->x, x));
 done:
   return status;
@@ -56,6 +72,8 @@ static void destroy(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   Plan *plan = smoother->plan;
   if (!plan) return;
+  for (int i = 0; i < 4; i++)
+    if (plan->inner) tesi_recorded_release(plan->inner->context, &plan->sweeps[i / 2][i % 2]);
   tes_smoother_destroy(&plan->inner);
   tesi_wide_destroy(&plan->wide);
   tesi_context_device(ctx)->release(ctx, &plan->b);
@@ -75,7 +93,7 @@ static TesStatus init(TesSmoother *smoother) {
   TES_NEW(&plan);
   smoother->plan = plan;
   smoother->table = &table;
-  TES_TRY(tesi_wide_create(smoother->op, LAYERS, &plan->wide));
+  TES_TRY(tesi_wide_create(smoother->op, tesi_has_kernels(ctx) ? LAYERS_OF_KERNELS : LAYERS, &plan->wide));
   const TesOperator *op = tesi_wide_operator(plan->wide);
   const TesSmootherDesc desc = {
       .op = op, .kind = smoother->kind, .local = smoother->local, .omega = smoother->omega};

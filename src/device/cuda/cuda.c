@@ -378,6 +378,16 @@ done:
   return status;
 }
 
+TesStatus tesi_cuda_count(TesContext *ctx, int *count) {
+  TesStatus status = TES_OK;
+  CudaState s = {0};
+  *count = 0;
+  TES_TRY(tesi_cu_open(ctx, &s.cu));
+  CU(&s, device_count(count));
+done:
+  return status;
+}
+
 const char *tesi_cuda_name(const TesContext *ctx) {
   return state_of(ctx)->short_name;
 }

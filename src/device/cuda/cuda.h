@@ -7,6 +7,8 @@
 extern const TesiDevice tesi_device_cuda;
 /* Makes GPU `number` the device of ctx. Errors: TES_MISSING (driver, GPU or compiler), TES_OUT_OF_MEMORY. */
 TesStatus tesi_cuda_open(TesContext *ctx, int number);
+/* GPUs of this machine. Errors: TES_MISSING (no driver). */
+TesStatus tesi_cuda_count(TesContext *ctx, int *count);
 /* "cuda:0", ... */
 const char *tesi_cuda_name(const TesContext *ctx);
 /* "NVIDIA H200", ... */

@@ -185,16 +185,23 @@ static TesStatus share_out(const TesSpace *space, TesMesh **mesh, TesVector **gu
   TesMesh *moved = NULL;
   TesSpace *to = NULL;
   TesVector *v = NULL;
+  double *here = NULL, *there = NULL;
   if (tesi_ranks(ctx) == 1) return TES_OK;
   TES_TRY(tesi_mesh_share_out(*mesh, &moved));
   TES_TRY(tesi_space_create_on(space, moved, space->degree, &to));
   TES_TRY(tesi_vector_create_on(to->layout, TES_DOUBLE, &v));
-  TES_TRY(tesi_layout_move(space->layout, (*guess)->data, to->layout, v->data));
+  TES_ALLOC(&here, space->length);
+  TES_ALLOC(&there, to->length);
+  TES_TRY(tes_vector_get(*guess, here));
+  TES_TRY(tesi_layout_move(space->layout, here, to->layout, there));
+  TES_TRY(tes_vector_set(v, there));
   tes_mesh_destroy(mesh);
   tes_vector_destroy(guess);
   *mesh = moved, moved = NULL;
   *guess = v, v = NULL;
 done:
+  tesi_free(ctx, &here);
+  tesi_free(ctx, &there);
   tes_vector_destroy(&v);
   tes_space_destroy(&to);
   tes_mesh_destroy(&moved);
