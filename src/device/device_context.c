@@ -9,6 +9,7 @@
 #include "device/cuda/rehearsal.h"
 #include "device/device.h"
 #include "device/emulator/emulator.h"
+#include "device/links.h"
 #include "parallel/host.h"
 #include "tessera/devices.h"
 
@@ -200,6 +201,7 @@ TesStatus tes_context_create(const TesContextDesc *desc, TesContext **context, c
   if (tesi_context_communicator(ctx) && tesi_context_communicator(ctx)->rank > 0) tesi_context_silence(ctx);
   TES_TRY(choose_simd(ctx));
   TES_TRY(choose_device(ctx, desc ? desc->device : NULL));
+  TES_TRY(tesi_links_choose(ctx));
   *context = ctx;
   ctx = NULL;
 done:

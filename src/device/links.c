@@ -1,19 +1,35 @@
-/* By way of the host, which is right everywhere: one copy to pinned memory, messages of MPI, one copy back. */
+/* Two transports. By way of the host, which is right everywhere: one copy to pinned memory, messages of MPI, one copy
+ * back. Between devices of one host whose memory processes share: kernels pack straight into the memory of the other
+ * rank, tell so by a flag there, and wait for their own flags (tesk_meet); a rank is one round ahead of another at most,
+ * so that two buffers, taken in turns, are enough, and all of it can be recorded. */
 #include "device/links.h"
+#include <stdlib.h>
+#include <string.h>
 #include "device/upload.h"
 #include "device/vector.h"
-#include "parallel/comm.h"
+#include "parallel/host.h"
 
-enum { THREADS = 256, BLOCKS = 1024 };
+enum { THREADS = 256, BLOCKS = 1024, FLAG = 64 };
+
+/* What a rank tells another one of the memory in which it receives. */
+typedef struct Offer {
+  TesiShared name;
+  int64_t first, total; /* numbers before those of the other rank there, and all */
+  int64_t place;        /* of the other rank's flag */
+} Offer;
 
 struct TesiLinks {
   TesContext *context;
+  bool peer;
   int count;
   TesiLink *link;
   TesiMessage *message;
-  int64_t total, most;        /* numbers: of all links, of the longest */
-  void *sent, *received;      /* host */
-  char *out, *in;             /* device */
+  int64_t total;         /* numbers, of all links */
+  void *sent, *received; /* host; by way of it */
+  char *out, *in;        /* device */
+  TesiShared own;        /* peer: `in`, behind flags; and the same of the others */
+  Offer *offer;
+  void **others, *flags;
   void *first, *ends[2], *round; /* device; ends: by precision */
 };
 
@@ -30,7 +46,69 @@ static void unpin(TesContext *ctx, void **address) {
     tesi_free(ctx, address);
 }
 
-/* Where the numbers of each link begin, for kernels. */
+static void trade(const TesiLinks *l, size_t bytes, const void *sent, void *received) {
+  const TesCommunicator *communicator = tesi_context_communicator(l->context);
+  for (int i = 0; i < l->count; i++)
+    l->message[i] = (TesiMessage){l->link[i].rank, (int64_t)bytes, (const char *)sent + (size_t)i * bytes,
+                                  (char *)received + (size_t)i * bytes};
+  communicator->table->begin(communicator, l->count, l->message);
+  communicator->table->end(communicator);
+}
+
+static size_t flags_of(int count) {
+  return (size_t)(count + 3) / 4 * 4 * FLAG;
+}
+
+/* Flags and two buffers of this rank, and the addresses of the others'. */
+static TesStatus create_peer(TesiLinks *l) {
+  TesContext *ctx = l->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  Offer *made = NULL;
+  void **flags = NULL;
+  int64_t first = 0;
+  TES_ALLOC(&made, l->count);
+  TES_ALLOC(&l->offer, l->count);
+  TES_ALLOC(&l->others, l->count);
+  TES_ALLOC(&flags, l->count);
+  const size_t bytes = flags_of(l->count) + 2 * (size_t)l->total * sizeof(double);
+  TES_TRY(device->share(ctx, bytes, &l->own, (void **)&l->in));
+  for (int i = 0; i < l->count; first += l->link[i].count, i++)
+    made[i] = (Offer){l->own, first, l->total, (int64_t)l->count << 32 | i};
+  trade(l, sizeof *made, made, l->offer);
+  for (int i = 0; i < l->count; i++) {
+    TES_TRY(device->open(ctx, &l->offer[i].name, &l->others[i]));
+    flags[i] = (char *)l->others[i] + (size_t)(l->offer[i].place & 0xffffffff) * FLAG;
+  }
+  TES_TRY(tesi_upload(ctx, flags, (size_t)l->count * sizeof *flags, &l->flags));
+done:
+  tesi_free(ctx, &made);
+  tesi_free(ctx, &flags);
+  return status;
+}
+
+static TesStatus create_by_host(TesiLinks *l) {
+  TesContext *ctx = l->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const size_t bytes = (size_t)l->total * sizeof(double);
+  TES_TRY(pin(ctx, bytes, &l->sent));
+  TES_TRY(pin(ctx, bytes, &l->received));
+  TES_TRY(device->allocate(ctx, bytes, (void **)&l->out));
+  TES_TRY(device->allocate(ctx, bytes, (void **)&l->in));
+done:
+  return status;
+}
+
+/* Where the numbers of link i go in a round. */
+static char *end_of(const TesiLinks *l, int i, int64_t first, int odd, size_t size) {
+  if (!l->peer) return l->out + (size_t)first * size;
+  const Offer *o = &l->offer[i];
+  return (char *)l->others[i] + flags_of((int)(o->place >> 32)) + (size_t)(odd * o->total) * sizeof(double) +
+         (size_t)o->first * size;
+}
+
+/* For kernels. */
 static TesStatus upload_ends(TesiLinks *l) {
   TesContext *ctx = l->context;
   TesStatus status = TES_OK;
@@ -42,7 +120,8 @@ static TesStatus upload_ends(TesiLinks *l) {
   TES_TRY(tesi_upload(ctx, first, (size_t)(l->count + 1) * sizeof *first, &l->first));
   for (int precision = 0; precision < 2; precision++) {
     for (int i = 0; i < 2 * l->count; i++)
-      ends[i] = l->out + (size_t)first[i % l->count] * tesi_precision_size((TesPrecision)precision);
+      ends[i] = end_of(l, i % l->count, first[i % l->count], i / l->count,
+                       tesi_precision_size((TesPrecision)precision));
     TES_TRY(tesi_upload(ctx, ends, 2 * (size_t)l->count * sizeof *ends, &l->ends[precision]));
   }
 done:
@@ -53,25 +132,18 @@ done:
 
 TesStatus tesi_links_create(TesContext *ctx, int count, const TesiLink *link, TesiLinks **links) {
   TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
+  const TesiKernelState *state = tesi_context_device_state(ctx);
   TesiLinks *l = NULL;
   *links = NULL;
   TES_NEW(&l);
   l->context = ctx;
   l->count = count;
+  l->peer = state->transport == TESI_LINKS_PEER;
   TES_ALLOC(&l->link, count);
   TES_ALLOC(&l->message, count);
-  for (int i = 0; i < count; i++) {
-    l->link[i] = link[i];
-    l->total += link[i].count;
-    if (link[i].count > l->most) l->most = link[i].count;
-  }
-  const size_t bytes = (size_t)l->total * sizeof(double);
-  TES_TRY(pin(ctx, bytes, &l->sent));
-  TES_TRY(pin(ctx, bytes, &l->received));
-  TES_TRY(device->allocate(ctx, bytes, (void **)&l->out));
-  TES_TRY(device->allocate(ctx, bytes, (void **)&l->in));
-  TES_TRY(device->allocate(ctx, sizeof(unsigned), &l->round));
+  for (int i = 0; i < count; i++) l->link[i] = link[i], l->total += link[i].count;
+  TES_TRY(l->peer ? create_peer(l) : create_by_host(l));
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, sizeof(unsigned), &l->round));
   TES_TRY(upload_ends(l));
   *links = l;
   l = NULL;
@@ -88,18 +160,26 @@ void tesi_links_destroy(TesiLinks **links) {
   *links = NULL;
   unpin(ctx, &l->sent);
   unpin(ctx, &l->received);
-  void **all[] = {(void **)&l->out, (void **)&l->in, &l->first, &l->ends[0], &l->ends[1], &l->round};
+  for (int i = 0; l->others && i < l->count; i++) device->close(ctx, &l->offer[i].name, &l->others[i]);
+  if (l->peer) device->unshare(ctx, &l->own, (void **)&l->in);
+  void **all[] = {(void **)&l->out, (void **)&l->in, &l->first, &l->ends[0], &l->ends[1], &l->round, &l->flags};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
+  tesi_free(ctx, &l->offer);
+  tesi_free(ctx, &l->others);
   tesi_free(ctx, &l->link);
   tesi_free(ctx, &l->message);
   tesi_free(ctx, &l);
 }
 
 TeskLinks tesi_links_arguments(const TesiLinks *l, TesPrecision precision) {
-  return (TeskLinks){.first = l->first, .out = l->ends[precision], .in = l->in, .round = l->round};
+  return (TeskLinks){.first = l->first,
+                     .out = l->ends[precision],
+                     .in = l->peer ? l->in + flags_of(l->count) : l->in,
+                     .round = l->round,
+                     .half = l->peer ? (long long)(l->total * (int64_t)sizeof(double)) : 0};
 }
 
-TesStatus tesi_links_run(TesiLinks *l, TesPrecision precision) {
+static TesStatus run_by_host(TesiLinks *l, TesPrecision precision) {
   TesContext *ctx = l->context;
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
@@ -109,7 +189,8 @@ TesStatus tesi_links_run(TesiLinks *l, TesPrecision precision) {
   TES_TRY(device->to_host(ctx, l->sent, l->out, bytes));
   for (int i = 0; i < l->count; i++) {
     const size_t length = (size_t)l->link[i].count * size;
-    l->message[i] = (TesiMessage){l->link[i].rank, (int64_t)length, (char *)l->sent + at, (char *)l->received + at};
+    l->message[i] =
+        (TesiMessage){l->link[i].rank, (int64_t)length, (char *)l->sent + at, (char *)l->received + at};
     at += length;
   }
   communicator->table->begin(communicator, l->count, l->message);
@@ -119,23 +200,105 @@ done:
   return status;
 }
 
-TesStatus tesi_links_launch(TesContext *ctx, TesiLinksKernel which, TesPrecision precision, int64_t n, int count,
-                            void **arguments) {
-  static const char *const names[TESI_LINKS_KERNELS] = {"tesk_pack_entries", "tesk_sum_copies", "tesk_pack_blocks",
-                                                        "tesk_take_blocks", "tesk_clear_entries"};
+static TesStatus get_kernel(TesContext *ctx, TesiLinksKernel which, TesPrecision precision, TesiKernel **kernel) {
+  static const char *const names[TESI_LINKS_KERNELS] = {
+      "tesk_pack_entries", "tesk_sum_copies", "tesk_pack_blocks", "tesk_take_blocks", "tesk_clear_entries", "tesk_meet"};
   TesStatus status = TES_OK;
   TesiKernelState *state = tesi_context_device_state(ctx);
-  TesiKernel *kernel = &state->links[precision][which];
   TesiProgram *program;
   const TesiProgramDesc desc = {.file = "links.cu",
                                 .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
-  if (!kernel->entry) {
-    TES_TRY(tesi_program_get(ctx, &desc, &program));
-    TES_TRY(tesi_kernel_get(ctx, program, names[which], 0, kernel));
-  }
+  *kernel = &state->links[precision][which];
+  if ((*kernel)->entry) return TES_OK;
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, names[which], 0, *kernel));
+done:
+  return status;
+}
+
+TesStatus tesi_links_run(TesiLinks *l, TesPrecision precision) {
+  TesContext *ctx = l->context;
+  TesStatus status = TES_OK;
+  TesiKernel *kernel;
+  TeskLinks links = tesi_links_arguments(l, precision);
+  void *arguments[] = {&l->flags, &l->in, &l->count, &links};
+  if (!l->peer) return run_by_host(l, precision);
+  TES_TRY(get_kernel(ctx, TESI_MEET, precision, &kernel));
+  TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){1, 1, 1}, THREADS, 0, arguments));
+done:
+  return status;
+}
+
+TesStatus tesi_links_launch(TesContext *ctx, TesiLinksKernel which, TesPrecision precision, int64_t n,
+                            int count, void **arguments) {
+  TesStatus status = TES_OK;
+  TesiKernel *kernel;
   const int64_t blocks = (n + THREADS - 1) / THREADS;
-  TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){(unsigned)(blocks < BLOCKS ? blocks : BLOCKS), (unsigned)count, 1},
+  TES_TRY(get_kernel(ctx, which, precision, &kernel));
+  TES_TRY(tesi_kernel_launch(ctx, kernel,
+                             (TesiGrid){(unsigned)(blocks < BLOCKS ? blocks : BLOCKS), (unsigned)count, 1},
                              THREADS, 0, arguments));
 done:
   return status;
+}
+
+/* ---- which transport ----------------------------------------------------------------------------------- */
+
+/* Opens memory of all other ranks. */
+static TesStatus try_peer(TesContext *ctx) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const int ranks = tesi_ranks(ctx), own = tesi_context_communicator(ctx)->rank;
+  TesiLinks l = {.context = ctx};
+  TesiShared mine, *made = NULL, *others = NULL;
+  void *address = NULL, *other = NULL;
+  TES_ALLOC(&l.link, ranks);
+  TES_ALLOC(&l.message, ranks);
+  TES_ALLOC(&made, ranks);
+  TES_ALLOC(&others, ranks);
+  const TesStatus shared = device->share(ctx, 1, &mine, &address);
+  for (int r = 0; r < ranks; r++)
+    if (r != own) l.link[l.count].rank = r, made[l.count++] = mine;
+  trade(&l, sizeof *made, made, others);
+  TES_TRY(shared);
+  for (int i = 0; i < l.count; i++) {
+    if (!strcmp(device->kind, "cuda") && others[i].device == mine.device)
+      TES_FAIL(TES_MISSING, "rank %d has the same GPU as this one", l.link[i].rank);
+    TES_TRY(device->open(ctx, &others[i], &other));
+    device->close(ctx, &others[i], &other);
+  }
+done:
+  if (tesi_reduce_any(ctx, status != TES_OK) && status == TES_OK) status = TES_MISSING; /* and none is open now */
+  if (address) device->unshare(ctx, &mine, &address);
+  tesi_free(ctx, &l.link);
+  tesi_free(ctx, &l.message);
+  tesi_free(ctx, &made);
+  tesi_free(ctx, &others);
+  return status;
+}
+
+TesStatus tesi_links_choose(TesContext *ctx) {
+  TesStatus status = TES_OK;
+  int rank, ranks;
+  const char *wish = getenv("TESSERA_TRANSPORT");
+  const bool any = !wish || !*wish || !strcmp(wish, "auto"), peer = wish && !strcmp(wish, "peer");
+  if (!tesi_has_kernels(ctx) || tesi_ranks(ctx) == 1) return TES_OK;
+  TesiKernelState *state = tesi_context_device_state(ctx);
+  state->transport = TESI_LINKS_MPI;
+  TES_CHECK(any || peer || !strcmp(wish, "mpi"), "TESSERA_TRANSPORT is '%s', expected auto, mpi or peer", wish);
+  tesi_communicator_host(tesi_context_communicator(ctx), &rank, &ranks);
+  if ((any || peer) && tesi_context_device(ctx)->share && ranks == tesi_ranks(ctx)) {
+    const TesStatus tried = try_peer(ctx);
+    if (tried == TES_OK) state->transport = TESI_LINKS_PEER;
+    if (tried != TES_OK)
+      tesi_log(ctx, TES_LOG_DETAIL, "ranks do not write into each other's memory: %s", tes_context_message(ctx));
+    tesi_context_forget(ctx);
+  }
+  if (peer && state->transport != TESI_LINKS_PEER)
+    TES_FAIL(TES_MISSING, "TESSERA_TRANSPORT is peer, but ranks cannot write into each other's memory here");
+  tesi_log(ctx, TES_LOG_DETAIL, "transport %s",
+           state->transport == TESI_LINKS_PEER ? "peer: ranks write into each other's memory"
+                                               : "mpi, by way of the host");
+done:
+  return tesi_agree(ctx, status);
 }

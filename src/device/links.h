@@ -18,11 +18,15 @@ typedef enum TesiLinksKernel {
   TESI_PACK_BLOCKS,
   TESI_TAKE_BLOCKS,
   TESI_CLEAR_ENTRIES,
+  TESI_MEET,
   TESI_LINKS_KERNELS
 } TesiLinksKernel;
 
 typedef struct TesiLinks TesiLinks;
 
+/* How numbers go, for all links of this context: on several ranks called once, by all of them. TESSERA_TRANSPORT: mpi or
+ * peer, in the place of what works. Errors: TES_INVALID_INPUT (another word), TES_MISSING (it does not work here). */
+TesStatus tesi_links_choose(TesContext *ctx);
 TesStatus tesi_links_create(TesContext *ctx, int count, const TesiLink *link, TesiLinks **links);
 void tesi_links_destroy(TesiLinks **links);
 /* The argument of kernels that pack and take numbers of this precision. */

@@ -15,7 +15,7 @@ typedef struct TesiRecorded {
 
 typedef TesStatus (*TesiWork)(void *user);
 
-/* Inside another recording, on devices without, and on several ranks, whose messages the host sends, simply
+/* Inside another recording, on devices without, and on ranks whose messages the host sends, simply
  * work(user). What `work` reads on the host at the
  * recording is what all replays see. */
 TesStatus tesi_recorded_run(TesContext *ctx, TesiRecorded *recorded, TesiWork work, void *user);

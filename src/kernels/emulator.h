@@ -20,7 +20,8 @@ typedef struct TeskEmulator {
 } TeskEmulator;
 
 #ifndef TESK_EMULATOR_HOST
-#include <math.h> /* expressions of the user's */
+#include <math.h>  /* expressions of the user's */
+#include <sched.h> /* TESK_YIELD */
 #define TESK_EXPORT __attribute__((visibility("default")))
 static TeskEmulator *tesk_emulator;
 TESK_EXPORT void tesk_bind(TeskEmulator *emulator) {

@@ -13,6 +13,7 @@
  *   TESK_TAKE(p)             the old value of the int *p, which grows by 1, atomically
  *   TESK_FENCE()             what this thread wrote is seen by others before what it writes next
  *   TESK_FENCE_SYSTEM()      the same by other devices and processes
+ *   TESK_YIELD()             in a loop that waits for another device: in the emulator, for another process
  *   TESK_ACQUIRE(p)          the int *p now; what its writer wrote before (with a fence between) is seen
  *   TESK_LOWER(p, v)         *p becomes the smaller of itself and v (long long), atomically
  *   TESK_GLOBAL(p)           says that p points to global memory, where the compiler does not see it
@@ -77,6 +78,7 @@
 #define TESK_TAKE(p) ((*(p))++)
 #define TESK_FENCE() ((void)0)
 #define TESK_FENCE_SYSTEM() __sync_synchronize()
+#define TESK_YIELD() sched_yield()
 #define TESK_ACQUIRE(p) (*(volatile int *)(p))
 #define TESK_LOWER(p, v) (*(p) = (v) < *(p) ? (v) : *(p))
 #define TESK_ALIGNED(n) __attribute__((aligned(n)))
@@ -134,6 +136,7 @@ typedef unsigned long long TeskArrival;
 #define TESK_TAKE(p) atomicAdd(p, 1)
 #define TESK_FENCE() __threadfence()
 #define TESK_FENCE_SYSTEM() __threadfence_system()
+#define TESK_YIELD() __nanosleep(20)
 TESK_DEVICE int TESK_ACQUIRE(const int *p) {
   int v;
   asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");

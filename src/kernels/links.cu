@@ -11,7 +11,7 @@ TESK_DEVICE real *out_of(TeskLinks links) {
 }
 
 TESK_DEVICE const real *in_of(TeskLinks links) {
-  return (const real *)(links.in + (*links.round & 1) * links.half);
+  return (const real *)(links.in + ((*links.round + 1) & 1) * links.half); /* of the last round */
 }
 
 /* x at entry[first] .. entry[first of the next link - 1]. */
@@ -51,6 +51,21 @@ TESK_KERNEL(tesk_take_blocks, THREADS, 1, (real *)x, (const long long *TESK_REST
   const real *in = in_of(links) + links.first[blockIdx.y];
   for (long long i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS)
     x[to + i] = in[i];
+}
+
+/* Between packing and taking, where ranks write into each other's memory: a thread a link, in one block. Tells the
+ * others that what goes to them is there, waits until what comes from them is, and counts the round. A flag has 64 bytes
+ * to itself. All flags are set before one is waited for. */
+TESK_KERNEL(tesk_meet, THREADS, 1, (unsigned *const *)to, (const unsigned *)from, (int)count, (TeskLinks)links) {
+  const unsigned round = *links.round + 1;
+  TESK_FENCE_SYSTEM();
+  for (int i = (int)threadIdx.x; i < count; i += THREADS) *(volatile unsigned *)to[i] = round;
+  __syncthreads();
+  for (int i = (int)threadIdx.x; i < count; i += THREADS)
+    while ((int)(*(const volatile unsigned *)(from + 16 * i) - round) < 0) TESK_YIELD();
+  TESK_FENCE_SYSTEM();
+  __syncthreads();
+  if (threadIdx.x == 0) *links.round = round;
 }
 
 /* x[entry[i]] <- 0 */

@@ -7,7 +7,7 @@ typedef struct TeskLinks {
   const long long *first; /* [links + 1]: numbers of the links before a link, among what comes */
   char *const *out;       /* [2][links]: where the numbers of a link go, in rounds that are even, and odd */
   const char *in;         /* what comes */
-  const unsigned *round;  /* how many rounds there were */
+  unsigned *round;        /* how many rounds there were */
   long long half;         /* bytes from what comes in even rounds to what comes in odd ones */
 } TeskLinks;
 

@@ -13,6 +13,10 @@ typedef struct TesiCuGraphExec_ *TesiCuGraphExec;
 typedef struct TesiCuContext_ *TesiCuContext;
 typedef struct TesiCuNode_ *TesiCuNode;
 
+typedef struct TesiCuShared { /* CUipcMemHandle */
+  char bytes[64];
+} TesiCuShared;
+
 /* CUgraphNodeParams, of conditional nodes. */
 typedef struct TesiCuNodeParameters {
   int type, zeros[3];
@@ -70,6 +74,9 @@ enum {
   X(release, "cuMemFree_v2", (TesiCuAddress))                                                                \
   X(pin, "cuMemAllocHost_v2", (void **, size_t))                                                             \
   X(unpin, "cuMemFreeHost", (void *))                                                                \
+  X(share, "cuIpcGetMemHandle", (TesiCuShared *, TesiCuAddress))                                             \
+  X(open_shared, "cuIpcOpenMemHandle_v2", (TesiCuAddress *, TesiCuShared, unsigned))                         \
+  X(close_shared, "cuIpcCloseMemHandle", (TesiCuAddress))                                                    \
   X(to_device, "cuMemcpyHtoDAsync_v2", (TesiCuAddress, const void *, size_t, TesiCuStream))                  \
   X(to_host, "cuMemcpyDtoHAsync_v2", (void *, TesiCuAddress, size_t, TesiCuStream))                          \
   X(set_bytes, "cuMemsetD8Async", (TesiCuAddress, unsigned char, size_t, TesiCuStream))                      \

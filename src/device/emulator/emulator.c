@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -135,6 +136,42 @@ static TesStatus to_host(TesContext *ctx, void *host, const void *device, size_t
 
 static TesStatus synchronize(TesContext *ctx) {
   return refuse_in_recording(ctx, "a wait");
+}
+
+/* ---- memory that processes share: a file without a name, which others open by this process's number ---- */
+static TesStatus map_file(TesContext *ctx, int file, size_t bytes, void **address) {
+  TesStatus status = TES_OK;
+  *address = file < 0 ? NULL : tesi_guard_map_file(file, bytes);
+  if (!*address) TES_FAIL(TES_MISSING, "memory cannot be shared with other processes: %s", strerror(errno));
+  status = tesi_blocks_add(ctx, &state_of(ctx)->kernels.blocks, *address, bytes);
+done:
+  return status;
+}
+
+static TesStatus share_memory(TesContext *ctx, size_t bytes, TesiShared *name, void **address) {
+  const int file = memfd_create("tessera", MFD_CLOEXEC);
+  *name = (TesiShared){.bytes = bytes, .device = file};
+  snprintf(name->name, sizeof name->name, "/proc/%d/fd/%d", (int)getpid(), file);
+  const bool good = file >= 0 && ftruncate(file, (off_t)bytes) == 0;
+  return map_file(ctx, good ? file : -1, bytes, address);
+}
+
+static void unshare_memory(TesContext *ctx, TesiShared *name, void **address) {
+  release(ctx, address);
+  if (name->name[0] && name->device >= 0) close(name->device);
+  name->name[0] = 0;
+}
+
+static TesStatus open_shared(TesContext *ctx, const TesiShared *name, void **address) {
+  const int file = open(name->name, O_RDWR | O_CLOEXEC);
+  const TesStatus status = map_file(ctx, file, name->bytes, address);
+  if (file >= 0) close(file);
+  return status;
+}
+
+static void close_shared(TesContext *ctx, const TesiShared *name, void **address) {
+  (void)name;
+  release(ctx, address);
 }
 
 /* ---- compiling ----------------------------------------------------------------------------------------- */
@@ -375,6 +412,10 @@ const TesiDevice tesi_device_emulator = {.kind = "emulator",
                                          .to_device = to_device,
                                          .to_host = to_host,
                                          .synchronize = synchronize,
+                                         .share = share_memory,
+                                         .unshare = unshare_memory,
+                                         .open = open_shared,
+                                         .close = close_shared,
                                          .fill = tesi_kernel_fill,
                                          TESI_KERNEL_VECTORS,
                                          .kernels = &kernels,

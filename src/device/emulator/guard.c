@@ -32,15 +32,23 @@ static size_t whole_pages(size_t bytes) {
   return bytes ? (bytes + page - 1) / page * page : page;
 }
 
-void *tesi_guard_map(size_t bytes) {
+static void *map(size_t bytes, int flags, int file) {
   pthread_once(&once, make_key);
   if (bytes > SIZE_MAX / 2) return NULL;
   const size_t all = whole_pages(bytes);
-  void *address = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *address = mmap(NULL, all, PROT_NONE, flags, file, 0);
   if (address == MAP_FAILED) return NULL;
   if (key == NONE || attach(address, all)) return address;
   munmap(address, all);
   return NULL;
+}
+
+void *tesi_guard_map(size_t bytes) {
+  return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+}
+
+void *tesi_guard_map_file(int file, size_t bytes) {
+  return map(bytes, MAP_SHARED, file);
 }
 
 void tesi_guard_unmap(void *address, size_t bytes) {

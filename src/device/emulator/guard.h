@@ -8,6 +8,8 @@
 
 /* Whole pages of zeros, closed; NULL: there is no memory. */
 void *tesi_guard_map(size_t bytes);
+/* Of a file of this length, which other processes may map too. */
+void *tesi_guard_map_file(int file, size_t bytes);
 void tesi_guard_unmap(void *address, size_t bytes);
 
 /* Between these two the calling thread reads and writes the blocks. They do not nest. */
