@@ -13,7 +13,8 @@
 
 enum { TIMES = 1000, WARM = 20 };
 
-static TesStatus make_exchange(TesContext *ctx, const TesCommunicator *ranks, int64_t n, TesiExchange **exchange) {
+static TesStatus make_exchange(TesContext *ctx, const TesCommunicator *ranks, int64_t n,
+                               TesiExchange **exchange) {
   TesStatus status = TES_OK;
   TesiSharers s = {.ranks = tes_communicator_size(ranks)};
   TES_ALLOC(&s.rank, s.ranks);

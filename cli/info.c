@@ -55,7 +55,8 @@ static void print_text(TesContext *ctx, const char *processor, double gib) {
   printf("OpenBLAS      %s\nmemory free   %.1f GiB\n", core_of_blas(), gib);
   printf("devices       cpu%s\nGPU           %s%s\n", found ? " cuda" : "", found ? "" : "none: ", gpu);
   if (tes_gpu_count() > 1)
-    printf("GPUs          %d: --device cuda:all, or mpirun, a rank each (docs/parallel.md)\n", tes_gpu_count());
+    printf("GPUs          %d: --device cuda:all, or mpirun, a rank each (docs/parallel.md)\n",
+           tes_gpu_count());
   const char *wish = getenv("TESSERA_DEVICE");
   if (wish && *wish && !cli_find_gpu(wish, gpu))
     printf("wish          TESSERA_DEVICE is %.60s: %s\n", wish, gpu);

@@ -181,7 +181,8 @@ static int begin_ranks(const char *asked, int count) {
   if (count == 1) return 0;
   if (!tes_has_part("mpi")) {
     cli_usage_error(
-        "%s needs MPI, which this build has not: install libp4est-dev and libopenmpi-dev, and build again", asked);
+        "%s needs MPI, which this build has not: install libp4est-dev and libopenmpi-dev, and build again",
+        asked);
     return tes_status_exit(TES_MISSING);
   }
   if (!find_program("mpirun", mpirun) && !find_program("mpiexec", mpirun)) {
@@ -222,10 +223,12 @@ int cli_ranks_launch(CliCommon *common) {
   const int devices = ranks_of(common->device), launched = tes_communicator_launched(NULL);
   char asked[80];
   if (devices && !all && named_twice(common->device + 5) >= 0)
-    return cli_usage_error("--device %s: GPU %d is named twice", common->device, named_twice(common->device + 5));
+    return cli_usage_error("--device %s: GPU %d is named twice", common->device,
+                           named_twice(common->device + 5));
   if (devices && common->ranks)
-    return cli_usage_error("--ranks %d and --device %s both tell how many ranks there are: say one or the other",
-                           common->ranks, common->device);
+    return cli_usage_error(
+        "--ranks %d and --device %s both tell how many ranks there are: say one or the other", common->ranks,
+        common->device);
   if (common->ranks)
     snprintf(asked, sizeof asked, "--ranks %d", common->ranks);
   else

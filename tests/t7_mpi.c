@@ -4,7 +4,6 @@
  * Ranks on the emulator: 2 3 */
 #include <stdio.h>
 #include <stdlib.h>
-#include "device/copies.h"
 #include "device/kernel.h"
 #include "geometry/locate.h"
 #include "operator/operator.h"
@@ -65,7 +64,8 @@ static const Case cases[] = {
 
 /* On a device with kernels some cases, of each kind: the emulator takes its time. */
 static bool is_left_out(size_t c) {
-  static const bool kept[sizeof cases / sizeof *cases] = {[0] = true, [3] = true, [5] = true, [8] = true, [10] = true};
+  static const bool kept[sizeof cases / sizeof *cases] = {
+      [0] = true, [3] = true, [5] = true, [8] = true, [10] = true};
   return tesi_has_kernels(together) && !kept[c];
 }
 
@@ -282,50 +282,6 @@ static void spaces_are_one(void **state) {
     }
     tes_mesh_destroy(&whole);
     tes_mesh_destroy(&part);
-  }
-}
-
-/* Where vectors are: the bits that the host's exchange gives, in both precisions; what is not shared stays. */
-static void copies_are_summed(void **state) {
-  (void)state;
-  uint64_t seed = 1 + (uint64_t)world->rank;
-  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-    TesMesh *mesh;
-    TesSpace *space;
-    create_mesh(together, &cases[c], &mesh);
-    assert_ok(together, tes_space_create(together, &(TesSpaceDesc){.mesh = mesh, .degree = 2}, &space));
-    TesiExchange *exchange[] = {space->layout->shared, space->layout->sum};
-    const size_t n = (size_t)space->length;
-    double *values = malloc(n * sizeof *values), *after = malloc(n * sizeof *after);
-    for (int k = 0; k < 8; k++) { /* twice each: buffers are used again */
-      const TesPrecision precision = k & 1 ? TES_SINGLE : TES_DOUBLE;
-      const int32_t *entry = NULL;
-      TesVector *x;
-      void *host = malloc(n * sizeof(double));
-      const int64_t shared = tesi_exchange_entries(exchange[k / 4], &entry);
-      for (size_t i = 0; i < n; i++) values[i] = NAN;
-      for (int64_t i = 0; i < shared; i++) values[entry[i]] = test_random(&seed);
-      for (size_t i = 0; i < n; i++)
-        if (precision == TES_DOUBLE)
-          ((double *)host)[i] = values[i];
-        else
-          ((float *)host)[i] = (float)values[i];
-      assert_ok(together, tesi_vector_create_on(space->layout, precision, &x));
-      assert_ok(together, tes_vector_set(x, values));
-      tesi_exchange_sum(exchange[k / 4], precision, host);
-      assert_ok(together, tesi_sum_copies(together, exchange[k / 4], precision, x->data));
-      assert_ok(together, tes_vector_get(x, after));
-      for (size_t i = 0; i < n; i++) {
-        const double right = precision == TES_DOUBLE ? ((double *)host)[i] : ((float *)host)[i];
-        assert_true(isnan(right) ? isnan(after[i]) : after[i] == right);
-      }
-      free(host);
-      tes_vector_destroy(&x);
-    }
-    free(values);
-    free(after);
-    tes_space_destroy(&space);
-    tes_mesh_destroy(&mesh);
   }
 }
 
@@ -597,8 +553,7 @@ static void lines_end_at_cuts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(spaces_are_one),      cmocka_unit_test(copies_are_summed),
-      cmocka_unit_test(operators_are_one),
+      cmocka_unit_test(spaces_are_one),      cmocka_unit_test(operators_are_one),
       cmocka_unit_test(sweeps_are_one),      cmocka_unit_test(cell_patches_are_one),
       cmocka_unit_test(solves_are_one),      cmocka_unit_test(lines_end_at_cuts),
       cmocka_unit_test(the_rest_is_refused), cmocka_unit_test(points_have_ranks),

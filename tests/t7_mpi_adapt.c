@@ -63,7 +63,8 @@ static void functions_go_with_cells(void **state) {
     assert_ok(together, tesi_vector_create_on(to->layout, TES_DOUBLE, &expected));
     assert_ok(together, tes_space_interpolate(from, (const TesFunction *const *)f, u));
     assert_ok(together, tes_space_interpolate(to, (const TesFunction *const *)f, expected));
-    double *here = calloc((size_t)from->length, sizeof *here), *there = malloc((size_t)to->length * sizeof *there),
+    double *here = calloc((size_t)from->length, sizeof *here),
+           *there = malloc((size_t)to->length * sizeof *there),
            *right = malloc((size_t)to->length * sizeof *right);
     assert_ok(together, tes_vector_get(u, here));
     assert_ok(together, tesi_layout_move(from->layout, here, to->layout, there));

@@ -376,7 +376,7 @@ def refusals(folder):
     expect("gauss_seidel", mpirun((2, [PROGRAM, "solve", "forest.yaml", "--set", "solver.smoother=jacobi", "--set",
                                        "solver.coarse=amg"])), folder, 2, "solver.coarse", "amg works on one rank")
     for options, key in ((["--restart", "x.h5"], "--restart"), (["--png", "x.png"], "--png"),
-                         (["--device", "emulator"], "--device"), (["--set", "output.checkpoint=x.h5"],
+                         (["--set", "output.checkpoint=x.h5"],
                                                                   "output.checkpoint")):
         expect(key, mpirun((2, [PROGRAM, "solve", "heat.yaml"] + options)), folder, 2, key)
     expect("info", mpirun((2, [PROGRAM, "info"])), folder, 2, "info is for one")
@@ -388,6 +388,32 @@ def refusals(folder):
     check(code == 0 and not errors, f"--ranks=2: {code} {errors}")
     with open(os.path.join(folder, "own.json"), encoding="utf-8") as file:
         check(json.load(file)["ranks"] == 2, "--ranks=2 has not begun two ranks")
+
+
+def devices(folder):
+    """A device each: the emulator, which takes its time."""
+    small = {"forest": FOREST.replace("degree: 4", "degree: 2").replace("refine: 2,", "refine: 1,"),
+             "square": "problem: poisson\nmesh: {box: {cells: [4, 8]}}\nspace: {degree: 2}\ndata: {f: 1}\n"
+                       "boundary: {all: {dirichlet: x*y}}\n"
+                       "output: {values: {m: {mean: domain}}, points: {a: [0.3, 0.4]}}\n"}
+    for (name, text), transport in zip(small.items(), ("mpi", "peer")):
+        with open(os.path.join(folder, f"{name}.yaml"), "w", encoding="utf-8") as file:
+            file.write(text)
+        _, one, errors = solve(folder, 0, f"{name}.yaml", "--device", "cpu")
+        check(not errors, errors)
+        ENVIRONMENT["TESSERA_TRANSPORT"] = transport
+        _, many, errors = solve(folder, 2, f"{name}.yaml", "--device", "emulator")
+        check(not errors, f"{name} on devices: {errors}")
+        check(many["device"] == "emulator", many["device"])
+        compare(f"{name} on devices", one, many, 2, 1e-8)
+        del ENVIRONMENT["TESSERA_TRANSPORT"]
+    expect("a transport", mpirun((2, [PROGRAM, "solve", "square.yaml", "--device", "emulator"])), folder, 2,
+           "TESSERA_TRANSPORT is 'pigeon'", environment=dict(ENVIRONMENT, TESSERA_TRANSPORT="pigeon"))
+    expect("a GPU twice", [PROGRAM, "solve", "square.yaml", "--device", "cuda:0,0"], folder, 2, "GPU 0 is named twice")
+    expect("cuda:all inside", mpirun((2, [PROGRAM, "solve", "square.yaml", "--device", "cuda:all"])), folder, 2,
+           "mpirun began")
+    expect("both", [PROGRAM, "solve", "square.yaml", "--device", "cuda:0,1", "--ranks", "2"], folder, 2,
+           "one or the other")
 
 
 def studies(folder):
@@ -451,6 +477,7 @@ def main():
         same_results(folder)
         more_results(folder)
         refusals(folder)
+        devices(folder)
         studies(folder)
         faults_of_one(folder)
         endings(folder)

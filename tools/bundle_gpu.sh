@@ -119,6 +119,9 @@ t1_device_guard -
 t5_rings -
 t7_rings -
 t7_own_smoother -
+t7_mpi -
+t7_mpi_adapt -
+t7_mpi_copies -
 t7_scale -
 t7_units -
 t4_mapped_cuts -

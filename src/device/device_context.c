@@ -120,7 +120,8 @@ static const char *meant(const char *name) {
 
 /* "cuda:0,2" */
 static bool is_list(const char *name) {
-  return !strncmp(name, "cuda:", 5) && strchr(name, ',') && strspn(name + 5, "0123456789,") == strlen(name + 5);
+  return !strncmp(name, "cuda:", 5) && strchr(name, ',') &&
+         strspn(name + 5, "0123456789,") == strlen(name + 5);
 }
 
 static TesStatus open_listed_gpu(TesContext *ctx, const char *list) {
@@ -133,9 +134,10 @@ static TesStatus open_listed_gpu(TesContext *ctx, const char *list) {
          before += length + 1)
       TES_CHECK(other != number, "device cuda:%s: GPU %d is named twice", list, number);
   }
-  TES_CHECK(!*at && at[-1] != ',', "device cuda:%s: expected numbers with a comma between them, as cuda:0,2", list);
-  TES_CHECK(tesi_ranks(ctx) > 1, "device cuda:%s is for several ranks, a GPU each: begin them with --ranks or mpirun",
+  TES_CHECK(!*at && at[-1] != ',', "device cuda:%s: expected numbers with a comma between them, as cuda:0,2",
             list);
+  TES_CHECK(tesi_ranks(ctx) > 1,
+            "device cuda:%s is for several ranks, a GPU each: begin them with --ranks or mpirun", list);
   TES_TRY(open_own_gpu(ctx, list));
 done:
   return status;

@@ -1,7 +1,7 @@
 /* Two transports. By way of the host, which is right everywhere: one copy to pinned memory, messages of MPI, one copy
  * back. Between devices of one host whose memory processes share: kernels pack straight into the memory of the other
- * rank, tell so by a flag there, and wait for their own flags (tesk_meet); a rank is one round ahead of another at most,
- * so that two buffers, taken in turns, are enough, and all of it can be recorded. */
+ * rank, tell so by a flag there, and wait for their own flags (tesk_meet). A rank is one round ahead of another at
+ * most, so that two buffers, taken in turns, are enough, and all of it can be recorded. */
 #include "device/links.h"
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +162,8 @@ void tesi_links_destroy(TesiLinks **links) {
   unpin(ctx, &l->received);
   for (int i = 0; l->others && i < l->count; i++) device->close(ctx, &l->offer[i].name, &l->others[i]);
   if (l->peer) device->unshare(ctx, &l->own, (void **)&l->in);
-  void **all[] = {(void **)&l->out, (void **)&l->in, &l->first, &l->ends[0], &l->ends[1], &l->round, &l->flags};
+  void **all[] = {(void **)&l->out, (void **)&l->in, &l->first, &l->ends[0],
+                  &l->ends[1],      &l->round,       &l->flags};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
   tesi_free(ctx, &l->offer);
   tesi_free(ctx, &l->others);
@@ -200,9 +201,11 @@ done:
   return status;
 }
 
-static TesStatus get_kernel(TesContext *ctx, TesiLinksKernel which, TesPrecision precision, TesiKernel **kernel) {
-  static const char *const names[TESI_LINKS_KERNELS] = {
-      "tesk_pack_entries", "tesk_sum_copies", "tesk_pack_blocks", "tesk_take_blocks", "tesk_clear_entries", "tesk_meet"};
+static TesStatus get_kernel(TesContext *ctx, TesiLinksKernel which, TesPrecision precision,
+                            TesiKernel **kernel) {
+  static const char *const names[TESI_LINKS_KERNELS] = {"tesk_pack_entries",  "tesk_sum_copies",
+                                                        "tesk_pack_blocks",   "tesk_take_blocks",
+                                                        "tesk_clear_entries", "tesk_meet"};
   TesStatus status = TES_OK;
   TesiKernelState *state = tesi_context_device_state(ctx);
   TesiProgram *program;
@@ -268,7 +271,8 @@ static TesStatus try_peer(TesContext *ctx) {
     device->close(ctx, &others[i], &other);
   }
 done:
-  if (tesi_reduce_any(ctx, status != TES_OK) && status == TES_OK) status = TES_MISSING; /* and none is open now */
+  if (tesi_reduce_any(ctx, status != TES_OK) && status == TES_OK)
+    status = TES_MISSING; /* and none is open now */
   if (address) device->unshare(ctx, &mine, &address);
   tesi_free(ctx, &l.link);
   tesi_free(ctx, &l.message);
@@ -285,13 +289,15 @@ TesStatus tesi_links_choose(TesContext *ctx) {
   if (!tesi_has_kernels(ctx) || tesi_ranks(ctx) == 1) return TES_OK;
   TesiKernelState *state = tesi_context_device_state(ctx);
   state->transport = TESI_LINKS_MPI;
-  TES_CHECK(any || peer || !strcmp(wish, "mpi"), "TESSERA_TRANSPORT is '%s', expected auto, mpi or peer", wish);
+  TES_CHECK(any || peer || !strcmp(wish, "mpi"), "TESSERA_TRANSPORT is '%s', expected auto, mpi or peer",
+            wish);
   tesi_communicator_host(tesi_context_communicator(ctx), &rank, &ranks);
   if ((any || peer) && tesi_context_device(ctx)->share && ranks == tesi_ranks(ctx)) {
     const TesStatus tried = try_peer(ctx);
     if (tried == TES_OK) state->transport = TESI_LINKS_PEER;
     if (tried != TES_OK)
-      tesi_log(ctx, TES_LOG_DETAIL, "ranks do not write into each other's memory: %s", tes_context_message(ctx));
+      tesi_log(ctx, TES_LOG_DETAIL, "ranks do not write into each other's memory: %s",
+               tes_context_message(ctx));
     tesi_context_forget(ctx);
   }
   if (peer && state->transport != TESI_LINKS_PEER)

@@ -49,14 +49,14 @@ TESK_KERNEL(tesk_take_blocks, THREADS, 1, (real *)x, (const long long *TESK_REST
             (const long long *TESK_RESTRICT)count, (TeskLinks)links) {
   const long long to = start[blockIdx.y], n = count[blockIdx.y];
   const real *in = in_of(links) + links.first[blockIdx.y];
-  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS)
-    x[to + i] = in[i];
+  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) x[to + i] = in[i];
 }
 
 /* Between packing and taking, where ranks write into each other's memory: a thread a link, in one block. Tells the
- * others that what goes to them is there, waits until what comes from them is, and counts the round. A flag has 64 bytes
- * to itself. All flags are set before one is waited for. */
-TESK_KERNEL(tesk_meet, THREADS, 1, (unsigned *const *)to, (const unsigned *)from, (int)count, (TeskLinks)links) {
+ * others that what goes to them is there, waits until what comes from them is, and counts the round. A flag has 64
+ * bytes to itself. All flags are set before one is waited for. */
+TESK_KERNEL(tesk_meet, THREADS, 1, (unsigned *const *)to, (const unsigned *)from, (int)count,
+            (TeskLinks)links) {
   const unsigned round = *links.round + 1;
   TESK_FENCE_SYSTEM();
   for (int i = (int)threadIdx.x; i < count; i += THREADS) *(volatile unsigned *)to[i] = round;

@@ -194,8 +194,7 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   if (s->desc.max_iterations == 0) s->desc.max_iterations = 100;
   if (s->desc.method == TES_METHOD_AUTO) s->desc.method = s->desc.multigrid ? TES_METHOD_FMG : TES_METHOD_CG;
   if (s->desc.start_cycles == 0) s->desc.start_cycles = 1;
-  s->desc.narrow_basis =
-      desc->narrow_basis && is_queued(ctx) && desc->multigrid && is_single(desc->multigrid);
+  s->desc.narrow_basis = desc->narrow_basis && is_queued(ctx) && desc->multigrid && is_single(desc->multigrid);
   if (s->desc.restart == 0) choose_restart(s);
   TES_CHECK(!desc->multigrid || tes_multigrid_level(desc->multigrid, 0).op->context == ctx,
             "the multigrid belongs to another context than the solver");

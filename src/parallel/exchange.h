@@ -39,8 +39,8 @@ int64_t tesi_exchange_entries(const TesiExchange *exchange, const int32_t **entr
 /* Its lists; list *own is this rank's. */
 const TesiSharers *tesi_exchange_sharers(const TesiExchange *exchange, int *own);
 TesiExchangeTwin *tesi_exchange_twin(TesiExchange *exchange);
-
-/* x: host memory; of vectors that may be on a device, tesi_sum_copies() (device/copies.h). Between the two calls shared entries are neither read nor written; NULL: nothing. */
+/* x: host memory; where x is a vector's, which may be on a device: tesi_sum_copies() (device/copies.h). Between the two
+ * calls shared entries are neither read nor written; NULL: nothing. */
 void tesi_exchange_begin(TesiExchange *exchange, TesPrecision precision, void *x);
 void tesi_exchange_end(TesiExchange *exchange, TesiReduction reduction, TesPrecision precision, void *x);
 static inline void tesi_exchange_sum(TesiExchange *exchange, TesPrecision precision, void *x) {

@@ -38,8 +38,8 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   Sweep inner = {plan, sweep, zero_guess};
   TES_TRY(tesi_wide_fill(plan->wide, precision, b, plan->b));
   if (!zero_guess) TES_TRY(tesi_wide_fill(plan->wide, precision, x, plan->x));
-  TES_TRY(tesi_wide_report(plan->wide, tesi_recorded_run(plan->inner->context, &plan->sweeps[sweep][zero_guess],
-                                                         run, &inner)));
+  TES_TRY(tesi_wide_report(
+      plan->wide, tesi_recorded_run(plan->inner->context, &plan->sweeps[sweep][zero_guess], run, &inner)));
   TES_TRY(tesi_wide_take(plan->wide, precision, plan->x, x));
 done:
   return status;

@@ -147,7 +147,8 @@ static TesStatus share(TesContext *ctx, size_t bytes, TesiShared *name, void **a
   CU(s, stream_synchronize(s->stream)); /* its zeros are there before others write */
   const int error = s->cu->share(&handle, address_of(*address));
   if (error)
-    TES_FAIL(TES_MISSING, "GPU: %s: its memory cannot be shared with other processes", tesi_cu_name(s->cu, error));
+    TES_FAIL(TES_MISSING, "GPU: %s: its memory cannot be shared with other processes",
+             tesi_cu_name(s->cu, error));
   memcpy(name->name, handle.bytes, sizeof handle.bytes);
 done:
   if (status != TES_OK) release(ctx, address);
@@ -170,7 +171,8 @@ static TesStatus open_shared(TesContext *ctx, const TesiShared *name, void **add
   CU(s, context_set(s->context));
   const int error = s->cu->open_shared(&where, handle, WITH_PEER_ACCESS);
   if (error)
-    TES_FAIL(TES_MISSING, "GPU: %s: memory of GPU %d cannot be reached", tesi_cu_name(s->cu, error), name->device);
+    TES_FAIL(TES_MISSING, "GPU: %s: memory of GPU %d cannot be reached", tesi_cu_name(s->cu, error),
+             name->device);
   memcpy(address, &where, sizeof *address);
 done:
   return status;

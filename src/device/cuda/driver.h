@@ -73,7 +73,7 @@ enum {
   X(allocate, "cuMemAlloc_v2", (TesiCuAddress *, size_t))                                                    \
   X(release, "cuMemFree_v2", (TesiCuAddress))                                                                \
   X(pin, "cuMemAllocHost_v2", (void **, size_t))                                                             \
-  X(unpin, "cuMemFreeHost", (void *))                                                                \
+  X(unpin, "cuMemFreeHost", (void *))                                                                        \
   X(share, "cuIpcGetMemHandle", (TesiCuShared *, TesiCuAddress))                                             \
   X(open_shared, "cuIpcOpenMemHandle_v2", (TesiCuAddress *, TesiCuShared, unsigned))                         \
   X(close_shared, "cuIpcCloseMemHandle", (TesiCuAddress))                                                    \

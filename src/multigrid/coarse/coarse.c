@@ -217,8 +217,8 @@ static TesStatus create_mapped(TesiCoarse *c, TesPrecision precision, TesCoarseK
   else if (kernels &&
            (kind == TES_COARSE_AGGREGATION || (kind == TES_COARSE_AUTO && !tesi_aggregation_refuses(c->op))))
     TES_TRY(tesi_aggregation_create(c->op, &c->aggregation));
-  else if (tesi_mapped_of(c->op) && (kind == TES_COARSE_AUTO || kind == TES_COARSE_CG) &&
-           kernels && tesi_recorded_can_loop(ctx))
+  else if (tesi_mapped_of(c->op) && (kind == TES_COARSE_AUTO || kind == TES_COARSE_CG) && kernels &&
+           tesi_recorded_can_loop(ctx))
     TES_TRY(tesi_coarse_cg_create(c->op, &c->cg));
   else
     TES_TRY(tesi_coarse_matrix_create(ctx, c->op, kind, &c->matrix));

@@ -21,7 +21,7 @@ typedef struct Kind {
 } Kind;
 
 struct TesiCellsKernels {
-  Kind kind[2];             /* cells that are not refined; that are */
+  Kind kind[2];                      /* cells that are not refined; that are */
   TesiGather gather;                 /* of restricted values of cells */
   void *index, *mask, *own, *others; /* device */
 };
@@ -143,9 +143,9 @@ void tesi_cells_kernels_destroy(TesContext *ctx, TesiCellsKernels **kernels) {
   const TesiDevice *device = tesi_context_device(ctx);
   TesiCellsKernels *k = *kernels;
   if (!k) return;
-  void **all[] = {&k->index,        &k->mask,          &k->own,           &k->others,
-                  &k->kind[0].list, &k->kind[0].first, &k->kind[0].tables,
-                  &k->kind[1].list, &k->kind[1].first, &k->kind[1].tables};
+  void **all[] = {
+      &k->index,         &k->mask,           &k->own,          &k->others,        &k->kind[0].list,
+      &k->kind[0].first, &k->kind[0].tables, &k->kind[1].list, &k->kind[1].first, &k->kind[1].tables};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
   tesi_gather_release(ctx, &k->gather);
   tesi_free(ctx, kernels);
@@ -173,7 +173,8 @@ static TesStatus clear_others(const TesTransfer *transfer, void *fine) {
   const TesiCellsTransfer *t = transfer->plan;
   long long count = t->others_count;
   void *arguments[] = {&fine, &t->kernels->others, &count};
-  return count ? tesi_links_launch(transfer->context, TESI_CLEAR_ENTRIES, transfer->precision, count, 1, arguments)
+  return count ? tesi_links_launch(transfer->context, TESI_CLEAR_ENTRIES, transfer->precision, count, 1,
+                                   arguments)
                : TES_OK;
 }
 
