@@ -491,12 +491,12 @@ static void solve(TesContext *ctx, const Case *is, const How *how, Solved *to) {
   tes_function_destroy(&f);
 }
 
-static void compare_solved(const Solved *whole, const Solved *part) {
+static void compare_solved(const Solved *whole, const Solved *part, double tolerance) {
   int64_t *match = match_nodes(tes_problem_space(whole->problem), tes_problem_space(part->problem));
-  compare("u", tes_problem_solution(whole->problem), tes_problem_solution(part->problem), match, 1e-11);
+  compare("u", tes_problem_solution(whole->problem), tes_problem_solution(part->problem), match, tolerance);
   assert_near(part->l2, whole->l2, 1e-9 * whole->l2);
   assert_near(part->h1, whole->h1, 1e-9 * whole->h1);
-  assert_near(part->mean, whole->mean, 1e-11);
+  assert_near(part->mean, whole->mean, tolerance);
   free(match);
 }
 
@@ -522,7 +522,7 @@ static void solves_are_one(void **state) {
         as.smoother = TES_SMOOTHER_PATCH;
       solve(alone, &cases[c], &as, &whole);
       solve(together, &cases[c], &as, &part);
-      compare_solved(&whole, &part);
+      compare_solved(&whole, &part, 1e-11);
       /* boxes may end on a larger coarsest level */
       assert_in_range(part.iterations, cases[c].mesh.kind ? 1 : whole.iterations - 1, whole.iterations + 1);
       release_solved(&whole);
@@ -530,7 +530,8 @@ static void solves_are_one(void **state) {
     }
 }
 
-/* Lines of stretched cells end at cuts, which takes more iterations and gives the same solution. */
+/* Lines of stretched cells end at cuts, which takes more iterations and gives the same solution: up to what the
+ * tolerance leaves of two different iterations, not of one. */
 static void lines_end_at_cuts(void **state) {
   (void)state;
   static const Case stretched[] = {
@@ -544,7 +545,7 @@ static void lines_end_at_cuts(void **state) {
                        .smoother = k ? TES_SMOOTHER_CELL_PATCH : TES_SMOOTHER_LINE_PATCH};
       solve(alone, &stretched[c], &how, &whole);
       solve(together, &stretched[c], &how, &part);
-      compare_solved(&whole, &part);
+      compare_solved(&whole, &part, 1e-10);
       assert_in_range(part.iterations, whole.iterations - 1, whole.iterations + (k ? 1 : 12));
       release_solved(&whole);
       release_solved(&part);

@@ -50,7 +50,8 @@ if [ -d "$here/lib/openmpi3" ]; then
   export OPAL_PREFIX="$here" OPAL_LIBDIR="$here/lib" OPAL_PKGLIBDIR="$here/lib/openmpi3" \
     OPAL_PKGDATADIR="$here/share/openmpi"
   export OMPI_MCA_mca_base_component_show_load_errors=0 OMPI_MCA_ess_singleton_isolated=1
-  export OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none PATH="$here/bin:$PATH"
+  export OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
+  export PMIX_MCA_pcompress_base_silence_warning=1 PATH="$here/bin:$PATH"
 fi
 program=$1
 shift

@@ -24,8 +24,9 @@ typedef enum TesiLinksKernel {
 
 typedef struct TesiLinks TesiLinks;
 
-/* How numbers go, for all links of this context: on several ranks called once, by all of them. TESSERA_TRANSPORT: mpi
- * or peer, in the place of what works. Errors: TES_INVALID_INPUT (another word), TES_MISSING (it does not work here). */
+/* How numbers go, for all links of this context: on several ranks called once, by all of them. TESSERA_TRANSPORT says
+ * mpi or peer, in the place of what works. Errors: TES_INVALID_INPUT (another word), TES_MISSING (it does not work
+ * here). */
 TesStatus tesi_links_choose(TesContext *ctx);
 TesStatus tesi_links_create(TesContext *ctx, int count, const TesiLink *link, TesiLinks **links);
 void tesi_links_destroy(TesiLinks **links);
