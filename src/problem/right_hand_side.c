@@ -6,6 +6,7 @@
 #include "problem/below.h"
 #include "problem/problem.h"
 #include "space/rt_device.h"
+#include "space/slip.h"
 
 /* The g of a component, on boundaries with values or with fluxes; [boundaries + 1]. */
 static TesStatus pick(const TesProblem *p, const TesiNumbered *numbered, int component, bool given,
@@ -57,13 +58,14 @@ TesStatus tesi_problem_clear_on(const TesProblem *p, const TesSpace *space, TesV
     TesVector of_v = tesi_space_range(space, v, c);
     status = clear_component(space->part[c], &of_v);
   }
-  return status;
+  return status != TES_OK ? status : tesi_space_project(space, v->precision, v->data);
 }
 
 TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
-  if (p->free && v->precision == TES_DOUBLE)
-    return tesi_device_multiply(p->context, TES_DOUBLE, v->length, 1, v->data, p->free->data, v->data);
-  return tesi_problem_clear_on(p, p->space, v);
+  if (!p->free || v->precision != TES_DOUBLE) return tesi_problem_clear_on(p, p->space, v);
+  const TesStatus status =
+      tesi_device_multiply(p->context, TES_DOUBLE, v->length, 1, v->data, p->free->data, v->data);
+  return status != TES_OK ? status : tesi_space_project(p->space, TES_DOUBLE, v->data);
 }
 
 TesStatus tesi_problem_load(const TesProblem *p, const TesFunction *const *f,

@@ -38,7 +38,9 @@ struct TesSpace {
   int dim, degree;
   const TesiElement *element;
   uint8_t *given;       /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
-  TesiAxis axis[3];     /* of one scalar over a box */
+  bool *slips;           /* [boundaries + 1]; NULL: nowhere */
+  struct TesiSlip *slip; /* slip.h; NULL: no node has it */
+  TesiAxis axis[3];      /* of one scalar over a box */
   int64_t length, dofs; /* in memory here, copies of other ranks' entries included */
   int64_t all_dofs;     /* of all ranks, each once */
   TesiLayout *layout;   /* of vectors */

@@ -476,6 +476,15 @@ static void normals(const TesiResidual *s, const TesiFacePair *pair, const SideP
   }
 }
 
+/* j <- j - (j.n) n: along normals n[3][points] nothing moves. */
+static void leave_tangential(int dim, int points, const double *normal, double *j) {
+  for (int p = 0; p < points; p++) {
+    double along = 0;
+    for (int c = 0; c < dim; c++) along += normal[c * points + p] * j[c * points + p];
+    for (int c = 0; c < dim; c++) j[c * points + p] -= along * normal[c * points + p];
+  }
+}
+
 /* j: the flux before, or its jump; on a face of this name. */
 static bool named_face(const TesiResidual *s, int name, const SidePoints *at, const double *normal, double *j) {
   const int n = s->face_rule.points;
@@ -494,6 +503,7 @@ static bool named_face(const TesiResidual *s, int name, const SidePoints *at, co
       tesi_function_values_over(boundary->g[c], n, at->x, at->x + n, at->x + 2 * n, 0, more, g);
     for (int p = 0; p < n; p++) j[c * n + p] = given ? 0 : j[c * n + p] + alpha[p] * at->u[c * n + p] - g[p];
   }
+  if (boundary && boundary->condition == TES_SLIP) leave_tangential(s->components, n, out, j);
   if (boundary && boundary->condition == TES_FLUX && s->transports)
     for (int d = 0; d < s->rule.dim; d++) {
       double b[TESI_FACE_MOST];
