@@ -2,6 +2,7 @@
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/team.h"
 #include "basis/blas.h"
 #include "device/upload.h"
@@ -11,8 +12,14 @@
 
 /* Of the trace of T: two faces that meet at 30 degrees have tan(15 degrees)^2 of the larger eigenvalue. */
 #define SMOOTH 0.065
+/* A rigid motion whose mean square along the normals is a smaller part of the largest one goes along the faces: normals
+ * of a curved face are not those of a sphere or a cylinder to the last bit, and lose their parts along the motion. So it
+ * is free on all levels of a mesh. */
+#define KINKS 1e-5
+/* What stands still. */
+#define STILL 1e-6
 
-enum { ENTRIES = 6, THREADS = 256, BLOCKS = 1024 };
+enum { ENTRIES = 6, MOTIONS = 6, THREADS = 256, BLOCKS = 1024 };
 
 /* xx, yy, zz, yz, xz, xy */
 static int entry_of(int r, int c) {
@@ -25,6 +32,11 @@ typedef struct Normals {
   double *T;      /* [ENTRIES][length] */
   uint8_t *given; /* [length] bits of components */
 } Normals;
+
+static double trace_of(const Normals *s, int64_t node) {
+  const int64_t n = s->view[0]->length;
+  return s->T[node] + s->T[n + node] + s->T[2 * n + node];
+}
 
 /* ---- normals ------------------------------------------------------------------------------------------- */
 
@@ -81,63 +93,173 @@ done:
   return status;
 }
 
-/* P[dim][dim] of a node; *held <- how many directions it takes beside given components. */
-static TesStatus find_projection(const Normals *s, int64_t node, double *P, int *held) {
+/* w[dim][dim] <- the directions of a node beside given components, by rows; *held of them. */
+static TesStatus find_directions(const Normals *s, int64_t node, double *w, int *held) {
   TesContext *ctx = s->space->context;
   TesStatus status = TES_OK;
   const int dim = s->space->dim;
   const int64_t n = s->view[0]->length;
-  double T[9], size[3], trace = 0;
+  double T[9], size[3];
   *held = 0;
-  for (int r = 0; r < dim; r++) trace += s->T[r * n + node];
   for (int r = 0; r < dim; r++)
     for (int c = 0; c < dim; c++) {
       const bool given = s->given[node] >> r & 1 || s->given[node] >> c & 1;
-      T[r * dim + c] = given ? 0 : s->T[entry_of(r, c) * n + node] / trace;
-      P[r * dim + c] = r == c && !given;
+      T[r * dim + c] = given ? 0 : s->T[entry_of(r, c) * n + node] / trace_of(s, node);
     }
   const int info = (int)LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', dim, T, dim, size);
   if (info != 0) TES_FAIL(TES_NAN, "a normal of a boundary with slip is not finite");
-  for (int k = 0; k < dim; k++) {
-    const double *w = T + k * dim;
-    if (!(size[k] > SMOOTH)) continue;
-    ++*held;
-    for (int i = 0; i < dim * dim; i++) P[i] -= w[i / dim] * w[i % dim];
+  for (int k = 0; k < dim; k++)
+    if (size[k] > SMOOTH) memcpy(w + dim * (*held)++, T + k * dim, (size_t)dim * sizeof *w);
+done:
+  return status;
+}
+
+/* ---- motions along the faces --------------------------------------------------------------------------- */
+
+/* Translations, and rotations about the middle of the mesh of unit size. */
+typedef struct Motions {
+  int count;
+  double middle[3], size;
+  double vector[MOTIONS * MOTIONS]; /* [loose][count] combinations that have no part along normals */
+  int loose;
+} Motions;
+
+/* value[count][dim] of the motions at x. */
+static void move(const Motions *m, int dim, const double *x, double *value) {
+  for (int i = 0; i < m->count * dim; i++) value[i] = i / dim < dim && i / dim == i % dim;
+  for (int a = 0, k = dim; a < dim; a++)
+    for (int b = a + 1; b < dim; b++, k++) {
+      value[k * dim + a] = -(x[b] - m->middle[b]) / m->size;
+      value[k * dim + b] = (x[a] - m->middle[a]) / m->size;
+    }
+}
+
+static void find_middle(TesContext *ctx, int dim, int64_t n, const double *x, Motions *m) {
+  double ends[6];
+  for (int d = 0; d < 6; d++) ends[d] = -INFINITY;
+  for (int64_t i = 0; i < n; i++)
+    for (int d = 0; d < dim; d++)
+      ends[d] = fmax(ends[d], x[i * dim + d]), ends[3 + d] = fmax(ends[3 + d], -x[i * dim + d]);
+  tesi_reduce(ctx, TESI_MAXIMUM, 6, ends);
+  m->count = dim * (dim + 1) / 2;
+  for (int d = 0; d < dim; d++)
+    m->middle[d] = (ends[d] - ends[3 + d]) / 2, m->size = fmax(m->size, (ends[d] + ends[3 + d]) / 2);
+}
+
+/* Which motions have next to no part along the directions w[count][dim][dim], held[count], of the nodes. */
+static TesStatus find_loose(const TesiSlip *slip, const TesiLayout *layout, const double *x, const double *w,
+                            const int *held, Motions *m) {
+  TesContext *ctx = slip->context;
+  TesStatus status = TES_OK;
+  const int dim = slip->dim, count = m->count;
+  double N[MOTIONS * MOTIONS] = {0}, size[MOTIONS];
+  for (int64_t i = 0; i < slip->count; i++) {
+    double value[MOTIONS * 3];
+    if (!tesi_layout_owns(layout, slip->node[i])) continue;
+    move(m, dim, x + slip->node[i] * dim, value);
+    for (int h = 0; h < held[i]; h++) {
+      double along[MOTIONS] = {0};
+      for (int e = 0; e < count * dim; e++) along[e / dim] += value[e] * w[(i * dim + h) * dim + e % dim];
+      for (int e = 0; e < count * count; e++) N[e] += along[e / count] * along[e % count];
+    }
+  }
+  tesi_reduce(ctx, TESI_SUM, count * count, N);
+  const int info = (int)LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', count, N, count, size);
+  if (info != 0) TES_FAIL(TES_NAN, "the normals of boundaries with slip are not finite");
+  while (m->loose < count && size[m->loose] <= KINKS * size[count - 1]) m->loose++;
+  memcpy(m->vector, N, (size_t)(m->loose * count) * sizeof *N);
+done:
+  return status;
+}
+
+/* v[dim] <- v without its parts along basis[count][dim]; returns what is left of it. */
+static double subtract(int dim, int count, const double *basis, double *v) {
+  double square = 0;
+  for (int k = 0; k < 2 * count; k++) { /* twice, for rounding */
+    const double *b = basis + k % count * dim;
+    double part = 0;
+    for (int d = 0; d < dim; d++) part += b[d] * v[d];
+    for (int d = 0; d < dim; d++) v[d] -= part * b[d];
+  }
+  for (int d = 0; d < dim; d++) square += v[d] * v[d];
+  return sqrt(square);
+}
+
+/* w[held][dim] <- the same without parts along the loose motions at x, orthonormal. */
+static void smooth(const Motions *m, int dim, const double *x, int held, double *w) {
+  double value[MOTIONS * 3], basis[(MOTIONS + 3) * 3];
+  int found = 0;
+  move(m, dim, x, value);
+  for (int k = 0; k < m->loose && found < dim - held; k++) {
+    double *v = basis + found * dim;
+    for (int d = 0; d < dim; d++) v[d] = 0;
+    for (int e = 0; e < m->count * dim; e++) v[e % dim] += m->vector[k * m->count + e / dim] * value[e];
+    const double left = subtract(dim, found, basis, v);
+    for (int d = 0; d < dim; d++) v[d] /= left;
+    found += left > STILL;
+  }
+  for (int h = 0; h < held; h++) {
+    double *v = w + h * dim;
+    const double left = subtract(dim, found, basis, v);
+    for (int d = 0; d < dim; d++) basis[found * dim + d] = v[d] /= left;
+    found++;
+  }
+}
+
+/* ---- creation ------------------------------------------------------------------------------------------ */
+
+/* Nodes, how many directions each has, and these, [count][dim][dim]. */
+static TesStatus list_nodes(const Normals *s, TesiSlip *slip, int **held, double **w) {
+  TesContext *ctx = slip->context;
+  TesStatus status = TES_OK;
+  int64_t most = 0;
+  for (int64_t i = 0; i < slip->length; i++) most += trace_of(s, i) > 0;
+  TES_ALLOC(&slip->node, most);
+  TES_ALLOC(&slip->given, most);
+  TES_ALLOC(held, most);
+  TES_ALLOC(w, slip->dim * slip->dim * most);
+  TES_TRY(tesi_blas_begin(ctx, MOTIONS));
+  for (int64_t i = 0; i < slip->length; i++) {
+    int *own = &(*held)[slip->count];
+    if (!(trace_of(s, i) > 0)) continue;
+    TES_TRY(find_directions(s, i, *w + slip->count * slip->dim * slip->dim, own));
+    if (!*own) continue;
+    slip->held += *own;
+    slip->held_owned += tesi_layout_owns(s->view[0]->layout, i) ? *own : 0;
+    slip->given[slip->count] = s->given[i];
+    slip->node[slip->count++] = (int32_t)i;
   }
 done:
   return status;
 }
 
-/* ---- creation ------------------------------------------------------------------------------------------ */
-
-static TesStatus list_nodes(Normals *s, TesiSlip *slip) {
+static TesStatus fill(const Normals *s, TesiSlip *slip) {
   TesContext *ctx = slip->context;
   TesStatus status = TES_OK;
-  const int size = slip->dim * slip->dim;
-  const TesiLayout *layout = s->view[0]->layout;
-  double P[9], *rows = NULL;
-  int64_t most = 0;
-  for (int64_t i = 0; i < slip->length; i++) most += s->T[i] + s->T[slip->length + i] + s->T[2 * slip->length + i] > 0;
-  TES_ALLOC(&slip->node, most);
-  TES_ALLOC(&slip->given, most);
-  TES_ALLOC(&rows, size * most);
-  TES_TRY(tesi_blas_begin(ctx, slip->dim));
-  for (int64_t i = 0; i < slip->length; i++) {
-    int held;
-    if (!(s->T[i] + s->T[slip->length + i] + s->T[2 * slip->length + i] > 0)) continue;
-    TES_TRY(find_projection(s, i, P, &held));
-    if (!held) continue;
-    for (int e = 0; e < size; e++) rows[slip->count * size + e] = P[e];
-    slip->given[slip->count] = s->given[i];
-    slip->node[slip->count++] = (int32_t)i;
-    slip->held += held;
-    slip->held_owned += tesi_layout_owns(layout, i) ? held : 0;
-  }
+  const TesSpace *part = s->space->part[0];
+  const int dim = slip->dim, size = dim * dim;
+  double *w = NULL, *x = NULL;
+  int *held = NULL;
+  Motions motions = {0};
+  TES_TRY(list_nodes(s, slip, &held, &w));
+  TES_ALLOC(&x, part->length * dim);
+  TES_TRY(tes_space_coordinates(part, x));
+  find_middle(ctx, dim, part->length, x, &motions);
+  TES_TRY(find_loose(slip, part->layout, x, w, held, &motions));
   TES_ALLOC(&slip->P, size * slip->count);
-  for (int64_t i = 0; i < slip->count; i++)
-    for (int e = 0; e < size; e++) slip->P[e * slip->count + i] = rows[i * size + e];
+  for (int64_t i = 0; i < slip->count; i++) {
+    double *own = w + i * size;
+    smooth(&motions, dim, x + slip->node[i] * dim, held[i], own);
+    for (int e = 0; e < size; e++) {
+      double sum = e / dim == e % dim && !tesi_slip_given(slip, i, e % dim);
+      for (int h = 0; h < held[i]; h++) sum -= own[h * dim + e / dim] * own[h * dim + e % dim];
+      slip->P[e * slip->count + i] = sum;
+    }
+  }
 done:
-  tesi_free(ctx, &rows);
+  tesi_free(ctx, &held);
+  tesi_free(ctx, &w);
+  tesi_free(ctx, &x);
   return status;
 }
 
@@ -172,7 +294,7 @@ TesStatus tesi_slip_create(const TesSpace *space, TesiSlip **slip) {
   made->context = ctx;
   made->dim = space->dim;
   made->length = s.view[0]->length;
-  TES_TRY(list_nodes(&s, made));
+  TES_TRY(fill(&s, made));
   if (tesi_has_kernels(ctx) && made->count) TES_TRY(create_on_device(made));
   if (tesi_reduce_any(ctx, made->count > 0)) *slip = made, made = NULL;
 done:

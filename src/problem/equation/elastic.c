@@ -281,6 +281,7 @@ done:
 static TesStatus complete(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
+  TES_TRY(tesi_space_project(p->space, TES_DOUBLE, p->u->data)); /* of a cycle in float32 */
   if (p->lifted) TES_TRY(tes_vector_axpy(1, p->shift, p->u));
   TES_TRY(tesi_elasticity_remove_motions(p));
   TES_TRY(tesi_elasticity_totals(p, p->load, p->reaction));
