@@ -93,6 +93,20 @@ done:
   return status;
 }
 
+/* L[dim][dim] <- what given components g make of the others: w' T (u_w w + g) = 0 for each direction w. */
+static void find_lift(const Normals *s, int64_t node, int held, const double *w, double *L) {
+  const int dim = s->space->dim;
+  const int64_t n = s->view[0]->length;
+  for (int i = 0; i < dim * dim; i++) L[i] = 0;
+  for (int h = 0; h < held; h++, w += dim) {
+    double Tw[3] = {0}, square = 0;
+    for (int e = 0; e < dim * dim; e++) Tw[e / dim] += s->T[entry_of(e / dim, e % dim) * n + node] * w[e % dim];
+    for (int c = 0; c < dim; c++) square += w[c] * Tw[c];
+    for (int e = 0; e < dim * dim; e++)
+      if (s->given[node] >> e % dim & 1) L[e] -= w[e / dim] * Tw[e % dim] / square;
+  }
+}
+
 /* w[dim][dim] <- the directions of a node beside given components, by rows; *held of them. */
 static TesStatus find_directions(const Normals *s, int64_t node, double *w, int *held) {
   TesContext *ctx = s->space->context;
@@ -218,12 +232,15 @@ static TesStatus list_nodes(const Normals *s, TesiSlip *slip, int **held, double
   TES_ALLOC(&slip->given, most);
   TES_ALLOC(held, most);
   TES_ALLOC(w, slip->dim * slip->dim * most);
+  TES_ALLOC(&slip->L, slip->dim * slip->dim * most);
   TES_TRY(tesi_blas_begin(ctx, MOTIONS));
   for (int64_t i = 0; i < slip->length; i++) {
     int *own = &(*held)[slip->count];
     if (!(trace_of(s, i) > 0)) continue;
-    TES_TRY(find_directions(s, i, *w + slip->count * slip->dim * slip->dim, own));
+    const int64_t at = slip->count * slip->dim * slip->dim;
+    TES_TRY(find_directions(s, i, *w + at, own));
     if (!*own) continue;
+    find_lift(s, i, *own, *w + at, slip->L + at);
     slip->held += *own;
     slip->held_owned += tesi_layout_owns(s->view[0]->layout, i) ? *own : 0;
     slip->given[slip->count] = s->given[i];
@@ -313,6 +330,7 @@ void tesi_slip_destroy(TesiSlip **slip) {
   tesi_free(ctx, &s->node);
   tesi_free(ctx, &s->given);
   tesi_free(ctx, &s->P);
+  tesi_free(ctx, &s->L);
   tesi_free(ctx, slip);
 }
 
@@ -363,6 +381,23 @@ TesStatus tesi_slip_finish(const TesiSlip *slip, TesPrecision precision, const d
   const TesiGrid grid = {(unsigned)(blocks < BLOCKS ? blocks : BLOCKS), 1, 1};
   void *arguments[] = {&y, (void *)&slip->device_node, (void *)&slip->device_P[precision], &scale, &x, &w, &count, &length};
   return tesi_kernel_launch(ctx, &slip->kernel[precision], grid, THREADS, 0, arguments);
+}
+
+TesStatus tesi_slip_lift(const TesiSlip *slip, TesVector *u) {
+  TesContext *ctx = slip->context;
+  TesStatus status = TES_OK;
+  const int dim = slip->dim;
+  double *values = NULL;
+  TES_ALLOC(&values, u->length);
+  TES_TRY(tes_vector_get(u, values));
+  for (int64_t i = 0; i < slip->count; i++)
+    for (int e = 0; e < dim * dim && slip->given[i]; e++)
+      values[e / dim * slip->length + slip->node[i]] +=
+          slip->L[i * dim * dim + e] * values[e % dim * slip->length + slip->node[i]];
+  TES_TRY(tes_vector_set(u, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
 }
 
 void tesi_slip_block(const TesiSlip *slip, int64_t i, bool right, double *block) {
