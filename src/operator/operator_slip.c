@@ -129,6 +129,7 @@ TesStatus tesi_operator_slip(TesOperator *op) {
   TES_ALLOC(&scale, slip->count);
   op->whole = op->table;
   op->table = &table;
+  op->singular = 0; /* constants that slip leaves are for who makes the operator to find */
   TES_TRY(tesi_context_device(ctx)->allocate(
       ctx, (size_t)op->length * tesi_precision_size(op->precision), &op->slip_x));
   v.data = op->slip_x;

@@ -81,7 +81,7 @@ static const TesiSupport support_of_stokes = {
            TESI_BIT(TESI_HAS_ALPHA) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_CHECKPOINT),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) | TESI_WORD(TESI_NAMED_SYMMETRY) |
                                     TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
-              [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
+              [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT) | TESI_WORD(TES_FLOW_SYMMETRIC),
               [TESI_OF_METHOD] = 1 | TESI_WORD(TES_METHOD_GMRES) | TESI_WORD(TES_METHOD_DIRECT),
               [TESI_OF_LOCAL] = TESI_LOCALS_OF_SCALARS,
               [TESI_OF_ORDER] = TESI_ALL_WORDS,
@@ -89,7 +89,7 @@ static const TesiSupport support_of_stokes = {
               [TESI_OF_COARSE] = TESI_ALL_WORDS},
     .smoother = TESI_Q_SMOOTHERS(0),
     .because =
-        {[TESI_OF_METHOD] = "because the operator is indefinite", [TESI_OF_FORM] = "because nu is a number"},
+        {[TESI_OF_METHOD] = "because the operator is indefinite"},
     .lacks = lacks_of_stokes,
     .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
     .flow = true,
