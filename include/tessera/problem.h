@@ -88,7 +88,7 @@ typedef enum TesCondition {
   TES_DIRICHLET,
   TES_NEUMANN,
   TES_ROBIN,
-  TES_SLIP, /**< u.n = 0, no tangential stress; elasticity: any faces, flows: faces along the axes */
+  TES_SLIP, /**< u.n = 0, no tangential stress; elasticity and Stokes with element q: any faces, others: along the axes */
   TES_FLUX  /**< transport: a du/dn - (b.n) u = g, what enters */
 } TesCondition;
 

@@ -15,7 +15,7 @@
 /* A rigid motion whose mean square along the normals is a smaller part of the largest one goes along the faces: normals
  * of a curved face are not those of a sphere or a cylinder to the last bit, and lose their parts along the motion. So it
  * is free on all levels of a mesh. */
-#define KINKS 1e-5
+#define KINKS 1e-4
 /* What stands still. */
 #define STILL 1e-6
 

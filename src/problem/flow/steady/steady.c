@@ -197,8 +197,8 @@ done:
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-/* A velocity without gradients or, in the symmetric form, strain that walls with slip leave free: the smallest
- * eigenvector of the sum over nodes of what they take away, the form's constants. */
+/* A uniform velocity that walls leave free: an eigenvector without eigenvalue of the sum over nodes of what they take
+ * away. */
 static TesStatus check_translations(const TesProblem *p, const TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -210,10 +210,11 @@ static TesStatus check_translations(const TesProblem *p, const TesiSplit *pr) {
   for (int c = 0; c < dim; c++) H[c * dim + c] += (double)(pr->velocity->part[c]->length - pr->velocity->part[c]->dofs);
   TES_TRY(tesi_blas_begin(ctx, dim));
   const int info = (int)LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', dim, H, dim, size);
+  char direction[80];
+  snprintf(direction, sizeof direction, dim == 3 ? "(%.3g, %.3g, %.3g)" : "(%.3g, %.3g)", H[0], H[1], H[2]);
   TES_CHECK(info != 0 || size[0] > 1e-8 * size[dim - 1],
-            "boundary: nothing fixes the velocity in the direction (%.3g, %.3g%s%.3g): no boundary gives this "
-            "component. Give a velocity",
-            H[0], H[1], dim == 3 ? ", " : "", dim == 3 ? H[2] : 0);
+            "boundary: nothing fixes the velocity in the direction %s: no boundary gives this component. Give a velocity",
+            direction);
 done:
   return status;
 }
@@ -311,6 +312,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   if (pr->alpha > 0 && !pr->direct) TES_TRY(tesi_split_create_poisson(p));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
   TES_TRY(tesi_split_check_flux(p));
+  if (pr->motions) TES_TRY(right_hand_side(p)); /* refuses forces that do not balance */
   TES_TRY(tesi_problem_take_guess(p, desc->guess));
 done:
   return status;
