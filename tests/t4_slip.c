@@ -1,7 +1,7 @@
-/* Run: ctest -R t4_slip. Spaces with slip: the normals of planes in any direction, of edges and corners, of spheres and
- * cylinders, on forests with hanging nodes; unknowns that are counted; operators of kinds elasticity and parts over them
- * against the plain version, symmetric, definite along normals, in both precisions on all devices; the matrix in blocks;
- * transfers that are transposes of each other; rotations of a shell that nothing holds. */
+/* Run: ctest -R t4_slip. Spaces with slip: the normals of planes in any direction, of edges and corners, of circles and
+ * spheres, on forests with hanging nodes; unknowns that are counted; operators of kinds elasticity and parts over them
+ * against the plain version, symmetric, the diagonal along normals, in both precisions on all devices; the matrix in
+ * blocks; transfers that are transposes of each other; rotations of a shell that nothing holds. */
 #include "elasticity_operator_testing.h"
 #include "operator/assembled/block_matrix.h"
 #include "space/slip.h"
@@ -38,13 +38,11 @@ static TesSpace *make_space(TesContext *ctx, const TesMesh *mesh, int degree, co
                             const bool *slips) {
   TesSpace *space;
   const int dim = tes_mesh_info(mesh).dim;
-  assert_ok(ctx, tes_space_create(ctx,
-                                  &(TesSpaceDesc){.mesh = mesh,
-                                                  .degree = degree,
-                                                  .components = dim,
-                                                  .given = given,
-                                                  .slips = slips},
-                                  &space));
+  assert_ok(ctx, tes_space_create(
+                     ctx,
+                     &(TesSpaceDesc){
+                         .mesh = mesh, .degree = degree, .components = dim, .given = given, .slips = slips},
+                     &space));
   return space;
 }
 
@@ -152,7 +150,8 @@ static TesVector *random_vector(const TesSpace *space, TesPrecision precision, u
 }
 
 static double difference(const TesVector *a, const TesVector *b) {
-  double *x = calloc((size_t)a->length, sizeof *x), *y = calloc((size_t)a->length, sizeof *y), largest = 0, size = 0;
+  double *x = calloc((size_t)a->length, sizeof *x), *y = calloc((size_t)a->length, sizeof *y), largest = 0,
+         size = 0;
   assert_ok(a->context, tes_vector_get(a, x));
   assert_ok(a->context, tes_vector_get(b, y));
   for (int64_t i = 0; i < a->length; i++)
@@ -265,9 +264,10 @@ static void operators_and_transfers(void **state) {
         if (precision == TES_DOUBLE && d == 0) check_blocks(p.space, op);
         tes_operator_destroy(&op);
         const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION}, {.term = TES_TERM_MASS}};
-        assert_ok(ctx, tes_operator_create(
-                           ctx, &(TesOperatorDesc){.space = p.space, .form = {2, term, 0}, .precision = precision},
-                           &op));
+        assert_ok(ctx,
+                  tes_operator_create(
+                      ctx, &(TesOperatorDesc){.space = p.space, .form = {2, term, 0}, .precision = precision},
+                      &op));
         check_operator(p.space, op);
         tes_operator_destroy(&op);
         check_transfer(p.space, precision);
@@ -285,12 +285,13 @@ static void one_component_has_no_normal(void **state) {
   TesMesh *mesh;
   TesSpace *space;
   (void)state;
-  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu", .verbosity = TES_QUIET}, &ctx, NULL, 0),
-                   TES_OK);
-  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {2, 2}, .kind = TES_MESH_CELLS}, &mesh));
-  assert_int_equal(tes_space_create(
-                       ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 2, .given = none, .slips = slips}, &space),
-                   TES_INVALID_INPUT);
+  assert_int_equal(
+      tes_context_create(&(TesContextDesc){.device = "cpu", .verbosity = TES_QUIET}, &ctx, NULL, 0), TES_OK);
+  assert_ok(ctx,
+            tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {2, 2}, .kind = TES_MESH_CELLS}, &mesh));
+  assert_int_equal(
+      tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 2, .given = none, .slips = slips}, &space),
+      TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "slip is for spaces of 2 components of element q"));
   tes_mesh_destroy(&mesh);
   assert_int_equal(tes_context_memory(ctx), 0);

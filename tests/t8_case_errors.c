@@ -86,9 +86,9 @@ static const struct {
     {HEAD "space: {element: dg, degree: 16}",
      "a.yaml:3:30: space.degree: expected 1 to 15 for poisson with element dg, got 16"},
     {FLOW "data: {a: 2}", "a.yaml:3:11: data.a: belongs to poisson and transport"},
-    {FLOW "boundary: {top: {dirichlet: 0}}",
-     "a.yaml:3:17: boundary.top: stokes with element rt has velocity, slip, outflow, pressure and symmetry; dirichlet "
-     "belongs to poisson and transport"},
+    {FLOW "boundary: {top: {dirichlet: 0}}", "a.yaml:3:17: boundary.top: stokes with element rt has "
+                                             "velocity, slip, outflow, pressure and symmetry; dirichlet "
+                                             "belongs to poisson and transport"},
     {FLOW "boundary: {top: {velocity: [1, 0, 0]}}",
      "a.yaml:3:28: boundary.top.velocity: expected 2 entries, as dim is 2, got 3"},
     {FLOW "boundary: {top: {outflow: 1}}",
@@ -200,7 +200,8 @@ static const struct {
     {IN_TIME "time: {end: 1}\nboundary: {top: {velocity: [1, 0], slip: true, priority: 1}}",
      "a.yaml:4:17: boundary.top: expected exactly one of..."},
     {IN_TIME "time: {end: 1}\nboundary: {top: {dirichlet: 1}}",
-     "a.yaml:4:17: boundary.top: navier_stokes with element q has velocity, slip, outflow, pressure and symmetry; "
+     "a.yaml:4:17: boundary.top: navier_stokes with element q has velocity, slip, outflow, pressure and "
+     "symmetry; "
      "dirichlet belongs to poisson and transport"},
     {TIMED "time: {end: 1, cfl: 0.5}",
      "a.yaml:3:21: time.cfl: is of a velocity: expected data.b, or step or tolerance"},

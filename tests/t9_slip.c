@@ -1,7 +1,7 @@
-/* Run: ctest -R t9_slip. Supports along normals in any direction: bodies that are turned have the solution, the forces
- * and the iterations of the same bodies along the axes, by all coarse solvers, methods and devices; bores and spheres with
- * radial support have Lame's solution with order k + 1; what turns freely is found and must balance; reactions sum up to
- * loads; given components beside a roller; edges; bodies in time; estimates; refusals. */
+/* Run: ctest -R t9_slip$. Supports along normals in any direction: bodies that are turned have the solution and the
+ * iterations of the same bodies along the axes, by all coarse solvers, methods and devices; bores and spheres with
+ * radial support have Lame's solution with order k + 1; what turns freely is found and must balance; reactions sum up
+ * to loads; given components beside a roller; bodies in time; estimates; refusals. */
 #include <math.h>
 #include "program_testing.h"
 
@@ -17,7 +17,8 @@ typedef struct Result {
 } Result;
 
 static double number(const Result *r, const char *group, const char *name) {
-  const cJSON *at = group ? cJSON_GetObjectItem(r->json, group) : r->json, *item = cJSON_GetObjectItem(at, name);
+  const cJSON *at = group ? cJSON_GetObjectItem(r->json, group) : r->json,
+              *item = cJSON_GetObjectItem(at, name);
   return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
@@ -44,22 +45,23 @@ static void write_bar(int dim, int degree, double angle, const char *more) {
   char text[2400], side[200], end[100];
   snprintf(side, sizeof side, "[%.17g, %.17g%s]", c * pull[0] - s * pull[1], s * pull[0] + c * pull[1],
            dim == 3 ? ", -1" : "");
-  snprintf(end, sizeof end, "[%.17g, %.17g%s]", c * at[0] - s * at[1], s * at[0] + c * at[1], dim == 3 ? ", 0.5" : "");
-  snprintf(text, sizeof text,
-           "problem: elasticity\n"
-           "mesh: {box: {cells: %s, upper: %s}, map: [\"%.17g*x - (%.17g)*y\", \"%.17g*x + (%.17g)*y\"%s]%s}\n"
-           "space: {degree: %d}\n"
-           "data: {young: 1000, poisson: 0.3}\n"
-           "boundary: {all: {traction: %s}, left: roller, bottom: symmetry%s, right: {traction: %s}}\n"
-           "solver: {tolerance: 1e-12}\n"
-           "output: {values: {u: {point: %s, of: u}, v: {point: %s, of: v}%s, energy: {integral: domain, of: "
-           "strain_energy}, lx: {force: left, of: x}, ly: {force: left, of: y}, bx: {force: bottom, of: x}, by: "
-           "{force: bottom, of: y}%s}}\n",
-           dim == 3 ? "[8, 4, 4]" : "[16, 8]", dim == 3 ? "[2, 1, 1]" : "[2, 1]", c, s, s, c,
-           dim == 3 ? ", z" : "", more, degree, dim == 3 ? "[0, 0, 0]" : "[0, 0]",
-           dim == 3 ? ", back: {displacement: [0, 0, 0]}" : "", side, end, end,
-           dim == 3 ? ", w: {point: [0, 0, 0.5], of: w}" : "",
-           dim == 3 ? ", kx: {force: back, of: x}, ky: {force: back, of: y}, kz: {force: back, of: z}" : "");
+  snprintf(end, sizeof end, "[%.17g, %.17g%s]", c * at[0] - s * at[1], s * at[0] + c * at[1],
+           dim == 3 ? ", 0.5" : "");
+  snprintf(
+      text, sizeof text,
+      "problem: elasticity\n"
+      "mesh: {box: {cells: %s, upper: %s}, map: [\"%.17g*x - (%.17g)*y\", \"%.17g*x + (%.17g)*y\"%s]%s}\n"
+      "space: {degree: %d}\n"
+      "data: {young: 1000, poisson: 0.3}\n"
+      "boundary: {all: {traction: %s}, left: roller, bottom: symmetry%s, right: {traction: %s}}\n"
+      "solver: {tolerance: 1e-12}\n"
+      "output: {values: {u: {point: %s, of: u}, v: {point: %s, of: v}%s, energy: {integral: domain, of: "
+      "strain_energy}, lx: {force: left, of: x}, ly: {force: left, of: y}, bx: {force: bottom, of: x}, by: "
+      "{force: bottom, of: y}%s}}\n",
+      dim == 3 ? "[8, 4, 4]" : "[16, 8]", dim == 3 ? "[2, 1, 1]" : "[2, 1]", c, s, s, c, dim == 3 ? ", z" : "",
+      more, degree, dim == 3 ? "[0, 0, 0]" : "[0, 0]", dim == 3 ? ", back: {displacement: [0, 0, 0]}" : "",
+      side, end, end, dim == 3 ? ", w: {point: [0, 0, 0.5], of: w}" : "",
+      dim == 3 ? ", kx: {force: back, of: x}, ky: {force: back, of: y}, kz: {force: back, of: z}" : "");
   write_case(text);
 }
 
@@ -73,9 +75,14 @@ static bool solve_bar(int dim, int degree, double angle, const char *more, const
   write_bar(dim, degree, angle, more);
   if (!solve(options, &r)) return false;
   const double u = number(&r, "values", "u"), v = number(&r, "values", "v"),
-               x = number(&r, "values", "lx") + number(&r, "values", "bx") + (dim == 3 ? number(&r, "values", "kx") : 0),
-               y = number(&r, "values", "ly") + number(&r, "values", "by") + (dim == 3 ? number(&r, "values", "ky") : 0);
-  *b = (Bar){c * u + s * v, c * v - s * u, number(&r, "values", "energy"), {c * x + s * y, c * y - s * x},
+               x = number(&r, "values", "lx") + number(&r, "values", "bx") +
+                   (dim == 3 ? number(&r, "values", "kx") : 0),
+               y = number(&r, "values", "ly") + number(&r, "values", "by") +
+                   (dim == 3 ? number(&r, "values", "ky") : 0);
+  *b = (Bar){c * u + s * v,
+             c * v - s * u,
+             number(&r, "values", "energy"),
+             {c * x + s * y, c * y - s * x},
              number(&r, NULL, "iterations")};
   forget(&r);
   return true;
@@ -93,8 +100,8 @@ static void compare_bars(int dim, int degree, const char *more, const char *opti
     assert_near(turned.energy, straight.energy, 1e-10 * straight.energy);
     for (int d = 0; d < 2; d++) assert_near(turned.sum[d], -(d ? 0.2 : 0.3), 1e-10);
     if (!(fabs(turned.iterations - straight.iterations) <= 2))
-      fail_msg("%dD, degree %d, %s: %g iterations, along the axes %g", dim, degree, options, turned.iterations,
-               straight.iterations);
+      fail_msg("%dD, degree %d, %s: %g iterations, along the axes %g", dim, degree, options,
+               turned.iterations, straight.iterations);
   }
 }
 
@@ -183,7 +190,8 @@ static void rings_turn_freely(void **state) {
   write_case("problem: elasticity\nmesh: {shell: {dim: 2}, refine: 2}\nspace: {degree: 3}\n"
              "data: {young: 200, poisson: 0.3}\nboundary: {inner: {radial: 0}, outer: {traction: [1, 0.3]}}\n"
              "output: {values: {x: {force: inner, of: x}, y: {force: inner, of: y}, n: {integral: inner, of: "
-             "(u*nx + v*ny)*(u*nx + v*ny)}, turn: {integral: domain, of: x*v - y*u}}}\nsolver: {tolerance: 1e-11}\n");
+             "(u*nx + v*ny)*(u*nx + v*ny)}, turn: {integral: domain, of: x*v - y*u}}}\nsolver: {tolerance: "
+             "1e-11}\n");
   if (!solve("", &r)) return;
   const double pi = 3.14159265358979323846;
   assert_near(number(&r, "values", "x"), -2 * pi, 1e-5); /* what is round is so to the degree of the cells */
@@ -192,7 +200,8 @@ static void rings_turn_freely(void **state) {
   assert_near(number(&r, "values", "turn"), 0, 1e-6);
   forget(&r);
   assert_run("solve a.yaml --quiet --set boundary.outer.traction=[-y,x]", 2);
-  assert_non_null(strstr(output, "boundary: 1 rigid motion is held by no boundary, and the loads do not balance there"));
+  assert_non_null(
+      strstr(output, "boundary: 1 rigid motion is held by no boundary, and the loads do not balance there"));
   assert_run("solve a.yaml --quiet --set boundary.outer=null --set boundary.all={traction:[-y,x]}", 2);
   /* springs hold it */
   assert_true(solve("--set \"boundary.outer={robin: {alpha: 3, g: [-y, x]}}\"", &r));
@@ -209,13 +218,14 @@ static void given_components_beside_a_roller(void **state) {
   (void)state;
 #define ALONG "(0.1*(0.8*x + 0.6*y) + 0.25)"
 #define ACROSS "0.3*(0.8*y - 0.6*x)"
-  write_case("problem: elasticity\n"
-             "mesh: {box: {cells: [4, 4], upper: [1, 1]}, map: [\"0.8*x - 0.6*y\", \"0.6*x + 0.8*y\"]}\n"
-             "space: {degree: 2}\n"
-             "data: {lambda: 1, mu: 1, exact: [\"0.8*" ALONG " + 0.6*" ACROSS "\", \"0.6*" ALONG " - 0.8*" ACROSS
-             "\"]}\n"
-             "boundary: {bottom: roller, left: {displacement: [\"0.8*" ALONG " + 0.6*" ACROSS
-             "\", null]}, top: {displacement: exact}, right: {displacement: exact}}\nsolver: {tolerance: 1e-12}\n");
+  write_case(
+      "problem: elasticity\n"
+      "mesh: {box: {cells: [4, 4], upper: [1, 1]}, map: [\"0.8*x - 0.6*y\", \"0.6*x + 0.8*y\"]}\n"
+      "space: {degree: 2}\n"
+      "data: {lambda: 1, mu: 1, exact: [\"0.8*" ALONG " + 0.6*" ACROSS "\", \"0.6*" ALONG " - 0.8*" ACROSS
+      "\"]}\n"
+      "boundary: {bottom: roller, left: {displacement: [\"0.8*" ALONG " + 0.6*" ACROSS
+      "\", null]}, top: {displacement: exact}, right: {displacement: exact}}\nsolver: {tolerance: 1e-12}\n");
   for (int i = 0; i < 3; i++) {
     if (!solve(options[i], &r)) return;
     assert_near(number(&r, "errors", "l2"), 0, 1e-11);
@@ -227,11 +237,12 @@ static void bodies_move_along(void **state) {
   Result r;
   double u, x;
   (void)state;
-  write_case("problem: elasticity\nmesh: {shell: {dim: 2}, refine: 1}\nspace: {degree: 2}\n"
-             "data: {young: 200, poisson: 0.3, density: 1}\n"
-             "boundary: {inner: roller, outer: {traction: [sin(t), 0.3]}}\ntime: {end: 0.1, step: 0.02}\n"
-             "solver: {tolerance: 1e-11}\noutput: {values: {u: {point: [1, 0], of: u}, x: {force: inner, of: x}, n: "
-             "{integral: inner, of: (u*nx + v*ny)*(u*nx + v*ny)}}}\n");
+  write_case(
+      "problem: elasticity\nmesh: {shell: {dim: 2}, refine: 1}\nspace: {degree: 2}\n"
+      "data: {young: 200, poisson: 0.3, density: 1}\n"
+      "boundary: {inner: roller, outer: {traction: [sin(t), 0.3]}}\ntime: {end: 0.1, step: 0.02}\n"
+      "solver: {tolerance: 1e-11}\noutput: {values: {u: {point: [1, 0], of: u}, x: {force: inner, of: x}, n: "
+      "{integral: inner, of: (u*nx + v*ny)*(u*nx + v*ny)}}}\n");
   if (!solve("", &r)) return;
   u = number(&r, "values", "u"), x = number(&r, "values", "x");
   assert_true(u > 1e-5 && x < -1e-3);
@@ -247,14 +258,15 @@ static void bodies_move_along(void **state) {
 static void estimates_know_slip(void **state) {
   Result r;
   (void)state;
-  write_case("problem: elasticity\n"
-             "mesh: {box: {cells: [4, 4], upper: [1, 1]}, map: [(1+x)*cos(1.2*y+0.4), (1+x)*sin(1.2*y+0.4)], "
-             "geometry_degree: 4}\n"
-             "space: {degree: 2}\n"
-             "constants: {E: 200, nu: 0.3, l: E*nu/((1+nu)*(1-2*nu)), m: E/(2*(1+nu)), A: -1/(2*(l+m) + m/2)}\n"
-             "data: {young: E, poisson: nu, exact: [\"A*(1 - 1/(x*x + y*y))*x\", \"A*(1 - 1/(x*x + y*y))*y\"]}\n"
-             "boundary: {left: {radial: 0}, top: symmetry, bottom: symmetry, right: {pressure: 1}}\n"
-             "adapt: {steps: 3}\nsolver: {tolerance: 1e-11}\n");
+  write_case(
+      "problem: elasticity\n"
+      "mesh: {box: {cells: [4, 4], upper: [1, 1]}, map: [(1+x)*cos(1.2*y+0.4), (1+x)*sin(1.2*y+0.4)], "
+      "geometry_degree: 4}\n"
+      "space: {degree: 2}\n"
+      "constants: {E: 200, nu: 0.3, l: E*nu/((1+nu)*(1-2*nu)), m: E/(2*(1+nu)), A: -1/(2*(l+m) + m/2)}\n"
+      "data: {young: E, poisson: nu, exact: [\"A*(1 - 1/(x*x + y*y))*x\", \"A*(1 - 1/(x*x + y*y))*y\"]}\n"
+      "boundary: {left: {radial: 0}, top: symmetry, bottom: symmetry, right: {pressure: 1}}\n"
+      "adapt: {steps: 3}\nsolver: {tolerance: 1e-11}\n");
   if (!solve("", &r)) return;
   const cJSON *steps = cJSON_GetObjectItem(r.json, "steps");
   for (int i = 0; i < cJSON_GetArraySize(steps); i++) {
@@ -271,8 +283,9 @@ static void what_is_refused(void **state) {
     const char *set, *message;
   } cases[] = {{"boundary.inner={radial: 1}", "boundary.inner.radial: expected 0, got '1'"},
                {"boundary.inner={radial: -y}", "boundary.inner.radial: expected 0, got '-y'"},
-               {"boundary.inner=slip", "boundary.inner: elasticity has robin, pressure, displacement, traction, roller, "
-                                       "force, symmetry and radial; slip belongs to stokes and navier_stokes"},
+               {"boundary.inner=slip",
+                "boundary.inner: elasticity has robin, pressure, displacement, traction, roller, "
+                "force, symmetry and radial; slip belongs to stokes and navier_stokes"},
                {"boundary.inner={roller: 2}", "boundary.inner.roller: expected true, got '2'"}};
   (void)state;
   write_shell(2, 2, "refine: 1", "roller");

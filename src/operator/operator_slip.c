@@ -100,7 +100,8 @@ static TesCost cost(const TesOperator *op) {
   TesCost cost = op->whole->cost(op);
   const double n = (double)op->length, size = (double)tesi_precision_size(op->precision);
   cost.flops += (double)op->space->slip->count * (4 * op->space->dim * op->space->dim + 3 * op->space->dim);
-  cost.bytes += 2 * n * size + (double)op->space->slip->count * op->space->dim * (2 * op->space->dim + 6.) * size;
+  cost.bytes +=
+      2 * n * size + (double)op->space->slip->count * op->space->dim * (2 * op->space->dim + 6.) * size;
   return cost;
 }
 
@@ -130,8 +131,8 @@ TesStatus tesi_operator_slip(TesOperator *op) {
   op->whole = op->table;
   op->table = &table;
   op->singular = 0; /* constants that slip leaves are for who makes the operator to find */
-  TES_TRY(tesi_context_device(ctx)->allocate(
-      ctx, (size_t)op->length * tesi_precision_size(op->precision), &op->slip_x));
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision),
+                                             &op->slip_x));
   v.data = op->slip_x;
   TES_TRY(op->whole->diagonal(op, op->slip_x));
   TES_TRY(tes_vector_get(&v, values));

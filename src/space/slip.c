@@ -13,8 +13,8 @@
 /* Of the trace of T: two faces that meet at 30 degrees have tan(15 degrees)^2 of the larger eigenvalue. */
 #define SMOOTH 0.065
 /* A rigid motion whose mean square along the normals is a smaller part of the largest one goes along the faces: normals
- * of a curved face are not those of a sphere or a cylinder to the last bit, and lose their parts along the motion. So it
- * is free on all levels of a mesh. */
+ * of a curved face are not those of a sphere or a cylinder to the last bit, and lose their parts along the motion. So
+ * it is free on all levels of a mesh. */
 #define KINKS 1e-4
 /* What stands still. */
 #define STILL 1e-6
@@ -60,12 +60,12 @@ static TesStatus add_face(const Normals *s, const TesiGeometry *geometry, int64_
     i[face / 2] = face & 1 ? n - 1 : 0, i[a] = p % n;
     if (dim == 3) i[b] = p / n;
     if (tesi_hanging_directions(dim, n, v->mask[cell], i)) continue;
-    const int64_t node = tesi_cells_node(v->index[cell * v->cell_nodes + i[0] + i[1] * step[1] + i[2] * step[2]]);
+    const int64_t node =
+        tesi_cells_node(v->index[cell * v->cell_nodes + i[0] + i[1] * step[1] + i[2] * step[2]]);
     tesi_face_normal(dim, J + p * dim * dim, face, normal);
     for (int r = 0; r < dim; r++) square += normal[r] * normal[r];
     for (int r = 0; r < dim; r++)
-      for (int c = r; c < dim; c++)
-        s->T[entry_of(r, c) * v->length + node] += normal[r] * normal[c] / square;
+      for (int c = r; c < dim; c++) s->T[entry_of(r, c) * v->length + node] += normal[r] * normal[c] / square;
   }
   return status;
 }
@@ -100,7 +100,8 @@ static void find_lift(const Normals *s, int64_t node, int held, const double *w,
   for (int i = 0; i < dim * dim; i++) L[i] = 0;
   for (int h = 0; h < held; h++, w += dim) {
     double Tw[3] = {0}, square = 0;
-    for (int e = 0; e < dim * dim; e++) Tw[e / dim] += s->T[entry_of(e / dim, e % dim) * n + node] * w[e % dim];
+    for (int e = 0; e < dim * dim; e++)
+      Tw[e / dim] += s->T[entry_of(e / dim, e % dim) * n + node] * w[e % dim];
     for (int c = 0; c < dim; c++) square += w[c] * Tw[c];
     for (int e = 0; e < dim * dim; e++)
       if (s->given[node] >> e % dim & 1) L[e] -= w[e / dim] * Tw[e % dim] / square;
@@ -363,7 +364,8 @@ typedef struct Finish {
 FINISH(finish_double, double)
 FINISH(finish_float, float)
 
-void tesi_slip_finish_ref(const TesiSlip *slip, const double *scale, const double *x, const double *w, double *y) {
+void tesi_slip_finish_ref(const TesiSlip *slip, const double *scale, const double *x, const double *w,
+                          double *y) {
   finish_double(&(Finish){slip, scale, x, w, y}, (TesiSpan){0, slip->count, 0});
 }
 
@@ -379,7 +381,8 @@ TesStatus tesi_slip_finish(const TesiSlip *slip, TesPrecision precision, const d
   }
   const int64_t blocks = (count + THREADS - 1) / THREADS;
   const TesiGrid grid = {(unsigned)(blocks < BLOCKS ? blocks : BLOCKS), 1, 1};
-  void *arguments[] = {&y, (void *)&slip->device_node, (void *)&slip->device_P[precision], &scale, &x, &w, &count, &length};
+  void *arguments[] = {
+      &y, (void *)&slip->device_node, (void *)&slip->device_P[precision], &scale, &x, &w, &count, &length};
   return tesi_kernel_launch(ctx, &slip->kernel[precision], grid, THREADS, 0, arguments);
 }
 

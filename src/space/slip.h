@@ -13,12 +13,12 @@
 typedef struct TesiSlip {
   TesContext *context;
   int dim;
-  int64_t count, length;     /* nodes with such directions; entries of a component */
-  int64_t held, held_owned;  /* how many directions beside given components, and of nodes of this rank */
-  int32_t *node;             /* [count], ascending */
-  uint8_t *given;            /* [count] bits of the components that have values */
-  double *P;                 /* [dim][dim][count] */
-  double *L;                 /* [count][dim][dim] what given components make of the others, so that u.n = 0 */
+  int64_t count, length;    /* nodes with such directions; entries of a component */
+  int64_t held, held_owned; /* how many directions beside given components, and of nodes of this rank */
+  int32_t *node;            /* [count], ascending */
+  uint8_t *given;           /* [count] bits of the components that have values */
+  double *P;                /* [dim][dim][count] */
+  double *L;                /* [count][dim][dim] what given components make of the others, so that u.n = 0 */
   void *device_node, *device_P[2]; /* with kernels; P by precision */
   TesiKernel kernel[2];
 } TesiSlip;
@@ -34,7 +34,8 @@ void tesi_slip_destroy(TesiSlip **slip);
 TesStatus tesi_slip_finish(const TesiSlip *slip, TesPrecision precision, const double *scale, const void *x,
                            const void *w, void *y);
 /* The same on the host, in float64. */
-void tesi_slip_finish_ref(const TesiSlip *slip, const double *scale, const double *x, const double *w, double *y);
+void tesi_slip_finish_ref(const TesiSlip *slip, const double *scale, const double *x, const double *w,
+                          double *y);
 /* u <- u at nodes where components are given: u.n = 0 with these values. Float64, of the device. */
 TesStatus tesi_slip_lift(const TesiSlip *slip, TesVector *u);
 /* block[dim][dim] <- P block or (right) block P, P of a node in the list. */

@@ -93,8 +93,9 @@
        .target = AT(member.slip),                                                                            \
        .choices = WORDS("true"),                                                                             \
        .repeated = true,                                                                                     \
-       .help = "elasticity: u.n = 0 without tangential stress, on faces of any direction, curved ones too; the "\
-               "word `roller` says the same"},                                                               \
+       .help =                                                                                               \
+           "elasticity: u.n = 0 without tangential stress, on faces of any direction, curved ones too; the " \
+           "word `roller` says the same"},                                                                   \
       {.path = "boundary." name ".force",                                                                    \
        .type = TESI_KEY_VECTOR,                                                                              \
        .target = AT(member.g),                                                                               \
@@ -106,13 +107,15 @@
        .target = AT(member.slip),                                                                            \
        .choices = WORDS("true"),                                                                             \
        .repeated = true,                                                                                     \
-       .help = "flows: slip, elasticity: a roller, on planes of symmetry; the word `symmetry` says the same"},\
+       .help =                                                                                               \
+           "flows: slip, elasticity: a roller, on planes of symmetry; the word `symmetry` says the same"},   \
       {.path = "boundary." name ".radial",                                                                   \
        .type = TESI_KEY_CHOICE,                                                                              \
        .target = AT(member.slip),                                                                            \
        .choices = WORDS("0"),                                                                                \
        .repeated = true,                                                                                     \
-       .help = "elasticity: 0, no displacement along the normals of a bore or another curved face: a roller"},\
+       .help =                                                                                               \
+           "elasticity: 0, no displacement along the normals of a bore or another curved face: a roller"},   \
   {                                                                                                          \
     .path = "boundary." name ".priority", .type = TESI_KEY_INTEGER, .target = AT(member.priority),           \
     .low = -1000, .high = 1000, .beside = true, .fallback = "0", .repeated = true,                           \

@@ -42,8 +42,9 @@ static void add_normals(const TesSpace *space, int count, const double *raw, dou
     for (int k = 0; k < count; k++)
       for (int r = 0; r < s->dim; r++)
         for (int c = 0; c < s->dim; c++)
-          along[k][r] += tesi_slip_given(s, i, r) ? 0 : ((r == c) - s->P[(r * s->dim + c) * s->count + i]) *
-                         raw[k * space->length + c * s->length + s->node[i]];
+          along[k][r] += tesi_slip_given(s, i, r) ? 0
+                                                  : ((r == c) - s->P[(r * s->dim + c) * s->count + i]) *
+                                                        raw[k * space->length + c * s->length + s->node[i]];
     for (int k = 0; k < count; k++)
       for (int l = 0; l < count; l++)
         for (int r = 0; r < s->dim; r++) H[k * MOST + l] += along[k][r] * along[l][r];

@@ -36,7 +36,7 @@ typedef struct TesiResidual {
   double *u;                    /* [components][length] the solution, host; of flows the pressure behind it */
   const TesiCellView *pressure; /* of flows; NULL: no flow */
   TesiCellRule pressure_rule;
-  bool carried; /* a flow in time */
+  bool carried;   /* a flow in time */
   bool symmetric; /* a flow by 2 nu eps(u) */
   TesiCellRule rule;
   TesiFaceRule face_rule;

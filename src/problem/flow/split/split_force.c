@@ -118,7 +118,7 @@ static void write_stress(const TesProblem *p, int direction, char text[TESI_STRE
   const char *const *of = slope[direction];
   if (p->flow_form == TES_FLOW_SYMMETRIC)
     snprintf(beside, sizeof beside, " + u%c*nx + v%c*ny%s", "xyz"[direction], "xyz"[direction],
-             p->mesh->dim == 3 ? turned[direction] : "");
+             p -> mesh -> dim == 3 ? turned[direction] : "");
   snprintf(text, TESI_STRESS_TEXT, "%.17g*(%s%s%s%s) - p*n%c", tesi_split_of(p)->nu, of[0],
            p->mesh->dim == 3 ? " + " : "", p->mesh->dim == 3 ? of[1] : "", beside, "xyz"[direction]);
 }

@@ -136,10 +136,11 @@ static TesStatus balance_motions(const TesiSplit *pr, TesVector *b) {
   TES_TRY(remove_motions(pr, b));
   TES_TRY(tes_vector_axpy(-1, b, pr->r));
   TES_TRY(tes_vector_norm(pr->r, &left));
-  TES_CHECK(left <= 1e-6 * size,
-            "boundary: %d rigid motion%s along faces with slip held by no boundary, and the forces do not "
-            "balance there: their part is %.1e of all. Give a boundary a velocity, or forces without a moment",
-            pr->motions, pr->motions > 1 ? "s are" : " is", left / size);
+  TES_CHECK(
+      left <= 1e-6 * size,
+      "boundary: %d rigid motion%s along faces with slip held by no boundary, and the forces do not "
+      "balance there: their part is %.1e of all. Give a boundary a velocity, or forces without a moment",
+      pr->motions, pr->motions > 1 ? "s are" : " is", left / size);
 done:
   return status;
 }
@@ -197,24 +198,36 @@ done:
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-/* A uniform velocity that walls leave free: an eigenvector without eigenvalue of the sum over nodes of what they take
- * away. */
-static TesStatus check_translations(const TesProblem *p, const TesiSplit *pr) {
+/* fault <- what nothing fixes, empty: nothing. In the form with gradients these are uniform velocities: of directions
+ * that no boundary gives and, with slip, of an eigenvector without eigenvalue of the sum over nodes of what is held. */
+static TesStatus find_fault(const TesProblem *p, const TesiSplit *pr, bool direct, char fault[240]) {
+  static const char format[] =
+      "boundary: nothing fixes the velocity in %s: no boundary gives this component. "
+      "Give a velocity";
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiSlip *slip = pr->velocity->slip;
   const int dim = p->mesh->dim;
   double H[9] = {0}, size[3];
-  for (int64_t i = 0; i < slip->count; i++)
-    for (int e = 0; e < dim * dim; e++) H[e] += (e / dim == e % dim) - slip->P[e * slip->count + i];
-  for (int c = 0; c < dim; c++) H[c * dim + c] += (double)(pr->velocity->part[c]->length - pr->velocity->part[c]->dofs);
-  TES_TRY(tesi_blas_begin(ctx, dim));
-  const int info = (int)LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', dim, H, dim, size);
-  char direction[80];
-  snprintf(direction, sizeof direction, dim == 3 ? "(%.3g, %.3g, %.3g)" : "(%.3g, %.3g)", H[0], H[1], H[2]);
-  TES_CHECK(info != 0 || size[0] > 1e-8 * size[dim - 1],
-            "boundary: nothing fixes the velocity in the direction %s: no boundary gives this component. Give a velocity",
-            direction);
+  char direction[80] = "";
+  *fault = 0;
+  for (int c = dim - 1; c >= 0; c--)
+    if (pr->op->singular >> c & 1) snprintf(direction, sizeof direction, "direction %c", "xyz"[c]);
+  if (slip && p->flow_form != TES_FLOW_SYMMETRIC) {
+    for (int64_t i = 0; i < slip->count; i++)
+      for (int e = 0; e < dim * dim; e++) H[e] += (e / dim == e % dim) - slip->P[e * slip->count + i];
+    for (int c = 0; c < dim; c++)
+      H[c * dim + c] += (double)(pr->velocity->part[c]->length - pr->velocity->part[c]->dofs);
+    TES_TRY(tesi_blas_begin(ctx, dim));
+    const int info = (int)LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', dim, H, dim, size);
+    if (info == 0 && pr->alpha == 0 && !(size[0] > 1e-8 * size[dim - 1]))
+      snprintf(direction, sizeof direction,
+               dim == 3 ? "the direction (%.3g, %.3g, %.3g)" : "the direction (%.3g, %.3g)", H[0], H[1], H[2]);
+  }
+  if (*direction) snprintf(fault, 240, format, direction);
+  if (direct && pr->motions)
+    snprintf(fault, 240,
+             "solver.method: direct has no fluid that turns freely along faces with slip; leave it out");
 done:
   return status;
 }
@@ -239,28 +252,20 @@ static TesStatus create_preconditioner(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesSmootherKind smoother;
+  char fault[240];
   TesSolveOptions *o = &p->options;
   const bool direct = o->method == TES_METHOD_DIRECT;
   o->method = TES_METHOD_AUTO;
   TES_TRY(tesi_split_use_sigma(p, pr->alpha));
-  for (int c = 0; c < p->mesh->dim; c++)
-    TES_CHECK(!(pr->op->singular >> c & 1),
-              "boundary: nothing fixes the velocity in direction %c: no boundary gives this component. Give "
-              "a velocity",
-              "xyz"[c]);
-  if (pr->velocity->slip && p->flow_form != TES_FLOW_SYMMETRIC) TES_TRY(check_translations(p, pr));
-  TES_CHECK(!pr->velocity->slip || !direct,
-            "solver.method: direct has slip on faces along the axes; with slip on others leave the method out");
   TES_TRY(find_motions(p, pr));
+  TES_TRY(find_fault(p, pr, direct, fault));
+  TES_CHECK(!*fault, "%s", fault);
   p->op = tesi_operator_retain(pr->op);
   p->levels = p->op;
   TES_TRY(tesi_problem_choose_precision(p));
   const bool coupled = tesi_is_elasticity(p->op) || pr->velocity->slip; /* patches are of one component */
-  TES_CHECK(!coupled || o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_CHEBYSHEV ||
-                o->smoother == TES_SMOOTHER_JACOBI,
-            "solver.smoother: the symmetric form, and slip on faces of any direction, have chebyshev and jacobi");
   TES_TRY(tesi_problem_choose(p, &smoother));
-  if (coupled && smoother != TES_SMOOTHER_JACOBI) smoother = TES_SMOOTHER_CHEBYSHEV;
+  if (coupled && o->smoother == TES_SMOOTHER_AUTO) smoother = TES_SMOOTHER_CHEBYSHEV;
   if (direct) {
     TES_TRY(tesi_steady_direct_create(p, &pr->direct));
     snprintf(p->method_text, sizeof p->method_text,
