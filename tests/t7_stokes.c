@@ -498,7 +498,8 @@ static void bad_input_is_told(void **state) {
   } wrong[] = {
       {{.boundary = &lid, .boundaries = 1}, "its net flux is 1, of 1 along and through the boundary"},
       {{.boundary = &robin, .boundaries = 1},
-       "boundary.top: stokes with element rt has velocity, slip, outflow and pressure; robin belongs to"},
+       "boundary.top: stokes with element rt has velocity, slip, outflow, pressure and symmetry; robin "
+       "belongs to"},
       {{.boundary = &free_component, .boundaries = 1}, "boundary.top: a component of the velocity is free"},
       {{.boundary = &pressure, .boundaries = 1}, "boundary.top: the pressure, component 2, is for a Neumann"},
       {{.boundary = &slip, .boundaries = 1}, "boundary.top: slip has no values"},

@@ -86,9 +86,9 @@ static const struct {
     {HEAD "space: {element: dg, degree: 16}",
      "a.yaml:3:30: space.degree: expected 1 to 15 for poisson with element dg, got 16"},
     {FLOW "data: {a: 2}", "a.yaml:3:11: data.a: belongs to poisson and transport"},
-    {FLOW "boundary: {top: {dirichlet: 0}}",
-     "a.yaml:3:17: boundary.top: stokes with element rt has velocity, slip, outflow and pressure; dirichlet "
-     "belongs to poisson and transport"},
+    {FLOW "boundary: {top: {dirichlet: 0}}", "a.yaml:3:17: boundary.top: stokes with element rt has "
+                                             "velocity, slip, outflow, pressure and symmetry; dirichlet "
+                                             "belongs to poisson and transport"},
     {FLOW "boundary: {top: {velocity: [1, 0, 0]}}",
      "a.yaml:3:28: boundary.top.velocity: expected 2 entries, as dim is 2, got 3"},
     {FLOW "boundary: {top: {outflow: 1}}",
@@ -98,7 +98,7 @@ static const struct {
     {HEAD "boundary: {top: {flux: 1}}", "a.yaml:3:17: boundary.top: poisson with element q has dirichlet, "
                                         "neumann and robin; flux belongs to transport"},
     {"problem: elasticity\nmesh: {box: {cells: [4, 4]}}\ndata: {lambda: 1, mu: 1, form: symmetric}",
-     "a.yaml:3:32: data.form: symmetric belongs to stokes with element rt"},
+     "a.yaml:3:32: data.form: symmetric belongs to stokes"},
     {IN_TIME "time: {end: 1, cfl: 0.5, max_step: 0.1, min_step: 1}",
      "a.yaml:3:51: time.min_step: expected at most time.max_step"},
     {"problem: elasticity\nmesh: {box: {cells: [4, 4]}}\ndata: {young: 1, poisson: 0.3}\ntime: {end: 1, cfl: "
@@ -200,7 +200,8 @@ static const struct {
     {IN_TIME "time: {end: 1}\nboundary: {top: {velocity: [1, 0], slip: true, priority: 1}}",
      "a.yaml:4:17: boundary.top: expected exactly one of..."},
     {IN_TIME "time: {end: 1}\nboundary: {top: {dirichlet: 1}}",
-     "a.yaml:4:17: boundary.top: navier_stokes with element q has velocity, slip, outflow and pressure; "
+     "a.yaml:4:17: boundary.top: navier_stokes with element q has velocity, slip, outflow, pressure and "
+     "symmetry; "
      "dirichlet belongs to poisson and transport"},
     {TIMED "time: {end: 1, cfl: 0.5}",
      "a.yaml:3:21: time.cfl: is of a velocity: expected data.b, or step or tolerance"},
@@ -258,14 +259,14 @@ static const struct {
     {HEAD "output: {vtk: a}\n", "a.yaml:3:10: output: unknown key 'vtk'; did you mean 'vtu'?"},
     {HEAD "boundary: {left: {dirichlet: 0, neumann: 1}}\n",
      "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, robin, velocity, slip, "
-     "outflow, pressure, flux, displacement, traction, roller, force, got 2"},
+     "outflow, pressure, flux, displacement, traction, roller, force, symmetry, radial, got 2"},
     {HEAD "boundary: {left: {}}\n", "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, "
                                     "robin, velocity, slip, outflow, pressure, flux, displacement, traction, "
-                                    "roller, force, got 0"},
+                                    "roller, force, symmetry, radial, got 0"},
     {HEAD "boundary: {left: 0}\n",
      "a.yaml:3:18: boundary.left: expected keys with values (dirichlet, "
      "neumann, robin, velocity, slip, outflow, pressure, flux, displacement, traction, "
-     "roller, force), got a single value"},
+     "roller, force, symmetry, radial), got a single value"},
     {HEAD "boundary: {left: {force: [1, 0]}}\n",
      "a.yaml:3:18: boundary.left: poisson with element q has dirichlet, neumann and robin; force belongs to "
      "elasticity"},

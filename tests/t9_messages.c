@@ -129,8 +129,6 @@ static const char
             "time: {end: 1, step: 0.01}\n",
     wall[] = "problem: navier_stokes\nmesh: {channel: {dim: 2}}\nspace: {degree: 2}\n"
              "boundary: {%s, inflow: {velocity: [1, 0]}, outflow: outflow}\ntime: {end: 1, step: 0.01}\n",
-    curved[] = "problem: elasticity\nmesh: {channel: {dim: 2}}\ndata: {young: 1, poisson: 0.3}\n"
-               "boundary: {cylinder: %s}\n",
     face[] = "problem: transport\nmesh: {box: {cells: [4, 4]}}\nboundary: {top: {%s}}\n",
     loose[] = "problem: elasticity\nmesh: {box: {cells: [2, 2]}}\ndata: {young: 1, poisson: 0.3, f: %s}\n"
               "boundary: {all: {traction: [0, 0]}}\n",
@@ -168,7 +166,6 @@ static const struct {
     {let_in, "element: iso", "a.yaml:4:11: boundary: the velocity lets more in than out: its net flux is -1"},
     {per, "element: iso", "a.yaml:2:39: mesh.box.periodic: element iso needs boundaries in all directions"},
     {wall, "cylinder: slip", "a.yaml:4:11: boundary.cylinder: slip holds on faces that are normal to one axis"},
-    {curved, "roller", "a.yaml:4:11: boundary.cylinder: a roller is on faces along the axes"},
     {channel, "element: iso",
      "a.yaml:4:11: boundary: element iso needs the normal velocity on all boundaries: velocity or slip"},
     {let_in, "}\ndata: {mean_velocity: [1, 0]",

@@ -232,10 +232,20 @@ boundary: {all: {dirichlet: 0}}
 solver: {tolerance: 1e-10}
 output: {values: {m: {mean: domain}}, points: {p: [0.3, 0.5]}}
 """
+# A ring on its bore and on springs, with hanging nodes at the bore.
+SLIP = """
+problem: elasticity
+mesh: {shell: {dim: 2}, refine: 1, refine_where: "0.3 - (x - 0.5)*(x - 0.5) - y*y"}
+space: {degree: 3}
+data: {young: 10, poisson: 0.3}
+boundary: {inner: {radial: 0}, outer: {robin: {alpha: 1, g: [1, 0.3]}}}
+solver: {tolerance: 1e-11}
+output: {values: {u: {point: [1, 0], of: u}, x: {force: inner, of: x}}, points: {a: [0.6, 0.4]}}
+"""
 # In the quick test on 2 ranks or 3 by turns, in the slow one on all numbers.
 MORE = {"elastic": ELASTIC, "free": FREE, "curved": CURVED, "waves": WAVES, "file": FILE, "plate": PLATE,
         "adaptive": ADAPTIVE, "adaptive_elastic": ADAPTIVE_ELASTIC, "carried": CARRIED, "goal": GOAL,
-        "periodic": PERIODIC}
+        "periodic": PERIODIC, "slip": SLIP}
 
 
 def square_mesh():

@@ -131,6 +131,7 @@ t6_refined -
 t4_iso -
 t7_explicit_flow -
 t6_coarse_kernels -
+t4_slip -
 t6_aggregation_kernels -
 t6_krylov_kernels -
 t7_iso -

@@ -88,8 +88,9 @@ typedef enum TesCondition {
   TES_DIRICHLET,
   TES_NEUMANN,
   TES_ROBIN,
-  TES_SLIP, /**< flows and elasticity: u.n = 0, no tangential stress; faces along the axes */
-  TES_FLUX  /**< transport: a du/dn - (b.n) u = g, what enters */
+  /** u.n = 0, no tangential stress: elasticity and Stokes with element q on any faces, others on faces along axes */
+  TES_SLIP,
+  TES_FLUX /**< transport: a du/dn - (b.n) u = g, what enters */
 } TesCondition;
 
 /** What holds on a boundary of the mesh. Boundaries that no entry names have u = 0. */

@@ -101,6 +101,11 @@ typedef struct TesSpaceDesc {
    *  component is given there, as values; bit 1, the tangential ones, weakly (they remain unknowns). dg: bit 0,
    *  values are given, weakly. */
   const uint8_t *given;
+  /** [tes_mesh_boundaries(mesh)]: faces on which vectors have no component along the normal, in any direction, curved
+   *  ones too, of spaces of dim components of element q; copied. NULL: none. In every vector that an operator,
+   *  smoother, transfer or solver gets or gives the part along normals is zero at their nodes. At a node normals that
+   *  are within some 30 degrees are one, their mean; of an edge two are taken away, at a corner all three. */
+  const bool *slips;
   TesElement element;
 } TesSpaceDesc;
 

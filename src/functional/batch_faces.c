@@ -42,21 +42,6 @@ int tesi_face_node(int dim, int n, int face, int i) {
   return (face & 1 ? n - 1 : 0) * step[d] + i % n * step[e] + (dim == 3 ? i / n * step[f] : 0);
 }
 
-void tesi_face_normal(int dim, const double *J, int face, double *normal) {
-  const int c = face / 2;
-  const double sign = face & 1 ? 1 : -1;
-  if (dim == 2) {
-    normal[0] = sign * (c == 0 ? J[3] : -J[2]);
-    normal[1] = sign * (c == 0 ? -J[1] : J[0]);
-    return;
-  }
-  const int d = (c + 1) % 3, e = (c + 2) % 3;
-  for (int r = 0; r < 3; r++) {
-    const int s = (r + 1) % 3, t = (r + 2) % 3;
-    normal[r] = sign * (J[s * 3 + d] * J[t * 3 + e] - J[t * 3 + d] * J[s * 3 + e]);
-  }
-}
-
 void tesi_face_points(const TesiFaceRule *rule, const TesiGeometry *geometry, int64_t cell, int face,
                       double *x, double *weight, double *normal) {
   const int dim = rule->dim, q = rule->q, points = rule->points;

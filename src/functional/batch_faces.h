@@ -36,8 +36,6 @@ void tesi_face_geometry(const TesiFaceRule *rule, const TesiGeometry *geometry, 
 /* The same with x[3][points] and normal[3][points], all three. */
 void tesi_face_points(const TesiFaceRule *rule, const TesiGeometry *geometry, int64_t cell, int face,
                       double *x, double *weight, double *normal);
-/* The outward normal of a face times |J| |J^-T n|, from J[dim][dim] at a point: rows of the cofactors of J. */
-void tesi_face_normal(int dim, const double *J, int face, double *normal);
 /* Values of f at those points. */
 void tesi_face_values(const TesiFaceRule *rule, const TesFunction *f, const double *x, double *value);
 /* at[points] <- the face's nodes u[nodes] at its points; u[nodes] += the transpose. */

@@ -5,6 +5,7 @@
 #include "functional/functional.h"
 #include "functional/groups.h"
 #include "device/kernel.h"
+#include "space/slip.h"
 
 /* ---- volume -------------------------------------------------------------------------------------------- */
 
@@ -308,6 +309,7 @@ TesStatus tesi_functional_load_all(const TesLoadDesc *desc, bool given, TesVecto
     TesVector of_b = tesi_space_scalar_range(space, b, c);
     TES_TRY(tesi_functional_load(&load, given, &of_b));
   }
+  if (!given) TES_TRY(tesi_space_project(space, TES_DOUBLE, b->data));
 done:
   return status;
 }

@@ -174,3 +174,18 @@ TesStatus tesi_geometry_evaluate(const TesiGeometry *geometry, int64_t cell, int
 done:
   return status;
 }
+
+void tesi_face_normal(int dim, const double *J, int face, double *normal) {
+  const int c = face / 2;
+  const double sign = face & 1 ? 1 : -1;
+  if (dim == 2) {
+    normal[0] = sign * (c == 0 ? J[3] : -J[2]);
+    normal[1] = sign * (c == 0 ? -J[1] : J[0]);
+    return;
+  }
+  const int d = (c + 1) % 3, e = (c + 2) % 3;
+  for (int r = 0; r < 3; r++) {
+    const int s = (r + 1) % 3, t = (r + 2) % 3;
+    normal[r] = sign * (J[s * 3 + d] * J[t * 3 + e] - J[t * 3 + d] * J[s * 3 + e]);
+  }
+}

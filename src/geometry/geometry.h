@@ -82,6 +82,8 @@ void tesi_geometry_tensor(const TesiGeometry *g, int64_t first, int64_t count, i
 /* The same at points of a face, with tables of n = m + 1 nodes: x[3][q^(dim-1)], J[dim*dim][q^(dim-1)]. */
 void tesi_geometry_face(const TesiGeometry *g, int64_t cell, int face, const TesiFaceTables *tables,
                         double *x, double *J);
+/* The outward normal of a face times |J| |J^-T n|, from J[dim][dim] at a point: rows of the cofactors of J. */
+void tesi_face_normal(int dim, const double *J, int face, double *normal);
 /* x[3][n] <- F(x), J[dim*dim][n] <- DF(x) J with the map F of an analytic geometry. */
 void tesi_geometry_map(const TesiGeometry *g, int64_t n, double *x, double *J);
 /* x[3] <- point p of the tensor product of q points a direction, with the values B of their tables. */

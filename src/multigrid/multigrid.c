@@ -11,6 +11,7 @@
 #include "smoother/chebyshev.h"
 #include "smoother/smoother.h"
 #include "smoother/spectrum.h"
+#include "space/slip.h"
 #include "transfer/transfer.h"
 
 typedef struct Level {
@@ -320,6 +321,8 @@ static TesStatus cycle_as(TesMultigrid *mg, int l, TesiCycleKind kind, const Tes
   double start = tesi_now();
   if (l == 0) {
     TES_TRY(tesi_coarse_solve(mg->coarse, b, x));
+    /* Cycles of algebra know no normals; alone they must answer to what has a part along them by rounding. */
+    if (mg->levels > 1) TES_TRY(tesi_space_project(level->space, x->precision, x->data));
     lap(&start, &mg->times.coarse);
     return TES_OK;
   }

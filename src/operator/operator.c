@@ -91,6 +91,7 @@ TesStatus tes_operator_create(TesContext *context, const TesOperatorDesc *desc, 
   o->desc.kind = desc->kind ? o->kind->name : NULL;
   TES_TRY(o->kind->init(o));
   TES_TRY(tesi_operator_share(o));
+  if (o->space->slip) TES_TRY(tesi_operator_slip(o));
   *op = o;
   o = NULL;
 done:

@@ -62,6 +62,8 @@ struct TesOperator {
   const TesiOperatorKind *kind;
   const TesiOperatorTable *table;
   const TesiOperatorTable *local; /* on several ranks: the kind's own, of the cells of this rank */
+  const TesiOperatorTable *whole; /* of a space with slip: the table as if there were none */
+  void *slip_x, *slip_scale;      /* there: a vector, device; [nodes with slip] float64, device */
   TesContext *context;
   TesSpace *space;      /* NULL for mapped operators that benches make over a numbering of their own */
   TesOperatorDesc desc; /* what it was created with; the form is its own copy (form.h) */
@@ -121,6 +123,8 @@ TesOperator *tesi_operator_retain(const TesOperator *op);
 TesStatus tesi_operator_new_vector(const TesOperator *op, TesPrecision precision, TesVector **vector);
 /* The last step of creations: makes the operator of the cells of this rank one of all ranks. */
 TesStatus tesi_operator_share(TesOperator *op);
+/* After that: makes the operator of a space with slip P A P + (I - P) S (operator_slip.c). */
+TesStatus tesi_operator_slip(TesOperator *op);
 
 /* correct_residual for tables on devices with kernels. */
 TesStatus tesi_operator_correct_residual_device(const TesOperator *op, const TesiCorrection *correction,

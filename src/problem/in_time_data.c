@@ -96,7 +96,7 @@ TesStatus tesi_timed_data_create(TesProblem *p) {
     data->when[i] = p->in_time->march.time;
   }
   TES_TRY(create_loads(p, data));
-  data->gives = p->some_given && p->in_time->given.boundary && !broken;
+  data->gives = p->some_given && p->in_time->given.boundary && !broken && !p->space->slip;
   for (int c = 0; c < p->space->parts && data->gives; c++) TES_TRY(create_given(p, c, data));
 done:
   return status;

@@ -44,6 +44,10 @@ bool tesi_problem_given(const TesProblem *p, int boundary, int component) {
   return b->condition == TES_DIRICHLET && (!b->components || b->components >> component & 1);
 }
 
+bool tesi_problem_slips(const TesProblem *p, int boundary) {
+  return p->numbered.boundary && p->numbered.boundary[boundary].condition == TES_SLIP;
+}
+
 /* Equations without a row are of element q. */
 static TesElement element_of(const TesiEquation *equation) {
   return equation->support ? equation->support->element : TES_ELEMENT_AUTO;
@@ -53,23 +57,30 @@ TesStatus tesi_problem_create_space(TesProblem *p, int degree) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   uint8_t *given = NULL;
+  bool *slips = NULL;
   const TesBoundary *boundary = p->numbered.boundary;
   const int names = tes_mesh_boundaries(p->mesh);
   TES_ALLOC(&given, names + 1);
+  TES_ALLOC(&slips, names + 1);
   const int components = p->equation->vector ? p->mesh->dim : 1;
   for (int i = 0; boundary && i < names; i++)
     for (int c = 0; c < components; c++) given[i] |= (uint8_t)(tesi_problem_given(p, i, c) << c);
   if (p->equation->flow && boundary) p->equation->flow->given(p, given);
   p->some_given = !boundary;
-  for (int i = 0; boundary && i < names; i++) p->some_given = p->some_given || given[i];
+  for (int i = 0; boundary && i < names; i++) {
+    slips[i] = p->equation->vector && tesi_problem_slips(p, i);
+    p->some_given = p->some_given || given[i] || slips[i];
+  }
   const TesSpaceDesc desc = {.mesh = p->mesh,
                              .degree = degree,
                              .components = p->equation->flow ? 0 : components,
                              .given = boundary ? given : NULL,
+                             .slips = slips,
                              .element = element_of(p->equation)};
   TES_TRY(tes_space_create(ctx, &desc, &p->space));
 done:
   tesi_free(ctx, &given);
+  tesi_free(ctx, &slips);
   return status;
 }
 

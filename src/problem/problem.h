@@ -209,6 +209,8 @@ void tesi_problem_take_floor(TesProblem *problem, const TesSolveResult *result);
 TesiRate tesi_problem_rate(const TesProblem *problem);
 /* Whether a component of the solution has values on a boundary. */
 bool tesi_problem_given(const TesProblem *problem, int boundary, int component);
+/* Whether nothing moves along the normals of a boundary, where that is no component that is given. */
+bool tesi_problem_slips(const TesProblem *problem, int boundary);
 /* v <- v with zeros at Dirichlet nodes. */
 TesStatus tesi_problem_clear(const TesProblem *problem, TesVector *v);
 /* The problem whose operator and multigrid are solved with: itself, or as TesiOwn.solved tells. */

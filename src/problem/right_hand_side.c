@@ -6,6 +6,7 @@
 #include "problem/below.h"
 #include "problem/problem.h"
 #include "space/rt_device.h"
+#include "space/slip.h"
 
 /* The g of a component, on boundaries with values or with fluxes; [boundaries + 1]. */
 static TesStatus pick(const TesProblem *p, const TesiNumbered *numbered, int component, bool given,
@@ -49,10 +50,8 @@ done:
   return status;
 }
 
-TesStatus tesi_problem_clear_on(const TesProblem *p, const TesSpace *space, TesVector *v) {
+static TesStatus clear_components(const TesSpace *space, TesVector *v) {
   TesStatus status = TES_OK;
-  if (space->element->weak || (space->element->nodal && !p->some_given)) return TES_OK;
-  if (!space->element->nodal) return tesi_rt_clear_on(space->context, space, v->precision, v->data);
   for (int c = 0; c < space->parts && status == TES_OK; c++) {
     TesVector of_v = tesi_space_range(space, v, c);
     status = clear_component(space->part[c], &of_v);
@@ -60,10 +59,18 @@ TesStatus tesi_problem_clear_on(const TesProblem *p, const TesSpace *space, TesV
   return status;
 }
 
+TesStatus tesi_problem_clear_on(const TesProblem *p, const TesSpace *space, TesVector *v) {
+  if (space->element->weak || (space->element->nodal && !p->some_given)) return TES_OK;
+  if (!space->element->nodal) return tesi_rt_clear_on(space->context, space, v->precision, v->data);
+  const TesStatus status = clear_components(space, v);
+  return status != TES_OK ? status : tesi_space_project(space, v->precision, v->data);
+}
+
 TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
-  if (p->free && v->precision == TES_DOUBLE)
-    return tesi_device_multiply(p->context, TES_DOUBLE, v->length, 1, v->data, p->free->data, v->data);
-  return tesi_problem_clear_on(p, p->space, v);
+  if (!p->free || v->precision != TES_DOUBLE) return tesi_problem_clear_on(p, p->space, v);
+  const TesStatus status =
+      tesi_device_multiply(p->context, TES_DOUBLE, v->length, 1, v->data, p->free->data, v->data);
+  return status != TES_OK ? status : tesi_space_project(p->space, TES_DOUBLE, v->data);
 }
 
 TesStatus tesi_problem_load(const TesProblem *p, const TesFunction *const *f,
@@ -189,6 +196,7 @@ TesStatus tesi_problem_values(const TesProblem *p, const TesSpace *space, TesVec
     TesVector of_u = tesi_space_range(space, u, c);
     TES_TRY(lift_component(p, space, c, zero, &of_u));
   }
+  if (space->slip) TES_TRY(tesi_slip_lift(space->slip, u));
 done:
   tes_function_destroy(&zero);
   return status;
@@ -273,7 +281,7 @@ static TesStatus mark_free(TesProblem *p, bool often) {
     return TES_OK;
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &marks));
   TES_TRY(tes_vector_fill(marks, 1));
-  TES_TRY(tesi_problem_clear(p, marks));
+  TES_TRY(clear_components(space, marks));
   p->free = marks, marks = NULL;
 done:
   tes_vector_destroy(&marks);

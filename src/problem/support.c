@@ -23,9 +23,9 @@ const char *const tesi_order_words[] = {"auto", "same", "reversed", NULL};
 const char *const tesi_coarsening_words[] = {"auto", "mesh", "degree", NULL};
 const char *const tesi_coarse_words[] = {"auto", "direct", "amg", "cg", "sparse", "aggregation", NULL};
 const TesiSupportWords tesi_support_words[TESI_OF_COUNT] = {
-    [TESI_OF_CONDITION] = {"boundary",
-                           WORDS("none", "dirichlet", "neumann", "robin", "velocity", "slip", "outflow",
-                                 "pressure", "flux", "displacement", "traction", "roller", "force")},
+    [TESI_OF_CONDITION] = {"boundary", WORDS("none", "dirichlet", "neumann", "robin", "velocity", "slip",
+                                             "outflow", "pressure", "flux", "displacement", "traction",
+                                             "roller", "force", "symmetry", "radial")},
     [TESI_OF_FORM] = {"data.form", tesi_form_words},
     [TESI_OF_STABILIZATION] = {"space.stabilization", tesi_stabilization_words},
     [TESI_OF_TIME_METHOD] = {"time.method", tesi_time_method_words},
@@ -47,7 +47,9 @@ const TesCondition tesi_named_condition[TESI_NAMED_COUNT] = {[TESI_NAMED_DIRICHL
                                                              [TESI_NAMED_DISPLACEMENT] = TES_DIRICHLET,
                                                              [TESI_NAMED_TRACTION] = TES_NEUMANN,
                                                              [TESI_NAMED_ROLLER] = TES_SLIP,
-                                                             [TESI_NAMED_FORCE] = TES_NEUMANN};
+                                                             [TESI_NAMED_FORCE] = TES_NEUMANN,
+                                                             [TESI_NAMED_SYMMETRY] = TES_SLIP,
+                                                             [TESI_NAMED_RADIAL] = TES_SLIP};
 
 /* Subject: what belongs to some rows, where that is not the key. */
 static const struct {

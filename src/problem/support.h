@@ -31,6 +31,8 @@ typedef enum TesiNamed {
   TESI_NAMED_TRACTION,
   TESI_NAMED_ROLLER,
   TESI_NAMED_FORCE,
+  TESI_NAMED_SYMMETRY,
+  TESI_NAMED_RADIAL,
   TESI_NAMED_COUNT
 } TesiNamed;
 /* An outflow gives the stress, and a pressure is one against the normal. */

@@ -84,6 +84,7 @@ done:
 
 /* Jacobi and Chebyshev need no more than residuals and the diagonal, of whatever space. */
 static const char *refuses(const TesSmoother *smoother) {
+  if (smoother->op->space && smoother->op->space->slip) return TESI_ELSEWHERE; /* which couples them */
   const bool box = smoother->op->space && smoother->op->space->mesh->kind == TES_MESH_BOX;
   return tesi_operator_parts_of(smoother->op) && (smoother->kind != TES_SMOOTHER_AUTO || box) ? NULL
                                                                                               : TESI_ELSEWHERE;

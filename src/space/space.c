@@ -1,5 +1,5 @@
 /* Spaces: creation, references, and the public calls. */
-#include "space/space.h"
+#include "space/slip.h"
 #include <string.h>
 
 /* The highest degree over each kind of mesh: masks of hanging nodes and mapped operators have their own limits. */
@@ -19,6 +19,26 @@ static TesStatus take_given(TesSpace *space, const uint8_t *given) {
                                                                      : all);
   for (int i = 0; i < 6 && space->element->nodal; i++) /* where opposite faces are one nothing is given */
     if (space->mesh->box_periodic[i / 2]) space->given[i] = 0;
+done:
+  return status;
+}
+
+/* After the components. */
+static TesStatus take_slips(TesSpace *space, const bool *slips) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const int names = tes_mesh_boundaries(space->mesh);
+  bool any = false;
+  for (int i = 0; slips && i < names; i++) any = any || slips[i];
+  if (!any) return TES_OK;
+  TES_CHECK(space->element->nodal && space->parts == space->dim,
+            "slip is for spaces of %d components of element q", space->dim);
+  TES_ALLOC(&space->slips, names + 1);
+  memcpy(space->slips, slips, (size_t)names * sizeof *slips);
+  TES_TRY(tesi_slip_create(space, &space->slip));
+  if (!space->slip) goto done;
+  space->dofs -= space->slip->held;
+  space->all_dofs -= tesi_ranks(ctx) > 1 ? tesi_reduce_count(ctx, space->slip->held_owned) : space->slip->held;
 done:
   return status;
 }
@@ -139,6 +159,7 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   TES_TRY(take_given(s, desc->given));
   if (!s->element->nodal) TES_TRY(check_cells(s));
   TES_TRY(s->parts == 1 ? tesi_space_be_scalar(s, -1) : tesi_space_create_scalars(s));
+  TES_TRY(take_slips(s, desc->slips));
   if (!s->layout) TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));
   *space = s;
   s = NULL;
@@ -170,6 +191,8 @@ void tes_space_destroy(TesSpace **space) {
   tesi_cells_destroy(&s->view);
   tesi_layout_destroy(&s->layout);
   tesi_free(ctx, &s->given);
+  tesi_free(ctx, &s->slips);
+  tesi_slip_destroy(&s->slip);
   tes_mesh_destroy(&s->mesh);
   tesi_free(ctx, &s);
   tes_context_destroy(&ctx);
@@ -193,6 +216,7 @@ TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int d
                              .degree = degree,
                              .components = rt ? 0 : space->parts,
                              .given = everywhere ? NULL : space->given,
+                             .slips = space->slips,
                              .element = space->element->element};
   return space->product ? tesi_space_create_product_on(space, mesh, other)
                         : tes_space_create(space->context, &desc, other);

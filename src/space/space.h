@@ -37,14 +37,16 @@ struct TesSpace {
   TesMesh *mesh;
   int dim, degree;
   const TesiElement *element;
-  uint8_t *given;       /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
-  TesiAxis axis[3];     /* of one scalar over a box */
-  int64_t length, dofs; /* in memory here, copies of other ranks' entries included */
-  int64_t all_dofs;     /* of all ranks, each once */
-  TesiLayout *layout;   /* of vectors */
-  TesiCellView *view;   /* one component; over a box NULL until it is asked for */
-  bool product;         /* made by tes_space_create_product() */
-  int parts;            /* components, or the parts of a product; 1: itself */
+  uint8_t *given;        /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
+  bool *slips;           /* [boundaries + 1]; NULL: nowhere */
+  struct TesiSlip *slip; /* slip.h; NULL: no node has it */
+  TesiAxis axis[3];      /* of one scalar over a box */
+  int64_t length, dofs;  /* in memory here, copies of other ranks' entries included */
+  int64_t all_dofs;      /* of all ranks, each once */
+  TesiLayout *layout;    /* of vectors */
+  TesiCellView *view;    /* one component; over a box NULL until it is asked for */
+  bool product;          /* made by tes_space_create_product() */
+  int parts;             /* components, or the parts of a product; 1: itself */
   TesSpace *part[TESI_SCALARS];
   int64_t part_first[TESI_SCALARS + 1]; /* entries of part p: part_first[p] .. part_first[p + 1] - 1 */
   /* The same down to spaces of one scalar; equal ones may be one object. Of element rt: the components, then the

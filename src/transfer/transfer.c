@@ -2,6 +2,7 @@
 #include "transfer/transfer.h"
 #include <stdio.h>
 #include <string.h>
+#include "space/slip.h"
 
 static const TesiTransferKind *const kinds[] = {&tesi_transfer_box, &tesi_transfer_cells, &tesi_transfer_rt,
                                                 &tesi_transfer_parts};
@@ -89,13 +90,15 @@ done:
 
 TesStatus tes_transfer_prolongate(const TesTransfer *transfer, const TesVector *coarse, bool add,
                                   TesVector *fine) {
-  const TesStatus status = check(transfer, coarse, fine);
-  return status != TES_OK ? status : transfer->table->prolongate(transfer, coarse->data, add, fine->data);
+  TesStatus status = check(transfer, coarse, fine);
+  if (status == TES_OK) status = transfer->table->prolongate(transfer, coarse->data, add, fine->data);
+  return status != TES_OK ? status : tesi_space_project(transfer->fine, fine->precision, fine->data);
 }
 
 TesStatus tes_transfer_restrict(const TesTransfer *transfer, const TesVector *fine, TesVector *coarse) {
-  const TesStatus status = check(transfer, coarse, fine);
-  return status != TES_OK ? status : transfer->table->restrict_(transfer, fine->data, coarse->data);
+  TesStatus status = check(transfer, coarse, fine);
+  if (status == TES_OK) status = transfer->table->restrict_(transfer, fine->data, coarse->data);
+  return status != TES_OK ? status : tesi_space_project(transfer->coarse, coarse->precision, coarse->data);
 }
 
 TesStatus tesi_transfer_restrict_pressures(const TesTransfer *transfer, const TesVector *fine,

@@ -57,7 +57,8 @@
        .target = AT(member.slip),                                                                            \
        .choices = WORDS("true"),                                                                             \
        .repeated = true,                                                                                     \
-       .help = "flows: u.n = 0 without tangential stress; the word `slip` says the same"},                   \
+       .help = "flows: u.n = 0 without tangential stress; stokes with element q on any faces, others on "    \
+               "faces along the axes; the word `slip` says the same"},                                       \
       {.path = "boundary." name ".outflow",                                                                  \
        .type = TESI_KEY_BOUNDARY,                                                                            \
        .lists = true,                                                                                        \
@@ -93,14 +94,29 @@
        .target = AT(member.slip),                                                                            \
        .choices = WORDS("true"),                                                                             \
        .repeated = true,                                                                                     \
-       .help = "elasticity: u.n = 0 without tangential stress, on faces along the axes; the word `roller` "  \
-               "says the same"},                                                                             \
+       .help =                                                                                               \
+           "elasticity: u.n = 0 without tangential stress, on faces of any direction, curved ones too; the " \
+           "word `roller` says the same"},                                                                   \
       {.path = "boundary." name ".force",                                                                    \
        .type = TESI_KEY_VECTOR,                                                                              \
        .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
        .help = "elasticity: the total force on these faces, as a uniform traction: force / area; in 2D per " \
                "unit of thickness; on named groups of curves force / length, of points in equal parts"},     \
+      {.path = "boundary." name ".symmetry",                                                                 \
+       .type = TESI_KEY_CHOICE,                                                                              \
+       .target = AT(member.slip),                                                                            \
+       .choices = WORDS("true"),                                                                             \
+       .repeated = true,                                                                                     \
+       .help =                                                                                               \
+           "flows: slip, elasticity: a roller, on planes of symmetry; the word `symmetry` says the same"},   \
+      {.path = "boundary." name ".radial",                                                                   \
+       .type = TESI_KEY_CHOICE,                                                                              \
+       .target = AT(member.slip),                                                                            \
+       .choices = WORDS("0"),                                                                                \
+       .repeated = true,                                                                                     \
+       .help =                                                                                               \
+           "elasticity: 0, no displacement along the normals of a bore or another curved face: a roller"},   \
   {                                                                                                          \
     .path = "boundary." name ".priority", .type = TESI_KEY_INTEGER, .target = AT(member.priority),           \
     .low = -1000, .high = 1000, .beside = true, .fallback = "0", .repeated = true,                           \

@@ -28,9 +28,14 @@ bool tesi_case_has(const TesiCaseReader *r, TesiHas what) {
 
 bool tesi_case_face_word(TesiCaseReader *r, int row, const char *text) {
   int *condition = (int *)((char *)&r->draft + tesi_case_keys[row].target);
-  if (strcmp(text, "slip") != 0 && strcmp(text, "outflow") != 0 && strcmp(text, "roller") != 0) return false;
-  *condition = *text == 's' ? TESI_NAMED_SLIP : *text == 'o' ? TESI_NAMED_OUTFLOW : TESI_NAMED_ROLLER;
-  return true;
+  static const TesiNamed words[] = {TESI_NAMED_SLIP, TESI_NAMED_OUTFLOW, TESI_NAMED_ROLLER,
+                                    TESI_NAMED_SYMMETRY};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    if (strcmp(text, tesi_support_words[TESI_OF_CONDITION].word[words[i]]) != 0) continue;
+    *condition = (int)words[i];
+    return true;
+  }
+  return false;
 }
 
 /* ---- faces --------------------------------------------------------------------------------------------- */

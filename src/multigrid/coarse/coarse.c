@@ -274,7 +274,8 @@ TesStatus tesi_coarse_create(const TesOperator *op, TesPrecision precision, TesC
   c->context = tesi_context_retain(ctx);
   c->op = tesi_operator_retain(op);
   c->length = op->length;
-  TES_TRY(tesi_operator_parts_of(op) ? create_parts(c, precision, kind) : create_whole(c, precision, kind));
+  const bool parts = tesi_operator_parts_of(op) && !op->space->slip; /* which couples them */
+  TES_TRY(parts ? create_parts(c, precision, kind) : create_whole(c, precision, kind));
   *coarse = c;
   c = NULL;
 done:

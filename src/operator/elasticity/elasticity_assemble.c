@@ -5,11 +5,13 @@
  *   lambda g_a[i] g_b[j] + mu g_a[j] g_b[i] + (i == j) (mu g_a . g_b + c phi_a phi_b)
  * to the entry of component i of node a and component j of node b. A cell with hanging nodes makes all of its rows,
  * K, and C' K C of them. */
+#include <math.h>
 #include <string.h>
 #include "base/team.h"
 #include "mesh/forest/hanging.h"
 #include "operator/assembled/pattern.h"
 #include "operator/elasticity/elasticity.h"
+#include "space/slip.h"
 #include "operator/mapped/mapped_robin.h"
 
 typedef struct Assembly {
@@ -274,6 +276,39 @@ static void add_springs(const Assembly *s, int component, const TesOperator *spr
   }
 }
 
+/* A <- P A P + (I - P) S, S the largest of the diagonal of a node that is free (operator/operator_slip.c). */
+static TesStatus project(const Assembly *s) {
+  TesContext *ctx = s->op->context;
+  TesStatus status = TES_OK;
+  const TesiSlip *slip = s->op->space->slip;
+  const TesiBlockMatrix *A = s->A;
+  const int dim = s->dim;
+  int32_t *at = NULL;
+  TES_ALLOC(&at, s->view->length);
+  for (int64_t i = 0; i < slip->count; i++) at[slip->node[i]] = (int32_t)i + 1;
+  for (int64_t node = 0; node < s->view->length; node++) {
+    const int64_t count = A->row[node + 1] - A->row[node];
+    double scale = 0;
+    for (int64_t e = 0; e < count; e++) {
+      const int32_t column = A->column[A->row[node] + e];
+      double block[9], *value = tesi_block_at(A, node) + e * dim;
+      for (int i = 0; i < dim * dim; i++) block[i] = value[i / dim * count * dim + i % dim];
+      for (int c = 0; c < dim && column == node && at[node]; c++)
+        if (!tesi_slip_given(slip, at[node] - 1, c)) scale = fmax(scale, block[c * dim + c]);
+      if (at[node]) tesi_slip_block(slip, at[node] - 1, false, block);
+      if (at[column]) tesi_slip_block(slip, at[column] - 1, true, block);
+      for (int i = 0; i < dim * dim; i++) {
+        const double P = at[node] ? slip->P[i * slip->count + at[node] - 1] : 0;
+        if (column == node && at[node]) block[i] += scale * ((i / dim == i % dim) - P);
+        value[i / dim * count * dim + i % dim] = block[i];
+      }
+    }
+  }
+done:
+  tesi_free(ctx, &at);
+  return status;
+}
+
 TesStatus tesi_elasticity_assemble(const TesOperator *op, TesiBlockMatrix *A) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -295,6 +330,7 @@ TesStatus tesi_elasticity_assemble(const TesOperator *op, TesiBlockMatrix *A) {
   tesi_team_share(threads, s.view->length, ROWS, gather_rows, &s);
   for (int c = 0; c < s.dim; c++)
     if (e->springs[c]) add_springs(&s, c, e->springs[c]);
+  if (op->space->slip) TES_TRY(project(&s));
 done:
   free_assembly(ctx, &s);
   if (status != TES_OK) tesi_block_free(ctx, A);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "basis/blas.h"
 #include "operator/mapped/mapped_robin.h"
+#include "space/slip.h"
 
 enum { MOST = 6 };
 
@@ -30,6 +31,24 @@ static void fill_raw(const TesSpace *space, const double *x, double *raw) {
         raw[k * length + a * n + i] = -(x[i * dim + b] - (low[b] + high[b]) / 2) / size;
         raw[k * length + b * n + i] = (x[i * dim + a] - (low[a] + high[a]) / 2) / size;
       }
+}
+
+/* H += sum over nodes with slip of the parts of the motions along normals, given components left out. */
+static void add_normals(const TesSpace *space, int count, const double *raw, double *H) {
+  const TesiSlip *s = space->slip;
+  for (int64_t i = 0; i < s->count; i++) {
+    double along[MOST][3] = {{0}};
+    if (!tesi_layout_owns(space->part[0]->layout, s->node[i])) continue;
+    for (int k = 0; k < count; k++)
+      for (int r = 0; r < s->dim; r++)
+        for (int c = 0; c < s->dim; c++)
+          along[k][r] += tesi_slip_given(s, i, r) ? 0
+                                                  : ((r == c) - s->P[(r * s->dim + c) * s->count + i]) *
+                                                        raw[k * space->length + c * s->length + s->node[i]];
+    for (int k = 0; k < count; k++)
+      for (int l = 0; l < count; l++)
+        for (int r = 0; r < s->dim; r++) H[k * MOST + l] += along[k][r] * along[l][r];
+  }
 }
 
 static double trace(int count, const double *H) {
@@ -122,6 +141,7 @@ TesStatus tesi_elasticity_near_null(const TesOperator *op, int *count, int *loos
     for (int k = 0; k < all; k++)
       for (int l = 0; l < all; l++) H[k * MOST + l] += raw[k * n + e->list[i]] * raw[l * n + e->list[i]];
   }
+  if (op->space->slip) add_normals(op->space, all, raw, H);
   tesi_reduce(ctx, TESI_SUM, MOST * MOST, H);
   if (e->held) TES_TRY(add_springs(op, all, raw, H));
   TES_TRY(find_null(ctx, all, H, loose, vectors));
@@ -132,6 +152,8 @@ TesStatus tesi_elasticity_near_null(const TesOperator *op, int *count, int *loos
       for (int64_t i = 0; i < n; i++) (*motion)[k * n + i] += vectors[k * all + l] * raw[l * n + i];
   for (int k = 0; k < all; k++)
     for (int64_t i = 0; i < e->constrained; i++) (*motion)[k * n + e->list[i]] = 0;
+  for (int k = 0; k < all && op->space->slip; k++)
+    tesi_slip_finish_ref(op->space->slip, NULL, NULL, NULL, *motion + k * n);
 done:
   tesi_free(ctx, &x);
   tesi_free(ctx, &raw);

@@ -36,7 +36,8 @@ typedef struct TesiResidual {
   double *u;                    /* [components][length] the solution, host; of flows the pressure behind it */
   const TesiCellView *pressure; /* of flows; NULL: no flow */
   TesiCellRule pressure_rule;
-  bool carried; /* a flow in time */
+  bool carried;   /* a flow in time */
+  bool symmetric; /* a flow by 2 nu eps(u) */
   TesiCellRule rule;
   TesiFaceRule face_rule;
   double D[TESI_FACE_POINTS * TESI_FACE_POINTS]; /* differentiates at the cell rule's points */
@@ -90,6 +91,8 @@ typedef struct TesiOpenFace {
   const double *x, *u, *normal; /* [3][points], [dim][points], [points][dim] */
 } TesiOpenFace;
 bool tesi_residual_open_face(const TesiResidual *s, const TesiOpenFace *face, double *j);
+/* j <- j - (j.n) n at points of a face with slip, along whose normals n[3][points] nothing moves. */
+void tesi_residual_leave_tangential(int dim, int points, const double *normal, double *j);
 /* Reference points of the face rule in the cell of a pair, or in the other one: xi[points][dim]. */
 void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi);
 /* r[points] <- tau b . grad v of a function by its nodes local[n^dim] in a cell, as streamline terms have it. */

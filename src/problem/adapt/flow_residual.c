@@ -77,5 +77,7 @@ bool tesi_residual_open_face(const TesiResidual *s, const TesiOpenFace *face, do
       j[c * n + i] = is_given ? 0 : j[c * n + i] - stress;
     }
   }
+  if (boundary && boundary->condition == TES_SLIP && counts == dim)
+    tesi_residual_leave_tangential(dim, n, out, j);
   return counts > 0;
 }

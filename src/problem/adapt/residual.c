@@ -70,6 +70,7 @@ static TesStatus take_parts(const TesProblem *problem, TesiResidual *s) {
   if (flow) TES_TRY(tesi_space_cells(space->scalar[s->components], &s->pressure));
   if (flow) tesi_cell_rule(s->pressure, s->space->degree + 2, &s->pressure_rule);
   s->carried = flow && problem->in_time;
+  s->symmetric = flow && problem->flow_form == TES_FLOW_SYMMETRIC;
   if (flow) s->alpha = own->reaction(problem);
 done:
   return status;
@@ -275,9 +276,9 @@ void tesi_residual_flux(const TesiResidual *s, int64_t cell, int64_t n, const do
     return;
   }
   values_of(a, 1, n, x, mu);
-  for (int64_t i = 0; s->pressure && i < dim * dim * n; i++) gradient[i] *= mu[i % n];
-  if (s->pressure) return;
-  values_of(pick(s->data->lambda, material, s->data->data.lambda), 0, n, x, lambda);
+  for (int64_t i = 0; s->pressure && !s->symmetric && i < dim * dim * n; i++) gradient[i] *= mu[i % n];
+  if (s->pressure && !s->symmetric) return;
+  values_of(s->pressure ? NULL : pick(s->data->lambda, material, s->data->data.lambda), 0, n, x, lambda);
   for (int64_t p = 0; p < n; p++) {
     double G[3][3], trace = 0;
     for (int c = 0; c < dim; c++)
@@ -476,6 +477,14 @@ static void normals(const TesiResidual *s, const TesiFacePair *pair, const SideP
   }
 }
 
+void tesi_residual_leave_tangential(int dim, int points, const double *normal, double *j) {
+  for (int p = 0; p < points; p++) {
+    double along = 0;
+    for (int c = 0; c < dim; c++) along += normal[c * points + p] * j[c * points + p];
+    for (int c = 0; c < dim; c++) j[c * points + p] -= along * normal[c * points + p];
+  }
+}
+
 /* j: the flux before, or its jump; on a face of this name. */
 static bool named_face(const TesiResidual *s, int name, const SidePoints *at, const double *normal, double *j) {
   const int n = s->face_rule.points;
@@ -494,6 +503,7 @@ static bool named_face(const TesiResidual *s, int name, const SidePoints *at, co
       tesi_function_values_over(boundary->g[c], n, at->x, at->x + n, at->x + 2 * n, 0, more, g);
     for (int p = 0; p < n; p++) j[c * n + p] = given ? 0 : j[c * n + p] + alpha[p] * at->u[c * n + p] - g[p];
   }
+  if (boundary && boundary->condition == TES_SLIP) tesi_residual_leave_tangential(s->components, n, out, j);
   if (boundary && boundary->condition == TES_FLUX && s->transports)
     for (int d = 0; d < s->rule.dim; d++) {
       double b[TESI_FACE_MOST];

@@ -6,6 +6,7 @@
 #include "problem/equation/equations.h"
 #include "problem/field_rows.h"
 #include "problem/in_time.h"
+#include "space/slip.h"
 
 static int form(const TesProblem *p, TesTermDesc *term) {
   const TesiNumbered *n = &p->numbered;
@@ -21,7 +22,7 @@ static TesStatus find_load(const TesProblem *p, bool all, TesVector *b) {
     TesVector part = tesi_space_range(p->space, b, c);
     status = tesi_thermal_load(p, c, all, &part);
   }
-  return status;
+  return status != TES_OK || all ? status : tesi_space_project(p->space, TES_DOUBLE, b->data);
 }
 
 static TesStatus load(const TesProblem *p, TesVector *b) {
@@ -173,7 +174,8 @@ done:
   return status;
 }
 
-/* Slip: the normal component is 0, the others are free. */
+/* Slip on faces along the axes, all in one direction: a component is 0, the others are free. Of other faces it stays
+ * for the space (space/slip.h). */
 static TesStatus complete_boundaries(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -182,11 +184,10 @@ static TesStatus complete_boundaries(TesProblem *p) {
     int direction;
     if (boundary[i].condition != TES_SLIP) continue;
     TES_TRY(find_normal(p->mesh, i, &direction));
-    TES_CHECK(direction >= 0, "boundary.%s: a roller is on faces along the axes, and all in one direction",
-              tes_mesh_boundary_name(p->mesh, i));
+    for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy((TesFunction **)&boundary[i].g[c]);
+    if (direction < 0) continue;
     boundary[i].condition = TES_DIRICHLET;
     boundary[i].components = 1u << direction;
-    for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy((TesFunction **)&boundary[i].g[c]);
   }
 done:
   return status;
@@ -280,6 +281,7 @@ done:
 static TesStatus complete(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
+  TES_TRY(tesi_space_project(p->space, TES_DOUBLE, p->u->data)); /* of a cycle in float32 */
   if (p->lifted) TES_TRY(tes_vector_axpy(1, p->shift, p->u));
   TES_TRY(tesi_elasticity_remove_motions(p));
   TES_TRY(tesi_elasticity_totals(p, p->load, p->reaction));
@@ -323,6 +325,7 @@ static const TesiSupport support = {
            TESI_BIT(TESI_HAS_FORCE_GOAL) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_CHECKPOINT),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_DISPLACEMENT) | TESI_WORD(TESI_NAMED_TRACTION) |
                                     TESI_WORD(TESI_NAMED_PRESSURE) | TESI_WORD(TESI_NAMED_ROLLER) |
+                                    TESI_WORD(TESI_NAMED_SYMMETRY) | TESI_WORD(TESI_NAMED_RADIAL) |
                                     TESI_WORD(TESI_NAMED_FORCE) | TESI_WORD(TESI_NAMED_ROBIN),
               [TESI_OF_TIME_METHOD] = 1 | TESI_WORD(TES_TIME_BACKWARD_EULER) | TESI_WORD(TES_TIME_NEWMARK) |
                                       TESI_WORD(TES_TIME_GENERALIZED_ALPHA),

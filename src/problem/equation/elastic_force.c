@@ -8,6 +8,7 @@
 #include "problem/equation/elastic.h"
 #include "problem/forces.h"
 #include "problem/in_time.h"
+#include "space/slip.h"
 
 /* y <- K u + M u_tt at all nodes, given ones too, without springs; of all ranks. */
 static TesStatus apply_whole(const TesProblem *p, TesVector *y) {
@@ -160,6 +161,11 @@ done:
   return status;
 }
 
+/* What holds along normals has a force in all directions. */
+static bool is_support(const TesProblem *p, int boundary, int component) {
+  return tesi_problem_given(p, boundary, component) || tesi_problem_slips(p, boundary);
+}
+
 static const TesSpace *space_of(const TesProblem *p, int component) {
   return p->space->part[component];
 }
@@ -174,11 +180,22 @@ static void write_stress(const TesProblem *p, int component, char text[TESI_STRE
 
 TesStatus tesi_elasticity_force(const TesProblem *p, int boundary, int direction, double *force) {
   static const TesiForces of = {.space = space_of,
-                                .is_support = tesi_problem_given,
+                                .is_support = is_support,
                                 .residual = find_residual,
                                 .traction = find_traction,
                                 .stress = write_stress};
   return tesi_force_on(p, &of, boundary, direction, force);
+}
+
+/* Of residuals r of a component at the nodes with slip of this rank, where it is not given. */
+static double slip_reaction(const TesProblem *p, int component, const double *r) {
+  const TesiSlip *slip = p->space->slip;
+  const TesSpace *part = p->space->part[component];
+  double sum = 0;
+  for (int64_t i = 0; slip && i < slip->count; i++)
+    if (tesi_layout_owns(part->layout, slip->node[i]) && !tesi_slip_given(slip, i, component))
+      sum += r[slip->node[i]];
+  return sum;
 }
 
 static TesStatus find_totals(const TesProblem *p, int component, double *load, double *reaction) {
@@ -200,6 +217,7 @@ static TesStatus find_totals(const TesProblem *p, int component, double *load, d
   for (int64_t i = 0; i < e->constrained; i++)
     if (e->list[i] >= first && e->list[i] < end && tesi_layout_owns(layout, e->list[i] - first))
       *reaction += values[e->list[i] - first];
+  *reaction += slip_reaction(p, component, values);
   tesi_reduce(ctx, TESI_SUM, 1, reaction);
   TES_TRY(add_springs(p, component, -1, springs));
   *reaction -= tesi_layout_product(layout, springs, NULL);

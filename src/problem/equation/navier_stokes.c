@@ -41,7 +41,8 @@ static const TesiSupport support = {
            TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_REMESH) |
            TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_GRAD_DIV),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
-                                    TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
+                                    TESI_WORD(TESI_NAMED_SYMMETRY) | TESI_WORD(TESI_NAMED_OUTFLOW) |
+                                    TESI_WORD(TESI_NAMED_PRESSURE),
               [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
               [TESI_OF_STABILIZATION] = 1 | TESI_WORD(TES_STREAMLINE_NONE) | TESI_WORD(TESI_GRAD_DIV),
               [TESI_OF_TIME_METHOD] = 1 | TESI_WORD(TES_TIME_IMEX_BDF2),
@@ -80,16 +81,16 @@ static const TesiSupport support_of_stokes = {
            TESI_BIT(TESI_HAS_EXACT_VELOCITY) | TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) |
            TESI_BIT(TESI_HAS_ALPHA) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_CHECKPOINT),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
-                                    TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
-              [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
+                                    TESI_WORD(TESI_NAMED_SYMMETRY) | TESI_WORD(TESI_NAMED_OUTFLOW) |
+                                    TESI_WORD(TESI_NAMED_PRESSURE),
+              [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT) | TESI_WORD(TES_FLOW_SYMMETRIC),
               [TESI_OF_METHOD] = 1 | TESI_WORD(TES_METHOD_GMRES) | TESI_WORD(TES_METHOD_DIRECT),
               [TESI_OF_LOCAL] = TESI_LOCALS_OF_SCALARS,
               [TESI_OF_ORDER] = TESI_ALL_WORDS,
               [TESI_OF_COARSENING] = TESI_ALL_WORDS,
               [TESI_OF_COARSE] = TESI_ALL_WORDS},
     .smoother = TESI_Q_SMOOTHERS(0),
-    .because =
-        {[TESI_OF_METHOD] = "because the operator is indefinite", [TESI_OF_FORM] = "because nu is a number"},
+    .because = {[TESI_OF_METHOD] = "because the operator is indefinite"},
     .lacks = lacks_of_stokes,
     .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
     .flow = true,
@@ -123,7 +124,8 @@ static const TesiSupport support_of_iso = {
            TESI_BIT(TESI_HAS_EXACT_PRESSURE) | TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_START_VELOCITY) |
            TESI_BIT(TESI_HAS_START_PRESSURE) | TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_CFL),
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
-                                    TESI_WORD(TESI_NAMED_OUTFLOW) | TESI_WORD(TESI_NAMED_PRESSURE),
+                                    TESI_WORD(TESI_NAMED_SYMMETRY) | TESI_WORD(TESI_NAMED_OUTFLOW) |
+                                    TESI_WORD(TESI_NAMED_PRESSURE),
               [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
               [TESI_OF_TIME_METHOD] = 1 | TESI_WORD(TES_TIME_EXPLICIT),
               [TESI_OF_METHOD] = TESI_ALL_WORDS,

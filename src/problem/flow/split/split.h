@@ -35,6 +35,7 @@ enum { TESI_SPLIT_OLD = 2, TESI_SPLIT_GUESSES = 4 };
 typedef struct TesiWall {
   unsigned components; /* bit c: component c of the velocity is given */
   bool open;           /* the normal component is free: the pressure is determined there */
+  bool slips;          /* u.n = 0 in directions that are no axis: space/slip.h */
   /* Where values are given. */
   int64_t count;
   int64_t *slot;  /* [dim][count] place in TesiWalls.entry, -1: this component is free */
@@ -47,6 +48,7 @@ typedef struct TesiWall {
 typedef struct TesiWalls {
   int boundaries;
   TesiWall *wall;
+  const TesSpace *space; /* of the velocity, for its slip; the problem's */
   int64_t count;
   int64_t *entry; /* [count] entries of velocity vectors */
   double *value;  /* [count] at the time */
@@ -124,6 +126,8 @@ typedef struct TesiSplit {
   TesVector *cycle_b, *cycle_x;         /* of the cycle's precision; of steady flows (steady.c) */
   double *residuals;                    /* the same */
   struct TesiSteadyDirect *direct;      /* the same; NULL: cycles */
+  int motions;                          /* the same: rigid motions that nothing holds */
+  TesVector *motion[6];                 /* orthonormal */
   TesVector *given_pressure;            /* P at nodes of open boundaries; NULL: 0 */
   struct TesiExplicitFlow *explicit_flow; /* of element iso, whose steps it makes; most of the above is NULL then */
   /* work */
@@ -151,15 +155,16 @@ TesStatus tesi_explicit_change(const TesProblem *problem, double *size, double *
 
 /* ---- given values (split_walls.c) ---- */
 
-/* Which components are given on which boundary: walls->wall[..].components and open. */
-TesStatus tesi_walls_classify(const TesProblem *problem, const TesiMixed *mixed, TesiWalls *walls);
+/* Which components are given on which boundary: walls->wall[..].components, open and slips; curved faces with slip make
+ * the form symmetric. */
+TesStatus tesi_walls_classify(TesProblem *problem, const TesiMixed *mixed, TesiWalls *walls);
 /* Entries and candidates; the velocity space stands. */
 TesStatus tesi_walls_create(const TesProblem *problem, const TesSpace *velocity, const TesiMixed *mixed,
                             TesiWalls *walls);
 void tesi_walls_free(TesContext *ctx, TesiWalls *walls);
 /* walls->value <- those of the problem's numbers at a time. */
 TesStatus tesi_walls_update(const TesProblem *problem, double time, TesiWalls *walls);
-/* u <- u with the values, or zeros (values false), at the entries. */
+/* u <- u with the values, or zeros (values false), at the entries, and without parts along normals of slip. */
 TesStatus tesi_walls_put(const TesiWalls *walls, bool values, TesVector *u);
 
 /* mark[length] <- whether a node is one of the boundary; *count <- how many are. */

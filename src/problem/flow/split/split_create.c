@@ -17,16 +17,19 @@ static TesStatus create_spaces(TesProblem *p, TesiSplit *pr, int degree) {
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(p->mesh), dim = p->mesh->dim;
   uint8_t *given = NULL;
+  bool *slips = NULL;
   TesSpace *pressure = NULL;
   TES_ALLOC(&given, names + 1);
+  TES_ALLOC(&slips, names + 1);
   TesSpaceDesc desc = {.mesh = p->mesh, .degree = degree, .components = dim, .given = given};
   TES_TRY(tes_space_create(ctx, &desc, &pr->full));
   desc.components = 1, desc.degree = degree - 1;
   TES_TRY(tes_space_create(ctx, &desc, &pressure));
   TES_TRY(tesi_mixed_create(pr->full->part[0], pressure, &pr->mixed));
   TES_TRY(tesi_walls_classify(p, pr->mixed, &pr->walls));
-  for (int i = 0; i < names; i++) given[i] = (uint8_t)pr->walls.wall[i].components;
-  desc.components = dim, desc.degree = degree;
+  for (int i = 0; i < names; i++)
+    given[i] = (uint8_t)pr->walls.wall[i].components, slips[i] = pr->walls.wall[i].slips;
+  desc.components = dim, desc.degree = degree, desc.slips = slips;
   if (!p->numbered.boundary) desc.given = NULL;
   TES_TRY(tes_space_create(ctx, &desc, &pr->velocity));
   TES_TRY(tes_space_create_product(ctx, 2, (const TesSpace *const[]){pr->velocity, pressure}, &p->space));
@@ -34,6 +37,7 @@ static TesStatus create_spaces(TesProblem *p, TesiSplit *pr, int degree) {
 done:
   tes_space_destroy(&pressure);
   tesi_free(ctx, &given);
+  tesi_free(ctx, &slips);
   return status;
 }
 
@@ -327,6 +331,7 @@ void tesi_split_destroy(TesProblem *p) {
   tes_space_destroy(&pr->full);
   tesi_free(ctx, &pr->residuals);
   tesi_steady_direct_destroy(&pr->direct);
+  for (int k = 0; k < pr->motions; k++) tes_vector_destroy(&pr->motion[k]);
   tesi_free(ctx, &p->own);
 }
 

@@ -60,7 +60,8 @@ static const TesSpace *space_of(const TesProblem *p, int direction) {
 }
 
 static bool is_support(const TesProblem *p, int boundary, int direction) {
-  return tesi_split_of(p)->walls.wall[boundary].components >> direction & 1;
+  const TesiWall *w = &tesi_split_of(p)->walls.wall[boundary];
+  return w->slips || w->components >> direction & 1;
 }
 
 static TesStatus find_residual(const TesProblem *problem, int direction, double *r) {
@@ -108,13 +109,18 @@ done:
   return status;
 }
 
-/* nu du_c/dn - p n_c */
+/* nu du_c/dn - p n_c, of the symmetric form with nu du/dx_c . n beside. */
 static void write_stress(const TesProblem *p, int direction, char text[TESI_STRESS_TEXT]) {
+  static const char *const turned[3] = {" + wx*nz", " + wy*nz", " + wz*nz"};
+  char beside[60] = "";
   static const char *const slope[3][2] = {
       {"ux*nx + uy*ny", "uz*nz"}, {"vx*nx + vy*ny", "vz*nz"}, {"wx*nx + wy*ny", "wz*nz"}};
   const char *const *of = slope[direction];
-  snprintf(text, TESI_STRESS_TEXT, "%.17g*(%s%s%s) - p*n%c", tesi_split_of(p)->nu, of[0],
-           p->mesh->dim == 3 ? " + " : "", p->mesh->dim == 3 ? of[1] : "", "xyz"[direction]);
+  if (p->flow_form == TES_FLOW_SYMMETRIC)
+    snprintf(beside, sizeof beside, " + u%c*nx + v%c*ny%s", "xyz"[direction], "xyz"[direction],
+             p -> mesh -> dim == 3 ? turned[direction] : "");
+  snprintf(text, TESI_STRESS_TEXT, "%.17g*(%s%s%s%s) - p*n%c", tesi_split_of(p)->nu, of[0],
+           p->mesh->dim == 3 ? " + " : "", p->mesh->dim == 3 ? of[1] : "", beside, "xyz"[direction]);
 }
 
 TesStatus tesi_split_force(const TesProblem *problem, int boundary, int direction, double *force) {

@@ -50,7 +50,8 @@ TesStatus tesi_split_use_sigma(TesProblem *p, double sigma) {
   tes_operator_destroy(&pr->whole);
   TES_TRY(tes_function_create_constant(ctx, pr->nu, &nu));
   TES_TRY(tes_function_create_constant(ctx, sigma, &c));
-  const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION, .a = {.all = nu}},
+  const bool symmetric = p->flow_form == TES_FLOW_SYMMETRIC; /* 2 nu eps(u) */
+  const TesTermDesc term[] = {{.term = symmetric ? TES_TERM_STRAIN : TES_TERM_DIFFUSION, .a = {.all = nu}},
                               {.term = TES_TERM_MASS, .a = {.all = c}}};
   TES_TRY(tes_operator_create(
       ctx, &(TesOperatorDesc){.space = pr->velocity, .form = {sigma > 0 ? 2 : 1, term, 0}}, &pr->op));

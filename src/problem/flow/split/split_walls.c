@@ -1,8 +1,10 @@
 /* Given values of velocities: see split.h. */
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 #include "device/upload.h"
 #include "problem/flow/split/split.h"
+#include "space/slip.h"
 
 static const char *name_of(const TesProblem *p, int boundary) {
   return tes_mesh_boundary_name(p->mesh, boundary);
@@ -10,23 +12,47 @@ static const char *name_of(const TesProblem *p, int boundary) {
 
 /* ---- which components ---------------------------------------------------------------------------------- */
 
-/* axes: bit c, some face has a normal with a component c. */
-static TesStatus find_axes(const TesiMixed *m, int boundary, unsigned *axes) {
+/* What the normals of a boundary are: planes that meet at edges, or a curved face. */
+typedef struct Normals {
+  unsigned axes; /* bit c, some face has a normal with a component c */
+  int planes;
+  double plane[16][3];
+  bool curved;
+} Normals;
+
+static void add_normal(const double *n, Normals *normals) {
+  static const double same = 1 - 1e-11, smooth = 0.866; /* 5e-6, 30 degrees */
+  const int most = (int)(sizeof normals->plane / sizeof *normals->plane);
+  for (int k = 0; k < normals->planes; k++) {
+    const double *of = normals->plane[k], cosine = of[0] * n[0] + of[1] * n[1] + of[2] * n[2];
+    if (cosine > same) return;
+    normals->curved = normals->curved || cosine > smooth;
+  }
+  for (int c = 0; c < 3; c++) normals->axes |= (unsigned)(fabs(n[c]) > 1e-6) << c;
+  if (normals->planes < most)
+    memcpy(normals->plane[normals->planes++], n, sizeof normals->plane[0]);
+  else
+    normals->curved = true;
+}
+
+static TesStatus find_normals(const TesiMixed *m, int boundary, Normals *normals) {
   enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS };
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   TesiMixedFaces faces = {.count = 0};
   bool *wanted = NULL;
   double x[3 * MOST], weight[MOST], normal[3 * MOST];
-  *axes = 0;
+  *normals = (Normals){0};
   TES_ALLOC(&wanted, m->over->boundaries + 1);
   wanted[boundary] = true;
   TES_TRY(tesi_mixed_faces_create(m, wanted, &faces));
   for (int64_t i = 0; i < faces.count; i++) {
     m->over->kind->face(m->over, &faces.rule, faces.face[i].cell, faces.face[i].face, x, weight, normal);
-    for (int c = 0; c < m->dim; c++)
-      for (int p = 0; p < faces.rule.points; p++)
-        if (fabs(normal[c * faces.rule.points + p]) > 1e-6) *axes |= 1u << c;
+    for (int p = 0; p < faces.rule.points; p++) {
+      double n[3] = {0};
+      for (int c = 0; c < m->dim; c++) n[c] = normal[c * faces.rule.points + p];
+      add_normal(n, normals);
+    }
   }
 done:
   tesi_mixed_faces_free(m, &faces);
@@ -34,18 +60,25 @@ done:
   return status;
 }
 
-static TesStatus check_boundary(const TesProblem *p, int boundary, unsigned axes) {
+/* On curved faces the form with gradients has another tangential stress than that of slip. */
+static TesStatus check_slip(TesProblem *p, int boundary, const Normals *normals) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesBoundary *b = &p->numbered.boundary[boundary];
-  TES_CHECK(b->condition != TES_SLIP || !(axes & (axes - 1)),
-            "boundary.%s: slip holds on faces that are normal to one axis; these are not",
-            name_of(p, boundary));
+  const char *const reason = p->in_time ? "slip holds on faces that are normal to one axis; these are not. "
+                                          "Faces of any direction belong to "
+                                          "stokes with element q"
+                             : normals->curved && p->flow_form == TES_FLOW_GRADIENT
+                                 ? "slip on curved faces has no tangential stress in the symmetric form "
+                                   "alone: give data.form: symmetric, or "
+                                   "leave it out"
+                                 : NULL;
+  TES_CHECK(!reason, "boundary.%s: %s", name_of(p, boundary), reason);
+  if (normals->curved) p->flow_form = TES_FLOW_SYMMETRIC;
 done:
   return status;
 }
 
-TesStatus tesi_walls_classify(const TesProblem *p, const TesiMixed *m, TesiWalls *walls) {
+TesStatus tesi_walls_classify(TesProblem *p, const TesiMixed *m, TesiWalls *walls) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const unsigned all = (1u << p->mesh->dim) - 1;
@@ -54,15 +87,18 @@ TesStatus tesi_walls_classify(const TesProblem *p, const TesiMixed *m, TesiWalls
   for (int i = 0; i < walls->boundaries; i++) {
     TesiWall *w = &walls->wall[i];
     const TesBoundary *b = p->numbered.boundary ? &p->numbered.boundary[i] : NULL;
-    unsigned axes;
-    TES_TRY(find_axes(m, i, &axes));
-    if (b) TES_TRY(check_boundary(p, i, axes));
+    Normals normals;
+    TES_TRY(find_normals(m, i, &normals));
+    const unsigned axes = normals.axes;
+    w->slips = b && b->condition == TES_SLIP && (axes & (axes - 1));
+    if (w->slips) TES_TRY(check_slip(p, i, &normals));
     w->components = !b                            ? all
+                    : w->slips                    ? 0
                     : b->condition == TES_SLIP    ? axes
                     : b->condition == TES_NEUMANN ? 0
                     : b->components               ? b->components & all
                                                   : all;
-    w->open = (axes & ~w->components) != 0;
+    w->open = !w->slips && (axes & ~w->components) != 0;
     walls->any_open = walls->any_open || w->open;
   }
 done:
@@ -227,6 +263,7 @@ TesStatus tesi_walls_create(const TesProblem *p, const TesSpace *velocity, const
   for (int i = 0; i < walls->boundaries; i++)
     if (walls->wall[i].components) TES_TRY(fill_wall(p, velocity, m, i, slot_of, x, mark, &walls->wall[i]));
   walls->at = NAN;
+  walls->space = velocity;
   walls->timed = p->in_time && is_timed(p);
   if (tesi_has_kernels(ctx)) TES_TRY(create_on_device(ctx, walls));
 done:
@@ -330,8 +367,15 @@ static TesStatus put_on_device(const TesiWalls *walls, bool values, TesVector *u
 }
 
 TesStatus tesi_walls_put(const TesiWalls *walls, bool values, TesVector *u) {
+  TesContext *ctx = u->context;
+  TesStatus status = TES_OK;
   double *to = u->data;
-  if (walls->put.entry) return put_on_device(walls, values, u);
-  for (int64_t s = 0; s < walls->count; s++) to[walls->entry[s]] = values ? walls->value[s] : 0;
-  return TES_OK;
+  TES_TRY(tesi_space_project(walls->space, u->precision, u->data));
+  if (walls->put.entry)
+    TES_TRY(put_on_device(walls, values, u));
+  else
+    for (int64_t s = 0; s < walls->count; s++) to[walls->entry[s]] = values ? walls->value[s] : 0;
+  if (values && walls->space->slip) TES_TRY(tesi_slip_lift(walls->space->slip, u));
+done:
+  return status;
 }

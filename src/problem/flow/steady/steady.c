@@ -10,19 +10,36 @@
  *   z_p = -(nu M_p^-1 r_p + alpha L_p^-1 r_p) / s^2,    z_u = V (r_u + s B' z_p)
  *
  * Iterations depend on the inf-sup constant, not on the mesh. u = u_0 + u_D, u_D the values on boundaries. */
+#include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
+#include "basis/blas.h"
 #include "device/kernel.h"
 #include "krylov/flexible.h"
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
+#include "operator/elasticity/elasticity_motions.h"
 #include "operator/operator.h"
 #include "problem/pressure_unit.h"
 #include "problem/flow/split/split.h"
 #include "problem/flow/steady/steady_direct.h"
 #include "problem/support.h"
+#include "space/slip.h"
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
+
+/* v <- v without its parts in motions that nothing holds. */
+static TesStatus remove_motions(const TesiSplit *pr, TesVector *v) {
+  TesContext *ctx = v->context;
+  TesStatus status = TES_OK;
+  for (int k = 0; k < pr->motions; k++) {
+    double part;
+    TES_TRY(tes_vector_dot(pr->motion[k], v, &part));
+    TES_TRY(tes_vector_axpy(-part, pr->motion[k], v));
+  }
+done:
+  return status;
+}
 
 static TesVector part_of(const TesProblem *p, const TesVector *v, int part) {
   return tesi_space_range(p->space, v, part);
@@ -39,6 +56,7 @@ static TesStatus apply(void *user, const TesVector *x, TesVector *y) {
   TES_TRY(tesi_mixed_gradient(pr->mixed, &q, pr->r));
   TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
   TES_TRY(tes_vector_axpy(-pr->unit, pr->r, &to_u));
+  TES_TRY(remove_motions(pr, &to_u));
   TES_TRY(tesi_mixed_divergence(pr->mixed, &u, &to_p));
   TES_TRY(tes_vector_copy(&to_p, -pr->unit, &to_p));
 done:
@@ -57,6 +75,8 @@ static TesStatus cycle(TesProblem *p, const TesVector *b, TesVector *x) {
   TES_TRY(tes_vector_copy(b, 1 / norm, pr->cycle_b));
   TES_TRY(tes_multigrid_cycle(p->multigrid, pr->cycle_b, pr->cycle_x, true));
   TES_TRY(tes_vector_axpy(norm, pr->cycle_x, x));
+  TES_TRY(tesi_space_project(pr->velocity, x->precision, x->data)); /* of a cycle in float32 */
+  TES_TRY(remove_motions(pr, x));
 done:
   return status;
 }
@@ -105,6 +125,26 @@ done:
   return status;
 }
 
+/* Forces have no part in motions that nothing holds, but for rounding, which is taken away. */
+static TesStatus balance_motions(const TesiSplit *pr, TesVector *b) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  double size, left;
+  if (!pr->motions) return TES_OK;
+  TES_TRY(tes_vector_norm(b, &size));
+  TES_TRY(tes_vector_copy(b, 1, pr->r));
+  TES_TRY(remove_motions(pr, b));
+  TES_TRY(tes_vector_axpy(-1, b, pr->r));
+  TES_TRY(tes_vector_norm(pr->r, &left));
+  TES_CHECK(
+      left <= 1e-4 * size,
+      "boundary: %d rigid motion%s along faces with slip held by no boundary, and the forces do not "
+      "balance there: their part is %.1e of all. Give a boundary a velocity, or forces without a moment",
+      pr->motions, pr->motions > 1 ? "s are" : " is", left / size);
+done:
+  return status;
+}
+
 /* b <- (F - A u_D, s B u_D), whose second part has mean zero where the pressure has. pr->x: u_D. */
 static TesStatus right_hand_side(TesProblem *p) {
   TesContext *ctx = p->context;
@@ -117,6 +157,7 @@ static TesStatus right_hand_side(TesProblem *p) {
   TES_TRY(tesi_walls_put(&pr->walls, true, pr->x));
   TES_TRY(tes_operator_residual(pr->whole, pr->b, pr->x, &b_u));
   TES_TRY(tesi_walls_put(&pr->walls, false, &b_u));
+  TES_TRY(balance_motions(pr, &b_u));
   TES_TRY(tesi_mixed_divergence(pr->mixed, pr->x, &b_p));
   TES_TRY(tesi_split_balance(pr, &b_p));
   TES_TRY(tes_vector_copy(&b_p, pr->unit, &b_p));
@@ -147,6 +188,7 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
   TES_TRY(tes_vector_copy(&pr->p, 1 / pr->unit, &pr->p));
   const TesStatus outcome = tesi_flexible_solve(&system, p->b, p->u, result);
   TES_TRY(tes_vector_copy(&pr->p, pr->unit, &pr->p));
+  TES_TRY(remove_motions(pr, &pr->u));
   TES_TRY(tes_vector_axpy(1, pr->x, &pr->u));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &pr->p));
   status = outcome;
@@ -156,24 +198,74 @@ done:
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
+/* fault <- what nothing fixes, empty: nothing. In the form with gradients these are uniform velocities: of directions
+ * that no boundary gives and, with slip, of an eigenvector without eigenvalue of the sum over nodes of what is held. */
+static TesStatus find_fault(const TesProblem *p, const TesiSplit *pr, bool direct, char fault[240]) {
+  static const char format[] =
+      "boundary: nothing fixes the velocity in %s: no boundary gives this component. "
+      "Give a velocity";
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiSlip *slip = pr->velocity->slip;
+  const int dim = p->mesh->dim;
+  double H[9] = {0}, size[3];
+  char direction[80] = "";
+  *fault = 0;
+  for (int c = dim - 1; c >= 0; c--)
+    if (pr->op->singular >> c & 1) snprintf(direction, sizeof direction, "direction %c", "xyz"[c]);
+  if (slip && p->flow_form != TES_FLOW_SYMMETRIC) {
+    for (int64_t i = 0; i < slip->count; i++)
+      for (int e = 0; e < dim * dim; e++) H[e] += (e / dim == e % dim) - slip->P[e * slip->count + i];
+    for (int c = 0; c < dim; c++)
+      H[c * dim + c] += (double)(pr->velocity->part[c]->length - pr->velocity->part[c]->dofs);
+    TES_TRY(tesi_blas_begin(ctx, dim));
+    const int info = (int)LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', dim, H, dim, size);
+    if (info == 0 && pr->alpha == 0 && !(size[0] > 1e-8 * size[dim - 1]))
+      snprintf(direction, sizeof direction,
+               dim == 3 ? "the direction (%.3g, %.3g, %.3g)" : "the direction (%.3g, %.3g)", H[0], H[1], H[2]);
+  }
+  if (*direction) snprintf(fault, 240, format, direction);
+  if (direct && pr->motions)
+    snprintf(fault, 240,
+             "solver.method: direct has no fluid that turns freely along faces with slip; leave it out");
+done:
+  return status;
+}
+
+static TesStatus find_motions(TesProblem *p, TesiSplit *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double *motion = NULL;
+  int count;
+  TES_TRY(tesi_elasticity_motions(pr->op, &count, &motion));
+  for (int k = 0; k < count; k++) {
+    TES_TRY(tes_vector_create(ctx, pr->velocity->length, TES_DOUBLE, &pr->motion[pr->motions++]));
+    TES_TRY(tes_vector_set(pr->motion[k], motion + k * pr->velocity->length));
+  }
+done:
+  tesi_free(ctx, &motion);
+  return status;
+}
+
 /* The V-cycle's smoother is chosen as for its own equation. */
 static TesStatus create_preconditioner(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesSmootherKind smoother;
+  char fault[240];
   TesSolveOptions *o = &p->options;
   const bool direct = o->method == TES_METHOD_DIRECT;
   o->method = TES_METHOD_AUTO;
   TES_TRY(tesi_split_use_sigma(p, pr->alpha));
-  for (int c = 0; c < p->mesh->dim; c++)
-    TES_CHECK(!(pr->op->singular >> c & 1),
-              "boundary: nothing fixes the velocity in direction %c: no boundary gives this component. Give "
-              "a velocity",
-              "xyz"[c]);
+  TES_TRY(find_motions(p, pr));
+  TES_TRY(find_fault(p, pr, direct, fault));
+  TES_CHECK(!*fault, "%s", fault);
   p->op = tesi_operator_retain(pr->op);
   p->levels = p->op;
   TES_TRY(tesi_problem_choose_precision(p));
+  const bool coupled = tesi_is_elasticity(p->op) || pr->velocity->slip; /* patches are of one component */
   TES_TRY(tesi_problem_choose(p, &smoother));
+  if (coupled && o->smoother == TES_SMOOTHER_AUTO) smoother = TES_SMOOTHER_CHEBYSHEV;
   if (direct) {
     TES_TRY(tesi_steady_direct_create(p, &pr->direct));
     snprintf(p->method_text, sizeof p->method_text,
@@ -217,6 +309,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   const int degree = desc->degree ? desc->degree : p->equation->support->degree.usual;
   TES_NEW(&pr);
   p->own = pr;
+  p->flow_form = desc->flow_form;
   TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->alpha));
   TES_TRY(tesi_split_create_spaces(p, degree));
   TES_TRY(find_unit(p, pr));
@@ -224,6 +317,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   if (pr->alpha > 0 && !pr->direct) TES_TRY(tesi_split_create_poisson(p));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
   TES_TRY(tesi_split_check_flux(p));
+  if (pr->motions) TES_TRY(right_hand_side(p)); /* refuses forces that do not balance */
   TES_TRY(tesi_problem_take_guess(p, desc->guess));
 done:
   return status;
