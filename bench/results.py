@@ -185,7 +185,8 @@ def table(spec):
     key = settings["rows"]
     for row in rows:
         row[key] = " ".join(row[name] for name in key.split("+"))
-    values = settings["only"].split("|") if settings.get("only") else sorted(dict.fromkeys(row[key] for row in rows),
+    only = [value.lstrip() for value in settings.get("only", "").split("|")]  # a line may go on with blanks
+    values = only if settings.get("only") else sorted(dict.fromkeys(row[key] for row in rows),
         key=lambda value: [(0, float(word)) if re.fullmatch(r"[\d.]+", word) else (1, 0) for word in value.split()])
     body = []
     for value in values:
