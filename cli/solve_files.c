@@ -78,16 +78,9 @@ static TesStatus check_endings(Solve *s) {
   return drawn == TES_OK ? check_ending(s, s->input->plot.file, false, "plot", ".svg") : drawn;
 }
 
-/* Options that stand in no case file, and checkpoints in time. */
+/* An option that stands in no case file. */
 static TesStatus check_ranks(Solve *s) {
-  const char *const asked = s->options->restart    ? "--restart"
-                            : s->options->png      ? "--png"
-                            : s->input->checkpoint ? "output.checkpoint"
-                                                   : NULL;
-  char text[80];
-  if (!asked) return TES_OK;
-  snprintf(text, sizeof text, "%s: works on one rank", asked);
-  return refuse(s, text);
+  return s->options->png ? refuse(s, "--png: works on one rank") : TES_OK;
 }
 
 /* Makes a folder and all above it. */
@@ -347,9 +340,10 @@ TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step) 
 
 TesStatus solve_restart(Solve *s) {
   const char *path = s->options->restart;
-  TesStatus status = tes_checkpoint_read(s->context, path, s->input->mesh.geometry_degree, &s->checkpoint);
+  TesStatus status = TES_OK;
   /* the state of iso is over halved cells, which tes_problem_read() compares */
   const bool halved = s->input->about.halved;
+  status = tes_checkpoint_read_for(s->context, path, s->mesh, &s->checkpoint);
   if (status == TES_OK && !halved)
     status = tes_checkpoint_restart(s->checkpoint, field_of(s), s->mesh, s->input->problem.degree, &s->guess);
   if (status != TES_OK) return status;
