@@ -236,10 +236,37 @@ boundary: {all: {dirichlet: 0}}
 solver: {tolerance: 1e-10}
 output: {values: {m: {mean: domain}}, points: {p: [0.3, 0.5]}}
 """
+# The mesh follows the solution.
+HILL = """
+problem: transport
+mesh: {box: {cells: [4, 4]}, refine_where: "x - 0.8"}
+space: {degree: 2}
+data: {a: 0.001, b: ["0.5 - y", "x - 0.5"], f: 0, initial: "exp(-60*(pow(x - 0.3, 2) + pow(y - 0.5, 2)))"}
+boundary: {all: {dirichlet: 0}}
+time: {end: 0.2, step: 0.02, method: bdf2}
+solver: {tolerance: 1e-11}
+adapt: {every: 2, max_level: 3, max_dofs: 2000}
+output:
+  {values: {m: {mean: domain}, s: {mean: domain, of: u*u}}, series: hill.csv,
+   points: {p: [0.3, 0.55]}, average: {from: 0.05}}
+"""
+BEAM = """
+problem: elasticity
+mesh: {box: {cells: [4, 2, 2], upper: [2, 1, 1]}}
+space: {degree: 2}
+data:
+  {young: 10, poisson: 0.3, density: 2, f: [0, 0, -sin(3*t)],
+   initial: {displacement: [0, 0, 0.01*x*x*x], velocity: [0, 0.1*x, 0]}}
+boundary: {all: {traction: [0, 0, 0]}, left: {displacement: [0, 0.01*t, 0]}}
+time: {end: 0.3, step: 0.05}
+solver: {tolerance: 1e-10}
+adapt: {every: 2, max_level: 1, marking: fraction, fraction: 0.2}
+output: {values: {left: {force: left, of: z}}, points: {p: [1, 0.5, 0.3]}}
+"""
 # In the quick test on 2 ranks or 3 by turns, in the slow one on all numbers.
 MORE = {"elastic": ELASTIC, "free": FREE, "curved": CURVED, "waves": WAVES, "file": FILE, "plate": PLATE,
         "adaptive": ADAPTIVE, "adaptive_elastic": ADAPTIVE_ELASTIC, "carried": CARRIED, "goal": GOAL,
-        "periodic": PERIODIC}
+        "periodic": PERIODIC, "hill": HILL, "beam": BEAM}
 
 
 def square_mesh():
@@ -280,6 +307,9 @@ def compare(name, one, many, ranks, tolerance=1e-9):
         check(not other, f"{name} on {ranks}: {other} of step {b} instead of {a}")
         for key in ("estimate", "upper"): # the dual solution is found to 1e-6
             check(abs(a[key] - b[key]) <= 1e-5 * a["upper"], f"{name} on {ranks}: {key} of step {b} instead of {a}")
+    meshes = [[(r["step"], r["cells"], r["dofs"]) for r in report.get("remeshes", [])] for report in (one, many)]
+    check(meshes[0] == meshes[1], f"{name} on {ranks}: meshes {meshes[1]}, not {meshes[0]}")
+    check(name not in ("hill", "beam") or len(meshes[0]) > 1, f"{name}: the mesh stays")
     check(len(one["points"]) == len(many["points"]) > 0, f"{name} on {ranks}: points")
     for a, b in zip(one["points"], many["points"]):
         check(all(abs(a[key] - b[key]) <= tolerance for key in a if key in "uvw"),

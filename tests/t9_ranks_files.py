@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 
-from t9_ranks import CARRIED, MPIRUN, PROGRAM, WAVES, call, check, expect, mpirun, rows, solve, wrote_faults
+from t9_ranks import CARRIED, HILL, MPIRUN, PROGRAM, WAVES, call, check, expect, mpirun, rows, solve, wrote_faults
 
 QUICK = len(sys.argv) == 2
 # In time: a box that is a mesh of trees on several ranks, hanging nodes and means, all vectors of elasticity.
@@ -24,6 +24,7 @@ output: {values: {m: {mean: domain}}, series: series.csv, points: {p: [0.3, 0.5]
 IN_TIME = {
     "heat": (HEAT, 0.06),
     "carried": (CARRIED.replace("output: {", "output: {checkpoint: end.h5, average: {from: 0.02}, "), 0.06),
+    "hill": (HILL.replace("series: hill.csv", "checkpoint: end.h5"), 0.1),
     "waves": (WAVES.replace("output: {", "output: {checkpoint: end.h5, "), 0.15),
 }
 STEADY = """

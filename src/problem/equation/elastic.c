@@ -350,7 +350,7 @@ static const TesiSupport support = {
                      TESI_BIT(TESI_HAS_START_DISPLACEMENT) | TESI_BIT(TESI_HAS_START_VELOCITY) |
                      TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_RHO_INF) |
                      TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_CHECKPOINT) |
-                     TESI_BIT(TESI_HAS_RESTART) | TESI_BIT(TESI_HAS_OTHER_RESTART)},
+                     TESI_BIT(TESI_HAS_RESTART) | TESI_BIT(TESI_HAS_OTHER_RESTART) | TESI_BIT(TESI_HAS_REMESH)},
     .field = "displacement",
     .unknowns = "u",
     .tell = tell};
