@@ -78,11 +78,6 @@ static TesStatus check_endings(Solve *s) {
   return drawn == TES_OK ? check_ending(s, s->input->plot.file, false, "plot", ".svg") : drawn;
 }
 
-/* An option that stands in no case file. */
-static TesStatus check_ranks(Solve *s) {
-  return s->options->png ? refuse(s, "--png: works on one rank") : TES_OK;
-}
-
 /* Makes a folder and all above it. */
 static TesStatus make_folder(Solve *s, const char *folder) {
   char path[900];
@@ -124,7 +119,6 @@ static TesStatus check_vtkhdf(Solve *s) {
 TesStatus solve_check_files(Solve *s) {
   TesStatus status = check_endings(s);
   if (status == TES_OK && s->input->folder) status = make_folder(s, s->input->folder);
-  if (status == TES_OK && cli_ranks()) status = check_ranks(s);
   if (status == TES_OK) status = tes_file_check(s->context, solve_vtu_path(s));
   if (status == TES_OK) status = check_vtkhdf(s);
   if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));

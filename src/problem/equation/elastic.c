@@ -339,7 +339,7 @@ static const TesiSupport support = {
     .vector = true,
     .groups = true,
     .ranks = {.meshes = TESI_ON_TREES,
-              .has = (TESI_HAS_ALWAYS & ~TESI_BIT(TESI_HAS_PNG)) | TESI_BIT(TESI_HAS_LAMBDA) |
+              .has = (TESI_HAS_ALWAYS & ~TESI_BIT(TESI_HAS_VTKHDF)) | TESI_BIT(TESI_HAS_LAMBDA) |
                      TESI_BIT(TESI_HAS_MU) | TESI_BIT(TESI_HAS_YOUNG) | TESI_BIT(TESI_HAS_POISSON) |
                      TESI_BIT(TESI_HAS_PLANE) | TESI_BIT(TESI_HAS_DENSITY) | TESI_BIT(TESI_HAS_MATERIALS) |
                      TESI_BIT(TESI_HAS_EXPANSION) | TESI_BIT(TESI_HAS_TEMPERATURE) |

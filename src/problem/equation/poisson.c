@@ -74,7 +74,7 @@ static const TesiSupport support = {
               .has = TESI_BIT(TESI_HAS_NAME) | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) |
                      TESI_BIT(TESI_HAS_MATERIALS) | TESI_BIT(TESI_HAS_ADDED_LOAD) |
                      TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_VTU) | TESI_BIT(TESI_HAS_ADAPT) |
-                     TESI_BIT(TESI_HAS_DWR) | TESI_BIT(TESI_HAS_CHECKPOINT)},
+                     TESI_BIT(TESI_HAS_DWR) | TESI_BIT(TESI_HAS_CHECKPOINT) | TESI_BIT(TESI_HAS_PNG)},
     .f = 1,
     .field = "u",
     .unknowns = "u",

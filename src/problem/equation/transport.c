@@ -146,7 +146,8 @@ static const TesiSupport support = {
                      TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE) | TESI_BIT(TESI_HAS_BALANCE) |
                      TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_B) | TESI_BIT(TESI_HAS_CFL) |
                      TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_DWR) | TESI_BIT(TESI_HAS_CHECKPOINT) |
-                     TESI_BIT(TESI_HAS_RESTART) | TESI_BIT(TESI_HAS_OTHER_RESTART) | TESI_BIT(TESI_HAS_REMESH)},
+                     TESI_BIT(TESI_HAS_RESTART) | TESI_BIT(TESI_HAS_OTHER_RESTART) |
+                     TESI_BIT(TESI_HAS_REMESH) | TESI_BIT(TESI_HAS_PNG)},
     .field = "u",
     .unknowns = "u",
     .tell = tesi_diffusion_tell};
