@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Run: ctest -R t9_ranks_pictures. Pictures and films of several ranks are those of one rank: the same pixels, but for a
-few at the cuts and in letters, where round-off decides. Ends with 77 where mpirun or a part of the program is missing."""
+"""Run: ctest -R t9_ranks_pictures. Pictures and films of several ranks are those of one rank: the same pixels, but for
+a few at the cuts and in letters, where round-off decides. Ends with 77 where mpirun or a part of the program is
+missing."""
 import json
 import os
 import struct

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "io/file.h"
-#include "parallel/parts.h"
+#include "parallel/rank_parts.h"
 
 #ifdef TESI_HDF5
 #include "io/vtkhdf/vtkhdf.h"

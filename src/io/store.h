@@ -19,7 +19,7 @@ TesStatus tesi_store_create(TesContext *ctx, const char *path, TesiStore **store
 TesStatus tesi_store_put(TesiStore *store, const char *name, TesiStoreType type, int64_t count,
                          const void *data);
 /* The array that consists of `blocks` blocks one after the other, each of which consists of what the ranks have, one
- * after the other: here count[block] entries at part[block]. Rank 0 holds no more of it than a slice, beside the file. */
+ * after the other: here count[block] entries at part[block]. Rank 0 holds a slice of it. */
 TesStatus tesi_store_put_parts(TesiStore *store, const char *name, TesiStoreType type, int blocks,
                                const int64_t *count, const void *const *part);
 TesStatus tesi_store_commit(TesiStore **store); /* destroys it either way */

@@ -1,6 +1,6 @@
 #include "space/file_order.h"
 #include "basis/entity_nodes.h"
-#include "parallel/parts.h"
+#include "parallel/rank_parts.h"
 
 void tesi_file_order_free(TesiFileOrder *o) {
   if (!o->context) return;

@@ -30,7 +30,8 @@ static inline int64_t tesi_file_entry(const TesiFileOrder *order, int64_t i) {
 /* Of index and masks of all cells: another numbering, as of another version of p4est, would put values in wrong
  * places. The same on any number of ranks. Every rank calls it. */
 uint64_t tesi_file_order_hash(const TesiCellView *cells, const TesiFileOrder *order);
-/* Whether the trees of a forest are a box whose cells all have one level; cells[3] a direction, 1 where there is none. */
+/* Whether the trees of a forest are a box whose cells all have one level; cells[3] a direction, 1 where there is
+ * none. */
 bool tesi_mesh_box_of_trees(const TesMesh *mesh, int64_t cells[3]);
 
 #endif

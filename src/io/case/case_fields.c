@@ -9,7 +9,7 @@
 
 static const char *const letters[] = {"u", "v", "w"}, *const rates[] = {"ut", "vt", "wt"};
 
-/* Whose checkpoints are. A function is asked for values at points of any part of the mesh, so that each of several ranks
+/* Whose checkpoints are. A function is asked for values at points of any part of the mesh: each of several ranks
  * has the whole field, in a context of its own. */
 static TesStatus create_owner(TesContext *ctx, TesContext **owner) {
   TesStatus status = TES_OK;

@@ -2,7 +2,7 @@
 #include "mesh/forest/forest.h"
 #include <math.h>
 #include <string.h>
-#include "parallel/parts.h"
+#include "parallel/rank_parts.h"
 
 enum { MANY_TREES = 10000 }; /* from here on times are worth a line */
 

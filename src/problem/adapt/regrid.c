@@ -112,7 +112,8 @@ static bool is_family(const TesiLeaves *l, int children, int64_t c) {
   return true;
 }
 
-/* Families, which are not parted between ranks, without a mark that have less than this part of the mean are coarsened, but not beyond the first mesh. */
+/* Families without a mark that have less than this part of the mean are coarsened, but not beyond the first mesh. No
+ * family is parted between ranks. */
 static void mark_calm(const TesMesh *mesh, double part, const int8_t *first, const double *eta2, int8_t *mark) {
   const int children = 1 << mesh->dim;
   double all = 0;

@@ -1,6 +1,6 @@
 /* Arrays of which every rank has a part: the parts follow one another in the order of the ranks. */
-#ifndef TESI_PARTS_H
-#define TESI_PARTS_H
+#ifndef TESI_RANK_PARTS_H
+#define TESI_RANK_PARTS_H
 
 #include "parallel/comm.h"
 

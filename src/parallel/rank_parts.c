@@ -1,4 +1,4 @@
-#include "parallel/parts.h"
+#include "parallel/rank_parts.h"
 #include <string.h>
 
 TesStatus tesi_parts_create(TesContext *ctx, int64_t count, TesiParts *p) {
