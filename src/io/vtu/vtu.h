@@ -88,7 +88,7 @@ TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item
 /* Into how many cells at a time an array of `count` cells is cut there. */
 int64_t tesi_vtu_item_piece(const TesiVtuCells *cells, const TesiVtuItem *item, int64_t count);
 /* On several ranks rank 0 calls the first function for the arrays of all ranks, one after the other, and the third
- * one when it wants no more. The others follow meanwhile: they hand over what rank 0 asks for. parts: cells of the ranks. */
+ * one when it wants no more. The others follow meanwhile: they hand over what it asks for. parts: cells of ranks. */
 TesStatus tesi_vtu_item_gather(const TesiVtuCells *cells, const TesiParts *parts, const TesiVtuItem *item,
                                TesiVtuTake take, void *user);
 TesStatus tesi_vtu_item_follow(const TesiVtuCells *cells);
