@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 
-from t9_ranks import CARRIED, HILL, MPIRUN, PROGRAM, WAVES, call, check, expect, mpirun, rows, solve, wrote_faults
+from t9_ranks import CARRIED, CHANNEL, HILL, LID, MPIRUN, PROGRAM, STREAM, WAVES, call, check, expect, mpirun, rows, solve, wrote_faults
 
 QUICK = len(sys.argv) == 2
 # In time: a box that is a mesh of trees on several ranks, hanging nodes and means, all vectors of elasticity.
@@ -25,6 +25,8 @@ IN_TIME = {
     "heat": (HEAT, 0.06),
     "carried": (CARRIED.replace("output: {", "output: {checkpoint: end.h5, average: {from: 0.02}, "), 0.06),
     "hill": (HILL.replace("series: hill.csv", "checkpoint: end.h5"), 0.1),
+    "stream": (STREAM.replace("output:\n  {", "output:\n  {checkpoint: end.h5, "), 0.1),
+    "lid": (LID.replace("output:\n  {", "output:\n  {checkpoint: end.h5, "), 0.1),
     "waves": (WAVES.replace("output: {", "output: {checkpoint: end.h5, "), 0.15),
 }
 STEADY = """
@@ -64,6 +66,10 @@ def write(folder, name, text):
         file.write(text)
 
 
+def is_quiet(errors):
+    return not errors or errors.startswith("warning: the error of the velocity")
+
+
 def is_near(a, b, tolerance):
     return abs(a - b) <= tolerance * max(1, abs(b))
 
@@ -74,7 +80,9 @@ def same(what, one, other, tolerance):
     for key, value in one["values"].items():
         check(is_near(other["values"][key], value, tolerance), f"{what}: {key} {other['values'][key]}, not {value}")
     for a, b in zip(one["points"], other["points"]):
-        check(all(is_near(b[key], a[key], tolerance) for key in a if key in "uvw"), f"{what}: {b}, not {a}")
+        pairs = [(x, y) for key in a if key != "name" for x, y in zip(*(c[key] if isinstance(c[key], list) else [c[key]]
+                                                                         for c in (a, b)))]
+        check(all(is_near(y, x, tolerance) for x, y in pairs), f"{what}: {b}, not {a}")
     for a, b in zip(one.get("averages", {}).items(), other.get("averages", {}).items()):
         check(json.dumps(a) == json.dumps(b) or tolerance > 0, f"{what}: {b}, not {a}")
 
@@ -86,17 +94,17 @@ def runs_go_on(folder, name, text, half):
     whole, series = {}, {}
     for ranks in sorted({b for _, b in ways}):
         _, whole[ranks], errors = solve(folder, 0 if ranks == 1 else ranks, f"{name}.yaml")
-        check(not errors, f"{name} on {ranks}: {errors}")
+        check(is_quiet(errors), f"{name} on {ranks}: {errors}")
         series[ranks] = rows(folder, "series.csv") if "series.csv" in text else []
     for ranks in sorted({a for a, _ in ways}):
         options = ["--set", f"time.end={half}", "--set", f"output.checkpoint=half{ranks}.h5"]
         code, _, errors = solve(folder, 0 if ranks == 1 else ranks, f"{name}.yaml", *options)
-        check(code == 0 and not errors, f"{name} until {half} on {ranks}: {errors}")
+        check(code == 0 and is_quiet(errors), f"{name} until {half} on {ranks}: {errors}")
     for a, b in ways:
         what = f"{name} of {a} on {b}"
         code, report, errors = solve(folder, 0 if b == 1 else b, f"{name}.yaml", "--restart", f"half{a}.h5")
-        check(code == 0 and not errors, f"{what}: {code} {errors}")
-        same(what, whole[b], report, 1e-9 if a != b else 1e-13 if name == "waves" else 0)
+        check(code == 0 and is_quiet(errors), f"{what}: {code} {errors}")
+        same(what, whole[b], report, 1e-9 if a != b else 1e-11 if name in ("waves", "stream", "lid") else 0)
         again = rows(folder, "series.csv") if series[b] else []
         check(len(again) == len(series[b]), f"{what}: {len(again)} rows of the series, not {len(series[b])}")
         check(all(is_near(x, y, 1e-9) for p, q in zip(series[b][-1:], again[-1:]) for x, y in zip(p, q)),
@@ -105,7 +113,8 @@ def runs_go_on(folder, name, text, half):
 
 def solutions_are_taken_up(folder):
     """A steady solution is where its restart begins: nothing is left to do, or the next meshes."""
-    for name, text in (("steady", STEADY), ("adaptive", ADAPTIVE)):
+    flow = CHANNEL.replace("output:\n  {", "output:\n  {checkpoint: end.h5, ")
+    for name, text in (("flow", flow), ("steady", STEADY), ("adaptive", ADAPTIVE)):
         write(folder, f"{name}.yaml", text)
         for a, b in ((1, 2), (3, 1), (2, 3)):
             _, one, errors = solve(folder, 0 if a == 1 else a, f"{name}.yaml")
@@ -114,9 +123,9 @@ def solutions_are_taken_up(folder):
             code, other, errors = solve(folder, 0 if b == 1 else b, f"{name}.yaml", *options)
             what = f"{name} of {a} on {b}"
             check(code == 0 and not errors, f"{what}: {code} {errors}")
-            check(other["dofs"] > one["dofs"] if name == "adaptive" else other["iterations"] <= 1,
+            check(other["dofs"] > one["dofs"] if name == "adaptive" else other["iterations"] <= 2,
                   f"{what}: {other['iterations']} iterations, {other['dofs']} unknowns after {one['dofs']}")
-            if name == "steady":
+            if name != "adaptive":
                 same(what, one, other, 1e-7)
 
 

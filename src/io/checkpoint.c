@@ -121,48 +121,67 @@ done:
   return status;
 }
 
+/* Zeros behind a field that a rank puts there, of so many of all ranks. */
+static int64_t share_of_zeros(const TesContext *ctx, int64_t zeros) {
+  const int64_t ranks = tesi_ranks(ctx),
+                rank = ranks > 1 ? tes_communicator_rank(tesi_context_communicator(ctx)) : 0;
+  return zeros * (rank + 1) / ranks - zeros * rank / ranks;
+}
+
 /* Component by component; of elements rt and dg, which are on one rank, all at once. */
 static TesStatus put_values(TesiStore *store, const char *name, const TesSpace *s, const TesiFileOrder *order,
-                            const double *values) {
+                            int64_t zeros, const double *values) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const int blocks = s->element->nodal ? s->scalars : 1;
-  int64_t count[TESI_SCALARS];
-  const void *part[TESI_SCALARS];
+  const int64_t own = order->entry ? blocks * order->own : 0;
+  int64_t count[TESI_SCALARS + 1];
+  const void *part[TESI_SCALARS + 1];
   double *packed = NULL;
-  if (order->entry)
-    TES_TRY(tesi_agree(ctx, tesi_alloc(ctx, (size_t)(blocks * order->own) + 1, sizeof *packed, &packed)));
+  count[blocks] = share_of_zeros(ctx, zeros);
+  TES_TRY(tesi_agree(ctx, tesi_alloc(ctx, (size_t)(own + count[blocks]) + 1, sizeof *packed, &packed)));
+  part[blocks] = packed + own;
   for (int b = 0; b < blocks; b++) {
     const double *of = values + s->first[b];
     count[b] = s->element->nodal ? order->own : s->length;
-    part[b] = packed ? packed + b * order->own : of + order->start;
-    for (int64_t i = 0; packed && i < order->own; i++) packed[b * order->own + i] = of[order->entry[i]];
+    part[b] = own ? packed + b * order->own : of + order->start;
+    for (int64_t i = 0; own && i < order->own; i++) packed[b * order->own + i] = of[order->entry[i]];
   }
-  TES_TRY(tesi_store_put_parts(store, name, TESI_STORE_DOUBLE, blocks, count, part));
+  TES_TRY(tesi_store_put_parts(store, name, TESI_STORE_DOUBLE, blocks + 1, count, part));
 done:
   tesi_free(ctx, &packed);
   return status;
 }
 
-static TesStatus put_field(TesiStore *store, const TesSpace *s, const TesiFileOrder *order, int number,
-                           const TesCheckpointField *field) {
+static bool is_other(const TesSpace *over, const TesSpace *s) {
+  return over && over->layout->global != s->layout->global;
+}
+
+/* over: of the field, NULL or like s: s, whose order this is. */
+static TesStatus put_field(TesiStore *store, const TesSpace *s, const TesSpace *over,
+                           const TesiFileOrder *order, int number, const TesCheckpointField *field) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
+  const bool other = is_other(over, s);
+  TesiFileOrder own = {0};
   double *values = NULL;
   char name[32];
   snprintf(name, sizeof name, "field_%d_name", number);
   TES_TRY(tesi_store_put(store, name, TESI_STORE_BYTES, (int64_t)strlen(field->name) + 1, field->name));
-  status = tesi_alloc(ctx, (size_t)s->length + 1, sizeof *values, &values);
+  if (other) TES_TRY(tesi_file_order_create(over->scalar[0], &own));
+  status = tesi_alloc(ctx, (size_t)field->vector->length + 1, sizeof *values, &values);
   if (status == TES_OK) status = tes_vector_get(field->vector, values);
   TES_TRY(tesi_agree(ctx, status));
   snprintf(name, sizeof name, "field_%d_values", number);
-  TES_TRY(put_values(store, name, s, order, values));
+  TES_TRY(other ? put_values(store, name, over, &own, s->layout->global - over->layout->global, values)
+                : put_values(store, name, s, order, 0, values));
 done:
+  tesi_file_order_free(&own);
   tesi_free(ctx, &values);
   return status;
 }
 
-static TesStatus check_desc(TesContext *ctx, const TesCheckpointDesc *desc) {
+static TesStatus check_desc(TesContext *ctx, const TesCheckpointDesc *desc, const TesSpace *const *over) {
   TesStatus status = TES_OK;
   TES_CHECK(!desc->space->mesh->coarse || !desc->space->mesh->coarse->deform[0],
             "a checkpoint does not hold the map of a deformed mesh");
@@ -173,28 +192,30 @@ static TesStatus check_desc(TesContext *ctx, const TesCheckpointDesc *desc) {
     const TesCheckpointField *f = &desc->fields[i];
     TES_CHECK(f->name && *f->name && strlen(f->name) < NAME, "field %d needs a name of 1..%d characters", i,
               NAME - 1);
-    TES_CHECK(f->vector && f->vector->length == desc->space->length, "field %s needs a vector of %lld values",
-              f->name, (long long)desc->space->length);
+    const TesSpace *space = over ? over[i] : desc->space;
+    TES_CHECK(f->vector && f->vector->length == space->length, "field %s needs a vector of %lld values",
+              f->name, (long long)space->length);
   }
 done:
   return status;
 }
 
-TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *desc, const char *path) {
+TesStatus tesi_checkpoint_write(TesContext *context, const TesCheckpointDesc *desc,
+                                const TesSpace *const *over, const char *path) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesiStore *store = NULL;
   TesiFileOrder order = {0};
-  TES_REFUSE_NULL(context, desc, path);
   TES_CHECK(desc->space, "a checkpoint needs a space");
   TES_CHECK(desc->space->mesh->kind != TES_MESH_CELLS, "a checkpoint holds a mesh of kind box or forest");
   if (desc->space->product) return tesi_flow_write(desc, path);
-  TES_TRY(tesi_agree(ctx, check_desc(ctx, desc)));
+  TES_TRY(tesi_agree(ctx, check_desc(ctx, desc, over)));
   TES_TRY(tesi_store_create(ctx, path, &store));
   TES_TRY(tesi_file_order_create(desc->space->scalar[0], &order));
   TES_TRY(put_head(store, desc, &order));
   TES_TRY(desc->space->mesh->coarse ? put_forest(store, desc->space) : put_box(store, desc->space));
-  for (int i = 0; i < desc->count; i++) TES_TRY(put_field(store, desc->space, &order, i, &desc->fields[i]));
+  for (int i = 0; i < desc->count; i++)
+    TES_TRY(put_field(store, desc->space, over ? over[i] : NULL, &order, i, &desc->fields[i]));
   TES_TRY(put_state(store, desc));
   if (desc->notes > 0) TES_TRY(tesi_store_put(store, "note", TESI_STORE_DOUBLE, desc->notes, desc->note));
   TES_TRY(tesi_store_commit(&store));
@@ -202,6 +223,11 @@ done:
   tesi_store_close(&store);
   tesi_file_order_free(&order);
   return status;
+}
+
+TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *desc, const char *path) {
+  TES_REFUSE_NULL(context, desc, path);
+  return tesi_checkpoint_write(context, desc, NULL, path);
 }
 
 /* A store that is never committed leaves nothing behind. */

@@ -16,6 +16,7 @@ struct TesCheckpoint {
   char *name[FIELDS]; /* of contents.name */
   double *values[FIELDS], *state, *note;
   char *state_text, **state_name;
+  TesiStore *store; /* of several ranks, for fields over other spaces; else NULL */
 };
 
 /* Values of a field, as they stand in the file. */
@@ -106,6 +107,7 @@ static TesStatus read_file(TesContext *context, const char *path, int geometry_d
   TES_TRY(get_note(&m, c));
   c->contents.time = m.number[N_TIME];
   c->contents.step = m.head[W_STEP];
+  if (tesi_ranks(ctx) > 1) c->store = m.store, m.store = NULL;
   *checkpoint = c;
   c = NULL;
 done:
@@ -136,6 +138,7 @@ void tes_checkpoint_destroy(TesCheckpoint **checkpoint) {
   TesCheckpoint *c = *checkpoint;
   TesContext *ctx = c->context;
   *checkpoint = NULL;
+  tesi_store_close(&c->store);
   tes_space_destroy(&c->space);
   tesi_free(ctx, &c->path);
   tesi_free(ctx, &c->state);
@@ -166,6 +169,35 @@ const double *tes_checkpoint_values(const TesCheckpoint *checkpoint, const char 
   for (int i = 0; i < checkpoint->contents.fields; i++)
     if (!strcmp(checkpoint->name[i], name)) return checkpoint->values[i];
   return NULL;
+}
+
+static int number_of(const TesCheckpoint *checkpoint, const char *name) {
+  int i = 0;
+  while (strcmp(checkpoint->name[i], name) != 0) i++;
+  return i;
+}
+
+/* On one rank entries of any space stand as they are numbered. */
+TesStatus tesi_checkpoint_take(const TesCheckpoint *checkpoint, const char *name, const TesSpace *space,
+                               TesVector *v) {
+  TesContext *ctx = checkpoint->context;
+  TesStatus status = TES_OK;
+  TesiFileOrder order = {0};
+  double *values = NULL;
+  char array[32];
+  const int64_t all = checkpoint->space->layout->global;
+  if (!checkpoint->store || space->layout->global == all)
+    return tes_vector_set(v, tes_checkpoint_values(checkpoint, name));
+  TES_TRY(tesi_file_order_create(space->scalar[0], &order));
+  TES_TRY(tesi_agree(ctx, tesi_alloc(ctx, (size_t)space->length + 1, sizeof *values, &values)));
+  snprintf(array, sizeof array, "field_%d_values", number_of(checkpoint, name));
+  Field field = {space, &order, values};
+  TES_TRY(tesi_store_read(checkpoint->store, array, TESI_STORE_DOUBLE, all, take_values, &field));
+  TES_TRY(tes_vector_set(v, values));
+done:
+  tesi_file_order_free(&order);
+  tesi_free(ctx, &values);
+  return status;
 }
 
 /* ---- going on ---- */
