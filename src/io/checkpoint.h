@@ -12,8 +12,8 @@ TesStatus tesi_checkpoint_compare(const char *path, const TesMesh *found, const 
 /* The file that it was read from. */
 const char *tesi_checkpoint_path(const TesCheckpoint *checkpoint);
 
-/* As tes_checkpoint_write(), of vectors over spaces of their own: over[count], NULL: all are over desc->space. A vector of
- * fewer entries stands at the beginning of its field, zeros behind it. */
+/* As tes_checkpoint_write(), of vectors over spaces of their own: over[count], NULL: all are over desc->space. A vector
+ * of fewer entries stands at the beginning of its field, zeros behind it. */
 TesStatus tesi_checkpoint_write(TesContext *context, const TesCheckpointDesc *desc,
                                 const TesSpace *const *over, const char *path);
 /* v <- the field of this name, which there is, over a space that it was written over. */
