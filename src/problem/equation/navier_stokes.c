@@ -157,6 +157,7 @@ static const TesiSupport support_of_iso = {
     .halved = true,
     .field = "u",
     .unknowns = "u, p",
+    .ranks = {.because = "space.element: q works on several"},
     .tell = tesi_navier_stokes_tell};
 const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
                                              .support = &support_of_iso,
