@@ -133,6 +133,21 @@ static TesStatus find_mass(Ways *w, int way, const TesOperator **mass) {
   return status;
 }
 
+static TesStatus share_out(const TesiLayout *from, const TesVector *u, const TesiLayout *to, TesVector *v) {
+  TesContext *ctx = u->context;
+  TesStatus status = TES_OK;
+  double *here = NULL, *there = NULL;
+  TES_ALLOC(&here, from->length);
+  TES_ALLOC(&there, to->length);
+  TES_TRY(tes_vector_get(u, here));
+  TES_TRY(tesi_layout_move(from, here, to, there));
+  TES_TRY(tes_vector_set(v, there));
+done:
+  tesi_free(ctx, &here);
+  tesi_free(ctx, &there);
+  return status;
+}
+
 static TesStatus move_vector(const TesiStateVector *u, const TesiStateVector *v, double accuracy, Ways *w) {
   TesContext *ctx = v->space->context;
   TesStatus status = TES_OK;
@@ -149,7 +164,7 @@ static TesStatus move_vector(const TesiStateVector *u, const TesiStateVector *v,
   } else {
     TES_TRY(tes_space_carry(u->space, u->vector, over, to));
   }
-  if (beside) TES_TRY(tesi_layout_move(over->layout, beside->data, v->space->layout, v->vector->data));
+  if (beside) TES_TRY(share_out(over->layout, beside, v->space->layout, v->vector));
 done:
   tes_vector_destroy(&beside);
   return status;
