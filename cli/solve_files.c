@@ -78,18 +78,6 @@ static TesStatus check_endings(Solve *s) {
   return drawn == TES_OK ? check_ending(s, s->input->plot.file, false, "plot", ".svg") : drawn;
 }
 
-/* Options that stand in no case file, and checkpoints in time. */
-static TesStatus check_ranks(Solve *s) {
-  const char *const asked = s->options->restart    ? "--restart"
-                            : s->options->png      ? "--png"
-                            : s->input->checkpoint ? "output.checkpoint"
-                                                   : NULL;
-  char text[80];
-  if (!asked) return TES_OK;
-  snprintf(text, sizeof text, "%s: works on one rank", asked);
-  return refuse(s, text);
-}
-
 /* Makes a folder and all above it. */
 static TesStatus make_folder(Solve *s, const char *folder) {
   char path[900];
@@ -131,7 +119,6 @@ static TesStatus check_vtkhdf(Solve *s) {
 TesStatus solve_check_files(Solve *s) {
   TesStatus status = check_endings(s);
   if (status == TES_OK && s->input->folder) status = make_folder(s, s->input->folder);
-  if (status == TES_OK && cli_ranks()) status = check_ranks(s);
   if (status == TES_OK) status = tes_file_check(s->context, solve_vtu_path(s));
   if (status == TES_OK) status = check_vtkhdf(s);
   if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));
@@ -347,9 +334,10 @@ TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step) 
 
 TesStatus solve_restart(Solve *s) {
   const char *path = s->options->restart;
-  TesStatus status = tes_checkpoint_read(s->context, path, s->input->mesh.geometry_degree, &s->checkpoint);
+  TesStatus status = TES_OK;
   /* the state of iso is over halved cells, which tes_problem_read() compares */
   const bool halved = s->input->about.halved;
+  status = tes_checkpoint_read_for(s->context, path, s->mesh, &s->checkpoint);
   if (status == TES_OK && !halved)
     status = tes_checkpoint_restart(s->checkpoint, field_of(s), s->mesh, s->input->problem.degree, &s->guess);
   if (status != TES_OK) return status;

@@ -20,6 +20,7 @@ void solve_log(const Solve *s, TesLogLevel level, const char *format, ...) {
   const TesVerbosity verbosity = s->options->common.verbosity;
   if (level == TES_LOG_DETAIL ? verbosity < TES_VERBOSE : level == TES_LOG_INFO && verbosity < TES_NORMAL)
     return;
+  if (tes_communicator_rank(cli_ranks()) > 0) return; /* one voice */
   char *line = NULL;
   cli_progress_end();
   va_list arguments;

@@ -28,12 +28,17 @@ bool solve_is_due(const Solve *s, const TesCaseEvery *every, const TesProblemInf
   return step == info->steps;
 }
 
+/* All ranks go by the clock of rank 0. */
+static double now_of_all(void) {
+  return tes_communicator_first(cli_ranks(), solve_now());
+}
+
 /* The same for an output that is written so many minutes after the one before; its number is that of the step. */
 static bool is_due(Solve *s, const TesCaseEvery *every, const TesProblemInfo *info, double *written,
                    int *number) {
   if (!(every->minutes > 0)) return solve_is_due(s, every, info, info->step, number);
   *number = info->step;
-  const double now = solve_now();
+  const double now = now_of_all();
   if (info->step > 0 && info->step < info->steps && now - *written < 60 * every->minutes) return false;
   *written = now;
   return true;
@@ -126,7 +131,7 @@ static bool checkpoint_is_due(const Solve *s, const TesProblemInfo *info) {
   if (!s->input->checkpoint || info->step == 0) return false;
   if (info->step == info->steps) return true;
   if (every->steps > 0 || every->time > 0) return solve_is_due(s, every, info, info->step, &number);
-  return solve_now() - s->in_time.written > 60 * minutes;
+  return now_of_all() - s->in_time.written > 60 * minutes;
 }
 
 static TesStatus write_outputs(Solve *s, TesProblem *problem, int iterations) {
@@ -160,7 +165,7 @@ static TesStatus write_outputs(Solve *s, TesProblem *problem, int iterations) {
     status = solve_note_samples(s, problem);
     if (status == TES_OK) status = tes_problem_write(problem, c->checkpoint);
     s->has_checkpoint = s->has_checkpoint || status == TES_OK;
-    s->in_time.written = solve_now();
+    s->in_time.written = now_of_all();
   }
   s->in_time.output_seconds += solve_now() - start;
   return status;
@@ -359,7 +364,7 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
             s->input->adaptive ? "    unknowns" : "");
   if (s->checkpoint) status = read_history(s, problem);
   if (status == TES_OK && s->checkpoint) status = solve_take_samples(s, tes_problem_info(problem).time);
-  s->solve_started = s->in_time.written = solve_now();
+  s->solve_started = s->in_time.written = now_of_all();
   s->in_time.told = s->in_time.filed = s->in_time.stored = s->in_time.drawn = s->solve_started;
   if (status == TES_OK) status = make_steps(s, problem);
   if (s->solved) solve_keep_solver(s, problem);

@@ -147,13 +147,6 @@ static void compare(const char *what, const TesVector *whole, const TesVector *p
   free(y);
 }
 
-static void expect_one_rank(const char *what) {
-  char text[120];
-  snprintf(text, sizeof text, "%s is for one rank, there are %d", what, world->size);
-  if (!strstr(tes_context_message(together), text)) fail_msg("%s: '%s'", what, tes_context_message(together));
-  tes_context_clear(together);
-}
-
 /* What is not done on several ranks says so, on each of them. */
 static void the_rest_is_refused(void **state) {
   (void)state;
@@ -183,10 +176,6 @@ static void the_rest_is_refused(void **state) {
   tes_mesh_destroy(&mesh);
   create_mesh(together, &(Case){.mesh = {.dim = 2, .cells = {8, 8}}}, &mesh);
   assert_ok(together, tes_space_create(together, &(TesSpaceDesc){.mesh = mesh}, &space));
-  const TesCheckpointDesc checkpoint = {.space = space};
-  const TesStatus written = tes_checkpoint_write(together, &checkpoint, "t7_mpi.h5");
-  if (written != TES_MISSING) expect_one_rank("a checkpoint");
-  tes_context_clear(together);
   assert_ok(together, tes_operator_create(together, &(TesOperatorDesc){.space = space}, &op));
   const TesMultigridDesc algebraic = {.op = op, .coarse = TES_COARSE_AMG};
   assert_int_equal(tes_multigrid_create(together, &algebraic, &multigrid), TES_INVALID_INPUT);

@@ -34,6 +34,10 @@ def check(condition, text):
         print(f"FAULT: {text}")
 
 
+def wrote_faults():
+    return faults > 0
+
+
 def call(command, folder, environment=None, text=None):
     start = time.monotonic()
     done = subprocess.run(command, cwd=folder, env=environment or ENVIRONMENT, input=text, capture_output=True,
@@ -242,10 +246,113 @@ boundary: {inner: {radial: 0}, outer: {robin: {alpha: 1, g: [1, 0.3]}}}
 solver: {tolerance: 1e-11}
 output: {values: {u: {point: [1, 0], of: u}, x: {force: inner, of: x}}, points: {a: [0.6, 0.4]}}
 """
+# The mesh follows the solution.
+HILL = """
+problem: transport
+mesh: {box: {cells: [4, 4]}, refine_where: "x - 0.8"}
+space: {degree: 2}
+data: {a: 0.001, b: ["0.5 - y", "x - 0.5"], f: 0, initial: "exp(-60*(pow(x - 0.3, 2) + pow(y - 0.5, 2)))"}
+boundary: {all: {dirichlet: 0}}
+time: {end: 0.2, step: 0.02, method: bdf2}
+solver: {tolerance: 1e-11}
+adapt: {every: 2, max_level: 3, max_dofs: 2000}
+output:
+  {values: {m: {mean: domain}, s: {mean: domain, of: u*u}}, series: hill.csv,
+   points: {p: [0.3, 0.55]}, average: {from: 0.05}}
+"""
+BEAM = """
+problem: elasticity
+mesh: {box: {cells: [4, 2, 2], upper: [2, 1, 1]}}
+space: {degree: 2}
+data:
+  {young: 10, poisson: 0.3, density: 2, f: [0, 0, -sin(3*t)],
+   initial: {displacement: [0, 0, 0.01*x*x*x], velocity: [0, 0.1*x, 0]}}
+boundary: {all: {traction: [0, 0, 0]}, left: {displacement: [0, 0.01*t, 0]}}
+time: {end: 0.3, step: 0.05}
+solver: {tolerance: 1e-10}
+adapt: {every: 2, max_level: 1, marking: fraction, fraction: 0.2}
+output: {values: {left: {force: left, of: z}}, points: {p: [1, 0.5, 0.3]}}
+"""
+# Flows with element q: given velocities, slip, open ends, a mean velocity that is kept, meshes that change.
+STOKES = """
+problem: stokes
+mesh: {ball: {dim: 2}, refine: 2, refine_where: "x - 0.4"}
+space: {degree: 3}
+data: {nu: 0.7, alpha: 2, exact: {velocity: ["x*x*y", "-x*y*y"], pressure: "x*y"}}
+boundary: {all: {velocity: exact}}
+solver: {tolerance: 1e-11}
+output:
+  {values: {f: {force: surface, of: x}, m: {integral: domain, of: u*u + p}},
+   points: {a: [0.3, 0.4], b: [-0.5, 0.1]}}
+"""
+CHANNEL = """
+problem: stokes
+mesh: {box: {cells: [8, 4], upper: [2, 1]}, kind: forest, refine_where: "x - 1.5"}
+space: {element: q, degree: 2}
+data: {nu: 0.1, f: ["0.3*y", "x"]}
+boundary:
+  {all: {velocity: [0, 0]}, left: {velocity: ["y*(1 - y)", 0]}, right: outflow, top: slip}
+solver: {tolerance: 1e-12}
+output:
+  {values: {f: {force: bottom, of: x}, g: {force: left, of: x}, m: {integral: domain, of: u*u + p}},
+   points: {a: [0.3, 0.4], b: [1.9, 0.1]}}
+"""
+CORNER = """
+problem: stokes
+mesh: {l_shape: {dim: 2}, refine: 1}
+space: {degree: 2}
+data: {nu: 1, f: [y*y, 0]}
+boundary: {all: {velocity: [0, 0]}}
+solver: {tolerance: 1e-11}
+adapt: {steps: 3}
+output: {values: {m: {integral: domain, of: u*u + p*p}}, points: {a: [0.3, 0.4]}}
+"""
+STREAM = """
+problem: navier_stokes
+mesh: {box: {cells: [8, 4], upper: [2, 1]}, kind: forest, refine_where: "x - 1.5"}
+space: {degree: 3}
+data: {nu: 0.02, initial: {velocity: [0, 0]}}
+boundary:
+  {all: {velocity: [0, 0]}, left: {velocity: ["y*(1 - y)*min(1, 10*t)", 0]}, right: {pressure: "0.1*t"}, top: slip}
+time: {end: 0.2, step: 0.02}
+solver: {tolerance: 1e-10}
+output:
+  {values: {f: {force: bottom, of: x}, g: {force: left, of: x}, m: {integral: domain, of: u*u + p}},
+   points: {a: [0.3, 0.4], b: [1.9, 0.1]}}
+"""
+DRIVEN = """
+problem: navier_stokes
+mesh: {box: {cells: [4, 4, 2], periodic: x}, kind: forest}
+space: {degree: 2, stabilization: grad_div}
+data:
+  {nu: 0.01, mean_velocity: [1, null, null],
+   initial: {velocity: ["4*y*(1-y)*(1+0.1*sin(2*pi*x))", 0, "0.1*sin(2*pi*x)*y*(1-y)*z*(1-z)"]}}
+boundary: {all: {velocity: [0, 0, 0]}, back: slip, front: slip}
+time: {end: 0.02, cfl: 0.3}
+solver: {tolerance: 1e-10}
+output:
+  {values: {f: {force: bottom, of: x}, m: {integral: domain, of: u*u + v*v}},
+   points: {a: [0.3, 0.4, 0.5]}}
+"""
+LID = """
+problem: navier_stokes
+mesh: {box: {cells: [4, 4]}}
+space: {degree: 2}
+data: {nu: 0.02}
+boundary:
+  {all: {velocity: [0, 0]}, top: {velocity: ["16*x*x*(1-x)*(1-x)*min(1, 5*t)", 0]}}
+time: {end: 0.2, step: 0.02}
+adapt: {every: 4, max_level: 2, fraction: 0.3}
+solver: {tolerance: 1e-10}
+output:
+  {values: {m: {integral: domain, of: u*u + v*v}, f: {force: top, of: x}},
+   points: {a: [0.3, 0.8]}}
+"""
 # In the quick test on 2 ranks or 3 by turns, in the slow one on all numbers.
 MORE = {"elastic": ELASTIC, "free": FREE, "curved": CURVED, "waves": WAVES, "file": FILE, "plate": PLATE,
         "adaptive": ADAPTIVE, "adaptive_elastic": ADAPTIVE_ELASTIC, "carried": CARRIED, "goal": GOAL,
-        "periodic": PERIODIC, "slip": SLIP}
+        "periodic": PERIODIC, "slip": SLIP, "hill": HILL, "beam": BEAM, "stokes_ball": STOKES,
+        "channel": CHANNEL, "corner": CORNER, "stream": STREAM, "driven": DRIVEN, "lid": LID}
 
 
 def square_mesh():
@@ -286,10 +393,14 @@ def compare(name, one, many, ranks, tolerance=1e-9):
         check(not other, f"{name} on {ranks}: {other} of step {b} instead of {a}")
         for key in ("estimate", "upper"): # the dual solution is found to 1e-6
             check(abs(a[key] - b[key]) <= 1e-5 * a["upper"], f"{name} on {ranks}: {key} of step {b} instead of {a}")
+    meshes = [[(r["step"], r["cells"], r["dofs"]) for r in report.get("remeshes", [])] for report in (one, many)]
+    check(meshes[0] == meshes[1], f"{name} on {ranks}: meshes {meshes[1]}, not {meshes[0]}")
+    check(name not in ("hill", "beam", "lid") or len(meshes[0]) > 1, f"{name}: the mesh stays")
     check(len(one["points"]) == len(many["points"]) > 0, f"{name} on {ranks}: points")
     for a, b in zip(one["points"], many["points"]):
-        check(all(abs(a[key] - b[key]) <= tolerance for key in a if key in "uvw"),
-              f"{name} on {ranks}: {b} instead of {a}")
+        pairs = [(x, y) for key in a if key != "name" for x, y in zip(*(c[key] if isinstance(c[key], list) else [c[key]]
+                                                                         for c in (a, b)))]
+        check(all(abs(x - y) <= tolerance * max(1, abs(x)) for x, y in pairs), f"{name} on {ranks}: {b} instead of {a}")
 
 
 def cells_of(path):
@@ -347,12 +458,12 @@ def more_results(folder):
     for number, (name, text) in enumerate(MORE.items()):
         with open(os.path.join(folder, f"{name}.yaml"), "w", encoding="utf-8") as file:
             file.write(text)
-        code, one, errors = solve(folder, 0, f"{name}.yaml")
-        check(code == 0 and not errors, f"{name}: {code} {errors}")
+        code, one, warnings = solve(folder, 0, f"{name}.yaml")
+        check(code == 0 and (not warnings or warnings.startswith("warning: ")), f"{name}: {code} {warnings}")
         most = 7 if name in ("waves", "adaptive") else 4
         for ranks in [r for r in RANKS if r <= most] if len(RANKS) > 2 else [RANKS[number % 2]]:
             code, many, errors = solve(folder, ranks, f"{name}.yaml")
-            check(code == 0 and not errors, f"{name} on {ranks}: {code} {errors}")
+            check(code == 0 and errors == warnings, f"{name} on {ranks}: {code} {errors} instead of {warnings}")
             compare(name, one, many, ranks, 1e-8)
     unbalanced = FREE.replace("right: {traction: [1, 0]}", "right: {traction: [1, 0.1]}")
     with open(os.path.join(folder, "unbalanced.yaml"), "w", encoding="utf-8") as file:
@@ -385,10 +496,6 @@ def refusals(folder):
     check(told[0] == told[1], f"solve and check: {told}")
     expect("gauss_seidel", mpirun((2, [PROGRAM, "solve", "forest.yaml", "--set", "solver.smoother=jacobi", "--set",
                                        "solver.coarse=amg"])), folder, 2, "solver.coarse", "amg works on one rank")
-    for options, key in ((["--restart", "x.h5"], "--restart"), (["--png", "x.png"], "--png"),
-                         (["--set", "output.checkpoint=x.h5"],
-                                                                  "output.checkpoint")):
-        expect(key, mpirun((2, [PROGRAM, "solve", "heat.yaml"] + options)), folder, 2, key)
     expect("info", mpirun((2, [PROGRAM, "info"])), folder, 2, "info is for one")
     expect("--ranks 0", [PROGRAM, "solve", "box.yaml", "--ranks", "0"], folder, 2, "--ranks 0")
     expect("--ranks inside", mpirun((2, [PROGRAM, "solve", "box.yaml", "--ranks", "2"])), folder, 2, "mpirun began")

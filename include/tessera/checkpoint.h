@@ -38,7 +38,8 @@ typedef struct TesCheckpointDesc {
   const double *note;
 } TesCheckpointDesc;
 
-/** Takes twice the size of the file in memory while it is written. Errors: TES_INVALID_INPUT (a vector of another
+/** On several ranks, which all call this, rank 0 writes the one file, and holds 64 MiB of it at a time; values stand in
+ *  it as one rank numbers them, so that any number of ranks reads it. Errors: TES_INVALID_INPUT (a vector of another
  *  length, names), TES_IO (unwritable, disk full), TES_OUT_OF_MEMORY, TES_MISSING. */
 TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *desc, const char *path);
 
@@ -53,6 +54,10 @@ typedef struct TesCheckpoint TesCheckpoint;
  *  TES_OUT_OF_MEMORY, TES_MISSING. */
 TesStatus tes_checkpoint_read(TesContext *context, const char *path, int geometry_degree,
                               TesCheckpoint **checkpoint);
+/** The same for a computation over `mesh`: a box of equal cells, which may be of kind box here and a forest there, is
+ *  of the mesh's kind in the checkpoint, if it has the same cells. (On several ranks some boxes are forests.) */
+TesStatus tes_checkpoint_read_for(TesContext *context, const char *path, const TesMesh *mesh,
+                                  TesCheckpoint **checkpoint);
 void tes_checkpoint_destroy(TesCheckpoint **checkpoint);
 
 /** *u <- the field of this name at the nodes of the space of this degree over the checkpoint's mesh, where a
@@ -76,7 +81,7 @@ typedef struct TesCheckpointContents {
   const double *note;            /**< [notes] */
 } TesCheckpointContents;
 const TesCheckpointContents *tes_checkpoint_contents(const TesCheckpoint *checkpoint);
-/** Values of a field, [tes_space_length()], owned by the checkpoint; NULL when there is no such name. */
+/** Values of a field, [tes_space_length()], of this rank, owned by the checkpoint; NULL when there is no such name. */
 const double *tes_checkpoint_values(const TesCheckpoint *checkpoint, const char *name);
 
 /** *function <- u, v, w (components; u of one), p (of flows), ut, vt or wt (of elasticity in time) of the checkpoint as

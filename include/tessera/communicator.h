@@ -38,6 +38,9 @@ int tes_communicator_size(const TesCommunicator *communicator);
 TesStatus tes_communicator_agree(const TesCommunicator *communicator, TesStatus status, char *message,
                                  size_t size);
 
+/** The value that rank 0 gives, on all ranks, which all call it: for decisions by a clock. */
+double tes_communicator_first(const TesCommunicator *communicator, double value);
+
 /** How many processes the launcher of this one began, by its environment: mpirun of Open MPI or MPICH, srun; 1: there
  *  was none. *launcher (may be NULL) <- its name, NULL: none. */
 int tes_communicator_launched(const char **launcher);

@@ -147,6 +147,8 @@ TesStatus tesi_function_slope_over(TesContext *ctx, const char *text, int count,
 /* Values without any check, y and z not NULL: for loops over threads, which report what is wrong after their end. */
 void tesi_function_values(const TesFunction *function, int64_t n, const double *x, const double *y,
                           const double *z, double t, double *out);
+/* The same values; failures are told to this context. */
+TesStatus tesi_function_adopt(TesContext *ctx, const TesFunction *function, TesFunction **result);
 /* factor f + offset. */
 TesStatus tesi_function_affine(const TesFunction *function, double factor, double offset,
                                TesFunction **result);

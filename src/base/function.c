@@ -188,6 +188,36 @@ done:
   return status;
 }
 
+typedef struct Adopted {
+  TesContext *context;
+  TesFunction *function;
+} Adopted;
+
+static void evaluate_adopted(void *user, int64_t n, const double *x, const double *y, const double *z,
+                             double t, double *out) {
+  tesi_function_values(((const Adopted *)user)->function, n, x, y, z, t, out);
+}
+
+static void destroy_adopted(void *user) {
+  Adopted *s = user;
+  TesContext *ctx = s->context;
+  tes_function_destroy(&s->function);
+  tesi_free(ctx, &s);
+}
+
+TesStatus tesi_function_adopt(TesContext *ctx, const TesFunction *function, TesFunction **result) {
+  TesStatus status = TES_OK;
+  Adopted *s = NULL;
+  *result = NULL;
+  TES_NEW(&s);
+  *s = (Adopted){ctx, tesi_function_retain(function)};
+  TES_TRY(tesi_function_create(ctx, evaluate_adopted, s, destroy_adopted, function->text, result));
+  s = NULL;
+done:
+  if (s) destroy_adopted(s);
+  return status;
+}
+
 /* factor f + offset. */
 typedef struct Affine {
   TesFunction *function;

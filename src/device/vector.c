@@ -176,6 +176,7 @@ TesStatus tesi_vector_combine_pair(int count, const double *a, const double *b, 
 TesStatus tesi_vector_difference(const TesVector *x, const TesVector *y, TesVector *r, double *norm) {
   double square;
   const TesStatus status = tesi_device_difference(r->context, r->length, x->data, y->data, r->data, &square);
+  if (status == TES_OK && tesi_ranks(r->context) > 1) return tes_vector_norm(r, norm);
   *norm = sqrt(square);
   return status;
 }

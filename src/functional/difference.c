@@ -128,6 +128,7 @@ TesStatus tesi_functional_difference(const TesSpace *from, const double *u, cons
   tesi_cell_rule(s.to, to->degree + 2, &s.rule);
   memset(b, 0, (size_t)s.to->length * sizeof *b);
   for (int64_t c = 0; c < s.to->cells; c++) TES_TRY(add_cell(&s, &relation[c], c));
+  tesi_exchange_sum(s.to->layout->shared, TES_DOUBLE, b);
 done:
   tesi_free(ctx, &relation);
   tesi_free(ctx, &s.at);

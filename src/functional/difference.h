@@ -7,7 +7,8 @@
 /* b_i <- int (u - v) phi_i over the mesh of `to`, phi_i its functions: u[length of from] a function over `from`,
  * v[length of to] one over `to`; host arrays, spaces of one component and of one degree k <= 8 over forests that
  * tes_mesh_relate() knows to be related. The integral is that of the geometry of `to`, with k + 2 points a direction in
- * the finer one of two cells, so exact where its cells are affine. Rows of given nodes get their part too.
+ * the finer one of two cells, so exact where its cells are affine. Rows of given nodes get their part too, nodes of
+ * several ranks the parts of all.
  * Cost: some 6 (k + 2)^(dim + 1) operations a cell, on one thread, in one order. Errors: TES_INVALID_INPUT (not
  * related), TES_OUT_OF_MEMORY. */
 TesStatus tesi_functional_difference(const TesSpace *from, const double *u, const TesSpace *to,

@@ -12,6 +12,14 @@ TesStatus tesi_checkpoint_compare(const char *path, const TesMesh *found, const 
 /* The file that it was read from. */
 const char *tesi_checkpoint_path(const TesCheckpoint *checkpoint);
 
+/* As tes_checkpoint_write(), of vectors over spaces of their own: over[count], NULL: all are over desc->space. A vector
+ * of fewer entries stands at the beginning of its field, zeros behind it. */
+TesStatus tesi_checkpoint_write(TesContext *context, const TesCheckpointDesc *desc,
+                                const TesSpace *const *over, const char *path);
+/* v <- the field of this name, which there is, over a space that it was written over. */
+TesStatus tesi_checkpoint_take(const TesCheckpoint *checkpoint, const char *name, const TesSpace *space,
+                               TesVector *v);
+
 /* Velocity and pressure of continuous elements, which are a product of two spaces: the name of such a solution; it is
  * written as the fields "u" and "pressure", as flows in time are, and read from these at the nodes of that degree. */
 extern const char tesi_flow_name[];

@@ -92,6 +92,8 @@ TesStatus tes_checkpoint_function(const TesCheckpoint *checkpoint, const char *n
   char text[300];
   Found found;
   *function = NULL;
+  TES_TRY(
+      tesi_one_rank(ctx, "a field as a function of space, which each rank reads in a context of its own,"));
   TES_TRY(find(checkpoint, path, name, &found));
   const double *values = tes_checkpoint_values(checkpoint, found.field);
   snprintf(text, sizeof text, "%s of %.200s", name, path);

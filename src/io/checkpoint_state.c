@@ -9,17 +9,6 @@
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-/* to <- a vector with zeros behind. */
-static TesStatus pad(const TesVector *from, int64_t length, TesVector **to) {
-  TesContext *ctx = from->context;
-  TesStatus status = TES_OK;
-  TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, to));
-  TesVector part = tesi_vector_range(*to, 0, from->length);
-  TES_TRY(tes_vector_copy(from, 1, &part));
-done:
-  return status;
-}
-
 /* *value and *name: [returned count] numbers and their names. */
 static TesStatus flatten(const TesiState *s, double **value, const char ***name, int *count) {
   TesContext *ctx = s->space->context;
@@ -43,7 +32,7 @@ TesStatus tesi_state_write(const TesiState *s, double time, int64_t step, int64_
                            const char *path) {
   TesContext *ctx = s->space->context;
   TesStatus status = TES_OK;
-  TesVector *padded[TESI_STATE_VECTORS] = {NULL};
+  const TesSpace *over[TESI_STATE_VECTORS];
   TesCheckpointField field[TESI_STATE_VECTORS];
   TesCheckpointDesc desc = {.space = s->space,
                             .count = s->vectors,
@@ -58,12 +47,11 @@ TesStatus tesi_state_write(const TesiState *s, double time, int64_t step, int64_
   desc.state = value, desc.state_name = name;
   for (int i = 0; i < s->vectors; i++) {
     const TesiStateVector *v = &s->vector[i];
-    if (v->vector->length != s->space->length) TES_TRY(pad(v->vector, s->space->length, &padded[i]));
-    field[i] = (TesCheckpointField){v->name, padded[i] ? padded[i] : v->vector};
+    over[i] = v->space;
+    field[i] = (TesCheckpointField){v->name, v->vector};
   }
-  TES_TRY(tes_checkpoint_write(ctx, &desc, path));
+  TES_TRY(tesi_checkpoint_write(ctx, &desc, over, path));
 done:
-  for (int i = 0; i < TESI_STATE_VECTORS; i++) tes_vector_destroy(&padded[i]);
   tesi_free(ctx, &value);
   tesi_free(ctx, &name);
   return status;
@@ -95,11 +83,10 @@ static TesStatus carry_field(const TesCheckpoint *checkpoint, const char *name, 
                              const TesSpace *to, TesVector *v) {
   TesContext *ctx = to->context;
   TesStatus status = TES_OK;
-  const double *values = tes_checkpoint_values(checkpoint, name);
   TesVector *u = NULL;
-  TES_CHECK(values, "the checkpoint holds no field '%s'", name);
+  TES_CHECK(tes_checkpoint_values(checkpoint, name), "the checkpoint holds no field '%s'", name);
   TES_TRY(tesi_vector_create_on(from->layout, TES_DOUBLE, &u));
-  TES_TRY(tes_vector_set(u, values));
+  TES_TRY(tesi_checkpoint_take(checkpoint, name, from, u));
   TES_TRY(tes_space_carry(from, u, to, v));
 done:
   tes_vector_destroy(&u);
@@ -282,7 +269,7 @@ static TesStatus take_vectors(const TesCheckpoint *checkpoint, const TesiState *
     const TesiStateVector *v = &state->vector[i];
     const double *values = tes_checkpoint_values(checkpoint, v->name);
     TES_CHECK(values || v->optional, "the checkpoint holds no field '%s'", v->name);
-    if (values) TES_TRY(tes_vector_set(v->vector, values));
+    if (values) TES_TRY(tesi_checkpoint_take(checkpoint, v->name, v->space, v->vector));
   }
 done:
   return status;

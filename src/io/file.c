@@ -149,8 +149,7 @@ static char *resolved(TesContext *ctx, const char *path) {
   return copy;
 }
 
-/* What rank 0 alone writes fails on all ranks without its number. */
-static TesStatus agree(TesContext *ctx, TesStatus status) {
+TesStatus tesi_file_agree(TesContext *ctx, TesStatus status) {
   static const char first[] = "rank 0 of ";
   char message[1024];
   status = tesi_agree(ctx, status);
@@ -174,7 +173,7 @@ static TesStatus create(TesContext *ctx, const char *path, bool silent, TesiFile
   f->silent = silent;
   if (!f->silent) TES_TRY(open_target(f));
 done:
-  status = agree(ctx, status);
+  status = tesi_file_agree(ctx, status);
   if (status == TES_OK)
     *file = f;
   else
@@ -278,7 +277,7 @@ static void release(TesiFile **file) {
 
 TesStatus tesi_file_commit(TesiFile **file) {
   TesContext *ctx = (*file)->ctx;
-  const TesStatus status = agree(ctx, (*file)->silent ? TES_OK : commit(*file));
+  const TesStatus status = tesi_file_agree(ctx, (*file)->silent ? TES_OK : commit(*file));
   release(file);
   return status;
 }

@@ -28,6 +28,9 @@ TesStatus tesi_file_commit(TesiFile **file);
 /* Removes the temporary file. NULL is fine. */
 void tesi_file_discard(TesiFile **file);
 
+/* tesi_agree() of what rank 0 alone does: a failure is told without its number. */
+TesStatus tesi_file_agree(TesContext *ctx, TesStatus status);
+
 /* The content of a file, with a 0 behind it; longer ones than `largest` bytes are refused. The caller frees. "-" is the
  * standard input. Errors: TES_IO. */
 TesStatus tesi_file_read(TesContext *ctx, const char *path, size_t largest, char **text, size_t *length);

@@ -6,20 +6,26 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "parallel/comm.h"
+#include "io/file.h"
+#include "parallel/rank_parts.h"
 
 #ifdef TESI_HDF5
-#include <hdf5.h>
+#include "io/vtkhdf/vtkhdf.h"
+
+enum { SLICE = 64 << 20 }; /* bytes that are in memory at once */
 
 struct TesiStore {
   TesContext *ctx;
-  hid_t file;        /* one that is written is in memory until it is whole */
-  int disk;          /* and then goes here */
+  bool elsewhere; /* the file is another rank's */
+  hid_t file;
+  TesiHdfDisk state;
+  int disk;          /* of a file that is written: to bring it to the disk */
   char *path, *part; /* part: the name while it is written; NULL: only read */
 };
 
-static uint64_t checksum(const void *data, size_t bytes) { /* FNV-1a */
-  uint64_t hash = 0xcbf29ce484222325u;
+static const uint64_t none = 0xcbf29ce484222325u;
+
+static uint64_t checksum(uint64_t hash, const void *data, size_t bytes) { /* FNV-1a */
   for (size_t i = 0; i < bytes; i++) hash = (hash ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
   return hash;
 }
@@ -53,6 +59,7 @@ static TesStatus begin(TesContext *context, const char *path, TesiStore **store)
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours to give */
   TES_NEW(store);
   (*store)->ctx = ctx;
+  (*store)->elsewhere = tesi_ranks(ctx) > 1 && tes_communicator_rank(tesi_context_communicator(ctx)) > 0;
   (*store)->file = -1;
   (*store)->disk = -1;
   (*store)->path = tesi_strdup(ctx, path);
@@ -63,30 +70,29 @@ done:
 }
 
 /* HDF5 (1.10) reads freed memory at the end of the process when a file could not be written at its close, as on a
- * full disk: it writes to memory. */
-static hid_t create_in_memory(const char *name) {
-  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-  const bool chosen = H5Pset_fapl_core(access, 1 << 20, 0) >= 0;
-  const hid_t file = chosen ? H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access) : -1;
-  H5Pclose(access);
-  return file;
+ * full disk: the driver of `disk` keeps failures from it. */
+static TesStatus refuse(const TesiStore *s, const char *name) {
+  TesContext *ctx = s->ctx;
+  TesStatus status = TES_OK;
+  if (s->state.error) TES_FAIL(TES_IO, "cannot write %s: %s", s->path, strerror(s->state.error));
+  TES_FAIL(TES_IO, "cannot write %s%s%s: HDF5 refuses it, or memory is out", name ? name : "",
+           name ? " of " : "", s->path);
+done:
+  return status;
 }
 
-TesStatus tesi_store_create(TesContext *context, const char *path, TesiStore **store) {
-  TesContext *ctx = context;
+/* The file that is written. */
+static TesStatus create_part(TesiStore *s) {
+  TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
-  TesiStore *s = NULL;
   enum { LONGEST = 250 }; /* of a name that becomes longer: 255 bytes are a file's */
+  const char *path = s->path, *slash = strrchr(path, '/');
   const size_t length = strlen(path) + 6;
-  const char *slash = strrchr(path, '/');
   const int folder = slash ? (int)(slash - path) + 1 : 0;
   struct stat there;
-  *store = NULL;
-  TES_TRY(tesi_one_rank(ctx, "a checkpoint"));
   if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) /* a new file will take its place */
     TES_FAIL(TES_IO, "cannot write %s: it is %s", path,
              S_ISDIR(there.st_mode) ? "a folder" : "no ordinary file");
-  TES_TRY(begin(ctx, path, &s));
   TES_ALLOC(&s->part, length);
   snprintf(s->part, length, "%.*s%.*s.part", folder, path, LONGEST, path + folder);
   s->disk = open(s->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -94,8 +100,20 @@ TesStatus tesi_store_create(TesContext *context, const char *path, TesiStore **s
     tesi_free(ctx, &s->part); /* it is not ours */
     TES_FAIL(TES_IO, "cannot write %s: %s", path, strerror(errno));
   }
-  s->file = create_in_memory(s->part);
-  if (s->file < 0) TES_FAIL(TES_IO, "cannot write %s: HDF5 refuses it", path);
+  s->file = tesi_hdf_create_old(s->part, &s->state);
+  if (s->file < 0) TES_TRY(refuse(s, NULL));
+done:
+  return status;
+}
+
+TesStatus tesi_store_create(TesContext *context, const char *path, TesiStore **store) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesiStore *s = NULL;
+  *store = NULL;
+  status = begin(ctx, path, &s);
+  if (status == TES_OK && !s->elsewhere) status = create_part(s);
+  TES_TRY(tesi_file_agree(ctx, status));
   *store = s;
   s = NULL;
 done:
@@ -103,56 +121,146 @@ done:
   return status;
 }
 
-TesStatus tesi_store_put(TesiStore *store, const char *name, TesiStoreType type, int64_t count,
-                         const void *data) {
-  TesContext *ctx = store->ctx;
-  TesStatus status = TES_OK;
-  const hsize_t length = (hsize_t)count;
-  const uint64_t sum = checksum(data, (size_t)count * size_of(type));
-  const hid_t space = H5Screate_simple(1, &length, NULL), scalar = H5Screate(H5S_SCALAR);
-  const hid_t set = H5Dcreate2(store->file, name, type_of(type), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  const hid_t note =
-      set < 0 ? -1 : H5Acreate2(set, "checksum", H5T_NATIVE_UINT64, scalar, H5P_DEFAULT, H5P_DEFAULT);
-  const bool written = note >= 0 &&
-                       (!count || H5Dwrite(set, type_of(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0) &&
-                       H5Awrite(note, H5T_NATIVE_UINT64, &sum) >= 0;
-  if (note >= 0) H5Aclose(note);
-  if (set >= 0) H5Dclose(set);
+/* ---- arrays that are written --------------------------------------------------------------------------- */
+
+/* An array in the file, of whose entries those before `at` are known. */
+typedef struct Array {
+  TesiStore *store;
+  const char *name;
+  TesiStoreType type;
+  hid_t set;
+  int64_t all, at;
+  uint64_t sum;
+} Array;
+
+static bool create_array(Array *a) {
+  const hsize_t length = (hsize_t)a->all;
+  const hid_t space = H5Screate_simple(1, &length, NULL);
+  a->sum = none;
+  a->set = H5Dcreate2(a->store->file, a->name, type_of(a->type), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   H5Sclose(space);
+  return a->set >= 0;
+}
+
+/* `count` entries of the file from number `first` on, to memory or from there. */
+static bool move_entries(const Array *a, bool read, int64_t first, int64_t count, void *data) {
+  const hsize_t from = (hsize_t)first, n = (hsize_t)count;
+  if (!count) return true;
+  const hid_t there = H5Dget_space(a->set), here = H5Screate_simple(1, &n, NULL), type = type_of(a->type);
+  bool well =
+      there >= 0 && here >= 0 && H5Sselect_hyperslab(there, H5S_SELECT_SET, &from, NULL, &n, NULL) >= 0;
+  well = well && (read ? H5Dread(a->set, type, here, there, H5P_DEFAULT, data)
+                       : H5Dwrite(a->set, type, here, there, H5P_DEFAULT, data)) >= 0;
+  if (there >= 0) H5Sclose(there);
+  if (here >= 0) H5Sclose(here);
+  return well;
+}
+
+static bool append(Array *a, int64_t count, const void *data) {
+  const bool well = move_entries(a, false, a->at, count, (void *)data);
+  a->sum = checksum(a->sum, data, (size_t)count * size_of(a->type));
+  a->at += count;
+  return well && !a->store->state.error;
+}
+
+static bool end_array(Array *a) {
+  const hid_t scalar = H5Screate(H5S_SCALAR),
+              note = H5Acreate2(a->set, "checksum", H5T_NATIVE_UINT64, scalar, H5P_DEFAULT, H5P_DEFAULT);
+  const bool well = note >= 0 && H5Awrite(note, H5T_NATIVE_UINT64, &a->sum) >= 0;
+  if (note >= 0) H5Aclose(note);
   H5Sclose(scalar);
-  if (!written)
-    TES_FAIL(TES_IO, "cannot write %s of %s: HDF5 refuses it, or memory is out", name, store->path);
+  return well && !a->store->state.error;
+}
+
+static int64_t slice_of(TesiStoreType type) {
+  return SLICE / (int64_t)size_of(type);
+}
+
+/* Slice by slice of what the ranks have of a block. */
+static TesStatus put_block(Array *a, const TesiParts *parts, const void *part, void *slice) {
+  TesContext *ctx = parts->context;
+  TesStatus status = TES_OK;
+  const int64_t most = slice_of(a->type);
+  for (int64_t at = 0; at < parts->all; at += most) {
+    const int64_t n = parts->all - at < most ? parts->all - at : most;
+    TES_TRY(tesi_parts_collect(parts, size_of(a->type), part, at, n, slice));
+    if (!a->store->elsewhere && !append(a, n, slice)) status = refuse(a->store, a->name);
+    TES_TRY(tesi_file_agree(ctx, status));
+  }
 done:
   return status;
 }
 
-static bool write_all(int disk, const char *bytes, size_t count) {
-  for (ssize_t written; count > 0; bytes += written, count -= (size_t)written) {
-    written = write(disk, bytes, count);
-    if (written < 0 && errno == EINTR) written = 0;
-    if (written < 0) return false;
+TesStatus tesi_store_put_parts(TesiStore *store, const char *name, TesiStoreType type, int blocks,
+                               const int64_t *count, const void *const *part) {
+  enum { MOST = 16 };
+  TesContext *ctx = store->ctx;
+  TesStatus status = TES_OK;
+  Array a = {.store = store, .name = name, .type = type, .set = -1};
+  TesiParts parts[MOST] = {{0}};
+  void *slice = NULL;
+  int64_t longest = 0;
+  TES_CHECK(blocks <= MOST, "%d blocks of an array, expected 1..%d", blocks, MOST);
+  for (int b = 0; b < blocks; b++) {
+    TES_TRY(tesi_parts_create(ctx, count[b], &parts[b]));
+    a.all += parts[b].all;
+    longest = parts[b].all > longest ? parts[b].all : longest;
   }
-  return true;
+  if (longest > slice_of(type)) longest = slice_of(type);
+  if (!store->elsewhere) status = tesi_alloc(ctx, (size_t)longest + 1, size_of(type), &slice);
+  if (status == TES_OK && !store->elsewhere && !create_array(&a)) status = refuse(store, name);
+  TES_TRY(tesi_file_agree(ctx, status));
+  for (int b = 0; b < blocks; b++) TES_TRY(put_block(&a, &parts[b], part[b], slice));
+  if (!store->elsewhere && !end_array(&a)) status = refuse(store, name);
+  TES_TRY(tesi_file_agree(ctx, status));
+done:
+  for (int b = 0; b < blocks && b < MOST; b++) tesi_parts_free(&parts[b]);
+  if (a.set >= 0) H5Dclose(a.set);
+  tesi_free(ctx, &slice);
+  return status;
 }
 
-/* The file as HDF5 would have written it; on the disk before the name changes, so that it survives a crash after it. */
-TesStatus tesi_store_commit(TesiStore **store) {
-  TesiStore *s = *store;
+/* What all ranks know is written by the one that has the file. */
+TesStatus tesi_store_put(TesiStore *store, const char *name, TesiStoreType type, int64_t count,
+                         const void *data) {
+  TesStatus status = TES_OK;
+  Array a = {.store = store, .name = name, .type = type, .set = -1, .all = count};
+  if (!store->elsewhere && !(create_array(&a) && append(&a, count, data) && end_array(&a)))
+    status = refuse(store, name);
+  if (a.set >= 0) H5Dclose(a.set);
+  return tesi_file_agree(store->ctx, status);
+}
+
+/* On the disk before the name changes, so that it survives a crash after it. */
+static TesStatus commit(TesiStore *s) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
-  char *image = NULL;
-  const bool flushed = H5Fflush(s->file, H5F_SCOPE_GLOBAL) >= 0;
-  const ssize_t size = flushed ? H5Fget_file_image(s->file, NULL, 0) : -1;
-  if (size < 0) TES_FAIL(TES_IO, "cannot write %s: HDF5 refuses it", s->path);
-  TES_ALLOC(&image, size);
-  if (H5Fget_file_image(s->file, image, (size_t)size) != size)
-    TES_FAIL(TES_IO, "cannot write %s: HDF5 refuses it", s->path);
-  if (!write_all(s->disk, image, (size_t)size) || fsync(s->disk) != 0 || rename(s->part, s->path) != 0)
+  const bool closed = H5Fclose(s->file) >= 0;
+  s->file = -1;
+  if (!closed || s->state.error) TES_TRY(refuse(s, NULL));
+  if (fsync(s->disk) != 0 || rename(s->part, s->path) != 0)
     TES_FAIL(TES_IO, "cannot write %s: %s", s->path, strerror(errno));
   tesi_free(ctx, &s->part);
 done:
-  tesi_free(ctx, &image);
+  return status;
+}
+
+TesStatus tesi_store_commit(TesiStore **store) {
+  TesContext *ctx = (*store)->ctx;
+  const TesStatus status = tesi_file_agree(ctx, (*store)->elsewhere ? TES_OK : commit(*store));
   tesi_store_close(store);
+  return status;
+}
+
+/* ---- arrays that are read ------------------------------------------------------------------------------ */
+
+static TesStatus open_here(TesiStore *s) {
+  TesContext *ctx = s->ctx;
+  TesStatus status = TES_OK;
+  if (access(s->path, R_OK) != 0) TES_FAIL(TES_IO, "cannot read %s: %s", s->path, strerror(errno));
+  s->file = H5Fopen(s->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  TES_CHECK(s->file >= 0, "%s is no HDF5 file, or is damaged", s->path);
+done:
   return status;
 }
 
@@ -161,11 +269,9 @@ TesStatus tesi_store_open(TesContext *context, const char *path, TesiStore **sto
   TesStatus status = TES_OK;
   TesiStore *s = NULL;
   *store = NULL;
-  TES_TRY(tesi_one_rank(ctx, "a checkpoint"));
-  if (access(path, R_OK) != 0) TES_FAIL(TES_IO, "cannot read %s: %s", path, strerror(errno));
-  TES_TRY(begin(ctx, path, &s));
-  s->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-  TES_CHECK(s->file >= 0, "%s is no HDF5 file, or is damaged", path);
+  status = begin(ctx, path, &s);
+  if (status == TES_OK && !s->elsewhere) status = open_here(s);
+  TES_TRY(tesi_file_agree(ctx, status));
   *store = s;
   s = NULL;
 done:
@@ -182,45 +288,115 @@ static bool same_type(hid_t set, TesiStoreType type) {
   return same;
 }
 
-static bool read_values(hid_t set, hid_t type, int64_t count, void *data, uint64_t *sum) {
+static bool read_sum(hid_t set, uint64_t *sum) {
   const hid_t note = H5Aopen(set, "checksum", H5P_DEFAULT);
-  const bool read = note >= 0 && H5Aread(note, H5T_NATIVE_UINT64, sum) >= 0 &&
-                    (!count || H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+  const bool read = note >= 0 && H5Aread(note, H5T_NATIVE_UINT64, sum) >= 0;
   if (note >= 0) H5Aclose(note);
   return read;
 }
 
+static TesStatus open_array(Array *a, int64_t expected) {
+  TesContext *ctx = a->store->ctx;
+  TesStatus status = TES_OK;
+  const char *path = a->store->path;
+  a->sum = none;
+  a->set = H5Dopen2(a->store->file, a->name, H5P_DEFAULT);
+  const hid_t space = a->set < 0 ? -1 : H5Dget_space(a->set);
+  a->all = space < 0 ? -1 : (int64_t)H5Sget_simple_extent_npoints(space);
+  if (space >= 0) H5Sclose(space);
+  TES_CHECK(a->all >= 0 && same_type(a->set, a->type), "%s is damaged or no checkpoint: %s is missing", path,
+            a->name);
+  TES_CHECK(expected < 0 || a->all == expected, "%s is damaged: %s has %lld entries, expected %lld", path,
+            a->name, (long long)a->all, (long long)expected);
+  /* A damaged length could ask for any amount of memory: so it is compared with the bytes that the file holds. */
+  TES_CHECK((uint64_t)a->all * size_of(a->type) <= H5Dget_storage_size(a->set),
+            "%s is damaged: %s is cut short", path, a->name);
+done:
+  return status;
+}
+
+static TesStatus check_sum(const Array *a) {
+  TesContext *ctx = a->store->ctx;
+  TesStatus status = TES_OK;
+  uint64_t sum = 0;
+  TES_CHECK(read_sum(a->set, &sum), "%s is damaged: %s cannot be read", a->store->path, a->name);
+  TES_CHECK(sum == a->sum, "%s is damaged: the checksum of %s is wrong", a->store->path, a->name);
+done:
+  return status;
+}
+
+static TesStatus read_entries(Array *a, int64_t count, void *data) {
+  TesContext *ctx = a->store->ctx;
+  TesStatus status = TES_OK;
+  TES_CHECK(move_entries(a, true, a->at, count, data), "%s is damaged: %s cannot be read", a->store->path,
+            a->name);
+  a->sum = checksum(a->sum, data, (size_t)count * size_of(a->type));
+  a->at += count;
+done:
+  return status;
+}
+
+static TesStatus read_slices(Array *a, TesiStoreTake take, void *user, void *slice) {
+  TesContext *ctx = a->store->ctx;
+  TesStatus status = TES_OK;
+  const int64_t most = slice_of(a->type);
+  for (int64_t at = 0; at < a->all; at += most) {
+    const int64_t n = a->all - at < most ? a->all - at : most;
+    if (!a->store->elsewhere) status = read_entries(a, n, slice);
+    TES_TRY(tesi_file_agree(ctx, status));
+    tesi_broadcast(ctx, 0, n * (int64_t)size_of(a->type), slice);
+    take(user, at, n, slice);
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_store_read(TesiStore *store, const char *name, TesiStoreType type, int64_t expected,
+                          TesiStoreTake take, void *user) {
+  TesContext *ctx = store->ctx;
+  TesStatus status = TES_OK;
+  Array a = {.store = store, .name = name, .type = type, .set = -1};
+  void *slice = NULL;
+  if (!store->elsewhere) status = open_array(&a, expected);
+  TES_TRY(tesi_file_agree(ctx, status));
+  tesi_broadcast(ctx, 0, sizeof a.all, &a.all);
+  const int64_t most = a.all < slice_of(type) ? a.all : slice_of(type);
+  TES_TRY(tesi_agree(ctx, tesi_alloc(ctx, (size_t)most + 1, size_of(type), &slice)));
+  TES_TRY(read_slices(&a, take, user, slice));
+  TES_TRY(tesi_file_agree(ctx, store->elsewhere ? TES_OK : check_sum(&a)));
+done:
+  if (a.set >= 0) H5Dclose(a.set);
+  tesi_free(ctx, &slice);
+  return status;
+}
+
+/* Rank 0 reads, all have it. */
 TesStatus tesi_store_get(TesiStore *store, const char *name, TesiStoreType type, int64_t expected,
                          void *pointer_to_data, int64_t *count) {
   TesContext *ctx = store->ctx;
   TesStatus status = TES_OK;
+  Array a = {.store = store, .name = name, .type = type, .set = -1};
   void **data = pointer_to_data;
-  uint64_t sum = 0;
-  const hid_t set = H5Dopen2(store->file, name, H5P_DEFAULT), space = set < 0 ? -1 : H5Dget_space(set);
-  const int64_t length = space < 0 ? -1 : (int64_t)H5Sget_simple_extent_npoints(space);
   *data = NULL;
-  TES_CHECK(length >= 0 && same_type(set, type), "%s is damaged or no checkpoint: %s is missing", store->path,
-            name);
-  TES_CHECK(expected < 0 || length == expected, "%s is damaged: %s has %lld entries, expected %lld",
-            store->path, name, (long long)length, (long long)expected);
-  /* A damaged length could ask for any amount of memory: so it is compared with the bytes that the file holds. */
-  TES_CHECK((uint64_t)length * size_of(type) <= H5Dget_storage_size(set), "%s is damaged: %s is cut short",
-            store->path, name);
-  TES_TRY(tesi_alloc(ctx, (size_t)length + 1, size_of(type), data));
-  TES_CHECK(read_values(set, type_of(type), length, *data, &sum), "%s is damaged: %s cannot be read",
-            store->path, name);
-  TES_CHECK(sum == checksum(*data, (size_t)length * size_of(type)),
-            "%s is damaged: the checksum of %s is wrong", store->path, name);
-  if (count) *count = length;
+  if (!store->elsewhere) status = open_array(&a, expected);
+  TES_TRY(tesi_file_agree(ctx, status));
+  tesi_broadcast(ctx, 0, sizeof a.all, &a.all);
+  status = tesi_alloc(ctx, (size_t)a.all + 1, size_of(type), data);
+  if (status == TES_OK && !store->elsewhere) status = read_entries(&a, a.all, *data);
+  if (status == TES_OK && !store->elsewhere) status = check_sum(&a);
+  TES_TRY(tesi_file_agree(ctx, status));
+  tesi_broadcast(ctx, 0, a.all * (int64_t)size_of(type), *data);
+  if (count) *count = a.all;
 done:
   if (status != TES_OK) tesi_free(ctx, data);
-  if (space >= 0) H5Sclose(space);
-  if (set >= 0) H5Dclose(set);
+  if (a.set >= 0) H5Dclose(a.set);
   return status;
 }
 
 bool tesi_store_has(TesiStore *store, const char *name) {
-  return H5Lexists(store->file, name, H5P_DEFAULT) > 0;
+  bool has = !store->elsewhere && H5Lexists(store->file, name, H5P_DEFAULT) > 0;
+  tesi_broadcast(store->ctx, 0, sizeof has, &has);
+  return has;
 }
 #else
 static TesStatus missing(TesContext *ctx) {
@@ -249,6 +425,18 @@ TesStatus tesi_store_open(TesContext *ctx, const char *path, TesiStore **store) 
 TesStatus tesi_store_put(TesiStore *store, const char *name, TesiStoreType type, int64_t count,
                          const void *data) {
   (void)store, (void)name, (void)type, (void)count, (void)data;
+  return TES_INTERNAL;
+}
+
+TesStatus tesi_store_put_parts(TesiStore *store, const char *name, TesiStoreType type, int blocks,
+                               const int64_t *count, const void *const *part) {
+  (void)store, (void)name, (void)type, (void)blocks, (void)count, (void)part;
+  return TES_INTERNAL;
+}
+
+TesStatus tesi_store_read(TesiStore *store, const char *name, TesiStoreType type, int64_t expected,
+                          TesiStoreTake take, void *user) {
+  (void)store, (void)name, (void)type, (void)expected, (void)take, (void)user;
   return TES_INTERNAL;
 }
 

@@ -29,8 +29,9 @@ static void record(const TesiFlexible *f, State *s, double relative) {
 static TesStatus take_vectors(const TesiFlexible *f, State *s, int column) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  if (!s->v[column + 1]) TES_TRY(tes_vector_create(ctx, f->length, TES_DOUBLE, &s->v[column + 1]));
-  if (!s->z[column]) TES_TRY(tes_vector_create(ctx, f->length, TES_DOUBLE, &s->z[column]));
+  const TesiLayout *layout = s->v[0]->layout;
+  if (!s->v[column + 1]) TES_TRY(tesi_vector_create_on(layout, TES_DOUBLE, &s->v[column + 1]));
+  if (!s->z[column]) TES_TRY(tesi_vector_create_on(layout, TES_DOUBLE, &s->z[column]));
 done:
   return status;
 }
@@ -128,7 +129,7 @@ static TesStatus iterate(const TesiFlexible *f, State *s, const TesVector *b, Te
   TesStatus status = TES_OK;
   double norm, relative = 1;
   bool reached = false;
-  TES_TRY(tes_vector_create(ctx, f->length, TES_DOUBLE, &s->v[0]));
+  TES_TRY(tesi_vector_create_on(b->layout, TES_DOUBLE, &s->v[0]));
   TES_TRY(tes_vector_norm(b, &s->size));
   if (s->size == 0) {
     TES_TRY(tes_vector_fill(x, 0));

@@ -99,6 +99,11 @@ TesStatus tesi_agree(TesContext *ctx, TesStatus status) {
   return tesi_fail(ctx, worst, __FILE__, __LINE__, __func__, "%s", message);
 }
 
+double tes_communicator_first(const TesCommunicator *c, double value) {
+  if (c && c->size > 1 && c->table->broadcast) c->table->broadcast(c, 0, sizeof value, &value);
+  return value;
+}
+
 /* ---- the launcher -------------------------------------------------------------------------------------- */
 
 /* PMIX and srun's own names tell the rank alone: the size stands in srun's. */

@@ -3,17 +3,39 @@
 #include <string.h>
 #include "io/case/case_reader.h"
 #include "mesh/mesh.h"
+#include "parallel/comm.h"
 #include "space/space.h"
 #include "tessera/checkpoint.h"
 
 static const char *const letters[] = {"u", "v", "w"}, *const rates[] = {"ut", "vt", "wt"};
 
+/* Whose checkpoints are. A function is asked for values at points of any part of the mesh: each of several ranks
+ * has the whole field, in a context of its own. */
+static TesStatus create_owner(TesContext *ctx, TesContext **owner) {
+  TesStatus status = TES_OK;
+  char message[200] = "";
+  if (tesi_ranks(ctx) == 1) {
+    *owner = tesi_context_retain(ctx);
+    return TES_OK;
+  }
+  const TesContextDesc desc = {.device = "cpu",
+                               .threads = tes_context_threads(ctx),
+                               .verbosity = TES_QUIET,
+                               .simd_bits = tes_context_simd_bits(ctx)};
+  status = tes_context_create(&desc, owner, message, sizeof message);
+  if (status != TES_OK) TES_FAIL(status, "%s", message);
+done:
+  return status;
+}
+
 /* What the file cannot give is told at its key; other failures as they are. */
-static TesStatus told(TesiCaseReader *r, int row, TesStatus status) {
+static TesStatus told(TesiCaseReader *r, int row, TesContext *owner, TesStatus status) {
   char message[1000];
-  if (status != TES_INVALID_INPUT && status != TES_IO) return status;
-  snprintf(message, sizeof message, "%s", tes_context_message(r->ctx));
-  tesi_context_forget(r->ctx);
+  if (status == TES_OK) return status;
+  snprintf(message, sizeof message, "%s", tes_context_message(owner));
+  if (status != TES_INVALID_INPUT && status != TES_IO)
+    return owner == r->ctx ? status : tesi_fail(r->ctx, status, __FILE__, __LINE__, __func__, "%s", message);
+  tesi_context_forget(owner);
   return tesi_case_error(r, row, r->node[row], "%s", message);
 }
 
@@ -22,7 +44,12 @@ static TesStatus take(TesiCaseReader *r, int row, const TesCheckpoint *checkpoin
                       TesFunction **to) {
   tes_function_destroy(to);
   if (r->error_count) return TES_OK;
-  const TesStatus status = told(r, row, tes_checkpoint_function(checkpoint, name, to));
+  TesContext *owner = tes_checkpoint_space(checkpoint)->context;
+  TesFunction *field = NULL;
+  TesStatus status =
+      told(r, row, owner, tes_checkpoint_function(checkpoint, name, owner == r->ctx ? to : &field));
+  if (status == TES_OK && field) status = tesi_function_adopt(r->ctx, field, to);
+  tes_function_destroy(&field);
   return status == TES_OK && *to ? tesi_case_mark(r, row, r->node[row], *to) : status;
 }
 
@@ -30,14 +57,17 @@ static TesStatus open_file(TesiCaseReader *r, int row, char **path, TesCheckpoin
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const int dim = tesi_case_dim(r);
+  TesContext *owner = NULL;
   TES_TRY(tesi_case_beside(r, r->node[row], path));
-  TES_TRY(told(r, row, tes_checkpoint_read(ctx, *path, 0, checkpoint)));
-  if (!*checkpoint) return TES_OK;
+  TES_TRY(create_owner(ctx, &owner));
+  TES_TRY(told(r, row, owner, tes_checkpoint_read(owner, *path, 0, checkpoint)));
+  if (!*checkpoint) goto done;
   const int found = tes_checkpoint_space(*checkpoint)->mesh->dim;
   if (dim != found)
     TES_TRY(
         tesi_case_error(r, row, r->node[row], "%s is of %d dimensions, the mesh has %d", *path, found, dim));
 done:
+  tes_context_destroy(&owner);
   return status;
 }
 

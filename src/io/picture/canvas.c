@@ -2,6 +2,8 @@
 #include "io/picture/canvas.h"
 #include <float.h>
 #include <math.h>
+#include <string.h>
+#include "parallel/comm.h"
 
 enum { S = TESI_CANVAS_SAMPLES };
 
@@ -14,7 +16,9 @@ TesStatus tesi_canvas_create(TesContext *ctx, int width, int height, TesiCanvas 
   const int64_t samples = (int64_t)S * S * width * height;
   TES_ALLOC(&c->sample, samples);
   TES_ALLOC(&c->depth, samples);
+  if (tesi_ranks(ctx) > 1) TES_ALLOC(&c->line, samples);
   for (int64_t i = 0; i < samples; i++) c->sample[i] = (TesiColour){255, 255, 255}, c->depth[i] = -INFINITY;
+  for (int64_t i = 0; c->line && i < samples; i++) c->line[i] = -INFINITY;
   tesi_canvas_use(c, false);
   *canvas = c;
   c = NULL;
@@ -28,6 +32,7 @@ void tesi_canvas_destroy(TesiCanvas **canvas) {
   TesContext *ctx = (*canvas)->context;
   tesi_free(ctx, &(*canvas)->sample);
   tesi_free(ctx, &(*canvas)->depth);
+  tesi_free(ctx, &(*canvas)->line);
   tesi_free(ctx, canvas);
 }
 
@@ -77,6 +82,93 @@ static TesiColour shade(const TesiCanvas *canvas, double value, double light, do
   const TesiColour c = isfinite(value) ? tesi_canvas_colour(canvas, t) : (TesiColour){170, 170, 170};
   light = fmin(fmax(light, 0), 1);
   return (TesiColour){(uint8_t)(c.r * light), (uint8_t)(c.g * light), (uint8_t)(c.b * light)};
+}
+
+/* ---- several ranks ------------------------------------------------------------------------------------- */
+
+/* Samples of some rows, of a rank. */
+typedef struct Layer {
+  TesiColour *sample;
+  float *depth, *line;
+} Layer;
+
+static void free_layer(TesContext *ctx, Layer *l) {
+  tesi_free(ctx, &l->sample);
+  tesi_free(ctx, &l->depth);
+  tesi_free(ctx, &l->line);
+}
+
+static TesStatus create_layer(TesContext *ctx, int64_t samples, Layer *l) {
+  TesStatus status = TES_OK;
+  TES_ALLOC(&l->sample, samples);
+  TES_ALLOC(&l->depth, samples);
+  TES_ALLOC(&l->line, samples);
+done:
+  return status;
+}
+
+/* First sample that something was drawn at, and the one behind the last. */
+static void drawn_range(const TesiCanvas *c, int64_t *first, int64_t *end) {
+  const int64_t samples = (int64_t)S * S * c->width * c->height;
+  for (*first = 0; *first < samples && c->depth[*first] == -INFINITY && c->line[*first] == -INFINITY;)
+    ++*first;
+  for (*end = samples; *end > *first && c->depth[*end - 1] == -INFINITY && c->line[*end - 1] == -INFINITY;)
+    --*end;
+}
+
+/* A triangle hides what is as near, or less. A line is drawn over what is not nearer, and hides nothing that comes
+ * later: where the triangles of a rank are hidden, its nearest line alone counts. */
+static void add_layer(const Layer *l, int64_t samples, TesiColour line, TesiColour *sample, float *depth) {
+  for (int64_t i = 0; i < samples; i++) {
+    if (l->depth[i] > -INFINITY && l->depth[i] >= depth[i])
+      sample[i] = l->sample[i], depth[i] = l->depth[i];
+    else if (l->line[i] > -INFINITY && l->line[i] >= depth[i])
+      sample[i] = line;
+  }
+}
+
+/* What a rank drew, on all ranks. */
+static TesStatus share_layer(const TesiCanvas *c, int rank, int64_t *first, int64_t *samples, Layer *l) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  const bool own = tes_communicator_rank(tesi_context_communicator(ctx)) == rank;
+  int64_t range[2] = {0};
+  if (own) drawn_range(c, &range[0], &range[1]);
+  tesi_broadcast(ctx, rank, sizeof range, range);
+  *first = range[0], *samples = range[1] - range[0];
+  TES_TRY(tesi_agree(ctx, create_layer(ctx, *samples + 1, l)));
+  if (own) {
+    memcpy(l->sample, c->sample + *first, (size_t)*samples * sizeof *l->sample);
+    memcpy(l->depth, c->depth + *first, (size_t)*samples * sizeof *l->depth);
+    memcpy(l->line, c->line + *first, (size_t)*samples * sizeof *l->line);
+  }
+  tesi_broadcast(ctx, rank, *samples * (int64_t)sizeof *l->sample, l->sample);
+  tesi_broadcast(ctx, rank, *samples * (int64_t)sizeof *l->depth, l->depth);
+  tesi_broadcast(ctx, rank, *samples * (int64_t)sizeof *l->line, l->line);
+done:
+  return status;
+}
+
+TesStatus tesi_canvas_merge(TesiCanvas *c, TesiColour line) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  const int64_t samples = (int64_t)S * S * c->width * c->height;
+  Layer all = {0}, layer = {0};
+  int64_t first, count;
+  if (tesi_ranks(ctx) == 1) return TES_OK;
+  TES_TRY(tesi_agree(ctx, create_layer(ctx, samples, &all)));
+  for (int64_t i = 0; i < samples; i++) all.sample[i] = (TesiColour){255, 255, 255}, all.depth[i] = -INFINITY;
+  for (int r = 0; r < tesi_ranks(ctx); r++) {
+    TES_TRY(share_layer(c, r, &first, &count, &layer));
+    add_layer(&layer, count, line, all.sample + first, all.depth + first);
+    free_layer(ctx, &layer);
+  }
+  memcpy(c->sample, all.sample, (size_t)samples * sizeof *c->sample);
+  memcpy(c->depth, all.depth, (size_t)samples * sizeof *c->depth);
+done:
+  free_layer(ctx, &layer);
+  free_layer(ctx, &all);
+  return status;
 }
 
 /* ---- shapes -------------------------------------------------------------------------------------------- */
@@ -136,7 +228,9 @@ void tesi_canvas_line(TesiCanvas *canvas, const TesiCorner *a, const TesiCorner 
       const double t = length > 0 ? fmin(fmax((x * dx + y * dy) / length, 0), 1) : 0;
       const int64_t at = (int64_t)j * S * canvas->width + i;
       if ((x - t * dx) * (x - t * dx) + (y - t * dy) * (y - t * dy) > r * r) continue;
-      if ((1 - t) * a->depth + t * b->depth >= canvas->depth[at]) canvas->sample[at] = colour;
+      const double depth = (1 - t) * a->depth + t * b->depth;
+      if (canvas->line && depth > canvas->line[at]) canvas->line[at] = (float)depth;
+      if (depth >= canvas->depth[at]) canvas->sample[at] = colour;
     }
 }
 

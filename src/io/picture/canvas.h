@@ -16,6 +16,7 @@ typedef struct TesiCanvas {
   int width, height;                      /* pixels */
   TesiColour *sample;                     /* [3 height][3 width] */
   float *depth;                           /* the same; what is nearer to the eye is larger */
+  float *line;                            /* of the nearest line; NULL: nobody asks */
   TesiColour colour[TESI_CANVAS_COLOURS]; /* of values, from the least to the largest */
 } TesiCanvas;
 
@@ -41,6 +42,9 @@ void tesi_canvas_line(TesiCanvas *canvas, const TesiCorner *from, const TesiCorn
 void tesi_canvas_stroke(TesiCanvas *canvas, double x0, double y0, double x1, double y1, double width,
                         TesiColour colour);
 void tesi_canvas_fill(TesiCanvas *canvas, double x0, double y0, double x1, double y1, TesiColour colour);
+/* canvas <- what ranks drew, as if they had drawn on one canvas in the order of the ranks; all lines are of one
+ * colour. Every rank calls it, before anything else is drawn. */
+TesStatus tesi_canvas_merge(TesiCanvas *canvas, TesiColour line);
 /* Of what is drawn at a point; outside of the canvas: nothing, -INFINITY. */
 double tesi_canvas_depth(const TesiCanvas *canvas, double x, double y);
 /* Pixels [height][width], which the caller frees. */

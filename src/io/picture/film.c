@@ -4,6 +4,7 @@
 #include <zlib.h>
 #include "io/file.h"
 #include "parallel/comm.h"
+#include "parallel/comm.h"
 #include "tessera/output.h"
 
 enum {
@@ -118,10 +119,12 @@ TesStatus tes_film_write(TesContext *ctx, int count, const char *const *picture,
   Film film = {.context = ctx};
   TesStatus status = TES_OK;
   TES_CHECK(count > 0 && picture, "a film of %d pictures", count);
-  TES_TRY(tesi_one_rank(ctx, "a film"));
   TES_TRY(tesi_file_create(ctx, path, &film.file));
-  for (int i = 0; i < count; i++) TES_TRY(add_picture(&film, count, i, picture[i]));
-  TES_TRY(put_chunk(&film, "IEND", NULL, NULL, 0));
+  const bool elsewhere = tesi_ranks(ctx) > 1 && tes_communicator_rank(tesi_context_communicator(ctx)) > 0;
+  for (int i = 0; i < count && !elsewhere && status == TES_OK; i++)
+    status = add_picture(&film, count, i, picture[i]);
+  TES_TRY(tesi_file_agree(ctx, status));
+  if (!elsewhere) TES_TRY(put_chunk(&film, "IEND", NULL, NULL, 0));
   TES_TRY(tesi_file_commit(&film.file));
 done:
   tesi_file_discard(&film.file);

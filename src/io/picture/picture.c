@@ -6,6 +6,7 @@
 #include "base/work.h"
 #include "io/file.h"
 #include "io/picture/scene.h"
+#include "parallel/comm.h"
 #include "problem/problem.h"
 #include "tessera/output.h"
 #include "tessera/report.h"
@@ -13,7 +14,7 @@
 #include <png.h>
 #endif
 
-static const TesiColour ink = {38, 42, 48}, faint = {120, 126, 134};
+static const TesiColour ink = {38, 42, 48}, faint = {120, 126, 134}, edge = {30, 33, 40};
 
 /* ---- what the scene spans ------------------------------------------------------------------------------ */
 
@@ -25,6 +26,25 @@ typedef struct Extent {
 
 static const Extent nothing = {
     .low = {DBL_MAX, DBL_MAX}, .high = {-DBL_MAX, -DBL_MAX}, .value = {DBL_MAX, -DBL_MAX}};
+
+static void extend_by(Extent *e, const Extent *other) {
+  e->any = e->any || other->any;
+  for (int d = 0; d < 2; d++)
+    e->low[d] = fmin(e->low[d], other->low[d]), e->high[d] = fmax(e->high[d], other->high[d]);
+  if (other->value[0] < e->value[0]) e->value[0] = other->value[0], e->at[0] = other->at[0];
+  if (other->value[1] > e->value[1]) e->value[1] = other->value[1], e->at[1] = other->at[1];
+}
+
+/* Of all ranks, in their order. */
+static void extend_over_ranks(const TesContext *ctx, Extent *e) {
+  Extent all = nothing;
+  for (int r = 0; r < tesi_ranks(ctx); r++) {
+    Extent other = *e;
+    tesi_broadcast(ctx, r, sizeof other, &other);
+    extend_by(&all, &other);
+  }
+  *e = all;
+}
 
 static void extend(void *user, const TesiCorner c[3]) {
   Extent *e = user;
@@ -86,7 +106,7 @@ static void draw_line(void *user, const TesiCorner *from, const TesiCorner *to) 
   const double nearer =
       0.002 * fmax(p->extent.high[0] - p->extent.low[0], p->extent.high[1] - p->extent.low[1]);
   a.depth += nearer, b.depth += nearer;
-  tesi_canvas_line(p->canvas, &a, &b, 0.9 * p->unit, (TesiColour){30, 33, 40});
+  tesi_canvas_line(p->canvas, &a, &b, 0.9 * p->unit, edge);
 }
 
 /* 1, 2 or 5 times a power of ten: about `count` steps over the width. */
@@ -256,7 +276,6 @@ static TesStatus write_png(TesContext *ctx, const TesiCanvas *canvas, const char
   png_infop info = png ? png_create_info_struct(png) : NULL;
   if (!info) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a picture");
   TES_TRY(tesi_canvas_average(canvas, &pixels));
-  TES_TRY(tesi_one_rank(ctx, "a picture"));
   TES_TRY(tesi_file_create(ctx, path, &file));
   if (!encode(png, info, file, canvas->width, canvas->height, pixels))
     TES_FAIL(TES_IO, "cannot write %s", path);
@@ -287,7 +306,7 @@ static void make_title(const TesProblem *p, const TesPictureDesc *desc, const ch
     return;
   }
   snprintf(text, 200, "%.60s%s%s:  %s, %lld cells, degree %d", of, slice, when, p->equation->name,
-           (long long)p->mesh->cells, tes_space_degree(p->space));
+           (long long)tes_mesh_info(p->mesh).all_cells, tes_space_degree(p->space));
 }
 
 /* Of the colours. A field whose values have both signs is shown about zero, where nothing else is said. */
@@ -353,15 +372,18 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   TES_TRY(tesi_quantity_create(problem->mesh, of, false, fields, field, &q));
   TesiScene scene = {.quantity = q, .mesh = problem->mesh, .slice = desc->slice, .at = desc->at};
   TES_TRY(take_warp(problem, desc, fields, field, &scene, displacement));
-  TES_TRY(tesi_scene_draw(&scene, &(TesiSceneSink){extend, ignore_line, &p.extent}));
+  TES_TRY(tesi_agree(ctx, tesi_scene_draw(&scene, &(TesiSceneSink){extend, ignore_line, &p.extent})));
+  extend_over_ranks(ctx, &p.extent);
   TES_CHECK(p.extent.any, "%s: the slice %c = %g misses the mesh", path, "xyz"[tesi_max(desc->slice, 1) - 1],
             desc -> at);
   if (p.extent.value[0] > p.extent.value[1])
     TES_FAIL(TES_NAN, "%s is finite at no point of the picture %s", of, path);
-  TES_TRY(set_out(ctx, desc, flat, &p));
+  TES_TRY(tesi_agree(ctx, set_out(ctx, desc, flat, &p)));
   choose_colours(desc, &p);
   scene.detail = 5 / p.scale, scene.edges = desc->edges;
-  TES_TRY(tesi_scene_draw(&scene, &(TesiSceneSink){draw_triangle, draw_line, &p}));
+  TES_TRY(tesi_agree(ctx, tesi_scene_draw(&scene, &(TesiSceneSink){draw_triangle, draw_line, &p})));
+  extend_over_ranks(ctx, &p.drawn);
+  TES_TRY(tesi_canvas_merge(p.canvas, edge));
   mark_ends(&p);
   make_title(problem, desc, of, title);
   draw_frame(&p, desc, flat, title, of, p.canvas->width - 122 * p.unit);

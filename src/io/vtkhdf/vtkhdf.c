@@ -39,6 +39,8 @@ typedef struct Part {
 
 struct TesVtkhdf {
   TesContext *ctx;
+  bool elsewhere;         /* rank 0 writes the cells of all ranks, one after the other: */
+  TesiParts parts_of;     /* of the step that is written */
   char *path, *temporary; /* temporary: the name until a step is whole; NULL from then on */
   bool steps, goes_on, broken;
   double last;
@@ -111,6 +113,7 @@ void tes_vtkhdf_destroy(TesVtkhdf **file) {
   close_file(f);
   if (f->temporary) unlink(f->temporary);
   tes_mesh_destroy((TesMesh **)&f->mesh);
+  tesi_parts_free(&f->parts_of);
   tesi_free(ctx, &f->path);
   tesi_free(ctx, &f->temporary);
   tesi_free(ctx, &f);
@@ -136,7 +139,6 @@ static TesStatus check_path(TesContext *ctx, const char *path) {
              S_ISDIR(there.st_mode) ? "a folder" : "no ordinary file");
   if (!H5Zfilter_avail(H5Z_FILTER_DEFLATE))
     TES_FAIL(TES_MISSING, "this HDF5 has no zlib (filter deflate), which VTKHDF files are compressed by");
-  TES_TRY(tesi_one_rank(ctx, "a VTKHDF file"));
 done:
   return status;
 }
@@ -148,9 +150,10 @@ TesStatus tes_vtkhdf_create(TesContext *context, const TesVtkhdfDesc *desc, TesV
   TES_REFUSE_NULL(context, desc, file);
   *file = NULL;
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours to give */
-  TES_TRY(check_path(ctx, desc->path));
+  const bool elsewhere = tesi_ranks(ctx) > 1 && tes_communicator_rank(tesi_context_communicator(ctx)) > 0;
+  TES_TRY(tesi_file_agree(ctx, elsewhere ? TES_OK : check_path(ctx, desc->path)));
   TES_NEW(&f);
-  *f = (TesVtkhdf){.ctx = ctx, .steps = desc->steps, .last = desc->last};
+  *f = (TesVtkhdf){.ctx = ctx, .elsewhere = elsewhere, .steps = desc->steps, .last = desc->last};
   f->file = f->root = f->point_data = f->cell_data = f->list = f->count = -1;
   f->goes_on = desc->steps && desc->goes_on && access(desc->path, F_OK) == 0;
   f->path = tesi_strdup(ctx, desc->path);
@@ -158,7 +161,8 @@ TesStatus tes_vtkhdf_create(TesContext *context, const TesVtkhdfDesc *desc, TesV
   TES_ALLOC(&f->temporary, size);
   if (!f->path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
   snprintf(f->temporary, size, "%s.%ld.part", desc->path, (long)getpid());
-  if (f->goes_on) tesi_free(ctx, &f->temporary);
+  tesi_broadcast(ctx, 0, sizeof f->goes_on, &f->goes_on);
+  if (f->goes_on || elsewhere) tesi_free(ctx, &f->temporary);
   if (!f->goes_on) TES_TRY(tes_file_check(ctx, desc->path));
   *file = f;
   f = NULL;
@@ -216,7 +220,7 @@ static bool make_lists(TesVtkhdf *f) {
 
 /* All that a file has, empty: nothing is added to its groups afterwards. */
 static TesStatus begin_file(TesVtkhdf *f, const TesVtuDesc *d, int nodes) {
-  const int64_t points = d->cells * nodes;
+  const int64_t points = f->parts_of.all * nodes;
   bool well = true;
   f->file = tesi_hdf_create(f->temporary, &f->disk);
   if (f->file < 0) return refuse(f);
@@ -237,7 +241,7 @@ static TesStatus begin_file(TesVtkhdf *f, const TesVtuDesc *d, int nodes) {
   well =
       well &&
       make_fields(f, f->point_data, "PointDataOffsets", f->point_fields, d->point_fields, points, f->field) &&
-      make_fields(f, f->cell_data, "CellDataOffsets", f->cell_fields, d->cell_fields, d->cells,
+      make_fields(f, f->cell_data, "CellDataOffsets", f->cell_fields, d->cell_fields, f->parts_of.all,
                   f->field + f->point_fields);
   return well && !f->disk.error ? TES_OK : refuse(f);
 }
@@ -358,11 +362,11 @@ static TesStatus put_packed(TesVtkhdf *f, const TesiVtuCells *cells, const TesiV
   TesContext *ctx = f->ctx;
   TesStatus status = TES_OK;
   Numbers numbers = {NULL, 1};
-  const hsize_t rows = (hsize_t)(cells->desc->cells * per_cell),
+  const hsize_t rows = (hsize_t)(f->parts_of.all * per_cell),
                 columns = (hsize_t)(set->components ? set->components : 1),
                 begin = (set->end + set->rows - 1) / set->rows * set->rows, all[2] = {begin + rows, columns};
   Chunks chunks = {f, set, begin};
-  const TesiVtuStreamDesc desc = {.bytes = cells->desc->cells * (int64_t)item->bytes,
+  const TesiVtuStreamDesc desc = {.bytes = f->parts_of.all * (int64_t)item->bytes,
                                   .block = set->rows * columns * 8,
                                   .level = cells->desc->compression ? cells->desc->compression : 1,
                                   .shuffle = 8,
@@ -372,7 +376,7 @@ static TesStatus put_packed(TesVtkhdf *f, const TesiVtuCells *cells, const TesiV
   if (H5Dset_extent(set->set, all) < 0) TES_TRY(refuse(f));
   set->end = begin + rows;
   TES_TRY(tesi_vtu_stream_begin(ctx, &desc, &numbers.stream));
-  TES_TRY(tesi_vtu_item_write(cells, item, take_numbers, &numbers));
+  TES_TRY(tesi_vtu_item_gather(cells, &f->parts_of, item, take_numbers, &numbers));
   TES_TRY(tesi_vtu_stream_end(&numbers.stream));
   *first = (int64_t)begin;
   *digest = numbers.digest;
@@ -385,7 +389,7 @@ done:
 static TesStatus put_topology(TesVtkhdf *f, const TesiVtuCells *cells, const Part *part) {
   enum { AT_ONCE = 1024 };
   TesStatus status = TES_OK;
-  const int64_t n = cells->desc->cells;
+  const int64_t n = f->parts_of.all;
   int64_t offsets[AT_ONCE];
   unsigned char types[AT_ONCE];
   bool well = true;
@@ -406,7 +410,7 @@ static TesStatus put_mesh(TesVtkhdf *f, const TesiVtuCells *cells) {
   TesContext *ctx = f->ctx;
   TesStatus status = TES_OK;
   const TesVtuDesc *d = cells->desc;
-  const int64_t points = d->cells * cells->nodes;
+  const int64_t n = f->parts_of.all, points = n * cells->nodes;
   const TesiVtuItem at = tesi_vtu_item(cells, TESI_VTU_POINTS, &d->coordinates, d->dim),
                     ids = tesi_vtu_item(cells, TESI_VTU_CONNECTIVITY, NULL, 0);
   hsize_t part = f->of_points.end, first = f->types.end;
@@ -418,8 +422,8 @@ static TesStatus put_mesh(TesVtkhdf *f, const TesiVtuCells *cells) {
   TES_TRY(put_packed(f, cells, &at, cells->nodes, &f->points, &new.points, &digest));
   TES_TRY(put_packed(f, cells, &ids, cells->nodes, &f->ids, &new.ids, &digest));
   TES_TRY(put_topology(f, cells, &new));
-  if (!tesi_hdf_put_integer(&f->of_points, part, points) ||
-      !tesi_hdf_put_integer(&f->of_cells, part, d->cells) || !tesi_hdf_put_integer(&f->of_ids, part, points))
+  if (!tesi_hdf_put_integer(&f->of_points, part, points) || !tesi_hdf_put_integer(&f->of_cells, part, n) ||
+      !tesi_hdf_put_integer(&f->of_ids, part, points))
     TES_TRY(refuse(f));
   f->part = new;
   for (int i = 0; i < FIELDS; i++) f->field[i].known = false;
@@ -428,13 +432,14 @@ done:
 }
 
 /* Whether a field is that of the step before, over the same mesh: its rows stand for this step too. */
-static TesStatus stays(const TesiVtuCells *cells, const TesiVtuItem *item, Field *field, bool *same) {
+static TesStatus stays(const TesiVtuCells *cells, const TesiParts *parts, const TesiVtuItem *item,
+                       Field *field, bool *same) {
   TesContext *ctx = cells->ctx;
   TesStatus status = TES_OK;
   Numbers numbers = {NULL, 1};
   *same = false;
   if (!field->known || field->changes) return TES_OK;
-  TES_TRY(tesi_vtu_item_write(cells, item, take_numbers, &numbers));
+  TES_TRY(tesi_vtu_item_gather(cells, parts, item, take_numbers, &numbers));
   *same = numbers.digest == field->digest;
   field->changes = !*same;
 done:
@@ -449,7 +454,7 @@ static TesStatus put_fields(TesVtkhdf *f, const TesiVtuCells *cells, TesiVtuKind
   for (int i = 0; i < count; i++) {
     const TesiVtuItem item = tesi_vtu_item(cells, kind, &of[i], of[i].components ? of[i].components : 1);
     bool same;
-    TES_TRY(stays(cells, &item, &field[i], &same));
+    TES_TRY(stays(cells, &f->parts_of, &item, &field[i], &same));
     if (!same)
       TES_TRY(put_packed(f, cells, &item, per_cell, &field[i].values, &field[i].first, &field[i].digest));
     field[i].known = true;
@@ -501,26 +506,49 @@ done:
   return status;
 }
 
+/* Of the rank that has the file. */
+static TesStatus write_here(TesVtkhdf *f, const TesiVtuCells *cells, double time, const TesMesh *mesh) {
+  TesContext *ctx = f->ctx;
+  TesStatus status = TES_OK;
+  const TesVtuDesc *d = cells->desc;
+  if (f->file < 0) TES_TRY(f->goes_on ? continue_file(f, d) : begin_file(f, d, cells->nodes));
+  if (!mesh || mesh != f->mesh) {
+    tes_mesh_destroy((TesMesh **)&f->mesh);
+    TES_TRY(put_mesh(f, cells));
+    f->mesh = mesh ? tesi_mesh_retain(mesh) : NULL;
+  }
+  TES_TRY(put_fields(f, cells, TESI_VTU_POINTS, d->point_field_count, d->point_fields, f->field));
+  TES_TRY(
+      put_fields(f, cells, TESI_VTU_CELLS, d->cell_field_count, d->cell_fields, f->field + f->point_fields));
+  TES_TRY(commit(f, time));
+done:
+  return status;
+}
+
+static TesStatus check_step(const TesVtkhdf *f, const TesVtuDesc *d, TesiVtuCells *cells) {
+  TesContext *ctx = f->ctx;
+  TesStatus status = TES_OK;
+  if (f->broken) TES_FAIL(TES_IO, "%s could not be written before", f->path);
+  TES_TRY(tesi_vtu_check(ctx, d));
+  TES_TRY(check_fields(f, d));
+  TES_TRY(tesi_vtu_cells_create(ctx, d, cells));
+  cells->wide = true;
+done:
+  return status;
+}
+
 /* `mesh` may be NULL: a new one. */
 static TesStatus write_step(TesVtkhdf *f, const TesVtuDesc *d, double time, const TesMesh *mesh) {
   TesContext *ctx = f->ctx;
   TesStatus status = TES_OK;
   TesiVtuCells cells = {.ctx = ctx};
-  if (f->broken) TES_FAIL(TES_IO, "%s could not be written before", f->path);
-  TES_TRY(tesi_vtu_check(ctx, d));
-  TES_TRY(check_fields(f, d));
-  TES_TRY(tesi_vtu_cells_create(ctx, d, &cells));
-  cells.wide = true;
-  if (f->file < 0) TES_TRY(f->goes_on ? continue_file(f, d) : begin_file(f, d, cells.nodes));
-  if (!mesh || mesh != f->mesh) {
-    tes_mesh_destroy((TesMesh **)&f->mesh);
-    TES_TRY(put_mesh(f, &cells));
-    f->mesh = mesh ? tesi_mesh_retain(mesh) : NULL;
-  }
-  TES_TRY(put_fields(f, &cells, TESI_VTU_POINTS, d->point_field_count, d->point_fields, f->field));
-  TES_TRY(
-      put_fields(f, &cells, TESI_VTU_CELLS, d->cell_field_count, d->cell_fields, f->field + f->point_fields));
-  TES_TRY(commit(f, time));
+  TES_TRY(tesi_file_agree(ctx, check_step(f, d, &cells)));
+  tesi_parts_free(&f->parts_of);
+  TES_TRY(tesi_parts_create(ctx, d->cells, &f->parts_of));
+  cells.first = f->parts_of.first;
+  status = f->elsewhere ? tesi_vtu_item_follow(&cells) : write_here(f, &cells, time, mesh);
+  if (!f->elsewhere) tesi_vtu_item_release(ctx);
+  status = tesi_file_agree(ctx, status);
 done:
   tesi_vtu_cells_free(&cells);
   return status;
@@ -555,36 +583,5 @@ TesStatus tes_vtkhdf_write_problem(TesVtkhdf *file, const TesProblem *problem, d
   const TesStatus status = tesi_vtu_problem(problem, cell_count, cell_fields, write_fields, &step);
   tesi_work_end(file->ctx);
   return status;
-}
-
-#else
-
-TesStatus tes_vtkhdf_create(TesContext *context, const TesVtkhdfDesc *desc, TesVtkhdf **file) {
-  TesContext *ctx = context;
-  TesStatus status = TES_OK;
-  TES_REFUSE_NULL(context, desc, file);
-  *file = NULL;
-  TES_FAIL(
-      TES_MISSING,
-      "VTKHDF files are HDF5 files, and Tessera was built without HDF5: install libhdf5-dev and build with "
-      "-DTESSERA_HDF5=ON");
-done:
-  return status;
-}
-
-/* The rest is never reached: there is no file. */
-void tes_vtkhdf_destroy(TesVtkhdf **file) {
-  (void)file;
-}
-
-TesStatus tes_vtkhdf_write(TesVtkhdf *file, const TesVtuDesc *desc, double time) {
-  (void)file, (void)desc, (void)time;
-  return TES_INTERNAL;
-}
-
-TesStatus tes_vtkhdf_write_problem(TesVtkhdf *file, const TesProblem *problem, double time, int cell_count,
-                                   const TesVtuArray *cell_fields) {
-  (void)file, (void)problem, (void)time, (void)cell_count, (void)cell_fields;
-  return TES_INTERNAL;
 }
 #endif

@@ -170,11 +170,11 @@ static const H5FD_class_t disk_class = {
     .fl_map = H5FD_FLMAP_SINGLE};
 
 /* Access through the driver, with chunks and objects in the form of one version. */
-static hid_t access_by(TesiHdfDisk *disk, H5F_libver_t version) {
+static hid_t access_by(TesiHdfDisk *disk, H5F_libver_t version, H5F_libver_t last) {
   const Info info = {disk};
   const hid_t driver = H5FDregister(&disk_class), access = H5Pcreate(H5P_FILE_ACCESS);
   const bool made = driver >= 0 && access >= 0 && H5Pset_driver(access, driver, &info) >= 0 &&
-                    H5Pset_libver_bounds(access, version, version) >= 0;
+                    H5Pset_libver_bounds(access, version, last) >= 0;
   if (driver >= 0) H5FDunregister(driver);
   if (made) return access;
   if (access >= 0) H5Pclose(access);
@@ -184,7 +184,7 @@ static hid_t access_by(TesiHdfDisk *disk, H5F_libver_t version) {
 /* Arrays have indices of version 1.10, in which an entry stays where it is when others come, so that one that was there
  * before can be read at any moment. */
 hid_t tesi_hdf_open(const char *path, TesiHdfDisk *disk) {
-  const hid_t access = access_by(disk, H5F_LIBVER_V110);
+  const hid_t access = access_by(disk, H5F_LIBVER_V110, H5F_LIBVER_V110);
   const hid_t file = access < 0 ? -1 : H5Fopen(path, H5F_ACC_RDWR, access);
   if (access >= 0) H5Pclose(access);
   return file;
@@ -192,10 +192,17 @@ hid_t tesi_hdf_open(const char *path, TesiHdfDisk *disk) {
 
 /* The superblock is of version 1.8: one of 1.10 would say that the file is being written, and readers refuse that. */
 hid_t tesi_hdf_create(const char *path, TesiHdfDisk *disk) {
-  const hid_t access = access_by(disk, H5F_LIBVER_V18);
+  const hid_t access = access_by(disk, H5F_LIBVER_V18, H5F_LIBVER_V18);
   const hid_t file = access < 0 ? -1 : H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
   if (access >= 0) H5Pclose(access);
   return file < 0 || H5Fclose(file) < 0 ? -1 : tesi_hdf_open(path, disk);
+}
+
+hid_t tesi_hdf_create_old(const char *path, TesiHdfDisk *disk) {
+  const hid_t access = access_by(disk, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
+  const hid_t file = access < 0 ? -1 : H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  if (access >= 0) H5Pclose(access);
+  return file;
 }
 #else
 typedef int TesiNoHdfDisk; /* a file of C has something in it */

@@ -135,9 +135,10 @@ static void put_topology(const TesiVtuCells *cells, const TesiVtuItem *item, int
   if (item->kind == TESI_VTU_TYPES)
     *out = tesi_vtu_type(cells->desc->dim);
   else if (item->kind == TESI_VTU_OFFSETS)
-    put_index(cells, out, 0, (cell + 1) * cells->nodes);
+    put_index(cells, out, 0, (cells->first + cell + 1) * cells->nodes);
   else
-    for (int v = 0; v < cells->nodes; v++) put_index(cells, out, (size_t)v, cell * cells->nodes + v);
+    for (int v = 0; v < cells->nodes; v++)
+      put_index(cells, out, (size_t)v, (cells->first + cell) * cells->nodes + v);
 }
 
 /* Buffers of one chunk of cells. */
@@ -199,6 +200,12 @@ void tesi_vtu_function(const TesFunction *function, int n, const double *x, doub
     if (!isfinite(values[i])) values[i] = NAN;
 }
 
+int64_t tesi_vtu_item_piece(const TesiVtuCells *cells, const TesiVtuItem *item, int64_t count) {
+  const int64_t per_cell = cells->nodes * (item->components ? item->components : 1);
+  const int64_t most = per_cell < LARGEST_CHUNK ? LARGEST_CHUNK / per_cell : 1;
+  return count < most ? count : most;
+}
+
 TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item, TesiVtuTake take,
                               void *user) {
   TesContext *ctx = cells->ctx;
@@ -206,9 +213,7 @@ TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item
   const size_t values_per_node = (size_t)item->components;
   Chunk chunk = {.numbers = item->kind == TESI_VTU_POINTS ? values_per_node * (size_t)cells->nodes
                                                           : values_per_node};
-  const int64_t per_cell = cells->nodes * (item->components ? item->components : 1);
-  const int64_t most = per_cell < LARGEST_CHUNK ? LARGEST_CHUNK / per_cell : 1;
-  const int64_t size = cells->desc->cells < most ? cells->desc->cells : most;
+  const int64_t size = tesi_vtu_item_piece(cells, item, cells->desc->cells);
   TES_ALLOC(&chunk.values, size * (int64_t)chunk.numbers + 1);
   TES_ALLOC(&chunk.work, item->kind == TESI_VTU_POINTS ? size * cells->nodes : 1);
   TES_ALLOC(&chunk.out, size * (int64_t)item->bytes);

@@ -2,7 +2,7 @@
 #include "mesh/forest/forest.h"
 #include <math.h>
 #include <string.h>
-#include "parallel/comm.h"
+#include "parallel/rank_parts.h"
 
 enum { MANY_TREES = 10000 }; /* from here on times are worth a line */
 
@@ -152,41 +152,79 @@ done:
   return status;
 }
 
-/* Whether the leaves cover their trees without gaps in Morton order: each begins where the one before ended.
- * Positions along the curve count cells of the deepest level, which needs dim * depth = 60 bits at most. */
-static bool leaves_are_complete(const TesiTrees *coarse, const TesiP4est *p4est, const TesiLeaves *l) {
+/* A place on the curve through all trees: positions in a tree count cells of the deepest level, which needs dim * depth
+ * = 60 bits at most. */
+typedef struct Place {
+  int64_t tree;
+  uint64_t position;
+  bool right; /* all leaves before begin where the one before ended */
+} Place;
+
+/* Whether the leaves cover their trees without gaps in Morton order, from a place on: each begins where the one before
+ * ended. */
+static void go_on(const TesiTrees *coarse, const TesiP4est *p4est, const TesiLeaves *l, Place *at) {
   const int dim = coarse->dim, depth = p4est->depth;
-  uint64_t position = 0;
-  int64_t tree = 0;
-  for (int64_t c = 0; c < l->cells; c++) {
+  for (int64_t c = 0; c < l->cells && at->right; c++) {
     uint64_t begin = 0;
-    if (l->level[c] < 0 || l->level[c] > p4est->max_level || l->tree[c] != tree) return false;
-    for (int d = 0; d < dim; d++) {
-      const int32_t at = l->origin[3 * c + d], size = (int32_t)1 << (depth - l->level[c]);
-      if (at < 0 || at > ((int32_t)1 << depth) - size || at % size) return false;
-      for (int b = 0; b < depth; b++) begin |= (uint64_t)(at >> b & 1) << (b * dim + d);
+    at->right = l->level[c] >= 0 && l->level[c] <= p4est->max_level && l->tree[c] == at->tree;
+    for (int d = 0; d < dim && at->right; d++) {
+      const int32_t origin = l->origin[3 * c + d], size = (int32_t)1 << (depth - l->level[c]);
+      at->right = origin >= 0 && origin <= ((int32_t)1 << depth) - size && origin % size == 0;
+      for (int b = 0; b < depth && at->right; b++) begin |= (uint64_t)(origin >> b & 1) << (b * dim + d);
     }
-    if (begin != position) return false;
-    position += (uint64_t)1 << (dim * (depth - l->level[c]));
-    if (position == (uint64_t)1 << (dim * depth)) {
-      position = 0;
-      tree++;
+    at->right = at->right && begin == at->position;
+    if (!at->right) return;
+    at->position += (uint64_t)1 << (dim * (depth - l->level[c]));
+    if (at->position == (uint64_t)1 << (dim * depth)) {
+      at->position = 0;
+      at->tree++;
     }
   }
-  return position == 0 && tree == coarse->trees;
+}
+
+/* Rank after rank. */
+static bool leaves_are_complete(const TesContext *ctx, const TesiTrees *coarse, const TesiP4est *p4est,
+                                const TesiLeaves *l) {
+  const int ranks = tesi_ranks(ctx), rank = tes_communicator_rank(tesi_context_communicator(ctx));
+  Place at = {.right = true};
+  for (int r = 0; r < ranks; r++) {
+    if (ranks == 1 || r == rank) go_on(coarse, p4est, l, &at);
+    tesi_broadcast(ctx, r, sizeof at, &at);
+  }
+  return at.right && at.position == 0 && at.tree == coarse->trees;
+}
+
+/* *of_trees [trees + 1] <- numbers of the first leaves of trees. */
+static TesStatus count_of_trees(const TesiTrees *coarse, const TesiLeaves *leaves, double **of_trees) {
+  TesContext *ctx = coarse->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_agree(ctx, tesi_alloc(ctx, (size_t)coarse->trees + 1, sizeof **of_trees, of_trees)));
+  for (int64_t c = 0; c < leaves->cells; c++) (*of_trees)[leaves->tree[c] + 1]++;
+  tesi_reduce(ctx, TESI_SUM, (int)coarse->trees + 1, *of_trees);
+  for (int64_t t = 0; t < coarse->trees; t++) (*of_trees)[t + 1] += (*of_trees)[t];
+done:
+  return status;
 }
 
 TesStatus tesi_forest_rebuild(TesContext *ctx, TesiTrees *coarse, int geometry_degree,
                               const TesiLeaves *leaves, TesMesh **forest) {
   TesStatus status = TES_OK;
+  TesiParts parts = {0};
+  double *of_trees = NULL;
   *forest = NULL;
   TES_TRY(tesi_p4est_check(ctx));
   const TesiP4est *functions = tesi_p4est(coarse->dim);
-  TES_CHECK(leaves_are_complete(coarse, functions, leaves), "the cells do not cover the trees of the mesh");
+  TES_CHECK(leaves_are_complete(ctx, coarse, functions, leaves),
+            "the cells do not cover the trees of the mesh");
   if (!coarse->connectivity) TES_TRY(functions->connect(ctx, coarse, &coarse->connectivity));
-  void *p4est = functions->rebuild(coarse->connectivity, leaves);
+  TES_TRY(tesi_parts_create(ctx, leaves->cells, &parts));
+  if (tesi_ranks(ctx) > 1) TES_TRY(count_of_trees(coarse, leaves, &of_trees));
+  void *p4est =
+      functions->rebuild(tesi_context_communicator(ctx), coarse->connectivity, leaves, parts.begin, of_trees);
   TES_CHECK(p4est, "neighbouring cells differ by more than one level");
   TES_TRY(wrap(ctx, coarse, geometry_degree, p4est, forest));
 done:
+  tesi_parts_free(&parts);
+  tesi_free(ctx, &of_trees);
   return status;
 }

@@ -5,7 +5,8 @@
 #include "mesh/mesh.h"
 
 /* A forest over a coarse mesh whose leaves are given (as from a file): TES_INVALID_INPUT where they are no complete
- * balanced forest. Only cells, tree, level and origin of the leaves are read. */
+ * balanced forest. Only cells, tree, level and origin of the leaves are read. On several ranks each gives those that
+ * follow the leaves of the rank before. */
 TesStatus tesi_forest_rebuild(TesContext *ctx, TesiTrees *coarse, int geometry_degree,
                               const TesiLeaves *leaves, TesMesh **forest);
 /* As tes_mesh_adapt(); move: see TesiP4est. */

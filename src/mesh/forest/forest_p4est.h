@@ -29,8 +29,11 @@ typedef struct TesiP4est {
   TesStatus (*connect)(TesContext *ctx, const TesiTrees *coarse, void **connectivity);
   void (*disconnect)(void *connectivity);
   void *(*create)(const TesCommunicator *communicator, void *connectivity, int level);
-  /* A forest of one rank with these leaves, which are complete and in order. NULL when they are not balanced. */
-  void *(*rebuild)(void *connectivity, const TesiLeaves *leaves);
+  /* A forest with these leaves, which are complete and in order: of each rank those that follow the leaves of the rank
+   * before. begin[ranks + 1]: numbers of the first leaves of ranks, of_trees[trees + 1]: of trees; one rank needs
+   * neither. NULL when they are not balanced. Ranks get equally many cells. */
+  void *(*rebuild)(const TesCommunicator *communicator, void *connectivity, const TesiLeaves *leaves,
+                   const double *begin, const double *of_trees);
   void (*destroy)(void *forest);
   /* See tes_mesh_adapt(); mark NULL: all -1. move: then ranks get equally many cells; else what covers a cell stays
    * where it was. */

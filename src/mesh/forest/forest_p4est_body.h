@@ -212,12 +212,47 @@ static int refine_to_leaf(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t
   return 0;
 }
 
-static void *rebuild(void *connectivity, const TesiLeaves *leaves) {
+static p4est_t *rebuild_alone(void *connectivity, const TesiLeaves *leaves) {
   Cursor at = {leaves, 0};
   p4est_t *forest = p4est_new_ext(tesi_mpi_self(), connectivity, 0, 0, 1, 0, NULL, &at);
   p4est_refine(forest, 1, refine_to_leaf, NULL);
   forest->user_pointer = NULL;
-  if (forest->local_num_quadrants == leaves->cells && p4est_is_balanced(forest, P4EST_CONNECT_FULL))
+  return forest;
+}
+
+static sc_array_t *copy_numbers(const double *number, size_t count) {
+  sc_array_t *copy = sc_array_new_count(sizeof(p4est_gloidx_t), count);
+  for (size_t i = 0; i < count; i++) *(p4est_gloidx_t *)sc_array_index(copy, i) = (p4est_gloidx_t)number[i];
+  return copy;
+}
+
+/* Families stay on one rank, so that they can be coarsened. */
+static p4est_t *rebuild_shared(const TesCommunicator *communicator, p4est_connectivity_t *connectivity,
+                               const TesiLeaves *l, const double *begin, const double *of_trees) {
+  sc_array_t *first = copy_numbers(begin, (size_t)communicator->size + 1),
+             *trees = copy_numbers(of_trees, (size_t)connectivity->num_trees + 1),
+             *leaves = sc_array_new_count((P4EST_DIM + 1) * sizeof(p4est_qcoord_t), (size_t)l->cells);
+  for (int64_t c = 0; c < l->cells; c++) {
+    p4est_qcoord_t *q = sc_array_index(leaves, (size_t)c);
+    for (int d = 0; d < P4EST_DIM; d++) q[d] = l->origin[3 * c + d];
+    q[P4EST_DIM] = l->level[c];
+  }
+  p4est_t *forest =
+      p4est_inflate(tesi_mpi_of(communicator), connectivity, (const p4est_gloidx_t *)(void *)first->array,
+                    (const p4est_gloidx_t *)(void *)trees->array, leaves, NULL, NULL);
+  sc_array_destroy(leaves);
+  sc_array_destroy(trees);
+  sc_array_destroy(first);
+  p4est_partition(forest, 1, NULL);
+  return forest;
+}
+
+static void *rebuild(const TesCommunicator *communicator, void *connectivity, const TesiLeaves *leaves,
+                     const double *begin, const double *of_trees) {
+  const bool shared = communicator && communicator->table->begin && communicator->size > 1;
+  p4est_t *forest = shared ? rebuild_shared(communicator, connectivity, leaves, begin, of_trees)
+                           : rebuild_alone(connectivity, leaves);
+  if ((shared || forest->local_num_quadrants == leaves->cells) && p4est_is_balanced(forest, P4EST_CONNECT_FULL))
     return forest;
   p4est_destroy(forest);
   return NULL;

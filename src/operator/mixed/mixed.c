@@ -246,10 +246,17 @@ typedef struct Vectors {
   bool add;              /* to `out`, else it is written over */
 } Vectors;
 
+/* Nodes of several ranks get the parts of all. */
+static void sum_over_ranks(const TesSpace *space, int count, double *out) {
+  for (int c = 0; c < count; c++)
+    tesi_exchange_sum(space->layout->shared, TES_DOUBLE, out + c * space->length);
+}
+
 static TesStatus run(Pass pass, const Vectors *v, TesiSums *sums, int count, double *most) {
   TesContext *ctx = pass.m->context;
   TesStatus status = TES_OK;
   double *in = NULL, *gamma = NULL, *out = NULL;
+  const TesSpace *space = sums == &pass.m->p_sums ? pass.m->pressure : pass.m->velocity;
   TES_TRY(borrow(ctx, v->in, &in));
   TES_TRY(borrow(ctx, v->gamma, &gamma));
   TES_TRY(borrow(ctx, v->out, &out));
@@ -258,9 +265,11 @@ static TesStatus run(Pass pass, const Vectors *v, TesiSums *sums, int count, dou
   pass.in = in, pass.gamma = gamma;
   if (out && !v->add) memset(out, 0, (size_t)(count * sums->batches->length) * sizeof *out);
   add(&pass, sums, count, out);
+  if (out) sum_over_ranks(space, count, out);
   if (most) *most = 0;
   for (int t = 0; most && t < pass.m->threads; t++)
     if (!(pass.rate[t] <= *most)) *most = pass.rate[t];
+  if (most) tesi_reduce(ctx, TESI_MAXIMUM, 1, most);
 done:
   tesi_free(ctx, &pass.rate);
   give_back(ctx, (TesVector *)v->in, false, &in);
@@ -280,8 +289,22 @@ TesStatus tesi_mixed_gradient(TesiMixed *m, const TesVector *p, TesVector *b) {
   return run((Pass){.m = m, .batch = gradient}, &(Vectors){.in = p, .out = b}, m->v_sums, m->dim, NULL);
 }
 
+/* What is there already is whole on every rank. */
+static TesStatus add_gradient_on_ranks(TesiMixed *m, const TesVector *p, TesVector *b) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesVector *part = NULL;
+  TES_TRY(tesi_vector_create_on(b->layout, TES_DOUBLE, &part));
+  TES_TRY(tesi_mixed_gradient(m, p, part));
+  TES_TRY(tes_vector_axpy(1, part, b));
+done:
+  tes_vector_destroy(&part);
+  return status;
+}
+
 TesStatus tesi_mixed_add_gradient(TesiMixed *m, const TesVector *p, TesVector *b) {
   const Vectors vectors = {.in = p, .out = b, .add = true};
+  if (tesi_ranks(m->context) > 1) return add_gradient_on_ranks(m, p, b);
   if (m->device) return tesi_mixed_device_add_gradient(m, p, b);
   return run((Pass){.m = m, .batch = gradient}, &vectors, m->v_sums, m->dim, NULL);
 }

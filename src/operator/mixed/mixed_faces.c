@@ -64,10 +64,28 @@ static double normal_part(const TesiMixed *m, const Face *at, int p) {
   return sum;
 }
 
+/* *sum <- where faces of this rank are added: b itself, or on several ranks a velocity of its own. */
+static TesStatus begin_sum(const TesiMixed *m, double *b, double **sum) {
+  *sum = b;
+  if (tesi_ranks(m->context) == 1) return TES_OK;
+  return tesi_alloc(m->context, (size_t)(m->dim * m->velocity->length) + 1, sizeof **sum, sum);
+}
+
+/* b <- b + the sums of all ranks. */
+static void end_sum(const TesiMixed *m, double *b, double **sum) {
+  const int64_t n = m->velocity->length;
+  if (!*sum || *sum == b) return;
+  for (int c = 0; c < m->dim; c++) tesi_exchange_sum(m->velocity->layout->shared, TES_DOUBLE, *sum + c * n);
+  for (int64_t i = 0; i < m->dim * n; i++) b[i] += (*sum)[i];
+  tesi_free(m->context, sum);
+}
+
 TesStatus tesi_mixed_backflow(const TesiMixed *m, TesiMixedFaces *faces, const TesVector *u, TesVector *b) {
   Face at;
-  double value[MOST];
+  double value[MOST], *sum;
   if (m->device) return tesi_mixed_device_backflow(m, faces, u, b);
+  const TesStatus status = begin_sum(m, b->data, &sum);
+  if (status != TES_OK) return status;
   for (int64_t i = 0; i < faces->count; i++) {
     bool turns = false;
     place(m, faces, i, &at);
@@ -76,9 +94,10 @@ TesStatus tesi_mixed_backflow(const TesiMixed *m, TesiMixedFaces *faces, const T
     for (int c = 0; turns && c < m->dim; c++) {
       for (int p = 0; p < at.points; p++)
         value[p] = -0.5 * at.weight[p] * fmin(normal_part(m, &at, p), 0) * at.u[c][p];
-      add_face(m, faces, i, c, value, b->data);
+      add_face(m, faces, i, c, value, sum);
     }
   }
+  end_sum(m, b->data, &sum);
   return TES_OK;
 }
 
@@ -97,6 +116,8 @@ TesStatus tesi_mixed_stress(const TesiMixed *m, const TesiMixedFaces *faces, con
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   Face at;
+  double *sum = NULL;
+  TES_TRY(begin_sum(m, b, &sum));
   for (int64_t i = 0; i < faces->count; i++) {
     const TesBoundary *of = &boundary[faces->face[i].boundary];
     place(m, faces, i, &at);
@@ -106,10 +127,11 @@ TesStatus tesi_mixed_stress(const TesiMixed *m, const TesiMixedFaces *faces, con
       TES_TRY(add_function(of->g[c], 1, -1, &at, value));
       TES_TRY(add_function(of->g[m->dim], -1, c, &at, value));
       for (int p = 0; p < at.points; p++) value[p] *= at.weight[p];
-      add_face(m, faces, i, c, value, b);
+      add_face(m, faces, i, c, value, sum);
     }
   }
 done:
+  end_sum(m, b, &sum);
   return status;
 }
 
@@ -137,6 +159,9 @@ TesStatus tesi_mixed_flux(const TesiMixed *m, const TesiMixedFaces *faces, const
       *total += at.weight[p] * sqrt(square[p]);
     }
   }
+  double all[3] = {*net, *through, *total};
+  tesi_reduce(ctx, TESI_SUM, 3, all);
+  *net = all[0], *through = all[1], *total = all[2];
 done:
   return status;
 }

@@ -191,9 +191,10 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static double root(const double *eta2, int64_t cells) {
+static double root(const TesContext *ctx, const double *eta2, int64_t cells) {
   double sum = 0;
   for (int64_t c = 0; c < cells; c++) sum += eta2[c];
+  tesi_reduce(ctx, TESI_SUM, 1, &sum);
   return sqrt(sum);
 }
 
@@ -215,6 +216,35 @@ done:
   return status;
 }
 
+/* *rest <- the root of the sum of all cells but the twentieth of them that has the most; eta2 is put in order on one
+ * rank. */
+static TesStatus find_rest(TesContext *ctx, int64_t cells, double *eta2, double *rest) {
+  enum { PART = 20 };
+  TesStatus status = TES_OK;
+  int8_t *mark = NULL;
+  double sum = 0,
+         least = -INFINITY; /* of what is left, and the least of the marked ones, with its sign changed */
+  const int64_t all = tesi_reduce_count(ctx, cells), most = (all + PART - 1) / PART;
+  if (tesi_ranks(ctx) == 1) {
+    qsort(eta2, (size_t)cells, sizeof *eta2, by_size);
+    *rest = root(ctx, eta2, cells - most);
+    return TES_OK;
+  }
+  TES_TRY(tesi_agree(ctx, tesi_alloc(ctx, (size_t)cells + 1, sizeof *mark, &mark)));
+  const int64_t marked = tesi_reduce_count(
+      ctx, tes_mark_cells(ctx, TES_MARK_FRACTION, (double)most / (double)all, cells, eta2, mark));
+  for (int64_t c = 0; c < cells; c++) {
+    if (!mark[c]) sum += eta2[c];
+    if (mark[c] && -eta2[c] > least) least = -eta2[c];
+  }
+  tesi_reduce(ctx, TESI_SUM, 1, &sum);
+  tesi_reduce(ctx, TESI_MAXIMUM, 1, &least);
+  *rest = sqrt(sum + (double)(marked - most) * -least); /* equal ones are marked together */
+done:
+  tesi_free(ctx, &mark);
+  return status;
+}
+
 TesStatus tes_estimate_flow(const TesProblem *problem, TesFlowEstimate *estimate) {
   static const Weigher weigher[NORMS] = {weigh_l2, weigh_pressure};
   TesContext *ctx = problem->context;
@@ -227,10 +257,9 @@ TesStatus tes_estimate_flow(const TesProblem *problem, TesFlowEstimate *estimate
   TES_TRY(tesi_residual_create(problem, &s));
   for (int i = 0; i < NORMS; i++) TES_ALLOC(&eta2[i], s->space->cells);
   TES_TRY(find_indicators(problem, s, NORMS, weigher, eta2));
-  estimate->velocity = root(eta2[0], s->space->cells);
-  estimate->pressure = root(eta2[1], s->space->cells);
-  qsort(eta2[0], (size_t)s->space->cells, sizeof *eta2[0], by_size);
-  estimate->velocity_rest = root(eta2[0], s->space->cells - (s->space->cells + 19) / 20);
+  estimate->velocity = root(ctx, eta2[0], s->space->cells);
+  estimate->pressure = root(ctx, eta2[1], s->space->cells);
+  TES_TRY(find_rest(ctx, s->space->cells, eta2[0], &estimate->velocity_rest));
   TES_TRY(find_norms(problem, estimate));
 done:
   tesi_work_end(ctx);

@@ -4,6 +4,7 @@
 #include "functional/functional.h"
 #include "operator/diagonal_cg.h"
 #include "operator/operator.h"
+#include "parallel/repartition.h"
 #include "problem/adapt/remesh.h"
 
 /* ---- projection ---------------------------------------------------------------------------------------- */
@@ -95,43 +96,95 @@ done:
 
 /* ---- state --------------------------------------------------------------------------------------------- */
 
-/* Mass operators of the spaces that vectors go to. */
-typedef struct Masses {
+/* Spaces that vectors go to, and over the mesh whose cells are where those of the old mesh are: NULL where that is the
+ * new mesh itself, whose cells ranks have in equal shares. Mass operators are over the latter. */
+typedef struct Ways {
+  const TesMesh *beside;
   int count;
-  TesOperator *mass[TESI_STATE_VECTORS];
-} Masses;
+  struct {
+    const TesSpace *to;
+    TesSpace *over;
+    TesOperator *mass;
+  } way[TESI_STATE_VECTORS];
+} Ways;
 
-static TesStatus find_mass(const TesSpace *space, Masses *m, const TesOperator **mass) {
-  const TesTermDesc term = {.term = TES_TERM_MASS};
+static TesStatus find_way(const TesSpace *space, Ways *w, int *way) {
+  TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   int i = 0;
-  while (i < m->count && m->mass[i]->space != space) i++;
-  if (i == m->count)
-    status = tes_operator_create(space->context, &(TesOperatorDesc){.space = space, .form = {1, &term, 0}},
-                                 &m->mass[m->count]);
-  if (status != TES_OK) return status;
-  m->count = tesi_max(m->count, i + 1);
-  *mass = m->mass[i];
+  while (i < w->count && w->way[i].to != space) i++;
+  *way = i;
+  if (i < w->count) return TES_OK;
+  w->way[w->count++].to = space;
+  if (w->beside) TES_TRY(tesi_space_create_on(space, w->beside, space->degree, &w->way[i].over));
+  if (!w->beside) w->way[i].over = tesi_space_retain(space);
+done:
   return status;
 }
 
-static TesStatus move_vectors(const TesiState *from, const TesiState *to) {
+static TesStatus find_mass(Ways *w, int way, const TesOperator **mass) {
+  const TesTermDesc term = {.term = TES_TERM_MASS};
+  const TesSpace *space = w->way[way].over;
   TesStatus status = TES_OK;
-  Masses masses = {0};
+  if (!w->way[way].mass)
+    status = tes_operator_create(space->context, &(TesOperatorDesc){.space = space, .form = {1, &term, 0}},
+                                 &w->way[way].mass);
+  *mass = w->way[way].mass;
+  return status;
+}
+
+static TesStatus share_out(const TesiLayout *from, const TesVector *u, const TesiLayout *to, TesVector *v) {
+  TesContext *ctx = u->context;
+  TesStatus status = TES_OK;
+  double *here = NULL, *there = NULL;
+  TES_ALLOC(&here, from->length);
+  TES_ALLOC(&there, to->length);
+  TES_TRY(tes_vector_get(u, here));
+  TES_TRY(tesi_layout_move(from, here, to, there));
+  TES_TRY(tes_vector_set(v, there));
+done:
+  tesi_free(ctx, &here);
+  tesi_free(ctx, &there);
+  return status;
+}
+
+static TesStatus move_vector(const TesiStateVector *u, const TesiStateVector *v, double accuracy, Ways *w) {
+  TesContext *ctx = v->space->context;
+  TesStatus status = TES_OK;
+  const TesOperator *mass;
+  TesVector *beside = NULL;
+  int way;
+  TES_TRY(find_way(v->space, w, &way));
+  const TesSpace *over = w->way[way].over;
+  if (w->beside) TES_TRY(tesi_vector_create_on(over->layout, TES_DOUBLE, &beside));
+  TesVector *to = beside ? beside : v->vector;
+  if (v->move == TESI_STATE_PROJECTED) {
+    TES_TRY(find_mass(w, way, &mass));
+    TES_TRY(tesi_move_projected(u->space, u->vector, mass, accuracy, to));
+  } else {
+    TES_TRY(tes_space_carry(u->space, u->vector, over, to));
+  }
+  if (beside) TES_TRY(share_out(over->layout, beside, v->space->layout, v->vector));
+done:
+  tes_vector_destroy(&beside);
+  return status;
+}
+
+static TesStatus move_vectors(const TesiState *from, const TesiState *to, const TesMesh *beside) {
+  TesStatus status = TES_OK;
+  Ways ways = {.beside = beside};
   for (int i = 0; i < to->vectors && status == TES_OK; i++) {
     const TesiStateVector *v = &to->vector[i], *u = tesi_state_vector(from, v->name);
-    const TesOperator *mass = NULL;
-    if (v->move == TESI_STATE_MADE || !u) continue;
-    if (v->move == TESI_STATE_PROJECTED) status = find_mass(v->space, &masses, &mass);
-    if (status != TES_OK) break;
-    status = mass ? tesi_move_projected(u->space, u->vector, mass, to->accuracy, v->vector)
-                  : tes_space_carry(u->space, u->vector, v->space, v->vector);
+    if (v->move != TESI_STATE_MADE && u) status = move_vector(u, v, to->accuracy, &ways);
   }
-  for (int i = 0; i < masses.count; i++) tes_operator_destroy(&masses.mass[i]);
+  for (int i = 0; i < ways.count; i++) {
+    tes_operator_destroy(&ways.way[i].mass);
+    tes_space_destroy(&ways.way[i].over);
+  }
   return status;
 }
 
-TesStatus tesi_move_state(TesProblem *from, TesProblem *next, double *removed) {
+TesStatus tesi_move_state(TesProblem *from, TesProblem *next, const TesMesh *beside, double *removed) {
   TesContext *ctx = from->context;
   TesStatus status = TES_OK;
   const TesiInTime *it = from->in_time;
@@ -140,7 +193,7 @@ TesStatus tesi_move_state(TesProblem *from, TesProblem *next, double *removed) {
   tesi_problem_state(next, &state);
   tesi_state_copy_numbers(&old, &state);
   tesi_problem_state(next, &state);
-  TES_TRY(move_vectors(&old, &state));
+  TES_TRY(move_vectors(&old, &state, beside));
   for (int c = 0; c < TESI_AXES; c++)
     next->in_time->initial_rate[c] = tesi_function_retain(it->initial_rate[c]);
   if (it->stepper) next->in_time->stepper->dt = it->stepper->dt;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "problem/adapt/remesh.h"
+#include "parallel/comm.h"
 #include "space/space.h"
 
 TesStatus tesi_adapt_check(TesContext *ctx, const TesAdaptDesc *desc, const TesMesh *mesh) {
@@ -13,34 +14,91 @@ done:
   return status;
 }
 
-/* level[cells] <- that of the cell of the first mesh in which each cell lies. */
-static TesStatus find_first_levels(const TesMesh *mesh, const TesMesh *first, int8_t *level) {
+/* Leaves of a mesh that a rank shows to all. */
+typedef struct Shown {
+  int64_t cells;
+  int32_t *tree, *origin;
+  int8_t *level;
+} Shown;
+
+static void forget(TesContext *ctx, Shown *s) {
+  tesi_free(ctx, &s->tree);
+  tesi_free(ctx, &s->origin);
+  tesi_free(ctx, &s->level);
+}
+
+static TesStatus show(const TesMesh *mesh, int rank, Shown *s) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  int64_t at = 0;
-  TES_CHECK(first->kind == TES_MESH_FOREST && first->coarse->identity == mesh->coarse->identity,
-            "the first mesh stands on other trees than that of the problem");
-  for (int64_t c = 0; c < mesh->cells; c++) {
-    while (at < first->cells && !tesi_mesh_lies_in(mesh, c, first, at)) at++;
-    TES_CHECK(at < first->cells, "the mesh of the problem is coarser than the first one at cell %lld",
-              (long long)c);
-    level[c] = first->leaves.level[at];
+  const bool own = tesi_ranks(ctx) == 1 || tes_communicator_rank(tesi_context_communicator(ctx)) == rank;
+  const TesiLeaves *l = &mesh->leaves;
+  int64_t cells = mesh->cells;
+  tesi_broadcast(ctx, rank, sizeof cells, &cells);
+  *s = (Shown){.cells = cells};
+  status = tesi_alloc(ctx, (size_t)cells + 1, sizeof *s->tree, &s->tree);
+  if (status == TES_OK) status = tesi_alloc(ctx, 3 * (size_t)cells + 1, sizeof *s->origin, &s->origin);
+  if (status == TES_OK) status = tesi_alloc(ctx, (size_t)cells + 1, sizeof *s->level, &s->level);
+  TES_TRY(tesi_agree(ctx, status));
+  if (own) {
+    memcpy(s->tree, l->tree, (size_t)cells * sizeof *s->tree);
+    memcpy(s->origin, l->origin, 3 * (size_t)cells * sizeof *s->origin);
+    memcpy(s->level, l->level, (size_t)cells * sizeof *s->level);
   }
+  tesi_broadcast(ctx, rank, cells * (int64_t)sizeof *s->tree, s->tree);
+  tesi_broadcast(ctx, rank, 3 * cells * (int64_t)sizeof *s->origin, s->origin);
+  tesi_broadcast(ctx, rank, cells * (int64_t)sizeof *s->level, s->level);
 done:
   return status;
 }
 
-/* Cells that share a node with a marked one are marked, those of a coarse cell beside hanging nodes too. */
+static bool lies_in(const TesMesh *mesh, int64_t c, const Shown *s, int64_t i) {
+  const TesiLeaves *l = &mesh->leaves;
+  const int32_t size = (int32_t)1 << (mesh->depth - s->level[i]);
+  if (l->tree[c] != s->tree[i] || l->level[c] < s->level[i]) return false;
+  for (int d = 0; d < mesh->dim; d++)
+    if (l->origin[3 * c + d] < s->origin[3 * i + d] || l->origin[3 * c + d] >= s->origin[3 * i + d] + size)
+      return false;
+  return true;
+}
+
+/* level[cells] <- that of the cell of the first mesh in which each cell lies, which another rank may have: both meshes
+ * stand in Morton order. */
+static TesStatus find_first_levels(const TesMesh *mesh, const TesMesh *first, int8_t *level) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  Shown shown = {0};
+  int64_t c = 0;
+  TES_CHECK(first->kind == TES_MESH_FOREST && first->coarse->identity == mesh->coarse->identity,
+            "the first mesh stands on other trees than that of the problem");
+  for (int r = 0; r < tesi_ranks(ctx); r++) {
+    TES_TRY(show(first, r, &shown));
+    for (int64_t at = 0; c < mesh->cells && at < shown.cells;)
+      if (lies_in(mesh, c, &shown, at))
+        level[c++] = shown.level[at];
+      else
+        at++;
+    forget(ctx, &shown);
+  }
+  TES_CHECK(c == mesh->cells, "the mesh of the problem is coarser than the first one at cell %lld",
+            (long long)c);
+done:
+  forget(ctx, &shown);
+  return status;
+}
+
+/* Cells that share a node with a marked one, of any rank, are marked, those of a coarse cell beside hanging nodes
+ * too. */
 static TesStatus add_layer(const TesiCellView *space, int8_t *mark) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  int8_t *touched = NULL;
+  double *touched = NULL;
   const int n = space->cell_nodes;
-  TES_ALLOC(&touched, space->length);
+  TES_TRY(tesi_agree(ctx, tesi_alloc(ctx, (size_t)space->length + 1, sizeof *touched, &touched)));
   for (int64_t c = 0; c < space->cells; c++)
     for (int i = 0; mark[c] && i < n; i++) touched[tesi_cells_node(space->index[c * n + i])] = 1;
+  tesi_exchange_sum(space->layout->shared, TES_DOUBLE, touched);
   for (int64_t c = 0; c < space->cells; c++)
-    for (int i = 0; i < n && !mark[c]; i++) mark[c] = touched[tesi_cells_node(space->index[c * n + i])];
+    for (int i = 0; i < n && !mark[c]; i++) mark[c] = touched[tesi_cells_node(space->index[c * n + i])] > 0;
 done:
   tesi_free(ctx, &touched);
   return status;
@@ -54,12 +112,14 @@ static bool is_family(const TesiLeaves *l, int children, int64_t c) {
   return true;
 }
 
-/* Families without a mark that have less than this part of the mean are coarsened, but not beyond the first mesh. */
+/* Families without a mark that have less than this part of the mean are coarsened, but not beyond the first mesh. No
+ * family is parted between ranks. */
 static void mark_calm(const TesMesh *mesh, double part, const int8_t *first, const double *eta2, int8_t *mark) {
   const int children = 1 << mesh->dim;
   double all = 0;
   for (int64_t c = 0; c < mesh->cells; c++) all += eta2[c];
-  const double most = part * all / (double)mesh->cells * children;
+  tesi_reduce(mesh->context, TESI_SUM, 1, &all);
+  const double most = part * all / (double)tes_mesh_info(mesh).all_cells * children;
   for (int64_t c = 0; c < mesh->cells; c++) {
     double sum = 0;
     bool calm = is_family(&mesh->leaves, children, c);
@@ -98,25 +158,25 @@ static TesStatus try_fraction(const TesSpace *space, const TesAdaptDesc *desc, d
     if (mark[c] > 0 && mesh->leaves.level[c] >= most) mark[c] = 0;
     any = any || mark[c];
   }
-  if (any) TES_TRY(tes_mesh_adapt(mesh, mark, adapted));
+  if (tesi_reduce_any(ctx, any)) TES_TRY(tes_mesh_adapt(mesh, mark, adapted));
 done:
   return status;
 }
 
-/* Whether the balance has undone all marks. */
+/* Whether the balance has undone all marks; cells are where they were. */
 static bool is_same(const TesMesh *a, const TesMesh *b) {
   bool same = a->cells == b->cells;
   for (int64_t c = 0; same && c < a->cells; c++) same = a->leaves.level[c] == b->leaves.level[c];
-  return same;
+  return !tesi_reduce_any(a->context, !same);
 }
 
 /* Whether there are too many unknowns. */
 static TesStatus passes(const TesSpace *space, const TesMesh *mesh, int64_t most, bool *too_many) {
   TesSpace *next = NULL;
   *too_many = false;
-  if (!most || mesh->cells <= space->mesh->cells) return TES_OK;
+  if (!most || tes_mesh_info(mesh).all_cells <= tes_mesh_info(space->mesh).all_cells) return TES_OK;
   const TesStatus status = tesi_space_create_on(space, mesh, space->degree, &next);
-  *too_many = status == TES_OK && next->length > most;
+  *too_many = status == TES_OK && next->layout->global > most;
   tes_space_destroy(&next);
   return status;
 }

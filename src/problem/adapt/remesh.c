@@ -2,6 +2,7 @@
 #include "problem/adapt/remesh.h"
 #include <math.h>
 #include "functional/functional.h"
+#include "mesh/forest/forest.h"
 #include "operator/operator.h"
 #include "problem/adapt/estimate.h"
 #include "problem/balance.h"
@@ -89,6 +90,7 @@ static TesStatus fit_initial(const TesProblem *p, const TesAdaptDesc *desc, TesM
   TesStatus status = TES_OK;
   TesFunction *f[TESI_AXES] = {NULL};
   TesSpace *space = tesi_space_retain(p->space);
+  TesMesh *shared = NULL;
   *mesh = NULL;
   if (!p->in_time->initial[0]) goto done;
   for (int c = 0; c < TESI_AXES; c++)
@@ -100,6 +102,8 @@ static TesStatus fit_initial(const TesProblem *p, const TesAdaptDesc *desc, TesM
     if (!next) break;
     tes_mesh_destroy(mesh);
     *mesh = next;
+    if (tesi_ranks(ctx) > 1) TES_TRY(tesi_mesh_share_out(next, &shared));
+    if (shared) tes_mesh_destroy(mesh), *mesh = next = shared, shared = NULL;
     tes_space_destroy(&space);
     TES_TRY(tesi_space_create_on(p->space, next, p->space->degree, &space));
   }
@@ -121,6 +125,7 @@ static TesStatus fit(const TesProblem *p, const TesAdaptDesc *desc, TesRemesh *r
   TES_ALLOC(&eta2, p->mesh->cells);
   TES_TRY(tes_estimate_residual(p, eta2));
   for (int64_t c = 0; c < p->mesh->cells; c++) sum += eta2[c];
+  tesi_reduce(ctx, TESI_SUM, 1, &sum);
   if (!isfinite(sum)) TES_FAIL(TES_NAN, "the estimate is not a number: the data are not finite somewhere");
   remesh->estimate = sqrt(sum);
   remesh->estimate_seconds = tesi_now() - start;
@@ -150,19 +155,22 @@ TesStatus tesi_change_mesh(TesProblem *p, const TesMesh *mesh, TesRemesh *remesh
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesProblem *next = NULL;
+  TesMesh *shared = NULL;
   const double start = tesi_now();
-  TES_TRY(tesi_problem_create_next(p, mesh, &next));
+  if (tesi_ranks(ctx) > 1) TES_TRY(tesi_mesh_share_out(mesh, &shared));
+  TES_TRY(tesi_problem_create_next(p, shared ? shared : mesh, &next));
   const double made = tesi_now();
   remesh->setup_seconds = made - start;
   if (p->in_time->march.step == 0)
     TES_TRY(begin_anew(p, next));
   else
-    TES_TRY(tesi_move_state(p, next, &remesh->divergence_removed));
+    TES_TRY(tesi_move_state(p, next, shared ? mesh : NULL, &remesh->divergence_removed));
   remesh->move_seconds = tesi_now() - made;
   take_over(p, &next);
   remesh->changed = true;
 done:
   tes_problem_destroy(&next);
+  tes_mesh_destroy(&shared);
   return status;
 }
 
@@ -186,7 +194,7 @@ TesStatus tes_problem_remesh(TesProblem *p, const TesAdaptDesc *desc, TesRemesh 
   p->in_time->march.crossed = 0;
 done:
   tes_mesh_destroy(&mesh);
-  remesh->cells = p->mesh->cells, remesh->dofs = p->space->dofs;
+  remesh->cells = tes_mesh_info(p->mesh).all_cells, remesh->dofs = p->space->all_dofs;
   remesh->seconds = tesi_now() - start;
-  return status;
+  return tesi_agree(ctx, status);
 }

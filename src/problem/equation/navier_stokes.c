@@ -59,6 +59,16 @@ static const TesiSupport support = {
     .only_in_time = true,
     .flow = true,
     .vector = true,
+    .ranks = {.meshes = TESI_ON_TREES,
+              .has = TESI_BIT(TESI_HAS_POINTS) | TESI_HAS_FILES | TESI_BIT(TESI_HAS_NU) |
+                     TESI_BIT(TESI_HAS_EXACT_VELOCITY) | TESI_BIT(TESI_HAS_EXACT_PRESSURE) |
+                     TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_TIME) | TESI_BIT(TESI_HAS_STEP) |
+                     TESI_BIT(TESI_HAS_CFL) | TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_STEADY_END) |
+                     TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE) |
+                     TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_MEAN_VELOCITY) |
+                     TESI_BIT(TESI_HAS_GRAD_DIV) | TESI_BIT(TESI_HAS_START_VELOCITY) |
+                     TESI_BIT(TESI_HAS_START_PRESSURE) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_REMESH) |
+                     TESI_BIT(TESI_HAS_OTHER_RESTART) | TESI_BIT(TESI_HAS_RESTART)},
     .field = "u",
     .unknowns = "u, p",
     .tell = tesi_navier_stokes_tell};
@@ -95,6 +105,11 @@ static const TesiSupport support_of_stokes = {
     .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
     .flow = true,
     .vector = true,
+    .ranks = {.meshes = TESI_ON_TREES,
+              .has = TESI_BIT(TESI_HAS_POINTS) | TESI_HAS_FILES | TESI_BIT(TESI_HAS_NU) |
+                     TESI_BIT(TESI_HAS_EXACT_VELOCITY) | TESI_BIT(TESI_HAS_EXACT_PRESSURE) |
+                     TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_ALPHA) | TESI_BIT(TESI_HAS_ADAPT) |
+                     TESI_BIT(TESI_HAS_CHECKPOINT)},
     .field = "velocity, pressure",
     .unknowns = "u, p",
     .tell = tesi_stokes_tell};
@@ -144,6 +159,7 @@ static const TesiSupport support_of_iso = {
     .halved = true,
     .field = "u",
     .unknowns = "u, p",
+    .ranks = {.because = "space.element: q works on several"},
     .tell = tesi_navier_stokes_tell};
 const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
                                              .support = &support_of_iso,

@@ -45,6 +45,7 @@ static const TesiSupport support = {
     .modes = true,
     .field = "u",
     .unknowns = "u, p",
+    .ranks = {.because = "space.element: q works on several"},
     .tell = tesi_navier_stokes_tell};
 static const TesiFlowEquation flow = {.check = tesi_coupled_check, .given = tesi_stokes_given};
 const TesiEquation tesi_navier_stokes_rt = {.name = "navier_stokes",

@@ -73,7 +73,8 @@ static const TesiSupport support = {
     .ranks = {.meshes = TESI_ON_GRID | TESI_ON_TREES,
               .has = TESI_BIT(TESI_HAS_NAME) | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) |
                      TESI_BIT(TESI_HAS_MATERIALS) | TESI_BIT(TESI_HAS_ADDED_LOAD) | TESI_BIT(TESI_HAS_POINTS) |
-                     TESI_BIT(TESI_HAS_VTU) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_DWR)},
+                     TESI_BIT(TESI_HAS_VTU) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_DWR) |
+                     TESI_BIT(TESI_HAS_CHECKPOINT) | TESI_BIT(TESI_HAS_PNG) | TESI_BIT(TESI_HAS_VTKHDF)},
     .f = 1,
     .field = "u",
     .unknowns = "u",

@@ -488,6 +488,7 @@ static const TesiSupport support = {
     .modes = true,
     .field = "velocity, pressure",
     .unknowns = "u, p",
+    .ranks = {.because = "space.element: q works on several"},
     .tell = tesi_stokes_tell};
 const TesiEquation tesi_stokes = {.name = "stokes",
                                   .support = &support,

@@ -145,7 +145,9 @@ static const TesiSupport support = {
                      TESI_BIT(TESI_HAS_STEP) | TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_STEADY_END) |
                      TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE) | TESI_BIT(TESI_HAS_BALANCE) |
                      TESI_BIT(TESI_HAS_FIELD_AVERAGE) | TESI_BIT(TESI_HAS_B) | TESI_BIT(TESI_HAS_CFL) |
-                     TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_DWR)},
+                     TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_DWR) | TESI_BIT(TESI_HAS_CHECKPOINT) |
+                     TESI_BIT(TESI_HAS_RESTART) | TESI_BIT(TESI_HAS_OTHER_RESTART) |
+                     TESI_BIT(TESI_HAS_REMESH) | TESI_BIT(TESI_HAS_PNG) | TESI_BIT(TESI_HAS_VTKHDF)},
     .field = "u",
     .unknowns = "u",
     .tell = tesi_diffusion_tell};

@@ -200,6 +200,7 @@ static const TesiSupport support = {
     .modes = true,
     .field = "u",
     .unknowns = "u",
+    .ranks = {.because = "space.element: q works on several"},
     .tell = tesi_diffusion_tell};
 const TesiEquation tesi_transport_dg = {.name = "transport",
                                         .support = &support,

@@ -50,7 +50,8 @@ TesStatus tesi_split_give_pressure(TesProblem *p, const double *factor) {
     if (p->numbered.boundary[i].condition == TES_NEUMANN)
       g[i] = p->numbered.boundary[i].g[dim], any = any || g[i];
   if (!any) goto done;
-  if (!pr->given_pressure) TES_TRY(tes_vector_create(ctx, pr->p.length, TES_DOUBLE, &pr->given_pressure));
+  if (!pr->given_pressure)
+    TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->given_pressure));
   TES_TRY(tes_functional_lifting(pr->poisson->space, (const TesFunction *const *[]){g}, pr->ps));
   if (factor) {
     TES_TRY(tes_vector_copy(pr->ps, *factor, pr->pn));
@@ -145,7 +146,7 @@ TesStatus tesi_split_load(TesProblem *p, TesVector *b) {
   if (p->in_time && p->in_time->add_load)
     TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, b));
   if (pr->timed) goto done;
-  TES_TRY(tes_vector_create(ctx, b->length, TES_DOUBLE, &pr->load));
+  TES_TRY(tesi_vector_create_on(b->layout, TES_DOUBLE, &pr->load));
   TES_TRY(tes_vector_copy(b, 1, pr->load));
 done:
   return status;
@@ -159,7 +160,7 @@ TesStatus tesi_split_carry(TesProblem *p) {
   TesiSplit *pr = tesi_split_of(p);
   if (pr->is_carried) return TES_OK;
   TES_TRY(tesi_mixed_convection(pr->mixed, &pr->u, pr->carried[0], &pr->rate));
-  if (pr->open.count) TES_TRY(tesi_mixed_backflow(pr->mixed, &pr->open, &pr->u, pr->carried[0]));
+  TES_TRY(tesi_mixed_backflow(pr->mixed, &pr->open, &pr->u, pr->carried[0]));
   pr->is_carried = true;
 done:
   return status;

@@ -79,7 +79,7 @@ TesStatus tesi_split_create_poisson(TesProblem *p) {
     if (pr->walls.wall[i].open)
       boundary[count++] =
           (TesBoundary){.name = tes_mesh_boundary_name(p->mesh, i), .condition = TES_DIRICHLET};
-  TES_TRY(tes_vector_create(ctx, pressure->length, TES_DOUBLE, &zero));
+  TES_TRY(tesi_vector_create_on(pressure->layout, TES_DOUBLE, &zero));
   TesProblemDesc desc = {.equation = TES_POISSON,
                          .mesh = p->mesh,
                          .degree = pressure->degree,
@@ -113,23 +113,22 @@ static void describe(TesProblem *p, const TesiSplit *pr) {
 static TesStatus create_vectors(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const int64_t n = pr->full->length, m = pr->mixed->pressure->length;
   TesVector **const velocities[] = {&pr->old[0], &pr->old[1], &pr->carried[0], &pr->carried[1],
                                     &pr->b,      &pr->r,      &pr->x,          &pr->d,
                                     &pr->z,      &pr->q,      &pr->s};
   TesVector **const pressures[] = {&pr->phi[0], &pr->phi[1], &pr->pb, &pr->pr, &pr->pd,
                                    &pr->pz,     &pr->pq,     &pr->pn, &pr->ps, &pr->ones};
   for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++)
-    TES_TRY(tes_vector_create(ctx, n, TES_DOUBLE, velocities[i]));
+    TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, velocities[i]));
   for (size_t i = 0; i < sizeof pressures / sizeof *pressures; i++)
-    TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, pressures[i]));
+    TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, pressures[i]));
   TES_TRY(tes_vector_fill(pr->ones, 1));
   pr->guesses_kept = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
   for (int i = 0; i < pr->guesses_kept; i++)
-    TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, &pr->guess.value[i]));
+    TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->guess.value[i]));
   for (int i = 0; i < pr->guesses_kept && !tesi_context_deterministic(ctx); i++)
-    TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, &pr->spread.value[i]));
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->u));
+    TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->spread.value[i]));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->u));
   pr->u = tesi_space_range(p->space, p->u, 0);
   pr->p = tesi_space_range(p->space, p->u, 1);
   for (int c = 0; c < p->mesh->dim; c++) TES_TRY(tes_vector_part(pr->full, &pr->u, c, &p->component[c]));
@@ -229,7 +228,7 @@ static TesStatus create_refined(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   pr->last_sigma = pr->most = NAN;
-  TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &pr->last));
+  TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &pr->last));
   if (pr->poisson->cycle != TES_SINGLE) goto done;
   if (!pr->grad_div.gamma) TES_TRY(tesi_refined_create(ctx, pr->full->length, &pr->refined));
   TES_TRY(tesi_refined_create(ctx, pr->p.length, &pr->pressure_refined));

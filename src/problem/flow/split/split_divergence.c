@@ -89,10 +89,10 @@ static TesStatus create(TesProblem *p, Removal *m) {
   TesStatus status = TES_OK;
   const TesiSplit *pr = tesi_split_of(p);
   m->problem = p;
-  TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &m->inverse));
-  TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &m->v));
-  TES_TRY(tes_vector_create(ctx, pr->p.length, pr->poisson->cycle, &m->cycle_b));
-  TES_TRY(tes_vector_create(ctx, pr->p.length, pr->poisson->cycle, &m->cycle_x));
+  TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &m->inverse));
+  TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &m->v));
+  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, pr->poisson->cycle, &m->cycle_b));
+  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, pr->poisson->cycle, &m->cycle_x));
   TES_TRY(find_inverse(m));
 done:
   return status;

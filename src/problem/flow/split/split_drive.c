@@ -36,6 +36,7 @@ static TesStatus measure_boundary(const TesiMixed *m, double integral[3]) {
         integral[c] += weight[p] * x[at] * normal[at];
       }
   }
+  tesi_reduce(ctx, TESI_SUM, 3, integral);
 done:
   tesi_mixed_faces_free(m, &faces);
   tesi_free(ctx, &wanted);
@@ -47,12 +48,12 @@ static TesStatus create_weights(TesiSplit *pr) {
   TesStatus status = TES_OK;
   TesiDrive *d = &pr->drive;
   TesVector *one = NULL;
-  TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &one));
-  TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &d->weights));
+  TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &one));
+  TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &d->weights));
   TES_TRY(tes_vector_fill(one, 1));
   TES_TRY(tes_operator_apply(pr->mass, one, d->weights));
-  const TesVector first = tesi_vector_range(d->weights, 0, pr->mixed->velocity->length),
-                  ones = tesi_vector_range(one, 0, pr->mixed->velocity->length);
+  const TesVector first = tesi_space_scalar_range(pr->full, d->weights, 0),
+                  ones = tesi_space_scalar_range(pr->full, one, 0);
   TES_TRY(tes_vector_dot(&first, &ones, &d->volume));
 done:
   tes_vector_destroy(&one);
@@ -78,7 +79,7 @@ TesStatus tesi_drive_create(TesProblem *p, const TesProblemDesc *desc) {
               "one is not",
               axes[c], axes[c]);
     d->mean[c] = desc->mean_velocity[c];
-    TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &d->response[c]));
+    TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &d->response[c]));
   }
   d->sigma = NAN;
 done:
@@ -92,8 +93,7 @@ void tesi_drive_free(TesiDrive *d) {
 
 /* The part of a velocity that is its component c. */
 static TesVector component_of(const TesiSplit *pr, const TesVector *u, int c) {
-  const int64_t n = pr->mixed->velocity->length;
-  return tesi_vector_range(u, c * n, n);
+  return tesi_space_scalar_range(pr->full, u, c);
 }
 
 TesStatus tesi_drive_load(const TesiSplit *pr, TesVector *b) {

@@ -39,7 +39,7 @@ static TesStatus keep_residual(TesProblem *p) {
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   if (pr->is_balanced && p->in_time) return TES_OK;
-  if (!pr->balance) TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &pr->balance));
+  if (!pr->balance) TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &pr->balance));
   if (pr->explicit_flow) {
     TES_TRY(tesi_explicit_residual(p, pr->balance));
   } else {
@@ -95,11 +95,13 @@ static TesStatus find_traction(const TesProblem *p, int boundary, int direction,
   TES_ALLOC(&stress, pr->u.length);
   TES_ALLOC(&turned, pr->u.length);
   TES_TRY(tesi_mixed_stress(pr->mixed, &faces, p->numbered.boundary, stress));
-  TES_TRY(tes_vector_create(ctx, pr->u.length, TES_DOUBLE, &back));
+  TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &back));
   TES_TRY(tes_vector_fill(back, 0));
   if (p->in_time) TES_TRY(tesi_mixed_backflow(pr->mixed, &faces, &pr->u, back));
   TES_TRY(tes_vector_get(back, turned));
-  for (int64_t i = direction * length; i < (direction + 1) * length; i++) *sum += stress[i] - turned[i];
+  const TesiLayout *layout = pr->mixed->velocity->layout;
+  *sum = tesi_layout_product(layout, stress + direction * length, NULL) -
+         tesi_layout_product(layout, turned + direction * length, NULL);
 done:
   tesi_mixed_faces_free(pr->mixed, &faces);
   tes_vector_destroy(&back);

@@ -13,7 +13,7 @@ TesStatus tesi_grad_div_create(TesProblem *p, const TesProblemDesc *desc) {
   TesiGradDiv *g = &tesi_split_of(p)->grad_div;
   if (!desc->grad_div) return TES_OK;
   TES_TRY(tes_vector_create(ctx, p->mesh->cells, TES_DOUBLE, &g->gamma));
-  TES_TRY(tes_vector_create(ctx, tesi_split_of(p)->full->length, TES_DOUBLE, &g->term));
+  TES_TRY(tesi_vector_create_on(tesi_split_of(p)->full->layout, TES_DOUBLE, &g->term));
 done:
   return status;
 }

@@ -27,7 +27,7 @@ TesStatus tesi_split_settle(const TesProblem *from, TesProblem *next, double *re
   double before = time, ignored, rate;
   TesVector *s = NULL;
   pr->warned_of_cells = tesi_split_of(from)->warned_of_cells;
-  TES_TRY(tes_vector_create(ctx, pr->p.length, TES_DOUBLE, &s));
+  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &s));
   TES_TRY(tes_vector_fill(s, 0));
   TES_TRY(settle(next, time, pr->phi[0], s, &pr->u, removed));
   for (int i = 0; i < pr->known; i++) {

@@ -27,7 +27,7 @@ static TesStatus find_inverse(const TesOperator *op, TesVector **inverse) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   double *values = NULL;
-  if (!*inverse) TES_TRY(tes_vector_create(ctx, op->space->length, TES_DOUBLE, inverse));
+  if (!*inverse) TES_TRY(tesi_vector_create_on(op->space->layout, TES_DOUBLE, inverse));
   TES_ALLOC(&values, op->space->length);
   TES_TRY(tes_operator_diagonal(op, *inverse));
   TES_TRY(tes_vector_get(*inverse, values));
@@ -170,7 +170,7 @@ TesStatus tesi_split_balance(TesiSplit *pr, TesVector *b) {
   double sum;
   if (pr->walls.any_open) return TES_OK;
   TES_TRY(tes_vector_dot(pr->ones, b, &sum));
-  TES_TRY(tes_vector_axpy(-sum / (double)b->length, pr->ones, b));
+  TES_TRY(tes_vector_axpy(-sum / (double)b->layout->global, pr->ones, b));
 done:
   return status;
 }
@@ -298,7 +298,7 @@ static TesStatus make_weights(TesProblem *p) {
   TesStatus status = TES_OK;
   TesFunction *one = NULL;
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
-  TES_TRY(tes_vector_create(ctx, pr->p.length, TES_DOUBLE, &pr->weights));
+  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->weights));
   TES_TRY(tes_functional_load(&(TesLoadDesc){.space = pr->mixed->pressure, .f = {one}}, pr->weights));
   TES_TRY(tes_vector_dot(pr->weights, pr->ones, &pr->volume));
 done:

@@ -54,6 +54,8 @@ static TesStatus find_normals(const TesiMixed *m, int boundary, Normals *normals
       add_normal(n, normals);
     }
   }
+  for (int c = 0; c < m->dim; c++)
+    if (tesi_reduce_any(ctx, *axes >> c & 1)) *axes |= 1u << c;
 done:
   tesi_mixed_faces_free(m, &faces);
   tesi_free(ctx, &wanted);
@@ -137,6 +139,22 @@ done:
   return status;
 }
 
+/* A cell of another rank may have the face that a node here is on. */
+static TesStatus share_marks(const TesSpace *space, uint8_t *mark, int64_t *count) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  double *marks = NULL;
+  if (!space->layout->shared) return TES_OK;
+  TES_ALLOC(&marks, space->length);
+  for (int64_t i = 0; i < space->length; i++) marks[i] = mark[i];
+  tesi_exchange_sum(space->layout->shared, TES_DOUBLE, marks);
+  *count = 0;
+  for (int64_t i = 0; i < space->length; i++) *count += mark[i] = marks[i] > 0;
+done:
+  tesi_free(ctx, &marks);
+  return status;
+}
+
 TesStatus tesi_walls_mark(const TesiMixed *m, int boundary, uint8_t *mark, int64_t *count) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
@@ -155,6 +173,7 @@ TesStatus tesi_walls_mark(const TesiMixed *m, int boundary, uint8_t *mark, int64
       *count += !mark[node];
       mark[node] = 1;
     }
+  TES_TRY(share_marks(m->velocity, mark, count));
 done:
   tesi_mixed_faces_free(m, &faces);
   tesi_free(ctx, &wanted);
@@ -173,7 +192,7 @@ static TesStatus take_normals(const TesProblem *p, int boundary, const TesSpace 
   const TesFunction **g = NULL;
   TES_ALLOC(&values, given->length);
   TES_ALLOC(&g, tes_mesh_boundaries(p->mesh) + 1);
-  TES_TRY(tes_vector_create(ctx, given->length, TES_DOUBLE, &v));
+  TES_TRY(tesi_vector_create_on(given->layout, TES_DOUBLE, &v));
   for (int c = 0; c < p->mesh->dim; c++) {
     int64_t at = 0;
     TES_TRY(tes_function_create_expression(ctx, names[c], &f));

@@ -281,8 +281,8 @@ static TesStatus create_preconditioner(TesProblem *p, TesiSplit *pr) {
                                .pre = o->pre,
                                .post = o->post};
   TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
-  TES_TRY(tes_vector_create(ctx, pr->full->length, p->cycle, &pr->cycle_b));
-  TES_TRY(tes_vector_create(ctx, pr->full->length, p->cycle, &pr->cycle_x));
+  TES_TRY(tesi_vector_create_on(pr->full->layout, p->cycle, &pr->cycle_b));
+  TES_TRY(tesi_vector_create_on(pr->full->layout, p->cycle, &pr->cycle_x));
   snprintf(p->method_text, sizeof p->method_text,
            "flexible GMRES, block-triangular: a V-cycle, and the mass%s of the pressure",
            pr->alpha > 0 ? " and the Laplacian" : "");
@@ -294,7 +294,8 @@ done:
 static TesStatus find_unit(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiFlowSize size = {.nu = pr->nu, .alpha = pr->alpha, .dim = p->mesh->dim, .cells = p->mesh->cells};
+  TesiFlowSize size = {
+      .nu = pr->nu, .alpha = pr->alpha, .dim = p->mesh->dim, .cells = tes_mesh_info(p->mesh).all_cells};
   TES_TRY(tes_operator_apply(pr->pressure_mass, pr->ones, pr->pb));
   TES_TRY(tes_vector_dot(pr->pb, pr->ones, &size.volume));
   pr->unit = tesi_pressure_unit(&size, 1);
@@ -315,7 +316,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(find_unit(p, pr));
   TES_TRY(create_preconditioner(p, pr));
   if (pr->alpha > 0 && !pr->direct) TES_TRY(tesi_split_create_poisson(p));
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->b));
   TES_TRY(tesi_split_check_flux(p));
   if (pr->motions) TES_TRY(right_hand_side(p)); /* refuses forces that do not balance */
   TES_TRY(tesi_problem_take_guess(p, desc->guess));
