@@ -55,7 +55,8 @@ static TesStatus find_normals(const TesiMixed *m, int boundary, Normals *normals
     }
   }
   for (int c = 0; c < m->dim; c++)
-    if (tesi_reduce_any(ctx, *axes >> c & 1)) *axes |= 1u << c;
+    if (tesi_reduce_any(ctx, normals->axes >> c & 1)) normals->axes |= 1u << c;
+  normals->curved = tesi_reduce_any(ctx, normals->curved);
 done:
   tesi_mixed_faces_free(m, &faces);
   tesi_free(ctx, &wanted);
