@@ -18,7 +18,7 @@ describe() {
     "the build that users have, loops of their own to degree 10: all tests, long sweeps too; not part of the round" ;;
   petsc) say "tessera/petsc.h, petsc4py and mpi4py, by 200 packages of Debian; part of slow, not of the round" ;;
   aarch64) say \
-    "the library for 64-bit ARM by Debian's cross compiler, quick tests under qemu-user; part of slow, not of the round" ;;
+    "library and program for 64-bit ARM by a cross compiler, tests under qemu-user; part of slow, not of the round" ;;
   packages) say "Debian packages, looked at by lintian, used in a bare Debian 12 in a folder; not part of the round" ;;
   kernels) say \
     "kernels compile (NVRTC), degree 4 for sm_90 and degree 1 for sm_80; no spills where none are promised" ;;

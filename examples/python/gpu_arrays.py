@@ -120,7 +120,8 @@ def step(state, precondition):
         gradient = xp.diff(p, axis=axis) / h
         if axis == X:
             faces[X][:, :, 1:] -= dt * gradient
-            velocity[X] -= dt * xp.concatenate([gradient[:, :, :1] / 2, (gradient[:, :, 1:] + gradient[:, :, :-1]) / 2], X)
+            velocity[X] -= dt / 2 * gradient
+            velocity[X][:, :, 1:] -= dt / 2 * gradient[:, :, :-1]
             continue
         gradient = gradient[:, :, :-1]
         faces[axis][cut(axis, 1, -1)] -= dt * gradient
