@@ -52,7 +52,6 @@ if(TESSERA_PYTHON AND TESSERA_PYTHON_FOLDER)
 endif()
 
 # Before a package is closed: licences, changelog, pages of the manual as Debian wants them; symbols of the library.
-set(at "@") # for texts that configure_file() fills in
 set(packages_names "library=${library_package} development=libtessera-dev program=tessera python3=python3-tessera")
 set(packages_library ${CMAKE_INSTALL_LIBDIR}/libtessera.so.${PROJECT_VERSION})
 file(WRITE ${PROJECT_BINARY_DIR}/packages/triggers "activate-noawait ldconfig\n")

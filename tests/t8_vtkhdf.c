@@ -290,6 +290,67 @@ static void steps(void **state) {
   tes_vtkhdf_destroy(&file);
 }
 
+/* A field of cells with one value, which counts how often it is asked for. */
+typedef struct Counted {
+  double value;
+  int asked;
+} Counted;
+
+static TesStatus fill_counted(void *user, int64_t first, int64_t count, double *values) {
+  Counted *counted = user;
+  counted->asked += first == 0;
+  for (int64_t c = 0; c < count; c++) values[c] = counted->value;
+  return TES_OK;
+}
+
+/* A problem over the mesh with this f. */
+static TesProblem *problem_of(const TesMesh *mesh, const char *text) {
+  TesFunction *function;
+  TesProblem *problem;
+  assert_int_equal(tes_function_create_expression(host, text, &function), TES_OK);
+  assert_int_equal(
+      tes_problem_create(host, &(TesProblemDesc){.mesh = mesh, .degree = 2, .data.f = {function}}, &problem),
+      TES_OK);
+  tes_function_destroy(&function);
+  return problem;
+}
+
+/* Values with the version of the step before are not asked for; others are, and are written where they differ. */
+static void versions(void **state) {
+  (void)state;
+  static const struct {
+    double value;
+    uint64_t version;
+    int problem, asked;
+    hsize_t rows; /* of c and f in the file, in chunks of 4096 rows, the last one less */
+    hsize_t rows_of_f;
+  } step[] = {{1, 7, 0, 1, 16, 144},
+              {2, 7, 0, 1, 16, 144}, /* the caller's word is taken: nobody asks for the value */
+              {1, 8, 0, 2, 16, 144}, /* a new version of the same values */
+              {1, 8, 0, 2, 16, 144},
+              {3, 9, 1, 4, 4096 + 16, 4096 + 144}, /* two: they are compared, then written */
+              {3, 9, 1, 4, 4096 + 16, 4096 + 144},
+              {3, 0, 1, 5, 2 * 4096 + 16, 4096 + 144}}; /* without a version what has changed is written */
+  TesMesh *mesh;
+  assert_int_equal(tes_mesh_create(host, &(TesMeshDesc){.dim = 2, .cells = {4, 4}}, &mesh), TES_OK);
+  TesProblem *problem[] = {problem_of(mesh, "x + y"), problem_of(mesh, "x - y")};
+  TesVtkhdf *file = create("versions.vtkhdf", true);
+  Counted counted = {.asked = 0};
+  for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
+    counted.value = step[i].value;
+    const TesVtuArray cells = {.name = "c", .fill = fill_counted, .user = &counted, .version = step[i].version};
+    assert_int_equal(tes_vtkhdf_write_problem(file, problem[step[i].problem], (double)i, 1, &cells), TES_OK);
+    assert_int_equal(counted.asked, step[i].asked);
+    const hid_t h = open_file("versions.vtkhdf");
+    assert_int_equal(rows_of(h, "VTKHDF/CellData/c"), step[i].rows);
+    assert_int_equal(rows_of(h, "VTKHDF/PointData/f"), step[i].rows_of_f);
+    H5Fclose(h);
+  }
+  tes_vtkhdf_destroy(&file);
+  for (int i = 0; i < 2; i++) tes_problem_destroy(&problem[i]);
+  tes_mesh_destroy(&mesh);
+}
+
 /* The mesh of a problem is written once as long as it stays. */
 static void a_mesh_stays(void **state) {
   (void)state;
@@ -494,7 +555,8 @@ int main(void) {
       cmocka_unit_test(one_solution),    cmocka_unit_test(steps),
       cmocka_unit_test(a_mesh_stays),    cmocka_unit_test(a_file_goes_on),
       cmocka_unit_test(what_is_refused), cmocka_unit_test(killed_at_any_moment),
-      cmocka_unit_test(a_full_disk),     cmocka_unit_test(files_left)};
+      cmocka_unit_test(a_full_disk),     cmocka_unit_test(files_left),
+      cmocka_unit_test(versions)};
   return cmocka_run_group_tests(tests, begin, end);
 }
 #else

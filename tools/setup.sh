@@ -3,8 +3,8 @@
 # shellcheck disable=SC2034,SC2154 # lists for, and root from, the sourcing script
 
 # What a build needs. libc6-dev is only a recommendation of gcc.
-packages_build=(gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libcjson-dev libopenblas-dev liblapacke-dev
-  zlib1g-dev libcmocka-dev)
+packages_libraries=(libfyaml-dev libcjson-dev libopenblas-dev liblapacke-dev zlib1g-dev libcmocka-dev)
+packages_build=(gcc libc6-dev cmake ninja-build pkg-config "${packages_libraries[@]}")
 # What the checks need on top.
 packages_check=(clang libclang-rt-dev libomp-dev llvm python3 python3-vtk9 python3-numpy doxygen mandoc shellcheck
   gnuplot-nox util-linux python3-venv python3-dev)
@@ -17,6 +17,8 @@ packages_optional=(clang-format-14 python3-meshio python3-netcdf4)
 packages_petsc=(petsc-dev python3-petsc4py python3-mpi4py)
 # Of the step packages.
 packages_packages=(lintian debootstrap dpkg-dev python3-cffi)
+# Of the steps slow and aarch64: a cross compiler, and what runs its programs.
+packages_aarch64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user mmdebstrap)
 
 say() { printf '%s\n' "$*"; }
 die() {

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
 
 all_steps=(tree format scripts docs gcc kernels sanitize threads install python)
-more_steps=(slow petsc packages site kernels_all fuzz fresh)
+more_steps=(slow petsc aarch64 packages site kernels_all fuzz fresh)
 
 describe() {
   case $1 in
@@ -17,6 +17,8 @@ describe() {
   slow) say \
     "the build that users have, loops of their own to degree 10: all tests, long sweeps too; not part of the round" ;;
   petsc) say "tessera/petsc.h, petsc4py and mpi4py, by 200 packages of Debian; part of slow, not of the round" ;;
+  aarch64) say \
+    "library and program for 64-bit ARM by a cross compiler, tests under qemu-user; part of slow, not of the round" ;;
   packages) say "Debian packages, looked at by lintian, used in a bare Debian 12 in a folder; not part of the round" ;;
   kernels) say \
     "kernels compile (NVRTC), degree 4 for sm_90 and degree 1 for sm_80; no spills where none are promised" ;;
@@ -96,6 +98,7 @@ step_slow() {
   build slow
   run_tests slow style
   python_of_debian slow
+  step_aarch64 || [ $? = 77 ]
 }
 
 step_petsc() {
@@ -107,6 +110,12 @@ step_petsc() {
   build gcc t6_petsc example_petsc tessera tessera_cli
   ctest --test-dir "$build/gcc" --output-on-failure --no-tests=error -R petsc
   python_of_debian gcc
+}
+
+step_aarch64() {
+  ensure_optional_packages "${packages_aarch64[@]}"
+  build gcc tessera tessera_cli
+  NATIVE=$build/gcc/tessera tools/aarch64.sh "$build/aarch64"
 }
 
 # No GPU is needed; without the run-time compiler the step is skipped.

@@ -23,6 +23,27 @@ if command -v lintian >/dev/null; then
   # made by cpack, without a bug report of Debian
   lintian --allow-root --fail-on error --suppress-tags initial-upload-closes-no-bugs "$build"/*.deb
 fi
+# Versions of functions: listed ones keep theirs, others are new, lost ones are refused.
+symbols() {
+  cmake -DLIBRARY="$build/libtessera.so" -DNAME=libtessera.so.0 -DPACKAGE=libtessera0 -DVERSION=9.9 -DLISTED="$1" \
+    -DNM=nm -DOUT="$build/symbols.test" -P "$root/cmake/symbols.cmake"
+}
+listed=$root/packaging/debian/symbols
+grep -v ' tes_version@' "$listed" >"$build/symbols.listed"
+symbols "$build/symbols.listed"
+grep -q '^ tes_version@Base 9.9$' "$build/symbols.test"
+grep -q '^ tes_context_create@Base 0.2.0$' "$build/symbols.test"
+echo ' tes_that_is_gone@Base 0.1' >>"$build/symbols.listed"
+if symbols "$build/symbols.listed" 2>"$build/symbols.log"; then
+  echo "a function that is gone is not noticed"
+  exit 1
+fi
+grep -q 'tes_that_is_gone of version 0.1 is gone' "$build/symbols.log"
+dpkg-deb --ctrl-tarfile "$build"/libtessera0_*.deb | tar -xO ./symbols >"$build/symbols.test"
+if grep '^ tes_' "$listed" | grep -vxFf "$build/symbols.test"; then
+  echo "the package has other versions"
+  exit 1
+fi
 if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; then
   echo "the packages are made; a bare system to use them in needs root and debootstrap"
   exit 77

@@ -33,6 +33,9 @@ typedef struct TesVtuArray {
    *  thread, in ascending order, once for each cell. Another status than TES_OK ends the writing. */
   TesStatus (*fill)(void *user, int64_t first, int64_t count, double *values);
   void *user;
+  /** 0, or a number that changes with the values: a VTKHDF file that had this number in the step before, over the same
+   *  mesh, takes the values of that step and asks for none. */
+  uint64_t version;
 } TesVtuArray;
 
 typedef struct TesVtuDesc {

@@ -52,7 +52,8 @@ def from_numpy(array, name, length, writable):
 
 
 def from_cuda(array, name, length, writable):
-    """Of an object with __cuda_array_interface__ (CuPy, Numba, PyTorch), version 2 and 3."""
+    """Of an object with __cuda_array_interface__ (CuPy, Numba, PyTorch), version 2 and 3. All streams are waited for
+    before the array is read, so the stream that it may name is among them."""
     interface = array.__cuda_array_interface__
     kind = interface["typestr"]
     if kind not in TYPES:
@@ -103,6 +104,41 @@ _rename.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _USED = b"used_dltensor"
 
 
+# What is given to others: (the tensor, its shape, the vector) until they need it no more.
+_given = {}
+_Destructor = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+_new = ctypes.pythonapi.PyCapsule_New
+_new.restype, _new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, _Destructor]
+_TENSOR = b"dltensor"  # capsules keep the address of their name
+
+
+@ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
+def _give_back(managed):
+    _given.pop(ctypes.addressof(managed.contents), None)
+
+
+@_Destructor
+def _drop(capsule):
+    """Of a capsule that nobody took."""
+    whose = ctypes.pythonapi.PyCapsule_IsValid
+    whose.restype, whose.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p]
+    if whose(capsule, _TENSOR):
+        address = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
+            ("PyCapsule_GetPointer", ctypes.pythonapi)
+        )
+        _given.pop(address(capsule, _TENSOR), None)
+
+
+def give(vector, device):
+    """A DLPack capsule with the memory of a vector on the device (kind, number)."""
+    shape = (ctypes.c_int64 * 1)(vector.length)
+    bits = 64 if vector.precision == "double" else 32
+    managed = _Managed(_Tensor(vector.address, *device, 1, 2, bits, 1, shape, None, 0), None, _give_back)
+    address = ctypes.addressof(managed)
+    _given[address] = managed, shape, vector
+    return _new(address, _TENSOR, _drop)
+
+
 class _Capsule:
     """A consumed capsule: its deleter runs with this object."""
 
@@ -115,8 +151,17 @@ class _Capsule:
             self.managed.contents.deleter(self.managed)
 
 
+def check_gpu(array, name, gpu):
+    """It is the GPU of the context, where the array tells its own."""
+    if gpu is not None and hasattr(array, "__dlpack_device__"):
+        number = int(array.__dlpack_device__()[1])
+        if number != gpu:
+            raise refused(name, f"the array is on GPU {number}, expected GPU {gpu}")
+
+
 def from_dlpack(array, name, length, device):
-    """Of an object with __dlpack__, on the device (CPU or CUDA)."""
+    """Of an object with __dlpack__, on the device (CPU or CUDA). Without a stream the producer orders its work before
+    the default stream, which is waited for like all others."""
     kind = int(array.__dlpack_device__()[0])
     if kind != device:
         where = {CPU: "the host", CUDA: "a GPU"}
@@ -144,6 +189,8 @@ def raw(context, array, name, length=None, writable=False):
         if on_gpu:
             raise refused(name, "an array of NumPy is on the host, and the context on a GPU: give an array of the GPU")
         return from_numpy(array, name, length, writable)
+    if on_gpu:
+        check_gpu(array, name, context.gpu)
     if on_gpu and hasattr(array, "__cuda_array_interface__"):
         return from_cuda(array, name, length, writable)
     if hasattr(array, "__dlpack__"):
@@ -168,7 +215,7 @@ def wrap(context, array, name, length=None, precision=None, writable=False):
 
 class Vector:
     """A vector of the library, of zeros first. numpy.asarray(v) is a view of it on the host; on a GPU CuPy, Numba and
-    PyTorch take it by __cuda_array_interface__."""
+    PyTorch take it by __cuda_array_interface__, JAX and others by from_dlpack()."""
 
     def __init__(self, context, length, precision="double", pointer=None, owner=None):
         self.context, self.owner = context, owner
@@ -206,6 +253,16 @@ class Vector:
             self.context.synchronize()
             return self._interface()
         raise AttributeError(name)
+
+    def __dlpack_device__(self):
+        return (CPU, 0) if self.context.on_host else (CUDA, self.context.gpu or 0)
+
+    def __dlpack__(self, stream=None, **_):
+        """The work of all streams is done before, so that any stream of the consumer may read."""
+        if self.read_only:
+            raise BufferError("DLPack has no arrays that are only read")
+        self.context.synchronize()
+        return give(self, self.__dlpack_device__())
 
     def numpy(self):
         """A view on the host, a copy from a GPU."""

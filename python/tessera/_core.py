@@ -93,6 +93,19 @@ def place_of(kind):
 # ---- the context ----------------------------------------------------------------------------------------------------
 
 
+def _wait(number):
+    """For all streams of a GPU. The thread may have chosen another GPU, or none: the driver waits for the context of
+    the thread, so that it is changed for this call."""
+    driver, context, old = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_void_p()
+    status = driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), number)
+    if not status:
+        status = driver.cuCtxPushCurrent_v2(context) or driver.cuCtxSynchronize()
+        driver.cuCtxPopCurrent_v2(ctypes.byref(old))
+        driver.cuDevicePrimaryCtxRelease_v2(number)
+    if status:
+        raise Error(f"the GPU ended with error {status} of its driver")
+
+
 class _Lines:
     """Lines of the library: its warnings are Python's, others are printed if wanted."""
 
@@ -188,10 +201,14 @@ class Context:
 
     def synchronize(self) -> None:
         """Waits for all work on a GPU, of other libraries too: streams of Tessera are not in order with others."""
-        if self.device.startswith("cuda"):
-            status = ctypes.CDLL("libcuda.so.1").cuCtxSynchronize()
-            if status:
-                raise Error(f"the GPU ended with error {status} of its driver")
+        if self.gpu is not None:
+            _wait(self.gpu)
+
+    @property
+    def gpu(self):
+        """The number of the GPU, or None."""
+        kind, _, number = self.device.partition(":")
+        return int(number) if kind == "cuda" else None
 
     def keep(self, error):
         """The first exception of a callable: what runs ends, and then it is raised."""

@@ -24,8 +24,7 @@ class _OnUnknowns(LinearOperator):
     def __init__(self, space, precision, **applied):
         self.space, self.context, self.precision = space, space.context, precision
         self._length = space.length
-        size = space.dofs if space.free is not None else self._length
-        super().__init__(np.dtype(np.float64), (size, size))
+        super().__init__(np.dtype(np.float64), (space.dofs, space.dofs))
         self._number = np.dtype(np.float64 if precision == "double" else np.float32)
         self._in, self._out = space.vector(precision), space.vector(precision)
         self._on_host = self.context.on_host
@@ -39,9 +38,14 @@ class _OnUnknowns(LinearOperator):
                 **applied,
             },
         )
-        if space.free is not None:
-            self._linear.unknowns = size
-            self._linear.unknown = ffi.from_buffer("int64_t[]", space.free)
+        if self._on_host:  # apply() on a GPU wants no list of the host, which takes seconds on large meshes
+            self._list()
+
+    def _list(self):
+        """The list of the unknowns, for the library too."""
+        free = self.space.free
+        if free is not None:
+            self._linear.unknowns, self._linear.unknown = len(free), ffi.from_buffer("int64_t[]", free)
 
     def _matvec(self, x):
         if not self._on_host:

@@ -214,3 +214,84 @@ def test_cuda_array_interface_is_read_with_care(emulated, changes, message):
         emulated.apply(OnGpu(x, **changes), OnGpu(np.zeros_like(x)))
     with pytest.raises(tessera.InvalidInput, match="out: the array is read-only"):
         emulated.apply(OnGpu(x), OnGpu(np.zeros_like(x), data=(x.ctypes.data, True)))
+
+
+def test_vectors_by_dlpack(square):
+    """NumPy takes a vector of the host; the memory lives as long as its array, and no longer."""
+    import gc
+
+    v = tessera.Space(square, 3).vector()
+    a = np.from_dlpack(v)
+    assert a.ctypes.data == v.address and a.dtype == np.float64 and a.shape == (25 * 25,)
+    v.numpy()[:] = 3
+    assert len(_arrays._given) == 1
+    del v
+    gc.collect()
+    assert (a == 3).all()
+    del a
+    gc.collect()
+    assert not _arrays._given
+    capsule = tessera.Space(square, 3).vector("single").__dlpack__()
+    assert len(_arrays._given) == 1
+    del capsule  # nobody took it
+    gc.collect()
+    assert not _arrays._given
+
+
+class ByDlpack:
+    """A vector of a GPU as JAX would give it."""
+
+    def __init__(self, vector, number=0):
+        self.vector, self.number = vector, number
+
+    def __dlpack__(self, stream=None):
+        return self.vector.__dlpack__(stream=stream)
+
+    def __dlpack_device__(self):
+        return (self.vector.__dlpack_device__()[0], self.number)
+
+
+def test_dlpack_of_a_gpu(emulated, rng):
+    """Both ways: vectors are given, and taken back by address."""
+    host = tessera.Operator(tessera.Space(tessera.Mesh.box([4, 4], context=tessera.Context("cpu")), 3))
+    x, y = prepared(host, rng), np.full(host.space.length, np.nan)
+    given = emulated.space.vector()
+    emulated.apply(OnGpu(x), given)
+    assert _arrays.raw(emulated.context, ByDlpack(given), "x").address == given.address
+    emulated.apply(ByDlpack(given), OnGpu(y))
+    assert y == pytest.approx(by_matrix(host, by_matrix(host, x)), abs=1e-11)
+
+
+def test_arrays_of_another_gpu():
+    """Are refused by both interfaces, where they tell their GPU."""
+    array = Unowned(np.zeros(3), (2, 1))
+    with pytest.raises(tessera.InvalidInput, match="x: the array is on GPU 1, expected GPU 0"):
+        _arrays.check_gpu(array, "x", 0)
+    _arrays.check_gpu(array, "x", 1)
+    _arrays.check_gpu(OnGpu(np.zeros(3)), "x", 0)
+
+
+def test_all_streams_are_waited_for(monkeypatch):
+    """In the context of the GPU that is meant, which the thread then forgets; errors of the driver come out."""
+    from tessera import _core
+
+    calls, ends = [], {}
+
+    class Driver:
+        """Notes what is called."""
+
+        def __getattr__(self, name):
+            return lambda *a: calls.append(name) or ends.get(name, 0)
+
+    monkeypatch.setattr(_core.ctypes, "CDLL", lambda name: Driver())
+    _core._wait(1)
+    assert [name.partition("_")[0] for name in calls] == [
+        "cuDevicePrimaryCtxRetain",
+        "cuCtxPushCurrent",
+        "cuCtxSynchronize",
+        "cuCtxPopCurrent",
+        "cuDevicePrimaryCtxRelease",
+    ]
+    ends["cuCtxSynchronize"] = 700
+    with pytest.raises(tessera.Error, match="error 700"):
+        _core._wait(1)

@@ -1,10 +1,13 @@
 """gradient() of problems and results, against hand formulas and differences."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import tessera
 
+ROOT = Path(__file__).parents[2]
 SLAB = {
     "problem": "poisson",
     "constants": {"k": 2.0, "g": 0.5},
@@ -70,6 +73,36 @@ def test_directions_of_a_problem(square):
     assert problem.gradient({"kind": "mean", "boundary": "top"}, of="f") > 0
     sides = problem.gradient("u", of=["boundary.left", {"boundary": {"left": "y"}}, {"boundary": {"left": "1 - y"}}])
     assert sides[0] == pytest.approx(sides[1] + sides[2], rel=1e-9)
+
+
+def test_over_a_file_of_gmsh():
+    """Curved cells, materials, named boundaries: against differences of solves to 1e-7."""
+    case = {
+        "problem": "poisson",
+        "constants": {"k": 20.0, "q": 1.0, "alpha": 2.0},
+        "mesh": {"file": str(ROOT / "cases" / "plate.msh")},
+        "space": {"degree": 3},
+        "data": {"f": 0, "materials": {"sleeve": {"a": "k"}}},
+        "solver": {"tolerance": 1e-12},
+        "boundary": {
+            "hole": {"neumann": "q"},
+            "left": {"dirichlet": 0},
+            "right": {"robin": {"alpha": "alpha", "g": 0}},
+            "sides": {"neumann": 0},
+        },
+        "output": {"values": {"mean": {"mean": "right"}, "energy": {"integral": "domain", "of": "u*u"}}},
+    }
+    names = {"k": 2e-2, "q": 1e-3, "alpha": 2e-3}
+    result = tessera.solve(case)
+    for value in ("mean", "energy"):
+        found = result.gradient(value, of=list(names))
+        for name, step, derivative in zip(names, names.values(), found):
+            at = case["constants"][name]
+            around = [
+                tessera.solve(case, set={f"constants.{name}": at + k * step}).values[value] for k in (-2, -1, 1, 2)
+            ]
+            expected = (around[0] - 8 * around[1] + 8 * around[2] - around[3]) / (12 * step)
+            assert derivative == pytest.approx(expected, rel=1e-7), (value, name)
 
 
 def test_refusals(square):

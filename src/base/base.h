@@ -154,6 +154,8 @@ TesStatus tesi_function_affine(const TesFunction *function, double factor, doubl
                                TesFunction **result);
 /* Whether it may depend on t: expressions that name it, and callbacks. NULL: no. */
 bool tesi_function_timed(const TesFunction *function);
+/* A number of this function alone where its values never change: constants, and expressions without t; else 0. */
+uint64_t tesi_function_still(const TesFunction *function);
 /* Whether kernels can take its text: constants and callbacks have none. */
 bool tesi_function_has_text(const TesFunction *function);
 void tesi_function_set_timed(TesFunction *function, bool timed);

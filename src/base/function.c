@@ -15,8 +15,11 @@ struct TesFunction {
   TesiFunctionOver over; /* NULL: a plain function */
   uint64_t used;         /* bit i: further variable i */
   bool timed;            /* it may depend on t */
+  uint64_t number;       /* of this function alone */
   atomic_bool faulty;    /* it has given what is not finite */
 };
+
+static atomic_uint_fast64_t numbered; /* functions so far */
 
 static TesStatus create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user, void (*destroy)(void *user),
                         double constant, const char *text, TesFunction **function) {
@@ -32,6 +35,7 @@ static TesStatus create(TesContext *ctx, TesFunctionEvaluate evaluate, void *use
   f->user = user;
   f->destroy = destroy;
   f->constant = constant;
+  f->number = atomic_fetch_add(&numbered, 1) + 1;
   *function = f;
   f = NULL;
 done:
@@ -312,6 +316,11 @@ static void destroy_at(void *user) {
 
 static bool is_at(const TesFunction *function) {
   return function->evaluate == evaluate_at;
+}
+
+uint64_t tesi_function_still(const TesFunction *function) {
+  const bool is_text = function->emit && !function->timed && !function->used && !is_at(function);
+  return !function->evaluate || is_text ? function->number : 0;
 }
 
 const TesFunction *tesi_function_inner(const TesFunction *function, double *time) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "device/blocks.h"
@@ -180,9 +181,11 @@ static const char *compiler(void) {
   return given && *given ? given : "cc";
 }
 
+/* Machines of several processors may share the folder of compiled kernels. */
 static TesStatus describe(TesContext *ctx, char *text, size_t size) {
+  struct utsname machine;
   (void)ctx;
-  snprintf(text, size, "emulator %s", compiler());
+  snprintf(text, size, "emulator %s %s", compiler(), uname(&machine) == 0 ? machine.machine : "");
   return TES_OK;
 }
 

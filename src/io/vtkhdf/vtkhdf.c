@@ -28,7 +28,7 @@ typedef struct Field {
   TesiHdfSet values, offsets;
   bool changes; /* it did */
   bool known;   /* of the mesh: */
-  uint64_t digest;
+  uint64_t digest, version;
   int64_t first;
 } Field;
 
@@ -437,8 +437,10 @@ static TesStatus stays(const TesiVtuCells *cells, const TesiParts *parts, const 
   TesContext *ctx = cells->ctx;
   TesStatus status = TES_OK;
   Numbers numbers = {NULL, 1};
-  *same = false;
-  if (!field->known || field->changes) return TES_OK;
+  const uint64_t version = item->array->version;
+  *same = field->known && version && version == field->version;
+  field->version = version;
+  if (*same || !field->known || field->changes) return TES_OK;
   TES_TRY(tesi_vtu_item_gather(cells, parts, item, take_numbers, &numbers));
   *same = numbers.digest == field->digest;
   field->changes = !*same;

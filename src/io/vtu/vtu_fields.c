@@ -152,6 +152,22 @@ static TesStatus fill_material(void *user, int64_t first, int64_t count, double 
   return TES_OK;
 }
 
+/* With one more function; 0: one changes. */
+static uint64_t with(uint64_t version, const TesFunction *function) {
+  const uint64_t number = function ? tesi_function_still(function) : 0;
+  const uint64_t mixed = (version ^ number) * 0x9e3779b97f4a7c15u;
+  return !version || (function && !number) ? 0 : (mixed ^ mixed >> 29) | 1;
+}
+
+/* A version (TesVtuArray) of functions by component, and of those in their place by material, [materials] or NULL. */
+static uint64_t version_of(int components, const TesFunction *const *function, int materials,
+                           const TesFunction *const *material) {
+  uint64_t version = 1;
+  for (int i = 0; i < components; i++) version = with(version, function[i]);
+  for (int i = 0; i < materials && material; i++) version = with(version, material[i]);
+  return version;
+}
+
 static TesStatus begin_field(const TesSpace *space, const Cells *cells, const TesVtuField *field,
                              double *work, Field *state, TesVtuArray *array) {
   TesContext *ctx = space->context;
@@ -166,6 +182,8 @@ static TesStatus begin_field(const TesSpace *space, const Cells *cells, const Te
                    .work = work};
   *array = (TesVtuArray){.name = field->name, .components = components, .fill = fill_field, .user = state};
   TES_CHECK(field->vector || field->function[0], "field %s has neither a vector nor a function", field->name);
+  if (!field->vector)
+    array->version = version_of(components, field->function, tes_mesh_materials(space->mesh), field->material);
   if (!field->vector) return TES_OK;
   TES_CHECK(field->vector->length == space->length, "field %s has %lld values, the space has %lld nodes",
             field->name, (long long)field->vector->length, (long long)space->length);
@@ -179,9 +197,9 @@ done:
 static int mesh_fields(const TesMesh *mesh, Field *state, TesVtuArray *cells) {
   int n = 0;
   if (mesh->kind == TES_MESH_FOREST)
-    cells[n++] = (TesVtuArray){.name = "level", .fill = fill_level, .user = state};
+    cells[n++] = (TesVtuArray){.name = "level", .fill = fill_level, .user = state, .version = 1};
   if (tes_mesh_materials(mesh))
-    cells[n++] = (TesVtuArray){.name = "material", .fill = fill_material, .user = state};
+    cells[n++] = (TesVtuArray){.name = "material", .fill = fill_material, .user = state, .version = 1};
   return n;
 }
 
