@@ -188,6 +188,8 @@ TesStatus tesi_split_balance(TesiSplit *projection, TesVector *b);
 TesStatus tesi_split_project(TesProblem *problem, TesVector *b, double tolerance, bool guess, TesVector *x);
 /* The same at a time for a step dt / a0, from the guess that the solutions before extrapolate to. */
 TesStatus tesi_split_spread(TesProblem *problem, double time, double factor, TesVector *b, TesVector *x);
+/* v, integrals of a function times those of the pressure, <- the same of the function less its mean. */
+TesStatus tesi_split_spread_flux(TesProblem *problem, TesVector *v);
 /* v <- v without its mean. */
 TesStatus tesi_split_remove_mean(TesProblem *problem, TesVector *v);
 

@@ -306,6 +306,18 @@ done:
   return status;
 }
 
+TesStatus tesi_split_spread_flux(TesProblem *p, TesVector *v) {
+  TesiSplit *pr = tesi_split_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double sum;
+  if (!pr->weights) TES_TRY(make_weights(p));
+  TES_TRY(tes_vector_dot(pr->ones, v, &sum));
+  TES_TRY(tes_vector_axpy(-sum / pr->volume, pr->weights, v));
+done:
+  return status;
+}
+
 TesStatus tesi_split_remove_mean(TesProblem *p, TesVector *v) {
   TesiSplit *pr = tesi_split_of(p);
   TesContext *ctx = p->context;
