@@ -1,0 +1,290 @@
+"""The cases of t9_ranks.py and its kin: small, of every equation that several ranks have."""
+
+BOX = """
+problem: poisson
+mesh: {box: {cells: [6, 5, 8]}}
+space: {degree: 3}
+data: {f: 3*pi*pi*sin(pi*x)*sin(pi*y)*sin(pi*z), exact: sin(pi*x)*sin(pi*y)*sin(pi*z)}
+boundary: {all: {dirichlet: exact}, left: {neumann: "-pi*sin(pi*y)*sin(pi*z)"}}
+solver: {tolerance: 1e-11}
+output:
+  values: {mean: {mean: domain}, flux: {integral: left, of: ux*nx}, at: {point: [0.3, 0.4, 0.5], of: uz}}
+  points: {middle: [0.5, 0.5, 0.5], odd: [0.31, 0.77, 0.375]}
+  lines: [{from: [0.5, 0.5, 0], to: [0.5, 0.5, 1], count: 9, file: line.csv}]
+"""
+FOREST = """
+problem: poisson
+mesh: {ball: {dim: 2}, refine: 2, refine_where: "x - 0.4"}
+space: {degree: 4}
+data: {a: 1 + x*x, f: "exp(x)*(y - 1)", exact: x*x*y}
+boundary: {all: {dirichlet: exact}}
+solver: {tolerance: 1e-11}
+output:
+  values: {mean: {mean: domain, of: u*u}, flux: {integral: surface, of: ux*nx + uy*ny}}
+  points: {a: [0.3, 0.4], b: [-0.5, 0.1]}
+"""
+HEAT = """
+problem: transport
+mesh: {box: {cells: [6, 6]}, kind: forest}
+space: {degree: 3}
+data: {a: 0.1, f: 0, exact: "exp(-0.2*pi*pi*t)*sin(pi*x)*sin(pi*y)", initial: "sin(pi*x)*sin(pi*y)"}
+boundary: {all: {dirichlet: 0}}
+time: {end: 0.1, step: 0.02, method: bdf2}
+output: {values: {m: {mean: domain}}, series: series.csv, points: {p: [0.3, 0.5]}}
+"""
+# All conditions of elasticity, forces, balance.
+ELASTIC = """
+problem: elasticity
+mesh: {box: {cells: [4, 3, 5], upper: [2, 1, 1]}, kind: forest}
+space: {degree: 2}
+data: {young: 10*(1 + x), poisson: 0.3, density: 0.1, f: [1, x*y, -z], rotation: {speed: 0.5, axis: [0, 0, 1]}}
+boundary:
+  all: {traction: [0, 0, 0]}
+  left: {displacement: [0, null, 0]}
+  right: {force: [0.5, 1, -1]}
+  top: {pressure: 2*x}
+  bottom: {roller: true}
+  back: {robin: {alpha: 3, g: [0.1, 0, 0.2]}}
+solver: {tolerance: 1e-11}
+output:
+  values:
+    tip: {point: [2, 0.5, 0.5], of: w}
+    energy: {integral: domain, of: strain_energy}
+    stress: {max: domain, of: von_mises}
+    left: {force: left, of: z}
+    bottom: {force: bottom, of: y}
+    spring: {force: back, of: x}
+  points: {a: [1, 0.5, 0.4]}
+  lines: [{from: [0, 0.5, 0.5], to: [2, 0.5, 0.5], count: 9, file: line.csv}]
+"""
+# Nothing holds its three rigid motions.
+FREE = """
+problem: elasticity
+mesh: {box: {cells: [8, 4], upper: [2, 1]}, kind: forest, refine_where: "x - 1.6"}
+space: {degree: 3}
+data: {young: 10, poisson: 0.3}
+boundary: {all: {traction: [0, 0]}, left: {traction: [-1, 0]}, right: {traction: [1, 0]}}
+solver: {tolerance: 1e-11}
+output: {values: {u: {point: [2, 0.5], of: u}, f: {force: right, of: x}}, points: {a: [0.3, 0.4]}}
+"""
+CURVED = """
+problem: elasticity
+mesh: {ball: {dim: 2}, refine: 2, refine_where: "x - 0.4"}
+space: {degree: 3}
+data: {lambda: 1 + x*x, mu: 1, plane: stress, f: [-4*y, -2*x], exact: [x*x*y, x - y*y]}
+boundary: {all: {displacement: exact}}
+solver: {tolerance: 1e-11}
+output: {values: {f: {force: surface, of: x}}, points: {a: [0.3, 0.4]}}
+"""
+# Groups of points, a line between cells, two materials, hanging nodes.
+FILE = """
+problem: elasticity
+mesh: {file: square.msh, refine_where: "0.5 - y", refine_times: 2}
+space: {degree: 2}
+data:
+  {young: 10, poisson: 0.3, density: 0.1, gravity: [0, -1], temperature: 1 + x, expansion: 1e-2,
+   materials: {two: {young: 50, poisson: 0.3, expansion: 2e-2}}}
+boundary:
+  all: {traction: [0, 0]}
+  pin: {displacement: [0, 0]}
+  rest: {displacement: [null, 0]}
+  wire: {traction: [0.3, -1]}
+solver: {tolerance: 1e-10}
+output:
+  values:
+    pin: {force: pin, of: y}
+    rest: {force: rest, of: y}
+    energy: {integral: two, of: strain_energy}
+    side: {integral: wire, of: sxx*nx}
+  points: {a: [0.7, 0.4]}
+"""
+# The mesh of the cases, curved, with materials and a jump across a line.
+PLATE = """
+problem: poisson
+mesh: {file: plate.msh, refine: 1, refine_where: "0.3 - x"}
+space: {degree: 3}
+data: {f: 0, materials: {sleeve: {a: 50, f: 1}}}
+boundary: {all: {neumann: 0}, hole: {dirichlet: 100}, left: {robin: {alpha: 10, g: 200}}}
+solver: {tolerance: 1e-10}
+output: {values: {lost: {integral: left, of: 10*u - 200}, mean: {mean: sleeve}}, points: {a: [0.9, 0.4]}}
+"""
+ADAPTIVE = """
+problem: poisson
+mesh: {l_shape: {}}
+space: {degree: 2}
+data: {a: 1 + 0.2*x, f: 1}
+boundary: {all: {dirichlet: 0}}
+solver: {tolerance: 1e-10}
+adapt: {steps: 5}
+output: {values: {mean: {mean: domain}}, points: {a: [0.3, 0.4]}, vtu: {file: adaptive.vtu}}
+"""
+ADAPTIVE_ELASTIC = """
+problem: elasticity
+mesh: {box: {cells: [3, 2, 2]}}
+space: {degree: 2}
+data: {young: 10, poisson: 0.3, f: [0, 0, -1]}
+boundary: {all: {traction: [0, 0, 0]}, left: {displacement: [0, 0, 0]}}
+solver: {tolerance: 1e-10}
+adapt: {steps: 3, marking: fraction, fraction: 0.3}
+output: {values: {left: {force: left, of: z}}, points: {a: [1, 0.5, 0.5]}}
+"""
+GOAL = """
+problem: poisson
+mesh: {ball: {dim: 2}, refine: 1}
+space: {degree: 2}
+data: {a: 1 + x*x, f: exp(x)}
+boundary: {all: {dirichlet: 0}}
+solver: {tolerance: 1e-10}
+adapt: {steps: 4, estimator: dwr, goal: {point: [0.4, 0.3]}}
+output: {values: {mean: {mean: domain}}, points: {a: [0.3, 0.4]}}
+"""
+# A velocity that moves, streamline terms, fluxes.
+CARRIED = """
+problem: transport
+mesh: {box: {cells: [6, 6]}, kind: forest, refine_where: "x - 0.6"}
+space: {degree: 3}
+data: {a: 0.01, b: [1 + t, 0.5], c: 0.1, f: 1, initial: "sin(pi*x)*sin(pi*y)"}
+boundary: {all: {dirichlet: 0}, right: outflow, top: {flux: 0.1}}
+time: {end: 0.1, step: 0.02}
+solver: {tolerance: 1e-10}
+output: {values: {m: {mean: domain}}, points: {p: [0.3, 0.5]}}
+"""
+# On three ranks one has no cells.
+WAVES = """
+problem: elasticity
+mesh: {box: {cells: [4, 2, 2], upper: [2, 1, 1]}, kind: forest}
+space: {degree: 2}
+data:
+  {young: 10, poisson: 0.3, density: 2, f: [0, 0, -sin(3*t)],
+   initial: {displacement: [0, 0, 0.01*x*x], velocity: [0, 0.1*x, 0]}}
+boundary: {all: {traction: [0, 0, 0]}, left: {displacement: [0, 0.01*t, 0]}}
+time: {end: 0.3, step: 0.05}
+solver: {tolerance: 1e-10}
+output: {values: {left: {force: left, of: z}}, points: {p: [1, 0.5, 0.3]}}
+"""
+PERIODIC = """
+problem: poisson
+mesh: {box: {cells: [6, 5], periodic: x}, kind: forest}
+space: {degree: 3}
+data: {a: 1 + 0.3*sin(2*pi*x), f: "cos(2*pi*x) + y"}
+boundary: {all: {dirichlet: 0}}
+solver: {tolerance: 1e-10}
+output: {values: {m: {mean: domain}}, points: {p: [0.3, 0.5]}}
+"""
+# A ring on its bore and on springs, with hanging nodes at the bore.
+SLIP = """
+problem: elasticity
+mesh: {shell: {dim: 2}, refine: 1, refine_where: "0.3 - (x - 0.5)*(x - 0.5) - y*y"}
+space: {degree: 3}
+data: {young: 10, poisson: 0.3}
+boundary: {inner: {radial: 0}, outer: {robin: {alpha: 1, g: [1, 0.3]}}}
+solver: {tolerance: 1e-11}
+output: {values: {u: {point: [1, 0], of: u}, x: {force: inner, of: x}}, points: {a: [0.6, 0.4]}}
+"""
+# The mesh follows the solution.
+HILL = """
+problem: transport
+mesh: {box: {cells: [4, 4]}, refine_where: "x - 0.8"}
+space: {degree: 2}
+data: {a: 0.001, b: ["0.5 - y", "x - 0.5"], f: 0, initial: "exp(-60*(pow(x - 0.3, 2) + pow(y - 0.5, 2)))"}
+boundary: {all: {dirichlet: 0}}
+time: {end: 0.2, step: 0.02, method: bdf2}
+solver: {tolerance: 1e-11}
+adapt: {every: 2, max_level: 3, max_dofs: 2000}
+output:
+  {values: {m: {mean: domain}, s: {mean: domain, of: u*u}}, series: hill.csv,
+   points: {p: [0.3, 0.55]}, average: {from: 0.05}}
+"""
+BEAM = """
+problem: elasticity
+mesh: {box: {cells: [4, 2, 2], upper: [2, 1, 1]}}
+space: {degree: 2}
+data:
+  {young: 10, poisson: 0.3, density: 2, f: [0, 0, -sin(3*t)],
+   initial: {displacement: [0, 0, 0.01*x*x*x], velocity: [0, 0.1*x, 0]}}
+boundary: {all: {traction: [0, 0, 0]}, left: {displacement: [0, 0.01*t, 0]}}
+time: {end: 0.3, step: 0.05}
+solver: {tolerance: 1e-10}
+adapt: {every: 2, max_level: 1, marking: fraction, fraction: 0.2}
+output: {values: {left: {force: left, of: z}}, points: {p: [1, 0.5, 0.3]}}
+"""
+# Flows with element q: given velocities, slip, open ends, a mean velocity that is kept, meshes that change.
+STOKES = """
+problem: stokes
+mesh: {ball: {dim: 2}, refine: 2, refine_where: "x - 0.4"}
+space: {degree: 3}
+data: {nu: 0.7, alpha: 2, exact: {velocity: ["x*x*y", "-x*y*y"], pressure: "x*y"}}
+boundary: {all: {velocity: exact}}
+solver: {tolerance: 1e-11}
+output:
+  {values: {f: {force: surface, of: x}, m: {integral: domain, of: u*u + p}},
+   points: {a: [0.3, 0.4], b: [-0.5, 0.1]}}
+"""
+CHANNEL = """
+problem: stokes
+mesh: {box: {cells: [8, 4], upper: [2, 1]}, kind: forest, refine_where: "x - 1.5"}
+space: {element: q, degree: 2}
+data: {nu: 0.1, f: ["0.3*y", "x"]}
+boundary:
+  {all: {velocity: [0, 0]}, left: {velocity: ["y*(1 - y)", 0]}, right: outflow, top: slip}
+solver: {tolerance: 1e-12}
+output:
+  {values: {f: {force: bottom, of: x}, g: {force: left, of: x}, m: {integral: domain, of: u*u + p}},
+   points: {a: [0.3, 0.4], b: [1.9, 0.1]}}
+"""
+CORNER = """
+problem: stokes
+mesh: {l_shape: {dim: 2}, refine: 1}
+space: {degree: 2}
+data: {nu: 1, f: [y*y, 0]}
+boundary: {all: {velocity: [0, 0]}}
+solver: {tolerance: 1e-11}
+adapt: {steps: 3}
+output: {values: {m: {integral: domain, of: u*u + p*p}}, points: {a: [0.3, 0.4]}}
+"""
+STREAM = """
+problem: navier_stokes
+mesh: {box: {cells: [8, 4], upper: [2, 1]}, kind: forest, refine_where: "x - 1.5"}
+space: {degree: 3}
+data: {nu: 0.02, initial: {velocity: [0, 0]}}
+boundary:
+  {all: {velocity: [0, 0]}, left: {velocity: ["y*(1 - y)*min(1, 10*t)", 0]}, right: {pressure: "0.1*t"}, top: slip}
+time: {end: 0.2, step: 0.02}
+solver: {tolerance: 1e-10}
+output:
+  {values: {f: {force: bottom, of: x}, g: {force: left, of: x}, m: {integral: domain, of: u*u + p}},
+   points: {a: [0.3, 0.4], b: [1.9, 0.1]}}
+"""
+DRIVEN = """
+problem: navier_stokes
+mesh: {box: {cells: [4, 4, 2], periodic: x}, kind: forest}
+space: {degree: 2, stabilization: grad_div}
+data:
+  {nu: 0.01, mean_velocity: [1, null, null],
+   initial: {velocity: ["4*y*(1-y)*(1+0.1*sin(2*pi*x))", 0, "0.1*sin(2*pi*x)*y*(1-y)*z*(1-z)"]}}
+boundary: {all: {velocity: [0, 0, 0]}, back: slip, front: slip}
+time: {end: 0.02, cfl: 0.3}
+solver: {tolerance: 1e-10}
+output:
+  {values: {f: {force: bottom, of: x}, m: {integral: domain, of: u*u + v*v}},
+   points: {a: [0.3, 0.4, 0.5]}}
+"""
+LID = """
+problem: navier_stokes
+mesh: {box: {cells: [4, 4]}}
+space: {degree: 2}
+data: {nu: 0.02}
+boundary:
+  {all: {velocity: [0, 0]}, top: {velocity: ["16*x*x*(1-x)*(1-x)*min(1, 5*t)", 0]}}
+time: {end: 0.2, step: 0.02}
+adapt: {every: 4, max_level: 2, fraction: 0.3}
+solver: {tolerance: 1e-10}
+output:
+  {values: {m: {integral: domain, of: u*u + v*v}, f: {force: top, of: x}},
+   points: {a: [0.3, 0.8]}}
+"""
+# In the quick test on 2 ranks or 3 by turns, in the slow one on all numbers.
+MORE = {"elastic": ELASTIC, "free": FREE, "curved": CURVED, "waves": WAVES, "file": FILE, "plate": PLATE,
+        "adaptive": ADAPTIVE, "adaptive_elastic": ADAPTIVE_ELASTIC, "carried": CARRIED, "goal": GOAL,
+        "periodic": PERIODIC, "slip": SLIP, "hill": HILL, "beam": BEAM, "stokes_ball": STOKES,
+        "channel": CHANNEL, "corner": CORNER, "stream": STREAM, "driven": DRIVEN, "lid": LID}
