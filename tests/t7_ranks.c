@@ -48,7 +48,7 @@ static bool solve(const TesCommunicator *communicator, const Case *is, Told *tol
   char text[200];
   const TesContextDesc here = {.device = "cpu", .verbosity = TES_QUIET, .communicator = communicator};
   const TesMeshDesc box = {
-      .kind = is->kind, .dim = 2, .cells = {12, 12}}; /* levels are alike where it counts twice */
+      .kind = is->kind, .dim = 2, .cells = {16, 16}}; /* levels are alike where it counts twice */
   calls = 0;
   assert_int_equal(tes_context_create(&here, &ctx, NULL, 0), TES_OK);
   const TesStatus status = tes_mesh_create(ctx, &box, &mesh);

@@ -75,8 +75,8 @@ static void few_iterations_on_kershaws_cells(void **state) {
     double eps;
     int degree, cells, most, symmetric; /* iterations at most; of chebyshev at least */
     bool after;                         /* smoothing after the coarse correction alone */
-  } rows[] = {{0.3, 3, 12, 12, 30, true},
-              {0.1, 3, 12, 17, 60, false},
+  } rows[] = {{0.3, 3, 12, 12, 25, true},
+              {0.1, 3, 12, 17, 50, false},
               {0.3, 5, 8, 13, 25, true},
               {0.1, 5, 8, 19, 40, true}};
   (void)state;

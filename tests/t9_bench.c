@@ -195,7 +195,7 @@ static void wrong_benches_are_refused(void **state) {
       {"patch-figures --figure 11 --precision double", "figure 11 is of mixed precision"},
       {"patch-figures --figure 17 --dim 2", "bench patch-figures: figure 17 is of 3D"},
       {"solver --figure 18", "bench solver has no --figure; that is for: patch-figures"},
-      {"adaptive --geometry affine", "bench adaptive: --geometry auto, curved, vertices, stored or weights"},
+      {"adaptive --geometry affine", "bench adaptive: --geometry auto, curved, vertices, stored, weights or halves"},
       {"bp --cg-tolerance 1e-3", "--cg-tolerance needs --cg"},
       {"bp --cells 8 --dofs 100", "not both"},
       {"applications --table 4 --level 3", "--level with tables 1 to 3 and --cells with table 4"},

@@ -200,7 +200,7 @@ done:
 static int polynomial_of_couples(const TesProblem *p, const TesiSurvey *survey) {
   if (p->thin) return 12;
   if (survey->slim) return 7;
-  if (p->mesh->kind == TES_MESH_BOX) return 5;
+  if (p->mesh->kind == TES_MESH_BOX || p->in_time) return 5;
   return tesi_has_kernels(p->context) ? 8 : 6;
 }
 
