@@ -283,8 +283,10 @@ output:
   {values: {m: {integral: domain, of: u*u + v*v}, f: {force: top, of: x}},
    points: {a: [0.3, 0.8]}}
 """
-# In the quick test on 2 ranks or 3 by turns, in the slow one on all numbers.
+# In the slow test on all numbers of ranks.
 MORE = {"elastic": ELASTIC, "free": FREE, "curved": CURVED, "waves": WAVES, "file": FILE, "plate": PLATE,
         "adaptive": ADAPTIVE, "adaptive_elastic": ADAPTIVE_ELASTIC, "carried": CARRIED, "goal": GOAL,
         "periodic": PERIODIC, "slip": SLIP, "hill": HILL, "beam": BEAM, "stokes_ball": STOKES,
         "channel": CHANNEL, "corner": CORNER, "stream": STREAM, "driven": DRIVEN, "lid": LID}
+# In the quick test, on 2 ranks or 3 by turns: one of a kind.
+BRIEF = ["elastic", "curved", "file", "adaptive", "carried", "slip", "hill", "stokes_ball", "stream", "lid"]

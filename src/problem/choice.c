@@ -194,14 +194,12 @@ done:
   return status;
 }
 
-/* On trees a bracket of split tetrahedra at degree 2 takes as long with 5 (16 iterations) as with 8 (13) on the
- * processor; at degree 3 it takes a tenth longer with 8. By kernels, whose coarse levels are latency, it takes 7 percent
- * less with 8 at degree 2. */
+/* On trees, with degree 8: a bracket of split tetrahedra takes 16 iterations at degree 2 (20 with 5), as long on the
+ * processor and 7 percent less on a GPU, whose coarse levels are latency; 22 (27) at degree 3, in as long on a GPU and
+ * up to a tenth longer on the processor. Steps in time start near their end. */
 static int polynomial_of_couples(const TesProblem *p, const TesiSurvey *survey) {
   if (p->thin) return 12;
-  if (survey->slim) return 7;
-  if (p->mesh->kind == TES_MESH_BOX || p->in_time) return 5;
-  return tesi_has_kernels(p->context) ? 8 : 6;
+  return p->mesh->kind == TES_MESH_BOX || p->in_time ? survey->slim ? 7 : 5 : 8;
 }
 
 TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
