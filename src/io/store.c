@@ -100,7 +100,7 @@ static TesStatus create_part(TesiStore *s) {
     tesi_free(ctx, &s->part); /* it is not ours */
     TES_FAIL(TES_IO, "cannot write %s: %s", path, strerror(errno));
   }
-  s->file = tesi_hdf_create_old(s->part, &s->state);
+  s->file = tesi_hdf_create_closed(s->part, &s->state);
   if (s->file < 0) TES_TRY(refuse(s, NULL));
 done:
   return status;

@@ -15,8 +15,8 @@ typedef struct TesiHdfDisk {
 /* Opens a file, or makes it anew; negative: HDF5 refuses, or disk->error says why. `disk` outlives the file. */
 hid_t tesi_hdf_create(const char *path, TesiHdfDisk *disk);
 hid_t tesi_hdf_open(const char *path, TesiHdfDisk *disk);
-/* The same as tesi_hdf_create(), of the oldest version that has what is put into it. */
-hid_t tesi_hdf_create_old(const char *path, TesiHdfDisk *disk);
+/* The same for a file that nobody reads before it is closed. */
+hid_t tesi_hdf_create_closed(const char *path, TesiHdfDisk *disk);
 
 /* ---- arrays that grow ------------------------------------------------------------------------------------------- */
 
