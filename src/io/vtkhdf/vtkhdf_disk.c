@@ -190,20 +190,18 @@ hid_t tesi_hdf_open(const char *path, TesiHdfDisk *disk) {
   return file;
 }
 
-/* The superblock is of version 1.8: one of 1.10 would say that the file is being written, and readers refuse that. */
-hid_t tesi_hdf_create(const char *path, TesiHdfDisk *disk) {
-  const hid_t access = access_by(disk, H5F_LIBVER_V18, H5F_LIBVER_V18);
-  const hid_t file = access < 0 ? -1 : H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-  if (access >= 0) H5Pclose(access);
-  return file < 0 || H5Fclose(file) < 0 ? -1 : tesi_hdf_open(path, disk);
-}
-
-/* Headers of version 1.8 have checksums, without which HDF5 reads a damaged one beyond its end. */
+/* The superblock is of version 1.8: one of 1.10 would say that the file is being written, and readers refuse that.
+ * Older headers have no checksums, so that HDF5 reads a damaged one beyond its end. */
 hid_t tesi_hdf_create_closed(const char *path, TesiHdfDisk *disk) {
   const hid_t access = access_by(disk, H5F_LIBVER_V18, H5F_LIBVER_V18);
   const hid_t file = access < 0 ? -1 : H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
   if (access >= 0) H5Pclose(access);
   return file;
+}
+
+hid_t tesi_hdf_create(const char *path, TesiHdfDisk *disk) {
+  const hid_t file = tesi_hdf_create_closed(path, disk);
+  return file < 0 || H5Fclose(file) < 0 ? -1 : tesi_hdf_open(path, disk);
 }
 #else
 typedef int TesiNoHdfDisk; /* a file of C has something in it */
