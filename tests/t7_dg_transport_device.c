@@ -1,6 +1,7 @@
 /* Run: ctest -R t7_dg_transport_device. Transport with discontinuous elements on devices with kernels beside the host:
  * steady and by steps of all methods, 2D and 3D, both forms, all conditions, data and velocities that change in time;
  * the same solutions, balances and about the same iterations; refusals. Brief: half of the cases.
+ * Quick: 1-9
  * Labels: heavy */
 #include <stdio.h>
 #include "device/emulator/fiber.h"

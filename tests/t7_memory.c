@@ -1,5 +1,6 @@
 /* Run: ctest -R t7_memory. What tes_problem_memory() tells, beside what a problem and its solve held at most: on the
- * processor and, on devices with kernels, the emulator. Brief: every second row, the first in the emulator. */
+ * processor and, on devices with kernels, the emulator. Brief: every second row, the first in the emulator.
+ * Quick: 1-9 */
 #include <string.h>
 #include "device/blocks.h"
 #include "problem/problem.h"

@@ -2,6 +2,7 @@
  * host: in time boxes, forests with hanging nodes and an open end, curved cells round a cylinder, a periodic channel
  * that is driven, the grad-div term, meshes that change; steady Stokes flows with hanging nodes, round a cylinder, in
  * space; velocity, pressure, forces, means in time, errors, lengths of steps, iterations; restarts bit for bit.
+ * Quick: 1-9
  * Labels: heavy */
 #include <stdio.h>
 #include "device/emulator/fiber.h"

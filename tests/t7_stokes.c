@@ -1,6 +1,7 @@
 /* Run: ctest -R t7_stokes. Stokes from data to solution. Histories, counts and errors are those of two independent
  * prototypes, which agree in all digits:
  * the residuals of GMRES with V(1,1), float64, standard penalties; errors of the Galerkin solution.
+ * Quick: 1-9
  * Labels: threads */
 #include <stdio.h>
 #include "kernels/flow_solution.h"

@@ -63,6 +63,7 @@ static void turned_channels_are_the_same(void **state) {
   for (int form = 0; form < 2; form++)
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
       double values[2][4], iterations[2];
+      if (form && strstr(options[i], "emulator")) continue; /* the same kernels */
       for (int turned = 0; turned < 2; turned++) {
         const double angle = turned ? 0.3 : 0, c = cos(angle), s = sin(angle);
         write_channel(angle, form ? "symmetric" : "gradient");
