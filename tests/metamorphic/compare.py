@@ -12,11 +12,13 @@ from expressions import evaluate
 
 
 def viscosity(spec):
-    """The least at the points of the case; None where the case has none."""
+    """The least at the points of the case; None where it has none, or one with the choices of a shifted period."""
     nu = spec.data.get("nu")
     if nu is None or isinstance(nu, (int, float)):
         return nu
-    return min(abs(evaluate(nu, x)) for x in spec.points) if isinstance(nu, str) and spec.points else None
+    if not isinstance(nu, str) or not spec.points or "?" in nu:
+        return None
+    return min(abs(evaluate(nu, x)) for x in spec.points)
 
 
 def group_scales(spec, v):
