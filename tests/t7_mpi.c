@@ -306,6 +306,11 @@ static void apply(TesContext *ctx, const Case *is, Applied *to) {
   assert_ok(ctx, tes_operator_apply(to->op, to->x, to->y));
   assert_ok(ctx, tes_operator_residual(to->op, load, to->x, to->r));
   assert_ok(ctx, tes_operator_diagonal(to->op, to->d));
+  assert_ok(ctx, tes_operator_residual(to->op, load, to->x, load)); /* in place */
+  double *in_place = values_of(ctx, load), *beside = values_of(ctx, to->r);
+  for (int64_t i = 0; i < tes_vector_length(load); i++) assert_near(in_place[i], beside[i], 1e-13);
+  free(in_place);
+  free(beside);
   tes_vector_destroy(&load);
   tes_function_destroy(&a);
   tes_function_destroy(&x);
