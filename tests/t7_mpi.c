@@ -517,8 +517,9 @@ static void solves_are_one(void **state) {
       solve(alone, &cases[c], &as, &whole);
       solve(together, &cases[c], &as, &part);
       compare_solved(&whole, &part, 1e-11);
-      /* boxes may end on a larger coarsest level */
-      assert_in_range(part.iterations, cases[c].mesh.kind ? 1 : whole.iterations - 1, whole.iterations + 1);
+      /* boxes may end on a larger coarsest level; families that cuts of few cells part stay fine */
+      const int more = world->size > 3 ? 2 : 1;
+      assert_in_range(part.iterations, cases[c].mesh.kind ? 1 : whole.iterations - 1, whole.iterations + more);
       release_solved(&whole);
       release_solved(&part);
     }
