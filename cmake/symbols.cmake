@@ -3,7 +3,8 @@
 # LISTED is such a file, of the versions before: a function that it does not have is new in VERSION. A function that the
 # library has lost ends the making of the package: programs that call it would no longer start.
 cmake_minimum_required(VERSION 3.20)
-execute_process(COMMAND ${NM} -D --defined-only --format=posix ${LIBRARY} OUTPUT_VARIABLE names COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${NM} -D --defined-only --format=posix ${LIBRARY} OUTPUT_VARIABLE names
+                COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "tes_[a-z0-9_]+" names "${names}")
 list(SORT names)
 file(STRINGS ${LISTED} lines REGEX "^ tes_")
@@ -13,7 +14,8 @@ foreach(line IN LISTS lines)
     message(FATAL_ERROR "${LISTED}: '${line}', expected ' tes_name@Base version'")
   endif()
   if(NOT CMAKE_MATCH_1 IN_LIST names)
-    message(FATAL_ERROR "${CMAKE_MATCH_1} of version ${CMAKE_MATCH_2} is gone: libraries without it take another SONAME (${LISTED})")
+    message(FATAL_ERROR "${CMAKE_MATCH_1} of version ${CMAKE_MATCH_2} is gone: "
+                        "libraries without it take another SONAME (${LISTED})")
   endif()
   set(since_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
 endforeach()

@@ -306,26 +306,24 @@ done:
   return status;
 }
 
-TesStatus tesi_split_spread_flux(TesProblem *p, TesVector *v) {
-  TesiSplit *pr = tesi_split_of(p);
+/* v <- v - (from, v) / volume * along. */
+static TesStatus take_out(TesProblem *p, TesVector *const *from, TesVector *const *along, TesVector *v) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double sum;
-  if (!pr->weights) TES_TRY(make_weights(p));
-  TES_TRY(tes_vector_dot(pr->ones, v, &sum));
-  TES_TRY(tes_vector_axpy(-sum / pr->volume, pr->weights, v));
+  if (!tesi_split_of(p)->weights) TES_TRY(make_weights(p));
+  TES_TRY(tes_vector_dot(*from, v, &sum));
+  TES_TRY(tes_vector_axpy(-sum / tesi_split_of(p)->volume, *along, v));
 done:
   return status;
 }
 
+TesStatus tesi_split_spread_flux(TesProblem *p, TesVector *v) {
+  TesiSplit *pr = tesi_split_of(p);
+  return take_out(p, &pr->ones, &pr->weights, v);
+}
+
 TesStatus tesi_split_remove_mean(TesProblem *p, TesVector *v) {
   TesiSplit *pr = tesi_split_of(p);
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  double sum;
-  if (!pr->weights) TES_TRY(make_weights(p));
-  TES_TRY(tes_vector_dot(pr->weights, v, &sum));
-  TES_TRY(tes_vector_axpy(-sum / pr->volume, pr->ones, v));
-done:
-  return status;
+  return take_out(p, &pr->weights, &pr->ones, v);
 }
