@@ -111,7 +111,7 @@ TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real
 #endif
 
 #elif GEOMETRY == HALVES
-/* Factors in float16, two a word, times one number of the cell, a power of two: bytes are what bounds stored factors.
+/* Factors in float16, two per word, times one power of two per cell: bytes bound stored factors.
  * Words of a point: (G00, G01), (G02, G11), (G12, G22), (mass, -). */
 typedef struct Column {
   const unsigned *g; /* of the first point */

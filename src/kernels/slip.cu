@@ -1,6 +1,7 @@
-/* Listed nodes of vectors of DIM components, a thread a node: y <- P y + scale (x - w), or (scale NULL) P y, with a
- * matrix a node. Bytes a node: DIM^2 + 2 DIM numbers and one index, with scale 2 DIM + 1 more; gathered, so that
- * vectors cost more than their bytes. No shared memory. Macros: real, DIM. */
+/* y <- P y + scale (x - w) at listed nodes of vectors of DIM components, or y <- P y where scale is NULL. One thread
+ * per node; each node has its own matrix P. Bytes per node: DIM^2 + 2 DIM numbers and one index, with scale 2 DIM + 1
+ * numbers more. Vectors are gathered, so that they cost more than their bytes. Flops per node: 2 DIM^2, with scale
+ * 3 DIM more. No shared memory; 2 DIM numbers in registers. Macros: real, DIM. */
 #include "kernel.h"
 
 TESK_KERNEL(tesk_slip, 256, 1, (real *)y, (const int *TESK_RESTRICT)node, (const real *TESK_RESTRICT)P,
