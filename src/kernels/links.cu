@@ -1,6 +1,6 @@
 /* Ranks give numbers of a vector to each other: kernels pack the numbers of each link to another rank, and take the
- * numbers that have come. blockIdx.y is the link. Each thread moves one number at a time; no shared memory, no flops but
- * one addition per copy. Bytes per number: the number twice, and its index. Macros: real. */
+ * numbers that have come. blockIdx.y is the link. Each thread moves one number at a time; no shared memory, no flops
+ * but one addition per copy. Bytes per number: the number twice, and its index. Macros: real. */
 #include "kernel.h"
 #include "links_arguments.h"
 
