@@ -1,4 +1,5 @@
 /* Outputs of a solve that would overwrite its inputs, or each other: refused before anything is computed. */
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,11 @@ static bool refuse(Solve *s, const Named *output, const Named *other, bool input
   return true;
 }
 
+/* The file, or a file of a pattern of checkpoints (data.b.file). */
+static bool is_input(const char *path, const char *input) {
+  return same_file(path, input) || (strpbrk(input, "*?[") && fnmatch(input, path, 0) == 0);
+}
+
 /* A checkpoint may go on in its own file. */
 static bool continues(const Solve *s, const Named *output, const Named *input) {
   return s->input && output->path == s->input->checkpoint && input->path == s->options->restart;
@@ -68,7 +74,7 @@ static bool continues(const Solve *s, const Named *output, const Named *input) {
 static bool find_clash(Solve *s, int inputs, const Named *input, int outputs, const Named *output) {
   for (int i = 0; i < outputs; i++) {
     for (int j = 0; j < inputs; j++)
-      if (!continues(s, &output[i], &input[j]) && same_file(output[i].path, input[j].path))
+      if (!continues(s, &output[i], &input[j]) && is_input(output[i].path, input[j].path))
         return refuse(s, &output[i], &input[j], true);
     for (int j = 0; j < i; j++)
       if (same_file(output[i].path, output[j].path)) return refuse(s, &output[i], &output[j], false);

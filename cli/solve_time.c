@@ -128,10 +128,24 @@ static bool checkpoint_is_due(const Solve *s, const TesProblemInfo *info) {
   const TesCaseEvery *every = &s->input->checkpoint_every;
   const double minutes = every->minutes > 0 ? every->minutes : 10;
   int number;
-  if (!s->input->checkpoint || info->step == 0) return false;
+  if (!s->input->checkpoint || info->step == 0) return s->input->checkpoint && s->input->checkpoint_keep;
   if (info->step == info->steps) return true;
   if (every->steps > 0 || every->time > 0) return solve_is_due(s, every, info, info->step, &number);
   return now_of_all() - s->in_time.written > 60 * minutes;
+}
+
+/* Where they are kept, the file with the number of the step holds the same: first it, so that no state is lost. */
+static TesStatus write_checkpoint(Solve *s, TesProblem *problem) {
+  const char *path = s->input->checkpoint;
+  TesStatus status = solve_note_samples(s, problem);
+  if (status == TES_OK && s->input->checkpoint_keep) {
+    char *kept = solve_step_file(path, ".h5", tes_problem_info(problem).step);
+    status = kept ? tes_problem_write(problem, kept) : TES_OUT_OF_MEMORY;
+    free(kept);
+  }
+  if (status == TES_OK) status = tes_problem_write(problem, path);
+  s->has_checkpoint = s->has_checkpoint || status == TES_OK;
+  return status;
 }
 
 static TesStatus write_outputs(Solve *s, TesProblem *problem, int iterations) {
@@ -162,9 +176,7 @@ static TesStatus write_outputs(Solve *s, TesProblem *problem, int iterations) {
     s->in_time.picture_step = info.step;
   }
   if (status == TES_OK && checkpoint_is_due(s, &info)) {
-    status = solve_note_samples(s, problem);
-    if (status == TES_OK) status = tes_problem_write(problem, c->checkpoint);
-    s->has_checkpoint = s->has_checkpoint || status == TES_OK;
+    status = write_checkpoint(s, problem);
     s->in_time.written = now_of_all();
   }
   s->in_time.output_seconds += solve_now() - start;
@@ -278,11 +290,7 @@ static TesStatus write_last(Solve *s, TesProblem *problem) {
   if (info.step == 0) return TES_OK;
   solve_log(s, TES_LOG_INFO, "          the last good state is that of step %d, at t = %.10g", info.step,
             info.time);
-  if (c->checkpoint) {
-    status = solve_note_samples(s, problem);
-    if (status == TES_OK) status = tes_problem_write(problem, c->checkpoint);
-    s->has_checkpoint = s->has_checkpoint || status == TES_OK;
-  }
+  if (c->checkpoint) status = write_checkpoint(s, problem);
   if (status == TES_OK && s->in_time.file_step != info.step) {
     solve_is_due(s, &c->vtu_every, &info, info.step, &number);
     number = c->vtu_every.minutes > 0 ? info.step : number + 1;

@@ -82,7 +82,9 @@ static void velocities_carry_and_begin(void **state) {
   const double from_file = at_point("u");
   assert_run("solve carried.yaml --quiet --json a.json --device emulator", 0);
   assert_near(at_point("u"), from_file, 1e-6);
-  assert_run("solve carried.yaml --quiet --json a.json --set \"data.b=[0.5 - y, x - 0.5]\"", 0);
+  assert_run("solve carried.yaml --quiet --json a.json --set \"data.b=[0.5 - y, x - 0.5]\" --set "
+             "data.a=0.001 --set \"data.initial=x*x*y\"",
+             0);
   assert_near(at_point("u"), from_file, 1e-6);
   /* of a turning fluid nothing changes; then its checkpoint carries too */
   assert_run("solve flow.yaml --quiet --json a.json", 0);
@@ -94,6 +96,70 @@ static void velocities_carry_and_begin(void **state) {
       "--set time.end=0.02 --set output.checkpoint=later.h5",
       0);
   assert_near(at_point("velocity"), 0.1, 1e-3);
+}
+
+/* u = (1 + t) (1/2 - y, x - 1/2), which is of the space at all times, and linear between two checkpoints. */
+static const char faster[] =
+    "problem: navier_stokes\n"
+    "mesh: {box: {cells: [4, 4]}}\n"
+    "space: {degree: 3}\n"
+    "data: {nu: 0.1, f: [\"0.5 - y\", \"x - 0.5\"], initial: {velocity: [\"0.5 - y\", \"x - 0.5\"]}}\n"
+    "boundary: {all: {velocity: [\"(1 + t)*(0.5 - y)\", \"(1 + t)*(x - 0.5)\"]}}\n"
+    "time: {end: 0.4, step: 0.01}\n"
+    "output: {checkpoint: {file: faster.h5, every: {time: 0.1}, keep: true}}\n";
+
+static const char thin[] = "problem: transport\n"
+                           "mesh: {box: {cells: [6, 6]}}\n"
+                           "space: {degree: 3}\n"
+                           "data: {a: 0.001, b: {file: faster-*.h5}, initial: x*x*y}\n"
+                           "boundary: {all: {neumann: 0}}\n"
+                           "time: {end: 0.4, step: 0.02}\n"
+                           "solver: {tolerance: 1e-8}\n"
+                           "output: {points: [[0.3, 0.4]]}\n";
+
+static void a_series_of_checkpoints_carries(void **state) {
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  write_file("faster.yaml", faster);
+  write_file("thin.yaml", thin);
+  assert_run("solve faster.yaml --quiet", 0);
+  assert_run("solve thin.yaml --quiet --json a.json --set \"data.b=[0.5 - y, x - 0.5]\"", 0);
+  const double steady = at_point("u");
+  assert_run("solve thin.yaml --quiet --json a.json --set "
+             "\"data.b=[(1 + t)*(0.5 - y), (1 + t)*(x - 0.5)]\"",
+             0);
+  const double exact = at_point("u");
+  assert_true(fabs(steady - exact) > 1e-3);
+  static const char *const options[] = {"", " --device emulator", " --set space.element=dg",
+                                        " --set time.method=sdirk2",
+                                        " --set \"data.b.file=faster-0[0-4]0.h5\""};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    char arguments[300];
+    snprintf(arguments, sizeof arguments,
+             "solve thin.yaml --quiet --json a.json --set \"data.b.file=faster*.h5\"%s", options[i]);
+    assert_run(arguments, 0);
+    assert_near(at_point("u"), exact, 2e-5);
+  }
+  /* each of them is a start, and the start is one */
+  assert_run("solve faster.yaml --quiet --restart faster-030.h5", 0);
+  static const char *const wrong[][2] = {
+      {"--set time.end=0.5 --set \"data.b.file=faster-*.h5\"",
+       "has times from 0 to 0.4, the run goes from 0 to 0.5"},
+      {"--set \"data.b.file=faster-00*.h5\"", "matches checkpoints of one time, t = 0"},
+      {"--set \"data.b.file=slower-*.h5\"", "data.b.file: no file matches slower-*.h5"},
+      {"--set \"data.b.file=faster-*.h5\" --set output.checkpoint=faster-010.h5",
+       "would overwrite the checkpoint"},
+      {"--set time=null --set data.initial=null --set \"data.b.file=faster-*.h5\"",
+       "are for problems in time"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char arguments[300];
+    snprintf(arguments, sizeof arguments, "solve thin.yaml --quiet %s", wrong[i][0]);
+    assert_run(arguments, 2);
+    assert_output(wrong[i][1]);
+  }
+  write_file("faster-020.h5", "no checkpoint");
+  assert_run("solve thin.yaml --quiet --set \"data.b.file=faster-*.h5\"", 2);
+  assert_output("faster-020.h5");
 }
 
 static const char plate[] =
@@ -156,6 +222,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_run_in_two_parts),
       cmocka_unit_test(velocities_carry_and_begin),
+      cmocka_unit_test(a_series_of_checkpoints_carries),
       cmocka_unit_test(bodies_begin_where_they_were),
       cmocka_unit_test(what_is_refused),
   };

@@ -97,6 +97,7 @@ typedef struct TesCase {
   bool average;        /**< values and fields are averaged over time, */
   double average_from; /**< from this time on */
   TesCaseEvery vtu_every, vtkhdf_every, series_every, checkpoint_every;
+  int checkpoint_keep; /**< 1: checkpoints of a run in time stay, each under a name of its own */
   int points, lines, values;
   TesCasePoint *point; /**< [points] */
   TesCaseLine *line;   /**< [lines] */

@@ -9,6 +9,7 @@ static TesStatus refuse_keys_of_time(TesiCaseReader *r) {
                                      "output.vtkhdf.every",
                                      "output.series",
                                      "output.checkpoint.every",
+                                     "output.checkpoint.keep",
                                      "output.average",
                                      "adapt.every",
                                      "adapt.max_level",

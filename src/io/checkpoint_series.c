@@ -1,0 +1,236 @@
+/* Checkpoints of one run, in the order of their times, as a field that depends on time: between two of them a value is
+ * linear in time. Three of them are in memory at most. They are read when they are first asked for, by whichever thread
+ * asks, in a context of one thread that belongs to the series. */
+#include <glob.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "io/checkpoint.h"
+#include "space/space.h"
+
+enum { HELD = 3 };
+static const char *const names[] = {"u", "v", "w"};
+
+typedef struct File {
+  char *path;
+  double time;
+} File;
+
+/* One file in memory. */
+typedef struct Held {
+  int file; /* -1: none */
+  int64_t used;
+  TesFunction *component[3];
+} Held;
+
+typedef struct Series {
+  TesContext *context; /* its own */
+  int references, files, components;
+  File *file;
+  Held held[HELD];
+  int64_t uses;
+  pthread_mutex_t lock; /* of what is held */
+} Series;
+
+typedef struct Component {
+  Series *series;
+  int number;
+} Component;
+
+static void let_go(Held *held) {
+  for (int c = 0; c < 3; c++) tes_function_destroy(&held->component[c]);
+  held->file = -1;
+}
+
+static void release(Series *s) {
+  pthread_mutex_lock(&s->lock);
+  const int left = --s->references;
+  pthread_mutex_unlock(&s->lock);
+  if (left) return;
+  TesContext *ctx = s->context;
+  for (int i = 0; i < HELD; i++) let_go(&s->held[i]);
+  for (int i = 0; i < s->files; i++) tesi_free(ctx, &s->file[i].path);
+  tesi_free(ctx, &s->file);
+  pthread_mutex_destroy(&s->lock);
+  tesi_free(ctx, &s);
+  tes_context_destroy(&ctx);
+}
+
+static void release_component(void *user) {
+  Component *c = user;
+  TesContext *ctx = tesi_context_retain(c->series->context);
+  release(c->series);
+  tesi_free(ctx, &c);
+  tes_context_destroy(&ctx);
+}
+
+static TesStatus take_components(Series *s, const TesCheckpoint *checkpoint, Held *held) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  for (int c = 0; c < s->components; c++)
+    TES_TRY(tes_checkpoint_function(checkpoint, names[c], &held->component[c]));
+done:
+  return status;
+}
+
+/* The place of a file in memory, read in the place of what was used longest ago; NULL where it cannot be read. */
+static Held *hold(Series *s, int file) {
+  Held *oldest = &s->held[0];
+  TesCheckpoint *checkpoint = NULL;
+  for (int i = 0; i < HELD; i++) {
+    Held *h = &s->held[i];
+    if (h->file == file) return h->used = ++s->uses, h;
+    if (h->used < oldest->used) oldest = h;
+  }
+  let_go(oldest);
+  if (tes_checkpoint_read(s->context, s->file[file].path, 0, &checkpoint) == TES_OK &&
+      take_components(s, checkpoint, oldest) == TES_OK)
+    oldest->file = file, oldest->used = ++s->uses;
+  else
+    let_go(oldest);
+  tes_checkpoint_destroy(&checkpoint);
+  return oldest->file == file ? oldest : NULL;
+}
+
+/* The function of a component at the time of a file, which the caller destroys; NULL where it cannot be read. */
+static TesFunction *at_file(Series *s, int file, int component) {
+  pthread_mutex_lock(&s->lock);
+  const Held *held = hold(s, file);
+  TesFunction *function = held ? tesi_function_retain(held->component[component]) : NULL;
+  pthread_mutex_unlock(&s->lock);
+  return function;
+}
+
+/* out <- factor f + out; NaN where there is no function. */
+static void add(const TesFunction *f, double factor, int64_t n, const double *x, const double *y,
+                const double *z, double t, double *out) {
+  enum { AT_ONCE = 64 };
+  double values[AT_ONCE];
+  for (int64_t first = 0; first < n; first += AT_ONCE) {
+    const int64_t count = n - first < AT_ONCE ? n - first : AT_ONCE;
+    if (f) tesi_function_values(f, count, x + first, y + first, z + first, t, values);
+    for (int64_t i = 0; i < count; i++) out[first + i] += f ? factor * values[i] : NAN;
+  }
+}
+
+/* Before the first and behind the last time the field stays as it is there. */
+static void evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
+                     double *out) {
+  const Component *c = user;
+  Series *s = c->series;
+  int below = 0;
+  while (below + 2 < s->files && s->file[below + 1].time <= t) below++;
+  const double from = s->file[below].time, to = s->file[below + 1].time,
+               share = fmin(1, fmax(0, (t - from) / (to - from)));
+  memset(out, 0, (size_t)n * sizeof *out);
+  for (int end = 0; end < 2; end++) {
+    const double factor = end ? share : 1 - share;
+    if (factor == 0) continue;
+    TesFunction *f = at_file(s, below + end, c->number);
+    add(f, factor, n, x, y, z, t, out);
+    tes_function_destroy(&f);
+  }
+}
+
+static int by_time(const void *a, const void *b) {
+  const double s = ((const File *)a)->time, t = ((const File *)b)->time;
+  return (s > t) - (s < t);
+}
+
+/* The times of all files, which are looked through for that once. Of files of one time, as the last checkpoint has that
+ * a run keeps under two names, the first stays. */
+static TesStatus list_files(Series *s, const char *pattern, size_t count, char *const *paths, int dim) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TesCheckpoint *checkpoint = NULL;
+  int kept = 0;
+  TES_ALLOC(&s->file, count);
+  for (size_t i = 0; i < count; i++) {
+    TES_TRY(tes_checkpoint_read(ctx, paths[i], 0, &checkpoint));
+    const int found = tes_space_mesh(tes_checkpoint_space(checkpoint))->dim;
+    TES_CHECK(found == dim, "%s is of %d dimensions, the mesh has %d", paths[i], found, dim);
+    s->file[s->files].time = tes_checkpoint_contents(checkpoint)->time;
+    s->file[s->files].path = tesi_strdup(ctx, paths[i]);
+    if (!s->file[s->files++].path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
+    Held first = {.file = -1};
+    status = i ? TES_OK : take_components(s, checkpoint, &first); /* what it has not is told at once */
+    let_go(&first);
+    if (status != TES_OK) goto done;
+    tes_checkpoint_destroy(&checkpoint);
+  }
+  qsort(s->file, (size_t)s->files, sizeof *s->file, by_time);
+  for (int i = 0; i < s->files; i++) {
+    File file = s->file[i];
+    if (kept && file.time == s->file[kept - 1].time)
+      tesi_free(ctx, &file.path);
+    else
+      s->file[kept++] = file;
+  }
+  s->files = kept;
+  TES_CHECK(s->files > 1, "%s matches checkpoints of one time, t = %g, where two are the least", pattern,
+            s->file[0].time);
+done:
+  tes_checkpoint_destroy(&checkpoint);
+  return status;
+}
+
+/* Its context is not of the caller: a message is told to both. */
+static TesStatus create(TesContext *ctx, const char *pattern, int dim, Series **series) {
+  const TesContextDesc desc = {.device = "cpu", .threads = 1, .verbosity = TES_QUIET};
+  char message[1000] = "";
+  glob_t found = {0};
+  Series *s = NULL;
+  TesContext *own = NULL;
+  TesStatus status = tes_context_create(&desc, &own, message, sizeof message);
+  if (status != TES_OK) TES_FAIL(status, "%s", message);
+  if (glob(pattern, 0, NULL, &found) != 0) TES_FAIL(TES_INVALID_INPUT, "no file matches %s", pattern);
+  status = tesi_alloc(own, 1, sizeof *s, &s);
+  if (status != TES_OK) TES_FAIL(status, "no memory for %s", pattern);
+  *s = (Series){
+      .context = own, .references = 1, .components = dim, .held = {{.file = -1}, {.file = -1}, {.file = -1}}};
+  pthread_mutex_init(&s->lock, NULL);
+  own = NULL;
+  status = list_files(s, pattern, found.gl_pathc, found.gl_pathv, dim);
+  if (status != TES_OK) {
+    snprintf(message, sizeof message, "%s", tes_context_message(s->context));
+    TES_FAIL(status, "%s", message);
+  }
+  *series = s, s = NULL;
+done:
+  globfree(&found);
+  if (s) release(s);
+  tes_context_destroy(&own);
+  return status;
+}
+
+TesStatus tesi_checkpoint_series(TesContext *ctx, const char *pattern, int dim, double times[2],
+                                 TesFunction *component[3]) {
+  TesStatus status = TES_OK;
+  Series *series = NULL;
+  Component *c = NULL;
+  char text[300];
+  TES_TRY(create(ctx, pattern, dim, &series));
+  times[0] = series->file[0].time, times[1] = series->file[series->files - 1].time;
+  for (int d = 0; d < dim; d++) {
+    status = tesi_alloc(series->context, 1, sizeof *c, &c);
+    if (status != TES_OK) TES_FAIL(status, "no memory for %s", pattern);
+    *c = (Component){series, d};
+    snprintf(text, sizeof text, "%s of %.200s", names[d], pattern);
+    TES_TRY(tesi_function_create(ctx, evaluate, c, release_component, text, &component[d]));
+    tesi_function_set_timed(component[d], true);
+    pthread_mutex_lock(&series->lock);
+    series->references++, c = NULL;
+    pthread_mutex_unlock(&series->lock);
+  }
+done:
+  if (c) tesi_free(series->context, &c);
+  for (int d = 0; d < dim && status != TES_OK; d++) tes_function_destroy(&component[d]);
+  if (series) release(series);
+  return status;
+}
+
+bool tesi_is_pattern(const char *path) {
+  return strpbrk(path, "*?[") != NULL;
+}
