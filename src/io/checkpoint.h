@@ -21,11 +21,11 @@ TesStatus tesi_checkpoint_take(const TesCheckpoint *checkpoint, const char *name
                                TesVector *v);
 
 /* component[dim] <- u, v, w of the checkpoints whose names match a pattern of the shell, as functions of space and
- * time: linear in time between two checkpoints, constant before the first and behind the last. times <- the first and
- * the last. Any number of ranks: each reads for itself. Cost: every file is read once here, and again when its time
- * comes; three are in memory. Errors: TES_INVALID_INPUT (no file, one time alone, another dimension, no such field),
- * TES_IO. */
-TesStatus tesi_checkpoint_series(TesContext *ctx, const char *pattern, int dim, double times[2],
+ * time, linear in time between two checkpoints, for a run from one time to another, which lie between the first and the
+ * last. Any number of ranks: each reads for itself. Cost: every file is read once here, and again when its time comes;
+ * three are in memory. Errors: TES_INVALID_INPUT (no file, one time alone, another dimension, no such field, a run that
+ * is longer, or has no length), TES_IO. */
+TesStatus tesi_checkpoint_series(TesContext *ctx, const char *pattern, int dim, double from, double to,
                                  TesFunction *component[3]);
 /* Whether a name is such a pattern: it has *, ? or [. */
 bool tesi_is_pattern(const char *path);

@@ -115,7 +115,7 @@ static void add(const TesFunction *f, double factor, int64_t n, const double *x,
   }
 }
 
-/* Before the first and behind the last time the field stays as it is there. */
+/* Before the first and behind the last time, which round-off alone asks for, the field stays as it is there. */
 static void evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
                      double *out) {
   const Component *c = user;
@@ -205,14 +205,18 @@ done:
   return status;
 }
 
-TesStatus tesi_checkpoint_series(TesContext *ctx, const char *pattern, int dim, double times[2],
+TesStatus tesi_checkpoint_series(TesContext *ctx, const char *pattern, int dim, double from, double to,
                                  TesFunction *component[3]) {
   TesStatus status = TES_OK;
   Series *series = NULL;
   Component *c = NULL;
   char text[300];
+  TES_CHECK(to > from, "several checkpoints are for problems in time, that is, with `time`");
   TES_TRY(create(ctx, pattern, dim, &series));
-  times[0] = series->file[0].time, times[1] = series->file[series->files - 1].time;
+  const double first = series->file[0].time, last = series->file[series->files - 1].time,
+               small = 1e-9 * (to - from);
+  TES_CHECK(from >= first - small && to <= last + small,
+            "%s has times from %g to %g, the run goes from %g to %g", pattern, first, last, from, to);
   for (int d = 0; d < dim; d++) {
     status = tesi_alloc(series->context, 1, sizeof *c, &c);
     if (status != TES_OK) TES_FAIL(status, "no memory for %s", pattern);

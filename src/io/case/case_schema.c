@@ -250,8 +250,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "data.b", .type = TESI_KEY_VECTOR, .target = AT(b), .fallback_note = "0",
    .map_too = true, .help = "velocity, a list, or {file: FILE}"},
   {.path = "data.b.file", .type = TESI_KEY_FILE, .target = AT(c.b_file), .fallback_note = "none",
-   .help = "the velocity of this checkpoint of a flow, whose mesh has all points of this one's; in time also a pattern, "
-     "as flow-*.h5: the checkpoints of a run (output.checkpoint.keep), linear in time between two"},
+   .help = "the velocity of this checkpoint of a flow, whose mesh has all points of this one's; in time "
+     "also a pattern, as flow-*.h5: the checkpoints of a run (output.checkpoint.keep), linear in time between two"},
   {.path = "data.c", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback = "0",
    .help = "reaction, not negative"},
   {.path = "data.exact", .type = TESI_KEY_FIELD, .target = AT(exact), .fallback_note = "not known",
