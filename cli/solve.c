@@ -324,6 +324,7 @@ static TesStatus run(Solve *s) {
 
 void solve_release(Solve *s) {
   solve_free_files(s);
+  tes_pictures_finish(&s->pictures); /* of runs that failed */
   solve_free_frames(s);
   solve_free_outputs(s);
   solve_free_samples(s);

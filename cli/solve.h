@@ -90,6 +90,7 @@ typedef struct Solve {
   const char *vtkhdf;      /* the same */
   TesVtkhdf *steps_file;   /* output.vtkhdf, while it is written */
   char *png, *plot, *film; /* the same */
+  TesPictures *pictures;   /* of the steps of a run */
   int frames, frame_room;  /* of output.film */
   char **frame;            /* [frames] pictures */
   bool has_checkpoint;     /* the case's own was written */

@@ -197,7 +197,8 @@ TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step) {
                                .title = p->title,
                                .range = {p->range[0], p->range[1]},
                                .colours = p->colours,
-                               .warp = p->warp};
+                               .warp = p->warp,
+                               .run = step < 0 ? NULL : &s->pictures};
   const char *path = solve_png_path(s);
   if (!path) return TES_OK;
   char *file = step < 0 ? strdup(path) : solve_step_file(path, ".png", step);

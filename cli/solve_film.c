@@ -32,12 +32,12 @@ TesStatus solve_keep_frame(Solve *s, const char *path, int step) {
   return status;
 }
 
-/* Pictures of several sizes, as of a body that is drawn as it moves, are no film; they are there, and the run is
- * not lost. */
+/* Pictures of several sizes, as those from before a restart may be, are no film; they are there, and the run is not
+ * lost. */
 TesStatus solve_write_film(Solve *s) {
-  if (!s->input->film || !s->frames) return TES_OK;
-  const TesStatus status =
-      tes_film_write(s->context, s->frames, (const char *const *)s->frame, s->input->film);
+  TesStatus status = tes_pictures_finish(&s->pictures);
+  if (status != TES_OK || !s->input->film || !s->frames) return status;
+  status = tes_film_write(s->context, s->frames, (const char *const *)s->frame, s->input->film);
   if (status == TES_OK) s->film = s->input->film;
   if (status != TES_INVALID_INPUT) return status;
   solve_log(s, TES_LOG_WARNING, "warning: output.film: %s: no film is written",

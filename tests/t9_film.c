@@ -97,6 +97,59 @@ static void steps_become_frames(void **state) {
   assert_film("f.png", 8);
 }
 
+/* The red, green and blue of a place of a picture of this width, 0 to 1 from its upper left corner. Rows are as they
+ * are or differences to the row above. */
+static void colour_at(const char *path, long width, double across, double down, int colour[3]) {
+  int none;
+  const Bytes p = pixels(path, 0, &none);
+  const long row = 3 * width + 1, rows = p.length / row, column = (long)(across * (double)width);
+  for (long j = 1; j < rows; j++)
+    for (long i = 1; i < row && p.at[j * row]; i++)
+      p.at[j * row + i] = (unsigned char)(p.at[j * row + i] + p.at[(j - 1) * row + i]);
+  for (int c = 0; c < 3; c++) colour[c] = p.at[(long)(down * (double)rows) * row + 1 + 3 * column + c];
+  free(p.at);
+}
+
+/* u = 1/2 + t everywhere: dark at first, bright at last, and in the middle what t = 1/4 has between 1/2 and 1. */
+static void a_run_has_one_range(void **state) {
+  (void)state;
+  if (!tes_has_part("png")) skip();
+  int colour[3];
+  write_case("data: {f: 1, initial: 0.5}\nboundary: {all: {neumann: 0}}\ntime: {end: 0.5, step: 0.05}\n"
+             "output: {png: {file: u.png, width: 300, every: 5}, film: f.png}");
+  assert_run("solve a.yaml", 0);
+  static const int expected[3][3] = {{68, 1, 84}, {33, 145, 140}, {253, 231, 37}};
+  for (int i = 0; i < 3; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "u-%03d.png", i);
+    colour_at(name, 300, 0.4, 0.5, colour);
+    for (int c = 0; c < 3; c++) assert_in_range(colour[c] + 10, expected[i][c], expected[i][c] + 20);
+  }
+  assert_film("f.png", 3);
+  /* a range that is given stays */
+  assert_run("solve a.yaml --set \"output.png.range=[0.5, 10]\"", 0);
+  colour_at("u-002.png", 300, 0.4, 0.5, colour);
+  assert_in_range(colour[0], 58, 78);
+}
+
+/* A body that moves has pictures of one size, whose frame holds all of its places. */
+static void a_body_that_moves_is_a_film(void **state) {
+  (void)state;
+  if (!tes_has_part("png")) skip();
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs(
+      "problem: elasticity\nmesh: {box: {cells: [4, 1], upper: [4, 1]}}\nspace: {degree: 2}\n"
+      "data: {young: 100, poisson: 0.3, density: 1}\n"
+      "boundary: {all: {traction: [0, 0]}, left: {displacement: [0, 0]}, right: {traction: [0, -0.3]}}\n"
+      "time: {end: 2, step: 0.2}\noutput: {png: {file: u.png, width: 300, every: 5, warp: 1}, film: f.png}\n",
+      file);
+  assert_int_equal(fclose(file), 0);
+  assert_run("solve a.yaml", 0);
+  assert_output("written   f.png");
+  assert_film("f.png", 3);
+}
+
 static void other_cases_are_refused(void **state) {
   (void)state;
   if (!tes_has_part("png")) skip();
@@ -115,7 +168,8 @@ static void other_cases_are_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(steps_become_frames),
-                                     cmocka_unit_test(other_cases_are_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(steps_become_frames), cmocka_unit_test(a_run_has_one_range),
+      cmocka_unit_test(a_body_that_moves_is_a_film), cmocka_unit_test(other_cases_are_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

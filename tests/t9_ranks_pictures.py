@@ -23,7 +23,7 @@ output: {png: {file: u.png, edges: true, width: 500}}
 """
 SURFACE = """
 problem: poisson
-mesh: {box: {cells: [3, 2, 4]}}
+mesh: {box: {cells: [3, 2, 7]}}
 space: {degree: 2}
 data: {f: 1 + x*z}
 boundary: {all: {neumann: 0}, left: {dirichlet: 0}}
@@ -47,7 +47,7 @@ data: {a: 0.1, b: [1, 0], f: 0, initial: "sin(pi*x)*sin(pi*y)"}
 boundary: {all: {dirichlet: 0}}
 time: {end: 0.1, step: 0.05}
 solver: {tolerance: 1e-11}
-output: {png: {file: u.png, width: 300, range: [0, 1]}, film: film.png}
+output: {png: {file: u.png, width: 300}, film: film.png}
 """
 CASES = {"flat": FLAT, "surface": SURFACE, "cut": CUT, "film": FILM}
 

@@ -26,6 +26,8 @@ typedef enum TesColourMap {
   TES_COLOUR_MAP_VIRIDIS,  /**< from dark to bright */
   TES_COLOUR_MAP_DIVERGING /**< blue below the middle, red above it; without a range the middle is 0 */
 } TesColourMap;
+/** Pictures of one run. */
+typedef struct TesPictures TesPictures;
 typedef struct TesPictureDesc {
   const char *of; /**< an expression as in TesValue.of, without normals; NULL: the first field */
   int slice;      /**< 3D: 1, 2 or 3: a cut across x, y or z; 0: the surface, seen from (+, -, +) */
@@ -36,6 +38,9 @@ typedef struct TesPictureDesc {
   double range[2]; /**< of the colours; values beyond get the colour of the end. Equal: the least and largest */
   TesColourMap colours;
   double warp; /**< elasticity: points are drawn at x + warp u; a slice cuts the body at rest. 0: at rest */
+  /** NULL: a picture alone. Else the run that it belongs to; *run is NULL before the first picture. Colours then go
+   *  over the values of all pictures of the run so far, and the frame spans all of them. */
+  TesPictures **run;
 } TesPictureDesc;
 /** Before time is spent: whether a picture can be written to this file (NULL: none is wanted). Errors: TES_MISSING,
  * TES_IO. */
@@ -47,6 +52,11 @@ TesStatus tes_picture_check(TesContext *context, const char *path);
  *  (an expression that is none, a cut that misses the mesh, warp of a problem without displacement), TES_NAN (no value
  *  is finite), TES_MISSING (a build without libpng), TES_IO. Memory: some 70 bytes per pixel. */
 TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *desc, const char *path);
+/** At the end of a run, also of a run that failed: pictures whose colours or frame do not span the whole run are
+ *  written again, from records of what they show, some 60 bytes per triangle in temporary files; the last one is as it
+ *  was. Then all of a run have one range of colours, one frame and one size. *run <- NULL. Every rank calls it. Where
+ *  there was no room for a record a picture stays as it is. Errors: TES_IO, TES_OUT_OF_MEMORY. */
+TesStatus tes_pictures_finish(TesPictures **run);
 /** Writes a film as animated PNG, which browsers play: pictures[count] are files of tes_picture_write() of one size, in
  *  their order, ten a second, again and again. They are not compressed anew, so that it costs as much as copying them.
  *  Errors: TES_INVALID_INPUT (no picture, a file that is none, pictures of several sizes), TES_IO. */

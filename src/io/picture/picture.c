@@ -5,10 +5,9 @@
 #include <string.h>
 #include "base/work.h"
 #include "io/file.h"
-#include "io/picture/scene.h"
+#include "io/picture/picture.h"
 #include "parallel/comm.h"
 #include "problem/problem.h"
-#include "tessera/output.h"
 #include "tessera/report.h"
 #ifdef TESI_PNG
 #include <png.h>
@@ -18,16 +17,10 @@ static const TesiColour ink = {38, 42, 48}, faint = {120, 126, 134}, edge = {30,
 
 /* ---- what the scene spans ------------------------------------------------------------------------------ */
 
-typedef struct Extent {
-  double low[2], high[2], value[2];
-  TesiCorner at[2]; /* of the least and the largest value */
-  bool any;
-} Extent;
-
-static const Extent nothing = {
+const TesiExtent tesi_extent_of_nothing = {
     .low = {DBL_MAX, DBL_MAX}, .high = {-DBL_MAX, -DBL_MAX}, .value = {DBL_MAX, -DBL_MAX}};
 
-static void extend_by(Extent *e, const Extent *other) {
+void tesi_extent_add(TesiExtent *e, const TesiExtent *other) {
   e->any = e->any || other->any;
   for (int d = 0; d < 2; d++)
     e->low[d] = fmin(e->low[d], other->low[d]), e->high[d] = fmax(e->high[d], other->high[d]);
@@ -36,18 +29,18 @@ static void extend_by(Extent *e, const Extent *other) {
 }
 
 /* Of all ranks, in their order. */
-static void extend_over_ranks(const TesContext *ctx, Extent *e) {
-  Extent all = nothing;
+static void extend_over_ranks(const TesContext *ctx, TesiExtent *e) {
+  TesiExtent all = tesi_extent_of_nothing;
   for (int r = 0; r < tesi_ranks(ctx); r++) {
-    Extent other = *e;
+    TesiExtent other = *e;
     tesi_broadcast(ctx, r, sizeof other, &other);
-    extend_by(&all, &other);
+    tesi_extent_add(&all, &other);
   }
   *e = all;
 }
 
 static void extend(void *user, const TesiCorner c[3]) {
-  Extent *e = user;
+  TesiExtent *e = user;
   e->any = true;
   for (int i = 0; i < 3; i++) {
     const double at[2] = {c[i].x, c[i].y};
@@ -69,7 +62,7 @@ typedef struct Picture {
   TesiCanvas *canvas;
   double unit, left, bottom, scale; /* of the plot: lower left corner, pixels a length */
   double range[2];                  /* of the colours */
-  Extent extent, drawn;             /* what is there, seen coarsely, and what was drawn */
+  TesiExtent extent, drawn;         /* what is there, seen coarsely, and what was drawn */
 } Picture;
 
 static TesiCorner place(const Picture *p, const TesiCorner *c) {
@@ -210,17 +203,15 @@ static void draw_triad(const Picture *p, double x, double y) {
 
 /* ---- the whole ----------------------------------------------------------------------------------------- */
 
-static void draw_frame(const Picture *p, const TesPictureDesc *desc, bool flat, const char *title,
-                       const char *of, double right) {
+static void draw_frame(const Picture *p, const TesiPictureFrame *frame, double right) {
   static const char *const axes[3] = {"x", "y", "z"};
   const double u = p->unit, top = p->bottom - (p->extent.high[1] - p->extent.low[1]) * p->scale;
-  const int d = desc->slice - 1;
-  const char *const names[2] = {axes[desc->slice ? (d == 0 ? 1 : 0) : 0],
-                                axes[desc->slice ? (d == 2 ? 1 : 2) : 1]};
+  const int slice = frame->desc.slice, d = slice - 1;
+  const char *const names[2] = {axes[slice ? (d == 0 ? 1 : 0) : 0], axes[slice ? (d == 2 ? 1 : 2) : 1]};
   const double middle = (top + p->bottom) / 2, half = fmax((p->bottom - top) / 2, 70 * u);
-  tesi_canvas_text(p->canvas, 28 * u, 40 * u, 15 * u, 0, ink, title);
-  draw_bar(p, right, middle - half + 14 * u, middle + half, of);
-  if (flat)
+  tesi_canvas_text(p->canvas, 28 * u, 40 * u, 15 * u, 0, ink, frame->title);
+  draw_bar(p, right, middle - half + 14 * u, middle + half, frame->of);
+  if (frame->flat)
     draw_axes(p, names);
   else
     draw_triad(p, 40 * u, p->canvas->height - 34 * u);
@@ -323,6 +314,30 @@ static void choose_colours(const TesPictureDesc *desc, Picture *p) {
   tesi_canvas_use(p->canvas, diverging);
 }
 
+TesStatus tesi_picture_draw(TesContext *ctx, const TesiPictureFrame *frame, const TesiExtent *extent,
+                            const TesiPictureSource *source, const char *path) {
+  TesStatus status = TES_OK;
+  Picture p = {.extent = *extent, .drawn = tesi_extent_of_nothing};
+  TES_TRY(tesi_agree(ctx, set_out(ctx, &frame->desc, frame->flat, &p)));
+  choose_colours(&frame->desc, &p);
+  TES_TRY(tesi_agree(
+      ctx, source->draw(source->user, 5 / p.scale, &(TesiSceneSink){draw_triangle, draw_line, &p})));
+  extend_over_ranks(ctx, &p.drawn);
+  TES_TRY(tesi_canvas_merge(p.canvas, edge));
+  mark_ends(&p);
+  draw_frame(&p, frame, p.canvas->width - 122 * p.unit);
+  TES_TRY(write_png(ctx, p.canvas, path));
+done:
+  tesi_canvas_destroy(&p.canvas);
+  return status;
+}
+
+static TesStatus draw_scene(void *user, double detail, const TesiSceneSink *sink) {
+  TesiScene *scene = user;
+  scene->detail = detail;
+  return tesi_scene_draw(scene, sink);
+}
+
 /* The displacement that points are moved by. */
 static TesStatus take_warp(const TesProblem *p, const TesPictureDesc *desc, int fields,
                            const TesiField *field, TesiScene *scene, TesiQuantity *displacement[3]) {
@@ -353,10 +368,9 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   TesiField field[TESI_FIELDS];
   const int fields = tesi_problem_fields(problem, field), dim = problem->mesh->dim;
   const char *of = desc->of ? desc->of : field->name;
-  const bool flat = dim == 2 || desc->slice;
-  char title[200];
+  TesiPictureFrame frame = {.desc = *desc, .flat = dim == 2 || desc->slice};
   TesiQuantity *q = NULL, *displacement[3] = {NULL};
-  Picture p = {.extent = nothing, .drawn = nothing};
+  TesiExtent extent = tesi_extent_of_nothing;
   tesi_work_begin_results(ctx, problem->in_time != NULL, "drawing %s", path);
   TES_CHECK(desc->slice >= 0 && desc->slice <= 3 && (!desc->slice || dim == 3),
             "a slice is for meshes in 3D, across direction 1, 2 or 3, got %d", desc->slice);
@@ -371,27 +385,23 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   if (!tes_has_part("png")) TES_TRY(write_png(ctx, NULL, path));
   TES_TRY(tesi_quantity_create(problem->mesh, of, false, fields, field, &q));
   TesiScene scene = {.quantity = q, .mesh = problem->mesh, .slice = desc->slice, .at = desc->at};
+  TesiPictureSource source = {draw_scene, &scene};
+  snprintf(frame.of, sizeof frame.of, "%.63s", of);
+  frame.desc.of = frame.desc.title = NULL, frame.desc.run = NULL;
   TES_TRY(take_warp(problem, desc, fields, field, &scene, displacement));
-  TES_TRY(tesi_agree(ctx, tesi_scene_draw(&scene, &(TesiSceneSink){extend, ignore_line, &p.extent})));
-  extend_over_ranks(ctx, &p.extent);
-  TES_CHECK(p.extent.any, "%s: the slice %c = %g misses the mesh", path, "xyz"[tesi_max(desc->slice, 1) - 1],
+  TES_TRY(tesi_agree(ctx, tesi_scene_draw(&scene, &(TesiSceneSink){extend, ignore_line, &extent})));
+  extend_over_ranks(ctx, &extent);
+  TES_CHECK(extent.any, "%s: the slice %c = %g misses the mesh", path, "xyz"[tesi_max(desc->slice, 1) - 1],
             desc -> at);
-  if (p.extent.value[0] > p.extent.value[1])
+  if (extent.value[0] > extent.value[1])
     TES_FAIL(TES_NAN, "%s is finite at no point of the picture %s", of, path);
-  TES_TRY(tesi_agree(ctx, set_out(ctx, desc, flat, &p)));
-  choose_colours(desc, &p);
-  scene.detail = 5 / p.scale, scene.edges = desc->edges;
-  TES_TRY(tesi_agree(ctx, tesi_scene_draw(&scene, &(TesiSceneSink){draw_triangle, draw_line, &p})));
-  extend_over_ranks(ctx, &p.drawn);
-  TES_TRY(tesi_canvas_merge(p.canvas, edge));
-  mark_ends(&p);
-  make_title(problem, desc, of, title);
-  draw_frame(&p, desc, flat, title, of, p.canvas->width - 122 * p.unit);
-  TES_TRY(write_png(ctx, p.canvas, path));
+  scene.edges = desc->edges;
+  make_title(problem, desc, of, frame.title);
+  if (desc->run) TES_TRY(tesi_pictures_add(ctx, desc->run, &frame, &extent, &source, path));
+  TES_TRY(tesi_picture_draw(ctx, &frame, &extent, &source, path));
 done:
   tesi_work_end(ctx);
   tesi_quantity_destroy(&q);
   for (int d = 0; d < 3; d++) tesi_quantity_destroy(&displacement[d]);
-  tesi_canvas_destroy(&p.canvas);
   return status;
 }
