@@ -235,7 +235,7 @@ static TesStatus compile_upwind(TesContext *ctx, const Job *job) {
   TesOperator *op = NULL;
   TesSmoother *smoother = NULL;
   TesiBrokenLoad *load = NULL;
-  TesiRtFace face[6] = {{0}};
+  const TesiGiven given[6] = {{.how = {TESI_WEAK}}};
   TES_TRY(tes_function_create_expression(ctx, "1 + x", &b[0]));
   TES_TRY(tes_function_create_constant(ctx, 1, &b[1]));
   TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = job->dim, .cells = {2, 2, 2}}, &mesh));
@@ -252,7 +252,7 @@ static TesStatus compile_upwind(TesContext *ctx, const Job *job) {
     tes_operator_destroy(&op);
   }
   if (job->precision == TES_DOUBLE)
-    TES_TRY(tesi_broken_load_create(space, b[0], 1, face, job->degree + 2, &load));
+    TES_TRY(tesi_broken_load_create(space, b[0], 1, given, TES_PENALTY_AUTO, job->degree + 2, &load));
 done:
   tesi_broken_load_destroy(&load);
   tes_smoother_destroy(&smoother);

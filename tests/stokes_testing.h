@@ -18,6 +18,18 @@ typedef struct Flow {
   TesPenalty penalty;
 } Flow;
 
+/* What holds on a face, with no functions. */
+static inline TesiGiven flow_side(const Flow *f, int side) {
+  TesiGiven given = {.priority = 0};
+  const char kind = f->given ? f->given[side] : 'v';
+  for (int c = 0; c < TESI_GIVEN_SCALARS; c++) {
+    const bool nodes = !f->broken && c == side / 2;
+    if (kind == 'v') given.how[c] = nodes ? TESI_STRONG : TESI_WEAK;
+    if (kind == 's') given.how[c] = nodes ? TESI_STRONG : TESI_FLUX;
+  }
+  return given;
+}
+
 static inline TesMesh *flow_mesh(TesContext *ctx, const Flow *f) {
   TesMesh *mesh;
   double x[3][64];

@@ -248,8 +248,8 @@ static TesSpace *on_axes(TesContext *on, TesElement element, bool ring, TesStatu
   return space;
 }
 
-static void assert_axis(const TesSpace *scalar, int d, TesiBasis basis, int entries, TesiEnd lower,
-                        TesiEnd upper) {
+static void assert_axis(const TesSpace *scalar, int d, TesiBasis basis, int entries, TesiHow lower,
+                        TesiHow upper) {
   const TesiAxis *axis = &scalar->axis[d];
   assert_int_equal(axis->basis, basis);
   assert_int_equal(axis->nodes, entries);
@@ -269,7 +269,7 @@ static void boxes_are_scalars_on_axes(void **state) {
     TesSpace *rt = on_axes(ctx, TES_ELEMENT_RT, ring, &status);
     assert_ok(ctx, status);
     const int nodes = ring ? 6 : 7;
-    const TesiEnd weak = ring ? TESI_OPEN : TESI_WEAK, strong = ring ? TESI_OPEN : TESI_STRONG;
+    const TesiHow weak = ring ? TESI_OPEN : TESI_WEAK, strong = ring ? TESI_OPEN : TESI_STRONG;
     assert_int_equal(rt->scalars, 3);
     assert_axis(rt->scalar[0], 0, TESI_NODES, nodes, strong, strong);
     assert_axis(rt->scalar[0], 1, TESI_MODES, 4, TESI_WEAK, TESI_OPEN);

@@ -57,7 +57,7 @@ static void check_boundaries(const Place *p, const char *what) {
   const int64_t n = tes_space_length(p->velocity);
   TesFunction *const g[4] = {expression(p->ctx, "1 + x*nx"), NULL, expression(p->ctx, "y - 2"),
                              expression(p->ctx, "x*y")};
-  TesBoundary boundary[8] = {{0}};
+  TesiGiven boundary[8] = {{.priority = 0}};
   TesVector *u = make_vector(p->ctx, dim * n, 3, false), *b = make_vector(p->ctx, dim * n, 0, false);
   double *plain = calloc((size_t)(dim * n), sizeof *plain);
   for (int of = 0; of < 2; of++)

@@ -16,7 +16,7 @@ static const char *const devices[] = {"emulator", "cuda"};
 
 typedef struct Data {
   TesFunction *f, *g[6];
-  TesiRtFace face[6];
+  TesiGiven given[6];
 } Data;
 
 /* Functions of x and t, or (time not NaN) of x at a time. On the lower end of y nothing is given. */
@@ -37,9 +37,8 @@ static Data make_data(TesContext *ctx, const Flow *f, bool source, double time) 
     of_time = NULL;
   }
   for (int i = 0; i < 2 * f->dim; i++) {
-    d.face[i] =
-        (TesiRtFace){.kind = f->given[i] == 'v' ? TESI_RT_VELOCITY : TESI_RT_OUTFLOW, .penalty = 3 + i};
-    d.face[i].g[f->dim] = d.g[i];
+    d.given[i] = flow_side(f, i);
+    d.given[i].g[0] = d.g[i];
   }
   return d;
 }
@@ -57,7 +56,7 @@ static double *expected_load(const Flow *f, bool source, bool carried, double ti
   Data d = make_data(host, f, source, time);
   TesVector *b = flow_vector(host, space, TES_DOUBLE, NULL);
   double *values = calloc((size_t)tes_space_length(space), sizeof *values);
-  assert_ok(host, tesi_rt_load(space, (const TesFunction *[3]){d.f}, 0.7, d.face, b));
+  assert_ok(host, tesi_rt_load(space, (const TesFunction *[3]){d.f}, 0.7, d.given, TES_PENALTY_PAPER, b));
   assert_ok(host, tes_vector_get(b, values));
   for (int i = 0; i < 2 * f->dim; i++)
     if (carried && f->given[i] == 'v' && d.g[i])
@@ -81,7 +80,7 @@ static void check(TesContext *ctx, const Flow *f, bool source, bool carried) {
   void *clock;
   const TesiTransport *t = tesi_transport_of(op);
   inflow.speed = tesi_upwind_device_speed(t->upwind_device, &inflow.step);
-  assert_ok(ctx, tesi_broken_load_create(space, d.f, 0.7, d.face, carried ? t->batches->q : 0, &plan));
+  assert_ok(ctx, tesi_broken_load_create(space, d.f, 0.7, d.given, TES_PENALTY_PAPER, carried ? t->batches->q : 0, &plan));
   assert_non_null(plan);
   assert_ok(ctx, tesi_clock_create(ctx, 0.25, &clock));
   for (int when = 0; when < 2; when++) {
@@ -138,14 +137,14 @@ static void values_that_are_none_are_seen(void **state) {
   for (int way = 0; way < 3; way++) {
     TesSpace *space = flow_space(ctx, &f);
     TesFunction *bad, *good;
-    TesiRtFace face[6] = {{0}};
+    TesiGiven given[6] = {{.how = {TESI_WEAK}}};
     TesiBrokenLoad *plan;
     void *clock;
     bool refused;
     assert_ok(ctx, tes_function_create_expression(ctx, "sqrt(0.9 - x)", &bad));
     assert_ok(ctx, tes_function_create_expression(ctx, "x", &good));
-    face[1].g[2] = way == 1 ? bad : good;
-    assert_ok(ctx, tesi_broken_load_create(space, way == 2 ? bad : good, 1, face, 0, &plan));
+    given[1].g[0] = way == 1 ? bad : good;
+    assert_ok(ctx, tesi_broken_load_create(space, way == 2 ? bad : good, 1, given, TES_PENALTY_AUTO, 0, &plan));
     TesVector *b = flow_vector(ctx, space, TES_DOUBLE, NULL);
     assert_ok(ctx, tesi_clock_create(ctx, 0, &clock));
     assert_ok(ctx, tesi_broken_load_run(plan, clock, NULL, b));
@@ -168,11 +167,11 @@ static void normals_are_left_to_the_host(void **state) {
   if (!ctx) skip();
   TesSpace *space = flow_space(ctx, &f);
   TesFunction *g;
-  TesiRtFace face[6] = {{0}};
+  TesiGiven given[6] = {{.how = {TESI_WEAK}}};
   TesiBrokenLoad *plan;
   assert_ok(ctx, tes_function_create_expression(ctx, "x*nx + ny", &g));
-  face[0].g[2] = g;
-  assert_ok(ctx, tesi_broken_load_create(space, NULL, 1, face, 0, &plan));
+  given[0].g[0] = g;
+  assert_ok(ctx, tesi_broken_load_create(space, NULL, 1, given, TES_PENALTY_AUTO, 0, &plan));
   assert_null(plan);
   tes_function_destroy(&g);
   tes_space_destroy(&space);

@@ -14,14 +14,12 @@ static TesFunction *expression(TesContext *on, const char *text) {
 }
 
 static void set_faces(TesiRtConvection *c, const Flow *f, TesFunction *const g[3]) {
-  TesiRtFace face[6] = {{0}};
+  TesiGiven given[6];
   for (int i = 0; i < 2 * f->dim; i++) {
-    face[i].kind = f->given[i] == 's'   ? TESI_RT_SLIP
-                   : f->given[i] == 'o' ? TESI_RT_OUTFLOW
-                                        : TESI_RT_VELOCITY;
-    for (int d = 0; d < f->dim; d++) face[i].g[d] = g[d];
+    given[i] = flow_side(f, i);
+    for (int d = 0; d < f->dim; d++) given[i].g[d] = g[d];
   }
-  assert_ok(c->context, tesi_rt_convection_face(c, face));
+  assert_ok(c->context, tesi_rt_convection_give(c, given));
 }
 
 static TesVector *random_vector(TesContext *on, int64_t length, bool nan) {

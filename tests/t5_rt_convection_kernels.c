@@ -15,16 +15,14 @@ static const char *const devices[] = {"emulator", "cuda"};
 static void set_faces(TesiRtConvection *c, const Flow *f) {
   static const char *const text[3] = {"0.3 + x*y - z", "x - y*z", "y*nx + 0.5*ny"};
   TesFunction *g[3];
-  TesiRtFace face[6] = {{0}};
+  TesiGiven given[6];
   for (int d = 0; d < 3; d++)
     assert_ok(c->context, tes_function_create_expression(c->context, text[d], &g[d]));
   for (int i = 0; i < 2 * f->dim; i++) {
-    face[i].kind = f->given[i] == 's'   ? TESI_RT_SLIP
-                   : f->given[i] == 'o' ? TESI_RT_OUTFLOW
-                                        : TESI_RT_VELOCITY;
-    for (int d = 0; d < f->dim; d++) face[i].g[d] = (i + d) % 3 ? g[d] : NULL; /* some are zero */
+    given[i] = flow_side(f, i);
+    for (int d = 0; d < f->dim; d++) given[i].g[d] = (i + d) % 3 ? g[d] : NULL; /* some are zero */
   }
-  for (int twice = 0; twice < 2; twice++) assert_ok(c->context, tesi_rt_convection_face(c, face));
+  for (int twice = 0; twice < 2; twice++) assert_ok(c->context, tesi_rt_convection_give(c, given));
   for (int d = 0; d < 3; d++) tes_function_destroy(&g[d]);
 }
 

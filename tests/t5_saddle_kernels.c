@@ -417,7 +417,6 @@ static void compare_vectors(const Pair *p) {
 
 /* Nothing, zeros, velocities or stresses at faces, a force: the host's, and zeros where nothing is given. */
 static void compare_loads(const Pair *p) {
-  const int given = p->flow->broken ? p->flow->dim : 0;
   TesFunction *zero, *force;
   assert_ok(p->ctx, tes_function_create_constant(p->ctx, 0, &zero));
   assert_ok(p->ctx, tes_function_create_expression(p->ctx, "1 + x * y", &force));
@@ -426,22 +425,18 @@ static void compare_loads(const Pair *p) {
                                  : way == 2 ? force
                                             : NULL,
                              *const f[3] = {way == 3 ? force : NULL};
-    TesiRtFace face[6] = {{0}};
+    TesiGiven given[6];
     double flux, of_host, largest;
-    for (int i = 0; i < 6; i++) {
-      const char kind = p->flow->given ? p->flow->given[i % (int)strlen(p->flow->given)] : 'v';
-      face[i] = (TesiRtFace){.kind = kind == 's'   ? TESI_RT_SLIP
-                                     : kind == 'o' ? TESI_RT_OUTFLOW
-                                                   : TESI_RT_VELOCITY,
-                             .penalty = 2};
-      face[i].g[given] = face[i].kind == TESI_RT_SLIP ? NULL : g;
+    for (int i = 0; i < 2 * p->flow->dim; i++) {
+      given[i] = flow_side(p->flow, i);
+      given[i].g[0] = given[i].how[i < 2] == TESI_FLUX ? NULL : g;
     }
     TesVector *b = flow_vector(p->ctx, p->space, TES_DOUBLE, NULL), *be = there(p, NULL);
     for (int lifting = 0; lifting < (p->flow->broken ? 1 : 2); lifting++) {
       assert_ok(p->ctx,
-                lifting ? tesi_rt_lifting(p->space, face, b, &flux) : tesi_rt_load(p->space, f, 3, face, b));
-      assert_ok(host, lifting ? tesi_rt_lifting(p->exact_space, face, be, &of_host)
-                              : tesi_rt_load(p->exact_space, f, 3, face, be));
+                lifting ? tesi_rt_lifting(p->space, given, b, &flux) : tesi_rt_load(p->space, f, 3, given, TES_PENALTY_AUTO, b));
+      assert_ok(host, lifting ? tesi_rt_lifting(p->exact_space, given, be, &of_host)
+                              : tesi_rt_load(p->exact_space, f, 3, given, TES_PENALTY_AUTO, be));
       if (lifting) assert_true(flux == of_host && (way == 2 || flux == 0));
       assert_ok(p->ctx, tes_vector_maximum(b, &largest));
       assert_true(way == 3 ? lifting ? largest == 0 : largest > 0 : way == 2 || largest == 0);

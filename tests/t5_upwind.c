@@ -76,14 +76,12 @@ static void boundaries_have_their_parts(void **state) {
   const int64_t n = tes_space_length(space);
   TesFunction *g, *one;
   const TesFunction *f_one[3] = {NULL};
-  TesiRtFace none[6];
   (void)state;
   assert_ok(ctx, tes_function_create_expression(ctx, "x + 2*y", &g));
   assert_ok(ctx, tes_function_create_constant(ctx, 1, &one));
-  memset(none, 0, sizeof none);
   f_one[0] = one;
   TesVector *ones = flow_vector(ctx, space, TES_DOUBLE, NULL), *y;
-  assert_ok(ctx, tesi_rt_load(space, f_one, 0, none, ones));
+  assert_ok(ctx, tesi_rt_load(space, f_one, 0, NULL, TES_PENALTY_AUTO, ones));
   double *values = calloc((size_t)n, sizeof *values), sum;
   /* on the right (1 + y), of g = 1 + 2 y: int (1 + y)(1 + 2 y) = 19/6; at the bottom n = -y: -(x - 0.4) x */
   const struct {
@@ -118,18 +116,16 @@ static void conservative_sums_are_zero(void **state) {
   const Flow f = {.dim = 2, .degree = 3, .cells = {9, 5}, .given = "cccc", .graded = true, .broken = true};
   TesSpace *space = flow_space(ctx, &f);
   TesFunction *one;
-  TesiRtFace none[6];
   double sum;
   (void)state;
   assert_ok(ctx, tes_function_create_constant(ctx, 1, &one));
   const TesFunction *f_one[3] = {one};
-  memset(none, 0, sizeof none);
   Velocity v = upwind_velocity(ctx, false);
   TesOperator *op = upwind_operator(ctx, space, &f, &v, true, TES_DOUBLE);
   double *values = flow_random(space, 8);
   TesVector *x = flow_vector(ctx, space, TES_DOUBLE, values), *y = flow_vector(ctx, space, TES_DOUBLE, NULL),
             *ones = flow_vector(ctx, space, TES_DOUBLE, NULL);
-  assert_ok(ctx, tesi_rt_load(space, f_one, 0, none, ones));
+  assert_ok(ctx, tesi_rt_load(space, f_one, 0, NULL, TES_PENALTY_AUTO, ones));
   assert_ok(ctx, tes_operator_apply(op, x, y));
   assert_ok(ctx, tes_vector_dot(ones, y, &sum));
   assert_near(sum, 0, 1e-11);

@@ -12,10 +12,6 @@ static bool is_given(const TesProblem *p, int boundary) {
   return tesi_problem_given(p, boundary, 0);
 }
 
-static TesCondition condition(const TesProblem *p, int boundary) {
-  return p->numbered.boundary ? p->numbered.boundary[boundary].condition : TES_DIRICHLET;
-}
-
 static TesStatus new_vector(const TesProblem *p, TesVector **v) {
   return tesi_vector_create_on(p->space->layout, TES_DOUBLE, v);
 }
@@ -119,8 +115,8 @@ done:
 static TesStatus weigh_robin(const TesProblem *p, int i, TesiBalance *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  if (!p->numbered.boundary || !p->numbered.boundary[i].alpha) return TES_OK;
-  TES_TRY(load_boundary(p, i, p->numbered.boundary[i].alpha, b->work));
+  if (!p->numbered.given[i].alpha) return TES_OK;
+  TES_TRY(load_boundary(p, i, p->numbered.given[i].alpha, b->work));
   TES_TRY(tes_vector_axpy(-1, b->work, b->weights.enter[i]));
   TES_TRY(tes_vector_axpy(1, b->work, b->weights.source));
 done:
@@ -132,7 +128,7 @@ static TesStatus weigh_transport(const TesProblem *p, const TesOperator *flow, i
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const bool conservative = tesi_transport_of(flow)->conservative;
-  const bool carries = is_given(p, i) ? !conservative : condition(p, i) != TES_FLUX;
+  const bool carries = is_given(p, i) ? !conservative : p->numbered.given[i].how[0] != TESI_FLUX;
   if (!conservative) TES_TRY(add_through(p, flow->space, i, 1, weights->source));
   if (carries) TES_TRY(add_through(p, flow->space, i, -1, weights->enter[i]));
 done:
@@ -251,8 +247,8 @@ TesStatus tesi_balance_create(TesProblem *p, const TesOperator *whole, const Tes
   TES_TRY(create_weights(p, n, &b->weights));
   if (carrier) TES_TRY(create_weights(p, n, &b->carried));
   TES_TRY(weigh(p, whole, carrier ? carrier : whole, sigma, b, carrier ? &b->carried : &b->weights));
-  for (int i = 0; p->numbered.boundary && i < n; i++)
-    b->g[i] = (is_given(p, i) && !is_broken(p)) || !p->numbered.boundary[i].g[0] ? 0 : NAN;
+  for (int i = 0; i < n; i++)
+    b->g[i] = (is_given(p, i) && !is_broken(p)) || !p->numbered.given[i].g[0] ? 0 : NAN;
 done:
   return status;
 }
@@ -289,7 +285,7 @@ static TesStatus integrate_g(const TesProblem *p, int i, double time, TesVector 
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesFunction *g = NULL;
-  const TesFunction *given = p->in_time ? p->in_time->given.boundary[i].g[0] : p->numbered.boundary[i].g[0];
+  const TesFunction *given = (p->in_time ? &p->in_time->numbers : &p->numbered)->given[i].g[0];
   TesiBalance *b = p->balance;
   TES_TRY(tesi_function_at(given, time, &g));
   TES_TRY(load_boundary(p, i, g, work));

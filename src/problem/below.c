@@ -25,10 +25,9 @@ static bool is_zero(const TesFunction *g) {
 
 /* Whether some value that is given is not zero. */
 static bool is_moved(const TesProblem *p) {
-  for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     for (int c = 0; c < TESI_AXES; c++)
-      if (p->numbered.boundary[i].condition == TES_DIRICHLET && !is_zero(p->numbered.boundary[i].g[c]))
-        return true;
+      if (tesi_problem_given(p, i, c) && !is_zero(p->numbered.given[i].g[c])) return true;
   return false;
 }
 

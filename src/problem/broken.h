@@ -5,10 +5,6 @@
 #include "functional/rt/rt_load_device.h"
 #include "problem/problem.h"
 
-/* Conditions as loads know them, on the problem's space or that of a level; without an entry the value is 0. */
-void tesi_broken_faces(const TesProblem *problem, const TesSpace *space, TesiRtFace face[6]);
-/* As TesiFlowEquation. */
-void tesi_broken_given(const TesProblem *problem, uint8_t *given);
 /* Refuses coefficients that are no numbers. */
 TesStatus tesi_broken_check(const TesProblem *problem);
 

@@ -141,7 +141,7 @@ static TesStatus differentiate(const TesiAdjoint *s, TesVariation *variation) {
   const TesProblem *p = s->problem;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiVaried varied = {.own.boundary = NULL};
+  TesiVaried varied = {.zero = NULL};
   double sum = 0, *cells = variation->cells;
   const bool apart = variation->boundaries || varies_velocity(variation) ||
                      s->what->kind == TES_VALUE_POINT || s->what->where == TES_ON_BOUNDARY;

@@ -190,7 +190,7 @@ TesStatus tesi_adjoint_add_forms(const TesiAdjoint *s, TesiVaried *v, double *ce
   const int count = s->problem->equation->form(&v->like, term), names = tes_mesh_boundaries(s->problem->mesh);
   for (int i = 0; i < count; i++) TES_TRY(add_term(s, v, &term[i], cells, sum));
   for (int i = 0; i < names; i++) {
-    const TesFunction *alpha = v->boundary[i].alpha;
+    const TesFunction *alpha = v->given[i].alpha;
     const bool group = tesi_mesh_is_group(s->problem->mesh, i) && !tesi_mesh_is_inner(s->problem->mesh, i);
     if (!alpha || is_zero(alpha)) continue;
     if (group)
@@ -241,7 +241,7 @@ static bool loads(const TesProblem *p, const TesiVaried *v, bool heated) {
   for (int c = 0; c < components(p); c++) {
     any = any || !vanishes(p, n->data.f[c], n->f[c]);
     for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
-      any = any || (v->boundary[i].g[c] && !tesi_problem_given(p, i, c));
+      any = any || (v->given[i].g[c] && !tesi_problem_given(p, i, c));
   }
   return any;
 }
@@ -262,7 +262,7 @@ TesStatus tesi_adjoint_add_loads(const TesiAdjoint *s, TesiVaried *v, double *ce
   n->data.a = own->data.a, n->a = own->a;
   n->data.lambda = own->data.lambda, n->lambda = own->lambda;
   for (int c = 0; c < TESI_AXES; c++) n->data.f[c] = v->zero, n->f[c] = v->none;
-  n->boundary = NULL;
+  n->given = v->none_given;
   status = add_load(s, &v->like, sum);
   *n = kept;
   return status;
@@ -270,10 +270,10 @@ TesStatus tesi_adjoint_add_loads(const TesiAdjoint *s, TesiVaried *v, double *ce
 
 /* ---- boundary values ----------------------------------------------------------------------------------- */
 
-static bool gives(const TesProblem *p, const TesBoundary *boundary) {
+static bool gives(const TesProblem *p, const TesiGiven *given) {
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     for (int c = 0; c < components(p); c++)
-      if (tesi_problem_given(p, i, c) && boundary[i].g[c] && !is_zero(boundary[i].g[c])) return true;
+      if (tesi_problem_given(p, i, c) && given[i].g[c] && !is_zero(given[i].g[c])) return true;
   return false;
 }
 
@@ -283,7 +283,7 @@ TesStatus tesi_adjoint_add_given(const TesiAdjoint *s, TesiVaried *v, double *su
   TesStatus status = TES_OK;
   TesVector *u = NULL, *r = NULL;
   double direct, rest;
-  if (!gives(p, v->boundary)) return TES_OK;
+  if (!gives(p, v->given)) return TES_OK;
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &u));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &r));
   TES_TRY(tesi_problem_values(&v->like, p->space, u));

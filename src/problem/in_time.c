@@ -18,7 +18,7 @@ static TesStatus set_numbers(TesProblem *p, double time, double sigma) {
   TesStatus status = TES_OK;
   TesiNumbered now = {0};
   if (it->at == time && it->sigma == sigma) return TES_OK;
-  TES_TRY(tesi_numbered_copy(p->mesh, &it->given, &now));
+  TES_TRY(tesi_numbered_copy(p->mesh, &it->numbers, &now));
   TES_TRY(p->equation->second_order ? tesi_numbered_at(p->mesh, time, sigma, 0, &now)
                                     : tesi_numbered_at(p->mesh, time, 1, sigma, &now));
   tesi_numbered_free(p->mesh, &p->numbered);
@@ -47,15 +47,15 @@ const TesiTimeMethod *tesi_in_time_method(const TesProblem *p) {
 
 /* Whether right-hand sides differ from time to time. */
 static bool load_is_timed(const TesProblem *p) {
-  const TesiNumbered *n = &p->in_time->given;
+  const TesiNumbered *n = &p->in_time->numbers;
   bool timed = p->in_time->add_load || tesi_function_timed(n->data.expansion);
   for (int i = 0; i < tes_mesh_materials(p->mesh); i++) timed = timed || tesi_function_timed(n->expansion[i]);
   for (int c = 0; c < TESI_AXES; c++) {
     timed = timed || tesi_function_timed(n->data.f[c]);
     for (int i = 0; i < tes_mesh_materials(p->mesh); i++) timed = timed || tesi_function_timed(n->f[c][i]);
-    for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
-      timed = timed || ((!tesi_problem_given(p, i, c) || p->equation->flow) &&
-                        tesi_function_timed(n->boundary[i].g[c]));
+    for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+      timed = timed ||
+              (n->given[i].how[c] != TESI_STRONG && tesi_function_timed(n->given[i].g[c]));
   }
   return timed;
 }
@@ -81,8 +81,8 @@ static TesStatus find_timed_coefficients(TesProblem *p) {
   for (int i = 0; i < TESI_AXES; i++) it->moves = it->moves || tesi_function_timed(n->data.b[i]);
   for (int i = 0; i < tes_mesh_materials(p->mesh); i++)
     it->changes = it->changes || tesi_function_timed(n->a[i]) || tesi_function_timed(n->c[i]);
-  for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
-    TES_TRY(refuse_timed(ctx, "alpha", n->boundary[i].alpha));
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    TES_TRY(refuse_timed(ctx, "alpha", n->given[i].alpha));
   if (p->equation->own) TES_TRY(refuse_timed(ctx, "nu", n->data.a));
   for (int i = -1; p->equation->couples && i < tes_mesh_materials(p->mesh); i++) {
     TES_TRY(refuse_timed(ctx, "lambda", i < 0 ? n->data.lambda : n->lambda[i]));
@@ -370,7 +370,7 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   it->march.average.from = desc->average_from;
   it->first = tesi_mesh_retain(p->before ? p->before->in_time->first : p->mesh);
   it->add_load = desc->add_load, it->add_load_user = desc->add_load_user;
-  TES_TRY(tesi_numbered_copy(p->mesh, &p->numbered, &it->given));
+  TES_TRY(tesi_numbered_copy(p->mesh, &p->numbered, &it->numbers));
   for (int c = 0; c <= TESI_AXES; c++) it->exact[c] = tesi_function_retain(p->exact[c]);
   TES_TRY(find_timed_coefficients(p));
   it->timed = load_is_timed(p) ||
@@ -401,7 +401,7 @@ static TesStatus create_operators(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesTermDesc mass = {.term = TES_TERM_MASS};
-  if (p->equation->second_order) mass.a = (TesCoefficient){it->given.data.c, it->given.c};
+  if (p->equation->second_order) mass.a = (TesCoefficient){it->numbers.data.c, it->numbers.c};
   TES_TRY(tesi_problem_create_full(p, &it->full));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = it->full, .form = {1, &mass, 0}}, &it->mass));
 done:
@@ -523,7 +523,7 @@ void tesi_in_time_destroy(TesProblem *p) {
     tes_function_destroy(&it->initial[c]);
   }
   for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&it->initial_rate[c]);
-  tesi_numbered_free(p->mesh, &it->given);
+  tesi_numbered_free(p->mesh, &it->numbers);
   tesi_free(p->context, &p->in_time);
 }
 

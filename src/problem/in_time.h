@@ -17,7 +17,7 @@ typedef struct TesiInTime {
   char of[TESI_STATE_NAME];
   double sigma;       /* of the operators that stand */
   double at;          /* the time that the problem's numbers are of */
-  TesiNumbered given; /* functions of time */
+  TesiNumbered numbers; /* functions of time */
   TesFunction *exact[TESI_AXES + 1],
       *initial[TESI_AXES + 1];          /* functions of time; of flows the pressure last */
   TesFunction *initial_rate[TESI_AXES]; /* of second order: u_t at the start; NULL: 0 */

@@ -11,7 +11,7 @@ static bool is_zero(const TesFunction *f) {
 
 /* Whether a component has a load at all. flux[boundaries], by number. */
 static bool has_load(const TesProblem *p, int component, const TesFunction *const *flux) {
-  const TesiNumbered *n = &p->in_time->given;
+  const TesiNumbered *n = &p->in_time->numbers;
   bool any = !is_zero(n->data.f[component]);
   for (int i = 0; n->f[component] && i < tes_mesh_materials(p->mesh); i++)
     any = any || !is_zero(n->f[component][i]);
@@ -24,11 +24,11 @@ static TesStatus create_load(TesProblem *p, int component, TesiTimedData *data) 
   TesStatus status = TES_OK;
   const TesiInTime *it = p->in_time;
   const TesFunction **flux = NULL;
-  TES_TRY(tesi_problem_fluxes(p, &it->given, component, &flux));
+  TES_TRY(tesi_problem_fluxes(p, &it->numbers, component, &flux));
   if (!has_load(p, component, flux)) goto done;
   const TesiLoad desc = {.space = p->space->part[component],
-                         .f = it->given.data.f[component],
-                         .material_f = it->given.f[component],
+                         .f = it->numbers.data.f[component],
+                         .material_f = it->numbers.f[component],
                          .g = flux};
   TES_TRY(tesi_load_plan_create(&desc, true, &data->load[component]));
   data->loads = data->loads && data->load[component];
@@ -43,7 +43,7 @@ static TesStatus create_loads(TesProblem *p, TesiTimedData *data) {
   const TesiInTime *it = p->in_time;
   const TesiTransport *transport = tesi_transport_of(it->whole);
   const bool streamline = transport && transport->streamline; /* those tests are the host's */
-  data->loads = it->timed && !it->add_load && !streamline && !tesi_numbered_heated(p->mesh, &it->given);
+  data->loads = it->timed && !it->add_load && !streamline && !tesi_numbered_heated(p->mesh, &it->numbers);
   if (p->space->element->weak) {
     if (data->loads && !it->changes) TES_TRY(tesi_broken_timed_create(p, &data->broken));
     data->loads = data->broken;
@@ -70,11 +70,11 @@ static TesStatus create_given(TesProblem *p, int component, TesiTimedData *data)
   TES_ALLOC(&mark, part->length);
   for (int i = 0; i < names; i++) {
     if (!tesi_problem_given(p, i, component)) continue;
-    g[i] = it->given.boundary[i].g[component], any = true;
+    g[i] = it->numbers.given[i].g[component], any = true;
   }
   if (!any) goto done;
   TES_TRY(tesi_problem_mark_given(p, component, mark));
-  TES_TRY(tesi_given_create(part, mark, names, g, data->clock[0], &data->given[component]));
+  TES_TRY(tesi_given_nodes_create(part, mark, names, g, data->clock[0], &data->given[component]));
   data->gives = data->gives && data->given[component];
 done:
   tesi_free(ctx, &g);
@@ -96,7 +96,7 @@ TesStatus tesi_timed_data_create(TesProblem *p) {
     data->when[i] = p->in_time->march.time;
   }
   TES_TRY(create_loads(p, data));
-  data->gives = p->some_given && p->in_time->given.boundary && !broken && !p->space->slip;
+  data->gives = p->some_given && !tesi_problem_given_everywhere(p) && !broken && !p->space->slip;
   for (int c = 0; c < p->space->parts && data->gives; c++) TES_TRY(create_given(p, c, data));
 done:
   return status;
@@ -105,7 +105,7 @@ done:
 void tesi_timed_data_destroy(TesProblem *p) {
   TesiTimedData *data = &p->in_time->data;
   for (int c = 0; c < TESI_AXES; c++) tesi_load_plan_destroy(&data->load[c]);
-  for (int c = 0; c < TESI_AXES; c++) tesi_given_destroy(&data->given[c]);
+  for (int c = 0; c < TESI_AXES; c++) tesi_given_nodes_destroy(&data->given[c]);
   tesi_broken_load_destroy(&data->broken);
   for (int i = 0; i < TESI_CLOCKS; i++)
     if (data->clock[i]) tesi_context_device(p->context)->release(p->context, &data->clock[i]);
@@ -131,7 +131,7 @@ TesStatus tesi_timed_data_load(TesProblem *p, double time, TesVector *b) {
 }
 
 /* By component. */
-static TesStatus change_given(const TesProblem *p, TesStatus (*change)(const TesiGiven *given, TesVector *u),
+static TesStatus change_given(const TesProblem *p, TesStatus (*change)(const TesiGivenNodes *given, TesVector *u),
                               TesVector *x) {
   const TesiTimedData *data = &p->in_time->data;
   TesStatus status = TES_OK;
@@ -143,11 +143,11 @@ static TesStatus change_given(const TesProblem *p, TesStatus (*change)(const Tes
 }
 
 TesStatus tesi_timed_data_give(const TesProblem *p, TesVector *x) {
-  return change_given(p, tesi_given_put, x);
+  return change_given(p, tesi_given_nodes_put, x);
 }
 
 TesStatus tesi_timed_data_clear(const TesProblem *p, TesVector *x) {
-  return p->free ? tesi_problem_clear(p, x) : change_given(p, tesi_given_clear, x);
+  return p->free ? tesi_problem_clear(p, x) : change_given(p, tesi_given_nodes_clear, x);
 }
 
 TesStatus tesi_timed_data_explain(TesProblem *p, double time, TesStatus outcome) {

@@ -4,7 +4,7 @@
 #define TESI_IN_TIME_DATA_H
 
 #include "functional/rt/rt_load_device.h"
-#include "functional/given_device.h"
+#include "functional/given_nodes_device.h"
 #include "functional/load_plan.h"
 #include "problem/problem.h"
 
@@ -16,7 +16,7 @@ typedef struct TesiTimedData {
   bool loads,
       gives; /* F of all rows, where it depends on time, and given values are made here, by component: */
   TesiLoadPlan *load[TESI_AXES]; /* NULL: 0 */
-  TesiGiven *given[TESI_AXES];   /* the nodes with values; NULL: none */
+  TesiGivenNodes *given[TESI_AXES];   /* the nodes with values; NULL: none */
   TesiBrokenLoad *broken;        /* of element dg, in the place of load[] */
 } TesiTimedData;
 

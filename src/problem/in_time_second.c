@@ -34,11 +34,11 @@ done:
 }
 
 static bool boundary_is_timed(const TesProblem *p) {
-  const TesBoundary *boundary = p->in_time->given.boundary;
+  const TesiGiven *given = p->in_time->numbers.given;
   bool timed = false;
-  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     for (int c = 0; c < TESI_AXES; c++)
-      timed = timed || (tesi_problem_given(p, i, c) && tesi_function_timed(boundary[i].g[c]));
+      timed = timed || (tesi_problem_given(p, i, c) && tesi_function_timed(given[i].g[c]));
   return timed;
 }
 

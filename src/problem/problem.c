@@ -24,28 +24,40 @@
 static TesStatus create_form(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesBoundary *boundary = p->numbered.boundary;
+  const TesiGiven *given = p->numbered.given;
   const int names = tes_mesh_boundaries(p->mesh);
   tesi_free(ctx, &p->term), tesi_free(ctx, &p->through);
   TES_ALLOC(&p->term, TESI_TERMS + names);
   TES_ALLOC(&p->through, names + 1);
   int n = p->equation->form(p, p->term);
-  for (int i = 0; boundary && i < names; i++)
-    if (boundary[i].alpha)
-      p->term[n++] = (TesTermDesc){.term = TES_TERM_ROBIN, .a = {.all = boundary[i].alpha}, .boundary = i};
+  for (int i = 0; i < names; i++)
+    if (given[i].alpha)
+      p->term[n++] = (TesTermDesc){.term = TES_TERM_ROBIN, .a = {.all = given[i].alpha}, .boundary = i};
   p->form = (TesForm){n, p->term, p->options.penalty};
 done:
   return status;
 }
 
 bool tesi_problem_given(const TesProblem *p, int boundary, int component) {
-  const TesBoundary *b = p->numbered.boundary ? &p->numbered.boundary[boundary] : NULL;
-  if (!b) return !tesi_mesh_is_group(p->mesh, boundary);
-  return b->condition == TES_DIRICHLET && (!b->components || b->components >> component & 1);
+  return tesi_is_given(p->numbered.given[boundary].how[component]);
 }
 
-bool tesi_problem_slips(const TesProblem *p, int boundary) {
-  return p->numbered.boundary && p->numbered.boundary[boundary].condition == TES_SLIP;
+bool tesi_problem_given_everywhere(const TesProblem *p) {
+  return tesi_problem_given(p, tes_mesh_boundaries(p->mesh), 0);
+}
+
+/* Element rt tells normal components, bit 0, from tangential ones (TesSpaceDesc). */
+bool tesi_problem_describe_given(const TesProblem *p, uint8_t *given, bool *slips, TesSpaceDesc *desc) {
+  const bool mixed = desc->element == TES_ELEMENT_RT, everywhere = tesi_problem_given_everywhere(p);
+  bool any = everywhere;
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++) {
+    for (int c = 0; c < TESI_GIVEN_SCALARS; c++)
+      if (tesi_problem_given(p, i, c)) given[i] |= (uint8_t)(1 << (mixed ? c != i / 2 : c));
+    slips[i] = p->numbered.given[i].how[0] == TESI_NORMAL;
+    any = any || given[i] || slips[i];
+  }
+  desc->given = everywhere ? NULL : given, desc->slips = slips;
+  return any;
 }
 
 /* Equations without a row are of element q. */
@@ -58,25 +70,16 @@ TesStatus tesi_problem_create_space(TesProblem *p, int degree) {
   TesStatus status = TES_OK;
   uint8_t *given = NULL;
   bool *slips = NULL;
-  const TesBoundary *boundary = p->numbered.boundary;
   const int names = tes_mesh_boundaries(p->mesh);
   TES_ALLOC(&given, names + 1);
   TES_ALLOC(&slips, names + 1);
-  const int components = p->equation->vector ? p->mesh->dim : 1;
-  for (int i = 0; boundary && i < names; i++)
-    for (int c = 0; c < components; c++) given[i] |= (uint8_t)(tesi_problem_given(p, i, c) << c);
-  if (p->equation->flow && boundary) p->equation->flow->given(p, given);
-  p->some_given = !boundary;
-  for (int i = 0; boundary && i < names; i++) {
-    slips[i] = p->equation->vector && tesi_problem_slips(p, i);
-    p->some_given = p->some_given || given[i] || slips[i];
-  }
-  const TesSpaceDesc desc = {.mesh = p->mesh,
-                             .degree = degree,
-                             .components = p->equation->flow ? 0 : components,
-                             .given = boundary ? given : NULL,
-                             .slips = slips,
-                             .element = element_of(p->equation)};
+  TesSpaceDesc desc = {.mesh = p->mesh,
+                       .degree = degree,
+                       .components = p->equation->flow     ? 0
+                                     : p->equation->vector ? p->mesh->dim
+                                                           : 1,
+                       .element = element_of(p->equation)};
+  p->some_given = tesi_problem_describe_given(p, given, slips, &desc);
   TES_TRY(tes_space_create(ctx, &desc, &p->space));
 done:
   tesi_free(ctx, &given);
@@ -401,7 +404,7 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   tesi_field_names_set(desc->name, &p->names);
   for (int d = 0; d < TESI_AXES; d++) p->load[d] = p->reaction[d] = NAN;
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
-                   : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
+                   : tesi_numbered_create(ctx, equation, desc, equation->f, &p->numbered));
 done:
   return status;
 }
@@ -451,7 +454,7 @@ TesStatus tesi_problem_create_next(const TesProblem *p, const TesMesh *mesh, Tes
   for (int c = 0; c <= TESI_AXES; c++) desc.exact[c] = it->exact[c];
   if ((int)it->march.desc.method == TESI_TIME_SECOND_EULER) desc.time.method = TES_TIME_BACKWARD_EULER;
   if (p->equation->own && p->equation->own->describe) p->equation->own->describe(p, &desc);
-  return create(p->context, p->equation, p->user, &desc, &it->given, p, next);
+  return create(p->context, p->equation, p->user, &desc, &it->numbers, p, next);
 }
 
 TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, TesProblem **problem) {

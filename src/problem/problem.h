@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "functional/fields.h"
 #include "problem/choice.h"
+#include "space/given.h"
 #include "tessera/problem.h"
 #include "time/march.h"
 
@@ -68,8 +69,6 @@ typedef struct TesiFlowEquation {
   bool scalar; /* of element dg: no flow, but one unknown */
   /* Refuses what a flow cannot have, and completes the options. */
   TesStatus (*check)(TesProblem *problem, const TesProblemDesc *desc);
-  /* given[boundaries] of the space: TesSpaceDesc. */
-  void (*given)(const TesProblem *problem, uint8_t *given);
   /* The load is there: liftings, and the balance of fluxes. */
   TesStatus (*lift)(TesProblem *problem);
   /* For the levels of full multigrid: u <- u_D on a level's space, NULL: it is 0; b <- what the load has of boundary
@@ -118,8 +117,8 @@ bool tesi_equation_add(const TesiEquation *equation);
 
 /* Data and conditions by number; functions are referenced. */
 typedef struct TesiNumbered {
-  TesBoundary *boundary; /* [boundaries + 1], names left out; NULL: values are given everywhere, and are 0 */
-  TesData data;          /* a NULL: 1; f NULL: 0 */
+  TesiGiven *given; /* [boundaries + 1], the last of faces without a name */
+  TesData data;     /* a NULL: 1; f NULL: 0 */
   /* [materials + 1]; NULL inside: that of data. Once elasticity has completed them, `expansion` is expansion times
    * temperature, and there is no temperature. */
   const TesFunction **a, **c, **lambda, **expansion, **temperature, **f[TESI_AXES];
@@ -209,8 +208,11 @@ void tesi_problem_take_floor(TesProblem *problem, const TesSolveResult *result);
 TesiRate tesi_problem_rate(const TesProblem *problem);
 /* Whether a component of the solution has values on a boundary. */
 bool tesi_problem_given(const TesProblem *problem, int boundary, int component);
-/* Whether nothing moves along the normals of a boundary, where that is no component that is given. */
-bool tesi_problem_slips(const TesProblem *problem, int boundary);
+/* Whether no condition names a boundary: values are 0 on all faces, those without a name too. */
+bool tesi_problem_given_everywhere(const TesProblem *problem);
+/* What is given of the spaces of a problem: desc->given and ->slips, in arrays [boundaries + 1] of zeros. True: something
+ * is. */
+bool tesi_problem_describe_given(const TesProblem *problem, uint8_t *given, bool *slips, TesSpaceDesc *desc);
 /* v <- v with zeros at Dirichlet nodes. */
 TesStatus tesi_problem_clear(const TesProblem *problem, TesVector *v);
 /* The problem whose operator and multigrid are solved with: itself, or as TesiOwn.solved tells. */
@@ -242,7 +244,8 @@ TesStatus tesi_problem_allow(TesContext *ctx, const struct TesiSupport *row, con
                              uint64_t more);
 
 /* f: the right-hand side where the description has none. */
-TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, double f, TesiNumbered *numbered);
+TesStatus tesi_numbered_create(TesContext *ctx, const TesiEquation *equation, const TesProblemDesc *desc, double f,
+                               TesiNumbered *numbered);
 TesStatus tesi_numbered_copy(const TesMesh *mesh, const TesiNumbered *from, TesiNumbered *to);
 /* All functions become those at a time, and c becomes factor c + offset. */
 TesStatus tesi_numbered_at(const TesMesh *mesh, double time, double factor, double offset,

@@ -3,6 +3,8 @@
 #include <string.h>
 #include "problem/problem.h"
 #include "mesh/inner_faces.h"
+#include "problem/support.h"
+#include "space/element.h"
 
 /* Puts the place of an entry before the message about it. */
 static TesStatus place(TesContext *ctx, const char *where, TesStatus found) {
@@ -120,20 +122,38 @@ done:
   return status;
 }
 
+/* How a component is determined. Vectors of element rt have nodes along the normals of faces alone. */
+static TesiHow how_of(const TesiElement *element, const TesBoundary *entry, int number, int component) {
+  const bool mixed = element && element->mixed, normal = component == number / 2;
+  switch (entry->condition) {
+  case TES_DIRICHLET:
+    if (entry->components && !(entry->components >> component & 1)) return TESI_OPEN;
+    return element && (element->weak || (mixed && !normal)) ? TESI_WEAK : TESI_STRONG;
+  case TES_SLIP: return !mixed ? TESI_NORMAL : normal ? TESI_STRONG : TESI_FLUX;
+  case TES_FLUX: return TESI_FLUX;
+  default: return TESI_OPEN;
+  }
+}
+
 /* Takes the place of what a boundary had. */
-static void set_boundary(TesBoundary *target, const TesBoundary *entry) {
-  TesBoundary old = *target;
-  const bool mixed = entry->condition == TES_ROBIN || entry->condition == TES_FLUX;
-  *target = (TesBoundary){.condition = entry->condition,
-                          .components = entry->components,
-                          .total = entry->total,
-                          .priority = entry->priority,
-                          .alpha = tesi_function_retain(mixed ? entry->alpha : NULL)};
-  for (int c = 0; c <= TESI_AXES; c++) {
-    target->g[c] = tesi_function_retain(entry->g[c]);
+static void set_given(TesiGiven *target, const TesiGiven *given) {
+  TesiGiven old = *target;
+  *target = *given;
+  target->alpha = tesi_function_retain(given->alpha);
+  for (int c = 0; c <= TESI_GIVEN_SCALARS; c++) {
+    target->g[c] = tesi_function_retain(given->g[c]);
     tes_function_destroy((TesFunction **)&old.g[c]);
   }
   tes_function_destroy((TesFunction **)&old.alpha);
+}
+
+static void set_entry(const TesiElement *element, const TesBoundary *entry, int number, TesiGiven *target) {
+  const bool mixed = entry->condition == TES_ROBIN || entry->condition == TES_FLUX;
+  TesiGiven given = {
+      .alpha = mixed ? entry->alpha : NULL, .priority = entry->priority, .total = entry->total};
+  for (int c = 0; c < TESI_GIVEN_SCALARS; c++) given.how[c] = how_of(element, entry, number, c);
+  for (int c = 0; c <= TESI_GIVEN_SCALARS && entry->condition != TES_SLIP; c++) given.g[c] = entry->g[c];
+  set_given(target, &given);
 }
 
 /* Of two entries for one name, or of two for all others, the reader expects neither to win. */
@@ -150,22 +170,28 @@ done:
   return place(ctx, desc->boundary[entry].where, status);
 }
 
-static TesStatus number_boundaries(TesContext *ctx, const TesProblemDesc *desc, TesBoundary *boundary) {
+/* Without an entry values are 0, and groups have no force. */
+static TesStatus number_boundaries(TesContext *ctx, const TesiElement *element, const TesProblemDesc *desc,
+                                   TesiGiven *given) {
   TesStatus status = TES_OK;
-  const int names = tes_mesh_boundaries(desc->mesh);
-  for (int number = 0; number < names && desc->boundaries; number++)
-    if (tesi_mesh_is_group(desc->mesh, number)) boundary[number].condition = TES_NEUMANN;
+  const TesMesh *mesh = desc->mesh;
+  const int names = tes_mesh_boundaries(mesh);
+  for (int number = 0; number <= names; number++) {
+    const bool open = number < names ? tesi_mesh_is_group(mesh, number) : desc->boundaries > 0;
+    set_entry(element, &(TesBoundary){.condition = open ? TES_NEUMANN : TES_DIRICHLET}, number,
+              &given[number]);
+  }
   for (int i = 0; i < desc->boundaries; i++) {
     TES_TRY(check_condition(ctx, &desc->boundary[i]));
     TES_TRY(refuse_twice(ctx, desc, i));
     for (int number = 0; number < names && !desc->boundary[i].name; number++)
-      if (!tesi_mesh_is_group(desc->mesh, number)) set_boundary(&boundary[number], &desc->boundary[i]);
+      if (!tesi_mesh_is_group(mesh, number)) set_entry(element, &desc->boundary[i], number, &given[number]);
   }
   for (int i = 0; i < desc->boundaries; i++) {
     int number;
     if (!desc->boundary[i].name) continue;
-    TES_TRY(find_boundary(desc->mesh, &desc->boundary[i], &number));
-    set_boundary(&boundary[number], &desc->boundary[i]);
+    TES_TRY(find_boundary(mesh, &desc->boundary[i], &number));
+    set_entry(element, &desc->boundary[i], number, &given[number]);
   }
 done:
   return status;
@@ -189,12 +215,12 @@ done:
   return status;
 }
 
-static TesStatus allocate(const TesMesh *mesh, bool boundaries, TesiNumbered *n) {
+static TesStatus allocate(const TesMesh *mesh, TesiNumbered *n) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   const int materials = tes_mesh_materials(mesh);
   for (int i = 0; i < SLOTS; i++) TES_ALLOC(list_of(n, i), materials + 1);
-  if (boundaries) TES_ALLOC(&n->boundary, tes_mesh_boundaries(mesh) + 1);
+  TES_ALLOC(&n->given, tes_mesh_boundaries(mesh) + 1);
 done:
   return status;
 }
@@ -204,19 +230,21 @@ static void retain_data(TesiNumbered *n, const TesData *data) {
   for (int i = 0; i < TESI_AXES; i++) n->data.b[i] = tesi_function_retain(data->b[i]);
 }
 
-TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, double f, TesiNumbered *numbered) {
+TesStatus tesi_numbered_create(TesContext *ctx, const TesiEquation *equation, const TesProblemDesc *desc, double f,
+                               TesiNumbered *numbered) {
   TesStatus status = TES_OK;
+  const TesiElement *element = equation->support ? tesi_element(equation->support->element) : NULL;
   TES_TRY(refuse_normals(ctx, &desc->data));
   for (int i = 0; i <= TESI_AXES; i++) TES_TRY(refuse_normal(ctx, "exact", desc->exact[i]));
-  TES_TRY(allocate(desc->mesh, desc->boundaries > 0, numbered));
+  TES_TRY(allocate(desc->mesh, numbered));
   retain_data(numbered, &desc->data);
   if (!desc->data.c) TES_TRY(tes_function_create_constant(ctx, 0, (TesFunction **)&numbered->data.c));
   for (int i = 0; i < TESI_AXES; i++)
     if (!desc->data.f[i] && f != 0)
       TES_TRY(tes_function_create_constant(ctx, f, (TesFunction **)&numbered->data.f[i]));
-  TES_TRY(number_boundaries(ctx, desc, numbered->boundary));
+  TES_TRY(number_boundaries(ctx, element, desc, numbered->given));
   TES_TRY(number_materials(ctx, desc, numbered));
-  if (numbered->boundary) TES_TRY(refuse_unnamed(desc->mesh));
+  if (desc->boundaries) TES_TRY(refuse_unnamed(desc->mesh));
 done:
   return status;
 }
@@ -224,10 +252,9 @@ done:
 TesStatus tesi_numbered_copy(const TesMesh *mesh, const TesiNumbered *from, TesiNumbered *to) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  TES_TRY(allocate(mesh, from->boundary != NULL, to));
+  TES_TRY(allocate(mesh, to));
   retain_data(to, &from->data);
-  for (int i = 0; from->boundary && i < tes_mesh_boundaries(mesh); i++)
-    set_boundary(&to->boundary[i], &from->boundary[i]);
+  for (int i = 0; i <= tes_mesh_boundaries(mesh); i++) set_given(&to->given[i], &from->given[i]);
   for (int i = 0; i < tes_mesh_materials(mesh); i++)
     for (int k = 0; k < SLOTS; k++) set_function(&(*list_of(to, k))[i], (*list_of(from, k))[i]);
 done:
@@ -265,9 +292,9 @@ TesStatus tesi_numbered_at(const TesMesh *mesh, double time, double factor, doub
     for (int i = 0; i < tes_mesh_materials(mesh); i++)
       TES_TRY(bind_affine(&(*list_of(n, k))[i], time, by, more));
   }
-  for (int i = 0; n->boundary && i < tes_mesh_boundaries(mesh); i++) {
-    for (int k = 0; k <= TESI_AXES; k++) TES_TRY(bind(&n->boundary[i].g[k], time));
-    TES_TRY(bind(&n->boundary[i].alpha, time));
+  for (int i = 0; i < tes_mesh_boundaries(mesh); i++) {
+    for (int k = 0; k <= TESI_AXES; k++) TES_TRY(bind(&n->given[i].g[k], time));
+    TES_TRY(bind(&n->given[i].alpha, time));
   }
 done:
   return status;
@@ -276,8 +303,8 @@ done:
 void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered) {
   if (!mesh) return;
   TesContext *ctx = mesh->context;
-  for (int i = 0; numbered->boundary && i < tes_mesh_boundaries(mesh); i++)
-    set_boundary(&numbered->boundary[i], &(TesBoundary){0});
+  for (int i = 0; numbered->given && i < tes_mesh_boundaries(mesh); i++)
+    set_given(&numbered->given[i], &(TesiGiven){.priority = 0});
   for (int k = 0; k < SLOTS; k++) {
     const TesFunction ***list = list_of(numbered, k);
     for (int i = 0; *list && i < tes_mesh_materials(mesh); i++) set_function(&(*list)[i], NULL);
@@ -285,7 +312,7 @@ void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered) {
     set_function(slot_of(&numbered->data, k), NULL);
   }
   for (int i = 0; i < TESI_AXES; i++) set_function(&numbered->data.b[i], NULL);
-  tesi_free(ctx, &numbered->boundary);
+  tesi_free(ctx, &numbered->given);
 }
 
 static bool is_zero(const TesFunction *f) {

@@ -17,8 +17,7 @@ static bool is_mass(const TesTermDesc *term, int material) {
 }
 
 static bool holds(const TesProblem *p, int name, int component) {
-  return name >= 0 &&
-         (p->numbered.boundary[name].condition == TES_ROBIN || tesi_problem_given(p, name, component));
+  return name >= 0 && (p->numbered.given[name].alpha || tesi_problem_given(p, name, component));
 }
 
 /* Whether a tree has what fixes the constant of a component: a mass, or a face with a Dirichlet or Robin condition. */
@@ -39,7 +38,7 @@ static TesStatus check_component(const TesProblem *p, int component) {
   int64_t loose = -1;
   bool several = false;
   double middle[3] = {0.5, 0.5, 0.5}, x[3] = {0};
-  if (!t || !p->numbered.boundary) return TES_OK; /* one part; Dirichlet everywhere */
+  if (!t || tesi_problem_given_everywhere(p)) return TES_OK; /* one part; Dirichlet everywhere */
   TES_ALLOC(&parent, t->vertex_count);
   TES_ALLOC(&held, t->vertex_count);
   for (int32_t v = 0; v < t->vertex_count; v++) parent[v] = v;

@@ -13,10 +13,9 @@ static TesStatus pick(const TesProblem *p, const TesiNumbered *numbered, int com
                       const TesFunction ***g) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesBoundary *boundary = numbered->boundary;
   TES_ALLOC(g, tes_mesh_boundaries(p->mesh) + 1);
-  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
-    if (tesi_problem_given(p, i, component) == given) (*g)[i] = boundary[i].g[component];
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    if (tesi_problem_given(p, i, component) == given) (*g)[i] = numbered->given[i].g[component];
 done:
   return status;
 }
@@ -105,7 +104,7 @@ static TesStatus overlay(const TesProblem *p, const TesSpace *space, const TesFu
   TES_ALLOC(&some, names + 1);
   for (int pass = 0; pass < 2; pass++) { /* values, then where they are */
     for (int i = 0; i < names; i++)
-      some[i] = g[i] && p->numbered.boundary[i].priority == priority ? pass ? one : g[i] : NULL;
+      some[i] = g[i] && p->numbered.given[i].priority == priority ? pass ? one : g[i] : NULL;
     TES_TRY(tes_functional_lifting(space, (const TesFunction *const *[]){some}, v));
     TES_ALLOC(&values[pass], n);
     TES_TRY(tes_vector_get(v, values[pass]));
@@ -127,19 +126,19 @@ static TesStatus lift(const TesProblem *p, const TesSpace *space, const TesFunct
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesFunction *one = NULL;
-  const TesBoundary *boundary = p->numbered.boundary;
+  const TesiGiven *given = p->numbered.given;
   const int names = tes_mesh_boundaries(p->mesh);
   int least = INT32_MAX, largest = INT32_MIN;
   for (int i = 0; i < names; i++)
     if (g[i])
-      least = tesi_min(least, boundary[i].priority), largest = tesi_max(largest, boundary[i].priority);
+      least = tesi_min(least, given[i].priority), largest = tesi_max(largest, given[i].priority);
   if (least >= largest) return tes_functional_lifting(space, &g, u);
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   for (int64_t now = least; now <= largest;) {
     int64_t next = (int64_t)INT32_MAX + 1;
     TES_TRY(overlay(p, space, g, one, (int)now, u));
     for (int i = 0; i < names; i++)
-      if (g[i] && boundary[i].priority > now && boundary[i].priority < next) next = boundary[i].priority;
+      if (g[i] && given[i].priority > now && given[i].priority < next) next = given[i].priority;
     now = next;
   }
 done:
@@ -206,12 +205,11 @@ done:
 TesStatus tesi_problem_lift(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesBoundary *boundary = p->numbered.boundary;
   p->lifted = false;
   if (p->equation->flow) return TES_OK; /* theirs */
-  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     for (int c = 0; c < p->space->parts; c++)
-      p->lifted = p->lifted || (tesi_problem_given(p, i, c) && !is_zero(boundary[i].g[c]));
+      p->lifted = p->lifted || (tesi_problem_given(p, i, c) && !is_zero(p->numbered.given[i].g[c]));
   if (!p->lifted) goto done;
   if (!p->shift) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
   TES_TRY(tesi_problem_values(p, p->space, p->shift));

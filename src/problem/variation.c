@@ -1,4 +1,5 @@
 #include "problem/variation.h"
+#include <string.h>
 
 static void set_zero(const TesiVaried *v, const TesFunction **f) {
   tes_function_destroy((TesFunction **)f);
@@ -26,16 +27,15 @@ static TesStatus take_conditions(const TesProblem *p, TesiVaried *v) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(p->mesh);
-  TES_ALLOC(&v->boundary, names + 1);
-  for (int i = 0; i < names; i++) {
-    TesBoundary *b = &v->boundary[i];
-    const TesBoundary *direction = v->own.boundary ? &v->own.boundary[i] : NULL;
-    if (p->numbered.boundary)
-      *b = p->numbered.boundary[i];
-    else
-      b->condition = tesi_mesh_is_group(p->mesh, i) ? TES_NEUMANN : TES_DIRICHLET;
-    for (int c = 0; c <= TESI_AXES; c++) b->g[c] = direction ? tesi_function_retain(direction->g[c]) : NULL;
-    b->alpha = direction ? direction->alpha : NULL;
+  TES_ALLOC(&v->given, names + 1);
+  TES_ALLOC(&v->none_given, names + 1);
+  for (int i = 0; i <= names; i++) {
+    const TesiGiven *direction = &v->own.given[i];
+    TesiGiven none = p->numbered.given[i];
+    memset(none.g, 0, sizeof none.g), none.alpha = NULL;
+    v->given[i] = v->none_given[i] = none;
+    for (int c = 0; c <= TESI_GIVEN_SCALARS; c++) v->given[i].g[c] = tesi_function_retain(direction->g[c]);
+    v->given[i].alpha = direction->alpha;
   }
 done:
   return status;
@@ -59,11 +59,11 @@ TesStatus tesi_varied_create(const TesProblem *p, const TesVariation *variation,
                                .material = variation->material,
                                .boundaries = variation->boundaries,
                                .boundary = boundary};
-  TES_TRY(tesi_numbered_create(ctx, &desc, 0, &v->own));
+  TES_TRY(tesi_numbered_create(ctx, p->equation, &desc, 0, &v->own));
   fill(p, v);
   TES_TRY(take_conditions(p, v));
   v->like.numbered = v->own;
-  v->like.numbered.boundary = v->boundary;
+  v->like.numbered.given = v->given;
   if (p->equation->vary) status = p->equation->vary(p, &v->like);
   v->own.data = v->like.numbered.data;
   TES_TRY(status);
@@ -75,9 +75,10 @@ done:
 void tesi_varied_free(TesiVaried *v) {
   TesContext *ctx = v->like.context;
   if (!ctx) return;
-  for (int i = 0; v->boundary && i < tes_mesh_boundaries(v->like.mesh); i++)
-    for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy((TesFunction **)&v->boundary[i].g[c]);
-  tesi_free(ctx, &v->boundary);
+  for (int i = 0; v->given && i < tes_mesh_boundaries(v->like.mesh); i++)
+    for (int c = 0; c <= TESI_GIVEN_SCALARS; c++) tes_function_destroy((TesFunction **)&v->given[i].g[c]);
+  tesi_free(ctx, &v->given);
+  tesi_free(ctx, &v->none_given);
   tesi_free(ctx, &v->none);
   tesi_numbered_free(v->like.mesh, &v->own);
   tes_function_destroy(&v->zero);

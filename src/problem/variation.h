@@ -10,7 +10,7 @@
 typedef struct TesiVaried {
   TesProblem like;
   TesiNumbered own; /* the directions; like.numbered is this, with the conditions of the problem's boundaries */
-  TesBoundary *boundary; /* [boundaries + 1] */
+  TesiGiven *given, *none_given; /* [boundaries + 1]: with the directions, without functions */
   TesFunction *zero;
   const TesFunction **none; /* [materials + 1] NULL */
 } TesiVaried;

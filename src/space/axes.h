@@ -12,10 +12,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "space/given.h"
 
 typedef enum TesiBasis { TESI_NODES, TESI_MODES } TesiBasis;
-/* Values at the end of an axis: of its node (strongly), by the form (weakly), or none. */
-typedef enum TesiEnd { TESI_OPEN, TESI_STRONG, TESI_WEAK } TesiEnd;
 
 typedef struct TesiAxis {
   TesiBasis basis;
@@ -23,7 +22,7 @@ typedef struct TesiAxis {
   int step;          /* entries from a cell to the next: of nodes degree, of modes degree + 1 */
   int nodes;         /* entries: all nodes, or all modes */
   bool periodic;     /* a ring, open at both ends */
-  TesiEnd end[2];    /* lower and upper; cuts between ranks are open */
+  TesiHow end[2];    /* lower and upper: open, strong or weak; cuts between ranks are open */
   bool uniform;      /* all cells equally wide, up to round-off of the coordinates */
   bool odd_end; /* element q, all but the last: what remains where an odd number of equal cells is halved */
   double *h;    /* [cells] widths; equal cells have the same to the last bit */

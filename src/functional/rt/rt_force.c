@@ -104,23 +104,25 @@ static TesStatus add_stress(Force *f, const int cell[3], int a, int end, int i, 
                             double *sum) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  const TesiRtFace *face = &f->stress->face[2 * a + end];
+  const TesiGiven *given = &f->stress->given[2 * a + end];
   const int dim = f->space->dim;
-  const double sign = end ? 1 : -1;
+  const TesiAxis *axis = tesi_modal(f->space, a);
+  const double sign = end ? 1 : -1, gamma = tesi_rt_boundary_penalty(f->stress->penalty, f->space->degree,
+                                                                     axis->h[end ? axis->cells - 1 : 0]);
   Points *at = &f->at;
-  if (face->kind == TESI_RT_SLIP) return TES_OK;
+  if (given->how[i] == TESI_FLUX) return TES_OK;
   set_points(f, cell, a, end);
-  TES_TRY(take_boundary(f, face->g[i], a, sign));
+  TES_TRY(take_boundary(f, given->g[i], a, sign));
   TES_TRY(take(f, f->stress->nu, 1, f->nu));
   if (!weighted)
     for (int q = 0; q < at->count; q++) at->phi[q] = 1;
-  for (int q = 0; q < at->count && face->kind == TESI_RT_OUTFLOW; q++)
+  for (int q = 0; q < at->count && given->how[i] == TESI_OPEN; q++)
     *sum += factor * at->w[q] * at->phi[q] * f->other[q];
-  if (face->kind == TESI_RT_OUTFLOW) goto done;
+  if (given->how[i] == TESI_OPEN) goto done;
   evaluate(f, f->u, i);
   for (int q = 0; q < at->count; q++)
     *sum += factor * at->w[q] * at->phi[q] * f->nu[q] *
-            (sign * f->gradient[q * dim + a] - face->penalty * (f->value[q] - f->other[q]));
+            (sign * f->gradient[q * dim + a] - gamma * (f->value[q] - f->other[q]));
   if (!f->stress->symmetric) goto done;
   evaluate(f, f->u, a);
   for (int q = 0; q < at->count; q++)

@@ -5,27 +5,23 @@
 
 #include "device/vector.h"
 #include "space/rt_cells.h"
+#include "tessera/operator.h"
 
-typedef enum TesiRtFaceKind { TESI_RT_VELOCITY, TESI_RT_SLIP, TESI_RT_OUTFLOW } TesiRtFaceKind;
+/* Added to a penalty: twice as much, as the symmetric gradient has it. */
+enum { TESI_PENALTY_DOUBLED = 4 };
+/* What a penalty multiplies jumps with, times a length; gamma of weak values, at an end whose cell is h wide. */
+double tesi_rt_penalty(TesPenalty penalty, int k);
+double tesi_rt_boundary_penalty(TesPenalty penalty, int k, double h);
 
-/* What holds on a face of the box. */
-typedef struct TesiRtFace {
-  TesiRtFaceKind kind;
-  const TesFunction *g[4]; /* velocity, or stress nu du/dn - p n of an outflow, to which -g[dim] n is added; NULL: 0 */
-  double penalty;          /* of velocities: gamma of the tangential components */
-} TesiRtFace;
-
-/* b <- int f v + faces: of velocities nu (gamma (g_i, v) - (g_i, dv/dn)) for the tangential components, of outflows
- * (g, v). Known nodes: 0.
- * f[dim], NULL inside: 0. face[2 * dim]; periodic ones are not read. Element dg: f[0] and g[dim] are those of the
- * unknown, values as of tangential components. */
-TesStatus tesi_rt_load(const TesSpace *space, const TesFunction *const *f, double nu, const TesiRtFace *face,
-                       TesVector *b);
+/* b <- int f v + faces: of weak values nu (gamma (g_i, v) - (g_i, dv/dn)), of stresses nu du/dn - p n (g, v). Known
+ * nodes: 0. f[dim] or, element dg, f[1]; NULL inside: 0. given[2 * dim], NULL: nothing; periodic ones are not read. */
+TesStatus tesi_rt_load(const TesSpace *space, const TesFunction *const *f, double nu, const TesiGiven *given,
+                       TesPenalty penalty, TesVector *b);
 /* Whether a velocity through a face is given that is not 0. */
-bool tesi_rt_lifts(const TesSpace *space, const TesiRtFace *face);
+bool tesi_rt_lifts(const TesSpace *space, const TesiGiven *given);
 /* u <- the known nodes: the L2 projection of the normal component on each face; 0 elsewhere. *flux: the integral
  * of |g|, all components, which rounding of g.n is measured with. */
-TesStatus tesi_rt_lifting(const TesSpace *space, const TesiRtFace *face, TesVector *u, double *flux);
+TesStatus tesi_rt_lifting(const TesSpace *space, const TesiGiven *given, TesVector *u, double *flux);
 /* u <- the interpolant of a velocity f[dim] and a pressure f[dim] (NULL: 0): component i has the integrals of f_i over
  * faces with normal i, and inside cells its moments with polynomials of degree k - 1 in direction i, in the others of
  * degree k, so that the divergence of the interpolant is the projection of that of f (Raviart and Thomas 1977); of the
@@ -43,7 +39,8 @@ typedef struct TesiRtStress {
   const TesFunction *const *f; /* [dim], NULL inside: 0 */
   double alpha;
   bool symmetric;
-  const TesiRtFace *face; /* [2 * dim] */
+  const TesiGiven *given; /* [2 * dim] */
+  TesPenalty penalty;
   /* In time: u_t, and convection tested with all velocities, known nodes included; NULL: none. */
   const TesVector *rate, *carried;
 } TesiRtStress;

@@ -8,6 +8,19 @@
 
 enum { MOST = TESI_RT_POINTS * TESI_RT_POINTS * TESI_RT_POINTS };
 
+/* The paper: (k + 1)(k + 2) in place of k (k + 1). */
+double tesi_rt_penalty(TesPenalty penalty, int k) {
+  const double once =
+      (int)penalty % TESI_PENALTY_DOUBLED == TES_PENALTY_PAPER ? (k + 1) * (k + 2) : k * (k + 1);
+  return (int)penalty >= TESI_PENALTY_DOUBLED ? 2 * once : once;
+}
+
+/* With auto RT_1 has 8 / h: with 4 / h the counts grow with the level. */
+double tesi_rt_boundary_penalty(TesPenalty penalty, int k, double h) {
+  return 2 * tesi_rt_penalty(penalty, k) / h *
+         (penalty % TESI_PENALTY_DOUBLED == TES_PENALTY_AUTO && k == 1 ? 2 : 1);
+}
+
 /* Values of a function at points x[3][count]; false where one is not finite. */
 static bool evaluate(const TesFunction *f, int count, const double *x, double *values) {
   tesi_function_values(f, count, x, x + count, x + 2 * count, 0, values);
@@ -146,8 +159,14 @@ static void add_face(const Face *f, int i, int moments, const double *moment, in
     for (int j = 0; j < count; j++) b[face_number(f, i, first + j, m)] += w[j] * moment[m];
 }
 
+typedef struct Load {
+  TesContext *context;
+  TesPenalty penalty;
+  double nu, *b, flux;
+} Load;
+
 /* What multiplies the moments of component i on a face, along its normal. Returns how many, from entry *first on. */
-static int face_weights(const Face *f, const TesiRtFace *face, double nu, int i, int *first, double *w) {
+static int face_weights(const Face *f, const Load *load, TesiHow how, int i, int *first, double *w) {
   const TesiAxis *a = &f->space->scalar[i]->axis[f->d];
   const int n = f->space->degree + 1, last = f->end ? a->cells - 1 : 0;
   double l[TESI_RT_LOCAL], slope[TESI_RT_LOCAL];
@@ -158,22 +177,22 @@ static int face_weights(const Face *f, const TesiRtFace *face, double nu, int i,
   }
   tesi_rt_legendre(n, a->h[last], f->end, l, slope);
   *first = last * n;
+  const double gamma = tesi_rt_boundary_penalty(load->penalty, n - 1, tesi_modal(f->space, f->d)->h[last]);
   for (int j = 0; j < n; j++)
-    w[j] = face->kind == TESI_RT_OUTFLOW ? l[j] : nu * (face->penalty * l[j] - (f->end ? 1 : -1) * slope[j]);
+    w[j] = how == TESI_WEAK ? load->nu * (gamma * l[j] - (f->end ? 1 : -1) * slope[j]) : l[j];
   return n;
 }
 
 /* Weighted values of what is given for component i; false: nothing is. */
-static TesStatus face_values(TesContext *ctx, const Face *f, const TesiRtFace *face, int i, bool *any,
+static TesStatus face_values(TesContext *ctx, const Face *f, const TesiGiven *on, int i, bool *any,
                              double *values) {
   TesStatus status = TES_OK;
   enum { FACE = TESI_RT_POINTS * TESI_RT_POINTS };
   double x[3 * FACE], normal[3 * FACE] = {0}, w[FACE], other[FACE];
   const int count = face_points(f, x, w), outwards = f->end ? 1 : -1;
   const bool mixed = f->space->element->mixed;
-  const TesFunction *given = face->g[mixed ? i : f->space->dim],
-                    *pressure =
-                        mixed && face->kind == TESI_RT_OUTFLOW && i == f->d ? face->g[f->space->dim] : NULL;
+  const TesFunction *given = on->g[i],
+                    *pressure = mixed && on->how[i] == TESI_OPEN && i == f->d ? on->g[f->space->dim] : NULL;
   *any = given || pressure;
   if (!*any) return TES_OK;
   memset(values, 0, sizeof *values * (size_t)count);
@@ -188,10 +207,10 @@ done:
   return status;
 }
 
-typedef TesStatus (*VisitFace)(void *user, const Face *f, const TesiRtFace *face);
+typedef TesStatus (*VisitFace)(void *user, const Face *f, const TesiGiven *given);
 
 /* All cells' faces on the boundary, one after the other. */
-static TesStatus visit_faces(const TesSpace *space, const TesiRtTables *t, const TesiRtFace *face,
+static TesStatus visit_faces(const TesSpace *space, const TesiRtTables *t, const TesiGiven *given,
                              VisitFace visit, void *user) {
   TesStatus status = TES_OK;
   for (int d = 0; d < space->dim; d++)
@@ -200,43 +219,36 @@ static TesStatus visit_faces(const TesSpace *space, const TesiRtTables *t, const
         Face f = {.space = space, .t = t, .d = d, .end = end};
         tesi_rt_line(space, d, l, f.cell);
         f.cell[d] = end ? tesi_modal(space, d)->cells - 1 : 0;
-        status = visit(user, &f, face ? &face[2 * d + end] : NULL);
+        status = visit(user, &f, given ? &given[2 * d + end] : NULL);
       }
   return status;
 }
-
-typedef struct Load {
-  TesContext *context;
-  double nu, *b, flux;
-} Load;
 
 /* Scalars that have a load: the components, or the unknown of element dg. */
 static int loaded_of(const TesSpace *space) {
   return space->element->mixed ? space->dim : 1;
 }
 
-static TesStatus load_face(void *user, const Face *f, const TesiRtFace *face) {
+static TesStatus load_face(void *user, const Face *f, const TesiGiven *given) {
   Load *load = user;
   TesContext *ctx = load->context;
   TesStatus status = TES_OK;
   double values[MOST], moment[MOST], w[TESI_RT_LOCAL];
-  if (face->kind == TESI_RT_SLIP) return TES_OK;
   for (int i = 0; i < loaded_of(f->space); i++) {
     bool any;
     int first;
-    const bool nodes = f->space->scalar[i]->axis[f->d].basis == TESI_NODES;
-    if (nodes && face->kind == TESI_RT_VELOCITY) continue; /* known nodes: a lifting */
-    TES_TRY(face_values(ctx, f, face, i, &any, values));
+    if (given->how[i] == TESI_STRONG) continue; /* known nodes: a lifting */
+    TES_TRY(face_values(ctx, f, given, i, &any, values));
     if (!any) continue;
     const int moments = face_moments(f, i, values, moment),
-              count = face_weights(f, face, load->nu, i, &first, w);
+              count = face_weights(f, load, given->how[i], i, &first, w);
     add_face(f, i, moments, moment, first, count, w, load->b);
   }
 done:
   return status;
 }
 
-static TesStatus lift_face(void *user, const Face *f, const TesiRtFace *face) {
+static TesStatus lift_face(void *user, const Face *f, const TesiGiven *given) {
   Load *load = user;
   TesContext *ctx = load->context;
   TesStatus status = TES_OK;
@@ -244,17 +256,17 @@ static TesStatus lift_face(void *user, const Face *f, const TesiRtFace *face) {
   bool any;
   int first;
   double one;
-  if (face->kind != TESI_RT_VELOCITY) return TES_OK;
-  TES_TRY(face_values(ctx, f, face, f->d, &any, values));
+  if (given->how[f->d] != TESI_STRONG) return TES_OK;
+  TES_TRY(face_values(ctx, f, given, f->d, &any, values));
   if (!any) return TES_OK;
   const int moments = face_moments(f, f->d, values, moment);
   const int points = f->space->dim == 2 ? f->t->points : f->t->points * f->t->points;
   for (int q = 0; q < points; q++) load->flux += fabs(values[q]);
-  face_weights(f, face, 0, f->d, &first, &one);
+  face_weights(f, load, TESI_STRONG, f->d, &first, &one);
   add_face(f, f->d, moments, moment, first, 1, &one, load->b);
   for (int c = 0; c < f->space->dim; c++) {
     if (c == f->d) continue;
-    TES_TRY(face_values(ctx, f, face, c, &any, values));
+    TES_TRY(face_values(ctx, f, given, c, &any, values));
     for (int q = 0; q < points && any; q++) load->flux += fabs(values[q]);
   }
 done:
@@ -269,19 +281,19 @@ static bool is_zero(const TesFunction *f) {
 }
 
 /* Whether something is given on a face. */
-static bool any_face(const TesSpace *space, const TesiRtFace *face) {
+static bool any_face(const TesSpace *space, const TesiGiven *given) {
   bool any = false;
-  for (int i = 0; i < 2 * space->dim; i++)
+  for (int i = 0; given && i < 2 * space->dim; i++)
     for (int c = 0; c <= space->dim && !tesi_modal(space, i / 2)->periodic; c++)
-      any = any || !is_zero(face[i].g[c]);
+      any = any || !is_zero(given[i].g[c]);
   return any;
 }
 
-bool tesi_rt_lifts(const TesSpace *space, const TesiRtFace *face) {
+bool tesi_rt_lifts(const TesSpace *space, const TesiGiven *given) {
   bool any = false;
   for (int i = 0; i < 2 * space->dim; i++)
-    any = any || (!tesi_modal(space, i / 2)->periodic && face[i].kind == TESI_RT_VELOCITY &&
-                  !is_zero(face[i].g[i / 2]));
+    any = any || (!tesi_modal(space, i / 2)->periodic && given[i].how[i / 2] == TESI_STRONG &&
+                  !is_zero(given[i].g[i / 2]));
   return any;
 }
 
@@ -313,14 +325,14 @@ static TesStatus end_host(TesVector *v, double **numbers, TesStatus status) {
   return status;
 }
 
-TesStatus tesi_rt_load(const TesSpace *space, const TesFunction *const *f, double nu, const TesiRtFace *face,
-                       TesVector *b) {
+TesStatus tesi_rt_load(const TesSpace *space, const TesFunction *const *f, double nu, const TesiGiven *given,
+                       TesPenalty penalty, TesVector *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiRtTables t;
-  Load load = {.context = ctx, .nu = nu};
+  Load load = {.context = ctx, .nu = nu, .penalty = penalty};
   const int loaded = loaded_of(space);
-  const bool faces = any_face(space, face);
+  const bool faces = any_face(space, given);
   bool any = faces;
   for (int i = 0; i < loaded; i++) any = any || f[i];
   if (!any) return tes_vector_fill(b, 0);
@@ -328,22 +340,22 @@ TesStatus tesi_rt_load(const TesSpace *space, const TesFunction *const *f, doubl
   TES_TRY(begin_host(b, &load.b));
   for (int i = 0; i < loaded; i++)
     if (f[i]) TES_TRY(load_part(space, &t, i, f[i], load.b));
-  if (faces) TES_TRY(visit_faces(space, &t, face, load_face, &load));
+  if (faces) TES_TRY(visit_faces(space, &t, given, load_face, &load));
   tesi_rt_clear(space, load.b);
 done:
   return end_host(b, &load.b, status);
 }
 
-TesStatus tesi_rt_lifting(const TesSpace *space, const TesiRtFace *face, TesVector *u, double *flux) {
+TesStatus tesi_rt_lifting(const TesSpace *space, const TesiGiven *given, TesVector *u, double *flux) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiRtTables t;
   Load load = {.context = ctx};
   *flux = 0;
-  if (!tesi_rt_lifts(space, face)) return tes_vector_fill(u, 0);
+  if (!tesi_rt_lifts(space, given)) return tes_vector_fill(u, 0);
   tesi_rt_tables(space->degree + 1, space->degree + 5, &t);
   TES_TRY(begin_host(u, &load.b));
-  TES_TRY(visit_faces(space, &t, face, lift_face, &load));
+  TES_TRY(visit_faces(space, &t, given, lift_face, &load));
   *flux = load.flux;
 done:
   return end_host(u, &load.b, status);
@@ -355,13 +367,14 @@ typedef struct Fluxes {
 } Fluxes;
 
 /* The mode 0 across the face carries the mean. */
-static TesStatus flux_face(void *user, const Face *f, const TesiRtFace *face) {
+static TesStatus flux_face(void *user, const Face *f, const TesiGiven *given) {
+  (void)given;
   const Fluxes *fluxes = user;
   double area = 1, one;
   int first;
   for (int d = 0; d < f->space->dim; d++)
     if (d != f->d) area *= tesi_modal(f->space, d)->h[f->cell[d]];
-  face_weights(f, face, 0, f->d, &first, &one);
+  face_weights(f, NULL, TESI_STRONG, f->d, &first, &one);
   fluxes->flux[2 * f->d + f->end] +=
       (f->end ? 1 : -1) * sqrt(area) * fluxes->u[face_number(f, f->d, first, 0)];
   return TES_OK;

@@ -72,19 +72,20 @@ done:
 
 /* What the moments of a face are multiplied by: of fluxes the mode's value, of values what interior penalties make of
  * them; entering: minus the value. */
-static void fill_face(const TesSpace *space, int number, const TesiRtFace *face, double nu,
+static void fill_face(const TesSpace *space, int number, const TesiGiven *on, double nu, TesPenalty penalty,
                       TeskBrokenFace *to, TeskBrokenFace *entering) {
   const int d = number / 2, end = number % 2;
   const TesiAxis *a = &space->axis[d];
-  const bool given = face->kind == TESI_RT_VELOCITY;
+  const bool given = on->how[0] == TESI_WEAK;
   double l[TESI_MAX_POINTS], slope[TESI_MAX_POINTS];
-  if (a->periodic || face->kind == TESI_RT_SLIP || !face->g[space->dim]) return;
-  tesi_rt_legendre(space->degree + 1, a->h[end ? a->cells - 1 : 0], end, l, slope);
+  const double h = a->h[end ? a->cells - 1 : 0], gamma = tesi_rt_boundary_penalty(penalty, space->degree, h);
+  if (a->periodic || !on->g[0]) return;
+  tesi_rt_legendre(space->degree + 1, h, end, l, slope);
   *to = (TeskBrokenFace){.d = d, .end = end, .number = 1 + number};
   *entering = *to;
   if (!given) entering->number = 0;
   for (int i = 0; i < space->degree + 1; i++) {
-    to->weight[i] = given ? nu * (face->penalty * l[i] - (end ? 1 : -1) * slope[i]) : l[i];
+    to->weight[i] = given ? nu * (gamma * l[i] - (end ? 1 : -1) * slope[i]) : l[i];
     entering->weight[i] = -l[i];
   }
 }
@@ -105,14 +106,15 @@ done:
 }
 
 TesStatus tesi_broken_load_create(const TesSpace *space, const TesFunction *f, double nu,
-                                  const TesiRtFace face[6], int inflow_points, TesiBrokenLoad **result) {
+                                  const TesiGiven *given, TesPenalty penalty, int inflow_points,
+                                  TesiBrokenLoad **result) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesFunction *functions[FUNCTIONS] = {f};
   TesiBrokenLoad *plan = NULL;
   char *text = NULL;
   *result = NULL;
-  for (int i = 0; i < 2 * space->dim; i++) functions[1 + i] = face[i].g[space->dim];
+  for (int i = 0; i < 2 * space->dim; i++) functions[1 + i] = given[i].g[0];
   for (int i = 0; i < FUNCTIONS; i++)
     if (tesi_function_uses(functions[i])) return TES_OK;
   if (space->degree > DEGREE || tes_mesh_info(space->mesh).cells >= INT_MAX) return TES_OK;
@@ -121,7 +123,7 @@ TesStatus tesi_broken_load_create(const TesSpace *space, const TesFunction *f, d
   TES_NEW(&plan);
   plan->context = ctx, plan->empty = !f;
   for (int i = 0; i < 2 * space->dim; i++)
-    fill_face(space, i, &face[i], nu, &plan->face[i], &plan->entering[i]);
+    fill_face(space, i, &given[i], nu, penalty, &plan->face[i], &plan->entering[i]);
   TES_TRY(fill_arguments(space, plan));
   TES_TRY(get_kernels(space, text, inflow_points, plan));
   *result = plan;

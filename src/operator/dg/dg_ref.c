@@ -96,7 +96,7 @@ static void add_faces(const Form *f, const int cell[3], int d) {
   const int k = f->s->space->degree, c = cell[d], last = a->cells - 1;
   int below[3] = {cell[0], cell[1], cell[2]};
   below[d] = c > 0 ? c - 1 : last;
-  const double boundary = tesi_saddle_boundary_penalty(f->penalty, k, a->h[c]);
+  const double boundary = tesi_rt_boundary_penalty(f->penalty, k, a->h[c]);
   if (c > 0 || a->periodic)
     add_face(f, below, cell, d, tesi_saddle_penalty(f->penalty, k, a->h[below[d]], a->h[c]));
   else if (a->end[0] == TESI_WEAK)

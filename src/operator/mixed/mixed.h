@@ -79,11 +79,11 @@ void tesi_mixed_faces_free(const TesiMixed *mixed, TesiMixedFaces *faces);
 /* b_i += - int 1/2 min(u.n, 0) u . v_i: what keeps a flow that turns back into an open boundary from gaining energy. */
 TesStatus tesi_mixed_backflow(const TesiMixed *mixed, TesiMixedFaces *faces, const TesVector *u, TesVector *b);
 /* On the host, whatever the device: b_i += int (g - P n) . v_i, the stress of open boundaries, with the functions of
- * each: boundary[..].g[0 .. dim - 1] is g, g[dim] is P; NULL: 0. Errors: TES_NAN with the point. */
-TesStatus tesi_mixed_stress(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesBoundary *boundary,
+ * each: given[..].g[0 .. dim - 1] is g, g[dim] is P; NULL: 0. Errors: TES_NAN with the point. */
+TesStatus tesi_mixed_stress(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesiGiven *given,
                             double *b);
 /* *net <- int g . n, *through <- int |g . n|, *total <- int |g|, of all faces together. */
-TesStatus tesi_mixed_flux(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesBoundary *boundary,
+TesStatus tesi_mixed_flux(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesiGiven *given,
                           double *net, double *through, double *total);
 
 #endif

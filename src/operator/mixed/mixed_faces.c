@@ -111,7 +111,7 @@ static TesStatus add_function(const TesFunction *f, double sign, int c, const Fa
   return status;
 }
 
-TesStatus tesi_mixed_stress(const TesiMixed *m, const TesiMixedFaces *faces, const TesBoundary *boundary,
+TesStatus tesi_mixed_stress(const TesiMixed *m, const TesiMixedFaces *faces, const TesiGiven *given,
                             double *b) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
@@ -119,7 +119,7 @@ TesStatus tesi_mixed_stress(const TesiMixed *m, const TesiMixedFaces *faces, con
   double *sum = NULL;
   TES_TRY(begin_sum(m, b, &sum));
   for (int64_t i = 0; i < faces->count; i++) {
-    const TesBoundary *of = &boundary[faces->face[i].boundary];
+    const TesiGiven *of = &given[faces->face[i].boundary];
     place(m, faces, i, &at);
     for (int c = 0; c < m->dim; c++) {
       double value[MOST] = {0};
@@ -135,14 +135,14 @@ done:
   return status;
 }
 
-TesStatus tesi_mixed_flux(const TesiMixed *m, const TesiMixedFaces *faces, const TesBoundary *boundary,
+TesStatus tesi_mixed_flux(const TesiMixed *m, const TesiMixedFaces *faces, const TesiGiven *given,
                           double *net, double *through, double *total) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   Face at;
   *net = *through = *total = 0;
   for (int64_t i = 0; i < faces->count; i++) {
-    const TesBoundary *of = &boundary[faces->face[i].boundary];
+    const TesiGiven *of = &given[faces->face[i].boundary];
     double normal[MOST] = {0}, square[MOST] = {0};
     place(m, faces, i, &at);
     for (int c = 0; c < m->dim; c++) {

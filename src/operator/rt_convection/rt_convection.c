@@ -71,16 +71,12 @@ done:
   return status;
 }
 
-static void free_side(TesContext *ctx, TesiRtConvectionSide *side) {
-  for (int i = 0; i < 3; i++) tesi_free(ctx, &side->g[i]);
-}
-
 void tesi_rt_convection_destroy(TesiRtConvection **convection) {
   TesiRtConvection *c = *convection;
   if (!c) return;
   TesContext *ctx = c->context;
   *convection = NULL;
-  for (int f = 0; f < 6; f++) free_side(ctx, &c->side[f]);
+  for (int i = 0; i < 18; i++) tesi_free(ctx, &c->given[i / 3][i % 3]);
   tesi_free(ctx, &c->u);
   tesi_free(ctx, &c->y);
   tesi_free(ctx, &c->aside);
@@ -118,36 +114,35 @@ static int face_points(const TesiRtConvection *c, int side, const int cell[3], d
 }
 
 /* What holds on a side, at its points; nothing is stored for zeros. */
-static TesStatus fill_side(TesiRtConvection *c, int side, const TesiRtFace *face) {
+static TesStatus fill_side(TesiRtConvection *c, int side, const TesiGiven *given) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  TesiRtConvectionSide *s = &c->side[side];
   double x[3 * FACE], normal[3 * FACE] = {0}, w[FACE], zero = 0;
   const int d = side / 2;
-  free_side(ctx, s);
-  s->kind = face->kind;
-  if (face->kind != TESI_RT_VELOCITY) return TES_OK;
   for (int i = 0; i < c->space->dim; i++) {
-    const TesFunction *g = face->g[i];
-    if (i == d || !g || (tes_function_constant(g, &zero) && zero == 0)) continue;
-    TES_ALLOC(&s->g[i], tesi_rt_convection_side_cells(c, side) * (c->space->dim == 2 ? c->q : c->q * c->q));
+    const TesFunction *g = given->how[i] == TESI_WEAK ? given->g[i] : NULL;
+    double **values = &c->given[side][i];
+    tesi_free(ctx, values);
+    c->how[side][i] = given->how[i];
+    if (!g || (tes_function_constant(g, &zero) && zero == 0)) continue;
+    TES_ALLOC(values, tesi_rt_convection_side_cells(c, side) * (c->space->dim == 2 ? c->q : c->q * c->q));
     for (int64_t k = 0; k < tesi_rt_convection_side_cells(c, side); k++) {
       int cell[3];
       side_cell(c->space, side, k, cell);
       const int count = face_points(c, side, cell, x, w);
       for (int p = 0; p < count; p++) normal[d * count + p] = side % 2 ? 1 : -1;
-      TES_TRY(tesi_boundary_values(g, count, x, normal, s->g[i] + k * count));
+      TES_TRY(tesi_boundary_values(g, count, x, normal, *values + k * count));
     }
   }
 done:
   return status;
 }
 
-TesStatus tesi_rt_convection_face(TesiRtConvection *c, const TesiRtFace *face) {
+TesStatus tesi_rt_convection_give(TesiRtConvection *c, const TesiGiven *given) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   for (int side = 0; side < 2 * c->space->dim; side++)
-    if (!tesi_modal(c->space, side / 2)->periodic) TES_TRY(fill_side(c, side, &face[side]));
+    if (!tesi_modal(c->space, side / 2)->periodic) TES_TRY(fill_side(c, side, &given[side]));
   if (c->device) TES_TRY(tesi_rt_convection_device_sides(c));
 done:
   return status;
@@ -185,11 +180,9 @@ static void trace(const TesiRtConvection *c, int side, const int cell[3], int i,
 
 /* y <- y + what flows through a side. */
 static void add_side(const TesiRtConvection *c, int side, double *y) {
-  const TesiRtConvectionSide *s = &c->side[side];
   const int d = side / 2, outwards = side % 2 ? 1 : -1;
   double x[3 * FACE], w[FACE], normal[FACE], value[FACE];
-  if (s->kind == TESI_RT_SLIP) return;
-  const double share = s->kind == TESI_RT_OUTFLOW ? 0.5 : 1;
+  if (c->how[side][!d] == TESI_FLUX) return;
   for (int64_t k = 0; k < tesi_rt_convection_side_cells(c, side); k++) {
     int cell[3];
     bool enters = false;
@@ -198,10 +191,11 @@ static void add_side(const TesiRtConvection *c, int side, double *y) {
     trace(c, side, cell, d, c->u, false, normal, NULL);
     for (int p = 0; p < count; p++) enters = enters || outwards * normal[p] < 0;
     for (int i = 0; i < c->space->dim && enters; i++) {
-      if (i == d && s->kind == TESI_RT_VELOCITY) continue;
+      const double *g = c->given[side][i], share = c->how[side][i] == TESI_OPEN ? 0.5 : 1;
+      if (c->how[side][i] == TESI_STRONG) continue;
       trace(c, side, cell, i, c->u, false, value, NULL);
       for (int p = 0; p < count; p++) {
-        const double given = s->g[i] ? s->g[i][k * count + p] : 0;
+        const double given = g ? g[k * count + p] : 0;
         value[p] = share * w[p] * fmax(0, -outwards * normal[p]) * (value[p] - given);
       }
       trace(c, side, cell, i, NULL, true, value, y);

@@ -25,12 +25,6 @@
 
 enum { TESI_RT_CONVECTION_DEGREE = 8, TESI_RT_CONVECTION_SPACE = 4, TESI_RT_CONVECTION_LANES = 8 };
 
-/* Given tangential velocities at the points of the faces of one side of the box. */
-typedef struct TesiRtConvectionSide {
-  TesiRtFaceKind kind;
-  double *g[3]; /* [cells of the side][points], x fastest; NULL: 0 */
-} TesiRtConvectionSide;
-
 typedef struct TesiRtConvectionDevice TesiRtConvectionDevice;
 typedef struct TesiRtConvection {
   TesContext *context;
@@ -44,15 +38,18 @@ typedef struct TesiRtConvection {
   /* how many numbers a cell puts aside for a component; where the numbers of a component begin */
   int64_t aside_size[3], aside_at[3];
   double *u, *y, *aside, *work, *rates; /* work: [threads][share]; rates: [batches] */
-  TesiRtConvectionSide side[6];
+  /* At the sides of the box, by component: how it is determined, and weak values at the points, [cells of the
+   * side][points], x fastest; NULL: 0. */
+  TesiHow how[6][3];
+  double *given[6][3];
   TesiRtConvectionDevice *device; /* instead of u to rates; NULL on the host */
 } TesiRtConvection;
 
 /* Degrees 1 to TESI_RT_CONVECTION_DEGREE, with kernels in 3D to TESI_RT_CONVECTION_SPACE. The space outlives it. */
 TesStatus tesi_rt_convection_create(const TesSpace *space, TesiRtConvection **convection);
 void tesi_rt_convection_destroy(TesiRtConvection **convection);
-/* What holds on the boundary from now on: face[2 dim], with functions of one time. Errors: TES_NAN with the point. */
-TesStatus tesi_rt_convection_face(TesiRtConvection *convection, const TesiRtFace *face);
+/* What holds on the boundary from now on: given[2 dim], with functions of one time. Errors: TES_NAN with the point. */
+TesStatus tesi_rt_convection_give(TesiRtConvection *convection, const TesiGiven *given);
 /* b <- N(u), tested with the velocities of known nodes too; 0 at pressures.
  * *rate <- the largest |u_d| / h_d at a point: cells that it crosses a unit
  * of time. The same bits for any number of threads. */

@@ -133,17 +133,18 @@ TesStatus tesi_rt_convection_device_sides(TesiRtConvection *c) {
   const TesiDevice *table = tesi_context_device(ctx);
   const size_t points = (size_t)(c->space->dim == 2 ? c->q : c->q * c->q) * sizeof(double);
   for (int side = 0; side < 2 * c->space->dim; side++) {
-    const TesiRtConvectionSide *from = &c->side[side];
+    const TesiHow along = c->how[side][side < 2]; /* a component along the side */
     TeskConvectionSide *to = &device->arguments.side[side];
-    to->kind = from->kind == TESI_RT_SLIP      ? TESK_SIDE_SLIP
-               : from->kind == TESI_RT_OUTFLOW ? TESK_SIDE_OUTFLOW
-                                               : TESK_SIDE_VELOCITY;
+    to->kind = along == TESI_FLUX   ? TESK_SIDE_SLIP
+               : along == TESI_OPEN ? TESK_SIDE_OUTFLOW
+                                    : TESK_SIDE_VELOCITY;
     for (int i = 0; i < c->space->dim; i++) {
       void **given = &device->given[side][i];
       const size_t bytes = (size_t)tesi_rt_convection_side_cells(c, side) * points;
-      if (!from->g[i]) table->release(ctx, given);
-      if (from->g[i] && *given) TES_TRY(table->to_device(ctx, *given, from->g[i], bytes));
-      if (from->g[i] && !*given) TES_TRY(tesi_upload(ctx, from->g[i], bytes, given));
+      const double *from = c->given[side][i];
+      if (!from) table->release(ctx, given);
+      if (from && *given) TES_TRY(table->to_device(ctx, *given, from, bytes));
+      if (from && !*given) TES_TRY(tesi_upload(ctx, from, bytes, given));
       to->g[i] = *given;
     }
   }

@@ -136,9 +136,8 @@ static void add_inner(const Form *f, const int cell[3], int d, int count) {
 static void add_boundary(const Form *f, const int cell[3], int side, int count) {
   const TesSpace *space = f->c->space;
   const int d = side / 2, end = side % 2;
-  const TesiRtConvectionSide *s = &f->c->side[side];
+  const TesiHow *how = f->c->how[side];
   int64_t number = 0;
-  if (s->kind == TESI_RT_SLIP) return;
   for (int e = space->dim - 1; e >= 0; e--)
     if (e != d) number = number * tesi_modal(space, e)->cells + cell[e];
   for (int p = 0; p < count; p++) {
@@ -148,8 +147,9 @@ static void add_boundary(const Form *f, const int cell[3], int side, int count) 
     set_at(space, cell, xi, &at);
     const double enters = fmin(0, (end ? 1 : -1) * value_at(f, &at, d, -1));
     for (int i = 0; i < space->dim; i++) {
-      if (s->kind == TESI_RT_VELOCITY && i == d) continue;
-      const double g = s->g[i] ? s->g[i][number * count + p] : 0, share = s->kind == TESI_RT_OUTFLOW ? 0.5 : 1;
+      const double *given = f->c->given[side][i];
+      if (how[i] == TESI_STRONG || how[i] == TESI_FLUX) continue;
+      const double g = given ? given[number * count + p] : 0, share = how[i] == TESI_OPEN ? 0.5 : 1;
       test_at(f, &at, i, -share * w * enters * (value_at(f, &at, i, -1) - g));
     }
   }

@@ -16,6 +16,7 @@
 #ifndef TESI_SADDLE_H
 #define TESI_SADDLE_H
 
+#include "functional/rt/rt_functional.h"
 #include "operator/operator.h"
 #include "space/space.h"
 #include "tensor/band.h"
@@ -47,11 +48,8 @@ TesStatus tesi_saddle_create_null(TesOperator *op);
 TesStatus tesi_saddle_take_constants(const TesOperator *op, const char *diffusion, const char *mass,
                                      TesiSaddle *s);
 TesStatus tesi_saddle_check_determined(const TesOperator *op);
-/* Added to a penalty: twice that, which the symmetric gradient needs. */
-enum { TESI_PENALTY_DOUBLED = 4 };
-/* The coefficients l at a face of cells of width h on both sides: penalties inside and at the boundary, for k. */
+/* The penalty at a face between cells of these widths, for k. */
 double tesi_saddle_penalty(TesPenalty penalty, int k, double below, double above);
-double tesi_saddle_boundary_penalty(TesPenalty penalty, int k, double h);
 /* The matrices of a direction; fill: of s->modal, and s->nodal where its step is not 0. */
 TesStatus tesi_saddle_axis_fill(TesContext *ctx, TesPenalty penalty, TesiSaddleAxis *axis);
 TesStatus tesi_saddle_axis_create(const TesSpace *space, int d, TesPenalty penalty, TesiSaddleAxis *axis);

@@ -6,20 +6,8 @@
 
 enum { N = TESI_MAX_POINTS };
 
-/* The paper: (k + 1)(k + 2) in place of k (k + 1). With auto RT_1 has 8 / h at the boundary: with 4 / h the counts
- * grow with the level. */
-static double factor(TesPenalty penalty, int k) {
-  const double once =
-      (int)penalty % TESI_PENALTY_DOUBLED == TES_PENALTY_PAPER ? (k + 1) * (k + 2) : k * (k + 1);
-  return (int)penalty >= TESI_PENALTY_DOUBLED ? 2 * once : once;
-}
-
 double tesi_saddle_penalty(TesPenalty penalty, int k, double below, double above) {
-  return factor(penalty, k) * (1 / below + 1 / above) / 2;
-}
-
-double tesi_saddle_boundary_penalty(TesPenalty penalty, int k, double h) {
-  return 2 * factor(penalty, k) / h * (penalty % TESI_PENALTY_DOUBLED == TES_PENALTY_AUTO && k == 1 ? 2 : 1);
+  return tesi_rt_penalty(penalty, k) * (1 / below + 1 / above) / 2;
 }
 
 /* Cells touch the rows of their own nodes. */
@@ -143,7 +131,7 @@ TesStatus tesi_saddle_axis_fill(TesContext *ctx, TesPenalty penalty, TesiSaddleA
   if (s->nodal.step == 0) s->nodal = nodes_above(a);
   TES_TRY(create_bands(ctx, s));
   for (int end = 0; end < 2; end++)
-    s->boundary[end] = tesi_saddle_boundary_penalty(penalty, a->degree, a->h[end ? a->cells - 1 : 0]);
+    s->boundary[end] = tesi_rt_boundary_penalty(penalty, a->degree, a->h[end ? a->cells - 1 : 0]);
   tesi_cell_matrices(a->step, M, K);
   add_nodes(M, K, s);
   TES_TRY(tesi_work_go_on(ctx));

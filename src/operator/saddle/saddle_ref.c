@@ -198,7 +198,7 @@ static TesStatus add_faces(const Form *f, const int cell[3], int d, Points *poin
   const bool inner = c > 0 || a->periodic;
   int below[3] = {cell[0], cell[1], cell[2]};
   below[d] = c > 0 ? c - 1 : last;
-  Sides s = {.side = {NULL, &points[1]}, .d = d, .gamma = tesi_saddle_boundary_penalty(f->penalty, k, a->h[c])};
+  Sides s = {.side = {NULL, &points[1]}, .d = d, .gamma = tesi_rt_boundary_penalty(f->penalty, k, a->h[c])};
   TES_TRY(set_points(f, cell, d, 0, inner, &points[1]));
   if (inner) {
     TES_TRY(set_points(f, below, d, 1, true, &points[0]));
@@ -208,7 +208,7 @@ static TesStatus add_faces(const Form *f, const int cell[3], int d, Points *poin
   if (s.side[0] || a->end[0] == TESI_WEAK) add_face(f, &s, values);
   if (c < last || a->periodic || a->end[1] != TESI_WEAK) goto done;
   TES_TRY(set_points(f, cell, d, 1, false, &points[0]));
-  add_face(f, &(Sides){{&points[0], NULL}, d, tesi_saddle_boundary_penalty(f->penalty, k, a->h[c])}, values);
+  add_face(f, &(Sides){{&points[0], NULL}, d, tesi_rt_boundary_penalty(f->penalty, k, a->h[c])}, values);
 done:
   return status;
 }

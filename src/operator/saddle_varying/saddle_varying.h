@@ -46,7 +46,7 @@ void tesi_saddle_varying_cell(const TesiSaddleVarying *s, const int cell[3], con
 void tesi_saddle_varying_face(const TesiSaddleVarying *s, const int cell[3], int d, int end, int i,
                               const double *g, double *work, double *b);
 /* b <- b + the same for the tangential velocities of all faces, face[2 dim]: int nu (gamma (g, v) - (g, t(v))). */
-TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiRtFace *face, TesVector *b);
+TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiGiven *given, TesVector *b);
 /* The matrix K[n][n] of some unknowns, list[n] ascending by part, that live in the cells cell[cells]: as if x were 0
  * elsewhere. zero: [length] of zeros twice, left so. work: as above. Errors: TES_INTERRUPTED. */
 TesStatus tesi_saddle_varying_matrix(TesContext *ctx, const TesiSaddleVarying *s, int cells,

@@ -178,7 +178,7 @@ static Face face_of(const TesiSaddleVarying *s, const int cell[3], int d, int en
   f.inner = a->periodic || (next >= 0 && next < a->cells);
   f.beyond[d] = (next + a->cells) % a->cells;
   f.gamma = f.inner ? tesi_saddle_penalty(s->penalty, k, a->h[c], a->h[f.beyond[d]])
-                    : tesi_saddle_boundary_penalty(s->penalty, k, a->h[c]);
+                    : tesi_rt_boundary_penalty(s->penalty, k, a->h[c]);
   return f;
 }
 

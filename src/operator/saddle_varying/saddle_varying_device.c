@@ -113,7 +113,7 @@ static TesStatus upload_axis(const TesOperator *op, int d, TesiSaddleVaryingDevi
       const bool inner = a->periodic || c != (end ? last : 0);
       const int next = (c + (end ? 1 : last)) % a->cells;
       gamma[2 * c + end] = inner ? tesi_saddle_penalty(s->penalty, k, a->h[c], a->h[next])
-                                 : tesi_saddle_boundary_penalty(s->penalty, k, a->h[c]);
+                                 : tesi_rt_boundary_penalty(s->penalty, k, a->h[c]);
     }
   TES_TRY(tesi_upload(ctx, a->h, (size_t)a->cells * sizeof *a->h, &device->widths[d]));
   TES_TRY(tesi_upload_numbers(ctx, gamma, 2 * a->cells, op->precision, &device->gamma[d]));

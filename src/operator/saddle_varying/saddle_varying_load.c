@@ -55,7 +55,7 @@ done:
   return status;
 }
 
-TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiRtFace *face, TesVector *b) {
+TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiGiven *given, TesVector *b) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
@@ -67,9 +67,8 @@ TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiRtFace *face
   for (int side = 0; side < 2 * space->dim; side++)
     for (int i = 0; i < space->dim; i++) {
       const int d = side / 2, end = side % 2;
-      if (tesi_modal(space, d)->periodic || face[side].kind != TESI_RT_VELOCITY || i == d || !face[side].g[i])
-        continue;
-      TES_TRY(add_component(op, face[side].g[i], d, end, i, work, values));
+      const TesFunction *g = given[side].how[i] == TESI_WEAK ? given[side].g[i] : NULL;
+      if (g && !tesi_modal(space, d)->periodic) TES_TRY(add_component(op, g, d, end, i, work, values));
     }
   tesi_rt_clear(space, values);
   TES_TRY(tes_vector_set(b, values));

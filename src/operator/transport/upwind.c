@@ -57,10 +57,10 @@ static void place_face(const TesiUpwind *u, const TesiBatch *batch, int face, do
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-static TesiUpwindEnd end_of(const TesSpace *space, bool conservative, const signed char *through, int i) {
-  if (tes_space_given(space, i)) return TESI_UPWIND_GIVEN;
+static TesiHow end_of(const TesSpace *space, bool conservative, const signed char *through, int i) {
+  if (tes_space_given(space, i)) return TESI_WEAK;
   const bool passes = through && through[i];
-  return passes == conservative ? TESI_UPWIND_OPEN : TESI_UPWIND_CLOSED;
+  return passes == conservative ? TESI_OPEN : TESI_FLUX;
 }
 
 TesStatus tesi_upwind_create(const TesSpace *space, const TesiBatches *b, bool conservative, bool uniform,
@@ -161,12 +161,12 @@ static void take_along(const TesiUpwind *u, const TesiBatch *batch, int64_t numb
 static void end_traces(const TesiUpwind *u, const TesiBatch *batch, int face, const double *own, double *e) {
   for (int l = 0; l < TESI_BATCH; l++)
     for (int p = 0; p < u->points && is_end(u, batch, face, l); p++)
-      e[p * TESI_BATCH + l] = u->end[face] == TESI_UPWIND_GIVEN ? 0 : own[p * TESI_BATCH + l];
+      e[p * TESI_BATCH + l] = u->end[face] == TESI_WEAK ? 0 : own[p * TESI_BATCH + l];
 }
 
 static void close_ends(const TesiUpwind *u, const TesiBatch *batch, int face, const double *speed,
                        const double *own, double *r) {
-  for (int l = 0; l < TESI_BATCH && u->end[face] == TESI_UPWIND_CLOSED; l++)
+  for (int l = 0; l < TESI_BATCH && u->end[face] == TESI_FLUX; l++)
     for (int p = 0; p < u->points && is_end(u, batch, face, l); p++) {
       const int i = p * TESI_BATCH + l;
       r[i] = u->conservative ? 0 : -speed[i] * own[i];

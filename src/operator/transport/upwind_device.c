@@ -93,8 +93,8 @@ static TesStatus fill_arguments(TesContext *ctx, const TesiTransport *t, const T
     to->root[i] = d->root[i];
   }
   for (int i = 0; i < 2 * space->dim; i++)
-    to->ends |= (t->upwind.end[i] == TESI_UPWIND_GIVEN  ? TESK_UPWIND_GIVEN
-                 : t->upwind.end[i] == TESI_UPWIND_OPEN ? TESK_UPWIND_OPEN
+    to->ends |= (t->upwind.end[i] == TESI_WEAK  ? TESK_UPWIND_GIVEN
+                 : t->upwind.end[i] == TESI_OPEN ? TESK_UPWIND_OPEN
                                                         : TESK_UPWIND_CLOSED)
                 << (2 * i);
 done:

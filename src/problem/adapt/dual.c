@@ -1,18 +1,17 @@
 #include "problem/adapt/dual.h"
+#include <string.h>
 
 /* No fluxes, and values 0 or, where it is asked for, -1 (`minus`). The transport term leaves out on boundaries what the
  * problem's own has there, and the other way round. */
 static void set_boundaries(const TesProblem *problem, const TesiDual *how, const TesFunction *minus,
-                           TesBoundary *boundary) {
-  const TesBoundary *own = problem->numbered.boundary;
-  for (int i = 0; i < tes_mesh_boundaries(problem->mesh); i++) {
-    boundary[i] = own ? own[i] : (TesBoundary){0};
-    if (!own && tesi_mesh_is_group(problem->mesh, i)) boundary[i].condition = TES_NEUMANN;
-    for (int c = 0; c <= TESI_AXES; c++) boundary[i].g[c] = NULL;
-    if (tesi_problem_transports(problem) && boundary[i].condition != TES_DIRICHLET)
-      boundary[i].condition = boundary[i].condition == TES_FLUX ? TES_ROBIN : TES_FLUX;
+                           TesiGiven *given) {
+  for (int i = 0; i <= tes_mesh_boundaries(problem->mesh); i++) {
+    given[i] = problem->numbered.given[i];
+    memset(given[i].g, 0, sizeof given[i].g);
+    if (tesi_problem_transports(problem) && !tesi_problem_given(problem, i, 0))
+      given[i].how[0] = given[i].how[0] == TESI_FLUX ? TESI_OPEN : TESI_FLUX;
   }
-  if (how->boundary >= 0) boundary[how->boundary].g[how->component] = minus;
+  if (how->boundary >= 0) given[how->boundary].g[how->component] = minus;
 }
 
 TesStatus tesi_dual_solve(const TesProblem *problem, const TesiDual *how, TesProblem **dual) {
@@ -20,7 +19,7 @@ TesStatus tesi_dual_solve(const TesProblem *problem, const TesiDual *how, TesPro
   TesStatus status = TES_OK;
   TesiNumbered numbered = problem->numbered;
   TesFunction *zero = NULL, *minus = NULL, *back[TESI_AXES] = {NULL};
-  TesBoundary *boundary = NULL;
+  TesiGiven *given = NULL;
   const TesFunction **f = NULL;
   TesSolveResult result;
   const bool turned = tesi_problem_transports(problem) && !problem->conservative;
@@ -33,10 +32,10 @@ TesStatus tesi_dual_solve(const TesProblem *problem, const TesiDual *how, TesPro
                          .solver = problem->options};
   TES_TRY(tes_function_create_constant(ctx, 0, &zero));
   TES_TRY(tes_function_create_constant(ctx, -1, &minus));
-  TES_ALLOC(&boundary, tes_mesh_boundaries(problem->mesh) + 1);
+  TES_ALLOC(&given, tes_mesh_boundaries(problem->mesh) + 1);
   TES_ALLOC(&f, tes_mesh_materials(problem->mesh) + 1);
-  set_boundaries(problem, how, minus, boundary);
-  if (numbered.boundary || how->boundary >= 0) numbered.boundary = boundary;
+  set_boundaries(problem, how, minus, given);
+  numbered.given = given;
   numbered.data.expansion = zero, numbered.expansion = f;
   for (int c = 0; c < TESI_AXES; c++) {
     numbered.data.f[c] = zero, numbered.f[c] = f;
@@ -48,7 +47,7 @@ TesStatus tesi_dual_solve(const TesProblem *problem, const TesiDual *how, TesPro
   TES_TRY(tesi_problem_create_like(problem, &desc, &numbered, dual));
   TES_TRY(tes_problem_solve(*dual, &result));
 done:
-  tesi_free(ctx, &boundary);
+  tesi_free(ctx, &given);
   tesi_free(ctx, &f);
   for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&back[c]);
   tes_function_destroy(&zero);

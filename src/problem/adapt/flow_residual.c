@@ -53,8 +53,8 @@ static void values_of(const TesFunction *f, const TesiOpenFace *face, int n, con
 
 bool tesi_residual_open_face(const TesiResidual *s, const TesiOpenFace *face, double *j) {
   const int dim = s->rule.dim, n = s->face_rule.points;
-  const TesBoundary *boundary = s->data->boundary && face->name >= 0 ? &s->data->boundary[face->name] : NULL;
-  const bool open = boundary && boundary->condition == TES_NEUMANN;
+  const TesiGiven *on = &s->data->given[face->name >= 0 ? face->name : tes_mesh_boundaries(s->space->mesh)];
+  const bool open = tesi_given_open(on, dim);
   double local[TESI_CELL_MOST], xi[3 * TESI_FACE_MOST], p[TESI_FACE_MOST], given[TESI_FACE_MOST],
       g[TESI_FACE_MOST], out[3 * TESI_FACE_MOST] = {0};
   int counts = 0;
@@ -64,11 +64,11 @@ bool tesi_residual_open_face(const TesiResidual *s, const TesiOpenFace *face, do
   tesi_pair_points(s, face->pair, false, xi);
   tesi_cells_read(s->pressure, face->pair->cell, pressure_of(s), local);
   tesi_local_values(dim, s->pressure->degree, local, n, xi, p, NULL);
-  values_of(open ? boundary->g[dim] : NULL, face, n, more, given);
+  values_of(open ? on->g[dim] : NULL, face, n, more, given);
   for (int c = 0; c < dim; c++) {
     const bool is_given = tesi_cells_given(s->part[c], face->name);
     counts += !is_given;
-    values_of(open ? boundary->g[c] : NULL, face, n, more, g);
+    values_of(open ? on->g[c] : NULL, face, n, more, g);
     for (int i = 0; i < n; i++) {
       double through = 0;
       for (int d = 0; open && s->carried && d < dim; d++) through += face->u[d * n + i] * out[d * n + i];
@@ -77,7 +77,6 @@ bool tesi_residual_open_face(const TesiResidual *s, const TesiOpenFace *face, do
       j[c * n + i] = is_given ? 0 : j[c * n + i] - stress;
     }
   }
-  if (boundary && boundary->condition == TES_SLIP && counts == dim)
-    tesi_residual_leave_tangential(dim, n, out, j);
+  if (on->how[0] == TESI_NORMAL) tesi_residual_leave_tangential(dim, n, out, j);
   return counts > 0;
 }

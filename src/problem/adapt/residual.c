@@ -49,7 +49,7 @@ static TesStatus take_time(const TesProblem *p, TesiResidual *s) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   s->mesh = tesi_mesh_retain(p->mesh);
-  TES_TRY(tesi_numbered_copy(p->mesh, &p->in_time->given, &s->own));
+  TES_TRY(tesi_numbered_copy(p->mesh, &p->in_time->numbers, &s->own));
   TES_TRY(tesi_numbered_at(p->mesh, p->in_time->march.time, 1, 0, &s->own));
   s->data = &s->own;
   TES_TRY(find_rate(p, s));
@@ -489,22 +489,22 @@ void tesi_residual_leave_tangential(int dim, int points, const double *normal, d
 static bool named_face(const TesiResidual *s, int name, const SidePoints *at, const double *normal, double *j) {
   const int n = s->face_rule.points;
   int counts = 0;
-  const TesBoundary *boundary = s->data->boundary && name >= 0 ? &s->data->boundary[name] : NULL;
+  const TesiGiven *on = &s->data->given[name >= 0 ? name : tes_mesh_boundaries(s->space->mesh)];
   double alpha[TESI_FACE_MOST], out[3 * TESI_FACE_MOST] = {0};
   for (int p = 0; p < n; p++)
     for (int d = 0; d < s->rule.dim; d++) out[d * n + p] = normal[p * s->rule.dim + d];
   const double *const more[3] = {out, out + n, out + 2 * n};
-  values_of(boundary ? boundary->alpha : NULL, 0, n, at->x, alpha);
+  values_of(on->alpha, 0, n, at->x, alpha);
   for (int c = 0; c < s->components; c++) {
     double g[TESI_FACE_MOST] = {0};
     const bool given = tesi_cells_given(s->part[c], name);
     counts += !given;
-    if (!given && boundary && boundary->g[c])
-      tesi_function_values_over(boundary->g[c], n, at->x, at->x + n, at->x + 2 * n, 0, more, g);
+    if (!given && on->g[c])
+      tesi_function_values_over(on->g[c], n, at->x, at->x + n, at->x + 2 * n, 0, more, g);
     for (int p = 0; p < n; p++) j[c * n + p] = given ? 0 : j[c * n + p] + alpha[p] * at->u[c * n + p] - g[p];
   }
-  if (boundary && boundary->condition == TES_SLIP) tesi_residual_leave_tangential(s->components, n, out, j);
-  if (boundary && boundary->condition == TES_FLUX && s->transports)
+  if (on->how[0] == TESI_NORMAL) tesi_residual_leave_tangential(s->components, n, out, j);
+  if (on->how[0] == TESI_FLUX && s->transports)
     for (int d = 0; d < s->rule.dim; d++) {
       double b[TESI_FACE_MOST];
       values_of(s->data->data.b[d], 0, n, at->x, b);

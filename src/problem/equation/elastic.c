@@ -179,15 +179,13 @@ done:
 static TesStatus complete_boundaries(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesBoundary *boundary = p->numbered.boundary;
-  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++) {
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++) {
+    TesiHow *how = p->numbered.given[i].how;
     int direction;
-    if (boundary[i].condition != TES_SLIP) continue;
+    if (how[0] != TESI_NORMAL) continue;
     TES_TRY(find_normal(p->mesh, i, &direction));
-    for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy((TesFunction **)&boundary[i].g[c]);
-    if (direction < 0) continue;
-    boundary[i].condition = TES_DIRICHLET;
-    boundary[i].components = 1u << direction;
+    for (int c = 0; c < TESI_GIVEN_SCALARS && direction >= 0; c++)
+      how[c] = c == direction ? TESI_STRONG : TESI_OPEN;
   }
 done:
   return status;
@@ -220,14 +218,14 @@ static bool has_place(const TesFunction *force) {
 
 /* Why a boundary has no total force; NULL: it has. */
 static const char *refused_total(const TesProblem *p, int i) {
-  const TesBoundary *b = &p->numbered.boundary[i];
-  if (b->condition != TES_NEUMANN) return "a total force is a Neumann condition";
+  const TesiGiven *on = &p->numbered.given[i];
+  if (!tesi_given_open(on, p->mesh->dim) || on->alpha) return "a total force is a Neumann condition";
   for (int c = 0; c < p->mesh->dim && !p->before; c++)
-    if (has_place(b->g[c])) return "a total force may depend on t alone; a traction may depend on the place";
+    if (has_place(on->g[c])) return "a total force may depend on t alone; a traction may depend on the place";
   return NULL;
 }
 
-TesStatus tesi_elasticity_spread_force(const TesProblem *p, int degree, int i, TesBoundary *boundary) {
+TesStatus tesi_elasticity_spread_force(const TesProblem *p, int degree, int i, TesiGiven *given) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double area, before = 1;
@@ -235,10 +233,10 @@ TesStatus tesi_elasticity_spread_force(const TesProblem *p, int degree, int i, T
   if (p->before) TES_TRY(find_area(p->before->mesh, degree, i, &before));
   for (int c = 0; c < p->mesh->dim; c++) {
     TesFunction *spread = NULL;
-    if (!boundary->g[c]) continue;
-    TES_TRY(tesi_function_affine(boundary->g[c], before / area, 0, &spread));
-    tes_function_destroy((TesFunction **)&boundary->g[c]);
-    boundary->g[c] = spread;
+    if (!given->g[c]) continue;
+    TES_TRY(tesi_function_affine(given->g[c], before / area, 0, &spread));
+    tes_function_destroy((TesFunction **)&given->g[c]);
+    given->g[c] = spread;
   }
 done:
   return status;
@@ -247,13 +245,13 @@ done:
 static TesStatus spread_forces(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesBoundary *boundary = p->numbered.boundary;
+  TesiGiven *given = p->numbered.given;
   const int degree = desc->degree ? desc->degree : p->equation->support->degree.usual;
-  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
-    if (boundary[i].total) {
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    if (given[i].total) {
       const char *reason = refused_total(p, i);
       if (reason) TES_FAIL(TES_INVALID_INPUT, "boundary.%s: %s", tes_mesh_boundary_name(p->mesh, i), reason);
-      TES_TRY(tesi_elasticity_spread_force(p, degree, i, &boundary[i]));
+      TES_TRY(tesi_elasticity_spread_force(p, degree, i, &given[i]));
     }
 done:
   return status;

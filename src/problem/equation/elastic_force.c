@@ -30,11 +30,10 @@ done:
 static TesStatus find_tractions(const TesProblem *p, int component, int boundary, const TesFunction ***g) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesBoundary *of = p->numbered.boundary;
   const int names = tes_mesh_boundaries(p->mesh);
   TES_ALLOC(g, names + 1);
-  for (int i = 0; of && i < names; i++)
-    if ((boundary < 0 || i == boundary) && !tesi_problem_given(p, i, component)) (*g)[i] = of[i].g[component];
+  for (int i = 0; i < names; i++)
+    if ((boundary < 0 || i == boundary) && !tesi_problem_given(p, i, component)) (*g)[i] = p->numbered.given[i].g[component];
 done:
   return status;
 }
@@ -163,7 +162,7 @@ done:
 
 /* What holds along normals has a force in all directions. */
 static bool is_support(const TesProblem *p, int boundary, int component) {
-  return tesi_problem_given(p, boundary, component) || tesi_problem_slips(p, boundary);
+  return tesi_problem_given(p, boundary, component) || p->numbered.given[boundary].how[0] == TESI_NORMAL;
 }
 
 static const TesSpace *space_of(const TesProblem *p, int component) {

@@ -74,9 +74,9 @@ done:
 
 TesStatus tesi_elasticity_vary(const TesProblem *p, TesProblem *varied) {
   TesStatus status = TES_OK;
-  TesBoundary *boundary = varied->numbered.boundary;
+  TesiGiven *given = varied->numbered.given;
   for (int i = 0; i < tes_mesh_boundaries(p->mesh) && status == TES_OK; i++)
-    if (boundary[i].total) status = tesi_elasticity_spread_force(varied, p->space->degree, i, &boundary[i]);
+    if (given[i].total) status = tesi_elasticity_spread_force(varied, p->space->degree, i, &given[i]);
   if (status != TES_OK || p->plane != TES_PLANE_STRESS) return status;
   return flatten_all(p, &varied->numbered);
 }

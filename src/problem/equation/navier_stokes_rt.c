@@ -47,7 +47,7 @@ static const TesiSupport support = {
     .unknowns = "u, p",
     .ranks = {.because = "space.element: q works on several"},
     .tell = tesi_navier_stokes_tell};
-static const TesiFlowEquation flow = {.check = tesi_coupled_check, .given = tesi_stokes_given};
+static const TesiFlowEquation flow = {.check = tesi_coupled_check};
 const TesiEquation tesi_navier_stokes_rt = {.name = "navier_stokes",
                                             .support = &support,
                                             .in_time = true,

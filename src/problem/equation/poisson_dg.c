@@ -1,39 +1,17 @@
 /* -div(a grad u) + c u = f with discontinuous Q_k: interior penalties, values on boundaries weakly. */
 #include <math.h>
-#include <string.h>
 #include "operator/dg/dg.h"
 #include "problem/broken.h"
 #include "problem/equation/equations.h"
 
-void tesi_broken_faces(const TesProblem *p, const TesSpace *space, TesiRtFace face[6]) {
-  const TesBoundary *boundary = p->numbered.boundary;
-  memset(face, 0, 6 * sizeof *face);
-  for (int i = 0; i < 2 * space->dim; i++) {
-    const TesiAxis *a = &space->axis[i / 2];
-    face[i].penalty =
-        tesi_saddle_boundary_penalty(p->options.penalty, space->degree, a->h[i % 2 ? a->cells - 1 : 0]);
-    if (!boundary) continue;
-    face[i].kind = boundary[i].condition == TES_DIRICHLET ? TESI_RT_VELOCITY : TESI_RT_OUTFLOW;
-    face[i].g[space->dim] = boundary[i].g[0];
-  }
-}
-
 static TesStatus load(const TesProblem *p, TesVector *b) {
-  TesiRtFace face[6];
-  tesi_broken_faces(p, p->space, face);
-  return tesi_rt_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, face, b);
+  return tesi_rt_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, p->numbered.given,
+                      p->options.penalty, b);
 }
 
 static TesStatus load_faces(const TesProblem *p, const TesOperator *op, TesVector *b) {
   const TesFunction *none[1] = {NULL};
-  TesiRtFace face[6];
-  tesi_broken_faces(p, op->space, face);
-  return tesi_rt_load(op->space, none, tesi_saddle_of(op)->nu, face, b);
-}
-
-void tesi_broken_given(const TesProblem *p, uint8_t *given) {
-  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
-    given[i] = p->numbered.boundary[i].condition == TES_DIRICHLET;
+  return tesi_rt_load(op->space, none, tesi_saddle_of(op)->nu, p->numbered.given, p->options.penalty, b);
 }
 
 TesStatus tesi_broken_check(const TesProblem *p) {
@@ -84,18 +62,16 @@ done:
 TesStatus tesi_broken_complete(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFace none[6];
   const TesVector *one = p->op->null;
   TesVector *exact = NULL;
   double sum, mean = 0, volume;
   if (!one) return TES_OK;
   TES_TRY(tes_vector_dot(p->u, one, &sum));
   TES_TRY(tes_vector_dot(one, one, &volume));
-  memset(none, 0, sizeof none);
   if (p->exact[0]) {
     const TesFunction *f[3] = {p->exact[0]};
     TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &exact));
-    TES_TRY(tesi_rt_load(p->space, f, 0, none, exact));
+    TES_TRY(tesi_rt_load(p->space, f, 0, NULL, TES_PENALTY_AUTO, exact));
     TES_TRY(tes_vector_dot(exact, one, &mean));
   }
   TES_TRY(tes_vector_axpy((mean - sum) / volume, one, p->u));
@@ -106,7 +82,6 @@ done:
 
 static const TesiFlowEquation broken = {.scalar = true,
                                         .check = check,
-                                        .given = tesi_broken_given,
                                         .lift = tesi_broken_balance,
                                         .load_faces = load_faces,
                                         .complete = tesi_broken_complete};

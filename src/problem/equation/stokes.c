@@ -92,21 +92,8 @@ TesStatus tesi_stokes_scale_pressure(const TesProblem *p, double factor, TesVect
   return factor == 1 ? TES_OK : tes_vector_copy(&pressure, factor, &pressure);
 }
 
-void tesi_stokes_faces(const TesProblem *p, const TesSpace *space, TesiRtFace face[6]) {
-  const TesBoundary *boundary = p->numbered.boundary;
-  memset(face, 0, 6 * sizeof *face);
-  for (int i = 0; i < 2 * space->dim; i++) {
-    const TesiAxis *a = tesi_modal(space, i / 2);
-    const int penalty = (int)p->options.penalty | (is_symmetric(p) ? TESI_PENALTY_DOUBLED : 0);
-    face[i].penalty =
-        tesi_saddle_boundary_penalty((TesPenalty)penalty, space->degree, a->h[i % 2 ? a->cells - 1 : 0]);
-    if (!boundary) continue;
-    const TesCondition condition = boundary[i].condition;
-    face[i].kind = condition == TES_SLIP      ? TESI_RT_SLIP
-                   : condition == TES_NEUMANN ? TESI_RT_OUTFLOW
-                                              : TESI_RT_VELOCITY;
-    memcpy(face[i].g, boundary[i].g, sizeof face[i].g);
-  }
+TesPenalty tesi_stokes_penalty(const TesProblem *p) {
+  return (TesPenalty)((int)p->options.penalty | (is_symmetric(p) ? TESI_PENALTY_DOUBLED : 0));
 }
 
 /* b <- the load in units of s. Where the viscosity varies the operator knows what its terms at faces leave to the
@@ -115,12 +102,11 @@ static TesStatus load_on(const TesProblem *p, const TesOperator *op, const TesFu
                          TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFace face[6];
   const bool varies = tesi_is_saddle_varying(op);
-  tesi_stokes_faces(p, op->space, face);
-  TES_TRY(tesi_rt_load(op->space, f, varies ? 0 : p->unit * tesi_saddle_of(op)->nu, face, b));
+  const double nu = varies ? 0 : p->unit * tesi_saddle_of(op)->nu;
+  TES_TRY(tesi_rt_load(op->space, f, nu, p->numbered.given, tesi_stokes_penalty(p), b));
   if (p->unit != 1) TES_TRY(tes_vector_copy(b, 1 / p->unit, b));
-  if (varies) TES_TRY(tesi_saddle_varying_load(op, face, b));
+  if (varies) TES_TRY(tesi_saddle_varying_load(op, p->numbered.given, b));
 done:
   return status;
 }
@@ -137,10 +123,8 @@ static TesStatus load_faces(const TesProblem *p, const TesOperator *op, TesVecto
 }
 
 static TesStatus values(const TesProblem *p, const TesSpace *space, TesVector *u) {
-  TesiRtFace face[6];
   double flux;
-  tesi_stokes_faces(p, space, face);
-  return tesi_rt_lifting(space, face, u, &flux);
+  return tesi_rt_lifting(space, p->numbered.given, u, &flux);
 }
 
 int tesi_stokes_shown(const TesProblem *p, TesiShown *shown) {
@@ -156,12 +140,11 @@ static const char *name_of(const TesMesh *mesh, int boundary) {
 static TesStatus check_boundaries(const TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesBoundary *boundary = p->numbered.boundary;
-  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++) {
-    const TesBoundary *b = &boundary[i];
-    const int dim = p->mesh->dim, all = (1 << dim) - 1;
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++) {
+    int open = 0;
+    for (int c = 0; c < p->mesh->dim; c++) open += p->numbered.given[i].how[c] == TESI_OPEN;
     TES_CHECK(
-        b->condition != TES_DIRICHLET || !b->components || (b->components & (unsigned)all) == (unsigned)all,
+        open % p->mesh->dim == 0,
         "boundary.%s: a component of the velocity is free; with element rt all are given, or the normal "
         "one by slip",
         name_of(p->mesh, i));
@@ -253,12 +236,6 @@ done:
   return status;
 }
 
-void tesi_stokes_given(const TesProblem *p, uint8_t *given) {
-  const TesBoundary *boundary = p->numbered.boundary;
-  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
-    given[i] = boundary[i].condition == TES_NEUMANN ? 0 : boundary[i].condition == TES_SLIP ? 1 : 3;
-}
-
 TesStatus tesi_stokes_balance(const TesProblem *p, double flux, TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -282,14 +259,13 @@ done:
 static TesStatus lift(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFace face[6];
+  const TesiGiven *given = p->numbered.given;
   double flux;
   if (p->unit != 1) TES_TRY(tes_vector_copy(p->b, 1 / p->unit, p->b));
   if (p->start) TES_TRY(tesi_stokes_scale_pressure(p, 1 / p->unit, p->start));
-  tesi_stokes_faces(p, p->space, face);
-  if (!tesi_rt_lifts(p->space, face)) return TES_OK;
+  if (!tesi_rt_lifts(p->space, given)) return TES_OK;
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
-  TES_TRY(tesi_rt_lifting(p->space, face, p->shift, &flux));
+  TES_TRY(tesi_rt_lifting(p->space, given, p->shift, &flux));
   p->lifted = flux > 0;
   if (!p->lifted) {
     tes_vector_destroy(&p->shift);
@@ -427,8 +403,6 @@ done:
 static TesStatus force(const TesProblem *p, int boundary, int direction, double *value) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFace face[6];
-  tesi_stokes_faces(p, p->space, face);
   TES_CHECK(!p->mesh->box_periodic[boundary / 2], "there is no force on %s: the box is periodic there",
             name_of(p->mesh, boundary));
   TES_TRY(tesi_rt_force(p->space, p->u,
@@ -436,14 +410,14 @@ static TesStatus force(const TesProblem *p, int boundary, int direction, double 
                                         .f = p->numbered.data.f,
                                         .alpha = p->unit * tesi_saddle_of(p->op)->alpha,
                                         .symmetric = is_symmetric(p),
-                                        .face = face},
+                                        .given = p->numbered.given,
+                                        .penalty = tesi_stokes_penalty(p)},
                         boundary, direction, value));
 done:
   return status;
 }
 
 static const TesiFlowEquation flow = {.check = tesi_stokes_check,
-                                      .given = tesi_stokes_given,
                                       .lift = lift,
                                       .values = values,
                                       .load_faces = load_faces,

@@ -5,12 +5,11 @@
 #include "functional/rt/rt_functional.h"
 #include "problem/problem.h"
 
-/* TesiEquation.form and .shown, TesiFlowEquation.check and .given. V(0,1) is less work from degree 2 on where local
+/* TesiEquation.form and .shown, TesiFlowEquation.check. V(0,1) is less work from degree 2 on where local
  * solves are exact, and is chosen then; full multigrid does not work with it. */
 int tesi_stokes_form(const TesProblem *problem, TesTermDesc *term);
 int tesi_stokes_shown(const TesProblem *problem, TesiShown *shown);
 TesStatus tesi_stokes_check(TesProblem *problem, const TesProblemDesc *desc);
-void tesi_stokes_given(const TesProblem *problem, uint8_t *given);
 /* problem->unit <- the pressure's unit s (pressure_unit.h) of the problem's numbers. The operators to be made are those
  * of nu / s and alpha / s: K (u, p / s) = (f / s, 0). */
 TesStatus tesi_stokes_choose_unit(TesProblem *problem);
@@ -19,8 +18,8 @@ double tesi_stokes_extent(const TesProblem *problem);
 /* The pressures of a vector over its space. */
 TesVector tesi_stokes_pressure(const TesProblem *problem, const TesVector *v);
 TesStatus tesi_stokes_scale_pressure(const TesProblem *problem, double factor, TesVector *v);
-/* face[6] <- what the problem's numbers say, on its space or that of a level; without a boundary: the velocity is 0. */
-void tesi_stokes_faces(const TesProblem *problem, const TesSpace *space, TesiRtFace face[6]);
+/* Of weak values, for loads: with TESI_PENALTY_DOUBLED. */
+TesPenalty tesi_stokes_penalty(const TesProblem *problem);
 /* Where no face is open the net flux of boundary velocities must vanish, of `flux` = int |g| in all
  * (TES_INVALID_INPUT tells it); what rounding leaves in b is taken away. */
 TesStatus tesi_stokes_balance(const TesProblem *problem, double flux, TesVector *b);

@@ -27,17 +27,16 @@ static bool carries(const TesProblem *p) {
 int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {
   const int n = tesi_diffusion_form(p, term);
   const TesFunction *const *b = p->numbered.data.b;
-  const TesBoundary *boundary = p->numbered.boundary;
   if (!tesi_problem_transports(p)) return n;
-  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
-    p->through[i] = (signed char)(tesi_problem_given(p, i, 0) ? 0
-                                  : p->conservative           ? boundary[i].condition != TES_FLUX
-                                                              : -(boundary[i].condition == TES_FLUX));
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++) {
+    const bool closed = p->numbered.given[i].how[0] == TESI_FLUX;
+    p->through[i] = (signed char)(tesi_problem_given(p, i, 0) ? 0 : p->conservative ? !closed : -closed);
+  }
   term[n] = (TesTermDesc){.term = TES_TERM_TRANSPORT,
                           .b = {b[0], b[1], p->mesh->dim == 3 ? b[2] : NULL},
                           .streamline = carries(p) ? TES_STREAMLINE_NONE : p->stabilization,
                           .conservative = p->conservative,
-                          .through = boundary ? p->through : NULL,
+                          .through = p->through,
                           .rate = p->in_time ? 2 / p->in_time->march.dt : 0};
   return n + 1;
 }

@@ -46,13 +46,11 @@ static TesStatus load_rows(const TesProblem *p, const TesOperator *whole, TesVec
   TesStatus status = TES_OK;
   const TesOperator *op = whole ? whole : p->op;
   const TesiTransport *t = transport_of(p, op);
-  const TesBoundary *boundary = p->numbered.boundary;
-  TesiRtFace face[6];
-  tesi_broken_faces(p, p->space, face);
-  TES_TRY(tesi_rt_load(p->space, p->numbered.data.f, diffusion_of(op), face, b));
-  for (int i = 0; boundary && t && i < 2 * p->mesh->dim; i++)
-    if (boundary[i].condition == TES_DIRICHLET && boundary[i].g[0] && !is_ring(p, i))
-      TES_TRY(add_boundary(t, i, TESI_UPWIND_IN, -1, boundary[i].g[0], b));
+  const TesiGiven *given = p->numbered.given;
+  TES_TRY(tesi_rt_load(p->space, p->numbered.data.f, diffusion_of(op), given, p->options.penalty, b));
+  for (int i = 0; t && i < 2 * p->mesh->dim; i++)
+    if (given[i].how[0] == TESI_WEAK && given[i].g[0] && !is_ring(p, i))
+      TES_TRY(add_boundary(t, i, TESI_UPWIND_IN, -1, given[i].g[0], b));
 done:
   return status;
 }
@@ -66,10 +64,10 @@ static TesStatus load(const TesProblem *p, TesVector *b) {
 /* y <- the load of one boundary alone, g NULL: 0. */
 static TesStatus load_face(const TesProblem *p, double nu, int boundary, const TesFunction *g, TesVector *y) {
   const TesFunction *none[3] = {NULL};
-  TesiRtFace face[6];
-  tesi_broken_faces(p, p->space, face);
-  for (int i = 0; i < 6; i++) face[i].g[p->mesh->dim] = i == boundary ? g : NULL;
-  return tesi_rt_load(p->space, none, nu, face, y);
+  TesiGiven given[6];
+  memcpy(given, p->numbered.given, 2 * (size_t)p->mesh->dim * sizeof *given);
+  for (int i = 0; i < 2 * p->mesh->dim; i++) given[i].g[0] = i == boundary ? g : NULL;
+  return tesi_rt_load(p->space, none, nu, given, p->options.penalty, y);
 }
 
 TesStatus tesi_broken_enter(const TesProblem *p, const TesOperator *op, int boundary, TesVector *y) {
@@ -77,7 +75,7 @@ TesStatus tesi_broken_enter(const TesProblem *p, const TesOperator *op, int boun
   TesStatus status = TES_OK;
   const TesiTransport *t = tesi_transport_of(op);
   const bool given = tesi_problem_given(p, boundary, 0),
-             closed = !given && p->numbered.boundary[boundary].condition == TES_FLUX;
+             closed = p->numbered.given[boundary].how[0] == TESI_FLUX;
   TesFunction *minus = NULL; /* in the place of what is given, the values of u itself, that leave */
   TES_TRY(tes_function_create_constant(ctx, -1, &minus));
   TES_TRY(load_face(p, diffusion_of(op), boundary, given ? minus : NULL, y));
@@ -98,9 +96,7 @@ TesStatus tesi_broken_given_load(const TesProblem *p, const TesOperator *op, int
 
 TesStatus tesi_broken_project(const TesSpace *space, const TesFunction *f, TesVector *u) {
   const TesFunction *of[3] = {f};
-  TesiRtFace none[6];
-  memset(none, 0, sizeof none);
-  return tesi_rt_load(space, of, 0, none, u);
+  return tesi_rt_load(space, of, 0, NULL, TES_PENALTY_AUTO, u);
 }
 
 /* All levels, in units of the finest. */
@@ -163,7 +159,6 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
 
 static const TesiFlowEquation broken = {.scalar = true,
                                         .check = check,
-                                        .given = tesi_broken_given,
                                         .lift = tesi_broken_balance,
                                         .complete = tesi_broken_complete};
 static const TesiLack lacks[] = {TESI_LACKS_OF_SCALARS,

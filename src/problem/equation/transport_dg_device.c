@@ -13,11 +13,8 @@ TesStatus tesi_broken_timed_create(const TesProblem *p, TesiBrokenLoad **plan) {
   const TesiInTime *it = p->in_time;
   const TesiTransport *whole = tesi_transport_of(it->whole), *t = transport_of(it);
   const double nu = tesi_saddle_of(whole ? whole->symmetric : it->whole)->nu;
-  TesiRtFace face[6];
-  tesi_broken_faces(p, p->space, face);
-  for (int i = 0; it->given.boundary && i < 2 * p->mesh->dim; i++)
-    face[i].g[p->mesh->dim] = it->given.boundary[i].g[0];
-  return tesi_broken_load_create(p->space, it->given.data.f[0], nu, face, t ? t->batches->q : 0, plan);
+  return tesi_broken_load_create(p->space, it->numbers.data.f[0], nu, it->numbers.given, p->options.penalty,
+                                 t ? t->batches->q : 0, plan);
 }
 
 TesStatus tesi_broken_timed_run(const TesProblem *p, const TesiBrokenLoad *plan, const void *clock,

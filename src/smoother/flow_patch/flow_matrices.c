@@ -108,8 +108,8 @@ static void add_volume(const Build *b, int64_t cell, const int place[3], double 
 /* What a cell's own trace has as a factor of (b.n) at a face: the operator's cases. */
 static double own_speed(const TesiUpwind *u, bool end, int face, double speed) {
   const double in = fmin(speed, 0);
-  if (!end || u->end[face] == TESI_UPWIND_GIVEN) return u->conservative ? speed - in : -in;
-  if (u->end[face] == TESI_UPWIND_OPEN) return u->conservative ? speed : 0;
+  if (!end || u->end[face] == TESI_WEAK) return u->conservative ? speed - in : -in;
+  if (u->end[face] == TESI_OPEN) return u->conservative ? speed : 0;
   return u->conservative ? 0 : -speed;
 }
 

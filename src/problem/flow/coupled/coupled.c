@@ -61,10 +61,10 @@ done:
 }
 
 static bool velocities_are_timed(const TesProblem *p) {
-  const TesiNumbered *n = &p->in_time->given;
-  for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
+  const TesiNumbered *n = &p->in_time->numbers;
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     for (int c = 0; c <= TESI_AXES; c++)
-      if (tesi_function_timed(n->boundary[i].g[c])) return true;
+      if (tesi_function_timed(n->given[i].g[c])) return true;
   return false;
 }
 

@@ -63,10 +63,8 @@ static TesStatus find_given(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiCoupled *flow = tesi_coupled_of(p);
-  TesiRtFace face[6];
   double flux;
-  tesi_stokes_faces(p, p->space, face);
-  TES_TRY(tesi_rt_lifting(p->space, face, flow->w, &flux));
+  TES_TRY(tesi_rt_lifting(p->space, p->numbered.given, flow->w, &flux));
   flow->gives = flux > 0;
   if (flow->gives) {
     TES_TRY(tes_vector_fill(flow->r, 0));

@@ -54,10 +54,8 @@ double tesi_coupled_crossed(const TesProblem *p) {
 static TesStatus convect(TesProblem *p, double time, const TesVector *u, TesVector *to, double *rate) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiRtFace face[6];
   TES_TRY(tesi_in_time_at(p, time));
-  tesi_stokes_faces(p, p->space, face);
-  TES_TRY(tesi_rt_convection_face(tesi_coupled_of(p)->convection, face));
+  TES_TRY(tesi_rt_convection_give(tesi_coupled_of(p)->convection, p->numbered.given));
   TES_TRY(tesi_rt_convection_apply(tesi_coupled_of(p)->convection, u, to, rate));
   TES_TRY(tesi_problem_clear(p, to));
 done:
@@ -86,13 +84,11 @@ static TesStatus find_load(TesProblem *p, TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiCoupled *flow = tesi_coupled_of(p);
-  TesiRtFace face[6];
   double nu = 1;
   if (flow->load) return tes_vector_copy(flow->load, 1, b);
   const double start = tesi_now();
-  tesi_stokes_faces(p, p->space, face);
   if (p->numbered.data.a) tes_function_constant(p->numbered.data.a, &nu);
-  TES_TRY(tesi_rt_load(p->space, p->numbered.data.f, nu, face, b));
+  TES_TRY(tesi_rt_load(p->space, p->numbered.data.f, nu, p->numbered.given, tesi_stokes_penalty(p), b));
   if (p->in_time->add_load) {
     TES_TRY(p->in_time->add_load(p->in_time->add_load_user, p->space, b));
     TES_TRY(tesi_problem_clear(p, b));
@@ -182,17 +178,19 @@ TesStatus tesi_coupled_force(const TesProblem *p, int boundary, int direction, d
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiCoupled *flow = tesi_coupled_of(p);
-  TesiRtFace face[6];
   double rate;
   TES_CHECK(!p->mesh->box_periodic[boundary / 2], "there is no force on %s: the box is periodic there",
             tes_mesh_boundary_name(p->mesh, boundary));
-  tesi_stokes_faces(p, p->space, face);
-  TES_TRY(tesi_rt_convection_face(flow->convection, face));
+  TES_TRY(tesi_rt_convection_give(flow->convection, p->numbered.given));
   TES_TRY(tesi_rt_convection_apply(flow->convection, p->u, flow->w, &rate));
   TES_TRY(find_rate(p, flow->d));
   TES_TRY(tesi_coupled_drive_add(p, -1, flow->d)); /* a force beside f */
-  const TesiRtStress stress = {
-      .nu = p->numbered.data.a, .f = p->numbered.data.f, .face = face, .rate = flow->d, .carried = flow->w};
+  const TesiRtStress stress = {.nu = p->numbered.data.a,
+                               .f = p->numbered.data.f,
+                               .given = p->numbered.given,
+                               .penalty = tesi_stokes_penalty(p),
+                               .rate = flow->d,
+                               .carried = flow->w};
   TES_TRY(tesi_rt_force(p->space, p->u, &stress, boundary, direction, force));
 done:
   return status;

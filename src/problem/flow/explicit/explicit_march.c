@@ -41,19 +41,20 @@ static TesStatus create_spaces(TesProblem *p, TesiSplit *pr) {
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(p->mesh), dim = p->mesh->dim;
   uint8_t *given = NULL;
+  bool *slips = NULL;
   TesSpace *pressure = NULL;
   TES_ALLOC(&given, names + 1);
+  TES_ALLOC(&slips, names + 1);
   TesSpaceDesc desc = {.mesh = p->mesh, .degree = 1, .components = dim, .given = given};
   TES_TRY(tes_space_create(ctx, &desc, &pr->full));
   desc.components = 1;
   TES_TRY(tes_space_create(ctx, &desc, &pressure));
   TES_TRY(tesi_mixed_create(pr->full->part[0], pressure, &pr->mixed));
   TES_TRY(tesi_walls_classify(p, pr->mixed, &pr->walls));
-  for (int i = 0; i < names; i++) given[i] = (uint8_t)pr->walls.wall[i].components;
   TES_CHECK(!pr->walls.any_open,
             "boundary: element iso needs the normal velocity on all boundaries: velocity or slip");
   desc.components = dim;
-  if (!p->numbered.boundary) desc.given = NULL;
+  tesi_problem_describe_given(p, given, slips, &desc);
   TES_TRY(tes_space_create(ctx, &desc, &pr->velocity));
   TES_TRY(tes_space_create_product(ctx, 2, (const TesSpace *const[]){pr->velocity, pressure}, &p->space));
   TES_TRY(tesi_walls_create(p, pr->velocity, pr->mixed, &pr->walls));
@@ -67,6 +68,7 @@ static TesStatus create_spaces(TesProblem *p, TesiSplit *pr) {
 done:
   tes_space_destroy(&pressure);
   tesi_free(ctx, &given);
+  tesi_free(ctx, &slips);
   return status;
 }
 
@@ -75,13 +77,11 @@ static TesStatus create_flow(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesMesh *coarse = p->mesh, *fine = NULL;
-  uint8_t given[6] = {0};
   const bool direct = p->options.method == TES_METHOD_AUTO;
   TES_TRY(halve(coarse, &fine));
   p->mesh = fine;
   TES_TRY(create_spaces(p, pr));
-  for (int f = 0; f < pr->walls.boundaries; f++) given[f] = (uint8_t)pr->walls.wall[f].components;
-  TES_TRY(tesi_explicit_flow_create(coarse, given, pr->nu, p->in_time->march.dt, direct, &pr->explicit_flow));
+  TES_TRY(tesi_explicit_flow_create(coarse, pr->velocity->given, pr->nu, p->in_time->march.dt, direct, &pr->explicit_flow));
   p->op = tesi_operator_retain(pr->explicit_flow->laplace);
   snprintf(p->method_text, sizeof p->method_text, "Algorithm 4, explicit; pressure: %s",
            direct ? "fast diagonalization" : "conjugate gradients with V-cycles");
@@ -121,7 +121,7 @@ static TesStatus update_load(TesProblem *p) {
   TesiExplicitFlow *flow = pr->explicit_flow;
   const TesFunction *const *f = (const TesFunction *const *)p->numbered.data.f;
   bool timed = p->in_time->add_load;
-  for (int c = 0; c < p->mesh->dim; c++) timed = timed || tesi_function_timed(p->in_time->given.data.f[c]);
+  for (int c = 0; c < p->mesh->dim; c++) timed = timed || tesi_function_timed(p->in_time->numbers.data.f[c]);
   if (flow->loaded && !timed) return TES_OK;
   if (!f[0] && !f[1] && !f[2] && !p->in_time->add_load) return TES_OK;
   TES_TRY(tes_functional_load(

@@ -15,8 +15,8 @@ TesStatus tesi_split_check_flux(TesProblem *p) {
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   double net, through, total;
-  if (pr->walls.any_open || !p->numbered.boundary) return TES_OK;
-  TES_TRY(tesi_mixed_flux(pr->mixed, &pr->closed, p->numbered.boundary, &net, &through, &total));
+  if (pr->walls.any_open || tesi_problem_given_everywhere(p)) return TES_OK;
+  TES_TRY(tesi_mixed_flux(pr->mixed, &pr->closed, p->numbered.given, &net, &through, &total));
   /* Along walls the flux through them is rounding of what flows there. What flows in is half of what flows through;
    * tables and measured profiles leave a small defect, which becomes a uniform source (tesi_split_balance()). */
   const bool rounding = fabs(net) <= 1e-8 * total, small = fabs(net) <= 1e-4 * through / 2;
@@ -46,9 +46,7 @@ TesStatus tesi_split_give_pressure(TesProblem *p, const double *factor) {
   double *now = NULL, *first = NULL;
   bool any = false;
   TES_ALLOC(&g, pr->walls.boundaries + 1);
-  for (int i = 0; i < pr->walls.boundaries && p->numbered.boundary; i++)
-    if (p->numbered.boundary[i].condition == TES_NEUMANN)
-      g[i] = p->numbered.boundary[i].g[dim], any = any || g[i];
+  for (int i = 0; i < pr->walls.boundaries; i++) g[i] = p->numbered.given[i].g[dim], any = any || g[i];
   if (!any) goto done;
   if (!pr->given_pressure)
     TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->given_pressure));
@@ -74,12 +72,12 @@ done:
 }
 
 static bool load_is_timed(const TesProblem *p) {
-  const TesiNumbered *n = &p->in_time->given;
+  const TesiNumbered *n = &p->in_time->numbers;
   bool timed = p->in_time->add_load;
   for (int c = 0; c < TESI_AXES; c++) timed = timed || tesi_function_timed(n->data.f[c]);
-  for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
-    for (int c = 0; c <= TESI_AXES; c++)
-      timed = timed || (n->boundary[i].condition == TES_NEUMANN && tesi_function_timed(n->boundary[i].g[c]));
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    for (int c = 0; c <= TESI_AXES && tesi_given_open(&n->given[i], p->mesh->dim); c++)
+      timed = timed || tesi_function_timed(n->given[i].g[c]);
   return timed;
 }
 
@@ -88,7 +86,7 @@ static TesStatus load_by_plans(TesProblem *p, TesVector *b, bool *done) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
-  const TesFunction *const *f = p->in_time->given.data.f;
+  const TesFunction *const *f = p->in_time->numbers.data.f;
   const bool begins = !pr->clock;
   bool refused = false;
   if (begins) TES_TRY(tesi_clock_create(ctx, 0, &pr->clock));
@@ -109,20 +107,21 @@ done:
 }
 
 /* b += the stress of open boundaries, integrated on the host. */
-static TesStatus add_stress(TesProblem *p, const TesBoundary *boundary, TesVector *b) {
+static TesStatus add_stress(TesProblem *p, TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
+  const TesiGiven *given = p->numbered.given;
   double *values = NULL;
   bool any = false;
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
-    for (int c = 0; c <= p->mesh->dim; c++)
-      any = any || (boundary[i].condition == TES_NEUMANN && boundary[i].g[c]);
+    for (int c = 0; c <= p->mesh->dim && tesi_given_open(&given[i], p->mesh->dim); c++)
+      any = any || given[i].g[c];
   if (!any) return TES_OK;
-  if (!tesi_has_kernels(ctx)) return tesi_mixed_stress(pr->mixed, &pr->open, boundary, b->data);
+  if (!tesi_has_kernels(ctx)) return tesi_mixed_stress(pr->mixed, &pr->open, given, b->data);
   TES_ALLOC(&values, b->length);
   TES_TRY(tes_vector_get(b, values));
-  TES_TRY(tesi_mixed_stress(pr->mixed, &pr->open, boundary, values));
+  TES_TRY(tesi_mixed_stress(pr->mixed, &pr->open, given, values));
   TES_TRY(tes_vector_set(b, values));
 done:
   tesi_free(ctx, &values);
@@ -142,7 +141,7 @@ TesStatus tesi_split_load(TesProblem *p, TesVector *b) {
         &(TesLoadDesc){.space = pr->full,
                        .f = {n->data.f[0], n->data.f[1], p->mesh->dim == 3 ? n->data.f[2] : NULL}},
         b));
-  if (n->boundary) TES_TRY(add_stress(p, n->boundary, b));
+  TES_TRY(add_stress(p, b));
   if (p->in_time && p->in_time->add_load)
     TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, b));
   if (pr->timed) goto done;

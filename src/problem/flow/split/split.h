@@ -31,23 +31,19 @@
 
 enum { TESI_SPLIT_OLD = 2, TESI_SPLIT_GUESSES = 4 };
 
-/* What holds on one boundary. */
-typedef struct TesiWall {
-  unsigned components; /* bit c: component c of the velocity is given */
-  bool open;           /* the normal component is free: the pressure is determined there */
-  bool slips;          /* u.n = 0 in directions that are no axis: space/slip.h */
-  /* Where values are given. */
+/* Nodes of a boundary with given values. */
+typedef struct TesiWallNodes {
   int64_t count;
   int64_t *slot;  /* [dim][count] place in TesiWalls.entry, -1: this component is free */
   double *x;      /* [3][count] */
   double *normal; /* the same; NULL: no value asks for it */
-} TesiWall;
+} TesiWallNodes;
 
 /* Given values of the velocity. Where boundaries meet the value of the largest priority holds, and among these that of
  * the smallest Euclidean length: walls at rest win over a lid. */
 typedef struct TesiWalls {
   int boundaries;
-  TesiWall *wall;
+  TesiWallNodes *wall;
   const TesSpace *space; /* of the velocity, for its slip; the problem's */
   int64_t count;
   int64_t *entry; /* [count] entries of velocity vectors */
@@ -155,9 +151,11 @@ TesStatus tesi_explicit_change(const TesProblem *problem, double *size, double *
 
 /* ---- given values (split_walls.c) ---- */
 
-/* Which components are given on which boundary: walls->wall[..].components, open and slips; curved faces with slip make
- * the form symmetric. */
+/* What the problem's numbers say by what normals the boundaries have: slip along axes becomes given components and
+ * fluxes, and a free component that no normal has a flux. Curved faces with slip make the form symmetric. */
 TesStatus tesi_walls_classify(TesProblem *problem, const TesiMixed *mixed, TesiWalls *walls);
+/* Whether a velocity along the normals is free: the pressure is determined there. */
+bool tesi_wall_open(const TesProblem *problem, int boundary);
 /* Entries and candidates; the velocity space stands. */
 TesStatus tesi_walls_create(const TesProblem *problem, const TesSpace *velocity, const TesiMixed *mixed,
                             TesiWalls *walls);

@@ -27,10 +27,8 @@ static TesStatus create_spaces(TesProblem *p, TesiSplit *pr, int degree) {
   TES_TRY(tes_space_create(ctx, &desc, &pressure));
   TES_TRY(tesi_mixed_create(pr->full->part[0], pressure, &pr->mixed));
   TES_TRY(tesi_walls_classify(p, pr->mixed, &pr->walls));
-  for (int i = 0; i < names; i++)
-    given[i] = (uint8_t)pr->walls.wall[i].components, slips[i] = pr->walls.wall[i].slips;
-  desc.components = dim, desc.degree = degree, desc.slips = slips;
-  if (!p->numbered.boundary) desc.given = NULL;
+  desc.components = dim, desc.degree = degree;
+  tesi_problem_describe_given(p, given, slips, &desc);
   TES_TRY(tes_space_create(ctx, &desc, &pr->velocity));
   TES_TRY(tes_space_create_product(ctx, 2, (const TesSpace *const[]){pr->velocity, pressure}, &p->space));
   TES_TRY(tesi_walls_create(p, pr->velocity, pr->mixed, &pr->walls));
@@ -48,9 +46,9 @@ TesStatus tesi_split_create_faces(TesProblem *p, TesiSplit *pr) {
   bool *open = NULL, *closed = NULL;
   TES_ALLOC(&open, names + 1);
   TES_ALLOC(&closed, names + 1);
-  for (int i = 0; i < names && p->numbered.boundary; i++) {
-    open[i] = p->numbered.boundary[i].condition == TES_NEUMANN;
-    closed[i] = p->numbered.boundary[i].condition == TES_DIRICHLET && !pr->walls.wall[i].open;
+  for (int i = 0; i < names; i++) {
+    open[i] = tesi_given_open(&p->numbered.given[i], p->mesh->dim);
+    closed[i] = !tesi_wall_open(p, i);
   }
   TES_TRY(tesi_mixed_faces_create(pr->mixed, open, &pr->open));
   TES_TRY(tesi_mixed_faces_create(pr->mixed, closed, &pr->closed));
@@ -76,7 +74,7 @@ TesStatus tesi_split_create_poisson(TesProblem *p) {
   TES_TRY(tes_function_create_constant(ctx, 0, &none));
   boundary[0] = (TesBoundary){.condition = TES_NEUMANN};
   for (int i = 0; i < pr->walls.boundaries; i++)
-    if (pr->walls.wall[i].open)
+    if (tesi_wall_open(p, i))
       boundary[count++] =
           (TesBoundary){.name = tes_mesh_boundary_name(p->mesh, i), .condition = TES_DIRICHLET};
   TES_TRY(tesi_vector_create_on(pressure->layout, TES_DOUBLE, &zero));

@@ -60,8 +60,7 @@ static const TesSpace *space_of(const TesProblem *p, int direction) {
 }
 
 static bool is_support(const TesProblem *p, int boundary, int direction) {
-  const TesiWall *w = &tesi_split_of(p)->walls.wall[boundary];
-  return w->slips || w->components >> direction & 1;
+  return tesi_problem_given(p, boundary, direction) || p->numbered.given[boundary].how[0] == TESI_NORMAL;
 }
 
 static TesStatus find_residual(const TesProblem *problem, int direction, double *r) {
@@ -88,13 +87,13 @@ static TesStatus find_traction(const TesProblem *p, int boundary, int direction,
   bool *wanted = NULL;
   double *stress = NULL, *turned = NULL;
   *sum = 0;
-  if (!p->numbered.boundary || p->numbered.boundary[boundary].condition != TES_NEUMANN) return TES_OK;
+  if (!tesi_given_open(&p->numbered.given[boundary], p->mesh->dim)) return TES_OK;
   TES_ALLOC(&wanted, pr->walls.boundaries + 1);
   wanted[boundary] = true;
   TES_TRY(tesi_mixed_faces_create(pr->mixed, wanted, &faces));
   TES_ALLOC(&stress, pr->u.length);
   TES_ALLOC(&turned, pr->u.length);
-  TES_TRY(tesi_mixed_stress(pr->mixed, &faces, p->numbered.boundary, stress));
+  TES_TRY(tesi_mixed_stress(pr->mixed, &faces, p->numbered.given, stress));
   TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &back));
   TES_TRY(tes_vector_fill(back, 0));
   if (p->in_time) TES_TRY(tesi_mixed_backflow(pr->mixed, &faces, &pr->u, back));

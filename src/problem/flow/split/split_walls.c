@@ -81,28 +81,37 @@ done:
   return status;
 }
 
+bool tesi_wall_open(const TesProblem *p, int boundary) {
+  const TesiHow *how = p->numbered.given[boundary].how;
+  return how[0] == TESI_OPEN || how[1] == TESI_OPEN || (p->mesh->dim == 3 && how[2] == TESI_OPEN);
+}
+
+/* Of a boundary whose normals have these components. */
+static void complete(int dim, unsigned axes, TesiHow *how) {
+  const bool slips = how[0] == TESI_NORMAL;
+  bool open = false;
+  if (slips && (axes & (axes - 1))) return;
+  for (int c = 0; c < dim; c++) {
+    if (slips) how[c] = axes >> c & 1 ? TESI_STRONG : TESI_FLUX;
+    open = open || (how[c] == TESI_OPEN && axes >> c & 1);
+  }
+  for (int c = 0; c < dim && !open; c++)
+    if (how[c] == TESI_OPEN) how[c] = TESI_FLUX;
+}
+
 TesStatus tesi_walls_classify(TesProblem *p, const TesiMixed *m, TesiWalls *walls) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const unsigned all = (1u << p->mesh->dim) - 1;
+  TesiGiven *const given[] = {p->numbered.given, p->in_time ? p->in_time->numbers.given : NULL};
   walls->boundaries = tes_mesh_boundaries(p->mesh);
   TES_ALLOC(&walls->wall, walls->boundaries + 1);
   for (int i = 0; i < walls->boundaries; i++) {
-    TesiWall *w = &walls->wall[i];
-    const TesBoundary *b = p->numbered.boundary ? &p->numbered.boundary[i] : NULL;
     Normals normals;
     TES_TRY(find_normals(m, i, &normals));
-    const unsigned axes = normals.axes;
-    w->slips = b && b->condition == TES_SLIP && (axes & (axes - 1));
-    if (w->slips) TES_TRY(check_slip(p, i, &normals));
-    w->components = !b                            ? all
-                    : w->slips                    ? 0
-                    : b->condition == TES_SLIP    ? axes
-                    : b->condition == TES_NEUMANN ? 0
-                    : b->components               ? b->components & all
-                                                  : all;
-    w->open = !w->slips && (axes & ~w->components) != 0;
-    walls->any_open = walls->any_open || w->open;
+    complete(m->dim, normals.axes, given[0][i].how);
+    if (given[0][i].how[0] == TESI_NORMAL) TES_TRY(check_slip(p, i, &normals));
+    if (given[1]) memcpy(given[1][i].how, given[0][i].how, sizeof given[0][i].how);
+    walls->any_open = walls->any_open || tesi_wall_open(p, i);
   }
 done:
   return status;
@@ -212,19 +221,21 @@ done:
   return status;
 }
 
-static bool asks_normal(const TesBoundary *b) {
+static bool asks_normal(const TesiGiven *given) {
   bool asks = false;
-  for (int c = 0; b && c < 3; c++) asks = asks || (b->g[c] && tesi_function_uses(b->g[c]));
+  for (int c = 0; c < TESI_GIVEN_SCALARS; c++)
+    asks = asks || (given->g[c] && tesi_function_uses(given->g[c]));
   return asks;
 }
 
 /* The nodes of a boundary, from the coordinates of all. */
 static TesStatus fill_wall(const TesProblem *p, const TesSpace *velocity, const TesiMixed *m, int boundary,
-                           const int32_t *slot_of, const double *x, uint8_t *mark, TesiWall *w) {
+                           const int32_t *slot_of, const double *x, uint8_t *mark, TesiWallNodes *w) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int dim = m->dim;
   const int64_t length = m->velocity->length;
+  const TesiGiven *given = &p->numbered.given[boundary];
   int64_t at = 0;
   TES_TRY(tesi_walls_mark(m, boundary, mark, &w->count));
   TES_ALLOC(&w->slot, dim * w->count);
@@ -233,14 +244,13 @@ static TesStatus fill_wall(const TesProblem *p, const TesSpace *velocity, const 
     if (!mark[i]) continue;
     for (int d = 0; d < dim; d++) w->x[d * w->count + at] = x[i * dim + d];
     for (int c = 0; c < dim; c++)
-      w->slot[c * w->count + at] = w->components >> c & 1 ? slot_of[c * length + i] : -1;
+      w->slot[c * w->count + at] = given->how[c] == TESI_STRONG ? slot_of[c * length + i] : -1;
     at++;
   }
-  const TesBoundary *b = p->numbered.boundary ? &p->numbered.boundary[boundary] : NULL;
-  if (!asks_normal(b)) goto done;
+  if (!asks_normal(given)) goto done;
   TES_ALLOC(&w->normal, 3 * w->count);
   for (int c = 0; c < dim; c++)
-    if (w->components >> c & 1) {
+    if (given->how[c] == TESI_STRONG) {
       TES_TRY(take_normals(p, boundary, velocity->part[c], mark, w->count, w->normal));
       break;
     }
@@ -248,12 +258,18 @@ done:
   return status;
 }
 
+static bool any_given(const TesProblem *p, int boundary) {
+  bool any = false;
+  for (int c = 0; c < p->mesh->dim; c++) any = any || tesi_problem_given(p, boundary, c);
+  return any;
+}
+
 static bool is_timed(const TesProblem *p) {
-  const TesBoundary *b = p->in_time->given.boundary;
+  const TesiGiven *given = p->in_time->numbers.given;
   bool timed = false;
-  for (int i = 0; b && i < tes_mesh_boundaries(p->mesh); i++)
-    for (int c = 0; c < 3; c++)
-      timed = timed || (b[i].condition == TES_DIRICHLET && tesi_function_timed(b[i].g[c]));
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    for (int c = 0; c < p->mesh->dim; c++)
+      timed = timed || (given[i].how[c] == TESI_STRONG && tesi_function_timed(given[i].g[c]));
   return timed;
 }
 
@@ -281,7 +297,7 @@ TesStatus tesi_walls_create(const TesProblem *p, const TesSpace *velocity, const
   TES_ALLOC(&x, m->velocity->length * m->dim);
   TES_TRY(tes_space_coordinates(m->velocity, x));
   for (int i = 0; i < walls->boundaries; i++)
-    if (walls->wall[i].components) TES_TRY(fill_wall(p, velocity, m, i, slot_of, x, mark, &walls->wall[i]));
+    if (any_given(p, i)) TES_TRY(fill_wall(p, velocity, m, i, slot_of, x, mark, &walls->wall[i]));
   walls->at = NAN;
   walls->space = velocity;
   walls->timed = p->in_time && is_timed(p);
@@ -310,7 +326,7 @@ void tesi_walls_free(TesContext *ctx, TesiWalls *walls) {
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
-static TesStatus evaluate(TesContext *ctx, const TesFunction *f, const TesiWall *w, double *value) {
+static TesStatus evaluate(TesContext *ctx, const TesFunction *f, const TesiWallNodes *w, double *value) {
   TesStatus status = TES_OK;
   const int64_t n = w->count;
   const double *const more[3] = {w->normal, w->normal ? w->normal + n : NULL,
@@ -335,11 +351,11 @@ done:
 static TesStatus put_wall(const TesProblem *p, int boundary, TesiWalls *walls, double *value) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiWall *w = &walls->wall[boundary];
-  const TesBoundary *b = p->numbered.boundary ? &p->numbered.boundary[boundary] : NULL;
-  const int dim = p->mesh->dim, priority = b ? b->priority : 0;
+  const TesiWallNodes *w = &walls->wall[boundary];
+  const TesiGiven *given = &p->numbered.given[boundary];
+  const int dim = p->mesh->dim, priority = given->priority;
   for (int c = 0; c < dim; c++)
-    TES_TRY(evaluate(ctx, b && w->components >> c & 1 ? b->g[c] : NULL, w, value + c * w->count));
+    TES_TRY(evaluate(ctx, given->how[c] == TESI_STRONG ? given->g[c] : NULL, w, value + c * w->count));
   for (int64_t i = 0; i < w->count; i++) {
     double square = 0;
     for (int c = 0; c < dim; c++) square += value[c * w->count + i] * value[c * w->count + i];
@@ -367,7 +383,7 @@ TesStatus tesi_walls_update(const TesProblem *p, double time, TesiWalls *walls) 
   for (int64_t s = 0; s < walls->count; s++)
     walls->priority[s] = INT_MIN, walls->length[s] = INFINITY, walls->value[s] = 0;
   for (int i = 0; i < walls->boundaries; i++)
-    if (walls->wall[i].components) TES_TRY(put_wall(p, i, walls, value));
+    if (any_given(p, i)) TES_TRY(put_wall(p, i, walls, value));
   if (walls->device_value)
     TES_TRY(tesi_context_device(ctx)->to_device(ctx, walls->device_value, walls->value,
                                                 (size_t)walls->count * sizeof *walls->value));

@@ -1,17 +1,17 @@
-#include "functional/given_device.h"
+#include "functional/given_nodes_device.h"
 #include "device/upload.h"
 #include "functional/device_text.h"
 
 enum { THREADS = 256, BLOCKS = 4096 };
 
-struct TesiGiven {
+struct TesiGivenNodes {
   TesContext *context;
   TesiKernel put, clear;
   void *clock, *node, *number, *x; /* device; the clock is not its own */
   long long count;
 };
 
-static TesStatus get_kernels(TesiGiven *given, int count, const TesFunction *const *g, bool *good) {
+static TesStatus get_kernels(TesiGivenNodes *given, int count, const TesFunction *const *g, bool *good) {
   TesContext *ctx = given->context;
   TesStatus status = TES_OK;
   TesiProgram *program;
@@ -51,7 +51,7 @@ done:
   return status;
 }
 
-static TesStatus upload(const TesSpace *space, const double *mark, TesiGiven *given) {
+static TesStatus upload(const TesSpace *space, const double *mark, TesiGivenNodes *given) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const int64_t length = space->length;
@@ -82,11 +82,11 @@ done:
   return status;
 }
 
-TesStatus tesi_given_create(const TesSpace *space, const double *mark, int count, const TesFunction *const *g,
-                            void *clock, TesiGiven **given) {
+TesStatus tesi_given_nodes_create(const TesSpace *space, const double *mark, int count, const TesFunction *const *g,
+                            void *clock, TesiGivenNodes **given) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  TesiGiven *list = NULL;
+  TesiGivenNodes *list = NULL;
   bool good;
   *given = NULL;
   TES_NEW(&list);
@@ -98,12 +98,12 @@ TesStatus tesi_given_create(const TesSpace *space, const double *mark, int count
   *given = list;
   list = NULL;
 done:
-  tesi_given_destroy(&list);
+  tesi_given_nodes_destroy(&list);
   return status;
 }
 
-void tesi_given_destroy(TesiGiven **given) {
-  TesiGiven *list = *given;
+void tesi_given_nodes_destroy(TesiGivenNodes **given) {
+  TesiGivenNodes *list = *given;
   if (!list) return;
   TesContext *ctx = list->context;
   void **all[] = {&list->node, &list->number, &list->x};
@@ -111,19 +111,19 @@ void tesi_given_destroy(TesiGiven **given) {
   tesi_free(ctx, given);
 }
 
-static TesiGrid grid_of(const TesiGiven *given) {
+static TesiGrid grid_of(const TesiGivenNodes *given) {
   const long long blocks = (given->count + THREADS - 1) / THREADS;
   return (TesiGrid){(unsigned)(blocks < BLOCKS ? blocks : BLOCKS), 1, 1};
 }
 
-TesStatus tesi_given_put(const TesiGiven *given, TesVector *u) {
+TesStatus tesi_given_nodes_put(const TesiGivenNodes *given, TesVector *u) {
   long long count = given->count;
   void *list[] = {&u->data, (void *)&given->node, (void *)&given->number, (void *)&given->x,
                   &count,   (void *)&given->clock};
   return tesi_kernel_launch(given->context, &given->put, grid_of(given), THREADS, 0, list);
 }
 
-TesStatus tesi_given_clear(const TesiGiven *given, TesVector *u) {
+TesStatus tesi_given_nodes_clear(const TesiGivenNodes *given, TesVector *u) {
   long long count = given->count;
   void *list[] = {&u->data, (void *)&given->node, &count};
   return tesi_kernel_launch(given->context, &given->clear, grid_of(given), THREADS, 0, list);

@@ -1,21 +1,21 @@
 /* Nodes with given values on a device (src/kernels/given.cu), listed once: their values are functions of x and t at the
  * time of a clock in device memory (device_text.h), and giving them is one launch, which can be recorded. */
-#ifndef TESI_GIVEN_DEVICE_H
-#define TESI_GIVEN_DEVICE_H
+#ifndef TESI_GIVEN_NODES_DEVICE_H
+#define TESI_GIVEN_NODES_DEVICE_H
 
 #include "device/kernel.h"
 #include "device/vector.h"
 #include "space/space.h"
 
-typedef struct TesiGiven TesiGiven;
+typedef struct TesiGivenNodes TesiGivenNodes;
 
 /* mark[length]: 1 + the number of the function g[number] of a node, 0: no given value; g NULL inside: 0. *given stays
  * NULL where the host must do it: a function without text or of the normal. A space of one component, one rank. */
-TesStatus tesi_given_create(const TesSpace *space, const double *mark, int count, const TesFunction *const *g,
-                            void *clock, TesiGiven **given);
-void tesi_given_destroy(TesiGiven **given);
+TesStatus tesi_given_nodes_create(const TesSpace *space, const double *mark, int count, const TesFunction *const *g,
+                            void *clock, TesiGivenNodes **given);
+void tesi_given_nodes_destroy(TesiGivenNodes **given);
 /* u <- the values at the given nodes, or zeros there. */
-TesStatus tesi_given_put(const TesiGiven *given, TesVector *u);
-TesStatus tesi_given_clear(const TesiGiven *given, TesVector *u);
+TesStatus tesi_given_nodes_put(const TesiGivenNodes *given, TesVector *u);
+TesStatus tesi_given_nodes_clear(const TesiGivenNodes *given, TesVector *u);
 
 #endif

@@ -1,0 +1,38 @@
+/* What holds on a boundary, scalar by scalar. It is made where names become numbers (problem/problem_names.c), and who
+ * needs conditions reads it: spaces, loads and liftings, traces of a velocity, forces, estimators. */
+#ifndef TESI_GIVEN_H
+#define TESI_GIVEN_H
+
+#include <stdbool.h>
+#include "tessera/function.h"
+
+typedef enum TesiHow {
+  TESI_OPEN,   /* a flux or stress; a velocity carries in and out beside it */
+  TESI_STRONG, /* a value, in entries of vectors */
+  TESI_WEAK,   /* a value, by the form */
+  TESI_FLUX,   /* a flux, in which all that a velocity carries is included */
+  TESI_NORMAL  /* of vectors: the part along the normal is 0 (slip.h), and the stress along the face */
+} TesiHow;
+
+enum { TESI_GIVEN_SCALARS = 3 };
+typedef struct TesiGiven {
+  TesiHow how[TESI_GIVEN_SCALARS]; /* by component */
+  /* Value, flux or stress of each; of flows behind them the pressure of an open boundary, -g n in the stress. NULL: 0 */
+  const TesFunction *g[TESI_GIVEN_SCALARS + 1];
+  const TesFunction *alpha; /* of a flux g - alpha u; NULL: 0 */
+  int priority;
+  bool total; /* g are forces on the whole boundary */
+} TesiGiven;
+
+/* Whether it is a value. */
+static inline bool tesi_is_given(TesiHow how) {
+  return how == TESI_STRONG || how == TESI_WEAK;
+}
+/* Whether stresses hold in all directions. */
+static inline bool tesi_given_open(const TesiGiven *given, int components) {
+  bool open = true;
+  for (int c = 0; c < components; c++) open = open && given->how[c] == TESI_OPEN;
+  return open;
+}
+
+#endif
