@@ -102,11 +102,11 @@ static const char *const part_names[] = {"convection", "divergence", "gradient",
 
 static void run_part(TesiSplit *pr, Part part) {
   double rate;
-  if (part == CONVECTION) must(tesi_mixed_convection(pr->mixed, &pr->u, pr->r, &rate));
-  if (part == DIVERGENCE) must(tesi_mixed_divergence(pr->mixed, &pr->u, pr->pb));
-  if (part == GRADIENT) must(tesi_mixed_gradient(pr->mixed, &pr->p, pr->r));
-  if (part == MOMENTUM) must(tes_operator_apply(pr->op, pr->x, pr->r));
-  if (part == MASS) must(tes_operator_apply(pr->mass, pr->x, pr->r));
+  if (part == CONVECTION) must(tesi_mixed_convection(pr->mixed, &pr->u, pr->work.r, &rate));
+  if (part == DIVERGENCE) must(tesi_mixed_divergence(pr->mixed, &pr->u, pr->work.pb));
+  if (part == GRADIENT) must(tesi_mixed_gradient(pr->mixed, &pr->p, pr->work.r));
+  if (part == MOMENTUM) must(tes_operator_apply(pr->op, pr->work.x, pr->work.r));
+  if (part == MASS) must(tes_operator_apply(pr->mass, pr->work.x, pr->work.r));
 }
 
 /* What the context asked of a device with kernels so far; zeros on the host. */

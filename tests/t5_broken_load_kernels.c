@@ -80,7 +80,8 @@ static void check(TesContext *ctx, const Flow *f, bool source, bool carried) {
   void *clock;
   const TesiTransport *t = tesi_transport_of(op);
   inflow.speed = tesi_upwind_device_speed(t->upwind_device, &inflow.step);
-  assert_ok(ctx, tesi_broken_load_create(space, d.f, 0.7, d.given, TES_PENALTY_PAPER, carried ? t->batches->q : 0, &plan));
+  assert_ok(ctx, tesi_broken_load_create(space, d.f, 0.7, d.given, TES_PENALTY_PAPER,
+                                         carried ? t->batches->q : 0, &plan));
   assert_non_null(plan);
   assert_ok(ctx, tesi_clock_create(ctx, 0.25, &clock));
   for (int when = 0; when < 2; when++) {
@@ -144,7 +145,8 @@ static void values_that_are_none_are_seen(void **state) {
     assert_ok(ctx, tes_function_create_expression(ctx, "sqrt(0.9 - x)", &bad));
     assert_ok(ctx, tes_function_create_expression(ctx, "x", &good));
     given[1].g[0] = way == 1 ? bad : good;
-    assert_ok(ctx, tesi_broken_load_create(space, way == 2 ? bad : good, 1, given, TES_PENALTY_AUTO, 0, &plan));
+    assert_ok(ctx,
+              tesi_broken_load_create(space, way == 2 ? bad : good, 1, given, TES_PENALTY_AUTO, 0, &plan));
     TesVector *b = flow_vector(ctx, space, TES_DOUBLE, NULL);
     assert_ok(ctx, tesi_clock_create(ctx, 0, &clock));
     assert_ok(ctx, tesi_broken_load_run(plan, clock, NULL, b));

@@ -433,8 +433,8 @@ static void compare_loads(const Pair *p) {
     }
     TesVector *b = flow_vector(p->ctx, p->space, TES_DOUBLE, NULL), *be = there(p, NULL);
     for (int lifting = 0; lifting < (p->flow->broken ? 1 : 2); lifting++) {
-      assert_ok(p->ctx,
-                lifting ? tesi_rt_lifting(p->space, given, b, &flux) : tesi_rt_load(p->space, f, 3, given, TES_PENALTY_AUTO, b));
+      assert_ok(p->ctx, lifting ? tesi_rt_lifting(p->space, given, b, &flux)
+                                : tesi_rt_load(p->space, f, 3, given, TES_PENALTY_AUTO, b));
       assert_ok(host, lifting ? tesi_rt_lifting(p->exact_space, given, be, &of_host)
                               : tesi_rt_load(p->exact_space, f, 3, given, TES_PENALTY_AUTO, be));
       if (lifting) assert_true(flux == of_host && (way == 2 || flux == 0));

@@ -216,8 +216,8 @@ static void bad_input_is_told(void **state) {
   const struct {
     TesProblemDesc desc;
     const char *message;
-  } wrong[] = {{{.data = {.a = varies}}, "a is 1 + x: element dg has constants alone"},
-               {{.data = {.c = varies}}, "c is 1 + x: element dg has constants alone"},
+  } wrong[] = {{{.data = {.a = varies}}, "a is 1 + x, expected a number"},
+               {{.data = {.c = varies}}, "c is 1 + x, expected a number"},
                {{.data = {.a = negative}}, "a is -1"},
                {{.data = {.c = negative}}, "c is -1"},
                {{.boundary = &robin, .boundaries = 1},

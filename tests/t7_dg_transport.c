@@ -308,7 +308,7 @@ static void bad_input_is_told(void **state) {
     TesProblemDesc desc;
     const char *message;
   } wrong[] = {
-      {{.data = {.a = varies}}, "a is 1 + x: element dg has constants alone"},
+      {{.data = {.a = varies}}, "a is 1 + x, expected a number"},
       {{.boundary = &robin, .boundaries = 1},
        "boundary.top: transport with element dg has dirichlet, neumann, outflow and flux; robin belongs"},
       {{.boundary = &slip, .boundaries = 1},

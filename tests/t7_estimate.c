@@ -59,15 +59,14 @@ static bool plain_face(const TesiResidual *s, const TesiFacePair *pair, double *
   int name;
   assert_true(tes_mesh_on_boundary(s->space->mesh, pair->cell, pair->face, &name));
   if (tesi_cells_given(s->space, name)) return false;
-  const TesBoundary *b = &s->data->boundary[name];
+  const TesiGiven *b = &s->data->given[name];
   tesi_cells_read(s->space, pair->cell, s->u, local);
   tesi_local_values(dim, s->space->degree, local, n, xi, u, NULL);
   for (int p = 0; p < n; p++) {
     const double *y = x + p * dim, z = dim == 3 ? y[2] : 0;
     double g = 0, alpha = 0;
     if (b->g[0]) assert_ok(ctx, tes_function_evaluate(b->g[0], 1, &y[0], &y[1], &z, 0, &g));
-    if (b->condition == TES_ROBIN)
-      assert_ok(ctx, tes_function_evaluate(b->alpha, 1, &y[0], &y[1], &z, 0, &alpha));
+    if (b->alpha) assert_ok(ctx, tes_function_evaluate(b->alpha, 1, &y[0], &y[1], &z, 0, &alpha));
     j[p] += alpha * u[p] - g;
   }
   return true;

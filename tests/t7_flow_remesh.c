@@ -145,7 +145,8 @@ static void divergence_goes_and_momentum_stays(void **state) {
       assert_near(mean_of(p, "v"), v, 1e-11);
       assert_near(mean_of(p, "p"), pressure, 1e-10);
       const TesiSplit *pr = tesi_split_of(p);
-      const double left = defect_of(p, &pr->u, pr->phi[0]), old_left = defect_of(p, pr->old[0], pr->phi[1]);
+      const double left = defect_of(p, &pr->u, pr->state.phi[0]),
+                   old_left = defect_of(p, pr->state.old[0], pr->state.phi[1]);
       const double most_left = 1e-4 * remesh.divergence_removed + 1e-12;
       assert_true(left < most_left && old_left < most_left);
       assert_true(remesh.divergence_removed > 0 && isfinite(remesh.divergence_removed));

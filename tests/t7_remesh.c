@@ -459,7 +459,7 @@ static void what_has_no_mesh_to_change_is_refused(void **state) {
   h.desc.mesh = forest;
   assert_ok(ctx, tes_problem_create(ctx, &h.desc, &problem));
   expect_refusal(problem, &(TesAdaptDesc){.every = 1}, "max_level or max_dofs must bound");
-  expect_refusal(problem, &(TesAdaptDesc){.every = -1, .max_level = 1}, "negative");
+  expect_refusal(problem, &(TesAdaptDesc){.every = -1, .max_level = 1}, "adapt.every is -1, expected 0..");
   expect_refusal(problem, &(TesAdaptDesc){.max_level = 1, .estimator = TES_ESTIMATE_DWR},
                  "residual estimator");
   expect_refusal(problem, &(TesAdaptDesc){.max_level = 1, .first = other}, "other trees");

@@ -43,7 +43,7 @@ static void solve(const Flow *f, TesProblemDesc desc, Outcome *out, int points, 
   out->fractional = result.fractional_iterations;
   memcpy(out->residual, result.residuals, ((size_t)result.iterations + 1) * sizeof *result.residuals);
   assert_ok(ctx, tes_problem_flow(problem, &out->flow));
-  out->last = problem->lifted ? NAN : last_residual(problem);
+  out->last = problem->lifting.lifted ? NAN : last_residual(problem);
   assert_ok(ctx, tes_vector_norm(problem->b, &out->load));
   if (points) {
     const TesValue square = {.kind = TES_VALUE_INTEGRAL, .of = f->dim == 2 ? "u*u + v*v" : "u*u + v*v + w*w"};

@@ -254,10 +254,41 @@ static void files_that_cannot_be_read(void **state) {
   assert_int_equal(system("rm -f a.yaml none.msh"), 0);
 }
 
+/* Also of the dual problem, in which a robin condition holds a part as it does in the problem itself. */
+static void parts_are_held_one_by_one(void **state) {
+  (void)state;
+  if (!has_forests()) skip();
+  FILE *file = fopen("two.msh", "w");
+  assert_non_null(file);
+  fputs("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n1 1 \"left\"\n1 2 \"right\"\n"
+        "$EndPhysicalNames\n$Nodes\n8\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 2 0 0\n6 3 0 0\n7 3 1 0\n"
+        "8 2 1 0\n$EndNodes\n$Elements\n10\n",
+        file);
+  for (int i = 0; i < 8; i++)
+    fprintf(file, "%d 1 2 %d 1 %d %d\n", i + 1, 1 + i / 4, i + 1, i / 4 * 4 + (i + 1) % 4 + 1);
+  for (int i = 0; i < 2; i++)
+    fprintf(file, "%d 3 2 0 1 %d %d %d %d\n", i + 9, 4 * i + 1, 4 * i + 2, 4 * i + 3, 4 * i + 4);
+  fputs("$EndElements\n", file);
+  fclose(file);
+  for (int held = 0; held < 2; held++) {
+    char text[400];
+    snprintf(text, sizeof text,
+             "problem: transport\nmesh: {file: two.msh, refine: 1}\nspace: {degree: 2}\n"
+             "data: {a: 1, b: [1, 0.3], f: x}\n"
+             "boundary: {left: {dirichlet: 0}, right: %s}\n"
+             "adapt: {estimator: dwr, goal: {mean: right}, steps: 1}\n",
+             held ? "{robin: {alpha: 2, g: 1}}" : "outflow");
+    write_text("a.yaml", text);
+    assert_run("solve a.yaml --quiet", held ? 0 : 2);
+    if (!held) assert_output("neither a Dirichlet nor a Robin boundary");
+  }
+  assert_int_equal(system("rm -f a.yaml two.msh"), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pressures_act_along_the_normal), cmocka_unit_test(lists_have_an_entry_a_direction),
-      cmocka_unit_test(boundaries_stand_alone), cmocka_unit_test(names_of_the_file_are_compared),
-      cmocka_unit_test(files_that_cannot_be_read)};
+      cmocka_unit_test(boundaries_stand_alone),         cmocka_unit_test(names_of_the_file_are_compared),
+      cmocka_unit_test(files_that_cannot_be_read),      cmocka_unit_test(parts_are_held_one_by_one)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

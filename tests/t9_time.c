@@ -175,7 +175,7 @@ static void steps_differ(void **state) {
              {"{end: 1, step: 0.1, cfl: 1}", "time.cfl: expected one of step, cfl and tolerance, got more"},
              {"{end: 1, step: 0.1, max_step: 1}", "time.max_step: belongs to steps that differ"},
              {"{end: 1, cfl: 1}", "time.cfl: is of a velocity"},
-             {"{end: 1, tolerance: 1e-3, method: bdf3}", "time.tolerance is of the method bdf2"}};
+             {"{end: 1, tolerance: 1e-3, method: bdf3}", "time.tolerance: is of the method bdf2"}};
   char command[400];
   (void)state;
   write_case(0, "1");

@@ -152,6 +152,8 @@ TesStatus tesi_function_adopt(TesContext *ctx, const TesFunction *function, TesF
 /* factor f + offset. */
 TesStatus tesi_function_affine(const TesFunction *function, double factor, double offset,
                                TesFunction **result);
+/* Whether it is the number 0. NULL: yes. */
+bool tesi_function_is_zero(const TesFunction *function);
 /* Whether it may depend on t: expressions that name it, and callbacks. NULL: no. */
 bool tesi_function_timed(const TesFunction *function);
 /* A number of this function alone where its values never change: constants, and expressions without t; else 0. */

@@ -118,6 +118,11 @@ void tesi_function_set_timed(TesFunction *function, bool timed) {
   function->timed = timed;
 }
 
+bool tesi_function_is_zero(const TesFunction *f) {
+  double value;
+  return !f || (tes_function_constant(f, &value) && value == 0);
+}
+
 bool tesi_function_timed(const TesFunction *function) {
   return function && function->timed;
 }

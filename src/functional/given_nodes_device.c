@@ -82,8 +82,8 @@ done:
   return status;
 }
 
-TesStatus tesi_given_nodes_create(const TesSpace *space, const double *mark, int count, const TesFunction *const *g,
-                            void *clock, TesiGivenNodes **given) {
+TesStatus tesi_given_nodes_create(const TesSpace *space, const double *mark, int count,
+                                  const TesFunction *const *g, void *clock, TesiGivenNodes **given) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiGivenNodes *list = NULL;

@@ -11,8 +11,8 @@ typedef struct TesiGivenNodes TesiGivenNodes;
 
 /* mark[length]: 1 + the number of the function g[number] of a node, 0: no given value; g NULL inside: 0. *given stays
  * NULL where the host must do it: a function without text or of the normal. A space of one component, one rank. */
-TesStatus tesi_given_nodes_create(const TesSpace *space, const double *mark, int count, const TesFunction *const *g,
-                            void *clock, TesiGivenNodes **given);
+TesStatus tesi_given_nodes_create(const TesSpace *space, const double *mark, int count,
+                                  const TesFunction *const *g, void *clock, TesiGivenNodes **given);
 void tesi_given_nodes_destroy(TesiGivenNodes **given);
 /* u <- the values at the given nodes, or zeros there. */
 TesStatus tesi_given_nodes_put(const TesiGivenNodes *given, TesVector *u);

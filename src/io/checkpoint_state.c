@@ -134,7 +134,7 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
   TesiState state;
   TES_CHECK(it, "%s is steady: its solution is written by tes_checkpoint_write()", problem->equation->name);
   tesi_problem_state((TesProblem *)problem, &state); /* what is listed is read alone */
-  status = tesi_state_write(&state, it->march.time, it->march.step, it->notes, it->note, path);
+  status = tesi_state_write(&state, it->march.time, it->march.step, it->notes.count, it->notes.value, path);
 done:
   return status;
 }
@@ -145,7 +145,7 @@ TesStatus tes_problem_note(TesProblem *problem, int64_t notes, const double *not
   TES_CHECK(problem->in_time && notes >= 0 && (notes == 0 || note),
             "%lld notes of %s, expected 0 or more of a problem in time", (long long)notes,
             problem->equation->name);
-  problem->in_time->notes = notes, problem->in_time->note = note;
+  problem->in_time->notes.count = notes, problem->in_time->notes.value = note;
 done:
   return status;
 }

@@ -18,16 +18,11 @@ typedef struct Ladder {
   Level level[LEVELS];
 } Ladder;
 
-static bool is_zero(const TesFunction *g) {
-  double value;
-  return !g || (tes_function_constant(g, &value) && value == 0);
-}
-
 /* Whether some value that is given is not zero. */
 static bool is_moved(const TesProblem *p) {
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     for (int c = 0; c < TESI_AXES; c++)
-      if (tesi_problem_given(p, i, c) && !is_zero(p->numbered.given[i].g[c])) return true;
+      if (tesi_problem_given(p, i, c) && !tesi_function_is_zero(p->numbered.given[i].g[c])) return true;
   return false;
 }
 
@@ -134,7 +129,7 @@ TesStatus tesi_below_create(TesProblem *p) {
   Ladder *ladder = NULL;
   TesVector *load = NULL;
   const int top = tes_multigrid_levels(p->multigrid) - 1;
-  if (p->method != TES_METHOD_FMG || top == 0 || !is_moved(p)) return TES_OK;
+  if (p->chosen.method != TES_METHOD_FMG || top == 0 || !is_moved(p)) return TES_OK;
   TES_NEW(&ladder);
   TES_NEW(&p->below);
   *ladder = (Ladder){.context = ctx, .problem = p, .top = top};

@@ -5,9 +5,6 @@
 #include "functional/rt/rt_load_device.h"
 #include "problem/problem.h"
 
-/* Refuses coefficients that are no numbers. */
-TesStatus tesi_broken_check(const TesProblem *problem);
-
 /* Steady problems with a free constant: the balance of the data, and the constant of the solution. */
 TesStatus tesi_broken_balance(TesProblem *problem);
 TesStatus tesi_broken_complete(TesProblem *problem);

@@ -76,13 +76,15 @@ static double aspect_ratio(const TesSpace *space) {
 static void choose_tolerance(TesProblem *p) {
   static const char *const names[] = {"mixed: float32 cycle in a float64 iteration", "double: float64",
                                       "single: float32 cycle, residuals in float64, tolerance at least 1e-6"};
-  p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : p->in_time ? 1e-3 : 1e-9;
-  if (p->options.precision == TES_SOLVE_SINGLE && !p->in_time) p->tolerance = fmax(p->tolerance, 1e-6);
-  snprintf(p->precision_text, sizeof p->precision_text, "%s",
+  p->chosen.tolerance = p->options.tolerance > 0 ? p->options.tolerance : p->in_time ? 1e-3 : 1e-9;
+  if (p->options.precision == TES_SOLVE_SINGLE && !p->in_time)
+    p->chosen.tolerance = fmax(p->chosen.tolerance, 1e-6);
+  snprintf(p->text.precision, sizeof p->text.precision, "%s",
            p->options.method == TES_METHOD_DIRECT ? "float64"
            : tesi_is_upwind(p->levels)            ? "float64, as cells are solved in the order of the flow"
-           : p->loose ? "float64 (chosen: next to nothing holds the solution, which float32 would round off)"
-           : p->cycle == TES_DOUBLE && p->options.precision != TES_SOLVE_DOUBLE
+           : p->chosen.loose
+               ? "float64 (chosen: next to nothing holds the solution, which float32 would round off)"
+           : p->chosen.cycle == TES_DOUBLE && p->options.precision != TES_SOLVE_DOUBLE
                ? "float64 (chosen: float32 does not hold numbers of this size)"
                : names[p->options.precision]);
 }
@@ -127,7 +129,8 @@ static void warn(const TesProblem *p, const TesiSurvey *survey) {
 /* What helps where the iteration does not converge: it has a test on a case that prints it (t9_advice). */
 static void advise(TesProblem *p) {
   const bool asked = p->options.smoother != TES_SMOOTHER_AUTO;
-  snprintf(p->advice, sizeof p->advice, "%s", asked ? "leave out solver.smoother, so that one is chosen" : "");
+  snprintf(p->text.advice, sizeof p->text.advice, "%s",
+           asked ? "leave out solver.smoother, so that one is chosen" : "");
 }
 
 /* Why there are no sparse factors of an operator; NULL: there are, so far as its library is. */
@@ -148,11 +151,11 @@ static TesStatus choose_direct(TesProblem *p, TesSmootherKind *smoother) {
       "solver.method: direct is fast diagonalization of boxes with element q and constant a and c, else "
       "sparse factors, and here %s",
       reason);
-  p->method = TES_METHOD_VCYCLE;
+  p->chosen.method = TES_METHOD_VCYCLE;
   p->options.coarse = separable ? TES_COARSE_AUTO : TES_COARSE_SPARSE;
   *smoother = TES_SMOOTHER_AUTO;
   choose_tolerance(p);
-  snprintf(p->method_text, sizeof p->method_text, "direct: %s",
+  snprintf(p->text.method, sizeof p->text.method, "direct: %s",
            separable ? "fast diagonalization of the box" : "sparse factors, refined to the tolerance");
 done:
   return status;
@@ -184,12 +187,12 @@ static TesStatus choose_own(TesProblem *p, TesSmootherKind *smoother) {
   const bool cg = o->own_smoother->symmetric && p->levels == p->op && !tesi_transport_of(p->op);
   TES_CHECK(o->smoother == TES_SMOOTHER_AUTO,
             "solver has own_smoother and the smoother %d: leave one of them out", (int)o->smoother);
-  p->method = o->method != TES_METHOD_AUTO ? o->method : cg ? TES_METHOD_CG : TES_METHOD_GMRES;
-  p->polynomial = o->smoother_degree;
+  p->chosen.method = o->method != TES_METHOD_AUTO ? o->method : cg ? TES_METHOD_CG : TES_METHOD_GMRES;
+  p->chosen.polynomial = o->smoother_degree;
   *smoother = TES_SMOOTHER_AUTO;
   choose_tolerance(p);
-  snprintf(p->method_text, sizeof p->method_text, "%s, smoothed by the calling program",
-           method_names[p->method]);
+  snprintf(p->text.method, sizeof p->text.method, "%s, smoothed by the calling program",
+           method_names[p->chosen.method]);
 done:
   return status;
 }
@@ -198,7 +201,7 @@ done:
  * processor and 7 percent less on a GPU, whose coarse levels are latency; 22 (27) at degree 3, in as long on a GPU and
  * up to a tenth longer on the processor. Steps in time start near their end. */
 static int polynomial_of_couples(const TesProblem *p, const TesiSurvey *survey) {
-  if (p->thin) return 12;
+  if (p->chosen.thin) return 12;
   return p->mesh->kind == TES_MESH_BOX || p->in_time ? survey->slim ? 7 : 5 : 8;
 }
 
@@ -211,19 +214,19 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   TES_TRY(tesi_survey(p, &survey));
   if (wants_factors(p, &survey)) {
     p->options.method = TES_METHOD_DIRECT;
-    p->cycle = TES_DOUBLE;
+    p->chosen.cycle = TES_DOUBLE;
     return choose_direct(p, smoother);
   }
-  p->thin = p->equation->couples && survey.thin;
-  p->polynomial = p->options.smoother_degree;
-  if (p->equation->couples && !p->polynomial) p->polynomial = polynomial_of_couples(p, &survey);
+  p->chosen.thin = p->equation->couples && survey.thin;
+  p->chosen.polynomial = p->options.smoother_degree;
+  if (p->equation->couples && !p->chosen.polynomial) p->chosen.polynomial = polynomial_of_couples(p, &survey);
   if (p->mesh->kind == TES_MESH_BOX && !survey.matrices && aspect_ratio(p->space) > 1.5)
     survey.stretch = TESI_STRETCHED;
   if (p->equation->couples)
     survey.stretch = TESI_EVEN; /* no smoother of lines or cells serves several components */
   warn(p, &survey);
-  p->coarsening = choose_coarsening(p, &survey);
-  p->sheared = survey.sheared;
+  p->chosen.coarsening = choose_coarsening(p, &survey);
+  p->chosen.sheared = survey.sheared;
   const bool constant = tesi_operator_constant(p->levels),
              rings = tesi_space_has_rings(p->space->scalar[0]) && !constant; /* no patches, of no kind */
   if (rings && !survey.matrices) survey.stretch = TESI_EVEN;
@@ -239,14 +242,14 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   const TesiChoice choice = tesi_choose(&situation);
   const TesiTransport *carried = tesi_transport_of(p->op);
   const bool ordered = carried && !carried->broken && p->levels == p->op;
-  p->method = p->levels == p->op && !ordered ? choice.method : TES_METHOD_GMRES;
-  p->full_start = choice.full_start && p->levels == p->op && !ordered;
+  p->chosen.method = p->levels == p->op && !ordered ? choice.method : TES_METHOD_GMRES;
+  p->chosen.full_start = choice.full_start && p->levels == p->op && !ordered;
   *smoother = ordered ? TES_SMOOTHER_ORDERED_CELLS : choice.smoother;
   TES_TRY(tesi_problem_doubt_precision(p));
   choose_tolerance(p);
   advise(p);
-  snprintf(p->method_text, sizeof p->method_text, "%s%s%s", p->full_start ? "full multigrid, then " : "",
-           method_names[p->method],
+  snprintf(p->text.method, sizeof p->text.method, "%s%s%s",
+           p->chosen.full_start ? "full multigrid, then " : "", method_names[p->chosen.method],
            p->options.method != TES_METHOD_AUTO ? ""
            : situation.stretch && (situation.constant || situation.mesh != TES_MESH_BOX)
                ? " (chosen: cells are anisotropic)"

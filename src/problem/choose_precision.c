@@ -74,7 +74,7 @@ static TesStatus check_cells(const TesProblem *p, bool *held) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesMesh *mesh = p->mesh;
-  const TesForm *form = p->op ? &p->op->desc.form : &p->form;
+  const TesForm *form = p->op ? &p->op->desc.form : &p->form.all;
   const int64_t stride = 1 + mesh->cells / SAMPLE;
   for (int64_t c = 0; c < mesh->cells; c += stride) {
     double middle[3] = {0}, h;
@@ -116,14 +116,14 @@ TesStatus tesi_problem_doubt_precision(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double quotient;
-  const bool krylov = p->method == TES_METHOD_CG || p->method == TES_METHOD_GMRES;
-  if (!krylov || p->cycle == TES_DOUBLE || p->some_given || p->op->singular || p->in_time ||
+  const bool krylov = p->chosen.method == TES_METHOD_CG || p->chosen.method == TES_METHOD_GMRES;
+  if (!krylov || p->chosen.cycle == TES_DOUBLE || p->lifting.some_given || p->op->singular || p->in_time ||
       p->equation->flow || tesi_transport_of(p->op))
     return TES_OK;
   TES_TRY(quotient_of_constant(p->op, &quotient));
   tesi_log(ctx, TES_LOG_DETAIL, "what holds the solution is %.1e of the operator", quotient);
-  p->loose = quotient < (p->method == TES_METHOD_CG ? energy : residual);
-  if (p->loose) p->cycle = TES_DOUBLE;
+  p->chosen.loose = quotient < (p->chosen.method == TES_METHOD_CG ? energy : residual);
+  if (p->chosen.loose) p->chosen.cycle = TES_DOUBLE;
 done:
   return status;
 }
@@ -140,9 +140,9 @@ TesStatus tesi_problem_choose_precision(TesProblem *p) {
   }
   TES_TRY(check_cells(p, &held));
   held = !tesi_reduce_any(ctx, !held);
-  p->cycle = p->options.precision == TES_SOLVE_DOUBLE || p->options.method == TES_METHOD_DIRECT || !held
-                 ? TES_DOUBLE
-                 : TES_SINGLE;
+  p->chosen.cycle = p->options.precision == TES_SOLVE_DOUBLE || p->options.method == TES_METHOD_DIRECT || !held
+                        ? TES_DOUBLE
+                        : TES_SINGLE;
 done:
   return status;
 }

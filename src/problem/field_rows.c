@@ -201,7 +201,7 @@ int tesi_problem_fields(const TesProblem *p, TesiField *field) {
                            .stressed = e->stressed,
                            .in_time = it && (!e->second_order || it->rate[0]),
                            .average = it && it->march.average.count > 0,
-                           .plane = p->plane,
+                           .plane = p->variant.plane,
                            .names = &p->names};
   const int count = tesi_fields_named(&of, field, row);
   const TesiRate rate = of.in_time && !e->second_order ? tesi_problem_rate(p) : (TesiRate){.is = false};

@@ -3,6 +3,11 @@
 #include <stdio.h>
 #include "functional/functional.h"
 
+/* What holds along normals has a force in all directions. */
+static bool is_support(const TesProblem *p, int boundary, int direction) {
+  return tesi_problem_given(p, boundary, direction) || p->numbered.given[boundary].how[0] == TESI_NORMAL;
+}
+
 /* Nodes of one component by their supports. */
 typedef struct Nodes {
   const TesProblem *problem;
@@ -86,7 +91,7 @@ static TesStatus find_nodes(Nodes *n) {
   TES_ALLOC(&n->weight, length);
   TES_ALLOC(&n->wanted, n->batches->boundaries + 1);
   for (int b = 0; b < n->batches->boundaries; b++) {
-    if (!n->of->is_support(n->problem, b, n->direction)) continue;
+    if (!is_support(n->problem, b, n->direction)) continue;
     int32_t *count = tesi_mesh_is_group(n->space->mesh, b) ? n->groups : n->faces;
     TES_TRY(mark(n, b, n->on));
     for (int64_t i = 0; i < length; i++) count[i] += n->on[i];
@@ -109,7 +114,7 @@ static TesStatus find_faces(Nodes *n, bool own, TesiBoundaryFace **face, int64_t
   TesContext *ctx = n->space->context;
   int64_t kept = 0;
   for (int b = 0; b < n->batches->boundaries; b++)
-    n->wanted[b] = (b == n->boundary) == own && n->of->is_support(n->problem, b, n->direction);
+    n->wanted[b] = (b == n->boundary) == own && is_support(n->problem, b, n->direction);
   TES_TRY(tesi_boundary_faces(n->batches, n->wanted, false, face, count));
   for (int64_t i = 0; i < *count; i++) {
     bool any = false;
@@ -163,7 +168,7 @@ TesStatus tesi_force_on(const TesProblem *p, const TesiForces *of, int boundary,
       .problem = p, .of = of, .space = of->space(p, direction), .boundary = boundary, .direction = direction};
   double *r = NULL;
   *force = 0;
-  if (!of->is_support(p, boundary, direction)) return of->traction(p, boundary, direction, force);
+  if (!is_support(p, boundary, direction)) return of->traction(p, boundary, direction, force);
   TES_TRY(find_nodes(&n));
   TES_ALLOC(&r, n.space->length);
   TES_TRY(of->residual(p, direction, r));

@@ -24,8 +24,6 @@ enum { TESI_STRESS_TEXT = 200 };
 typedef struct TesiForces {
   /* Of one component, whose nodes r is at. */
   const TesSpace *(*space)(const TesProblem *problem, int direction);
-  /* Whether a boundary gives the component. */
-  bool (*is_support)(const TesProblem *problem, int boundary, int direction);
   /* r[length] over all nodes, host. */
   TesStatus (*residual)(const TesProblem *problem, int direction, double *r);
   /* *sum <- int of the traction that a boundary gives which is no support. */

@@ -112,7 +112,7 @@ static TesStatus solve(TesiAdjoint *s) {
   TesProblem *dual = NULL;
   if (tesi_problem_transports(p)) {
     const TesiDual how = {.degree = p->space->degree,
-                          .tolerance = p->tolerance,
+                          .tolerance = p->chosen.tolerance,
                           .stabilization = TES_STREAMLINE_NONE,
                           .boundary = -1,
                           .add_load = add_slope,

@@ -192,7 +192,7 @@ TesStatus tesi_adjoint_add_forms(const TesiAdjoint *s, TesiVaried *v, double *ce
   for (int i = 0; i < names; i++) {
     const TesFunction *alpha = v->given[i].alpha;
     const bool group = tesi_mesh_is_group(s->problem->mesh, i) && !tesi_mesh_is_inner(s->problem->mesh, i);
-    if (!alpha || is_zero(alpha)) continue;
+    if (tesi_function_is_zero(alpha)) continue;
     if (group)
       TES_FAIL(TES_INVALID_INPUT, "boundary.%s: springs on curves and points are not differentiated",
                tes_mesh_boundary_name(s->problem->mesh, i));
@@ -273,7 +273,7 @@ TesStatus tesi_adjoint_add_loads(const TesiAdjoint *s, TesiVaried *v, double *ce
 static bool gives(const TesProblem *p, const TesiGiven *given) {
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     for (int c = 0; c < components(p); c++)
-      if (tesi_problem_given(p, i, c) && given[i].g[c] && !is_zero(given[i].g[c])) return true;
+      if (tesi_problem_given(p, i, c) && !tesi_function_is_zero(given[i].g[c])) return true;
   return false;
 }
 

@@ -48,14 +48,12 @@ const TesiTimeMethod *tesi_in_time_method(const TesProblem *p) {
 /* Whether right-hand sides differ from time to time. */
 static bool load_is_timed(const TesProblem *p) {
   const TesiNumbered *n = &p->in_time->numbers;
-  bool timed = p->in_time->add_load || tesi_function_timed(n->data.expansion);
+  bool timed = p->in_time->add_load || tesi_function_timed(n->data.expansion) ||
+               tesi_numbered_timed(p->mesh, n, false);
   for (int i = 0; i < tes_mesh_materials(p->mesh); i++) timed = timed || tesi_function_timed(n->expansion[i]);
   for (int c = 0; c < TESI_AXES; c++) {
     timed = timed || tesi_function_timed(n->data.f[c]);
     for (int i = 0; i < tes_mesh_materials(p->mesh); i++) timed = timed || tesi_function_timed(n->f[c][i]);
-    for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
-      timed = timed ||
-              (n->given[i].how[c] != TESI_STRONG && tesi_function_timed(n->given[i].g[c]));
   }
   return timed;
 }
@@ -89,7 +87,7 @@ static TesStatus find_timed_coefficients(TesProblem *p) {
     TES_TRY(refuse_timed(ctx, "mu", i < 0 ? n->data.a : n->a[i]));
     TES_TRY(refuse_timed(ctx, "density", i < 0 ? n->data.c : n->c[i]));
   }
-  p->balanced = p->balanced && !it->moves && !it->changes && !p->equation->react;
+  p->variant.balanced = p->variant.balanced && !it->moves && !it->changes && !p->equation->react;
 done:
   return status;
 }
@@ -186,8 +184,8 @@ static TesStatus take_values(TesProblem *p, double time) {
 
 TesStatus tesi_in_time_give(const TesProblem *p, TesVector *x) {
   if (p->in_time->data.gives) return tesi_timed_data_give(p, x);
-  const TesStatus status = p->some_given ? tesi_problem_clear(p, x) : TES_OK;
-  return status == TES_OK && p->lifted ? tes_vector_axpy(1, p->shift, x) : status;
+  const TesStatus status = p->lifting.some_given ? tesi_problem_clear(p, x) : TES_OK;
+  return status == TES_OK && p->lifting.lifted ? tes_vector_axpy(1, p->lifting.shift, x) : status;
 }
 
 TesStatus tesi_in_time_residual(const TesProblem *p, const TesVector *b, const TesVector *x, TesVector *r) {
@@ -196,7 +194,7 @@ TesStatus tesi_in_time_residual(const TesProblem *p, const TesVector *b, const T
   TES_TRY(tes_operator_residual(p->in_time->whole, b, x, r));
   if (p->in_time->data.gives)
     TES_TRY(tesi_timed_data_clear(p, r));
-  else if (p->some_given)
+  else if (p->lifting.some_given)
     TES_TRY(tesi_problem_clear(p, r));
 done:
   return status;
@@ -261,7 +259,7 @@ static TesStatus find_start(TesProblem *p, const TesVector *b, const TesVector *
     TES_TRY(tes_vector_copy(it->r, 1, p->b));
     of_guess = reference;
   }
-  *tolerance = of_guess > 0 ? p->tolerance * reference / of_guess : 1;
+  *tolerance = of_guess > 0 ? p->chosen.tolerance * reference / of_guess : 1;
 done:
   return status;
 }
@@ -307,30 +305,22 @@ static TesStatus solve(void *user, double sigma, double time, const TesVector *b
 /* ---- a problem ----------------------------------------------------------------------------------------- */
 
 /* An equation with steps of its own may choose them by the flow, and does where nothing else is asked for. */
-static TesStatus check(TesContext *ctx, const TesiEquation *equation, const TesProblemDesc *desc,
-                       TesTimeDesc *t) {
+static TesStatus check(TesContext *ctx, const TesiEquation *equation, TesTimeDesc *t) {
   TesStatus status = TES_OK;
   const bool by_flow = equation->support && !(t->step > 0) && !(t->tolerance > 0);
   if (by_flow && t->cfl == 0) t->cfl = equation->support->cfl;
   TES_CHECK(isfinite(t->start) && isfinite(t->end) && t->end > t->start,
             "the time ends at %g, expected above its start, %g", t->end, t->start);
-  TES_CHECK(t->steady >= 0 && isfinite(t->steady), "a steady state is one of %g, expected 0 (none) or more",
-            t->steady);
   TES_CHECK(
       t->step >= 0 && isfinite(t->step) && t->cfl >= 0 && t->cfl <= 10 && t->tolerance >= 0 &&
           t->tolerance < 1 && (t->step > 0) + (t->cfl > 0) + (t->tolerance > 0) == 1,
       "time.step is %g, time.cfl %g and time.tolerance %g: expected one of them above 0, cfl at most 10, "
       "tolerance below 1",
       t->step, t->cfl, t->tolerance);
-  TES_CHECK(t->max_step >= 0 && t->min_step >= 0 && isfinite(t->max_step) && isfinite(t->min_step),
-            "time.max_step is %g and time.min_step %g, expected 0 (none) or more", t->max_step, t->min_step);
   TES_CHECK(!(t->max_step > 0) || t->min_step <= t->max_step,
             "time.min_step is %g, above time.max_step, which is %g", t->min_step, t->max_step);
   TES_CHECK(!(t->step > 0) || (t->end - t->start) / t->step < 1e9,
             "steps of %g from %g to %g are more than 1e9", t->step, t->start, t->end);
-  TES_CHECK(desc->solver.guess >= -1 && desc->solver.guess <= TESI_STEPPER_OLD,
-            "guess is %d, expected -1 (zero), 0 (3) or 1..%d old values", desc->solver.guess,
-            TESI_STEPPER_OLD);
 done:
   return status;
 }
@@ -338,7 +328,7 @@ done:
 /* The steps of the problem that is gone on from go on; its means come with its state. */
 static void take_steps(const TesiInTime *from, TesiInTime *it) {
   it->march = from->march, it->march.average = (TesiAverage){.count = 0};
-  it->notes = from->notes, it->note = from->note;
+  it->notes = from->notes;
   it->squares = from->squares, it->remeshed = from->remeshed;
 }
 
@@ -357,24 +347,22 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   TesStatus status = TES_OK;
   TesiInTime *it;
   TesTimeDesc time = desc->time;
-  TES_TRY(check(ctx, p->equation, desc, &time));
+  TES_TRY(check(ctx, p->equation, &time));
   TES_NEW(&it);
   p->in_time = it;
   tesi_march_begin(&it->march, &time);
-  TES_TRY(tesi_in_time_check_method(p, &time));
   if (p->equation->second_order) it->march.desc.method = tesi_time_second(time.method);
   if (!p->equation->own) TES_TRY(tesi_steps_create(p));
   it->remeshed = -1;
   if (p->before) take_steps(p->before->in_time, it);
-  TES_CHECK(isfinite(desc->average_from), "the time from which means are taken is not finite");
   it->march.average.from = desc->average_from;
   it->first = tesi_mesh_retain(p->before ? p->before->in_time->first : p->mesh);
   it->add_load = desc->add_load, it->add_load_user = desc->add_load_user;
   TES_TRY(tesi_numbered_copy(p->mesh, &p->numbered, &it->numbers));
   for (int c = 0; c <= TESI_AXES; c++) it->exact[c] = tesi_function_retain(p->exact[c]);
   TES_TRY(find_timed_coefficients(p));
-  it->timed = load_is_timed(p) ||
-              ((it->moves || it->changes) && (p->equation->flow || p->stabilization != TES_STREAMLINE_NONE));
+  it->timed = load_is_timed(p) || ((it->moves || it->changes) &&
+                                   (p->equation->flow || p->variant.stabilization != TES_STREAMLINE_NONE));
   it->at = NAN;
   TES_TRY(set_numbers(p, it->march.time, first_sigma(p)));
 done:
@@ -417,7 +405,7 @@ static TesStatus create_carrier(TesProblem *p) {
   TesTermDesc term[TESI_TERMS];
   if (!tesi_in_time_method(p)->carries || (p->equation->react && !tesi_problem_transports(p))) return TES_OK;
   TES_CHECK(tesi_problem_transports(p), "imex_bdf2 is of a velocity, and there is none: take bdf2");
-  TES_CHECK(p->stabilization != TES_STREAMLINE_ALWAYS,
+  TES_CHECK(p->variant.stabilization != TES_STREAMLINE_ALWAYS,
             "imex_bdf2 has no streamline terms: take bdf2, or stabilization none");
   const int terms = tesi_transport_form(p, term);
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = it->full, .form = {terms, term, 0}},
@@ -477,8 +465,9 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(create_carrier(p));
   TES_TRY(tesi_timed_data_create(p));
   TES_TRY(tesi_in_time_evolve_on_device(p, &evolution));
-  if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->carrier, it->mass, it->sigma, &p->balance));
-  if (p->balanced) evolution.amounts = &p->balance->amounts;
+  if (p->variant.balanced)
+    TES_TRY(tesi_balance_create(p, it->whole, it->carrier, it->mass, it->sigma, &p->balance));
+  if (p->variant.balanced) evolution.amounts = &p->balance->amounts;
   TES_TRY(tesi_stepper_create(&evolution, it->march.desc.method, it->march.dt, guess,
                               it->march.desc.tolerance > 0, &it->stepper));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->r));
@@ -495,7 +484,7 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
   const TesFunction *const *initial = desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact;
   for (int c = 0; c < TESI_AXES; c++) it->initial[c] = tesi_function_retain(initial[c]);
   TES_TRY(tesi_in_time_interpolate(p));
-  if (p->balanced) TES_TRY(tesi_balance_begin(p));
+  if (p->variant.balanced) TES_TRY(tesi_balance_begin(p));
   if (p->equation->second_order) TES_TRY(tesi_in_time_begin_second(p, desc));
 done:
   return status;
@@ -555,7 +544,7 @@ TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
   result->seconds = tesi_now() - start - it->compared;
   TES_TRY(status);
   if (it->march.step == it->march.steps && p->equation->totals)
-    TES_TRY(p->equation->totals(p, p->load, p->reaction));
+    TES_TRY(p->equation->totals(p, p->totals.load, p->totals.reaction));
 done:
   return status;
 }

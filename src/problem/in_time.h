@@ -15,8 +15,8 @@
 typedef struct TesiInTime {
   TesiMarch march;
   char of[TESI_STATE_NAME];
-  double sigma;       /* of the operators that stand */
-  double at;          /* the time that the problem's numbers are of */
+  double sigma;         /* of the operators that stand */
+  double at;            /* the time that the problem's numbers are of */
   TesiNumbered numbers; /* functions of time */
   TesFunction *exact[TESI_AXES + 1],
       *initial[TESI_AXES + 1];          /* functions of time; of flows the pressure last */
@@ -44,18 +44,18 @@ typedef struct TesiInTime {
   TesSolveResult sum; /* of the step being made */
   TesLoadCallback add_load;
   void *add_load_user;
-  int64_t notes; /* of the caller, for checkpoints */
-  const double *note;
+  struct {
+    int64_t count;
+    const double *value;
+  } notes; /* of the caller, for checkpoints */
 } TesiInTime;
 
-/* Of second order (in_time_second.c): rho of a description; u_t at the start; a <- M^-1 (F - K u), for steppers;
- * whether the method is one of the equation's. */
+/* Of second order (in_time_second.c): rho of a description; u_t at the start; a <- M^-1 (F - K u), for steppers. */
 double tesi_in_time_rho(const TesTimeDesc *desc);
 TesStatus tesi_in_time_begin_second(TesProblem *problem, const TesProblemDesc *desc);
 /* u_t <- that of the start. */
 TesStatus tesi_in_time_begin_rates(TesProblem *problem);
 TesStatus tesi_in_time_accelerate(void *user, double sigma, double time, const TesVector *u, TesVector *a);
-TesStatus tesi_in_time_check_method(const TesProblem *problem, const TesTimeDesc *desc);
 /* Checks the description; the numbers of the problem become those at the start, for the first step's operator. */
 TesStatus tesi_in_time_create(TesProblem *problem, const TesProblemDesc *desc);
 /* After the operators: the solution at the start. */

@@ -4,17 +4,12 @@
 #include "problem/broken.h"
 #include "problem/in_time.h"
 
-static bool is_zero(const TesFunction *f) {
-  double value;
-  return !f || (tes_function_constant(f, &value) && value == 0);
-}
-
 /* Whether a component has a load at all. flux[boundaries], by number. */
 static bool has_load(const TesProblem *p, int component, const TesFunction *const *flux) {
   const TesiNumbered *n = &p->in_time->numbers;
-  bool any = !is_zero(n->data.f[component]);
+  bool any = !tesi_function_is_zero(n->data.f[component]);
   for (int i = 0; n->f[component] && i < tes_mesh_materials(p->mesh); i++)
-    any = any || !is_zero(n->f[component][i]);
+    any = any || !tesi_function_is_zero(n->f[component][i]);
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++) any = any || flux[i];
   return any;
 }
@@ -96,7 +91,7 @@ TesStatus tesi_timed_data_create(TesProblem *p) {
     data->when[i] = p->in_time->march.time;
   }
   TES_TRY(create_loads(p, data));
-  data->gives = p->some_given && !tesi_problem_given_everywhere(p) && !broken && !p->space->slip;
+  data->gives = p->lifting.some_given && !tesi_problem_given_everywhere(p) && !broken && !p->space->slip;
   for (int c = 0; c < p->space->parts && data->gives; c++) TES_TRY(create_given(p, c, data));
 done:
   return status;
@@ -131,8 +126,8 @@ TesStatus tesi_timed_data_load(TesProblem *p, double time, TesVector *b) {
 }
 
 /* By component. */
-static TesStatus change_given(const TesProblem *p, TesStatus (*change)(const TesiGivenNodes *given, TesVector *u),
-                              TesVector *x) {
+static TesStatus change_given(const TesProblem *p,
+                              TesStatus (*change)(const TesiGivenNodes *given, TesVector *u), TesVector *x) {
   const TesiTimedData *data = &p->in_time->data;
   TesStatus status = TES_OK;
   for (int c = 0; c < p->space->parts && status == TES_OK; c++) {
@@ -147,7 +142,7 @@ TesStatus tesi_timed_data_give(const TesProblem *p, TesVector *x) {
 }
 
 TesStatus tesi_timed_data_clear(const TesProblem *p, TesVector *x) {
-  return p->free ? tesi_problem_clear(p, x) : change_given(p, tesi_given_nodes_clear, x);
+  return p->lifting.free ? tesi_problem_clear(p, x) : change_given(p, tesi_given_nodes_clear, x);
 }
 
 TesStatus tesi_timed_data_explain(TesProblem *p, double time, TesStatus outcome) {

@@ -14,7 +14,7 @@ static TesiStarts starts_of(const TesProblem *p, TesVector *x) {
                       .old = it->d,
                       .old_r = it->r,
                       .either = p->options.guess >= 0 && !of_load,
-                      .tolerance = p->tolerance};
+                      .tolerance = p->chosen.tolerance};
 }
 
 static TesStatus at(void *user, int stage, bool same, double sigma, int count, const double *times) {
@@ -65,7 +65,7 @@ TesStatus tesi_in_time_evolve_on_device(TesProblem *p, TesiEvolution *evolution)
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const bool weak = p->equation->flow, loads = !it->timed || it->data.loads,
-             gives = weak || !p->some_given || it->data.gives;
+             gives = weak || !p->lifting.some_given || it->data.gives;
   bool can;
   const bool carried =
       weak || !it->carrier; /* what is carried through boundaries of element q is the host's */

@@ -8,15 +8,6 @@ double tesi_in_time_rho(const TesTimeDesc *desc) {
   return desc->rho_inf == 0 ? 0.8 : fmax(desc->rho_inf, 0);
 }
 
-TesStatus tesi_in_time_check_method(const TesProblem *p, const TesTimeDesc *desc) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TES_CHECK(desc->rho_inf <= 1 && (desc->rho_inf >= 0 || desc->rho_inf == -1),
-            "time.rho_inf is %g, expected 0 (0.8) to 1, or -1 for zero", desc->rho_inf);
-done:
-  return status;
-}
-
 /* *values[3] <- boundary values of three times, h apart. */
 static TesStatus lift_three(TesProblem *p, double time, double h, TesVector *values[3]) {
   TesContext *ctx = p->context;
@@ -25,21 +16,12 @@ static TesStatus lift_three(TesProblem *p, double time, double h, TesVector *val
     TES_TRY(tesi_in_time_at(p, time + i * h));
     TES_TRY(tesi_problem_lift(p));
     TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &values[i]));
-    if (p->lifted) TES_TRY(tes_vector_copy(p->shift, 1, values[i]));
+    if (p->lifting.lifted) TES_TRY(tes_vector_copy(p->lifting.shift, 1, values[i]));
   }
   TES_TRY(tesi_in_time_at(p, time));
   TES_TRY(tesi_problem_lift(p));
 done:
   return status;
-}
-
-static bool boundary_is_timed(const TesProblem *p) {
-  const TesiGiven *given = p->in_time->numbers.given;
-  bool timed = false;
-  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
-    for (int c = 0; c < TESI_AXES; c++)
-      timed = timed || (tesi_problem_given(p, i, c) && tesi_function_timed(given[i].g[c]));
-  return timed;
 }
 
 /* v <- v, with the first or second difference of boundary values where they are given: 0 where they stay. */
@@ -49,8 +31,8 @@ static TesStatus give_rates(TesProblem *p, double time, int order, TesVector *v)
   TesVector *g[3] = {NULL};
   const double h = p->in_time->march.dt / 16, first[3] = {-1.5 / h, 2 / h, -0.5 / h},
                second[3] = {1 / h / h, -2 / h / h, 1 / h / h};
-  if (p->some_given) TES_TRY(tesi_problem_clear(p, v));
-  if (!boundary_is_timed(p)) goto done;
+  if (p->lifting.some_given) TES_TRY(tesi_problem_clear(p, v));
+  if (!tesi_numbered_timed(p->mesh, &p->in_time->numbers, true)) goto done;
   TES_TRY(lift_three(p, time, h, g));
   for (int i = 0; i < 3; i++) TES_TRY(tes_vector_axpy(order == 1 ? first[i] : second[i], g[i], v));
 done:
@@ -127,7 +109,7 @@ static TesStatus solve_mass(const TesProblem *p, TesVector *b, TesVector *x) {
       TES_TRY(tes_vector_copy(z, 1, s));
     rz = next;
     TES_TRY(tes_operator_apply(it->mass, s, q));
-    if (p->some_given) TES_TRY(tesi_problem_clear(p, q));
+    if (p->lifting.some_given) TES_TRY(tesi_problem_clear(p, q));
     TES_TRY(tes_vector_dot(s, q, &sq));
     TES_TRY(tes_vector_axpy(rz / sq, s, x));
     TES_TRY(tes_vector_axpy(-rz / sq, q, b));
@@ -155,7 +137,7 @@ TesStatus tesi_in_time_accelerate(void *user, double sigma, double time, const T
   TES_TRY(give_rates(p, time, 2, a));
   TES_TRY(tes_operator_apply(it->mass, a, it->d));
   TES_TRY(tes_vector_axpy(-1, it->d, b));
-  if (p->some_given) TES_TRY(tesi_problem_clear(p, b));
+  if (p->lifting.some_given) TES_TRY(tesi_problem_clear(p, b));
   TES_TRY(solve_mass(p, b, x));
   TES_TRY(tes_vector_axpy(1, x, a));
 done:

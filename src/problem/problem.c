@@ -26,14 +26,14 @@ static TesStatus create_form(TesProblem *p) {
   TesStatus status = TES_OK;
   const TesiGiven *given = p->numbered.given;
   const int names = tes_mesh_boundaries(p->mesh);
-  tesi_free(ctx, &p->term), tesi_free(ctx, &p->through);
-  TES_ALLOC(&p->term, TESI_TERMS + names);
-  TES_ALLOC(&p->through, names + 1);
-  int n = p->equation->form(p, p->term);
+  tesi_free(ctx, &p->form.term), tesi_free(ctx, &p->form.through);
+  TES_ALLOC(&p->form.term, TESI_TERMS + names);
+  TES_ALLOC(&p->form.through, names + 1);
+  int n = p->equation->form(p, p->form.term);
   for (int i = 0; i < names; i++)
     if (given[i].alpha)
-      p->term[n++] = (TesTermDesc){.term = TES_TERM_ROBIN, .a = {.all = given[i].alpha}, .boundary = i};
-  p->form = (TesForm){n, p->term, p->options.penalty};
+      p->form.term[n++] = (TesTermDesc){.term = TES_TERM_ROBIN, .a = {.all = given[i].alpha}, .boundary = i};
+  p->form.all = (TesForm){n, p->form.term, p->options.penalty};
 done:
   return status;
 }
@@ -48,7 +48,7 @@ bool tesi_problem_given_everywhere(const TesProblem *p) {
 
 /* Element rt tells normal components, bit 0, from tangential ones (TesSpaceDesc). */
 bool tesi_problem_describe_given(const TesProblem *p, uint8_t *given, bool *slips, TesSpaceDesc *desc) {
-  const bool mixed = desc->element == TES_ELEMENT_RT, everywhere = tesi_problem_given_everywhere(p);
+  const bool mixed = tesi_element(desc->element)->mixed, everywhere = tesi_problem_given_everywhere(p);
   bool any = everywhere;
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++) {
     for (int c = 0; c < TESI_GIVEN_SCALARS; c++)
@@ -79,7 +79,7 @@ TesStatus tesi_problem_create_space(TesProblem *p, int degree) {
                                      : p->equation->vector ? p->mesh->dim
                                                            : 1,
                        .element = element_of(p->equation)};
-  p->some_given = tesi_problem_describe_given(p, given, slips, &desc);
+  p->lifting.some_given = tesi_problem_describe_given(p, given, slips, &desc);
   TES_TRY(tes_space_create(ctx, &desc, &p->space));
 done:
   tesi_free(ctx, &given);
@@ -168,33 +168,33 @@ static TesStatus create_operators(TesProblem *p) {
   TesSmootherKind smoother;
   int64_t carried; /* by the coarsest level of transport */
   TES_TRY(tesi_work_on(ctx, "operator of %lld unknowns", (long long)p->space->dofs));
-  TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form}, &p->op));
+  TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form.all}, &p->op));
   const TesiTransport *transport = tesi_transport_of(p->op);
   const bool whole = !transport || o->method == TES_METHOD_DIRECT || tesi_transport_whole(p, transport);
   p->levels = whole ? p->op : transport->symmetric;
-  if (transport && p->levels == p->op) p->cycle = TES_DOUBLE;
+  if (transport && p->levels == p->op) p->chosen.cycle = TES_DOUBLE;
   if (transport) TES_TRY(check_transport(p, transport));
   TES_TRY(tesi_problem_choose(p, &smoother));
   TES_TRY(tesi_transport_enough(p, &carried));
   const bool symmetric =
-      o->order == TES_ORDER_AUTO ? p->method == TES_METHOD_CG : o->order == TES_ORDER_REVERSED;
+      o->order == TES_ORDER_AUTO ? p->chosen.method == TES_METHOD_CG : o->order == TES_ORDER_REVERSED;
   const bool couples = p->equation->couples, direct = o->method == TES_METHOD_DIRECT;
   const TesMultigridDesc mg = {.op = p->levels,
-                               .precision = p->cycle,
+                               .precision = p->chosen.cycle,
                                .smoother = {.kind = smoother,
                                             .own = o->own_smoother,
                                             .local = o->local,
-                                            .degree = p->polynomial,
+                                            .degree = p->chosen.polynomial,
                                             .ratio = couples ? 15 : 0,
                                             .colours = o->colours},
-                               .coarsening = direct ? TES_COARSEN_NONE : p->coarsening,
+                               .coarsening = direct ? TES_COARSEN_NONE : p->chosen.coarsening,
                                .coarse = o->coarse,
                                .coarse_dofs = enough(p) > carried ? enough(p) : carried,
-                               .thin = p->thin,
+                               .thin = p->chosen.thin,
                                .pre = o->pre,
                                .post = o->post,
-                               .post_below = p->post_below,
-                               .full_steps = p->full_steps,
+                               .post_below = p->chosen.post_below,
+                               .full_steps = p->chosen.full_steps,
                                .symmetric = symmetric};
   TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
   TES_TRY(tesi_problem_tune(p));
@@ -220,17 +220,17 @@ static TesStatus create_iteration(TesProblem *p) {
   const TesSolverDesc solver = {.op = p->op,
                                 .start_cycles = flow && flow->start_cycles ? flow->start_cycles(p) : 1,
                                 .multigrid = p->multigrid,
-                                .method = p->method,
-                                .full_start = p->full_start,
-                                .smooths_rough = p->smooths_rough,
+                                .method = p->chosen.method,
+                                .full_start = p->chosen.full_start,
+                                .smooths_rough = p->chosen.smooths_rough,
                                 .narrow_basis = tesi_problem_has_narrow_basis(p),
-                                .tolerance = p->tolerance,
+                                .tolerance = p->chosen.tolerance,
                                 .max_iterations = p->options.max_iterations,
                                 .monitor = p->options.monitor,
                                 .monitor_user = p->options.monitor_user};
   const TesStatus status = tes_solver_create(p->context, &solver, &p->solver);
   if (status == TES_OK && p->below) tesi_solver_set_below(p->solver, p->below->b);
-  if (status == TES_OK && p->advice[0]) tesi_solver_advise(p->solver, p->advice);
+  if (status == TES_OK && p->text.advice[0]) tesi_solver_advise(p->solver, p->text.advice);
   if (status == TES_OK && flow && flow->complete) tesi_solver_keep_null(p->solver);
   return status;
 }
@@ -307,56 +307,12 @@ done:
   return status;
 }
 
-/* Of boundaries and steps; -1 is "none" of those that have it. */
-static TesStatus check_counts(TesContext *ctx, const TesProblemDesc *desc) {
+static TesStatus check_lists(TesContext *ctx, const TesProblemDesc *desc) {
   TesStatus status = TES_OK;
-  const TesSolveOptions *o = &desc->solver;
-  const struct {
-    const char *name;
-    int value, least, most;
-  } counts[] = {{"boundaries", desc->boundaries, 0, INT_MAX},
-                {"materials", desc->materials, 0, INT_MAX},
-                {"solver.pre", o->pre, -1, TESI_MOST_STEPS},
-                {"solver.post", o->post, -1, TESI_MOST_STEPS},
-                {"solver.max_iterations", o->max_iterations, 0, INT_MAX},
-                {"solver.smoother_degree", o->smoother_degree, 0, 100},
-                {"solver.guess", o->guess, -1, 4}};
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-    TES_CHECK(counts[i].value >= counts[i].least && counts[i].value <= counts[i].most,
-              "%s is %d, expected %d..%d", counts[i].name, counts[i].value, counts[i].least, counts[i].most);
+  TES_TRY(tesi_support_check_problem(ctx, desc));
   TES_CHECK(!desc->boundaries || desc->boundary, "%d boundaries, and the list of them is NULL",
             desc->boundaries);
   TES_CHECK(!desc->materials || desc->material, "%d materials, and the list of them is NULL", desc->materials);
-done:
-  return status;
-}
-
-static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
-  TesStatus status = TES_OK;
-  const TesSolveOptions *o = &desc->solver;
-  const struct {
-    const char *name;
-    int value, most;
-  } choices[] = {{"time.method", (int)desc->time.method, TES_TIME_IMEX_BDF3},
-                 {"stabilization", (int)desc->stabilization, TES_STREAMLINE_ALWAYS},
-                 {"flow_form", (int)desc->flow_form, TES_FLOW_SYMMETRIC},
-                 {"transport_form", (int)desc->transport_form, TES_TRANSPORT_CONSERVATIVE},
-                 {"plane", (int)desc->plane, TES_PLANE_STRESS},
-                 {"solver.tolerance_of", (int)o->tolerance_of, TES_TOLERANCE_LOAD},
-                 {"solver.penalty", (int)o->penalty, TES_PENALTY_PAPER},
-                 {"solver.method", (int)o->method, TES_METHOD_DIRECT},
-                 {"solver.smoother", (int)o->smoother, TES_SMOOTHER_COUNT - 1},
-                 {"solver.local", (int)o->local, TES_LOCAL_DENSE},
-                 {"solver.colours", (int)o->colours, TES_COLOURS_LEXICOGRAPHIC},
-                 {"solver.order", (int)o->order, TES_ORDER_REVERSED},
-                 {"solver.coarse", (int)o->coarse, TES_COARSE_AGGREGATION},
-                 {"solver.coarsening", (int)o->coarsening, TES_COARSEN_NONE},
-                 {"solver.precision", (int)o->precision, TES_SOLVE_SINGLE}};
-  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
-    TES_CHECK(choices[i].value >= 0 && choices[i].value <= choices[i].most, "%s is %d, expected 0..%d",
-              choices[i].name, choices[i].value, choices[i].most);
-  TES_CHECK(o->tolerance >= 0 && o->tolerance < 1,
-            "tolerance is %g, expected a number above 0 and below 1, or 0 for 1e-9", o->tolerance);
 done:
   return status;
 }
@@ -386,8 +342,7 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   TesProblem *p = NULL;
   TES_CHECK(desc->mesh, "a problem needs a mesh");
   TES_CHECK(desc->mesh->context == ctx, "the mesh belongs to another context than the problem");
-  TES_TRY(check_counts(ctx, desc));
-  TES_TRY(check_options(ctx, desc));
+  TES_TRY(check_lists(ctx, desc));
   if (equation->support) TES_TRY(tesi_problem_allow(ctx, equation->support, desc, 0));
   TES_NEW(&p);
   *problem = p;
@@ -398,13 +353,14 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   p->mesh = tesi_mesh_retain(desc->mesh);
   TES_TRY(take_exact(p, desc));
   p->options = desc->solver;
-  p->stabilization = desc->stabilization;
-  p->conservative = desc->transport_form == TES_TRANSPORT_CONSERVATIVE;
-  p->balanced = desc->balance, p->plane = desc->plane;
+  p->variant.stabilization = desc->stabilization;
+  p->variant.conservative = desc->transport_form == TES_TRANSPORT_CONSERVATIVE;
+  p->variant.balanced = desc->balance, p->variant.plane = desc->plane;
   tesi_field_names_set(desc->name, &p->names);
-  for (int d = 0; d < TESI_AXES; d++) p->load[d] = p->reaction[d] = NAN;
+  for (int d = 0; d < TESI_AXES; d++) p->totals.load[d] = p->totals.reaction[d] = NAN;
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
                    : tesi_numbered_create(ctx, equation, desc, equation->f, &p->numbered));
+  TES_TRY(tesi_problem_allow_numbers(p));
 done:
   return status;
 }
@@ -438,18 +394,18 @@ TesStatus tesi_problem_create_next(const TesProblem *p, const TesMesh *mesh, Tes
   const TesiInTime *it = p->in_time;
   TesProblemDesc desc = {.mesh = mesh,
                          .degree = p->space->degree,
-                         .flow_form = p->flow_form,
+                         .flow_form = p->variant.flow,
                          .transport_form =
-                             p->conservative ? TES_TRANSPORT_CONSERVATIVE : TES_TRANSPORT_CONVECTIVE,
-                         .balance = p->balanced,
-                         .plane = p->plane,
+                             p->variant.conservative ? TES_TRANSPORT_CONSERVATIVE : TES_TRANSPORT_CONVECTIVE,
+                         .balance = p->variant.balanced,
+                         .plane = p->variant.plane,
                          .name = p->names.name,
                          .add_load = it->add_load,
                          .add_load_user = it->add_load_user,
                          .average = it->march.average.count > 0,
                          .average_from = it->march.average.from,
                          .time = it->march.desc,
-                         .stabilization = p->stabilization,
+                         .stabilization = p->variant.stabilization,
                          .solver = p->options};
   for (int c = 0; c <= TESI_AXES; c++) desc.exact[c] = it->exact[c];
   if ((int)it->march.desc.method == TESI_TIME_SECOND_EULER) desc.time.method = TES_TIME_BACKWARD_EULER;
@@ -495,14 +451,15 @@ void tes_problem_destroy(TesProblem **problem) {
   tes_multigrid_destroy(&p->multigrid);
   tes_operator_destroy(&p->op);
   tes_operator_destroy(&p->assembled);
-  TesVector **const vectors[] = {&p->b, &p->u, &p->shift, &p->weights, &p->free, &p->start};
+  TesVector **const vectors[] = {&p->b,    &p->u, &p->lifting.shift, &p->constants.weights, &p->lifting.free,
+                                 &p->start};
   for (int c = 0; c < TESI_AXES; c++) tes_vector_destroy(&p->component[c]); /* views of u */
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
   tesi_below_destroy(p);
   for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy(&p->exact[c]);
   tes_space_destroy(&p->space);
-  tesi_free(ctx, &p->term);
-  tesi_free(ctx, &p->through);
+  tesi_free(ctx, &p->form.term);
+  tesi_free(ctx, &p->form.through);
   tesi_balance_destroy(p, &p->balance);
   tesi_free(ctx, &p->motion);
   tesi_numbered_free(p->mesh, &p->numbered);
@@ -562,18 +519,18 @@ void tesi_problem_mean_force(const TesProblem *problem, double force[TESI_AXES])
 TesProblemInfo tes_problem_info(const TesProblem *problem) {
   TesProblemInfo info = {.op = problem->op->description,
                          .smoother = describe_smoother(problem),
-                         .method = problem->method_text,
-                         .precision = problem->precision_text,
+                         .method = problem->text.method,
+                         .precision = problem->text.precision,
                          .coarse = describe_coarse(problem),
-                         .tolerance = problem->tolerance,
-                         .floor = problem->floor,
+                         .tolerance = problem->chosen.tolerance,
+                         .floor = problem->chosen.floor,
                          .times = problem->times};
   const TesiInTime *it = problem->in_time;
   info.l2_space_time = it && it->march.step && it->exact[0] ? sqrt(it->squares) : NAN;
   info.balance = tesi_balance_result(problem);
   tesi_problem_mean_force(problem, info.mean_force);
-  memcpy(info.balance.load, problem->load, sizeof problem->load);
-  memcpy(info.balance.reaction, problem->reaction, sizeof problem->reaction);
+  memcpy(info.balance.load, problem->totals.load, sizeof problem->totals.load);
+  memcpy(info.balance.reaction, problem->totals.reaction, sizeof problem->totals.reaction);
   if (it)
     info.time = it->march.time, info.dt = it->march.dt, info.step = it->march.step,
     info.steps = it->march.steps;

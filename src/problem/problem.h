@@ -124,47 +124,24 @@ typedef struct TesiNumbered {
   const TesFunction **a, **c, **lambda, **expansion, **temperature, **f[TESI_AXES];
 } TesiNumbered;
 
-struct TesProblem {
-  TesContext *context;
-  struct TesiInTime *in_time; /* NULL: a steady problem */
-  const TesProblem *before;   /* while it is made: the problem on the mesh before, whose steps go on */
-  void *own;                  /* of equation->own, which alone knows what it is; NULL: others */
-  const TesiEquation *equation;
-  const void *user; /* of the equation; NULL for those of the library */
-  TesMesh *mesh;
-  TesiNumbered numbered;
-  TesFunction *exact[TESI_AXES + 1]; /* by component; NULL: unknown */
-  TesSolveOptions options;
-  TesFlowForm flow_form; /* of flows: never auto */
+/* What a description says of the form. */
+typedef struct TesiVariant {
+  TesFlowForm flow; /* of flows: never auto */
   TesStreamline stabilization;
   bool conservative, balanced; /* of transport: the form; whether what goes in and out is counted */
-  struct TesiBalance *balance; /* NULL: it is not, or is not known before a solve */
-  signed char *through;        /* [boundaries + 1] of the transport term */
   TesPlane plane;
-  TesiFieldNames names;                        /* of a scalar */
-  double load[TESI_AXES], reaction[TESI_AXES]; /* in all; NaN: not known */
-  int motions;                                 /* rigid motions that nothing holds */
-  double *motion;                              /* [motions][length], orthonormal */
-  TesTermDesc *term;                           /* of the form */
-  TesForm form;
-  TesSpace *space;
-  TesOperator *op;           /* float64, finest */
-  const TesOperator *levels; /* what the multigrid is of: op, or the symmetric part of one with transport */
-  TesMultigrid *multigrid;
-  TesSolver *solver;
-  TesOperator *assembled;          /* what the solver multiplies with in the place of op; NULL: op */
-  TesVector *component[TESI_AXES]; /* views of u, of vector equations */
-  TesVector *b, *u;                /* right-hand side of u_0; u_0 while solving, u_0 + u_D after */
-  TesVector *shift; /* what is added after: u_D, or 1 where the constant of a component is free; NULL: nothing */
-  TesVector *free;                           /* 0 at given nodes, else 1; NULL: on the host, and of boxes */
-  TesVector *weights;                        /* of integrals, of components whose constant is free */
-  TesVector *start;                          /* of the iteration; NULL: zero */
-  struct TesiBelow *below;                   /* of full multigrid; NULL: it restricts b */
-  bool some_given;                           /* some boundary has values */
-  bool lifted;                               /* u_D is not zero */
-  double mean[TESI_AXES], volume[TESI_AXES]; /* int u and int 1, of components whose constant is free */
+} TesiVariant;
+
+/* The form with its terms. */
+typedef struct TesiFormTerms {
+  TesForm all;
+  TesTermDesc *term;
+  signed char *through; /* [boundaries + 1] of the transport term */
+} TesiFormTerms;
+
+/* What the options leave open, and what a solve depends on beside them. */
+typedef struct TesiChosen {
   double tolerance, floor;
-  double unit; /* of pressures, in the systems of flows with element rt (pressure_unit.h) */
   TesMethod method;
   TesPrecision cycle;
   bool full_start;          /* of the method */
@@ -177,8 +154,60 @@ struct TesProblem {
   bool smooths_rough;       /* of GMRES: before the first coarse correction of a rough residual */
   int full_steps;           /* of the start of full multigrid: TesMultigridDesc.full_steps */
   int post_below;           /* smoothing steps below the finest level; 0: as there */
+} TesiChosen;
+
+/* Values that are given, in vectors. */
+typedef struct TesiLifting {
+  TesVector *shift; /* what is added after: u_D, or 1 where the constant of a component is free; NULL: nothing */
+  TesVector *free; /* 0 at given nodes, else 1; NULL: on the host, and of boxes */
+  bool some_given; /* some boundary has values */
+  bool lifted;     /* u_D is not zero */
+} TesiLifting;
+
+/* Of components whose constant is free. */
+typedef struct TesiConstants {
+  TesVector *weights;                        /* of integrals */
+  double mean[TESI_AXES], volume[TESI_AXES]; /* int u and int 1 */
+} TesiConstants;
+
+struct TesProblem {
+  TesContext *context;
+  struct TesiInTime *in_time; /* NULL: a steady problem */
+  const TesProblem *before;   /* while it is made: the problem on the mesh before, whose steps go on */
+  void *own;                  /* of equation->own, which alone knows what it is; NULL: others */
+  const TesiEquation *equation;
+  const void *user; /* of the equation; NULL for those of the library */
+  TesMesh *mesh;
+  TesiNumbered numbered;
+  TesFunction *exact[TESI_AXES + 1]; /* by component; NULL: unknown */
+  TesSolveOptions options;
+  TesiVariant variant;
+  TesiChosen chosen;
+  TesiFieldNames names;        /* of a scalar */
+  struct TesiBalance *balance; /* NULL: it is not counted, or is not known before a solve */
+  struct {
+    double load[TESI_AXES], reaction[TESI_AXES];
+  } totals;       /* NaN: not known */
+  int motions;    /* rigid motions that nothing holds */
+  double *motion; /* [motions][length], orthonormal */
+  TesiFormTerms form;
+  TesSpace *space;
+  TesOperator *op;           /* float64, finest */
+  const TesOperator *levels; /* what the multigrid is of: op, or the symmetric part of one with transport */
+  TesMultigrid *multigrid;
+  TesSolver *solver;
+  TesOperator *assembled;          /* what the solver multiplies with in the place of op; NULL: op */
+  TesVector *component[TESI_AXES]; /* views of u, of vector equations */
+  TesVector *b, *u;                /* right-hand side of u_0; u_0 while solving, u_0 + u_D after */
+  TesiLifting lifting;
+  TesiConstants constants;
+  TesVector *start;        /* of the iteration; NULL: zero */
+  struct TesiBelow *below; /* of full multigrid; NULL: it restricts b */
+  double unit;             /* of pressures, in the systems of flows with element rt (pressure_unit.h) */
   TesProblemTimes times;
-  char method_text[160], precision_text[96], advice[160]; /* advice: where a solve does not converge */
+  struct {
+    char method[160], precision[96], advice[160]; /* advice: where a solve does not converge */
+  } text;
 };
 
 /* tes_problem_create() for any equation. */
@@ -210,8 +239,8 @@ TesiRate tesi_problem_rate(const TesProblem *problem);
 bool tesi_problem_given(const TesProblem *problem, int boundary, int component);
 /* Whether no condition names a boundary: values are 0 on all faces, those without a name too. */
 bool tesi_problem_given_everywhere(const TesProblem *problem);
-/* What is given of the spaces of a problem: desc->given and ->slips, in arrays [boundaries + 1] of zeros. True: something
- * is. */
+/* What is given of the spaces of a problem: desc->given and ->slips, in arrays [boundaries + 1] of zeros. True:
+ * something is. */
 bool tesi_problem_describe_given(const TesProblem *problem, uint8_t *given, bool *slips, TesSpaceDesc *desc);
 /* v <- v with zeros at Dirichlet nodes. */
 TesStatus tesi_problem_clear(const TesProblem *problem, TesVector *v);
@@ -238,19 +267,23 @@ TesStatus tesi_problem_find_equation(TesContext *ctx, const TesProblemDesc *desc
                                      const TesiEquation **equation);
 /* Of flows whose nu and alpha are numbers: these. */
 TesStatus tesi_problem_flow_numbers(const TesProblem *problem, double *nu, double *alpha);
+/* Refuses coefficients that vary where the row has numbers alone. */
+TesStatus tesi_problem_allow_numbers(const TesProblem *problem);
 /* Refuses what the row of an equation has not; conditions by their entries. more: bits of TesiHas beside those of the
  * description. */
 TesStatus tesi_problem_allow(TesContext *ctx, const struct TesiSupport *row, const TesProblemDesc *desc,
                              uint64_t more);
 
 /* f: the right-hand side where the description has none. */
-TesStatus tesi_numbered_create(TesContext *ctx, const TesiEquation *equation, const TesProblemDesc *desc, double f,
-                               TesiNumbered *numbered);
+TesStatus tesi_numbered_create(TesContext *ctx, const TesiEquation *equation, const TesProblemDesc *desc,
+                               double f, TesiNumbered *numbered);
 TesStatus tesi_numbered_copy(const TesMesh *mesh, const TesiNumbered *from, TesiNumbered *to);
 /* All functions become those at a time, and c becomes factor c + offset. */
 TesStatus tesi_numbered_at(const TesMesh *mesh, double time, double factor, double offset,
                            TesiNumbered *numbered);
 void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered);
+/* Whether what is given strongly, or what loads have of boundaries, depends on time. */
+bool tesi_numbered_timed(const TesMesh *mesh, const TesiNumbered *numbered, bool strong);
 /* Whether a thermal strain, of numbers that are complete, is not zero. */
 bool tesi_numbered_heated(const TesMesh *mesh, const TesiNumbered *numbered);
 /* In each of several parts of the mesh that share no vertex the solution must be determined by itself: by a

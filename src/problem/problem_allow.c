@@ -62,27 +62,15 @@ TesStatus tesi_problem_find_equation(TesContext *ctx, const TesProblemDesc *desc
   int equations = 0, elements = 0;
   while (tesi_equation_words[equations]) equations++;
   while (tesi_element_words[elements]) elements++;
-  TES_CHECK((int)desc->equation >= 0 && (int)desc->equation < equations, "equation is %d, expected 0..%d",
-            (int)desc->equation, equations - 1);
-  TES_CHECK((int)desc->element >= 0 && (int)desc->element < elements, "element is %d, expected 0..%d",
-            (int)desc->element, elements - 1);
+  const TesiRange ranges[] = {
+      {"equation", TESI_WHOLE, offsetof(TesProblemDesc, equation), 0, equations - 1, NULL, 0},
+      {"element", TESI_WHOLE, offsetof(TesProblemDesc, element), 0, elements - 1, NULL, 0}};
+  TES_TRY(tesi_support_check(ctx, desc, 2, ranges));
   const TesiSupport *row = tesi_support_find(desc->equation, desc->element,
                                              desc->mesh ? tesi_mesh_row(desc->mesh) : TESI_GRID, &refusal);
   if (!row) TES_TRY(refused(ctx, NULL, NULL, &refusal));
   for (int i = 0; i < tesi_equation_count; i++)
     if (tesi_equations[i]->support == row) *equation = tesi_equations[i];
-done:
-  return status;
-}
-
-/* What no condition of a flow has. */
-static TesStatus allow_values(TesContext *ctx, const TesBoundary *b, int dim) {
-  TesStatus status = TES_OK;
-  const char *name = b->name ? b->name : "all";
-  TES_CHECK(b->condition != TES_SLIP || (!b->g[0] && !b->g[1] && !b->g[2] && !b->g[3]),
-            "boundary.%s: slip has no values", name);
-  TES_CHECK(b->condition != TES_DIRICHLET || !b->g[dim],
-            "boundary.%s: the pressure, component %d, is for a Neumann condition", name, dim);
 done:
   return status;
 }
@@ -117,9 +105,25 @@ TesStatus tesi_problem_allow(TesContext *ctx, const TesiSupport *row, const TesP
   for (int i = 0; i < desc->boundaries; i++) {
     const TesBoundary *b = &desc->boundary[i];
     if (b->condition >= TES_DIRICHLET && b->condition <= TES_FLUX &&
-        tesi_support_refuses_condition(row, b->condition, &refusal))
+        tesi_support_refuses_condition(row, b, desc->mesh->dim, &refusal))
       TES_TRY(refused(ctx, b->where, b->name ? b->name : "all", &refusal));
-    if (row->flow) TES_TRY(allow_values(ctx, b, desc->mesh->dim));
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_problem_allow_numbers(const TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiSupport *row = p->equation->support;
+  const TesData *data = &p->numbered.data;
+  double value;
+  for (int i = 0; i < 2 && row; i++) {
+    const TesFunction *f = i ? data->c : data->a;
+    const char *const name = row->flow ? i ? "alpha" : "nu" : i ? "c" : "a";
+    TES_CHECK(!(row->numbers & (i ? TESI_NUMBER_C : TESI_NUMBER_A)) || !f || tes_function_constant(f, &value),
+              "%s%s is %.100s, expected a number%s: element %s has constants alone", tesi_function_where(f),
+              name, tes_function_text(f), i && row->flow ? " >= 0" : "", tesi_element_words[row->element]);
   }
 done:
   return status;
@@ -130,8 +134,7 @@ TesStatus tesi_problem_flow_numbers(const TesProblem *p, double *nu, double *alp
   TesStatus status = TES_OK;
   const TesData *data = &p->numbered.data;
   *nu = 1;
-  TES_CHECK(!data->a || tes_function_constant(data->a, nu), "nu is \"%.100s\", expected a number",
-            tes_function_text(data->a));
+  if (data->a) tes_function_constant(data->a, nu);
   TES_CHECK(*nu > 0 && isfinite(*nu), "nu is %g, expected > 0", *nu);
   TES_CHECK(tes_function_constant(data->c, alpha) && *alpha >= 0 && isfinite(*alpha),
             "alpha is \"%.100s\", expected a number >= 0", tes_function_text(data->c));

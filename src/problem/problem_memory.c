@@ -12,7 +12,7 @@
 enum { COLUMNS_LEAST = 5, COLUMNS_FLOW = 10, COLUMNS_GPU = 20 };
 
 static bool box_varies(const TesProblem *p) {
-  for (int i = 0; i < p->form.terms; i++)
+  for (int i = 0; i < p->form.all.terms; i++)
     if (p->form.term[i].term == TES_TERM_DIFFUSION && p->form.term[i].a.all &&
         !tes_function_constant(p->form.term[i].a.all, NULL))
       return true;
@@ -33,7 +33,7 @@ static double krylov_bytes(const TesProblem *p, int columns) {
 
 /* Whether GMRES on devices with kernels can have its basis, and its images, in float32. */
 static bool can_be_narrow(const TesProblem *p) {
-  return p->cycle == TES_SINGLE && !p->in_time && !p->equation->own;
+  return p->chosen.cycle == TES_SINGLE && !p->in_time && !p->equation->own;
 }
 
 /* In time: old values that guesses are made from, right-hand sides, a second operator; of flows (coupled.h) 13 vectors,
@@ -47,7 +47,7 @@ static double time_bytes(const TesProblem *p) {
   for (int c = 0; c < TESI_AXES; c++) kept += !isnan(force[c]);
   if (p->equation->own)
     return (160 + 48. * kept) * length +
-           3 * (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother);
+           3 * (double)tesi_multigrid_memory(p->space, box_varies(p), p->chosen.cycle, p->options.smoother);
   return p->in_time ? 80 * length : 0;
 }
 
@@ -66,10 +66,10 @@ static double rings_bytes(const TesProblem *p) {
 
 /* Float64 vectors of the outer iteration, and the multigrid. */
 static double box_bytes(const TesProblem *p) {
-  const bool matrices = tesi_form_has_matrix(&p->form, tes_mesh_materials(p->mesh));
+  const bool matrices = tesi_form_has_matrix(&p->form.all, tes_mesh_materials(p->mesh));
   const double factors = p->mesh->dim == 3 ? 6 : 3,
                points = pow((p->space->degree + 1.) / p->space->degree, p->mesh->dim);
-  return (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother) +
+  return (double)tesi_multigrid_memory(p->space, box_varies(p), p->chosen.cycle, p->options.smoother) +
          48 * (double)p->space->length + tesi_transport_dg_bytes(p) + rings_bytes(p) +
          (matrices ? (double)p->space->length * points * (8 + factors * 8 + cell_levels(p) * (8 + factors * 4))
                    : 0);
@@ -151,5 +151,5 @@ bool tesi_problem_has_narrow_basis(const TesProblem *p) {
   enum { COLUMN = 20 * (8 + 4) };
   if (p->in_time || p->equation->own || !tesi_has_kernels(p->context)) return false;
   const double available = (double)tesi_context_device(p->context)->available(p->context);
-  return p->tolerance >= 1e-6 || available / 2 < COLUMN * (double)p->space->length;
+  return p->chosen.tolerance >= 1e-6 || available / 2 < COLUMN * (double)p->space->length;
 }

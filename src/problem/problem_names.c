@@ -129,9 +129,12 @@ static TesiHow how_of(const TesiElement *element, const TesBoundary *entry, int 
   case TES_DIRICHLET:
     if (entry->components && !(entry->components >> component & 1)) return TESI_OPEN;
     return element && (element->weak || (mixed && !normal)) ? TESI_WEAK : TESI_STRONG;
-  case TES_SLIP: return !mixed ? TESI_NORMAL : normal ? TESI_STRONG : TESI_FLUX;
-  case TES_FLUX: return TESI_FLUX;
-  default: return TESI_OPEN;
+  case TES_SLIP:
+    return !mixed ? TESI_NORMAL : normal ? TESI_STRONG : TESI_FLUX;
+  case TES_FLUX:
+    return TESI_FLUX;
+  default:
+    return TESI_OPEN;
   }
 }
 
@@ -149,8 +152,7 @@ static void set_given(TesiGiven *target, const TesiGiven *given) {
 
 static void set_entry(const TesiElement *element, const TesBoundary *entry, int number, TesiGiven *target) {
   const bool mixed = entry->condition == TES_ROBIN || entry->condition == TES_FLUX;
-  TesiGiven given = {
-      .alpha = mixed ? entry->alpha : NULL, .priority = entry->priority, .total = entry->total};
+  TesiGiven given = {.alpha = mixed ? entry->alpha : NULL, .priority = entry->priority, .total = entry->total};
   for (int c = 0; c < TESI_GIVEN_SCALARS; c++) given.how[c] = how_of(element, entry, number, c);
   for (int c = 0; c <= TESI_GIVEN_SCALARS && entry->condition != TES_SLIP; c++) given.g[c] = entry->g[c];
   set_given(target, &given);
@@ -230,8 +232,8 @@ static void retain_data(TesiNumbered *n, const TesData *data) {
   for (int i = 0; i < TESI_AXES; i++) n->data.b[i] = tesi_function_retain(data->b[i]);
 }
 
-TesStatus tesi_numbered_create(TesContext *ctx, const TesiEquation *equation, const TesProblemDesc *desc, double f,
-                               TesiNumbered *numbered) {
+TesStatus tesi_numbered_create(TesContext *ctx, const TesiEquation *equation, const TesProblemDesc *desc,
+                               double f, TesiNumbered *numbered) {
   TesStatus status = TES_OK;
   const TesiElement *element = equation->support ? tesi_element(equation->support->element) : NULL;
   TES_TRY(refuse_normals(ctx, &desc->data));
@@ -315,14 +317,19 @@ void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered) {
   tesi_free(ctx, &numbered->given);
 }
 
-static bool is_zero(const TesFunction *f) {
-  double value;
-  return !f || (tes_function_constant(f, &value) && value == 0);
+bool tesi_numbered_timed(const TesMesh *mesh, const TesiNumbered *n, bool strong) {
+  bool timed = false;
+  for (int i = 0; i < tes_mesh_boundaries(mesh); i++)
+    for (int c = 0; c <= TESI_GIVEN_SCALARS; c++) {
+      const bool values = c < TESI_GIVEN_SCALARS && n->given[i].how[c] == TESI_STRONG;
+      timed = timed || (values == strong && tesi_function_timed(n->given[i].g[c]));
+    }
+  return timed;
 }
 
 bool tesi_numbered_heated(const TesMesh *mesh, const TesiNumbered *n) {
-  bool heated = !is_zero(n->data.expansion);
+  bool heated = !tesi_function_is_zero(n->data.expansion);
   for (int i = 0; n->expansion && i < tes_mesh_materials(mesh); i++)
-    heated = heated || !is_zero(n->expansion[i]);
+    heated = heated || !tesi_function_is_zero(n->expansion[i]);
   return heated;
 }

@@ -22,7 +22,7 @@ static bool holds(const TesProblem *p, int name, int component) {
 
 /* Whether a tree has what fixes the constant of a component: a mass, or a face with a Dirichlet or Robin condition. */
 static bool is_held(const TesProblem *p, const TesiTrees *t, int64_t tree, int component) {
-  for (int i = 0; i < p->form.terms; i++)
+  for (int i = 0; i < p->form.all.terms; i++)
     if (is_mass(&p->form.term[i], t->material[tree])) return true;
   for (int f = 0; f < 2 * t->dim; f++)
     if (holds(p, t->boundary[tree * 2 * t->dim + f], component)) return true;

@@ -20,16 +20,11 @@ done:
   return status;
 }
 
-static bool is_zero(const TesFunction *function) {
-  double value;
-  return !function || (tes_function_constant(function, &value) && value == 0);
-}
-
 TesStatus tesi_problem_fluxes(const TesProblem *p, const TesiNumbered *numbered, int component,
                               const TesFunction ***flux) {
   const TesStatus status = pick(p, numbered, component, false, flux);
   for (int i = 0; status == TES_OK && i < tes_mesh_boundaries(p->mesh); i++)
-    if (is_zero((*flux)[i])) (*flux)[i] = NULL;
+    if (tesi_function_is_zero((*flux)[i])) (*flux)[i] = NULL;
   return status;
 }
 
@@ -59,16 +54,16 @@ static TesStatus clear_components(const TesSpace *space, TesVector *v) {
 }
 
 TesStatus tesi_problem_clear_on(const TesProblem *p, const TesSpace *space, TesVector *v) {
-  if (space->element->weak || (space->element->nodal && !p->some_given)) return TES_OK;
+  if (space->element->weak || (space->element->nodal && !p->lifting.some_given)) return TES_OK;
   if (!space->element->nodal) return tesi_rt_clear_on(space->context, space, v->precision, v->data);
   const TesStatus status = clear_components(space, v);
   return status != TES_OK ? status : tesi_space_project(space, v->precision, v->data);
 }
 
 TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
-  if (!p->free || v->precision != TES_DOUBLE) return tesi_problem_clear_on(p, p->space, v);
+  if (!p->lifting.free || v->precision != TES_DOUBLE) return tesi_problem_clear_on(p, p->space, v);
   const TesStatus status =
-      tesi_device_multiply(p->context, TES_DOUBLE, v->length, 1, v->data, p->free->data, v->data);
+      tesi_device_multiply(p->context, TES_DOUBLE, v->length, 1, v->data, p->lifting.free->data, v->data);
   return status != TES_OK ? status : tesi_space_project(p->space, TES_DOUBLE, v->data);
 }
 
@@ -130,8 +125,7 @@ static TesStatus lift(const TesProblem *p, const TesSpace *space, const TesFunct
   const int names = tes_mesh_boundaries(p->mesh);
   int least = INT32_MAX, largest = INT32_MIN;
   for (int i = 0; i < names; i++)
-    if (g[i])
-      least = tesi_min(least, given[i].priority), largest = tesi_max(largest, given[i].priority);
+    if (g[i]) least = tesi_min(least, given[i].priority), largest = tesi_max(largest, given[i].priority);
   if (least >= largest) return tes_functional_lifting(space, &g, u);
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   for (int64_t now = least; now <= largest;) {
@@ -205,21 +199,22 @@ done:
 TesStatus tesi_problem_lift(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  p->lifted = false;
+  p->lifting.lifted = false;
   if (p->equation->flow) return TES_OK; /* theirs */
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     for (int c = 0; c < p->space->parts; c++)
-      p->lifted = p->lifted || (tesi_problem_given(p, i, c) && !is_zero(p->numbered.given[i].g[c]));
-  if (!p->lifted) goto done;
-  if (!p->shift) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
-  TES_TRY(tesi_problem_values(p, p->space, p->shift));
+      p->lifting.lifted = p->lifting.lifted ||
+                          (tesi_problem_given(p, i, c) && !tesi_function_is_zero(p->numbered.given[i].g[c]));
+  if (!p->lifting.lifted) goto done;
+  if (!p->lifting.shift) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->lifting.shift));
+  TES_TRY(tesi_problem_values(p, p->space, p->lifting.shift));
 done:
   return status;
 }
 
 static TesStatus subtract_lifting(TesProblem *p) {
   const TesStatus status = tesi_problem_lift(p);
-  return status == TES_OK && p->lifted ? tes_operator_lift(p->op, p->shift, p->b) : status;
+  return status == TES_OK && p->lifting.lifted ? tes_operator_lift(p->op, p->lifting.shift, p->b) : status;
 }
 
 /* ---- balance ------------------------------------------------------------------------------------------- */
@@ -230,12 +225,12 @@ static TesStatus check_balance(TesProblem *p, int component) {
   TesStatus status = TES_OK;
   const TesSpace *space = p->space->part[component];
   const TesVector b = tesi_space_range(p->space, p->b, component);
-  TesVector weights = tesi_space_range(p->space, p->weights, component),
-            one = tesi_space_range(p->space, p->shift, component);
+  TesVector weights = tesi_space_range(p->space, p->constants.weights, component),
+            one = tesi_space_range(p->space, p->lifting.shift, component);
   double sum, size;
   TES_TRY(tes_vector_fill(&one, 1));
   TES_TRY(tesi_functional_weights(space, &(TesValue){.kind = TES_VALUE_INTEGRAL}, &weights));
-  TES_TRY(tes_vector_dot(&weights, &one, &p->volume[component]));
+  TES_TRY(tes_vector_dot(&weights, &one, &p->constants.volume[component]));
   TES_TRY(tes_vector_dot(&b, &one, &sum));
   TES_TRY(tes_vector_norm(&b, &size));
   size *= sqrt((double)space->layout->global);
@@ -248,7 +243,7 @@ static TesStatus check_balance(TesProblem *p, int component) {
     TesVector *exact = NULL;
     TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &exact));
     status = tes_functional_load(&(TesLoadDesc){.space = space, .f = {p->exact[component]}}, exact);
-    if (status == TES_OK) status = tes_vector_dot(exact, &one, &p->mean[component]);
+    if (status == TES_OK) status = tes_vector_dot(exact, &one, &p->constants.mean[component]);
     tes_vector_destroy(&exact);
   }
 done:
@@ -259,8 +254,8 @@ static TesStatus check_balances(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   if (!p->op->singular) return TES_OK;
-  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->weights));
-  if (!p->shift) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->constants.weights));
+  if (!p->lifting.shift) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->lifting.shift));
   for (int c = 0; c < p->space->parts; c++)
     if (p->op->singular >> c & 1) TES_TRY(check_balance(p, c));
 done:
@@ -274,13 +269,13 @@ static TesStatus mark_free(TesProblem *p, bool often) {
   TesStatus status = TES_OK;
   const TesSpace *space = p->space;
   TesVector *marks = NULL;
-  if (!tesi_has_kernels(ctx) || !often || !p->some_given || !space->element->nodal ||
+  if (!tesi_has_kernels(ctx) || !often || !p->lifting.some_given || !space->element->nodal ||
       (tesi_space_box(space->part[0]) && space->parts == 1))
     return TES_OK;
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &marks));
   TES_TRY(tes_vector_fill(marks, 1));
   TES_TRY(clear_components(space, marks));
-  p->free = marks, marks = NULL;
+  p->lifting.free = marks, marks = NULL;
 done:
   tes_vector_destroy(&marks);
   return status;

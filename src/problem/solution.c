@@ -15,14 +15,14 @@ static TesStatus complete(TesProblem *p) {
   TesStatus status = TES_OK;
   if (p->equation->flow) return p->equation->flow->complete(p);
   if (p->equation->complete) return p->equation->complete(p);
-  for (int c = 0; c < p->space->parts && p->shift; c++) {
-    const TesVector shift = tesi_space_range(p->space, p->shift, c);
+  for (int c = 0; c < p->space->parts && p->lifting.shift; c++) {
+    const TesVector shift = tesi_space_range(p->space, p->lifting.shift, c);
     TesVector u = tesi_space_range(p->space, p->u, c);
     double factor = 1;
     if (p->op->singular >> c & 1) {
-      const TesVector weights = tesi_space_range(p->space, p->weights, c);
+      const TesVector weights = tesi_space_range(p->space, p->constants.weights, c);
       TES_TRY(tes_vector_dot(&weights, &u, &factor));
-      factor = (p->mean[c] - factor) / p->volume[c];
+      factor = (p->constants.mean[c] - factor) / p->constants.volume[c];
     }
     TES_TRY(tes_vector_axpy(factor, &shift, &u));
   }
@@ -32,14 +32,14 @@ done:
 
 /* Of a solve, of which a step in time may make several: where one ended at its floor it is told, once. */
 void tesi_problem_take_floor(TesProblem *p, const TesSolveResult *result) {
-  if (!(result->floor > p->floor)) return;
-  if (!(p->floor > 0))
+  if (!(result->floor > p->chosen.floor)) return;
+  if (!(p->chosen.floor > 0))
     tesi_log(
         p->context, TES_LOG_WARNING,
         "warning: tolerance %.1e is below the round-off floor: the solve ended at a relative residual of "
         "%.1e, which is what float64 allows",
-        p->tolerance, result->residuals[result->residual_count - 1]);
-  p->floor = result->floor;
+        p->chosen.tolerance, result->residuals[result->residual_count - 1]);
+  p->chosen.floor = result->floor;
 }
 
 /* The steps that are left; iterations and seconds of all, residuals of the last one. */
@@ -64,14 +64,14 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
     return status;
   }
   const TesVector *start = p->below ? p->below->start : p->start;
-  const bool zero = !p->start && p->method == TES_METHOD_GMRES;
+  const bool zero = !p->start && p->chosen.method == TES_METHOD_GMRES;
   TesStatus status = zero ? TES_OK : start ? tes_vector_copy(start, 1, p->u) : tes_vector_fill(p->u, 0);
   if (status != TES_OK) return status;
   const TesStatus outcome = zero ? tesi_solver_solve_from_zero(p->solver, p->b, p->u, result)
                                  : tes_solver_solve(p->solver, p->b, p->u, result);
   tesi_problem_take_floor(p, result);
   if (status == TES_OK) status = complete(p);
-  if (status == TES_OK && p->balanced) status = tesi_balance_steady(p);
+  if (status == TES_OK && p->variant.balanced) status = tesi_balance_steady(p);
   return outcome != TES_OK ? outcome : status;
 }
 

@@ -15,12 +15,6 @@ TesStatus tesi_steps_create(TesProblem *p) {
   const TesTimeDesc *t = &it->march.desc;
   const TesiLimits none = {.longest = INFINITY};
   if (!it->march.varies) goto done;
-  TES_CHECK(t->tolerance == 0 || p->equation->second_order || tesi_time_named(t->method) == TES_TIME_BDF2,
-            "time.tolerance is of the method bdf2, whose error the extrapolation of old values tells");
-  TES_CHECK(
-      t->tolerance == 0 || (int)t->method != TESI_TIME_SECOND_EULER,
-      "time.tolerance is of the methods generalized_alpha and newmark, whose error the extrapolation of old "
-      "values tells");
   TES_CHECK(t->cfl == 0 || tesi_problem_transports(p),
             "time.cfl is of a velocity, and there is none: take time.step "
             "or time.tolerance");

@@ -313,13 +313,26 @@ bool tesi_support_refuses_word(const TesiSupport *row, TesiMeshRow mesh, TesiWor
   return true;
 }
 
-bool tesi_support_refuses_condition(const TesiSupport *row, TesCondition condition, TesiRefusal *refusal) {
+static bool refuses_functions(const TesBoundary *entry, int dim, TesiRefusal *refusal) {
+  const bool any = entry->g[0] || entry->g[1] || entry->g[2] || entry->g[3];
+  if (entry->condition == TES_SLIP && any)
+    refuse(refusal, "boundary", "slip has no values");
+  else if (entry->condition == TES_DIRICHLET && entry->g[dim])
+    refuse(refusal, "boundary", "the pressure, component %d, is for a Neumann condition", dim);
+  else
+    return false;
+  return true;
+}
+
+bool tesi_support_refuses_condition(const TesiSupport *row, const TesBoundary *entry, int dim,
+                                    TesiRefusal *refusal) {
   static const char *const names[] = {
       [TES_DIRICHLET] = "dirichlet", [TES_NEUMANN] = "neumann", [TES_ROBIN] = "robin",
       [TES_SLIP] = "slip",           [TES_FLUX] = "flux",
   };
+  const TesCondition condition = entry->condition;
   char name[80], own[160], others[TESI_REASON];
-  if (has_condition(row, condition)) return false;
+  if (has_condition(row, condition)) return row->flow && refuses_functions(entry, dim, refusal);
   tesi_support_name(row, name);
   list_words(row->words[TESI_OF_CONDITION], TESI_OF_CONDITION, "and", own, sizeof own);
   who(&(Wanted){.is_condition = true, .condition = condition}, others);
@@ -360,6 +373,19 @@ static bool refuses_degree(const TesiSupport *row, const TesiAsked *asked, TesiR
                        : "",
          asked->degree, lacks_kernels ? ": take --device cpu" : "");
   refusal->missing = lacks_kernels;
+  return true;
+}
+
+/* Steps by their error are of methods that tell it. */
+static bool refuses_method(const TesiSupport *row, const TesiAsked *asked, TesiRefusal *refusal) {
+  const int word = asked->word[TESI_OF_TIME_METHOD];
+  char methods[160];
+  if (!(asked->has & TESI_BIT(TESI_HAS_TOLERANCE)) || !word || !row->judged || row->judged >> word & 1)
+    return false;
+  list_words(row->judged & ~1u, TESI_OF_TIME_METHOD, "and", methods, sizeof methods);
+  refuse(refusal, known[TESI_HAS_TOLERANCE].key,
+         "is of the method%s %s, whose error the extrapolation of old values tells",
+         strchr(methods, ' ') ? "s" : "", methods);
   return true;
 }
 
@@ -446,6 +472,7 @@ int tesi_support_refuse(const TesiSupport *row, const TesiAsked *asked, int most
     if (asked->word[of] && !below)
       count += tesi_support_refuses_word(row, asked->mesh, (TesiWordsOf)of, asked->word[of], &refusal[count]);
   }
+  if (count < most) count += refuses_method(row, asked, &refusal[count]);
   if (asked->whole && row->only_in_time && !timed && count < most)
     refuse(&refusal[count++], known[TESI_HAS_TIME].key, "is missing: %s is solved in time",
            tesi_equation_words[row->equation]);

@@ -7,6 +7,7 @@
 
 #include "space/element.h"
 #include "base/base.h"
+#include "tessera/adapt.h"
 #include "tessera/problem.h"
 
 /* Meshes as rows tell them apart: boxes, periodic boxes, all others. */
@@ -190,6 +191,7 @@ typedef struct TesiSupport {
     const char *because; /* why nowhere */
   } ranks;
   double cfl;        /* of steps that the flow chooses where nothing is asked for; 0: a length is asked for */
+  unsigned judged;   /* words of time.method that tell their error; 0: all */
   unsigned numbers;  /* TESI_NUMBER_...: coefficients that are numbers */
   double f;          /* the right-hand side where none is given */
   bool only_in_time; /* no steady problems */
@@ -255,8 +257,25 @@ int tesi_support_refuse(const TesiSupport *row, const TesiAsked *asked, int most
 /* Whether it refuses a word of a key. */
 bool tesi_support_refuses_word(const TesiSupport *row, TesiMeshRow mesh, TesiWordsOf of, int word,
                                TesiRefusal *refusal);
-/* Whether it refuses a condition of TesBoundary. */
-bool tesi_support_refuses_condition(const TesiSupport *row, TesCondition condition, TesiRefusal *refusal);
+/* Whether it refuses an entry's condition, or functions that no such condition has. */
+bool tesi_support_refuses_condition(const TesiSupport *row, const TesBoundary *entry, int dim,
+                                    TesiRefusal *refusal);
+
+/* ---- ranges (support_range.c) ---- */
+
+/* What a number of a description may be. */
+typedef struct TesiRange {
+  const char *name;                               /* as messages call it */
+  enum { TESI_WHOLE, TESI_LONG, TESI_REAL } kind; /* int and enum, int64_t, double */
+  size_t at;                                      /* in the description */
+  double least, most;
+  const char *expected; /* in words; NULL: least..most */
+  double also;          /* one more number; 0: none */
+} TesiRange;
+/* Refuses the first number of a description that is none of its range. */
+TesStatus tesi_support_check(TesContext *ctx, const void *desc, int ranges, const TesiRange *range);
+TesStatus tesi_support_check_problem(TesContext *ctx, const TesProblemDesc *desc);
+TesStatus tesi_support_check_adaptation(TesContext *ctx, const TesAdaptDesc *desc);
 /* The words of a key that a row has, with this before the last. */
 void tesi_support_list(const TesiSupport *row, TesiWordsOf of, const char *last, char text[TESI_REASON]);
 /* Words of solvers that several ranks do not have, on any row. */

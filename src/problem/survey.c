@@ -87,7 +87,7 @@ static bool varies(const TesFunction *a) {
 
 static bool data_vary(const TesProblem *p) {
   const int materials = tes_mesh_materials(p->mesh);
-  for (int t = 0; t < p->form.terms; t++) {
+  for (int t = 0; t < p->form.all.terms; t++) {
     const TesTermDesc *term = &p->form.term[t];
     if (term->term != TES_TERM_DIFFUSION) continue;
     if (varies(term->a.all)) return true;
@@ -104,7 +104,7 @@ static TesStatus look_at_data(const TesProblem *p, int64_t cell, int points, con
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int material = tes_mesh_material(p->mesh, cell);
-  for (int t = 0; t < p->form.terms; t++) {
+  for (int t = 0; t < p->form.all.terms; t++) {
     const TesTermDesc *term = &p->form.term[t];
     const TesFunction *a = term->a.all;
     if (term->term != TES_TERM_DIFFUSION) continue;
@@ -210,7 +210,7 @@ TesStatus tesi_survey(const TesProblem *p, TesiSurvey *survey) {
   const int most = make_points(dim, xi), points = vary ? most : 1;
   const double *at = vary ? xi : xi + most / 2 * dim;
   double of[3] = {0};
-  const bool matrices = tesi_form_has_matrix(&p->form, tes_mesh_materials(p->mesh)),
+  const bool matrices = tesi_form_has_matrix(&p->form.all, tes_mesh_materials(p->mesh)),
              box = p->mesh->kind == TES_MESH_BOX && !matrices;
   *survey = (TesiSurvey){.jump = 1, .matrices = matrices};
   if (p->equation->flow || (box && !vary && !p->equation->couples)) return TES_OK;

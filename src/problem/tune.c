@@ -39,8 +39,9 @@ static bool may_change(const TesProblem *p) {
   const TesSolveOptions *o = &p->options;
   const bool free = o->method == TES_METHOD_AUTO && o->smoother == TES_SMOOTHER_AUTO && !o->own_smoother &&
                     o->smoother_degree == 0 && o->pre == 0 && o->post == 0 && o->order == TES_ORDER_AUTO;
-  return free && p->method == TES_METHOD_CG && p->levels == p->op && !p->in_time && !p->equation->couples &&
-         p->mesh->kind != TES_MESH_BOX && !p->start && tesi_multigrid_polynomial(p->multigrid) > 0;
+  return free && p->chosen.method == TES_METHOD_CG && p->levels == p->op && !p->in_time &&
+         !p->equation->couples && p->mesh->kind != TES_MESH_BOX && !p->start &&
+         tesi_multigrid_polynomial(p->multigrid) > 0;
 }
 
 /* Applications of the operator that an iteration takes, in float32 on the finest level: of `steps` steps, of conjugate
@@ -72,7 +73,7 @@ static TesStatus try_after(TesProblem *p, double factor, int percent, bool *bett
   tesi_log(ctx, TES_LOG_DETAIL, "by %.3f with smoothing by degree %d after the coarse correction alone",
            other, degree);
   if (!*better) return tesi_multigrid_change(p->multigrid, usual, false, false);
-  snprintf(p->method_text, sizeof p->method_text, "%s%s", p->full_start ? "full multigrid, then " : "",
+  snprintf(p->text.method, sizeof p->text.method, "%s%s", p->chosen.full_start ? "full multigrid, then " : "",
            "conjugate gradients, preconditioned by a V-cycle that smooths after its coarse correction "
            "(chosen: a trial)");
 done:
@@ -92,7 +93,7 @@ TesStatus tesi_problem_tune(TesProblem *p) {
   const int usual = tesi_multigrid_polynomial(p->multigrid),
             degree = wants_one_step(p, factor) ? 1 : usual * rows[row].symmetric / 100;
   tesi_log(ctx, TES_LOG_DETAIL, "a step of conjugate gradients reduces by %.3f on the level below", factor);
-  if (rows[row].after && p->sheared) TES_TRY(try_after(p, factor, rows[row].after, &after));
+  if (rows[row].after && p->chosen.sheared) TES_TRY(try_after(p, factor, rows[row].after, &after));
   if (degree != usual && !after) TES_TRY(tesi_multigrid_change(p->multigrid, degree, false, false));
 done:
   return status;

@@ -17,7 +17,7 @@ typedef enum TesiHow {
 enum { TESI_GIVEN_SCALARS = 3 };
 typedef struct TesiGiven {
   TesiHow how[TESI_GIVEN_SCALARS]; /* by component */
-  /* Value, flux or stress of each; of flows behind them the pressure of an open boundary, -g n in the stress. NULL: 0 */
+  /* Value, flux or stress of each; of flows behind them P of an open boundary, whose stress has - P n. NULL: 0 */
   const TesFunction *g[TESI_GIVEN_SCALARS + 1];
   const TesFunction *alpha; /* of a flux g - alpha u; NULL: 0 */
   int priority;

@@ -275,17 +275,12 @@ done:
 
 /* ---- vectors ------------------------------------------------------------------------------------------- */
 
-static bool is_zero(const TesFunction *f) {
-  double value;
-  return !f || (tes_function_constant(f, &value) && value == 0);
-}
-
 /* Whether something is given on a face. */
 static bool any_face(const TesSpace *space, const TesiGiven *given) {
   bool any = false;
   for (int i = 0; given && i < 2 * space->dim; i++)
     for (int c = 0; c <= space->dim && !tesi_modal(space, i / 2)->periodic; c++)
-      any = any || !is_zero(given[i].g[c]);
+      any = any || !tesi_function_is_zero(given[i].g[c]);
   return any;
 }
 
@@ -293,7 +288,7 @@ bool tesi_rt_lifts(const TesSpace *space, const TesiGiven *given) {
   bool any = false;
   for (int i = 0; i < 2 * space->dim; i++)
     any = any || (!tesi_modal(space, i / 2)->periodic && given[i].how[i / 2] == TESI_STRONG &&
-                  !is_zero(given[i].g[i / 2]));
+                  !tesi_function_is_zero(given[i].g[i / 2]));
   return any;
 }
 

@@ -18,7 +18,8 @@ typedef struct TesiInflow {
  * enter where they are given. *plan stays NULL where the host must do it: a function without text, or one that asks for
  * the normal. Up to degree 8. */
 TesStatus tesi_broken_load_create(const TesSpace *space, const TesFunction *f, double nu,
-                                  const TesiGiven *given, TesPenalty penalty, int inflow_points, TesiBrokenLoad **plan);
+                                  const TesiGiven *given, TesPenalty penalty, int inflow_points,
+                                  TesiBrokenLoad **plan);
 void tesi_broken_load_destroy(TesiBrokenLoad **plan);
 /* b <- the load at the clock's time, less int (b.n)- g v over ends with given values; inflow NULL: without that. */
 TesStatus tesi_broken_load_run(const TesiBrokenLoad *plan, const void *clock, const TesiInflow *inflow,

@@ -40,21 +40,16 @@ bool tesi_case_face_word(TesiCaseReader *r, int row, const char *text) {
 
 /* ---- faces --------------------------------------------------------------------------------------------- */
 
-static bool is_zero(const TesFunction *f) {
-  double value;
-  return !f || (tes_function_constant(f, &value) && value == 0);
-}
-
 /* Of a scalar nothing diffuses out; of a flow one number for all directions is 0. */
 static TesStatus check_outflow(TesiCaseReader *r, const char *path, const TesiCaseFace *face) {
   char below[80];
   snprintf(below, sizeof below, "%s.outflow", path);
   const bool list = r->entries[tesi_case_row(below)];
   if (!r->support->flow)
-    return list || !is_zero(face->g[0])
+    return list || !tesi_function_is_zero(face->g[0])
                ? tesi_case_refuse(r, below, "expected 0: transport has no other outflow")
                : TES_OK;
-  return list || is_zero(face->g[0])
+  return list || tesi_function_is_zero(face->g[0])
              ? TES_OK
              : tesi_case_refuse(r, below, "expected 0 or a list of %d expressions", tesi_case_dim(r));
 }

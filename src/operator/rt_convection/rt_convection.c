@@ -117,14 +117,14 @@ static int face_points(const TesiRtConvection *c, int side, const int cell[3], d
 static TesStatus fill_side(TesiRtConvection *c, int side, const TesiGiven *given) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  double x[3 * FACE], normal[3 * FACE] = {0}, w[FACE], zero = 0;
+  double x[3 * FACE], normal[3 * FACE] = {0}, w[FACE];
   const int d = side / 2;
   for (int i = 0; i < c->space->dim; i++) {
     const TesFunction *g = given->how[i] == TESI_WEAK ? given->g[i] : NULL;
     double **values = &c->given[side][i];
     tesi_free(ctx, values);
     c->how[side][i] = given->how[i];
-    if (!g || (tes_function_constant(g, &zero) && zero == 0)) continue;
+    if (tesi_function_is_zero(g)) continue;
     TES_ALLOC(values, tesi_rt_convection_side_cells(c, side) * (c->space->dim == 2 ? c->q : c->q * c->q));
     for (int64_t k = 0; k < tesi_rt_convection_side_cells(c, side); k++) {
       int cell[3];

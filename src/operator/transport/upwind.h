@@ -24,7 +24,7 @@ typedef struct TesiUpwind {
   const TesiBatches *batches;
   bool conservative, uniform; /* uniform: one batch of speeds stands for all */
   bool ring[3];
-  TesiHow end[6]; /* weak, open, or its flux is given: closed */
+  TesiHow end[6];                  /* weak, open, or its flux is given: closed */
   int points;                      /* of a face */
   double ends[2][TESI_MAX_POINTS]; /* polynomials through the points of a line, at 0 and at 1 */
   double *speed; /* [batches, or 1][2 dim][points][lane]: (b.n) and the weights of the face */

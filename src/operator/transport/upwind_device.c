@@ -93,9 +93,9 @@ static TesStatus fill_arguments(TesContext *ctx, const TesiTransport *t, const T
     to->root[i] = d->root[i];
   }
   for (int i = 0; i < 2 * space->dim; i++)
-    to->ends |= (t->upwind.end[i] == TESI_WEAK  ? TESK_UPWIND_GIVEN
+    to->ends |= (t->upwind.end[i] == TESI_WEAK   ? TESK_UPWIND_GIVEN
                  : t->upwind.end[i] == TESI_OPEN ? TESK_UPWIND_OPEN
-                                                        : TESK_UPWIND_CLOSED)
+                                                 : TESK_UPWIND_CLOSED)
                 << (2 * i);
 done:
   tesi_free(ctx, &root);

@@ -306,12 +306,6 @@ static TesStatus begin(Loop *s) {
   const TesiEquation *equation;
   s->steps = desc->steps ? desc->steps : 10;
   s->fraction = desc->fraction != 0 ? desc->fraction : desc->marking == TES_MARK_BULK ? 0.5 : 0.2;
-  TES_CHECK((int)desc->estimator >= 0 && desc->estimator <= TES_ESTIMATE_DWR,
-            "estimator is %d, expected 0..%d", (int)desc->estimator, TES_ESTIMATE_DWR);
-  TES_CHECK(s->fraction > 0 && s->fraction <= 1,
-            "the fraction to be refined is %g, expected 0 < fraction <= 1", s->fraction);
-  TES_CHECK(s->steps > 0 && desc->tolerance >= 0 && desc->max_dofs >= 0,
-            "negative steps, tolerance or max_dofs");
   TES_CHECK(problem->time.end == 0 && problem->time.step == 0,
             "problems in time are solved once, on meshes that change: tes_problem_remesh()");
   TES_TRY(tesi_adapt_check(ctx, desc, problem->mesh));

@@ -22,7 +22,7 @@ TesStatus tesi_dual_solve(const TesProblem *problem, const TesiDual *how, TesPro
   TesiGiven *given = NULL;
   const TesFunction **f = NULL;
   TesSolveResult result;
-  const bool turned = tesi_problem_transports(problem) && !problem->conservative;
+  const bool turned = tesi_problem_transports(problem) && !problem->variant.conservative;
   TesProblemDesc desc = {.mesh = problem->mesh,
                          .degree = how->degree,
                          .transport_form = turned ? TES_TRANSPORT_CONSERVATIVE : TES_TRANSPORT_CONVECTIVE,

@@ -405,7 +405,7 @@ static TesStatus solve_dual(const TesProblem *problem, const TesValue *goal, Tes
   return tesi_dual_solve(problem,
                          &(TesiDual){.degree = problem->space->degree + 1,
                                      .tolerance = 1e-6,
-                                     .stabilization = problem->stabilization,
+                                     .stabilization = problem->variant.stabilization,
                                      .boundary = force ? goal->number : -1,
                                      .component = force ? tesi_goal_component(goal) : 0,
                                      .add_load = add_goal,

@@ -3,12 +3,12 @@
 #include <string.h>
 #include "problem/adapt/remesh.h"
 #include "parallel/comm.h"
+#include "problem/support.h"
 #include "space/space.h"
 
 TesStatus tesi_adapt_check(TesContext *ctx, const TesAdaptDesc *desc, const TesMesh *mesh) {
   TesStatus status = TES_OK;
-  TES_CHECK((int)desc->marking >= 0 && desc->marking <= TES_MARK_FRACTION, "marking is %d, expected 0..%d",
-            (int)desc->marking, TES_MARK_FRACTION);
+  TES_TRY(tesi_support_check_adaptation(ctx, desc));
   TES_CHECK(mesh && mesh->kind == TES_MESH_FOREST, "adapt: only meshes of kind forest are adapted");
 done:
   return status;

@@ -17,9 +17,6 @@ static TesStatus check(const TesProblem *p, const TesAdaptDesc *desc) {
   TES_TRY(tesi_problem_allow_more(p, TESI_BIT(TESI_HAS_REMESH)));
   TES_CHECK(desc->estimator == TES_ESTIMATE_RESIDUAL,
             "adapt.estimator: problems in time have the residual estimator");
-  TES_CHECK(desc->every >= 0 && desc->max_level >= 0 && desc->max_dofs >= 0 && desc->tolerance >= 0 &&
-                desc->fraction >= 0 && desc->fraction <= 1,
-            "adapt: every, max_level, max_dofs, tolerance or fraction is negative, or fraction above 1");
   TES_CHECK(desc->max_level || desc->max_dofs,
             "adapt: max_level or max_dofs must bound the mesh of a problem in time");
   TES_CHECK(desc->every || tesi_problem_transports(p) || tesi_problem_is_flow(p),

@@ -70,7 +70,7 @@ static TesStatus take_parts(const TesProblem *problem, TesiResidual *s) {
   if (flow) TES_TRY(tesi_space_cells(space->scalar[s->components], &s->pressure));
   if (flow) tesi_cell_rule(s->pressure, s->space->degree + 2, &s->pressure_rule);
   s->carried = flow && problem->in_time;
-  s->symmetric = flow && problem->flow_form == TES_FLOW_SYMMETRIC;
+  s->symmetric = flow && problem->variant.flow == TES_FLOW_SYMMETRIC;
   if (flow) s->alpha = own->reaction(problem);
 done:
   return status;
@@ -89,10 +89,10 @@ TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residua
   TES_ALLOC(&s->u, problem->space->length);
   TES_TRY(tes_vector_get(problem->u, s->u));
   s->transports = tesi_problem_transports(problem);
-  s->conservative = problem->conservative;
+  s->conservative = problem->variant.conservative;
   s->l2 = s->transports || (problem->in_time && !problem->equation->second_order);
   s->dense = problem->equation->second_order;
-  s->thermal = problem->plane == TES_PLANE_STRESS ? 2 : 3;
+  s->thermal = problem->variant.plane == TES_PLANE_STRESS ? 2 : 3;
   if (problem->in_time) TES_TRY(take_time(problem, s));
   tesi_cell_rule(space, space->degree + 2, &s->rule);
   tesi_face_rule(space->dim, space->degree, space->degree + 2, s->geometry, &s->face_rule);

@@ -132,7 +132,7 @@ static TesStatus complete_data(TesProblem *p) {
   TesData *d = &p->numbered.data;
   if (!d->a) TES_TRY(tes_function_create_constant(ctx, 1, (TesFunction **)&d->a));
   if (!d->lambda) TES_TRY(tes_function_create_constant(ctx, 0, (TesFunction **)&d->lambda));
-  if (p->plane == TES_PLANE_STRESS) TES_TRY(flatten_all(p));
+  if (p->variant.plane == TES_PLANE_STRESS) TES_TRY(flatten_all(p));
   TES_TRY(tesi_thermal_complete(p));
 done:
   return status;
@@ -260,7 +260,7 @@ done:
 static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TES_CHECK(p->plane == TES_PLANE_STRAIN || p->mesh->dim == 2,
+  TES_CHECK(p->variant.plane == TES_PLANE_STRAIN || p->mesh->dim == 2,
             "plane stress is for two dimensions, the mesh has three");
   TES_TRY(spread_forces(p, desc));
   if (p->before) return complete_boundaries(p); /* its numbers are complete */
@@ -280,9 +280,9 @@ static TesStatus complete(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TES_TRY(tesi_space_project(p->space, TES_DOUBLE, p->u->data)); /* of a cycle in float32 */
-  if (p->lifted) TES_TRY(tes_vector_axpy(1, p->shift, p->u));
+  if (p->lifting.lifted) TES_TRY(tes_vector_axpy(1, p->lifting.shift, p->u));
   TES_TRY(tesi_elasticity_remove_motions(p));
-  TES_TRY(tesi_elasticity_totals(p, p->load, p->reaction));
+  TES_TRY(tesi_elasticity_totals(p, p->totals.load, p->totals.reaction));
 done:
   return status;
 }
@@ -337,6 +337,7 @@ static const TesiSupport support = {
     .because = {[TESI_OF_METHOD] =
                     "because V-cycles alone are smoothed by chebyshev or jacobi, which is too little"},
     .lacks = lacks,
+    .judged = TESI_WORD(TES_TIME_NEWMARK) | TESI_WORD(TES_TIME_GENERALIZED_ALPHA),
     .vector = true,
     .groups = true,
     .ranks = {.meshes = TESI_ON_TREES,

@@ -25,8 +25,7 @@ TesStatus tesi_elasticity_totals(const TesProblem *problem, double load[TESI_AXE
 
 /* g <- g / area of a boundary with a total force. On another mesh of the same problem g is divided by the area before
  * already. */
-TesStatus tesi_elasticity_spread_force(const TesProblem *problem, int degree, int boundary,
-                                       TesiGiven *given);
+TesStatus tesi_elasticity_spread_force(const TesProblem *problem, int degree, int boundary, TesiGiven *given);
 /* TesiEquation.vary: total forces, and lambda of plane stress. */
 TesStatus tesi_elasticity_vary(const TesProblem *problem, TesProblem *varied);
 

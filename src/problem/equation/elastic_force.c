@@ -33,7 +33,8 @@ static TesStatus find_tractions(const TesProblem *p, int component, int boundary
   const int names = tes_mesh_boundaries(p->mesh);
   TES_ALLOC(g, names + 1);
   for (int i = 0; i < names; i++)
-    if ((boundary < 0 || i == boundary) && !tesi_problem_given(p, i, component)) (*g)[i] = p->numbered.given[i].g[component];
+    if ((boundary < 0 || i == boundary) && !tesi_problem_given(p, i, component))
+      (*g)[i] = p->numbered.given[i].g[component];
 done:
   return status;
 }
@@ -160,11 +161,6 @@ done:
   return status;
 }
 
-/* What holds along normals has a force in all directions. */
-static bool is_support(const TesProblem *p, int boundary, int component) {
-  return tesi_problem_given(p, boundary, component) || p->numbered.given[boundary].how[0] == TESI_NORMAL;
-}
-
 static const TesSpace *space_of(const TesProblem *p, int component) {
   return p->space->part[component];
 }
@@ -178,11 +174,8 @@ static void write_stress(const TesProblem *p, int component, char text[TESI_STRE
 }
 
 TesStatus tesi_elasticity_force(const TesProblem *p, int boundary, int direction, double *force) {
-  static const TesiForces of = {.space = space_of,
-                                .is_support = is_support,
-                                .residual = find_residual,
-                                .traction = find_traction,
-                                .stress = write_stress};
+  static const TesiForces of = {
+      .space = space_of, .residual = find_residual, .traction = find_traction, .stress = write_stress};
   return tesi_force_on(p, &of, boundary, direction, force);
 }
 

@@ -139,7 +139,7 @@ static TesStatus create_stress(const TesProblem *p, int material, TesFunction **
                            .factor = {(TesFunction *)strain},
                            .lambda = (TesFunction *)lambda,
                            .mu = (TesFunction *)mu,
-                           .m = p->plane == TES_PLANE_STRESS ? 2 : 3},
+                           .m = p->variant.plane == TES_PLANE_STRESS ? 2 : 3},
                 strain, stress);
 }
 

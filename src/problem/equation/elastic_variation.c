@@ -77,6 +77,6 @@ TesStatus tesi_elasticity_vary(const TesProblem *p, TesProblem *varied) {
   TesiGiven *given = varied->numbered.given;
   for (int i = 0; i < tes_mesh_boundaries(p->mesh) && status == TES_OK; i++)
     if (given[i].total) status = tesi_elasticity_spread_force(varied, p->space->degree, i, &given[i]);
-  if (status != TES_OK || p->plane != TES_PLANE_STRESS) return status;
+  if (status != TES_OK || p->variant.plane != TES_PLANE_STRESS) return status;
   return flatten_all(p, &varied->numbered);
 }

@@ -177,13 +177,13 @@ static TesStatus pressure_error(const TesProblem *p, const TesFunction *exact, d
   const TesSpace *space = pr->mixed->pressure;
   double mean, volume, integral;
   if (pr->walls.any_open) return tes_functional_error(space, &pr->p, &exact, l2, NULL, NULL, NULL);
-  TES_TRY(tes_functional_load(&(TesLoadDesc){.space = space, .f = {exact}}, pr->ps));
-  TES_TRY(tes_vector_dot(pr->ones, pr->ps, &integral));
+  TES_TRY(tes_functional_load(&(TesLoadDesc){.space = space, .f = {exact}}, pr->work.ps));
+  TES_TRY(tes_vector_dot(pr->mean.ones, pr->work.ps, &integral));
   TES_TRY(tes_functional_value(space, &pr->p, &(TesValue){.kind = TES_VALUE_INTEGRAL}, &mean));
   TES_TRY(tes_functional_value(space, NULL, &(TesValue){.kind = TES_VALUE_INTEGRAL}, &volume));
-  TES_TRY(tes_vector_copy(&pr->p, 1, pr->ps));
-  TES_TRY(tes_vector_axpy((integral - mean) / volume, pr->ones, pr->ps));
-  TES_TRY(tes_functional_error(space, pr->ps, &exact, l2, NULL, NULL, NULL));
+  TES_TRY(tes_vector_copy(&pr->p, 1, pr->work.ps));
+  TES_TRY(tes_vector_axpy((integral - mean) / volume, pr->mean.ones, pr->work.ps));
+  TES_TRY(tes_functional_error(space, pr->work.ps, &exact, l2, NULL, NULL, NULL));
 done:
   return status;
 }

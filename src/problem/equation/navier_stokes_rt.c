@@ -37,6 +37,7 @@ static const TesiSupport support = {
                 [TESI_OF_FORM] = "because nu is a number",
                 [TESI_OF_SMOOTHER] = "because there are no others for velocity and pressure together"},
     .lacks = lacks,
+    .judged = TESI_WORD(TES_TIME_IMEX_BDF2),
     .cfl = 0.5,
     .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
     .only_in_time = true,

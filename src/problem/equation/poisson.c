@@ -1,15 +1,11 @@
 /* -div(a grad u) + c u = f: the diffusion and the reaction, and f with 1 for its default. */
 #include "problem/equation/equations.h"
 
-static bool is_zero(const TesFunction *function) {
-  double value;
-  return !function || (tes_function_constant(function, &value) && value == 0);
-}
-
 /* Whether there is a reaction anywhere. */
 static bool has_reaction(const TesProblem *p) {
-  bool there = !is_zero(p->numbered.data.c);
-  for (int i = 0; i < tes_mesh_materials(p->mesh); i++) there = there || !is_zero(p->numbered.c[i]);
+  bool there = !tesi_function_is_zero(p->numbered.data.c);
+  for (int i = 0; i < tes_mesh_materials(p->mesh); i++)
+    there = there || !tesi_function_is_zero(p->numbered.c[i]);
   return there;
 }
 

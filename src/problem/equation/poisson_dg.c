@@ -14,31 +14,13 @@ static TesStatus load_faces(const TesProblem *p, const TesOperator *op, TesVecto
   return tesi_rt_load(op->space, none, tesi_saddle_of(op)->nu, p->numbered.given, p->options.penalty, b);
 }
 
-TesStatus tesi_broken_check(const TesProblem *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  double value;
-  TES_CHECK(!p->numbered.data.a || tes_function_constant(p->numbered.data.a, &value),
-            "%sa is %s: element dg has constants alone", tesi_function_where(p->numbered.data.a),
-            tes_function_text(p->numbered.data.a));
-  TES_CHECK(!p->numbered.data.c || tes_function_constant(p->numbered.data.c, &value),
-            "%sc is %s: element dg has constants alone", tesi_function_where(p->numbered.data.c),
-            tes_function_text(p->numbered.data.c));
-done:
-  return status;
-}
-
 static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   (void)desc;
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
   TesSolveOptions *o = &p->options;
-  TES_TRY(tesi_broken_check(p));
   if (o->pre == 0 && o->post >= 0 && (o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES) &&
       (o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_PATCH))
     o->pre = -1; /* takes less time than the cycle with both */
-done:
-  return status;
+  return TES_OK;
 }
 
 /* Nothing is lifted. Where only fluxes are given the data must be in balance, int f + int g = 0. */

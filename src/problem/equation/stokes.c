@@ -17,7 +17,7 @@
 #include "problem/equation/stokes.h"
 
 static bool is_symmetric(const TesProblem *p) {
-  return p->flow_form == TES_FLOW_SYMMETRIC;
+  return p->variant.flow == TES_FLOW_SYMMETRIC;
 }
 
 int tesi_stokes_form(const TesProblem *p, TesTermDesc *term) {
@@ -199,9 +199,9 @@ static void choose_steps(TesProblem *p, int degree) {
   const bool gmres = o->method == TES_METHOD_GMRES, in_3d = p->mesh->dim == 3;
   if (in_3d || (gmres && degree >= 2)) o->pre = -1;
   if (!in_3d || o->post > 1) return;
-  p->full_steps = gmres ? 0 : degree <= 2 ? 2 : 1;
-  p->post_below = gmres && degree <= 2 ? 2 : 0;
-  p->smooths_rough = gmres && spares_iteration(degree, o->tolerance > 0 ? o->tolerance : 1e-9);
+  p->chosen.full_steps = gmres ? 0 : degree <= 2 ? 2 : 1;
+  p->chosen.post_below = gmres && degree <= 2 ? 2 : 0;
+  p->chosen.smooths_rough = gmres && spares_iteration(degree, o->tolerance > 0 ? o->tolerance : 1e-9);
 }
 
 TesStatus tesi_stokes_check(TesProblem *p, const TesProblemDesc *desc) {
@@ -211,12 +211,10 @@ TesStatus tesi_stokes_check(TesProblem *p, const TesProblemDesc *desc) {
   const int degree = desc->degree ? desc->degree : p->equation->support->degree.usual;
   double value;
   const bool varies = p->numbered.data.a && !tes_function_constant(p->numbered.data.a, &value);
-  p->flow_form = desc->flow_form != TES_FLOW_AUTO ? desc->flow_form
-                 : varies                         ? TES_FLOW_SYMMETRIC
-                                                  : TES_FLOW_GRADIENT;
+  p->variant.flow = desc->flow_form != TES_FLOW_AUTO ? desc->flow_form
+                    : varies                         ? TES_FLOW_SYMMETRIC
+                                                     : TES_FLOW_GRADIENT;
   const bool quadrature = varies || is_symmetric(p);
-  TES_CHECK(tes_function_constant(p->numbered.data.c, &value), "alpha is %s, expected a number >= 0",
-            tes_function_text(p->numbered.data.c));
   const bool cells = o->smoother == TES_SMOOTHER_CELL_PATCH;
   TES_CHECK(!cells || !quadrature,
             "solver.smoother: cell_patch is for a constant viscosity and the gradient form; take patch");
@@ -264,14 +262,14 @@ static TesStatus lift(TesProblem *p) {
   if (p->unit != 1) TES_TRY(tes_vector_copy(p->b, 1 / p->unit, p->b));
   if (p->start) TES_TRY(tesi_stokes_scale_pressure(p, 1 / p->unit, p->start));
   if (!tesi_rt_lifts(p->space, given)) return TES_OK;
-  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
-  TES_TRY(tesi_rt_lifting(p->space, given, p->shift, &flux));
-  p->lifted = flux > 0;
-  if (!p->lifted) {
-    tes_vector_destroy(&p->shift);
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->lifting.shift));
+  TES_TRY(tesi_rt_lifting(p->space, given, p->lifting.shift, &flux));
+  p->lifting.lifted = flux > 0;
+  if (!p->lifting.lifted) {
+    tes_vector_destroy(&p->lifting.shift);
     goto done;
   }
-  TES_TRY(tes_operator_lift(p->op, p->shift, p->b));
+  TES_TRY(tes_operator_lift(p->op, p->lifting.shift, p->b));
   TES_TRY(tesi_stokes_balance(p, flux, p->b));
 done:
   return status;
@@ -296,7 +294,7 @@ static bool has_cubes(const TesProblem *p) {
  * two leave up to 5 times the error of a pressure in 2D, where cycles do less. Of RT_1 with the symmetric gradient
  * a cycle leaves a half. */
 static int start_cycles(const TesProblem *p) {
-  if (p->full_steps) return has_cubes(p) ? 1 : 2;
+  if (p->chosen.full_steps) return has_cubes(p) ? 1 : 2;
   return tesi_is_saddle_varying(p->op) && p->space->degree == 1 ? 7 : 3;
 }
 
@@ -351,7 +349,7 @@ static TesStatus begin_cleaning(TesProblem *p, Cleaning *c) {
   c->own_r = !c->r, c->own_work = !c->work[0];
   if (c->own_r) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &c->r));
   for (int i = 0; i < 2 && c->own_work; i++)
-    TES_TRY(tes_vector_create(ctx, c->r->length, p->cycle, &c->work[i]));
+    TES_TRY(tes_vector_create(ctx, c->r->length, p->chosen.cycle, &c->work[i]));
 done:
   return status;
 }
@@ -395,7 +393,7 @@ static TesStatus complete(TesProblem *p) {
   TES_TRY(clean_divergence(p));
   TES_TRY(tesi_operator_remove_null(p->op, p->u));
   TES_TRY(tesi_stokes_scale_pressure(p, p->unit, p->u));
-  if (p->lifted) TES_TRY(tes_vector_axpy(1, p->shift, p->u));
+  if (p->lifting.lifted) TES_TRY(tes_vector_axpy(1, p->lifting.shift, p->u));
 done:
   return status;
 }

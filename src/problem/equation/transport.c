@@ -30,13 +30,15 @@ int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {
   if (!tesi_problem_transports(p)) return n;
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++) {
     const bool closed = p->numbered.given[i].how[0] == TESI_FLUX;
-    p->through[i] = (signed char)(tesi_problem_given(p, i, 0) ? 0 : p->conservative ? !closed : -closed);
+    p->form.through[i] = (signed char)(tesi_problem_given(p, i, 0) ? 0
+                                       : p->variant.conservative   ? !closed
+                                                                   : -closed);
   }
   term[n] = (TesTermDesc){.term = TES_TERM_TRANSPORT,
                           .b = {b[0], b[1], p->mesh->dim == 3 ? b[2] : NULL},
-                          .streamline = carries(p) ? TES_STREAMLINE_NONE : p->stabilization,
-                          .conservative = p->conservative,
-                          .through = p->through,
+                          .streamline = carries(p) ? TES_STREAMLINE_NONE : p->variant.stabilization,
+                          .conservative = p->variant.conservative,
+                          .through = p->form.through,
                           .rate = p->in_time ? 2 / p->in_time->march.dt : 0};
   return n + 1;
 }
@@ -137,6 +139,7 @@ static const TesiSupport support = {
               [TESI_OF_COARSE] = TESI_ALL_WORDS},
     .smoother = TESI_Q_SMOOTHERS(TESI_WORD(TES_SMOOTHER_ORDERED_CELLS)),
     .lacks = lacks,
+    .judged = TESI_WORD(TES_TIME_BDF2),
     .ranks = {.meshes = TESI_ON_GRID | TESI_ON_TREES,
               .has = TESI_BIT(TESI_HAS_NAME) | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) |
                      TESI_BIT(TESI_HAS_MATERIALS) | TESI_BIT(TESI_HAS_ADDED_LOAD) |

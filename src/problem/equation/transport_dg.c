@@ -153,14 +153,12 @@ double tesi_transport_dg_bytes(const TesProblem *p) {
 
 static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   (void)desc;
-  p->stabilization = TES_STREAMLINE_NONE;
-  return tesi_broken_check(p);
+  p->variant.stabilization = TES_STREAMLINE_NONE;
+  return TES_OK;
 }
 
-static const TesiFlowEquation broken = {.scalar = true,
-                                        .check = check,
-                                        .lift = tesi_broken_balance,
-                                        .complete = tesi_broken_complete};
+static const TesiFlowEquation broken = {
+    .scalar = true, .check = check, .lift = tesi_broken_balance, .complete = tesi_broken_complete};
 static const TesiLack lacks[] = {TESI_LACKS_OF_SCALARS,
                                  {TESI_HAS_MATERIALS, "a box has no materials"},
                                  {TESI_HAS_ADAPT, "boxes are not refined in places"},
@@ -191,6 +189,7 @@ static const TesiSupport support = {
                                TESI_WORD(TES_SMOOTHER_CHEBYSHEV) | TESI_WORD(TES_SMOOTHER_CELL_PATCH)),
     .because = {[TESI_OF_STABILIZATION] = "because its upwind traces need no more"},
     .lacks = lacks,
+    .judged = TESI_WORD(TES_TIME_BDF2),
     .numbers = TESI_NUMBER_A | TESI_NUMBER_C,
     .modes = true,
     .field = "u",

@@ -12,8 +12,6 @@ TesStatus tesi_coupled_check(TesProblem *p, const TesProblemDesc *desc) {
   TesStatus status = TES_OK;
   double nu, alpha;
   TES_TRY(tesi_problem_flow_numbers(p, &nu, &alpha));
-  TES_CHECK(!(desc->time.tolerance > 0) || desc->time.method != TES_TIME_IMEX_BDF3,
-            "time.tolerance: is of the method imex_bdf2, whose error the extrapolation of old values tells");
   TES_TRY(tesi_coupled_drive_check(p, desc));
   TES_TRY(tesi_stokes_check(p, desc));
 done:
@@ -29,7 +27,7 @@ static TesStatus mark_free(TesProblem *p) {
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &marks));
   TES_TRY(tes_vector_fill(marks, 1));
   TES_TRY(tesi_problem_clear(p, marks));
-  p->free = marks, marks = NULL;
+  p->lifting.free = marks, marks = NULL;
 done:
   tes_vector_destroy(&marks);
   return status;
@@ -54,18 +52,11 @@ static TesStatus create_vectors(TesProblem *p) {
                                  &flow->sum};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
     TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, vectors[i]));
-  for (int i = 0; i < 2; i++) TES_TRY(tes_vector_create(ctx, p->space->length, p->cycle, &flow->cycle[i]));
+  for (int i = 0; i < 2; i++)
+    TES_TRY(tes_vector_create(ctx, p->space->length, p->chosen.cycle, &flow->cycle[i]));
   TES_TRY(mark_free(p));
 done:
   return status;
-}
-
-static bool velocities_are_timed(const TesProblem *p) {
-  const TesiNumbered *n = &p->in_time->numbers;
-  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
-    for (int c = 0; c <= TESI_AXES; c++)
-      if (tesi_function_timed(n->given[i].g[c])) return true;
-  return false;
 }
 
 /* The length of the first step. */
@@ -143,7 +134,8 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_problem_check_memory(p));
   TES_TRY(create_vectors(p));
   TES_TRY(tesi_rt_convection_create(p->space, &flow->convection));
-  flow->timed = velocities_are_timed(p);
+  const TesiNumbered *n = &p->in_time->numbers;
+  flow->timed = tesi_numbered_timed(p->mesh, n, true) || tesi_numbered_timed(p->mesh, n, false);
   TES_TRY(begin(p, desc));
   TES_TRY(tesi_coupled_drive_create(p, desc));
   if (desc->average)

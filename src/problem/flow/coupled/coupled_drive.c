@@ -83,7 +83,7 @@ static TesStatus find_response(TesProblem *p, int c) {
   TES_TRY(tes_vector_fill(response, 0));
   TES_TRY(tes_vector_copy(flow->drive.weights[c], 1 / p->unit, flow->b));
   TES_TRY(tes_vector_norm(flow->b, &norm));
-  TES_TRY(tesi_coupled_solve(p, tolerance / p->tolerance * norm, response, &result));
+  TES_TRY(tesi_coupled_solve(p, tolerance / p->chosen.tolerance * norm, response, &result));
   TES_TRY(tes_vector_dot(flow->drive.weights[c], response, &system->gain[c]));
   system->response[c] = response, response = NULL;
 done:

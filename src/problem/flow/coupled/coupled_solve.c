@@ -20,9 +20,9 @@ void tesi_coupled_drop(TesiCoupledSystem *s) {
 }
 
 static void describe(TesProblem *p) {
-  char solver[sizeof p->method_text];
-  snprintf(solver, sizeof solver, "%s", p->method_text);
-  snprintf(p->method_text, sizeof p->method_text, "BDF%d, convection extrapolated, upwind; %.100s",
+  char solver[sizeof p->text.method];
+  snprintf(solver, sizeof solver, "%s", p->text.method);
+  snprintf(p->text.method, sizeof p->text.method, "BDF%d, convection extrapolated, upwind; %.100s",
            tesi_coupled_of(p)->order, solver);
 }
 
@@ -138,7 +138,8 @@ TesStatus tesi_coupled_solve(TesProblem *p, double reference, TesVector *x, TesS
   TES_TRY(tes_vector_norm(flow->r, &norm));
   if (!isfinite(norm)) return TES_NAN;
   if (norm > 0 && norm > 1e-15 * reference) {
-    tesi_solver_set_tolerance(p->solver, fmin(fmax(p->tolerance * reference / norm, 1e-13), 1. / ONE_CYCLE));
+    tesi_solver_set_tolerance(p->solver,
+                              fmin(fmax(p->chosen.tolerance * reference / norm, 1e-13), 1. / ONE_CYCLE));
     TES_TRY(tes_vector_fill(flow->d, 0));
     TES_TRY(tes_solver_solve(p->solver, flow->r, flow->d, &one));
     TES_TRY(tes_vector_axpy(1, flow->d, x));

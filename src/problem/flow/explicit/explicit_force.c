@@ -24,7 +24,7 @@ done:
 
 static TesStatus create_vectors(TesContext *ctx, TesiSplit *pr) {
   TesStatus status = TES_OK;
-  TesVector **const all[] = {&pr->b, &pr->d};
+  TesVector **const all[] = {&pr->work.b, &pr->work.d};
   for (int i = 0; i < 2; i++)
     if (!*all[i]) TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, all[i]));
 done:
@@ -43,18 +43,18 @@ TesStatus tesi_explicit_residual(const TesProblem *p, TesVector *r) {
   TES_TRY(create_vectors(ctx, pr));
   TES_TRY(tes_operator_apply(pr->whole, &pr->u, r));
   if (p->in_time->march.step > 0) {
-    TES_TRY(tes_vector_copy(&pr->u, 1 / flow->k, pr->d));
-    TES_TRY(tes_vector_axpy(-1 / flow->k, flow->u[1 - flow->now], pr->d));
-    TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->b));
-    TES_TRY(tes_vector_axpy(1, pr->b, r));
+    TES_TRY(tes_vector_copy(&pr->u, 1 / flow->k, pr->work.d));
+    TES_TRY(tes_vector_axpy(-1 / flow->k, flow->u[1 - flow->now], pr->work.d));
+    TES_TRY(tes_operator_apply(pr->mass, pr->work.d, pr->work.b));
+    TES_TRY(tes_vector_axpy(1, pr->work.b, r));
   }
-  TES_TRY(tesi_mixed_convection(pr->mixed, &pr->u, pr->b, &rate));
-  TES_TRY(tes_vector_axpy(1, pr->b, r));
-  TES_TRY(tesi_mixed_gradient(pr->mixed, &pr->p, pr->b));
-  TES_TRY(tes_vector_axpy(-1, pr->b, r));
-  TES_TRY(tes_functional_load(&load, pr->b));
-  if (p->in_time->add_load) TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, pr->b));
-  TES_TRY(tes_vector_axpy(-1, pr->b, r));
+  TES_TRY(tesi_mixed_convection(pr->mixed, &pr->u, pr->work.b, &rate));
+  TES_TRY(tes_vector_axpy(1, pr->work.b, r));
+  TES_TRY(tesi_mixed_gradient(pr->mixed, &pr->p, pr->work.b));
+  TES_TRY(tes_vector_axpy(-1, pr->work.b, r));
+  TES_TRY(tes_functional_load(&load, pr->work.b));
+  if (p->in_time->add_load) TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, pr->work.b));
+  TES_TRY(tes_vector_axpy(-1, pr->work.b, r));
 done:
   return status;
 }
@@ -66,12 +66,12 @@ TesStatus tesi_explicit_change(const TesProblem *p, double *size, double *change
   const TesiExplicitFlow *flow = pr->explicit_flow;
   TES_TRY(create_operators(p, pr));
   TES_TRY(create_vectors(ctx, pr));
-  TES_TRY(tes_operator_apply(pr->mass, &pr->u, pr->b));
-  TES_TRY(tes_vector_dot(&pr->u, pr->b, size));
-  TES_TRY(tes_vector_copy(&pr->u, 1, pr->d));
-  TES_TRY(tes_vector_axpy(-1, flow->u[1 - flow->now], pr->d));
-  TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->b));
-  TES_TRY(tes_vector_dot(pr->d, pr->b, change));
+  TES_TRY(tes_operator_apply(pr->mass, &pr->u, pr->work.b));
+  TES_TRY(tes_vector_dot(&pr->u, pr->work.b, size));
+  TES_TRY(tes_vector_copy(&pr->u, 1, pr->work.d));
+  TES_TRY(tes_vector_axpy(-1, flow->u[1 - flow->now], pr->work.d));
+  TES_TRY(tes_operator_apply(pr->mass, pr->work.d, pr->work.b));
+  TES_TRY(tes_vector_dot(pr->work.d, pr->work.b, change));
   *size = sqrt(fmax(*size, 0)), *change = sqrt(fmax(*change, 0));
 done:
   return status;

@@ -39,36 +39,18 @@ done:
 static TesStatus create_spaces(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const int names = tes_mesh_boundaries(p->mesh), dim = p->mesh->dim;
-  uint8_t *given = NULL;
-  bool *slips = NULL;
-  TesSpace *pressure = NULL;
-  TES_ALLOC(&given, names + 1);
-  TES_ALLOC(&slips, names + 1);
-  TesSpaceDesc desc = {.mesh = p->mesh, .degree = 1, .components = dim, .given = given};
-  TES_TRY(tes_space_create(ctx, &desc, &pr->full));
-  desc.components = 1;
-  TES_TRY(tes_space_create(ctx, &desc, &pressure));
-  TES_TRY(tesi_mixed_create(pr->full->part[0], pressure, &pr->mixed));
-  TES_TRY(tesi_walls_classify(p, pr->mixed, &pr->walls));
+  TES_TRY(tesi_split_create_both(p, pr, 1, 1));
   TES_CHECK(!pr->walls.any_open,
             "boundary: element iso needs the normal velocity on all boundaries: velocity or slip");
-  desc.components = dim;
-  tesi_problem_describe_given(p, given, slips, &desc);
-  TES_TRY(tes_space_create(ctx, &desc, &pr->velocity));
-  TES_TRY(tes_space_create_product(ctx, 2, (const TesSpace *const[]){pr->velocity, pressure}, &p->space));
-  TES_TRY(tesi_walls_create(p, pr->velocity, pr->mixed, &pr->walls));
+  const int64_t length = pr->mixed->pressure->length;
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->u));
   pr->u = tesi_space_range(p->space, p->u, 0);
   pr->p = tesi_space_range(p->space, p->u, 1);
-  TES_TRY(tes_vector_create(ctx, pressure->length, TES_DOUBLE, &pr->ps));
-  TES_TRY(tes_vector_create(ctx, pressure->length, TES_DOUBLE, &pr->ones));
-  TES_TRY(tes_vector_fill(pr->ones, 1));
-  for (int c = 0; c < dim; c++) TES_TRY(tes_vector_part(pr->full, &pr->u, c, &p->component[c]));
+  TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &pr->work.ps));
+  TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &pr->mean.ones));
+  TES_TRY(tes_vector_fill(pr->mean.ones, 1));
+  for (int c = 0; c < p->mesh->dim; c++) TES_TRY(tes_vector_part(pr->full, &pr->u, c, &p->component[c]));
 done:
-  tes_space_destroy(&pressure);
-  tesi_free(ctx, &given);
-  tesi_free(ctx, &slips);
   return status;
 }
 
@@ -81,11 +63,12 @@ static TesStatus create_flow(TesProblem *p, TesiSplit *pr) {
   TES_TRY(halve(coarse, &fine));
   p->mesh = fine;
   TES_TRY(create_spaces(p, pr));
-  TES_TRY(tesi_explicit_flow_create(coarse, pr->velocity->given, pr->nu, p->in_time->march.dt, direct, &pr->explicit_flow));
+  TES_TRY(tesi_explicit_flow_create(coarse, pr->velocity->given, pr->nu, p->in_time->march.dt, direct,
+                                    &pr->explicit_flow));
   p->op = tesi_operator_retain(pr->explicit_flow->laplace);
-  snprintf(p->method_text, sizeof p->method_text, "Algorithm 4, explicit; pressure: %s",
+  snprintf(p->text.method, sizeof p->text.method, "Algorithm 4, explicit; pressure: %s",
            direct ? "fast diagonalization" : "conjugate gradients with V-cycles");
-  snprintf(p->precision_text, sizeof p->precision_text, "float64");
+  snprintf(p->text.precision, sizeof p->text.precision, "float64");
 done:
   if (p->mesh != coarse) tes_mesh_destroy(&coarse);
   return status;
@@ -173,7 +156,7 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_split_interpolate(flow->pressure, &pressure, p->in_time->march.time, flow->p));
   TES_TRY(tesi_explicit_flow_begin(flow));
   TES_TRY(show(p));
-  TES_TRY(tes_vector_maximum(&pr->u, &pr->largest));
+  TES_TRY(tes_vector_maximum(&pr->u, &pr->speed.largest));
 done:
   tesi_free(ctx, &u);
   return status;
@@ -186,7 +169,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   double alpha;
   TES_NEW(&pr);
   p->own = pr;
-  p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
+  p->chosen.tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
   TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &alpha));
   TES_TRY(create_flow(p, pr));
   TES_TRY(tesi_split_create_faces(p, pr));
@@ -251,14 +234,14 @@ static TesStatus look(TesProblem *p) {
              "at t = %.6g the velocity is not finite: steps of %.3g are unstable, take a smaller time.step",
              it->march.time, it->march.last);
   TES_TRY(tes_vector_maximum(pr->explicit_flow->given, &given));
-  if (pr->largest > 0 && largest > 100 * fmax(pr->largest, given))
+  if (pr->speed.largest > 0 && largest > 100 * fmax(pr->speed.largest, given))
     TES_FAIL(TES_DIVERGED,
              "within %d steps to t = %.6g the velocity grew from %.3g to %.3g: steps of %.3g are unstable, "
              "take a smaller "
              "time.step",
-             LOOK, it->march.time, pr->largest, largest, it->march.last);
+             LOOK, it->march.time, pr->speed.largest, largest, it->march.last);
   if (!now) goto done;
-  pr->largest = largest;
+  pr->speed.largest = largest;
   TES_TRY(keep(p));
   if (!pr->warned_of_cells) warn_of_cells(p, largest);
 done:

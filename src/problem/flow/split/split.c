@@ -50,20 +50,20 @@ TesStatus tesi_split_give_pressure(TesProblem *p, const double *factor) {
   if (!any) goto done;
   if (!pr->given_pressure)
     TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->given_pressure));
-  TES_TRY(tes_functional_lifting(pr->poisson->space, (const TesFunction *const *[]){g}, pr->ps));
+  TES_TRY(tes_functional_lifting(pr->poisson->space, (const TesFunction *const *[]){g}, pr->work.ps));
   if (factor) {
-    TES_TRY(tes_vector_copy(pr->ps, *factor, pr->pn));
-    TES_TRY(tes_vector_axpy(-*factor, pr->given_pressure, pr->pn));
+    TES_TRY(tes_vector_copy(pr->work.ps, *factor, pr->work.pn));
+    TES_TRY(tes_vector_axpy(-*factor, pr->given_pressure, pr->work.pn));
   } else {
     TES_ALLOC(&now, pr->p.length);
     TES_ALLOC(&first, pr->p.length);
-    TES_TRY(tes_vector_get(pr->ps, now));
+    TES_TRY(tes_vector_get(pr->work.ps, now));
     TES_TRY(tes_vector_get(&pr->p, first));
     for (int64_t i = 0; i < pr->p.length; i++)
       if (now[i] != 0) first[i] = now[i];
     TES_TRY(tes_vector_set(&pr->p, first));
   }
-  TES_TRY(tes_vector_copy(pr->ps, 1, pr->given_pressure));
+  TES_TRY(tes_vector_copy(pr->work.ps, 1, pr->given_pressure));
 done:
   tesi_free(ctx, &now);
   tesi_free(ctx, &first);
@@ -73,11 +73,8 @@ done:
 
 static bool load_is_timed(const TesProblem *p) {
   const TesiNumbered *n = &p->in_time->numbers;
-  bool timed = p->in_time->add_load;
+  bool timed = p->in_time->add_load || tesi_numbered_timed(p->mesh, n, false);
   for (int c = 0; c < TESI_AXES; c++) timed = timed || tesi_function_timed(n->data.f[c]);
-  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
-    for (int c = 0; c <= TESI_AXES && tesi_given_open(&n->given[i], p->mesh->dim); c++)
-      timed = timed || tesi_function_timed(n->given[i].g[c]);
   return timed;
 }
 
@@ -87,20 +84,20 @@ static TesStatus load_by_plans(TesProblem *p, TesVector *b, bool *done) {
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   const TesFunction *const *f = p->in_time->numbers.data.f;
-  const bool begins = !pr->clock;
+  const bool begins = !pr->load.clock;
   bool refused = false;
-  if (begins) TES_TRY(tesi_clock_create(ctx, 0, &pr->clock));
-  TES_TRY(tesi_clock_set(ctx, pr->clock, tesi_device_time(p->mesh->dim, p->numbered.data.f)));
+  if (begins) TES_TRY(tesi_clock_create(ctx, 0, &pr->load.clock));
+  TES_TRY(tesi_clock_set(ctx, pr->load.clock, tesi_device_time(p->mesh->dim, p->numbered.data.f)));
   *done = true;
   for (int c = 0; c < p->mesh->dim && *done; c++) {
     TesVector part = tesi_space_range(pr->full, b, c);
     const TesiLoad desc = {.space = pr->full->part[c], .f = f[c]};
-    if (begins && f[c]) TES_TRY(tesi_load_plan_create(&desc, true, &pr->plan[c]));
-    *done = !f[c] || pr->plan[c];
-    if (pr->plan[c]) TES_TRY(tesi_load_plan_run(pr->plan[c], pr->clock, &part));
+    if (begins && f[c]) TES_TRY(tesi_load_plan_create(&desc, true, &pr->load.plan[c]));
+    *done = !f[c] || pr->load.plan[c];
+    if (pr->load.plan[c]) TES_TRY(tesi_load_plan_run(pr->load.plan[c], pr->load.clock, &part));
     if (!f[c]) TES_TRY(tes_vector_fill(&part, 0));
   }
-  TES_TRY(tesi_clock_refused(ctx, pr->clock, &refused));
+  TES_TRY(tesi_clock_refused(ctx, pr->load.clock, &refused));
   *done = *done && !refused;
 done:
   return status;
@@ -134,8 +131,8 @@ TesStatus tesi_split_load(TesProblem *p, TesVector *b) {
   TesiSplit *pr = tesi_split_of(p);
   const TesiNumbered *n = &p->numbered;
   bool done_by_plans = false;
-  if (pr->load) return tes_vector_copy(pr->load, 1, b);
-  if (pr->timed && tesi_sums_on_device(pr->full->part[0])) TES_TRY(load_by_plans(p, b, &done_by_plans));
+  if (pr->load.constant) return tes_vector_copy(pr->load.constant, 1, b);
+  if (pr->load.timed && tesi_sums_on_device(pr->full->part[0])) TES_TRY(load_by_plans(p, b, &done_by_plans));
   if (!done_by_plans)
     TES_TRY(tes_functional_load(
         &(TesLoadDesc){.space = pr->full,
@@ -144,9 +141,9 @@ TesStatus tesi_split_load(TesProblem *p, TesVector *b) {
   TES_TRY(add_stress(p, b));
   if (p->in_time && p->in_time->add_load)
     TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, b));
-  if (pr->timed) goto done;
-  TES_TRY(tesi_vector_create_on(b->layout, TES_DOUBLE, &pr->load));
-  TES_TRY(tes_vector_copy(b, 1, pr->load));
+  if (pr->load.timed) goto done;
+  TES_TRY(tesi_vector_create_on(b->layout, TES_DOUBLE, &pr->load.constant));
+  TES_TRY(tes_vector_copy(b, 1, pr->load.constant));
 done:
   return status;
 }
@@ -157,17 +154,17 @@ TesStatus tesi_split_carry(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
-  if (pr->is_carried) return TES_OK;
-  TES_TRY(tesi_mixed_convection(pr->mixed, &pr->u, pr->carried[0], &pr->rate));
-  TES_TRY(tesi_mixed_backflow(pr->mixed, &pr->open, &pr->u, pr->carried[0]));
-  pr->is_carried = true;
+  if (pr->state.is_carried) return TES_OK;
+  TES_TRY(tesi_mixed_convection(pr->mixed, &pr->u, pr->state.carried[0], &pr->speed.rate));
+  TES_TRY(tesi_mixed_backflow(pr->mixed, &pr->open, &pr->u, pr->state.carried[0]));
+  pr->state.is_carried = true;
 done:
   return status;
 }
 
 TesiFormula tesi_split_formula(const TesiSplit *pr, double dt) {
-  const double w = pr->known ? dt / pr->step[0] : 0;
-  if (!pr->known) return (TesiFormula){dt, 1, 1, 0, 1, 0};
+  const double w = pr->state.known ? dt / pr->state.step[0] : 0;
+  if (!pr->state.known) return (TesiFormula){dt, 1, 1, 0, 1, 0};
   return (TesiFormula){dt, (1 + 2 * w) / (1 + w), 1 + w, w * w / (1 + w), 1 + w, w};
 }
 
@@ -178,8 +175,8 @@ static void swap(TesVector **a, TesVector **b) {
 
 /* The weights of u, u^(n-1), u^(n-2) in what they extrapolate to; returns how many there are. */
 static int extrapolate(const TesiSplit *pr, double dt, double weight[3]) {
-  const int count = pr->guesses_kept ? tesi_min(pr->known, 2) : 0;
-  const double at[3] = {0, -pr->step[0], -pr->step[0] - pr->step[1]};
+  const int count = pr->guess.kept ? tesi_min(pr->state.known, 2) : 0;
+  const double at[3] = {0, -pr->state.step[0], -pr->state.step[0] - pr->state.step[1]};
   for (int j = 0; j < 3; j++) {
     weight[j] = j <= count;
     for (int i = 0; i <= count && j <= count; i++)
@@ -190,11 +187,11 @@ static int extrapolate(const TesiSplit *pr, double dt, double weight[3]) {
 
 /* d <- (a1 u^n - a2 u^(n-1)) / dt, x <- what the old velocities extrapolate to. */
 static TesStatus combine_old(TesiSplit *pr, const TesiFormula *f) {
-  const TesVector *const value[] = {&pr->u, pr->old[0], pr->old[1]};
+  const TesVector *const value[] = {&pr->u, pr->state.old[0], pr->state.old[1]};
   const double by = 1 / f->dt, history[] = {by * f->a1, -by * f->a2, 0};
   double guess[3];
   const int count = tesi_max(extrapolate(pr, f->dt, guess), f->a2 != 0 ? 2 : 1);
-  return tesi_vector_combine_pair(count, history, guess, value, pr->d, pr->x);
+  return tesi_vector_combine_pair(count, history, guess, value, pr->work.d, pr->work.x);
 }
 
 /* *load <- F and the force that drives, in b where it is not the same at all times; NULL: there is none. */
@@ -202,15 +199,17 @@ static TesStatus find_load(TesProblem *p, const TesVector **load) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
-  const bool had = pr->load != NULL;
+  const bool had = pr->load.constant != NULL;
   double size = 1;
   if (!had || pr->drive.components) {
-    TES_TRY(tesi_split_load(p, pr->b));
-    if (!had && pr->load) TES_TRY(tes_vector_maximum(pr->load, &size));
-    pr->loadless = size == 0;
-    TES_TRY(tesi_drive_load(pr, pr->b));
+    TES_TRY(tesi_split_load(p, pr->work.b));
+    if (!had && pr->load.constant) TES_TRY(tes_vector_maximum(pr->load.constant, &size));
+    pr->load.is_zero = size == 0;
+    TES_TRY(tesi_drive_load(pr, pr->work.b));
   }
-  *load = pr->drive.components || !pr->load ? pr->b : pr->loadless ? NULL : pr->load;
+  *load = pr->drive.components || !pr->load.constant ? pr->work.b
+          : pr->load.is_zero                         ? NULL
+                                                     : pr->load.constant;
 done:
   return status;
 }
@@ -220,23 +219,24 @@ static TesStatus gather(TesProblem *p, const TesiFormula *f) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
-  pr->is_last = pr->last_sigma == pr->sigma;
-  pr->last_sigma = NAN;
-  swap(&pr->b, &pr->last);
+  pr->last.is_under = pr->last.sigma == pr->sigma;
+  pr->last.sigma = NAN;
+  swap(&pr->work.b, &pr->last.b);
   const double by = 1 / f->dt;
-  const TesVector *load, *const pressure[] = {&pr->p, pr->phi[0], pr->phi[1]};
+  const TesVector *load, *const pressure[] = {&pr->p, pr->state.phi[0], pr->state.phi[1]};
   TES_TRY(find_load(p, &load));
   TES_TRY(combine_old(pr, f));
-  TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));
-  TES_TRY(tesi_vector_combine(f->a2 != 0 ? 3 : 2, (double[]){1, by * f->a1, -by * f->a2}, pressure, pr->pn));
-  TES_TRY(tesi_mixed_add_gradient(pr->mixed, pr->pn, pr->r));
+  TES_TRY(tes_operator_apply(pr->mass, pr->work.d, pr->work.r));
+  TES_TRY(
+      tesi_vector_combine(f->a2 != 0 ? 3 : 2, (double[]){1, by * f->a1, -by * f->a2}, pressure, pr->work.pn));
+  TES_TRY(tesi_mixed_add_gradient(pr->mixed, pr->work.pn, pr->work.r));
   double factor[4] = {1, -f->e0};
-  const TesVector *all[4] = {pr->r, pr->carried[0]};
+  const TesVector *all[4] = {pr->work.r, pr->state.carried[0]};
   int count = 2;
-  if (f->e1 != 0) factor[count] = f->e1, all[count++] = pr->carried[1];
+  if (f->e1 != 0) factor[count] = f->e1, all[count++] = pr->state.carried[1];
   if (load) factor[count] = 1, all[count++] = load;
-  TES_TRY(tesi_vector_combine(count, factor, all, pr->b));
-  TES_TRY(tesi_walls_put(&pr->walls, false, pr->b));
+  TES_TRY(tesi_vector_combine(count, factor, all, pr->work.b));
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.b));
 done:
   return status;
 }
@@ -248,17 +248,17 @@ static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSo
   TesiSplit *pr = tesi_split_of(p);
   const double factor = f->dt / f->a0;
   bool given = pr->given_pressure != NULL;
-  TES_TRY(tesi_mixed_divergence(pr->mixed, pr->x, pr->pb));
-  TES_TRY(tes_vector_copy(pr->pb, -1, pr->pz));
-  TES_TRY(tes_vector_fill(pr->pn, 0));
+  TES_TRY(tesi_mixed_divergence(pr->mixed, pr->work.x, pr->work.pb));
+  TES_TRY(tes_vector_copy(pr->work.pb, -1, pr->work.pz));
+  TES_TRY(tes_vector_fill(pr->work.pn, 0));
   if (given) TES_TRY(tesi_split_give_pressure(p, &factor));
-  if (given) TES_TRY(tes_operator_lift(pr->poisson->op, pr->pn, pr->pz));
-  TES_TRY(tesi_split_potential(p, time, factor, pr->pz, pr->ps, result));
-  if (given) TES_TRY(tes_vector_axpy(1, pr->pn, pr->ps));
-  TES_TRY(tesi_split_spread(p, time, factor, pr->pb, pr->pn));
+  if (given) TES_TRY(tes_operator_lift(pr->poisson->op, pr->work.pn, pr->work.pz));
+  TES_TRY(tesi_split_potential(p, time, factor, pr->work.pz, pr->work.ps, result));
+  if (given) TES_TRY(tes_vector_axpy(1, pr->work.pn, pr->work.ps));
+  TES_TRY(tesi_split_spread(p, time, factor, pr->work.pb, pr->work.pn));
   TES_TRY(tesi_vector_combine(3, (double[]){-pr->nu, 1, 1 / factor},
-                              (const TesVector *const[]){pr->pn, &pr->p, pr->ps}, pr->pn));
-  if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, pr->pn));
+                              (const TesVector *const[]){pr->work.pn, &pr->p, pr->work.ps}, pr->work.pn));
+  if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, pr->work.pn));
 done:
   return status;
 }
@@ -267,27 +267,27 @@ done:
  * same bit for bit after restarts it does not count. */
 static bool solves_alone(const TesiSplit *pr) {
   return !pr->walls.timed && !pr->drive.components && !pr->grad_div.gamma &&
-         !tesi_context_deterministic(pr->b->context);
+         !tesi_context_deterministic(pr->work.b->context);
 }
 
 /* The new state takes the place of the old. `remember`: u becomes an old velocity; else it is one of a start. */
 static TesStatus commit(TesiSplit *pr, const TesiFormula *f, bool remember) {
-  TesContext *ctx = pr->b->context;
+  TesContext *ctx = pr->work.b->context;
   TesStatus status = TES_OK;
-  swap(&pr->phi[0], &pr->phi[1]);
-  swap(&pr->ps, &pr->phi[0]);
-  if (!remember) pr->most = NAN;
+  swap(&pr->state.phi[0], &pr->state.phi[1]);
+  swap(&pr->work.ps, &pr->state.phi[0]);
+  if (!remember) pr->speed.most = NAN;
   if (remember) {
-    swap(&pr->old[0], &pr->old[1]);
-    TES_TRY(tes_vector_copy(&pr->u, 1, pr->old[0]));
-    swap(&pr->carried[0], &pr->carried[1]);
-    pr->step[1] = pr->step[0], pr->step[0] = f->dt;
-    pr->known = tesi_min(pr->known + 1, TESI_SPLIT_OLD);
+    swap(&pr->state.old[0], &pr->state.old[1]);
+    TES_TRY(tes_vector_copy(&pr->u, 1, pr->state.old[0]));
+    swap(&pr->state.carried[0], &pr->state.carried[1]);
+    pr->state.step[1] = pr->state.step[0], pr->state.step[0] = f->dt;
+    pr->state.known = tesi_min(pr->state.known + 1, TESI_SPLIT_OLD);
   }
-  TES_TRY(tes_vector_copy(pr->x, 1, &pr->u));
-  TES_TRY(tes_vector_copy(pr->pn, 1, &pr->p));
-  pr->is_carried = pr->is_balanced = false;
-  if (solves_alone(pr)) pr->last_sigma = pr->sigma;
+  TES_TRY(tes_vector_copy(pr->work.x, 1, &pr->u));
+  TES_TRY(tes_vector_copy(pr->work.pn, 1, &pr->p));
+  pr->state.is_carried = pr->is_balanced = false;
+  if (solves_alone(pr)) pr->last.sigma = pr->sigma;
 done:
   return status;
 }
@@ -304,8 +304,8 @@ static TesStatus find_velocity(TesProblem *p, double time, const TesiFormula *f)
   TES_TRY(tesi_walls_update(p, time, &pr->walls));
   if (pr->walls.timed) TES_TRY(tesi_split_check_flux(p));
   TES_TRY(gather(p, f));
-  TES_TRY(tesi_split_velocity(p, pr->b, &pr->u, pr->x));
-  TES_TRY(tesi_drive_keep(pr, pr->x));
+  TES_TRY(tesi_split_velocity(p, pr->work.b, &pr->u, pr->work.x));
+  TES_TRY(tesi_drive_keep(pr, pr->work.x));
 done:
   return status;
 }
@@ -327,15 +327,15 @@ static TesStatus start(TesProblem *p, double time, double dt, TesSolveResult *re
   TesiFormula f = tesi_split_formula(pr, dt / QUARTERS);
   const TesiFormula whole = {.dt = dt};
   TES_TRY(tesi_split_carry(p));
-  TES_TRY(tes_vector_copy(&pr->u, 1, pr->old[0]));
-  TES_TRY(tes_vector_copy(pr->carried[0], 1, pr->carried[1]));
+  TES_TRY(tes_vector_copy(&pr->u, 1, pr->state.old[0]));
+  TES_TRY(tes_vector_copy(pr->state.carried[0], 1, pr->state.carried[1]));
   for (int i = 1; i <= QUARTERS; i++) {
     TES_TRY(advance(p, i == QUARTERS ? time + dt : time + i * f.dt, &f, result));
     TES_TRY(commit(pr, &f, false));
   }
-  TES_TRY(tes_vector_fill(pr->phi[1], 0));
-  pr->guess.count = pr->spread.count = 0;
-  pr->step[0] = whole.dt, pr->known = 1;
+  TES_TRY(tes_vector_fill(pr->state.phi[1], 0));
+  pr->guess.phi.count = pr->guess.spread.count = 0;
+  pr->state.step[0] = whole.dt, pr->state.known = 1;
 done:
   return status;
 }
@@ -351,7 +351,7 @@ static double node_distance(const TesProblem *p) {
 
 /* Distances of nodes that the flow crosses a unit of time. */
 static double crossed(const TesProblem *p) {
-  return tesi_split_of(p)->rate / node_distance(p);
+  return tesi_split_of(p)->speed.rate / node_distance(p);
 }
 
 TesStatus tesi_split_begin_steps(TesProblem *p) {
@@ -359,7 +359,7 @@ TesStatus tesi_split_begin_steps(TesProblem *p) {
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   TesiMarch *march = &p->in_time->march;
-  pr->timed = load_is_timed(p);
+  pr->load.timed = load_is_timed(p);
   if (p->before) return TES_OK; /* the steps go on */
   TES_TRY(tesi_split_carry(p));
   if (!march->varies) goto done;
@@ -395,8 +395,8 @@ done:
 /* |v| in L2; r is written over. */
 static TesStatus find_size(TesiSplit *pr, const TesVector *v, double *size) {
   double square = 0;
-  TesStatus status = tes_operator_apply(pr->mass, v, pr->r);
-  if (status == TES_OK) status = tes_vector_dot(v, pr->r, &square);
+  TesStatus status = tes_operator_apply(pr->mass, v, pr->work.r);
+  if (status == TES_OK) status = tes_vector_dot(v, pr->work.r, &square);
   *size = sqrt(fmax(square, 0));
   return status;
 }
@@ -407,9 +407,9 @@ static TesStatus change(void *user, double *size, double *change) {
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   TES_TRY(find_size(pr, &pr->u, size));
-  TES_TRY(tes_vector_copy(&pr->u, 1, pr->d));
-  TES_TRY(tes_vector_axpy(-1, pr->old[0], pr->d));
-  TES_TRY(find_size(pr, pr->d, change));
+  TES_TRY(tes_vector_copy(&pr->u, 1, pr->work.d));
+  TES_TRY(tes_vector_axpy(-1, pr->state.old[0], pr->work.d));
+  TES_TRY(find_size(pr, pr->work.d, change));
 done:
   return status;
 }
@@ -421,17 +421,17 @@ static TesStatus judge(void *user, double dt, double *size, double *error) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
-  const TesVector *const value[] = {pr->x, &pr->u, pr->old[0], pr->old[1]};
-  const double at[3] = {0, -pr->step[0], -pr->step[0] - pr->step[1]};
+  const TesVector *const value[] = {pr->work.x, &pr->u, pr->state.old[0], pr->state.old[1]};
+  const double at[3] = {0, -pr->state.step[0], -pr->state.step[0] - pr->state.step[1]};
   double weight[4] = {1, -1, -1, -1};
-  if (pr->known < 2) return TES_OK;
+  if (pr->state.known < 2) return TES_OK;
   for (int j = 0; j < 3; j++)
     for (int i = 0; i < 3; i++)
       if (i != j) weight[1 + j] *= (dt - at[i]) / (at[j] - at[i]);
   TES_TRY(find_size(pr, &pr->u, size));
-  TES_TRY(tesi_vector_combine(4, weight, value, pr->d));
-  TES_TRY(find_size(pr, pr->d, error));
-  *error *= tesi_step_error_share(dt, pr->step[0], pr->step[1]);
+  TES_TRY(tesi_vector_combine(4, weight, value, pr->work.d));
+  TES_TRY(find_size(pr, pr->work.d, error));
+  *error *= tesi_step_error_share(dt, pr->state.step[0], pr->state.step[1]);
 done:
   return status;
 }
@@ -463,9 +463,9 @@ static TesStatus try_step(void *user, double dt, TesSolveResult *result) {
   TesiSplit *pr = tesi_split_of(p);
   const double time = p->in_time->march.time;
   const TesiFormula f = tesi_split_formula(pr, dt);
-  pr->starts = pr->known == 0;
-  if (pr->starts) TES_TRY(tesi_march_leave(&p->in_time->march, dt));
-  status = pr->starts ? start(p, time, dt, result) : find_velocity(p, time + dt, &f);
+  pr->state.starts = pr->state.known == 0;
+  if (pr->state.starts) TES_TRY(tesi_march_leave(&p->in_time->march, dt));
+  status = pr->state.starts ? start(p, time, dt, result) : find_velocity(p, time + dt, &f);
   TES_TRY(tesi_flow_steps_tell(p, dt, status));
 done:
   return status;
@@ -477,9 +477,9 @@ static TesStatus complete(void *user, double dt, TesSolveResult *result) {
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   const TesiFormula f = tesi_split_formula(pr, dt);
-  if (pr->starts) return TES_OK;
+  if (pr->state.starts) return TES_OK;
   TES_TRY(tesi_flow_steps_tell(p, dt, correct(p, p->in_time->march.time + dt, &f, result)));
-  TES_TRY(tesi_flow_steps_check(p, dt, pr->x, pr->pn, &pr->u, &pr->most));
+  TES_TRY(tesi_flow_steps_check(p, dt, pr->work.x, pr->work.pn, &pr->u, &pr->speed.most));
 done:
   return status;
 }
@@ -487,13 +487,13 @@ done:
 static TesStatus take_step(void *user, double dt) {
   TesiSplit *pr = tesi_split_of(user);
   const TesiFormula f = {.dt = dt};
-  return pr->starts ? TES_OK : commit(pr, &f, true);
+  return pr->state.starts ? TES_OK : commit(pr, &f, true);
 }
 
 static TesStatus arrive(void *user) {
   TesProblem *p = user;
   TesiMarch *march = &p->in_time->march;
-  march->crossed += march->last * tesi_split_of(p)->rate;
+  march->crossed += march->last * tesi_split_of(p)->speed.rate;
   return tesi_in_time_at(p, march->time);
 }
 
@@ -504,27 +504,29 @@ static void list(void *user, TesiState *state) {
   TesiSplit *pr = tesi_split_of(p);
   const TesSpace *pressure = pr->mixed->pressure;
   state->space = pr->velocity, state->accuracy = 1e-4; /* what they leave of a divergence is removed too */
-  tesi_state_add_fixed(state, "kept", pr->guesses_kept);
-  tesi_state_add_whole(state, "known", TESI_SPLIT_OLD, &pr->known);
-  tesi_state_add_whole(state, "guesses", pr->guesses_kept, &pr->guess.count);
-  tesi_state_add_real(state, "steps", TESI_SPLIT_OLD, pr->step);
-  tesi_state_add_real(state, "guess-at", TESI_SPLIT_GUESSES, pr->guess.at);
+  tesi_state_add_fixed(state, "kept", pr->guess.kept);
+  tesi_state_add_whole(state, "known", TESI_SPLIT_OLD, &pr->state.known);
+  tesi_state_add_whole(state, "guesses", pr->guess.kept, &pr->guess.phi.count);
+  tesi_state_add_real(state, "steps", TESI_SPLIT_OLD, pr->state.step);
+  tesi_state_add_real(state, "guess-at", TESI_SPLIT_GUESSES, pr->guess.phi.at);
   tesi_state_add_real(state, "force", TESI_AXES, pr->drive.force);
   tesi_state_add(state, "u", 0, pr->full, &pr->u, TESI_STATE_PROJECTED);
-  if (pr->known > 0) tesi_state_add(state, "u", 1, pr->full, pr->old[0], TESI_STATE_PROJECTED);
-  if (pr->known > 1) tesi_state_add(state, "u", 2, pr->full, pr->old[1], TESI_STATE_INTERPOLATED);
-  if (pr->known > 0) tesi_state_add(state, "carried", 1, pr->full, pr->carried[1], TESI_STATE_MADE);
+  if (pr->state.known > 0) tesi_state_add(state, "u", 1, pr->full, pr->state.old[0], TESI_STATE_PROJECTED);
+  if (pr->state.known > 1) tesi_state_add(state, "u", 2, pr->full, pr->state.old[1], TESI_STATE_INTERPOLATED);
+  if (pr->state.known > 0)
+    tesi_state_add(state, "carried", 1, pr->full, pr->state.carried[1], TESI_STATE_MADE);
   tesi_state_add(state, "pressure", 0, pressure, &pr->p, TESI_STATE_PROJECTED);
-  for (int i = 0; i < 2; i++) tesi_state_add(state, "phi", i, pressure, pr->phi[i], TESI_STATE_INTERPOLATED);
-  for (int i = 0; i < pr->guess.count; i++)
-    tesi_state_add(state, "guess", i + 1, pressure, pr->guess.value[i], TESI_STATE_INTERPOLATED);
+  for (int i = 0; i < 2; i++)
+    tesi_state_add(state, "phi", i, pressure, pr->state.phi[i], TESI_STATE_INTERPOLATED);
+  for (int i = 0; i < pr->guess.phi.count; i++)
+    tesi_state_add(state, "guess", i + 1, pressure, pr->guess.phi.value[i], TESI_STATE_INTERPOLATED);
 }
 
 static int older(const void *user, int most, const TesVector **old, double *time) {
   const TesiSplit *pr = tesi_split_of(user);
-  const int count = tesi_min(pr->known, most);
+  const int count = tesi_min(pr->state.known, most);
   double at = ((const TesProblem *)user)->in_time->march.time;
-  for (int i = 0; i < count; i++) old[i] = pr->old[i], time[i] = at -= pr->step[i];
+  for (int i = 0; i < count; i++) old[i] = pr->state.old[i], time[i] = at -= pr->state.step[i];
   return count;
 }
 
@@ -534,8 +536,8 @@ static TesStatus resume(void *user) {
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   const double none = 0;
-  pr->is_carried = pr->is_balanced = false;
-  pr->last_sigma = pr->most = NAN;
+  pr->state.is_carried = pr->is_balanced = false;
+  pr->last.sigma = pr->speed.most = NAN;
   TES_TRY(tesi_walls_update(p, p->in_time->march.time, &pr->walls));
   if (pr->given_pressure) TES_TRY(tesi_split_give_pressure(p, &none));
 done:

@@ -82,58 +82,103 @@ typedef struct TesiPast {
   int count;
 } TesiPast;
 
+/* What is kept of solutions, as guesses. */
+typedef struct TesiGuesses {
+  TesiPast phi;
+  TesiPast spread; /* of P div u; where runs are to be the same bit for bit after restarts there is none */
+  int kept;        /* of either, at most */
+} TesiGuesses;
+
+/* How conjugate gradients with an operator precondition. */
+typedef struct TesiDiagonal {
+  TesVector *inverse;
+  struct TesiJacobiDevice *jacobi; /* with kernels */
+  TesiRefined refined;             /* none: in float64 alone */
+} TesiDiagonal;
+
+/* What the next steps depend on beside the solution: old velocities u(t - dt_1), u(t - dt_1 - dt_2), N(u) of now and
+ * before, phi of now and before. */
+typedef struct TesiSplitState {
+  TesVector *old[TESI_SPLIT_OLD], *carried[2], *phi[2];
+  double step[TESI_SPLIT_OLD]; /* dt_1, dt_2 */
+  int known;                   /* old velocities that are there */
+  bool starts;                 /* the step under way is the first one */
+  bool is_carried;             /* carried[0] is that of u */
+} TesiSplitState;
+
+/* The system of the step before: A u = b. */
+typedef struct TesiLastSystem {
+  TesVector *b;
+  double sigma;  /* of the operator A that stands behind u; NaN: that does not hold */
+  bool is_under; /* A is that of the step under way */
+} TesiLastSystem;
+
+/* Cells that velocities cross a unit of time. */
+typedef struct TesiSpeeds {
+  double rate;    /* of now */
+  double largest; /* so far */
+  double most;    /* velocity; NaN: not known */
+} TesiSpeeds;
+
+typedef struct TesiSplitLoad {
+  TesVector *constant; /* F where it is the same at all times; NULL: not, or not known */
+  bool is_zero;        /* the constant one */
+  bool timed;
+  struct TesiLoadPlan *plan[TESI_AXES]; /* of forces that change in time, with kernels */
+  void *clock;                          /* of the plans; NULL: none were asked for */
+} TesiSplitLoad;
+
+/* Of steady flows. */
+typedef struct TesiSteady {
+  double alpha, unit;           /* unit: of the pressure (pressure_unit.h) */
+  TesVector *cycle_b, *cycle_x; /* of the cycle's precision */
+  double *residuals;
+  struct TesiSteadyDirect *direct; /* NULL: cycles */
+  int motions;                     /* rigid motions that nothing holds */
+  TesVector *motion[6];            /* orthonormal */
+} TesiSteady;
+
+/* Scratch: velocities, then pressures. */
+typedef struct TesiSplitWork {
+  TesVector *b, *r, *x, *d, *z, *q, *s;
+  TesVector *pb, *pr, *pd, *pz, *pq, *pn, *ps;
+} TesiSplitWork;
+
+/* Means of pressures. */
+typedef struct TesiPressureMean {
+  TesVector *ones, *weights; /* a pressure of 1, and what integrates a pressure; NULL: no mean was asked for */
+  double volume;
+} TesiPressureMean;
+
 typedef struct TesiSplit {
   TesiGradDiv grad_div;
-  double nu, alpha, unit; /* alpha, and the pressure's unit (pressure_unit.h): of steady flows */
+  double nu;
   TesiDrive drive;
   TesSpace *full;     /* velocities without given values */
   TesSpace *velocity; /* those of the problem; its part 0 */
   TesiMixed *mixed;
   TesiWalls walls;
   TesiMixedFaces open, closed;
-  bool defect_told;    /* the user is warned of a small net flux of the boundary values */
+  bool defect_told; /* the user is warned of a small net flux of the boundary values */
+  bool warned_of_cells;
   TesProblem *poisson; /* of phi; of steady flows NULL where alpha is 0 */
-  /* mass, and sigma M + nu K over the unknowns and over all nodes; the pressure's mass; inverse diagonals */
+  /* mass, and sigma M + nu K over the unknowns and over all nodes; the pressure's mass */
   TesOperator *mass, *op, *whole, *pressure_mass;
-  TesVector *inverse, *pressure_inverse;
-  struct TesiJacobiDevice *jacobi, *pressure_jacobi; /* with kernels */
-  TesiRefined refined, pressure_refined;             /* of op and pressure_mass; none: in float64 alone */
   double sigma;
-  TesVector u, p; /* parts of the problem's solution */
-  /* The state: old velocities u(t - dt_1), u(t - dt_1 - dt_2), N(u) of now and before, phi of now and before. */
-  TesVector *old[TESI_SPLIT_OLD], *carried[2], *phi[2];
-  double step[TESI_SPLIT_OLD]; /* dt_1, dt_2 */
-  int known;                   /* old velocities that are there */
-  bool starts;                 /* the step under way is the first one */
-  bool is_carried;             /* carried[0] is that of u */
-  bool is_balanced;            /* balance is that of the state */
+  TesiDiagonal diagonal, pressure_diagonal; /* of op, of pressure_mass */
+  TesVector u, p;                           /* parts of the problem's solution */
+  TesiSplitState state;
   TesVector *balance; /* residual of the momentum equation, from which forces are; NULL: none asked for */
-  double rate;        /* cells that it crosses a unit of time */
-  TesiPast guess;     /* of phi */
-  TesiPast spread;    /* of P div u; where runs are to be the same bit for bit after restarts there is none */
-  int guesses_kept;   /* of either, at most */
-  double largest;     /* rate so far */
-  double most;        /* velocity; NaN: not known */
-  TesVector *load;    /* F where it is the same at all times; NULL: not, or not known */
-  bool loadless;      /* which is 0 */
-  bool timed, warned_of_cells;
-  struct TesiLoadPlan *plan[TESI_AXES]; /* of forces that change in time, with kernels */
-  void *clock;                          /* of the plans; NULL: none were asked for */
-  TesVector *cycle_b, *cycle_x;         /* of the cycle's precision; of steady flows (steady.c) */
-  double *residuals;                    /* the same */
-  struct TesiSteadyDirect *direct;      /* the same; NULL: cycles */
-  int motions;                          /* the same: rigid motions that nothing holds */
-  TesVector *motion[6];                 /* orthonormal */
-  TesVector *given_pressure;            /* P at nodes of open boundaries; NULL: 0 */
+  bool is_balanced;   /* balance is that of the state */
+  TesiSpeeds speed;
+  TesiGuesses guess;
+  TesiSplitLoad load;
+  TesiSteady steady;
+  TesVector *given_pressure;              /* P at nodes of open boundaries; NULL: 0 */
   struct TesiExplicitFlow *explicit_flow; /* of element iso, whose steps it makes; most of the above is NULL then */
-  /* work */
-  TesVector *b, *r, *x, *d, *z, *q, *s; /* velocities */
-  TesVector *last;                      /* b of the step before, in time */
-  double last_sigma; /* of the operator A that stands behind u, A u = last; NaN: that does not hold */
-  bool is_last;      /* A is that of the step under way */
-  TesVector *pb, *pr, *pd, *pz, *pq, *pn, *ps; /* pressures */
-  TesVector *ones, *weights; /* a pressure of 1, and what integrates a pressure; NULL: no mean was asked for */
-  double volume;
+  TesiSplitWork work;
+  TesiLastSystem last;
+  TesiPressureMean mean;
 } TesiSplit;
 
 static inline TesiSplit *tesi_split_of(const TesProblem *problem) {
@@ -213,6 +258,8 @@ TesStatus tesi_grad_div_add(TesiSplit *projection, double factor, bool unknowns,
 
 /* ---- creation (split_create.c) ---- */
 
+/* Spaces of velocities and pressures, and what is given of them. */
+TesStatus tesi_split_create_both(TesProblem *problem, TesiSplit *split, int degree, int pressure_degree);
 /* Spaces, faces, vectors and masses. */
 TesStatus tesi_split_create_spaces(TesProblem *problem, int degree);
 /* projection->poisson; the walls are classified. */

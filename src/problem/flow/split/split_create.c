@@ -12,7 +12,7 @@
 
 /* ---- spaces -------------------------------------------------------------------------------------------- */
 
-static TesStatus create_spaces(TesProblem *p, TesiSplit *pr, int degree) {
+TesStatus tesi_split_create_both(TesProblem *p, TesiSplit *pr, int degree, int pressure_degree) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(p->mesh), dim = p->mesh->dim;
@@ -23,7 +23,7 @@ static TesStatus create_spaces(TesProblem *p, TesiSplit *pr, int degree) {
   TES_ALLOC(&slips, names + 1);
   TesSpaceDesc desc = {.mesh = p->mesh, .degree = degree, .components = dim, .given = given};
   TES_TRY(tes_space_create(ctx, &desc, &pr->full));
-  desc.components = 1, desc.degree = degree - 1;
+  desc.components = 1, desc.degree = pressure_degree;
   TES_TRY(tes_space_create(ctx, &desc, &pressure));
   TES_TRY(tesi_mixed_create(pr->full->part[0], pressure, &pr->mixed));
   TES_TRY(tesi_walls_classify(p, pr->mixed, &pr->walls));
@@ -86,7 +86,7 @@ TesStatus tesi_split_create_poisson(TesProblem *p) {
                          .boundary = boundary,
                          .guess = zero,
                          .solver = p->options};
-  desc.solver.tolerance = p->tolerance;
+  desc.solver.tolerance = p->chosen.tolerance;
   if (!p->in_time)
     desc.solver.max_iterations = 0, desc.solver.monitor = NULL; /* those are of the whole system */
   TES_TRY(tes_problem_create(ctx, &desc, &pr->poisson));
@@ -100,10 +100,10 @@ done:
 /* What the problem tells of itself is the pressure's, whose solves are most of a step. */
 static void describe(TesProblem *p, const TesiSplit *pr) {
   p->op = tesi_operator_retain(pr->poisson->op);
-  p->cycle = pr->poisson->cycle;
-  snprintf(p->method_text, sizeof p->method_text,
-           "BDF2, convection extrapolated, pressure correction; pressure: %.90s", pr->poisson->method_text);
-  snprintf(p->precision_text, sizeof p->precision_text, "%s", pr->poisson->precision_text);
+  p->chosen.cycle = pr->poisson->chosen.cycle;
+  snprintf(p->text.method, sizeof p->text.method,
+           "BDF2, convection extrapolated, pressure correction; pressure: %.90s", pr->poisson->text.method);
+  snprintf(p->text.precision, sizeof p->text.precision, "%s", pr->poisson->text.precision);
 }
 
 /* ---- vectors and operators ----------------------------------------------------------------------------- */
@@ -111,21 +111,23 @@ static void describe(TesProblem *p, const TesiSplit *pr) {
 static TesStatus create_vectors(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesVector **const velocities[] = {&pr->old[0], &pr->old[1], &pr->carried[0], &pr->carried[1],
-                                    &pr->b,      &pr->r,      &pr->x,          &pr->d,
-                                    &pr->z,      &pr->q,      &pr->s};
-  TesVector **const pressures[] = {&pr->phi[0], &pr->phi[1], &pr->pb, &pr->pr, &pr->pd,
-                                   &pr->pz,     &pr->pq,     &pr->pn, &pr->ps, &pr->ones};
+  TesVector **const velocities[] = {&pr->state.old[0],     &pr->state.old[1], &pr->state.carried[0],
+                                    &pr->state.carried[1], &pr->work.b,       &pr->work.r,
+                                    &pr->work.x,           &pr->work.d,       &pr->work.z,
+                                    &pr->work.q,           &pr->work.s};
+  TesVector **const pressures[] = {&pr->state.phi[0], &pr->state.phi[1], &pr->work.pb, &pr->work.pr,
+                                   &pr->work.pd,      &pr->work.pz,      &pr->work.pq, &pr->work.pn,
+                                   &pr->work.ps,      &pr->mean.ones};
   for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++)
     TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, velocities[i]));
   for (size_t i = 0; i < sizeof pressures / sizeof *pressures; i++)
     TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, pressures[i]));
-  TES_TRY(tes_vector_fill(pr->ones, 1));
-  pr->guesses_kept = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
-  for (int i = 0; i < pr->guesses_kept; i++)
-    TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->guess.value[i]));
-  for (int i = 0; i < pr->guesses_kept && !tesi_context_deterministic(ctx); i++)
-    TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->spread.value[i]));
+  TES_TRY(tes_vector_fill(pr->mean.ones, 1));
+  pr->guess.kept = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
+  for (int i = 0; i < pr->guess.kept; i++)
+    TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->guess.phi.value[i]));
+  for (int i = 0; i < pr->guess.kept && !tesi_context_deterministic(ctx); i++)
+    TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->guess.spread.value[i]));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->u));
   pr->u = tesi_space_range(p->space, p->u, 0);
   pr->p = tesi_space_range(p->space, p->u, 1);
@@ -137,8 +139,8 @@ done:
 static TesStatus create_solvers(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TES_TRY(tesi_jacobi_device_create(ctx, TES_DOUBLE, pr->full->length, &pr->jacobi));
-  TES_TRY(tesi_jacobi_device_create(ctx, TES_DOUBLE, pr->p.length, &pr->pressure_jacobi));
+  TES_TRY(tesi_jacobi_device_create(ctx, TES_DOUBLE, pr->full->length, &pr->diagonal.jacobi));
+  TES_TRY(tesi_jacobi_device_create(ctx, TES_DOUBLE, pr->p.length, &pr->pressure_diagonal.jacobi));
 done:
   return status;
 }
@@ -156,7 +158,7 @@ TesStatus tesi_split_create_spaces(TesProblem *p, int degree) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
-  TES_TRY(create_spaces(p, pr, degree));
+  TES_TRY(tesi_split_create_both(p, pr, degree, degree - 1));
   TES_TRY(tesi_split_create_faces(p, pr));
   TES_TRY(create_vectors(p, pr));
   TES_TRY(create_masses(p, pr));
@@ -225,11 +227,11 @@ void tesi_split_describe(const TesProblem *p, TesProblemDesc *desc) {
 static TesStatus create_refined(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  pr->last_sigma = pr->most = NAN;
-  TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &pr->last));
-  if (pr->poisson->cycle != TES_SINGLE) goto done;
-  if (!pr->grad_div.gamma) TES_TRY(tesi_refined_create(ctx, pr->full->length, &pr->refined));
-  TES_TRY(tesi_refined_create(ctx, pr->p.length, &pr->pressure_refined));
+  pr->last.sigma = pr->speed.most = NAN;
+  TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &pr->last.b));
+  if (pr->poisson->chosen.cycle != TES_SINGLE) goto done;
+  if (!pr->grad_div.gamma) TES_TRY(tesi_refined_create(ctx, pr->full->length, &pr->diagonal.refined));
+  TES_TRY(tesi_refined_create(ctx, pr->p.length, &pr->pressure_diagonal.refined));
 done:
   return status;
 }
@@ -253,8 +255,8 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   const int degree = desc->degree ? desc->degree : p->equation->support->degree.usual;
   TES_NEW(&pr);
   p->own = pr;
-  p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
-  TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->alpha));
+  p->chosen.tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
+  TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->steady.alpha));
   TES_TRY(tesi_split_create_spaces(p, degree));
   TES_TRY(tesi_drive_create(p, desc));
   TES_TRY(tesi_split_follow(p, desc));
@@ -272,45 +274,30 @@ void tesi_split_destroy(TesProblem *p) {
   TesContext *ctx = p->context;
   TesiSplit *pr = tesi_split_of(p);
   if (!pr) return;
-  TesVector **const vectors[] = {&pr->old[0],
-                                 &pr->old[1],
-                                 &pr->carried[0],
-                                 &pr->carried[1],
-                                 &pr->b,
-                                 &pr->r,
-                                 &pr->x,
-                                 &pr->d,
-                                 &pr->z,
-                                 &pr->q,
-                                 &pr->s,
-                                 &pr->phi[0],
-                                 &pr->phi[1],
-                                 &pr->pb,
-                                 &pr->pr,
-                                 &pr->pd,
-                                 &pr->pz,
-                                 &pr->pq,
-                                 &pr->pn,
-                                 &pr->ps,
-                                 &pr->ones,
-                                 &pr->weights,
-                                 &pr->inverse,
-                                 &pr->load,
-                                 &pr->balance,
-                                 &pr->pressure_inverse,
-                                 &pr->given_pressure,
-                                 &pr->cycle_b,
-                                 &pr->cycle_x,
-                                 &pr->last};
+  TesVector **const vectors[] = {&pr->state.old[0],     &pr->state.old[1],
+                                 &pr->state.carried[0], &pr->state.carried[1],
+                                 &pr->work.b,           &pr->work.r,
+                                 &pr->work.x,           &pr->work.d,
+                                 &pr->work.z,           &pr->work.q,
+                                 &pr->work.s,           &pr->state.phi[0],
+                                 &pr->state.phi[1],     &pr->work.pb,
+                                 &pr->work.pr,          &pr->work.pd,
+                                 &pr->work.pz,          &pr->work.pq,
+                                 &pr->work.pn,          &pr->work.ps,
+                                 &pr->mean.ones,        &pr->mean.weights,
+                                 &pr->diagonal.inverse, &pr->load.constant,
+                                 &pr->balance,          &pr->pressure_diagonal.inverse,
+                                 &pr->given_pressure,   &pr->steady.cycle_b,
+                                 &pr->steady.cycle_x,   &pr->last.b};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
   for (int i = 0; i < TESI_SPLIT_GUESSES; i++) {
-    tes_vector_destroy(&pr->guess.value[i]);
-    tes_vector_destroy(&pr->spread.value[i]);
+    tes_vector_destroy(&pr->guess.phi.value[i]);
+    tes_vector_destroy(&pr->guess.spread.value[i]);
   }
-  tesi_jacobi_device_destroy(ctx, &pr->jacobi);
-  tesi_jacobi_device_destroy(ctx, &pr->pressure_jacobi);
-  tesi_refined_destroy(&pr->refined);
-  tesi_refined_destroy(&pr->pressure_refined);
+  tesi_jacobi_device_destroy(ctx, &pr->diagonal.jacobi);
+  tesi_jacobi_device_destroy(ctx, &pr->pressure_diagonal.jacobi);
+  tesi_refined_destroy(&pr->diagonal.refined);
+  tesi_refined_destroy(&pr->pressure_diagonal.refined);
   tes_problem_destroy(&pr->poisson);
   TesOperator **const operators[] = {&pr->mass, &pr->op, &pr->whole, &pr->pressure_mass};
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) tes_operator_destroy(operators[i]);
@@ -318,17 +305,17 @@ void tesi_split_destroy(TesProblem *p) {
     tesi_mixed_faces_free(pr->mixed, &pr->open);
     tesi_mixed_faces_free(pr->mixed, &pr->closed);
   }
-  for (int c = 0; c < TESI_AXES; c++) tesi_load_plan_destroy(&pr->plan[c]);
-  tesi_context_device(ctx)->release(ctx, &pr->clock);
+  for (int c = 0; c < TESI_AXES; c++) tesi_load_plan_destroy(&pr->load.plan[c]);
+  tesi_context_device(ctx)->release(ctx, &pr->load.clock);
   tesi_drive_free(&pr->drive);
   tesi_grad_div_free(&pr->grad_div);
   tesi_walls_free(ctx, &pr->walls);
   tesi_mixed_destroy(&pr->mixed);
   tes_space_destroy(&pr->velocity);
   tes_space_destroy(&pr->full);
-  tesi_free(ctx, &pr->residuals);
-  tesi_steady_direct_destroy(&pr->direct);
-  for (int k = 0; k < pr->motions; k++) tes_vector_destroy(&pr->motion[k]);
+  tesi_free(ctx, &pr->steady.residuals);
+  tesi_steady_direct_destroy(&pr->steady.direct);
+  for (int k = 0; k < pr->steady.motions; k++) tes_vector_destroy(&pr->steady.motion[k]);
   tesi_free(ctx, &p->own);
 }
 
@@ -337,7 +324,7 @@ const TesProblem *tesi_split_solved(const TesProblem *p) {
 }
 
 double tesi_split_reaction(const TesProblem *p) {
-  return tesi_split_of(p)->alpha;
+  return tesi_split_of(p)->steady.alpha;
 }
 
 static void mean_force(const TesProblem *p, double force[TESI_AXES]) {

@@ -91,8 +91,8 @@ static TesStatus create(TesProblem *p, Removal *m) {
   m->problem = p;
   TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &m->inverse));
   TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &m->v));
-  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, pr->poisson->cycle, &m->cycle_b));
-  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, pr->poisson->cycle, &m->cycle_x));
+  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, pr->poisson->chosen.cycle, &m->cycle_b));
+  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, pr->poisson->chosen.cycle, &m->cycle_x));
   TES_TRY(find_inverse(m));
 done:
   return status;
@@ -105,9 +105,9 @@ static TesStatus find_defect(const Removal *m, const TesVector *phi, const TesVe
   TesiSplit *pr = tesi_split_of(m->problem);
   TesOperator *stiffness = NULL;
   TES_TRY(tesi_operator_on(pr->poisson->op, pr->mixed->pressure, TES_DOUBLE, &stiffness));
-  TES_TRY(tes_operator_apply(stiffness, phi, pr->pr));
+  TES_TRY(tes_operator_apply(stiffness, phi, pr->work.pr));
   TES_TRY(tesi_mixed_divergence(pr->mixed, u, b));
-  TES_TRY(tes_vector_axpy(1, pr->pr, b));
+  TES_TRY(tes_vector_axpy(1, pr->work.pr, b));
   TES_TRY(restrict_rows(m, b));
 done:
   tes_operator_destroy(&stiffness);
@@ -119,9 +119,9 @@ static TesStatus measure(TesProblem *p, const TesVector *b, double *norm) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
-  TES_TRY(tes_vector_copy(b, 1, pr->pr));
-  TES_TRY(tesi_split_project(p, pr->pr, fmin(1e-4, 0.1 * p->tolerance), false, pr->pn));
-  TES_TRY(tes_vector_dot(b, pr->pn, norm));
+  TES_TRY(tes_vector_copy(b, 1, pr->work.pr));
+  TES_TRY(tesi_split_project(p, pr->work.pr, fmin(1e-4, 0.1 * p->chosen.tolerance), false, pr->work.pn));
+  TES_TRY(tes_vector_dot(b, pr->work.pn, norm));
   *norm = sqrt(fmax(*norm, 0));
 done:
   return status;
@@ -137,8 +137,8 @@ TesStatus tesi_split_remove_divergence(TesProblem *p, const TesVector *phi, TesV
   double residuals[MOST + 1];
   TesSolveResult result = {0};
   TES_TRY(create(p, &m));
-  TES_TRY(find_defect(&m, phi, u, pr->pb));
-  TES_TRY(measure(p, pr->pb, removed));
+  TES_TRY(find_defect(&m, phi, u, pr->work.pb));
+  TES_TRY(measure(p, pr->work.pb, removed));
   const TesiFlexible system = {.context = ctx,
                                .length = pr->p.length,
                                .user = &m,
@@ -147,7 +147,7 @@ TesStatus tesi_split_remove_divergence(TesProblem *p, const TesVector *phi, TesV
                                .tolerance = 1e-4,
                                .max_iterations = MOST,
                                .residuals = residuals};
-  status = tesi_flexible_solve(&system, pr->pb, s, &result);
+  status = tesi_flexible_solve(&system, pr->work.pb, s, &result);
   if (status == TES_NOT_CONVERGED) status = TES_OK; /* what is left is the next pressure's */
   TES_TRY(status);
   tesi_log(ctx, TES_LOG_DETAIL, "divergence of %.3g removed in %d iterations", *removed, result.iterations);

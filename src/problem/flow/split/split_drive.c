@@ -112,14 +112,14 @@ static TesStatus find_response(TesiSplit *pr, int c) {
   TesContext *ctx = pr->full->context;
   TesStatus status = TES_OK;
   TesiDrive *d = &pr->drive;
-  TesVector to = component_of(pr, pr->r, c), part = component_of(pr, d->response[c], c);
+  TesVector to = component_of(pr, pr->work.r, c), part = component_of(pr, d->response[c], c);
   const TesVector weights = component_of(pr, d->weights, c);
   double norm;
-  TES_TRY(tes_vector_fill(pr->r, 0));
+  TES_TRY(tes_vector_fill(pr->work.r, 0));
   TES_TRY(tes_vector_copy(&weights, 1, &to));
-  TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
-  TES_TRY(tes_vector_norm(pr->r, &norm));
-  TES_TRY(tesi_split_cg(pr, norm, 1e-10 * norm, pr->r, d->response[c]));
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.r));
+  TES_TRY(tes_vector_norm(pr->work.r, &norm));
+  TES_TRY(tesi_split_cg(pr, norm, 1e-10 * norm, pr->work.r, d->response[c]));
   TES_TRY(tes_vector_dot(&weights, &part, &d->gain[c]));
 done:
   return status;

@@ -11,24 +11,24 @@ static TesStatus momentum_residual(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
-  const double w = pr->known > 1 ? pr->step[0] / pr->step[1] : 0, dt = pr->step[0];
+  const double w = pr->state.known > 1 ? pr->state.step[0] / pr->state.step[1] : 0, dt = pr->state.step[0];
   const double a0 = (1 + 2 * w) / (1 + w), a1 = 1 + w, a2 = w * w / (1 + w);
-  pr->last_sigma = NAN; /* b is none of a step */
-  TES_TRY(tesi_split_load(p, pr->b));
-  TES_TRY(tesi_drive_load(pr, pr->b));
+  pr->last.sigma = NAN; /* b is none of a step */
+  TES_TRY(tesi_split_load(p, pr->work.b));
+  TES_TRY(tesi_drive_load(pr, pr->work.b));
   if (p->in_time) TES_TRY(tesi_split_carry(p)); /* else there is no convection */
-  if (p->in_time) TES_TRY(tes_vector_axpy(-1, pr->carried[0], pr->b));
-  TES_TRY(tesi_mixed_gradient(pr->mixed, &pr->p, pr->r));
-  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
-  TES_TRY(tes_vector_copy(&pr->u, pr->sigma - pr->alpha - (pr->known ? a0 / dt : 0), pr->d));
-  if (pr->known) TES_TRY(tes_vector_axpy(a1 / dt, pr->old[0], pr->d));
-  if (pr->known > 1) TES_TRY(tes_vector_axpy(-a2 / dt, pr->old[1], pr->d));
-  TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));
-  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
-  TES_TRY(tes_operator_apply(pr->whole, &pr->u, pr->r));
-  TES_TRY(tes_vector_axpy(-1, pr->b, pr->r));
-  TES_TRY(tesi_grad_div_update(pr, pr->known ? pr->old[0] : &pr->u));
-  TES_TRY(tesi_grad_div_add(pr, 1, false, &pr->u, pr->r));
+  if (p->in_time) TES_TRY(tes_vector_axpy(-1, pr->state.carried[0], pr->work.b));
+  TES_TRY(tesi_mixed_gradient(pr->mixed, &pr->p, pr->work.r));
+  TES_TRY(tes_vector_axpy(1, pr->work.r, pr->work.b));
+  TES_TRY(tes_vector_copy(&pr->u, pr->sigma - pr->steady.alpha - (pr->state.known ? a0 / dt : 0), pr->work.d));
+  if (pr->state.known) TES_TRY(tes_vector_axpy(a1 / dt, pr->state.old[0], pr->work.d));
+  if (pr->state.known > 1) TES_TRY(tes_vector_axpy(-a2 / dt, pr->state.old[1], pr->work.d));
+  TES_TRY(tes_operator_apply(pr->mass, pr->work.d, pr->work.r));
+  TES_TRY(tes_vector_axpy(1, pr->work.r, pr->work.b));
+  TES_TRY(tes_operator_apply(pr->whole, &pr->u, pr->work.r));
+  TES_TRY(tes_vector_axpy(-1, pr->work.b, pr->work.r));
+  TES_TRY(tesi_grad_div_update(pr, pr->state.known ? pr->state.old[0] : &pr->u));
+  TES_TRY(tesi_grad_div_add(pr, 1, false, &pr->u, pr->work.r));
 done:
   return status;
 }
@@ -45,7 +45,7 @@ static TesStatus keep_residual(TesProblem *p) {
   } else {
     TES_TRY(tesi_split_use_sigma(p, pr->op ? pr->sigma : 1));
     TES_TRY(momentum_residual(p));
-    TES_TRY(tes_vector_copy(pr->r, 1, pr->balance));
+    TES_TRY(tes_vector_copy(pr->work.r, 1, pr->balance));
   }
   pr->is_balanced = true;
 done:
@@ -57,10 +57,6 @@ done:
 static const TesSpace *space_of(const TesProblem *p, int direction) {
   (void)direction;
   return tesi_split_of(p)->mixed->velocity;
-}
-
-static bool is_support(const TesProblem *p, int boundary, int direction) {
-  return tesi_problem_given(p, boundary, direction) || p->numbered.given[boundary].how[0] == TESI_NORMAL;
 }
 
 static TesStatus find_residual(const TesProblem *problem, int direction, double *r) {
@@ -117,7 +113,7 @@ static void write_stress(const TesProblem *p, int direction, char text[TESI_STRE
   static const char *const slope[3][2] = {
       {"ux*nx + uy*ny", "uz*nz"}, {"vx*nx + vy*ny", "vz*nz"}, {"wx*nx + wy*ny", "wz*nz"}};
   const char *const *of = slope[direction];
-  if (p->flow_form == TES_FLOW_SYMMETRIC)
+  if (p->variant.flow == TES_FLOW_SYMMETRIC)
     snprintf(beside, sizeof beside, " + u%c*nx + v%c*ny%s", "xyz"[direction], "xyz"[direction],
              p -> mesh -> dim == 3 ? turned[direction] : "");
   snprintf(text, TESI_STRESS_TEXT, "%.17g*(%s%s%s%s) - p*n%c", tesi_split_of(p)->nu, of[0],
@@ -125,11 +121,8 @@ static void write_stress(const TesProblem *p, int direction, char text[TESI_STRE
 }
 
 TesStatus tesi_split_force(const TesProblem *problem, int boundary, int direction, double *force) {
-  static const TesiForces of = {.space = space_of,
-                                .is_support = is_support,
-                                .residual = find_residual,
-                                .traction = find_traction,
-                                .stress = write_stress};
+  static const TesiForces of = {
+      .space = space_of, .residual = find_residual, .traction = find_traction, .stress = write_stress};
   const TesStatus status = tesi_force_on(problem, &of, boundary, direction, force);
   *force = -*force; /* what acts on the boundary, not on the fluid */
   return status;

@@ -29,17 +29,18 @@ TesStatus tesi_split_settle(const TesProblem *from, TesProblem *next, double *re
   pr->warned_of_cells = tesi_split_of(from)->warned_of_cells;
   TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &s));
   TES_TRY(tes_vector_fill(s, 0));
-  TES_TRY(settle(next, time, pr->phi[0], s, &pr->u, removed));
-  for (int i = 0; i < pr->known; i++) {
-    before -= pr->step[i];
-    TES_TRY(settle(next, before, i == 0 ? pr->phi[1] : NULL, s, pr->old[i], &ignored));
+  TES_TRY(settle(next, time, pr->state.phi[0], s, &pr->u, removed));
+  for (int i = 0; i < pr->state.known; i++) {
+    before -= pr->state.step[i];
+    TES_TRY(settle(next, before, i == 0 ? pr->state.phi[1] : NULL, s, pr->state.old[i], &ignored));
   }
   TES_TRY(tesi_in_time_at(next, time));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(next, &pr->p));
   TES_TRY(tesi_split_give_pressure(next, &none));
-  if (!pr->known) goto done;
-  TES_TRY(tesi_mixed_convection(pr->mixed, pr->old[0], pr->carried[1], &rate));
-  if (pr->open.count) TES_TRY(tesi_mixed_backflow(pr->mixed, &pr->open, pr->old[0], pr->carried[1]));
+  if (!pr->state.known) goto done;
+  TES_TRY(tesi_mixed_convection(pr->mixed, pr->state.old[0], pr->state.carried[1], &rate));
+  if (pr->open.count)
+    TES_TRY(tesi_mixed_backflow(pr->mixed, &pr->open, pr->state.old[0], pr->state.carried[1]));
 done:
   tes_vector_destroy(&s);
   return status;

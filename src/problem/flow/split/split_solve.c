@@ -13,11 +13,11 @@ static TesStatus add_grad_div(void *user, const TesVector *x, TesVector *y) {
 
 TesStatus tesi_split_cg(TesiSplit *pr, double norm, double target, TesVector *r, TesVector *d) {
   const TesiJacobi cg = {.op = pr->op,
-                         .inverse = pr->inverse,
-                         .z = pr->z,
-                         .q = pr->q,
-                         .p = pr->s,
-                         .device = d == pr->d && !pr->grad_div.gamma ? pr->jacobi : NULL,
+                         .inverse = pr->diagonal.inverse,
+                         .z = pr->work.z,
+                         .q = pr->work.q,
+                         .p = pr->work.s,
+                         .device = d == pr->work.d && !pr->grad_div.gamma ? pr->diagonal.jacobi : NULL,
                          .add = pr->grad_div.gamma ? add_grad_div : NULL,
                          .user = pr};
   return tesi_jacobi_cg(&cg, norm, target, MOST, r, d);
@@ -50,16 +50,16 @@ TesStatus tesi_split_use_sigma(TesProblem *p, double sigma) {
   tes_operator_destroy(&pr->whole);
   TES_TRY(tes_function_create_constant(ctx, pr->nu, &nu));
   TES_TRY(tes_function_create_constant(ctx, sigma, &c));
-  const bool symmetric = p->flow_form == TES_FLOW_SYMMETRIC; /* 2 nu eps(u) */
+  const bool symmetric = p->variant.flow == TES_FLOW_SYMMETRIC; /* 2 nu eps(u) */
   const TesTermDesc term[] = {{.term = symmetric ? TES_TERM_STRAIN : TES_TERM_DIFFUSION, .a = {.all = nu}},
                               {.term = TES_TERM_MASS, .a = {.all = c}}};
   TES_TRY(tes_operator_create(
       ctx, &(TesOperatorDesc){.space = pr->velocity, .form = {sigma > 0 ? 2 : 1, term, 0}}, &pr->op));
   TES_TRY(tesi_operator_on(pr->op, pr->full, TES_DOUBLE, &pr->whole));
-  TES_TRY(find_inverse(pr->op, &pr->inverse));
-  TES_TRY(tesi_refined_use(&pr->refined, pr->op, pr->inverse));
+  TES_TRY(find_inverse(pr->op, &pr->diagonal.inverse));
+  TES_TRY(tesi_refined_use(&pr->diagonal.refined, pr->op, pr->diagonal.inverse));
   pr->sigma = sigma;
-  tesi_jacobi_device_forget(ctx, pr->jacobi);
+  tesi_jacobi_device_forget(ctx, pr->diagonal.jacobi);
 done:
   tes_function_destroy(&nu);
   tes_function_destroy(&c);
@@ -71,10 +71,10 @@ static TesStatus find_residual(TesiSplit *pr, const TesVector *b, const TesVecto
                                double *norm) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
-  TES_TRY(tes_operator_apply(pr->whole, x, pr->q));
-  TES_TRY(tesi_grad_div_add(pr, 1, true, x, pr->q));
-  TES_TRY(tesi_walls_put(&pr->walls, false, pr->q));
-  TES_TRY(tesi_vector_difference(b, pr->q, r, norm));
+  TES_TRY(tes_operator_apply(pr->whole, x, pr->work.q));
+  TES_TRY(tesi_grad_div_add(pr, 1, true, x, pr->work.q));
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.q));
+  TES_TRY(tesi_vector_difference(b, pr->work.q, r, norm));
 done:
   return status;
 }
@@ -95,9 +95,10 @@ static TesStatus improve(TesiSplit *pr, const TesVector *b, double norm, double 
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   System system = {pr, b};
-  if (pr->refined.op) return tesi_refined_solve(&pr->refined, find_again, &system, norm, target, MOST, r, x);
-  TES_TRY(tesi_split_cg(pr, norm, target, r, pr->d));
-  TES_TRY(tes_vector_axpy(1, pr->d, x));
+  if (pr->diagonal.refined.op)
+    return tesi_refined_solve(&pr->diagonal.refined, find_again, &system, norm, target, MOST, r, x);
+  TES_TRY(tesi_split_cg(pr, norm, target, r, pr->work.d));
+  TES_TRY(tes_vector_axpy(1, pr->work.d, x));
 done:
   return status;
 }
@@ -106,12 +107,12 @@ done:
 static TesStatus find_reference(TesiSplit *pr, const TesVector *b, const TesVector *old, double *reference) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
-  if (pr->is_last) {
-    TES_TRY(tesi_vector_difference(b, pr->last, pr->r, reference));
+  if (pr->last.is_under) {
+    TES_TRY(tesi_vector_difference(b, pr->last.b, pr->work.r, reference));
   } else {
-    TES_TRY(tes_vector_copy(old, 1, pr->d));
-    TES_TRY(tesi_walls_put(&pr->walls, true, pr->d));
-    TES_TRY(find_residual(pr, b, pr->d, pr->r, reference));
+    TES_TRY(tes_vector_copy(old, 1, pr->work.d));
+    TES_TRY(tesi_walls_put(&pr->walls, true, pr->work.d));
+    TES_TRY(find_residual(pr, b, pr->work.d, pr->work.r, reference));
   }
 done:
   return status;
@@ -127,14 +128,14 @@ TesStatus tesi_split_velocity(TesProblem *p, const TesVector *b, const TesVector
   double reference, norm;
   TES_TRY(find_reference(pr, b, old, &reference));
   TES_TRY(tesi_walls_put(&pr->walls, true, x));
-  TES_TRY(find_residual(pr, b, x, pr->r, &norm));
+  TES_TRY(find_residual(pr, b, x, pr->work.r, &norm));
   if (!isfinite(norm) || !isfinite(reference)) return TES_NAN;
   if (reference < norm) {
     TES_TRY(tes_vector_copy(old, 1, x));
     TES_TRY(tesi_walls_put(&pr->walls, true, x));
-    TES_TRY(find_residual(pr, b, x, pr->r, &norm));
+    TES_TRY(find_residual(pr, b, x, pr->work.r, &norm));
   }
-  TES_TRY(improve(pr, b, norm, fmax(share * p->tolerance * reference, 1e-15 * norm), pr->r, x));
+  TES_TRY(improve(pr, b, norm, fmax(share * p->chosen.tolerance * reference, 1e-15 * norm), pr->work.r, x));
 done:
   return status;
 }
@@ -169,8 +170,8 @@ TesStatus tesi_split_balance(TesiSplit *pr, TesVector *b) {
   TesStatus status = TES_OK;
   double sum;
   if (pr->walls.any_open) return TES_OK;
-  TES_TRY(tes_vector_dot(pr->ones, b, &sum));
-  TES_TRY(tes_vector_axpy(-sum / (double)b->layout->global, pr->ones, b));
+  TES_TRY(tes_vector_dot(pr->mean.ones, b, &sum));
+  TES_TRY(tes_vector_axpy(-sum / (double)b->layout->global, pr->mean.ones, b));
 done:
   return status;
 }
@@ -197,21 +198,21 @@ TesStatus tesi_split_potential(TesProblem *p, double time, double factor, TesVec
   TES_TRY(tesi_split_balance(pr, b));
   TES_TRY(tesi_problem_clear(pr->poisson, b));
   TES_TRY(tes_vector_norm(b, &load));
-  TES_TRY(extrapolate(&pr->guess, time, factor, phi));
-  TES_TRY(poisson_residual(pr, b, phi, pr->pr, &norm));
+  TES_TRY(extrapolate(&pr->guess.phi, time, factor, phi));
+  TES_TRY(poisson_residual(pr, b, phi, pr->work.pr, &norm));
   if (!isfinite(load) || !isfinite(norm)) return TES_NAN;
   if (norm > load) {
     TES_TRY(tes_vector_fill(phi, 0));
-    TES_TRY(tes_vector_copy(b, 1, pr->pr));
+    TES_TRY(tes_vector_copy(b, 1, pr->work.pr));
     norm = load;
   }
   if (load > 0 && norm > 1e-15 * load) {
     tesi_solver_set_tolerance(pr->poisson->solver,
-                              fmin(fmax(p->tolerance * load / norm, 1e-14), 1. / ONE_CYCLE));
-    TES_TRY(tesi_solver_solve_from_zero(pr->poisson->solver, pr->pr, pr->pd, &one));
-    TES_TRY(tes_vector_axpy(1, pr->pd, phi));
+                              fmin(fmax(p->chosen.tolerance * load / norm, 1e-14), 1. / ONE_CYCLE));
+    TES_TRY(tesi_solver_solve_from_zero(pr->poisson->solver, pr->work.pr, pr->work.pd, &one));
+    TES_TRY(tes_vector_axpy(1, pr->work.pd, phi));
   }
-  TES_TRY(keep(&pr->guess, pr->guesses_kept, time, factor, phi));
+  TES_TRY(keep(&pr->guess.phi, pr->guess.kept, time, factor, phi));
   one.iterations += result->iterations;
   one.fractional_iterations = NAN;
   tesi_problem_take_floor(p, &one);
@@ -229,9 +230,9 @@ static TesStatus find_mass_residual(void *user, const TesVector *x, TesVector *r
 static TesStatus ready_to_project(TesiSplit *pr) {
   TesContext *ctx = pr->pressure_mass->context;
   TesStatus status = TES_OK;
-  if (pr->pressure_inverse) return TES_OK;
-  TES_TRY(find_inverse(pr->pressure_mass, &pr->pressure_inverse));
-  TES_TRY(tesi_refined_use(&pr->pressure_refined, pr->pressure_mass, pr->pressure_inverse));
+  if (pr->pressure_diagonal.inverse) return TES_OK;
+  TES_TRY(find_inverse(pr->pressure_mass, &pr->pressure_diagonal.inverse));
+  TES_TRY(tesi_refined_use(&pr->pressure_diagonal.refined, pr->pressure_mass, pr->pressure_diagonal.inverse));
 done:
   return status;
 }
@@ -260,19 +261,19 @@ TesStatus tesi_split_project(TesProblem *p, TesVector *b, double tolerance, bool
   TES_TRY(tes_vector_norm(b, &of_b));
   const double target = tolerance * of_b;
   const TesiJacobi cg = {.op = pr->pressure_mass,
-                         .inverse = pr->pressure_inverse,
-                         .z = pr->pz,
-                         .q = pr->pq,
-                         .p = pr->pd,
-                         .device = pr->pressure_jacobi};
-  if (pr->pressure_refined.op) {
-    TES_TRY(begin_projection(&system, of_b, guess, x, pr->pz, &norm));
-    return tesi_refined_solve(&pr->pressure_refined, find_mass_residual, &system, norm, target, MOST, pr->pz,
-                              x);
+                         .inverse = pr->pressure_diagonal.inverse,
+                         .z = pr->work.pz,
+                         .q = pr->work.pq,
+                         .p = pr->work.pd,
+                         .device = pr->pressure_diagonal.jacobi};
+  if (pr->pressure_diagonal.refined.op) {
+    TES_TRY(begin_projection(&system, of_b, guess, x, pr->work.pz, &norm));
+    return tesi_refined_solve(&pr->pressure_diagonal.refined, find_mass_residual, &system, norm, target, MOST,
+                              pr->work.pz, x);
   }
   if (!guess) return tesi_jacobi_cg(&cg, of_b, target, MOST, b, x);
-  TES_TRY(begin_projection(&system, of_b, true, x, pr->pr, &norm));
-  TES_TRY(tesi_jacobi_cg(&cg, norm, target, MOST, pr->pr, b));
+  TES_TRY(begin_projection(&system, of_b, true, x, pr->work.pr, &norm));
+  TES_TRY(tesi_jacobi_cg(&cg, norm, target, MOST, pr->work.pr, b));
   TES_TRY(tes_vector_axpy(1, b, x));
 done:
   return status;
@@ -282,10 +283,10 @@ TesStatus tesi_split_spread(TesProblem *p, double time, double factor, TesVector
   TesiSplit *pr = tesi_split_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const bool guess = pr->spread.count > 0;
-  if (guess) TES_TRY(extrapolate(&pr->spread, time, factor, x));
-  TES_TRY(tesi_split_project(p, b, fmin(1e-3, p->tolerance), guess, x));
-  if (pr->spread.value[0]) TES_TRY(keep(&pr->spread, pr->guesses_kept, time, factor, x));
+  const bool guess = pr->guess.spread.count > 0;
+  if (guess) TES_TRY(extrapolate(&pr->guess.spread, time, factor, x));
+  TES_TRY(tesi_split_project(p, b, fmin(1e-3, p->chosen.tolerance), guess, x));
+  if (pr->guess.spread.value[0]) TES_TRY(keep(&pr->guess.spread, pr->guess.kept, time, factor, x));
 done:
   return status;
 }
@@ -298,9 +299,9 @@ static TesStatus make_weights(TesProblem *p) {
   TesStatus status = TES_OK;
   TesFunction *one = NULL;
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
-  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->weights));
-  TES_TRY(tes_functional_load(&(TesLoadDesc){.space = pr->mixed->pressure, .f = {one}}, pr->weights));
-  TES_TRY(tes_vector_dot(pr->weights, pr->ones, &pr->volume));
+  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->mean.weights));
+  TES_TRY(tes_functional_load(&(TesLoadDesc){.space = pr->mixed->pressure, .f = {one}}, pr->mean.weights));
+  TES_TRY(tes_vector_dot(pr->mean.weights, pr->mean.ones, &pr->mean.volume));
 done:
   tes_function_destroy(&one);
   return status;
@@ -311,19 +312,19 @@ static TesStatus take_out(TesProblem *p, TesVector *const *from, TesVector *cons
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double sum;
-  if (!tesi_split_of(p)->weights) TES_TRY(make_weights(p));
+  if (!tesi_split_of(p)->mean.weights) TES_TRY(make_weights(p));
   TES_TRY(tes_vector_dot(*from, v, &sum));
-  TES_TRY(tes_vector_axpy(-sum / tesi_split_of(p)->volume, *along, v));
+  TES_TRY(tes_vector_axpy(-sum / tesi_split_of(p)->mean.volume, *along, v));
 done:
   return status;
 }
 
 TesStatus tesi_split_spread_flux(TesProblem *p, TesVector *v) {
   TesiSplit *pr = tesi_split_of(p);
-  return take_out(p, &pr->ones, &pr->weights, v);
+  return take_out(p, &pr->mean.ones, &pr->mean.weights, v);
 }
 
 TesStatus tesi_split_remove_mean(TesProblem *p, TesVector *v) {
   TesiSplit *pr = tesi_split_of(p);
-  return take_out(p, &pr->weights, &pr->ones, v);
+  return take_out(p, &pr->mean.weights, &pr->mean.ones, v);
 }

@@ -70,13 +70,13 @@ static TesStatus check_slip(TesProblem *p, int boundary, const Normals *normals)
   const char *const reason = p->in_time ? "slip holds on faces that are normal to one axis; these are not. "
                                           "Faces of any direction belong to "
                                           "stokes with element q"
-                             : normals->curved && p->flow_form == TES_FLOW_GRADIENT
+                             : normals->curved && p->variant.flow == TES_FLOW_GRADIENT
                                  ? "slip on curved faces has no tangential stress in the symmetric form "
                                    "alone: give data.form: symmetric, or "
                                    "leave it out"
                                  : NULL;
   TES_CHECK(!reason, "boundary.%s: %s", name_of(p, boundary), reason);
-  if (normals->curved) p->flow_form = TES_FLOW_SYMMETRIC;
+  if (normals->curved) p->variant.flow = TES_FLOW_SYMMETRIC;
 done:
   return status;
 }
@@ -264,15 +264,6 @@ static bool any_given(const TesProblem *p, int boundary) {
   return any;
 }
 
-static bool is_timed(const TesProblem *p) {
-  const TesiGiven *given = p->in_time->numbers.given;
-  bool timed = false;
-  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
-    for (int c = 0; c < p->mesh->dim; c++)
-      timed = timed || (given[i].how[c] == TESI_STRONG && tesi_function_timed(given[i].g[c]));
-  return timed;
-}
-
 static TesStatus create_on_device(TesContext *ctx, TesiWalls *walls) {
   TesStatus status = TES_OK;
   TesiProgram *program;
@@ -300,7 +291,7 @@ TesStatus tesi_walls_create(const TesProblem *p, const TesSpace *velocity, const
     if (any_given(p, i)) TES_TRY(fill_wall(p, velocity, m, i, slot_of, x, mark, &walls->wall[i]));
   walls->at = NAN;
   walls->space = velocity;
-  walls->timed = p->in_time && is_timed(p);
+  walls->timed = p->in_time && tesi_numbered_timed(p->mesh, &p->in_time->numbers, true);
   if (tesi_has_kernels(ctx)) TES_TRY(create_on_device(ctx, walls));
 done:
   tesi_free(ctx, &slot_of);

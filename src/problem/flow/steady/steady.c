@@ -32,10 +32,10 @@
 static TesStatus remove_motions(const TesiSplit *pr, TesVector *v) {
   TesContext *ctx = v->context;
   TesStatus status = TES_OK;
-  for (int k = 0; k < pr->motions; k++) {
+  for (int k = 0; k < pr->steady.motions; k++) {
     double part;
-    TES_TRY(tes_vector_dot(pr->motion[k], v, &part));
-    TES_TRY(tes_vector_axpy(-part, pr->motion[k], v));
+    TES_TRY(tes_vector_dot(pr->steady.motion[k], v, &part));
+    TES_TRY(tes_vector_axpy(-part, pr->steady.motion[k], v));
   }
 done:
   return status;
@@ -53,12 +53,12 @@ static TesStatus apply(void *user, const TesVector *x, TesVector *y) {
   const TesVector u = part_of(p, x, 0), q = part_of(p, x, 1);
   TesVector to_u = part_of(p, y, 0), to_p = part_of(p, y, 1);
   TES_TRY(tes_operator_apply(pr->op, &u, &to_u));
-  TES_TRY(tesi_mixed_gradient(pr->mixed, &q, pr->r));
-  TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
-  TES_TRY(tes_vector_axpy(-pr->unit, pr->r, &to_u));
+  TES_TRY(tesi_mixed_gradient(pr->mixed, &q, pr->work.r));
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.r));
+  TES_TRY(tes_vector_axpy(-pr->steady.unit, pr->work.r, &to_u));
   TES_TRY(remove_motions(pr, &to_u));
   TES_TRY(tesi_mixed_divergence(pr->mixed, &u, &to_p));
-  TES_TRY(tes_vector_copy(&to_p, -pr->unit, &to_p));
+  TES_TRY(tes_vector_copy(&to_p, -pr->steady.unit, &to_p));
   /* Over curved cells the divergence has a part in constant pressures: by quadrature, which is not exact there, and by
    * velocities along faces, which have a flux through polynomial ones. Iterates have no such part. */
   if (!pr->walls.any_open && (pr->velocity->slip || p->mesh->geometry_degree > 1))
@@ -76,9 +76,9 @@ static TesStatus cycle(TesProblem *p, const TesVector *b, TesVector *x) {
   TES_TRY(tes_vector_norm(b, &norm));
   TES_TRY(tes_vector_fill(x, 0));
   if (!(norm > 0)) goto done;
-  TES_TRY(tes_vector_copy(b, 1 / norm, pr->cycle_b));
-  TES_TRY(tes_multigrid_cycle(p->multigrid, pr->cycle_b, pr->cycle_x, true));
-  TES_TRY(tes_vector_axpy(norm, pr->cycle_x, x));
+  TES_TRY(tes_vector_copy(b, 1 / norm, pr->steady.cycle_b));
+  TES_TRY(tes_multigrid_cycle(p->multigrid, pr->steady.cycle_b, pr->steady.cycle_x, true));
+  TES_TRY(tes_vector_axpy(norm, pr->steady.cycle_x, x));
   TES_TRY(tesi_space_project(pr->velocity, x->precision, x->data)); /* of a cycle in float32 */
   TES_TRY(remove_motions(pr, x));
 done:
@@ -93,14 +93,14 @@ static TesStatus add_potential(TesProblem *p, const TesVector *r, TesVector *z) 
   TesSolveResult one = {0};
   double norm;
   if (!pr->poisson) return TES_OK;
-  TES_TRY(tes_vector_copy(r, 1, pr->pb));
-  TES_TRY(tesi_split_balance(pr, pr->pb));
-  TES_TRY(tesi_problem_clear(pr->poisson, pr->pb));
-  TES_TRY(tes_vector_norm(pr->pb, &norm));
+  TES_TRY(tes_vector_copy(r, 1, pr->work.pb));
+  TES_TRY(tesi_split_balance(pr, pr->work.pb));
+  TES_TRY(tesi_problem_clear(pr->poisson, pr->work.pb));
+  TES_TRY(tes_vector_norm(pr->work.pb, &norm));
   if (!(norm > 0)) goto done;
   tesi_solver_set_tolerance(pr->poisson->solver, 1e-2);
-  TES_TRY(tesi_solver_solve_from_zero(pr->poisson->solver, pr->pb, pr->pd, &one));
-  TES_TRY(tes_vector_axpy(-pr->alpha / pr->unit / pr->unit, pr->pd, z));
+  TES_TRY(tesi_solver_solve_from_zero(pr->poisson->solver, pr->work.pb, pr->work.pd, &one));
+  TES_TRY(tes_vector_axpy(-pr->steady.alpha / pr->steady.unit / pr->steady.unit, pr->work.pd, z));
 done:
   return status;
 }
@@ -112,19 +112,19 @@ static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   TesStatus status = TES_OK;
   const TesVector r_u = part_of(p, r, 0), r_p = part_of(p, r, 1);
   TesVector z_u = part_of(p, z, 0), z_p = part_of(p, z, 1);
-  if (pr->direct) {
-    TES_TRY(tesi_steady_direct_solve(pr->direct, r, z));
+  if (pr->steady.direct) {
+    TES_TRY(tesi_steady_direct_solve(pr->steady.direct, r, z));
     if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
     return TES_OK;
   }
-  TES_TRY(tes_vector_copy(&r_p, -pr->nu / pr->unit / pr->unit, pr->pb));
-  TES_TRY(tesi_split_project(p, pr->pb, fmax(1e-14, fmin(1e-4, 0.1 * p->tolerance)), false, &z_p));
+  TES_TRY(tes_vector_copy(&r_p, -pr->nu / pr->steady.unit / pr->steady.unit, pr->work.pb));
+  TES_TRY(tesi_split_project(p, pr->work.pb, fmax(1e-14, fmin(1e-4, 0.1 * p->chosen.tolerance)), false, &z_p));
   TES_TRY(add_potential(p, &r_p, &z_p));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
-  TES_TRY(tesi_mixed_gradient(pr->mixed, &z_p, pr->r));
-  TES_TRY(tes_vector_xpay(&r_u, pr->unit, pr->r));
-  TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
-  TES_TRY(cycle(p, pr->r, &z_u));
+  TES_TRY(tesi_mixed_gradient(pr->mixed, &z_p, pr->work.r));
+  TES_TRY(tes_vector_xpay(&r_u, pr->steady.unit, pr->work.r));
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.r));
+  TES_TRY(cycle(p, pr->work.r, &z_u));
 done:
   return status;
 }
@@ -134,17 +134,17 @@ static TesStatus balance_motions(const TesiSplit *pr, TesVector *b) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   double size, left;
-  if (!pr->motions) return TES_OK;
+  if (!pr->steady.motions) return TES_OK;
   TES_TRY(tes_vector_norm(b, &size));
-  TES_TRY(tes_vector_copy(b, 1, pr->r));
+  TES_TRY(tes_vector_copy(b, 1, pr->work.r));
   TES_TRY(remove_motions(pr, b));
-  TES_TRY(tes_vector_axpy(-1, b, pr->r));
-  TES_TRY(tes_vector_norm(pr->r, &left));
+  TES_TRY(tes_vector_axpy(-1, b, pr->work.r));
+  TES_TRY(tes_vector_norm(pr->work.r, &left));
   TES_CHECK(
       left <= 1e-4 * size,
       "boundary: %d rigid motion%s along faces with slip held by no boundary, and the forces do not "
       "balance there: their part is %.1e of all. Give a boundary a velocity, or forces without a moment",
-      pr->motions, pr->motions > 1 ? "s are" : " is", left / size);
+      pr->steady.motions, pr->steady.motions > 1 ? "s are" : " is", left / size);
 done:
   return status;
 }
@@ -155,16 +155,16 @@ static TesStatus right_hand_side(TesProblem *p) {
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   TesVector b_u = part_of(p, p->b, 0), b_p = part_of(p, p->b, 1);
-  TES_TRY(tesi_split_load(p, pr->b));
-  TES_TRY(tes_vector_fill(pr->x, 0));
+  TES_TRY(tesi_split_load(p, pr->work.b));
+  TES_TRY(tes_vector_fill(pr->work.x, 0));
   TES_TRY(tesi_walls_update(p, 0, &pr->walls));
-  TES_TRY(tesi_walls_put(&pr->walls, true, pr->x));
-  TES_TRY(tes_operator_residual(pr->whole, pr->b, pr->x, &b_u));
+  TES_TRY(tesi_walls_put(&pr->walls, true, pr->work.x));
+  TES_TRY(tes_operator_residual(pr->whole, pr->work.b, pr->work.x, &b_u));
   TES_TRY(tesi_walls_put(&pr->walls, false, &b_u));
   TES_TRY(balance_motions(pr, &b_u));
-  TES_TRY(tesi_mixed_divergence(pr->mixed, pr->x, &b_p));
+  TES_TRY(tesi_mixed_divergence(pr->mixed, pr->work.x, &b_p));
   TES_TRY(tesi_split_balance(pr, &b_p));
-  TES_TRY(tes_vector_copy(&b_p, pr->unit, &b_p));
+  TES_TRY(tes_vector_copy(&b_p, pr->steady.unit, &b_p));
 done:
   return status;
 }
@@ -174,26 +174,26 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   const int most = p->options.max_iterations ? p->options.max_iterations : 100;
-  if (!pr->residuals) TES_ALLOC(&pr->residuals, most + 1);
+  if (!pr->steady.residuals) TES_ALLOC(&pr->steady.residuals, most + 1);
   const TesiFlexible system = {.context = ctx,
                                .length = p->space->length,
                                .user = p,
                                .apply = apply,
                                .precondition = precondition,
-                               .tolerance = p->tolerance,
+                               .tolerance = p->chosen.tolerance,
                                .max_iterations = most,
                                .monitor = p->options.monitor,
                                .monitor_user = p->options.monitor_user,
-                               .residuals = pr->residuals,
+                               .residuals = pr->steady.residuals,
                                .space = p->space};
   TES_TRY(right_hand_side(p));
   TES_TRY(p->start ? tes_vector_copy(p->start, 1, p->u) : tes_vector_fill(p->u, 0));
   TES_TRY(tesi_walls_put(&pr->walls, false, &pr->u));
-  TES_TRY(tes_vector_copy(&pr->p, 1 / pr->unit, &pr->p));
+  TES_TRY(tes_vector_copy(&pr->p, 1 / pr->steady.unit, &pr->p));
   const TesStatus outcome = tesi_flexible_solve(&system, p->b, p->u, result);
-  TES_TRY(tes_vector_copy(&pr->p, pr->unit, &pr->p));
+  TES_TRY(tes_vector_copy(&pr->p, pr->steady.unit, &pr->p));
   TES_TRY(remove_motions(pr, &pr->u));
-  TES_TRY(tes_vector_axpy(1, pr->x, &pr->u));
+  TES_TRY(tes_vector_axpy(1, pr->work.x, &pr->u));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &pr->p));
   status = outcome;
 done:
@@ -217,19 +217,19 @@ static TesStatus find_fault(const TesProblem *p, const TesiSplit *pr, bool direc
   *fault = 0;
   for (int c = dim - 1; c >= 0; c--)
     if (pr->op->singular >> c & 1) snprintf(direction, sizeof direction, "direction %c", "xyz"[c]);
-  if (slip && p->flow_form != TES_FLOW_SYMMETRIC) {
+  if (slip && p->variant.flow != TES_FLOW_SYMMETRIC) {
     for (int64_t i = 0; i < slip->count; i++)
       for (int e = 0; e < dim * dim; e++) H[e] += (e / dim == e % dim) - slip->P[e * slip->count + i];
     for (int c = 0; c < dim; c++)
       H[c * dim + c] += (double)(pr->velocity->part[c]->length - pr->velocity->part[c]->dofs);
     TES_TRY(tesi_blas_begin(ctx, dim));
     const int info = (int)LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', dim, H, dim, size);
-    if (info == 0 && pr->alpha == 0 && !(size[0] > 1e-8 * size[dim - 1]))
+    if (info == 0 && pr->steady.alpha == 0 && !(size[0] > 1e-8 * size[dim - 1]))
       snprintf(direction, sizeof direction,
                dim == 3 ? "the direction (%.3g, %.3g, %.3g)" : "the direction (%.3g, %.3g)", H[0], H[1], H[2]);
   }
   if (*direction) snprintf(fault, 240, format, direction);
-  if (direct && pr->motions)
+  if (direct && pr->steady.motions)
     snprintf(fault, 240,
              "solver.method: direct has no fluid that turns freely along faces with slip; leave it out");
 done:
@@ -243,8 +243,8 @@ static TesStatus find_motions(TesProblem *p, TesiSplit *pr) {
   int count;
   TES_TRY(tesi_elasticity_motions(pr->op, &count, &motion));
   for (int k = 0; k < count; k++) {
-    TES_TRY(tes_vector_create(ctx, pr->velocity->length, TES_DOUBLE, &pr->motion[pr->motions++]));
-    TES_TRY(tes_vector_set(pr->motion[k], motion + k * pr->velocity->length));
+    TES_TRY(tes_vector_create(ctx, pr->velocity->length, TES_DOUBLE, &pr->steady.motion[pr->steady.motions++]));
+    TES_TRY(tes_vector_set(pr->steady.motion[k], motion + k * pr->velocity->length));
   }
 done:
   tesi_free(ctx, &motion);
@@ -260,7 +260,7 @@ static TesStatus create_preconditioner(TesProblem *p, TesiSplit *pr) {
   TesSolveOptions *o = &p->options;
   const bool direct = o->method == TES_METHOD_DIRECT;
   o->method = TES_METHOD_AUTO;
-  TES_TRY(tesi_split_use_sigma(p, pr->alpha));
+  TES_TRY(tesi_split_use_sigma(p, pr->steady.alpha));
   TES_TRY(find_motions(p, pr));
   TES_TRY(find_fault(p, pr, direct, fault));
   TES_CHECK(!*fault, "%s", fault);
@@ -271,25 +271,25 @@ static TesStatus create_preconditioner(TesProblem *p, TesiSplit *pr) {
   TES_TRY(tesi_problem_choose(p, &smoother));
   if (coupled && o->smoother == TES_SMOOTHER_AUTO) smoother = TES_SMOOTHER_CHEBYSHEV;
   if (direct) {
-    TES_TRY(tesi_steady_direct_create(p, &pr->direct));
-    snprintf(p->method_text, sizeof p->method_text,
+    TES_TRY(tesi_steady_direct_create(p, &pr->steady.direct));
+    snprintf(p->text.method, sizeof p->text.method,
              "direct: sparse factors of velocity and pressure, refined to the tolerance");
-    snprintf(p->precision_text, sizeof p->precision_text, "float64");
+    snprintf(p->text.precision, sizeof p->text.precision, "float64");
     return TES_OK;
   }
   const TesMultigridDesc mg = {.op = p->op,
-                               .precision = p->cycle,
+                               .precision = p->chosen.cycle,
                                .smoother = {.kind = smoother, .local = o->local, .degree = o->smoother_degree},
                                .coarsening = o->coarsening,
                                .coarse = o->coarse,
                                .pre = o->pre,
                                .post = o->post};
   TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
-  TES_TRY(tesi_vector_create_on(pr->full->layout, p->cycle, &pr->cycle_b));
-  TES_TRY(tesi_vector_create_on(pr->full->layout, p->cycle, &pr->cycle_x));
-  snprintf(p->method_text, sizeof p->method_text,
+  TES_TRY(tesi_vector_create_on(pr->full->layout, p->chosen.cycle, &pr->steady.cycle_b));
+  TES_TRY(tesi_vector_create_on(pr->full->layout, p->chosen.cycle, &pr->steady.cycle_x));
+  snprintf(p->text.method, sizeof p->text.method,
            "flexible GMRES, block-triangular: a V-cycle, and the mass%s of the pressure",
-           pr->alpha > 0 ? " and the Laplacian" : "");
+           pr->steady.alpha > 0 ? " and the Laplacian" : "");
 done:
   return status;
 }
@@ -299,10 +299,10 @@ static TesStatus find_unit(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiFlowSize size = {
-      .nu = pr->nu, .alpha = pr->alpha, .dim = p->mesh->dim, .cells = tes_mesh_info(p->mesh).all_cells};
-  TES_TRY(tes_operator_apply(pr->pressure_mass, pr->ones, pr->pb));
-  TES_TRY(tes_vector_dot(pr->pb, pr->ones, &size.volume));
-  pr->unit = tesi_pressure_unit(&size, 1);
+      .nu = pr->nu, .alpha = pr->steady.alpha, .dim = p->mesh->dim, .cells = tes_mesh_info(p->mesh).all_cells};
+  TES_TRY(tes_operator_apply(pr->pressure_mass, pr->mean.ones, pr->work.pb));
+  TES_TRY(tes_vector_dot(pr->work.pb, pr->mean.ones, &size.volume));
+  pr->steady.unit = tesi_pressure_unit(&size, 1);
 done:
   return status;
 }
@@ -314,22 +314,22 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   const int degree = desc->degree ? desc->degree : p->equation->support->degree.usual;
   TES_NEW(&pr);
   p->own = pr;
-  p->flow_form = desc->flow_form;
-  TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->alpha));
+  p->variant.flow = desc->flow_form;
+  TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->steady.alpha));
   TES_TRY(tesi_split_create_spaces(p, degree));
   TES_TRY(find_unit(p, pr));
   TES_TRY(create_preconditioner(p, pr));
-  if (pr->alpha > 0 && !pr->direct) TES_TRY(tesi_split_create_poisson(p));
+  if (pr->steady.alpha > 0 && !pr->steady.direct) TES_TRY(tesi_split_create_poisson(p));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->b));
   TES_TRY(tesi_split_check_flux(p));
-  if (pr->motions) TES_TRY(right_hand_side(p)); /* refuses forces that do not balance */
+  if (pr->steady.motions) TES_TRY(right_hand_side(p)); /* refuses forces that do not balance */
   TES_TRY(tesi_problem_take_guess(p, desc->guess));
 done:
   return status;
 }
 
 static bool is_direct(const TesProblem *p) {
-  return tesi_split_of(p)->direct != NULL;
+  return tesi_split_of(p)->steady.direct != NULL;
 }
 
 /* The norms of the velocity's error, and (nu |grad e_u|^2 + |e_p|^2 / nu)^1/2, the pressure as far as it is known. */

@@ -180,13 +180,13 @@ static TesStatus probe(const Divergence *v, TesiMatrix *K) {
     for (int c = 0; c < v->colours; c++) {
       memset(in, 0, (size_t)length * sizeof *in);
       for (int64_t j = 0; j < nodes; j++) in[d * nodes + j] = v->colour[j] == c;
-      TES_TRY(tes_vector_set(pr->x, in));
-      TES_TRY(tesi_walls_put(&pr->walls, false, pr->x));
-      TES_TRY(tesi_mixed_divergence(pr->mixed, pr->x, pr->pb));
-      TES_TRY(tes_vector_get(pr->pb, out));
+      TES_TRY(tes_vector_set(pr->work.x, in));
+      TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.x));
+      TES_TRY(tesi_mixed_divergence(pr->mixed, pr->work.x, pr->work.pb));
+      TES_TRY(tes_vector_get(pr->work.pb, out));
       for (int64_t k = v->first[c]; k < v->first[c + 1]; k++) {
         const int64_t e = v->place[k], i = v->row_of[e];
-        K->value[row[i] + d * (v->B.row[i + 1] - v->B.row[i]) + e - v->B.row[i]] = -pr->unit * out[i];
+        K->value[row[i] + d * (v->B.row[i + 1] - v->B.row[i]) + e - v->B.row[i]] = -pr->steady.unit * out[i];
       }
     }
 done:
