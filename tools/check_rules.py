@@ -11,6 +11,7 @@
 - A default degree stands in space/ alone: in rows of element.c.
 - The core knows no equation, no element and no scheme: outside of problem/equation/ and of the steps of flows nothing
   includes what stands in CORE_MAY_NOT, and the counts of FIGURES are at most what they were: a ceiling may only fall.
+- A struct of src/problem has at most MAX_MEMBERS members.
 - MPI is called in MPI alone. Environment variables are called TESSERA_... or stand in OTHERS_VARIABLES."""
 import re
 
@@ -33,10 +34,16 @@ FIGURES = [
      r"\bTES_(?:POISSON|STOKES|TRANSPORT|ELASTICITY|NAVIER_STOKES)\b", r"^(?:src|cli)/(?!problem/equation/)", 1),
     ("names of elements", r"TES_ELEMENT_(?:Q|DG|RT|ISO)\b", r"^(?:src|cli)/(?!problem/equation/)", 4),
     ("equations and flows included by the core", CORE_MAY_NOT.pattern, CORE.pattern, 0),
-    ("checks in problem/", r"TES_CHECK\(", r"^src/problem/", 110),
+    ("checks in problem/", r"TES_CHECK\(", r"^src/problem/", 87),
     ("errors of the case reader", r"tesi_case_error\(", r"^src/io/case/", 107),
     ("names of a second kind of axes", r"\b(?:TesiRtAxis|TesiRt|tesi_space_rt)\b", r"^(?:src|tests|bench)/", 0),
+    ("names of second kinds of conditions", r"\b(?:TesiFlowFace|TesiWall|TesiRtFace\w*|TesiUpwindEnd|TesiEnd|"
+     r"TesiRtConvectionSide)\b", r"^(?:src|tests|bench)/", 0),
+    ("a problem's numbers of TesBoundary", r"TesBoundary \*?\w+(?:\[\d*\])?;", r"^src/(?!io/case/)\S+\.h$", 0),
 ]
+# Members of a struct of src/problem: what belongs together is a struct of its own.
+MAX_MEMBERS = 35
+STRUCT = re.compile(r"\bstruct (\w+) \{((?:[^{}]|\{[^{}]*\})*)\}")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 INLINE = re.compile(r"\bstatic inline [^;{]*\{.*?^\}", re.S | re.M)
 FUNCTION = re.compile(r"\b(tes_\w+)\s*\(([^;{]*)\)\s*;")
@@ -126,6 +133,24 @@ def figures(root, names):
         yield title, sum(counted), most
 
 
+def members(body):
+    """How many a struct has; those of a struct inside are one."""
+    body = re.sub(r"\{[^{}]*\}|\[[^\]]*\]", "", body)
+    while "(" in body:
+        shorter = re.sub(r"\([^()]*\)", "", body)
+        if shorter == body:
+            break
+        body = shorter
+    return sum(len(line.split(",")) for line in body.split(";") if line.strip())
+
+
+def check_members(source):
+    for name, text in source:
+        for struct, body in STRUCT.findall(text) if name.as_posix().startswith("src/problem/") else ():
+            if members(body) > MAX_MEMBERS:
+                yield f"{name}: struct {struct} has {members(body)} members, at most {MAX_MEMBERS} are wanted"
+
+
 def check_figures(root, names):
     for title, count, most in figures(root, names):
         if count > most:
@@ -145,6 +170,7 @@ def violations(root, names):
                      if name.parts[0] in ("tests", "cases") and name.suffix in (".c", ".h", ".yaml"))
     promises = root / "tests" / "t6_kinds.c"
     yield from check_figures(root, names)
+    yield from check_members(source)
     yield from check_kinds(source, used, promises.read_text(encoding="utf-8") if promises.exists() else "")
 
 

@@ -145,6 +145,14 @@ class Checkers(unittest.TestCase):
         self.assert_finds("src/operator/a.c", "  MPI_Init(0, 0);\n", "MPI is called")
         self.assert_finds("src/operator/a.c", '  getenv("PETSC_OPTIONS");\n', "environment variable")
         self.assertEqual(self.found("src/operator/a.c", "/* MPI_Init, device->dot(x) */\n"), [])
+        many = "typedef struct A {\n  void (*f)(int a, int b);\n  int a[3], " + ", ".join("abcdefgh") + ";\n"
+        self.assertEqual(self.found("src/problem/a.c", many + "  struct { int x, y; } z;\n} A;\n"), [])
+        many += "".join(f"  int m{i};\n" for i in range(26))
+        self.assert_finds("src/problem/a.c", many + "} A;\n", "struct A has 36 members")
+        self.assertEqual(self.found("src/operator/a.c", many + "} A;\n"), [])
+        found = self.found("src/operator/a.h", "#ifndef TESI_A_H\n#define TESI_A_H\nextern TesiWall w;\n#endif\n")
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("second kinds of conditions: 1", found[0])
 
     def test_loops_over_threads(self):
         self.assert_finds("src/base/a.c", "#pragma omp parallel for\n", "a loop of OpenMP")
