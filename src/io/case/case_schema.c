@@ -57,8 +57,8 @@
        .target = AT(member.slip),                                                                            \
        .choices = WORDS("true"),                                                                             \
        .repeated = true,                                                                                     \
-       .help = "flows: u.n = 0 without tangential stress; stokes with element q on any faces, others on "    \
-               "faces along the axes; the word `slip` says the same"},                                       \
+       .help = "flows: u.n = 0 without tangential stress; element q on any faces, curved ones too, others "  \
+               "on faces along the axes; the word `slip` says the same"},                                    \
       {.path = "boundary." name ".outflow",                                                                  \
        .type = TESI_KEY_BOUNDARY,                                                                            \
        .lists = true,                                                                                        \
