@@ -177,7 +177,7 @@ problem: elasticity
 mesh: {shell: {dim: 2}, refine: 1, refine_where: "0.3 - (x - 0.5)*(x - 0.5) - y*y"}
 space: {degree: 3}
 data: {young: 10, poisson: 0.3}
-boundary: {inner: {radial: 0}, outer: {robin: {alpha: 1, g: [1, 0.3]}}}
+boundary: {inner: {radial: "0.05 + 0.01*x"}, outer: {robin: {alpha: 1, g: [1, 0.3]}}}
 solver: {tolerance: 1e-11}
 output: {values: {u: {point: [1, 0], of: u}, x: {force: inner, of: x}}, points: {a: [0.6, 0.4]}}
 """

@@ -39,10 +39,9 @@ static double trace_of(const Normals *s, int64_t node) {
 /* ---- normals ------------------------------------------------------------------------------------------- */
 
 /* Nodes that hang are in another cell of the boundary by themselves. */
-static TesStatus add_face(const Normals *s, const TesiGeometry *geometry, int64_t cell, int face,
-                          int boundary) {
+static TesStatus visit_face(const TesiCellView *v, const TesiGeometry *geometry, int64_t cell, int face,
+                            int boundary, TesiSlipVisit visit, void *user) {
   enum { MOST = 16 * 16 };
-  const TesiCellView *v = s->view[0];
   const int dim = v->dim, n = v->n, a = face / 2 == 0 ? 1 : 0, b = face / 2 == 2 ? 1 : 2;
   const int points = dim == 3 ? n * n : n;
   double xi[3 * MOST] = {0}, x[3 * MOST], J[9 * MOST];
@@ -55,35 +54,54 @@ static TesStatus add_face(const Normals *s, const TesiGeometry *geometry, int64_
   for (int p = 0; p < points && status == TES_OK; p++) {
     const int step[3] = {1, n, n * n};
     int i[3] = {0};
-    double normal[3] = {0}, square = 0;
+    double normal[3] = {0};
     i[face / 2] = face & 1 ? n - 1 : 0, i[a] = p % n;
     if (dim == 3) i[b] = p / n;
     if (tesi_hanging_directions(dim, n, v->mask[cell], i)) continue;
     const int64_t node =
         tesi_cells_node(v->index[cell * v->cell_nodes + i[0] + i[1] * step[1] + i[2] * step[2]]);
     tesi_face_normal(dim, J + p * dim * dim, face, normal);
-    s->T[NUMBER * v->length + node] += boundary;
-    for (int r = 0; r < dim; r++) square += normal[r] * normal[r];
-    for (int r = 0; r < dim; r++)
-      for (int c = r; c < dim; c++) s->T[entry_of(r, c) * v->length + node] += normal[r] * normal[c] / square;
+    visit(user, node, boundary, x + p * dim, normal);
   }
   return status;
+}
+
+TesStatus tesi_slip_visit(const TesSpace *space, TesiSlipVisit visit, void *user) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesiGeometry *geometry;
+  const TesiCellView *v;
+  TES_TRY(tesi_mesh_geometry(space->mesh, &geometry));
+  TES_TRY(tesi_space_cells(space->part[0], &v));
+  for (int64_t c = 0; c < v->cells; c++)
+    for (int f = 0, name; f < 2 * space->dim; f++)
+      if (tes_mesh_on_boundary(space->mesh, c, f, &name) && name >= 0 && space->slips[name])
+        TES_TRY(visit_face(v, geometry, c, f, name, visit, user));
+done:
+  return status;
+}
+
+static void add_normal(void *user, int64_t node, int boundary, const double *x, const double *normal) {
+  const Normals *s = user;
+  const int dim = s->space->dim;
+  const int64_t n = s->view[0]->length;
+  double square = 0;
+  (void)x;
+  s->T[NUMBER * n + node] += boundary;
+  for (int r = 0; r < dim; r++) square += normal[r] * normal[r];
+  for (int r = 0; r < dim; r++)
+    for (int c = r; c < dim; c++) s->T[entry_of(r, c) * n + node] += normal[r] * normal[c] / square;
 }
 
 static TesStatus gather(Normals *s) {
   const TesSpace *space = s->space;
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const TesiGeometry *geometry;
-  TES_TRY(tesi_mesh_geometry(space->mesh, &geometry));
   for (int c = 0; c < space->dim; c++) TES_TRY(tesi_space_cells(space->part[c], &s->view[c]));
   const TesiCellView *v = s->view[0];
   TES_ALLOC(&s->T, ROWS * v->length);
   TES_ALLOC(&s->given, v->length);
-  for (int64_t c = 0; c < v->cells; c++)
-    for (int f = 0, name; f < 2 * space->dim; f++)
-      if (tes_mesh_on_boundary(space->mesh, c, f, &name) && name >= 0 && space->slips[name])
-        TES_TRY(add_face(s, geometry, c, f, name));
+  TES_TRY(tesi_slip_visit(space, add_normal, s));
   for (int e = 0; e < ROWS && v->layout->shared; e++)
     tesi_exchange_sum(v->layout->shared, TES_DOUBLE, s->T + e * v->length);
   for (int c = 0; c < space->dim; c++)
