@@ -38,35 +38,7 @@ static double trace_of(const Normals *s, int64_t node) {
 
 /* ---- normals ------------------------------------------------------------------------------------------- */
 
-/* Nodes that hang are in another cell of the boundary by themselves. */
-static TesStatus visit_face(const TesiCellView *v, const TesiGeometry *geometry, int64_t cell, int face,
-                            int boundary, TesiSlipVisit visit, void *user) {
-  enum { MOST = 16 * 16 };
-  const int dim = v->dim, n = v->n, a = face / 2 == 0 ? 1 : 0, b = face / 2 == 2 ? 1 : 2;
-  const int points = dim == 3 ? n * n : n;
-  double xi[3 * MOST] = {0}, x[3 * MOST], J[9 * MOST];
-  for (int p = 0; p < points; p++) {
-    xi[p * dim + face / 2] = face & 1;
-    xi[p * dim + a] = v->node[p % n];
-    if (dim == 3) xi[p * dim + b] = v->node[p / n];
-  }
-  const TesStatus status = tesi_geometry_evaluate(geometry, cell, points, xi, x, J);
-  for (int p = 0; p < points && status == TES_OK; p++) {
-    const int step[3] = {1, n, n * n};
-    int i[3] = {0};
-    double normal[3] = {0};
-    i[face / 2] = face & 1 ? n - 1 : 0, i[a] = p % n;
-    if (dim == 3) i[b] = p / n;
-    if (tesi_hanging_directions(dim, n, v->mask[cell], i)) continue;
-    const int64_t node =
-        tesi_cells_node(v->index[cell * v->cell_nodes + i[0] + i[1] * step[1] + i[2] * step[2]]);
-    tesi_face_normal(dim, J + p * dim * dim, face, normal);
-    visit(user, node, boundary, x + p * dim, normal);
-  }
-  return status;
-}
-
-TesStatus tesi_slip_visit(const TesSpace *space, TesiSlipVisit visit, void *user) {
+TesStatus tesi_slip_visit(const TesSpace *space, TesiFaceVisit visit, void *user) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesiGeometry *geometry;
@@ -76,7 +48,7 @@ TesStatus tesi_slip_visit(const TesSpace *space, TesiSlipVisit visit, void *user
   for (int64_t c = 0; c < v->cells; c++)
     for (int f = 0, name; f < 2 * space->dim; f++)
       if (tes_mesh_on_boundary(space->mesh, c, f, &name) && name >= 0 && space->slips[name])
-        TES_TRY(visit_face(v, geometry, c, f, name, visit, user));
+        TES_TRY(tesi_face_nodes(v, geometry, c, f, name, visit, user));
 done:
   return status;
 }

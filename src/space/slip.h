@@ -8,6 +8,7 @@
 #define TESI_SLIP_H
 
 #include "device/kernel.h"
+#include "space/face_nodes.h"
 #include "space/rigid.h"
 
 /* Kinks of a greater angle are told. */
@@ -61,9 +62,8 @@ TesStatus tesi_slip_lift(const TesiSlip *slip, TesVector *u);
  * what is round: of a shaft along its outer normal, of a bore against it. Float64, of the device. Errors:
  * TES_INVALID_INPUT (a boundary that is not round). */
 TesStatus tesi_slip_push(const TesSpace *space, const TesFunction *const *g, TesVector *u);
-/* Each node of each face with slip that does not hang, with the face's normal there, of any length. */
-typedef void (*TesiSlipVisit)(void *user, int64_t node, int boundary, const double *x, const double *normal);
-TesStatus tesi_slip_visit(const TesSpace *space, TesiSlipVisit visit, void *user);
+/* Of all faces with slip. */
+TesStatus tesi_slip_visit(const TesSpace *space, TesiFaceVisit visit, void *user);
 /* block[dim][dim] <- P block or (right) block P, P of a node in the list. */
 void tesi_slip_block(const TesiSlip *slip, int64_t i, bool right, double *block);
 /* y <- P y of a vector of a space; nothing where it has no slip. */
