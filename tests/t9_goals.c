@@ -1,6 +1,6 @@
 /* Run: ctest -R t9_goals. Dual-weighted residuals for an expression at a point, by the program: stresses, on faces of
- * cells and inside of them, and gradients, beside exact solutions; kinks of the mesh next to the point are told; what is
- * refused. */
+ * cells and inside of them, and gradients, beside exact solutions; kinks of the mesh next to the point are told; what
+ * is refused. */
 #include <math.h>
 #include "program_testing.h"
 

@@ -49,9 +49,9 @@ static void write_channel(double angle) {
 }
 
 static void turned_channels_are_the_same(void **state) {
-  static const char *const options[] = {"", "--set data.form=symmetric", "--device emulator",
-                                        "--set space.stabilization=grad_div",
-                                        "--set \"adapt={every: 4, max_level: 1}\""};
+  static const char *const options[] = {
+      "", "--set data.form=symmetric", "--device emulator --set time.end=0.04",
+      "--set space.stabilization=grad_div", "--set \"adapt={every: 4, max_level: 1}\""};
   static const char *const names[] = {"out", "square", "p", "u"};
   (void)state;
   for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
@@ -137,8 +137,8 @@ static void a_vortex_dies_as_bessel_has_it(void **state) {
   if (!find_errors("", coarse)) return;
   find_errors("--set time.step=0.01", fine);
   if (!(log2(coarse[0] / fine[0]) > 1.7)) fail_msg("in time: %g, %g", coarse[0], fine[0]);
-  find_errors("--set time.end=0.03 --set time.step=0.01 --set mesh.refine=1", coarse);
-  find_errors("--set time.end=0.03 --set time.step=0.01 --set mesh.refine=1 --device emulator", other);
+  find_errors("--set time.end=0.02 --set time.step=0.01 --set mesh.refine=1", coarse);
+  find_errors("--set time.end=0.02 --set time.step=0.01 --set mesh.refine=1 --device emulator", other);
   for (int i = 0; i < 2; i++) assert_near(other[i], coarse[i], 1e-6 * coarse[i]);
   for (int degree = 2; degree <= 3; degree++) {
     write_cylinders("refine: 1", degree, l);
@@ -194,7 +194,8 @@ static void meshes_follow_along_the_slip(void **state) {
 
 /* Between two cylinders with slip nothing brakes what turns as a body. */
 static void a_body_of_fluid_turns_on(void **state) {
-  static const char *const options[] = {"", "--device emulator", "--set mesh.geometry_degree=2"};
+  static const char *const options[] = {"", "--device emulator --set time.end=0.1",
+                                        "--set mesh.geometry_degree=2"};
   (void)state;
   write_file("a.yaml",
              "problem: navier_stokes\nmesh: {shell: {dim: 2}, refine: 1, geometry_degree: 4}\n"
