@@ -283,7 +283,7 @@ static void slip_stays_in_its_directions(void **state) {
   TesProblem *p;
   uint64_t seed = 5;
   (void)state;
-  make_flow(turning, NULL, "0.05", 2, false, 3, 1, 0.01, &s);
+  make_flow(turning, NULL, "0.05", 2, false, 2, 1, 0.01, &s);
   tes_mesh_destroy(&s.mesh);
   assert_ok(
       ctx,
