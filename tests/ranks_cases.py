@@ -187,7 +187,7 @@ problem: elasticity
 mesh: {shell: {dim: 2}, refine: 1, refine_where: "0.3 - (x - 0.5)*(x - 0.5) - y*y"}
 space: {degree: 3}
 data: {young: 10, poisson: 0.3}
-boundary: {inner: {radial: 0}, outer: {robin: {alpha: 1, g: [1, 0.3]}}}
+boundary: {inner: {radial: "0.05 + 0.01*x"}, outer: {robin: {alpha: 1, g: [1, 0.3]}}}
 solver: {tolerance: 1e-11}
 output: {values: {u: {point: [1, 0], of: u}, x: {force: inner, of: x}}, points: {a: [0.6, 0.4]}}
 """
@@ -293,10 +293,28 @@ output:
   {values: {m: {integral: domain, of: u*u + v*v}, f: {force: top, of: x}},
    points: {a: [0.3, 0.8]}}
 """
+# Slip on a cylinder, along which a force moves and cells come and go.
+STIR = """
+problem: navier_stokes
+mesh: {shell: {dim: 2}, refine: 1, geometry_degree: 4}
+space: {degree: 2}
+data:
+  {nu: 0.02,
+   f: ["-20*y*exp(-40*(pow(x - 0.9*cos(3*t), 2) + pow(y - 0.9*sin(3*t), 2)))", "x*exp(-40*(x - 0.9)*(x - 0.9))"]}
+boundary: {inner: {velocity: [0, 0]}, outer: slip}
+time: {end: 0.2, step: 0.02}
+adapt: {every: 5, max_level: 2, fraction: 0.3}
+solver: {tolerance: 1e-10}
+output:
+  {values: {m: {integral: domain, of: u*u + v*v}, f: {force: outer, of: y}},
+   points: {a: [0.3, 0.8]}}
+"""
 # In the slow test on all numbers of ranks.
 MORE = {"elastic": ELASTIC, "bracket": BRACKET, "free": FREE, "curved": CURVED, "waves": WAVES, "file": FILE,
         "plate": PLATE, "adaptive": ADAPTIVE, "adaptive_elastic": ADAPTIVE_ELASTIC, "carried": CARRIED, "goal": GOAL,
         "periodic": PERIODIC, "slip": SLIP, "hill": HILL, "beam": BEAM, "stokes_ball": STOKES,
-        "channel": CHANNEL, "corner": CORNER, "stream": STREAM, "driven": DRIVEN, "lid": LID}
+        "channel": CHANNEL, "corner": CORNER, "stream": STREAM, "driven": DRIVEN, "lid": LID,
+        "stir": STIR}
 # In the quick test, on 2 ranks or 3 by turns: one of a kind.
-BRIEF = ["elastic", "bracket", "curved", "file", "adaptive", "carried", "slip", "hill", "stokes_ball", "stream", "lid"]
+BRIEF = ["elastic", "bracket", "curved", "file", "adaptive", "carried", "slip", "hill", "stokes_ball", "stream", "lid",
+         "stir"]

@@ -187,6 +187,22 @@ done:
   return status;
 }
 
+/* u += what faces with slip are displaced by. */
+static TesStatus push(const TesProblem *p, const TesSpace *space, TesVector *u) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int names = tes_mesh_boundaries(p->mesh);
+  const TesFunction **g = NULL;
+  bool any = false;
+  TES_ALLOC(&g, names + 1);
+  for (int i = 0; i < names; i++)
+    if (tesi_problem_slips(p, i)) g[i] = p->numbered.boundary[i].g[TESI_AXES], any = any || g[i];
+  if (any) TES_TRY(tesi_slip_push(space, g, u));
+done:
+  tesi_free(ctx, &g);
+  return status;
+}
+
 TesStatus tesi_problem_values(const TesProblem *p, const TesSpace *space, TesVector *u) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -197,6 +213,7 @@ TesStatus tesi_problem_values(const TesProblem *p, const TesSpace *space, TesVec
     TES_TRY(lift_component(p, space, c, zero, &of_u));
   }
   if (space->slip) TES_TRY(tesi_slip_lift(space->slip, u));
+  if (space->slip) TES_TRY(push(p, space, u));
 done:
   tes_function_destroy(&zero);
   return status;
@@ -212,6 +229,8 @@ TesStatus tesi_problem_lift(TesProblem *p) {
   for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
     for (int c = 0; c < p->space->parts; c++)
       p->lifted = p->lifted || (tesi_problem_given(p, i, c) && !is_zero(boundary[i].g[c]));
+  for (int i = 0; p->space->slip && i < tes_mesh_boundaries(p->mesh); i++)
+    p->lifted = p->lifted || (tesi_problem_slips(p, i) && !is_zero(boundary[i].g[TESI_AXES]));
   if (!p->lifted) goto done;
   if (!p->shift) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
   TES_TRY(tesi_problem_values(p, p->space, p->shift));

@@ -184,8 +184,8 @@ static TesStatus complete_boundaries(TesProblem *p) {
     int direction;
     if (boundary[i].condition != TES_SLIP) continue;
     TES_TRY(find_normal(p->mesh, i, &direction));
-    for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy((TesFunction **)&boundary[i].g[c]);
-    if (direction < 0) continue;
+    for (int c = 0; c < TESI_AXES; c++) tes_function_destroy((TesFunction **)&boundary[i].g[c]);
+    if (direction < 0 || boundary[i].g[TESI_AXES]) continue; /* planes have no radius: tesi_slip_push() */
     boundary[i].condition = TES_DIRICHLET;
     boundary[i].components = 1u << direction;
   }

@@ -242,6 +242,11 @@ done:
   return status;
 }
 
+/* What of the viscous stress a gradient is: nu Lap grad phi = grad nu Lap phi, and of 2 nu eps(u) twice that. */
+static double rotational(const TesProblem *p) {
+  return (p->flow_form == TES_FLOW_SYMMETRIC ? 2 : 1) * tesi_split_of(p)->nu;
+}
+
 /* pn <- the new pressure, ps <- the new phi, of the velocity x. */
 static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSolveResult *result) {
   TesContext *ctx = p->context;
@@ -257,7 +262,7 @@ static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSo
   TES_TRY(tesi_split_potential(p, time, factor, pr->pz, pr->ps, result));
   if (given) TES_TRY(tes_vector_axpy(1, pr->pn, pr->ps));
   TES_TRY(tesi_split_spread(p, time, factor, pr->pb, pr->pn));
-  TES_TRY(tesi_vector_combine(3, (double[]){-pr->nu, 1, 1 / factor},
+  TES_TRY(tesi_vector_combine(3, (double[]){-rotational(p), 1, 1 / factor},
                               (const TesVector *const[]){pr->pn, &pr->p, pr->ps}, pr->pn));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, pr->pn));
 done:

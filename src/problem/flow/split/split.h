@@ -128,6 +128,7 @@ typedef struct TesiSplit {
   struct TesiSteadyDirect *direct;      /* the same; NULL: cycles */
   int motions;                          /* the same: rigid motions that nothing holds */
   TesVector *motion[6];                 /* orthonormal */
+  char motion_text[400];                /* in words */
   TesVector *given_pressure;            /* P at nodes of open boundaries; NULL: 0 */
   struct TesiExplicitFlow *explicit_flow; /* of element iso, whose steps it makes; most of the above is NULL then */
   /* work */
