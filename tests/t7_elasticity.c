@@ -265,7 +265,8 @@ static void bodies_that_nothing_holds(void **state) {
   assert_string_equal(
       tes_context_message(ctx),
       "boundary: 3 rigid motions are held by no boundary, and the loads do not balance there: their force is "
-      "(8, 0), their moment about the origin -4. Give a boundary a displacement, a roller or springs, or "
+      "(8, 0), their moment about the origin -4. Free: it is held nowhere. Give a boundary a displacement, a "
+      "roller or springs, or "
       "loads "
       "that balance");
   tes_context_clear(ctx);

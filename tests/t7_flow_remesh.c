@@ -1,12 +1,13 @@
 /* Run: ctest -R t7_flow_remesh. Flows whose mesh changes while steps are made: divergence that projections bring is
  * removed and means stay; the pressure after it is no worse than that of the coarse mesh itself, whatever the step;
  * flows that elements hold keep the error and order of their steps; vortices that the mesh follows beside one fine
- * mesh; steady Stokes flow, whose estimate and error fall together. */
+ * mesh; slip on a cylinder; steady Stokes flow, whose estimate and error fall together. */
 #include <stdio.h>
 #include <string.h>
 #include "operator/operator.h"
 #include "problem/adapt/remesh.h"
 #include "problem/flow/split/split.h"
+#include "space/slip.h"
 #include "device_testing.h"
 #include "forest_testing.h"
 #include "tessera/tessera.h"
@@ -275,6 +276,50 @@ static void mesh_follows_vortices(void **state) {
 
 /* ---- refusals ------------------------------------------------------------------------------------------ */
 
+/* Fluid that turns between cylinders, the outer one with slip: after each change of the mesh, before the next step,
+ * velocities of both times have no part along normals. */
+static void slip_stays_in_its_directions(void **state) {
+  static const char *const turning[3] = {"-y*(2 - 0.5/(x*x + y*y))", "x*(2 - 0.5/(x*x + y*y))", "0"};
+  Flow s;
+  TesProblem *p;
+  uint64_t seed = 5;
+  (void)state;
+  make_flow(turning, NULL, "0.05", 2, false, 2, 1, 0.01, &s);
+  tes_mesh_destroy(&s.mesh);
+  assert_ok(
+      ctx,
+      tes_mesh_create(
+          ctx,
+          &(TesMeshDesc){
+              .domain = TES_DOMAIN_SHELL, .dim = 2, .radius = 1, .inner_radius = 0.5, .geometry_degree = 3},
+          &s.mesh));
+  const TesBoundary boundary[] = {{.name = "inner", .g = {s.u[0], s.u[1]}},
+                                  {.name = "outer", .condition = TES_SLIP}};
+  s.desc.mesh = s.mesh, s.desc.boundaries = 2, s.desc.boundary = boundary;
+  assert_ok(ctx, tes_problem_create(ctx, &s.desc, &p));
+  for (int k = 0; k < 4; k++) {
+    TesRemesh remesh;
+    steps(p, 3);
+    change(p, adapt_at_random(tes_space_mesh(tes_problem_space(p)), 60, &seed), &remesh);
+    TesiSplit *pr = tesi_split_of(p);
+    const TesVector *const velocity[] = {&pr->u, pr->state.old[0]};
+    assert_non_null(pr->velocity->slip);
+    for (int i = 0; i < 2; i++) {
+      TesVector *v = test_vector(ctx, pr->full->length, TES_DOUBLE, 0);
+      double left, size;
+      assert_ok(ctx, tes_vector_copy(velocity[i], 1, v));
+      assert_ok(ctx, tesi_space_project(pr->velocity, TES_DOUBLE, v->data));
+      assert_ok(ctx, tes_vector_axpy(-1, velocity[i], v));
+      assert_ok(ctx, tes_vector_norm(v, &left));
+      assert_ok(ctx, tes_vector_norm(velocity[i], &size));
+      assert_near(left, 0, 1e-14 * size);
+      tes_vector_destroy(&v);
+    }
+  }
+  tes_problem_destroy(&p);
+  drop(&s);
+}
+
 static void what_has_no_mesh_to_change_is_refused(void **state) {
   (void)state;
   Flow s;
@@ -359,6 +404,7 @@ int main(void) {
                                      cmocka_unit_test(pressure_does_not_jump),
                                      cmocka_unit_test(steps_keep_their_order),
                                      cmocka_unit_test(mesh_follows_vortices),
+                                     cmocka_unit_test(slip_stays_in_its_directions),
                                      cmocka_unit_test(what_has_no_mesh_to_change_is_refused),
                                      cmocka_unit_test(steady_stokes_is_adapted)};
   if (!tes_has_part("p4est")) return 0;

@@ -98,7 +98,7 @@ static const struct {
     {HEAD "boundary: {top: {flux: 1}}", "a.yaml:3:17: boundary.top: poisson with element q has dirichlet, "
                                         "neumann and robin; flux belongs to transport"},
     {"problem: elasticity\nmesh: {box: {cells: [4, 4]}}\ndata: {lambda: 1, mu: 1, form: symmetric}",
-     "a.yaml:3:32: data.form: symmetric belongs to stokes"},
+     "a.yaml:3:32: data.form: symmetric belongs to stokes, and navier_stokes with element q"},
     {IN_TIME "time: {end: 1, cfl: 0.5, max_step: 0.1, min_step: 1}",
      "a.yaml:3:51: time.min_step: expected at most time.max_step"},
     {"problem: elasticity\nmesh: {box: {cells: [4, 4]}}\ndata: {young: 1, poisson: 0.3}\ntime: {end: 1, cfl: "

@@ -1,5 +1,6 @@
 /* Run: ctest -R t9_goals. Dual-weighted residuals for an expression at a point, by the program: stresses, on faces of
- * cells and inside of them, and gradients, beside exact solutions; what is refused. */
+ * cells and inside of them, and gradients, beside exact solutions; kinks of the mesh next to the point are told; what
+ * is refused. */
 #include <math.h>
 #include "program_testing.h"
 
@@ -75,8 +76,37 @@ static void what_has_no_estimate_is_refused(void **state) {
   assert_output("adapt.goal.of: belongs to points, and to elasticity");
 }
 
+/* The angle of cells of a circle next to the point: 360 degrees / 32 for straight ones; none in the middle. */
+static void kinks_are_told(void **state) {
+  static const struct {
+    const char *set, *told;
+  } cases[] = {
+      {"--set mesh.geometry_degree=1", "cells meet at an angle of 11 degrees at (0, 0.5), next to the point"},
+      {"--set mesh.geometry_degree=4", NULL},
+      {"--set mesh.geometry_degree=1 --set \"adapt.goal={point: [0, 0.75], of: sxx}\"", NULL},
+      {"--set mesh.geometry_degree=1 --set \"adapt.goal={point: [0, 0.5], of: u}\"", NULL},
+      {"--set \"mesh={file: " TESI_SOURCE_DIR "/tests/data/kinks-cone.msh, split: true}\" --set "
+       "\"boundary={all: {robin: {alpha: 1, g: [x, 0, 0]}}, bore: {traction: [0, 0, 0]}}\" --set "
+       "\"adapt.goal.point=[0, 1, 0]\"",
+       "cells meet at an angle of 27 degrees at (0, 1, 0), next to the point"}};
+  (void)state;
+  if (!has_forests()) skip();
+  write_text("problem: elasticity\nmesh: {shell: {dim: 2}, refine: 2}\nspace: {degree: 2}\n"
+             "data: {young: 200, poisson: 0.3}\n"
+             "boundary: {inner: {traction: [0, 0]}, outer: {robin: {alpha: 10, g: [x, 0]}}}\n"
+             "adapt: {estimator: dwr, goal: {point: [0, 0.5], of: sxx}, steps: 2}\n");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char command[600];
+    snprintf(command, sizeof command, "solve a.yaml --quiet %s", cases[i].set);
+    assert_run(command, 0);
+    if (cases[i].told ? !strstr(output, cases[i].told) : strstr(output, "cells meet at an angle") != NULL)
+      fail_msg("%s: %s", cases[i].set, output);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(expressions_have_estimates),
+                                     cmocka_unit_test(kinks_are_told),
                                      cmocka_unit_test(what_has_no_estimate_is_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

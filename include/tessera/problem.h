@@ -107,7 +107,9 @@ typedef struct TesBoundary {
    *  the boundary with the larger number. */
   int priority;
   /** By component; NULL: 0; an expression may use nx, ny, nz, the outer normal. Flows: Dirichlet, the velocity;
-   * Neumann, an outflow with nu du/dn - p n = (g[0], .., g[dim - 1]) - g[dim] n. */
+   * Neumann, an outflow with nu du/dn - p n = (g[0], .., g[dim - 1]) - g[dim] n. Elasticity, slip: g[3] is the
+   * displacement along the normal, away from the axis or the middle of a round face (a bore, a shaft); g[0] .. g[2]
+   * are ignored. */
   const TesFunction *g[4];
   const TesFunction *alpha; /**< Robin, and flux, where alpha u is added too: not negative; NULL: 0 */
   const char *where; /**< stands before messages about this entry, e.g. "case.yaml:7:3"; NULL: nothing */

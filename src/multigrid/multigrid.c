@@ -53,7 +53,7 @@ struct TesMultigrid {
 static bool is_direct(const TesMultigridDesc *desc, const TesSpace *space) {
   enum { SMALL = 800 };
   if (tesi_is_elasticity(desc->op))
-    return space->length <= (desc->coarse_dofs > SMALL ? desc->coarse_dofs : SMALL);
+    return space->layout->global <= (desc->coarse_dofs > SMALL ? desc->coarse_dofs : SMALL);
   if (!tesi_has_kernels(space->context) || desc->coarse_dofs || space == desc->op->space) return false;
   if (desc->op->kind == &tesi_operator_saddle) return tesi_coarse_saddle_box_serves(space);
   return tesi_is_dg(desc->op) && tesi_coarse_dg_serves(space);

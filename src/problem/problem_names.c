@@ -154,7 +154,8 @@ static void set_entry(const TesiElement *element, const TesBoundary *entry, int 
   const bool mixed = entry->condition == TES_ROBIN || entry->condition == TES_FLUX;
   TesiGiven given = {.alpha = mixed ? entry->alpha : NULL, .priority = entry->priority, .total = entry->total};
   for (int c = 0; c < TESI_GIVEN_SCALARS; c++) given.how[c] = how_of(element, entry, number, c);
-  for (int c = 0; c <= TESI_GIVEN_SCALARS && entry->condition != TES_SLIP; c++) given.g[c] = entry->g[c];
+  for (int c = entry->condition == TES_SLIP ? TESI_GIVEN_SCALARS : 0; c <= TESI_GIVEN_SCALARS; c++)
+    given.g[c] = entry->g[c]; /* of slip what is along the normal */
   set_given(target, &given);
 }
 

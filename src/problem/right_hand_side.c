@@ -180,6 +180,23 @@ done:
   return status;
 }
 
+/* u += what faces with slip are displaced by. */
+static TesStatus push(const TesProblem *p, const TesSpace *space, TesVector *u) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int names = tes_mesh_boundaries(p->mesh);
+  const TesFunction **g = NULL;
+  bool any = false;
+  TES_ALLOC(&g, names + 1);
+  for (int i = 0; i < names; i++)
+    if (p->numbered.given[i].how[0] == TESI_NORMAL)
+      g[i] = p->numbered.given[i].g[TESI_AXES], any = any || g[i];
+  if (any) TES_TRY(tesi_slip_push(space, g, u));
+done:
+  tesi_free(ctx, &g);
+  return status;
+}
+
 TesStatus tesi_problem_values(const TesProblem *p, const TesSpace *space, TesVector *u) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -190,6 +207,7 @@ TesStatus tesi_problem_values(const TesProblem *p, const TesSpace *space, TesVec
     TES_TRY(lift_component(p, space, c, zero, &of_u));
   }
   if (space->slip) TES_TRY(tesi_slip_lift(space->slip, u));
+  if (space->slip) TES_TRY(push(p, space, u));
 done:
   tes_function_destroy(&zero);
   return status;
@@ -205,6 +223,9 @@ TesStatus tesi_problem_lift(TesProblem *p) {
     for (int c = 0; c < p->space->parts; c++)
       p->lifting.lifted = p->lifting.lifted ||
                           (tesi_problem_given(p, i, c) && !tesi_function_is_zero(p->numbered.given[i].g[c]));
+  for (int i = 0; p->space->slip && i < tes_mesh_boundaries(p->mesh); i++)
+    p->lifting.lifted = p->lifting.lifted || (p->numbered.given[i].how[0] == TESI_NORMAL &&
+                                              !tesi_function_is_zero(p->numbered.given[i].g[TESI_AXES]));
   if (!p->lifting.lifted) goto done;
   if (!p->lifting.shift) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->lifting.shift));
   TES_TRY(tesi_problem_values(p, p->space, p->lifting.shift));

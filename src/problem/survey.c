@@ -155,7 +155,7 @@ static void predict_factors(const TesSpace *space, double cells, const double ex
     const double nodes = 1 + space->degree * extent[d] * cells / shape->width[d];
     across = fmax(across, fmin(along, nodes)), along = fmax(along, nodes);
   }
-  const double unknowns = (double)space->dofs, section = unknowns / along;
+  const double unknowns = (double)space->all_dofs, section = unknowns / along;
   survey->factor_flops = 20 * pow(section, 3) * along / across;
   survey->factor_bytes = 2 * 8 * 1.5 * unknowns * section;
 }

@@ -1,4 +1,4 @@
-#include "space/slip.h"
+#include "space/slip_motions.h"
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,14 +12,12 @@
 
 /* Of the trace of T: two faces that meet at 30 degrees have tan(15 degrees)^2 of the larger eigenvalue. */
 #define SMOOTH 0.065
-/* A rigid motion whose mean square along the normals is a smaller part of the largest one goes along the faces: normals
- * of a curved face are not those of a sphere or a cylinder to the last bit, and lose their parts along the motion. So
- * it is free on all levels of a mesh. */
-#define KINKS 1e-4
 /* What stands still. */
 #define STILL 1e-6
+/* Of a direction beside loose motions: less of it is a kink. */
+#define KINK 0.5
 
-enum { ENTRIES = 6, MOTIONS = 6, THREADS = 256, BLOCKS = 1024 };
+enum { ENTRIES = 6, NUMBER = ENTRIES, ROWS, MOTIONS = TESI_RIGID_MOST, THREADS = 256, BLOCKS = 1024 };
 
 /* xx, yy, zz, yz, xz, xy */
 static int entry_of(int r, int c) {
@@ -29,7 +27,7 @@ static int entry_of(int r, int c) {
 typedef struct Normals {
   const TesSpace *space;
   const TesiCellView *view[3];
-  double *T;      /* [ENTRIES][length] */
+  double *T;      /* [ROWS][length]; row NUMBER: the sum of the faces' boundaries */
   uint8_t *given; /* [length] bits of components */
 } Normals;
 
@@ -40,51 +38,43 @@ static double trace_of(const Normals *s, int64_t node) {
 
 /* ---- normals ------------------------------------------------------------------------------------------- */
 
-/* Nodes that hang are in another cell of the boundary by themselves. */
-static TesStatus add_face(const Normals *s, const TesiGeometry *geometry, int64_t cell, int face) {
-  enum { MOST = 16 * 16 };
-  const TesiCellView *v = s->view[0];
-  const int dim = v->dim, n = v->n, a = face / 2 == 0 ? 1 : 0, b = face / 2 == 2 ? 1 : 2;
-  const int points = dim == 3 ? n * n : n;
-  double xi[3 * MOST] = {0}, x[3 * MOST], J[9 * MOST];
-  for (int p = 0; p < points; p++) {
-    xi[p * dim + face / 2] = face & 1;
-    xi[p * dim + a] = v->node[p % n];
-    if (dim == 3) xi[p * dim + b] = v->node[p / n];
-  }
-  const TesStatus status = tesi_geometry_evaluate(geometry, cell, points, xi, x, J);
-  for (int p = 0; p < points && status == TES_OK; p++) {
-    const int step[3] = {1, n, n * n};
-    int i[3] = {0};
-    double normal[3] = {0}, square = 0;
-    i[face / 2] = face & 1 ? n - 1 : 0, i[a] = p % n;
-    if (dim == 3) i[b] = p / n;
-    if (tesi_hanging_directions(dim, n, v->mask[cell], i)) continue;
-    const int64_t node =
-        tesi_cells_node(v->index[cell * v->cell_nodes + i[0] + i[1] * step[1] + i[2] * step[2]]);
-    tesi_face_normal(dim, J + p * dim * dim, face, normal);
-    for (int r = 0; r < dim; r++) square += normal[r] * normal[r];
-    for (int r = 0; r < dim; r++)
-      for (int c = r; c < dim; c++) s->T[entry_of(r, c) * v->length + node] += normal[r] * normal[c] / square;
-  }
+TesStatus tesi_slip_visit(const TesSpace *space, TesiFaceVisit visit, void *user) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesiGeometry *geometry;
+  const TesiCellView *v;
+  TES_TRY(tesi_mesh_geometry(space->mesh, &geometry));
+  TES_TRY(tesi_space_cells(space->part[0], &v));
+  for (int64_t c = 0; c < v->cells; c++)
+    for (int f = 0, name; f < 2 * space->dim; f++)
+      if (tes_mesh_on_boundary(space->mesh, c, f, &name) && name >= 0 && space->slips[name])
+        TES_TRY(tesi_face_nodes(v, geometry, c, f, name, visit, user));
+done:
   return status;
+}
+
+static void add_normal(void *user, int64_t node, int boundary, const double *x, const double *normal) {
+  const Normals *s = user;
+  const int dim = s->space->dim;
+  const int64_t n = s->view[0]->length;
+  double square = 0;
+  (void)x;
+  s->T[NUMBER * n + node] += boundary;
+  for (int r = 0; r < dim; r++) square += normal[r] * normal[r];
+  for (int r = 0; r < dim; r++)
+    for (int c = r; c < dim; c++) s->T[entry_of(r, c) * n + node] += normal[r] * normal[c] / square;
 }
 
 static TesStatus gather(Normals *s) {
   const TesSpace *space = s->space;
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const TesiGeometry *geometry;
-  TES_TRY(tesi_mesh_geometry(space->mesh, &geometry));
   for (int c = 0; c < space->dim; c++) TES_TRY(tesi_space_cells(space->part[c], &s->view[c]));
   const TesiCellView *v = s->view[0];
-  TES_ALLOC(&s->T, ENTRIES * v->length);
+  TES_ALLOC(&s->T, ROWS * v->length);
   TES_ALLOC(&s->given, v->length);
-  for (int64_t c = 0; c < v->cells; c++)
-    for (int f = 0, name; f < 2 * space->dim; f++)
-      if (tes_mesh_on_boundary(space->mesh, c, f, &name) && name >= 0 && space->slips[name])
-        TES_TRY(add_face(s, geometry, c, f));
-  for (int e = 0; e < ENTRIES && v->layout->shared; e++)
+  TES_TRY(tesi_slip_visit(space, add_normal, s));
+  for (int e = 0; e < ROWS && v->layout->shared; e++)
     tesi_exchange_sum(v->layout->shared, TES_DOUBLE, s->T + e * v->length);
   for (int c = 0; c < space->dim; c++)
     for (int64_t i = 0; i < s->view[c]->length - s->view[c]->dofs; i++)
@@ -108,14 +98,14 @@ static void find_lift(const Normals *s, int64_t node, int held, const double *w,
   }
 }
 
-/* w[dim][dim] <- the directions of a node beside given components, by rows; *held of them. */
-static TesStatus find_directions(const Normals *s, int64_t node, double *w, int *held) {
+/* w[dim][dim] <- the directions of a node beside given components, by rows, the *held ones first; part[dim] <- of the
+ * normals that are along each. */
+static TesStatus find_directions(const Normals *s, int64_t node, double *w, double *part, int *held) {
   TesContext *ctx = s->space->context;
   TesStatus status = TES_OK;
   const int dim = s->space->dim;
   const int64_t n = s->view[0]->length;
   double T[9], size[3];
-  *held = 0;
   for (int r = 0; r < dim; r++)
     for (int c = 0; c < dim; c++) {
       const bool given = s->given[node] >> r & 1 || s->given[node] >> c & 1;
@@ -123,69 +113,19 @@ static TesStatus find_directions(const Normals *s, int64_t node, double *w, int 
     }
   const int info = (int)LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', dim, T, dim, size);
   if (info != 0) TES_FAIL(TES_NAN, "a normal of a boundary with slip is not finite");
-  for (int k = 0; k < dim; k++)
-    if (size[k] > SMOOTH) memcpy(w + dim * (*held)++, T + k * dim, (size_t)dim * sizeof *w);
+  *held = 0;
+  for (int pass = 0, at = 0; pass < 2; pass++)
+    for (int k = 0; k < dim; k++) {
+      if ((size[k] > SMOOTH) != (pass == 0)) continue;
+      part[at] = fmax(size[k], 0);
+      memcpy(w + dim * at++, T + k * dim, (size_t)dim * sizeof *w);
+      *held += pass == 0;
+    }
 done:
   return status;
 }
 
 /* ---- motions along the faces --------------------------------------------------------------------------- */
-
-/* Translations, and rotations about the middle of the mesh of unit size. */
-typedef struct Motions {
-  int count;
-  double middle[3], size;
-  double vector[MOTIONS * MOTIONS]; /* [loose][count] combinations that have no part along normals */
-  int loose;
-} Motions;
-
-/* value[count][dim] of the motions at x. */
-static void move(const Motions *m, int dim, const double *x, double *value) {
-  for (int i = 0; i < m->count * dim; i++) value[i] = i / dim < dim && i / dim == i % dim;
-  for (int a = 0, k = dim; a < dim; a++)
-    for (int b = a + 1; b < dim; b++, k++) {
-      value[k * dim + a] = -(x[b] - m->middle[b]) / m->size;
-      value[k * dim + b] = (x[a] - m->middle[a]) / m->size;
-    }
-}
-
-static void find_middle(TesContext *ctx, int dim, int64_t n, const double *x, Motions *m) {
-  double ends[6];
-  for (int d = 0; d < 6; d++) ends[d] = -INFINITY;
-  for (int64_t i = 0; i < n; i++)
-    for (int d = 0; d < dim; d++)
-      ends[d] = fmax(ends[d], x[i * dim + d]), ends[3 + d] = fmax(ends[3 + d], -x[i * dim + d]);
-  tesi_reduce(ctx, TESI_MAXIMUM, 6, ends);
-  m->count = dim * (dim + 1) / 2;
-  for (int d = 0; d < dim; d++)
-    m->middle[d] = (ends[d] - ends[3 + d]) / 2, m->size = fmax(m->size, (ends[d] + ends[3 + d]) / 2);
-}
-
-/* Which motions have next to no part along the directions w[count][dim][dim], held[count], of the nodes. */
-static TesStatus find_loose(const TesiSlip *slip, const TesiLayout *layout, const double *x, const double *w,
-                            const int *held, Motions *m) {
-  TesContext *ctx = slip->context;
-  TesStatus status = TES_OK;
-  const int dim = slip->dim, count = m->count;
-  double N[MOTIONS * MOTIONS] = {0}, size[MOTIONS];
-  for (int64_t i = 0; i < slip->count; i++) {
-    double value[MOTIONS * 3];
-    if (!tesi_layout_owns(layout, slip->node[i])) continue;
-    move(m, dim, x + slip->node[i] * dim, value);
-    for (int h = 0; h < held[i]; h++) {
-      double along[MOTIONS] = {0};
-      for (int e = 0; e < count * dim; e++) along[e / dim] += value[e] * w[(i * dim + h) * dim + e % dim];
-      for (int e = 0; e < count * count; e++) N[e] += along[e / count] * along[e % count];
-    }
-  }
-  tesi_reduce(ctx, TESI_SUM, count * count, N);
-  const int info = (int)LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', count, N, count, size);
-  if (info != 0) TES_FAIL(TES_NAN, "the normals of boundaries with slip are not finite");
-  while (m->loose < count && size[m->loose] <= KINKS * size[count - 1]) m->loose++;
-  memcpy(m->vector, N, (size_t)(m->loose * count) * sizeof *N);
-done:
-  return status;
-}
 
 /* v[dim] <- v without its parts along basis[count][dim]; returns what is left of it. */
 static double subtract(int dim, int count, const double *basis, double *v) {
@@ -200,31 +140,70 @@ static double subtract(int dim, int count, const double *basis, double *v) {
   return sqrt(square);
 }
 
-/* w[held][dim] <- the same without parts along the loose motions at x, orthonormal. */
-static void smooth(const Motions *m, int dim, const double *x, int held, double *w) {
+/* w[held][dim] <- the same without parts along the loose motions at x, orthonormal; returns how many there are: those
+ * that go along such a motion are kinks. */
+static int smooth(const TesiAlong *m, int dim, const double *x, int held, double *w) {
   double value[MOTIONS * 3], basis[(MOTIONS + 3) * 3];
-  int found = 0;
-  move(m, dim, x, value);
-  for (int k = 0; k < m->loose && found < dim - held; k++) {
+  int found = 0, kept = 0;
+  tesi_rigid_at(&m->rigid, x, value);
+  for (int k = 0; k < m->loose && found < dim - 1; k++) {
     double *v = basis + found * dim;
     for (int d = 0; d < dim; d++) v[d] = 0;
-    for (int e = 0; e < m->count * dim; e++) v[e % dim] += m->vector[k * m->count + e / dim] * value[e];
+    for (int e = 0; e < m->rigid.count * dim; e++)
+      v[e % dim] += m->vector[k * m->rigid.count + e / dim] * value[e];
     const double left = subtract(dim, found, basis, v);
     for (int d = 0; d < dim; d++) v[d] /= left;
     found += left > STILL;
   }
   for (int h = 0; h < held; h++) {
-    double *v = w + h * dim;
-    const double left = subtract(dim, found, basis, v);
-    for (int d = 0; d < dim; d++) basis[found * dim + d] = v[d] /= left;
-    found++;
+    double *v = basis + found * dim;
+    memcpy(v, w + h * dim, (size_t)dim * sizeof *v);
+    const double left = found < dim ? subtract(dim, found, basis, v) : 0;
+    if (left < KINK) continue;
+    for (int d = 0; d < dim; d++) w[kept * dim + d] = v[d] /= left;
+    found++, kept++;
   }
+  return kept;
+}
+
+/* What given values hold, and what faces do by boundaries; then which motions neither does. */
+static TesStatus find_along(const Normals *s, const TesiSlip *slip, const double *x, const double *w,
+                            const double *part, const int *held, TesiAlong *along) {
+  TesContext *ctx = slip->context;
+  TesStatus status = TES_OK;
+  const TesiLayout *layout = s->view[0]->layout;
+  const TesMesh *mesh = s->space->mesh;
+  const int dim = slip->dim, count = along->rigid.count, names = tes_mesh_boundaries(mesh);
+  const int numbers = (int)(sizeof(TesiHolds) / sizeof(double));
+  double H[MOTIONS * MOTIONS] = {0}, value[MOTIONS * 3];
+  TesiHolds *holds = NULL;
+  TES_ALLOC(&holds, names + 1);
+  for (int64_t i = 0; i < slip->length; i++) {
+    if (!s->given[i] || !tesi_layout_owns(layout, i)) continue;
+    tesi_rigid_at(&along->rigid, x + i * dim, value);
+    for (int e = 0; e < count * count; e++)
+      for (int d = 0; d < dim; d++)
+        H[e] += s->given[i] >> d & 1 ? value[e / count * dim + d] * value[e % count * dim + d] : 0;
+  }
+  for (int64_t i = 0; i < slip->count; i++) {
+    const int64_t node = slip->node[i];
+    const double faces = trace_of(s, node), name = s->T[NUMBER * slip->length + node] / faces;
+    if (tesi_layout_owns(layout, node))
+      tesi_holds_add(&along->rigid, x + node * dim, held[i], w + i * dim * dim, part + i * dim, faces > 1.5,
+                     &holds[(int)(name + 0.5)]);
+  }
+  tesi_reduce(ctx, TESI_SUM, MOTIONS * MOTIONS, H);
+  for (int b = 0; b < names; b++) tesi_reduce(ctx, TESI_SUM, numbers, (double *)&holds[b]);
+  TES_TRY(tesi_along_find(mesh, H, holds, along));
+done:
+  tesi_free(ctx, &holds);
+  return status;
 }
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-/* Nodes, how many directions each has, and these, [count][dim][dim]. */
-static TesStatus list_nodes(const Normals *s, TesiSlip *slip, int **held, double **w) {
+/* Nodes, how many directions each holds, and its directions, [count][dim][dim], with their parts, [count][dim]. */
+static TesStatus list_nodes(const Normals *s, TesiSlip *slip, int **held, double **w, double **part) {
   TesContext *ctx = slip->context;
   TesStatus status = TES_OK;
   int64_t most = 0;
@@ -233,13 +212,14 @@ static TesStatus list_nodes(const Normals *s, TesiSlip *slip, int **held, double
   TES_ALLOC(&slip->given, most);
   TES_ALLOC(held, most);
   TES_ALLOC(w, slip->dim * slip->dim * most);
+  TES_ALLOC(part, slip->dim * most);
   TES_ALLOC(&slip->L, slip->dim * slip->dim * most);
   TES_TRY(tesi_blas_begin(ctx, MOTIONS));
   for (int64_t i = 0; i < slip->length; i++) {
     int *own = &(*held)[slip->count];
     if (!(trace_of(s, i) > 0)) continue;
     const int64_t at = slip->count * slip->dim * slip->dim;
-    TES_TRY(find_directions(s, i, *w + at, own));
+    TES_TRY(find_directions(s, i, *w + at, *part + slip->count * slip->dim, own));
     if (!*own) continue;
     find_lift(s, i, *own, *w + at, slip->L + at);
     slip->held += *own;
@@ -251,23 +231,28 @@ done:
   return status;
 }
 
-static TesStatus fill(const Normals *s, TesiSlip *slip) {
+static TesStatus fill(const Normals *s, const TesiSlip *like, TesiSlip *slip) {
   TesContext *ctx = slip->context;
   TesStatus status = TES_OK;
   const TesSpace *part = s->space->part[0];
   const int dim = slip->dim, size = dim * dim;
-  double *w = NULL, *x = NULL;
+  double *w = NULL, *x = NULL, *parts = NULL;
   int *held = NULL;
-  Motions motions = {0};
-  TES_TRY(list_nodes(s, slip, &held, &w));
+  TES_TRY(list_nodes(s, slip, &held, &w, &parts));
   TES_ALLOC(&x, part->length * dim);
   TES_TRY(tes_space_coordinates(part, x));
-  find_middle(ctx, dim, part->length, x, &motions);
-  TES_TRY(find_loose(slip, part->layout, x, w, held, &motions));
+  tesi_rigid_of(ctx, dim, part->length, x, &slip->along.rigid);
+  if (like)
+    slip->along = like->along;
+  else
+    TES_TRY(find_along(s, slip, x, w, parts, held, &slip->along));
   TES_ALLOC(&slip->P, size * slip->count);
   for (int64_t i = 0; i < slip->count; i++) {
     double *own = w + i * size;
-    smooth(&motions, dim, x + slip->node[i] * dim, held[i], own);
+    const int kept = smooth(&slip->along, dim, x + slip->node[i] * dim, held[i], own);
+    slip->held += kept - held[i];
+    slip->held_owned += tesi_layout_owns(s->view[0]->layout, slip->node[i]) ? kept - held[i] : 0;
+    held[i] = kept;
     for (int e = 0; e < size; e++) {
       double sum = e / dim == e % dim && !tesi_slip_given(slip, i, e % dim);
       for (int h = 0; h < held[i]; h++) sum -= own[h * dim + e / dim] * own[h * dim + e % dim];
@@ -276,6 +261,7 @@ static TesStatus fill(const Normals *s, TesiSlip *slip) {
   }
 done:
   tesi_free(ctx, &held);
+  tesi_free(ctx, &parts);
   tesi_free(ctx, &w);
   tesi_free(ctx, &x);
   return status;
@@ -301,7 +287,7 @@ done:
   return status;
 }
 
-TesStatus tesi_slip_create(const TesSpace *space, TesiSlip **slip) {
+TesStatus tesi_slip_create(const TesSpace *space, const TesiSlip *like, TesiSlip **slip) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   Normals s = {.space = space};
@@ -312,7 +298,7 @@ TesStatus tesi_slip_create(const TesSpace *space, TesiSlip **slip) {
   made->context = ctx;
   made->dim = space->dim;
   made->length = s.view[0]->length;
-  TES_TRY(fill(&s, made));
+  TES_TRY(fill(&s, like, made));
   if (tesi_has_kernels(ctx) && made->count) TES_TRY(create_on_device(made));
   if (tesi_reduce_any(ctx, made->count > 0)) *slip = made, made = NULL;
 done:

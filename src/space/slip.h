@@ -8,7 +8,25 @@
 #define TESI_SLIP_H
 
 #include "device/kernel.h"
-#include "space/space.h"
+#include "space/face_nodes.h"
+#include "space/rigid.h"
+
+/* Kinks of a greater angle are told. */
+#define TESI_KINKS_TOLD 0.01
+
+/* Rigid motions along all faces (slip_motions.h). */
+typedef struct TesiAlong {
+  TesiRigid rigid;
+  int loose;
+  double vector[TESI_RIGID_MOST * TESI_RIGID_MOST]; /* [loose][count], combinations */
+  double kinks; /* the largest angle, as a mean over a boundary, by which its normals miss such a motion */
+  double slope; /* of the motion that is held least, `least`: the angle by which faces hold it; 0: none is near */
+  double least[TESI_RIGID_MOST];
+  char bent[120], sloped[120]; /* names of the boundaries */
+} TesiAlong;
+
+/* Warns of a space of the problem: of kinks that hold nothing, where `free`, and of slopes that hold alone. */
+void tesi_along_tell(const TesSpace *space, bool free);
 
 typedef struct TesiSlip {
   TesContext *context;
@@ -19,6 +37,7 @@ typedef struct TesiSlip {
   uint8_t *given;           /* [count] bits of the components that have values */
   double *P;                /* [dim][dim][count] */
   double *L;                /* [count][dim][dim] what given components make of the others, so that u.n = 0 */
+  TesiAlong along;
   void *device_node, *device_P[2]; /* with kernels; P by precision */
   TesiKernel kernel[2];
 } TesiSlip;
@@ -27,8 +46,9 @@ static inline bool tesi_slip_given(const TesiSlip *slip, int64_t i, int componen
   return slip->given[i] >> component & 1;
 }
 
-/* Of the space's boundaries with slip; NULL: no node has a direction. */
-TesStatus tesi_slip_create(const TesSpace *space, TesiSlip **slip);
+/* Of the space's boundaries with slip; NULL: no node has a direction. like: whose motions along faces are taken, as
+ * those of a finer level; NULL: they are found. */
+TesStatus tesi_slip_create(const TesSpace *space, const TesiSlip *like, TesiSlip **slip);
 void tesi_slip_destroy(TesiSlip **slip);
 /* At all nodes y <- P y + scale (x - w), scale[count] in float64, or (scale NULL) P y; addresses are device memory. */
 TesStatus tesi_slip_finish(const TesiSlip *slip, TesPrecision precision, const double *scale, const void *x,
@@ -38,6 +58,12 @@ void tesi_slip_finish_ref(const TesiSlip *slip, const double *scale, const doubl
                           double *y);
 /* u <- u at nodes where components are given: u.n = 0 with these values. Float64, of the device. */
 TesStatus tesi_slip_lift(const TesiSlip *slip, TesVector *u);
+/* u += displacements g[boundaries] (NULL: 0) along the normals of faces with slip, away from the axis or the middle of
+ * what is round: of a shaft along its outer normal, of a bore against it. Float64, of the device. Errors:
+ * TES_INVALID_INPUT (a boundary that is not round). */
+TesStatus tesi_slip_push(const TesSpace *space, const TesFunction *const *g, TesVector *u);
+/* Of all faces with slip. */
+TesStatus tesi_slip_visit(const TesSpace *space, TesiFaceVisit visit, void *user);
 /* block[dim][dim] <- P block or (right) block P, P of a node in the list. */
 void tesi_slip_block(const TesiSlip *slip, int64_t i, bool right, double *block);
 /* y <- P y of a vector of a space; nothing where it has no slip. */

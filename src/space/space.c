@@ -24,7 +24,7 @@ done:
 }
 
 /* After the components. */
-static TesStatus take_slips(TesSpace *space, const bool *slips) {
+static TesStatus take_slips(TesSpace *space, const bool *slips, const TesiSlip *like) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(space->mesh);
@@ -35,7 +35,7 @@ static TesStatus take_slips(TesSpace *space, const bool *slips) {
             "slip is for spaces of %d components of element q", space->dim);
   TES_ALLOC(&space->slips, names + 1);
   memcpy(space->slips, slips, (size_t)names * sizeof *slips);
-  TES_TRY(tesi_slip_create(space, &space->slip));
+  TES_TRY(tesi_slip_create(space, like, &space->slip));
   if (!space->slip) goto done;
   space->dofs -= space->slip->held;
   space->all_dofs -= tesi_ranks(ctx) > 1 ? tesi_reduce_count(ctx, space->slip->held_owned) : space->slip->held;
@@ -146,11 +146,9 @@ done:
   return status;
 }
 
-TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpace **space) {
-  TesContext *ctx = context;
+static TesStatus create(TesContext *ctx, const TesSpaceDesc *desc, const TesiSlip *like, TesSpace **space) {
   TesStatus status = TES_OK;
   TesSpace *s = NULL;
-  TES_REFUSE_NULL(context, desc, space);
   const int degree = tesi_space_usual_degree(desc->element, desc->degree);
   *space = NULL;
   TES_TRY(check_desc(ctx, desc, degree));
@@ -159,7 +157,7 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   TES_TRY(take_given(s, desc->given));
   if (!s->element->nodal) TES_TRY(check_cells(s));
   TES_TRY(s->parts == 1 ? tesi_space_be_scalar(s, -1) : tesi_space_create_scalars(s));
-  TES_TRY(take_slips(s, desc->slips));
+  TES_TRY(take_slips(s, desc->slips, like));
   if (!s->layout) TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));
   *space = s;
   s = NULL;
@@ -168,6 +166,11 @@ done:
   status = ctx ? tesi_agree(ctx, status) : status;
   if (status != TES_OK) tes_space_destroy(space);
   return status;
+}
+
+TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpace **space) {
+  TES_REFUSE_NULL(context, desc, space);
+  return create(context, desc, NULL, space);
 }
 
 TesSpace *tesi_space_retain(const TesSpace *space) {
@@ -219,7 +222,7 @@ TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int d
                              .slips = space->slips,
                              .element = space->element->element};
   return space->product ? tesi_space_create_product_on(space, mesh, other)
-                        : tes_space_create(space->context, &desc, other);
+                        : create(space->context, &desc, space->slip, other);
 }
 
 /* Under a lock: whoever asks first makes it. */

@@ -49,6 +49,12 @@ TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char
   if (face->pressure && !presses)
     entry->g[tesi_case_dim(r)] = face->pressure; /* alone: with `pressure` there is no g */
   if (face->free) entry->components = ~face->free & 7;
+  if (face->condition == TESI_NAMED_RADIAL) {
+    double radial;
+    entry->g[3] = entry->g[0], entry->g[0] = NULL;
+    if (tes_function_constant(entry->g[3], &radial) && radial == 0)
+      tes_function_destroy((TesFunction **)&entry->g[3]);
+  }
   *face = (TesiCaseFace){0};
   if (presses) TES_TRY(press(r, pressure, entry));
   entry->name = name ? tesi_strdup(ctx, name) : NULL;

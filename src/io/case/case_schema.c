@@ -57,8 +57,8 @@
        .target = AT(member.slip),                                                                            \
        .choices = WORDS("true"),                                                                             \
        .repeated = true,                                                                                     \
-       .help = "flows: u.n = 0 without tangential stress; stokes with element q on any faces, others on "    \
-               "faces along the axes; the word `slip` says the same"},                                       \
+       .help = "flows: u.n = 0 without tangential stress; element q on any faces, curved ones too, others "  \
+               "on faces along the axes; the word `slip` says the same"},                                    \
       {.path = "boundary." name ".outflow",                                                                  \
        .type = TESI_KEY_BOUNDARY,                                                                            \
        .lists = true,                                                                                        \
@@ -111,12 +111,12 @@
        .help =                                                                                               \
            "flows: slip, elasticity: a roller, on planes of symmetry; the word `symmetry` says the same"},   \
       {.path = "boundary." name ".radial",                                                                   \
-       .type = TESI_KEY_CHOICE,                                                                              \
-       .target = AT(member.slip),                                                                            \
-       .choices = WORDS("0"),                                                                                \
+       .type = TESI_KEY_BOUNDARY,                                                                            \
+       .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
-       .help =                                                                                               \
-           "elasticity: 0, no displacement along the normals of a bore or another curved face: a roller"},   \
+       .help = "elasticity: the displacement along the normals of a bore or a shaft, away from its axis or " \
+               "middle, "                                                                                    \
+               "without tangential stress; 0: a roller"},                                                    \
   {                                                                                                          \
     .path = "boundary." name ".priority", .type = TESI_KEY_INTEGER, .target = AT(member.priority),           \
     .low = -1000, .high = 1000, .beside = true, .fallback = "0", .repeated = true,                           \

@@ -2,18 +2,10 @@
 #include "io/case/case_reader.h"
 
 static TesStatus refuse_keys_of_time(TesiCaseReader *r) {
-  static const char *const keys[] = {"data.initial",
-                                     "solver.guess",
-                                     "solver.tolerance_of",
-                                     "output.vtu.every",
-                                     "output.vtkhdf.every",
-                                     "output.series",
-                                     "output.checkpoint.every",
-                                     "output.checkpoint.keep",
-                                     "output.average",
-                                     "adapt.every",
-                                     "adapt.max_level",
-                                     "output.plot"};
+  static const char *const keys[] = {
+      "data.initial",        "solver.guess",  "solver.tolerance_of",     "output.vtu.every",
+      "output.vtkhdf.every", "output.series", "output.checkpoint.every", "output.checkpoint.keep",
+      "output.average",      "adapt.every",   "adapt.max_level",         "output.plot"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)

@@ -32,6 +32,7 @@ static const Kind kinds[] = {
     {"mesh.", "radius", "a length, as 3 mm", {LENGTH}, false},
     {"mesh.", "inner_radius", "a length, as 3 mm", {LENGTH}, false},
     {"boundary.", "displacement", "a length, as 0.3 mm", {LENGTH}, false},
+    {"boundary.", "radial", "a length, as 0.02 mm", {LENGTH}, false},
     {"boundary.", "velocity", "a velocity, as 2 m/s", {{1, 0, -1}}, false},
     {"boundary.", "pressure", "a stress, as 2 MPa", {STRESS}, false},
     {"boundary.",

@@ -11,26 +11,17 @@
 
 enum { MOST = 6 };
 
-/* raw[count][length]: of unit size on the mesh; d(n) / dx of rotations about its centre. */
+/* raw[count][length] */
 static void fill_raw(const TesSpace *space, const double *x, double *raw) {
   const int dim = space->dim;
-  const int64_t n = space->part[0]->length, length = space->length;
-  double low[3] = {-INFINITY, -INFINITY, -INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, size = 0;
-  for (int64_t i = 0; i < n; i++)
-    for (int d = 0; d < dim; d++)
-      low[d] = fmax(low[d], -x[i * dim + d]), high[d] = fmax(high[d], x[i * dim + d]);
-  tesi_reduce(space->context, TESI_MAXIMUM, dim, low);
-  tesi_reduce(space->context, TESI_MAXIMUM, dim, high);
-  for (int d = 0; d < dim; d++) low[d] = -low[d];
-  for (int d = 0; d < dim; d++) size = fmax(size, (high[d] - low[d]) / 2);
-  for (int d = 0; d < dim; d++)
-    for (int64_t i = 0; i < n; i++) raw[d * length + d * n + i] = 1;
-  for (int k = dim, a = 0; a < dim; a++)
-    for (int b = a + 1; b < dim; b++, k++)
-      for (int64_t i = 0; i < n; i++) {
-        raw[k * length + a * n + i] = -(x[i * dim + b] - (low[b] + high[b]) / 2) / size;
-        raw[k * length + b * n + i] = (x[i * dim + a] - (low[a] + high[a]) / 2) / size;
-      }
+  const int64_t n = space->part[0]->length;
+  TesiRigid rigid;
+  double value[MOST * 3];
+  tesi_rigid_of(space->context, dim, n, x, &rigid);
+  for (int64_t i = 0; i < n; i++) {
+    tesi_rigid_at(&rigid, x + i * dim, value);
+    for (int e = 0; e < rigid.count * dim; e++) raw[e / dim * space->length + e % dim * n + i] = value[e];
+  }
 }
 
 /* H += sum over nodes with slip of the parts of the motions along normals, given components left out. */
@@ -172,5 +163,39 @@ TesStatus tesi_elasticity_motions(const TesOperator *op, int *count, double **mo
   else
     tesi_free(ctx, motion);
 done:
+  return status;
+}
+
+/* The combinations of least squares: at nodes where something is given or held motions have no or another value. */
+TesStatus tesi_elasticity_tell(const TesSpace *space, int count, const double *motion, size_t size,
+                               char *text) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const int dim = space->dim;
+  const int64_t n = space->part[0]->length;
+  double *x = NULL, value[MOST * 3], A[MOST * MOST] = {0}, b[MOST * MOST] = {0};
+  TesiRigid rigid;
+  TES_ALLOC(&x, n * dim);
+  TES_TRY(tes_space_coordinates(space->part[0], x));
+  tesi_rigid_of(ctx, dim, n, x, &rigid);
+  const int all = rigid.count;
+  for (int64_t i = 0; i < n; i++) {
+    if (!tesi_layout_owns(space->part[0]->layout, i)) continue;
+    tesi_rigid_at(&rigid, x + i * dim, value);
+    for (int d = 0; d < dim; d++)
+      for (int k = 0; k < all; k++) {
+        for (int l = 0; l < all; l++) A[k * all + l] += value[k * dim + d] * value[l * dim + d];
+        for (int m = 0; m < count; m++)
+          b[m * all + k] += value[k * dim + d] * motion[m * space->length + d * n + i];
+      }
+  }
+  tesi_reduce(ctx, TESI_SUM, MOST * MOST, A);
+  tesi_reduce(ctx, TESI_SUM, MOST * MOST, b);
+  TES_TRY(tesi_blas_begin(ctx, all));
+  const int info = (int)LAPACKE_dposv(LAPACK_COL_MAJOR, 'L', all, count, A, all, b, all);
+  if (info != 0) TES_FAIL(TES_NAN, "the coordinates of nodes are not finite");
+  tesi_rigid_tell(&rigid, count, b, size, text);
+done:
+  tesi_free(ctx, &x);
   return status;
 }

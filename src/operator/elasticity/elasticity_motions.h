@@ -15,6 +15,9 @@ TesStatus tesi_elasticity_motions(const TesOperator *op, int *count, double **mo
 /* All rigid motions, dim (dim + 1) / 2 of them, as vectors of the operator, zero where values are given:
  * motion[*count][ length], the *loose ones that nothing holds first; allocated. Of an elasticity operator. */
 TesStatus tesi_elasticity_near_null(const TesOperator *op, int *count, int *loose, double **motion);
+/* text <- what such motions do, in words (tesi_rigid_tell()). */
+TesStatus tesi_elasticity_tell(const TesSpace *space, int count, const double *motion, size_t size,
+                               char *text);
 /* v <- v without its parts in motion[count][length]. */
 void tesi_elasticity_project(const TesiLayout *layout, int count, const double *motion, double *v);
 

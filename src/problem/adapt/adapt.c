@@ -143,6 +143,8 @@ static TesStatus estimate(Loop *s) {
   s->at.goal = s->at.error = s->at.error_l2 = s->at.error_h1 = NAN;
   if (dual) {
     if (tesi_goal_is_expression(&s->goal)) TES_TRY(tesi_goal_check_expression(s->problem, &s->goal));
+    if (tesi_goal_is_expression(&s->goal) && s->at.step == 0)
+      TES_TRY(tesi_goal_tell_kinks(s->problem, &s->goal));
     TES_TRY(tes_problem_value(s->problem, &s->goal, &s->at.goal));
     TES_TRY(tesi_estimate_dwr(s->problem, &s->goal, s->indicator));
   } else {

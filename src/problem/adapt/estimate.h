@@ -105,6 +105,8 @@ TesStatus tesi_goal_number(const TesMesh *mesh, int components, const TesGoal *g
  * the solution; b += J(phi_i) over a space of its components; J of the exact solution. */
 bool tesi_goal_is_expression(const TesValue *goal);
 TesStatus tesi_goal_check_expression(const TesProblem *problem, const TesValue *goal);
+/* Warns of kinks between cells next to the point of a goal, on one rank (goal_kinks.c). */
+TesStatus tesi_goal_tell_kinks(const TesProblem *problem, const TesValue *goal);
 TesStatus tesi_goal_add_expression(const TesProblem *problem, const TesSpace *space, const TesValue *goal,
                                    TesVector *b);
 TesStatus tesi_goal_exact_expression(const TesProblem *problem, const TesValue *goal, double *exact);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "problem/equation/elastic.h"
+#include "space/slip.h"
 
 /* The force of b in each direction and its moments about the origin: 3D about x, y, z, 2D one. */
 static TesStatus sum_forces(const TesProblem *p, const double *b, double force[3], double moment[3]) {
@@ -32,20 +33,21 @@ static TesStatus refuse_unbalanced(const TesProblem *p, const double *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double f[3], m[3];
-  char text[200];
+  char text[200], words[400];
   TES_TRY(sum_forces(p, b, f, m));
+  TES_TRY(tesi_elasticity_tell(p->space, p->motions, p->motion, sizeof words, words));
   if (p->mesh->dim == 3)
     snprintf(text, sizeof text,
              "force is (%.6g, %.6g, %.6g), their moment about the origin (%.6g, %.6g, %.6g)", f[0], f[1],
              f[2], m[0], m[1], m[2]);
   else
     snprintf(text, sizeof text, "force is (%.6g, %.6g), their moment about the origin %.6g", f[0], f[1], m[2]);
-  TES_FAIL(
-      TES_INVALID_INPUT,
-      "boundary: %d rigid motion%s held by no boundary, and the loads do not balance there: their %s. Give a "
-      "boundary a "
-      "displacement, a roller or springs, or loads that balance",
-      p->motions, p->motions > 1 ? "s are" : " is", text);
+  TES_FAIL(TES_INVALID_INPUT,
+           "boundary: %d rigid motion%s held by no boundary, and the loads do not balance there: their %s. "
+           "Free: %s. "
+           "Give a boundary a "
+           "displacement, a roller or springs, or loads that balance",
+           p->motions, p->motions > 1 ? "s are" : " is", text, words);
 done:
   return status;
 }
@@ -65,8 +67,14 @@ static void warn(const TesProblem *p) {
              nu);
 }
 
-/* Whether the load's part of each motion is rounding of the loads that were added, each by itself. Moments about a
- * bore are as round as its cells: there a part to 1e-4 is left out with a warning. */
+/* What of the loads may be in a motion: moments about a bore are as round as its cells, whose sagitta goes with the
+ * square of the kinks' angle. */
+static double allowed(const TesSpace *space) {
+  return space->slip ? fmax(1e-4, space->slip->along.kinks * space->slip->along.kinks) : 1e-8;
+}
+
+/* Whether the load's part of each motion is rounding of the loads that were added, each by itself. What faces
+ * with slip leave is left out with a warning. */
 static TesStatus check_parts(const TesProblem *p, const double *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -84,7 +92,7 @@ static TesStatus check_parts(const TesProblem *p, const double *b) {
                  part = tesi_layout_product(layout, b, p->motion + k * n);
     if (!(fabs(part) <= most * fmax(norm, added))) most = fabs(part) / fmax(norm, added);
   }
-  if (!(most <= (p->space->slip ? 1e-4 : 1e-8))) TES_TRY(refuse_unbalanced(p, b));
+  if (!(most <= allowed(p->space))) TES_TRY(refuse_unbalanced(p, b));
   if (most > 1e-8)
     tesi_log(ctx, TES_LOG_WARNING,
              "warning: the loads have a part of %.1e in a rigid motion along faces with slip; it is left out",
@@ -103,6 +111,7 @@ TesStatus tesi_elasticity_balance(TesProblem *p) {
   double *b = NULL;
   warn(p);
   TES_TRY(tesi_elasticity_motions(p->op, &p->motions, &p->motion));
+  tesi_along_tell(p->space, p->motions > 0);
   if (!p->motions) return TES_OK;
   TES_ALLOC(&b, n);
   TES_TRY(tes_vector_get(p->b, b));

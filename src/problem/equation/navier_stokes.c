@@ -22,7 +22,8 @@ static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
 }
 
 void tesi_navier_stokes_tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
-  tesi_told_add(told, "u_t + u . grad u - nu div(grad u) + grad p = f, div u = 0\ndata      nu = %s",
+  tesi_told_add(told, "u_t + u . grad u - %s + grad p = f, div u = 0\ndata      nu = %s",
+                desc->flow_form == TES_FLOW_SYMMETRIC ? "div(2 nu eps(u))" : "nu div(grad u)",
                 tesi_told_text(desc->data.a, "1"));
   for (int d = 0; d < dim; d++)
     tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tesi_told_text(desc->data.f[d], "0"));
@@ -43,7 +44,7 @@ static const TesiSupport support = {
     .words = {[TESI_OF_CONDITION] = TESI_WORD(TESI_NAMED_VELOCITY) | TESI_WORD(TESI_NAMED_SLIP) |
                                     TESI_WORD(TESI_NAMED_SYMMETRY) | TESI_WORD(TESI_NAMED_OUTFLOW) |
                                     TESI_WORD(TESI_NAMED_PRESSURE),
-              [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT),
+              [TESI_OF_FORM] = 1 | TESI_WORD(TES_FLOW_GRADIENT) | TESI_WORD(TES_FLOW_SYMMETRIC),
               [TESI_OF_STABILIZATION] = 1 | TESI_WORD(TES_STREAMLINE_NONE) | TESI_WORD(TESI_GRAD_DIV),
               [TESI_OF_TIME_METHOD] = 1 | TESI_WORD(TES_TIME_IMEX_BDF2),
               [TESI_OF_METHOD] = TESI_ALL_WORDS,
@@ -52,7 +53,6 @@ static const TesiSupport support = {
               [TESI_OF_COARSENING] = TESI_ALL_WORDS,
               [TESI_OF_COARSE] = TESI_ALL_WORDS},
     .smoother = TESI_Q_SMOOTHERS(0),
-    .because = {[TESI_OF_FORM] = "because nu is a number"},
     .lacks = lacks,
     .cfl = 0.3,
     .numbers = TESI_NUMBER_A | TESI_NUMBER_C,

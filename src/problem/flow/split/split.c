@@ -241,6 +241,11 @@ done:
   return status;
 }
 
+/* What of the viscous stress a gradient is: nu Lap grad phi = grad nu Lap phi, and of 2 nu eps(u) twice that. */
+static double rotational(const TesProblem *p) {
+  return (p->variant.flow == TES_FLOW_SYMMETRIC ? 2 : 1) * tesi_split_of(p)->nu;
+}
+
 /* pn <- the new pressure, ps <- the new phi, of the velocity x. */
 static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSolveResult *result) {
   TesContext *ctx = p->context;
@@ -256,7 +261,7 @@ static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSo
   TES_TRY(tesi_split_potential(p, time, factor, pr->work.pz, pr->work.ps, result));
   if (given) TES_TRY(tes_vector_axpy(1, pr->work.pn, pr->work.ps));
   TES_TRY(tesi_split_spread(p, time, factor, pr->work.pb, pr->work.pn));
-  TES_TRY(tesi_vector_combine(3, (double[]){-pr->nu, 1, 1 / factor},
+  TES_TRY(tesi_vector_combine(3, (double[]){-rotational(p), 1, 1 / factor},
                               (const TesVector *const[]){pr->work.pn, &pr->p, pr->work.ps}, pr->work.pn));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, pr->work.pn));
 done:

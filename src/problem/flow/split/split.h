@@ -136,6 +136,7 @@ typedef struct TesiSteady {
   struct TesiSteadyDirect *direct; /* NULL: cycles */
   int motions;                     /* rigid motions that nothing holds */
   TesVector *motion[6];            /* orthonormal */
+  char motion_text[400];           /* in words */
 } TesiSteady;
 
 /* Scratch: velocities, then pressures. */

@@ -255,6 +255,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   const int degree = desc->degree ? desc->degree : p->equation->support->degree.usual;
   TES_NEW(&pr);
   p->own = pr;
+  p->variant.flow = desc->flow_form;
   p->chosen.tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
   TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->steady.alpha));
   TES_TRY(tesi_split_create_spaces(p, degree));

@@ -12,19 +12,21 @@
 
 typedef struct Removal {
   TesProblem *problem;
-  TesVector *inverse; /* of D; 0 at entries with given values */
+  TesVector *inverse; /* of D */
   TesVector *v;       /* velocities */
   TesVector *cycle_b, *cycle_x;
 } Removal;
 
-static TesStatus scale(const Removal *m, const TesVector *v, TesVector *w) {
-  return tesi_device_multiply(v->context, TES_DOUBLE, v->length, 1, v->data, m->inverse->data, w->data);
-}
-
-/* v <- D^-1 B' s. */
+/* v <- D^-1 B' s, at the unknowns and without parts along normals of slip: D is the same in all directions. */
 static TesStatus find_gradient(const Removal *m, const TesVector *s) {
-  const TesStatus status = tesi_mixed_gradient(tesi_split_of(m->problem)->mixed, s, m->v);
-  return status == TES_OK ? scale(m, m->v, m->v) : status;
+  TesContext *ctx = m->problem->context;
+  TesStatus status = TES_OK;
+  const TesiSplit *pr = tesi_split_of(m->problem);
+  TES_TRY(tesi_mixed_gradient(pr->mixed, s, m->v));
+  TES_TRY(tesi_walls_put(&pr->walls, false, m->v));
+  TES_TRY(tesi_device_multiply(ctx, TES_DOUBLE, m->v->length, 1, m->v->data, m->inverse->data, m->v->data));
+done:
+  return status;
 }
 
 /* Rows of open boundaries are those of no test function, and without them sums are 0. */
@@ -78,7 +80,6 @@ static TesStatus find_inverse(Removal *m) {
     value[i] = 1 / value[i];
   }
   TES_TRY(tes_vector_set(m->inverse, value));
-  TES_TRY(tesi_walls_put(&pr->walls, false, m->inverse));
 done:
   tesi_free(ctx, &value);
   return status;

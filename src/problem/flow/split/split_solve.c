@@ -95,8 +95,10 @@ static TesStatus improve(TesiSplit *pr, const TesVector *b, double norm, double 
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   System system = {pr, b};
-  if (pr->diagonal.refined.op)
-    return tesi_refined_solve(&pr->diagonal.refined, find_again, &system, norm, target, MOST, r, x);
+  if (pr->diagonal.refined.op) {
+    TES_TRY(tesi_refined_solve(&pr->diagonal.refined, find_again, &system, norm, target, MOST, r, x));
+    return pr->velocity->slip ? tesi_walls_put(&pr->walls, true, x) : TES_OK; /* normals of float32 */
+  }
   TES_TRY(tesi_split_cg(pr, norm, target, r, pr->work.d));
   TES_TRY(tes_vector_axpy(1, pr->work.d, x));
 done:

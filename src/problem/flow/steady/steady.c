@@ -134,17 +134,18 @@ static TesStatus balance_motions(const TesiSplit *pr, TesVector *b) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   double size, left;
+  const double kinks = pr->velocity->slip ? pr->velocity->slip->along.kinks : 0;
   if (!pr->steady.motions) return TES_OK;
   TES_TRY(tes_vector_norm(b, &size));
   TES_TRY(tes_vector_copy(b, 1, pr->work.r));
   TES_TRY(remove_motions(pr, b));
   TES_TRY(tes_vector_axpy(-1, b, pr->work.r));
   TES_TRY(tes_vector_norm(pr->work.r, &left));
-  TES_CHECK(
-      left <= 1e-4 * size,
-      "boundary: %d rigid motion%s along faces with slip held by no boundary, and the forces do not "
-      "balance there: their part is %.1e of all. Give a boundary a velocity, or forces without a moment",
-      pr->steady.motions, pr->steady.motions > 1 ? "s are" : " is", left / size);
+  TES_CHECK(left <= fmax(1e-4, kinks * kinks) * size,
+            "boundary: %d rigid motion%s along faces with slip held by no boundary, and the forces do not "
+            "balance there: their part is %.1e of all. Free: %s. Give a boundary a velocity, or forces "
+            "without a moment",
+            pr->steady.motions, pr->steady.motions > 1 ? "s are" : " is", left / size, pr->steady.motion_text);
 done:
   return status;
 }
@@ -242,6 +243,10 @@ static TesStatus find_motions(TesProblem *p, TesiSplit *pr) {
   double *motion = NULL;
   int count;
   TES_TRY(tesi_elasticity_motions(pr->op, &count, &motion));
+  tesi_along_tell(pr->velocity, count > 0);
+  if (count)
+    TES_TRY(tesi_elasticity_tell(pr->velocity, count, motion, sizeof pr->steady.motion_text,
+                                 pr->steady.motion_text));
   for (int k = 0; k < count; k++) {
     TES_TRY(tes_vector_create(ctx, pr->velocity->length, TES_DOUBLE, &pr->steady.motion[pr->steady.motions++]));
     TES_TRY(tes_vector_set(pr->steady.motion[k], motion + k * pr->velocity->length));
