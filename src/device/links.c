@@ -31,6 +31,7 @@ struct TesiLinks {
   Offer *offer;
   void **others, *flags;
   void *first, *ends[2], *round; /* device; ends: by precision */
+  TesiKernel sums;               /* tesk_meet_sums */
 };
 
 static TesStatus pin(TesContext *ctx, size_t bytes, void **address) {
@@ -245,7 +246,39 @@ done:
   return status;
 }
 
+/* ---- sums ---------------------------------------------------------------------------------------------- */
+
+TesStatus tesi_links_create_sums(TesContext *ctx, int sums, TesiLinks **links) {
+  TesStatus status = TES_OK;
+  const int ranks = tesi_ranks(ctx), own = tesi_context_communicator(ctx)->rank;
+  const TesiProgramDesc desc = {.file = "links_sums.cu", .options = {"real=double"}};
+  TesiProgram *program;
+  TesiLink *link = NULL;
+  *links = NULL;
+  TES_ALLOC(&link, ranks);
+  for (int r = 0; r < ranks - 1; r++) link[r] = (TesiLink){r + (r >= own), sums};
+  TES_TRY(tesi_links_create(ctx, ranks - 1, link, links));
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_meet_sums", THREADS * sizeof(double), &(*links)->sums));
+done:
+  tesi_free(ctx, &link);
+  return status;
+}
+
+TesStatus tesi_links_sums(TesiLinks *l, int sums, int stride, int parts, double *partial) {
+  TeskLinks links = tesi_links_arguments(l, TES_DOUBLE);
+  int own = tesi_context_communicator(l->context)->rank;
+  void *arguments[] = {&sums, &parts, &stride, &own, &partial, &l->flags, &l->in, &l->count, &links};
+  return tesi_kernel_launch(l->context, &l->sums, (TesiGrid){1, 1, 1}, THREADS, THREADS * sizeof(double),
+                            arguments);
+}
+
 /* ---- which transport ----------------------------------------------------------------------------------- */
+
+bool tesi_links_peer(const TesContext *ctx) {
+  const TesiKernelState *state = tesi_has_kernels(ctx) ? tesi_context_device_state(ctx) : NULL;
+  return tesi_ranks(ctx) > 1 && state && state->transport == TESI_LINKS_PEER;
+}
 
 /* Opens memory of all other ranks. */
 static TesStatus try_peer(TesContext *ctx) {

@@ -35,6 +35,13 @@ TeskLinks tesi_links_arguments(const TesiLinks *links, TesPrecision precision);
 /* What was packed goes, and what others packed is there for kernels that are queued after it. */
 TesStatus tesi_links_run(TesiLinks *links, TesPrecision precision);
 
+/* Whether ranks write into each other's memory, so that a round needs no host and can be recorded. */
+bool tesi_links_peer(const TesContext *ctx);
+/* Links to all other ranks, for sums over all ranks; and a round of them, where ranks write into each other's memory:
+ * partial[sums][stride], device memory: `parts` parts of each sum <- the sum of each rank, rank after rank. */
+TesStatus tesi_links_create_sums(TesContext *ctx, int sums, TesiLinks **links);
+TesStatus tesi_links_sums(TesiLinks *links, int sums, int stride, int parts, double *partial);
+
 /* A kernel of src/kernels/links.cu over n numbers of each of `count` links. */
 TesStatus tesi_links_launch(TesContext *ctx, TesiLinksKernel kernel, TesPrecision precision, int64_t n,
                             int count, void **arguments);
