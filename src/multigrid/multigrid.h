@@ -66,6 +66,9 @@ TesStatus tesi_multigrid_assemble(TesMultigrid *multigrid);
 size_t tesi_multigrid_memory(const TesSpace *space, bool varies, TesPrecision precision,
                              TesSmootherKind smoother);
 
+/* Vectors for cycles, where the smoother of the finest level has them best; of its precision, and destroyed before
+ * the multigrid is. */
+TesStatus tesi_multigrid_new_vectors(const TesMultigrid *multigrid, TesVector **b, TesVector **x);
 /* The spaces of the levels, coarsest first; levels.c. */
 TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TESI_MULTIGRID_LEVELS],
                                 int *count);

@@ -50,10 +50,10 @@ static Layers common(Layers a, Layers b) {
   return both.first < both.end ? both : (Layers){0, 0};
 }
 
-/* What a rank needs of another one that lies below it, or above. */
+/* What a rank needs of another one that lies below it, or above. The one below owns the nodes on the cut. */
 static Layers needed(Window own, Window wide, Window of, int degree) {
   const Layers mine = nodes_of(own, degree), all = nodes_of(wide, degree), theirs = nodes_of(of, degree);
-  return of.first < own.first ? common((Layers){all.first, mine.first}, theirs)
+  return of.first < own.first ? common((Layers){all.first, mine.first + 1}, theirs)
                               : common((Layers){mine.end, all.end}, theirs);
 }
 
@@ -244,6 +244,10 @@ TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status) {
                    tes_context_message(wide->alone));
 }
 
+void *tesi_wide_own(const TesiWide *w, TesPrecision precision, const void *of) {
+  return (char *)of + (size_t)((w->own.first - w->all.first) * w->layer) * tesi_precision_size(precision);
+}
+
 void tesi_wide_fill_host(TesiWide *w, TesPrecision precision, const void *x, void *to) {
   const TesCommunicator *communicator = tesi_context_communicator(w->context);
   const size_t layer = (size_t)w->layer * tesi_precision_size(precision);
@@ -254,8 +258,8 @@ void tesi_wide_fill_host(TesiWide *w, TesPrecision precision, const void *x, voi
     w->message[i] = (TesiMessage){t->rank, most(t->give, t->take) * (int64_t)layer, t->sent, t->received};
   }
   communicator->table->begin(communicator, w->trades, w->message);
-  memcpy((char *)to + (size_t)(w->own.first - w->all.first) * layer, x,
-         (size_t)(w->own.end - w->own.first) * layer);
+  char *own = tesi_wide_own(w, precision, to);
+  if (own != x) memcpy(own, x, (size_t)(w->own.end - w->own.first) * layer);
   communicator->table->end(communicator);
   for (int i = 0; i < w->trades; i++) {
     const Layers take = w->trade[i].take;
@@ -268,8 +272,8 @@ void tesi_wide_fill_host(TesiWide *w, TesPrecision precision, const void *x, voi
 void tesi_wide_take_host(TesiWide *w, TesPrecision precision, const void *from, void *x) {
   const TesiLayout *layout = w->narrow->space->layout;
   const size_t size = tesi_precision_size(precision), layer = (size_t)w->layer * size;
-  memcpy(x, (const char *)from + (size_t)(w->own.first - w->all.first) * layer,
-         (size_t)(w->own.end - w->own.first) * layer);
+  const void *own = tesi_wide_own(w, precision, from);
+  if (own != x) memcpy(x, own, (size_t)(w->own.end - w->own.first) * layer);
   memset(x, 0, (size_t)layout->block[0].start * size); /* the owner's copies alone are summed */
   tesi_exchange_sum(layout->shared, precision, x);
 }
@@ -284,15 +288,11 @@ static int64_t most_numbers(const TesiWide *w) {
   return longest;
 }
 
-/* The rank's own part of a wide vector. */
-static void *own_part(const TesiWide *w, TesPrecision precision, const void *wide) {
-  return (char *)wide + (size_t)((w->own.first - w->all.first) * w->layer) * tesi_precision_size(precision);
-}
-
 TesStatus tesi_wide_fill(TesiWide *w, TesPrecision precision, const void *x, void *to) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
-  const int64_t own = (w->own.end - w->own.first) * w->layer, longest = most_numbers(w);
+  const int64_t count = (w->own.end - w->own.first) * w->layer, longest = most_numbers(w);
+  void *own = tesi_wide_own(w, precision, to);
   if (!w->links) {
     tesi_wide_fill_host(w, precision, x, to);
     return TES_OK;
@@ -300,7 +300,7 @@ TesStatus tesi_wide_fill(TesiWide *w, TesPrecision precision, const void *x, voi
   TeskLinks links = tesi_links_arguments(w->links, precision);
   void *give[] = {&x, &w->give, &w->given, &links}, *take[] = {&to, &w->take, &w->taken, &links};
   TES_TRY(tesi_links_launch(ctx, TESI_PACK_BLOCKS, precision, longest, w->trades, give));
-  TES_TRY(tesi_context_device(ctx)->copy(ctx, own, 1, precision, x, precision, own_part(w, precision, to)));
+  if (own != x) TES_TRY(tesi_context_device(ctx)->copy(ctx, count, 1, precision, x, precision, own));
   TES_TRY(tesi_links_run(w->links, precision));
   TES_TRY(tesi_links_launch(ctx, TESI_TAKE_BLOCKS, precision, longest, w->trades, take));
 done:
@@ -312,12 +312,13 @@ TesStatus tesi_wide_take(TesiWide *w, TesPrecision precision, const void *from, 
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const TesiLayout *layout = w->narrow->space->layout;
-  const int64_t own = (w->own.end - w->own.first) * w->layer;
+  const int64_t count = (w->own.end - w->own.first) * w->layer;
+  const void *own = tesi_wide_own(w, precision, from);
   if (!w->links) {
     tesi_wide_take_host(w, precision, from, x);
     return TES_OK;
   }
-  TES_TRY(device->copy(ctx, own, 1, precision, own_part(w, precision, from), precision, x));
+  if (own != x) TES_TRY(device->copy(ctx, count, 1, precision, own, precision, x));
   if (layout->block[0].start) TES_TRY(device->fill(ctx, precision, layout->block[0].start, 0, x));
   TES_TRY(tesi_sum_copies(ctx, layout->shared, precision, x));
 done:

@@ -2,7 +2,7 @@
 #ifndef TESI_TRANSFER_H
 #define TESI_TRANSFER_H
 
-#include "device/vector.h"
+#include "operator/operator.h"
 #include "space/order.h"
 #include "space/space.h"
 #include "tessera/transfer.h"
@@ -89,6 +89,12 @@ TesStatus tesi_transfer_device_init(TesTransfer *transfer);
  * that is a device's. It must outlive the transfer's use. */
 void tesi_transfer_lend(TesTransfer *transfer, void *memory);
 
+/* coarse <- P' (b - A x) of boxes on several ranks, by one exchange where the residual and its restriction have two: r
+ * becomes the part of the residual that the cells of this rank make. */
+bool tesi_transfer_takes_parts(const TesTransfer *transfer, const TesOperator *op);
+TesStatus tesi_transfer_restrict_residual(const TesTransfer *transfer, const TesOperator *op,
+                                          const TesVector *b, const TesVector *x, TesVector *r,
+                                          TesVector *coarse);
 /* tes_transfer_restrict() of a vector of a flow that is zero but for the pressures. */
 TesStatus tesi_transfer_restrict_pressures(const TesTransfer *transfer, const TesVector *fine,
                                            TesVector *coarse);

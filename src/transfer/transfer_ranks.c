@@ -23,6 +23,25 @@ done:
   return status;
 }
 
+bool tesi_transfer_takes_parts(const TesTransfer *t, const TesOperator *op) {
+  return t->local && op->local && op->local->residual;
+}
+
+/* b on a cut counts for its owner alone. */
+TesStatus tesi_transfer_restrict_residual(const TesTransfer *t, const TesOperator *op, const TesVector *b,
+                                          const TesVector *x, TesVector *r, TesVector *coarse) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  const int64_t others = t->fine->layout->block[0].start;
+  TES_TRY(op->local->residual(op, b->data, x->data, r->data));
+  if (others)
+    TES_TRY(tesi_context_device(ctx)->axpy(ctx, others, -1, op->precision, b->data, op->precision, r->data));
+  TES_TRY(t->local->restrict_(t, r->data, coarse->data));
+  TES_TRY(tesi_sum_copies(ctx, t->coarse->layout->sum, t->precision, coarse->data));
+done:
+  return status;
+}
+
 static void destroy(TesTransfer *t) {
   t->local->destroy(t);
   tesi_context_device(t->context)->release(t->context, &t->owned);
