@@ -204,8 +204,9 @@ done:
 
 static TesStatus get_kernel(TesContext *ctx, TesiLinksKernel which, TesPrecision precision,
                             TesiKernel **kernel) {
-  static const char *const names[TESI_LINKS_KERNELS] = {"tesk_pack_entries",  "tesk_sum_copies",
-                                                        "tesk_pack_blocks",   "tesk_take_blocks",
+  static const char *const names[TESI_LINKS_KERNELS] = {"tesk_pack_entries", "tesk_pack_for_all",
+                                                        "tesk_pick_entries", "tesk_sum_copies",
+                                                        "tesk_pack_blocks",  "tesk_take_blocks",
                                                         "tesk_clear_entries", "tesk_meet"};
   TesStatus status = TES_OK;
   TesiKernelState *state = tesi_context_device_state(ctx);

@@ -14,6 +14,8 @@ typedef struct TesiLink {
 
 typedef enum TesiLinksKernel {
   TESI_PACK_ENTRIES,
+  TESI_PACK_FOR_ALL,
+  TESI_PICK_ENTRIES,
   TESI_SUM_COPIES,
   TESI_PACK_BLOCKS,
   TESI_TAKE_BLOCKS,

@@ -24,6 +24,22 @@ TESK_KERNEL(tesk_pack_entries, THREADS, 1, (const real *TESK_RESTRICT)x, (const 
   TESK_FENCE_SYSTEM();
 }
 
+/* The same entries for each link: entry[count]. */
+TESK_KERNEL(tesk_pack_for_all, THREADS, 1, (const real *TESK_RESTRICT)x, (const int *TESK_RESTRICT)entry,
+            (long long)count, (TeskLinks)links) {
+  real *to = out_of(links);
+  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < count; i += gridDim.x * THREADS)
+    to[i] = x[entry[i]];
+  TESK_FENCE_SYSTEM();
+}
+
+/* to[i] <- x[entry[i]] */
+TESK_KERNEL(tesk_pick_entries, THREADS, 1, (const real *TESK_RESTRICT)x, (const int *TESK_RESTRICT)entry,
+            (long long)count, (real *)to) {
+  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < count; i += gridDim.x * THREADS)
+    to[i] = x[entry[i]];
+}
+
 /* x[entry[i]] <- the sum of its copies, rank after rank: place[first[i]] .. is a number that came, or -1: x itself. */
 TESK_KERNEL(tesk_sum_copies, THREADS, 1, (real *)x, (const int *TESK_RESTRICT)entry,
             (const int *TESK_RESTRICT)first, (const int *TESK_RESTRICT)place, (long long)count,

@@ -198,7 +198,8 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   if (s->desc.start_cycles == 0) s->desc.start_cycles = 1;
   s->desc.narrow_basis = desc->narrow_basis && is_queued(s) && desc->multigrid && is_single(desc->multigrid);
   if (s->desc.restart == 0) choose_restart(s);
-  TES_CHECK(!desc->multigrid || tes_multigrid_level(desc->multigrid, 0).op->context == ctx,
+  const int levels = desc->multigrid ? tes_multigrid_levels(desc->multigrid) : 0;
+  TES_CHECK(!levels || tes_multigrid_level(desc->multigrid, levels - 1).op->context == ctx,
             "the multigrid belongs to another context than the solver");
   const bool stationary = s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE;
   TES_CHECK(!stationary || s->desc.multigrid, "vcycle and fmg need a multigrid");

@@ -10,6 +10,7 @@
 #include "operator/transport/transport_operator.h"
 #include "smoother/chebyshev.h"
 #include "smoother/smoother.h"
+#include "parallel/comm.h"
 #include "smoother/spectrum.h"
 #include "space/slip.h"
 #include "transfer/transfer.h"
@@ -41,6 +42,7 @@ struct TesMultigrid {
   bool symmetric;
   TesSmootherDesc smoother; /* without an operator */
   Level level[MAX_LEVELS];
+  TesSpace *part; /* levels.c */
   TesiCoarse *coarse;
   TesMultigridTimes times;
   Recorded recorded[MAX_GRAPHS];
@@ -69,7 +71,7 @@ static void drop_small(const TesMultigridDesc *desc, TesSpace **space, int *leve
 
 static TesStatus create_spaces(TesMultigrid *mg, const TesMultigridDesc *desc) {
   TesSpace *space[MAX_LEVELS] = {NULL};
-  TesStatus status = tesi_multigrid_spaces(desc, space, &mg->levels);
+  TesStatus status = tesi_multigrid_spaces(desc, space, &mg->levels, &mg->part);
   drop_small(desc, space, &mg->levels);
   for (int l = 0; l < mg->levels; l++) mg->level[l].space = space[l];
   return status;
@@ -79,7 +81,7 @@ static TesStatus create_spaces(TesMultigrid *mg, const TesMultigridDesc *desc) {
 static TesStatus create_smoother(const TesMultigrid *mg, Level *level) {
   TesSmootherDesc desc = mg->smoother;
   desc.op = level->op;
-  return tesi_smoother_create_above(mg->context, &desc, level[-1].smoother, &level->smoother);
+  return tesi_smoother_create_above(level->op->context, &desc, level[-1].smoother, &level->smoother);
 }
 
 /* b and x of a level, where its smoother has them best. */
@@ -121,25 +123,32 @@ done:
   return status;
 }
 
+TesStatus tesi_multigrid_transfer(const TesMultigrid *mg, int l, TesPrecision precision,
+                                  TesTransfer **transfer) {
+  const TesSpace *coarse = mg->level[l - 1].space, *fine = mg->level[l].space;
+  const bool meets = coarse->context != fine->context;
+  const TesTransferDesc desc = {.coarse = meets ? mg->part : coarse, .fine = fine, .precision = precision};
+  return meets ? tesi_transfer_create_whole(&desc, coarse, transfer)
+               : tes_transfer_create(fine->context, &desc, transfer);
+}
+
 static TesStatus create_level(TesMultigrid *mg, const TesMultigridDesc *desc, int l) {
-  TesContext *ctx = mg->context;
-  TesStatus status = TES_OK;
   Level *level = &mg->level[l];
+  TesContext *ctx = level->space->context;
+  TesStatus status = TES_OK;
   TesOperator *exact = NULL;
-  TES_TRY(tesi_work_on(ctx, "level %d of %d, %lld unknowns", l + 1, mg->levels, (long long)level->space->dofs));
+  TES_TRY(tesi_work_on(mg->context, "level %d of %d, %lld unknowns", l + 1, mg->levels, (long long)level->space->dofs));
   if (l == 0) {
     TES_TRY(tesi_operator_on(desc->op, level->space, TES_DOUBLE, &exact));
     TES_TRY(tesi_coarse_create(exact, desc->precision, desc->coarse, &mg->coarse));
   }
   TES_TRY(tesi_operator_below(desc->op, level->space, desc->precision, &level->op));
-  if (l > 0) {
-    const TesTransferDesc transfer = {
-        .coarse = mg->level[l - 1].space, .fine = level->space, .precision = desc->precision};
-    TES_TRY(tes_transfer_create(ctx, &transfer, &level->transfer));
-  }
+  if (l > 0) TES_TRY(tesi_multigrid_transfer(mg, l, desc->precision, &level->transfer));
   TES_TRY(complete_level(mg, l));
 done:
   tes_operator_destroy(&exact);
+  if (status != TES_OK && ctx != mg->context)
+    status = tesi_fail(mg->context, status, __FILE__, __LINE__, __func__, "%s", tes_context_message(ctx));
   return status;
 }
 
@@ -231,6 +240,7 @@ void tes_multigrid_destroy(TesMultigrid **multigrid) {
     tes_vector_destroy(&level->x);
     tes_space_destroy(&level->space);
   }
+  tes_space_destroy(&mg->part);
   tesi_coarse_destroy(&mg->coarse);
   for (int i = 0; i < mg->recorded_count; i++) tesi_recorded_release(ctx, &mg->recorded[i].work);
   tesi_free(ctx, &mg);
@@ -408,7 +418,10 @@ TesStatus tesi_multigrid_reduction(TesMultigrid *mg, int steps, double *factor) 
   Reduced of = {mg, tesi_max(mg->levels - 2, 1)};
   *factor = 1;
   if (mg->levels == 1) return TES_OK;
-  return tesi_reduction(mg->level[of.level].op, reduce_by_cycle, &of, steps, factor);
+  const TesOperator *op = mg->level[of.level].op;
+  const TesStatus status = tesi_reduction(op, reduce_by_cycle, &of, steps, factor);
+  if (op->context != mg->context) tesi_broadcast(mg->context, 0, sizeof *factor, factor); /* rounding of one rank */
+  return status;
 }
 
 /* |R b| / |b| on boxes in 3D: 0.47 for random numbers, the root of 2 for integrals of a smooth function with the basis

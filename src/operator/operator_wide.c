@@ -74,18 +74,6 @@ done:
   return status;
 }
 
-/* *x <- the vertices of all ranks in the direction that is cut. */
-static TesStatus gather_vertices(const TesMesh *mesh, double **x) {
-  TesContext *ctx = mesh->context;
-  TesStatus status = TES_OK;
-  const int d = mesh->dim - 1, first = mesh->window[d].first;
-  TES_ALLOC(x, mesh->window[d].cells + 1);
-  for (int i = first > 0; i <= mesh->box[d]; i++) (*x)[first + i] = mesh->coordinates[d][i];
-  tesi_reduce(ctx, TESI_SUM, mesh->window[d].cells + 1, *x);
-done:
-  return status;
-}
-
 /* Kernels of patches are for boxes with given values all around. Where the wide box ends within the whole one its last
  * nodes are given ones then, as if they were zero: what comes of that reaches one layer further than what comes of a
  * natural end. Elsewhere the ends are cuts. */
@@ -198,7 +186,7 @@ TesStatus tesi_wide_create(const TesOperator *op, int layers, TesiWide **wide) {
   w->layer = space->length / space->axis[d].nodes;
   TES_TRY(tesi_context_create_alone(ctx, &w->alone));
   TES_TRY(gather_windows(space->mesh, &window));
-  TES_TRY(gather_vertices(space->mesh, &vertices));
+  TES_TRY(tesi_mesh_gather_vertices(space->mesh, &vertices));
   const Window all = widen(window[rank], layers, space->mesh->window[d].cells);
   w->own = nodes_of(window[rank], space->degree);
   w->all = nodes_of(all, space->degree);
