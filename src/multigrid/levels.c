@@ -28,7 +28,7 @@ static int64_t most_of_whole(const TesMultigridDesc *desc) {
   TesContext *ctx = op->context;
   const char *wish = getenv("TESSERA_WHOLE_LEVELS");
   const bool serves = op->local && op->space->scalars == 1 && !op->space->product && !op->space->slip &&
-                      (tesi_is_separable(op) || tesi_mapped_of(op));
+                      (tesi_is_separable(op) || tesi_mapped_of(op)) && desc->coarse <= TES_COARSE_DIRECT;
   if (desc->spread || !serves || !tesi_has_kernels(ctx)) return 0;
   return wish ? atoll(wish) : WHOLE;
 }
