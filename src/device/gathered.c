@@ -8,7 +8,7 @@ struct TesiGathered {
   TesiLinks *links;
   int others;
   int64_t own, own_first, length, most; /* most: entries of any rank */
-  /* device: own entries, for each other rank once; where each entry is; and of the other ranks' entries the first one
+  /* device: own entries; where each entry is; and of the other ranks' entries the first one
    * in the whole, and how many they are */
   void *entries, *place, *first, *count;
 };
@@ -82,29 +82,14 @@ void tesi_gathered_destroy(TesiGathered **gathered) {
   tes_context_destroy(&ctx);
 }
 
-/* to[i] <- from[entry[i]], i < n. */
-static TesStatus pick(const TesiGathered *g, TesPrecision precision, int64_t n, const void *from, void *entry,
-                      void *to) {
-  long long count = n;
-  void *arguments[] = {&from, &entry, &count, &to};
-  return tesi_links_launch(g->context, TESI_PICK_ENTRIES, precision, n, 1, arguments);
-}
-
 TesStatus tesi_gathered_collect(TesiGathered *g, TesPrecision precision, const void *x, void *whole) {
-  TesContext *ctx = g->context;
-  TesStatus status = TES_OK;
-  TeskLinks links = tesi_links_arguments(g->links, precision);
-  long long own = g->own;
-  void *own_whole = (char *)whole + (size_t)g->own_first * tesi_precision_size(precision);
-  void *pack[] = {&x, &g->entries, &own, &links}, *take[] = {&whole, &g->first, &g->count, &links};
-  TES_TRY(tesi_links_launch(ctx, TESI_PACK_FOR_ALL, precision, g->own, g->others, pack));
-  TES_TRY(pick(g, precision, g->own, x, g->entries, own_whole));
-  TES_TRY(tesi_links_run(g->links, precision));
-  TES_TRY(tesi_links_launch(ctx, TESI_TAKE_BLOCKS, precision, g->most, g->others, take));
-done:
-  return status;
+  long long own = g->own, own_first = g->own_first;
+  void *arguments[] = {NULL, NULL, &x, &g->entries, &own, &whole, &own_first, &g->first, &g->count};
+  return tesi_links_exchange(g->links, TESI_EXCHANGE_PARTS, precision, g->most, arguments);
 }
 
 TesStatus tesi_gathered_cut(TesiGathered *g, TesPrecision precision, const void *whole, void *x) {
-  return pick(g, precision, g->length, whole, g->place, x);
+  long long length = g->length;
+  void *arguments[] = {&whole, &g->place, &length, &x};
+  return tesi_links_launch(g->context, TESI_PICK_ENTRIES, precision, g->length, arguments);
 }

@@ -28,6 +28,7 @@ struct TesiWide {
   /* on devices with kernels; there, by trade: where what is given begins in a vector of the rank, and what is taken
    * in a wide one, and how many numbers they are */
   TesiLinks *links;
+  int64_t numbers; /* that go, or come, about */
   void *give, *given, *take, *taken;
 };
 
@@ -162,7 +163,8 @@ static TesStatus create_links(TesiWide *w) {
   if (!tesi_has_kernels(ctx)) return TES_OK;
   TES_ALLOC(&link, w->trades);
   for (int i = 0; i < w->trades; i++)
-    link[i] = (TesiLink){w->trade[i].rank, most(w->trade[i].give, w->trade[i].take) * w->layer};
+    link[i] = (TesiLink){w->trade[i].rank, most(w->trade[i].give, w->trade[i].take) * w->layer},
+    w->numbers += link[i].count;
   TES_TRY(upload_blocks(w, false, &w->give, &w->given));
   TES_TRY(upload_blocks(w, true, &w->take, &w->taken));
   TES_TRY(tesi_links_create(ctx, w->trades, link, &w->links));
@@ -266,31 +268,18 @@ void tesi_wide_take_host(TesiWide *w, TesPrecision precision, const void *from, 
   tesi_exchange_sum(layout->shared, precision, x);
 }
 
-/* Of the longest block. */
-static int64_t most_numbers(const TesiWide *w) {
-  int64_t longest = 0;
-  for (int i = 0; i < w->trades; i++) {
-    const int64_t count = most(w->trade[i].give, w->trade[i].take) * w->layer;
-    if (count > longest) longest = count;
-  }
-  return longest;
-}
-
 TesStatus tesi_wide_fill(TesiWide *w, TesPrecision precision, const void *x, void *to) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
-  const int64_t count = (w->own.end - w->own.first) * w->layer, longest = most_numbers(w);
+  const int64_t count = (w->own.end - w->own.first) * w->layer;
   void *own = tesi_wide_own(w, precision, to);
   if (!w->links) {
     tesi_wide_fill_host(w, precision, x, to);
     return TES_OK;
   }
-  TeskLinks links = tesi_links_arguments(w->links, precision);
-  void *give[] = {&x, &w->give, &w->given, &links}, *take[] = {&to, &w->take, &w->taken, &links};
-  TES_TRY(tesi_links_launch(ctx, TESI_PACK_BLOCKS, precision, longest, w->trades, give));
+  void *arguments[] = {NULL, NULL, &x, &w->give, &w->given, &to, &w->take, &w->taken};
   if (own != x) TES_TRY(tesi_context_device(ctx)->copy(ctx, count, 1, precision, x, precision, own));
-  TES_TRY(tesi_links_run(w->links, precision));
-  TES_TRY(tesi_links_launch(ctx, TESI_TAKE_BLOCKS, precision, longest, w->trades, take));
+  TES_TRY(tesi_links_exchange(w->links, TESI_EXCHANGE_BLOCKS, precision, w->numbers, arguments));
 done:
   return status;
 }
