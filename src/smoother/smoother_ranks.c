@@ -2,9 +2,10 @@
  * its cuts that its own nodes depend on, and keeps what is its own: the step of one rank, with as many colours. In a
  * cycle b and x stand among the layers beyond, b gets these once, and x before a step that reads it. Of the direction that is cut, which is the outermost, a sweep meets both colours once. A node at
  * a cut is solved for by the patch around the cut, or by those around the vertices before and behind, which read nodes
- * that the patches beyond have changed: no more than two layers away, or three (operator_wide.c). On devices the sweeps
- * over the wide box, which have no messages in them, are recorded. */
+ * that the patches beyond have changed: no more than two layers away, or three (operator_wide.c). Where the
+ * host carries messages, so that a cycle is not recorded, sweeps over the wide box are. */
 #include <string.h>
+#include "device/links.h"
 #include "device/recorded.h"
 #include "operator/operator_wide.h"
 #include "smoother/smoother.h"
@@ -47,9 +48,11 @@ static TesStatus apply_within(const TesSmoother *smoother, const void *b, void *
   home(smoother, &home_b, &home_x);
   if (!step->same) TES_TRY(tesi_wide_fill(plan->wide, precision, b, plan->b));
   if (!step->zero_guess) TES_TRY(tesi_wide_fill(plan->wide, precision, x, plan->x));
-  TES_TRY(tesi_wide_report(plan->wide, tesi_recorded_run(plan->inner->context,
-                                                         &plan->sweeps[step->sweep][step->zero_guess], run,
-                                                         &inner)));
+  TES_TRY(tesi_wide_report(plan->wide, tesi_links_peer(ctx)
+                                           ? run(&inner)
+                                           : tesi_recorded_run(plan->inner->context,
+                                                               &plan->sweeps[step->sweep][step->zero_guess],
+                                                               run, &inner)));
   if (step->agree || x != home_x) TES_TRY(tesi_wide_take(plan->wide, precision, plan->x, x));
 done:
   return status;
