@@ -87,6 +87,18 @@ done:
   return status;
 }
 
+TesStatus tesi_cg_device_prepare(TesSolver *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const TeskKrylov scalars = {.b_norm = 1, .factor = 1, .root = s->root};
+  TesiIteration work = {.solver = s, .x = s->p};
+  TES_TRY(tesi_context_device(ctx)->to_device(ctx, s->device->scalars, &scalars, sizeof scalars));
+  TES_TRY(tesi_cg_device_step(&work));
+  if (s->desc.multigrid) tesi_multigrid_forget_times(s->desc.multigrid);
+done:
+  return status;
+}
+
 TesStatus tesi_solver_cg_device(TesSolver *solver, const TesVector *b, TesVector *x) {
   TesSolver *s = solver;
   TesContext *ctx = s->context;

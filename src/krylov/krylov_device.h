@@ -52,6 +52,9 @@ typedef struct TesiIteration {
   bool rough;         /* of GMRES: the cycle smooths before its coarse correction too */
 } TesiIteration;
 TesStatus tesi_cg_device_step(void *iteration);
+/* A step of vectors that are 0, before the first solve: exchanges between ranks make what they need. All ranks call
+ * it. */
+TesStatus tesi_cg_device_prepare(TesSolver *solver);
 TesStatus tesi_gmres_device_step(void *iteration);
 TesStatus tesi_cycle_device_step(void *iteration);
 /* x <- x + what the columns so far give. */

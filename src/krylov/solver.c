@@ -123,6 +123,7 @@ static TesStatus create_work(TesSolver *s) {
   TES_TRY(tesi_kernel_reserve(ctx));
   if (rounds) TES_TRY(tesi_operator_reserve(s->desc.op));
   if (krylov && is_queued(s)) TES_TRY(tesi_krylov_device_create(s, &s->device));
+  if (s->device && tesi_ranks(ctx) > 1) TES_TRY(tesi_cg_device_prepare(s));
 done:
   return status;
 }
