@@ -240,6 +240,11 @@ static int64_t blocks_of(int64_t n, int64_t most) {
   return blocks < most ? blocks : most;
 }
 
+static void count_exchange(TesContext *ctx) {
+  TesiKernelState *state = tesi_context_device_state(ctx);
+  state->counts.exchanges++;
+}
+
 /* Blocks that wait for each other run at the same time. */
 TesStatus tesi_links_exchange(TesiLinks *l, TesiLinksKernel which, TesPrecision precision, int64_t n,
                               void **arguments) {
@@ -250,6 +255,7 @@ TesStatus tesi_links_exchange(TesiLinks *l, TesiLinksKernel which, TesPrecision 
   TeskLinks links = arguments_of(l, precision);
   int phases = l->peer ? BOTH : PACK;
   arguments[0] = &phases, arguments[1] = &links;
+  count_exchange(ctx);
   TES_TRY(launch(ctx, which, precision, blocks, arguments));
   if (l->peer) return TES_OK;
   TES_TRY(run_by_host(l, precision));
@@ -287,6 +293,7 @@ TesStatus tesi_links_sums(TesiLinks *l, int sums, int stride, int parts, double 
   TeskLinks links = arguments_of(l, TES_DOUBLE);
   int own = tesi_context_communicator(l->context)->rank;
   void *arguments[] = {&links, &sums, &parts, &stride, &own, &partial};
+  count_exchange(l->context);
   return tesi_kernel_launch(l->context, &l->sums, (TesiGrid){1, 1, 1}, THREADS, THREADS * sizeof(double),
                             arguments);
 }

@@ -337,7 +337,7 @@ TesStatus tesi_solver_record(TesSolver *solver, int iteration, double relative, 
   if (!isfinite(relative)) return TES_NAN;
   if (relative <= solver->desc.tolerance) return TES_OK;
   if (relative > 1e6 * fmax(solver->residuals[0], 1)) return TES_DIVERGED;
-  if (tesi_context_interrupted(solver->context)) return TES_INTERRUPTED;
+  if (tesi_any_interrupted(solver->context)) return TES_INTERRUPTED;
   if (iteration >= solver->desc.max_iterations) return TES_NOT_CONVERGED;
   *stop = false;
   return TES_OK;
