@@ -131,7 +131,8 @@ static void whole_levels_are_of_one_rank(void **state) {
                          !whole || l + 1 == levels);
       run(&one, one.b, one.x);
       run(&part, part.b, part.x);
-      const bool box = cases[c].mesh.kind == TES_MESH_BOX; /* eigenvalues are estimated from other vectors on trees */
+      const bool box =
+          cases[c].mesh.kind == TES_MESH_BOX; /* eigenvalues are estimated from other vectors on trees */
       expect_same_size(one.x, part.x, !whole ? 0.05 : !box ? 1e-4 : precision == TES_SINGLE ? 3e-5 : 1e-10);
       expect_equal_copies(part.space, part.x);
       release(&one);

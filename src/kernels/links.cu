@@ -11,7 +11,8 @@
 enum { PACK = 1, TAKE = 2, BOTH = 3 };
 
 #define EACH(i, n)                                                                                           \
-  for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < (n); i += (long long)gridDim.x * THREADS)
+  for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < (n);                                 \
+       i += (long long)gridDim.x * THREADS)
 
 /* In the round under way. */
 TESK_DEVICE real *out_of(TeskLinks links, unsigned round, int link) {
@@ -66,10 +67,11 @@ TESK_KERNEL(tesk_exchange_blocks, THREADS, 1, (int)phases, (TeskLinks)links, (co
   if (phases == BOTH) end_round(links, round);
 }
 
-/* Entries entry[count] of x go to all, and to whole[own] .. here; of a link taken[link] numbers come to whole[take[link]]
- * .. */
-TESK_KERNEL(tesk_exchange_parts, THREADS, 1, (int)phases, (TeskLinks)links, (const real *)x, (const int *)entry,
-            (long long)count, (real *)whole, (long long)own, (const long long *)take, (const long long *)taken) {
+/* Entries entry[count] of x go to all, and to whole[own] .. here; taken[link] numbers of a link come to
+ * whole[take[link]] .. */
+TESK_KERNEL(tesk_exchange_parts, THREADS, 1, (int)phases, (TeskLinks)links, (const real *)x,
+            (const int *)entry, (long long)count, (real *)whole, (long long)own, (const long long *)take,
+            (const long long *)taken) {
   const unsigned round = *links.round + 1;
   if (phases & PACK) {
     EACH(i, count) {

@@ -53,7 +53,8 @@ TesStatus tesi_cg_device_step(void *iteration) {
   void *dot[] = {&owned, &own_z, &own_q, &d->partial},
        *direction[] = {&n, &z, &p, &d->partial, &parts, &scaled, &d->scalars},
        *dots[] = {&owned, &own_p, &own_q, &own_r, &d->partial},
-       *update[] = {&n, &first, &end, &p, &q, &work->x->data, &r, &d->partial, &parts, &d->squares, &d->scalars},
+       *update[] = {&n, &first,      &end,   &p,          &q,         &work->x->data,
+                    &r, &d->partial, &parts, &d->squares, &d->scalars},
        *finish[] = {&parts, &d->squares, &d->scalars};
   TES_TRY(precondition(s, &z));
   own_z = (const char *)z + (size_t)first * (scaled ? sizeof(float) : sizeof(double));

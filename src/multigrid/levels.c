@@ -16,7 +16,7 @@ typedef struct Levels {
   TesContext *context;
   int count; /* finest first while they are made */
   TesSpace **space;
-  int64_t whole; /* of several ranks: unknowns of levels that every rank has */
+  int64_t whole;  /* of several ranks: unknowns of levels that every rank has */
   TesSpace *part; /* this rank's of the largest such level */
 } Levels;
 

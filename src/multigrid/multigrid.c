@@ -137,7 +137,8 @@ static TesStatus create_level(TesMultigrid *mg, const TesMultigridDesc *desc, in
   TesContext *ctx = level->space->context;
   TesStatus status = TES_OK;
   TesOperator *exact = NULL;
-  TES_TRY(tesi_work_on(mg->context, "level %d of %d, %lld unknowns", l + 1, mg->levels, (long long)level->space->dofs));
+  TES_TRY(tesi_work_on(mg->context, "level %d of %d, %lld unknowns", l + 1, mg->levels,
+                       (long long)level->space->dofs));
   if (l == 0) {
     TES_TRY(tesi_operator_on(desc->op, level->space, TES_DOUBLE, &exact));
     TES_TRY(tesi_coarse_create(exact, desc->precision, desc->coarse, &mg->coarse));
@@ -329,9 +330,8 @@ static TesStatus smooth(const TesMultigrid *mg, int l, TesSweep sweep, bool firs
                         const TesVector *b, TesVector *x, bool zero_guess) {
   const TesSmoother *smoother = mg->level[l].smoother;
   const TesiStep step = {sweep, zero_guess, !first, last && l + 1 == mg->levels};
-  return smoother->table->apply_within
-             ? smoother->table->apply_within(smoother, b->data, x->data, &step)
-             : tes_smoother_apply(smoother, b, x, sweep, zero_guess);
+  return smoother->table->apply_within ? smoother->table->apply_within(smoother, b->data, x->data, &step)
+                                       : tes_smoother_apply(smoother, b, x, sweep, zero_guess);
 }
 
 static TesStatus smooth_after(const TesMultigrid *mg, int l, int steps, bool ordered, bool first,
@@ -341,8 +341,7 @@ static TesStatus smooth_after(const TesMultigrid *mg, int l, int steps, bool ord
   const TesSmoother *smoother = mg->level[l].smoother;
   const TesSweep sweep = mg->symmetric ? TES_BACKWARD : TES_FORWARD;
   if (ordered) return smoother->table->apply_ordered(smoother, b->data, x->data, sweep, steps);
-  for (int s = 0; s < steps; s++)
-    TES_TRY(smooth(mg, l, sweep, first && s == 0, s + 1 == steps, b, x, false));
+  for (int s = 0; s < steps; s++) TES_TRY(smooth(mg, l, sweep, first && s == 0, s + 1 == steps, b, x, false));
 done:
   return status;
 }
@@ -420,7 +419,8 @@ TesStatus tesi_multigrid_reduction(TesMultigrid *mg, int steps, double *factor) 
   if (mg->levels == 1) return TES_OK;
   const TesOperator *op = mg->level[of.level].op;
   const TesStatus status = tesi_reduction(op, reduce_by_cycle, &of, steps, factor);
-  if (op->context != mg->context) tesi_broadcast(mg->context, 0, sizeof *factor, factor); /* rounding of one rank */
+  if (op->context != mg->context)
+    tesi_broadcast(mg->context, 0, sizeof *factor, factor); /* rounding of one rank */
   return status;
 }
 

@@ -1,9 +1,10 @@
 /* Vertex patches on several ranks, of boxes that are cut into layers. Each rank sweeps over its layers and those beyond
  * its cuts that its own nodes depend on, and keeps what is its own: the step of one rank, with as many colours. In a
- * cycle b and x stand among the layers beyond, b gets these once, and x before a step that reads it. Of the direction that is cut, which is the outermost, a sweep meets both colours once. A node at
- * a cut is solved for by the patch around the cut, or by those around the vertices before and behind, which read nodes
- * that the patches beyond have changed: no more than two layers away, or three (operator_wide.c). Where the
- * host carries messages, so that a cycle is not recorded, sweeps over the wide box are. */
+ * cycle b and x stand among the layers beyond; b gets these once, x before a step that reads it. Of the direction that
+ * is cut, which is the outermost, a sweep meets both colours once. A node at a cut is solved for by the patch around
+ * the cut, or by those around the vertices before and behind, which read nodes that the patches beyond have changed: no
+ * more than two layers away, or three (operator_wide.c). Where the host carries messages a cycle is not recorded, and
+ * sweeps over the wide box are. */
 #include <string.h>
 #include "device/links.h"
 #include "device/recorded.h"
@@ -98,9 +99,12 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {
-    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy, .home = home,
-    .apply_within = apply_within};
+static const TesiSmootherTable table = {.apply = apply,
+                                        .apply_ref = apply_ref,
+                                        .cost = cost,
+                                        .destroy = destroy,
+                                        .home = home,
+                                        .apply_within = apply_within};
 
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;

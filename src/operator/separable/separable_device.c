@@ -351,8 +351,9 @@ static TesStatus choose_cut(const TesOperator *op, TesiSeparableCut *cut) {
     tuning.candidate[i] = text[i];
   }
   if (ranks) TES_TRY(tesi_context_create_alone(ctx, &alone));
-  const int choice =
-      make_trial(op, ranks ? alone : ctx, nodes, &trial) == TES_OK ? tesi_tune(ranks ? alone : ctx, &tuning) : 0;
+  const int choice = make_trial(op, ranks ? alone : ctx, nodes, &trial) == TES_OK
+                         ? tesi_tune(ranks ? alone : ctx, &tuning)
+                         : 0;
   if (plain || !tesi_separable_is_tiled(&trial.cut[choice])) *cut = trial.cut[choice];
 done:
   tes_vector_destroy(&trial.x);
