@@ -122,6 +122,7 @@ t7_own_smoother -
 t7_mpi -
 t7_mpi_adapt -
 t7_mpi_copies -
+t7_mpi_levels -
 t7_scale -
 t7_units -
 t4_mapped_cuts -

@@ -73,6 +73,10 @@ typedef struct TesMultigridDesc {
    *  flops in few launches: on a GPU it is faster than cycles up to some ten thousand unknowns. Elsewhere it is a
    *  dense inverse of the free entries, one launch, on devices with kernels to 2500 entries */
   int64_t coarse_dofs;
+  /** On several ranks with devices that have kernels, levels of at most 2^20 unknowns of one component are whole on
+   *  every rank, which takes less time than the exchanges between parts of them; true: each rank has its part of all
+   *  levels */
+  bool spread;
 } TesMultigridDesc;
 
 /** Errors: the errors of operators, smoothers and transfers; TES_OUT_OF_MEMORY, returned before anything large is

@@ -5,9 +5,9 @@
 typedef struct Twin {
   TesiLinks *links;
   int neighbours;
-  int64_t most, shared;        /* entries: of the longest list of a neighbour; of this rank's own */
+  int64_t shared;              /* entries of this rank's own list */
   void *lists;                 /* device: entries of the neighbours' lists, one behind the other */
-  void *entry, *first, *place; /* device: of each shared entry, where its copies are (tesk_sum_copies) */
+  void *entry, *first, *place; /* device: of each shared entry, where its copies are (tesk_exchange_copies) */
 } Twin;
 
 static void destroy(TesContext *ctx, void *state) {
@@ -31,7 +31,6 @@ static TesStatus make_links(TesContext *ctx, const TesiSharers *s, int own, Twin
     const int64_t count = s->first[r + 1] - s->first[r];
     if (r == own) continue;
     link[t->neighbours++] = (TesiLink){s->rank[r], count};
-    if (count > t->most) t->most = count;
     for (int64_t i = 0; i < count; i++) lists[at++] = s->entry[s->first[r] + i];
   }
   TES_TRY(tesi_upload(ctx, lists, (size_t)at * sizeof *lists, &t->lists));
@@ -95,12 +94,9 @@ TesStatus tesi_sum_copies(TesContext *ctx, TesiExchange *exchange, TesPrecision 
   TesiExchangeTwin *twin = tesi_exchange_twin(exchange);
   if (!twin->state) TES_TRY(create(ctx, exchange, twin));
   Twin *t = twin->state;
-  TeskLinks links = tesi_links_arguments(t->links, precision);
   long long shared = t->shared;
-  void *pack[] = {&x, &t->lists, &links}, *sum[] = {&x, &t->entry, &t->first, &t->place, &shared, &links};
-  TES_TRY(tesi_links_launch(ctx, TESI_PACK_ENTRIES, precision, t->most, t->neighbours, pack));
-  TES_TRY(tesi_links_run(t->links, precision));
-  TES_TRY(tesi_links_launch(ctx, TESI_SUM_COPIES, precision, shared, 1, sum));
+  void *arguments[] = {NULL, NULL, &x, &t->lists, &t->entry, &t->first, &t->place, &shared};
+  TES_TRY(tesi_links_exchange(t->links, TESI_EXCHANGE_COPIES, precision, shared, arguments));
 done:
   return status;
 }

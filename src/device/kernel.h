@@ -92,7 +92,7 @@ struct TesiKernelTable {
 
 /* What a context asked of its device since it was opened. */
 typedef struct TesiCounts {
-  long long to_host, to_device, allocations, launches, graphs;
+  long long to_host, to_device, allocations, launches, graphs, exchanges; /* exchanges: between ranks */
 } TesiCounts;
 
 /* Blocks of device memory that a context holds: devices do not tell the size of an address. */

@@ -1,7 +1,8 @@
 /* Two transports. By way of the host, which is right everywhere: one copy to pinned memory, messages of MPI, one copy
- * back. Between devices of one host whose memory processes share: kernels pack straight into the memory of the other
- * rank, tell so by a flag there, and wait for their own flags (tesk_meet). A rank is one round ahead of another at
- * most, so that two buffers, taken in turns, are enough, and all of it can be recorded. */
+ * back. Between devices of one host whose memory processes share: one kernel packs straight into the memory of
+ * the other rank, tells so by a flag there, waits for its own flags, and takes what came (src/kernels/links_meet.h). A
+ * rank is one round ahead of another at most, so that two buffers, taken in turns, are enough, and all of it can be
+ * recorded. */
 #include "device/links.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 #include "device/vector.h"
 #include "parallel/host.h"
 
-enum { THREADS = 256, BLOCKS = 1024, FLAG = 64 };
+enum { THREADS = 256, BLOCKS = 1024, FLAG = 64, COUNTS = 4 /* TeskLinks.round */ };
+enum { PACK = 1, TAKE = 2, BOTH = 3 }; /* links.cu */
 
 /* What a rank tells another one of the memory in which it receives. */
 typedef struct Offer {
@@ -31,6 +33,7 @@ struct TesiLinks {
   Offer *offer;
   void **others, *flags;
   void *first, *ends[2], *round; /* device; ends: by precision */
+  TesiKernel sums;               /* tesk_meet_sums */
 };
 
 static TesStatus pin(TesContext *ctx, size_t bytes, void **address) {
@@ -143,7 +146,7 @@ TesStatus tesi_links_create(TesContext *ctx, int count, const TesiLink *link, Te
   TES_ALLOC(&l->message, count);
   for (int i = 0; i < count; i++) l->link[i] = link[i], l->total += link[i].count;
   TES_TRY(l->peer ? create_peer(l) : create_by_host(l));
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, sizeof(unsigned), &l->round));
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, COUNTS * sizeof(unsigned), &l->round));
   TES_TRY(upload_ends(l));
   *links = l;
   l = NULL;
@@ -172,12 +175,15 @@ void tesi_links_destroy(TesiLinks **links) {
   tesi_free(ctx, &l);
 }
 
-TeskLinks tesi_links_arguments(const TesiLinks *l, TesPrecision precision) {
+static TeskLinks arguments_of(const TesiLinks *l, TesPrecision precision) {
   return (TeskLinks){.first = l->first,
                      .out = l->ends[precision],
                      .in = l->peer ? l->in + flags_of(l->count) : l->in,
+                     .half = l->peer ? (long long)(l->total * (int64_t)sizeof(double)) : 0,
                      .round = l->round,
-                     .half = l->peer ? (long long)(l->total * (int64_t)sizeof(double)) : 0};
+                     .to = l->flags,
+                     .from = (const unsigned *)(void *)l->in,
+                     .links = l->count};
 }
 
 static TesStatus run_by_host(TesiLinks *l, TesPrecision precision) {
@@ -203,9 +209,9 @@ done:
 
 static TesStatus get_kernel(TesContext *ctx, TesiLinksKernel which, TesPrecision precision,
                             TesiKernel **kernel) {
-  static const char *const names[TESI_LINKS_KERNELS] = {"tesk_pack_entries",  "tesk_sum_copies",
-                                                        "tesk_pack_blocks",   "tesk_take_blocks",
-                                                        "tesk_clear_entries", "tesk_meet"};
+  static const char *const names[TESI_LINKS_KERNELS] = {"tesk_exchange_copies", "tesk_exchange_blocks",
+                                                        "tesk_exchange_parts", "tesk_pick_entries",
+                                                        "tesk_clear_entries"};
   TesStatus status = TES_OK;
   TesiKernelState *state = tesi_context_device_state(ctx);
   TesiProgram *program;
@@ -219,33 +225,85 @@ done:
   return status;
 }
 
-TesStatus tesi_links_run(TesiLinks *l, TesPrecision precision) {
-  TesContext *ctx = l->context;
+static TesStatus launch(TesContext *ctx, TesiLinksKernel which, TesPrecision precision, int64_t blocks,
+                        void **arguments) {
   TesStatus status = TES_OK;
   TesiKernel *kernel;
-  TeskLinks links = tesi_links_arguments(l, precision);
-  void *arguments[] = {&l->flags, &l->in, &l->count, &links};
-  if (!l->peer) return run_by_host(l, precision);
-  TES_TRY(get_kernel(ctx, TESI_MEET, precision, &kernel));
-  TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){1, 1, 1}, THREADS, 0, arguments));
+  TES_TRY(get_kernel(ctx, which, precision, &kernel));
+  TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){(unsigned)blocks, 1, 1}, THREADS, 0, arguments));
+done:
+  return status;
+}
+
+static int64_t blocks_of(int64_t n, int64_t most) {
+  const int64_t blocks = (n + THREADS - 1) / THREADS;
+  return blocks < most ? blocks : most;
+}
+
+static void count_exchange(TesContext *ctx) {
+  TesiKernelState *state = tesi_context_device_state(ctx);
+  state->counts.exchanges++;
+}
+
+/* Blocks that wait for each other run at the same time. */
+TesStatus tesi_links_exchange(TesiLinks *l, TesiLinksKernel which, TesPrecision precision, int64_t n,
+                              void **arguments) {
+  enum { EACH = 4 /* blocks on a multiprocessor, which has room for more */ };
+  TesContext *ctx = l->context;
+  TesStatus status = TES_OK;
+  const int64_t most = blocks_of(n, tesi_kernel_resident(ctx, EACH)), blocks = most > 0 ? most : 1;
+  TeskLinks links = arguments_of(l, precision);
+  int phases = l->peer ? BOTH : PACK;
+  arguments[0] = &phases, arguments[1] = &links;
+  count_exchange(ctx);
+  TES_TRY(launch(ctx, which, precision, blocks, arguments));
+  if (l->peer) return TES_OK;
+  TES_TRY(run_by_host(l, precision));
+  phases = TAKE;
+  TES_TRY(launch(ctx, which, precision, blocks, arguments));
 done:
   return status;
 }
 
 TesStatus tesi_links_launch(TesContext *ctx, TesiLinksKernel which, TesPrecision precision, int64_t n,
-                            int count, void **arguments) {
+                            void **arguments) {
+  return launch(ctx, which, precision, blocks_of(n, BLOCKS), arguments);
+}
+
+/* ---- sums ---------------------------------------------------------------------------------------------- */
+
+TesStatus tesi_links_create_sums(TesContext *ctx, int sums, TesiLinks **links) {
   TesStatus status = TES_OK;
-  TesiKernel *kernel;
-  const int64_t blocks = (n + THREADS - 1) / THREADS;
-  TES_TRY(get_kernel(ctx, which, precision, &kernel));
-  TES_TRY(tesi_kernel_launch(ctx, kernel,
-                             (TesiGrid){(unsigned)(blocks < BLOCKS ? blocks : BLOCKS), (unsigned)count, 1},
-                             THREADS, 0, arguments));
+  const int ranks = tesi_ranks(ctx), own = tesi_context_communicator(ctx)->rank;
+  const TesiProgramDesc desc = {.file = "links_sums.cu", .options = {"real=double"}};
+  TesiProgram *program;
+  TesiLink *link = NULL;
+  *links = NULL;
+  TES_ALLOC(&link, ranks);
+  for (int r = 0; r < ranks - 1; r++) link[r] = (TesiLink){r + (r >= own), sums};
+  TES_TRY(tesi_links_create(ctx, ranks - 1, link, links));
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_meet_sums", THREADS * sizeof(double), &(*links)->sums));
 done:
+  tesi_free(ctx, &link);
   return status;
 }
 
+TesStatus tesi_links_sums(TesiLinks *l, int sums, int stride, int parts, double *partial) {
+  TeskLinks links = arguments_of(l, TES_DOUBLE);
+  int own = tesi_context_communicator(l->context)->rank;
+  void *arguments[] = {&links, &sums, &parts, &stride, &own, &partial};
+  count_exchange(l->context);
+  return tesi_kernel_launch(l->context, &l->sums, (TesiGrid){1, 1, 1}, THREADS, THREADS * sizeof(double),
+                            arguments);
+}
+
 /* ---- which transport ----------------------------------------------------------------------------------- */
+
+bool tesi_links_peer(const TesContext *ctx) {
+  const TesiKernelState *state = tesi_has_kernels(ctx) ? tesi_context_device_state(ctx) : NULL;
+  return tesi_ranks(ctx) > 1 && state && state->transport == TESI_LINKS_PEER;
+}
 
 /* Opens memory of all other ranks. */
 static TesStatus try_peer(TesContext *ctx) {

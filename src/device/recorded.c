@@ -1,9 +1,10 @@
 #include "device/recorded.h"
+#include "device/links.h"
 #include "parallel/comm.h"
 
 /* Whether the host sends the messages between ranks. */
-static bool waits_for_host(const TesContext *ctx, const TesiKernelState *state) {
-  return tesi_ranks(ctx) > 1 && state->transport != TESI_LINKS_PEER;
+static bool waits_for_host(const TesContext *ctx) {
+  return tesi_ranks(ctx) > 1 && !tesi_links_peer(ctx);
 }
 
 static TesStatus record(TesContext *ctx, TesiRecorded *recorded, TesiWork work, void *user) {
@@ -27,7 +28,7 @@ TesStatus tesi_recorded_run(TesContext *ctx, TesiRecorded *recorded, TesiWork wo
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const TesiKernelState *state = device->graph_begin ? tesi_context_device_state(ctx) : NULL;
-  if (!state || state->recording || recorded->refused || waits_for_host(ctx, state)) return work(user);
+  if (!state || state->recording || recorded->refused || waits_for_host(ctx)) return work(user);
   if (recorded->seen <= recorded->plain) {
     TES_TRY(work(user));
     recorded->seen++;

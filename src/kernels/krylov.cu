@@ -169,9 +169,11 @@ TESK_KERNEL(tesk_cg_dots, THREADS, 1, (long long)n, (const double *)p, (const do
   }
 }
 
-/* alpha = p.r / p.q;  x <- x + alpha p,  r <- r - alpha q, parts of r.r; nothing moves where p.q is not positive. */
-TESK_KERNEL(tesk_cg_update, THREADS, 1, (long long)n, (const double *)p, (const double *)q, (double *)x,
-            (double *)r, (const double *)partial, (int)parts, (double *)squares, (TeskKrylov *)s) {
+/* alpha = p.r / p.q;  x <- x + alpha p,  r <- r - alpha q, parts of r.r over entries first .. end - 1; nothing moves
+ * where p.q is not positive. */
+TESK_KERNEL(tesk_cg_update, THREADS, 1, (long long)n, (long long)first, (long long)end, (const double *)p,
+            (const double *)q, (double *)x, (double *)r, (const double *)partial, (int)parts,
+            (double *)squares, (TeskKrylov *)s) {
   TESK_SHARED(memory);
   const double pq = add_parts(partial, parts, (double *)memory),
                pr = add_parts(partial + TESK_PARTS, parts, (double *)memory), alpha = pq > 0 ? pr / pq : 0;
@@ -180,7 +182,7 @@ TESK_KERNEL(tesk_cg_update, THREADS, 1, (long long)n, (const double *)p, (const 
     x[i] += alpha * p[i];
     const double value = r[i] - alpha * q[i];
     r[i] = value;
-    sum += value * value;
+    if (i >= first && i < end) sum += value * value;
   }
   sum = add_threads(sum, (double *)memory);
   if (threadIdx.x) return;

@@ -1,74 +1,101 @@
-/* Ranks give numbers of a vector to each other: kernels pack the numbers of each link to another rank, and take the
- * numbers that have come. blockIdx.y is the link. Each thread moves one number at a time; no shared memory, no flops
- * but one addition per copy. Bytes per number: the number twice, and its index. Macros: real. */
+/* Ranks give numbers of a vector to each other, in one launch where they write into each other's memory (phases 3:
+ * pack, meet, take), else in two around messages of the host (1: pack, 2: take). Each thread moves one number at a
+ * time; no shared memory, no flops but one addition per copy. Bytes per number: the number twice, and its index.
+ * Macros: real. */
 #include "kernel.h"
 #include "links_arguments.h"
 
 #define THREADS 256
+#include "links_meet.h"
 
-TESK_DEVICE real *out_of(TeskLinks links) {
-  return (real *)links.out[(*links.round & 1) * gridDim.y + blockIdx.y];
+enum { PACK = 1, TAKE = 2, BOTH = 3 };
+
+#define EACH(i, n)                                                                                           \
+  for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < (n);                                 \
+       i += (long long)gridDim.x * THREADS)
+
+/* In the round under way. */
+TESK_DEVICE real *out_of(TeskLinks links, unsigned round, int link) {
+  return (real *)links.out[(int)((round + 1) & 1) * links.links + link];
 }
 
-TESK_DEVICE const real *in_of(TeskLinks links) {
-  return (const real *)(links.in + ((*links.round + 1) & 1) * links.half); /* of the last round */
+TESK_DEVICE const real *in_of(TeskLinks links, unsigned round, int link) {
+  return (const real *)(links.in + ((round + 1) & 1) * links.half) + links.first[link];
 }
 
-/* x at entry[first] .. entry[first of the next link - 1]. */
-TESK_KERNEL(tesk_pack_entries, THREADS, 1, (const real *TESK_RESTRICT)x, (const int *TESK_RESTRICT)entry,
-            (TeskLinks)links) {
-  const long long first = links.first[blockIdx.y], count = links.first[blockIdx.y + 1] - first;
-  real *to = out_of(links);
-  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < count; i += gridDim.x * THREADS)
-    to[i] = x[entry[first + i]];
-  TESK_FENCE_SYSTEM();
-}
-
-/* x[entry[i]] <- the sum of its copies, rank after rank: place[first[i]] .. is a number that came, or -1: x itself. */
-TESK_KERNEL(tesk_sum_copies, THREADS, 1, (real *)x, (const int *TESK_RESTRICT)entry,
-            (const int *TESK_RESTRICT)first, (const int *TESK_RESTRICT)place, (long long)count,
-            (TeskLinks)links) {
-  const real *in = in_of(links);
-  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < count; i += gridDim.x * THREADS) {
-    real sum = 0;
-    for (int c = first[i]; c < first[i + 1]; c++) sum += place[c] < 0 ? x[entry[i]] : in[place[c]];
-    x[entry[i]] = sum;
-  }
-}
-
-/* start[link], count[link]: a block of x. */
-TESK_KERNEL(tesk_pack_blocks, THREADS, 1, (const real *TESK_RESTRICT)x, (const long long *TESK_RESTRICT)start,
-            (const long long *TESK_RESTRICT)count, (TeskLinks)links) {
-  const long long from = start[blockIdx.y], n = count[blockIdx.y];
-  real *to = out_of(links);
-  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) to[i] = x[from + i];
-  TESK_FENCE_SYSTEM();
-}
-
-TESK_KERNEL(tesk_take_blocks, THREADS, 1, (real *)x, (const long long *TESK_RESTRICT)start,
-            (const long long *TESK_RESTRICT)count, (TeskLinks)links) {
-  const long long to = start[blockIdx.y], n = count[blockIdx.y];
-  const real *in = in_of(links) + links.first[blockIdx.y];
-  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) x[to + i] = in[i];
-}
-
-/* Between packing and taking, where ranks write into each other's memory: a thread a link, in one block. Tells the
- * others that what goes to them is there, waits until what comes from them is, and counts the round. A flag has 64
- * bytes to itself. All flags are set before one is waited for. */
-TESK_KERNEL(tesk_meet, THREADS, 1, (unsigned *const *)to, (const unsigned *)from, (int)count,
-            (TeskLinks)links) {
+/* Entries list[first] .. list[first of the next link - 1] of x go to a link. Then x[entry[i]] <- the sum of its copies,
+ * rank after rank: place[begin[i]] .. is a number that came, or -1: x itself. */
+TESK_KERNEL(tesk_exchange_copies, THREADS, 1, (int)phases, (TeskLinks)links, (real *)x, (const int *)list,
+            (const int *)entry, (const int *)begin, (const int *)place, (long long)count) {
   const unsigned round = *links.round + 1;
-  TESK_FENCE_SYSTEM();
-  for (int i = (int)threadIdx.x; i < count; i += THREADS) *(volatile unsigned *)to[i] = round;
-  __syncthreads();
-  for (int i = (int)threadIdx.x; i < count; i += THREADS)
-    while ((int)(*(const volatile unsigned *)(from + 16 * i) - round) < 0) TESK_YIELD();
-  TESK_FENCE_SYSTEM();
-  __syncthreads();
-  if (threadIdx.x == 0) *links.round = round;
+  if (phases & PACK)
+    for (int l = 0; l < links.links; l++) {
+      const int *from = list + links.first[l];
+      real *to = out_of(links, round, l);
+      EACH(i, links.first[l + 1] - links.first[l]) to[i] = x[from[i]];
+    }
+  if (phases == BOTH) meet(links, round);
+  if (phases & TAKE) {
+    const real *in = in_of(links, round, 0);
+    EACH(i, count) {
+      real sum = 0;
+      for (int c = begin[i]; c < begin[i + 1]; c++) sum += place[c] < 0 ? x[entry[i]] : in[place[c]];
+      x[entry[i]] = sum;
+    }
+  }
+  if (phases == BOTH) end_round(links, round);
+}
+
+/* given[link] numbers of x from give[link] on go, taken[link] come to `to` from take[link] on. */
+TESK_KERNEL(tesk_exchange_blocks, THREADS, 1, (int)phases, (TeskLinks)links, (const real *)x,
+            (const long long *)give, (const long long *)given, (real *)to, (const long long *)take,
+            (const long long *)taken) {
+  const unsigned round = *links.round + 1;
+  if (phases & PACK)
+    for (int l = 0; l < links.links; l++) {
+      const real *from = x + give[l];
+      real *out = out_of(links, round, l);
+      EACH(i, given[l]) out[i] = from[i];
+    }
+  if (phases == BOTH) meet(links, round);
+  if (phases & TAKE)
+    for (int l = 0; l < links.links; l++) {
+      const real *in = in_of(links, round, l);
+      real *here = to + take[l];
+      EACH(i, taken[l]) here[i] = in[i];
+    }
+  if (phases == BOTH) end_round(links, round);
+}
+
+/* Entries entry[count] of x go to all, and to whole[own] .. here; taken[link] numbers of a link come to
+ * whole[take[link]] .. */
+TESK_KERNEL(tesk_exchange_parts, THREADS, 1, (int)phases, (TeskLinks)links, (const real *)x,
+            (const int *)entry, (long long)count, (real *)whole, (long long)own, (const long long *)take,
+            (const long long *)taken) {
+  const unsigned round = *links.round + 1;
+  if (phases & PACK) {
+    EACH(i, count) {
+      const real value = x[entry[i]];
+      whole[own + i] = value;
+      for (int l = 0; l < links.links; l++) out_of(links, round, l)[i] = value;
+    }
+  }
+  if (phases == BOTH) meet(links, round);
+  if (phases & TAKE)
+    for (int l = 0; l < links.links; l++) {
+      const real *in = in_of(links, round, l);
+      EACH(i, taken[l]) whole[take[l] + i] = in[i];
+    }
+  if (phases == BOTH) end_round(links, round);
+}
+
+/* to[i] <- x[entry[i]] */
+TESK_KERNEL(tesk_pick_entries, THREADS, 1, (const real *TESK_RESTRICT)x, (const int *TESK_RESTRICT)entry,
+            (long long)count, (real *)to) {
+  EACH(i, count) to[i] = x[entry[i]];
 }
 
 /* x[entry[i]] <- 0 */
 TESK_KERNEL(tesk_clear_entries, THREADS, 1, (real *)x, (const int *TESK_RESTRICT)entry, (long long)count) {
-  for (long long i = blockIdx.x * THREADS + threadIdx.x; i < count; i += gridDim.x * THREADS) x[entry[i]] = 0;
+  EACH(i, count) x[entry[i]] = 0;
 }

@@ -1,4 +1,6 @@
-/* Conjugate gradients as in cg.c, an iteration without the host: 5 launches around the cycle and the operator. */
+/* Conjugate gradients as in cg.c, an iteration without the host: 5 launches around the cycle and the operator. Sums are
+ * over owned entries. On several ranks each sum is one more launch, in which the ranks meet; the kernels after it add
+ * the sums of the ranks as they add the parts of one rank's sum. */
 #include <math.h>
 #include "krylov/krylov_device.h"
 
@@ -31,27 +33,39 @@ done:
   return status;
 }
 
+static TesiOwned owned_of(const TesSolver *s) {
+  const TesiLayout *layout = s->p->layout;
+  return s->device->sums ? layout->block[0] : (TesiOwned){0, s->desc.op->length, 0};
+}
+
 TesStatus tesi_cg_device_step(void *iteration) {
   const TesiIteration *work = iteration;
   TesSolver *s = work->solver;
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
-  long long n = s->desc.op->length;
-  int scaled = s->mg_b != NULL, parts = (int)d->parts;
-  const void *z;
+  const TesiOwned own = owned_of(s);
+  long long n = s->desc.op->length, owned = own.owned, first = own.start, end = first + owned;
+  int scaled = s->mg_b != NULL, parts = d->sums ? tesi_ranks(ctx) : (int)d->parts;
+  const void *z, *own_z;
   void *p = s->p->data, *q = s->q->data, *r = s->r->data;
-  void *dot[] = {&n, &z, &q, &d->partial},
+  double *own_p = (double *)p + first, *own_q = (double *)q + first, *own_r = (double *)r + first;
+  void *dot[] = {&owned, &own_z, &own_q, &d->partial},
        *direction[] = {&n, &z, &p, &d->partial, &parts, &scaled, &d->scalars},
-       *dots[] = {&n, &p, &q, &r, &d->partial},
-       *update[] = {&n, &p, &q, &work->x->data, &r, &d->partial, &parts, &d->squares, &d->scalars},
+       *dots[] = {&owned, &own_p, &own_q, &own_r, &d->partial},
+       *update[] = {&n, &first,      &end,   &p,          &q,         &work->x->data,
+                    &r, &d->partial, &parts, &d->squares, &d->scalars},
        *finish[] = {&parts, &d->squares, &d->scalars};
   TES_TRY(precondition(s, &z));
+  own_z = (const char *)z + (size_t)first * (scaled ? sizeof(float) : sizeof(double));
   TES_TRY(tesi_krylov_launch(d, DOT, 1, 0, dot));
+  TES_TRY(tesi_krylov_meet(d, 1, d->partial));
   TES_TRY(tesi_krylov_launch(d, DIRECTION, 1, 0, direction));
   TES_TRY(tes_operator_apply(s->desc.op, s->p, s->q));
   TES_TRY(tesi_krylov_launch(d, DOTS, 1, 0, dots));
+  TES_TRY(tesi_krylov_meet(d, 2, d->partial));
   TES_TRY(tesi_krylov_launch(d, UPDATE, 1, 0, update));
+  TES_TRY(tesi_krylov_meet(d, 1, d->squares));
   TES_TRY(tesi_krylov_launch(d, FINISH, 0, 0, finish));
 done:
   return status;
@@ -70,6 +84,21 @@ static TesStatus begin(TesSolver *s, const TesVector *x, double relative) {
   if (d->x != x->data) tesi_recorded_release(ctx, &d->step);
   d->x = x->data;
   d->step.plain = s->desc.op->length >= LONG ? FEW : 0;
+done:
+  return status;
+}
+
+TesStatus tesi_cg_device_prepare(TesSolver *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const TeskKrylov scalars = {.b_norm = 1, .factor = 1, .root = s->root};
+  TesiIteration work = {.solver = s, .x = s->p};
+  TES_TRY(tesi_context_device(ctx)->to_device(ctx, s->device->scalars, &scalars, sizeof scalars));
+  const TesiCounts *counts = &((TesiKernelState *)tesi_context_device_state(ctx))->counts, before = *counts;
+  TES_TRY(tesi_cg_device_step(&work));
+  tesi_log(ctx, TES_LOG_DETAIL, "an iteration is %lld launches, %lld of which are exchanges between ranks",
+           counts->launches - before.launches, counts->exchanges - before.exchanges);
+  if (s->desc.multigrid) tesi_multigrid_forget_times(s->desc.multigrid);
 done:
   return status;
 }

@@ -4,6 +4,7 @@
 #include "base/work.h"
 #include "krylov/explain.h"
 #include "krylov/floor.h"
+#include "parallel/comm.h"
 
 enum { M = TESI_FLEXIBLE_RESTART };
 
@@ -82,7 +83,7 @@ static TesStatus cycle(const TesiFlexible *f, State *s, TesVector *x, double *re
   int j = 0;
   while (j < M && s->iterations<f->max_iterations && * relative> f->tolerance) {
     TES_TRY(tesi_work_go_on(ctx));
-    if (tesi_context_interrupted(ctx)) return TES_INTERRUPTED;
+    if (tesi_any_interrupted(ctx)) return TES_INTERRUPTED;
     TES_TRY(add_column(f, s, j));
     *relative = fabs(s->g[++j]) / s->size;
     s->iterations++;

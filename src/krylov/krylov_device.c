@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { THREADS = 256, ENTRIES = 1024 /* a block, at least */ };
+enum { THREADS = 256, ENTRIES = 1024 /* a block, at least */, MOST_SUMS = 2 /* of ranks, at once */ };
 
 /* Numbers of device memory behind the scalars: parts of sums, and the small arrays of GMRES with n columns (0:
  * conjugate gradients). */
@@ -93,6 +93,7 @@ TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device
                   narrow && solver->takes_single ? "product_real=float" : "product_real=double"}};
   TES_TRY(tesi_program_get(ctx, &desc, &d->program));
   TES_TRY(get_kernels(solver, d));
+  if (tesi_ranks(ctx) > 1) TES_TRY(tesi_links_create_sums(ctx, MOST_SUMS, &d->sums));
   TES_TRY(tesi_context_device(ctx)->allocate(
       ctx, sizeof(TeskKrylov) + (history + count_numbers(n)) * sizeof(double), &d->memory));
   place(d, n, history);
@@ -120,6 +121,7 @@ void tesi_krylov_device_destroy(TesiKrylovDevice **device) {
   TesContext *ctx = d->context;
   *device = NULL;
   tesi_krylov_device_forget(d);
+  tesi_links_destroy(&d->sums);
   tesi_free(ctx, &d->steps);
   if (d->memory) tesi_context_device(ctx)->release(ctx, &d->memory);
   tesi_free(ctx, &d);
@@ -130,6 +132,10 @@ TesStatus tesi_krylov_launch(TesiKrylovDevice *device, int kernel, unsigned rows
   const TesiGrid grid = rows ? (TesiGrid){device->parts, rows, 1} : (TesiGrid){1, 1, 1};
   return tesi_kernel_launch(device->context, &device->kernel[kernel], grid, THREADS,
                             (size_t)(THREADS + extra) * sizeof(double), arguments);
+}
+
+TesStatus tesi_krylov_meet(TesiKrylovDevice *device, int count, double *sums) {
+  return device->sums ? tesi_links_sums(device->sums, count, TESK_PARTS, (int)device->parts, sums) : TES_OK;
 }
 
 TesStatus tesi_krylov_relative(TesiKrylovDevice *device, double *relative) {

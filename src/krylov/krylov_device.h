@@ -3,6 +3,7 @@
 #ifndef TESI_KRYLOV_DEVICE_H
 #define TESI_KRYLOV_DEVICE_H
 
+#include "device/links.h"
 #include "device/recorded.h"
 #include "kernels/krylov_arguments.h"
 #include "krylov/solver.h"
@@ -21,7 +22,8 @@ typedef struct TesiKrylovDevice {
   double *partial, *squares;
   double *history; /* device, [max_iterations + 1]: of solves that the device ends */
   TeskArnoldi arnoldi;
-  unsigned parts; /* blocks of vector kernels */
+  unsigned parts;  /* blocks of vector kernels */
+  TesiLinks *sums; /* of several ranks; NULL on one */
 } TesiKrylovDevice;
 
 /* Whose vectors are there; of V-cycles for queued.h alone. */
@@ -50,6 +52,9 @@ typedef struct TesiIteration {
   bool rough;         /* of GMRES: the cycle smooths before its coarse correction too */
 } TesiIteration;
 TesStatus tesi_cg_device_step(void *iteration);
+/* A step of vectors that are 0, before the first solve: exchanges between ranks make what they need. All ranks call
+ * it. */
+TesStatus tesi_cg_device_prepare(TesSolver *solver);
 TesStatus tesi_gmres_device_step(void *iteration);
 TesStatus tesi_cycle_device_step(void *iteration);
 /* x <- x + what the columns so far give. */
@@ -58,6 +63,8 @@ TesStatus tesi_gmres_device_correct(TesSolver *solver, TesVector *x);
 /* A vector kernel over n entries in `rows` rows of device->parts blocks, or (rows 0) one block of 256 threads;
  * `extra`: numbers of shared memory beside the numbers that a sum needs. */
 TesStatus tesi_krylov_launch(TesiKrylovDevice *device, int kernel, unsigned rows, int extra, void **arguments);
+/* On several ranks: sums[count], of which each block left a part, become the sums of each rank. */
+TesStatus tesi_krylov_meet(TesiKrylovDevice *device, int count, double *sums);
 /* The one number of an iteration. */
 TesStatus tesi_krylov_relative(TesiKrylovDevice *device, double *relative);
 

@@ -61,9 +61,12 @@ static TesStatus remove_null(const TesSolver *s, TesVector *v) {
   return status;
 }
 
-/* Whether the iteration runs as kernels. On several ranks the host adds up the sums of all. */
-static bool is_queued(const TesContext *ctx) {
-  return tesi_has_kernels(ctx) && tesi_ranks(ctx) == 1;
+/* Whether the iteration runs as kernels. On several ranks: conjugate gradients, where ranks write into each other's
+ * memory and own a block of entries; else the host adds up the sums of all. */
+static bool is_queued(const TesSolver *s) {
+  const TesSpace *space = s->desc.op->space;
+  if (tesi_ranks(s->context) == 1) return tesi_has_kernels(s->context);
+  return s->desc.method == TES_METHOD_CG && tesi_links_peer(s->context) && space && space->layout->blocks == 1;
 }
 
 /* The vectors of GMRES on a device are there before the solve, which allocates nothing; on the host when an
@@ -73,7 +76,7 @@ static TesStatus create_basis(TesSolver *s, TesPrecision precision) {
   TesStatus status = TES_OK;
   TES_ALLOC(&s->basis, s->desc.restart + 1);
   TES_ALLOC(&s->images, s->desc.restart);
-  if (!is_queued(ctx)) return TES_OK;
+  if (!is_queued(s)) return TES_OK;
   const TesPrecision basis = s->desc.narrow_basis ? TES_SINGLE : TES_DOUBLE;
   if (precision == TES_SINGLE && s->desc.op->table->ready_single)
     TES_TRY(s->desc.op->table->ready_single(s->desc.op, basis, &s->takes_single));
@@ -105,22 +108,22 @@ static TesStatus create_work(TesSolver *s) {
     TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, tesi_solver_cycles_below(s),
                              tesi_solver_start_kind(s), &s->full));
   if (precision == TES_SINGLE) {
-    TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->mg_b));
-    if (method != TES_METHOD_GMRES || is_queued(ctx))
-      TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->mg_x));
+    TES_TRY(tesi_multigrid_new_vectors(s->desc.multigrid, &s->mg_b, &s->mg_x));
+    if (method == TES_METHOD_GMRES && !is_queued(s)) tes_vector_destroy(&s->mg_x);
   }
   if (method == TES_METHOD_CG) {
     TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->p));
     TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->q));
   }
-  if (precision == TES_DOUBLE || (method == TES_METHOD_CG && !is_queued(ctx)))
+  if (precision == TES_DOUBLE || (method == TES_METHOD_CG && !is_queued(s)))
     TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->z));
   if (s->desc.smooths_rough) TES_TRY(tesi_multigrid_reserve_rough(s->desc.multigrid));
   if (method == TES_METHOD_GMRES) TES_TRY(create_basis(s, precision));
   if (!tesi_has_kernels(ctx)) return TES_OK;
   TES_TRY(tesi_kernel_reserve(ctx));
   if (rounds) TES_TRY(tesi_operator_reserve(s->desc.op));
-  if (krylov && is_queued(ctx)) TES_TRY(tesi_krylov_device_create(s, &s->device));
+  if (krylov && is_queued(s)) TES_TRY(tesi_krylov_device_create(s, &s->device));
+  if (s->device && tesi_ranks(ctx) > 1) TES_TRY(tesi_cg_device_prepare(s));
 done:
   return status;
 }
@@ -131,7 +134,7 @@ static void choose_restart(TesSolver *s) {
   const size_t size = s->desc.narrow_basis ? sizeof(float) : sizeof(double),
                column = (size_t)s->desc.op->length * 2 * size;
   s->desc.restart = USUAL;
-  if (!is_queued(s->context) || s->desc.method != TES_METHOD_GMRES) return;
+  if (!is_queued(s) || s->desc.method != TES_METHOD_GMRES) return;
   const double available = (double)tesi_context_device(s->context)->available(s->context);
   s->desc.restart = (int)fmax(LEAST, fmin(USUAL, available / 2 / (double)column));
   s->spare = (size_t)(s->desc.restart - LEAST) * column;
@@ -194,9 +197,10 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   if (s->desc.max_iterations == 0) s->desc.max_iterations = 100;
   if (s->desc.method == TES_METHOD_AUTO) s->desc.method = s->desc.multigrid ? TES_METHOD_FMG : TES_METHOD_CG;
   if (s->desc.start_cycles == 0) s->desc.start_cycles = 1;
-  s->desc.narrow_basis = desc->narrow_basis && is_queued(ctx) && desc->multigrid && is_single(desc->multigrid);
+  s->desc.narrow_basis = desc->narrow_basis && is_queued(s) && desc->multigrid && is_single(desc->multigrid);
   if (s->desc.restart == 0) choose_restart(s);
-  TES_CHECK(!desc->multigrid || tes_multigrid_level(desc->multigrid, 0).op->context == ctx,
+  const int levels = desc->multigrid ? tes_multigrid_levels(desc->multigrid) : 0;
+  TES_CHECK(!levels || tes_multigrid_level(desc->multigrid, levels - 1).op->context == ctx,
             "the multigrid belongs to another context than the solver");
   const bool stationary = s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE;
   TES_CHECK(!stationary || s->desc.multigrid, "vcycle and fmg need a multigrid");
@@ -333,7 +337,7 @@ TesStatus tesi_solver_record(TesSolver *solver, int iteration, double relative, 
   if (!isfinite(relative)) return TES_NAN;
   if (relative <= solver->desc.tolerance) return TES_OK;
   if (relative > 1e6 * fmax(solver->residuals[0], 1)) return TES_DIVERGED;
-  if (tesi_context_interrupted(solver->context)) return TES_INTERRUPTED;
+  if (tesi_any_interrupted(solver->context)) return TES_INTERRUPTED;
   if (iteration >= solver->desc.max_iterations) return TES_NOT_CONVERGED;
   *stop = false;
   return TES_OK;

@@ -57,6 +57,12 @@ int64_t tesi_mesh_unnamed(const TesMesh *mesh, int64_t *tree, int *face);
 /* An object without cells; the kinds fill it in. */
 TesStatus tesi_mesh_new(TesContext *ctx, TesMeshKind kind, int dim, int geometry_degree, TesMesh **mesh);
 
+/* The mesh of all ranks, in a context of one rank (tesi_context_create_alone()): of kinds box and forest. All ranks
+ * call it. */
+TesStatus tesi_mesh_gather(const TesMesh *mesh, TesContext *alone, TesMesh **whole);
+/* *x <- the vertices of all ranks in the direction of a box that is cut. */
+TesStatus tesi_mesh_gather_vertices(const TesMesh *mesh, double **x);
+
 /* The kinds; errors as tes_mesh_create(). */
 /* The grid of a box, for the kinds box and cells. */
 TesStatus tesi_mesh_create_grid(TesContext *ctx, TesMeshKind kind, const TesMeshDesc *desc, TesMesh **mesh);

@@ -32,11 +32,7 @@ static TesStatus create_level(TesiFull *full, int l) {
   Level *level = &full->level[l];
   const TesOperator *op = tes_multigrid_level(full->multigrid, l).op;
   const TesSpace *space = op->space;
-  if (l > 0) {
-    const TesTransferDesc transfer = {
-        .coarse = tes_multigrid_level(full->multigrid, l - 1).space, .fine = space, .precision = TES_DOUBLE};
-    TES_TRY(tes_transfer_create(ctx, &transfer, &level->transfer));
-  }
+  if (l > 0) TES_TRY(tesi_multigrid_transfer(full->multigrid, l, TES_DOUBLE, &level->transfer));
   if (l == full->top) return TES_OK;
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &level->b));
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &level->x));
@@ -63,7 +59,7 @@ static TesStatus share_work(TesiFull *full, const TesOperator *finest) {
 
 TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, int cycles, TesiCycleKind kind,
                            TesiFull **full) {
-  TesContext *ctx = tes_multigrid_level(multigrid, 0).op->context;
+  TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiFull *f = NULL;
   *full = NULL;

@@ -1,6 +1,9 @@
 /* The spaces of a multigrid: meshes coarsened as a whole, and degrees. */
 #include <math.h>
+#include <stdlib.h>
 #include "multigrid/multigrid.h"
+#include "device/kernel.h"
+#include "operator/mapped/mapped.h"
 #include "operator/operator.h"
 #include "space/space.h"
 
@@ -13,7 +16,42 @@ typedef struct Levels {
   TesContext *context;
   int count; /* finest first while they are made */
   TesSpace **space;
+  int64_t whole;  /* of several ranks: unknowns of levels that every rank has */
+  TesSpace *part; /* this rank's of the largest such level */
 } Levels;
+
+/* Unknowns of a level below which, with all levels below, it takes one GPU less time than two: its launches take 65 us,
+ * the exchanges between two GPUs as long again (an H200: docs/parallel.md). The variable is for tests. */
+static int64_t most_of_whole(const TesMultigridDesc *desc) {
+  enum { WHOLE = 1 << 20 };
+  const TesOperator *op = desc->op;
+  TesContext *ctx = op->context;
+  const char *wish = getenv("TESSERA_WHOLE_LEVELS");
+  const bool serves = op->local && op->space->scalars == 1 && !op->space->product && !op->space->slip &&
+                      (tesi_is_separable(op) || tesi_mapped_of(op)) && desc->coarse <= TES_COARSE_DIRECT;
+  if (desc->spread || !serves || !tesi_has_kernels(ctx)) return 0;
+  return wish ? atoll(wish) : WHOLE;
+}
+
+/* The last level becomes one that every rank has. */
+static TesStatus make_whole(Levels *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TesContext *alone = NULL;
+  TesMesh *mesh = NULL;
+  TesSpace **last = &s->space[s->count - 1], *whole = NULL;
+  TES_TRY(tesi_context_create_alone(ctx, &alone));
+  TES_TRY(tesi_mesh_gather((*last)->mesh, alone, &mesh));
+  TES_TRY(tesi_space_create_on(*last, mesh, (*last)->degree, &whole));
+  s->part = *last;
+  *last = whole;
+done:
+  tes_mesh_destroy(&mesh);
+  if (status != TES_OK && alone && *tes_context_message(alone))
+    status = tesi_fail(ctx, status, __FILE__, __LINE__, __func__, "%s", tes_context_message(alone));
+  tes_context_destroy(&alone);
+  return status;
+}
 
 static TesStatus add_level(Levels *s, const TesMesh *mesh, int degree) {
   TesContext *ctx = s->context;
@@ -21,6 +59,7 @@ static TesStatus add_level(Levels *s, const TesMesh *mesh, int degree) {
   TES_CHECK(s->count < MAX_LEVELS, "more than %d levels", MAX_LEVELS);
   TES_TRY(tesi_space_create_on(s->space[s->count - 1], mesh, degree, &s->space[s->count]));
   s->count++;
+  if (!s->part && s->space[s->count - 1]->layout->global <= s->whole) TES_TRY(make_whole(s));
 done:
   return status;
 }
@@ -83,12 +122,12 @@ done:
 }
 
 TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TESI_MULTIGRID_LEVELS],
-                                int *count) {
+                                int *count, TesSpace **part) {
   const TesSpace *finest = desc->op->space;
   const TesCoarsening coarsening = desc->coarsening;
   TesContext *ctx = finest->context;
   TesStatus status = TES_OK;
-  Levels s = {.context = ctx, .count = 1, .space = space};
+  Levels s = {.context = ctx, .count = 1, .space = space, .whole = most_of_whole(desc)};
   TES_CHECK(coarsening >= TES_COARSEN_AUTO && coarsening <= TES_COARSEN_NONE,
             "coarsening is %d, expected 0..3", (int)coarsening);
   TES_CHECK(coarsening != TES_COARSEN_DEGREE || finest->element->nodal,
@@ -110,6 +149,7 @@ TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TE
     space[l] = space[s.count - 1 - l], space[s.count - 1 - l] = fine;
   }
 done:
+  *part = s.part;
   *count = s.count;
   return status;
 }

@@ -10,6 +10,7 @@
 #include "operator/transport/transport_operator.h"
 #include "smoother/chebyshev.h"
 #include "smoother/smoother.h"
+#include "parallel/comm.h"
 #include "smoother/spectrum.h"
 #include "space/slip.h"
 #include "transfer/transfer.h"
@@ -41,6 +42,7 @@ struct TesMultigrid {
   bool symmetric;
   TesSmootherDesc smoother; /* without an operator */
   Level level[MAX_LEVELS];
+  TesSpace *part; /* levels.c */
   TesiCoarse *coarse;
   TesMultigridTimes times;
   Recorded recorded[MAX_GRAPHS];
@@ -69,7 +71,7 @@ static void drop_small(const TesMultigridDesc *desc, TesSpace **space, int *leve
 
 static TesStatus create_spaces(TesMultigrid *mg, const TesMultigridDesc *desc) {
   TesSpace *space[MAX_LEVELS] = {NULL};
-  TesStatus status = tesi_multigrid_spaces(desc, space, &mg->levels);
+  TesStatus status = tesi_multigrid_spaces(desc, space, &mg->levels, &mg->part);
   drop_small(desc, space, &mg->levels);
   for (int l = 0; l < mg->levels; l++) mg->level[l].space = space[l];
   return status;
@@ -79,7 +81,31 @@ static TesStatus create_spaces(TesMultigrid *mg, const TesMultigridDesc *desc) {
 static TesStatus create_smoother(const TesMultigrid *mg, Level *level) {
   TesSmootherDesc desc = mg->smoother;
   desc.op = level->op;
-  return tesi_smoother_create_above(mg->context, &desc, level[-1].smoother, &level->smoother);
+  return tesi_smoother_create_above(level->op->context, &desc, level[-1].smoother, &level->smoother);
+}
+
+/* b and x of a level, where its smoother has them best. */
+static TesStatus create_vectors(const Level *level, TesVector **b, TesVector **x) {
+  const TesOperator *op = level->op;
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesVector at_home[2];
+  TesVector **vector[2] = {b, x};
+  const bool home = level->smoother && level->smoother->table->home;
+  for (int i = 0; i < 2; i++)
+    at_home[i] = (TesVector){.context = ctx, .length = op->length, .precision = op->precision};
+  if (home) level->smoother->table->home(level->smoother, &at_home[0].data, &at_home[1].data);
+  for (int i = 0; i < 2; i++) {
+    TES_TRY(home ? tesi_vector_view(&at_home[i], 0, op->length, vector[i])
+                 : tesi_operator_new_vector(op, op->precision, vector[i]));
+    if (home) (*vector[i])->layout = tesi_layout_retain(op->space->layout);
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_multigrid_new_vectors(const TesMultigrid *mg, TesVector **b, TesVector **x) {
+  return create_vectors(&mg->level[mg->levels - 1], b, x);
 }
 
 /* What a level needs besides its operator and transfer. */
@@ -92,33 +118,38 @@ static TesStatus complete_level(TesMultigrid *mg, int l) {
     TES_TRY(create_smoother(mg, level));
     if (mg->pre > 0 || mg->full_steps > 0) TES_TRY(tesi_operator_new_vector(level->op, precision, &level->r));
   }
-  if (l + 1 < mg->levels) {
-    TES_TRY(tesi_operator_new_vector(level->op, precision, &level->b));
-    TES_TRY(tesi_operator_new_vector(level->op, precision, &level->x));
-  }
+  if (l + 1 < mg->levels) TES_TRY(create_vectors(level, &level->b, &level->x));
 done:
   return status;
 }
 
+TesStatus tesi_multigrid_transfer(const TesMultigrid *mg, int l, TesPrecision precision,
+                                  TesTransfer **transfer) {
+  const TesSpace *coarse = mg->level[l - 1].space, *fine = mg->level[l].space;
+  const bool meets = coarse->context != fine->context;
+  const TesTransferDesc desc = {.coarse = meets ? mg->part : coarse, .fine = fine, .precision = precision};
+  return meets ? tesi_transfer_create_whole(&desc, coarse, transfer)
+               : tes_transfer_create(fine->context, &desc, transfer);
+}
+
 static TesStatus create_level(TesMultigrid *mg, const TesMultigridDesc *desc, int l) {
-  TesContext *ctx = mg->context;
-  TesStatus status = TES_OK;
   Level *level = &mg->level[l];
+  TesContext *ctx = level->space->context;
+  TesStatus status = TES_OK;
   TesOperator *exact = NULL;
-  TES_TRY(tesi_work_on(ctx, "level %d of %d, %lld unknowns", l + 1, mg->levels, (long long)level->space->dofs));
+  TES_TRY(tesi_work_on(mg->context, "level %d of %d, %lld unknowns", l + 1, mg->levels,
+                       (long long)level->space->dofs));
   if (l == 0) {
     TES_TRY(tesi_operator_on(desc->op, level->space, TES_DOUBLE, &exact));
     TES_TRY(tesi_coarse_create(exact, desc->precision, desc->coarse, &mg->coarse));
   }
   TES_TRY(tesi_operator_below(desc->op, level->space, desc->precision, &level->op));
-  if (l > 0) {
-    const TesTransferDesc transfer = {
-        .coarse = mg->level[l - 1].space, .fine = level->space, .precision = desc->precision};
-    TES_TRY(tes_transfer_create(ctx, &transfer, &level->transfer));
-  }
+  if (l > 0) TES_TRY(tesi_multigrid_transfer(mg, l, desc->precision, &level->transfer));
   TES_TRY(complete_level(mg, l));
 done:
   tes_operator_destroy(&exact);
+  if (status != TES_OK && ctx != mg->context)
+    status = tesi_fail(mg->context, status, __FILE__, __LINE__, __func__, "%s", tes_context_message(ctx));
   return status;
 }
 
@@ -210,6 +241,7 @@ void tes_multigrid_destroy(TesMultigrid **multigrid) {
     tes_vector_destroy(&level->x);
     tes_space_destroy(&level->space);
   }
+  tes_space_destroy(&mg->part);
   tesi_coarse_destroy(&mg->coarse);
   for (int i = 0; i < mg->recorded_count; i++) tesi_recorded_release(ctx, &mg->recorded[i].work);
   tesi_free(ctx, &mg);
@@ -293,14 +325,23 @@ static TesStatus prolongate(const Level *level, const TesVector *coarse, TesVect
                   : tes_transfer_prolongate(t, coarse, false, x);
 }
 
-static TesStatus smooth_after(const TesMultigrid *mg, const Level *level, int steps, bool ordered,
+/* A step of a cycle of level l. first: b is new; last: of the cycle. */
+static TesStatus smooth(const TesMultigrid *mg, int l, TesSweep sweep, bool first, bool last,
+                        const TesVector *b, TesVector *x, bool zero_guess) {
+  const TesSmoother *smoother = mg->level[l].smoother;
+  const TesiStep step = {sweep, zero_guess, !first, last && l + 1 == mg->levels};
+  return smoother->table->apply_within ? smoother->table->apply_within(smoother, b->data, x->data, &step)
+                                       : tes_smoother_apply(smoother, b, x, sweep, zero_guess);
+}
+
+static TesStatus smooth_after(const TesMultigrid *mg, int l, int steps, bool ordered, bool first,
                               const TesVector *b, TesVector *x) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
-  const TesiSmootherTable *table = level->smoother->table;
+  const TesSmoother *smoother = mg->level[l].smoother;
   const TesSweep sweep = mg->symmetric ? TES_BACKWARD : TES_FORWARD;
-  if (ordered) return table->apply_ordered(level->smoother, b->data, x->data, sweep, steps);
-  for (int s = 0; s < steps; s++) TES_TRY(tes_smoother_apply(level->smoother, b, x, sweep, false));
+  if (ordered) return smoother->table->apply_ordered(smoother, b->data, x->data, sweep, steps);
+  for (int s = 0; s < steps; s++) TES_TRY(smooth(mg, l, sweep, first && s == 0, s + 1 == steps, b, x, false));
 done:
   return status;
 }
@@ -327,13 +368,18 @@ static TesStatus cycle_as(TesMultigrid *mg, int l, TesiCycleKind kind, const Tes
     return TES_OK;
   }
   for (int s = 0; s < pre; s++)
-    TES_TRY(tes_smoother_apply(level->smoother, b, x, TES_FORWARD, zero_guess && s == 0));
+    TES_TRY(smooth(mg, l, TES_FORWARD, s == 0, post == 0 && s + 1 == pre, b, x, zero_guess && s == 0));
   lap(&start, &mg->times.smooth);
   if (!known && !level->r) TES_TRY(tesi_operator_new_vector(level->op, level->op->precision, &level->r));
-  if (!known) TES_TRY(tes_operator_residual(level->op, b, x, level->r));
-  lap(&start, &mg->times.residual);
-  TES_TRY(tes_transfer_restrict(level->transfer, known ? b : level->r, below->b));
-  lap(&start, &mg->times.transfer);
+  if (!known && tesi_transfer_takes_parts(level->transfer, level->op)) {
+    TES_TRY(tesi_transfer_restrict_residual(level->transfer, level->op, b, x, level->r, below->b));
+    lap(&start, &mg->times.residual);
+  } else {
+    if (!known) TES_TRY(tes_operator_residual(level->op, b, x, level->r));
+    lap(&start, &mg->times.residual);
+    TES_TRY(tes_transfer_restrict(level->transfer, known ? b : level->r, below->b));
+    lap(&start, &mg->times.transfer);
+  }
   TES_TRY(cycle(mg, l - 1, below->b, below->x, true));
   if (kind == TESI_CYCLE_FULL && l > 1) TES_TRY(cycle(mg, l - 1, below->b, below->x, false));
   start = tesi_now();
@@ -342,7 +388,7 @@ static TesStatus cycle_as(TesMultigrid *mg, int l, TesiCycleKind kind, const Tes
   else
     TES_TRY(tes_transfer_prolongate(level->transfer, below->x, !known, x));
   lap(&start, &mg->times.transfer);
-  TES_TRY(smooth_after(mg, level, post, ordered, b, x));
+  TES_TRY(smooth_after(mg, l, post, ordered, pre == 0, b, x));
   lap(&start, &mg->times.smooth);
 done:
   return status;
@@ -371,7 +417,11 @@ TesStatus tesi_multigrid_reduction(TesMultigrid *mg, int steps, double *factor) 
   Reduced of = {mg, tesi_max(mg->levels - 2, 1)};
   *factor = 1;
   if (mg->levels == 1) return TES_OK;
-  return tesi_reduction(mg->level[of.level].op, reduce_by_cycle, &of, steps, factor);
+  const TesOperator *op = mg->level[of.level].op;
+  const TesStatus status = tesi_reduction(op, reduce_by_cycle, &of, steps, factor);
+  if (op->context != mg->context)
+    tesi_broadcast(mg->context, 0, sizeof *factor, factor); /* rounding of one rank */
+  return status;
 }
 
 /* |R b| / |b| on boxes in 3D: 0.47 for random numbers, the root of 2 for integrals of a smooth function with the basis

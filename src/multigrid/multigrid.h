@@ -66,8 +66,15 @@ TesStatus tesi_multigrid_assemble(TesMultigrid *multigrid);
 size_t tesi_multigrid_memory(const TesSpace *space, bool varies, TesPrecision precision,
                              TesSmootherKind smoother);
 
-/* The spaces of the levels, coarsest first; levels.c. */
+/* Vectors for cycles, where the smoother of the finest level has them best: cycles with other vectors, and with others
+ * made here, overwrite them. Of its precision; of no use when the multigrid is gone. */
+TesStatus tesi_multigrid_new_vectors(const TesMultigrid *multigrid, TesVector **b, TesVector **x);
+/* The spaces of the levels, coarsest first; levels.c. On several ranks small levels are whole on every rank, in a
+ * context that knows nothing of ranks; *part <- this rank's part of the largest of them, NULL: there is none. */
 TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TESI_MULTIGRID_LEVELS],
-                                int *count);
+                                int *count, TesSpace **part);
+/* Between level - 1 and level. */
+TesStatus tesi_multigrid_transfer(const TesMultigrid *multigrid, int level, TesPrecision precision,
+                                  TesTransfer **transfer);
 
 #endif

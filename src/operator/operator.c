@@ -104,7 +104,7 @@ TesStatus tesi_operator_on(const TesOperator *op, const TesSpace *space, TesPrec
   TesOperatorDesc desc = op->desc;
   desc.space = space;
   desc.precision = precision;
-  return tes_operator_create(op->context, &desc, other);
+  return tes_operator_create(space->context, &desc, other);
 }
 
 TesStatus tesi_operator_below(const TesOperator *op, const TesSpace *space, TesPrecision precision,
@@ -113,7 +113,7 @@ TesStatus tesi_operator_below(const TesOperator *op, const TesSpace *space, TesP
   desc.space = space;
   desc.precision = precision;
   desc.rough = precision == TES_SINGLE;
-  return tes_operator_create(op->context, &desc, other);
+  return tes_operator_create(space->context, &desc, other);
 }
 
 TesStatus tesi_operator_assemble_twin(TesOperator **op) {

@@ -28,6 +28,7 @@ struct TesiWide {
   /* on devices with kernels; there, by trade: where what is given begins in a vector of the rank, and what is taken
    * in a wide one, and how many numbers they are */
   TesiLinks *links;
+  int64_t numbers; /* that go, or come, about */
   void *give, *given, *take, *taken;
 };
 
@@ -50,10 +51,10 @@ static Layers common(Layers a, Layers b) {
   return both.first < both.end ? both : (Layers){0, 0};
 }
 
-/* What a rank needs of another one that lies below it, or above. */
+/* What a rank needs of another one that lies below it, or above. The one below owns the nodes on the cut. */
 static Layers needed(Window own, Window wide, Window of, int degree) {
   const Layers mine = nodes_of(own, degree), all = nodes_of(wide, degree), theirs = nodes_of(of, degree);
-  return of.first < own.first ? common((Layers){all.first, mine.first}, theirs)
+  return of.first < own.first ? common((Layers){all.first, mine.first + 1}, theirs)
                               : common((Layers){mine.end, all.end}, theirs);
 }
 
@@ -71,18 +72,6 @@ static TesStatus gather_windows(const TesMesh *mesh, Window **windows) {
   for (int r = 0; r < ranks; r++) (*windows)[r] = (Window){(int)ends[2 * r], (int)ends[2 * r + 1]};
 done:
   tesi_free(ctx, &ends);
-  return status;
-}
-
-/* *x <- the vertices of all ranks in the direction that is cut. */
-static TesStatus gather_vertices(const TesMesh *mesh, double **x) {
-  TesContext *ctx = mesh->context;
-  TesStatus status = TES_OK;
-  const int d = mesh->dim - 1, first = mesh->window[d].first;
-  TES_ALLOC(x, mesh->window[d].cells + 1);
-  for (int i = first > 0; i <= mesh->box[d]; i++) (*x)[first + i] = mesh->coordinates[d][i];
-  tesi_reduce(ctx, TESI_SUM, mesh->window[d].cells + 1, *x);
-done:
   return status;
 }
 
@@ -174,7 +163,8 @@ static TesStatus create_links(TesiWide *w) {
   if (!tesi_has_kernels(ctx)) return TES_OK;
   TES_ALLOC(&link, w->trades);
   for (int i = 0; i < w->trades; i++)
-    link[i] = (TesiLink){w->trade[i].rank, most(w->trade[i].give, w->trade[i].take) * w->layer};
+    link[i] = (TesiLink){w->trade[i].rank, most(w->trade[i].give, w->trade[i].take) * w->layer},
+    w->numbers += link[i].count;
   TES_TRY(upload_blocks(w, false, &w->give, &w->given));
   TES_TRY(upload_blocks(w, true, &w->take, &w->taken));
   TES_TRY(tesi_links_create(ctx, w->trades, link, &w->links));
@@ -198,7 +188,7 @@ TesStatus tesi_wide_create(const TesOperator *op, int layers, TesiWide **wide) {
   w->layer = space->length / space->axis[d].nodes;
   TES_TRY(tesi_context_create_alone(ctx, &w->alone));
   TES_TRY(gather_windows(space->mesh, &window));
-  TES_TRY(gather_vertices(space->mesh, &vertices));
+  TES_TRY(tesi_mesh_gather_vertices(space->mesh, &vertices));
   const Window all = widen(window[rank], layers, space->mesh->window[d].cells);
   w->own = nodes_of(window[rank], space->degree);
   w->all = nodes_of(all, space->degree);
@@ -244,6 +234,10 @@ TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status) {
                    tes_context_message(wide->alone));
 }
 
+void *tesi_wide_own(const TesiWide *w, TesPrecision precision, const void *of) {
+  return (char *)of + (size_t)((w->own.first - w->all.first) * w->layer) * tesi_precision_size(precision);
+}
+
 void tesi_wide_fill_host(TesiWide *w, TesPrecision precision, const void *x, void *to) {
   const TesCommunicator *communicator = tesi_context_communicator(w->context);
   const size_t layer = (size_t)w->layer * tesi_precision_size(precision);
@@ -254,8 +248,8 @@ void tesi_wide_fill_host(TesiWide *w, TesPrecision precision, const void *x, voi
     w->message[i] = (TesiMessage){t->rank, most(t->give, t->take) * (int64_t)layer, t->sent, t->received};
   }
   communicator->table->begin(communicator, w->trades, w->message);
-  memcpy((char *)to + (size_t)(w->own.first - w->all.first) * layer, x,
-         (size_t)(w->own.end - w->own.first) * layer);
+  char *own = tesi_wide_own(w, precision, to);
+  if (own != x) memcpy(own, x, (size_t)(w->own.end - w->own.first) * layer);
   communicator->table->end(communicator);
   for (int i = 0; i < w->trades; i++) {
     const Layers take = w->trade[i].take;
@@ -268,41 +262,24 @@ void tesi_wide_fill_host(TesiWide *w, TesPrecision precision, const void *x, voi
 void tesi_wide_take_host(TesiWide *w, TesPrecision precision, const void *from, void *x) {
   const TesiLayout *layout = w->narrow->space->layout;
   const size_t size = tesi_precision_size(precision), layer = (size_t)w->layer * size;
-  memcpy(x, (const char *)from + (size_t)(w->own.first - w->all.first) * layer,
-         (size_t)(w->own.end - w->own.first) * layer);
+  const void *own = tesi_wide_own(w, precision, from);
+  if (own != x) memcpy(x, own, (size_t)(w->own.end - w->own.first) * layer);
   memset(x, 0, (size_t)layout->block[0].start * size); /* the owner's copies alone are summed */
   tesi_exchange_sum(layout->shared, precision, x);
-}
-
-/* Of the longest block. */
-static int64_t most_numbers(const TesiWide *w) {
-  int64_t longest = 0;
-  for (int i = 0; i < w->trades; i++) {
-    const int64_t count = most(w->trade[i].give, w->trade[i].take) * w->layer;
-    if (count > longest) longest = count;
-  }
-  return longest;
-}
-
-/* The rank's own part of a wide vector. */
-static void *own_part(const TesiWide *w, TesPrecision precision, const void *wide) {
-  return (char *)wide + (size_t)((w->own.first - w->all.first) * w->layer) * tesi_precision_size(precision);
 }
 
 TesStatus tesi_wide_fill(TesiWide *w, TesPrecision precision, const void *x, void *to) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
-  const int64_t own = (w->own.end - w->own.first) * w->layer, longest = most_numbers(w);
+  const int64_t count = (w->own.end - w->own.first) * w->layer;
+  void *own = tesi_wide_own(w, precision, to);
   if (!w->links) {
     tesi_wide_fill_host(w, precision, x, to);
     return TES_OK;
   }
-  TeskLinks links = tesi_links_arguments(w->links, precision);
-  void *give[] = {&x, &w->give, &w->given, &links}, *take[] = {&to, &w->take, &w->taken, &links};
-  TES_TRY(tesi_links_launch(ctx, TESI_PACK_BLOCKS, precision, longest, w->trades, give));
-  TES_TRY(tesi_context_device(ctx)->copy(ctx, own, 1, precision, x, precision, own_part(w, precision, to)));
-  TES_TRY(tesi_links_run(w->links, precision));
-  TES_TRY(tesi_links_launch(ctx, TESI_TAKE_BLOCKS, precision, longest, w->trades, take));
+  void *arguments[] = {NULL, NULL, &x, &w->give, &w->given, &to, &w->take, &w->taken};
+  if (own != x) TES_TRY(tesi_context_device(ctx)->copy(ctx, count, 1, precision, x, precision, own));
+  TES_TRY(tesi_links_exchange(w->links, TESI_EXCHANGE_BLOCKS, precision, w->numbers, arguments));
 done:
   return status;
 }
@@ -312,12 +289,13 @@ TesStatus tesi_wide_take(TesiWide *w, TesPrecision precision, const void *from, 
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const TesiLayout *layout = w->narrow->space->layout;
-  const int64_t own = (w->own.end - w->own.first) * w->layer;
+  const int64_t count = (w->own.end - w->own.first) * w->layer;
+  const void *own = tesi_wide_own(w, precision, from);
   if (!w->links) {
     tesi_wide_take_host(w, precision, from, x);
     return TES_OK;
   }
-  TES_TRY(device->copy(ctx, own, 1, precision, own_part(w, precision, from), precision, x));
+  if (own != x) TES_TRY(device->copy(ctx, count, 1, precision, own, precision, x));
   if (layout->block[0].start) TES_TRY(device->fill(ctx, precision, layout->block[0].start, 0, x));
   TES_TRY(tesi_sum_copies(ctx, layout->shared, precision, x));
 done:

@@ -22,11 +22,15 @@ const TesOperator *tesi_wide_operator(const TesiWide *wide);
  * context of the ranks. */
 TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status);
 
-/* to <- x and what other ranks have of the wide box: `to` has the length of the wide operator. Addresses are where
- * vectors are; the _host function takes host memory on every device. */
+/* The entries of a wide vector that a vector of the rank has. */
+void *tesi_wide_own(const TesiWide *wide, TesPrecision precision, const void *of);
+/* to <- x and what other ranks have of the wide box, of nodes on cuts the owner's: `to` has the length of the wide
+ * operator; x may be tesi_wide_own() of it. Addresses are where vectors are; the _host function takes host memory on
+ * every device. */
 TesStatus tesi_wide_fill(TesiWide *wide, TesPrecision precision, const void *x, void *to);
 void tesi_wide_fill_host(TesiWide *wide, TesPrecision precision, const void *x, void *to);
-/* x <- the entries of `from` that belong to this rank. Every copy of a node on a cut becomes the value of its owner. */
+/* x <- the entries of `from` that belong to this rank; x may be tesi_wide_own() of it. Every copy of a node on a cut
+ * becomes the value of its owner. */
 TesStatus tesi_wide_take(TesiWide *wide, TesPrecision precision, const void *from, void *x);
 void tesi_wide_take_host(TesiWide *wide, TesPrecision precision, const void *from, void *x);
 

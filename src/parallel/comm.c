@@ -33,6 +33,11 @@ bool tesi_reduce_any(const TesContext *ctx, bool here) {
   return any > 0;
 }
 
+bool tesi_any_interrupted(const TesContext *ctx) {
+  const bool here = tesi_context_interrupted(ctx);
+  return tesi_ranks(ctx) > 1 ? tesi_reduce_any(ctx, here) : here;
+}
+
 void tesi_broadcast(const TesContext *ctx, int root, int64_t bytes, void *data) {
   const TesCommunicator *communicator = tesi_context_communicator(ctx);
   if (tesi_ranks(ctx) > 1) communicator->table->broadcast(communicator, root, bytes, data);

@@ -54,6 +54,8 @@ void tesi_reduce(const TesContext *ctx, TesiReduction reduction, int n, double *
 int64_t tesi_reduce_count(const TesContext *ctx, int64_t count);
 /* Whether it is so on any rank. */
 bool tesi_reduce_any(const TesContext *ctx, bool here);
+/* Whether any rank is interrupted: ranks leave an iteration together. */
+bool tesi_any_interrupted(const TesContext *ctx);
 /* data of rank `root` -> data of all. */
 void tesi_broadcast(const TesContext *ctx, int root, int64_t bytes, void *data);
 /* The end of a function that all ranks call and some may fail in: all return the largest status, with the message of

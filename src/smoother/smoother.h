@@ -6,6 +6,14 @@
 #include "space/order.h"
 #include "tessera/smoother.h"
 
+/* A step of a cycle on several ranks. */
+typedef struct TesiStep {
+  TesSweep sweep;
+  bool zero_guess;
+  bool same;  /* b is that of the call before */
+  bool agree; /* copies of x agree afterwards; else the owners' are right, and are read by the next step */
+} TesiStep;
+
 /* Addresses are device memory of the operator's precision. */
 typedef struct TesiSmootherTable {
   TesStatus (*apply)(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess);
@@ -21,6 +29,9 @@ typedef struct TesiSmootherTable {
   bool (*order)(const TesSmoother *smoother, TesiEntryOrder *order);
   /* Some sweeps that begin with what stands in that order; x is only written. */
   TesStatus (*apply_ordered)(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, int sweeps);
+  /* NULL, or where b and x stand best, and `apply` among other steps of a cycle. */
+  void (*home)(const TesSmoother *smoother, void **b, void **x);
+  TesStatus (*apply_within)(const TesSmoother *smoother, const void *b, void *x, const TesiStep *step);
 } TesiSmootherTable;
 
 struct TesSmoother {

@@ -1,10 +1,12 @@
 /* Vertex patches on several ranks, of boxes that are cut into layers. Each rank sweeps over its layers and those beyond
- * its cuts that its own nodes depend on, and keeps what is its own: the step of one rank, with as many colours, for one
- * exchange of b and x. Of the direction that is cut, which is the outermost, a sweep meets both colours once. A node at
- * a cut is solved for by the patch around the cut, or by those around the vertices before and behind, which read nodes
- * that the patches beyond have changed: no more than two layers away, or three (operator_wide.c). On devices the sweeps
- * over the wide box, which have no messages in them, are recorded. */
+ * its cuts that its own nodes depend on, and keeps what is its own: the step of one rank, with as many colours. In a
+ * cycle b and x stand among the layers beyond; b gets these once, x before a step that reads it. Of the direction that
+ * is cut, which is the outermost, a sweep meets both colours once. A node at a cut is solved for by the patch around
+ * the cut, or by those around the vertices before and behind, which read nodes that the patches beyond have changed: no
+ * more than two layers away, or three (operator_wide.c). Where the host carries messages a cycle is not recorded, and
+ * sweeps over the wide box are. */
 #include <string.h>
+#include "device/links.h"
 #include "device/recorded.h"
 #include "operator/operator_wide.h"
 #include "smoother/smoother.h"
@@ -30,19 +32,35 @@ static TesStatus run(void *user) {
   return inner->table->apply(inner, s->plan->b, s->plan->x, s->sweep, s->zero_guess);
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+/* Vectors at home are not copied. */
+static void home(const TesSmoother *smoother, void **b, void **x) {
+  const Plan *plan = smoother->plan;
+  *b = tesi_wide_own(plan->wide, smoother->op->precision, plan->b);
+  *x = tesi_wide_own(plan->wide, smoother->op->precision, plan->x);
+}
+
+static TesStatus apply_within(const TesSmoother *smoother, const void *b, void *x, const TesiStep *step) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   Plan *plan = smoother->plan;
   const TesPrecision precision = smoother->op->precision;
-  Sweep inner = {plan, sweep, zero_guess};
-  TES_TRY(tesi_wide_fill(plan->wide, precision, b, plan->b));
-  if (!zero_guess) TES_TRY(tesi_wide_fill(plan->wide, precision, x, plan->x));
-  TES_TRY(tesi_wide_report(
-      plan->wide, tesi_recorded_run(plan->inner->context, &plan->sweeps[sweep][zero_guess], run, &inner)));
-  TES_TRY(tesi_wide_take(plan->wide, precision, plan->x, x));
+  Sweep inner = {plan, step->sweep, step->zero_guess};
+  void *home_b, *home_x;
+  home(smoother, &home_b, &home_x);
+  if (!step->same) TES_TRY(tesi_wide_fill(plan->wide, precision, b, plan->b));
+  if (!step->zero_guess) TES_TRY(tesi_wide_fill(plan->wide, precision, x, plan->x));
+  TES_TRY(tesi_wide_report(plan->wide, tesi_links_peer(ctx)
+                                           ? run(&inner)
+                                           : tesi_recorded_run(plan->inner->context,
+                                                               &plan->sweeps[step->sweep][step->zero_guess],
+                                                               run, &inner)));
+  if (step->agree || x != home_x) TES_TRY(tesi_wide_take(plan->wide, precision, plan->x, x));
 done:
   return status;
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  return apply_within(smoother, b, x, &(TesiStep){.sweep = sweep, .zero_guess = zero_guess, .agree = true});
 }
 
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
@@ -81,8 +99,12 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {
-    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
+static const TesiSmootherTable table = {.apply = apply,
+                                        .apply_ref = apply_ref,
+                                        .cost = cost,
+                                        .destroy = destroy,
+                                        .home = home,
+                                        .apply_within = apply_within};
 
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;

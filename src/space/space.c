@@ -222,7 +222,7 @@ TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int d
                              .slips = space->slips,
                              .element = space->element->element};
   return space->product ? tesi_space_create_product_on(space, mesh, other)
-                        : create(space->context, &desc, space->slip, other);
+                        : create(mesh->context, &desc, space->slip, other);
 }
 
 /* Under a lock: whoever asks first makes it. */

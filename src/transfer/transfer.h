@@ -2,7 +2,7 @@
 #ifndef TESI_TRANSFER_H
 #define TESI_TRANSFER_H
 
-#include "device/vector.h"
+#include "operator/operator.h"
 #include "space/order.h"
 #include "space/space.h"
 #include "tessera/transfer.h"
@@ -89,6 +89,20 @@ TesStatus tesi_transfer_device_init(TesTransfer *transfer);
  * that is a device's. It must outlive the transfer's use. */
 void tesi_transfer_lend(TesTransfer *transfer, void *memory);
 
+/* From a level that every rank has whole, over desc->coarse of all ranks: see transfer_whole.c. Devices with kernels,
+ * one component. All ranks call it. */
+TesStatus tesi_transfer_create_whole(const TesTransferDesc *desc, const TesSpace *whole,
+                                     TesTransfer **transfer);
+/* Of such a transfer the one to this rank's part of the coarse level, and a vector of that, *coarse; NULL: it is
+ * another one. whole <- these vectors of all ranks. */
+const TesTransfer *tesi_transfer_part(const TesTransfer *transfer, void **coarse);
+TesStatus tesi_transfer_collect(const TesTransfer *transfer, void *whole);
+/* coarse <- P' (b - A x) of boxes on several ranks, by one exchange where the residual and its restriction have two: r
+ * becomes the part of the residual that the cells of this rank make. */
+bool tesi_transfer_takes_parts(const TesTransfer *transfer, const TesOperator *op);
+TesStatus tesi_transfer_restrict_residual(const TesTransfer *transfer, const TesOperator *op,
+                                          const TesVector *b, const TesVector *x, TesVector *r,
+                                          TesVector *coarse);
 /* tes_transfer_restrict() of a vector of a flow that is zero but for the pressures. */
 TesStatus tesi_transfer_restrict_pressures(const TesTransfer *transfer, const TesVector *fine,
                                            TesVector *coarse);

@@ -23,6 +23,35 @@ done:
   return status;
 }
 
+/* The transfer whose cells are this rank's. */
+static const TesTransfer *part_of(const TesTransfer *t, void **coarse) {
+  const TesTransfer *part = tesi_transfer_part(t, coarse);
+  return part ? part : t;
+}
+
+bool tesi_transfer_takes_parts(const TesTransfer *t, const TesOperator *op) {
+  void *coarse;
+  return part_of(t, &coarse)->local && op->local && op->local->residual;
+}
+
+/* b on a cut counts for its owner alone. */
+TesStatus tesi_transfer_restrict_residual(const TesTransfer *t, const TesOperator *op, const TesVector *b,
+                                          const TesVector *x, TesVector *r, TesVector *coarse) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  void *to = coarse->data;
+  const TesTransfer *part = part_of(t, &to);
+  const int64_t others = t->fine->layout->block[0].start;
+  TES_TRY(op->local->residual(op, b->data, x->data, r->data));
+  if (others)
+    TES_TRY(tesi_context_device(ctx)->axpy(ctx, others, -1, op->precision, b->data, op->precision, r->data));
+  TES_TRY(part->local->restrict_(part, r->data, to));
+  TES_TRY(tesi_sum_copies(ctx, part->coarse->layout->sum, t->precision, to));
+  if (part != t) TES_TRY(tesi_transfer_collect(t, coarse->data));
+done:
+  return status;
+}
+
 static void destroy(TesTransfer *t) {
   t->local->destroy(t);
   tesi_context_device(t->context)->release(t->context, &t->owned);

@@ -299,8 +299,7 @@ static void prepare_trial(void *data) {
   tesi_free(ctx, &text);
 }
 
-static TesStatus make_trial(const TesOperator *op, int nodes, Trial *trial) {
-  TesContext *ctx = op->context;
+static TesStatus make_trial(const TesOperator *op, TesContext *ctx, int nodes, Trial *trial) {
   TesStatus status = TES_OK;
   TesMesh *mesh = NULL;
   TesSpace *space = NULL;
@@ -325,17 +324,23 @@ done:
   return status;
 }
 
-static TesiSeparableCut choose_cut(const TesOperator *op) {
+/* On several ranks each tries by itself, what does not differ at its cuts, which are natural ends. */
+static TesStatus choose_cut(const TesOperator *op, TesiSeparableCut *cut) {
+  TesContext *ctx = op->context, *alone = NULL;
+  TesStatus status = TES_OK;
+  const bool plain = tesi_separable_is_plain(op), ranks = tesi_ranks(ctx) > 1;
   const int k = op->space->degree;
   char name[64], text[TESI_TUNING_CANDIDATES][48];
   TesiSeparableCut given = tesi_separable_default_cut(op->space->dim, k, op->precision);
   Trial trial = {0};
   TesiTuning tuning = {.name = name, .prepare = prepare_trial, .time = time_cut, .data = &trial};
   int nodes;
-  const TesiSeparableCut other = given;
-  if (tesi_separable_given_cut(&given))
-    return tesi_separable_is_tiled(&given) && !tesi_separable_is_plain(op) ? other : given;
-  if (!tesi_separable_is_plain(op) || !tesi_tuning_is_on(op->context)) return given;
+  *cut = given;
+  if (tesi_separable_given_cut(&given)) {
+    if (plain || !tesi_separable_is_tiled(&given)) *cut = given;
+    return TES_OK;
+  }
+  if ((!plain && !(ranks && op->space->dim == 3)) || !tesi_tuning_is_on(ctx)) return TES_OK;
   snprintf(name, sizeof name, "operator-3d-q%d-%s-%s", k, op->precision == TES_SINGLE ? "float32" : "float64",
            tesi_tuning_class(op->space->length, &nodes));
   const int count = trial.count = tesi_separable_list_cuts(k, op->precision, trial.cut);
@@ -345,11 +350,17 @@ static TesiSeparableCut choose_cut(const TesOperator *op) {
              c->layers, c->joint, c->pad, c->in_place, c->task_y);
     tuning.candidate[i] = text[i];
   }
-  const int choice = make_trial(op, nodes, &trial) == TES_OK ? tesi_tune(op->context, &tuning) : 0;
+  if (ranks) TES_TRY(tesi_context_create_alone(ctx, &alone));
+  const int choice = make_trial(op, ranks ? alone : ctx, nodes, &trial) == TES_OK
+                         ? tesi_tune(ranks ? alone : ctx, &tuning)
+                         : 0;
+  if (plain || !tesi_separable_is_tiled(&trial.cut[choice])) *cut = trial.cut[choice];
+done:
   tes_vector_destroy(&trial.x);
   tes_vector_destroy(&trial.y);
   tes_space_destroy(&trial.op.space);
-  return trial.cut[choice];
+  tes_context_destroy(&alone);
+  return status;
 }
 
 TesStatus tesi_operator_separable_device_init(TesOperator *op) {
@@ -357,11 +368,13 @@ TesStatus tesi_operator_separable_device_init(TesOperator *op) {
   TesStatus status = TES_OK;
   const int most = op->space->dim == 3 ? 8 : 10;
   Plan *plan = NULL;
+  TesiSeparableCut cut;
   if (op->space->degree > most) return tesi_operator_quadrature_device_init(op);
   TES_NEW(&plan);
   op->plan = plan;
   op->table = &table;
-  TES_TRY(compile(op, plan, choose_cut(op), true));
+  TES_TRY(choose_cut(op, &cut));
+  TES_TRY(compile(op, plan, cut, true));
   fill_arguments(op, plan);
   TES_TRY(cut_tiles(op, plan));
   TES_TRY(upload_scales(op, plan));

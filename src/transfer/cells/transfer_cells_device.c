@@ -173,9 +173,9 @@ static TesStatus clear_others(const TesTransfer *transfer, void *fine) {
   const TesiCellsTransfer *t = transfer->plan;
   long long count = t->others_count;
   void *arguments[] = {&fine, &t->kernels->others, &count};
-  return count ? tesi_links_launch(transfer->context, TESI_CLEAR_ENTRIES, transfer->precision, count, 1,
-                                   arguments)
-               : TES_OK;
+  return count
+             ? tesi_links_launch(transfer->context, TESI_CLEAR_ENTRIES, transfer->precision, count, arguments)
+             : TES_OK;
 }
 
 /* In all copies of the nodes of `vectors` vectors, one after the other. */

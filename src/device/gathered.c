@@ -1,0 +1,95 @@
+#include "device/gathered.h"
+#include "device/links.h"
+#include "device/upload.h"
+#include "device/vector.h"
+
+struct TesiGathered {
+  TesContext *context;
+  TesiLinks *links;
+  int others;
+  int64_t own, own_first, length, most; /* most: entries of any rank */
+  /* device: own entries; where each entry is; and of the other ranks' entries the first one
+   * in the whole, and how many they are */
+  void *entries, *place, *first, *count;
+};
+
+/* first[ranks], count[ranks] */
+static void share_ranges(const TesiGathered *g, double *first, double *count) {
+  const int ranks = tesi_ranks(g->context), rank = tesi_context_communicator(g->context)->rank;
+  for (int r = 0; r < ranks; r++) first[r] = count[r] = 0;
+  first[rank] = (double)g->own_first, count[rank] = (double)g->own;
+  tesi_reduce(g->context, TESI_SUM, ranks, first);
+  tesi_reduce(g->context, TESI_SUM, ranks, count);
+}
+
+static TesStatus create_links(TesiGathered *g) {
+  TesContext *ctx = g->context;
+  TesStatus status = TES_OK;
+  const int ranks = tesi_ranks(ctx), rank = tesi_context_communicator(ctx)->rank;
+  TesiLink *link = NULL;
+  long long *blocks = NULL;
+  double *first = NULL, *count = NULL;
+  TES_ALLOC(&link, ranks);
+  TES_ALLOC(&blocks, 2 * ranks);
+  TES_ALLOC(&first, ranks);
+  TES_ALLOC(&count, ranks);
+  share_ranges(g, first, count);
+  for (int r = 0; r < ranks; r++) {
+    if ((int64_t)count[r] > g->most) g->most = (int64_t)count[r];
+    if (r == rank) continue;
+    link[g->others] = (TesiLink){r, (int64_t)count[r] > g->own ? (int64_t)count[r] : g->own};
+    blocks[g->others] = (long long)first[r], blocks[ranks + g->others++] = (long long)count[r];
+  }
+  TES_TRY(tesi_upload(ctx, blocks, (size_t)g->others * sizeof *blocks, &g->first));
+  TES_TRY(tesi_upload(ctx, blocks + ranks, (size_t)g->others * sizeof *blocks, &g->count));
+  TES_TRY(tesi_links_create(ctx, g->others, link, &g->links));
+done:
+  tesi_free(ctx, &link);
+  tesi_free(ctx, &blocks);
+  tesi_free(ctx, &first);
+  tesi_free(ctx, &count);
+  return status;
+}
+
+TesStatus tesi_gathered_create(TesContext *ctx, int64_t own, int64_t own_first, const int32_t *own_entry,
+                               int64_t length, const int32_t *place, TesiGathered **gathered) {
+  TesStatus status = TES_OK;
+  TesiGathered *g = NULL;
+  *gathered = NULL;
+  TES_NEW(&g);
+  *g = (TesiGathered){
+      .context = tesi_context_retain(ctx), .own = own, .own_first = own_first, .length = length};
+  TES_TRY(create_links(g));
+  TES_TRY(tesi_upload(ctx, own_entry, (size_t)own * sizeof *own_entry, &g->entries));
+  TES_TRY(tesi_upload(ctx, place, (size_t)length * sizeof *place, &g->place));
+  *gathered = g;
+  g = NULL;
+done:
+  tesi_gathered_destroy(&g);
+  return status;
+}
+
+void tesi_gathered_destroy(TesiGathered **gathered) {
+  TesiGathered *g = *gathered;
+  if (!g) return;
+  TesContext *ctx = g->context;
+  const TesiDevice *device = tesi_context_device(ctx);
+  *gathered = NULL;
+  tesi_links_destroy(&g->links);
+  void **all[] = {&g->entries, &g->place, &g->first, &g->count};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
+  tesi_free(ctx, &g);
+  tes_context_destroy(&ctx);
+}
+
+TesStatus tesi_gathered_collect(TesiGathered *g, TesPrecision precision, const void *x, void *whole) {
+  long long own = g->own, own_first = g->own_first;
+  void *arguments[] = {NULL, NULL, &x, &g->entries, &own, &whole, &own_first, &g->first, &g->count};
+  return tesi_links_exchange(g->links, TESI_EXCHANGE_PARTS, precision, g->most, arguments);
+}
+
+TesStatus tesi_gathered_cut(TesiGathered *g, TesPrecision precision, const void *whole, void *x) {
+  long long length = g->length;
+  void *arguments[] = {&whole, &g->place, &length, &x};
+  return tesi_links_launch(g->context, TESI_PICK_ENTRIES, precision, g->length, arguments);
+}

@@ -1,0 +1,20 @@
+/* Vectors of which each rank has a part, whole on every rank: each rank puts the entries that it is to put into the
+ * memory of all others in one exchange (links.h). */
+#ifndef TESI_GATHERED_H
+#define TESI_GATHERED_H
+
+#include "device/device.h"
+
+typedef struct TesiGathered TesiGathered;
+
+/* Devices with kernels. Entry own_entry[i] of this rank's vectors is entry own_first + i of the whole ones, i < own: of
+ * all ranks together these are all, each once. place[length]: of every entry here, where it is in the whole. All ranks
+ * call this, and the first function below. */
+TesStatus tesi_gathered_create(TesContext *ctx, int64_t own, int64_t own_first, const int32_t *own_entry,
+                               int64_t length, const int32_t *place, TesiGathered **gathered);
+void tesi_gathered_destroy(TesiGathered **gathered);
+/* whole <- the parts of all ranks; x <- this rank's entries of it. Device memory. */
+TesStatus tesi_gathered_collect(TesiGathered *gathered, TesPrecision precision, const void *x, void *whole);
+TesStatus tesi_gathered_cut(TesiGathered *gathered, TesPrecision precision, const void *whole, void *x);
+
+#endif

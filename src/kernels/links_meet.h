@@ -1,0 +1,35 @@
+/* Ranks that write into each other's memory meet within a kernel: flags tell what its blocks wrote for others, and the
+ * blocks wait for what others wrote. So an exchange is one launch. All blocks run at the same time (the host sees to
+ * it), as they wait for each other. Before: THREADS. */
+#ifndef TESK_LINKS_MEET_H
+#define TESK_LINKS_MEET_H
+
+/* All threads, once a launch, between writing and reading: the last block tells. Own blocks are waited for too: what
+ * comes may be written where they still read. */
+TESK_DEVICE void meet(TeskLinks links, unsigned round) {
+  TESK_FENCE_SYSTEM();
+  __syncthreads();
+  if (threadIdx.x == 0 && TESK_TAKE((int *)links.round + 2) == (int)gridDim.x - 1) {
+    links.round[2] = 0;
+    TESK_FENCE_SYSTEM();
+    *(volatile unsigned *)(links.round + 1) = round;
+    for (int i = 0; i < links.links; i++) *(volatile unsigned *)links.to[i] = round;
+  }
+  for (int i = (int)threadIdx.x; i <= links.links; i += THREADS) {
+    const volatile unsigned *flag = i < links.links ? links.from + 16 * i : links.round + 1;
+    while ((int)(*flag - round) < 0) TESK_YIELD();
+  }
+  TESK_FENCE_SYSTEM();
+  __syncthreads();
+}
+
+/* At the end of the kernel. */
+TESK_DEVICE void end_round(TeskLinks links, unsigned round) {
+  __syncthreads();
+  if (threadIdx.x == 0 && TESK_TAKE((int *)links.round + 3) == (int)gridDim.x - 1) {
+    links.round[3] = 0;
+    *links.round = round;
+  }
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* Transfers between a level of which each rank has a part, and one that every rank has whole, in a context of its own
+ * that knows nothing of ranks. Between the fine level and the rank's part of the coarse one they are what they are on
+ * other levels; one exchange makes restricted vectors whole. Where the coarse level adds by atomics the ranks have
+ * different rounding in it; prolongation between forests gives all copies of a fine node the value of one rank. */
+#include "device/gathered.h"
+#include "space/file_order.h"
+#include "transfer/transfer.h"
+
+typedef struct Plan {
+  TesTransfer *part; /* to this rank's part of the coarse level */
+  void *coarse;      /* of that level */
+  TesiGathered *gathered;
+  int32_t *place, *own; /* of the plain versions: tesi_gathered_create() */
+  int64_t owned;
+} Plan;
+
+static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = t->plan;
+  TES_TRY(tesi_gathered_cut(plan->gathered, t->precision, coarse, plan->coarse));
+  TES_TRY(plan->part->table->prolongate(plan->part, plan->coarse, add, fine));
+done:
+  return status;
+}
+
+static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = t->plan;
+  TES_TRY(plan->part->table->restrict_(plan->part, fine, plan->coarse));
+  TES_TRY(tesi_gathered_collect(plan->gathered, t->precision, plan->coarse, coarse));
+done:
+  return status;
+}
+
+static void destroy(TesTransfer *t) {
+  Plan *plan = t->plan;
+  if (!plan) return;
+  tes_transfer_destroy(&plan->part);
+  tesi_gathered_destroy(&plan->gathered);
+  tesi_free(t->context, &plan->place);
+  tesi_free(t->context, &plan->own);
+  tesi_context_device(t->context)->release(t->context, &plan->coarse);
+  tesi_free(t->context, &t->plan);
+}
+
+static TesStatus prolongate_ref(const TesTransfer *t, const double *coarse, bool add, double *fine) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = t->plan;
+  double *part = NULL;
+  TES_ALLOC(&part, plan->part->coarse_length);
+  for (int64_t i = 0; i < plan->part->coarse_length; i++) part[i] = coarse[plan->place[i]];
+  TES_TRY(plan->part->table->prolongate_ref(plan->part, part, add, fine));
+done:
+  tesi_free(ctx, &part);
+  return status;
+}
+
+static TesStatus restrict_ref(const TesTransfer *t, const double *fine, double *coarse) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = t->plan;
+  double *part = NULL;
+  TES_ALLOC(&part, plan->part->coarse_length);
+  TES_TRY(plan->part->table->restrict_ref(plan->part, fine, part));
+  for (int64_t i = 0; i < t->coarse_length; i++) coarse[i] = 0;
+  for (int64_t i = 0; i < plan->owned; i++) coarse[plan->place[plan->own[i]]] = part[plan->own[i]];
+  tesi_reduce(ctx, TESI_SUM, (int)t->coarse_length, coarse);
+done:
+  tesi_free(ctx, &part);
+  return status;
+}
+
+static const TesiTransferTable table = {.prolongate = prolongate,
+                                        .restrict_ = restrict_,
+                                        .destroy = destroy,
+                                        .prolongate_ref = prolongate_ref,
+                                        .restrict_ref = restrict_ref};
+
+/* Nodes have the number that one rank gives them. */
+static TesStatus number_nodes(const TesSpace *part, Plan *plan) {
+  TesContext *ctx = part->context;
+  TesStatus status = TES_OK;
+  TesiFileOrder order;
+  TES_TRY(tesi_file_order_create(part, &order));
+  plan->owned = order.own;
+  TES_ALLOC(&plan->place, part->length);
+  TES_ALLOC(&plan->own, order.own);
+  for (int64_t i = 0; i < part->length; i++) plan->place[i] = (int32_t)tesi_file_number(&order, i);
+  for (int64_t i = 0; i < order.own; i++) plan->own[i] = (int32_t)tesi_file_entry(&order, i);
+  const int64_t first = order.own ? plan->place[plan->own[0]] : 0;
+  TES_TRY(tesi_gathered_create(ctx, order.own, first, plan->own, part->length, plan->place, &plan->gathered));
+done:
+  tesi_file_order_free(&order);
+  return status;
+}
+
+TesStatus tesi_transfer_create_whole(const TesTransferDesc *desc, const TesSpace *whole,
+                                     TesTransfer **transfer) {
+  TesContext *ctx = desc->fine->context;
+  TesStatus status = TES_OK;
+  TesTransfer *t = NULL;
+  Plan *plan;
+  *transfer = NULL;
+  TES_CHECK(whole->length == desc->coarse->layout->global, "a whole level of %lld entries, expected %lld",
+            (long long)whole->length, (long long)desc->coarse->layout->global);
+  TES_NEW(&t);
+  *t = (TesTransfer){.table = &table,
+                     .context = tesi_context_retain(ctx),
+                     .coarse = tesi_space_retain(whole),
+                     .fine = tesi_space_retain(desc->fine),
+                     .coarse_length = whole->length,
+                     .fine_length = desc->fine->length,
+                     .precision = desc->precision};
+  TES_NEW(&plan);
+  t->plan = plan;
+  TES_TRY(tes_transfer_create(ctx, desc, &plan->part));
+  TES_TRY(number_nodes(desc->coarse, plan));
+  TES_TRY(tesi_context_device(ctx)->allocate(
+      ctx, (size_t)desc->coarse->length * tesi_precision_size(desc->precision), &plan->coarse));
+  *transfer = t;
+  t = NULL;
+done:
+  tes_transfer_destroy(&t);
+  return status;
+}
+
+const TesTransfer *tesi_transfer_part(const TesTransfer *t, void **coarse) {
+  const Plan *plan = t->plan;
+  if (t->table != &table) return NULL;
+  *coarse = plan->coarse;
+  return plan->part;
+}
+
+TesStatus tesi_transfer_collect(const TesTransfer *t, void *whole) {
+  const Plan *plan = t->plan;
+  return tesi_gathered_collect(plan->gathered, t->precision, plan->coarse, whole);
+}
