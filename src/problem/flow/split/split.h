@@ -124,8 +124,12 @@ typedef struct TesiSplit {
   struct TesiLoadPlan *plan[TESI_AXES]; /* of forces that change in time, with kernels */
   void *clock;                          /* of the plans; NULL: none were asked for */
   TesVector *cycle_b, *cycle_x;         /* of the cycle's precision; of steady flows (steady.c) */
-  double *residuals;                    /* the same */
+  double cycle_norm;                    /* of a solve's first right-hand side of a cycle; 0: not known */
+  double *residuals;                    /* of steady flows */
+  struct TesiLaps *laps;                /* the same; of the solve under way, NULL: none */
   struct TesiSteadyDirect *direct;      /* the same; NULL: cycles */
+  struct TesiSteadySchur *schur;        /* the same; NULL: none */
+  TesVector *edges;                     /* the same; NULL: all 1 */
   int motions;                          /* the same: rigid motions that nothing holds */
   TesVector *motion[6];                 /* orthonormal */
   char motion_text[400];                /* in words */

@@ -8,6 +8,7 @@
 #include "operator/operator.h"
 #include "problem/flow/split/split.h"
 #include "problem/flow/steady/steady_direct.h"
+#include "problem/flow/steady/steady_schur.h"
 #include "problem/support.h"
 
 /* ---- spaces -------------------------------------------------------------------------------------------- */
@@ -302,6 +303,7 @@ void tesi_split_destroy(TesProblem *p) {
                                  &pr->balance,
                                  &pr->pressure_inverse,
                                  &pr->given_pressure,
+                                 &pr->edges,
                                  &pr->cycle_b,
                                  &pr->cycle_x,
                                  &pr->last};
@@ -331,6 +333,7 @@ void tesi_split_destroy(TesProblem *p) {
   tes_space_destroy(&pr->full);
   tesi_free(ctx, &pr->residuals);
   tesi_steady_direct_destroy(&pr->direct);
+  tesi_steady_schur_destroy(&pr->schur);
   for (int k = 0; k < pr->motions; k++) tes_vector_destroy(&pr->motion[k]);
   tesi_free(ctx, &p->own);
 }

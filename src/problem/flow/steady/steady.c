@@ -4,10 +4,11 @@
  *   K (u, p') = (A u - s B' p', -s B u),   A = nu K_1 + alpha M by component,   (B u, q) = (div u, q)
  *
  * by flexible GMRES with the block-triangular preconditioner of which A's inverse is a V-cycle and the Schur
- * complement's -(nu M_p^-1 + alpha L_p^-1) / s^2 (Cahouet and Chabard 1988), M_p the mass matrix of the pressures, by
- * conjugate gradients with its diagonal, L_p their Laplacian with 0 on open boundaries, by multigrid to a hundredth:
+ * complement's S^-1 = -(nu M^-1 + alpha L^-1 + C) / s^2: the first two by Cahouet and Chabard 1988, M the mass of the
+ * pressures with weights at edges of walls, by conjugate gradients with its diagonal, L their Laplacian with 0 on open
+ * boundaries, by multigrid to a hundredth; C is what a coarse mesh knows of the domain (steady_schur.h):
  *
- *   z_p = -(nu M_p^-1 r_p + alpha L_p^-1 r_p) / s^2,    z_u = V (r_u + s B' z_p)
+ *   z_p = S^-1 r_p,    z_u = V (r_u + s B' z_p)
  *
  * Iterations depend on the inf-sup constant, not on the mesh. u = u_0 + u_D, u_D the values on boundaries. */
 #include <lapacke.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include "basis/blas.h"
 #include "device/kernel.h"
+#include "device/laps.h"
 #include "krylov/flexible.h"
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
@@ -23,8 +25,22 @@
 #include "problem/pressure_unit.h"
 #include "problem/flow/split/split.h"
 #include "problem/flow/steady/steady_direct.h"
+#include "problem/flow/steady/steady_schur.h"
 #include "problem/support.h"
 #include "space/slip.h"
+
+/* Of the mass of the pressures: 20 iterations in all take as many with 1e-2 as with 1e-9, and one more with 0.1. */
+static const double mass_tolerance = 1e-2;
+
+enum { LOAD, MOMENTUM, COUPLING, MASS, POTENTIAL, COARSE, CYCLE, METHOD, PARTS };
+static const char *const part_names[PARTS] = {"right-hand side",
+                                              "momentum operator",
+                                              "coupling",
+                                              "mass of the pressure",
+                                              "Laplacian of the pressure",
+                                              "Schur complement",
+                                              "velocity cycle",
+                                              "orthogonalisation"};
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
 
@@ -53,6 +69,7 @@ static TesStatus apply(void *user, const TesVector *x, TesVector *y) {
   const TesVector u = part_of(p, x, 0), q = part_of(p, x, 1);
   TesVector to_u = part_of(p, y, 0), to_p = part_of(p, y, 1);
   TES_TRY(tes_operator_apply(pr->op, &u, &to_u));
+  TES_TRY(tesi_lap(ctx, pr->laps, MOMENTUM));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &q, pr->r));
   TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
   TES_TRY(tes_vector_axpy(-pr->unit, pr->r, &to_u));
@@ -63,22 +80,21 @@ static TesStatus apply(void *user, const TesVector *x, TesVector *y) {
    * velocities along faces, which have a flux through polynomial ones. Iterates have no such part. */
   if (!pr->walls.any_open && (pr->velocity->slip || p->mesh->geometry_degree > 1))
     TES_TRY(tesi_split_spread_flux(p, &to_p));
+  TES_TRY(tesi_lap(ctx, pr->laps, COUPLING));
 done:
   return status;
 }
 
-/* x <- V b in the cycle's precision, b scaled to a norm of 1. */
+/* x <- V b in the cycle's precision. Vectors of a basis have norm 1, so that the first norm of a solve serves all. */
 static TesStatus cycle(TesProblem *p, const TesVector *b, TesVector *x) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
-  double norm;
-  TES_TRY(tes_vector_norm(b, &norm));
-  TES_TRY(tes_vector_fill(x, 0));
-  if (!(norm > 0)) goto done;
+  if (!(pr->cycle_norm > 0)) TES_TRY(tes_vector_norm(b, &pr->cycle_norm));
+  const double norm = pr->cycle_norm > 0 ? pr->cycle_norm : 1;
   TES_TRY(tes_vector_copy(b, 1 / norm, pr->cycle_b));
   TES_TRY(tes_multigrid_cycle(p->multigrid, pr->cycle_b, pr->cycle_x, true));
-  TES_TRY(tes_vector_axpy(norm, pr->cycle_x, x));
+  TES_TRY(tes_vector_copy(pr->cycle_x, norm, x));
   TES_TRY(tesi_space_project(pr->velocity, x->precision, x->data)); /* of a cycle in float32 */
   TES_TRY(remove_motions(pr, x));
 done:
@@ -105,6 +121,26 @@ done:
   return status;
 }
 
+/* v <- W^-1/2 v */
+static TesStatus weigh(const TesiSplit *pr, TesVector *v) {
+  if (!pr->edges) return TES_OK;
+  return tesi_device_multiply(v->context, TES_DOUBLE, v->length, 1, v->data, pr->edges->data, v->data);
+}
+
+/* z <- - nu / s^2 W^-1/2 M_p^-1 W^-1/2 r, in vectors of its own, whose addresses recorded work knows. */
+static TesStatus invert_mass(TesProblem *p, const TesVector *r, TesVector *z) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  TES_TRY(tes_vector_copy(r, -pr->nu / pr->unit / pr->unit, pr->pb));
+  TES_TRY(weigh(pr, pr->pb));
+  TES_TRY(tesi_split_project(p, pr->pb, mass_tolerance, false, pr->ps));
+  TES_TRY(weigh(pr, pr->ps));
+  TES_TRY(tes_vector_copy(pr->ps, 1, z));
+done:
+  return status;
+}
+
 static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   TesProblem *p = user;
   TesiSplit *pr = tesi_split_of(p);
@@ -117,14 +153,19 @@ static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
     if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
     return TES_OK;
   }
-  TES_TRY(tes_vector_copy(&r_p, -pr->nu / pr->unit / pr->unit, pr->pb));
-  TES_TRY(tesi_split_project(p, pr->pb, fmax(1e-14, fmin(1e-4, 0.1 * p->tolerance)), false, &z_p));
+  TES_TRY(invert_mass(p, &r_p, &z_p));
+  TES_TRY(tesi_lap(ctx, pr->laps, MASS));
   TES_TRY(add_potential(p, &r_p, &z_p));
+  TES_TRY(tesi_lap(ctx, pr->laps, POTENTIAL));
+  if (pr->schur) TES_TRY(tesi_steady_schur_add(pr->schur, -1 / pr->unit / pr->unit, &r_p, &z_p));
+  TES_TRY(tesi_lap(ctx, pr->laps, COARSE));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &z_p, pr->r));
   TES_TRY(tes_vector_xpay(&r_u, pr->unit, pr->r));
   TES_TRY(tesi_walls_put(&pr->walls, false, pr->r));
+  TES_TRY(tesi_lap(ctx, pr->laps, COUPLING));
   TES_TRY(cycle(p, pr->r, &z_u));
+  TES_TRY(tesi_lap(ctx, pr->laps, CYCLE));
 done:
   return status;
 }
@@ -175,7 +216,11 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   const int most = p->options.max_iterations ? p->options.max_iterations : 100;
+  TesiLaps laps;
   if (!pr->residuals) TES_ALLOC(&pr->residuals, most + 1);
+  tesi_laps_begin(ctx, PARTS, part_names, &laps);
+  pr->cycle_norm = 0;
+  pr->laps = &laps;
   const TesiFlexible system = {.context = ctx,
                                .length = p->space->length,
                                .user = p,
@@ -186,8 +231,11 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
                                .monitor = p->options.monitor,
                                .monitor_user = p->options.monitor_user,
                                .residuals = pr->residuals,
+                               .laps = &laps,
+                               .own_lap = METHOD,
                                .space = p->space};
   TES_TRY(right_hand_side(p));
+  TES_TRY(tesi_lap(ctx, &laps, LOAD));
   TES_TRY(p->start ? tes_vector_copy(p->start, 1, p->u) : tes_vector_fill(p->u, 0));
   TES_TRY(tesi_walls_put(&pr->walls, false, &pr->u));
   TES_TRY(tes_vector_copy(&pr->p, 1 / pr->unit, &pr->p));
@@ -196,8 +244,10 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
   TES_TRY(remove_motions(pr, &pr->u));
   TES_TRY(tes_vector_axpy(1, pr->x, &pr->u));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &pr->p));
+  tesi_laps_tell(ctx, &laps);
   status = outcome;
 done:
+  pr->laps = NULL;
   return status;
 }
 
@@ -324,6 +374,8 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(find_unit(p, pr));
   TES_TRY(create_preconditioner(p, pr));
   if (pr->alpha > 0 && !pr->direct) TES_TRY(tesi_split_create_poisson(p));
+  if (!pr->direct) TES_TRY(tesi_steady_schur_create(p, &pr->schur));
+  if (!pr->direct) TES_TRY(tesi_steady_edges(p, &pr->edges));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->b));
   TES_TRY(tesi_split_check_flux(p));
   if (pr->motions) TES_TRY(right_hand_side(p)); /* refuses forces that do not balance */
