@@ -286,6 +286,23 @@ static bool serves(const TesProblem *p, const TesMesh *mesh, double most) {
          flops <= most;
 }
 
+/* Whether alpha h^2 is far above nu on cells of a mesh, which then do not see what nu does at walls: the coarse matrix
+ * costs iterations there. */
+static TesStatus find_dominance(const TesProblem *p, const TesMesh *mesh, bool *dominates) {
+  const double most = 100;
+  const TesiSplit *pr = tesi_split_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double volume;
+  *dominates = false;
+  if (!(pr->alpha > 0)) return TES_OK;
+  TES_TRY(tes_operator_apply(pr->pressure_mass, pr->ones, pr->pb));
+  TES_TRY(tes_vector_dot(pr->pb, pr->ones, &volume));
+  *dominates = pr->alpha * pow(volume / (double)tes_mesh_info(mesh).all_cells, 2. / mesh->dim) > most * pr->nu;
+done:
+  return status;
+}
+
 /* The finest mesh that serves, else the coarsest one whose matrices are made in a moment; NULL: none. */
 static const TesMesh *find_mesh(const TesProblem *p) {
   const int levels = tes_multigrid_levels(p->multigrid);
@@ -382,9 +399,11 @@ TesStatus tesi_steady_schur_create(const TesProblem *p, TesiSteadySchur **schur)
   const TesMesh *mesh = find_mesh(p);
   TesiSteadySchur *s = NULL;
   Coarse coarse = {.problem = p};
-  bool definite;
+  bool definite, dominates;
   *schur = NULL;
   if (!mesh) return TES_OK;
+  TES_TRY(find_dominance(p, mesh, &dominates));
+  if (dominates) return TES_OK;
   TES_TRY(tesi_work_on(ctx, "the Schur complement on %lld cells", (long long)tes_mesh_info(mesh).all_cells));
   TES_NEW(&s);
   s->context = tesi_context_retain(ctx);
