@@ -92,6 +92,16 @@ static TesStatus matrix_of(const TesOperator *op, double **A) {
   return find_columns(&(Columns){op->context, layout, layout, (void *)(uintptr_t)op, apply_operator}, A);
 }
 
+/* Entries with given values get 1 on the diagonal: operators over boxes have rows of zeros there, and columns that
+ * nobody asks for. */
+static void hold(int64_t n, double *A) {
+  for (int64_t g = 0; g < n; g++) {
+    if (A[g * n + g] != 0) continue;
+    for (int64_t i = 0; i < n; i++) A[g * n + i] = A[i * n + g] = 0;
+    A[g * n + g] = 1;
+  }
+}
+
 /* ---- matrices ------------------------------------------------------------------------------------------ */
 
 /* A <- A^-1 of a symmetric matrix; constants span its null space (closed): the pseudo-inverse. *definite: whether it
@@ -99,10 +109,8 @@ static TesStatus matrix_of(const TesOperator *op, double **A) {
 static TesStatus invert(TesContext *ctx, int n, bool closed, double *A, bool *definite) {
   TesStatus status = TES_OK;
   double mean = 0;
-  for (int64_t i = 0; i < n; i++) {
-    if (A[i * n + i] == 0) A[i * n + i] = 1;
-    mean += A[i * n + i] / n;
-  }
+  hold(n, A);
+  for (int64_t i = 0; i < n; i++) mean += A[i * n + i] / n;
   for (int64_t i = 0; closed && i < (int64_t)n * n; i++) A[i] += mean / n;
   TES_TRY(tesi_blas_begin(ctx, n));
   *definite = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, A, n) == 0 &&
@@ -186,8 +194,7 @@ static TesStatus factorize(const TesOperator *op, double **A, bool *definite) {
   const int m = (int)op->space->layout->global;
   tesi_free(ctx, A);
   TES_TRY(matrix_of(op, A));
-  for (int64_t i = 0; i < m; i++)
-    if ((*A)[i * m + i] == 0) (*A)[i * m + i] = 1; /* given: operators over boxes have rows of zeros */
+  hold(m, *A);
   TES_TRY(tesi_blas_begin(ctx, m));
   *definite = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', m, *A, m) == 0;
 done:
@@ -364,9 +371,8 @@ static TesStatus create_coarse(const TesProblem *p, const TesSpace *pressure, Co
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiSplit *pr = tesi_split_of(p);
-  const TesSpaceDesc desc = {.mesh = pressure->mesh, .degree = pressure->degree + 1, .components = 1};
   TES_TRY(tesi_space_create_on(pr->velocity, pressure->mesh, pressure->degree + 1, &c->velocity));
-  TES_TRY(tes_space_create(ctx, &desc, &c->full));
+  TES_TRY(tesi_space_create_on(pr->full->part[0], pressure->mesh, pressure->degree + 1, &c->full));
   TES_TRY(tesi_mixed_create(c->full, pressure, &c->mixed));
   TES_TRY(tesi_operator_on(pr->op, c->velocity, TES_DOUBLE, &c->op));
 done:
