@@ -16,8 +16,9 @@
 #include "transfer/transfer.h"
 
 enum { MOST = TESI_MULTIGRID_LEVELS + 1, THREADS = 128, MOST_NODES = 5000 };
-/* Flops of the matrices an unknown of the problem: about those of ten products with A. */
-static const double flops_per_unknown = 4e4, FEW = 1e9, MANY = 1e10;
+/* Flops of the matrices: an unknown of the problem, about those of ten products with A, but so many at least and at
+ * most. */
+static const double flops_per_unknown = 4e4, few = 1e9, many = 2e10;
 
 struct TesiSteadySchur {
   TesContext *context;
@@ -315,11 +316,11 @@ static const TesMesh *find_mesh(const TesProblem *p) {
   const int levels = tes_multigrid_levels(p->multigrid);
   for (int l = levels - 1; l >= 0; l--) {
     const TesMesh *mesh = tes_multigrid_level(p->multigrid, l).space->mesh;
-    if (serves(p, mesh, fmax(FEW, flops_per_unknown * (double)p->space->layout->global))) return mesh;
+    if (serves(p, mesh, fmin(many, fmax(few, flops_per_unknown * (double)p->space->layout->global)))) return mesh;
   }
   for (int l = 0; l < levels; l++) {
     const TesMesh *mesh = tes_multigrid_level(p->multigrid, l).space->mesh;
-    if (serves(p, mesh, MANY)) return mesh;
+    if (serves(p, mesh, many)) return mesh;
   }
   return NULL;
 }
