@@ -116,6 +116,12 @@ typedef struct TesReportInTime {
   int64_t remeshes;
 } TesReportInTime;
 
+/** Joules: `energy` {`gpu`, `cpu`, `setup`, `solve`}; NaN: not known, left out. */
+typedef struct TesReportEnergy {
+  double gpu, cpu;     /**< from the mesh to the end of the solve */
+  double setup, solve; /**< of all that can be read */
+} TesReportEnergy;
+
 typedef struct TesReport {
   TesStatus status;             /**< `status`: tes_status_name() of it; always */
   const char *message;          /**< `message`: why it failed, where it did; NULL or "": none */
@@ -148,6 +154,7 @@ typedef struct TesReport {
   int threads;                 /**< `threads` */
   int ranks;                   /**< `ranks`; 0: one, which is left out */
   size_t memory_peak;          /**< `memory_peak`, bytes */
+  const TesReportEnergy *energy; /**< NULL: not known */
   const TesReportText *solver; /**< `solver` {...} [solver_count] */
   int solver_count;
   const char *const *warnings; /**< `warnings` [warning_count] */
