@@ -1,6 +1,7 @@
 /* Run: ctest -R t7_steady_schur. Steady flows with element q: the Schur complement on a coarse mesh against the whole
  * system, factors at edges of walls, and iterations that neither the mesh nor a long domain raises. */
 #include <math.h>
+#include <stdlib.h>
 #include "krylov/solver.h"
 #include "operator/operator.h"
 #include "problem/flow/split/split.h"
@@ -139,8 +140,10 @@ static void iterations_are_few(void **state) {
 
 static int set_up(void **state) {
   (void)state;
+  const char *const device = getenv("TESSERA_TEST_DEVICE"); /* for GPUs */
   char message[512] = "";
-  if (tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, message, sizeof message) == TES_OK) return 0;
+  if (tes_context_create(&(TesContextDesc){.device = device ? device : "cpu"}, &ctx, message, sizeof message) == TES_OK)
+    return 0;
   print_error("%s\n", message);
   return 1;
 }
