@@ -86,7 +86,7 @@ typedef struct Solve {
   int64_t velocity_dofs, pressure_dofs;
   double started, setup_seconds, errors_seconds, vtu_seconds;
   double previous_residual, solve_started;
-  TesEnergy energy[3]; /* at the start, after the set-up (adaptive: NaN), after the solve */
+  TesEnergy energy[3];     /* at the start, after the set-up (adaptive: NaN), after the solve */
   const char *vtu;         /* written */
   const char *vtkhdf;      /* the same */
   TesVtkhdf *steps_file;   /* output.vtkhdf, while it is written */

@@ -50,7 +50,7 @@ static void make_library(const char *name, const char *const *symbols, size_t co
   "; return 0; }\n"                                                                                          \
   "int cuMemGetInfo_v2(size_t *f, size_t *t) { *f = *t = 3221225472u; return 0; }\n"                         \
   "int cuMemAlloc_v2(unsigned long long *a, size_t n) { *a = 64; return n > 3221225472u ? 2 : 0; }\n"        \
-  "int cuDeviceGetPCIBusId(char *s, int n, int d) { strcpy(s, \"bus\"); return 0; }\n"                        \
+  "int cuDeviceGetPCIBusId(char *s, int n, int d) { strcpy(s, \"bus\"); return 0; }\n"                       \
   "int cuDeviceGetName(char *s, int n, int d) { strcpy(s, \"Fake\"); return 0; }\n"
 #define NVRTC(result)                                                                                        \
   "int nvrtcVersion(int *a, int *b) { *a = 13, *b = 0; return 0; }\n"                                        \
@@ -64,7 +64,7 @@ static const char *const nvml_symbols[] = {"nvmlInit_v2", "nvmlDeviceGetHandleBy
                                            "nvmlDeviceGetTotalEnergyConsumption"};
 /* It counts 12.5 J, of one GPU. */
 #define NVML                                                                                                 \
-  "int nvmlDeviceGetHandleByPciBusId_v2(const char *s, void **d) { *d = 0; return strcmp(s, \"bus\"); }\n"    \
+  "int nvmlDeviceGetHandleByPciBusId_v2(const char *s, void **d) { *d = 0; return strcmp(s, \"bus\"); }\n"   \
   "int nvmlDeviceGetTotalEnergyConsumption(void *d, unsigned long long *e) { *e = 12500; return 0; }\n"
 
 static int set_up(void **state) {
@@ -209,10 +209,9 @@ static void packages_are_added(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(energy_is_counted_where_it_can_be),
-                                     cmocka_unit_test(packages_are_added),
-                                     cmocka_unit_test(what_is_missing_is_told),
-                                     cmocka_unit_test(kernels_that_do_not_compile_are_told),
-                                     cmocka_unit_test(memory_that_is_missing_is_told_in_gib)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(energy_is_counted_where_it_can_be), cmocka_unit_test(packages_are_added),
+      cmocka_unit_test(what_is_missing_is_told), cmocka_unit_test(kernels_that_do_not_compile_are_told),
+      cmocka_unit_test(memory_that_is_missing_is_told_in_gib)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

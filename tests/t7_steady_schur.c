@@ -63,8 +63,10 @@ static void schur_complement_is_inverted(void **state) {
   TesSolver *of_mass, *of_velocity;
   TesSolveResult result;
   TesVector *r, *z, *u, *w, *b;
-  const TesSolverDesc mass = {.op = pr->pressure_mass, .method = TES_METHOD_CG, .tolerance = 1e-13, .max_iterations = 500};
-  const TesSolverDesc velocity = {.op = pr->op, .method = TES_METHOD_CG, .tolerance = 1e-13, .max_iterations = 5000};
+  const TesSolverDesc mass = {
+      .op = pr->pressure_mass, .method = TES_METHOD_CG, .tolerance = 1e-13, .max_iterations = 500};
+  const TesSolverDesc velocity = {
+      .op = pr->op, .method = TES_METHOD_CG, .tolerance = 1e-13, .max_iterations = 5000};
   assert_non_null(pr->schur);
   assert_int_equal(tesi_steady_schur_cells(pr->schur), 18);
   assert_ok(ctx, tes_solver_create(ctx, &mass, &of_mass));
@@ -85,7 +87,8 @@ static void schur_complement_is_inverted(void **state) {
   assert_ok(ctx, tesi_mixed_divergence(pr->mixed, u, b));
   double *got = calloc((size_t)b->length, sizeof *got);
   assert_ok(ctx, tes_vector_get(b, got));
-  for (int64_t i = 0; i < b->length; i++) most = fmax(most, fabs(got[i] - random[i])), size = fmax(size, fabs(random[i]));
+  for (int64_t i = 0; i < b->length; i++)
+    most = fmax(most, fabs(got[i] - random[i])), size = fmax(size, fabs(random[i]));
   assert_true(most <= 1e-9 * size);
   free(random), free(got);
   for (int i = 0; i < 3; i++) tes_vector_destroy(pressures[i]);
@@ -104,7 +107,8 @@ static void edges_have_factors(void **state) {
     if (!make(3, cells, 1, 0, open, 0, &s)) return;
     TesiSplit *pr = tesi_split_of(s.problem);
     const TesSpace *pressure = pr->mixed->pressure;
-    double *x = calloc((size_t)pressure->length * 3, sizeof *x), *v = calloc((size_t)pressure->length, sizeof *v);
+    double *x = calloc((size_t)pressure->length * 3, sizeof *x),
+           *v = calloc((size_t)pressure->length, sizeof *v);
     assert_non_null(pr->edges);
     assert_ok(ctx, tes_space_coordinates(pressure, x));
     assert_ok(ctx, tes_vector_get(pr->edges, v));
@@ -142,7 +146,8 @@ static int set_up(void **state) {
   (void)state;
   const char *const device = getenv("TESSERA_TEST_DEVICE"); /* for GPUs */
   char message[512] = "";
-  if (tes_context_create(&(TesContextDesc){.device = device ? device : "cpu"}, &ctx, message, sizeof message) == TES_OK)
+  if (tes_context_create(&(TesContextDesc){.device = device ? device : "cpu"}, &ctx, message,
+                         sizeof message) == TES_OK)
     return 0;
   print_error("%s\n", message);
   return 1;

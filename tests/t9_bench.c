@@ -254,7 +254,8 @@ static void forests_of_boxes_are_solved(void **state) {
   char command[500];
   if (!exists(program) || !tes_has_part("p4est")) skip();
   for (int patches = 0; patches < 2; patches++) {
-    snprintf(command, sizeof command, "%s --domain box --aspect 10 --dim 3 --degree 2 --base 2 --depth 0 --patches %s --csv f.csv",
+    snprintf(command, sizeof command,
+             "%s --domain box --aspect 10 --dim 3 --degree 2 --base 2 --depth 0 --patches %s --csv f.csv",
              program, patches ? "on" : "off");
     assert_int_equal(system(command), 0);
   }
@@ -268,6 +269,7 @@ static void forests_of_boxes_are_solved(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(benches_write_tables), cmocka_unit_test(ladders_are_measured),
-      cmocka_unit_test(figures_take_lines_of_earlier_tables), cmocka_unit_test(forests_of_boxes_are_solved), cmocka_unit_test(wrong_benches_are_refused)};
+      cmocka_unit_test(figures_take_lines_of_earlier_tables), cmocka_unit_test(forests_of_boxes_are_solved),
+      cmocka_unit_test(wrong_benches_are_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -18,8 +18,8 @@ int tes_gpu_count(void);
 typedef struct TesEnergy {
   double gpu; /**< of the context's GPU, by NVML, whose library is opened at the first call; counted some 10 times a
                    second */
-  double cpu; /**< of all processor packages, by RAPL: /sys/class/powercap/intel-rapl:N, which many systems let root read
-                   alone; to be read at least once in some minutes, as counters start anew */
+  double cpu; /**< of all processor packages, by RAPL: /sys/class/powercap/intel-rapl:N, which many systems let root
+                   read alone; to be read at least once in some minutes, as counters start anew */
 } TesEnergy;
 /** The first call tells as a detail of the log what cannot be read. */
 TesEnergy tes_context_energy(TesContext *context);

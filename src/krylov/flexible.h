@@ -20,8 +20,8 @@ typedef struct TesiFlexible {
   int max_iterations;
   void (*monitor)(void *user, int iteration, double residual);
   void *monitor_user;
-  double *residuals;     /* [max_iterations + 1] */
-  TesiLaps *laps;        /* NULL: none; `own_lap`: the part that is the method's own work, on the basis */
+  double *residuals; /* [max_iterations + 1] */
+  TesiLaps *laps;    /* NULL: none; `own_lap`: the part that is the method's own work, on the basis */
   int own_lap;
   const TesSpace *space; /* whose parts have units of their own; NULL: none */
 } TesiFlexible;

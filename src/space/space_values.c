@@ -51,7 +51,8 @@ TesStatus tesi_cells_coordinates_of(const TesiCellView *s, const uint8_t *wanted
   TES_ALLOC(&B, n * (geometry->degree + 1));
   TES_ALLOC(&at, s->cell_nodes * dim);
   if (wanted) TES_ALLOC(&has, s->cells);
-  if (wanted) tesi_team_for(tesi_team_threads(ctx, 27 * s->cells), s->cells, search, &(Search){s, wanted, has});
+  if (wanted)
+    tesi_team_for(tesi_team_threads(ctx, 27 * s->cells), s->cells, search, &(Search){s, wanted, has});
   for (int64_t i = 0; i < s->length; i++)
     for (int d = 0; d < dim && (!wanted || wanted[i]); d++) x[i * dim + d] = NAN;
   tesi_geometry_tables(geometry, n, s->node, B, NULL);

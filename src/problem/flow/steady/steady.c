@@ -33,13 +33,9 @@
 static const double mass_tolerance = 1e-2;
 
 enum { MOMENTUM, COUPLING, MASS, POTENTIAL, COARSE, CYCLE, METHOD, PARTS };
-static const char *const part_names[PARTS] = {"momentum operator",
-                                              "coupling",
-                                              "mass of the pressure",
-                                              "Laplacian of the pressure",
-                                              "Schur complement",
-                                              "velocity cycle",
-                                              "orthogonalisation"};
+static const char *const part_names[PARTS] = {
+    "momentum operator", "coupling",       "mass of the pressure", "Laplacian of the pressure",
+    "Schur complement",  "velocity cycle", "orthogonalisation"};
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
 

@@ -163,7 +163,8 @@ static void multiply_rows(const void *data, TesiSpan span) {
   const Squares *q = data;
   const int64_t n = q->n, first = span.first, rows = span.end - span.first;
   if (rows <= 0) return;
-  q->multiply((int)rows, q->n, q->m, q->Y + first * q->m, q->m, q->transposed, q->n, q->part + first * n, q->n);
+  q->multiply((int)rows, q->n, q->m, q->Y + first * q->m, q->m, q->transposed, q->n, q->part + first * n,
+              q->n);
   for (int64_t i = first * n; i < span.end * n; i++) q->S[i] += q->part[i];
 }
 
@@ -208,7 +209,8 @@ static TesStatus find_schur(const Coarse *c, int n, double *S, bool *definite) {
   TesStatus status = TES_OK;
   const TesiOperatorParts *parts = c->velocity->slip ? NULL : tesi_operator_parts_of(c->op);
   const int64_t rows = c->velocity->layout->global;
-  const Columns columns = {ctx, c->mixed->pressure->layout, c->velocity->layout, (void *)(uintptr_t)c, gradient};
+  const Columns columns = {ctx, c->mixed->pressure->layout, c->velocity->layout, (void *)(uintptr_t)c,
+                           gradient};
   double *G = NULL, *A = NULL;
   int64_t first = 0;
   TES_TRY(find_columns(&columns, &G));
@@ -290,8 +292,7 @@ static bool serves(const TesProblem *p, const TesMesh *mesh, double most) {
   const double block = coupled ? dim * nodes : nodes,
                flops = block * block * (block / 3 + pressures * (coupled ? 1 : dim)) +
                        pressures * pressures * (pressures + dim * nodes);
-  return along >= 3 - 1e-9 && block <= MOST_NODES &&
-         flops <= most;
+  return along >= 3 - 1e-9 && block <= MOST_NODES && flops <= most;
 }
 
 /* Whether alpha h^2 is far above nu on cells of a mesh, which then do not see what nu does at walls: the coarse matrix
@@ -316,7 +317,8 @@ static const TesMesh *find_mesh(const TesProblem *p) {
   const int levels = tes_multigrid_levels(p->multigrid);
   for (int l = levels - 1; l >= 0; l--) {
     const TesMesh *mesh = tes_multigrid_level(p->multigrid, l).space->mesh;
-    if (serves(p, mesh, fmin(many, fmax(few, flops_per_unknown * (double)p->space->layout->global)))) return mesh;
+    if (serves(p, mesh, fmin(many, fmax(few, flops_per_unknown * (double)p->space->layout->global))))
+      return mesh;
   }
   for (int l = 0; l < levels; l++) {
     const TesMesh *mesh = tes_multigrid_level(p->multigrid, l).space->mesh;
@@ -347,7 +349,8 @@ static TesStatus create_levels(const TesProblem *p, const TesMesh *mesh, TesiSte
   TES_TRY(tesi_vector_create_on(pressure->layout, TES_DOUBLE, &s->v[0]));
   if (pressure->degree > 1) TES_TRY(add_level(s, pressure->mesh, 1));
   for (int l = tes_multigrid_levels(p->multigrid) - 1; l >= 0; l--) {
-    const TesMesh *last = s->space[s->levels - 1]->mesh, *next = tes_multigrid_level(p->multigrid, l).space->mesh;
+    const TesMesh *last = s->space[s->levels - 1]->mesh,
+                  *next = tes_multigrid_level(p->multigrid, l).space->mesh;
     if (last == mesh) break;
     if (next != last) TES_TRY(add_level(s, next, 1));
   }
@@ -482,7 +485,8 @@ TesStatus tesi_steady_schur_add(TesiSteadySchur *s, double factor, const TesVect
   TES_TRY(tes_vector_copy(r, 1, s->v[0]));
   for (int l = 1; l <= last; l++) TES_TRY(tes_transfer_restrict(s->transfer[l], s->v[l - 1], s->v[l]));
   TES_TRY(multiply(s, s->v[last]));
-  for (int l = last; l > 0; l--) TES_TRY(tes_transfer_prolongate(s->transfer[l], s->v[l], false, s->v[l - 1]));
+  for (int l = last; l > 0; l--)
+    TES_TRY(tes_transfer_prolongate(s->transfer[l], s->v[l], false, s->v[l - 1]));
   TES_TRY(tes_vector_axpy(factor, s->v[0], z));
 done:
   return status;
