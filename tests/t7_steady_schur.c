@@ -18,7 +18,7 @@ typedef struct Flow {
 
 /* cells[dim] of unit length times `length` along x; open: a profile on the left, an outflow on the right. */
 static bool make(int dim, const int *cells, double length, int refine, bool open, double alpha, Flow *s) {
-  *s = (Flow){NULL};
+  *s = (Flow){.mesh = NULL};
   TesMeshDesc mesh = {.kind = TES_MESH_FOREST, .dim = dim, .upper = {length, 1, 1}, .refine = refine};
   for (int d = 0; d < dim; d++) mesh.cells[d] = cells[d];
   const TesStatus made = tes_mesh_create(ctx, &mesh, &s->mesh);
