@@ -207,12 +207,14 @@ static TesStatus solve_once(Solve *s, TesProblemDesc *desc) {
   TesStatus status = tes_problem_create(s->context, desc, &problem);
   if (status != TES_OK) return status;
   s->setup_seconds = solve_now() - s->started;
+  s->energy[1] = tes_context_energy(s->context);
   solve_keep_solver(s, problem);
   solve_print_solver(s, problem);
   solve_log(s, TES_LOG_INFO, "iteration     residual     factor    seconds  to go");
   s->solve_started = solve_now();
   cli_interrupt_stage(NULL);
   s->outcome = tes_problem_solve(problem, &result);
+  s->energy[2] = tes_context_energy(s->context);
   if (s->outcome != TES_INTERRUPTED) cli_interrupt_stage("the results");
   status = solve_keep_result(s, problem, &result);
   if (status == TES_OK && s->solved) status = finish(s, problem);
@@ -265,6 +267,7 @@ static TesStatus adapt(Solve *s, TesProblemDesc *problem) {
   problem->solver.monitor = solve_monitor_step, problem->solver.monitor_user = s;
   if (tes_mesh_info(s->mesh).dim == 2) desc.goal.point[2] = 0;
   s->outcome = tes_adapt_run(s->context, problem, &desc, NULL);
+  s->energy[2] = tes_context_energy(s->context);
   const TesStatus status = solve_write_film(s);
   return s->outcome == TES_OK ? status : s->outcome;
 }
@@ -378,6 +381,8 @@ TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
   Solve *s = calloc(1, sizeof *s);
   if (!s) return TES_OUT_OF_MEMORY;
   s->context = ctx, s->options = options, s->started = solve_now();
+  s->energy[0] = tes_context_energy(ctx);
+  s->energy[1] = s->energy[2] = (TesEnergy){NAN, NAN};
   s->status = run(s);
   cli_interrupt_stage(NULL);
   solve_locate(s);

@@ -86,6 +86,7 @@ typedef struct Solve {
   int64_t velocity_dofs, pressure_dofs;
   double started, setup_seconds, errors_seconds, vtu_seconds;
   double previous_residual, solve_started;
+  TesEnergy energy[3];     /* at the start, after the set-up (adaptive: NaN), after the solve */
   const char *vtu;         /* written */
   const char *vtkhdf;      /* the same */
   TesVtkhdf *steps_file;   /* output.vtkhdf, while it is written */
@@ -214,5 +215,7 @@ double solve_rate(const Solve *s);
 
 /* The JSON report, also of failures. */
 TesStatus solve_write_report(const Solve *s, const char *path);
+/* Joules of the solve; NaN: not known. */
+TesReportEnergy solve_energy(const Solve *s);
 
 #endif

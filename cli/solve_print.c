@@ -233,6 +233,14 @@ static void print_files(const Solve *s) {
             s->outcome == TES_OK ? " and a later time.end" : "");
 }
 
+static void print_energy(const Solve *s) {
+  const TesReportEnergy e = solve_energy(s);
+  char parts[2][48] = {"", ""};
+  if (isfinite(e.gpu)) snprintf(parts[0], sizeof parts[0], "   GPU %.3g J", e.gpu);
+  if (isfinite(e.cpu)) snprintf(parts[1], sizeof parts[1], "   processor %.3g J", e.cpu);
+  if (isfinite(e.gpu) || isfinite(e.cpu)) solve_log(s, TES_LOG_DETAIL, "energy %s%s", parts[0], parts[1]);
+}
+
 void solve_print_outcome(const Solve *s) {
   const TesMultigridTimes *t = &s->cycle;
   char steps[32] = "", outcome[64], rate[64] = "";
@@ -254,6 +262,7 @@ void solve_print_outcome(const Solve *s) {
             s->result.seconds - t->smooth - t->residual - t->transfer - t->coarse);
   solve_log(s, TES_LOG_DETAIL, "memory    %.3f GiB at most",
             (double)tes_context_memory_peak(s->context) / (1 << 30));
+  print_energy(s);
   if (s->step_count && s->outcome == TES_OK) print_end_of_steps(s);
   if (s->has_errors) solve_log(s, TES_LOG_INFO, "error     L2 %.4e   H1 %.4e", s->error_l2, s->error_h1);
   if (s->has_errors && s->in_time.report.steps)

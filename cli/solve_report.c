@@ -20,6 +20,18 @@ static void fill_times(const Solve *s, TesReportTime times[TIMES]) {
   times[11] = (TesReportTime){"adapt", s->in_time.adapt_seconds};
 }
 
+/* What can be read, together. */
+static double joules_between(TesEnergy from, TesEnergy to) {
+  const double gpu = to.gpu - from.gpu, cpu = to.cpu - from.cpu;
+  return isnan(gpu) ? cpu : isnan(cpu) ? gpu : gpu + cpu;
+}
+
+TesReportEnergy solve_energy(const Solve *s) {
+  const TesEnergy *e = s->energy;
+  return (TesReportEnergy){e[2].gpu - e[0].gpu, e[2].cpu - e[0].cpu, joules_between(e[0], e[1]),
+                           joules_between(e[1], e[2])};
+}
+
 static void fill_input(const Solve *s, TesReport *report) {
   const TesCase *c = s->input;
   report->precision = tes_case_choice("solver.precision", (int)c->problem.solver.precision);
@@ -103,6 +115,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
   TesReportTime times[TIMES];
   TesReportText texts[4];
   TesReportFlow flow;
+  const TesReportEnergy energy = solve_energy(s);
   const char *names[6];
   TesReport report = {.status = s->status,
                       .message = s->message[0] ? s->message : tes_context_message(s->context),
@@ -114,6 +127,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
                       .ranks = tes_communicator_size(cli_ranks()),
                       .setup_seconds = s->setup_seconds,
                       .memory_peak = tes_context_memory_peak(s->context),
+                      .energy = &energy,
                       .fractional_iterations = NAN,
                       .dofs_per_second = NAN,
                       .vtu = s->vtu,

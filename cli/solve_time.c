@@ -365,6 +365,7 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   TesStatus status = tes_problem_create(s->context, desc, &problem);
   if (status != TES_OK) return status;
   s->setup_seconds = solve_now() - s->started;
+  s->energy[1] = tes_context_energy(s->context);
   cli_interrupt_stage(NULL);
   solve_keep_solver(s, problem);
   solve_print_solver(s, problem);
@@ -375,6 +376,7 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   s->solve_started = s->in_time.written = now_of_all();
   s->in_time.told = s->in_time.filed = s->in_time.stored = s->in_time.drawn = s->solve_started;
   if (status == TES_OK) status = make_steps(s, problem);
+  s->energy[2] = tes_context_energy(s->context);
   if (s->solved) solve_keep_solver(s, problem);
   const TesStatus finished = s->solved ? finish(s, problem) : TES_OK;
   if (status == TES_OK) status = finished;

@@ -1,6 +1,7 @@
 /* Run: ctest -R t1_device_missing. What a machine without GPU, driver, compiler or memory is told: cause, remedy
  * and exit status. Drivers and compilers that fail in one way each are made here by the C compiler; every case runs
  * in a process of its own, as libraries stay open. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ static void make_library(const char *name, const char *const *symbols, size_t co
   "; return 0; }\n"                                                                                          \
   "int cuMemGetInfo_v2(size_t *f, size_t *t) { *f = *t = 3221225472u; return 0; }\n"                         \
   "int cuMemAlloc_v2(unsigned long long *a, size_t n) { *a = 64; return n > 3221225472u ? 2 : 0; }\n"        \
+  "int cuDeviceGetPCIBusId(char *s, int n, int d) { strcpy(s, \"bus\"); return 0; }\n"                       \
   "int cuDeviceGetName(char *s, int n, int d) { strcpy(s, \"Fake\"); return 0; }\n"
 #define NVRTC(result)                                                                                        \
   "int nvrtcVersion(int *a, int *b) { *a = 13, *b = 0; return 0; }\n"                                        \
@@ -57,6 +59,13 @@ static void make_library(const char *name, const char *const *symbols, size_t co
   "int nvrtcCompileProgram(void) { return " #result "; }\n"                                                  \
   "int nvrtcGetProgramLogSize(void *p, size_t *n) { *n = 16; return 0; }\n"                                  \
   "int nvrtcGetProgramLog(void *p, char *s) { strcpy(s, \"line 7: no way\"); return 0; }\n"
+
+static const char *const nvml_symbols[] = {"nvmlInit_v2", "nvmlDeviceGetHandleByPciBusId_v2",
+                                           "nvmlDeviceGetTotalEnergyConsumption"};
+/* It counts 12.5 J, of one GPU. */
+#define NVML                                                                                                 \
+  "int nvmlDeviceGetHandleByPciBusId_v2(const char *s, void **d) { *d = 0; return strcmp(s, \"bus\"); }\n"   \
+  "int nvmlDeviceGetTotalEnergyConsumption(void *d, unsigned long long *e) { *e = 12500; return 0; }\n"
 
 static int set_up(void **state) {
   (void)state;
@@ -72,6 +81,8 @@ static int set_up(void **state) {
   make_library("weak", driver_symbols, D, "", DRIVER(7));
   make_library("driver", driver_symbols, D, "", DRIVER(9));
   make_library("nvrtc", nvrtc_symbols, R, "", NVRTC(6));
+  make_library("nvml", nvml_symbols, 3, "", NVML);
+  make_library("old_nvml", nvml_symbols, 3, nvml_symbols[2], "");
   make_library("old_nvrtc", nvrtc_symbols, R, "nvrtcGetCUBIN", NVRTC(0));
   return 0;
 }
@@ -83,7 +94,7 @@ static int tear_down(void **state) {
   return system(command);
 }
 
-typedef enum Work { OPEN, VECTOR, KERNEL, PROBLEM } Work;
+typedef enum Work { OPEN, VECTOR, KERNEL, PROBLEM, ENERGY } Work;
 
 static TesStatus create_problem(TesContext *ctx) {
   TesMesh *mesh;
@@ -105,6 +116,8 @@ static void fail_in_child(Work work, int output) {
   if (status == TES_OK && work == KERNEL) status = tes_vector_fill(v, 1);
   if (status == TES_OK && work == PROBLEM) status = create_problem(ctx);
   if (ctx) snprintf(message, sizeof message, "%s", tes_context_message(ctx));
+  if (status == TES_OK && work == ENERGY)
+    snprintf(message, sizeof message, "%g J", tes_context_energy(ctx).gpu);
   dprintf(output, "%s", message);
   _exit(tes_status_exit(status));
 }
@@ -160,9 +173,45 @@ static void memory_that_is_missing_is_told_in_gib(void **state) {
   expect("driver", "nvrtc", PROBLEM, 4, "unknowns need about", "3 GiB are free: use a coarser mesh");
 }
 
+static void energy_is_counted_where_it_can_be(void **state) {
+  (void)state;
+  char path[300];
+  const char *const libraries[] = {"nvml", "old_nvml", "none"}, *const told[] = {"12.5 J", "nan J", "nan J"};
+  for (int i = 0; i < 3; i++) {
+    snprintf(path, sizeof path, "%s/%s.so", folder, libraries[i]);
+    setenv("TESSERA_LIBNVML", path, 1);
+    expect("driver", "nvrtc", ENERGY, 0, told[i], "J");
+  }
+}
+
+/* Counters of two packages, one of which starts anew. */
+static void packages_are_added(void **state) {
+  (void)state;
+  char command[600];
+  TesContext *ctx;
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0), TES_OK);
+  setenv("TESSERA_RAPL", folder, 1);
+  assert_true(isnan(tes_context_energy(ctx).cpu));
+  const char *const microjoules[2][2] = {{"7000000", "1000000"}, {"9000000", "500000"}};
+  double sum[2];
+  for (int i = 0; i < 2; i++) {
+    for (int p = 0; p < 2; p++) {
+      snprintf(command, sizeof command,
+               "cd %s && mkdir -p intel-rapl:%d && echo %s > intel-rapl:%d/energy_uj && "
+               "echo 2000000 > intel-rapl:%d/max_energy_range_uj",
+               folder, p, microjoules[i][p], p, p);
+      assert_int_equal(system(command), 0);
+    }
+    sum[i] = tes_context_energy(ctx).cpu;
+  }
+  assert_near(sum[1] - sum[0], 2 + 1.5, 1e-12);
+  tes_context_destroy(&ctx);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_missing_is_told),
-                                     cmocka_unit_test(kernels_that_do_not_compile_are_told),
-                                     cmocka_unit_test(memory_that_is_missing_is_told_in_gib)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(energy_is_counted_where_it_can_be), cmocka_unit_test(packages_are_added),
+      cmocka_unit_test(what_is_missing_is_told), cmocka_unit_test(kernels_that_do_not_compile_are_told),
+      cmocka_unit_test(memory_that_is_missing_is_told_in_gib)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

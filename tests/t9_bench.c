@@ -247,9 +247,29 @@ static void wrong_benches_are_refused(void **state) {
   if (strstr(output, "median")) fail_msg("a table was begun");
 }
 
+/* A box of trees, which the solver takes for one (conjugate gradients want a symmetric cycle). */
+static void forests_of_boxes_are_solved(void **state) {
+  (void)state;
+  const char *const program = TESI_BUILD_DIR "/bench/bench_forest_solve";
+  char command[500];
+  if (!exists(program) || !tes_has_part("p4est")) skip();
+  for (int patches = 0; patches < 2; patches++) {
+    snprintf(command, sizeof command,
+             "%s --domain box --aspect 10 --dim 3 --degree 2 --base 2 --depth 0 --patches %s --csv f.csv",
+             program, patches ? "on" : "off");
+    assert_int_equal(system(command), 0);
+  }
+  FILE *table = fopen("f.csv", "r");
+  assert_non_null(table);
+  output[fread(output, 1, sizeof output - 1, table)] = 0;
+  fclose(table);
+  assert_int_equal(count(output, "converged,box,10"), 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(benches_write_tables), cmocka_unit_test(ladders_are_measured),
-      cmocka_unit_test(figures_take_lines_of_earlier_tables), cmocka_unit_test(wrong_benches_are_refused)};
+      cmocka_unit_test(figures_take_lines_of_earlier_tables), cmocka_unit_test(forests_of_boxes_are_solved),
+      cmocka_unit_test(wrong_benches_are_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

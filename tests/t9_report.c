@@ -52,10 +52,20 @@ static int read_document(char (*list)[LENGTH]) {
   return count;
 }
 
+/* A package of a processor that counts microjoules, in a folder of this test's. */
+static void count_joules(const char *microjoules) {
+  char command[200];
+  snprintf(command, sizeof command, "mkdir -p rapl/intel-rapl:0 && echo %s > rapl/intel-rapl:0/energy_uj",
+           microjoules);
+  assert_int_equal(system(command), 0);
+  setenv("TESSERA_RAPL", "rapl", 1);
+}
+
 static void the_document_has_every_key(void **state) {
   static char told[MOST][LENGTH];
   const int count = read_document(told);
   (void)state;
+  count_joules("5000000");
   collect_run(
       "solve " CASES "poisson-square.yaml --set mesh.box.cells=4 --vtu a.vtu --set solver.smoother=jacobi "
       "--set solver.method=cg --set solver.order=reversed "
@@ -82,10 +92,31 @@ static void the_document_has_every_key(void **state) {
     if (!is_known(told, count, seen[i])) fail_msg("docs/report.md does not tell of %s", seen[i]);
   if (!has_forests()) return; /* no steps */
   for (int i = 0; i < count; i++) {
-    /* an optional part; of several ranks alone, which t9_ranks has */
-    const bool optional = !strcmp(told[i], "png") || !strcmp(told[i], "vtkhdf") || !strcmp(told[i], "ranks");
+    /* an optional part; of several ranks alone, which t9_ranks has; of a GPU, which t1_device_missing has */
+    const bool optional = !strcmp(told[i], "png") || !strcmp(told[i], "vtkhdf") ||
+                          !strcmp(told[i], "ranks") || !strcmp(told[i], "energy.gpu");
     if (!optional && !is_known(seen, seen_count, told[i])) fail_msg("no report has %s", told[i]);
   }
+}
+
+/* Without counters there is no key, and details say why, once. */
+static void energy_that_cannot_be_read_is_left_out(void **state) {
+  (void)state;
+  setenv("TESSERA_RAPL", "nowhere", 1);
+  assert_run("solve " CASES "poisson-square.yaml --device cpu --set mesh.box.cells=4 --verbose --json r.json",
+             0);
+  assert_output("energy    cannot be read: no GPU computes; no ");
+  assert_null(strstr(strstr(output, "cannot be read") + 1, "cannot be read"));
+  cJSON *json = read_json("r.json");
+  assert_null(cJSON_GetObjectItem(json, "energy"));
+  cJSON_Delete(json);
+  count_joules("5000000");
+  if (!has_forests()) return;
+  run("solve " CASES "l-shape.yaml --device cpu --set adapt.steps=1 --quiet --json r.json");
+  json = read_json("r.json");
+  const cJSON *energy = cJSON_GetObjectItem(json, "energy");
+  assert_true(cJSON_HasObjectItem(energy, "cpu") && !cJSON_HasObjectItem(energy, "setup"));
+  cJSON_Delete(json);
 }
 
 /* The names of all templates, by the help. */
@@ -210,7 +241,8 @@ static void warnings_are_reported(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_document_has_every_key), cmocka_unit_test(warnings_are_reported),
-      cmocka_unit_test(templates_are_the_cases), cmocka_unit_test(completion_offers_what_there_is)};
+      cmocka_unit_test(the_document_has_every_key), cmocka_unit_test(energy_that_cannot_be_read_is_left_out),
+      cmocka_unit_test(warnings_are_reported), cmocka_unit_test(templates_are_the_cases),
+      cmocka_unit_test(completion_offers_what_there_is)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -53,6 +53,7 @@ t7_units -
 t7_time -
 t7_time_device -
 t7_navier_stokes_device -
+t7_steady_schur -
 t7_balance -
 t7_direct -
 t7_steady_transport -

@@ -116,6 +116,12 @@ typedef struct TesReportInTime {
   int64_t remeshes;
 } TesReportInTime;
 
+/** Joules: `energy` {`gpu`, `cpu`, `setup`, `solve`}; NaN: not known, left out. */
+typedef struct TesReportEnergy {
+  double gpu, cpu;     /**< from the mesh to the end of the solve */
+  double setup, solve; /**< of all that can be read */
+} TesReportEnergy;
+
 typedef struct TesReport {
   TesStatus status;             /**< `status`: tes_status_name() of it; always */
   const char *message;          /**< `message`: why it failed, where it did; NULL or "": none */
@@ -142,13 +148,14 @@ typedef struct TesReport {
   double setup_seconds, solve_seconds; /**< `times` {`setup`, `solve`, parts}; always */
   const TesReportTime *times;          /**< further members of `times` [time_count] */
   int time_count;
-  double dofs_per_second;      /**< `dofs_per_second`; NaN (null): nothing was solved; always */
-  const char *device;          /**< `device`, e.g. "cpu"; always */
-  const char *precision;       /**< `precision`: "mixed", "double" or "single"; always */
-  int threads;                 /**< `threads` */
-  int ranks;                   /**< `ranks`; 0: one, which is left out */
-  size_t memory_peak;          /**< `memory_peak`, bytes */
-  const TesReportText *solver; /**< `solver` {...} [solver_count] */
+  double dofs_per_second;        /**< `dofs_per_second`; NaN (null): nothing was solved; always */
+  const char *device;            /**< `device`, e.g. "cpu"; always */
+  const char *precision;         /**< `precision`: "mixed", "double" or "single"; always */
+  int threads;                   /**< `threads` */
+  int ranks;                     /**< `ranks`; 0: one, which is left out */
+  size_t memory_peak;            /**< `memory_peak`, bytes */
+  const TesReportEnergy *energy; /**< NULL: not known */
+  const TesReportText *solver;   /**< `solver` {...} [solver_count] */
   int solver_count;
   const char *const *warnings; /**< `warnings` [warning_count] */
   int warning_count;

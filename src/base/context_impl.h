@@ -28,6 +28,7 @@ struct TesContext {
   bool work_waits;                     /* the work under way goes on after an interruption */
   char work_title[32];                 /* of the outermost one */
   char work_part[96];                  /* what goes on now */
+  double work_since;                   /* when that began */
   const TesCommunicator *communicator; /* NULL: one rank */
   bool silent;                         /* another rank speaks */
   void *words;                         /* NULL: none */

@@ -4,10 +4,23 @@
 #include <stdio.h>
 #include "base/context_impl.h"
 
+bool tesi_tells_details(const TesContext *ctx) {
+  return ctx->verbosity >= TES_VERBOSE && !ctx->silent;
+}
+
+/* The seconds of the part that ends. */
+static void tell_seconds(TesContext *ctx) {
+  const double least = 0.02, now = tesi_now(), seconds = now - ctx->work_since;
+  if (*ctx->work_part && seconds > least)
+    tesi_log(ctx, TES_LOG_DETAIL, "%-9.3f s in %s: %s", seconds, ctx->work_title, ctx->work_part);
+  ctx->work_since = now;
+}
+
 static void begin(TesContext *ctx, bool waits, const char *title_format, va_list arguments) {
   if (ctx->work++) return;
   vsnprintf(ctx->work_title, sizeof ctx->work_title, title_format, arguments);
   ctx->work_part[0] = 0;
+  ctx->work_since = tesi_now();
   ctx->work_waits = waits;
 }
 
@@ -26,7 +39,7 @@ void tesi_work_begin_results(TesContext *ctx, bool waits, const char *title_form
 }
 
 void tesi_work_end(TesContext *ctx) {
-  ctx->work--;
+  if (--ctx->work == 0) tell_seconds(ctx);
 }
 
 static bool is_asked_to_stop(const TesContext *ctx) {
@@ -43,6 +56,7 @@ TesStatus tesi_work_go_on(TesContext *ctx) {
 TesStatus tesi_work_on(TesContext *ctx, const char *format, ...) {
   if (!ctx->work) return TES_OK;
   va_list arguments;
+  tell_seconds(ctx);
   va_start(arguments, format);
   vsnprintf(ctx->work_part, sizeof ctx->work_part, format, arguments);
   va_end(arguments);

@@ -12,6 +12,9 @@
  * solve of the next step ends. */
 void tesi_work_begin_results(TesContext *ctx, bool waits, const char *title_format, ...) TESI_PRINTF(3, 4);
 
+/* Whether lines of TES_LOG_DETAIL are read. */
+bool tesi_tells_details(const TesContext *ctx);
+
 /* As tesi_team_for(): each thread asks after every 64th part of its span. */
 TesStatus tesi_work_for(TesContext *ctx, int threads, int64_t count, TesiLoop *loop, const void *data);
 /* As tesi_team_share(): a thread asks before each chunk. */

@@ -1,5 +1,6 @@
 /* See batch_faces.h. */
 #include "functional/batch_faces.h"
+#include "base/team.h"
 #include <math.h>
 #include "basis/lagrange.h"
 #include "mesh/inner_faces.h"
@@ -170,23 +171,42 @@ done:
   return status;
 }
 
+/* Faces of a span of cells: counted, or (face) written from `first` of the thread on. */
+typedef struct CellFaces {
+  const TesiBatches *b;
+  const bool *wanted;
+  bool (*has_name)(const TesMesh *mesh, int64_t cell, int face, int *boundary);
+  TesiBoundaryFace *face;
+  int64_t *first; /* [threads + 1] */
+} CellFaces;
+
+static void find_faces(const void *data, TesiSpan span) {
+  const CellFaces *s = data;
+  int64_t at = s->face ? s->first[span.thread] : 0;
+  for (int64_t c = span.first; c < span.end; c++)
+    for (int f = 0, name; f < 2 * s->b->dim; f++) {
+      if (!s->has_name(s->b->space->mesh, c, f, &name) || name < 0 || !s->wanted[name]) continue;
+      if (s->face) s->face[at] = (TesiBoundaryFace){c, f, name};
+      at++;
+    }
+  if (!s->face) s->first[span.thread + 1] = at;
+}
+
 static TesStatus faces_of_cells(const TesiBatches *b, const bool *wanted, bool inner, TesiBoundaryFace **face,
                                 int64_t *count) {
-  bool (*const has_name)(const TesMesh *mesh, int64_t cell, int face, int *boundary) =
-      inner ? tesi_mesh_has_name : tes_mesh_on_boundary;
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
-  for (int round = 0; round < 2; round++) { /* count, then fill */
-    if (round) TES_ALLOC(face, *count);
-    *count = 0;
-    for (int64_t c = 0; c < b->cells; c++)
-      for (int f = 0, name; f < 2 * b->dim; f++) {
-        if (!has_name(b->space->mesh, c, f, &name) || name < 0 || !wanted[name]) continue;
-        if (round) (*face)[*count] = (TesiBoundaryFace){c, f, name};
-        ++*count;
-      }
-  }
+  const int threads = tesi_team_threads(ctx, 6 * b->cells);
+  CellFaces s = {b, wanted, inner ? tesi_mesh_has_name : tes_mesh_on_boundary, NULL, NULL};
+  TES_ALLOC(&s.first, threads + 1);
+  tesi_team_for(threads, b->cells, find_faces, &s);
+  for (int t = 0; t < threads; t++) s.first[t + 1] += s.first[t];
+  *count = s.first[threads];
+  TES_ALLOC(face, *count);
+  s.face = *face;
+  if (*count) tesi_team_for(threads, b->cells, find_faces, &s);
 done:
+  tesi_free(ctx, &s.first);
   return status;
 }
 

@@ -186,6 +186,16 @@ static void put_times(Writer *w, const TesReport *r) {
   put(w, w->root, "times", times);
 }
 
+static void put_energy(Writer *w, const TesReportEnergy *e) {
+  if (!e || (!isfinite(e->gpu) && !isfinite(e->cpu))) return;
+  cJSON *energy = cJSON_CreateObject();
+  if (isfinite(e->gpu)) put(w, energy, "gpu", number(e->gpu));
+  if (isfinite(e->cpu)) put(w, energy, "cpu", number(e->cpu));
+  if (isfinite(e->setup)) put(w, energy, "setup", number(e->setup));
+  if (isfinite(e->solve)) put(w, energy, "solve", number(e->solve));
+  put(w, w->root, "energy", energy);
+}
+
 static void put_solver(Writer *w, const TesReport *r) {
   if (!r->solver_count) return;
   cJSON *solver = cJSON_CreateObject();
@@ -315,6 +325,7 @@ static void put_all(Writer *w, const TesReport *r) {
   put_known(w, "threads", r->threads);
   if (r->ranks > 1) put_known(w, "ranks", r->ranks);
   put_known(w, "memory_peak", (double)r->memory_peak);
+  put_energy(w, r->energy);
   put_solver(w, r);
   put_texts(w, "warnings", r->warning_count, r->warnings);
   put_points(w, r);

@@ -50,6 +50,7 @@ static TesStatus add_column(const TesiFlexible *f, State *s, int j) {
   }
   TES_TRY(tes_vector_norm(s->v[j + 1], &s->H[j + 1][j]));
   if (s->H[j + 1][j] > 0) TES_TRY(tes_vector_copy(s->v[j + 1], 1 / s->H[j + 1][j], s->v[j + 1]));
+  TES_TRY(tesi_lap(ctx, f->laps, f->own_lap));
   for (int i = 0; i < j; i++) {
     const double a = s->H[i][j], b = s->H[i + 1][j];
     s->H[i][j] = s->c[i] * a + s->s[i] * b;

@@ -2,6 +2,7 @@
 #ifndef TESI_FLEXIBLE_H
 #define TESI_FLEXIBLE_H
 
+#include "device/laps.h"
 #include "device/vector.h"
 #include "space/space.h"
 #include "tessera/solver.h"
@@ -19,7 +20,9 @@ typedef struct TesiFlexible {
   int max_iterations;
   void (*monitor)(void *user, int iteration, double residual);
   void *monitor_user;
-  double *residuals;     /* [max_iterations + 1] */
+  double *residuals; /* [max_iterations + 1] */
+  TesiLaps *laps;    /* NULL: none; `own_lap`: the part that is the method's own work, on the basis */
+  int own_lap;
   const TesSpace *space; /* whose parts have units of their own; NULL: none */
 } TesiFlexible;
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/team.h"
-#include "space/space.h"
+#include "space/coordinates.h"
 
 /* Nodes that hang in all cells of this rank are placed by others. */
 static TesStatus share_coordinates(const TesiCellView *s, double *x) {
@@ -24,18 +24,40 @@ done:
   return status;
 }
 
-TesStatus tesi_cells_coordinates(const TesiCellView *s, double *x) {
+/* Cells that have a node that is wanted. */
+typedef struct Search {
+  const TesiCellView *view;
+  const uint8_t *wanted;
+  uint8_t *has; /* [cells] */
+} Search;
+
+static void search(const void *data, TesiSpan span) {
+  const Search *s = data;
+  const TesiCellView *v = s->view;
+  for (int64_t c = span.first; c < span.end; c++)
+    for (int p = 0; p < v->cell_nodes && !s->has[c]; p++)
+      s->has[c] = s->wanted[tesi_cells_node(v->index[c * v->cell_nodes + p])];
+}
+
+/* A node is where the last of its cells says. */
+TesStatus tesi_cells_coordinates_of(const TesiCellView *s, const uint8_t *wanted, double *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const int dim = s->dim, n = s->n;
   const TesiGeometry *geometry;
   double *B = NULL, *at = NULL;
+  uint8_t *has = NULL;
   TES_TRY(tesi_mesh_geometry(s->mesh, &geometry));
   TES_ALLOC(&B, n * (geometry->degree + 1));
   TES_ALLOC(&at, s->cell_nodes * dim);
-  for (int64_t i = 0; i < s->length * dim; i++) x[i] = NAN;
+  if (wanted) TES_ALLOC(&has, s->cells);
+  if (wanted)
+    tesi_team_for(tesi_team_threads(ctx, 27 * s->cells), s->cells, search, &(Search){s, wanted, has});
+  for (int64_t i = 0; i < s->length; i++)
+    for (int d = 0; d < dim && (!wanted || wanted[i]); d++) x[i * dim + d] = NAN;
   tesi_geometry_tables(geometry, n, s->node, B, NULL);
   for (int64_t c = 0; c < s->cells; c++) {
+    if (has && !has[c]) continue;
     tesi_geometry_grid(geometry, c, n, B, at);
     for (int p = 0; p < s->cell_nodes; p++) {
       if (tesi_hanging_directions(dim, n, s->mask[c], (const int[3]){p % n, p / n % n, p / n / n})) continue;
@@ -49,7 +71,12 @@ TesStatus tesi_cells_coordinates(const TesiCellView *s, double *x) {
 done:
   tesi_free(ctx, &B);
   tesi_free(ctx, &at);
+  tesi_free(ctx, &has);
   return status;
+}
+
+TesStatus tesi_cells_coordinates(const TesiCellView *s, double *x) {
+  return tesi_cells_coordinates_of(s, NULL, x);
 }
 
 typedef struct Grid {

@@ -451,6 +451,11 @@ const char *tesi_cuda_model(const TesContext *ctx) {
   return state_of(ctx)->model;
 }
 
+bool tesi_cuda_bus(const TesContext *ctx, int size, char *bus) {
+  const CudaState *s = state_of(ctx);
+  return s->cu->device_bus(bus, size, s->device) == 0;
+}
+
 void *tesi_cuda_stream(const TesContext *ctx) {
   return state_of(ctx)->stream;
 }

@@ -13,6 +13,8 @@ TesStatus tesi_cuda_count(TesContext *ctx, int *count);
 const char *tesi_cuda_name(const TesContext *ctx);
 /* "NVIDIA H200", ... */
 const char *tesi_cuda_model(const TesContext *ctx);
+/* Where the GPU is on the PCI bus, as NVML wants it. */
+bool tesi_cuda_bus(const TesContext *ctx, int size, char *bus);
 /* The stream on which everything is queued, for libraries. */
 void *tesi_cuda_stream(const TesContext *ctx);
 

@@ -54,6 +54,7 @@ enum {
   X(device_get, "cuDeviceGet", (int *, int))                                                                 \
   X(device_name, "cuDeviceGetName", (char *, int, int))                                                      \
   X(device_attribute, "cuDeviceGetAttribute", (int *, int, int))                                             \
+  X(device_bus, "cuDeviceGetPCIBusId", (char *, int, int))                                                   \
   X(context_retain, "cuDevicePrimaryCtxRetain", (TesiCuContext *, int))                                      \
   X(context_release, "cuDevicePrimaryCtxRelease_v2", (int))                                                  \
   X(context_set, "cuCtxSetCurrent", (TesiCuContext))                                                         \

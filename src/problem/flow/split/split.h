@@ -132,8 +132,12 @@ typedef struct TesiSplitLoad {
 typedef struct TesiSteady {
   double alpha, unit;           /* unit: of the pressure (pressure_unit.h) */
   TesVector *cycle_b, *cycle_x; /* of the cycle's precision */
+  double cycle_norm;            /* of a solve's first right-hand side of a cycle; 0: not known */
   double *residuals;
+  struct TesiLaps *laps;           /* of the solve under way, NULL: none */
   struct TesiSteadyDirect *direct; /* NULL: cycles */
+  struct TesiSteadySchur *schur;   /* NULL: none */
+  TesVector *edges;                /* NULL: all 1 */
   int motions;                     /* rigid motions that nothing holds */
   TesVector *motion[6];            /* orthonormal */
   char motion_text[400];           /* in words */

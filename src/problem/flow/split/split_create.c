@@ -8,6 +8,7 @@
 #include "operator/operator.h"
 #include "problem/flow/split/split.h"
 #include "problem/flow/steady/steady_direct.h"
+#include "problem/flow/steady/steady_schur.h"
 #include "problem/support.h"
 
 /* ---- spaces -------------------------------------------------------------------------------------------- */
@@ -275,21 +276,37 @@ void tesi_split_destroy(TesProblem *p) {
   TesContext *ctx = p->context;
   TesiSplit *pr = tesi_split_of(p);
   if (!pr) return;
-  TesVector **const vectors[] = {&pr->state.old[0],     &pr->state.old[1],
-                                 &pr->state.carried[0], &pr->state.carried[1],
-                                 &pr->work.b,           &pr->work.r,
-                                 &pr->work.x,           &pr->work.d,
-                                 &pr->work.z,           &pr->work.q,
-                                 &pr->work.s,           &pr->state.phi[0],
-                                 &pr->state.phi[1],     &pr->work.pb,
-                                 &pr->work.pr,          &pr->work.pd,
-                                 &pr->work.pz,          &pr->work.pq,
-                                 &pr->work.pn,          &pr->work.ps,
-                                 &pr->mean.ones,        &pr->mean.weights,
-                                 &pr->diagonal.inverse, &pr->load.constant,
-                                 &pr->balance,          &pr->pressure_diagonal.inverse,
-                                 &pr->given_pressure,   &pr->steady.cycle_b,
-                                 &pr->steady.cycle_x,   &pr->last.b};
+  TesVector **const vectors[] = {&pr->state.old[0],
+                                 &pr->state.old[1],
+                                 &pr->state.carried[0],
+                                 &pr->state.carried[1],
+                                 &pr->work.b,
+                                 &pr->work.r,
+                                 &pr->work.x,
+                                 &pr->work.d,
+                                 &pr->work.z,
+                                 &pr->work.q,
+                                 &pr->work.s,
+                                 &pr->state.phi[0],
+                                 &pr->state.phi[1],
+                                 &pr->work.pb,
+                                 &pr->work.pr,
+                                 &pr->work.pd,
+                                 &pr->work.pz,
+                                 &pr->work.pq,
+                                 &pr->work.pn,
+                                 &pr->work.ps,
+                                 &pr->mean.ones,
+                                 &pr->mean.weights,
+                                 &pr->diagonal.inverse,
+                                 &pr->load.constant,
+                                 &pr->balance,
+                                 &pr->pressure_diagonal.inverse,
+                                 &pr->given_pressure,
+                                 &pr->steady.edges,
+                                 &pr->steady.cycle_b,
+                                 &pr->steady.cycle_x,
+                                 &pr->last.b};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
   for (int i = 0; i < TESI_SPLIT_GUESSES; i++) {
     tes_vector_destroy(&pr->guess.phi.value[i]);
@@ -316,6 +333,7 @@ void tesi_split_destroy(TesProblem *p) {
   tes_space_destroy(&pr->full);
   tesi_free(ctx, &pr->steady.residuals);
   tesi_steady_direct_destroy(&pr->steady.direct);
+  tesi_steady_schur_destroy(&pr->steady.schur);
   for (int k = 0; k < pr->steady.motions; k++) tes_vector_destroy(&pr->steady.motion[k]);
   tesi_free(ctx, &p->own);
 }

@@ -56,8 +56,8 @@ TesStatus tesi_split_use_sigma(TesProblem *p, double sigma) {
   TES_TRY(tes_operator_create(
       ctx, &(TesOperatorDesc){.space = pr->velocity, .form = {sigma > 0 ? 2 : 1, term, 0}}, &pr->op));
   TES_TRY(tesi_operator_on(pr->op, pr->full, TES_DOUBLE, &pr->whole));
-  TES_TRY(find_inverse(pr->op, &pr->diagonal.inverse));
-  TES_TRY(tesi_refined_use(&pr->diagonal.refined, pr->op, pr->diagonal.inverse));
+  if (p->in_time) TES_TRY(find_inverse(pr->op, &pr->diagonal.inverse));
+  if (p->in_time) TES_TRY(tesi_refined_use(&pr->diagonal.refined, pr->op, pr->diagonal.inverse));
   pr->sigma = sigma;
   tesi_jacobi_device_forget(ctx, pr->diagonal.jacobi);
 done:

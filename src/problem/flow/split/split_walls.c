@@ -4,6 +4,7 @@
 #include <string.h>
 #include "device/upload.h"
 #include "problem/flow/split/split.h"
+#include "space/coordinates.h"
 #include "space/slip.h"
 
 static const char *name_of(const TesProblem *p, int boundary) {
@@ -115,33 +116,61 @@ done:
 
 /* ---- where --------------------------------------------------------------------------------------------- */
 
-/* slot_of[dim][length] <- number of a given entry, -1: it is an unknown; walls->entry. */
-static TesStatus number_slots(const TesSpace *velocity, TesiWalls *walls, int32_t **slot_of) {
-  TesContext *ctx = velocity->context;
+/* Given entries of a component, ascending: *node[*count]. */
+static TesStatus list_given(const TesSpace *part, int64_t **node, int64_t *count) {
+  TesContext *ctx = part->context;
   TesStatus status = TES_OK;
+  const TesiCellView *view = part->view;
+  uint8_t *held = NULL;
   TesiBatches *b = NULL;
-  const int64_t length = velocity->part[0]->length;
-  TES_ALLOC(slot_of, velocity->length);
-  for (int64_t i = 0; i < velocity->length; i++) (*slot_of)[i] = -1;
-  for (int c = 0; c < velocity->parts; c++) {
-    TES_TRY(tesi_batches_create(velocity->part[c], velocity->degree + 1, &b));
+  *count = 0;
+  TES_ALLOC(&held, part->length);
+  if (view) {
+    for (int64_t i = 0; i < view->length - view->dofs; i++) held[view->constrained[i]] = 1;
+  } else {
+    TES_TRY(tesi_batches_create(part, part->degree + 1, &b));
     for (int64_t cell = 0; cell < b->cells; cell++)
       for (int p = 0; p < b->nodes; p++) {
         bool given;
-        const int64_t node = b->kind->node(b, cell, p, &given);
-        int32_t *slot = &(*slot_of)[c * length + node];
-        if (given && *slot < 0) *slot = (int32_t)walls->count++;
+        const int64_t at = b->kind->node(b, cell, p, &given);
+        if (given) held[at] = 1;
       }
-    tesi_batches_destroy(&b);
+  }
+  for (int64_t i = 0; i < part->length; i++) *count += held[i];
+  TES_ALLOC(node, *count);
+  for (int64_t i = 0, at = 0; i < part->length; i++)
+    if (held[i]) (*node)[at++] = i;
+done:
+  tesi_batches_destroy(&b);
+  tesi_free(ctx, &held);
+  return status;
+}
+
+/* slot_of[dim][length] <- number of a given entry, -1: it is an unknown; walls->entry. given[length]: whether any
+ * component is. */
+static TesStatus number_slots(const TesSpace *velocity, TesiWalls *walls, int32_t **slot_of, uint8_t *given) {
+  TesContext *ctx = velocity->context;
+  TesStatus status = TES_OK;
+  const int64_t length = velocity->part[0]->length;
+  int64_t *node[TESI_AXES] = {NULL}, count[TESI_AXES] = {0};
+  TES_ALLOC(slot_of, velocity->length);
+  memset(*slot_of, 0xff, (size_t)velocity->length * sizeof **slot_of);
+  for (int c = 0; c < velocity->parts; c++) {
+    TES_TRY(list_given(velocity->part[c], &node[c], &count[c]));
+    walls->count += count[c];
   }
   TES_ALLOC(&walls->entry, walls->count);
   TES_ALLOC(&walls->value, walls->count);
   TES_ALLOC(&walls->length, walls->count);
   TES_ALLOC(&walls->priority, walls->count);
-  for (int64_t i = 0; i < velocity->length; i++)
-    if ((*slot_of)[i] >= 0) walls->entry[(*slot_of)[i]] = i;
+  for (int64_t c = 0, slot = 0; c < velocity->parts; c++)
+    for (int64_t i = 0; i < count[c]; i++, slot++) {
+      walls->entry[slot] = c * length + node[c][i];
+      (*slot_of)[walls->entry[slot]] = (int32_t)slot;
+      given[node[c][i]] = 1;
+    }
 done:
-  tesi_batches_destroy(&b);
+  for (int c = 0; c < TESI_AXES; c++) tesi_free(ctx, &node[c]);
   return status;
 }
 
@@ -279,10 +308,11 @@ TesStatus tesi_walls_create(const TesProblem *p, const TesSpace *velocity, const
   int32_t *slot_of = NULL;
   uint8_t *mark = NULL;
   double *x = NULL;
-  TES_TRY(number_slots(velocity, walls, &slot_of));
   TES_ALLOC(&mark, m->velocity->length);
+  TES_TRY(number_slots(velocity, walls, &slot_of, mark));
   TES_ALLOC(&x, m->velocity->length * m->dim);
-  TES_TRY(tes_space_coordinates(m->velocity, x));
+  TES_TRY(m->velocity->view ? tesi_cells_coordinates_of(m->velocity->view, mark, x)
+                            : tes_space_coordinates(m->velocity, x));
   for (int i = 0; i < walls->boundaries; i++)
     if (any_given(p, i)) TES_TRY(fill_wall(p, velocity, m, i, slot_of, x, mark, &walls->wall[i]));
   walls->at = NAN;

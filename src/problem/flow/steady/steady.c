@@ -4,10 +4,11 @@
  *   K (u, p') = (A u - s B' p', -s B u),   A = nu K_1 + alpha M by component,   (B u, q) = (div u, q)
  *
  * by flexible GMRES with the block-triangular preconditioner of which A's inverse is a V-cycle and the Schur
- * complement's -(nu M_p^-1 + alpha L_p^-1) / s^2 (Cahouet and Chabard 1988), M_p the mass matrix of the pressures, by
- * conjugate gradients with its diagonal, L_p their Laplacian with 0 on open boundaries, by multigrid to a hundredth:
+ * complement's S^-1 = -(nu M^-1 + alpha L^-1 + C) / s^2: the first two by Cahouet and Chabard 1988, M the mass of the
+ * pressures with weights at edges of walls, by conjugate gradients with its diagonal, L their Laplacian with 0 on open
+ * boundaries, by multigrid to a hundredth; C is what a coarse mesh knows of the domain (steady_schur.h):
  *
- *   z_p = -(nu M_p^-1 r_p + alpha L_p^-1 r_p) / s^2,    z_u = V (r_u + s B' z_p)
+ *   z_p = S^-1 r_p,    z_u = V (r_u + s B' z_p)
  *
  * Iterations depend on the inf-sup constant, not on the mesh. u = u_0 + u_D, u_D the values on boundaries. */
 #include <lapacke.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include "basis/blas.h"
 #include "device/kernel.h"
+#include "device/laps.h"
 #include "krylov/flexible.h"
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
@@ -23,8 +25,17 @@
 #include "problem/pressure_unit.h"
 #include "problem/flow/split/split.h"
 #include "problem/flow/steady/steady_direct.h"
+#include "problem/flow/steady/steady_schur.h"
 #include "problem/support.h"
 #include "space/slip.h"
+
+/* Of the mass of the pressures: 20 iterations in all take as many with 1e-2 as with 1e-9, and one more with 0.1. */
+static const double mass_tolerance = 1e-2;
+
+enum { MOMENTUM, COUPLING, MASS, POTENTIAL, COARSE, CYCLE, METHOD, PARTS };
+static const char *const part_names[PARTS] = {
+    "momentum operator", "coupling",       "mass of the pressure", "Laplacian of the pressure",
+    "Schur complement",  "velocity cycle", "orthogonalisation"};
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
 
@@ -53,6 +64,7 @@ static TesStatus apply(void *user, const TesVector *x, TesVector *y) {
   const TesVector u = part_of(p, x, 0), q = part_of(p, x, 1);
   TesVector to_u = part_of(p, y, 0), to_p = part_of(p, y, 1);
   TES_TRY(tes_operator_apply(pr->op, &u, &to_u));
+  TES_TRY(tesi_lap(ctx, pr->steady.laps, MOMENTUM));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &q, pr->work.r));
   TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.r));
   TES_TRY(tes_vector_axpy(-pr->steady.unit, pr->work.r, &to_u));
@@ -63,22 +75,21 @@ static TesStatus apply(void *user, const TesVector *x, TesVector *y) {
    * velocities along faces, which have a flux through polynomial ones. Iterates have no such part. */
   if (!pr->walls.any_open && (pr->velocity->slip || p->mesh->geometry_degree > 1))
     TES_TRY(tesi_split_spread_flux(p, &to_p));
+  TES_TRY(tesi_lap(ctx, pr->steady.laps, COUPLING));
 done:
   return status;
 }
 
-/* x <- V b in the cycle's precision, b scaled to a norm of 1. */
+/* x <- V b in the cycle's precision. Vectors of a basis have norm 1, so that the first norm of a solve serves all. */
 static TesStatus cycle(TesProblem *p, const TesVector *b, TesVector *x) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
-  double norm;
-  TES_TRY(tes_vector_norm(b, &norm));
-  TES_TRY(tes_vector_fill(x, 0));
-  if (!(norm > 0)) goto done;
+  if (!(pr->steady.cycle_norm > 0)) TES_TRY(tes_vector_norm(b, &pr->steady.cycle_norm));
+  const double norm = pr->steady.cycle_norm > 0 ? pr->steady.cycle_norm : 1;
   TES_TRY(tes_vector_copy(b, 1 / norm, pr->steady.cycle_b));
   TES_TRY(tes_multigrid_cycle(p->multigrid, pr->steady.cycle_b, pr->steady.cycle_x, true));
-  TES_TRY(tes_vector_axpy(norm, pr->steady.cycle_x, x));
+  TES_TRY(tes_vector_copy(pr->steady.cycle_x, norm, x));
   TES_TRY(tesi_space_project(pr->velocity, x->precision, x->data)); /* of a cycle in float32 */
   TES_TRY(remove_motions(pr, x));
 done:
@@ -105,6 +116,26 @@ done:
   return status;
 }
 
+/* v <- W^-1/2 v */
+static TesStatus weigh(const TesiSplit *pr, TesVector *v) {
+  if (!pr->steady.edges) return TES_OK;
+  return tesi_device_multiply(v->context, TES_DOUBLE, v->length, 1, v->data, pr->steady.edges->data, v->data);
+}
+
+/* z <- - nu / s^2 W^-1/2 M_p^-1 W^-1/2 r, in vectors of its own, whose addresses recorded work knows. */
+static TesStatus invert_mass(TesProblem *p, const TesVector *r, TesVector *z) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  TES_TRY(tes_vector_copy(r, -pr->nu / pr->steady.unit / pr->steady.unit, pr->work.pb));
+  TES_TRY(weigh(pr, pr->work.pb));
+  TES_TRY(tesi_split_project(p, pr->work.pb, mass_tolerance, false, pr->work.ps));
+  TES_TRY(weigh(pr, pr->work.ps));
+  TES_TRY(tes_vector_copy(pr->work.ps, 1, z));
+done:
+  return status;
+}
+
 static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   TesProblem *p = user;
   TesiSplit *pr = tesi_split_of(p);
@@ -117,14 +148,20 @@ static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
     if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
     return TES_OK;
   }
-  TES_TRY(tes_vector_copy(&r_p, -pr->nu / pr->steady.unit / pr->steady.unit, pr->work.pb));
-  TES_TRY(tesi_split_project(p, pr->work.pb, fmax(1e-14, fmin(1e-4, 0.1 * p->chosen.tolerance)), false, &z_p));
+  TES_TRY(invert_mass(p, &r_p, &z_p));
+  TES_TRY(tesi_lap(ctx, pr->steady.laps, MASS));
   TES_TRY(add_potential(p, &r_p, &z_p));
+  TES_TRY(tesi_lap(ctx, pr->steady.laps, POTENTIAL));
+  if (pr->steady.schur)
+    TES_TRY(tesi_steady_schur_add(pr->steady.schur, -1 / pr->steady.unit / pr->steady.unit, &r_p, &z_p));
+  TES_TRY(tesi_lap(ctx, pr->steady.laps, COARSE));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &z_p, pr->work.r));
   TES_TRY(tes_vector_xpay(&r_u, pr->steady.unit, pr->work.r));
   TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.r));
+  TES_TRY(tesi_lap(ctx, pr->steady.laps, COUPLING));
   TES_TRY(cycle(p, pr->work.r, &z_u));
+  TES_TRY(tesi_lap(ctx, pr->steady.laps, CYCLE));
 done:
   return status;
 }
@@ -175,7 +212,11 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   const int most = p->options.max_iterations ? p->options.max_iterations : 100;
+  TesiLaps laps;
   if (!pr->steady.residuals) TES_ALLOC(&pr->steady.residuals, most + 1);
+  tesi_laps_begin(ctx, PARTS, part_names, &laps);
+  pr->steady.cycle_norm = 0;
+  pr->steady.laps = &laps;
   const TesiFlexible system = {.context = ctx,
                                .length = p->space->length,
                                .user = p,
@@ -186,8 +227,10 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
                                .monitor = p->options.monitor,
                                .monitor_user = p->options.monitor_user,
                                .residuals = pr->steady.residuals,
+                               .laps = &laps,
+                               .own_lap = METHOD,
                                .space = p->space};
-  TES_TRY(right_hand_side(p));
+  tesi_laps_begin(ctx, PARTS, part_names, &laps);
   TES_TRY(p->start ? tes_vector_copy(p->start, 1, p->u) : tes_vector_fill(p->u, 0));
   TES_TRY(tesi_walls_put(&pr->walls, false, &pr->u));
   TES_TRY(tes_vector_copy(&pr->p, 1 / pr->steady.unit, &pr->p));
@@ -196,8 +239,10 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
   TES_TRY(remove_motions(pr, &pr->u));
   TES_TRY(tes_vector_axpy(1, pr->work.x, &pr->u));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &pr->p));
+  tesi_laps_tell(ctx, &laps);
   status = outcome;
 done:
+  pr->steady.laps = NULL;
   return status;
 }
 
@@ -325,9 +370,14 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(find_unit(p, pr));
   TES_TRY(create_preconditioner(p, pr));
   if (pr->steady.alpha > 0 && !pr->steady.direct) TES_TRY(tesi_split_create_poisson(p));
+  if (!pr->steady.direct) TES_TRY(tesi_steady_schur_create(p, &pr->steady.schur));
+  if (!pr->steady.direct) TES_TRY(tesi_steady_edges(p, &pr->steady.edges));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->b));
   TES_TRY(tesi_split_check_flux(p));
-  if (pr->steady.motions) TES_TRY(right_hand_side(p)); /* refuses forces that do not balance */
+  TES_TRY(tesi_work_on(ctx, "right-hand side"));
+  const double start = tesi_now();
+  TES_TRY(right_hand_side(p)); /* refuses forces that do not balance */
+  p->times.right_hand_side = tesi_now() - start;
   TES_TRY(tesi_problem_take_guess(p, desc->guess));
 done:
   return status;

@@ -1,0 +1,167 @@
+/* Run: ctest -R t7_steady_schur. Steady flows with element q: the Schur complement on a coarse mesh against the whole
+ * system, factors at edges of walls, and iterations that neither the mesh nor a long domain raises. */
+#include <math.h>
+#include <stdlib.h>
+#include "krylov/solver.h"
+#include "operator/operator.h"
+#include "problem/flow/split/split.h"
+#include "problem/flow/steady/steady_schur.h"
+#include "testing.h"
+
+static TesContext *ctx;
+
+typedef struct Flow {
+  TesMesh *mesh;
+  TesFunction *f, *inlet;
+  TesProblem *problem;
+} Flow;
+
+/* cells[dim] of unit length times `length` along x; open: a profile on the left, an outflow on the right. */
+static bool make(int dim, const int *cells, double length, int refine, bool open, double alpha, Flow *s) {
+  *s = (Flow){.mesh = NULL};
+  TesMeshDesc mesh = {.kind = TES_MESH_FOREST, .dim = dim, .upper = {length, 1, 1}, .refine = refine};
+  for (int d = 0; d < dim; d++) mesh.cells[d] = cells[d];
+  const TesStatus made = tes_mesh_create(ctx, &mesh, &s->mesh);
+  if (made == TES_MISSING) return tes_context_clear(ctx), false;
+  assert_ok(ctx, made);
+  assert_ok(ctx, tes_function_create_expression(ctx, "sin(3*x*y) + y", &s->f));
+  assert_ok(ctx, tes_function_create_expression(ctx, dim == 2 ? "y*(1-y)" : "y*(1-y)*z*(1-z)", &s->inlet));
+  TesFunction *of_alpha = NULL;
+  if (alpha > 0) assert_ok(ctx, tes_function_create_constant(ctx, alpha, &of_alpha));
+  const TesBoundary boundary[] = {{.condition = TES_DIRICHLET},
+                                  {.name = "left", .condition = TES_DIRICHLET, .g = {s->inlet}},
+                                  {.name = "right", .condition = TES_NEUMANN}};
+  const TesProblemDesc desc = {.equation = TES_STOKES,
+                               .element = TES_ELEMENT_Q,
+                               .mesh = s->mesh,
+                               .degree = 2,
+                               .data = {.f = {s->f}, .c = of_alpha},
+                               .boundary = boundary,
+                               .boundaries = open ? 3 : 1,
+                               .solver = {.tolerance = 1e-8, .precision = TES_SOLVE_DOUBLE}};
+  assert_ok(ctx, tes_problem_create(ctx, &desc, &s->problem));
+  tes_function_destroy(&of_alpha);
+  return true;
+}
+
+static void release(Flow *s) {
+  tes_problem_destroy(&s->problem);
+  tes_function_destroy(&s->f);
+  tes_function_destroy(&s->inlet);
+  tes_mesh_destroy(&s->mesh);
+}
+
+/* Where the coarse mesh is that of the problem, and velocities are Q_2: B A^-1 B' z is r for
+ * z = nu M^-1 r + (S^-1 - nu M^-1) r. */
+static void schur_complement_is_inverted(void **state) {
+  (void)state;
+  const int cells[] = {6, 3};
+  Flow s;
+  if (!make(2, cells, 2, 0, true, 0, &s)) return;
+  const TesProblem *p = s.problem;
+  TesiSplit *pr = tesi_split_of(p);
+  TesSolver *of_mass, *of_velocity;
+  TesSolveResult result;
+  TesVector *r, *z, *u, *w, *b;
+  const TesSolverDesc mass = {
+      .op = pr->pressure_mass, .method = TES_METHOD_CG, .tolerance = 1e-13, .max_iterations = 500};
+  const TesSolverDesc velocity = {
+      .op = pr->op, .method = TES_METHOD_CG, .tolerance = 1e-13, .max_iterations = 5000};
+  assert_non_null(pr->steady.schur);
+  assert_int_equal(tesi_steady_schur_cells(pr->steady.schur), 18);
+  assert_ok(ctx, tes_solver_create(ctx, &mass, &of_mass));
+  assert_ok(ctx, tes_solver_create(ctx, &velocity, &of_velocity));
+  TesVector **const pressures[] = {&r, &z, &b}, **const velocities[] = {&u, &w};
+  for (int i = 0; i < 3; i++)
+    assert_ok(ctx, tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, pressures[i]));
+  for (int i = 0; i < 2; i++)
+    assert_ok(ctx, tesi_vector_create_on(pr->full->layout, TES_DOUBLE, velocities[i]));
+  double *random = calloc((size_t)r->length, sizeof *random), most = 0, size = 0;
+  for (int64_t i = 0; i < r->length; i++) random[i] = sin(1 + 7.0 * (double)i);
+  assert_ok(ctx, tes_vector_set(r, random));
+  assert_ok(ctx, tes_solver_solve(of_mass, r, z, &result));
+  assert_ok(ctx, tesi_steady_schur_add(pr->steady.schur, 1, r, z));
+  assert_ok(ctx, tesi_mixed_gradient(pr->mixed, z, w));
+  assert_ok(ctx, tesi_walls_put(&pr->walls, false, w));
+  assert_ok(ctx, tes_solver_solve(of_velocity, w, u, &result));
+  assert_ok(ctx, tesi_mixed_divergence(pr->mixed, u, b));
+  double *got = calloc((size_t)b->length, sizeof *got);
+  assert_ok(ctx, tes_vector_get(b, got));
+  for (int64_t i = 0; i < b->length; i++)
+    most = fmax(most, fabs(got[i] - random[i])), size = fmax(size, fabs(random[i]));
+  assert_true(most <= 1e-9 * size);
+  free(random), free(got);
+  for (int i = 0; i < 3; i++) tes_vector_destroy(pressures[i]);
+  for (int i = 0; i < 2; i++) tes_vector_destroy(velocities[i]);
+  tes_solver_destroy(&of_mass);
+  tes_solver_destroy(&of_velocity);
+  release(&s);
+}
+
+/* W^-1/2: the root of 2 at edges of two walls, 2 at corners of three, else 1. */
+static void edges_have_factors(void **state) {
+  (void)state;
+  const int cells[] = {2, 2, 2};
+  for (int open = 0; open < 2; open++) {
+    Flow s;
+    if (!make(3, cells, 1, 0, open, 0, &s)) return;
+    TesiSplit *pr = tesi_split_of(s.problem);
+    const TesSpace *pressure = pr->mixed->pressure;
+    double *x = calloc((size_t)pressure->length * 3, sizeof *x),
+           *v = calloc((size_t)pressure->length, sizeof *v);
+    assert_non_null(pr->steady.edges);
+    assert_ok(ctx, tes_space_coordinates(pressure, x));
+    assert_ok(ctx, tes_vector_get(pr->steady.edges, v));
+    for (int64_t i = 0; i < pressure->length; i++) {
+      int walls = 0;
+      for (int d = 0; d < 3; d++)
+        walls += x[3 * i + d] < 1e-9 || (x[3 * i + d] > 1 - 1e-9 && !(open && d == 0));
+      assert_near(v[i], walls < 2 ? 1 : sqrt(1 << (walls - 1)), 1e-14);
+    }
+    free(x), free(v);
+    release(&s);
+  }
+}
+
+static int iterations_of(int dim, const int *cells, double length, int refine, bool open, double alpha) {
+  Flow s;
+  TesSolveResult result;
+  if (!make(dim, cells, length, refine, open, alpha, &s)) return 0;
+  assert_ok(ctx, tes_problem_solve(s.problem, &result));
+  release(&s);
+  return result.iterations;
+}
+
+/* Without the coarse matrix and the factors the channels take 39 and more than 100 iterations, the cube 23. */
+static void iterations_are_few(void **state) {
+  (void)state;
+  assert_in_range(iterations_of(2, (const int[]){24, 2}, 12, 1, true, 0), 0, 17);
+  assert_in_range(iterations_of(2, (const int[]){64, 2}, 32, 1, true, 0), 0, 17);
+  assert_in_range(iterations_of(3, (const int[]){3, 3, 3}, 1, 1, false, 0), 0, 16);
+  assert_in_range(iterations_of(2, (const int[]){24, 2}, 12, 1, true, 30), 0, 17);
+  assert_in_range(iterations_of(2, (const int[]){24, 2}, 12, 1, true, 1e5), 0, 20);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  const char *const device = getenv("TESSERA_TEST_DEVICE"); /* for GPUs */
+  char message[512] = "";
+  if (tes_context_create(&(TesContextDesc){.device = device ? device : "cpu"}, &ctx, message,
+                         sizeof message) == TES_OK)
+    return 0;
+  print_error("%s\n", message);
+  return 1;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  tes_context_destroy(&ctx);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(schur_complement_is_inverted),
+                                     cmocka_unit_test(edges_have_factors),
+                                     cmocka_unit_test(iterations_are_few)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
