@@ -196,7 +196,8 @@ static TesStatus create_operators(TesProblem *p) {
                                .post_below = p->chosen.post_below,
                                .full_steps = p->chosen.full_steps,
                                .symmetric = symmetric,
-                               .spread = p->chosen.method == TES_METHOD_FMG}; /* below.h has spaces of all levels */
+                               .spread =
+                                   p->chosen.method == TES_METHOD_FMG}; /* below.h has spaces of all levels */
   TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
   TES_TRY(tesi_problem_tune(p));
 done:
