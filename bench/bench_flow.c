@@ -102,9 +102,9 @@ static const char *const part_names[] = {"convection", "divergence", "gradient",
 
 static void run_part(TesiSplit *pr, Part part) {
   double rate;
-  if (part == CONVECTION) must(tesi_mixed_convection(pr->mixed, &pr->u, pr->work.r, &rate));
-  if (part == DIVERGENCE) must(tesi_mixed_divergence(pr->mixed, &pr->u, pr->work.pb));
-  if (part == GRADIENT) must(tesi_mixed_gradient(pr->mixed, &pr->p, pr->work.r));
+  if (part == CONVECTION) must(tesi_taylor_hood_convection(pr->taylor_hood, &pr->u, pr->work.r, &rate));
+  if (part == DIVERGENCE) must(tesi_taylor_hood_divergence(pr->taylor_hood, &pr->u, pr->work.pb));
+  if (part == GRADIENT) must(tesi_taylor_hood_gradient(pr->taylor_hood, &pr->p, pr->work.r));
   if (part == MOMENTUM) must(tes_operator_apply(pr->op, pr->work.x, pr->work.r));
   if (part == MASS) must(tes_operator_apply(pr->mass, pr->work.x, pr->work.r));
 }
@@ -168,7 +168,7 @@ int main(int argc, char **argv) {
     iterations += result.iterations;
   }
   const double n = (double)pr->velocity->dofs, step = median(seconds, steps),
-               share = hanging_share(pr->mixed->velocity);
+               share = hanging_share(pr->taylor_hood->velocity);
   printf("%dD Q%d/Q%d, %lld cells, %.1f %% of them with hanging nodes, %.0f unknowns of the velocity, set-up "
          "%.2f s\n",
          dim, degree, degree - 1, (long long)tes_mesh_info(mesh).cells, 100 * share, n, setup);

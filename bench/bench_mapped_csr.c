@@ -1,4 +1,4 @@
-/* A mapped operator beside its assembled twin on the same GPU: BP5 on perturbed trilinear cells, global vectors,
+/* A mapped operator beside its assembled form on the same GPU: BP5 on perturbed trilinear cells, global vectors,
  * cuSPARSE SpMV (CSR, int32).
  * bench_mapped_csr [--device D] [--degrees 1-4] [--dofs N] [--csv FILE]
  * The matrix is assembled on the device (the seconds include compiling its kernels the first time).

@@ -14,17 +14,17 @@
 #include "device/kernel.h"
 #include "functional/rt/rt_load_device.h"
 #include "multigrid/coarse/coarse.h"
-#include "operator/mixed/mixed.h"
+#include "operator/taylor_hood/taylor_hood.h"
 #include "operator/rt_convection/rt_convection.h"
 #include "smoother/cell_patch/cell_patch.h"
 #include "tessera/tessera.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FILE *csv;
-static int lines, broken;
+static int lines, faults;
 
 /* The kernels that promise no spills: those of float32 up to degree 4, where all fits in the registers of every
- * target; but quadrature_tiles.cu, which takes a second block for 4 bytes of them, and RT_4 in saddle_lanes.cu, whose
+ * target; but quadrature_tiles.cu, which takes a second block for 4 bytes of them, and RT_4 in stokes_lanes.cu, whose
  * small levels spill 8. */
 static bool promises(const char *options) {
   int degree = 1;
@@ -32,7 +32,7 @@ static bool promises(const char *options) {
   if (at) degree = atoi(at + 7);
   if (modes) degree = atoi(modes + 3) - 1;
   return strstr(options, " real=float") && degree <= 4 && !strstr(options, "tesk_quadrature_tiles") &&
-         !(strstr(options, "tesk_saddle_lanes") && strstr(options, "N1=5"));
+         !(strstr(options, "tesk_stokes_lanes") && strstr(options, "N1=5"));
 }
 
 /* "tesk_dot sm_90 real=double ...: 26 registers, stack 0, spills 0 + 0" */
@@ -47,7 +47,7 @@ static void on_line(void *user, TesLogLevel level, const char *line) {
   const bool spills = stores + loads > 0, bad = spills && promises(line);
   pthread_mutex_lock(&lock);
   lines++;
-  broken += bad;
+  faults += bad;
   if (spills)
     printf("%s %s%.*s: %d registers, spills %d + %d%s\n", target, kernel, (int)(colon - line) - at, line + at,
            registers, stores, loads, bad ? "  PROMISED NONE" : "");
@@ -203,7 +203,7 @@ done:
 }
 
 /* Discontinuous Q_k: operator and patches. */
-static TesStatus compile_broken(TesContext *ctx, const Job *job) {
+static TesStatus compile_modal(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
   TesMesh *mesh = NULL;
   TesSpace *space = NULL;
@@ -234,7 +234,7 @@ static TesStatus compile_upwind(TesContext *ctx, const Job *job) {
   TesFunction *b[2] = {NULL};
   TesOperator *op = NULL;
   TesSmoother *smoother = NULL;
-  TesiBrokenLoad *load = NULL;
+  TesiModalLoad *load = NULL;
   const TesiGiven given[6] = {{.how = {TESI_WEAK}}};
   TES_TRY(tes_function_create_expression(ctx, "1 + x", &b[0]));
   TES_TRY(tes_function_create_constant(ctx, 1, &b[1]));
@@ -252,9 +252,9 @@ static TesStatus compile_upwind(TesContext *ctx, const Job *job) {
     tes_operator_destroy(&op);
   }
   if (job->precision == TES_DOUBLE)
-    TES_TRY(tesi_broken_load_create(space, b[0], 1, given, TES_PENALTY_AUTO, job->degree + 2, &load));
+    TES_TRY(tesi_modal_load_create(space, b[0], 1, given, TES_PENALTY_AUTO, job->degree + 2, &load));
 done:
-  tesi_broken_load_destroy(&load);
+  tesi_modal_load_destroy(&load);
   tes_smoother_destroy(&smoother);
   tes_operator_destroy(&op);
   for (int i = 0; i < 2; i++) tes_function_destroy(&b[i]);
@@ -309,7 +309,7 @@ static TesStatus compile_flow(TesContext *ctx, const Job *job) {
   TesMesh *mesh = NULL;
   TesSpace *space[2] = {NULL};
   TesFunction *corner = NULL;
-  TesiMixed *mixed = NULL;
+  TesiTaylorHood *mixed = NULL;
   TES_TRY(tes_function_create_expression(ctx, "0.1 - x - y - z", &corner));
   const TesMeshDesc desc[] = {
       {.dim = job->dim, .cells = {2, 2, 2}, .refine_where = corner, .kind = TES_MESH_FOREST},
@@ -319,13 +319,13 @@ static TesStatus compile_flow(TesContext *ctx, const Job *job) {
     for (int j = 0; j < 2; j++)
       TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree - j, .given = none},
                                &space[j]));
-    TES_TRY(tesi_mixed_create(space[0], space[1], &mixed));
-    tesi_mixed_destroy(&mixed);
+    TES_TRY(tesi_taylor_hood_create(space[0], space[1], &mixed));
+    tesi_taylor_hood_destroy(&mixed);
     tes_space_destroy(&space[0]), tes_space_destroy(&space[1]);
     tes_mesh_destroy(&mesh);
   }
 done:
-  tesi_mixed_destroy(&mixed);
+  tesi_taylor_hood_destroy(&mixed);
   tes_space_destroy(&space[0]), tes_space_destroy(&space[1]);
   tes_mesh_destroy(&mesh);
   tes_function_destroy(&corner);
@@ -355,7 +355,7 @@ static void *work(void *unused) {
     if (status == TES_OK) status = compile_forms(ctx, job);
     if (status == TES_OK) status = compile_mapped(ctx, job);
     if (status == TES_OK && job->degree <= (job->dim == 3 ? 4 : 8)) status = compile_stokes(ctx, job);
-    if (status == TES_OK) status = compile_broken(ctx, job);
+    if (status == TES_OK) status = compile_modal(ctx, job);
     if (status == TES_OK && job->degree <= 8) status = compile_upwind(ctx, job);
     if (status == TES_OK && job->degree <= 8) status = compile_elastic(ctx, job);
     if (status == TES_OK && job->precision == TES_DOUBLE && job->degree >= 2 && job->degree <= 8)
@@ -414,7 +414,7 @@ int main(int argc, char **argv) {
   for (long i = 0; i < count; i++)
     if (pthread_create(&thread[i], NULL, work, NULL)) return 1;
   for (long i = 0; i < count; i++) pthread_join(thread[i], NULL);
-  printf("%d kernels compiled in %.1f s; %d spill that promised not to\n", lines, tesi_now() - start, broken);
+  printf("%d kernels compiled in %.1f s; %d spill that promised not to\n", lines, tesi_now() - start, faults);
   if (csv) fclose(csv);
-  return broken > 0;
+  return faults > 0;
 }

@@ -9,11 +9,11 @@
 #include "testing.h"
 
 /* given: a letter a face, left right bottom top back front: v velocity, s slip, o open, p periodic (both faces).
- * broken: discontinuous Q_k with diffusion and mass instead. */
+ * modal: discontinuous Q_k with diffusion and mass instead. */
 typedef struct Flow {
   int dim, degree, cells[3];
   const char *given;
-  bool graded, broken;
+  bool graded, modal;
   double nu, alpha;
   TesPenalty penalty;
 } Flow;
@@ -23,7 +23,7 @@ static inline TesiGiven flow_side(const Flow *f, int side) {
   TesiGiven given = {.priority = 0};
   const char kind = f->given ? f->given[side] : 'v';
   for (int c = 0; c < TESI_GIVEN_SCALARS; c++) {
-    const bool nodes = !f->broken && c == side / 2;
+    const bool nodes = !f->modal && c == side / 2;
     if (kind == 'v') given.how[c] = nodes ? TESI_STRONG : TESI_WEAK;
     if (kind == 's') given.how[c] = nodes ? TESI_STRONG : TESI_FLUX;
   }
@@ -49,12 +49,12 @@ static inline TesSpace *flow_space_on(TesContext *ctx, const Flow *f, const TesM
   TesSpace *space;
   uint8_t given[6] = {0};
   for (int i = 0; i < 6 && i < 2 * f->dim; i++)
-    given[i] = !f->given || f->given[i] == 'v' ? (f->broken ? 1 : 3) : f->given[i] == 's' ? 1 : 0;
+    given[i] = !f->given || f->given[i] == 'v' ? (f->modal ? 1 : 3) : f->given[i] == 's' ? 1 : 0;
   assert_ok(ctx, tes_space_create(ctx,
                                   &(TesSpaceDesc){.mesh = mesh,
                                                   .degree = f->degree,
                                                   .given = f->given ? given : NULL,
-                                                  .element = f->broken ? TES_ELEMENT_DG : TES_ELEMENT_RT},
+                                                  .element = f->modal ? TES_ELEMENT_DG : TES_ELEMENT_RT},
                                   &space));
   return space;
 }
@@ -75,7 +75,7 @@ static inline TesOperator *flow_operator(TesContext *ctx, const Flow *f, const T
                               {.term = TES_TERM_MASS, .a = {.all = alpha}},
                               {.term = TES_TERM_DIVERGENCE}};
   const TesOperatorDesc desc = {
-      .space = space, .form = {f->broken ? 2 : 3, term, f->penalty}, .precision = precision};
+      .space = space, .form = {f->modal ? 2 : 3, term, f->penalty}, .precision = precision};
   assert_ok(ctx, tes_operator_create(ctx, &desc, &op));
   tes_function_destroy(&alpha);
   return op;

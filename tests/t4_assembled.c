@@ -351,7 +351,7 @@ static void spaces_without_constraints(void **state) {
   tes_context_destroy(&ctx);
 }
 
-static TesStatus make_twins(TesContext *context, void *user) {
+static TesStatus make_assembled(TesContext *context, void *user) {
   (void)user;
   TesMesh *forest = NULL, *fine = NULL;
   TesSpace *space = NULL;
@@ -383,7 +383,7 @@ static void allocations(void **state) {
   const bool forests = ctx && test_has_forests(ctx);
   tes_context_destroy(&ctx);
   if (!forests) skip();
-  assert_true(allocations_fail(make_twins, NULL, 12) > 40);
+  assert_true(allocations_fail(make_assembled, NULL, 12) > 40);
 }
 
 int main(void) {

@@ -46,7 +46,7 @@ static void check(TesContext *ctx, const TesVector *v, const double *expected, i
   test_free(values);
 }
 
-/* The assembled twin: momentum, divergence, and the same pressures as loops or kernels. */
+/* The assembled form: momentum, divergence, and the same pressures as loops or kernels. */
 static void check_matrices(TesContext *ctx, TesiIso *iso, const TesiIsoStep *loops, const char *what) {
   const int64_t n = iso->dim * iso->nodes, m = iso->pressures;
   TesiIsoMatrices *twin;

@@ -1,6 +1,6 @@
 /* Run: ctest -R t5_ordered_cells. Cells in the order of the flow: a step against dense incomplete factors of the plain
  * operator, the order against the streamlines of a uniform velocity, closed paths, a step that solves, refusals. On
- * boxes, rings, forests with hanging nodes and curved cells, on the host and in the emulator.
+ * boxes, periodic directions, forests with hanging nodes and curved cells, on the host and in the emulator.
  * Labels: threads */
 #include "smoother/ordered_cells/ordered_cells.h"
 #include "transport_testing.h"
@@ -142,7 +142,8 @@ static int64_t longest_path(const char *bx, const char *by, bool ring) {
   return longest;
 }
 
-/* A vortex has paths round its middle, a ring its way round, of 12 cells; a flow to a point and a shear have none. */
+/* A vortex has paths round its middle, a periodic direction its way round, of 12 cells; a flow to a point and a
+ * shear have none. */
 static void closed_paths_are_seen(void **state) {
   (void)state;
   assert_true(longest_path("0.5 - y", "x - 0.5", false) >= 12);

@@ -1,7 +1,7 @@
 /* Run: ctest -R t5_rt_convection_kernels. Convection of element rt by kernels beside that of the processor, on the
- * emulator with the threads in three orders, and on a GPU where there is one: ends of all kinds, rings, graded cells,
- * odd counts, all degrees that have kernels; outputs are poisoned. Brief: one kind of ends a degree.
- * Quick: 1-3
+ * emulator with the threads in three orders, and on a GPU where there is one: ends of all kinds, periodic
+ * directions, graded cells, odd counts, all degrees that have kernels; outputs are poisoned. Brief: one kind of ends
+ * a degree. Quick: 1-3
  * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "host_testing.h"
@@ -97,7 +97,7 @@ static void in_space(void **state) {
   on_devices(3, TESI_RT_CONVECTION_SPACE, 5, given);
 }
 
-/* The smallest boxes: on a ring of two cells both neighbours are the same. */
+/* The smallest boxes: in a periodic direction of two cells both neighbours are the same. */
 static void two_cells(void **state) {
   (void)state;
   for (int d = 0; d < 2; d++) {

@@ -7,7 +7,7 @@
 #include "device/emulator/fiber.h"
 #include "device_testing.h"
 #include "kernels/stokes_operators.h"
-#include "operator/saddle/saddle.h"
+#include "operator/stokes/stokes_operator.h"
 #include "stokes_testing.h"
 
 static const char *const devices[] = {"emulator", "cuda"};
@@ -33,7 +33,7 @@ static void compare_operators(TesContext *ctx, const Flow *f, int form, TesPreci
   BenchStokesOperator *variant;
   assert_ok(ctx, bench_stokes_operator_create(ctx, op, (BenchStokesForm)form, &variant));
   assert_ok(ctx, bench_stokes_operator_apply(variant, tes_vector_data(x), tes_vector_data(y)));
-  assert_ok(ctx, tesi_saddle_apply_ref(op, values, result));
+  assert_ok(ctx, tesi_stokes_apply_ref(op, values, result));
   assert_ok(ctx, tes_vector_set(expected, result));
   const double tolerance = precision == TES_DOUBLE ? 1e-12 : 1e-5;
   assert_near(flow_difference(ctx, y, expected), 0, tolerance * f->degree);

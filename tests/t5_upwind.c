@@ -1,6 +1,6 @@
 /* Run: ctest -R t5_upwind. Transport between discontinuous elements against the plain version from the definition:
- * equal and graded boxes, rings, all conditions, 2D and 3D, both forms; the rows that sum to nothing; refusals.
- * Labels: threads */
+ * equal and graded boxes, periodic directions, all conditions, 2D and 3D, both forms; the rows that sum to nothing;
+ * refusals. Labels: threads */
 #include "functional/rt/rt_functional.h"
 #include "smoother/smoother.h"
 #include "upwind_testing.h"
@@ -18,7 +18,7 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static void check(TesContext *ctx, const Flow *f, bool constant, bool conservative) {
   Flow of = *f;
-  of.broken = true;
+  of.modal = true;
   TesSpace *space = flow_space(ctx, &of);
   Velocity v = upwind_velocity(ctx, constant);
   TesOperator *op = upwind_operator(ctx, space, f, &v, conservative, TES_DOUBLE);
@@ -69,7 +69,7 @@ static void operators_are_their_definition(void **state) {
 /* Loads of a function over discontinuous elements by batches: those of the flows' own quadrature, of a polynomial. */
 static void boundaries_have_their_parts(void **state) {
   TesContext *ctx = open_context(1);
-  const Flow f = {.dim = 2, .degree = 3, .cells = {10, 3}, .given = "vvvv", .broken = true};
+  const Flow f = {.dim = 2, .degree = 3, .cells = {10, 3}, .given = "vvvv", .modal = true};
   TesSpace *space = flow_space(ctx, &f);
   Velocity v = upwind_velocity(ctx, false);
   TesOperator *op = upwind_operator(ctx, space, &f, &v, false, TES_DOUBLE);
@@ -113,7 +113,7 @@ static void boundaries_have_their_parts(void **state) {
 /* Closed walls, conservative, without diffusion through boundaries: the sum of all rows is 0, whatever b. */
 static void conservative_sums_are_zero(void **state) {
   TesContext *ctx = open_context(2);
-  const Flow f = {.dim = 2, .degree = 3, .cells = {9, 5}, .given = "cccc", .graded = true, .broken = true};
+  const Flow f = {.dim = 2, .degree = 3, .cells = {9, 5}, .given = "cccc", .graded = true, .modal = true};
   TesSpace *space = flow_space(ctx, &f);
   TesFunction *one;
   double sum;
@@ -144,7 +144,7 @@ static void threads_do_not_matter(void **state) {
   (void)state;
   for (int i = 0; i < 2; i++) {
     TesContext *ctx = open_context(1 + 3 * i);
-    const Flow f = {.dim = 2, .degree = 3, .cells = {33, 17}, .given = "ppvo", .broken = true};
+    const Flow f = {.dim = 2, .degree = 3, .cells = {33, 17}, .given = "ppvo", .modal = true};
     TesSpace *space = flow_space(ctx, &f);
     Velocity v = upwind_velocity(ctx, false);
     TesOperator *op = upwind_operator(ctx, space, &f, &v, false, TES_DOUBLE);
@@ -172,7 +172,7 @@ static void cells_are_solved(void **state) {
   for (int i = 0; i < SHAPES; i++)
     for (int way = 0; way < 8; way++) {
       Flow f = shapes[i];
-      f.broken = true;
+      f.modal = true;
       if (f.degree > (f.dim == 2 ? 4 : 1)) continue; /* the plain version is slow */
       TesSpace *space = flow_space(ctx, &f);
       Velocity v = upwind_velocity(ctx, way & 1);
@@ -205,7 +205,7 @@ static void cells_are_solved(void **state) {
 /* Hardly any diffusion, and no closed paths: one step along the flow leaves next to nothing. */
 static void one_step_is_a_solution(void **state) {
   TesContext *ctx = open_context(2);
-  const Flow f = {.dim = 2, .degree = 3, .cells = {9, 7}, .given = "vvvv", .graded = true, .broken = true};
+  const Flow f = {.dim = 2, .degree = 3, .cells = {9, 7}, .given = "vvvv", .graded = true, .modal = true};
   TesSpace *space = flow_space(ctx, &f);
   TesFunction *a, *b[2];
   TesOperator *op;
@@ -239,7 +239,7 @@ static void one_step_is_a_solution(void **state) {
 
 static void streamlines_are_refused(void **state) {
   TesContext *ctx = open_context(1);
-  const Flow f = {.dim = 2, .degree = 2, .cells = {2, 2}, .broken = true};
+  const Flow f = {.dim = 2, .degree = 2, .cells = {2, 2}, .modal = true};
   TesSpace *space = flow_space(ctx, &f);
   Velocity v = upwind_velocity(ctx, true);
   TesOperator *op;

@@ -1,8 +1,8 @@
 /* Run: ctest -R t5_upwind_kernels. Transport between discontinuous elements by kernels, on the emulator with the
  * threads in three orders, and on a GPU where there is one: against the plain version from the definition and against
- * the processor; degrees to 8, 2D and 3D, both precisions and forms, equal and graded cells, rings, all ends, odd
- * counts, velocities that vary and another one put in; outputs are poisoned. Brief: one kind of ends a degree.
- * Quick: 1-3
+ * the processor; degrees to 8, 2D and 3D, both precisions and forms, equal and graded cells, periodic directions,
+ * all ends, odd counts, velocities that vary and another one put in; outputs are poisoned. Brief: one kind of ends a
+ * degree. Quick: 1-3
  * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "host_testing.h"
@@ -93,7 +93,7 @@ static void on_devices(int dim, int kinds, const char *const *given) {
                                   3, 2},
                         .given = given[i],
                         .graded = i % 2 == 0,
-                        .broken = true,
+                        .modal = true,
                         .alpha = i};
         for (int way = degree > 3 ? i % 2 : 0; way<8; way += degree> 3 ? 2 : 1) {
           tesi_fiber_order((TesiOrder)((degree + i + way) % 3), (uint64_t)i + 1);
@@ -169,7 +169,7 @@ static void cells_are_solved(void **state) {
                         .cells = {dim == 3 && degree > 2 ? 3 : 5, 3, 2},
                         .given = given[dim - 2],
                         .graded = degree % 2,
-                        .broken = true,
+                        .modal = true,
                         .alpha = 1};
         for (int way = 0; way < 16; way += test_brief() || degree > 2 ? 5 : 1) {
           tesi_fiber_order((TesiOrder)((degree + way) % 3), 3);
@@ -181,15 +181,15 @@ static void cells_are_solved(void **state) {
   tesi_fiber_order(TESI_ORDER_FORWARD, 1);
 }
 
-/* On a ring of two cells both neighbours are the same; a block has one cell, or more than there are. */
+/* In a periodic direction of two cells both neighbours are the same; a block has one cell, or more than there are. */
 static void small_boxes(void **state) {
   (void)state;
   for (int d = 0; d < 2; d++) {
     TesContext *ctx = test_device(devices[d]);
     if (!ctx) continue;
     for (int way = 0; way < 8; way++) {
-      check(ctx, &(Flow){.dim = 2, .degree = 2, .cells = {2, 2}, .given = "ppvo", .broken = true}, way);
-      check(ctx, &(Flow){.dim = 3, .degree = 1, .cells = {2, 2, 2}, .given = "pppppp", .broken = true}, way);
+      check(ctx, &(Flow){.dim = 2, .degree = 2, .cells = {2, 2}, .given = "ppvo", .modal = true}, way);
+      check(ctx, &(Flow){.dim = 3, .degree = 1, .cells = {2, 2, 2}, .given = "pppppp", .modal = true}, way);
     }
     tes_context_destroy(&ctx);
   }
@@ -198,7 +198,7 @@ static void small_boxes(void **state) {
 /* What the host does with numbers of the device: slopes, and the parts of boundaries. */
 static void slopes_are_those_of_the_host(void **state) {
   (void)state;
-  const Flow f = {.dim = 2, .degree = 3, .cells = {5, 4}, .given = "voco", .broken = true};
+  const Flow f = {.dim = 2, .degree = 3, .cells = {5, 4}, .given = "voco", .modal = true};
   for (int d = 0; d < 2; d++) {
     TesContext *on[2] = {host, test_device(devices[d])};
     double *values[2] = {NULL};
@@ -228,7 +228,7 @@ static void degrees_without_kernels_are_refused(void **state) {
   TesContext *ctx = test_device("emulator");
   TesOperator *op;
   if (!ctx) skip();
-  const Flow f = {.dim = 2, .degree = 9, .cells = {2, 2}, .broken = true};
+  const Flow f = {.dim = 2, .degree = 9, .cells = {2, 2}, .modal = true};
   TesSpace *space = flow_space(ctx, &f);
   Velocity v = upwind_velocity(ctx, true);
   const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION},

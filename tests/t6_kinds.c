@@ -8,8 +8,8 @@
 #include "operator/operator.h"
 #include "smoother/smoother.h"
 
-static const char *const operators[] = {"separable",         "quadrature", "mapped",    "saddle",
-                                        "saddle_varying",    "dg",         "transport", "assembled",
+static const char *const operators[] = {"separable",         "quadrature", "mapped",    "stokes",
+                                        "stokes_varying",    "dg",         "transport", "assembled",
                                         "assembled_hanging", "elasticity", "parts"};
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
@@ -89,9 +89,9 @@ static TesStatus make_operator(TesContext *ctx, const TesSpace *space, TesPrecis
                                 {.term = TES_TERM_GRAD_DIV, .a = {.all = alpha}},
                                 {.term = TES_TERM_ROBIN, .a = {.all = alpha}, .boundary = natural}},
                     flow[] = {{.term = TES_TERM_DIFFUSION, .a = {.all = a}}, {.term = TES_TERM_DIVERGENCE}};
-  const bool mixed = space->element->mixed, broken = space->element->weak;
+  const bool mixed = space->element->with_pressure, modal = space->element->weak;
   const TesOperatorDesc desc = {.space = space,
-                                .form = {.terms = mixed || broken ? 2 : 3 + (what == MOVES),
+                                .form = {.terms = mixed || modal ? 2 : 3 + (what == MOVES),
                                          .term = mixed             ? flow
                                                  : what == STRAINS ? strain
                                                                    : term},
@@ -128,7 +128,8 @@ static void check_operator(TesContext *ctx, const TesOperator *op, TesVector **f
   if (*first) assert_same(ctx, plain, *first, round_off, "plain versions of two kinds");
   assert_ok(ctx, tes_operator_residual(op, x, x, y)); /* b = x */
   assert_known(ctx, space, y, 0, op->kind->name);
-  const bool told = !space->element->mixed && op->kind != &tesi_operator_transport; /* which have none */
+  const bool told =
+      !space->element->with_pressure && op->kind != &tesi_operator_transport; /* which have none */
   if (told) {
     assert_ok(ctx, tes_operator_diagonal(op, d));
     assert_known(ctx, space, d, 1, "a diagonal");
@@ -260,7 +261,7 @@ static void check_components(TesContext *ctx, const TestPlace *p) {
 }
 
 /* Discontinuous elements, which are there on the host alone. */
-static void check_broken(TesContext *ctx) {
+static void check_modal(TesContext *ctx) {
   TesMesh *mesh;
   TesSpace *space;
   const uint8_t given[] = {1, 1, 1, 0};
@@ -295,7 +296,7 @@ static void check_all(const char *device) {
     check_space(ctx, space);
     tes_space_destroy(&space);
   }
-  if (!strcmp(device, "cpu")) check_broken(ctx);
+  if (!strcmp(device, "cpu")) check_modal(ctx);
   tes_context_destroy(&ctx);
 }
 

@@ -2,7 +2,7 @@
  * numbers of each component are those of the same component alone, on boxes and forests, on the host and in the
  * emulator. And products, refusals, constants of one component. */
 #include "forest_testing.h"
-#include "operator/operator_parts.h"
+#include "operator/operator_by_part.h"
 #include "space/space.h"
 #include "tessera/tessera.h"
 #include "testing.h"

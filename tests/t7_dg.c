@@ -137,8 +137,8 @@ static void orders_are_those_of_the_elements(void **state) {
   }
 }
 
-/* Values and fluxes on the boundary, a ring, graded cells, a and c: u is of the space, and errors are round-off. With
- * fluxes alone the constant is that of the exact solution. */
+/* Values and fluxes on the boundary, a periodic direction, graded cells, a and c: u is of the space, and errors are
+ * round-off. With fluxes alone the constant is that of the exact solution. */
 static void polynomials_are_exact(void **state) {
   (void)state;
   static const struct {

@@ -70,8 +70,8 @@ static void orders_are_those_of_the_elements(void **state) {
     }
 }
 
-/* u = x^2 + x y + y^2 (the third: y^2 on a ring) with values, a flux, an outflow whose u_n is given as neumann, in both
- * forms: errors are round-off. b is divergence-free, but for the last row. */
+/* u = x^2 + x y + y^2 (the third: y^2 in a periodic direction) with values, a flux, an outflow whose u_n is given as
+ * neumann, in both forms: errors are round-off. b is divergence-free, but for the last row. */
 static void polynomials_are_exact(void **state) {
   static const struct {
     Flow f;

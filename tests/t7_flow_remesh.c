@@ -107,8 +107,8 @@ static double defect_of(TesProblem *p, const TesVector *u, const TesVector *phi)
             *k = test_vector(ctx, pr->p.length, TES_DOUBLE, 0);
   TesOperator *stiffness;
   double norm;
-  assert_ok(ctx, tesi_mixed_divergence(pr->mixed, u, b));
-  assert_ok(ctx, tesi_operator_on(pr->poisson->op, pr->mixed->pressure, TES_DOUBLE, &stiffness));
+  assert_ok(ctx, tesi_taylor_hood_divergence(pr->taylor_hood, u, b));
+  assert_ok(ctx, tesi_operator_on(pr->poisson->op, pr->taylor_hood->pressure, TES_DOUBLE, &stiffness));
   assert_ok(ctx, tes_operator_apply(stiffness, phi, k));
   assert_ok(ctx, tes_vector_axpy(1, k, b));
   assert_ok(ctx, tes_vector_norm(b, &norm));

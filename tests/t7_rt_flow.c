@@ -104,7 +104,7 @@ static void orders_in_time(void **state) {
   check_orders("time.method=imex_bdf3", 3, (const char *const[]){"time.step=0.025", "time.step=0.0125"});
 }
 
-/* The vortex of Taylor and Green on a ring in both directions. */
+/* The vortex of Taylor and Green on a box with two periodic directions. */
 #define VORTEX                                                                                               \
   "problem: navier_stokes\n"                                                                                 \
   "mesh: {box: {cells: [8, 8], periodic: xy}}\n"                                                             \

@@ -1,7 +1,7 @@
 /* Run: ctest -R t7_rt_flow_device. Flows in time with Raviart-Thomas elements by kernels beside the processor, on the
- * emulator and on a GPU where there is one: rings, walls that move, channels, mean velocities that are kept, steps by
- * error, in the plane and in space; forces; checkpoints that go on on another device; what is refused. Brief: two steps
- * in the plane.
+ * emulator and on a GPU where there is one: periodic directions, walls that move, channels, mean velocities that are
+ * kept, steps by error, in the plane and in space; forces; checkpoints that go on on another device; what is
+ * refused. Brief: two steps in the plane.
  * Quick: 1-3
  * Labels: heavy */
 #include <stdio.h>
@@ -151,7 +151,7 @@ static void channels(void **state) {
   compare(text, NULL, 6, 1e-6);
 }
 
-/* Mean velocities that forces keep: in two directions of a ring, of steps that differ; between walls, in space. */
+/* Mean velocities that forces keep: in two periodic directions, of steps that differ; between walls, in space. */
 static void driven_flows(void **state) {
   static const char text[] =
       "problem: navier_stokes\n"

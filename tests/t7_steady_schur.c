@@ -73,7 +73,7 @@ static void schur_complement_is_inverted(void **state) {
   assert_ok(ctx, tes_solver_create(ctx, &velocity, &of_velocity));
   TesVector **const pressures[] = {&r, &z, &b}, **const velocities[] = {&u, &w};
   for (int i = 0; i < 3; i++)
-    assert_ok(ctx, tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, pressures[i]));
+    assert_ok(ctx, tesi_vector_create_on(pr->taylor_hood->pressure->layout, TES_DOUBLE, pressures[i]));
   for (int i = 0; i < 2; i++)
     assert_ok(ctx, tesi_vector_create_on(pr->full->layout, TES_DOUBLE, velocities[i]));
   double *random = calloc((size_t)r->length, sizeof *random), most = 0, size = 0;
@@ -81,10 +81,10 @@ static void schur_complement_is_inverted(void **state) {
   assert_ok(ctx, tes_vector_set(r, random));
   assert_ok(ctx, tes_solver_solve(of_mass, r, z, &result));
   assert_ok(ctx, tesi_steady_schur_add(pr->steady.schur, 1, r, z));
-  assert_ok(ctx, tesi_mixed_gradient(pr->mixed, z, w));
+  assert_ok(ctx, tesi_taylor_hood_gradient(pr->taylor_hood, z, w));
   assert_ok(ctx, tesi_walls_put(&pr->walls, false, w));
   assert_ok(ctx, tes_solver_solve(of_velocity, w, u, &result));
-  assert_ok(ctx, tesi_mixed_divergence(pr->mixed, u, b));
+  assert_ok(ctx, tesi_taylor_hood_divergence(pr->taylor_hood, u, b));
   double *got = calloc((size_t)b->length, sizeof *got);
   assert_ok(ctx, tes_vector_get(b, got));
   for (int64_t i = 0; i < b->length; i++)
@@ -106,7 +106,7 @@ static void edges_have_factors(void **state) {
     Flow s;
     if (!make(3, cells, 1, 0, open, 0, &s)) return;
     TesiSplit *pr = tesi_split_of(s.problem);
-    const TesSpace *pressure = pr->mixed->pressure;
+    const TesSpace *pressure = pr->taylor_hood->pressure;
     double *x = calloc((size_t)pressure->length * 3, sizeof *x),
            *v = calloc((size_t)pressure->length, sizeof *v);
     assert_non_null(pr->steady.edges);

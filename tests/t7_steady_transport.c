@@ -1,7 +1,7 @@
 /* Run: ctest -R t7_steady_transport. Steady transport of element q where the velocity prevails: iterations of auto at
- * cell Peclet numbers 1 to 1e6, degrees 1 to 4, on boxes, meshes with hanging nodes, scattered and curved cells, rings
- * and closed paths; the solution beside that of sparse factors; where diffusion prevails the cycle of the symmetric
- * part stays. */
+ * cell Peclet numbers 1 to 1e6, degrees 1 to 4, on boxes, meshes with hanging nodes, scattered and curved cells,
+ * periodic directions and closed paths; the solution beside that of sparse factors; where diffusion prevails the
+ * cycle of the symmetric part stays. */
 #include "device_testing.h"
 #include "multigrid/coarse/mumps.h"
 

@@ -153,9 +153,9 @@ static void ways_of_smoothing_agree(void **state) {
                               : way == DENSE ? TES_LOCAL_DENSE
                                              : TES_LOCAL_AUTO}};
       assert_ok(ctx, flow_manufacture(ctx, flows[i].dim, 0.5, 0, &desc));
-      if (way == TABLES) setenv("TESSERA_SADDLE_TABLES", "1", 1);
+      if (way == TABLES) setenv("TESSERA_STOKES_TABLES", "1", 1);
       solve(&flows[i], desc, &out[way], 0, NULL, NULL, NULL);
-      unsetenv("TESSERA_SADDLE_TABLES");
+      unsetenv("TESSERA_STOKES_TABLES");
       flow_forget(&desc);
       const TesFlowResult *is = &out[way].flow, *expected = &out[EXACT].flow;
       assert_in_range(out[way].iterations, 1, out[EXACT].iterations + 2);
@@ -375,7 +375,7 @@ static void known_values(void **state) {
   tes_function_destroy(&one);
 }
 
-/* Rings, walls and slip. */
+/* Periodic directions, walls and slip. */
 static void periodic_flows(void **state) {
   (void)state;
   TesFunction *fx = function("sin(2*pi*y)*(1 + cos(2*pi*x))"), *fy = function("y*sin(2*pi*x)"),
@@ -404,7 +404,7 @@ static void periodic_flows(void **state) {
 }
 
 /* f = grad phi gives u = 0, whatever the pressure. */
-/* Walls, an open end with slip, a ring: of all degrees, cells that are graded, counts that are odd. */
+/* Walls, an open end with slip, a periodic direction: of all degrees, cells that are graded, counts that are odd. */
 static void velocities_are_free_of_divergence(void **state) {
   (void)state;
   static const Flow flows[] = {{.dim = 2, .degree = 1, .cells = {8, 6}},

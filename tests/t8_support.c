@@ -48,7 +48,7 @@ static void elements_are_found(void **state) {
     TesiMeshRow mesh;
     int found; /* -1: none */
   } rows[] = {{TES_STOKES, TES_ELEMENT_AUTO, TESI_GRID, TES_ELEMENT_RT},
-              {TES_STOKES, TES_ELEMENT_AUTO, TESI_RINGS, TES_ELEMENT_RT},
+              {TES_STOKES, TES_ELEMENT_AUTO, TESI_PERIODIC, TES_ELEMENT_RT},
               {TES_STOKES, TES_ELEMENT_AUTO, TESI_TREES, TES_ELEMENT_Q},
               {TES_STOKES, TES_ELEMENT_Q, TESI_GRID, TES_ELEMENT_Q},
               {TES_NAVIER_STOKES, TES_ELEMENT_AUTO, TESI_GRID, TES_ELEMENT_Q},

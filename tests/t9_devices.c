@@ -123,7 +123,7 @@ static void solve(const char *name, const char *options, const char *device, Out
 
 /* Counts are the same; residuals differ by round-off, which the last digits before the tolerance of float32 cycles
  * show. Of many steps in time, each to three digits of its own, a tenth of the iterations may be more or less; one
- * where patches at walls are solved with other matrices (saddle_lanes.cu), or the device solves directly on a finer
+ * where patches at walls are solved with other matrices (stokes_lanes.cu), or the device solves directly on a finer
  * level, or the only level is solved by other factors. */
 static void compare(const char *name, const char *options, const char *device) {
   static Outcome host, other;

@@ -79,7 +79,7 @@ tables() {
 # Tests and their pieces by degrees, the long ones first. "-": all at once. Every degree is in a piece.
 pieces() {
   cat <<'P'
-t5_saddle_kernels 9-99 5-8 4 3 2 1
+t5_stokes_kernels 9-99 5-8 4 3 2 1
 t4_quadrature_kernels 8 7 6 5 3-4 1-2 9-99
 t5_patch_ladder 8 7 6 5 4 3 1-2
 t5_stokes_ladder 4 3 1-2
@@ -91,11 +91,11 @@ t5_transfer_kernels 7-99 4-6 1-3
 t5_forest_kernels 7-8 4-6 1-3
 t5_cell_patch_kernels 7-8 4-6 1-3
 t5_line_patch 7-8 4-6 1-3
-t5_saddle_varying_kernels 4-99 1-3
+t5_stokes_varying_kernels 4-99 1-3
 t5_rt_convection_kernels -
 t7_rt_flow_device -
 t5_upwind_kernels 7-8 5-6 3-4 1-2
-t5_broken_load_kernels 5-8 1-4
+t5_modal_load_kernels 5-8 1-4
 t7_dg_transport_device -
 t4_mapped_device 1-2 3-4
 t4_mapped_ladder 1-5 6,7
@@ -103,7 +103,7 @@ t4_functional_device 6-9 1-5
 t4_forest_kernels 5-8 1-4
 t4_transport_kernels 7-8 5-6 1-4
 t4_elasticity_kernels 7-8 5-6 3-4 1-2
-t4_mixed_kernels 7-8 5-6 3-4 2
+t4_taylor_hood_kernels 7-8 5-6 3-4 2
 t4_assembled 1-2 3-6
 t7_device_solve -
 t7_time -
@@ -117,8 +117,8 @@ t8_gradient -
 t6_sparse -
 t7_direct_sparse -
 t1_device_guard -
-t5_rings -
-t7_rings -
+t5_periodic -
+t7_periodic -
 t7_own_smoother -
 t7_mpi -
 t7_mpi_adapt -

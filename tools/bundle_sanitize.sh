@@ -29,19 +29,19 @@ t4_mapped_cuts 3 2 4,6 1 13,14
 t4_forest_kernels 3 2 4 1 7 8
 t4_transport_kernels 3 2 4 1 7 8
 t4_elasticity_kernels 3 2 1 4 7 8
-t4_mixed_kernels 2 3 4
+t4_taylor_hood_kernels 2 3 4
 t4_assembled 2 1 3 4-6
 t5_forest_kernels 3 2 4 1 7 8
 t5_cell_patch_kernels 3 2 4 1 7 8
 t5_line_patch 3 2 4 1 7 8
 t5_patch_ladder 3 2 4 1 7 8
 t5_stokes_ladder 2 1 3 4
-t5_saddle_kernels 2 1 3 4
-t5_saddle_varying_kernels 1-3 4
+t5_stokes_kernels 2 1 3 4
+t5_stokes_varying_kernels 1-3 4
 t5_rt_convection_kernels 3 2 1 4
 t7_rt_flow_device -
 t5_upwind_kernels 3 2 1 4 7 8
-t5_broken_load_kernels 3 2 1 4 7 8
+t5_modal_load_kernels 3 2 1 4 7 8
 t7_dg_transport_device -
 t9_devices fichera l-shape:1 variable-coefficient poisson-cube l-shape:2 l-shape:3 l-shape:4
 t9_devices poisson-square pure-neumann plate
@@ -61,8 +61,8 @@ t8_gradient -
 t6_sparse -
 t7_direct_sparse -
 t1_device_guard -
-t5_rings -
-t7_rings -
+t5_periodic -
+t7_periodic -
 t7_mpi -
 t7_mpi_adapt -
 t7_mpi_copies -

@@ -4,7 +4,7 @@
 #include "base/team.h"
 #include "device/kernel.h"
 #include "device/vector.h"
-#include "smoother/saddle_patch/saddle_patch.h"
+#include "smoother/stokes_patch/stokes_patch.h"
 
 /* Of patches of a kind: the inverse [size][size] of the unknowns part by part, of the operator's precision. */
 typedef struct Kind {
@@ -14,15 +14,15 @@ typedef struct Kind {
 
 typedef struct Plan {
   const TesSpace *space;
-  TesiSaddlePatchAxis axis[3];
+  TesiStokesPatchAxis axis[3];
   int colours, kinds;
   Kind *kind;
   void *r, **work; /* residual; [threads] right-hand sides of a patch */
   int threads;
 } Plan;
 
-static TesiSaddleLocal local_of(const TesiSaddle *s, const Plan *p, const int type[3]) {
-  TesiSaddleLocal l = {.dim = s->space->dim, .nu = s->nu, .alpha = s->alpha, .closed = true};
+static TesiStokesLocal local_of(const TesiStokes *s, const Plan *p, const int type[3]) {
+  TesiStokesLocal l = {.dim = s->space->dim, .nu = s->nu, .alpha = s->alpha, .closed = true};
   for (int d = 0; d < 3; d++) {
     l.axis[d] = &p->axis[d].local[type[d]];
     if (d < l.dim && l.axis[d]->nodes >= l.axis[d]->modes) l.closed = false;
@@ -32,7 +32,7 @@ static TesiSaddleLocal local_of(const TesiSaddle *s, const Plan *p, const int ty
 
 /* Columns are solutions of unit vectors; the matrix is symmetric. */
 typedef struct Columns {
-  const TesiSaddleLocal *local;
+  const TesiStokesLocal *local;
   const double *S;
   int size;
   bool single;
@@ -42,13 +42,13 @@ typedef struct Columns {
 
 static void solve_columns(const void *data, TesiSpan span) {
   const Columns *c = data;
-  const TesiSaddleLocal *l = c->local;
+  const TesiStokesLocal *l = c->local;
   double *unit = c->work[span.thread], *work = unit + c->size, *part[TESI_RT_PARTS];
-  for (int i = 0, at = 0; i <= l->dim; at += tesi_saddle_local_size(l, i++)) part[i] = unit + at;
+  for (int i = 0, at = 0; i <= l->dim; at += tesi_stokes_local_size(l, i++)) part[i] = unit + at;
   for (int64_t j = span.first; j < span.end; j++) {
     memset(unit, 0, sizeof *unit * (size_t)c->size);
     unit[j] = 1;
-    tesi_saddle_local_solve(l, c->S, part, work);
+    tesi_stokes_local_solve(l, c->S, part, work);
     for (int i = 0; i < c->size; i++)
       if (c->single)
         ((float *)c->inverse)[j * c->size + i] = (float)unit[i];
@@ -57,18 +57,18 @@ static void solve_columns(const void *data, TesiSpan span) {
   }
 }
 
-TesStatus bench_stokes_dense_inverse(TesContext *ctx, const TesiSaddleLocal *l, TesPrecision precision,
+TesStatus bench_stokes_dense_inverse(TesContext *ctx, const TesiStokesLocal *l, TesPrecision precision,
                                      int *size, void **inverse) {
   TesStatus status = TES_OK;
-  const int n = tesi_saddle_local_pressures(l), threads = tes_context_threads(ctx);
+  const int n = tesi_stokes_local_pressures(l), threads = tes_context_threads(ctx);
   double *S = NULL, **work = NULL;
   *size = 0;
-  for (int i = 0; i <= l->dim; i++) *size += tesi_saddle_local_size(l, i);
+  for (int i = 0; i <= l->dim; i++) *size += tesi_stokes_local_size(l, i);
   TES_ALLOC(&S, (int64_t)n * n);
   TES_ALLOC(&work, threads);
-  for (int t = 0; t < threads; t++) TES_ALLOC(&work[t], *size + 2 * tesi_saddle_local_most(l));
+  for (int t = 0; t < threads; t++) TES_ALLOC(&work[t], *size + 2 * tesi_stokes_local_most(l));
   TES_TRY(tesi_alloc(ctx, (size_t)*size * (size_t)*size, tesi_precision_size(precision), inverse));
-  TES_TRY(tesi_saddle_local_invert(ctx, l, S));
+  TES_TRY(tesi_stokes_local_invert(ctx, l, S));
   tesi_team_share(threads, *size, 1, solve_columns,
                   &(Columns){.local = l,
                              .S = S,
@@ -96,8 +96,8 @@ typedef struct Colour {
 static int64_t entry_of(const Plan *p, const int vertex[3], const int type[3], int part, int j) {
   int64_t entry = p->space->first[part], step = 1;
   for (int d = 0; d < p->space->dim; d++) {
-    const TesiSaddlePatchAxis *a = &p->axis[d];
-    const TesiSaddleLocalAxis *l = &a->local[type[d]];
+    const TesiStokesPatchAxis *a = &p->axis[d];
+    const TesiStokesLocalAxis *l = &a->local[type[d]];
     const int extent = d == part ? l->nodes : l->modes, at = j % extent;
     entry += step * (d == part ? a->node[(int64_t)vertex[d] * a->most + at]
                                : a->mode[(int64_t)vertex[d] * l->modes + at]);
@@ -110,7 +110,7 @@ static int64_t entry_of(const Plan *p, const int vertex[3], const int type[3], i
 static int part_size(const Plan *p, const int type[3], int part) {
   int size = 1;
   for (int d = 0; d < p->space->dim; d++) {
-    const TesiSaddleLocalAxis *l = &p->axis[d].local[type[d]];
+    const TesiStokesLocalAxis *l = &p->axis[d].local[type[d]];
     size *= d == part ? l->nodes : l->modes;
   }
   return size;
@@ -140,13 +140,13 @@ SOLVE(float)
 static void run_patches(const void *data, TesiSpan span) {
   const Colour *c = data;
   const Plan *p = c->plan;
-  const TesiSaddlePatchAxis *a = p->axis;
+  const TesiStokesPatchAxis *a = p->axis;
   for (int64_t v = span.first; v < span.end; v++) {
     const int vertex[3] = {(int)(v % a[0].vertices), (int)(v / a[0].vertices % a[1].vertices),
                            (int)(v / a[0].vertices / a[1].vertices)},
               type[3] = {a[0].type[vertex[0]], a[1].type[vertex[1]], a[2].type[vertex[2]]};
     const Kind *k = &p->kind[type[0] + a[0].types * (type[1] + a[1].types * type[2])];
-    if (tesi_saddle_patch_colour(a, p->space->dim, false, vertex) != c->colour) continue;
+    if (tesi_stokes_patch_colour(a, p->space->dim, false, vertex) != c->colour) continue;
     if (c->single)
       solve_float(p, vertex, type, k, p->r, c->x, p->work[span.thread]);
     else
@@ -175,7 +175,7 @@ done:
 
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
   const Plan *p = smoother->plan;
-  return tesi_saddle_patch_sweep_ref(smoother->op, p->axis, false, b, x, sweep);
+  return tesi_stokes_patch_sweep_ref(smoother->op, p->axis, false, b, x, sweep);
 }
 
 static TesCost cost(const TesSmoother *smoother) {
@@ -193,7 +193,7 @@ static void destroy(TesSmoother *smoother) {
   if (!p) return;
   for (int k = 0; p->kind && k < p->kinds; k++) tesi_free(ctx, &p->kind[k].inverse);
   for (int t = 0; p->work && t < p->threads; t++) tesi_free(ctx, &p->work[t]);
-  for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &p->axis[d]);
+  for (int d = 0; d < 3; d++) tesi_stokes_patch_axis_free(ctx, &p->axis[d]);
   tesi_free(ctx, &p->kind);
   tesi_free(ctx, &p->work);
   if (p->r) tesi_context_device(ctx)->release(ctx, &p->r);
@@ -205,20 +205,20 @@ static const TesiSmootherTable table = {
 
 static TesStatus fill(TesContext *ctx, const TesOperator *op, Plan *p) {
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiStokes *s = tesi_stokes_of(op);
   const size_t size = tesi_precision_size(op->precision);
   int most = 0;
   p->space = s->space;
   p->kinds = 1;
   for (int d = 0; d < 3; d++) {
-    TES_TRY(tesi_saddle_patch_axis_create(ctx, s, d, 2, &p->axis[d]));
+    TES_TRY(tesi_stokes_patch_axis_create(ctx, s, d, 2, &p->axis[d]));
     p->kinds *= p->axis[d].types;
   }
-  p->colours = tesi_saddle_patch_colours(p->axis, false);
+  p->colours = tesi_stokes_patch_colours(p->axis, false);
   TES_ALLOC(&p->kind, p->kinds);
   for (int k = 0; k < p->kinds; k++) {
     const int *types = (const int[]){p->axis[0].types, p->axis[1].types};
-    const TesiSaddleLocal l =
+    const TesiStokesLocal l =
         local_of(s, p, (const int[]){k % types[0], k / types[0] % types[1], k / types[0] / types[1]});
     TES_TRY(bench_stokes_dense_inverse(ctx, &l, op->precision, &p->kind[k].size, &p->kind[k].inverse));
     most = tesi_max(most, p->kind[k].size);

@@ -3,14 +3,14 @@
 #ifndef BENCH_STOKES_DENSE_H
 #define BENCH_STOKES_DENSE_H
 
-#include "operator/saddle/saddle_local.h"
+#include "operator/stokes/stokes_local.h"
 #include "smoother/smoother.h"
 
-/* op: a saddle operator with a constant viscosity. Errors: TES_OUT_OF_MEMORY. */
+/* op: a stokes operator with a constant viscosity. Errors: TES_OUT_OF_MEMORY. */
 TesStatus bench_stokes_dense_create(TesContext *ctx, const TesOperator *op, TesSmoother **smoother);
 
 /* The inverse [size][size] of all unknowns of a patch, part by part, of this precision; host memory. */
-TesStatus bench_stokes_dense_inverse(TesContext *ctx, const TesiSaddleLocal *local, TesPrecision precision,
+TesStatus bench_stokes_dense_inverse(TesContext *ctx, const TesiStokesLocal *local, TesPrecision precision,
                                      int *size, void **inverse);
 
 #endif

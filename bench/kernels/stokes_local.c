@@ -7,15 +7,15 @@
 #include "kernels/stokes_dense.h"
 #include "kernels/stokes_operators.h"
 #include "kernels/texts.h"
-#include "smoother/saddle_patch/saddle_patches.h"
+#include "smoother/stokes_patch/stokes_patches.h"
 
 enum { STEPS = 15, NOTE_STEPS = 1 };
 static const double paper_accuracy = 1e-3;
 
 typedef struct Plan {
   BenchStokesLocal local;
-  TesiSaddlePatchAxis axis[3];
-  TesiSaddlePatches patches;
+  TesiStokesPatchAxis axis[3];
+  TesiStokesPatches patches;
   int colours, *first; /* [colours + 1]: patches of each */
   int kinds;
   void **inverse; /* [kinds] device, where there is one */
@@ -32,8 +32,8 @@ static int combination(const Plan *p, const int kind[3]) {
   return kind[0] + p->axis[0].types * (kind[1] + p->axis[1].types * kind[2]);
 }
 
-static TesiSaddleLocal local_of(const TesiSaddle *s, const Plan *p, const int kind[3]) {
-  TesiSaddleLocal l = {.dim = 3, .nu = s->nu, .alpha = s->alpha, .closed = true};
+static TesiStokesLocal local_of(const TesiStokes *s, const Plan *p, const int kind[3]) {
+  TesiStokesLocal l = {.dim = 3, .nu = s->nu, .alpha = s->alpha, .closed = true};
   for (int d = 0; d < 3; d++) l.axis[d] = &p->axis[d].local[kind[d]];
   return l;
 }
@@ -41,7 +41,7 @@ static TesiSaddleLocal local_of(const TesiSaddle *s, const Plan *p, const int ki
 static TesStatus send_inverse(const TesOperator *op, Plan *p, const int kind[3]) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiSaddleLocal l = local_of(tesi_saddle_of(op), p, kind);
+  const TesiStokesLocal l = local_of(tesi_stokes_of(op), p, kind);
   void *inverse = NULL;
   int size;
   TES_TRY(bench_stokes_dense_inverse(ctx, &l, op->precision, &size, &inverse));
@@ -53,19 +53,19 @@ done:
 }
 
 /* Colour by colour. Conjugate gradients want no S^+: any address that is not NULL says so. */
-static TesStatus list_places(const TesOperator *op, Plan *p, TesiSaddlePlace *place) {
+static TesStatus list_places(const TesOperator *op, Plan *p, TesiStokesPlace *place) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiSaddlePatchAxis *a = p->axis;
+  const TesiStokesPatchAxis *a = p->axis;
   const int vertices = a[0].vertices * a[1].vertices * a[2].vertices;
   for (int c = 0, count = 0; c < p->colours; c++) {
     for (int v = 0; v < vertices; v++) {
       const int at[3] = {v % a[0].vertices, v / a[0].vertices % a[1].vertices,
                          v / a[0].vertices / a[1].vertices};
       const int kind[3] = {a[0].type[at[0]], a[1].type[at[1]], a[2].type[at[2]]}, k = combination(p, kind);
-      if (tesi_saddle_patch_colour(a, 3, false, at) != c) continue;
+      if (tesi_stokes_patch_colour(a, 3, false, at) != c) continue;
       if (p->local == BENCH_STOKES_DIRECT && !p->inverse[k]) TES_TRY(send_inverse(op, p, kind));
-      place[count] = (TesiSaddlePlace){.nu = tesi_saddle_of(op)->nu,
+      place[count] = (TesiStokesPlace){.nu = tesi_stokes_of(op)->nu,
                                        .exact = p->local == BENCH_STOKES_DIRECT   ? p->inverse[k]
                                                 : p->local == BENCH_STOKES_TABLES ? NULL
                                                                                   : p->r};
@@ -81,24 +81,24 @@ done:
 static TesStatus fill_patches(const TesOperator *op, Plan *p) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
-  const TesiSaddlePatchAxis *a = p->axis;
-  TesiSaddlePlace *place = NULL;
-  TesiSaddleKind *kind[3] = {NULL, NULL, NULL};
+  const TesiStokes *s = tesi_stokes_of(op);
+  const TesiStokesPatchAxis *a = p->axis;
+  TesiStokesPlace *place = NULL;
+  TesiStokesKind *kind[3] = {NULL, NULL, NULL};
   p->kinds = 1;
   for (int d = 0; d < 3; d++) {
-    TES_TRY(tesi_saddle_patch_axis_create(ctx, s, d, 2, &p->axis[d]));
-    TES_TRY(tesi_saddle_patch_kinds(ctx, s->space, d, &p->axis[d], &kind[d]));
+    TES_TRY(tesi_stokes_patch_axis_create(ctx, s, d, 2, &p->axis[d]));
+    TES_TRY(tesi_stokes_patch_kinds(ctx, s->space, d, &p->axis[d], &kind[d]));
     p->kinds *= a[d].types;
   }
-  p->colours = tesi_saddle_patch_colours(a, false);
+  p->colours = tesi_stokes_patch_colours(a, false);
   TES_ALLOC(&p->first, p->colours + 1);
   TES_ALLOC(&p->inverse, p->kinds);
   TES_ALLOC(&place, (int64_t)a[0].vertices * a[1].vertices * a[2].vertices);
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision),
                                              &p->r));
   TES_TRY(list_places(op, p, place));
-  TES_TRY(tesi_saddle_patches_create(op, op->precision, (const TesiSaddleKind *const *)kind,
+  TES_TRY(tesi_stokes_patches_create(op, op->precision, (const TesiStokesKind *const *)kind,
                                      (const int[]){a[0].types, a[1].types, a[2].types}, place,
                                      p->first[p->colours], &p->patches));
 done:
@@ -110,7 +110,7 @@ done:
 static TesStatus get_kernel(const TesOperator *op, Plan *p) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const int N = 2 * (tesi_saddle_of(op)->space->degree + 1), M = N - 1,
+  const int N = 2 * (tesi_stokes_of(op)->space->degree + 1), M = N - 1,
             form = p->local == BENCH_STOKES_SCHUR_FREE, size = (form ? N + 1 : N) * N * N,
             threads = N > 8 || (N == 8 && form) ? 128
                       : N > 4                   ? 64
@@ -142,8 +142,8 @@ static TesStatus launch(const TesSmoother *smoother, int colour, const void *r, 
   double accuracy = p->accuracy;
   int steps = p->steps;
   if (p->local < BENCH_STOKES_SCHUR)
-    return tesi_saddle_patches_solve(ctx, &p->patches, p->local == BENCH_STOKES_DIRECT, first, count, r, x);
-  const TeskSaddlePatch *patches = (const TeskSaddlePatch *)p->patches.patches + first;
+    return tesi_stokes_patches_solve(ctx, &p->patches, p->local == BENCH_STOKES_DIRECT, first, count, r, x);
+  const TeskStokesPatch *patches = (const TeskStokesPatch *)p->patches.patches + first;
   void *arguments[] = {(void *)&p->patches.arguments, &patches, &r, &x, &accuracy, &steps, &log};
   return tesi_kernel_launch(ctx, &p->kernel, (TesiGrid){(unsigned)count, 1, 1}, p->threads, p->shared,
                             arguments);
@@ -172,14 +172,14 @@ TesStatus bench_stokes_local_run(const TesSmoother *smoother, const void *r, voi
 
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
   const Plan *p = smoother->plan;
-  return tesi_saddle_patch_sweep_ref(smoother->op, p->axis, false, b, x, sweep);
+  return tesi_stokes_patch_sweep_ref(smoother->op, p->axis, false, b, x, sweep);
 }
 
 /* All local solves: with conjugate gradients 54 contractions and 18 a step, each of about N^4 multiply-adds; residuals
  * read, x read and written, and the inverses of patches and S. Tables: their eigenvectors meet the pressure too. */
 static TesCost cost(const TesSmoother *smoother) {
   const Plan *p = smoother->plan;
-  const double N = 2.0 * tesi_saddle_of(smoother->op)->space->degree + 1, M = N - 1,
+  const double N = 2.0 * tesi_stokes_of(smoother->op)->space->degree + 1, M = N - 1,
                numbers = 3 * M * N * N + N * N * N, patches = p->first[p->colours],
                size = (double)tesi_precision_size(smoother->op->precision);
   const double velocity = M * N * N, across = 2 * N * velocity /* two directions */,
@@ -203,8 +203,8 @@ static void destroy(TesSmoother *smoother) {
   Plan *p = smoother->plan;
   if (!p) return;
   for (int k = 0; p->inverse && k < p->kinds; k++) device->release(ctx, &p->inverse[k]);
-  for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &p->axis[d]);
-  tesi_saddle_patches_free(ctx, &p->patches);
+  for (int d = 0; d < 3; d++) tesi_stokes_patch_axis_free(ctx, &p->axis[d]);
+  tesi_stokes_patches_free(ctx, &p->patches);
   device->release(ctx, &p->r);
   tesi_free(ctx, &p->inverse);
   tesi_free(ctx, &p->first);
@@ -223,7 +223,7 @@ static TesStatus create_noting(TesContext *ctx, const TesOperator *op, BenchStok
   bool serves = bench_stokes_operator_serves(op);
   for (int d = 0; serves && d < 3; d++)
     for (int e = 0; e < 2; e++)
-      serves = serves && tesi_nodal(tesi_saddle_of(op)->space, d)->end[e] == TESI_STRONG;
+      serves = serves && tesi_nodal(tesi_stokes_of(op)->space, d)->end[e] == TESI_STRONG;
   if (!serves)
     TES_FAIL(
         TES_MISSING,

@@ -1,5 +1,5 @@
 /* Local solves of vertex patches of Stokes in 3D by conjugate gradients on the Schur complement, as figure 10 of
- * stokes-multigrid-cui-2025 has them: to be measured, not to be fast (saddle_lanes.cu is). A block a patch, whose
+ * stokes-multigrid-cui-2025 has them: to be measured, not to be fast (stokes_lanes.cu is). A block a patch, whose
  * N = 2 (k + 1) modes and M = N - 1 nodes a direction stand in shared memory with all its matrices:
  *   F^_i = Z' F_i / Lam_i    r = -g - sum over i of B_i F^_i    S p = r, S = sum over i of B_i Lam_i^-1 B_i'
  *   u_i += Z (F^_i + B_i' p / Lam_i)
@@ -17,7 +17,7 @@
  * Arrays of a patch: 6 of a component, 7 of the pressure, and 3 (M M + N N + N M) matrices; RT_4 in float64: 113
  * and 122 KB. Registers on sm_90 in float64: 100 and 96 (RT_1), 128 (RT_4), with small arrays in local memory. */
 #include "kernel.h"
-#include "saddle_arguments.h"
+#include "stokes_arguments.h"
 
 #define M (N - 1)
 #define HALF (N / 2)
@@ -54,8 +54,8 @@ TESK_DEVICE void note(int key, const real *p) {
 
 /* ---- a patch -------------------------------------------------------------------------------------------- */
 typedef struct Patch {
-  const TeskSaddlePatches *all;
-  const TeskSaddlePatch *its;
+  const TeskStokesPatches *all;
+  const TeskStokesPatch *its;
   int first[3];                      /* node of each direction */
   real *matrices, *lc, *ld, *sums;   /* [3][MATRICES]: Zc, Zd, H; [3][M], [3][N]; [THREADS] */
   real *F[3], *reciprocal[3], *w[3]; /* F^ and 1 / Lam of components, work */
@@ -96,7 +96,7 @@ TESK_DEVICE long long place_of(const Patch *p, int i, const int at[3]) {
 
 TESK_DEVICE void load_tables(Patch *p) {
   for (int d = 0; d < 3; d++) {
-    const TeskSaddleKind *kind = p->all->kind[d] + p->its->kind[d];
+    const TeskStokesKind *kind = p->all->kind[d] + p->its->kind[d];
     const real *from = (const real *)kind->numbers, *G = from + M * M + N * N;
     real *to = p->matrices + d * MATRICES;
     p->first[d] = kind->first;
@@ -319,10 +319,10 @@ TESK_DEVICE void store(const Patch *p, real *to) {
   if (split(3, id, at)) to[place_of(p, 3, at)] += p->p[id];
 }
 
-TESK_KERNEL(tesk_stokes_local, THREADS, 1, (TeskSaddlePatches)all, (const TeskSaddlePatch *)patches,
+TESK_KERNEL(tesk_stokes_local, THREADS, 1, (TeskStokesPatches)all, (const TeskStokesPatch *)patches,
             (const real *)r, (real *)x, (double)accuracy, (int)steps, (long long *)log) {
   TESK_SHARED(memory);
-  const TeskSaddlePatch its = patches[blockIdx.x];
+  const TeskStokesPatch its = patches[blockIdx.x];
   real *at = memory;
   Patch p;
   p.all = &all;

@@ -6,7 +6,7 @@
 #include "device/upload.h"
 #include "device/vector.h"
 #include "kernels/texts.h"
-#include "operator/saddle/saddle.h"
+#include "operator/stokes/stokes_operator.h"
 
 /* Blocks of the tables, as in the kernel. */
 enum { STIFFNESS, MASS, DERIVATIVE, DIAGONAL, UP = DIAGONAL + 4, DOWN, ABOVE, BLOCKS };
@@ -32,7 +32,7 @@ struct BenchStokesOperator {
 };
 
 bool bench_stokes_operator_serves(const TesOperator *op) {
-  const TesSpace *space = tesi_saddle_of(op)->space;
+  const TesSpace *space = tesi_stokes_of(op)->space;
   bool serves = tesi_has_kernels(op->context) && space->dim == 3 && space->degree <= BENCH_STOKES_MOST;
   for (int d = 0; d < space->dim; d++) {
     const TesiAxis *a = tesi_modal(space, d);
@@ -59,15 +59,15 @@ static TesStatus take_penalty(TesContext *ctx, const TesiAxis *whole, TesPenalty
   TesStatus status = TES_OK;
   const int n = whole->step;
   double h[2] = {whole->h[0], whole->h[0]};
-  TesiSaddleAxis s = {.modal = *whole};
+  TesiStokesAxis s = {.modal = *whole};
   s.modal.cells = cells, s.modal.nodes = cells * n, s.modal.h = h;
   for (int end = 0; end < 2; end++) s.modal.end[end] = walls[end] ? TESI_WEAK : TESI_OPEN;
-  TES_TRY(tesi_saddle_axis_fill(ctx, penalty, &s));
+  TES_TRY(tesi_stokes_axis_fill(ctx, penalty, &s));
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
       block[i * (n + 1) + j] += factor * tesi_band_entry(&s.penalty, from[0] + i, from[1] + j);
 done:
-  tesi_saddle_axis_free(ctx, &s);
+  tesi_stokes_axis_free(ctx, &s);
   return status;
 }
 
@@ -75,7 +75,7 @@ done:
 static TesStatus fill_penalty(const TesOperator *op, int d, Tables *t) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiStokes *s = tesi_stokes_of(op);
   const TesiAxis *a = tesi_modal(s->space, d);
   const TesPenalty penalty = op->desc.form.penalty;
   const bool none[2] = {false, false};
@@ -100,7 +100,7 @@ done:
 static TesStatus fill_tables(const TesOperator *op, Tables *t) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiStokes *s = tesi_stokes_of(op);
   const int n = s->space->degree + 1, p = n + 1;
   double mass[MOST * MOST], stiffness[MOST * MOST];
   t->n = n;
@@ -135,7 +135,7 @@ done:
 /* ---- set-up --------------------------------------------------------------------------------------------- */
 /* About 128 threads; free of conflicts, as many cells as banks of the precision. */
 static void choose_block(BenchStokesOperator *v) {
-  const int n = tesi_saddle_of(v->op)->space->degree + 1, p = n + 1,
+  const int n = tesi_stokes_of(v->op)->space->degree + 1, p = n + 1,
             w = v->form == BENCH_STOKES_PADDED ? p : n, slab = p * w * w, pressures = w * w * w;
   const bool free = v->form == BENCH_STOKES_CONFLICT_FREE;
   const size_t size = tesi_precision_size(v->op->precision);
@@ -147,7 +147,7 @@ static void choose_block(BenchStokesOperator *v) {
 }
 
 static void fill_argument(const TesOperator *op, Argument *a) {
-  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiStokes *s = tesi_stokes_of(op);
   a->alpha = s->alpha;
   a->count = 1;
   for (int part = 0; part < 4; part++) {
@@ -168,7 +168,7 @@ static TesStatus get_kernel(BenchStokesOperator *v, const char *tables) {
   char text[COUNT][24];
   TesiProgram *program;
   const int values[COUNT] = {
-      tesi_saddle_of(v->op)->space->degree + 1, v->cells, v->team, v->threads, v->form, v->notes};
+      tesi_stokes_of(v->op)->space->degree + 1, v->cells, v->team, v->threads, v->form, v->notes};
   static const char *const names[] = {"N", "CELLS", "TEAM", "THREADS", "FORM", "NOTES"};
   TesiProgramDesc desc = {.file = "stokes_operators.cu", .tables = tables};
   desc.options[0] = v->op->precision == TES_SINGLE ? "real=float" : "real=double";
@@ -252,7 +252,7 @@ TesStatus bench_stokes_operator_apply(const BenchStokesOperator *v, const void *
 /* Of each component: Mc in three slabs, Lc, D', D, alpha; Ld in two directions, four blocks each. Accesses: each
  * multiply-add reads both factors, or a matrix entry alone where a line is in registers. */
 BenchStokesWork bench_stokes_operator_work(const BenchStokesOperator *v) {
-  const double n = tesi_saddle_of(v->op)->space->degree + 1, p = n + 1,
+  const double n = tesi_stokes_of(v->op)->space->degree + 1, p = n + 1,
                w = v->form == BENCH_STOKES_PADDED ? p : n, slab = p * w * w, pressures = w * w * w,
                size = (double)tesi_precision_size(v->op->precision);
   const bool lines = v->form == BENCH_STOKES_CONFLICT_FREE, matrices = v->form >= BENCH_STOKES_SHARED;

@@ -1,5 +1,5 @@
 /* The Stokes operator y <- K x on boxes of equal cells in 3D, cell by cell, in the variants of figures 8 and 9 of
- * stokes-multigrid-cui-2025: to be measured, not to be fast (saddle_tiles.cu is). A cell has its own numbers and those
+ * stokes-multigrid-cui-2025: to be measured, not to be fast (stokes_tiles.cu is). A cell has its own numbers and those
  * of the next cell in each direction, and takes the face between them, so that each face is computed once; what it
  * finds is added to y, which is zero before. Component i with the directions a, b across, i counting fastest:
  *   V = Mc u of the cell, of the next in a and of the next in b       U = Lc u - D' p + alpha V       p -= D u

@@ -19,7 +19,7 @@ extern const char *const bench_stokes_forms[BENCH_STOKES_FORMS];
 enum { BENCH_STOKES_MOST = 4 /* degree */ };
 
 typedef struct BenchStokesOperator BenchStokesOperator;
-/* Whether it exists for a saddle operator: equal cells in 3D, no ring, a device with kernels, degree at most 4. */
+/* Whether it exists for a stokes operator: equal cells in 3D, no ring, a device with kernels, degree at most 4. */
 bool bench_stokes_operator_serves(const TesOperator *op);
 /* Over the space and the tables of op, in its precision. Errors: TES_MISSING where it does not exist. */
 TesStatus bench_stokes_operator_create(TesContext *ctx, const TesOperator *op, BenchStokesForm form,

@@ -135,7 +135,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, const Run *run,
   load = tes_problem_info(p).times.load - load;
   TES_TRY(find_error(p, d->u, &error));
   row[UNKNOWNS] = (CliCell){(double)tes_space_length(p->space), NULL};
-  row[WHO] = (CliCell){0, run->assembled ? bench_twin_name(p, run->who) : run->who};
+  row[WHO] = (CliCell){0, run->assembled ? bench_assembled_name(p, run->who) : run->who};
   row[DEVICE] = (CliCell){0, tes_context_device(ctx)};
   row[STEPS] = (CliCell){run->steps, NULL};
   row[SETUP] = (CliCell){tes_problem_info(p).times.total + assembly, NULL};
@@ -146,7 +146,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, const Run *run,
   row[ITERATIONS] = (CliCell){(double)iterations / run->steps, NULL};
   row[ERROR] = (CliCell){error, NULL};
   row[MEMORY] = (CliCell){(bench_memory(ctx) - before) / 1048576, NULL};
-  row[MATRIX] = (CliCell){run->assembled ? bench_twin_mib(p) : NAN, NULL};
+  row[MATRIX] = (CliCell){run->assembled ? bench_assembled_mib(p) : NAN, NULL};
   TES_TRY(bench_product(p, run->assembled ? p->assembled : p->op, o->seconds, &row[PRODUCT].number));
 done:
   tes_problem_destroy(&p);

@@ -27,7 +27,7 @@ typedef struct BenchOptions {
   int sizes;
   bool single_precision, double_precision, mixed; /* which to measure */
   bool variable;                                  /* coefficient a(x) instead of 1 */
-  bool broken;                                    /* solver: element dg */
+  bool modal;                                     /* solver: element dg */
   TesSmootherKind smoother;
   const char *variant; /* smoother, bp: of the kernel; NULL: that of programs */
   TesMethod method;
@@ -166,14 +166,14 @@ extern const char *const bench_help[];
 /* Bytes that a context holds where it computes: of the host, or of its GPU. */
 double bench_memory(TesContext *ctx);
 
-/* Assembled twins of problems (twin.c). Milliseconds of a product with an operator of the problem's space, with random
- * numbers that are zero at given nodes, for about so many seconds. */
+/* Assembled forms of problems (assembled.c). Milliseconds of a product with an operator of the problem's space, with
+ * random numbers that are zero at given nodes, for about so many seconds. */
 TesStatus bench_product(const TesProblem *problem, const TesOperator *op, double seconds, double *ms);
 /* tesi_problem_assemble(), and what it took. */
 TesStatus bench_assemble(TesProblem *problem, double *seconds);
 /* "text, cuSPARSE", or what else multiplies; MiB of the finest matrix in float64. */
-const char *bench_twin_name(const TesProblem *problem, const char *text);
-double bench_twin_mib(const TesProblem *problem);
+const char *bench_assembled_name(const TesProblem *problem, const char *text);
+double bench_assembled_mib(const TesProblem *problem);
 /* Whether a row of matrices failed for want of memory alone: then the user is told, and the table goes on. */
 bool bench_leaves_out(TesContext *ctx, TesStatus status);
 

@@ -5,7 +5,7 @@
  * parts one by one in runs of ten. A solve by multigrid is what the other parts leave of the step, since it begins with
  * the increment of the step before.
  *
- * Last the assembled twin: the same steps by multigrid, all parts of which multiply with sparse matrices
+ * Last the assembled form: the same steps by multigrid, all parts of which multiply with sparse matrices
  * (iso_matrices.h), as the paper's do. Columns: what multiplies, and MiB of all matrices but those of the cycle. */
 #include <math.h>
 #include <stdlib.h>

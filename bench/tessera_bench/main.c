@@ -242,7 +242,7 @@ static const Option options[OPTIONS] = {
     [POST] = {"post", "solver stokes", read_steps, AT(post), 0, 0, 100, 1, NULL},
     [ALPHA] = {"alpha", "stokes", read_number, AT(alpha), 0, 0, 1e12, 1, NULL},
     [ASPECT] = {"aspect", "stokes", read_number, AT(aspect), 0, 1e-3, 1e3, 1, NULL},
-    [ELEMENT] = {"element", "solver", read_second, AT(broken), .words = elements},
+    [ELEMENT] = {"element", "solver", read_second, AT(modal), .words = elements},
     [DRAW] = {"draw", "stokes applications bp", read_choice, AT(drawn), .words = drawn},
     [LEVEL] = {"level", "stokes-tables applications patch-tables", read_integers, LIST(level, levels), 1, 12,
                BENCH_LIST, NULL},

@@ -70,7 +70,7 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int dim, int de
   TES_TRY(tes_problem_create(ctx,
                              &(TesProblemDesc){.mesh = tes_space_mesh(d->space),
                                                .degree = degree,
-                                               .element = o->broken ? TES_ELEMENT_DG : TES_ELEMENT_Q,
+                                               .element = o->modal ? TES_ELEMENT_DG : TES_ELEMENT_Q,
                                                .data = {.a = d->a, .f = {d->f}},
                                                .exact = {d->exact},
                                                .solver = {.method = o->method,

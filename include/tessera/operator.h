@@ -20,9 +20,9 @@
  *    terms. All components together, degree + 1 Gauss points per direction, hanging nodes. Kernels for degrees 1 to 8.
  *  - parts: spaces of several components, and products, with forms that couple no parts. Each part has an operator of
  *    the first kind above that takes it; equal components share one.
- *  - saddle: velocity and pressure of element rt over a box (space.h), constant viscosity and mass. Diffusion of
+ *  - stokes: velocity and pressure of element rt over a box (space.h), constant viscosity and mass. Diffusion of
  *    tangential components is by symmetric interior penalties. K = [A, -B'; -B, 0], products of banded 1D matrices.
- *  - saddle_varying: the same with a viscosity that is a function, or with the symmetric gradient (strain), by
+ *  - stokes_varying: the same with a viscosity that is a function, or with the symmetric gradient (strain), by
  *    quadrature with (degree + 3)^dim Gauss points per cell, at which nu is stored; nu > 0 (TES_INVALID_INPUT names the
  *    point).
  *  - dg: diffusion and mass with constant coefficients over element dg, by symmetric interior penalties; values on

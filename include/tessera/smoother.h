@@ -12,15 +12,15 @@
  *    surrogates of the assembled operator on the nodes of the cell, weighted symmetrically. Meshes of trees, to degree
  *    8, all devices; for stretched cells. Stokes with a constant viscosity: exact solves on closed cells (pressure, and
  *    velocity with the nodes of the cell's faces) in two colours, with a residual before each; 2^dim colours and more
- *    where a ring of cells is odd. A sweep is cheaper than a sweep of vertex patches, and takes more iterations.
- *  - line_patch: cell_patch, but stretched cells are joined to lines along their short direction, which are solved
- *    whole. A cell is stretched if it is coupled 4 times as strongly in one direction as in all others. The number of
- *    iterations does not depend on how far cells are stretched in one direction. To degree 8, all devices.
- *  - ordered_cells: incomplete LU factors, without fill, of the assembled matrix of transport with element q, with the
- *    unknowns cell by cell in the order of the velocity. Any mesh, one rank, float64. The sweep is sequential and runs
- *    on the host for every device. 24 bytes per entry of the matrix (docs/time.md, "Steady transport").
- *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order (in a
- *    cell: vertices, lines, faces, interior).
+ *    where a periodic direction has an odd number of cells. A sweep is cheaper than a sweep of vertex patches, and
+ *  takes more iterations. - line_patch: cell_patch, but stretched cells are joined to lines along their short
+ *    direction, which are solved whole. A cell is stretched if it is coupled 4 times as strongly in one direction as
+ *    in all others. The number of iterations does not depend on how far cells are stretched in one direction. To
+ *  degree 8, all devices. - ordered_cells: incomplete LU factors, without fill, of the assembled matrix of transport
+ *    with element q, with the unknowns cell by cell in the order of the velocity. Any mesh, one rank, float64. The
+ *    sweep is sequential and runs on the host for every device. 24 bytes per entry of the matrix (docs/time.md,
+ *  "Steady transport"). - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by
+ *    cell in Morton order (in a cell: vertices, lines, faces, interior).
  */
 #ifndef TESSERA_SMOOTHER_H
 #define TESSERA_SMOOTHER_H

@@ -2,16 +2,16 @@
 #include "device/links.h"
 #include "device/upload.h"
 
-typedef struct Twin {
+typedef struct Copies {
   TesiLinks *links;
   int neighbours;
   int64_t shared;              /* entries of this rank's own list */
   void *lists;                 /* device: entries of the neighbours' lists, one behind the other */
   void *entry, *first, *place; /* device: of each shared entry, where its copies are (tesk_exchange_copies) */
-} Twin;
+} Copies;
 
 static void destroy(TesContext *ctx, void *state) {
-  Twin *t = state;
+  Copies *t = state;
   const TesiDevice *device = tesi_context_device(ctx);
   tesi_links_destroy(&t->links);
   void **all[] = {&t->lists, &t->entry, &t->first, &t->place};
@@ -20,7 +20,7 @@ static void destroy(TesContext *ctx, void *state) {
 }
 
 /* The lists of the neighbours without this rank's own. */
-static TesStatus make_links(TesContext *ctx, const TesiSharers *s, int own, Twin *t) {
+static TesStatus make_links(TesContext *ctx, const TesiSharers *s, int own, Copies *t) {
   TesStatus status = TES_OK;
   TesiLink *link = NULL;
   int32_t *lists = NULL;
@@ -42,7 +42,7 @@ done:
 }
 
 /* first[i], place[]: of shared entry i, the numbers that come, in order of ranks, -1: its own. row[entry]: i. */
-static TesStatus find_places(TesContext *ctx, const TesiSharers *s, int own, int32_t *row, Twin *t) {
+static TesStatus find_places(TesContext *ctx, const TesiSharers *s, int own, int32_t *row, Copies *t) {
   TesStatus status = TES_OK;
   int32_t *first = NULL, *place = NULL, *next = NULL, number = 0;
   const int32_t *entry = s->entry + s->first[own];
@@ -65,14 +65,14 @@ done:
   return status;
 }
 
-static TesStatus create(TesContext *ctx, TesiExchange *exchange, TesiExchangeTwin *twin) {
+static TesStatus create(TesContext *ctx, TesiExchange *exchange, TesiExchangeDevice *device) {
   TesStatus status = TES_OK;
   int own;
   const TesiSharers *s = tesi_exchange_sharers(exchange, &own);
   int32_t *row = NULL, largest = 0;
-  Twin *t = NULL;
+  Copies *t = NULL;
   TES_NEW(&t);
-  *twin = (TesiExchangeTwin){t, destroy};
+  *device = (TesiExchangeDevice){t, destroy};
   t->shared = s->first[own + 1] - s->first[own];
   for (int64_t i = 0; i < s->first[s->ranks]; i++)
     if (s->entry[i] > largest) largest = s->entry[i];
@@ -91,9 +91,9 @@ TesStatus tesi_sum_copies(TesContext *ctx, TesiExchange *exchange, TesPrecision 
     tesi_exchange_sum(exchange, precision, x);
     return TES_OK;
   }
-  TesiExchangeTwin *twin = tesi_exchange_twin(exchange);
-  if (!twin->state) TES_TRY(create(ctx, exchange, twin));
-  Twin *t = twin->state;
+  TesiExchangeDevice *device = tesi_exchange_device(exchange);
+  if (!device->state) TES_TRY(create(ctx, exchange, device));
+  Copies *t = device->state;
   long long shared = t->shared;
   void *arguments[] = {NULL, NULL, &x, &t->lists, &t->entry, &t->first, &t->place, &shared};
   TES_TRY(tesi_links_exchange(t->links, TESI_EXCHANGE_COPIES, precision, shared, arguments));

@@ -240,13 +240,13 @@ bool tesi_quantity_is_zero(const TesiQuantity *q) {
 }
 
 /* Whether a source is of element rt or dg. */
-static bool is_broken(const TesiQuantity *q, int source) {
+static bool is_modal(const TesiQuantity *q, int source) {
   return !q->source[source].coefficient && !q->source[source].space->element->nodal;
 }
 
 bool tesi_quantity_is_continuous(const TesiQuantity *q) {
   for (int i = 0; i < q->sources; i++)
-    if (q->source[i].gradient || is_broken(q, i) || q->source[i].by_material) return false;
+    if (q->source[i].gradient || is_modal(q, i) || q->source[i].by_material) return false;
   return true;
 }
 
@@ -287,7 +287,7 @@ static void evaluate_source(const TesiQuantity *q, int source, int64_t cell, int
     tesi_function_values(tesi_quantity_coefficient(q, source, cell), n, x[0], x[1], x[2], 0, value);
     return;
   }
-  if (is_broken(q, source))
+  if (is_modal(q, source))
     tesi_rt_node_values(space, q->source[source].nodes, q->source[source].part, cell,
                         q->source[source].values, local);
   else

@@ -69,7 +69,7 @@ TesStatus tesi_functional_clear(const TesSpace *space, TesVector *v);
 /* Whether kernels sum over the cells. On meshes other than boxes they add by atomics, in no fixed order. */
 static inline bool tesi_sums_on_device(const TesSpace *space) {
   return tesi_has_kernels(space->context) &&
-         ((space->mesh->kind == TES_MESH_BOX && !tesi_space_has_rings(space)) ||
+         ((space->mesh->kind == TES_MESH_BOX && !tesi_space_is_periodic(space)) ||
           !tesi_context_deterministic(space->context));
 }
 

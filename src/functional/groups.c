@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "functional/batch_faces.h"
-#include "mesh/group_parts.h"
+#include "mesh/group_owners.h"
 
 /* The direction along an edge; -1: a corner. */
 static int free_direction(int dim, int at) {
@@ -56,7 +56,7 @@ TesStatus tesi_groups_add(const TesiBatches *b, const TesFunction *const *g, boo
   for (int64_t i = 0; mesh->coarse && i < mesh->coarse->parts; i++)
     *any = *any || g[mesh->coarse->part[i].boundary];
   if (!*any) return TES_OK;
-  TES_TRY(tesi_mesh_count_parts(mesh, &counts));
+  TES_TRY(tesi_mesh_group_owners(mesh, &counts));
   for (int64_t c = 0; c < b->view->cells; c++)
     for (int64_t i = -1; (i = tesi_mesh_next_part(mesh, c, i)) >= 0;) {
       const TesTreePart *part = &mesh->coarse->part[i];

@@ -26,7 +26,7 @@ static TesStatus find(const TesCheckpoint *checkpoint, const char *path, const c
   const TesSpace *space = tes_checkpoint_space(checkpoint);
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const int dim = space->mesh->dim, components = space->element->mixed ? dim : space->parts;
+  const int dim = space->mesh->dim, components = space->element->with_pressure ? dim : space->parts;
   const bool rate = strlen(name) == 2 && name[1] == 't', pressure = !strcmp(name, "p");
   const char *const at = strchr("uvw", *name);
   const bool known = pressure || (*name && at && (!name[1] || rate));
@@ -37,7 +37,7 @@ static TesStatus find(const TesCheckpoint *checkpoint, const char *path, const c
     *found = (Found){.field = "pressure", .padded = true};
   else
     TES_CHECK(found->field && tes_checkpoint_values(checkpoint, found->field) &&
-                  (pressure ? space->element->mixed : found->component < components),
+                  (pressure ? space->element->with_pressure : found->component < components),
               "%s holds no %s", path, name);
 done:
   return status;
@@ -55,7 +55,7 @@ static TesStatus create_of_rt(const TesSpace *space, const double *values, int p
                            .space = space,
                            .vector = vector,
                            .derivative = TESI_FIELD_VALUE,
-                           .part = space->element->mixed ? part : 0};
+                           .part = space->element->with_pressure ? part : 0};
   TES_TRY(tesi_field_function(space, 1, &field, "u", text, function));
 done:
   tes_vector_destroy(&vector);

@@ -179,7 +179,7 @@ static const Run rt_of_before[] = {{"order", 1}, {"chosen", 1}, {"dt", 1},      
                                    {"when", 4},  {"force", 3},  {NULL, 0}};
 
 static bool is_rt(const TesCheckpoint *checkpoint) {
-  return tes_checkpoint_space(checkpoint)->element->mixed;
+  return tes_checkpoint_space(checkpoint)->element->with_pressure;
 }
 
 static const Run *find_runs(const TesCheckpoint *checkpoint) {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "io/file.h"
-#include "parallel/rank_parts.h"
+#include "parallel/rank_slices.h"
 
 #ifdef TESI_HDF5
 #include "io/vtkhdf/vtkhdf.h"
@@ -177,13 +177,13 @@ static int64_t slice_of(TesiStoreType type) {
 }
 
 /* Slice by slice of what the ranks have of a block. */
-static TesStatus put_block(Array *a, const TesiParts *parts, const void *part, void *slice) {
+static TesStatus put_block(Array *a, const TesiSlices *parts, const void *part, void *slice) {
   TesContext *ctx = parts->context;
   TesStatus status = TES_OK;
   const int64_t most = slice_of(a->type);
   for (int64_t at = 0; at < parts->all; at += most) {
     const int64_t n = parts->all - at < most ? parts->all - at : most;
-    TES_TRY(tesi_parts_collect(parts, size_of(a->type), part, at, n, slice));
+    TES_TRY(tesi_slices_collect(parts, size_of(a->type), part, at, n, slice));
     if (!a->store->elsewhere && !append(a, n, slice)) status = refuse(a->store, a->name);
     TES_TRY(tesi_file_agree(ctx, status));
   }
@@ -197,12 +197,12 @@ TesStatus tesi_store_put_parts(TesiStore *store, const char *name, TesiStoreType
   TesContext *ctx = store->ctx;
   TesStatus status = TES_OK;
   Array a = {.store = store, .name = name, .type = type, .set = -1};
-  TesiParts parts[MOST] = {{0}};
+  TesiSlices parts[MOST] = {{0}};
   void *slice = NULL;
   int64_t longest = 0;
   TES_CHECK(blocks <= MOST, "%d blocks of an array, expected 1..%d", blocks, MOST);
   for (int b = 0; b < blocks; b++) {
-    TES_TRY(tesi_parts_create(ctx, count[b], &parts[b]));
+    TES_TRY(tesi_slices_create(ctx, count[b], &parts[b]));
     a.all += parts[b].all;
     longest = parts[b].all > longest ? parts[b].all : longest;
   }
@@ -214,7 +214,7 @@ TesStatus tesi_store_put_parts(TesiStore *store, const char *name, TesiStoreType
   if (!store->elsewhere && !end_array(&a)) status = refuse(store, name);
   TES_TRY(tesi_file_agree(ctx, status));
 done:
-  for (int b = 0; b < blocks && b < MOST; b++) tesi_parts_free(&parts[b]);
+  for (int b = 0; b < blocks && b < MOST; b++) tesi_slices_free(&parts[b]);
   if (a.set >= 0) H5Dclose(a.set);
   tesi_free(ctx, &slice);
   return status;

@@ -1,24 +1,24 @@
 /* b_i += int (u . grad u) . v_i by so many points that nothing aliases, Q = 3k/2 + 2 a direction, on affine cells
- * 3k/2 + 1, in float64; formulas: operator/mixed/mixed.h. On cells of any mesh, with hanging nodes. rates[block] <- the
- * largest velocity along an axis
+ * 3k/2 + 1, in float64; formulas: operator/taylor_hood/taylor_hood.h. On cells of any mesh, with hanging nodes.
+ * rates[block] <- the largest velocity along an axis
  * of the reference cell [0, 1], cells a unit of time; or, `reach`, that times the square of the cell's length along it,
  * in of_cell[cell] (NULL: not wanted) that of the cell, and b stays.
  *
- * A block owns CELLS cells; steps are of lines of shared arrays (mixed_lines.h), thread id the line id % Q^(DIM-1)
- * of array id / Q^(DIM-1), an array a component of a cell. Nodes go to the points; B = C u at each point, a point a
- * thread; along each direction a line of u_c is differentiated, times B there, and added to the sums; these go back
- * with the weights in the table. Tables are operands in the constant bank. Additions are atomic, or (order) without a
- * rival.
+ * A block owns CELLS cells; steps are of lines of shared arrays (taylor_hood_lines.h), thread id the line id %
+ * Q^(DIM-1) of array id / Q^(DIM-1), an array a component of a cell. Nodes go to the points; B = C u at each point,
+ * a point a thread; along each direction a line of u_c is differentiated, times B there, and added to the sums;
+ * these go back with the weights in the table. Tables are operands in the constant bank. Additions are atomic, or
+ * (order) without a rival.
  * Shared: 3 DIM arrays of SIZE a cell: 24 KiB for k = 4 in 3D on affine cells, else 41; 78 and 96 KiB for k = 6.
  * Registers: two lines of Q numbers; on sm_90 47, 70 and 94 for k = 2, 4 and 6 on affine cells, else 50, 66, and 80
  * with 8 bytes of spills.
  * Flops a cell in 3D, n = k + 1: 12 (n^3 Q + n^2 Q^2 + n Q^3) for values there and back, 18 Q^4 for slopes,
  * 6 Q^3: 9.1e4 for k = 4 on affine cells, 470 an unknown.
  * Bytes a cell: nodes of DIM components once, written by atomics, 4 a node for the index, C once, or DIM^2 + 1 numbers
- * a point: for k = 4 in 3D some 45 an unknown. Macros: of mixed_lines.h. */
+ * a point: for k = 4 in 3D some 45 an unknown. Macros: of taylor_hood_lines.h. */
 #include "kernel.h"
 #include "tables.h"
-#include "mixed_lines.h"
+#include "taylor_hood_lines.h"
 
 LINE_PRODUCT(velocity_values, tesk_b, Q, N, N, 1)
 LINE_PRODUCT(velocity_moments, tesk_bw, N, Q, 1, N)
@@ -31,7 +31,7 @@ TESK_DEVICE real larger(real a, real b) {
 }
 
 /* along[DIM] <- C u at point p; returns the largest rate there, or reach. */
-TESK_DEVICE real find_along(const TeskMixed *a, long long cell, int p, int reach, const real *u,
+TESK_DEVICE real find_along(const TeskTaylorHood *a, long long cell, int p, int reach, const real *u,
                             real along[DIM]) {
   const real inverse = number_of(a, cell, 0, DIM, p);
   real most = 0;
@@ -80,7 +80,7 @@ TESK_DEVICE real largest_of_block(real most, real *memory) {
 }
 
 /* of_cell <- the largest of at[CELLS][POINTS]; lines[CELLS][LINES]: scratch. */
-TESK_DEVICE void keep_largest(const TeskMixed *a, const real *at, real *lines, real *of_cell) {
+TESK_DEVICE void keep_largest(const TeskTaylorHood *a, const real *at, real *lines, real *of_cell) {
   FOR_ITEMS(id, CELLS * LINES) {
     real most = 0;
     for (int r = 0; r < Q; r++) most = larger(most, at[id * Q + r]);
@@ -96,7 +96,7 @@ TESK_DEVICE void keep_largest(const TeskMixed *a, const real *at, real *lines, r
 }
 
 TESK_KERNEL(tesk_convection, THREADS, BLOCKS, (const real *TESK_RESTRICT)u, (real *)b, (real *)rates,
-            (int)reach, (real *)of_cell, (TeskMixed)a) {
+            (int)reach, (real *)of_cell, (TeskTaylorHood)a) {
   TESK_SHARED(memory);
   real *const at = memory, *const along = at + CELLS * DIM * SIZE, *const sums = along + CELLS * DIM * SIZE;
   const int hangs = any_hanging(&a, a.velocity_mask);

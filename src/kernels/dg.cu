@@ -3,7 +3,7 @@
  *
  * A block has CELLS cells side by side in x, with their numbers and those of the result in shared memory, [z][y][x] of
  * the modes, rows of PITCH. Direction by direction a thread has lines of N modes; those of its two neighbours come from
- * global memory, mostly from L1 and L2, and leave their traces (saddle_faces.h). The last direction writes.
+ * global memory, mostly from L1 and L2, and leave their traces (stokes_faces.h). The last direction writes.
  * Shared memory: 2 PITCH N^(DIM - 1) numbers, PITCH about CELLS N. An entry and direction: 2 numbers of neighbours,
  * 10 + N / 2 multiply-adds. Bytes that must come and go: 2 numbers an entry, 3 with b; neighbours from L2, 2 DIM more.
  * Registers: `bench_registers`.
@@ -12,7 +12,7 @@
  * Macros: real, DIM, N (modes of a cell), CELLS, THREADS, VELOCITY (0: none). */
 #include "kernel.h"
 #include "dg_arguments.h"
-#include "saddle_faces.h"
+#include "stokes_faces.h"
 
 #define PITCH (CELLS * N | 1)
 #define LAYERS (DIM == 3 ? N : 1) /* modes in z */
@@ -92,8 +92,8 @@ TESK_DEVICE void add_direction(const TeskDg *s, const Modes *r, const Tile *t, c
     const int first = (at[2] * N + at[1]) * PITCH + at[0];
     const long long place = at[0] + at[1] * t->step[1] + at[2] * t->step[2];
     const real *const x = t->x + place;
-    const Trace below = trace_at(r, x + N * far * beside(s->cells, s->ring, d, cell, 0), far),
-                above = trace_at(r, x + N * far * beside(s->cells, s->ring, d, cell, 1), far);
+    const Trace below = trace_at(r, x + N * far * beside(s->cells, s->periodic, d, cell, 0), far),
+                above = trace_at(r, x + N * far * beside(s->cells, s->periodic, d, cell, 1), far);
     real line[N], sum[N];
     TESK_UNROLL
     for (int l = 0; l < N; l++) {

@@ -8,9 +8,9 @@
 enum { TESK_DG_CARRY = 0, TESK_DG_OWN = 1, TESK_DG_JUMP = 3, TESK_DG_VELOCITY = 5 };
 
 typedef struct TeskDg {
-  int cells[3], ring[3];
+  int cells[3], periodic[3];
   double alpha;
-  const void *numbers[3];  /* real: [TESK_TILES_NUMBERS][cells] (saddle_arguments.h) */
+  const void *numbers[3];  /* real: [TESK_TILES_NUMBERS][cells] (stokes_arguments.h) */
   const void *velocity[3]; /* real: [TESK_DG_VELOCITY][cells]; NULL: there is none */
 } TeskDg;
 
@@ -21,7 +21,7 @@ typedef struct TeskDgPatch {
 
 /* Tables of a kind (real), rows padded to four numbers: Zd' [P][ROW], Zd [P][ROW], nu ld [ROW], for P = 2 n modes. */
 typedef struct TeskDgPatches {
-  int extent[3];        /* modes of the whole axes: on rings numbers go on at the beginning */
+  int extent[3];        /* modes of the whole axes: in periodic directions numbers go on at the beginning */
   int closed;           /* the constant is in the null space: its mode becomes zero */
   const void *table[3]; /* of the kinds of each direction */
   const TeskDgPatch *patch;

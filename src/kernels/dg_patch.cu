@@ -2,7 +2,7 @@
  * each, P = 2 N, by fast diagonalization, K = nu (sum over directions of Ld) + alpha. Patches of a launch have no
  * unknowns in common. 2D and 3D, any kinds of intervals.
  * tesk_dg_sweep does a colour without a residual before it, y <- x with K^-1 (b - K x outside) in the patches: what is
- * outside comes by its traces at the faces, cell by cell (saddle_faces.h), first along x, through shared memory. Its
+ * outside comes by its traces at the faces, cell by cell (stokes_faces.h), first along x, through shared memory. Its
  * last blocks copy the cells that are in no patch. An unknown: DIM + 1 numbers read, from L2 but for two of them, one
  * written; 4 DIM more multiply-adds, 2 or 3 more barriers.
  *
@@ -14,7 +14,7 @@
  * Macros: real, DIM, N, PATCHES, THREADS, MIN_BLOCKS, GLOBAL_WORK. */
 #include "kernel.h"
 #include "dg_arguments.h"
-#include "saddle_faces.h"
+#include "stokes_faces.h"
 
 #define P (2 * N)
 #define ROW ((P + 3) / 4 * 4)
@@ -203,11 +203,12 @@ TESK_KERNEL(tesk_dg_patch, THREADS, MIN_BLOCKS, (TeskDgPatches)s, (int)count, (r
 
 /* ---- a colour with its residual inside ------------------------------------------------------------------- */
 
-/* Number of cell v + k of direction d, on rings from the beginning on; v + k itself where it does not exist. */
+/* Number of cell v + k of direction d, in periodic directions from the beginning on; v + k itself where it does not
+ * exist. */
 TESK_DEVICE int cell_of(const TeskDg *g, int d, int v, int k) {
   const int cell = v + k, all = g->cells[d];
   if (cell >= 0 && cell < all) return cell;
-  return g->ring[d] ? (cell < 0 ? cell + all : cell - all) : v + (k > 0);
+  return g->periodic[d] ? (cell < 0 ? cell + all : cell - all) : v + (k > 0);
 }
 
 /* K x of the modes of both cells from the lines beside them; where there is no cell its numbers are zero. */

@@ -42,7 +42,7 @@ TESK_DEVICE long long place_of(const TeskFlowPatch *s, const int at[3]) {
 
 /* From a cell to the one behind a face; 0: there is none. */
 TESK_DEVICE int behind(const TeskFlowPatch *s, const int at[3], int face) {
-  const int d = face / 2, last = pick(s->cells, d) - 1, cell = pick(at, d), ring = s->rings >> d & 1;
+  const int d = face / 2, last = pick(s->cells, d) - 1, cell = pick(at, d), ring = s->periodic >> d & 1;
   if (face % 2) return cell < last ? 1 : ring ? -last : 0;
   return cell > 0 ? -1 : ring ? last : 0;
 }

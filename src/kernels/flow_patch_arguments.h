@@ -3,7 +3,7 @@
 #define TESK_FLOW_PATCH_ARGUMENTS_H
 
 typedef struct TeskFlowPatch {
-  int cells[3], rings;         /* bit d: direction d is one */
+  int cells[3], periodic;      /* bit d: direction d is one */
   const int *order;            /* [cells] */
   const void *inverse;         /* real: [cells][column][row] A_KK^-1 */
   const void *inflow;          /* real: [cells][2 dim][column][row] F (flow_patch.h) */

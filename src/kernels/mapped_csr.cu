@@ -1,4 +1,4 @@
-/* The assembled twin of a mapped operator, compressed rows, on the device. In this order, with tesk_scan_* between:
+/* The assembled form of a mapped operator, compressed rows, on the device. In this order, with tesk_scan_* between:
  *   tesk_csr_count    cells of each free node, counted               | scan: first[nodes + 1]
  *   tesk_csr_place    cell[first[node] ..]: those cells              | tesk_csr_order: ascending
  *   tesk_csr_columns  columns of each row, counted                   | scan: row[nodes + 1]

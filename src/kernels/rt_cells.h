@@ -1,6 +1,6 @@
 /* Cells of Raviart-Thomas spaces in blocks of threads: where their numbers stand, and lines of them contracted with
  * matrices of the unit cell. Before: real, THREADS, DIM, N (modes of a cell), Q (points), CELLS (of a block), and
- * RT_ARGUMENTS: a struct with parts, cells, ring, all, first and h (TeskConvection). tables.h: modal [Q][N], nodal
+ * RT_ARGUMENTS: a struct with parts, cells, periodic, all, first and h (TeskConvection). tables.h: modal [Q][N], nodal
  * [Q][N + 1], both times the weights of the points too (_w), root [N]: modes at the upper end. RT_LOOP: how lines are
  * unrolled. */
 #ifndef TESK_RT_CELLS_H
@@ -64,7 +64,7 @@ TESK_DEVICE real scale_of(const RT_ARGUMENTS *s, int i, const int at[3]) {
   return 1 / sqrt(square);
 }
 
-/* The place of entry x, y, z of component i in a cell; a ring ends with its first node. */
+/* The place of entry x, y, z of component i in a cell; a periodic direction ends with its first node. */
 TESK_DEVICE long long place_of(const RT_ARGUMENTS *s, int i, const int at[3], int x, int y, int z) {
   const int *const e = s->parts.extent[i];
   int px = at[0] * N + x, py = at[1] * N + y, pz = DIM == 3 ? at[2] * N + z : 0;
@@ -76,7 +76,7 @@ TESK_DEVICE long long place_of(const RT_ARGUMENTS *s, int i, const int at[3], in
 
 /* Whether there is a cell beyond face (d, end). */
 TESK_DEVICE int is_inner(const RT_ARGUMENTS *s, int d, int end, const int at[3]) {
-  return s->ring[d] || (end ? at[d] < s->cells[d] - 1 : at[d] > 0);
+  return s->periodic[d] || (end ? at[d] < s->cells[d] - 1 : at[d] > 0);
 }
 
 /* The place of number `id` of what cells put aside of component i, N^(DIM - 1) each: the lower nodes of the cell above;

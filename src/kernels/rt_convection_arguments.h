@@ -2,7 +2,7 @@
 #ifndef TESK_RT_CONVECTION_ARGUMENTS_H
 #define TESK_RT_CONVECTION_ARGUMENTS_H
 
-#include "saddle_arguments.h"
+#include "stokes_arguments.h"
 
 /* What holds on a side of the box: walls take what enters in full, outflows half of it, slip nothing. */
 enum { TESK_SIDE_VELOCITY = 0, TESK_SIDE_SLIP = 1, TESK_SIDE_OUTFLOW = 2 };
@@ -14,7 +14,7 @@ typedef struct TeskConvectionSide {
 
 typedef struct TeskConvection {
   TeskParts parts;
-  int cells[3], ring[3];
+  int cells[3], periodic[3];
   int all, first;        /* cells; that of the first block */
   long long aside_at[3]; /* where a component's numbers begin */
   const double *h[3];    /* widths of the cells of a direction */

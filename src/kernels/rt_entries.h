@@ -2,7 +2,7 @@
 #ifndef TESK_RT_ENTRIES_H
 #define TESK_RT_ENTRIES_H
 
-#include "saddle_arguments.h"
+#include "stokes_arguments.h"
 
 typedef struct TeskEntry {
   int at[3];

@@ -14,7 +14,7 @@
  * float32 (8.5 where it is added to) up, 4.5 down; flops: about 2 (n + n / 2 + n / 4).
  * Macros: real, N1, CELLS_X, CELLS_Y, CELLS_Z. Tables: tesk_modes [2 N1][N1], tesk_nodes [2 N1 + 1][N1 + 1]. */
 #include "kernel.h"
-#include "saddle_arguments.h"
+#include "stokes_arguments.h"
 #include "tables.h"
 
 #define THREADS 256
@@ -45,9 +45,9 @@ TESK_DEVICE Tile tile_of(const TeskRtBox *box) {
   return t;
 }
 
-/* On a ring the first nodes come after the last ones; -1: there is no such number. */
+/* In a periodic direction the first nodes come after the last ones; -1: there is no such number. */
 TESK_DEVICE int place_in(const TeskRtBox *box, int d, int extent, int at) {
-  if (box->ring[d]) at = at < 0 ? at + extent : at >= extent ? at - extent : at;
+  if (box->periodic[d]) at = at < 0 ? at + extent : at >= extent ? at - extent : at;
   return at < extent ? at : -1;
 }
 
@@ -129,12 +129,12 @@ TESK_KERNEL(tesk_prolongate_rt_box, THREADS, 1, (TeskRtBox)box, (const real *TES
       const int z = t.cell[2] + c;
       embed_column(p == 2, B + (c * N1 * FY + iy) * FX + ix, FY * FX,
                    fine + box.fine.offset[p] + z * F * plane + (long long)y * nf[0] + x, plane,
-                   p == 2 && z == box.cells[2] - 1 && !box.ring[2], add);
+                   p == 2 && z == box.cells[2] - 1 && !box.periodic[2], add);
     }
   }
 }
 
-/* The same into the order of sweeps (saddle_arguments.h): a thread a column, cells of a class side by side, so that
+/* The same into the order of sweeps (stokes_arguments.h): a thread a column, cells of a class side by side, so that
  * CELLS_X numbers are written side by side. A number's place in its cell begins with its index in its own direction. */
 TESK_KERNEL(tesk_prolongate_rt_classes, THREADS, 1, (TeskRtBox)box, (TeskLanes)s,
             (const real *TESK_RESTRICT)coarse, (real *)fine) {

@@ -101,7 +101,7 @@ TESK_DEVICE int near_of(int d) {
 
 /* Whether there is a cell beyond face (d, end). */
 TESK_DEVICE int is_inner(const TeskUpwind *s, int d, int end, const int at[3]) {
-  return (s->rings >> d & 1) || (end ? pick(at, d) < pick(s->cells, d) - 1 : pick(at, d) > 0);
+  return (s->periodic >> d & 1) || (end ? pick(at, d) < pick(s->cells, d) - 1 : pick(at, d) > 0);
 }
 
 /* A mode of the block: its cell, its place there and in vectors; consecutive threads take what stands side by side. */

@@ -2,11 +2,11 @@
 #ifndef TESK_UPWIND_ARGUMENTS_H
 #define TESK_UPWIND_ARGUMENTS_H
 
-/* Ends of directions that are no rings: values are given, u leaves as it is, or nothing passes. */
+/* Ends of directions that are not periodic: values are given, u leaves as it is, or nothing passes. */
 enum { TESK_UPWIND_GIVEN, TESK_UPWIND_OPEN, TESK_UPWIND_CLOSED };
 
 typedef struct TeskUpwind {
-  int cells[3], rings, ends, all;      /* rings: bit d; ends: two bits a face */
+  int cells[3], periodic, ends, all;   /* periodic directions: bit d; ends: two bits a face */
   long long velocity_step, speed_step; /* numbers from one cell to the next; 0: all have the same */
   const void *root[3];                 /* real: h^(-1/2) of the cells of a direction */
   const void *velocity;                /* real: [cells][dim][points] w|J| B (transport_operator.h) */

@@ -22,7 +22,7 @@ bool tesi_floor_stalls(TesiFloor *f, int iteration, double residual) {
 }
 
 void tesi_floor_groups(const TesSpace *space, TesiFloorSystem *system) {
-  const bool flow = space && space->element->mixed;
+  const bool flow = space && space->element->with_pressure;
   system->groups = 0;
   if (!flow && !(space && space->product)) return;
   for (int p = 0; p <= space->parts; p++)

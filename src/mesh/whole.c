@@ -1,6 +1,6 @@
 /* The mesh of all ranks on each of them: of levels that are small. */
 #include "mesh/forest/forest.h"
-#include "parallel/rank_parts.h"
+#include "parallel/rank_slices.h"
 
 TesStatus tesi_mesh_gather_vertices(const TesMesh *mesh, double **x) {
   TesContext *ctx = mesh->context;
@@ -30,8 +30,8 @@ done:
 }
 
 /* all <- the parts of all ranks, on each. */
-static TesStatus gather_array(const TesiParts *parts, size_t size, const void *part, void *all) {
-  const TesStatus status = tesi_parts_collect(parts, size, part, 0, parts->all, all);
+static TesStatus gather_array(const TesiSlices *parts, size_t size, const void *part, void *all) {
+  const TesStatus status = tesi_slices_collect(parts, size, part, 0, parts->all, all);
   if (status == TES_OK) tesi_broadcast(parts->context, 0, parts->all * (int64_t)size, all);
   return status;
 }
@@ -41,8 +41,8 @@ static TesStatus gather_forest(const TesMesh *mesh, TesContext *alone, TesMesh *
   TesStatus status = TES_OK;
   const TesiLeaves *own = &mesh->leaves;
   TesiLeaves all = {0};
-  TesiParts parts = {0};
-  TES_TRY(tesi_parts_create(ctx, own->cells, &parts));
+  TesiSlices parts = {0};
+  TES_TRY(tesi_slices_create(ctx, own->cells, &parts));
   all.cells = parts.all;
   TES_ALLOC(&all.tree, all.cells);
   TES_ALLOC(&all.level, all.cells);
@@ -52,7 +52,7 @@ static TesStatus gather_forest(const TesMesh *mesh, TesContext *alone, TesMesh *
   TES_TRY(gather_array(&parts, 3 * sizeof *all.origin, own->origin, all.origin));
   TES_TRY(tesi_forest_rebuild(alone, mesh->coarse, mesh->geometry_degree, &all, whole));
 done:
-  tesi_parts_free(&parts);
+  tesi_slices_free(&parts);
   tesi_free(ctx, &all.tree);
   tesi_free(ctx, &all.level);
   tesi_free(ctx, &all.origin);

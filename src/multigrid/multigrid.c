@@ -3,10 +3,10 @@
 #include "device/kernel.h"
 #include "multigrid/coarse/coarse.h"
 #include "multigrid/coarse/coarse_dg.h"
-#include "multigrid/coarse/coarse_saddle_box.h"
+#include "multigrid/coarse/coarse_stokes_box.h"
 #include "operator/dg/dg.h"
 #include "operator/elasticity/elasticity_motions.h"
-#include "operator/operator_parts.h"
+#include "operator/operator_by_part.h"
 #include "operator/transport/transport_operator.h"
 #include "smoother/chebyshev.h"
 #include "smoother/smoother.h"
@@ -57,7 +57,7 @@ static bool is_direct(const TesMultigridDesc *desc, const TesSpace *space) {
   if (tesi_is_elasticity(desc->op))
     return space->layout->global <= (desc->coarse_dofs > SMALL ? desc->coarse_dofs : SMALL);
   if (!tesi_has_kernels(space->context) || desc->coarse_dofs || space == desc->op->space) return false;
-  if (desc->op->kind == &tesi_operator_saddle) return tesi_coarse_saddle_box_serves(space);
+  if (desc->op->kind == &tesi_operator_stokes) return tesi_coarse_stokes_box_serves(space);
   return tesi_is_dg(desc->op) && tesi_coarse_dg_serves(space);
 }
 
@@ -260,7 +260,7 @@ TesStatus tesi_multigrid_assemble(TesMultigrid *mg) {
   forget_recorded(mg);
   for (int l = 1; l < mg->levels; l++) {
     tes_smoother_destroy(&mg->level[l].smoother);
-    TES_TRY(tesi_operator_assemble_twin(&mg->level[l].op));
+    TES_TRY(tesi_operator_become_assembled(&mg->level[l].op));
     TES_TRY(create_smoother(mg, &mg->level[l]));
   }
 done:

@@ -1,12 +1,12 @@
 /* correct_residual on devices with kernels: in passes, with a float64 vector of work that the operator keeps once
  * it was needed. */
 #include <math.h>
-#include "operator/operator_parts.h"
+#include "operator/operator_by_part.h"
 #include "operator/quadrature/quadrature_device.h"
 
 TesStatus tesi_operator_reserve(const TesOperator *op) {
   const TesiDevice *device = tesi_context_device(op->context);
-  const TesiOperatorParts *parts = tesi_operator_parts_of(op);
+  const TesiOperatorByPart *parts = tesi_operator_by_part_of(op);
   TesStatus status = TES_OK;
   for (int p = 0; parts && p < parts->count && status == TES_OK; p++)
     status = tesi_operator_reserve(parts->part[p]);

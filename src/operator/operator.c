@@ -7,9 +7,9 @@
 
 static const TesiOperatorKind *const kinds[] = {
     &tesi_operator_separable,  &tesi_operator_quadrature,     &tesi_operator_mapped,
-    &tesi_operator_saddle,     &tesi_operator_saddle_varying, &tesi_operator_dg,
+    &tesi_operator_stokes,     &tesi_operator_stokes_varying, &tesi_operator_dg,
     &tesi_operator_transport,  &tesi_operator_assembled,      &tesi_operator_assembled_hanging,
-    &tesi_operator_elasticity, &tesi_operator_parts};
+    &tesi_operator_elasticity, &tesi_operator_by_part};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static TesStatus check_desc(TesContext *ctx, const TesOperatorDesc *desc) {
@@ -62,8 +62,8 @@ static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const Tesi
                                  length ? "; " : "", kinds[i]->name, reason);
   }
   TES_CHECK(known,
-            "there is no operator of kind %s; there are separable, quadrature, mapped, saddle, "
-            "saddle_varying, dg, transport, "
+            "there is no operator of kind %s; there are separable, quadrature, mapped, stokes, "
+            "stokes_varying, dg, transport, "
             "assembled, assembled_hanging, elasticity and parts",
             desc->kind);
   TES_FAIL(TES_INVALID_INPUT, "no operator of this form on this space: %s", reasons);
@@ -116,15 +116,15 @@ TesStatus tesi_operator_below(const TesOperator *op, const TesSpace *space, TesP
   return tes_operator_create(space->context, &desc, other);
 }
 
-TesStatus tesi_operator_assemble_twin(TesOperator **op) {
+TesStatus tesi_operator_become_assembled(TesOperator **op) {
   TesContext *ctx = (*op)->context;
   TesStatus status = TES_OK;
-  TesOperator *twin = NULL;
+  TesOperator *assembled = NULL;
   TesOperatorDesc desc = (*op)->desc;
   desc.space = (*op)->space, desc.kind = tesi_operator_assembled.name;
-  TES_TRY(tes_operator_create(ctx, &desc, &twin));
+  TES_TRY(tes_operator_create(ctx, &desc, &assembled));
   tes_operator_destroy(op);
-  *op = twin;
+  *op = assembled;
 done:
   return status;
 }

@@ -51,8 +51,8 @@ typedef struct TesiOperatorKind {
   void (*release)(TesOperator *op); /* op->data, after the table's destroy; may be NULL */
 } TesiOperatorKind;
 extern const TesiOperatorKind tesi_operator_separable, tesi_operator_quadrature, tesi_operator_mapped,
-    tesi_operator_saddle, tesi_operator_saddle_varying, tesi_operator_dg, tesi_operator_transport,
-    tesi_operator_assembled, tesi_operator_assembled_hanging, tesi_operator_elasticity, tesi_operator_parts;
+    tesi_operator_stokes, tesi_operator_stokes_varying, tesi_operator_dg, tesi_operator_transport,
+    tesi_operator_assembled, tesi_operator_assembled_hanging, tesi_operator_elasticity, tesi_operator_by_part;
 
 /* Why a kind cannot do a form on a space; NULL: it can. */
 const char *tesi_operator_refuses(const TesiOperatorKind *kind, const TesOperatorDesc *desc);
@@ -112,8 +112,8 @@ TesStatus tesi_operator_on(const TesOperator *op, const TesSpace *space, TesPrec
 /* The same for a preconditioner: in float32 it may be as rough as that. */
 TesStatus tesi_operator_below(const TesOperator *op, const TesSpace *space, TesPrecision precision,
                               TesOperator **other);
-/* *op becomes its assembled twin (kind assembled), of the same precision. On failure it stays. */
-TesStatus tesi_operator_assemble_twin(TesOperator **op);
+/* *op becomes its assembled form (kind assembled), of the same precision. On failure it stays. */
+TesStatus tesi_operator_become_assembled(TesOperator **op);
 /* The separable operator of constant coefficients; alpha[6] (NULL: none), zero where a face has no Robin term. */
 TesStatus tesi_operator_create_constant(const TesSpace *space, TesPrecision precision, double a, double c,
                                         const double alpha[6], TesOperator **op);

@@ -78,7 +78,7 @@ static const TesiOperatorTable table = {.apply = apply,
 TesStatus tesi_operator_share(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  if (tesi_ranks(ctx) == 1 || op->kind == &tesi_operator_parts) return TES_OK; /* parts have their own */
+  if (tesi_ranks(ctx) == 1 || op->kind == &tesi_operator_by_part) return TES_OK; /* parts have their own */
   const TesMeshKind mesh = op->space->mesh->kind;
   const bool known = mesh == TES_MESH_FOREST
                          ? op->kind == &tesi_operator_mapped || op->kind == &tesi_operator_elasticity ||

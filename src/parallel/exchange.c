@@ -8,7 +8,7 @@ struct TesiExchange {
   int own;               /* the place of this rank among them */
   TesiMessage *message;  /* [ranks - 1] */
   double *sent, *copies; /* [entries of all]; float32 numbers take the first half of a list's room */
-  TesiExchangeTwin twin;
+  TesiExchangeDevice device;
 };
 
 void tesi_sharers_free(TesContext *ctx, TesiSharers *sharers) {
@@ -22,7 +22,7 @@ void tesi_exchange_destroy(TesiExchange **exchange) {
   if (!e) return;
   TesContext *ctx = e->context;
   *exchange = NULL;
-  if (e->twin.state) e->twin.destroy(ctx, e->twin.state);
+  if (e->device.state) e->device.destroy(ctx, e->device.state);
   tesi_sharers_free(ctx, &e->sharers);
   tesi_free(ctx, &e->message);
   tesi_free(ctx, &e->sent);
@@ -125,8 +125,8 @@ const TesiSharers *tesi_exchange_sharers(const TesiExchange *e, int *own) {
   return &e->sharers;
 }
 
-TesiExchangeTwin *tesi_exchange_twin(TesiExchange *e) {
-  return &e->twin;
+TesiExchangeDevice *tesi_exchange_device(TesiExchange *e) {
+  return &e->device;
 }
 
 void tesi_exchange_begin(TesiExchange *e, TesPrecision precision, void *x) {

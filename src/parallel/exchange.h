@@ -19,10 +19,10 @@ typedef struct TesiSharers {
 typedef struct TesiExchange TesiExchange;
 
 /* What stands for an exchange where vectors are in the memory of a device (device/copies.h), which it owns. */
-typedef struct TesiExchangeTwin {
+typedef struct TesiExchangeDevice {
   void *state; /* NULL: none yet */
   void (*destroy)(TesContext *ctx, void *state);
-} TesiExchangeTwin;
+} TesiExchangeDevice;
 
 /* Of the shared entries that `left_out` (NULL: none) does not hold, an entry of all of the vector; ranks agree in that.
  * *exchange is NULL where no rank shares anything with this one. */
@@ -38,7 +38,7 @@ int64_t tesi_exchange_entries(const TesiExchange *exchange, const int32_t **entr
 
 /* Its lists; list *own is this rank's. */
 const TesiSharers *tesi_exchange_sharers(const TesiExchange *exchange, int *own);
-TesiExchangeTwin *tesi_exchange_twin(TesiExchange *exchange);
+TesiExchangeDevice *tesi_exchange_device(TesiExchange *exchange);
 /* x: host memory; where x is a vector's, which may be on a device: tesi_sum_copies() (device/copies.h). Between the two
  * calls shared entries are neither read nor written; NULL: nothing. */
 void tesi_exchange_begin(TesiExchange *exchange, TesPrecision precision, void *x);

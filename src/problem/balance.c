@@ -5,7 +5,7 @@
 #include "functional/functional.h"
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
-#include "problem/broken.h"
+#include "problem/modal.h"
 #include "problem/in_time.h"
 
 static bool is_given(const TesProblem *p, int boundary) {
@@ -16,7 +16,7 @@ static TesStatus new_vector(const TesProblem *p, TesVector **v) {
   return tesi_vector_create_on(p->space->layout, TES_DOUBLE, v);
 }
 
-static bool is_broken(const TesProblem *p) {
+static bool is_modal(const TesProblem *p) {
   return p->space->element->weak;
 }
 
@@ -30,7 +30,7 @@ static TesStatus load_boundary(const TesProblem *p, int boundary, const TesFunct
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesFunction **all = NULL;
-  if (is_broken(p)) return tesi_broken_given_load(p, transport_in(p), boundary, g, v);
+  if (is_modal(p)) return tesi_modal_given_load(p, transport_in(p), boundary, g, v);
   TES_ALLOC(&all, tes_mesh_boundaries(p->mesh) + 1);
   all[boundary] = g;
   TES_TRY(tesi_functional_load(&(TesiLoad){.space = p->space, .g = all}, true, v));
@@ -136,17 +136,17 @@ done:
 }
 
 /* Discontinuous elements: all rows are equations, and A 1 has what diffusion lets in through given boundaries. */
-static TesStatus weigh_broken(const TesProblem *p, const TesOperator *flow, int i, TesiBalance *b,
-                              TesiWeights *weights) {
+static TesStatus weigh_modal(const TesProblem *p, const TesOperator *flow, int i, TesiBalance *b,
+                             TesiWeights *weights) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiTransport *transport = tesi_transport_of(flow);
-  TES_TRY(tesi_broken_enter(p, transport ? transport->symmetric : flow, i, b->work));
+  TES_TRY(tesi_modal_enter(p, transport ? transport->symmetric : flow, i, b->work));
   TES_TRY(tes_vector_axpy(-1, b->work, b->weights.source));
   TES_TRY(tes_vector_axpy(1, b->work, b->weights.enter[i]));
   if (!transport) goto done;
   TES_TRY(tes_vector_axpy(-1, b->work, weights->enter[i]));
-  TES_TRY(tesi_broken_enter(p, flow, i, b->work));
+  TES_TRY(tesi_modal_enter(p, flow, i, b->work));
   TES_TRY(tes_vector_axpy(1, b->work, weights->enter[i]));
 done:
   return status;
@@ -160,11 +160,11 @@ static TesStatus weigh(const TesProblem *p, const TesOperator *whole, const TesO
   TesFunction *one = NULL;
   const TesiTransport *transport = tesi_transport_of(flow);
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
-  if (!is_broken(p)) TES_TRY(share_nodes(p, b, one));
+  if (!is_modal(p)) TES_TRY(share_nodes(p, b, one));
   TES_TRY(weigh_reaction(p, whole, sigma, b));
   for (int i = 0; i < b->boundaries; i++)
-    if (is_broken(p)) {
-      TES_TRY(weigh_broken(p, flow, i, b, weights));
+    if (is_modal(p)) {
+      TES_TRY(weigh_modal(p, flow, i, b, weights));
     } else {
       TES_TRY(weigh_robin(p, i, b));
       if (transport) TES_TRY(weigh_transport(p, flow, i, weights));
@@ -182,9 +182,9 @@ done:
 
 static TesStatus fill_one(const TesProblem *p, TesVector *v) {
   TesFunction *one = NULL;
-  if (!is_broken(p)) return tes_vector_fill(v, 1);
+  if (!is_modal(p)) return tes_vector_fill(v, 1);
   TesStatus status = tes_function_create_constant(p->context, 1, &one);
-  if (status == TES_OK) status = tesi_broken_project(p->space, one, v);
+  if (status == TES_OK) status = tesi_modal_project(p->space, one, v);
   tes_function_destroy(&one);
   return status;
 }
@@ -197,7 +197,7 @@ static TesStatus leak(void *user, double sigma, const TesVector *x, const TesVec
   const TesProblem *p = user;
   TesiBalance *balance = p->balance;
   (void)sigma;
-  if (is_broken(p)) return TES_OK;
+  if (is_modal(p)) return TES_OK;
   const TesStatus status = tes_operator_residual(p->in_time->whole, b, x, balance->work);
   return status == TES_OK ? tesi_balance_leak(p, balance->work, rate) : status;
 }
@@ -248,7 +248,7 @@ TesStatus tesi_balance_create(TesProblem *p, const TesOperator *whole, const Tes
   if (carrier) TES_TRY(create_weights(p, n, &b->carried));
   TES_TRY(weigh(p, whole, carrier ? carrier : whole, sigma, b, carrier ? &b->carried : &b->weights));
   for (int i = 0; i < n; i++)
-    b->g[i] = (is_given(p, i) && !is_broken(p)) || !p->numbered.given[i].g[0] ? 0 : NAN;
+    b->g[i] = (is_given(p, i) && !is_modal(p)) || !p->numbered.given[i].g[0] ? 0 : NAN;
 done:
   return status;
 }

@@ -10,7 +10,7 @@
  *   sources            int f - C u [convective: - V u + sum of all W_i u, that is int u div b]
  *
  * Discontinuous elements have no given nodes: their rows are all equations, and what boundaries let in is linear in u
- * and in what is given (broken.h).
+ * and in what is given (modal.h).
  *
  * Streamline terms have the sum 0. C comes from the operator times 1, W_i from the operator's own faces; only Z_i has
  * a quadrature of its own where alpha is no constant and several boundaries have one. */

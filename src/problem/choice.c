@@ -5,7 +5,7 @@
 #include "device/kernel.h"
 #include "multigrid/coarse/factorization.h"
 #include "multigrid/multigrid.h"
-#include "operator/operator_parts.h"
+#include "operator/operator_by_part.h"
 #include "parallel/comm.h"
 #include "operator/transport/transport_operator.h"
 #include "problem/problem.h"
@@ -228,10 +228,10 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   p->chosen.coarsening = choose_coarsening(p, &survey);
   p->chosen.sheared = survey.sheared;
   const bool constant = tesi_operator_constant(p->levels),
-             rings = tesi_space_has_rings(p->space->scalar[0]) && !constant; /* no patches, of no kind */
-  if (rings && !survey.matrices) survey.stretch = TESI_EVEN;
+             periodic = tesi_space_is_periodic(p->space->scalar[0]) && !constant; /* no patches, of no kind */
+  if (periodic && !survey.matrices) survey.stretch = TESI_EVEN;
   const TesiSituation situation = {
-      .mesh = p->equation->couples || survey.matrices || rings ? TES_MESH_CELLS : p->mesh->kind,
+      .mesh = p->equation->couples || survey.matrices || periodic ? TES_MESH_CELLS : p->mesh->kind,
       .constant = constant,
       .stretch = (p->mesh->kind == TES_MESH_BOX && !survey.matrices) || has_cell_patches(p->space)
                      ? survey.stretch
@@ -241,7 +241,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
       .method = p->options.method};
   const TesiChoice choice = tesi_choose(&situation);
   const TesiTransport *carried = tesi_transport_of(p->op);
-  const bool ordered = carried && !carried->broken && p->levels == p->op;
+  const bool ordered = carried && !carried->modal && p->levels == p->op;
   p->chosen.method = p->levels == p->op && !ordered ? choice.method : TES_METHOD_GMRES;
   p->chosen.full_start = choice.full_start && p->levels == p->op && !ordered;
   *smoother = ordered ? TES_SMOOTHER_ORDERED_CELLS : choice.smoother;

@@ -6,7 +6,7 @@
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
 #include "problem/balance.h"
-#include "problem/broken.h"
+#include "problem/modal.h"
 #include "problem/step_control.h"
 #include "problem/support.h"
 
@@ -429,7 +429,7 @@ TesStatus tesi_in_time_interpolate(TesProblem *p) {
   for (int c = 0; c < TESI_AXES; c++)
     if (initial[c]) TES_TRY(tesi_function_at(initial[c], p->in_time->march.time, &now[c]));
   TES_TRY(!now[0] && !now[1] && !now[2] ? tes_vector_fill(p->u, 0)
-          : p->equation->flow           ? tesi_broken_project(p->space, now[0], p->u)
+          : p->equation->flow           ? tesi_modal_project(p->space, now[0], p->u)
                               : tes_space_interpolate(p->space, (const TesFunction *const *)now, p->u));
   TES_TRY(take_values(p, p->in_time->march.time));
   TES_TRY(tesi_in_time_give(p, p->u));

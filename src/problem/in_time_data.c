@@ -1,7 +1,7 @@
 #include "problem/in_time_data.h"
 #include "functional/device_text.h"
 #include "operator/transport/transport_operator.h"
-#include "problem/broken.h"
+#include "problem/modal.h"
 #include "problem/in_time.h"
 
 /* Whether a component has a load at all. flux[boundaries], by number. */
@@ -40,8 +40,8 @@ static TesStatus create_loads(TesProblem *p, TesiTimedData *data) {
   const bool streamline = transport && transport->streamline; /* those tests are the host's */
   data->loads = it->timed && !it->add_load && !streamline && !tesi_numbered_heated(p->mesh, &it->numbers);
   if (p->space->element->weak) {
-    if (data->loads && !it->changes) TES_TRY(tesi_broken_timed_create(p, &data->broken));
-    data->loads = data->broken;
+    if (data->loads && !it->changes) TES_TRY(tesi_modal_timed_create(p, &data->modal));
+    data->loads = data->modal;
     goto done;
   }
   for (int c = 0; c < p->space->parts && data->loads; c++) {
@@ -81,9 +81,9 @@ TesStatus tesi_timed_data_create(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiTimedData *data = &p->in_time->data;
-  const bool broken = p->space->element->weak;
+  const bool modal = p->space->element->weak;
   if (!tesi_has_kernels(ctx) || tesi_ranks(ctx) > 1 ||
-      (!broken &&
+      (!modal &&
        (p->space->scalars != p->space->parts || p->space->parts > TESI_AXES || !p->space->element->nodal)))
     return TES_OK;
   for (int i = 0; i < TESI_CLOCKS; i++) {
@@ -91,7 +91,7 @@ TesStatus tesi_timed_data_create(TesProblem *p) {
     data->when[i] = p->in_time->march.time;
   }
   TES_TRY(create_loads(p, data));
-  data->gives = p->lifting.some_given && !tesi_problem_given_everywhere(p) && !broken && !p->space->slip;
+  data->gives = p->lifting.some_given && !tesi_problem_given_everywhere(p) && !modal && !p->space->slip;
   for (int c = 0; c < p->space->parts && data->gives; c++) TES_TRY(create_given(p, c, data));
 done:
   return status;
@@ -101,7 +101,7 @@ void tesi_timed_data_destroy(TesProblem *p) {
   TesiTimedData *data = &p->in_time->data;
   for (int c = 0; c < TESI_AXES; c++) tesi_load_plan_destroy(&data->load[c]);
   for (int c = 0; c < TESI_AXES; c++) tesi_given_nodes_destroy(&data->given[c]);
-  tesi_broken_load_destroy(&data->broken);
+  tesi_modal_load_destroy(&data->modal);
   for (int i = 0; i < TESI_CLOCKS; i++)
     if (data->clock[i]) tesi_context_device(p->context)->release(p->context, &data->clock[i]);
 }
@@ -116,7 +116,7 @@ TesStatus tesi_timed_data_load(TesProblem *p, double time, TesVector *b) {
   const TesiTimedData *data = &p->in_time->data;
   const int clock = data->when[0] != time && data->when[1] == time;
   TesStatus status = data->when[clock] == time ? TES_OK : tesi_timed_data_at(p, clock, time);
-  if (data->broken && status == TES_OK) return tesi_broken_timed_run(p, data->broken, data->clock[clock], b);
+  if (data->modal && status == TES_OK) return tesi_modal_timed_run(p, data->modal, data->clock[clock], b);
   for (int c = 0; c < p->space->parts && status == TES_OK; c++) {
     TesVector part = tesi_space_range(p->space, b, c);
     status = data->load[c] ? tesi_load_plan_run(data->load[c], data->clock[clock], &part)

@@ -17,7 +17,7 @@ typedef struct TesiTimedData {
       gives; /* F of all rows, where it depends on time, and given values are made here, by component: */
   TesiLoadPlan *load[TESI_AXES];    /* NULL: 0 */
   TesiGivenNodes *given[TESI_AXES]; /* the nodes with values; NULL: none */
-  TesiBrokenLoad *broken;           /* of element dg, in the place of load[] */
+  TesiModalLoad *modal;             /* of element dg, in the place of load[] */
 } TesiTimedData;
 
 /* Of a problem whose operators are there, on one rank: continuous elements, a part a component, or element dg. */

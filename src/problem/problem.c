@@ -10,7 +10,7 @@
 #include "krylov/solver.h"
 #include "problem/balance.h"
 #include "problem/below.h"
-#include "problem/broken.h"
+#include "problem/modal.h"
 #include "problem/fault.h"
 #include "problem/field_rows.h"
 #include "problem/in_time.h"
@@ -48,7 +48,7 @@ bool tesi_problem_given_everywhere(const TesProblem *p) {
 
 /* Element rt tells normal components, bit 0, from tangential ones (TesSpaceDesc). */
 bool tesi_problem_describe_given(const TesProblem *p, uint8_t *given, bool *slips, TesSpaceDesc *desc) {
-  const bool mixed = tesi_element(desc->element)->mixed, everywhere = tesi_problem_given_everywhere(p);
+  const bool mixed = tesi_element(desc->element)->with_pressure, everywhere = tesi_problem_given_everywhere(p);
   bool any = everywhere;
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++) {
     for (int c = 0; c < TESI_GIVEN_SCALARS; c++)
@@ -96,7 +96,7 @@ static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
             "solver.method: %s: transport is not symmetric and is solved by gmres or direct",
             method == TES_METHOD_CG ? "cg" : "a V-cycle");
   TES_CHECK(
-      p->in_time || t->streamline || t->broken || !(t->peclet > 1),
+      p->in_time || t->streamline || t->modal || !(t->peclet > 1),
       "space.stabilization: the cell Peclet number |b| h / (2 k a) is %.3g, above 1: without time and "
       "without stabilization the solution oscillates everywhere. Take stabilization supg, or a finer mesh",
       t->peclet);

@@ -1,4 +1,4 @@
-/* A problem whose products are those of assembled matrices: the twin that benches compare with. */
+/* A problem whose products are those of assembled matrices, which benches compare with. */
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
 #include "problem/in_time.h"
@@ -18,13 +18,13 @@ TesStatus tesi_problem_assemble(TesProblem *p) {
   TesiInTime *it = p->in_time;
   TES_CHECK(p->solver && p->multigrid && !p->assembled, "a problem is assembled once, before its solves");
   p->assembled = tesi_operator_retain(p->op);
-  TES_TRY(tesi_operator_assemble_twin(&p->assembled));
+  TES_TRY(tesi_operator_become_assembled(&p->assembled));
   TES_TRY(tesi_multigrid_assemble(p->multigrid));
   TES_TRY(replace_solver(p));
   if (it) {
     tesi_in_time_forget(p);
-    TES_TRY(tesi_operator_assemble_twin(&it->whole));
-    TES_TRY(tesi_operator_assemble_twin(&it->mass));
+    TES_TRY(tesi_operator_become_assembled(&it->whole));
+    TES_TRY(tesi_operator_become_assembled(&it->mass));
   }
   if (tesi_has_kernels(ctx)) tesi_kernels_wait(ctx);
 done:

@@ -1,10 +1,10 @@
 #include "problem/problem_memory.h"
 #include <math.h>
 #include "device/kernel.h"
-#include "multigrid/coarse/coarse_saddle_box.h"
+#include "multigrid/coarse/coarse_stokes_box.h"
 #include "multigrid/multigrid.h"
 #include "operator/form.h"
-#include "problem/broken.h"
+#include "problem/modal.h"
 #include "problem/support.h"
 
 /* Columns of GMRES, a direction and its image each: the processor takes them as it goes, a GPU all at once, but no
@@ -24,7 +24,7 @@ static bool iterates_gmres(const TesProblem *p) {
   const TesMethod method = p->options.method;
   if (method != TES_METHOD_AUTO) return method == TES_METHOD_GMRES;
   return p->equation->flow || tesi_problem_has(p, TESI_HAS_B) ||
-         (p->mesh->kind == TES_MESH_BOX && box_varies(p) && !tesi_space_has_rings(p->space->scalar[0]));
+         (p->mesh->kind == TES_MESH_BOX && box_varies(p) && !tesi_space_is_periodic(p->space->scalar[0]));
 }
 
 static double krylov_bytes(const TesProblem *p, int columns) {
@@ -56,10 +56,10 @@ static double cell_levels(const TesProblem *p) {
 }
 
 /* Of boxes with periodic directions: vectors on open boxes, of operators and transfers on all levels, of sweeps that
- * reach round a ring; numbers of nodes and sums of cells, and where these are. */
-static double rings_bytes(const TesProblem *p) {
+ * reach round a periodic direction; numbers of nodes and sums of cells, and where these are. */
+static double periodic_bytes(const TesProblem *p) {
   const double points = pow((p->space->degree + 1.) / p->space->degree, p->mesh->dim);
-  if (!tesi_space_has_rings(p->space->scalar[0])) return 0;
+  if (!tesi_space_is_periodic(p->space->scalar[0])) return 0;
   return (double)p->space->length * (76 + 13 * points) +
          (double)tes_mesh_info(p->mesh).cells * (p->mesh->dim == 3 ? 24 : 8) * 8;
 }
@@ -70,7 +70,7 @@ static double box_bytes(const TesProblem *p) {
   const double factors = p->mesh->dim == 3 ? 6 : 3,
                points = pow((p->space->degree + 1.) / p->space->degree, p->mesh->dim);
   return (double)tesi_multigrid_memory(p->space, box_varies(p), p->chosen.cycle, p->options.smoother) +
-         48 * (double)p->space->length + tesi_transport_dg_bytes(p) + rings_bytes(p) +
+         48 * (double)p->space->length + tesi_transport_dg_bytes(p) + periodic_bytes(p) +
          (matrices ? (double)p->space->length * points * (8 + factors * 8 + cell_levels(p) * (8 + factors * 4))
                    : 0);
 }
@@ -106,7 +106,7 @@ static TesProblemMemory find_bytes(const TesProblem *p) {
   return (TesProblemMemory){
       .processor = (size_t)(bytes + positions),
       .gpu = (size_t)(bytes + (box ? 0 : dense_bytes(p)) +
-                      (p->space->element->mixed ? tesi_coarse_saddle_box_bytes(p->space) : 0)),
+                      (p->space->element->with_pressure ? tesi_coarse_stokes_box_bytes(p->space) : 0)),
       .gpu_host = (size_t)(positions + 24 * (double)p->space->length + tesi_transport_dg_bytes(p))};
 }
 

@@ -124,7 +124,7 @@ done:
 
 /* How a component is determined. Vectors of element rt have nodes along the normals of faces alone. */
 static TesiHow how_of(const TesiElement *element, const TesBoundary *entry, int number, int component) {
-  const bool mixed = element && element->mixed, normal = component == number / 2;
+  const bool mixed = element && element->with_pressure, normal = component == number / 2;
   switch (entry->condition) {
   case TES_DIRICHLET:
     if (entry->components && !(entry->components >> component & 1)) return TESI_OPEN;

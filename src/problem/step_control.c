@@ -6,7 +6,7 @@
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
 #include "problem/balance.h"
-#include "problem/broken.h"
+#include "problem/modal.h"
 
 TesStatus tesi_steps_create(TesProblem *p) {
   TesContext *ctx = p->context;

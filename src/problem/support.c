@@ -109,9 +109,9 @@ const char *tesi_has_key(TesiHas what) {
 }
 
 TesiMeshRow tesi_mesh_row(const TesMesh *mesh) {
-  const bool *ring = mesh->box_periodic;
+  const bool *round = mesh->box_periodic;
   if (mesh->kind != TES_MESH_BOX) return TESI_TREES;
-  return ring[0] || ring[1] || ring[2] ? TESI_RINGS : TESI_GRID;
+  return round[0] || round[1] || round[2] ? TESI_PERIODIC : TESI_GRID;
 }
 
 const TesiSupport *tesi_support_row(int number) {
@@ -345,7 +345,7 @@ static bool refuses_mesh(const TesiSupport *row, TesiMeshRow mesh, TesiRefusal *
   const char *const element = tesi_element_words[row->element], *other = NULL;
   const TesiSupport *s;
   if (row->meshes >> mesh & 1) return false;
-  if (mesh == TESI_RINGS) {
+  if (mesh == TESI_PERIODIC) {
     refuse(refusal, "mesh.box.periodic", "element %s needs boundaries in all directions", element);
     return true;
   }

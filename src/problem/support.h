@@ -11,8 +11,8 @@
 #include "tessera/problem.h"
 
 /* Meshes as rows tell them apart: boxes, periodic boxes, all others. */
-typedef enum TesiMeshRow { TESI_GRID, TESI_RINGS, TESI_TREES, TESI_MESH_ROWS } TesiMeshRow;
-enum { TESI_ON_GRID = 1 << TESI_GRID, TESI_ON_RINGS = 1 << TESI_RINGS, TESI_ON_TREES = 1 << TESI_TREES };
+typedef enum TesiMeshRow { TESI_GRID, TESI_PERIODIC, TESI_TREES, TESI_MESH_ROWS } TesiMeshRow;
+enum { TESI_ON_GRID = 1 << TESI_GRID, TESI_ON_RINGS = 1 << TESI_PERIODIC, TESI_ON_TREES = 1 << TESI_TREES };
 
 /* The number of the first equation that is not in TesEquation: tesi_equation_add(). */
 enum { TESI_OWN_EQUATION = 5 };
@@ -143,8 +143,8 @@ typedef enum TesiHas {
 #define TESI_Q_SMOOTHERS(more)                                                                               \
   {                                                                                                          \
     [TESI_GRID] = (TESI_ALL_WORDS & ~TESI_WORD(TES_SMOOTHER_ORDERED_CELLS)) | (more),                        \
-    [TESI_RINGS] = 1 | TESI_WORD(TES_SMOOTHER_PATCH) | TESI_WORD(TES_SMOOTHER_JACOBI) |                      \
-                   TESI_WORD(TES_SMOOTHER_CHEBYSHEV) | (more),                                               \
+    [TESI_PERIODIC] = 1 | TESI_WORD(TES_SMOOTHER_PATCH) | TESI_WORD(TES_SMOOTHER_JACOBI) |                   \
+                      TESI_WORD(TES_SMOOTHER_CHEBYSHEV) | (more),                                            \
     [TESI_TREES] = 1 | TESI_WORD(TES_SMOOTHER_JACOBI) | TESI_WORD(TES_SMOOTHER_CHEBYSHEV) |                  \
                    TESI_WORD(TES_SMOOTHER_CELL_PATCH) | TESI_WORD(TES_SMOOTHER_LINE_PATCH) | (more)          \
   }

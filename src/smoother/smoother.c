@@ -1,6 +1,6 @@
 /* Smoothers: creation, and the public calls with their argument checks. */
 #include "smoother/smoother.h"
-#include "operator/operator_parts.h"
+#include "operator/operator_by_part.h"
 #include "operator/transport/transport_operator.h"
 
 enum { MOST_DEGREE = 100 };
@@ -19,15 +19,15 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
             "chebyshev degree is %d, expected 1..%d or 0 for the default", desc->degree, MOST_DEGREE);
   TES_CHECK(desc->ratio == 0 || (desc->ratio > 1 && desc->ratio <= 1e6),
             "chebyshev ratio is %g, expected 1 < ratio <= 1e6 or 0 for none", desc->ratio);
-  TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op) ||
-                tesi_smoother_is_broken(desc->op),
-            "solver.local_solver: exact local solves need constant coefficients (the separable form); use %s",
-            tesi_space_has_rings(desc->op->space) ? "the smoother chebyshev or jacobi, as the box is periodic"
-                                                  : "nodal, rank1 or scaled");
-  TES_CHECK(desc->local != TES_LOCAL_CG || desc->op->kind == &tesi_operator_saddle,
+  TES_CHECK(
+      desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op) || tesi_smoother_is_modal(desc->op),
+      "solver.local_solver: exact local solves need constant coefficients (the separable form); use %s",
+      tesi_space_is_periodic(desc->op->space) ? "the smoother chebyshev or jacobi, as the box is periodic"
+                                              : "nodal, rank1 or scaled");
+  TES_CHECK(desc->local != TES_LOCAL_CG || desc->op->kind == &tesi_operator_stokes,
             "solver.local_solver: cg is for patches of stokes with a constant viscosity");
   TES_CHECK(desc->local != TES_LOCAL_DENSE ||
-                ((desc->op->kind == &tesi_operator_saddle || desc->op->kind == &tesi_operator_saddle_varying) &&
+                ((desc->op->kind == &tesi_operator_stokes || desc->op->kind == &tesi_operator_stokes_varying) &&
                  desc->kind != TES_SMOOTHER_CELL_PATCH),
             "solver.local_solver: dense is for vertex patches of stokes with element rt");
 done:
@@ -35,9 +35,9 @@ done:
 }
 
 static const TesiSmootherKind *const all[] = {
-    &tesi_smoother_own,           &tesi_smoother_parts,     &tesi_smoother_trial,
-    &tesi_smoother_ranks,         &tesi_smoother_dg,        &tesi_smoother_saddle_varying,
-    &tesi_smoother_saddle,        &tesi_smoother_flow,      &tesi_smoother_rings,
+    &tesi_smoother_own,           &tesi_smoother_by_part,   &tesi_smoother_trial,
+    &tesi_smoother_ranks,         &tesi_smoother_dg,        &tesi_smoother_stokes_varying,
+    &tesi_smoother_stokes,        &tesi_smoother_flow,      &tesi_smoother_periodic,
     &tesi_smoother_local_trial,   &tesi_smoother_nodal,     &tesi_smoother_exact,
     &tesi_smoother_surrogate,     &tesi_smoother_jacobi,    &tesi_smoother_gauss_seidel,
     &tesi_smoother_ordered_cells, &tesi_smoother_chebyshev,
@@ -56,11 +56,11 @@ static const TesiSmootherKind *find(const TesSmoother *smoother, const char **re
 
 /* What auto is, where no implementation of auto itself serves. */
 static TesSmootherKind choose(const TesOperator *op) {
-  const bool open = tesi_is_diffusion(op) && !tesi_space_has_rings(op->space);
-  return open || tesi_smoother_is_broken(op) || tesi_is_separable(op) ? TES_SMOOTHER_PATCH
-         : tesi_is_upwind(op)                                         ? TES_SMOOTHER_CELL_PATCH
-         : tesi_transport_of(op)                                      ? TES_SMOOTHER_ORDERED_CELLS
-                                                                      : TES_SMOOTHER_CHEBYSHEV;
+  const bool open = tesi_is_diffusion(op) && !tesi_space_is_periodic(op->space);
+  return open || tesi_smoother_is_modal(op) || tesi_is_separable(op) ? TES_SMOOTHER_PATCH
+         : tesi_is_upwind(op)                                        ? TES_SMOOTHER_CELL_PATCH
+         : tesi_transport_of(op)                                     ? TES_SMOOTHER_ORDERED_CELLS
+                                                                     : TES_SMOOTHER_CHEBYSHEV;
 }
 
 static TesStatus init(TesSmoother *smoother) {

@@ -46,7 +46,7 @@ struct TesSmoother {
   double ratio; /* chebyshev; 0: the fourth kind */
   bool optimal; /* chebyshev of the fourth kind */
   bool red_black, lexicographic,
-      unfused; /* patches of saddle operators: more colours; residuals of all the mesh, for tests */
+      unfused; /* patches of stokes operators: more colours; residuals of all the mesh, for tests */
   bool symmetric;
   const TesSmoother *below; /* while it is made: that of the next coarser level, or NULL */
   double lambda[2];         /* chebyshev with D^-1: its estimate, and that of the level below; 0: none */
@@ -73,11 +73,11 @@ typedef struct TesiSmootherKind {
 #define TESI_ELSEWHERE ""
 
 extern const TesiSmootherKind tesi_smoother_own, /* of the calling program */
-    tesi_smoother_parts,                         /* a smoother per part */
+    tesi_smoother_by_part,                       /* a smoother per part */
     tesi_smoother_trial, /* auto over a box whose coefficients vary: patch or chebyshev */
     tesi_smoother_ranks, /* patches of boxes on several ranks */
-    tesi_smoother_dg, tesi_smoother_saddle_varying, tesi_smoother_saddle, tesi_smoother_flow,
-    tesi_smoother_rings,       /* exact patches of boxes with periodic directions */
+    tesi_smoother_dg, tesi_smoother_stokes_varying, tesi_smoother_stokes, tesi_smoother_flow,
+    tesi_smoother_periodic,    /* exact patches of boxes with periodic directions */
     tesi_smoother_local_trial, /* patches whose local solver is auto */
     tesi_smoother_nodal, tesi_smoother_exact,
     tesi_smoother_surrogate, /* mean, scaled, rank1; exact with additive patches */
@@ -86,14 +86,14 @@ extern const TesiSmootherKind tesi_smoother_own, /* of the calling program */
 /* ---- reasons that implementations share ---- */
 
 /* Operators over discontinuous functions: Stokes and elements dg. */
-bool tesi_smoother_is_broken(const TesOperator *op);
+bool tesi_smoother_is_modal(const TesOperator *op);
 /* Patches or points of a box; points need one without periodic directions. */
 const char *tesi_smoother_wants_open_box(const TesOperator *op);
 const char *tesi_smoother_wants_patches(const TesSmoother *smoother);
 const char *tesi_smoother_wants_diagonal(const TesOperator *op);
 const char *tesi_smoother_wants_mapped(const TesOperator *op);
 
-/* Whether the smoother is vertex patches of a saddle operator, some of which are the cells of a mesh half as fine. */
+/* Whether the smoother is vertex patches of a stokes operator, some of which are the cells of a mesh half as fine. */
 static inline bool tesi_smoother_has_cells(const TesSmoother *smoother) {
   return smoother->table->solve_cells && smoother->kind == TES_SMOOTHER_PATCH && !smoother->red_black;
 }

@@ -1,34 +1,34 @@
 /* Why smoothers refuse an operator: the reasons that several implementations share. */
 #include "operator/dg/dg.h"
-#include "operator/saddle_varying/saddle_varying.h"
+#include "operator/stokes_varying/stokes_varying.h"
 #include "operator/transport/transport_operator.h"
 #include "smoother/smoother.h"
 
-bool tesi_smoother_is_broken(const TesOperator *op) {
-  return op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(op) || tesi_is_dg(op);
+bool tesi_smoother_is_modal(const TesOperator *op) {
+  return op->kind == &tesi_operator_stokes || tesi_is_stokes_varying(op) || tesi_is_dg(op);
 }
 
 const char *tesi_smoother_wants_open_box(const TesOperator *op) {
   return !tesi_is_diffusion(op) ? "it is for operators over a box (separable, quadrature)"
-         : tesi_space_has_rings(op->space)
+         : tesi_space_is_periodic(op->space)
              ? "the box is periodic; use chebyshev or jacobi, where a and c are "
                "numbers patch"
              : NULL;
 }
 
-/* Of the smoothers by patches and by nodes rings have the exact patches. */
+/* Of the smoothers by patches and by nodes periodic directions have the exact patches. */
 const char *tesi_smoother_wants_patches(const TesSmoother *smoother) {
   const TesOperator *op = smoother->op;
   if (smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE) return tesi_smoother_wants_open_box(op);
-  if (tesi_space_has_rings(op->space) && !tesi_is_separable(op))
+  if (tesi_space_is_periodic(op->space) && !tesi_is_separable(op))
     return "the box is periodic and a coefficient varies; use chebyshev or jacobi";
-  return tesi_is_diffusion(op) || tesi_smoother_is_broken(op)
+  return tesi_is_diffusion(op) || tesi_smoother_is_modal(op)
              ? NULL
-             : "it is for operators over a box (separable, quadrature, saddle, dg)";
+             : "it is for operators over a box (separable, quadrature, stokes, dg)";
 }
 
 const char *tesi_smoother_wants_diagonal(const TesOperator *op) {
-  return op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(op)
+  return op->kind == &tesi_operator_stokes || tesi_is_stokes_varying(op)
              ? "the pressure has no diagonal; use patch"
          : tesi_is_upwind(op)    ? "transport tells no diagonal; use cell_patch"
          : tesi_transport_of(op) ? "transport tells no diagonal; use ordered_cells"

@@ -8,7 +8,7 @@
 #include "base/team.h"
 #include "basis/blas.h"
 #include "device/kernel.h"
-#include "operator/operator_parts.h"
+#include "operator/operator_by_part.h"
 
 enum { MAX_STEPS = 64 };
 
@@ -136,7 +136,7 @@ static void fill_cells(const TesOperator *op, TesPrecision precision, void *valu
 
 /* Alike parts get the same values. */
 static void fill_start(const TesOperator *op, double *start) {
-  const TesiOperatorParts *parts = tesi_operator_parts_of(op);
+  const TesiOperatorByPart *parts = tesi_operator_by_part_of(op);
   for (int p = 0; parts && p < parts->count; p++)
     fill_start(parts->part[p], start + op->space->part_first[p]);
   if (parts) return;
@@ -174,7 +174,7 @@ static TesStatus set_start(const TesOperator *op, bool unknowns, const Vectors *
   TesStatus status = TES_OK;
   double *start = NULL;
   if (tesi_ranks(ctx) > 1) unknowns = true;
-  if (!tesi_has_kernels(ctx) && !tesi_is_diffusion(op) && !tesi_operator_parts_of(op)) {
+  if (!tesi_has_kernels(ctx) && !tesi_is_diffusion(op) && !tesi_operator_by_part_of(op)) {
     fill_cells(op, op->precision, v->r->data);
     if (unknowns) clear_given(op->space, op->precision, v->r->data);
     return TES_OK;
@@ -326,7 +326,7 @@ TesStatus tesi_diagonal_ref(const TesOperator *op, double *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesVector *v = NULL;
-  const TesiOperatorParts *parts = tesi_operator_parts_of(op);
+  const TesiOperatorByPart *parts = tesi_operator_by_part_of(op);
   for (int p = 0; parts && p < parts->count; p++)
     TES_TRY(tesi_diagonal_ref(parts->part[p], d + op->space->part_first[p]));
   if (parts) goto done;

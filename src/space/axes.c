@@ -136,13 +136,13 @@ const TesiAxis *tesi_space_axes(const TesSpace *space) {
              : NULL;
 }
 
-bool tesi_space_has_rings(const TesSpace *space) {
+bool tesi_space_is_periodic(const TesSpace *space) {
   const TesiAxis *axis = tesi_space_axes(space);
   return axis && (axis[0].periodic || axis[1].periodic || axis[2].periodic);
 }
 
 const TesiAxis *tesi_space_box(const TesSpace *space) {
-  return tesi_space_has_rings(space) ? NULL : tesi_space_axes(space);
+  return tesi_space_is_periodic(space) ? NULL : tesi_space_axes(space);
 }
 
 TesStatus tesi_space_create_open(const TesSpace *space, TesSpace **open) {

@@ -134,7 +134,7 @@ done:
   return status;
 }
 
-/* Node i after the first one that node `at` reads; the last of a ring is its first. */
+/* Node i after the first one that node `at` reads; the last of a periodic direction is its first. */
 static int64_t node_of(const Line *line, int64_t at, int i, const TesiAxis *from) {
   const int64_t node = line->first[at] + i;
   return node == from->nodes ? 0 : node;

@@ -7,12 +7,12 @@
 
 typedef struct TesiElement {
   TesElement element;
-  bool nodal;  /* entries are values at nodes of a mesh of any kind; else nodes and modes of a box (rt.h) */
-  bool mixed;  /* velocity and pressure in one space */
-  bool weak;   /* values on boundaries are given weakly: each entry is an unknown */
-  int usual;   /* the degree where none is given */
-  int most;    /* the highest degree; 0: the kind of mesh says it */
-  int version; /* of checkpoints; 0: the kind of mesh says it */
+  bool nodal; /* entries are values at nodes of a mesh of any kind; else nodes and modes of a box (rt.h) */
+  bool with_pressure; /* velocity and pressure in one space */
+  bool weak;          /* values on boundaries are given weakly: each entry is an unknown */
+  int usual;          /* the degree where none is given */
+  int most;           /* the highest degree; 0: the kind of mesh says it */
+  int version;        /* of checkpoints; 0: the kind of mesh says it */
 } TesiElement;
 
 /* Words of case files, by TesElement. */

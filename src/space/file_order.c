@@ -1,6 +1,6 @@
 #include "space/file_order.h"
 #include "basis/entity_nodes.h"
-#include "parallel/rank_parts.h"
+#include "parallel/rank_slices.h"
 
 void tesi_file_order_free(TesiFileOrder *o) {
   if (!o->context) return;
@@ -40,7 +40,7 @@ static void find_own(const TesiCellView *s, const bool *met, double *work, bool 
 static TesStatus number_forest(const TesiCellView *s, TesiFileOrder *o) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  TesiParts parts = {0};
+  TesiSlices parts = {0};
   bool *met = NULL, *own = NULL;
   double *work = NULL;
   status = tesi_alloc(ctx, (size_t)s->length + 1, sizeof *met, &met);
@@ -53,13 +53,13 @@ static TesStatus number_forest(const TesiCellView *s, TesiFileOrder *o) {
   find_own(s, met, work, own);
   for (int64_t i = 0; i < s->length; i++) met[i] = false, work[i] = 0;
   o->own = list_as_met(s, own, met, o->entry);
-  TES_TRY(tesi_parts_create(ctx, o->own, &parts));
+  TES_TRY(tesi_slices_create(ctx, o->own, &parts));
   o->all = parts.all;
   for (int64_t i = 0; i < o->own; i++) work[o->entry[i]] = (double)(parts.first + i);
   tesi_exchange_sum(s->layout->shared, TES_DOUBLE, work);
   for (int64_t i = 0; i < s->length; i++) o->number[i] = (int64_t)work[i];
 done:
-  tesi_parts_free(&parts);
+  tesi_slices_free(&parts);
   tesi_free(ctx, &met);
   tesi_free(ctx, &own);
   tesi_free(ctx, &work);

@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-/* PARITY: cells by the parity of their numbers in each direction, the order of kernels/saddle_lanes.cu; `numbers` is
+/* PARITY: cells by the parity of their numbers in each direction, the order of kernels/stokes_lanes.cu; `numbers` is
  * its TeskLanes. */
 typedef enum TesiEntryOrderKind { TESI_ORDER_USUAL, TESI_ORDER_PARITY } TesiEntryOrderKind;
 

@@ -39,7 +39,7 @@ static TesiGrid grid_of(int64_t count) {
 
 int tesi_rt_known(const TesSpace *space, TesiRtRuns runs[6]) {
   int ends = 0;
-  for (int i = 0; i < space->dim && space->element->mixed; i++) {
+  for (int i = 0; i < space->dim && space->element->with_pressure; i++) {
     const TesiAxis *a = tesi_nodal(space, i);
     int64_t inner = 1;
     for (int d = 0; d < i; d++) inner *= space->scalar[i]->axis[d].nodes;

@@ -2,7 +2,7 @@
 #ifndef TESI_RT_DEVICE_H
 #define TESI_RT_DEVICE_H
 
-#include "kernels/saddle_arguments.h"
+#include "kernels/stokes_arguments.h"
 #include "space/space.h"
 
 /* The unknown of element dg stands where the pressure does, behind components without entries. Refuses parts that 32

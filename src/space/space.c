@@ -114,7 +114,7 @@ static TesStatus check_desc(TesContext *ctx, const TesSpaceDesc *desc, int degre
   TES_CHECK(element, "element is %d, expected 0..3", (int)desc->element);
   TES_CHECK(!rt || desc->mesh->kind == TES_MESH_BOX, "element %s is for meshes of kind box; this one is not",
             tesi_element_words[desc->element]);
-  const bool *ring = desc->mesh->box_periodic, periodic = ring[0] || ring[1] || ring[2];
+  const bool *round = desc->mesh->box_periodic, periodic = round[0] || round[1] || round[2];
   const int highest = element->most ? element->most
                       : periodic    ? TESI_FOREST_DEGREE
                                     : highest_degree(desc->mesh->kind);
@@ -127,7 +127,7 @@ static TesStatus check_desc(TesContext *ctx, const TesSpaceDesc *desc, int degre
             rt ? "0 for elements rt and dg" : "1..6, or 0 for 1");
   TES_CHECK(rt || !periodic || tesi_ranks(ctx) == 1, "element q on a periodic box works on one rank");
   for (int d = 0; d < desc->mesh->dim && !rt; d++)
-    TES_CHECK(!ring[d] || desc->mesh->box[d] > 1,
+    TES_CHECK(!round[d] || desc->mesh->box[d] > 1,
               "mesh.box.cells: a periodic direction needs two cells at least");
 done:
   return status;
@@ -153,7 +153,7 @@ static TesStatus create(TesContext *ctx, const TesSpaceDesc *desc, const TesiSli
   *space = NULL;
   TES_TRY(check_desc(ctx, desc, degree));
   TES_TRY(tesi_space_new(ctx, desc->mesh, degree, tesi_element(desc->element), &s));
-  s->parts = s->element->mixed ? s->dim + 1 : tesi_max(desc->components, 1);
+  s->parts = s->element->with_pressure ? s->dim + 1 : tesi_max(desc->components, 1);
   TES_TRY(take_given(s, desc->given));
   if (!s->element->nodal) TES_TRY(check_cells(s));
   TES_TRY(s->parts == 1 ? tesi_space_be_scalar(s, -1) : tesi_space_create_scalars(s));

@@ -72,12 +72,12 @@ static inline TesVector tesi_space_scalar_range(const TesSpace *space, const Tes
 /* The axes [3] of a space of one component over a box without periodic directions; NULL for others, and for no space.
  * What asks for them treats periodic boxes as any mesh, by their cell view. */
 const TesiAxis *tesi_space_box(const TesSpace *space);
-/* The same of any box: some axes may be rings. */
+/* The same of any box: some axes may be periodic. */
 const TesiAxis *tesi_space_axes(const TesSpace *space);
 /* Whether a space of one component is over a box with periodic directions. */
-bool tesi_space_has_rings(const TesSpace *space);
-/* The box of such a space cut open: the same cells and boundaries, the first nodes of a ring once more behind its last
- * ones, nothing known there. */
+bool tesi_space_is_periodic(const TesSpace *space);
+/* The box of such a space cut open: the same cells and boundaries, the first nodes of a periodic direction once more
+ * behind its last ones, nothing known there. */
 TesStatus tesi_space_create_open(const TesSpace *space, TesSpace **open);
 /* Direction d of element rt: the axis of component d, which has nodes. */
 static inline const TesiAxis *tesi_nodal(const TesSpace *space, int d) {

@@ -164,7 +164,7 @@ typedef struct Boxes {
   int nodes[3];
 } Boxes;
 
-/* The last node of a ring is its first. */
+/* The last node of a periodic direction is its first. */
 static void number_cells(const void *data, TesiSpan span) {
   const Boxes *boxes = data;
   const TesiCellView *s = boxes->s;

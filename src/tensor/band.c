@@ -39,7 +39,7 @@ void tesi_band_clear(TesiBand *b, int row) {
 }
 
 /* The first columns of the rows of the transpose: where a column of b enters the window of a row. Windows that lie
- * across the end of a ring belong together. */
+ * across the end of a periodic direction belong together. */
 static void find_first(const TesiBand *b, TesiBand *t) {
   const bool whole = b->rows <= t->width;
   for (int r = 0; r < t->rows; r++) t->first[r] = whole ? 0 : -1;

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* Entry j of row r stands in column (first[r] + j) mod columns: on a ring rows go on at the beginning. */
+/* Entry j of row r stands in column (first[r] + j) mod columns: in a periodic direction rows go on at the beginning. */
 typedef struct TesiBand {
   int rows, columns, width; /* width: entries a row, zeros where there are fewer */
   int *first, *count;       /* [rows]; count: entries that are not zero padding, after tesi_band_finish() */

@@ -5,7 +5,7 @@
 #include "space/slip.h"
 
 static const TesiTransferKind *const kinds[] = {&tesi_transfer_box, &tesi_transfer_cells, &tesi_transfer_rt,
-                                                &tesi_transfer_parts};
+                                                &tesi_transfer_by_part};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static const char *refuses(const TesiTransferKind *kind, const TesTransferDesc *desc) {

@@ -71,12 +71,12 @@ typedef struct TesiTransferKind {
   const char *(*refuses)(const TesTransferDesc *desc);
   TesStatus (*init)(TesTransfer *transfer);
 } TesiTransferKind;
-extern const TesiTransferKind tesi_transfer_box, tesi_transfer_cells, tesi_transfer_rt, tesi_transfer_parts;
+extern const TesiTransferKind tesi_transfer_box, tesi_transfer_cells, tesi_transfer_rt, tesi_transfer_by_part;
 
 /* The last step of creations of kind box on several ranks. */
 TesStatus tesi_transfer_share(TesTransfer *transfer);
 /* Kind box between boxes with periodic directions: sets table and plan. */
-TesStatus tesi_transfer_rings_init(TesTransfer *transfer);
+TesStatus tesi_transfer_periodic_init(TesTransfer *transfer);
 /* The plain versions of kind box. */
 TesStatus tesi_transfer_box_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,
                                            double *fine);

@@ -190,7 +190,7 @@ static TesStatus face_values(TesContext *ctx, const Face *f, const TesiGiven *on
   enum { FACE = TESI_RT_POINTS * TESI_RT_POINTS };
   double x[3 * FACE], normal[3 * FACE] = {0}, w[FACE], other[FACE];
   const int count = face_points(f, x, w), outwards = f->end ? 1 : -1;
-  const bool mixed = f->space->element->mixed;
+  const bool mixed = f->space->element->with_pressure;
   const TesFunction *given = on->g[i],
                     *pressure = mixed && on->how[i] == TESI_OPEN && i == f->d ? on->g[f->space->dim] : NULL;
   *any = given || pressure;
@@ -226,7 +226,7 @@ static TesStatus visit_faces(const TesSpace *space, const TesiRtTables *t, const
 
 /* Scalars that have a load: the components, or the unknown of element dg. */
 static int loaded_of(const TesSpace *space) {
-  return space->element->mixed ? space->dim : 1;
+  return space->element->with_pressure ? space->dim : 1;
 }
 
 static TesStatus load_face(void *user, const Face *f, const TesiGiven *given) {

@@ -6,18 +6,18 @@
 #include "device/kernel_numbers.h"
 #include "device/upload.h"
 #include "functional/device_text.h"
-#include "kernels/broken_load_arguments.h"
+#include "kernels/modal_load_arguments.h"
 
 enum { THREADS = 128, DEGREE = 8, FUNCTIONS = 7 };
 
-struct TesiBrokenLoad {
+struct TesiModalLoad {
   TesContext *context;
   TesiKernel cells, faces, inflow;
-  TeskBroken arguments;
-  TeskBrokenFace face[6], entering[6]; /* of ends with a function, number 0: none */
-  void *x[3], *h[3];                   /* device */
-  size_t shared[2];                    /* of cells and faces, of inflow */
-  bool empty;                          /* f is 0 */
+  TeskModal arguments;
+  TeskModalFace face[6], entering[6]; /* of ends with a function, number 0: none */
+  void *x[3], *h[3];                  /* device */
+  size_t shared[2];                   /* of cells and faces, of inflow */
+  bool empty;                         /* f is 0 */
 };
 
 /* ---- programs ------------------------------------------------------------------------------------------ */
@@ -42,7 +42,7 @@ static TesStatus get_program(TesContext *ctx, const TesSpace *space, int points,
   snprintf(text[2], sizeof text[2], "Q=%d", points);
   snprintf(text[3], sizeof text[3], "THREADS=%d", THREADS);
   const TesiProgramDesc desc = {
-      .file = "broken_load.cu",
+      .file = "modal_load.cu",
       .options = {"real=double", text[0], text[1], text[2], text[3], "TESK_CONSTANT_TABLES=1"},
       .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, program));
@@ -54,16 +54,16 @@ done:
 }
 
 static TesStatus get_kernels(const TesSpace *space, const char *functions, int inflow_points,
-                             TesiBrokenLoad *plan) {
+                             TesiModalLoad *plan) {
   TesContext *ctx = plan->context;
   TesStatus status = TES_OK;
   TesiProgram *program;
   TES_TRY(get_program(ctx, space, space->degree + 5, functions, &plan->shared[0], &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_broken_cells", plan->shared[0], &plan->cells));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_broken_faces", plan->shared[0], &plan->faces));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_modal_cells", plan->shared[0], &plan->cells));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_modal_faces", plan->shared[0], &plan->faces));
   if (!inflow_points) goto done;
   TES_TRY(get_program(ctx, space, inflow_points, functions, &plan->shared[1], &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_broken_inflow", plan->shared[1], &plan->inflow));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_modal_inflow", plan->shared[1], &plan->inflow));
 done:
   return status;
 }
@@ -73,7 +73,7 @@ done:
 /* What the moments of a face are multiplied by: of fluxes the mode's value, of values what interior penalties make of
  * them; entering: minus the value. */
 static void fill_face(const TesSpace *space, int number, const TesiGiven *on, double nu, TesPenalty penalty,
-                      TeskBrokenFace *to, TeskBrokenFace *entering) {
+                      TeskModalFace *to, TeskModalFace *entering) {
   const int d = number / 2, end = number % 2;
   const TesiAxis *a = &space->axis[d];
   const bool given = on->how[0] == TESI_WEAK;
@@ -81,7 +81,7 @@ static void fill_face(const TesSpace *space, int number, const TesiGiven *on, do
   const double h = a->h[end ? a->cells - 1 : 0], gamma = tesi_rt_boundary_penalty(penalty, space->degree, h);
   if (a->periodic || !on->g[0]) return;
   tesi_rt_legendre(space->degree + 1, h, end, l, slope);
-  *to = (TeskBrokenFace){.d = d, .end = end, .number = 1 + number};
+  *to = (TeskModalFace){.d = d, .end = end, .number = 1 + number};
   *entering = *to;
   if (!given) entering->number = 0;
   for (int i = 0; i < space->degree + 1; i++) {
@@ -90,7 +90,7 @@ static void fill_face(const TesSpace *space, int number, const TesiGiven *on, do
   }
 }
 
-static TesStatus fill_arguments(const TesSpace *space, TesiBrokenLoad *plan) {
+static TesStatus fill_arguments(const TesSpace *space, TesiModalLoad *plan) {
   TesContext *ctx = plan->context;
   TesStatus status = TES_OK;
   for (int d = 0; d < 3; d++) {
@@ -105,13 +105,13 @@ done:
   return status;
 }
 
-TesStatus tesi_broken_load_create(const TesSpace *space, const TesFunction *f, double nu,
-                                  const TesiGiven *given, TesPenalty penalty, int inflow_points,
-                                  TesiBrokenLoad **result) {
+TesStatus tesi_modal_load_create(const TesSpace *space, const TesFunction *f, double nu,
+                                 const TesiGiven *given, TesPenalty penalty, int inflow_points,
+                                 TesiModalLoad **result) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesFunction *functions[FUNCTIONS] = {f};
-  TesiBrokenLoad *plan = NULL;
+  TesiModalLoad *plan = NULL;
   char *text = NULL;
   *result = NULL;
   for (int i = 0; i < 2 * space->dim; i++) functions[1 + i] = given[i].g[0];
@@ -129,13 +129,13 @@ TesStatus tesi_broken_load_create(const TesSpace *space, const TesFunction *f, d
   *result = plan;
   plan = NULL;
 done:
-  tesi_broken_load_destroy(&plan);
+  tesi_modal_load_destroy(&plan);
   tesi_free(ctx, &text);
   return status;
 }
 
-void tesi_broken_load_destroy(TesiBrokenLoad **result) {
-  TesiBrokenLoad *plan = *result;
+void tesi_modal_load_destroy(TesiModalLoad **result) {
+  TesiModalLoad *plan = *result;
   if (!plan) return;
   TesContext *ctx = plan->context;
   for (int d = 0; d < 3; d++) {
@@ -147,18 +147,18 @@ void tesi_broken_load_destroy(TesiBrokenLoad **result) {
 
 /* ---- a run --------------------------------------------------------------------------------------------- */
 
-static TesiGrid cells_of(const TesiBrokenLoad *plan, int without) {
+static TesiGrid cells_of(const TesiModalLoad *plan, int without) {
   unsigned cells = 1;
   for (int d = 0; d < 3; d++)
     if (d != without) cells *= (unsigned)plan->arguments.cells[d];
   return (TesiGrid){cells, 1, 1};
 }
 
-static TesStatus run_face(const TesiBrokenLoad *plan, int i, const void *clock, const TesiInflow *inflow,
+static TesStatus run_face(const TesiModalLoad *plan, int i, const void *clock, const TesiInflow *inflow,
                           TesVector *b) {
   TesContext *ctx = plan->context;
   TesStatus status = TES_OK;
-  const TeskBrokenFace *face = &plan->face[i], *entering = &plan->entering[i];
+  const TeskModalFace *face = &plan->face[i], *entering = &plan->entering[i];
   long long step = inflow ? inflow->step : 0;
   const void *speed = inflow ? inflow->speed : NULL;
   void *of_face[] = {&b->data, (void *)&plan->arguments, (void *)face, (void *)&clock},
@@ -172,8 +172,8 @@ done:
   return status;
 }
 
-TesStatus tesi_broken_load_run(const TesiBrokenLoad *plan, const void *clock, const TesiInflow *inflow,
-                               TesVector *b) {
+TesStatus tesi_modal_load_run(const TesiModalLoad *plan, const void *clock, const TesiInflow *inflow,
+                              TesVector *b) {
   TesContext *ctx = plan->context;
   TesStatus status = TES_OK;
   void *arguments[] = {&b->data, (void *)&plan->arguments, (void *)&clock};

@@ -45,7 +45,7 @@ static TesStatus choose_domain(TesiCaseReader *r) {
 }
 
 /* A periodic box with continuous elements: of rings of nodes, for which not all smoothers are made. */
-static bool has_rings(const TesiCaseReader *r) {
+static bool is_periodic(const TesiCaseReader *r) {
   return r->draft.periodic && r->support && !r->support->modes;
 }
 
@@ -74,15 +74,15 @@ static bool wants_trees(const TesiCaseReader *r) {
   if (is_for_one_rank(r)) return true;
   return tesi_case_given(r, "mesh.refine_where") || tesi_case_given(r, "adapt") ||
          tesi_case_given(r, "mesh.map") ||
-         (has_rings(r) && (tesi_case_given(r, "solver.coarse") || tesi_case_given(r, "solver.coarsening") ||
-                           is_patch_of_cells(r->draft.c.problem.solver.smoother)));
+         (is_periodic(r) && (tesi_case_given(r, "solver.coarse") || tesi_case_given(r, "solver.coarsening") ||
+                             is_patch_of_cells(r->draft.c.problem.solver.smoother)));
 }
 
 TesiMeshRow tesi_case_mesh_row(const TesiCaseReader *r) {
   const TesMeshDesc *mesh = &r->draft.c.mesh;
   const bool grid = mesh->kind == TES_MESH_BOX ||
                     (mesh->kind == TES_MESH_AUTO && mesh->domain == TES_DOMAIN_BOX && !wants_trees(r));
-  return !grid ? TESI_TREES : r->draft.periodic ? TESI_RINGS : TESI_GRID;
+  return !grid ? TESI_TREES : r->draft.periodic ? TESI_PERIODIC : TESI_GRID;
 }
 
 /* What a grid cannot have. */

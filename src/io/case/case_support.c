@@ -163,7 +163,7 @@ static TesStatus find_row(TesiCaseReader *r) {
   TesiRefusal refusal;
   r->support = tesi_support_find(p->equation, p->element,
                                  unlike_box(r) ? TESI_TREES
-                                 : d->periodic ? TESI_RINGS
+                                 : d->periodic ? TESI_PERIODIC
                                                : TESI_GRID,
                                  &refusal);
   if (!r->support) return tell(r, &refusal);

@@ -40,9 +40,9 @@ typedef struct Part {
 struct TesVtkhdf {
   TesContext *ctx;
   bool elsewhere;         /* rank 0 writes the cells of all ranks, one after the other: */
-  TesiParts parts_of;     /* of the step that is written */
+  TesiSlices parts_of;    /* of the step that is written */
   char *path, *temporary; /* temporary: the name until a step is whole; NULL from then on */
-  bool steps, goes_on, broken;
+  bool steps, goes_on, failed;
   double last;
   TesiHdfDisk disk;
   hid_t file, root, point_data, cell_data, list, count; /* list: group Steps, count: its attribute NSteps */
@@ -113,7 +113,7 @@ void tes_vtkhdf_destroy(TesVtkhdf **file) {
   close_file(f);
   if (f->temporary) unlink(f->temporary);
   tes_mesh_destroy((TesMesh **)&f->mesh);
-  tesi_parts_free(&f->parts_of);
+  tesi_slices_free(&f->parts_of);
   tesi_free(ctx, &f->path);
   tesi_free(ctx, &f->temporary);
   tesi_free(ctx, &f);
@@ -123,7 +123,7 @@ void tes_vtkhdf_destroy(TesVtkhdf **file) {
 static TesStatus refuse(TesVtkhdf *f) {
   TesContext *ctx = f->ctx;
   TesStatus status = TES_OK;
-  f->broken = true;
+  f->failed = true;
   if (f->disk.error) TES_FAIL(TES_IO, "cannot write %s: %s", f->path, strerror(f->disk.error));
   TES_FAIL(TES_IO, "cannot write %s: HDF5 refuses it", f->path);
 done:
@@ -316,7 +316,7 @@ static TesStatus continue_file(TesVtkhdf *f, const TesVtuDesc *d) {
                       f->field + f->point_fields),
       "%s has steps with other fields: remove it, or give another name", f->path);
 done:
-  f->broken = f->broken || status != TES_OK;
+  f->failed = f->failed || status != TES_OK;
   return status;
 }
 
@@ -333,8 +333,8 @@ static TesStatus put_chunk(void *user, const void *packed, size_t size) {
   Chunks *c = user;
   const hsize_t at[2] = {c->row, 0};
   c->row += c->set->rows;
-  if (H5Dwrite_chunk(c->set->set, H5P_DEFAULT, 0, at, size, packed) < 0) c->f->broken = true;
-  return c->f->broken || c->f->disk.error ? refuse(c->f) : TES_OK;
+  if (H5Dwrite_chunk(c->set->set, H5P_DEFAULT, 0, at, size, packed) < 0) c->f->failed = true;
+  return c->f->failed || c->f->disk.error ? refuse(c->f) : TES_OK;
 }
 
 /* Numbers on their way to a stream, or to none. */
@@ -432,7 +432,7 @@ done:
 }
 
 /* Whether a field is that of the step before, over the same mesh: its rows stand for this step too. */
-static TesStatus stays(const TesiVtuCells *cells, const TesiParts *parts, const TesiVtuItem *item,
+static TesStatus stays(const TesiVtuCells *cells, const TesiSlices *parts, const TesiVtuItem *item,
                        Field *field, bool *same) {
   TesContext *ctx = cells->ctx;
   TesStatus status = TES_OK;
@@ -530,7 +530,7 @@ done:
 static TesStatus check_step(const TesVtkhdf *f, const TesVtuDesc *d, TesiVtuCells *cells) {
   TesContext *ctx = f->ctx;
   TesStatus status = TES_OK;
-  if (f->broken) TES_FAIL(TES_IO, "%s could not be written before", f->path);
+  if (f->failed) TES_FAIL(TES_IO, "%s could not be written before", f->path);
   TES_TRY(tesi_vtu_check(ctx, d));
   TES_TRY(check_fields(f, d));
   TES_TRY(tesi_vtu_cells_create(ctx, d, cells));
@@ -545,8 +545,8 @@ static TesStatus write_step(TesVtkhdf *f, const TesVtuDesc *d, double time, cons
   TesStatus status = TES_OK;
   TesiVtuCells cells = {.ctx = ctx};
   TES_TRY(tesi_file_agree(ctx, check_step(f, d, &cells)));
-  tesi_parts_free(&f->parts_of);
-  TES_TRY(tesi_parts_create(ctx, d->cells, &f->parts_of));
+  tesi_slices_free(&f->parts_of);
+  TES_TRY(tesi_slices_create(ctx, d->cells, &f->parts_of));
   cells.first = f->parts_of.first;
   status = f->elsewhere ? tesi_vtu_item_follow(&cells) : write_here(f, &cells, time, mesh);
   if (!f->elsewhere) tesi_vtu_item_release(ctx);

@@ -3,7 +3,7 @@
 #define TESI_VTU_H
 
 #include "io/file.h"
-#include "parallel/rank_parts.h"
+#include "parallel/rank_slices.h"
 #include "tessera/vtu.h"
 
 /* VTK's number of the node at (i, j, k) of a Lagrange cell of this degree, for files of version 2.2 and VTK 9.1 or
@@ -89,7 +89,7 @@ TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item
 int64_t tesi_vtu_item_piece(const TesiVtuCells *cells, const TesiVtuItem *item, int64_t count);
 /* On several ranks rank 0 calls the first function for the arrays of all ranks, one after the other, and the third
  * one when it wants no more. The others follow meanwhile: they hand over what it asks for. parts: cells of ranks. */
-TesStatus tesi_vtu_item_gather(const TesiVtuCells *cells, const TesiParts *parts, const TesiVtuItem *item,
+TesStatus tesi_vtu_item_gather(const TesiVtuCells *cells, const TesiSlices *parts, const TesiVtuItem *item,
                                TesiVtuTake take, void *user);
 TesStatus tesi_vtu_item_follow(const TesiVtuCells *cells);
 void tesi_vtu_item_release(TesContext *ctx);

@@ -66,7 +66,7 @@ static const TesVtuArray *array_of(const TesVtuDesc *d, const Wish *wish) {
   return (wish->kind == TESI_VTU_POINTS ? d->point_fields : d->cell_fields) + wish->number;
 }
 
-TesStatus tesi_vtu_item_gather(const TesiVtuCells *cells, const TesiParts *parts, const TesiVtuItem *item,
+TesStatus tesi_vtu_item_gather(const TesiVtuCells *cells, const TesiSlices *parts, const TesiVtuItem *item,
                                TesiVtuTake take, void *user) {
   TesContext *ctx = cells->ctx;
   Wish wish = {false, item->kind, number_of(cells->desc, item)};

@@ -2,7 +2,7 @@
 #include "mesh/forest/forest.h"
 #include <math.h>
 #include <string.h>
-#include "parallel/rank_parts.h"
+#include "parallel/rank_slices.h"
 
 enum { MANY_TREES = 10000 }; /* from here on times are worth a line */
 
@@ -209,7 +209,7 @@ done:
 TesStatus tesi_forest_rebuild(TesContext *ctx, TesiTrees *coarse, int geometry_degree,
                               const TesiLeaves *leaves, TesMesh **forest) {
   TesStatus status = TES_OK;
-  TesiParts parts = {0};
+  TesiSlices parts = {0};
   double *of_trees = NULL;
   *forest = NULL;
   TES_TRY(tesi_p4est_check(ctx));
@@ -217,14 +217,14 @@ TesStatus tesi_forest_rebuild(TesContext *ctx, TesiTrees *coarse, int geometry_d
   TES_CHECK(leaves_are_complete(ctx, coarse, functions, leaves),
             "the cells do not cover the trees of the mesh");
   if (!coarse->connectivity) TES_TRY(functions->connect(ctx, coarse, &coarse->connectivity));
-  TES_TRY(tesi_parts_create(ctx, leaves->cells, &parts));
+  TES_TRY(tesi_slices_create(ctx, leaves->cells, &parts));
   if (tesi_ranks(ctx) > 1) TES_TRY(count_of_trees(coarse, leaves, &of_trees));
   void *p4est =
       functions->rebuild(tesi_context_communicator(ctx), coarse->connectivity, leaves, parts.begin, of_trees);
   TES_CHECK(p4est, "neighbouring cells differ by more than one level");
   TES_TRY(wrap(ctx, coarse, geometry_degree, p4est, forest));
 done:
-  tesi_parts_free(&parts);
+  tesi_slices_free(&parts);
   tesi_free(ctx, &of_trees);
   return status;
 }

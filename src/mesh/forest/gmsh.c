@@ -286,7 +286,7 @@ static TesStatus build(TesiGmshBuilder *b, TesiTrees **trees) {
   const double filled = tesi_now();
   if (b->dim == 2) TES_TRY(tesi_gmsh_check_plane(b));
   TES_TRY(tesi_gmsh_check_duplicates(b));
-  TES_TRY(tesi_gmsh_check_twins(b));
+  TES_TRY(tesi_gmsh_check_doubles(b));
   TES_TRY(tesi_gmsh_check_shared(b));
   TES_TRY(name_faces(b));
   if (b->mesh->options.groups) TES_TRY(tesi_gmsh_find_parts(b));

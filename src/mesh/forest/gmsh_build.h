@@ -61,7 +61,7 @@ static inline int32_t tesi_gmsh_root(int32_t *parent, int32_t v) {
 /* What is wrong with the whole (gmsh_checks.c): two vertices at one point, two cells on one another, cells out of the
  * plane; parts are told. */
 TesStatus tesi_gmsh_check_duplicates(const TesiGmshBuilder *b);
-TesStatus tesi_gmsh_check_twins(const TesiGmshBuilder *b);
+TesStatus tesi_gmsh_check_doubles(const TesiGmshBuilder *b);
 TesStatus tesi_gmsh_check_plane(const TesiGmshBuilder *b);
 /* Refuses hanging nodes: a vertex in the middle of an edge or face that no other cell shares. */
 TesStatus tesi_gmsh_check_middles(const TesiGmshBuilder *b, const TesiTrees *trees);
@@ -75,7 +75,7 @@ TesStatus tesi_gmsh_find_parts(TesiGmshBuilder *b);
 /* Refuses what is too narrow after vertices that $Periodic calls one became one in b->number_of (gmsh_periodic.c). */
 TesStatus tesi_gmsh_check_periodic(const TesiGmshBuilder *b);
 /* Two cells of the same vertices[trees][2^dim], -1: there are none. */
-TesStatus tesi_gmsh_find_twins(const TesiGmshBuilder *b, const int32_t *vertices, int64_t *first,
-                               int64_t *second);
+TesStatus tesi_gmsh_find_doubles(const TesiGmshBuilder *b, const int32_t *vertices, int64_t *first,
+                                 int64_t *second);
 
 #endif

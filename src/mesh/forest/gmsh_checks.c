@@ -122,8 +122,8 @@ static bool same_cell(int corners, const int32_t *v, const int32_t *w) {
   return met == corners;
 }
 
-TesStatus tesi_gmsh_find_twins(const TesiGmshBuilder *b, const int32_t *vertices, int64_t *first,
-                               int64_t *second) {
+TesStatus tesi_gmsh_find_doubles(const TesiGmshBuilder *b, const int32_t *vertices, int64_t *first,
+                                 int64_t *second) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   const int corners = 1 << b->dim;
@@ -147,9 +147,9 @@ done:
 }
 
 /* They lie on one another: format 2 writes a cell once for each of its physical groups. */
-TesStatus tesi_gmsh_check_twins(const TesiGmshBuilder *b) {
+TesStatus tesi_gmsh_check_doubles(const TesiGmshBuilder *b) {
   int64_t first, second;
-  const TesStatus status = tesi_gmsh_find_twins(b, b->vertices, &first, &second);
+  const TesStatus status = tesi_gmsh_find_doubles(b, b->vertices, &first, &second);
   if (status != TES_OK || first < 0) return status;
   return tesi_gmsh_refuse(
       b, b->cell[second],

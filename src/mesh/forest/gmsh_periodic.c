@@ -186,7 +186,7 @@ TesStatus tesi_gmsh_check_periodic(const TesiGmshBuilder *b) {
       for (int j = 0; j < i; j++)
         if (v[i] == v[j]) TES_TRY(tesi_gmsh_refuse(b, b->cell[t], narrow, "this cell"));
   }
-  TES_TRY(tesi_gmsh_find_twins(b, b->number_of, &first, &second));
+  TES_TRY(tesi_gmsh_find_doubles(b, b->number_of, &first, &second));
   if (first >= 0) TES_TRY(tesi_gmsh_refuse(b, b->cell[second], narrow, "two cells"));
 done:
   return status;

@@ -9,15 +9,15 @@
 #include "multigrid/coarse/coarse_dg.h"
 #include "multigrid/coarse/coarse_lu.h"
 #include "operator/transport/transport_operator.h"
-#include "multigrid/coarse/coarse_saddle_box.h"
-#include "multigrid/coarse/coarse_saddle_device.h"
-#include "multigrid/coarse/coarse_saddle_varying.h"
+#include "multigrid/coarse/coarse_stokes_box.h"
+#include "multigrid/coarse/coarse_stokes_device.h"
+#include "multigrid/coarse/coarse_stokes_varying.h"
 #include "multigrid/coarse/factorization.h"
 #include "operator/dg/dg.h"
 #include "operator/mapped/mapped.h"
-#include "operator/operator_parts.h"
+#include "operator/operator_by_part.h"
 #include "operator/operator_wide.h"
-#include "operator/saddle_varying/saddle_varying.h"
+#include "operator/stokes_varying/stokes_varying.h"
 #include "parallel/comm.h"
 
 /* Of the iteration: a cycle, which reduces errors by some 0.1 and is corrected by the next one, does not profit
@@ -36,12 +36,12 @@ struct TesiCoarse {
   TesiCoarse *whole;
   TesVector *whole_b, *whole_x;
   TesiCoarseMatrix *matrix; /* of mapped operators */
-  TesiCoarseSaddle *saddle;
-  TesiCoarseSaddleBox *saddle_box;
-  TesiCoarseSaddleVarying *saddle_varying;
+  TesiCoarseStokes *stokes;
+  TesiCoarseStokesBox *stokes_box;
+  TesiCoarseStokesVarying *stokes_varying;
   TesiCoarseDg *dg;
   TesiCoarseLu *lu;
-  TesiCoarseSaddleDevice *saddle_device[2]; /* by precision of the vectors; float64 ones for all, float32 for a cycle */
+  TesiCoarseStokesDevice *stokes_device[2]; /* by precision of the vectors; float64 ones for all, float32 for a cycle */
   TesiCoarseDevice *device;                 /* the same on a device with kernels, else NULL */
   TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
   TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */
@@ -116,22 +116,22 @@ done:
 static bool is_many(const TesSpace *space) {
   const TesiAxis *a = tesi_space_last(space)->axis;
   const double cells = (double)a[0].cells * a[1].cells * a[2].cells;
-  return tesi_coarse_saddle_box_serves(space) && cells > (space->dim == 2 ? 4 : 8);
+  return tesi_coarse_stokes_box_serves(space) && cells > (space->dim == 2 ? 4 : 8);
 }
 
 /* Velocity and pressure: by kernels where they serve. */
-static TesStatus create_saddle(TesiCoarse *c, TesPrecision precision) {
+static TesStatus create_stokes(TesiCoarse *c, TesPrecision precision) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   if (tesi_is_upwind(c->op)) return tesi_coarse_lu_create(ctx, c->op, precision, &c->lu);
   if (tesi_is_dg(c->op)) return tesi_coarse_dg_create(ctx, c->op, precision, &c->dg);
-  if (tesi_is_saddle_varying(c->op)) return tesi_coarse_saddle_varying_create(ctx, c->op, &c->saddle_varying);
-  if (tesi_has_kernels(ctx) && is_many(tesi_saddle_of(c->op)->space))
-    return tesi_coarse_saddle_box_create(ctx, c->op, precision, &c->saddle_box);
-  if (!tesi_coarse_saddle_on_device(c->op)) return tesi_coarse_saddle_create(ctx, c->op, &c->saddle);
-  TES_TRY(tesi_coarse_saddle_device_create(ctx, c->op, TES_DOUBLE, &c->saddle_device[TES_DOUBLE]));
+  if (tesi_is_stokes_varying(c->op)) return tesi_coarse_stokes_varying_create(ctx, c->op, &c->stokes_varying);
+  if (tesi_has_kernels(ctx) && is_many(tesi_stokes_of(c->op)->space))
+    return tesi_coarse_stokes_box_create(ctx, c->op, precision, &c->stokes_box);
+  if (!tesi_coarse_stokes_on_device(c->op)) return tesi_coarse_stokes_create(ctx, c->op, &c->stokes);
+  TES_TRY(tesi_coarse_stokes_device_create(ctx, c->op, TES_DOUBLE, &c->stokes_device[TES_DOUBLE]));
   if (precision == TES_SINGLE)
-    TES_TRY(tesi_coarse_saddle_device_create(ctx, c->op, TES_SINGLE, &c->saddle_device[TES_SINGLE]));
+    TES_TRY(tesi_coarse_stokes_device_create(ctx, c->op, TES_SINGLE, &c->stokes_device[TES_SINGLE]));
 done:
   return status;
 }
@@ -228,7 +228,7 @@ done:
 
 static TesStatus create_parts(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
   TesStatus status = TES_OK;
-  const TesiOperatorParts *parts = tesi_operator_parts_of(c->op);
+  const TesiOperatorByPart *parts = tesi_operator_by_part_of(c->op);
   for (; c->parts < parts->count && status == TES_OK; c->parts++) {
     const int p = c->parts;
     int same = 0;
@@ -242,20 +242,20 @@ static TesStatus create_parts(TesiCoarse *c, TesPrecision precision, TesCoarseKi
 static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  const bool saddle = c->op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(c->op) ||
+  const bool stokes = c->op->kind == &tesi_operator_stokes || tesi_is_stokes_varying(c->op) ||
                       tesi_is_dg(c->op) || tesi_is_upwind(c->op),
-             box = tesi_is_diffusion(c->op) || saddle;
-  const bool sparse = kind == TES_COARSE_SPARSE && !saddle;
+             box = tesi_is_diffusion(c->op) || stokes;
+  const bool sparse = kind == TES_COARSE_SPARSE && !stokes;
   TES_CHECK(!box || sparse || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
             "solver.coarse: the coarsest level of a box is solved by fast diagonalization, or coarse sparse "
             "with element q: "
             "the other kinds are for other meshes");
   TES_ALLOC(&c->b, c->length);
   TES_ALLOC(&c->x, c->length);
-  const bool carried = tesi_transport_of(c->op) && !saddle;
+  const bool carried = tesi_transport_of(c->op) && !stokes;
   TES_TRY(carried               ? create_carried(c, precision, kind)
           : sparse              ? create_mapped(c, precision, kind)
-          : saddle              ? create_saddle(c, precision)
+          : stokes              ? create_stokes(c, precision)
           : box && c->op->local ? create_on_ranks(c)
           : box                 ? create_box(c, precision)
                                 : create_mapped(c, precision, kind));
@@ -274,7 +274,7 @@ TesStatus tesi_coarse_create(const TesOperator *op, TesPrecision precision, TesC
   c->context = tesi_context_retain(ctx);
   c->op = tesi_operator_retain(op);
   c->length = op->length;
-  const bool parts = tesi_operator_parts_of(op) && !op->space->slip; /* which couples them */
+  const bool parts = tesi_operator_by_part_of(op) && !op->space->slip; /* which couples them */
   TES_TRY(parts ? create_parts(c, precision, kind) : create_whole(c, precision, kind));
   *coarse = c;
   c = NULL;
@@ -303,12 +303,12 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tesi_coarse_cg_destroy(&c->cg);
   tesi_aggregation_destroy(&c->aggregation);
   tesi_coarse_matrix_destroy(&c->matrix);
-  tesi_coarse_saddle_destroy(&c->saddle);
-  tesi_coarse_saddle_box_destroy(&c->saddle_box);
-  tesi_coarse_saddle_varying_destroy(&c->saddle_varying);
+  tesi_coarse_stokes_destroy(&c->stokes);
+  tesi_coarse_stokes_box_destroy(&c->stokes_box);
+  tesi_coarse_stokes_varying_destroy(&c->stokes_varying);
   tesi_coarse_dg_destroy(&c->dg);
   tesi_coarse_lu_destroy(&c->lu);
-  for (int p = 0; p < 2; p++) tesi_coarse_saddle_device_destroy(&c->saddle_device[p]);
+  for (int p = 0; p < 2; p++) tesi_coarse_stokes_device_destroy(&c->stokes_device[p]);
   tesi_diagonalization_destroy(&c->diagonalization);
   tes_vector_destroy(&c->whole_b);
   tes_vector_destroy(&c->whole_x);
@@ -389,10 +389,10 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   TesContext *ctx = coarse->context;
   TesStatus status = TES_OK;
   if (coarse->parts) return solve_parts(coarse, b, x);
-  if (coarse->saddle_box)
-    return tesi_coarse_saddle_box_solve(coarse->saddle_box, b->precision, b->data, x->data);
-  if (coarse->saddle_device[b->precision])
-    return tesi_coarse_saddle_device_solve(coarse->saddle_device[b->precision], b->data, x->data);
+  if (coarse->stokes_box)
+    return tesi_coarse_stokes_box_solve(coarse->stokes_box, b->precision, b->data, x->data);
+  if (coarse->stokes_device[b->precision])
+    return tesi_coarse_stokes_device_solve(coarse->stokes_device[b->precision], b->data, x->data);
   if (coarse->dg && tesi_coarse_dg_on_device(coarse->dg))
     return tesi_coarse_dg_solve_device(coarse->dg, b, x);
   if (coarse->device_double && b->precision == TES_DOUBLE)
@@ -409,10 +409,10 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
     TES_TRY(tesi_coarse_matrix_solve(coarse->matrix, coarse->b, coarse->x));
   else if (coarse->dg)
     tesi_coarse_dg_solve(coarse->dg, coarse->b, coarse->x);
-  else if (coarse->saddle_varying)
-    tesi_coarse_saddle_varying_solve(coarse->saddle_varying, coarse->b, coarse->x);
-  else if (coarse->saddle)
-    tesi_coarse_saddle_solve(coarse->saddle, coarse->b, coarse->x);
+  else if (coarse->stokes_varying)
+    tesi_coarse_stokes_varying_solve(coarse->stokes_varying, coarse->b, coarse->x);
+  else if (coarse->stokes)
+    tesi_coarse_stokes_solve(coarse->stokes, coarse->b, coarse->x);
   else
     tesi_diagonalization_solve(coarse->diagonalization, coarse->b, coarse->x);
   TES_TRY(tes_vector_set(x, coarse->x));

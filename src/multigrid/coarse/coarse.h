@@ -3,7 +3,7 @@
  * diagonalization of the operator with mean coefficients, scaled node by node; the count depends on how a varies in
  * a cell, not on the mesh. On devices with kernels small ones are inverted instead, so that a cycle never waits for
  * the host.
- * Mapped operators: factorized, or on devices with kernels inverted too. Saddle operators: fast diagonalization and
+ * Mapped operators: factorized, or on devices with kernels inverted too. Stokes operators: fast diagonalization and
  * a Schur complement. */
 #ifndef TESI_COARSE_H
 #define TESI_COARSE_H
@@ -35,10 +35,10 @@ void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix);
 const char *tesi_coarse_matrix_describe(const TesiCoarseMatrix *matrix);
 TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, double *x);
 
-/* coarse_saddle.c; host vectors. Entries of x at known nodes are left as they are, zero. */
-typedef struct TesiCoarseSaddle TesiCoarseSaddle;
-TesStatus tesi_coarse_saddle_create(TesContext *ctx, const TesOperator *op, TesiCoarseSaddle **coarse);
-void tesi_coarse_saddle_destroy(TesiCoarseSaddle **coarse);
-void tesi_coarse_saddle_solve(TesiCoarseSaddle *coarse, double *b, double *x);
+/* coarse_stokes.c; host vectors. Entries of x at known nodes are left as they are, zero. */
+typedef struct TesiCoarseStokes TesiCoarseStokes;
+TesStatus tesi_coarse_stokes_create(TesContext *ctx, const TesOperator *op, TesiCoarseStokes **coarse);
+void tesi_coarse_stokes_destroy(TesiCoarseStokes **coarse);
+void tesi_coarse_stokes_solve(TesiCoarseStokes *coarse, double *b, double *x);
 
 #endif

@@ -3,15 +3,15 @@
 #include "multigrid/coarse/coarse_dg.h"
 #include "device/kernel.h"
 #include "multigrid/coarse/coarse_device.h"
-#include "multigrid/coarse/coarse_saddle_device.h"
+#include "multigrid/coarse/coarse_stokes_device.h"
 #include "smoother/dg_patch/dg_patches.h"
 
 enum { MODES = 4096, MODES_DEVICE = 72 /* planes of them in shared memory, in float64 */ };
 
 struct TesiCoarseDg {
   TesContext *context;
-  TesiSaddleLocalAxis axis[3];
-  TesiSaddleLocal local; /* of these */
+  TesiStokesLocalAxis axis[3];
+  TesiStokesLocal local; /* of these */
   int64_t length;
   double *work;
   TesiDgPatches *patch[2]; /* by precision of the vectors; instead of all of these */
@@ -38,11 +38,11 @@ static bool is_for(TesPrecision precision, int p) {
 static TesStatus create_device(TesContext *ctx, const TesOperator *op, TesPrecision precision,
                                TesiCoarseDg *c) {
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiStokes *s = tesi_stokes_of(op);
   TesiDiagonalizationAxis axis[3];
   double *lambda[3] = {NULL}, largest = 0;
   for (int d = 0; d < 3; d++) {
-    const TesiSaddleLocalAxis *l = &c->axis[d];
+    const TesiStokesLocalAxis *l = &c->axis[d];
     double most = 0;
     TES_ALLOC(&lambda[d], l->modes);
     for (int i = 0; i < l->modes; i++) {
@@ -63,22 +63,22 @@ done:
 static TesStatus create_patches(TesContext *ctx, const TesOperator *op, TesPrecision precision,
                                 TesiCoarseDg *c) {
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
-  TesiSaddlePatchAxis axis[3] = {{0}};
+  const TesiStokes *s = tesi_stokes_of(op);
+  TesiStokesPatchAxis axis[3] = {{0}};
   int vertex[1][3] = {{0, 0, 0}};
-  for (int d = 0; d < 3; d++) TES_TRY(tesi_saddle_patch_axis_create(ctx, s, d, 2, &axis[d]));
+  for (int d = 0; d < 3; d++) TES_TRY(tesi_stokes_patch_axis_create(ctx, s, d, 2, &axis[d]));
   for (int p = 0; p < 2; p++)
     if (is_for(precision, p))
       TES_TRY(tesi_dg_patches_create(op, (TesPrecision)p, axis, vertex, 1, op->singular, &c->patch[p]));
 done:
-  for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &axis[d]);
+  for (int d = 0; d < 3; d++) tesi_stokes_patch_axis_free(ctx, &axis[d]);
   return status;
 }
 
 TesStatus tesi_coarse_dg_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
                                 TesiCoarseDg **coarse) {
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiStokes *s = tesi_stokes_of(op);
   TesiCoarseDg *c = NULL;
   int first;
   *coarse = NULL;
@@ -95,8 +95,8 @@ TesStatus tesi_coarse_dg_create(TesContext *ctx, const TesOperator *op, TesPreci
     c = NULL;
     goto done;
   }
-  for (int d = 0; d < 3; d++) TES_TRY(tesi_coarse_saddle_axis(ctx, s, d, &first, &c->axis[d]));
-  c->local = (TesiSaddleLocal){.dim = s->space->dim,
+  for (int d = 0; d < 3; d++) TES_TRY(tesi_coarse_stokes_axis(ctx, s, d, &first, &c->axis[d]));
+  c->local = (TesiStokesLocal){.dim = s->space->dim,
                                .axis = {&c->axis[0], &c->axis[1], &c->axis[2]},
                                .nu = s->nu,
                                .alpha = s->alpha,
@@ -115,7 +115,7 @@ void tesi_coarse_dg_destroy(TesiCoarseDg **coarse) {
   if (!c) return;
   TesContext *ctx = c->context;
   *coarse = NULL;
-  for (int d = 0; d < 3; d++) tesi_saddle_local_free(ctx, &c->axis[d]);
+  for (int d = 0; d < 3; d++) tesi_stokes_local_free(ctx, &c->axis[d]);
   for (int p = 0; p < 2; p++) tesi_dg_patches_destroy(ctx, &c->patch[p]);
   for (int p = 0; p < 2; p++) tesi_coarse_device_destroy(&c->device[p]);
   tesi_free(ctx, &c->work);
@@ -125,7 +125,7 @@ void tesi_coarse_dg_destroy(TesiCoarseDg **coarse) {
 
 void tesi_coarse_dg_solve(TesiCoarseDg *c, const double *b, double *x) {
   for (int64_t i = 0; i < c->length; i++) x[i] = b[i];
-  tesi_saddle_local_solve_scalar(&c->local, x, c->work);
+  tesi_stokes_local_solve_scalar(&c->local, x, c->work);
 }
 
 bool tesi_coarse_dg_on_device(const TesiCoarseDg *coarse) {

@@ -24,7 +24,7 @@ typedef struct TesiDeviceMatrix {
 } TesiDeviceMatrix;
 void tesi_device_matrix_destroy(const TesOperator *op, TesiDeviceMatrix *matrix);
 
-/* The assembled twin of a mapped operator, constraints eliminated: rows and columns of the unknowns, 1 on the
+/* The assembled form of a mapped operator, constraints eliminated: rows and columns of the unknowns, 1 on the
  * diagonal of Dirichlet rows, Robin terms in it. Cell matrices by sum factorization, on all threads: about 8 n^6 q
  * flops a cell in 3D. The memory needed is computed first, logged in verbose mode, and refused with
  * TES_OUT_OF_MEMORY where the machine does not have it. */

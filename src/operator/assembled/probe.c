@@ -199,7 +199,7 @@ TesStatus tesi_operator_probe(const TesOperator *op, TesiMatrix *matrix) {
   Probe p = {.op = op, .context = ctx, .components = op->space->scalars};
   TesiMatrix A = {0};
   *matrix = A;
-  p.blocks = op->kind == &tesi_operator_parts && !op->space->slip ? 1 : p.components;
+  p.blocks = op->kind == &tesi_operator_by_part && !op->space->slip ? 1 : p.components;
   TES_TRY(tesi_one_rank(ctx, "a matrix made from products"));
   TES_TRY(find_nodes(&p));
   TES_TRY(colour_nodes(&p));

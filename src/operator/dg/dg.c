@@ -8,7 +8,7 @@
 
 /* y <- keep y + factor Ld in direction d x. */
 static void product(const TesOperator *op, int d, double factor, bool keep, const void *x, void *y) {
-  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiStokes *s = tesi_stokes_of(op);
   const TesiAxis *axis = s->space->axis;
   TesiBandProduct p = {.band = &s->axis[d].penalty, .outer = 1, .inner = 1, .factor = factor, .keep = keep};
   for (int e = 0; e < d; e++) p.inner *= axis[e].nodes;
@@ -19,7 +19,7 @@ static void product(const TesOperator *op, int d, double factor, bool keep, cons
 /* y <- keep y + sign A x. */
 static TesStatus add(const TesOperator *op, double sign, bool keep, const void *x, void *y) {
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiStokes *s = tesi_stokes_of(op);
   if (s->nu == 0 && !keep)
     status = tesi_context_device(op->context)->fill(op->context, op->precision, op->length, 0, y);
   for (int d = 0; d < s->space->dim && s->nu != 0; d++) product(op, d, sign * s->nu, keep || d > 0, x, y);
@@ -52,7 +52,7 @@ static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
 static TesStatus diagonal(const TesOperator *op, void *out) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiStokes *s = tesi_stokes_of(op);
   const int extent[3] = TESI_EXTENT(s->space);
   double *exact = NULL;
   float *single = NULL;
@@ -75,7 +75,7 @@ done:
 }
 
 static TesCost cost(const TesOperator *op) {
-  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiStokes *s = tesi_stokes_of(op);
   const double length = (double)op->length;
   return (TesCost){.flops = length * 2 * s->space->dim * 3 * (s->space->degree + 1),
                    .bytes = 2 * length * (double)tesi_precision_size(op->precision)};
@@ -85,7 +85,7 @@ static void destroy(TesOperator *op) {
   TesContext *ctx = op->context;
   TesiDg *dg = op->data;
   if (!dg) return;
-  for (int d = 0; d < 3; d++) tesi_saddle_axis_free(ctx, &dg->saddle.axis[d]);
+  for (int d = 0; d < 3; d++) tesi_stokes_axis_free(ctx, &dg->stokes.axis[d]);
   tesi_dg_device_destroy(ctx, &dg->device);
   tes_vector_destroy(&op->null);
   tesi_free(ctx, &op->data);
@@ -124,13 +124,13 @@ static TesStatus init(TesOperator *op) {
   op->table = &table;
   TES_NEW(&dg);
   op->data = dg;
-  TesiSaddle *const s = &dg->saddle;
-  TES_TRY(tesi_saddle_take_constants(op, "the coefficient a", "the coefficient c", s));
+  TesiStokes *const s = &dg->stokes;
+  TES_TRY(tesi_stokes_take_constants(op, "the coefficient a", "the coefficient c", s));
   if (!tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0)) s->nu = 0; /* mass alone */
   for (int d = 0; d < s->space->dim; d++)
-    TES_TRY(tesi_saddle_axis_create(s->space, d, op->desc.form.penalty, &s->axis[d]));
+    TES_TRY(tesi_stokes_axis_create(s->space, d, op->desc.form.penalty, &s->axis[d]));
   op->singular = is_free(s->space) && s->alpha == 0;
-  if (op->singular) TES_TRY(tesi_saddle_create_null(op));
+  if (op->singular) TES_TRY(tesi_stokes_create_null(op));
   if (tesi_has_kernels(ctx)) TES_TRY(tesi_dg_device_create(op, TESI_DG_STILL, &dg->device));
   snprintf(op->description, sizeof op->description, "dg: discontinuous Q_%d, interior penalties, %s",
            op->space->degree, dg->device ? "by a kernel" : "banded matrices");

@@ -3,17 +3,17 @@
  *           + sum over faces nu int gamma J(u) J(v) - A(u) J(v) - J(u) A(v),
  * J = v- - v+, A = the mean of dv/dx_d on both sides; at faces with given values J = +-v, A = dv/dx_d; at others
  * nothing. With Legendre modes, orthonormal on their cells, A = nu (sum over directions of Ld) + alpha: the blocks Ld
- * and gamma of operator/saddle/saddle.h, whose struct this is; its other matrices are not used.
+ * and gamma of operator/stokes/stokes_operator.h, whose struct this is; its other matrices are not used.
  * stokes-multigrid-cui-2025, section 4. */
 #ifndef TESI_DG_H
 #define TESI_DG_H
 
 #include "functional/rt/rt_functional.h"
-#include "operator/saddle/saddle.h"
+#include "operator/stokes/stokes_operator.h"
 
 typedef struct TesiDgDevice TesiDgDevice;
 typedef struct TesiDg {
-  TesiSaddle saddle;    /* first: it is what tesi_saddle_of() finds */
+  TesiStokes stokes;    /* first: it is what tesi_stokes_of() finds */
   TesiDgDevice *device; /* NULL on the host */
 } TesiDg;
 

@@ -5,7 +5,7 @@
 #include "device/kernel.h"
 #include "device/upload.h"
 #include "kernels/dg_arguments.h"
-#include "operator/saddle/saddle_faces.h"
+#include "operator/stokes/stokes_faces.h"
 
 enum { MOST = TESI_MAX_POINTS, ACROSS = 32 /* numbers in x of a tile, about; twice that in 2D */ };
 
@@ -24,7 +24,7 @@ struct TesiDgDevice {
 static TesStatus get_kernel(const TesOperator *op, TesiDgVelocity velocity, TesiDgDevice *device) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesSpace *space = tesi_saddle_of(op)->space;
+  const TesSpace *space = tesi_stokes_of(op)->space;
   TesiProgram *program;
   char text[5][24];
   const int n = space->degree + 1, layers = space->dim == 3 ? n : 1,
@@ -52,7 +52,7 @@ done:
 TesStatus tesi_dg_device_create(const TesOperator *op, TesiDgVelocity velocity, TesiDgDevice **result) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiStokes *s = tesi_stokes_of(op);
   TesiDgDevice *device = NULL;
   *result = NULL;
   TES_NEW(&device);
@@ -60,12 +60,12 @@ TesStatus tesi_dg_device_create(const TesOperator *op, TesiDgVelocity velocity, 
   device->arguments.alpha = s->alpha;
   for (int d = 0; d < 3; d++) {
     device->arguments.cells[d] = s->space->axis[d].cells;
-    device->arguments.ring[d] = s->space->axis[d].periodic;
+    device->arguments.periodic[d] = s->space->axis[d].periodic;
     if (d >= s->space->dim) continue;
-    TES_TRY(tesi_saddle_faces_upload(op, d, &device->numbers[d]));
+    TES_TRY(tesi_stokes_faces_upload(op, d, &device->numbers[d]));
     device->arguments.numbers[d] = device->numbers[d];
   }
-  const int count = tesi_saddle_faces_modes(s->space->degree + 1, device->modes);
+  const int count = tesi_stokes_faces_modes(s->space->degree + 1, device->modes);
   for (int i = 0; i < count && op->precision == TES_SINGLE; i++) {
     const float narrow = (float)device->modes[i];
     memcpy((float *)device->modes + i, &narrow, sizeof narrow);

@@ -35,7 +35,7 @@ double tesi_dg_visit(const TesiDgModes *m, int slope, const double *x, double fa
 }
 
 typedef struct Form {
-  const TesiSaddle *s;
+  const TesiStokes *s;
   TesPenalty penalty;
   const double *x;
   double *y, points[N], weights[N];
@@ -98,14 +98,14 @@ static void add_faces(const Form *f, const int cell[3], int d) {
   below[d] = c > 0 ? c - 1 : last;
   const double boundary = tesi_rt_boundary_penalty(f->penalty, k, a->h[c]);
   if (c > 0 || a->periodic)
-    add_face(f, below, cell, d, tesi_saddle_penalty(f->penalty, k, a->h[below[d]], a->h[c]));
+    add_face(f, below, cell, d, tesi_penalty_factor(f->penalty, k, a->h[below[d]], a->h[c]));
   else if (a->end[0] == TESI_WEAK)
     add_face(f, NULL, cell, d, boundary);
   if (c == last && !a->periodic && a->end[1] == TESI_WEAK) add_face(f, cell, NULL, d, boundary);
 }
 
 TesStatus tesi_dg_apply_ref(const TesOperator *op, const double *x, double *y) {
-  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiStokes *s = tesi_stokes_of(op);
   const TesiAxis *a = s->space->axis;
   Form f = {.s = s, .penalty = op->desc.form.penalty, .x = x, .y = y, .count = (s->space->degree + 1)};
   tesi_gauss(f.count, f.points, f.weights);

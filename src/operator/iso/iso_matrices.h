@@ -1,4 +1,4 @@
-/* The assembled twin of iso.h: its parts as products of sparse matrices with vectors and operations a node, to compare
+/* The assembled form of iso.h: its parts as products of sparse matrices with vectors and operations a node, to compare
  * with. Matrices are in compressed rows on the context's device (operator/assembled/sparse.h): threads on the host,
  * cuSPARSE on a GPU where it is there.
  *

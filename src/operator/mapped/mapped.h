@@ -7,7 +7,7 @@
  *   batch    cells that share a vector on the host, chunk: what a thread takes: host/mapped_host.h
  *   cut      how cells become groups of threads on a device: device/mapped_cut.c
  *   Robin    faces, an operator around the one of the cells: mapped_robin.h; lifting: mapped_lift.c
- *   twin     the assembled matrix, and the diagonal: mapped_assemble.c, mapped_rows.c, device/mapped_once_device.c
+ *   matrix   the assembled matrix, and the diagonal: mapped_assemble.c, mapped_rows.c, device/mapped_once_device.c
  *
  * With n = degree + 1 nodes and q points a direction, s factors a point:
  *   element vector  u[cell][component][n^dim], x fastest

@@ -10,7 +10,7 @@
 #include "space/space.h"
 #include "basis/lagrange.h"
 #include "functional/groups.h"
-#include "mesh/group_parts.h"
+#include "mesh/group_owners.h"
 #include "mesh/inner_faces.h"
 
 typedef struct Plan {
@@ -318,7 +318,7 @@ static TesStatus fill(TesContext *ctx, const TesOperatorDesc *desc, const TesiFa
   TesStatus status = TES_OK;
   bool *counts = NULL;
   int64_t at = 0;
-  TES_TRY(tesi_mesh_count_parts(desc->space->mesh, &counts));
+  TES_TRY(tesi_mesh_group_owners(desc->space->mesh, &counts));
   const int64_t parts = count_parts(desc, counts), all = count_faces(desc) + parts;
   plan->mass.rule = *gauss;
   if (parts) add_ends(gauss, &plan->mass.rule);

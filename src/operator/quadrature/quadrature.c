@@ -1,6 +1,6 @@
 /* The quadrature form of the diffusion operator: plan, tiles, and the loop over them. */
 #include "operator/form.h"
-#include "operator/operator_rings.h"
+#include "operator/operator_periodic.h"
 #include "operator/quadrature/quadrature.h"
 #include <stdio.h>
 #include <string.h>
@@ -255,7 +255,7 @@ static TesStatus init(TesOperator *op) {
   TesStatus status = TES_OK;
   TesiQuadPlan *plan;
   TES_TRY(tesi_diffusion_create(op));
-  if (tesi_space_has_rings(op->space)) return tesi_operator_rings_init(op);
+  if (tesi_space_is_periodic(op->space)) return tesi_operator_periodic_init(op);
   if (tesi_has_kernels(ctx)) return tesi_operator_quadrature_device_init(op);
   op->table = &table;
   TES_NEW(&plan);

@@ -4,7 +4,7 @@
  *
  * Arrays of a batch [slow][mid][x]: `values` (nodes, then points) and `result` (points, then nodes). */
 
-/* A broken batch goes over the end of a row of cells. It reads LANES cells from the beginning of its part in each of
+/* A split batch goes over the end of a row of cells. It reads LANES cells from the beginning of its part in each of
  * the two rows, so it also reads the rows of nodes before and behind; near an end of the vector these do not exist.
  * In short rows the lanes of both parts have nodes in common. */
 TESI_INLINE int LINE(shape)(const TesiQuadPlan *plan, const Batch *batch) {
@@ -13,7 +13,7 @@ TESI_INLINE int LINE(shape)(const TesiQuadPlan *plan, const Batch *batch) {
   const int64_t last = batch->base + k * row + (plan->dim == 3 ? k * plane : 0) + LANES * k;
   if (!SPECIALISED) return SCATTERED;
   if (batch->cx + LANES <= plan->cells[0]) return WHOLE;
-  return plan->cells[0] > LANES && last < plane * plan->nodes[2] ? BROKEN : SCATTERED;
+  return plan->cells[0] > LANES && last < plane * plan->nodes[2] ? SPLIT : SCATTERED;
 }
 
 TESI_APART void LINE(locate)(const TesiQuadPlan *plan, const TesiQuadTile *tile, int cz, int cell,
@@ -52,8 +52,8 @@ TESI_INLINE void LINE(gather_row)(int n, const Batch *batch, const Real *x, V *p
     for (int i = 0; i < n; i++) values[i * LANES + l] = x[batch->offset[l] + i];
 }
 
-/* The same for a broken batch. Lanes without cell get numbers of no meaning; their coefficients are zero. */
-TESI_INLINE void LINE(load_broken_row)(int n, const Batch *batch, const Real *x, V *u) {
+/* The same for a split batch. Lanes without cell get numbers of no meaning; their coefficients are zero. */
+TESI_INLINE void LINE(load_modal_row)(int n, const Batch *batch, const Real *x, V *u) {
   V v[TESI_QUAD_N];
   const LaneMask first = lanes_below(batch->part);
   load_row(n - 1, x + batch->base, u);
@@ -72,8 +72,8 @@ TESI_INLINE void LINE(rows_in)(int n, int mid, const Apart *apart, const Real *t
         __builtin_prefetch(next + j * stride + v * LANES, 0, 2);
     if (SPECIALISED && batch->shape == WHOLE)
       load_row(n - 1, row + batch->base, u);
-    else if (SPECIALISED && batch->shape == BROKEN)
-      LINE(load_broken_row)(n, batch, row, u);
+    else if (SPECIALISED && batch->shape == SPLIT)
+      LINE(load_modal_row)(n, batch, row, u);
     else {
       apart->gather_row(batch, row, p);
       LINE_UNROLL for (int i = 0; i < n; i++) u[i] = p[i];
@@ -184,7 +184,7 @@ TESI_INLINE void LINE(put_row)(int k, const Batch *batch, const TesiQuadPlan *pl
   if (batch->cx + LANES == plan->cells[0] && !plan->natural[TES_RIGHT]) y[last] = 0;
 }
 
-/* The same for `cells` cells from cx on, one part of a broken batch. */
+/* The same for `cells` cells from cx on, one part of a split batch. */
 TESI_INLINE void LINE(put_part)(int k, int cx, int cells, const TesiQuadPlan *plan, int state, const Real *b,
                                 const Real *t, Real *y) {
   const Real before = y[0], sign = b ? -1 : 1;
@@ -250,10 +250,10 @@ TESI_INLINE void LINE(rows_out)(int n, int dim, int j, int count, const TesiQuad
   }
 }
 
-/* The same for a broken batch: the rows of its two parts lie in the buffer side by side. */
-TESI_INLINE void LINE(broken_rows_out)(int n, int dim, int j, int count, const TesiQuadPlan *plan,
-                                       const TesiQuadTile *tile, const Batch *batch, const V *result,
-                                       const Real *b, Real *y, Real *buffer) {
+/* The same for a split batch: the rows of its two parts lie in the buffer side by side. */
+TESI_INLINE void LINE(split_rows_out)(int n, int dim, int j, int count, const TesiQuadPlan *plan,
+                                      const TesiQuadTile *tile, const Batch *batch, const V *result,
+                                      const Real *b, Real *y, Real *buffer) {
   const int k = n - 1, pitch = LANES * n, part = batch->part, rest = batch->count - part;
   const int64_t row = plan->nodes[0], slow = dim == 3 ? row * plan->nodes[1] : row,
                 first = dim == 3 ? j * row : 0;
@@ -323,7 +323,7 @@ TESI_INLINE void LINE(cells)(int dim, int n, const Apart *apart, const TesiQuadP
     LINE(along)(n, n, count, bt_even, bt_odd, result + j * n);
     if (SPECIALISED && batch->shape == WHOLE)
       LINE(rows_out)(n, dim, j, count, plan, tile, batch, result + j * n, b, y, buffer, next);
-    else if (SPECIALISED && batch->shape == BROKEN)
+    else if (SPECIALISED && batch->shape == SPLIT)
       apart->rows_out(dim, j, plan, tile, batch, result + j * n, b, y, buffer);
   }
   if (batch->shape == SCATTERED) apart->lanes_out(dim, plan, tile, batch, result, b, y);

@@ -37,9 +37,9 @@ typedef struct Apart {
                                     const Batch *batch, const V *result, const Real *b, Real *y,             \
                                     Real *buffer) {                                                          \
     if (dim == 3)                                                                                            \
-      quad_fixed_broken_rows_out(k + 1, 3, j, (k + 1) * (k + 1), plan, tile, batch, result, b, y, buffer);   \
+      quad_fixed_split_rows_out(k + 1, 3, j, (k + 1) * (k + 1), plan, tile, batch, result, b, y, buffer);    \
     else                                                                                                     \
-      quad_fixed_broken_rows_out(k + 1, 2, 0, k + 1, plan, tile, batch, result, b, y, buffer);               \
+      quad_fixed_split_rows_out(k + 1, 2, 0, k + 1, plan, tile, batch, result, b, y, buffer);                \
   }                                                                                                          \
   TESI_APART void quad_lanes_out_##k(int dim, const TesiQuadPlan *plan, const TesiQuadTile *tile,            \
                                      const Batch *batch, const V *result, const Real *b, Real *y) {          \

@@ -139,10 +139,10 @@ TESI_INLINE void store_runs(int k, const int32_t *offset, const V c[RUN], Real *
 #endif
 #endif
 
-/* One batch of cells: where its lanes are. A whole batch lies in one row of cells, a broken one in two (or ends before
+/* One batch of cells: where its lanes are. A whole batch lies in one row of cells, a split one in two (or ends before
  * its last lane), a scattered one anywhere. */
 typedef struct Batch {
-  enum { WHOLE, BROKEN, SCATTERED } shape;
+  enum { WHOLE, SPLIT, SCATTERED } shape;
   int n, cx, cy, cz, count;        /* nodes of a cell; first cell and number of cells */
   int part;                        /* lanes in the first row */
   int64_t base, second;            /* node 0 of lane 0, and of the (missing) lane 0 of the second row */

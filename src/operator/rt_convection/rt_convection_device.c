@@ -88,7 +88,7 @@ static TesStatus fill_arguments(const TesiRtConvection *c, TesiRtConvectionDevic
   to->all = (int)c->cells;
   for (int d = 0; d < 3; d++) {
     const TesiAxis *a = tesi_modal(c->space, d);
-    to->cells[d] = a->cells, to->ring[d] = a->periodic;
+    to->cells[d] = a->cells, to->periodic[d] = a->periodic;
     to->aside_at[d] = c->aside_at[d];
     aside += c->aside_size[d] * c->cells;
     TES_TRY(tesi_upload(ctx, a->h, (size_t)a->cells * sizeof *a->h, &device->widths[d]));

@@ -1,7 +1,7 @@
 /* The separable form: constant coefficients on a box. Set-up, diagonal and cost; the contractions are in the SIMD
  * builds. */
 #include "operator/form.h"
-#include "operator/operator_rings.h"
+#include "operator/operator_periodic.h"
 #include "operator/separable/separable.h"
 #include <math.h>
 #include <stdio.h>
@@ -394,7 +394,7 @@ static TesStatus init(TesOperator *op) {
   TesStatus status = TES_OK;
   TesiSeparable *plan = NULL;
   TES_TRY(tesi_diffusion_create(op));
-  if (tesi_space_has_rings(op->space)) return tesi_operator_rings_init(op);
+  if (tesi_space_is_periodic(op->space)) return tesi_operator_periodic_init(op);
   if (tesi_has_kernels(ctx)) return tesi_operator_separable_device_init(op);
   const Build build = find_build(tes_context_simd_bits(ctx));
   op->table = &table;

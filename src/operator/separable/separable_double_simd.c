@@ -1,2 +1,2 @@
 /* The separable operator in float64. */
-#include "operator/separable/separable_march.h"
+#include "operator/separable/separable_planes.h"

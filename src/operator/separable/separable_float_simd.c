@@ -1,3 +1,3 @@
 /* The separable operator in float32. */
 #define TESI_REAL_SINGLE
-#include "operator/separable/separable_march.h"
+#include "operator/separable/separable_planes.h"

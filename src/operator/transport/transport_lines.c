@@ -85,14 +85,14 @@ done:
   return status;
 }
 
-static TesStatus create_rings(const TesOperator *op, TesiLines *l) {
+static TesStatus create_periodic(const TesOperator *op, TesiLines *l) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
-  const TeskRings box = tesi_rings_cut(op->space->axis);
-  TES_NEW(&l->rings);
-  TES_TRY(tesi_rings_create(ctx, op->precision, &box, l->rings));
-  const size_t bytes = (size_t)l->rings->open_length * tesi_precision_size(op->precision);
+  const TeskPeriodic box = tesi_periodic_cut(op->space->axis);
+  TES_NEW(&l->periodic);
+  TES_TRY(tesi_periodic_create(ctx, op->precision, &box, l->periodic));
+  const size_t bytes = (size_t)l->periodic->open_length * tesi_precision_size(op->precision);
   TES_TRY(device->allocate(ctx, bytes, &l->x));
   TES_TRY(device->allocate(ctx, bytes, &l->y));
 done:
@@ -113,7 +113,7 @@ TesStatus tesi_lines_create(const TesOperator *op, const TesOperator *symmetric,
     TES_ALLOC(&l->slope[d], (int64_t)l->width * l->nodes[d]);
     fill_axis(op, tesi_diffusion_of(symmetric), d, l);
   }
-  if (tesi_space_has_rings(op->space)) TES_TRY(create_rings(op, l));
+  if (tesi_space_is_periodic(op->space)) TES_TRY(create_periodic(op, l));
   TES_TRY(tesi_has_kernels(ctx) ? tesi_lines_device_create(ctx, l, op->precision, &l->device)
                                 : create_host(op, l));
   *lines = l;
@@ -134,7 +134,7 @@ void tesi_lines_destroy(TesContext *ctx, TesiLines **lines) {
   tesi_lines_device_destroy(ctx, &l->device);
   tesi_context_device(ctx)->release(ctx, &l->x);
   tesi_context_device(ctx)->release(ctx, &l->y);
-  tesi_free(ctx, &l->rings);
+  tesi_free(ctx, &l->periodic);
   tesi_free(ctx, lines);
 }
 
@@ -159,10 +159,10 @@ static TesStatus run(TesContext *ctx, const TesiLines *l, const TesiLinesJob *jo
 
 TesStatus tesi_lines_run(TesContext *ctx, const TesiLines *l, const TesiLinesJob *job) {
   TesStatus status = TES_OK;
-  if (!l->rings) return run(ctx, l, job);
-  TES_TRY(tesi_rings_spread(l->rings, job->x, false, l->x));
+  if (!l->periodic) return run(ctx, l, job);
+  TES_TRY(tesi_periodic_spread(l->periodic, job->x, false, l->x));
   TES_TRY(run(ctx, l, &(TesiLinesJob){.x = l->x, .y = l->y}));
-  TES_TRY(tesi_rings_collect(l->rings, l->y, job->b, job->b ? -1 : 1, job->y));
+  TES_TRY(tesi_periodic_collect(l->periodic, l->y, job->b, job->b ? -1 : 1, job->y));
 done:
   return status;
 }

@@ -11,7 +11,7 @@
 #define TESI_TRANSPORT_LINES_H
 
 #include "operator/operator.h"
-#include "space/rings.h"
+#include "space/periodic.h"
 
 /* y <- A x, or b - A x; y may be b. */
 typedef struct TesiLinesJob {
@@ -32,7 +32,7 @@ typedef struct TesiLines {
       plane; /* row: numbers from one row of t to the next; plane: from one plane of U to the next */
   int threads;
   TesiLinesDevice *device; /* NULL on the host */
-  TesiRings *rings;        /* of boxes with periodic directions, else NULL; x and y of the open box */
+  TesiPeriodic *periodic;  /* of boxes with periodic directions, else NULL; x and y of the open box */
   void *x, *y;
   void (*run)(const struct TesiLines *lines, const TesiLinesJob *job, int first, int end, double *memory);
 } TesiLines;

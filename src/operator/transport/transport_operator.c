@@ -128,8 +128,8 @@ static TesStatus run_batch(const Pass *pass, int64_t task, int64_t number, const
   for (int64_t i = 0; t->streamline && !slopes && status == TES_OK && i < n; i++) r[i] *= tau[i];
   for (int64_t i = 0; carried && i < n; i++) r[i] = (t->streamline ? r[i] : 0) - numbers[i] * w->u[i];
   if ((t->streamline || carried || slopes) && status == TES_OK) test_streamline(b, numbers + n, r, w);
-  if (t->broken && pass->what == CONVECTION) tesi_upwind_add(&t->upwind, number, w->v, w->scratch, w->more);
-  if (t->broken && slopes) tesi_upwind_subtract_speeds(&t->upwind, number, w->v, w->scratch, w->more);
+  if (t->modal && pass->what == CONVECTION) tesi_upwind_add(&t->upwind, number, w->v, w->scratch, w->more);
+  if (t->modal && slopes) tesi_upwind_subtract_speeds(&t->upwind, number, w->v, w->scratch, w->more);
   for (int64_t i = 0; i < n; i++) w->v[i] *= pass->sign;
   if (status == TES_OK) tesi_batch_integrate(&t->sums, task, &batch, w->v, w->scratch);
   return status;
@@ -166,7 +166,7 @@ static TesStatus add_on_host(Pass pass, double *y) {
   pass.failed = &failed;
   t->sums.values = y;
   for (int64_t i = 0; t->sums.at && i < b->tasks; i++) t->sums.at[i] = t->sums.first[i];
-  if (t->broken && pass.what == CONVECTION) {
+  if (t->modal && pass.what == CONVECTION) {
     pass.what = TRACES;
     run_sets(&pass);
     pass.what = CONVECTION;
@@ -309,7 +309,7 @@ static TesCost cost(const TesOperator *op) {
   const int contractions = 3 * b->dim + (t->streamline ? b->dim * (b->dim + 3) / 2 : 0);
   c.flops += cells * points * (contractions * line + 2 * t->arrays);
   c.bytes += cells * points * numbers + 3. * (double)op->length * 8;
-  if (t->broken) {
+  if (t->modal) {
     const double faces = cells * 2 * b->dim * t->upwind.points;
     c.flops += faces * (4 * (b->dim - 1) * line + 6);
     c.bytes += faces * (t->uniform ? 0 : 8);
@@ -349,7 +349,7 @@ static const char *refuses(const TesOperatorDesc *desc) {
   if (!tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0)) return "the form has no transport term";
   if (!tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0)) return "the form has no diffusion term";
   if (desc->precision != TES_DOUBLE && !tesi_has_kernels(desc->space->context)) return "it is in float64";
-  if (desc->space->element->mixed) return "the element is not q or dg";
+  if (desc->space->element->with_pressure) return "the element is not q or dg";
   if (!desc->space->element->nodal &&
       tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0)->streamline == TES_STREAMLINE_ALWAYS)
     return "streamline terms are of element q";
@@ -359,7 +359,7 @@ static const char *refuses(const TesOperatorDesc *desc) {
 /* Where a sum of products of 1D matrices is all of it. */
 static TesStatus create_lines(const TesOperator *op, TesiTransport *t) {
   tesi_lines_destroy(op->context, &t->lines);
-  return t->streamline || t->broken || tesi_ranks(op->context) > 1
+  return t->streamline || t->modal || tesi_ranks(op->context) > 1
              ? TES_OK
              : tesi_lines_create(op, t->symmetric, &t->lines);
 }
@@ -391,7 +391,7 @@ static TesStatus fill_points(const TesOperator *op, const TesTermDesc *term, Tes
   TES_TRY(tesi_batches_create(op->space, op->space->degree + TESI_TRANSPORT_MORE, &t->batches));
   t->streamline = term->streamline == TES_STREAMLINE_ALWAYS;
   TES_TRY(tesi_transport_fill(op, t));
-  const bool more = term->streamline == TES_STREAMLINE_AUTO && t->peclet > 1 && !t->broken;
+  const bool more = term->streamline == TES_STREAMLINE_AUTO && t->peclet > 1 && !t->modal;
   if (t->uniform && !t->streamline && !more) {
     tesi_batches_destroy(&t->batches);
     TES_TRY(tesi_batches_create(op->space, op->space->degree + 1, &t->batches));
@@ -420,8 +420,8 @@ done:
 
 static TesStatus create_device(const TesOperator *op, TesiTransport *t) {
   if (!tesi_has_kernels(op->context)) return TES_OK;
-  return t->broken ? tesi_upwind_device_create(op, t, &t->upwind_device)
-                   : tesi_transport_device_create(op, t, &t->device);
+  return t->modal ? tesi_upwind_device_create(op, t, &t->upwind_device)
+                  : tesi_transport_device_create(op, t, &t->device);
 }
 
 static TesStatus init(TesOperator *op) {
@@ -437,21 +437,21 @@ static TesStatus init(TesOperator *op) {
   op->singular = t->symmetric->singular;
   t->conservative = term->conservative;
   t->through.precision = op->precision;
-  t->broken = op->space->element->weak;
-  if (term->through && !t->broken)
+  t->modal = op->space->element->weak;
+  if (term->through && !t->modal)
     TES_TRY(tesi_transport_faces(op->space, term->b, term->through, &t->through));
   TES_TRY(fill_points(op, term, t));
-  if (t->broken) TES_TRY(fill_faces(op, term, t));
+  if (t->modal) TES_TRY(fill_faces(op, term, t));
   t->threads = tesi_team_threads(ctx, t->batches->cells * t->batches->points);
   t->share = ARRAYS * tesi_batches_array(t->batches) + tesi_batches_work(t->batches);
   TES_ALLOC(&t->memory, t->share * t->threads);
-  TES_TRY(tesi_sums_create(t->batches, t->broken, NULL, &t->sums));
+  TES_TRY(tesi_sums_create(t->batches, t->modal, NULL, &t->sums));
   TES_TRY(create_device(op, t));
   TES_TRY(create_lines(op, t));
   snprintf(op->description, sizeof op->description,
            "transport%s%s, degree %d, %s, cell Peclet number %.2g%s; with %.58s",
            t->conservative ? " (conservative)" : "",
-           t->broken  ? ", upwind"
+           t->modal   ? ", upwind"
            : t->lines ? ", 1D matrices"
                       : "",
            op->space->degree, op->precision == TES_DOUBLE ? "float64" : "float32", t->peclet,
@@ -473,10 +473,10 @@ TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]) {
   TES_TRY(tesi_transport_fill(op, t));
   t->renewed = t->lines || t->through.faces;
   if (t->device) TES_TRY(tesi_transport_device_fill(ctx, t, t->device));
-  if (t->broken) TES_TRY(fill_faces(op, term, t));
+  if (t->modal) TES_TRY(fill_faces(op, term, t));
   TES_TRY(create_lines(op, t));
   t->renewed = t->renewed || t->lines;
-  if (!term->through || t->broken) goto done;
+  if (!term->through || t->modal) goto done;
   tesi_face_mass_free(ctx, &t->through);
   t->through = (TesiFaceMass){.precision = op->precision};
   TES_TRY(tesi_transport_faces(op->space, term->b, term->through, &t->through));

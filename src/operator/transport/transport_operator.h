@@ -40,7 +40,7 @@ typedef struct TesiTransport {
   TesiFaceMass through;          /* +- (b . n) w|J|; of continuous elements */
   TesiUpwind upwind;             /* of discontinuous elements */
   TesiLines *lines;              /* the whole operator as products of 1D matrices; NULL: it is none */
-  bool broken;                   /* they are discontinuous */
+  bool modal;                    /* they are discontinuous */
   bool renewed;  /* the last velocity took other arrays of the device, which recorded launches do not know */
   double peclet; /* largest |b| h / (2 k a) at a point */
   double speed;  /* largest k |B|: nodes a unit of time */
@@ -59,7 +59,7 @@ static inline const TesiTransport *tesi_transport_of(const TesOperator *op) {
 }
 
 static inline bool tesi_is_upwind(const TesOperator *op) {
-  return tesi_transport_of(op) && tesi_transport_of(op)->broken;
+  return tesi_transport_of(op) && tesi_transport_of(op)->modal;
 }
 /* transport->numbers, streamline and peclet. */
 TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *transport);

@@ -175,8 +175,8 @@ TesStatus tesi_transport_apply_ref(const TesOperator *op, const double *x, doubl
   for (int d = 0; d < op->space->dim && term->conservative; d++)
     if (term->b[d]) TES_TRY(tes_function_create_derivative(term->b[d], d, &slope[d]));
   TES_TRY(t->symmetric->table->apply_ref(t->symmetric, x, y));
-  if (t->broken) TES_TRY(tesi_upwind_apply_ref(op, x, y));
-  if (t->broken) goto done;
+  if (t->modal) TES_TRY(tesi_upwind_apply_ref(op, x, y));
+  if (t->modal) goto done;
   TES_TRY(tesi_plain_init(op->space, op->space->degree + TESI_TRANSPORT_MORE, &plain));
   for (int64_t cell = 0; cell < plain.cells; cell++) {
     double u[TESI_PLAIN_NODES], local[TESI_PLAIN_NODES] = {0};

@@ -34,10 +34,11 @@ static int cell_of(const TesiBatch *batch, int d, int lane) {
 /* Whether the face of a lane lies on the boundary of the box. */
 static bool is_end(const TesiUpwind *u, const TesiBatch *batch, int face, int lane) {
   const int d = face / 2, cell = cell_of(batch, d, lane), cells = u->batches->box->axis[d].cells;
-  return !u->ring[d] && cell == (face % 2 ? cells - 1 : 0);
+  return !u->periodic[d] && cell == (face % 2 ? cells - 1 : 0);
 }
 
-/* Coordinates x[3][points][lane] of a face of a batch, and weights. On a ring the last face is the first one. */
+/* Coordinates x[3][points][lane] of a face of a batch, and weights. In a periodic direction the last face is the
+ * first one. */
 static void place_face(const TesiUpwind *u, const TesiBatch *batch, int face, double *x, double *weight) {
   const TesiBatches *b = u->batches;
   const int64_t n = face_array(u);
@@ -47,7 +48,7 @@ static void place_face(const TesiUpwind *u, const TesiBatch *batch, int face, do
     const TesiAxis *axis = &b->box->axis[d];
     for (int64_t i = 0; i < n; i++) {
       const int cell = cell_of(batch, d, (int)(i % TESI_BATCH)), p = (int)(i / TESI_BATCH) / stride % b->q,
-                end = (cell + face % 2) % (u->ring[d] ? axis->cells : axis->cells + 1);
+                end = (cell + face % 2) % (u->periodic[d] ? axis->cells : axis->cells + 1);
       x[d * n + i] = d == face / 2 ? axis->vertices[end] : axis->vertices[cell] + axis->h[cell] * b->point[p];
       if (d != face / 2) weight[i] *= axis->h[cell] * b->weight[p];
     }
@@ -70,7 +71,7 @@ TesStatus tesi_upwind_create(const TesSpace *space, const TesiBatches *b, bool c
   TesStatus status = TES_OK;
   double tables[2 * TESI_MAX_POINTS];
   *u = (TesiUpwind){.batches = b, .conservative = conservative, .uniform = uniform, .points = 1};
-  for (int d = 0; d < b->dim; d++) u->ring[d] = space->axis[d].periodic;
+  for (int d = 0; d < b->dim; d++) u->periodic[d] = space->axis[d].periodic;
   for (int d = 1; d < b->dim; d++) u->points *= b->q;
   for (int i = 0; i < 2 * b->dim; i++) u->end[i] = end_of(space, conservative, through, i);
   tesi_lagrange(b->q, b->point, 2, ends, tables, NULL);
@@ -135,7 +136,7 @@ static int64_t behind(const TesiUpwind *u, const TesiBatch *batch, int64_t numbe
   const int d = face / 2, cells = b->box->axis[d].cells, step = face % 2 ? 1 : -1, at = batch->at[d] + step;
   const int64_t stride = d == 1 ? b->task_batches : b->task_batches * b->box->axis[1].cells;
   if (at >= 0 && at < cells) return number + step * stride;
-  return u->ring[d] ? number - step * (cells - 1) * stride : -1;
+  return u->periodic[d] ? number - step * (cells - 1) * stride : -1;
 }
 
 /* e <- the traces behind the lower or upper face in x: of the lane beside, or of the batch beside in the row. */
@@ -240,7 +241,7 @@ TesStatus tesi_upwind_boundary(const TesiUpwind *u, int boundary, TesiUpwindPart
   double *work = NULL;
   _Alignas(64) double values[FACE]; /* what vectors are loaded from */
   TES_ALLOC(&work, 3 * n);
-  for (int64_t i = 0; i < b->batches && !u->ring[boundary / 2]; i++) {
+  for (int64_t i = 0; i < b->batches && !u->periodic[boundary / 2]; i++) {
     const TesiBatch batch = b->kind->batch(b, i);
     if (!is_end(u, &batch, boundary, boundary % 2 ? TESI_BATCH - 1 : 0)) continue;
     TES_TRY(weigh_boundary(u, i, &batch, boundary, part, factor, g, values));

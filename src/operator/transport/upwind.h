@@ -23,7 +23,7 @@ typedef enum TesiUpwindPart { TESI_UPWIND_IN, TESI_UPWIND_OUT, TESI_UPWIND_BOTH 
 typedef struct TesiUpwind {
   const TesiBatches *batches;
   bool conservative, uniform; /* uniform: one batch of speeds stands for all */
-  bool ring[3];
+  bool periodic[3];
   TesiHow end[6];                  /* weak, open, or its flux is given: closed */
   int points;                      /* of a face */
   double ends[2][TESI_MAX_POINTS]; /* polynomials through the points of a line, at 0 and at 1 */

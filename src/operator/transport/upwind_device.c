@@ -84,7 +84,7 @@ static TesStatus fill_arguments(TesContext *ctx, const TesiTransport *t, const T
   to->all = (int)t->batches->cells;
   for (int i = 0; i < 3; i++) {
     const TesiAxis *a = &space->axis[i];
-    to->cells[i] = a->cells, to->rings |= a->periodic << i;
+    to->cells[i] = a->cells, to->periodic |= a->periodic << i;
     if (i >= space->dim) continue;
     tesi_free(ctx, &root);
     TES_ALLOC(&root, a->cells);

@@ -17,7 +17,7 @@ static int shown(const TesProblem *p, TesiShown *shown) {
 static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
   const TesiSplit *pr = tesi_split_of(p);
   const bool pressure = row->from == TESI_FROM_P || row->part == TESI_AXES;
-  f->space = pressure ? pr->mixed->pressure : pr->full->part[row->part];
+  f->space = pressure ? pr->taylor_hood->pressure : pr->full->part[row->part];
   f->vector = pressure ? &pr->p : p->component[row->part];
 }
 
@@ -174,7 +174,7 @@ static TesStatus pressure_error(const TesProblem *p, const TesFunction *exact, d
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiSplit *pr = tesi_split_of(p);
-  const TesSpace *space = pr->mixed->pressure;
+  const TesSpace *space = pr->taylor_hood->pressure;
   double mean, volume, integral;
   if (pr->walls.any_open) return tes_functional_error(space, &pr->p, &exact, l2, NULL, NULL, NULL);
   TES_TRY(tes_functional_load(&(TesLoadDesc){.space = space, .f = {exact}}, pr->work.ps));

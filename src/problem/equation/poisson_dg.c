@@ -1,17 +1,17 @@
 /* -div(a grad u) + c u = f with discontinuous Q_k: interior penalties, values on boundaries weakly. */
 #include <math.h>
 #include "operator/dg/dg.h"
-#include "problem/broken.h"
+#include "problem/modal.h"
 #include "problem/equation/equations.h"
 
 static TesStatus load(const TesProblem *p, TesVector *b) {
-  return tesi_rt_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, p->numbered.given,
+  return tesi_rt_load(p->space, p->numbered.data.f, tesi_stokes_of(p->op)->nu, p->numbered.given,
                       p->options.penalty, b);
 }
 
 static TesStatus load_faces(const TesProblem *p, const TesOperator *op, TesVector *b) {
   const TesFunction *none[1] = {NULL};
-  return tesi_rt_load(op->space, none, tesi_saddle_of(op)->nu, p->numbered.given, p->options.penalty, b);
+  return tesi_rt_load(op->space, none, tesi_stokes_of(op)->nu, p->numbered.given, p->options.penalty, b);
 }
 
 static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
@@ -24,7 +24,7 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
 }
 
 /* Nothing is lifted. Where only fluxes are given the data must be in balance, int f + int g = 0. */
-TesStatus tesi_broken_balance(TesProblem *p) {
+TesStatus tesi_modal_balance(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesVector *one = p->op->null;
@@ -41,7 +41,7 @@ done:
 }
 
 /* A constant that is free becomes that of the mean 0, or of the exact solution's. */
-TesStatus tesi_broken_complete(TesProblem *p) {
+TesStatus tesi_modal_complete(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesVector *one = p->op->null;
@@ -62,11 +62,11 @@ done:
   return status;
 }
 
-static const TesiFlowEquation broken = {.scalar = true,
-                                        .check = check,
-                                        .lift = tesi_broken_balance,
-                                        .load_faces = load_faces,
-                                        .complete = tesi_broken_complete};
+static const TesiFlowEquation modal = {.scalar = true,
+                                       .check = check,
+                                       .lift = tesi_modal_balance,
+                                       .load_faces = load_faces,
+                                       .complete = tesi_modal_complete};
 static const TesiLack lacks[] = {TESI_LACKS_OF_SCALARS,
                                  {TESI_HAS_TIME, "poisson is steady"},
                                  {TESI_HAS_BALANCE, "transport without a velocity has it"},
@@ -102,4 +102,4 @@ const TesiEquation tesi_poisson_dg = {.name = "poisson",
                                       .form = tesi_diffusion_form,
                                       .load = load,
                                       .shown = tesi_diffusion_shown,
-                                      .flow = &broken};
+                                      .flow = &modal};

@@ -11,7 +11,7 @@
 #include "functional/rt/rt_functional.h"
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
-#include "operator/saddle_varying/saddle_varying.h"
+#include "operator/stokes_varying/stokes_varying.h"
 #include "problem/pressure_unit.h"
 #include "problem/equation/equations.h"
 #include "problem/equation/stokes.h"
@@ -102,11 +102,11 @@ static TesStatus load_on(const TesProblem *p, const TesOperator *op, const TesFu
                          TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const bool varies = tesi_is_saddle_varying(op);
-  const double nu = varies ? 0 : p->unit * tesi_saddle_of(op)->nu;
+  const bool varies = tesi_is_stokes_varying(op);
+  const double nu = varies ? 0 : p->unit * tesi_stokes_of(op)->nu;
   TES_TRY(tesi_rt_load(op->space, f, nu, p->numbered.given, tesi_stokes_penalty(p), b));
   if (p->unit != 1) TES_TRY(tes_vector_copy(b, 1 / p->unit, b));
-  if (varies) TES_TRY(tesi_saddle_varying_load(op, p->numbered.given, b));
+  if (varies) TES_TRY(tesi_stokes_varying_load(op, p->numbered.given, b));
 done:
   return status;
 }
@@ -295,7 +295,7 @@ static bool has_cubes(const TesProblem *p) {
  * a cycle leaves a half. */
 static int start_cycles(const TesProblem *p) {
   if (p->chosen.full_steps) return has_cubes(p) ? 1 : 2;
-  return tesi_is_saddle_varying(p->op) && p->space->degree == 1 ? 7 : 3;
+  return tesi_is_stokes_varying(p->op) && p->space->degree == 1 ? 7 : 3;
 }
 
 /* |div u| in L2 and sqrt(u_0' A u_0 / nu), about |grad u_0|, from r = b - K u_0: modes of the pressure are
@@ -307,7 +307,7 @@ static TesStatus measure_divergence(const TesProblem *p, const TesVector *r, dou
   double sums[2];
   TES_TRY(tesi_vector_split_sums(p->u, p->b, r, p->space->first[p->space->dim], sums));
   *divergence = sqrt(sums[1]);
-  *gradient = sqrt(fabs(sums[0]) / tesi_saddle_of(p->op)->nu);
+  *gradient = sqrt(fabs(sums[0]) / tesi_stokes_of(p->op)->nu);
 done:
   return status;
 }
@@ -406,7 +406,7 @@ static TesStatus force(const TesProblem *p, int boundary, int direction, double 
   TES_TRY(tesi_rt_force(p->space, p->u,
                         &(TesiRtStress){.nu = p->numbered.data.a,
                                         .f = p->numbered.data.f,
-                                        .alpha = p->unit * tesi_saddle_of(p->op)->alpha,
+                                        .alpha = p->unit * tesi_stokes_of(p->op)->alpha,
                                         .symmetric = is_symmetric(p),
                                         .given = p->numbered.given,
                                         .penalty = tesi_stokes_penalty(p)},

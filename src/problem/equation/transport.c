@@ -5,7 +5,7 @@
 #include "multigrid/coarse/factorization.h"
 #include "operator/transport/transport_operator.h"
 #include "parallel/comm.h"
-#include "problem/broken.h"
+#include "problem/modal.h"
 #include "problem/equation/equations.h"
 #include "problem/in_time.h"
 #include "smoother/ordered_cells/ordered_cells.h"
@@ -67,7 +67,7 @@ double tesi_transport_ordered_bytes(const TesProblem *p) {
 
 bool tesi_transport_whole(const TesProblem *p, const TesiTransport *t) {
   const TesSmootherKind asked = p->options.smoother;
-  if (t->broken) return tesi_transport_dg_levels(p, t);
+  if (t->modal) return tesi_transport_dg_levels(p, t);
   if (tesi_ranks(p->context) > 1 || (p->in_time && p->in_time->moves)) return false;
   if (asked != TES_SMOOTHER_AUTO || p->in_time) return asked == TES_SMOOTHER_ORDERED_CELLS;
   return prevails(p, t);
@@ -82,7 +82,7 @@ TesStatus tesi_transport_enough(const TesProblem *p, int64_t *dofs) {
   const TesiTransport *t = tesi_transport_of(p->levels);
   int64_t longest = 0;
   *dofs = 0;
-  if (!t || t->broken || p->options.method == TES_METHOD_DIRECT || !(t->peclet > 3)) return TES_OK;
+  if (!t || t->modal || p->options.method == TES_METHOD_DIRECT || !(t->peclet > 3)) return TES_OK;
   TES_TRY(tesi_ordered_cells_closed(p->levels, &longest));
   if (longest > PATH)
     *dofs = tesi_factorization_missing(p->context) ? TESI_DENSE : p->mesh->dim == 2 ? PLANE : SPACE;

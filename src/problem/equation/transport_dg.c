@@ -6,7 +6,7 @@
 #include "device/kernel.h"
 #include "operator/dg/dg.h"
 #include "operator/transport/transport_operator.h"
-#include "problem/broken.h"
+#include "problem/modal.h"
 #include "problem/equation/equations.h"
 #include "problem/in_time.h"
 #include "problem/step_control.h"
@@ -19,7 +19,7 @@ static const TesiTransport *transport_of(const TesProblem *p, const TesOperator 
 
 static double diffusion_of(const TesOperator *op) {
   const TesiTransport *t = tesi_transport_of(op);
-  return tesi_saddle_of(t ? t->symmetric : op)->nu;
+  return tesi_stokes_of(t ? t->symmetric : op)->nu;
 }
 
 /* y += factor int (that part of b.n) g v over a boundary. */
@@ -37,7 +37,7 @@ done:
   return status;
 }
 
-static bool is_ring(const TesProblem *p, int boundary) {
+static bool is_periodic(const TesProblem *p, int boundary) {
   return p->space->axis[boundary / 2].periodic;
 }
 
@@ -49,7 +49,7 @@ static TesStatus load_rows(const TesProblem *p, const TesOperator *whole, TesVec
   const TesiGiven *given = p->numbered.given;
   TES_TRY(tesi_rt_load(p->space, p->numbered.data.f, diffusion_of(op), given, p->options.penalty, b));
   for (int i = 0; t && i < 2 * p->mesh->dim; i++)
-    if (given[i].how[0] == TESI_WEAK && given[i].g[0] && !is_ring(p, i))
+    if (given[i].how[0] == TESI_WEAK && given[i].g[0] && !is_periodic(p, i))
       TES_TRY(add_boundary(t, i, TESI_UPWIND_IN, -1, given[i].g[0], b));
 done:
   return status;
@@ -70,7 +70,7 @@ static TesStatus load_face(const TesProblem *p, double nu, int boundary, const T
   return tesi_rt_load(p->space, none, nu, given, p->options.penalty, y);
 }
 
-TesStatus tesi_broken_enter(const TesProblem *p, const TesOperator *op, int boundary, TesVector *y) {
+TesStatus tesi_modal_enter(const TesProblem *p, const TesOperator *op, int boundary, TesVector *y) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiTransport *t = tesi_transport_of(op);
@@ -79,22 +79,23 @@ TesStatus tesi_broken_enter(const TesProblem *p, const TesOperator *op, int boun
   TesFunction *minus = NULL; /* in the place of what is given, the values of u itself, that leave */
   TES_TRY(tes_function_create_constant(ctx, -1, &minus));
   TES_TRY(load_face(p, diffusion_of(op), boundary, given ? minus : NULL, y));
-  if (t && !closed && !is_ring(p, boundary))
+  if (t && !closed && !is_periodic(p, boundary))
     TES_TRY(add_boundary(t, boundary, given ? TESI_UPWIND_OUT : TESI_UPWIND_BOTH, -1, NULL, y));
 done:
   tes_function_destroy(&minus);
   return status;
 }
 
-TesStatus tesi_broken_given_load(const TesProblem *p, const TesOperator *op, int boundary,
-                                 const TesFunction *g, TesVector *y) {
+TesStatus tesi_modal_given_load(const TesProblem *p, const TesOperator *op, int boundary,
+                                const TesFunction *g, TesVector *y) {
   const TesiTransport *t = tesi_transport_of(op);
   const TesStatus status = load_face(p, diffusion_of(op), boundary, g, y);
-  if (status != TES_OK || !t || !tesi_problem_given(p, boundary, 0) || is_ring(p, boundary)) return status;
+  if (status != TES_OK || !t || !tesi_problem_given(p, boundary, 0) || is_periodic(p, boundary))
+    return status;
   return add_boundary(t, boundary, TESI_UPWIND_IN, -1, g, y);
 }
 
-TesStatus tesi_broken_project(const TesSpace *space, const TesFunction *f, TesVector *u) {
+TesStatus tesi_modal_project(const TesSpace *space, const TesFunction *f, TesVector *u) {
   const TesFunction *of[3] = {f};
   return tesi_rt_load(space, of, 0, NULL, TES_PENALTY_AUTO, u);
 }
@@ -125,7 +126,7 @@ static bool by_flow(const TesProblem *p, double rate) {
 
 /* The matrices of cells would not be those of a velocity that moves. */
 bool tesi_transport_dg_levels(const TesProblem *p, const TesiTransport *t) {
-  return t->broken && !(p->in_time && p->in_time->moves) && by_flow(p, tesi_steps_rate_of(p, t->rate));
+  return t->modal && !(p->in_time && p->in_time->moves) && by_flow(p, tesi_steps_rate_of(p, t->rate));
 }
 
 /* Numbers of a velocity that varies, at the points of cells and twice at those of faces; in time two operators have
@@ -157,8 +158,8 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   return TES_OK;
 }
 
-static const TesiFlowEquation broken = {
-    .scalar = true, .check = check, .lift = tesi_broken_balance, .complete = tesi_broken_complete};
+static const TesiFlowEquation modal = {
+    .scalar = true, .check = check, .lift = tesi_modal_balance, .complete = tesi_modal_complete};
 static const TesiLack lacks[] = {TESI_LACKS_OF_SCALARS,
                                  {TESI_HAS_MATERIALS, "a box has no materials"},
                                  {TESI_HAS_ADAPT, "boxes are not refined in places"},
@@ -203,4 +204,4 @@ const TesiEquation tesi_transport_dg = {.name = "transport",
                                         .load = load,
                                         .load_all = load_rows,
                                         .shown = tesi_transport_shown,
-                                        .flow = &broken};
+                                        .flow = &modal};

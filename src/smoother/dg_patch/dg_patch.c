@@ -9,7 +9,7 @@
 
 /* Numbers of its unknowns, [z][y][x]. */
 static int64_t number_of(const TesiDgPatchPlan *p, const int vertex[3], int j) {
-  const TesSpace *space = p->saddle->space;
+  const TesSpace *space = p->stokes->space;
   const int n = 2 * (space->degree + 1);
   int64_t number = 0, step = 1;
   for (int d = 0; d < space->dim; d++) {
@@ -20,8 +20,8 @@ static int64_t number_of(const TesiDgPatchPlan *p, const int vertex[3], int j) {
   return number;
 }
 
-static TesiSaddleLocal local_of(const TesiDgPatchPlan *p, const int vertex[3]) {
-  TesiSaddleLocal l = {.dim = p->saddle->space->dim, .nu = p->saddle->nu, .alpha = p->saddle->alpha};
+static TesiStokesLocal local_of(const TesiDgPatchPlan *p, const int vertex[3]) {
+  TesiStokesLocal l = {.dim = p->stokes->space->dim, .nu = p->stokes->nu, .alpha = p->stokes->alpha};
   for (int d = 0; d < 3; d++) l.axis[d] = &p->axis[d].local[p->axis[d].type[vertex[d]]];
   return l;
 }
@@ -40,12 +40,12 @@ static void run_patches(const void *data, TesiSpan span) {
   double *x = p->work + (int64_t)span.thread * 2 * p->numbers;
   for (int64_t i = c->first + span.first; i < c->first + span.end; i++) {
     const int *vertex = p->vertex[i];
-    const TesiSaddleLocal l = local_of(p, vertex);
+    const TesiStokesLocal l = local_of(p, vertex);
     for (int j = 0; j < p->numbers; j++) {
       const int64_t at = number_of(p, vertex, j);
       x[j] = c->single ? (double)((const float *)c->r)[at] : ((const double *)c->r)[at];
     }
-    tesi_saddle_local_solve_scalar(&l, x, x + p->numbers);
+    tesi_stokes_local_solve_scalar(&l, x, x + p->numbers);
     for (int j = 0; j < p->numbers; j++) {
       const int64_t at = number_of(p, vertex, j);
       if (c->single)
@@ -104,13 +104,13 @@ done:
 
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
   const TesiDgPatchPlan *p = smoother->plan;
-  return tesi_saddle_patch_sweep_ref(smoother->op, p->axis, false, b, x, sweep);
+  return tesi_stokes_patch_sweep_ref(smoother->op, p->axis, false, b, x, sweep);
 }
 
 static TesCost cost(const TesSmoother *smoother) {
   const TesiDgPatchPlan *p = smoother->plan;
   const TesCost residual = tes_operator_info(smoother->op).cost;
-  const double dim = p->saddle->space->dim, n = 2 * (p->saddle->space->degree + 1),
+  const double dim = p->stokes->space->dim, n = 2 * (p->stokes->space->degree + 1),
                patches = p->first[p->colours];
   return (TesCost){.flops = p->colours * residual.flops + patches * pow(n, dim) * (4 * dim * n + dim + 2),
                    .bytes = p->colours * 2 * residual.bytes};
@@ -120,7 +120,7 @@ static void destroy(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesiDgPatchPlan *p = smoother->plan;
   if (!p) return;
-  for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &p->axis[d]);
+  for (int d = 0; d < 3; d++) tesi_stokes_patch_axis_free(ctx, &p->axis[d]);
   tesi_dg_patches_destroy(ctx, &p->device);
   if (p->r) tesi_context_device(ctx)->release(ctx, &p->r);
   tesi_free(ctx, &p->first);
@@ -134,17 +134,17 @@ static const TesiSmootherTable table = {
 
 static TesStatus list_patches(TesContext *ctx, TesiDgPatchPlan *p) {
   TesStatus status = TES_OK;
-  const TesiSaddlePatchAxis *a = p->axis;
+  const TesiStokesPatchAxis *a = p->axis;
   const int all = a[0].vertices * a[1].vertices * a[2].vertices;
   int count = 0;
-  p->colours = tesi_saddle_patch_boxes(a);
+  p->colours = tesi_stokes_patch_boxes(a);
   TES_ALLOC(&p->first, p->colours + 1);
   TES_ALLOC(&p->vertex, all);
   for (int c = 0; c < p->colours; c++) {
     for (int v = 0; v < all; v++) {
       const int vertex[3] = {v % a[0].vertices, v / a[0].vertices % a[1].vertices,
                              v / a[0].vertices / a[1].vertices};
-      if (tesi_saddle_patch_colour(a, p->saddle->space->dim, false, vertex) != c) continue;
+      if (tesi_stokes_patch_colour(a, p->stokes->space->dim, false, vertex) != c) continue;
       for (int d = 0; d < 3; d++) p->vertex[count][d] = vertex[d];
       count++;
     }
@@ -162,13 +162,13 @@ static TesStatus init(TesSmoother *smoother) {
   smoother->table = &table;
   TES_NEW(&p);
   smoother->plan = p;
-  p->saddle = tesi_saddle_of(smoother->op);
+  p->stokes = tesi_stokes_of(smoother->op);
   p->threads = tes_context_threads(ctx);
   p->numbers = 1;
   for (int d = 0; d < 3; d++) {
     p->axis[d].lexicographic = smoother->lexicographic;
-    TES_TRY(tesi_saddle_patch_axis_create(ctx, p->saddle, d, 2, &p->axis[d]));
-    if (d < p->saddle->space->dim) p->numbers *= 2 * (p->saddle->space->degree + 1);
+    TES_TRY(tesi_stokes_patch_axis_create(ctx, p->stokes, d, 2, &p->axis[d]));
+    if (d < p->stokes->space->dim) p->numbers *= 2 * (p->stokes->space->degree + 1);
   }
   TES_TRY(list_patches(ctx, p));
   if (tesi_has_kernels(ctx)) {

@@ -7,8 +7,8 @@
 #include "smoother/dg_patch/dg_patches.h"
 
 typedef struct TesiDgPatchPlan {
-  const TesiSaddle *saddle;
-  TesiSaddlePatchAxis axis[3];
+  const TesiStokes *stokes;
+  TesiStokesPatchAxis axis[3];
   int colours, *first;   /* [colours + 1] */
   int (*vertex)[3];      /* colour by colour */
   int threads, numbers;  /* unknowns of a patch */

@@ -5,7 +5,7 @@
 #include "device/kernel.h"
 #include "device/upload.h"
 #include "kernels/dg_arguments.h"
-#include "operator/saddle/saddle_faces.h"
+#include "operator/stokes/stokes_faces.h"
 
 enum {
   LINES = 256,             /* of a block, about */
@@ -42,7 +42,7 @@ static int padded(int count) {
 }
 
 /* Zd', Zd and nu ld of all kinds of a direction. */
-static TesStatus upload_kinds(TesContext *ctx, const TesiSaddle *s, const TesiSaddlePatchAxis *a, int d,
+static TesStatus upload_kinds(TesContext *ctx, const TesiStokes *s, const TesiStokesPatchAxis *a, int d,
                               TesiDgPatches *p) {
   TesStatus status = TES_OK;
   const int n = 2 * (s->space->degree + 1), row = padded(n), size = 2 * n * row + row;
@@ -63,7 +63,7 @@ done:
   return status;
 }
 
-static TesStatus upload_patches(TesContext *ctx, const TesiSaddlePatchAxis axis[3], int (*vertex)[3],
+static TesStatus upload_patches(TesContext *ctx, const TesiStokesPatchAxis axis[3], int (*vertex)[3],
                                 int count, TesiDgPatches *p) {
   TesStatus status = TES_OK;
   TeskDgPatch *patch = NULL;
@@ -108,11 +108,11 @@ done:
 }
 
 TesStatus tesi_dg_patches_create(const TesOperator *op, TesPrecision precision,
-                                 const TesiSaddlePatchAxis axis[3], int (*vertex)[3], int count, bool closed,
+                                 const TesiStokesPatchAxis axis[3], int (*vertex)[3], int count, bool closed,
                                  TesiDgPatches **patches) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiStokes *s = tesi_stokes_of(op);
   TesiDgPatches *p = NULL;
   *patches = NULL;
   TES_NEW(&p);
@@ -207,8 +207,8 @@ done:
 static TesStatus upload_cells(const TesOperator *op, TesiDgPatches *p) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
-  const int count = tesi_saddle_faces_modes(s->space->degree + 1, p->modes);
+  const TesiStokes *s = tesi_stokes_of(op);
+  const int count = tesi_stokes_faces_modes(s->space->degree + 1, p->modes);
   for (int i = 0; i < count && p->precision == TES_SINGLE; i++) {
     const float narrow = (float)p->modes[i];
     memcpy((float *)p->modes + i, &narrow, sizeof narrow);
@@ -217,17 +217,17 @@ static TesStatus upload_cells(const TesOperator *op, TesiDgPatches *p) {
   p->size = 1;
   for (int d = 0; d < 3; d++) {
     p->cells.cells[d] = s->space->axis[d].cells;
-    p->cells.ring[d] = s->space->axis[d].periodic;
+    p->cells.periodic[d] = s->space->axis[d].periodic;
     if (d >= s->space->dim) continue;
     p->size *= s->space->degree + 1;
-    TES_TRY(tesi_saddle_faces_upload(op, d, &p->numbers[d]));
+    TES_TRY(tesi_stokes_faces_upload(op, d, &p->numbers[d]));
     p->cells.numbers[d] = p->numbers[d];
   }
 done:
   return status;
 }
 
-TesStatus tesi_dg_patches_prepare(const TesOperator *op, const TesiSaddlePatchAxis axis[3], int (*vertex)[3],
+TesStatus tesi_dg_patches_prepare(const TesOperator *op, const TesiStokesPatchAxis axis[3], int (*vertex)[3],
                                   int colours, const int *first, TesiDgPatches *p, bool *serves) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -238,7 +238,7 @@ TesStatus tesi_dg_patches_prepare(const TesOperator *op, const TesiSaddlePatchAx
   TES_ALLOC(&p->colour, colours);
   for (int c = 0; c < colours; c++)
     p->colour[c] = (Colour){.first = first[c], .count = first[c + 1] - first[c]};
-  TES_TRY(list_rest(ctx, tesi_saddle_of(op)->space, vertex, p));
+  TES_TRY(list_rest(ctx, tesi_stokes_of(op)->space, vertex, p));
   TES_TRY(upload_cells(op, p));
 done:
   return status;

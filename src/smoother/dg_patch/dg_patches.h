@@ -2,13 +2,13 @@
 #ifndef TESI_DG_PATCHES_H
 #define TESI_DG_PATCHES_H
 
-#include "smoother/saddle_patch/saddle_patch.h"
+#include "smoother/stokes_patch/stokes_patch.h"
 
 typedef struct TesiDgPatches TesiDgPatches;
 /* Of vectors in `precision`; vertex[count]; closed: the constant is in the null space of all of them. *patches is NULL
  * after a failure. */
 TesStatus tesi_dg_patches_create(const TesOperator *op, TesPrecision precision,
-                                 const TesiSaddlePatchAxis axis[3], int (*vertex)[3], int count, bool closed,
+                                 const TesiStokesPatchAxis axis[3], int (*vertex)[3], int count, bool closed,
                                  TesiDgPatches **patches);
 void tesi_dg_patches_destroy(TesContext *ctx, TesiDgPatches **patches);
 /* x <- x + K^-1 r in patches first .. first + count - 1, which have no unknowns in common. */
@@ -17,7 +17,7 @@ TesStatus tesi_dg_patches_solve(TesContext *ctx, const TesiDgPatches *patches, i
 
 /* Prepares sweeps with the residual inside the kernel, of patches first[c] .. first[c + 1] - 1 of colour c, the
  * patches that the object was created with; *serves: whether there are any. op: as there. */
-TesStatus tesi_dg_patches_prepare(const TesOperator *op, const TesiSaddlePatchAxis axis[3], int (*vertex)[3],
+TesStatus tesi_dg_patches_prepare(const TesOperator *op, const TesiStokesPatchAxis axis[3], int (*vertex)[3],
                                   int colours, const int *first, TesiDgPatches *patches, bool *serves);
 /* y <- x with K^-1 (b - K x outside) in the patches of a colour; x NULL: zero. */
 TesStatus tesi_dg_patches_sweep(TesContext *ctx, const TesiDgPatches *patches, int colour, const void *x,

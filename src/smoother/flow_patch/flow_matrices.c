@@ -69,7 +69,7 @@ static void add_moments(const Tables *t, int count, const double *const T[3], co
 typedef struct Build {
   TesContext *context;
   TesiFlowPatch *p;
-  const TesiSaddle *saddle;
+  const TesiStokes *stokes;
   Tables tables;
   double *work; /* [threads][share] */
   int64_t half, share;
@@ -156,7 +156,7 @@ static void add_symmetric(const Build *b, const int place[3], double *A) {
       const int i = r / step % p->n, first = place[d] * p->n;
       for (int j = 0; j < p->n; j++)
         A[r * p->modes + r + (j - i) * step] +=
-            p->nu * tesi_band_entry(&b->saddle->axis[d].penalty, first + i, first + j);
+            p->nu * tesi_band_entry(&b->stokes->axis[d].penalty, first + i, first + j);
     }
   }
 }
@@ -184,8 +184,9 @@ static void build_cells(const void *data, TesiSpan span) {
   }
 }
 
-/* C: between the modes of a cell and of its neighbour along an axis. A ring of two cells has both faces in one. */
-static TesStatus take_jumps(TesContext *ctx, const TesiSaddle *s, int d, TesiFlowPatch *p) {
+/* C: between the modes of a cell and of its neighbour along an axis. A periodic direction of two cells has both
+ * faces in one. */
+static TesStatus take_jumps(TesContext *ctx, const TesiStokes *s, int d, TesiFlowPatch *p) {
   TesStatus status = TES_OK;
   const TesiAxis *a = &p->space->axis[d];
   const int n = p->n;
@@ -212,12 +213,12 @@ TesStatus tesi_flow_matrices(const TesOperator *op, TesiFlowPatch *p) {
   int failed = 0;
   Build b = {.context = ctx,
              .p = p,
-             .saddle = tesi_saddle_of(p->transport->symmetric),
+             .stokes = tesi_stokes_of(p->transport->symmetric),
              .half = matrix + (int64_t)batches->points * p->n * p->n,
              .failed = &failed};
   b.share = 3 * b.half + batches->points;
   for (int s = 0; s < 2; s++) tesi_rt_legendre(p->n, 1, s, p->ends[s], NULL);
-  for (int d = 0; d < p->space->dim; d++) TES_TRY(take_jumps(ctx, b.saddle, d, p));
+  for (int d = 0; d < p->space->dim; d++) TES_TRY(take_jumps(ctx, b.stokes, d, p));
   TES_ALLOC(&p->inverse, p->cells * matrix);
   TES_ALLOC(&p->inflow, p->cells * 2 * p->space->dim * face);
   TES_ALLOC(&p->enters, p->cells * 2 * p->space->dim);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/team.h"
 #include "device/kernel.h"
-#include "operator/saddle/saddle.h"
+#include "operator/stokes/stokes_operator.h"
 #include "smoother/flow_patch/flow_patch_device.h"
 
 /* ---- a cell -------------------------------------------------------------------------------------------- */
@@ -230,8 +230,8 @@ static TesStatus init(TesSmoother *smoother) {
   smoother->plan = p;
   p->transport = tesi_transport_of(smoother->op);
   p->space = smoother->op->space;
-  const TesiSaddle *saddle = tesi_saddle_of(p->transport->symmetric);
-  p->nu = saddle->nu, p->alpha = saddle->alpha;
+  const TesiStokes *stokes = tesi_stokes_of(p->transport->symmetric);
+  p->nu = stokes->nu, p->alpha = stokes->alpha;
   p->n = p->space->degree + 1, p->modes = p->across = 1;
   for (int d = 0; d < p->space->dim; d++) p->modes *= p->n, p->across *= d ? p->n : 1;
   p->cells = tesi_rt_cells(p->space);

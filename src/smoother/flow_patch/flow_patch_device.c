@@ -56,7 +56,7 @@ static TesStatus upload(TesContext *ctx, TesiFlowPatch *p, TesiFlowDevice *devic
   TES_TRY(tesi_upload_numbers(ctx, p->inverse, p->cells * matrix, device->precision, &device->inverse));
   TES_TRY(tesi_upload_numbers(ctx, p->inflow, faces * face, device->precision, &device->inflow));
   for (int d = 0; d < 3; d++) {
-    to->cells[d] = p->space->axis[d].cells, to->rings |= p->space->axis[d].periodic << d;
+    to->cells[d] = p->space->axis[d].cells, to->periodic |= p->space->axis[d].periodic << d;
     if (d < p->space->dim) TES_TRY(upload_axis(ctx, p, d, device));
   }
   to->order = device->order, to->enters = device->enters;

@@ -1,8 +1,8 @@
 /* The plain vertex-patch sweep: for each colour, x fastest, for each of its patches,
  *   x_I <- x_I + A_II^-1 (b - A x)_I,   A_II = sum_d K_d (x) M_others on the patch,
- * with A_II^-1 by full 1D eigenvectors: patch-smoothers-cui-2024, section 3. Directions have two colours, a ring with
- * an odd number of vertices a third one for vertex 0. Patches with third colours come last: eight colours of those
- * with none, eight of those with one in x, in y, in both, and so on. */
+ * with A_II^-1 by full 1D eigenvectors: patch-smoothers-cui-2024, section 3. Directions have two colours, a periodic
+ * direction with an odd number of vertices a third one for vertex 0. Patches with third colours come last: eight
+ * colours of those with none, eight of those with one in x, in y, in both, and so on. */
 #include <string.h>
 #include "basis/eigen.h"
 #include "smoother/patch/patch.h"
@@ -112,7 +112,7 @@ typedef struct Patch {
   double K[3][CLOSED * CLOSED], M[3][CLOSED * CLOSED];
 } Patch;
 
-/* Around a ring of two cells both bounding nodes are one: it counts once. */
+/* Around a periodic direction of two cells both bounding nodes are one: it counts once. */
 static void select_direction(const Axis *axis, int p, int d, Patch *patch) {
   const TesiPatchInterval *interval = &axis->intervals[p];
   const int lower = axis->periodic || interval->first > 0,

@@ -103,7 +103,7 @@ static void place_line_work(const TesiPatchPlan *plan, Arena *arena, LineWork *l
 }
 
 /* The distance of modes is an odd number of cache lines. */
-static void place_rings(const TesiPatchPlan *plan, Arena *arena, size_t modes, Work *work) {
+static void place_periodic(const TesiPatchPlan *plan, Arena *arena, size_t modes, Work *work) {
   const size_t line = 64 / sizeof(Real);
   size_t stride = 4 * (size_t)plan->degree * (size_t)plan->row.pitch;
   stride += stride / line % 2 ? 0 : line;
@@ -116,7 +116,7 @@ static void place_work(const TesiPatchPlan *plan, Arena *arena, Work *work) {
   const size_t pitch = (size_t)plan->row.pitch, modes = 2 * (size_t)plan->degree - 1,
                rows = (size_t)plan->degree + 1;
   place_line_work(plan, arena, &work->line);
-  if (plan->dim == 3) place_rings(plan, arena, modes, work);
+  if (plan->dim == 3) place_periodic(plan, arena, modes, work);
   for (size_t i = 0; i < modes; i++) work->line_row[i] = take(arena, 0, pitch);
   for (size_t i = 0; i < modes; i++) work->old_row[i] = take(arena, 0, pitch);
   for (size_t i = 0; i < modes; i++) work->plane[i] = take(arena, 0, pitch);

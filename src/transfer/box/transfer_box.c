@@ -68,9 +68,9 @@ static TesStatus init(TesTransfer *transfer) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   for (int d = 0; d < 3; d++) TES_TRY(fill_embedding(transfer, d));
-  TES_TRY(tesi_space_has_rings(transfer->fine) ? tesi_transfer_rings_init(transfer)
-          : tesi_has_kernels(ctx)              ? tesi_transfer_device_init(transfer)
-                                               : tesi_transfer_host_init(transfer));
+  TES_TRY(tesi_space_is_periodic(transfer->fine) ? tesi_transfer_periodic_init(transfer)
+          : tesi_has_kernels(ctx)                ? tesi_transfer_device_init(transfer)
+                                                 : tesi_transfer_host_init(transfer));
 done:
   return status;
 }

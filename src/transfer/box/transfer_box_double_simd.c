@@ -1,2 +1,2 @@
 /* Transfers in float64. */
-#include "transfer/box/transfer_box_march.h"
+#include "transfer/box/transfer_box_planes.h"

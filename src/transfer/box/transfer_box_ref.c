@@ -2,7 +2,7 @@
 #include <string.h>
 #include "transfer/transfer.h"
 
-/* The last node of a ring is its first. */
+/* The last node of a periodic direction is its first. */
 static int node_of(const TesiEmbedding *e, int nodes, int i) {
   return e->periodic && i == nodes ? 0 : i;
 }

@@ -87,9 +87,9 @@ static TesStatus create_box(const TesTransfer *t, Box *box) {
   TES_TRY(tesi_rt_parts(ctx, coarse, &box->arguments.coarse));
   TES_TRY(tesi_rt_parts(ctx, fine, &box->arguments.fine));
   for (int d = 0; d < 3; d++) {
-    const TesiAxis *a = fine->element->mixed ? tesi_nodal(coarse, d) : tesi_modal(coarse, d);
+    const TesiAxis *a = fine->element->with_pressure ? tesi_nodal(coarse, d) : tesi_modal(coarse, d);
     box->arguments.cells[d] = a->cells;
-    box->arguments.ring[d] = a->periodic;
+    box->arguments.periodic[d] = a->periodic;
     box->arguments.known[d] = (tesi_axis_first(a) > 0) + 2 * (tesi_axis_end(a) < a->nodes);
     snprintf(text[d], sizeof text[d], "CELLS_%c=%d", 'X' + d, c[d]);
   }
@@ -161,7 +161,7 @@ static TesStatus fill_passes(const TesTransfer *t, TesiTransferRtDevice *device,
     pass->from = parts;
     turn(way == UP ? fine : coarse, d, &parts);
     pass->to = parts;
-    if (fine->element->mixed)
+    if (fine->element->with_pressure)
       TES_TRY(tesi_band_upload(ctx, &band[TESI_NODES], t->precision, &pass->nodes, &memory[TESI_NODES]));
     TES_TRY(tesi_band_upload(ctx, &band[TESI_MODES], t->precision, &pass->modes, &memory[TESI_MODES]));
     if (i < dim - 1 && parts.offset[dim + 1] > *most) *most = parts.offset[dim + 1];

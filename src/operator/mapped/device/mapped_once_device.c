@@ -1,4 +1,4 @@
-/* What kernels make of a mapped operator once: its diagonal and its assembled twin (src/kernels/mapped_diagonal.cu,
+/* What kernels make of a mapped operator once: its diagonal and its assembled form (src/kernels/mapped_diagonal.cu,
  * mapped_csr.cu). */
 #include <stdio.h>
 #include <string.h>
@@ -184,7 +184,7 @@ done:
   return status;
 }
 
-/* ---- assembled twin ------------------------------------------------------------------------------------ */
+/* ---- assembled form ------------------------------------------------------------------------------------ */
 /* out [n + 1] <- sums of in [n] before each. */
 static TesStatus scan(TesContext *ctx, const Once *o, int64_t n, void *in, void *out) {
   TesStatus status = TES_OK;

@@ -8,7 +8,7 @@
  *
  * so that the new velocity solves the equation with the new force, implicitly, and stays divergence-free. */
 #include <math.h>
-#include "operator/saddle/saddle.h"
+#include "operator/stokes/stokes_operator.h"
 #include "problem/flow/coupled/coupled.h"
 
 static bool is_driven(const TesiCoupledDrive *d, int c) {
@@ -45,7 +45,7 @@ TesStatus tesi_coupled_drive_create(TesProblem *p, const TesProblemDesc *desc) {
     TES_TRY(tes_vector_fill(d->weights[c], 0));
     uniform[c] = one;
     TES_TRY(tesi_rt_interpolate(p->space, uniform, d->uniform[c]));
-    TES_TRY(tesi_saddle_add_mass(p->op, 1, d->uniform[c], d->weights[c]));
+    TES_TRY(tesi_stokes_add_mass(p->op, 1, d->uniform[c], d->weights[c]));
     TES_TRY(tes_vector_dot(d->weights[c], d->uniform[c], &d->volume));
     d->mean[c] = desc->mean_velocity[c];
   }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "krylov/solver.h"
-#include "operator/saddle/saddle.h"
+#include "operator/stokes/stokes_operator.h"
 #include "problem/flow/coupled/coupled.h"
 #include "problem/equation/stokes.h"
 
@@ -97,12 +97,12 @@ static TesStatus measure(const TesProblem *p, const TesVector *x, double *diverg
   TesiCoupled *flow = tesi_coupled_of(p);
   double stretching, energy;
   const double extent = tesi_stokes_extent(p);
-  TES_TRY(tesi_saddle_divergence(p->op, x, flow->r, &stretching));
+  TES_TRY(tesi_stokes_divergence(p->op, x, flow->r, &stretching));
   const TesVector part = tesi_space_range(p->space, flow->r, p->space->dim);
   TES_TRY(tes_vector_norm(&part, divergence));
   if (*size >= 0) goto done;
   TES_TRY(tes_vector_fill(flow->w, 0));
-  TES_TRY(tesi_saddle_add_mass(p->op, 1, x, flow->w));
+  TES_TRY(tesi_stokes_add_mass(p->op, 1, x, flow->w));
   TES_TRY(tes_vector_dot(x, flow->w, &energy));
   *size = sqrt(stretching + fmax(energy, 0) / (extent * extent));
 done:

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "basis/gauss.h"
-#include "operator/saddle/saddle.h"
+#include "operator/stokes/stokes_operator.h"
 #include "problem/flow/coupled/coupled.h"
 #include "problem/equation/stokes.h"
 
@@ -114,7 +114,7 @@ static TesStatus gather(TesProblem *p, const Formula *f, const TesVector *const 
   TES_TRY(tesi_vector_combine(f->count + 1, factor, sum, flow->b));
   TES_TRY(tesi_vector_combine(f->count, f->back, old, flow->r));
   TES_TRY(tesi_coupled_drive_add(p, 1, flow->r));
-  TES_TRY(tesi_saddle_add_mass(p->op, 1 / p->unit, flow->r, flow->b));
+  TES_TRY(tesi_stokes_add_mass(p->op, 1 / p->unit, flow->r, flow->b));
 done:
   return status;
 }
@@ -314,7 +314,7 @@ static TesStatus find_size(const TesProblem *p, const TesVector *v, double *size
   TesVector *const r = tesi_coupled_of(p)->r;
   double square = 0;
   TES_TRY(tes_vector_fill(r, 0));
-  TES_TRY(tesi_saddle_add_mass(p->op, 1, v, r));
+  TES_TRY(tesi_stokes_add_mass(p->op, 1, v, r));
   TES_TRY(tes_vector_dot(v, r, &square));
   *size = sqrt(fmax(square, 0));
 done:

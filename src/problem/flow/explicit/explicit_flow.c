@@ -112,7 +112,7 @@ TesStatus tesi_explicit_flow_assemble(TesiExplicitFlow *flow) {
   if (flow->direct) goto done;
   TesSolverDesc desc = flow->solver->desc;
   flow->assembled = tesi_operator_retain(flow->laplace);
-  TES_TRY(tesi_operator_assemble_twin(&flow->assembled));
+  TES_TRY(tesi_operator_become_assembled(&flow->assembled));
   TES_TRY(tesi_multigrid_assemble(flow->multigrid));
   desc.op = flow->assembled;
   tes_solver_destroy(&flow->solver);

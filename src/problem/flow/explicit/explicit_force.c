@@ -48,9 +48,9 @@ TesStatus tesi_explicit_residual(const TesProblem *p, TesVector *r) {
     TES_TRY(tes_operator_apply(pr->mass, pr->work.d, pr->work.b));
     TES_TRY(tes_vector_axpy(1, pr->work.b, r));
   }
-  TES_TRY(tesi_mixed_convection(pr->mixed, &pr->u, pr->work.b, &rate));
+  TES_TRY(tesi_taylor_hood_convection(pr->taylor_hood, &pr->u, pr->work.b, &rate));
   TES_TRY(tes_vector_axpy(1, pr->work.b, r));
-  TES_TRY(tesi_mixed_gradient(pr->mixed, &pr->p, pr->work.b));
+  TES_TRY(tesi_taylor_hood_gradient(pr->taylor_hood, &pr->p, pr->work.b));
   TES_TRY(tes_vector_axpy(-1, pr->work.b, r));
   TES_TRY(tes_functional_load(&load, pr->work.b));
   if (p->in_time->add_load) TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, pr->work.b));

@@ -16,7 +16,7 @@ TesStatus tesi_split_check_flux(TesProblem *p) {
   TesiSplit *pr = tesi_split_of(p);
   double net, through, total;
   if (pr->walls.any_open || tesi_problem_given_everywhere(p)) return TES_OK;
-  TES_TRY(tesi_mixed_flux(pr->mixed, &pr->closed, p->numbered.given, &net, &through, &total));
+  TES_TRY(tesi_taylor_hood_flux(pr->taylor_hood, &pr->closed, p->numbered.given, &net, &through, &total));
   /* Along walls the flux through them is rounding of what flows there. What flows in is half of what flows through;
    * tables and measured profiles leave a small defect, which becomes a uniform source (tesi_split_balance()). */
   const bool rounding = fabs(net) <= 1e-8 * total, small = fabs(net) <= 1e-4 * through / 2;
@@ -49,7 +49,7 @@ TesStatus tesi_split_give_pressure(TesProblem *p, const double *factor) {
   for (int i = 0; i < pr->walls.boundaries; i++) g[i] = p->numbered.given[i].g[dim], any = any || g[i];
   if (!any) goto done;
   if (!pr->given_pressure)
-    TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->given_pressure));
+    TES_TRY(tesi_vector_create_on(pr->taylor_hood->pressure->layout, TES_DOUBLE, &pr->given_pressure));
   TES_TRY(tes_functional_lifting(pr->poisson->space, (const TesFunction *const *[]){g}, pr->work.ps));
   if (factor) {
     TES_TRY(tes_vector_copy(pr->work.ps, *factor, pr->work.pn));
@@ -115,10 +115,10 @@ static TesStatus add_stress(TesProblem *p, TesVector *b) {
     for (int c = 0; c <= p->mesh->dim && tesi_given_open(&given[i], p->mesh->dim); c++)
       any = any || given[i].g[c];
   if (!any) return TES_OK;
-  if (!tesi_has_kernels(ctx)) return tesi_mixed_stress(pr->mixed, &pr->open, given, b->data);
+  if (!tesi_has_kernels(ctx)) return tesi_taylor_hood_stress(pr->taylor_hood, &pr->open, given, b->data);
   TES_ALLOC(&values, b->length);
   TES_TRY(tes_vector_get(b, values));
-  TES_TRY(tesi_mixed_stress(pr->mixed, &pr->open, given, values));
+  TES_TRY(tesi_taylor_hood_stress(pr->taylor_hood, &pr->open, given, values));
   TES_TRY(tes_vector_set(b, values));
 done:
   tesi_free(ctx, &values);
@@ -155,8 +155,8 @@ TesStatus tesi_split_carry(TesProblem *p) {
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   if (pr->state.is_carried) return TES_OK;
-  TES_TRY(tesi_mixed_convection(pr->mixed, &pr->u, pr->state.carried[0], &pr->speed.rate));
-  TES_TRY(tesi_mixed_backflow(pr->mixed, &pr->open, &pr->u, pr->state.carried[0]));
+  TES_TRY(tesi_taylor_hood_convection(pr->taylor_hood, &pr->u, pr->state.carried[0], &pr->speed.rate));
+  TES_TRY(tesi_taylor_hood_backflow(pr->taylor_hood, &pr->open, &pr->u, pr->state.carried[0]));
   pr->state.is_carried = true;
 done:
   return status;
@@ -229,7 +229,7 @@ static TesStatus gather(TesProblem *p, const TesiFormula *f) {
   TES_TRY(tes_operator_apply(pr->mass, pr->work.d, pr->work.r));
   TES_TRY(
       tesi_vector_combine(f->a2 != 0 ? 3 : 2, (double[]){1, by * f->a1, -by * f->a2}, pressure, pr->work.pn));
-  TES_TRY(tesi_mixed_add_gradient(pr->mixed, pr->work.pn, pr->work.r));
+  TES_TRY(tesi_taylor_hood_add_gradient(pr->taylor_hood, pr->work.pn, pr->work.r));
   double factor[4] = {1, -f->e0};
   const TesVector *all[4] = {pr->work.r, pr->state.carried[0]};
   int count = 2;
@@ -253,7 +253,7 @@ static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSo
   TesiSplit *pr = tesi_split_of(p);
   const double factor = f->dt / f->a0;
   bool given = pr->given_pressure != NULL;
-  TES_TRY(tesi_mixed_divergence(pr->mixed, pr->work.x, pr->work.pb));
+  TES_TRY(tesi_taylor_hood_divergence(pr->taylor_hood, pr->work.x, pr->work.pb));
   TES_TRY(tes_vector_copy(pr->work.pb, -1, pr->work.pz));
   TES_TRY(tes_vector_fill(pr->work.pn, 0));
   if (given) TES_TRY(tesi_split_give_pressure(p, &factor));
@@ -385,7 +385,7 @@ static TesStatus watch_cells(TesProblem *p) {
   const double limit = 1e3;
   double reach;
   if (pr->warned_of_cells || (step & (step - 1))) return TES_OK;
-  TES_TRY(tesi_mixed_reach(pr->mixed, &pr->u, &reach, NULL));
+  TES_TRY(tesi_taylor_hood_reach(pr->taylor_hood, &pr->u, &reach, NULL));
   if (!(reach > limit * pr->nu)) goto done;
   pr->warned_of_cells = true;
   tesi_log(
@@ -507,7 +507,7 @@ static TesStatus arrive(void *user) {
 static void list(void *user, TesiState *state) {
   const TesProblem *p = user;
   TesiSplit *pr = tesi_split_of(p);
-  const TesSpace *pressure = pr->mixed->pressure;
+  const TesSpace *pressure = pr->taylor_hood->pressure;
   state->space = pr->velocity, state->accuracy = 1e-4; /* what they leave of a divergence is removed too */
   tesi_state_add_fixed(state, "kept", pr->guess.kept);
   tesi_state_add_whole(state, "known", TESI_SPLIT_OLD, &pr->state.known);

@@ -26,7 +26,7 @@
 
 #include "device/kernel.h"
 #include "krylov/refined_cg.h"
-#include "operator/mixed/mixed.h"
+#include "operator/taylor_hood/taylor_hood.h"
 #include "problem/in_time.h"
 
 enum { TESI_SPLIT_OLD = 2, TESI_SPLIT_GUESSES = 4 };
@@ -161,9 +161,9 @@ typedef struct TesiSplit {
   TesiDrive drive;
   TesSpace *full;     /* velocities without given values */
   TesSpace *velocity; /* those of the problem; its part 0 */
-  TesiMixed *mixed;
+  TesiTaylorHood *taylor_hood;
   TesiWalls walls;
-  TesiMixedFaces open, closed;
+  TesiTaylorHoodFaces open, closed;
   bool defect_told; /* the user is warned of a small net flux of the boundary values */
   bool warned_of_cells;
   TesProblem *poisson; /* of phi; of steady flows NULL where alpha is 0 */
@@ -203,12 +203,12 @@ TesStatus tesi_explicit_change(const TesProblem *problem, double *size, double *
 
 /* What the problem's numbers say by what normals the boundaries have: slip along axes becomes given components and
  * fluxes, and a free component that no normal has a flux. Curved faces with slip make the form symmetric. */
-TesStatus tesi_walls_classify(TesProblem *problem, const TesiMixed *mixed, TesiWalls *walls);
+TesStatus tesi_walls_classify(TesProblem *problem, const TesiTaylorHood *taylor_hood, TesiWalls *walls);
 /* Whether a velocity along the normals is free: the pressure is determined there. */
 bool tesi_wall_open(const TesProblem *problem, int boundary);
 /* Entries and candidates; the velocity space stands. */
-TesStatus tesi_walls_create(const TesProblem *problem, const TesSpace *velocity, const TesiMixed *mixed,
-                            TesiWalls *walls);
+TesStatus tesi_walls_create(const TesProblem *problem, const TesSpace *velocity,
+                            const TesiTaylorHood *taylor_hood, TesiWalls *walls);
 void tesi_walls_free(TesContext *ctx, TesiWalls *walls);
 /* walls->value <- those of the problem's numbers at a time. */
 TesStatus tesi_walls_update(const TesProblem *problem, double time, TesiWalls *walls);
@@ -216,7 +216,7 @@ TesStatus tesi_walls_update(const TesProblem *problem, double time, TesiWalls *w
 TesStatus tesi_walls_put(const TesiWalls *walls, bool values, TesVector *u);
 
 /* mark[length] <- whether a node is one of the boundary; *count <- how many are. */
-TesStatus tesi_walls_mark(const TesiMixed *mixed, int boundary, uint8_t *mark, int64_t *count);
+TesStatus tesi_walls_mark(const TesiTaylorHood *taylor_hood, int boundary, uint8_t *mark, int64_t *count);
 
 /* ---- solves (split_solve.c) ---- */
 

@@ -26,13 +26,13 @@ TesStatus tesi_split_create_both(TesProblem *p, TesiSplit *pr, int degree, int p
   TES_TRY(tes_space_create(ctx, &desc, &pr->full));
   desc.components = 1, desc.degree = pressure_degree;
   TES_TRY(tes_space_create(ctx, &desc, &pressure));
-  TES_TRY(tesi_mixed_create(pr->full->part[0], pressure, &pr->mixed));
-  TES_TRY(tesi_walls_classify(p, pr->mixed, &pr->walls));
+  TES_TRY(tesi_taylor_hood_create(pr->full->part[0], pressure, &pr->taylor_hood));
+  TES_TRY(tesi_walls_classify(p, pr->taylor_hood, &pr->walls));
   desc.components = dim, desc.degree = degree;
   tesi_problem_describe_given(p, given, slips, &desc);
   TES_TRY(tes_space_create(ctx, &desc, &pr->velocity));
   TES_TRY(tes_space_create_product(ctx, 2, (const TesSpace *const[]){pr->velocity, pressure}, &p->space));
-  TES_TRY(tesi_walls_create(p, pr->velocity, pr->mixed, &pr->walls));
+  TES_TRY(tesi_walls_create(p, pr->velocity, pr->taylor_hood, &pr->walls));
 done:
   tes_space_destroy(&pressure);
   tesi_free(ctx, &given);
@@ -51,8 +51,8 @@ TesStatus tesi_split_create_faces(TesProblem *p, TesiSplit *pr) {
     open[i] = tesi_given_open(&p->numbered.given[i], p->mesh->dim);
     closed[i] = !tesi_wall_open(p, i);
   }
-  TES_TRY(tesi_mixed_faces_create(pr->mixed, open, &pr->open));
-  TES_TRY(tesi_mixed_faces_create(pr->mixed, closed, &pr->closed));
+  TES_TRY(tesi_taylor_hood_faces_create(pr->taylor_hood, open, &pr->open));
+  TES_TRY(tesi_taylor_hood_faces_create(pr->taylor_hood, closed, &pr->closed));
 done:
   tesi_free(ctx, &open);
   tesi_free(ctx, &closed);
@@ -122,13 +122,13 @@ static TesStatus create_vectors(TesProblem *p, TesiSplit *pr) {
   for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++)
     TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, velocities[i]));
   for (size_t i = 0; i < sizeof pressures / sizeof *pressures; i++)
-    TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, pressures[i]));
+    TES_TRY(tesi_vector_create_on(pr->taylor_hood->pressure->layout, TES_DOUBLE, pressures[i]));
   TES_TRY(tes_vector_fill(pr->mean.ones, 1));
   pr->guess.kept = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
   for (int i = 0; i < pr->guess.kept; i++)
-    TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->guess.phi.value[i]));
+    TES_TRY(tesi_vector_create_on(pr->taylor_hood->pressure->layout, TES_DOUBLE, &pr->guess.phi.value[i]));
   for (int i = 0; i < pr->guess.kept && !tesi_context_deterministic(ctx); i++)
-    TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->guess.spread.value[i]));
+    TES_TRY(tesi_vector_create_on(pr->taylor_hood->pressure->layout, TES_DOUBLE, &pr->guess.spread.value[i]));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->u));
   pr->u = tesi_space_range(p->space, p->u, 0);
   pr->p = tesi_space_range(p->space, p->u, 1);
@@ -151,8 +151,9 @@ static TesStatus create_masses(TesProblem *p, TesiSplit *pr) {
   const TesStatus status =
       tes_operator_create(p->context, &(TesOperatorDesc){.space = pr->full, .form = {1, &mass, 0}}, &pr->mass);
   if (status != TES_OK) return status;
-  return tes_operator_create(
-      p->context, &(TesOperatorDesc){.space = pr->mixed->pressure, .form = {1, &mass, 0}}, &pr->pressure_mass);
+  return tes_operator_create(p->context,
+                             &(TesOperatorDesc){.space = pr->taylor_hood->pressure, .form = {1, &mass, 0}},
+                             &pr->pressure_mass);
 }
 
 TesStatus tesi_split_create_spaces(TesProblem *p, int degree) {
@@ -207,7 +208,7 @@ TesStatus tesi_split_begin(TesProblem *p) {
   TES_TRY(tesi_split_interpolate(pr->full, initial, time, &pr->u));
   TES_TRY(tesi_walls_update(p, time, &pr->walls));
   TES_TRY(tesi_walls_put(&pr->walls, true, &pr->u));
-  TES_TRY(tesi_split_interpolate(pr->mixed->pressure, &pressure, time, &pr->p));
+  TES_TRY(tesi_split_interpolate(pr->taylor_hood->pressure, &pressure, time, &pr->p));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &pr->p));
   TES_TRY(tesi_split_give_pressure(p, NULL));
   TES_TRY(tesi_split_check_flux(p));
@@ -244,7 +245,7 @@ TesStatus tesi_split_follow(TesProblem *p, const TesProblemDesc *desc) {
   const TesStatus status = tesi_average_follow(
       average, &(TesiAveraged){.name = "mean-velocity", .space = pr->full, .value = &pr->u});
   return status == TES_OK ? tesi_average_follow(average, &(TesiAveraged){.name = "mean-pressure",
-                                                                         .space = pr->mixed->pressure,
+                                                                         .space = pr->taylor_hood->pressure,
                                                                          .value = &pr->p})
                           : status;
 }
@@ -319,16 +320,16 @@ void tesi_split_destroy(TesProblem *p) {
   tes_problem_destroy(&pr->poisson);
   TesOperator **const operators[] = {&pr->mass, &pr->op, &pr->whole, &pr->pressure_mass};
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) tes_operator_destroy(operators[i]);
-  if (pr->mixed) {
-    tesi_mixed_faces_free(pr->mixed, &pr->open);
-    tesi_mixed_faces_free(pr->mixed, &pr->closed);
+  if (pr->taylor_hood) {
+    tesi_taylor_hood_faces_free(pr->taylor_hood, &pr->open);
+    tesi_taylor_hood_faces_free(pr->taylor_hood, &pr->closed);
   }
   for (int c = 0; c < TESI_AXES; c++) tesi_load_plan_destroy(&pr->load.plan[c]);
   tesi_context_device(ctx)->release(ctx, &pr->load.clock);
   tesi_drive_free(&pr->drive);
   tesi_grad_div_free(&pr->grad_div);
   tesi_walls_free(ctx, &pr->walls);
-  tesi_mixed_destroy(&pr->mixed);
+  tesi_taylor_hood_destroy(&pr->taylor_hood);
   tes_space_destroy(&pr->velocity);
   tes_space_destroy(&pr->full);
   tesi_free(ctx, &pr->steady.residuals);

@@ -22,7 +22,7 @@ static TesStatus find_gradient(const Removal *m, const TesVector *s) {
   TesContext *ctx = m->problem->context;
   TesStatus status = TES_OK;
   const TesiSplit *pr = tesi_split_of(m->problem);
-  TES_TRY(tesi_mixed_gradient(pr->mixed, s, m->v));
+  TES_TRY(tesi_taylor_hood_gradient(pr->taylor_hood, s, m->v));
   TES_TRY(tesi_walls_put(&pr->walls, false, m->v));
   TES_TRY(tesi_device_multiply(ctx, TES_DOUBLE, m->v->length, 1, m->v->data, m->inverse->data, m->v->data));
 done:
@@ -41,7 +41,7 @@ static TesStatus apply(void *user, const TesVector *s, TesVector *b) {
   TesContext *ctx = m->problem->context;
   TesStatus status = TES_OK;
   TES_TRY(find_gradient(m, s));
-  TES_TRY(tesi_mixed_divergence(tesi_split_of(m->problem)->mixed, m->v, b));
+  TES_TRY(tesi_taylor_hood_divergence(tesi_split_of(m->problem)->taylor_hood, m->v, b));
   TES_TRY(restrict_rows(m, b));
 done:
   return status;
@@ -92,8 +92,8 @@ static TesStatus create(TesProblem *p, Removal *m) {
   m->problem = p;
   TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &m->inverse));
   TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &m->v));
-  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, pr->poisson->chosen.cycle, &m->cycle_b));
-  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, pr->poisson->chosen.cycle, &m->cycle_x));
+  TES_TRY(tesi_vector_create_on(pr->taylor_hood->pressure->layout, pr->poisson->chosen.cycle, &m->cycle_b));
+  TES_TRY(tesi_vector_create_on(pr->taylor_hood->pressure->layout, pr->poisson->chosen.cycle, &m->cycle_x));
   TES_TRY(find_inverse(m));
 done:
   return status;
@@ -105,9 +105,9 @@ static TesStatus find_defect(const Removal *m, const TesVector *phi, const TesVe
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(m->problem);
   TesOperator *stiffness = NULL;
-  TES_TRY(tesi_operator_on(pr->poisson->op, pr->mixed->pressure, TES_DOUBLE, &stiffness));
+  TES_TRY(tesi_operator_on(pr->poisson->op, pr->taylor_hood->pressure, TES_DOUBLE, &stiffness));
   TES_TRY(tes_operator_apply(stiffness, phi, pr->work.pr));
-  TES_TRY(tesi_mixed_divergence(pr->mixed, u, b));
+  TES_TRY(tesi_taylor_hood_divergence(pr->taylor_hood, u, b));
   TES_TRY(tes_vector_axpy(1, pr->work.pr, b));
   TES_TRY(restrict_rows(m, b));
 done:

@@ -17,16 +17,16 @@ static bool is_driven(const TesiSplit *pr, int c) {
 
 /* A direction is periodic where the integral of x_c n_c over the boundary is not the volume (Gauss), but minus that of
  * the bodies inside. */
-static TesStatus measure_boundary(const TesiMixed *m, double integral[3]) {
+static TesStatus measure_boundary(const TesiTaylorHood *m, double integral[3]) {
   enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS };
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
-  TesiMixedFaces faces = {.count = 0};
+  TesiTaylorHoodFaces faces = {.count = 0};
   bool *wanted = NULL;
   double x[3 * MOST], weight[MOST], normal[3 * MOST];
   TES_ALLOC(&wanted, m->over->boundaries + 1);
   for (int i = 0; i < m->over->boundaries; i++) wanted[i] = true;
-  TES_TRY(tesi_mixed_faces_create(m, wanted, &faces));
+  TES_TRY(tesi_taylor_hood_faces_create(m, wanted, &faces));
   for (int c = 0; c < 3; c++) integral[c] = 0;
   for (int64_t i = 0; i < faces.count; i++) {
     m->over->kind->face(m->over, &faces.rule, faces.face[i].cell, faces.face[i].face, x, weight, normal);
@@ -38,7 +38,7 @@ static TesStatus measure_boundary(const TesiMixed *m, double integral[3]) {
   }
   tesi_reduce(ctx, TESI_SUM, 3, integral);
 done:
-  tesi_mixed_faces_free(m, &faces);
+  tesi_taylor_hood_faces_free(m, &faces);
   tesi_free(ctx, &wanted);
   return status;
 }
@@ -70,7 +70,7 @@ TesStatus tesi_drive_create(TesProblem *p, const TesProblemDesc *desc) {
   d->components = desc->mean_components & ((1u << p->mesh->dim) - 1);
   if (!d->components) return TES_OK;
   TES_TRY(create_weights(pr));
-  TES_TRY(measure_boundary(pr->mixed, integral));
+  TES_TRY(measure_boundary(pr->taylor_hood, integral));
   for (int c = 0; c < p->mesh->dim; c++) {
     if (!is_driven(pr, c)) continue;
     TES_CHECK(integral[c] < 0.5 * d->volume,
@@ -98,7 +98,7 @@ static TesVector component_of(const TesiSplit *pr, const TesVector *u, int c) {
 
 TesStatus tesi_drive_load(const TesiSplit *pr, TesVector *b) {
   TesStatus status = TES_OK;
-  for (int c = 0; c < pr->mixed->dim && status == TES_OK; c++) {
+  for (int c = 0; c < pr->taylor_hood->dim && status == TES_OK; c++) {
     if (!is_driven(pr, c)) continue;
     TesVector to = component_of(pr, b, c);
     const TesVector weights = component_of(pr, pr->drive.weights, c);
@@ -130,7 +130,7 @@ TesStatus tesi_drive_keep(TesiSplit *pr, TesVector *x) {
   TesStatus status = TES_OK;
   TesiDrive *d = &pr->drive;
   const bool same = d->sigma == pr->sigma && !pr->grad_div.gamma;
-  for (int c = 0; c < pr->mixed->dim; c++) {
+  for (int c = 0; c < pr->taylor_hood->dim; c++) {
     double sum;
     if (!is_driven(pr, c)) continue;
     if (!same) TES_TRY(find_response(pr, c));

@@ -18,7 +18,7 @@ static TesStatus momentum_residual(TesProblem *p) {
   TES_TRY(tesi_drive_load(pr, pr->work.b));
   if (p->in_time) TES_TRY(tesi_split_carry(p)); /* else there is no convection */
   if (p->in_time) TES_TRY(tes_vector_axpy(-1, pr->state.carried[0], pr->work.b));
-  TES_TRY(tesi_mixed_gradient(pr->mixed, &pr->p, pr->work.r));
+  TES_TRY(tesi_taylor_hood_gradient(pr->taylor_hood, &pr->p, pr->work.r));
   TES_TRY(tes_vector_axpy(1, pr->work.r, pr->work.b));
   TES_TRY(tes_vector_copy(&pr->u, pr->sigma - pr->steady.alpha - (pr->state.known ? a0 / dt : 0), pr->work.d));
   if (pr->state.known) TES_TRY(tes_vector_axpy(a1 / dt, pr->state.old[0], pr->work.d));
@@ -56,7 +56,7 @@ done:
 
 static const TesSpace *space_of(const TesProblem *p, int direction) {
   (void)direction;
-  return tesi_split_of(p)->mixed->velocity;
+  return tesi_split_of(p)->taylor_hood->velocity;
 }
 
 static TesStatus find_residual(const TesProblem *problem, int direction, double *r) {
@@ -64,7 +64,7 @@ static TesStatus find_residual(const TesProblem *problem, int direction, double 
   TesStatus status = TES_OK;
   TesProblem *p = (TesProblem *)problem; /* scratch of the problem's own */
   const TesiSplit *pr = tesi_split_of(p);
-  const int64_t length = pr->mixed->velocity->length;
+  const int64_t length = pr->taylor_hood->velocity->length;
   TES_TRY(keep_residual(p));
   const TesVector part = tesi_vector_range(pr->balance, direction * length, length);
   TES_TRY(tes_vector_get(&part, r));
@@ -77,8 +77,8 @@ static TesStatus find_traction(const TesProblem *p, int boundary, int direction,
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiSplit *pr = tesi_split_of(p);
-  const int64_t length = pr->mixed->velocity->length;
-  TesiMixedFaces faces = {.count = 0};
+  const int64_t length = pr->taylor_hood->velocity->length;
+  TesiTaylorHoodFaces faces = {.count = 0};
   TesVector *back = NULL;
   bool *wanted = NULL;
   double *stress = NULL, *turned = NULL;
@@ -86,19 +86,19 @@ static TesStatus find_traction(const TesProblem *p, int boundary, int direction,
   if (!tesi_given_open(&p->numbered.given[boundary], p->mesh->dim)) return TES_OK;
   TES_ALLOC(&wanted, pr->walls.boundaries + 1);
   wanted[boundary] = true;
-  TES_TRY(tesi_mixed_faces_create(pr->mixed, wanted, &faces));
+  TES_TRY(tesi_taylor_hood_faces_create(pr->taylor_hood, wanted, &faces));
   TES_ALLOC(&stress, pr->u.length);
   TES_ALLOC(&turned, pr->u.length);
-  TES_TRY(tesi_mixed_stress(pr->mixed, &faces, p->numbered.given, stress));
+  TES_TRY(tesi_taylor_hood_stress(pr->taylor_hood, &faces, p->numbered.given, stress));
   TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &back));
   TES_TRY(tes_vector_fill(back, 0));
-  if (p->in_time) TES_TRY(tesi_mixed_backflow(pr->mixed, &faces, &pr->u, back));
+  if (p->in_time) TES_TRY(tesi_taylor_hood_backflow(pr->taylor_hood, &faces, &pr->u, back));
   TES_TRY(tes_vector_get(back, turned));
-  const TesiLayout *layout = pr->mixed->velocity->layout;
+  const TesiLayout *layout = pr->taylor_hood->velocity->layout;
   *sum = tesi_layout_product(layout, stress + direction * length, NULL) -
          tesi_layout_product(layout, turned + direction * length, NULL);
 done:
-  tesi_mixed_faces_free(pr->mixed, &faces);
+  tesi_taylor_hood_faces_free(pr->taylor_hood, &faces);
   tes_vector_destroy(&back);
   tesi_free(ctx, &wanted);
   tesi_free(ctx, &stress);

@@ -28,7 +28,7 @@ TesStatus tesi_grad_div_update(TesiSplit *pr, const TesVector *u) {
   double most;
   TesVector *gamma = pr->grad_div.gamma;
   if (!gamma) return TES_OK;
-  const TesStatus status = tesi_mixed_reach(pr->mixed, u, &most, gamma);
+  const TesStatus status = tesi_taylor_hood_reach(pr->taylor_hood, u, &most, gamma);
   return status == TES_OK ? tes_vector_copy(gamma, part, gamma) : status;
 }
 
@@ -36,7 +36,7 @@ TesStatus tesi_grad_div_add(TesiSplit *pr, double factor, bool unknowns, const T
   TesContext *ctx = x->context;
   TesStatus status = TES_OK;
   if (!pr->grad_div.gamma) return TES_OK;
-  TES_TRY(tesi_mixed_grad_div(pr->mixed, pr->grad_div.gamma, x, pr->grad_div.term));
+  TES_TRY(tesi_taylor_hood_grad_div(pr->taylor_hood, pr->grad_div.gamma, x, pr->grad_div.term));
   if (unknowns) TES_TRY(tesi_walls_put(&pr->walls, false, pr->grad_div.term));
   TES_TRY(tes_vector_axpy(factor, pr->grad_div.term, y));
 done:

@@ -27,7 +27,7 @@ TesStatus tesi_split_settle(const TesProblem *from, TesProblem *next, double *re
   double before = time, ignored, rate;
   TesVector *s = NULL;
   pr->warned_of_cells = tesi_split_of(from)->warned_of_cells;
-  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &s));
+  TES_TRY(tesi_vector_create_on(pr->taylor_hood->pressure->layout, TES_DOUBLE, &s));
   TES_TRY(tes_vector_fill(s, 0));
   TES_TRY(settle(next, time, pr->state.phi[0], s, &pr->u, removed));
   for (int i = 0; i < pr->state.known; i++) {
@@ -38,9 +38,9 @@ TesStatus tesi_split_settle(const TesProblem *from, TesProblem *next, double *re
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(next, &pr->p));
   TES_TRY(tesi_split_give_pressure(next, &none));
   if (!pr->state.known) goto done;
-  TES_TRY(tesi_mixed_convection(pr->mixed, pr->state.old[0], pr->state.carried[1], &rate));
+  TES_TRY(tesi_taylor_hood_convection(pr->taylor_hood, pr->state.old[0], pr->state.carried[1], &rate));
   if (pr->open.count)
-    TES_TRY(tesi_mixed_backflow(pr->mixed, &pr->open, pr->state.old[0], pr->state.carried[1]));
+    TES_TRY(tesi_taylor_hood_backflow(pr->taylor_hood, &pr->open, pr->state.old[0], pr->state.carried[1]));
 done:
   tes_vector_destroy(&s);
   return status;

@@ -301,8 +301,9 @@ static TesStatus make_weights(TesProblem *p) {
   TesStatus status = TES_OK;
   TesFunction *one = NULL;
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
-  TES_TRY(tesi_vector_create_on(pr->mixed->pressure->layout, TES_DOUBLE, &pr->mean.weights));
-  TES_TRY(tes_functional_load(&(TesLoadDesc){.space = pr->mixed->pressure, .f = {one}}, pr->mean.weights));
+  TES_TRY(tesi_vector_create_on(pr->taylor_hood->pressure->layout, TES_DOUBLE, &pr->mean.weights));
+  TES_TRY(
+      tes_functional_load(&(TesLoadDesc){.space = pr->taylor_hood->pressure, .f = {one}}, pr->mean.weights));
   TES_TRY(tes_vector_dot(pr->mean.weights, pr->mean.ones, &pr->mean.volume));
 done:
   tes_function_destroy(&one);

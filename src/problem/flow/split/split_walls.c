@@ -36,17 +36,17 @@ static void add_normal(const double *n, Normals *normals) {
     normals->curved = true;
 }
 
-static TesStatus find_normals(const TesiMixed *m, int boundary, Normals *normals) {
+static TesStatus find_normals(const TesiTaylorHood *m, int boundary, Normals *normals) {
   enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS };
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
-  TesiMixedFaces faces = {.count = 0};
+  TesiTaylorHoodFaces faces = {.count = 0};
   bool *wanted = NULL;
   double x[3 * MOST], weight[MOST], normal[3 * MOST];
   *normals = (Normals){0};
   TES_ALLOC(&wanted, m->over->boundaries + 1);
   wanted[boundary] = true;
-  TES_TRY(tesi_mixed_faces_create(m, wanted, &faces));
+  TES_TRY(tesi_taylor_hood_faces_create(m, wanted, &faces));
   for (int64_t i = 0; i < faces.count; i++) {
     m->over->kind->face(m->over, &faces.rule, faces.face[i].cell, faces.face[i].face, x, weight, normal);
     for (int p = 0; p < faces.rule.points; p++) {
@@ -59,7 +59,7 @@ static TesStatus find_normals(const TesiMixed *m, int boundary, Normals *normals
     if (tesi_reduce_any(ctx, normals->axes >> c & 1)) normals->axes |= 1u << c;
   normals->curved = tesi_reduce_any(ctx, normals->curved);
 done:
-  tesi_mixed_faces_free(m, &faces);
+  tesi_taylor_hood_faces_free(m, &faces);
   tesi_free(ctx, &wanted);
   return status;
 }
@@ -96,7 +96,7 @@ static void complete(int dim, unsigned axes, TesiHow *how) {
     if (how[c] == TESI_OPEN) how[c] = TESI_FLUX;
 }
 
-TesStatus tesi_walls_classify(TesProblem *p, const TesiMixed *m, TesiWalls *walls) {
+TesStatus tesi_walls_classify(TesProblem *p, const TesiTaylorHood *m, TesiWalls *walls) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiGiven *const given[] = {p->numbered.given, p->in_time ? p->in_time->numbers.given : NULL};
@@ -190,15 +190,15 @@ done:
   return status;
 }
 
-TesStatus tesi_walls_mark(const TesiMixed *m, int boundary, uint8_t *mark, int64_t *count) {
+TesStatus tesi_walls_mark(const TesiTaylorHood *m, int boundary, uint8_t *mark, int64_t *count) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
-  TesiMixedFaces faces = {.count = 0};
+  TesiTaylorHoodFaces faces = {.count = 0};
   bool *wanted = NULL;
   *count = 0;
   TES_ALLOC(&wanted, m->over->boundaries + 1);
   wanted[boundary] = true;
-  TES_TRY(tesi_mixed_faces_create(m, wanted, &faces));
+  TES_TRY(tesi_taylor_hood_faces_create(m, wanted, &faces));
   for (int64_t i = 0; i < m->velocity->length; i++) mark[i] = 0;
   for (int64_t i = 0; i < faces.count; i++)
     for (int p = 0; p < faces.rule.nodes; p++) {
@@ -210,7 +210,7 @@ TesStatus tesi_walls_mark(const TesiMixed *m, int boundary, uint8_t *mark, int64
     }
   TES_TRY(share_marks(m->velocity, mark, count));
 done:
-  tesi_mixed_faces_free(m, &faces);
+  tesi_taylor_hood_faces_free(m, &faces);
   tesi_free(ctx, &wanted);
   return status;
 }
@@ -254,8 +254,9 @@ static bool asks_normal(const TesiGiven *given) {
 }
 
 /* The nodes of a boundary, from the coordinates of all. */
-static TesStatus fill_wall(const TesProblem *p, const TesSpace *velocity, const TesiMixed *m, int boundary,
-                           const int32_t *slot_of, const double *x, uint8_t *mark, TesiWallNodes *w) {
+static TesStatus fill_wall(const TesProblem *p, const TesSpace *velocity, const TesiTaylorHood *m,
+                           int boundary, const int32_t *slot_of, const double *x, uint8_t *mark,
+                           TesiWallNodes *w) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int dim = m->dim;
@@ -301,7 +302,7 @@ done:
   return status;
 }
 
-TesStatus tesi_walls_create(const TesProblem *p, const TesSpace *velocity, const TesiMixed *m,
+TesStatus tesi_walls_create(const TesProblem *p, const TesSpace *velocity, const TesiTaylorHood *m,
                             TesiWalls *walls) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

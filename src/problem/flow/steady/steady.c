@@ -65,11 +65,11 @@ static TesStatus apply(void *user, const TesVector *x, TesVector *y) {
   TesVector to_u = part_of(p, y, 0), to_p = part_of(p, y, 1);
   TES_TRY(tes_operator_apply(pr->op, &u, &to_u));
   TES_TRY(tesi_lap(ctx, pr->steady.laps, MOMENTUM));
-  TES_TRY(tesi_mixed_gradient(pr->mixed, &q, pr->work.r));
+  TES_TRY(tesi_taylor_hood_gradient(pr->taylor_hood, &q, pr->work.r));
   TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.r));
   TES_TRY(tes_vector_axpy(-pr->steady.unit, pr->work.r, &to_u));
   TES_TRY(remove_motions(pr, &to_u));
-  TES_TRY(tesi_mixed_divergence(pr->mixed, &u, &to_p));
+  TES_TRY(tesi_taylor_hood_divergence(pr->taylor_hood, &u, &to_p));
   TES_TRY(tes_vector_copy(&to_p, -pr->steady.unit, &to_p));
   /* Over curved cells the divergence has a part in constant pressures: by quadrature, which is not exact there, and by
    * velocities along faces, which have a flux through polynomial ones. Iterates have no such part. */
@@ -156,7 +156,7 @@ static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
     TES_TRY(tesi_steady_schur_add(pr->steady.schur, -1 / pr->steady.unit / pr->steady.unit, &r_p, &z_p));
   TES_TRY(tesi_lap(ctx, pr->steady.laps, COARSE));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
-  TES_TRY(tesi_mixed_gradient(pr->mixed, &z_p, pr->work.r));
+  TES_TRY(tesi_taylor_hood_gradient(pr->taylor_hood, &z_p, pr->work.r));
   TES_TRY(tes_vector_xpay(&r_u, pr->steady.unit, pr->work.r));
   TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.r));
   TES_TRY(tesi_lap(ctx, pr->steady.laps, COUPLING));
@@ -200,7 +200,7 @@ static TesStatus right_hand_side(TesProblem *p) {
   TES_TRY(tes_operator_residual(pr->whole, pr->work.b, pr->work.x, &b_u));
   TES_TRY(tesi_walls_put(&pr->walls, false, &b_u));
   TES_TRY(balance_motions(pr, &b_u));
-  TES_TRY(tesi_mixed_divergence(pr->mixed, pr->work.x, &b_p));
+  TES_TRY(tesi_taylor_hood_divergence(pr->taylor_hood, pr->work.x, &b_p));
   TES_TRY(tesi_split_balance(pr, &b_p));
   TES_TRY(tes_vector_copy(&b_p, pr->steady.unit, &b_p));
 done:

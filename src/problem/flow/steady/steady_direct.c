@@ -182,7 +182,7 @@ static TesStatus probe(const Divergence *v, TesiMatrix *K) {
       for (int64_t j = 0; j < nodes; j++) in[d * nodes + j] = v->colour[j] == c;
       TES_TRY(tes_vector_set(pr->work.x, in));
       TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.x));
-      TES_TRY(tesi_mixed_divergence(pr->mixed, pr->work.x, pr->work.pb));
+      TES_TRY(tesi_taylor_hood_divergence(pr->taylor_hood, pr->work.x, pr->work.pb));
       TES_TRY(tes_vector_get(pr->work.pb, out));
       for (int64_t k = v->first[c]; k < v->first[c + 1]; k++) {
         const int64_t e = v->place[k], i = v->row_of[e];

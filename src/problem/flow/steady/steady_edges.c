@@ -33,7 +33,7 @@ TesStatus tesi_steady_edges(const TesProblem *p, TesVector **factor) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiSplit *pr = tesi_split_of(p);
-  const TesSpace *pressure = pr->mixed->pressure;
+  const TesSpace *pressure = pr->taylor_hood->pressure;
   const int names = tes_mesh_boundaries(p->mesh);
   const TesiCellView *view;
   TesiBoundaryFace *face = NULL;
@@ -47,7 +47,7 @@ TesStatus tesi_steady_edges(const TesProblem *p, TesVector **factor) {
   for (int b = 0; b <= names; b++) wanted[b] = is_wall(p, b);
   for (int64_t i = 0; i < pressure->length; i++) values[i] = 1;
   TES_TRY(tesi_space_cells(pressure, &view));
-  TES_TRY(tesi_boundary_faces(pr->mixed->p, wanted, false, &face, &count));
+  TES_TRY(tesi_boundary_faces(pr->taylor_hood->p, wanted, false, &face, &count));
   TES_ALLOC(&sides, view->cells);
   for (int64_t f = 0; f < count; f++) sides[face[f].cell] |= (uint8_t)(1u << face[f].face);
   for (int64_t cell = 0; cell < view->cells; cell++)

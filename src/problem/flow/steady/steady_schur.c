@@ -8,7 +8,7 @@
 #include "basis/blas.h"
 #include "device/upload.h"
 #include "multigrid/multigrid.h"
-#include "operator/operator_parts.h"
+#include "operator/operator_by_part.h"
 #include "parallel/comm.h"
 #include "problem/flow/split/split.h"
 #include "space/slip.h"
@@ -126,7 +126,7 @@ done:
 typedef struct Coarse {
   const TesProblem *problem;
   TesSpace *velocity, *full; /* of Q_2; full: of one component, no node given */
-  TesiMixed *mixed;
+  TesiTaylorHood *taylor_hood;
   TesOperator *op;
 } Coarse;
 
@@ -135,7 +135,7 @@ static TesStatus gradient(void *user, const TesVector *e, TesVector *y) {
   TesContext *ctx = e->context;
   TesStatus status = TES_OK;
   double *u = NULL;
-  TES_TRY(tesi_mixed_gradient(c->mixed, e, y));
+  TES_TRY(tesi_taylor_hood_gradient(c->taylor_hood, e, y));
   TES_TRY(tesi_space_project(c->velocity, TES_DOUBLE, y->data));
   TES_ALLOC(&u, y->length);
   TES_TRY(tes_vector_get(y, u));
@@ -207,9 +207,9 @@ done:
 static TesStatus find_schur(const Coarse *c, int n, double *S, bool *definite) {
   TesContext *ctx = c->op->context;
   TesStatus status = TES_OK;
-  const TesiOperatorParts *parts = c->velocity->slip ? NULL : tesi_operator_parts_of(c->op);
+  const TesiOperatorByPart *parts = c->velocity->slip ? NULL : tesi_operator_by_part_of(c->op);
   const int64_t rows = c->velocity->layout->global;
-  const Columns columns = {ctx, c->mixed->pressure->layout, c->velocity->layout, (void *)(uintptr_t)c,
+  const Columns columns = {ctx, c->taylor_hood->pressure->layout, c->velocity->layout, (void *)(uintptr_t)c,
                            gradient};
   double *G = NULL, *A = NULL;
   int64_t first = 0;
@@ -288,7 +288,7 @@ static bool serves(const TesProblem *p, const TesMesh *mesh, double most) {
   const int dim = mesh->dim;
   const double along = pow((double)tes_mesh_info(mesh).all_cells, 1. / dim), nodes = pow(2 * along + 1, dim),
                pressures = pow(along + 1, dim);
-  const bool coupled = pr->velocity->slip || !tesi_operator_parts_of(pr->op);
+  const bool coupled = pr->velocity->slip || !tesi_operator_by_part_of(pr->op);
   const double block = coupled ? dim * nodes : nodes,
                flops = block * block * (block / 3 + pressures * (coupled ? 1 : dim)) +
                        pressures * pressures * (pressures + dim * nodes);
@@ -345,7 +345,7 @@ done:
 static TesStatus create_levels(const TesProblem *p, const TesMesh *mesh, TesiSteadySchur *s) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesSpace *pressure = tesi_split_of(p)->mixed->pressure;
+  const TesSpace *pressure = tesi_split_of(p)->taylor_hood->pressure;
   s->space[s->levels++] = tesi_space_retain(pressure);
   TES_TRY(tesi_vector_create_on(pressure->layout, TES_DOUBLE, &s->v[0]));
   if (pressure->degree > 1) TES_TRY(add_level(s, pressure->mesh, 1));
@@ -367,7 +367,7 @@ done:
 
 static void free_coarse(Coarse *c) {
   tes_operator_destroy(&c->op);
-  tesi_mixed_destroy(&c->mixed);
+  tesi_taylor_hood_destroy(&c->taylor_hood);
   tes_space_destroy(&c->velocity);
   tes_space_destroy(&c->full);
 }
@@ -378,7 +378,7 @@ static TesStatus create_coarse(const TesProblem *p, const TesSpace *pressure, Co
   const TesiSplit *pr = tesi_split_of(p);
   TES_TRY(tesi_space_create_on(pr->velocity, pressure->mesh, pressure->degree + 1, &c->velocity));
   TES_TRY(tesi_space_create_on(pr->full->part[0], pressure->mesh, pressure->degree + 1, &c->full));
-  TES_TRY(tesi_mixed_create(c->full, pressure, &c->mixed));
+  TES_TRY(tesi_taylor_hood_create(c->full, pressure, &c->taylor_hood));
   TES_TRY(tesi_operator_on(pr->op, c->velocity, TES_DOUBLE, &c->op));
 done:
   return status;

@@ -115,7 +115,7 @@ done:
 
 static const char *refuses(const TesSmoother *smoother) {
   const TesOperator *op = smoother->op;
-  return tesi_is_diffusion(op) && !tesi_space_has_rings(op->space) && smoother->local == TES_LOCAL_AUTO
+  return tesi_is_diffusion(op) && !tesi_space_is_periodic(op->space) && smoother->local == TES_LOCAL_AUTO
              ? NULL
              : TESI_ELSEWHERE;
 }

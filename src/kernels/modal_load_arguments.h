@@ -1,0 +1,19 @@
+/* What the kernels of loads over discontinuous elements get by value; the host includes this text too. */
+#ifndef TESK_MODAL_LOAD_ARGUMENTS_H
+#define TESK_MODAL_LOAD_ARGUMENTS_H
+
+enum { TESK_MODAL_MODES = 16 };
+
+typedef struct TeskModal {
+  int cells[3], unused;
+  const double *x[3], *h[3]; /* of the axes: ends of cells, widths */
+} TeskModal;
+
+/* One end of direction d: the number of its function; what the moments across are multiplied by, by the mode along d,
+ * in the last cell. */
+typedef struct TeskModalFace {
+  int d, end, number, unused;
+  double weight[TESK_MODAL_MODES];
+} TeskModalFace;
+
+#endif

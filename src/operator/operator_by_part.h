@@ -1,0 +1,17 @@
+/* Operators that consist of one a part. */
+#ifndef TESI_OPERATOR_BY_PART_H
+#define TESI_OPERATOR_BY_PART_H
+
+#include "operator/operator.h"
+
+typedef struct TesiOperatorByPart {
+  int count;
+  TesOperator *part[TESI_SCALARS]; /* alike parts are one object */
+} TesiOperatorByPart;
+
+/* NULL: an operator of another kind. */
+const TesiOperatorByPart *tesi_operator_by_part_of(const TesOperator *op);
+/* Whether it is separable, or all its parts are. */
+bool tesi_operator_constant(const TesOperator *op);
+
+#endif

@@ -1,0 +1,214 @@
+/* The same from its definition: see taylor_hood.h. */
+#include <math.h>
+#include <string.h>
+#include "functional/functional_ref.h"
+#include "operator/taylor_hood/taylor_hood.h"
+
+/* Values at a point from those at the nodes of its cell. */
+static double sum_of(int nodes, const double *basis, const double *local) {
+  double sum = 0;
+  for (int i = 0; i < nodes; i++) sum += basis[i] * local[i];
+  return sum;
+}
+
+/* local[components][nodes] of a cell, and what is added to its nodes. */
+static void read_cell(const TesiPlain *s, int64_t cell, int components, const double *u,
+                      double local[3][TESI_PLAIN_NODES]) {
+  for (int c = 0; c < components; c++) tesi_cells_read(s->view, cell, u + c * s->view->length, local[c]);
+}
+
+static void add_cell(const TesiPlain *s, int64_t cell, int components, double local[3][TESI_PLAIN_NODES],
+                     double *b) {
+  for (int c = 0; c < components; c++) {
+    tesi_hanging_write(s->dim, s->n, s->view->halves, s->view->mask[cell], local[c]);
+    for (int i = 0; i < s->nodes; i++)
+      b[c * s->view->length + tesi_cells_node(s->view->index[cell * s->view->cell_nodes + i])] += local[c][i];
+  }
+}
+
+/* Both spaces at the points of both; `to_pressure`: the divergence of `in`, else the gradient. */
+static TesStatus couple(const TesiTaylorHood *m, bool to_pressure, const double *in, double *b) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesiPlain v, p;
+  TesiPlainPoint at_v, at_p;
+  TES_TRY(tesi_plain_init(m->velocity, m->velocity->degree + 1, &v));
+  TES_TRY(tesi_plain_init(m->pressure, m->velocity->degree + 1, &p));
+  memset(b, 0, (size_t)(to_pressure ? p.view->length : m->dim * v.view->length) * sizeof *b);
+  for (int64_t cell = 0; cell < v.cells; cell++) {
+    double local[3][TESI_PLAIN_NODES], sums[3][TESI_PLAIN_NODES] = {{0}};
+    read_cell(to_pressure ? &v : &p, cell, to_pressure ? m->dim : 1, in, local);
+    for (int i = 0; i < v.points; i++) {
+      TES_TRY(tesi_plain_point(&v, cell, -1, i, &at_v));
+      TES_TRY(tesi_plain_point(&p, cell, -1, i, &at_p));
+      double value = to_pressure ? 0 : sum_of(p.nodes, at_p.phi, local[0]);
+      for (int c = 0; to_pressure && c < m->dim; c++) value += sum_of(v.nodes, at_v.slope[c], local[c]);
+      for (int k = 0; to_pressure && k < p.nodes; k++) sums[0][k] += at_p.weight * value * at_p.phi[k];
+      for (int c = 0; !to_pressure && c < m->dim; c++)
+        for (int k = 0; k < v.nodes; k++) sums[c][k] += at_v.weight * value * at_v.slope[c][k];
+    }
+    add_cell(to_pressure ? &p : &v, cell, to_pressure ? 1 : m->dim, sums, b);
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_taylor_hood_divergence_ref(const TesiTaylorHood *m, const double *u, double *b) {
+  return couple(m, true, u, b);
+}
+
+TesStatus tesi_taylor_hood_gradient_ref(const TesiTaylorHood *m, const double *p, double *b) {
+  return couple(m, false, p, b);
+}
+
+/* The largest velocity along a reference axis, at the points of convection. */
+static TesStatus find_rate(const TesiTaylorHood *m, const double *u, double *rate) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesiPlain v;
+  TesiPlainPoint at;
+  TES_TRY(tesi_plain_init(m->velocity, m->over->q, &v));
+  *rate = 0;
+  for (int64_t cell = 0; cell < v.cells; cell++) {
+    double local[3][TESI_PLAIN_NODES];
+    read_cell(&v, cell, m->dim, u, local);
+    for (int i = 0; i < v.points; i++) {
+      TES_TRY(tesi_plain_point(&v, cell, -1, i, &at));
+      for (int e = 0; e < m->dim; e++) {
+        double along = 0;
+        for (int c = 0; c < m->dim; c++) along += at.inverse[e][c] * sum_of(v.nodes, at.phi, local[c]);
+        *rate = fmax(*rate, fabs(along));
+      }
+    }
+  }
+done:
+  return status;
+}
+
+/* By 3k/2 + 2 points a direction on all cells. */
+TesStatus tesi_taylor_hood_convection_ref(const TesiTaylorHood *m, const double *u, double *b, double *rate) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesiPlain v;
+  TesiPlainPoint at;
+  TES_TRY(tesi_plain_init(m->velocity, 3 * m->velocity->degree / 2 + 2, &v));
+  memset(b, 0, (size_t)(m->dim * v.view->length) * sizeof *b);
+  TES_TRY(find_rate(m, u, rate));
+  for (int64_t cell = 0; cell < v.cells; cell++) {
+    double local[3][TESI_PLAIN_NODES], sums[3][TESI_PLAIN_NODES] = {{0}};
+    read_cell(&v, cell, m->dim, u, local);
+    for (int i = 0; i < v.points; i++) {
+      double here[3] = {0};
+      TES_TRY(tesi_plain_point(&v, cell, -1, i, &at));
+      for (int c = 0; c < m->dim; c++) here[c] = sum_of(v.nodes, at.phi, local[c]);
+      for (int c = 0; c < m->dim; c++) {
+        double carried = 0;
+        for (int d = 0; d < m->dim; d++) carried += here[d] * sum_of(v.nodes, at.slope[d], local[c]);
+        for (int k = 0; k < v.nodes; k++) sums[c][k] += at.weight * carried * at.phi[k];
+      }
+    }
+    add_cell(&v, cell, m->dim, sums, b);
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_taylor_hood_grad_div_ref(const TesiTaylorHood *m, const double *gamma, const double *u,
+                                        double *b) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesiPlain v;
+  TesiPlainPoint at;
+  TES_TRY(tesi_plain_init(m->velocity, m->velocity->degree + 1, &v));
+  memset(b, 0, (size_t)(m->dim * v.view->length) * sizeof *b);
+  for (int64_t cell = 0; cell < v.cells; cell++) {
+    double local[3][TESI_PLAIN_NODES], sums[3][TESI_PLAIN_NODES] = {{0}};
+    read_cell(&v, cell, m->dim, u, local);
+    for (int i = 0; i < v.points; i++) {
+      double value = 0;
+      TES_TRY(tesi_plain_point(&v, cell, -1, i, &at));
+      for (int c = 0; c < m->dim; c++) value += sum_of(v.nodes, at.slope[c], local[c]);
+      for (int c = 0; c < m->dim; c++)
+        for (int k = 0; k < v.nodes; k++) sums[c][k] += gamma[cell] * at.weight * value * at.slope[c][k];
+    }
+    add_cell(&v, cell, m->dim, sums, b);
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_taylor_hood_reach_ref(const TesiTaylorHood *m, const double *u, double *most, double *cells) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesiPlain v;
+  TesiPlainPoint at;
+  TES_TRY(tesi_plain_init(m->velocity, m->over->q, &v));
+  *most = 0;
+  for (int64_t cell = 0; cell < v.cells; cell++) {
+    double local[3][TESI_PLAIN_NODES], own = 0;
+    read_cell(&v, cell, m->dim, u, local);
+    for (int i = 0; i < v.points; i++) {
+      TES_TRY(tesi_plain_point(&v, cell, -1, i, &at));
+      for (int e = 0; e < m->dim; e++) {
+        double along = 0, square = 0;
+        for (int c = 0; c < m->dim; c++) {
+          along += at.inverse[e][c] * sum_of(v.nodes, at.phi, local[c]);
+          square += at.inverse[e][c] * at.inverse[e][c];
+        }
+        own = fmax(own, fabs(along) / square);
+      }
+    }
+    *most = fmax(*most, own);
+    if (cells) cells[cell] = own;
+  }
+done:
+  return status;
+}
+
+/* The outer normal at a point of a face. */
+static void find_normal(int dim, const TesiPlainPoint *at, int face, double normal[3]) {
+  double size = 0;
+  for (int c = 0; c < dim; c++) size += at->inverse[face / 2][c] * at->inverse[face / 2][c];
+  for (int c = 0; c < dim; c++) normal[c] = (face % 2 ? 1 : -1) * at->inverse[face / 2][c] / sqrt(size);
+}
+
+/* What stands at a point of a boundary before the test function. */
+static TesStatus boundary_point(const TesiTaylorHood *m, const TesFunction *const *g, const TesiPlainPoint *at,
+                                const double normal[3], const double u[3], double value[3]) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  double out = 0, of[4] = {0};
+  for (int c = 0; c < m->dim; c++) out += u[c] * normal[c];
+  for (int c = 0; g && c <= m->dim; c++)
+    if (g[c]) TES_TRY(tesi_boundary_values(g[c], 1, at->x, normal, &of[c]));
+  for (int c = 0; c < m->dim; c++) value[c] = g ? of[c] - of[m->dim] * normal[c] : -0.5 * fmin(out, 0) * u[c];
+done:
+  return status;
+}
+
+TesStatus tesi_taylor_hood_boundary_ref(const TesiTaylorHood *m, int boundary, const TesFunction *const *g,
+                                        const double *u, double *b) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesiPlain v;
+  TesiPlainPoint at;
+  TES_TRY(tesi_plain_init(m->velocity, m->over->q, &v));
+  for (int64_t cell = 0; cell < v.cells; cell++)
+    for (int face = 0, name; face < 2 * m->dim; face++) {
+      double local[3][TESI_PLAIN_NODES], sums[3][TESI_PLAIN_NODES] = {{0}};
+      if (!tes_mesh_on_boundary(m->velocity->mesh, cell, face, &name) || name != boundary) continue;
+      read_cell(&v, cell, m->dim, u, local);
+      for (int i = 0; i < v.points / v.q; i++) {
+        double normal[3] = {0}, here[3] = {0}, value[3];
+        TES_TRY(tesi_plain_point(&v, cell, face, i, &at));
+        find_normal(m->dim, &at, face, normal);
+        for (int c = 0; c < m->dim; c++) here[c] = sum_of(v.nodes, at.phi, local[c]);
+        TES_TRY(boundary_point(m, g, &at, normal, here, value));
+        for (int c = 0; c < m->dim; c++)
+          for (int k = 0; k < v.nodes; k++) sums[c][k] += at.weight * value[c] * at.phi[k];
+      }
+      add_cell(&v, cell, m->dim, sums, b);
+    }
+done:
+  return status;
+}

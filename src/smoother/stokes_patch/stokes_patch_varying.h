@@ -1,0 +1,62 @@
+/* Vertex patches of Stokes with a viscosity that varies or the symmetric gradient (operator/stokes_varying). A patch is
+ * solved by the Schur complement of the gradient form with a constant viscosity, c = max(mean, 0.6 max) of nu over it,
+ * and the same penalties:
+ *   u = K_1^+ (F, c g) / c in the velocity, p as it is,
+ * K_1 of viscosity 1, one table for all of a kind; or, where nu varies more than 3-fold inside a patch, by the
+ * pseudo-inverse of its own matrix, as long as these fit into memory. With a mass term a table belongs to alpha / c:
+ * c is rounded to powers of 1.25. docs/stokes.md
+ *
+ * And `dense`: all patches by pseudo-inverses; with a constant viscosity one for each kind of patches. */
+#ifndef TESI_STOKES_PATCH_VARYING_H
+#define TESI_STOKES_PATCH_VARYING_H
+
+#include "operator/stokes_varying/stokes_varying.h"
+#include "smoother/stokes_patch/stokes_patches.h"
+
+/* exact where the largest nu is more than so many times the least; bytes of all exact patches of a level, at most */
+enum { TESI_VARYING_EXACT_RATIO = 3 };
+#define TESI_VARYING_EXACT_BYTES ((double)(1 << 30))
+
+typedef struct TesiVaryingPatch {
+  int vertex[3], type[3];
+  double c;
+  int table; /* of S^+ */
+  /* device: inverse [n][n] over its unknowns, part by part, in the operator's precision; NULL: `table` serves */
+  void *exact;
+  bool shared; /* the inverse is that of a patch before it */
+} TesiVaryingPatch;
+
+/* S^+ of a kind of patches, with alpha / 1.25^rung. */
+typedef struct TesiVaryingTable {
+  TesiStokesLocal local;
+  double *S;
+  int type[3], rung;
+} TesiVaryingTable;
+
+typedef struct TesiStokesVaryingPlan {
+  TesOperator *own; /* of a constant viscosity, whose patches have dense inverses: the same by quadrature; else NULL */
+  const TesOperator *op; /* own, or that of the smoother */
+  const TesiStokesVarying *stokes;
+  TesiStokesPatchAxis axis[3];
+  int colours, *first; /* [colours + 1] */
+  TesiVaryingPatch *patch;
+  int tables, exact, refused; /* refused: patches that would be exact if there were room */
+  TesiVaryingTable *table;
+  int threads;
+  int64_t share; /* of a thread */
+  double *work;
+  void *r; /* residual */
+  /* Instead of tables and work on devices with kernels: patches colour by colour, scaled[colour] of which are scaled
+   * and come first. */
+  TesiStokesPatches patches;
+  int *scaled;
+} TesiStokesVaryingPlan;
+
+/* c of a patch is rounded where alpha > 0; the exponent of 1.25. */
+int tesi_stokes_varying_round(const TesiStokesVaryingPlan *p, TesiVaryingPatch *patch);
+/* stokes_patch_varying_device.c */
+TesStatus tesi_stokes_varying_patches_create(const TesSmoother *smoother, TesiStokesVaryingPlan *p);
+TesStatus tesi_stokes_varying_patches_solve(TesContext *ctx, const TesiStokesVaryingPlan *p, int colour,
+                                            const void *r, void *x);
+
+#endif
