@@ -2,7 +2,8 @@
  * host, in the emulator with the threads in three orders, and on a GPU where there is one: degrees to 8, 2D and 3D,
  * graded cells, values with and without what a velocity carries in, fluxes, periodic directions, ends and sources
  * without a function; at two times of the clock, outputs poisoned; a value that is none. Brief: one kind of ends a
- * degree. Quick: 1-3
+ * degree.
+ * Quick: 1-3
  * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "host_testing.h"

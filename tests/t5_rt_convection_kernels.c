@@ -1,7 +1,8 @@
 /* Run: ctest -R t5_rt_convection_kernels. Convection of element rt by kernels beside that of the processor, on the
  * emulator with the threads in three orders, and on a GPU where there is one: ends of all kinds, periodic
  * directions, graded cells, odd counts, all degrees that have kernels; outputs are poisoned. Brief: one kind of ends
- * a degree. Quick: 1-3
+ * a degree.
+ * Quick: 1-3
  * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "host_testing.h"

@@ -2,7 +2,8 @@
  * operator, patches, transfers, the coarsest solve, cleared nodes and right-hand sides against the plain versions of
  * the processor, on the emulator with the threads in several orders, and on a GPU where there is one. Ends of all
  * kinds, periodic directions, graded cells, odd counts; outputs are poisoned. Brief: one precision a flow; few large
- * ones. Quick: 2-3
+ * ones.
+ * Quick: 2-3
  * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "host_testing.h"

@@ -1,6 +1,7 @@
 /* Run: ctest -R t5_upwind. Transport between discontinuous elements against the plain version from the definition:
  * equal and graded boxes, periodic directions, all conditions, 2D and 3D, both forms; the rows that sum to nothing;
- * refusals. Labels: threads */
+ * refusals.
+ * Labels: threads */
 #include "functional/rt/rt_functional.h"
 #include "smoother/smoother.h"
 #include "upwind_testing.h"

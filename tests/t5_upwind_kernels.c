@@ -2,7 +2,8 @@
  * threads in three orders, and on a GPU where there is one: against the plain version from the definition and against
  * the processor; degrees to 8, 2D and 3D, both precisions and forms, equal and graded cells, periodic directions,
  * all ends, odd counts, velocities that vary and another one put in; outputs are poisoned. Brief: one kind of ends a
- * degree. Quick: 1-3
+ * degree.
+ * Quick: 1-3
  * Labels: heavy */
 #include "device/emulator/fiber.h"
 #include "host_testing.h"

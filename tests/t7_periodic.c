@@ -2,7 +2,8 @@
  * that a mesh of trees gives, for all equations, coefficients and kinds of ends, on the processor, the emulator and a
  * GPU where there is one; orders of convergence; iterations in periodic directions of any number of cells, odd ones
  * on all levels too; where all is periodic and nothing fixes the constant the mean is zero. Brief: fewer cases on
- * devices. Quick: 1-9 */
+ * devices.
+ * Quick: 1-9 */
 #include <stdio.h>
 #include "device_testing.h"
 
