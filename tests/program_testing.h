@@ -3,6 +3,7 @@
 #define TESI_PROGRAM_TESTING_H
 
 #include <cJSON.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,6 +123,19 @@ static inline cJSON *read_json(const char *path) {
   cJSON *json = cJSON_Parse(output);
   assert_non_null(json);
   return json;
+}
+
+static inline void write_file(const char *path, const char *text) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* NaN where there is none; group: NULL: of json itself. */
+static inline double number_in(const cJSON *json, const char *group, const char *name) {
+  const cJSON *at = group ? cJSON_GetObjectItem(json, group) : json, *item = cJSON_GetObjectItem(at, name);
+  return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
 static inline const char *text_of(const cJSON *json, const char *key) {

@@ -12,9 +12,7 @@
 #include "smoother/smoother.h"
 #include "tessera/tessera.h"
 #include "testing.h"
-
-static TesCommunicator *world;
-static TesContext *alone, *together;
+#include "mpi_testing.h"
 
 typedef struct Case {
   TesMeshDesc mesh;
@@ -555,17 +553,7 @@ int main(void) {
       cmocka_unit_test(the_rest_is_refused), cmocka_unit_test(points_have_ranks),
 
       cmocka_unit_test(failures_are_of_all)};
-  const TesStatus status = tes_communicator_of_all(&world);
-  if (status != TES_OK) return status == TES_MISSING ? 77 : 1;
-  const char *device = getenv("TESSERA_TEST_DEVICE");
-  TesContextDesc desc = {.device = device ? device : "cpu", .threads = 1, .verbosity = TES_QUIET};
-  if (tes_context_create(&desc, &alone, NULL, 0) != TES_OK) return 1;
-  desc.communicator = world;
-  if (tes_context_create(&desc, &together, NULL, 0) != TES_OK) return 1;
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  if (failed && world->size > 1) abort(); /* others may wait for this one */
-  tes_context_destroy(&alone);
-  tes_context_destroy(&together);
-  tes_communicator_destroy(&world);
-  return failed;
+  const int status = begin_on_ranks(NULL);
+  if (status) return status;
+  return end_on_ranks(cmocka_run_group_tests(tests, NULL, NULL));
 }

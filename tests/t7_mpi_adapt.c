@@ -8,9 +8,7 @@
 #include "tessera/adapt.h"
 #include "tessera/tessera.h"
 #include "testing.h"
-
-static TesCommunicator *world;
-static TesContext *alone, *together;
+#include "mpi_testing.h"
 
 static const TesMeshDesc cases[] = {
     {.kind = TES_MESH_FOREST, .dim = 2, .cells = {5, 3}, .refine = 1},
@@ -110,17 +108,7 @@ static void the_same_cells_are_marked(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(functions_go_with_cells),
                                      cmocka_unit_test(the_same_cells_are_marked)};
-  const TesStatus status = tes_communicator_of_all(&world);
-  if (status != TES_OK) return status == TES_MISSING ? 77 : 1;
-  const char *device = getenv("TESSERA_TEST_DEVICE");
-  TesContextDesc desc = {.device = device ? device : "cpu", .threads = 1, .verbosity = TES_QUIET};
-  if (tes_context_create(&desc, &alone, NULL, 0) != TES_OK) return 1;
-  desc.communicator = world;
-  if (tes_context_create(&desc, &together, NULL, 0) != TES_OK) return 1;
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  if (failed && world->size > 1) abort(); /* others may wait for this one */
-  tes_context_destroy(&alone);
-  tes_context_destroy(&together);
-  tes_communicator_destroy(&world);
-  return failed;
+  const int status = begin_on_ranks(NULL);
+  if (status) return status;
+  return end_on_ranks(cmocka_run_group_tests(tests, NULL, NULL));
 }

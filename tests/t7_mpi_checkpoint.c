@@ -9,9 +9,8 @@
 #include "tessera/checkpoint.h"
 #include "tessera/tessera.h"
 #include "testing.h"
+#include "mpi_testing.h"
 
-static TesCommunicator *world;
-static TesContext *alone, *together;
 static char of_one[200], of_all[200];
 
 /* Meshes with hanging nodes, periodic ones, more ranks than cells, and boxes. */
@@ -245,18 +244,9 @@ int main(void) {
                                      cmocka_unit_test(boxes_become_trees_and_trees_boxes),
                                      cmocka_unit_test(failures_are_of_all)};
   if (!tes_has_part("hdf5")) return 77;
-  const TesStatus status = tes_communicator_of_all(&world);
-  if (status != TES_OK) return status == TES_MISSING ? 77 : 1;
+  const int status = begin_on_ranks("cpu");
+  if (status) return status;
   snprintf(of_one, sizeof of_one, "%s/t7_mpi_checkpoint_one_%d.h5", TESI_BUILD_DIR, world->size);
   snprintf(of_all, sizeof of_all, "%s/t7_mpi_checkpoint_all_%d.h5", TESI_BUILD_DIR, world->size);
-  TesContextDesc desc = {.device = "cpu", .threads = 1, .verbosity = TES_QUIET};
-  if (tes_context_create(&desc, &alone, NULL, 0) != TES_OK) return 1;
-  desc.communicator = world;
-  if (tes_context_create(&desc, &together, NULL, 0) != TES_OK) return 1;
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  if (failed && world->size > 1) abort(); /* others may wait for this one */
-  tes_context_destroy(&alone);
-  tes_context_destroy(&together);
-  tes_communicator_destroy(&world);
-  return failed;
+  return end_on_ranks(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -7,9 +7,7 @@
 #include "space/space.h"
 #include "tessera/tessera.h"
 #include "testing.h"
-
-static TesCommunicator *world;
-static TesContext *together;
+#include "mpi_testing.h"
 
 static const TesMeshDesc cases[] = {
     {.kind = TES_MESH_BOX, .dim = 3, .cells = {3, 4, 9}},
@@ -72,15 +70,7 @@ static void copies_are_summed(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(copies_are_summed)};
-  const char *device = getenv("TESSERA_TEST_DEVICE");
-  const TesStatus status = tes_communicator_of_all(&world);
-  if (status != TES_OK) return status == TES_MISSING ? 77 : 1;
-  const TesContextDesc desc = {
-      .device = device ? device : "cpu", .threads = 1, .verbosity = TES_QUIET, .communicator = world};
-  if (tes_context_create(&desc, &together, NULL, 0) != TES_OK) return 1;
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  if (failed && tes_communicator_size(world) > 1) abort(); /* others may wait for this one */
-  tes_context_destroy(&together);
-  tes_communicator_destroy(&world);
-  return failed;
+  const int status = begin_on_ranks(NULL);
+  if (status) return status;
+  return end_on_ranks(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -8,9 +8,7 @@
 #include "operator/operator.h"
 #include "tessera/tessera.h"
 #include "testing.h"
-
-static TesCommunicator *world;
-static TesContext *alone, *together;
+#include "mpi_testing.h"
 
 typedef struct Case {
   TesMeshDesc mesh;
@@ -186,17 +184,7 @@ static void places_and_levels_change_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(whole_levels_are_of_one_rank),
                                      cmocka_unit_test(places_and_levels_change_nothing)};
-  const TesStatus status = tes_communicator_of_all(&world);
-  if (status != TES_OK) return status == TES_MISSING ? 77 : 1;
-  const char *device = getenv("TESSERA_TEST_DEVICE");
-  TesContextDesc desc = {.device = device ? device : "cpu", .threads = 1, .verbosity = TES_QUIET};
-  if (tes_context_create(&desc, &alone, NULL, 0) != TES_OK) return 1;
-  desc.communicator = world;
-  if (tes_context_create(&desc, &together, NULL, 0) != TES_OK) return 1;
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  if (failed && world->size > 1) abort(); /* others may wait for this one */
-  tes_context_destroy(&alone);
-  tes_context_destroy(&together);
-  tes_communicator_destroy(&world);
-  return failed;
+  const int status = begin_on_ranks(NULL);
+  if (status) return status;
+  return end_on_ranks(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -14,8 +14,8 @@
 #include "testing.h"
 
 #ifdef TESI_HDF5
-static TesCommunicator *world;
-static TesContext *alone, *together;
+#include "mpi_testing.h"
+
 static char of_one[200], of_all[200];
 
 static const TesMeshDesc meshes[] = {
@@ -151,21 +151,12 @@ static void failures_are_of_all(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_the_same),
                                      cmocka_unit_test(failures_are_of_all)};
-  const TesStatus status = tes_communicator_of_all(&world);
-  if (status != TES_OK) return status == TES_MISSING ? 77 : 1;
+  const int status = begin_on_ranks("cpu");
+  if (status) return status;
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   snprintf(of_one, sizeof of_one, "%s/t7_mpi_one_%d.vtkhdf", TESI_BUILD_DIR, world->size);
   snprintf(of_all, sizeof of_all, "%s/t7_mpi_all_%d.vtkhdf", TESI_BUILD_DIR, world->size);
-  TesContextDesc desc = {.device = "cpu", .threads = 1, .verbosity = TES_QUIET};
-  if (tes_context_create(&desc, &alone, NULL, 0) != TES_OK) return 1;
-  desc.communicator = world;
-  if (tes_context_create(&desc, &together, NULL, 0) != TES_OK) return 1;
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  if (failed && world->size > 1) abort(); /* others may wait for this one */
-  tes_context_destroy(&alone);
-  tes_context_destroy(&together);
-  tes_communicator_destroy(&world);
-  return failed;
+  return end_on_ranks(cmocka_run_group_tests(tests, NULL, NULL));
 }
 #else
 int main(void) {

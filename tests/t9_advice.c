@@ -3,13 +3,6 @@
 #include <cJSON.h>
 #include "program_testing.h"
 
-static void write_case(const char *text) {
-  FILE *file = fopen("a.yaml", "w");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
-
 static const char beam[] =
     "problem: elasticity\n"
     "mesh: {box: {cells: [16, 4, 4], upper: [4, 1, 1]}}\n"
@@ -31,7 +24,7 @@ static const char beam[] =
 /* Runs what does not converge with options, and again with what is advised as well. */
 static void follow(const char *text, const char *options, const char *advice, const char *more) {
   char command[512];
-  write_case(text);
+  write_file("a.yaml", text);
   snprintf(command, sizeof command, "solve a.yaml --quiet %s", options);
   assert_run(command, 1);
   assert_output(advice);
@@ -43,7 +36,7 @@ static void follow(const char *text, const char *options, const char *advice, co
 static void follow_iterations(const char *text, const char *options) {
   char command[512];
   int needed = 0;
-  write_case(text);
+  write_file("a.yaml", text);
   snprintf(command, sizeof command, "solve a.yaml --quiet %s", options);
   assert_run(command, 1);
   const char *at = strstr(output, "allow about ");
@@ -89,11 +82,11 @@ static void the_order_of_the_flow(void **state) {
 
 static void what_cannot_help(void **state) {
   (void)state;
-  write_case(carried);
+  write_file("a.yaml", carried);
   assert_run("solve a.yaml --quiet --set solver.max_iterations=12 --set solver.smoother=patch", 1);
   assert_null(strstr(output, "use gmres"));
   assert_null(strstr(output, "another smoother"));
-  write_case(beam);
+  write_file("a.yaml", beam);
   assert_run("solve a.yaml --quiet --set solver.max_iterations=6", 1);
   assert_null(strstr(output, "gmres"));
 }

@@ -3,13 +3,6 @@
 #include "program_testing.h"
 #include "tessera/tessera.h"
 
-static void write_file(const char *name, const char *text) {
-  FILE *file = fopen(name, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
-
 /* A number of the first point of a.json. */
 static double at_point(const char *field) {
   cJSON *json = read_json("a.json");

@@ -5,13 +5,6 @@
 
 #define BEYOND " --set solver.tolerance=1e-17 --quiet --json r.json"
 
-static void write_case(const char *text) {
-  FILE *file = fopen("a.yaml", "w");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
-
 /* floor is what rounding is expected to leave, a root of a mean square: residuals are from a tenth of it, where entries
  * of x have few digits, to five times as much. In time the last solve need not be the one that ended there. */
 static void check_floor(bool in_time) {
@@ -50,7 +43,7 @@ static void methods_and_precisions(void **state) {
   static const char *const methods[] = {"vcycle", "fmg", "gmres", "cg"},
                            *const precisions[] = {"mixed", "double"}, *const devices[] = {"cpu", "emulator"};
   (void)state;
-  write_case(poisson);
+  write_file("a.yaml", poisson);
   for (int m = 0; m < 4; m++)
     for (int p = 0; p < 2; p++)
       for (int d = 0; d < 2; d++) {
@@ -90,7 +83,7 @@ static void equations(void **state) {
   };
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    write_case(rows[i].text);
+    write_file("a.yaml", rows[i].text);
     check(rows[i].options, rows[i].in_time);
   }
 }
@@ -98,11 +91,12 @@ static void equations(void **state) {
 static void meshes_of_trees(void **state) {
   (void)state;
   if (!has_forests()) skip();
-  write_case(poisson);
+  write_file("a.yaml", poisson);
   check("--set mesh.kind=forest", false);
   check("--set mesh.kind=forest --device emulator", false);
   check("--set mesh.kind=forest --set solver.method=gmres", false);
-  write_case("problem: poisson\nmesh: {ball: {dim: 3}, refine_where: '0.2 - x - y'}\nspace: {degree: 2}\n");
+  write_file("a.yaml",
+             "problem: poisson\nmesh: {ball: {dim: 3}, refine_where: '0.2 - x - y'}\nspace: {degree: 2}\n");
   check("", false);
 }
 
@@ -111,7 +105,8 @@ static void meshes_of_trees(void **state) {
 static void beams_end_at_their_floor(void **state) {
   (void)state;
   if (!has_forests()) skip();
-  write_case("problem: elasticity\n"
+  write_file("a.yaml",
+             "problem: elasticity\n"
              "mesh: {box: {cells: [3, 3, 25], upper: [15, 15, 180]}, kind: forest}\n"
              "space: {degree: 3}\n"
              "data: {young: 1.51665, poisson: 0.45}\n"
@@ -129,7 +124,7 @@ static void beams_end_at_their_floor(void **state) {
 /* What ends above its floor is not converged, however little falls any more. */
 static void above_the_floor(void **state) {
   (void)state;
-  write_case(poisson);
+  write_file("a.yaml", poisson);
   assert_run(
       "solve a.yaml --quiet --json r.json --set solver.method=vcycle --set solver.max_iterations=3 --set "
       "solver.tolerance=1e-17",

@@ -5,18 +5,6 @@
 #include <math.h>
 #include "program_testing.h"
 
-static void write_case(const char *text) {
-  FILE *file = fopen("a.yaml", "w");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
-
-static double number(const cJSON *json, const char *group, const char *name) {
-  const cJSON *at = group ? cJSON_GetObjectItem(json, group) : json, *item = cJSON_GetObjectItem(at, name);
-  return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
-
 /* NULL: the build has no forests. */
 static cJSON *solve(const char *options) {
   char command[900];
@@ -45,7 +33,7 @@ static void write_body(const char *file, const char *force) {
            "domain, "
            "of: strain_energy}, w: {max: domain, of: abs(w)}}}\n",
            file, force);
-  write_case(text);
+  write_file("a.yaml", text);
 }
 
 /* Motions as the solids have them; the directions and axes that a mesh can tell are as exact as it is. */
@@ -81,7 +69,8 @@ static void motions_are_those_of_the_body(void **state) {
 /* Half a ring of hexahedra, which lies on its bore by its weight, beside both files. */
 static void bores_bear_as_round_ones(void **state) {
   (void)state;
-  write_case(
+  write_file(
+      "a.yaml",
       "problem: elasticity\n"
       "mesh: {box: {cells: [2, 8, 1], upper: [0.5, pi, 0.5]}, map: [(1 + x)*cos(y), (1 + x)*sin(y), z], "
       "geometry_degree: 4}\nspace: {degree: 4}\ndata: {young: 1000, poisson: 0.3, f: [1, 0, 0]}\n"
@@ -89,7 +78,7 @@ static void bores_bear_as_round_ones(void **state) {
       "output: {values: {energy: {integral: domain, of: strain_energy}}}\n");
   cJSON *json = solve("");
   if (!json) return;
-  const double energy = 2 * number(json, "values", "energy");
+  const double energy = 2 * number_in(json, "values", "energy");
   cJSON_Delete(json);
   assert_true(energy > 0);
   for (int order = 1; order <= 2; order++) {
@@ -99,9 +88,9 @@ static void bores_bear_as_round_ones(void **state) {
                    ? "[1, 0, 0]"
                    : "[cos(0.4) + (1 - cos(0.4))/1.09, (1 - cos(0.4))*0.3/1.09, -sin(0.4)*0.3/sqrt(1.09)]");
     json = solve("");
-    assert_near(number(json, "values", "energy"), energy, (order == 2 ? 0.05 : 0.25) * energy);
-    assert_true(number(json, NULL, "iterations") < 25);
-    if (order == 2) assert_near(number(json, "values", "x"), -number(json, "values", "load"), 1e-3);
+    assert_near(number_in(json, "values", "energy"), energy, (order == 2 ? 0.05 : 0.25) * energy);
+    assert_true(number_in(json, NULL, "iterations") < 25);
+    if (order == 2) assert_near(number_in(json, "values", "x"), -number_in(json, "values", "load"), 1e-3);
     cJSON_Delete(json);
   }
 }
@@ -115,8 +104,8 @@ static void the_bracket(void **state) {
   write_body("cases/bracket.msh", "[0, -1, 0]");
   cJSON *json = solve("--set boundary.wall=roller");
   if (!json) return;
-  assert_true(number(json, NULL, "iterations") < 25);
-  assert_near(number(json, "values", "w"), 200, 100); /* 131 with `displacement: [0, 0, null]` of the bore */
+  assert_true(number_in(json, NULL, "iterations") < 25);
+  assert_near(number_in(json, "values", "w"), 200, 100); /* 131 with `displacement: [0, 0, null]` of the bore */
   cJSON_Delete(json);
   for (int degree = 1; degree <= 3; degree++) {
     char option[120];
@@ -130,14 +119,15 @@ static void fluid_turns_in_a_coarse_sphere(void **state) {
   static const char *const words[4] = {"3 rigid motions are along faces with slip",
                                        "it turns about the axis"};
   (void)state;
-  write_case(
+  write_file(
+      "a.yaml",
       "problem: stokes\nmesh: {file: \"" TESI_SOURCE_DIR "/tests/data/kinks-sphere.msh\", split: true}\n"
       "space: {degree: 2, element: q}\ndata: {f: [x*z, y*z, z*z]}\nboundary: {bore: slip, rest: slip}\n"
       "output: {values: {size: {max: domain, of: u*u + v*v + w*w}}}\n");
   cJSON *json = solve("");
   if (!json) return;
-  assert_true(number(json, NULL, "iterations") < 30);
-  assert_true(number(json, "values", "size") < 1);
+  assert_true(number_in(json, NULL, "iterations") < 30);
+  assert_true(number_in(json, "values", "size") < 1);
   cJSON_Delete(json);
   refuse("--set data.f=[-y,x,0]", words);
 }
@@ -156,11 +146,11 @@ static void wedges_hold(void **state) {
              "boundary: {all: {traction: [0, 0]}, bottom: roller, top: roller, left: {traction: [-1, 0]}}\n"
              "output: {values: {x: {force: top, of: x}, y: {force: top, of: y}}}\n",
              angles[i]);
-    write_case(text);
+    write_file("a.yaml", text);
     cJSON *json = solve("");
     if (!json) return;
-    assert_near(number(json, "values", "x"), 1, 1e-6);
-    assert_near(number(json, "values", "y") * tan(angles[i] * pi / 180), -1, 1e-6);
+    assert_near(number_in(json, "values", "x"), 1, 1e-6);
+    assert_near(number_in(json, "values", "y") * tan(angles[i] * pi / 180), -1, 1e-6);
     assert_true((strstr(output, "the slope of top alone holds a rigid motion (it slides along (1, 0))") !=
                  NULL) == (angles[i] < 3));
     cJSON_Delete(json);

@@ -15,13 +15,6 @@ static cJSON *solve(const char *arguments) {
   return read_json("r.json");
 }
 
-static void write_case(const char *text) {
-  FILE *file = fopen("m.yaml", "w");
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
-}
-
 /* The error has the order of theory, and few iterations are needed. */
 static void check_order(const char *coarse, const char *fine, double order, int iterations) {
   double error[2];
@@ -46,7 +39,7 @@ static const char in_2d[] =
 
 static void order_in_2d(void **state) {
   (void)state;
-  write_case(in_2d);
+  write_file("m.yaml", in_2d);
   check_order("--set mesh.refine=1", "--set mesh.refine=2", 4, 12);
   check_order("--set mesh.kind=forest --set mesh.refine=1", "--set mesh.kind=forest --set mesh.refine=2", 4,
               12);
@@ -56,7 +49,8 @@ static void order_in_2d(void **state) {
 
 static void order_in_3d(void **state) {
   (void)state;
-  write_case("problem: poisson\nmesh: {box: {cells: [2, 2, 2]}}\nspace: {degree: 2}\n"
+  write_file("m.yaml",
+             "problem: poisson\nmesh: {box: {cells: [2, 2, 2]}}\nspace: {degree: 2}\n"
              "data:\n  a: [[2 + x, y/4, 0], [y/4, 3, x*z/5], [0, x*z/5, 1 + z*z]]\n"
              "  exact: sin(x)*exp(y)*cos(z)\n"
              "  f: (8*x*z*sin(x)*sin(z) + 16*x*sin(x)*cos(z) - 10*y*cos(x)*cos(z) + 20*z*z*sin(x)*cos(z) + "
@@ -77,18 +71,19 @@ static void order_in_3d(void **state) {
 /* Steady with streamline terms, and in time with a that depends on t. */
 static void transport(void **state) {
   (void)state;
-  write_case("problem: transport\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 3, stabilization: supg}\n"
+  write_file("m.yaml",
+             "problem: transport\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 3, stabilization: supg}\n"
              "data:\n  a: [[1/10, 1/20], [1/20, 1/5]]\n  b: [1, 2]\n  exact: sin(x)*exp(y)\n"
              "  f: (1.9*sin(x) + 0.9*cos(x))*exp(y)\n"
              "boundary: {all: {dirichlet: exact}}\nsolver: {tolerance: 1e-11}\n");
   check_order("--set mesh.refine=1", "--set mesh.refine=2", 3.5, 30);
   check_order("--set 'mesh.refine_where=0.3 - y' --set mesh.refine=1",
               "--set 'mesh.refine_where=0.3 - y' --set mesh.refine=2", 3.5, 60);
-  write_case("problem: transport\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 4}\n"
-             "data:\n  a: [[1 + t, x/4], [x/4, 2]]\n  exact: sin(x + t)*exp(y)\n"
-             "  f: (t*sin(t + x) - x*cos(t + x)/2 - 5*sin(t + x)/4 + cos(t + x))*exp(y)\n"
-             "boundary: {all: {dirichlet: exact}}\nsolver: {tolerance: 1e-9}\n"
-             "time: {end: 1, step: 0.1, method: bdf2}\n");
+  write_file("m.yaml", "problem: transport\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 4}\n"
+                       "data:\n  a: [[1 + t, x/4], [x/4, 2]]\n  exact: sin(x + t)*exp(y)\n"
+                       "  f: (t*sin(t + x) - x*cos(t + x)/2 - 5*sin(t + x)/4 + cos(t + x))*exp(y)\n"
+                       "boundary: {all: {dirichlet: exact}}\nsolver: {tolerance: 1e-9}\n"
+                       "time: {end: 1, step: 0.1, method: bdf2}\n");
   check_order("", "--set time.step=0.05", 2, 400);
 }
 
@@ -104,7 +99,7 @@ static void multiples_of_the_identity(void **state) {
              "adapt: {steps: 3}\nsolver: {tolerance: 1e-11}\n"
              "output: {values: {m: {mean: domain}}}\n",
              ways[i]);
-    write_case(text);
+    write_file("m.yaml", text);
     cJSON *json = solve("");
     const cJSON *steps = cJSON_GetObjectItem(json, "steps");
     const cJSON *last = cJSON_GetArrayItem(steps, cJSON_GetArraySize(steps) - 1);
@@ -126,7 +121,8 @@ static void of_one_material(void **state) {
         "$Elements\n2\n1 3 2 1 1 1 2 5 4\n2 3 2 2 2 2 3 6 5\n$EndElements\n",
         file);
   fclose(file);
-  write_case("problem: poisson\nmesh: {file: two.msh, refine: 1}\nspace: {degree: 2}\n"
+  write_file("m.yaml",
+             "problem: poisson\nmesh: {file: two.msh, refine: 1}\nspace: {degree: 2}\n"
              "data: {f: 0, a: 3, materials: {right: {a: [[1, 0.5], [0.5, 1]]}},\n"
              "  exact: 'x < 1 ? x : 1 + 3*(x - 1)'}\n"
              "boundary: {all: {neumann: '(x < 1 ? 3 : 3)*nx + (x < 1 ? 0 : 1.5)*ny'}}\nsolver: {tolerance: "
@@ -139,7 +135,8 @@ static void of_one_material(void **state) {
 /* Couplings that differ by 400 in two directions, as in stretched cells: lines of cells smooth them. */
 static void anisotropy(void **state) {
   (void)state;
-  write_case("problem: poisson\nmesh: {box: {cells: [16, 16]}}\nspace: {degree: 3}\ndata: {a: [400, 1]}\n");
+  write_file("m.yaml",
+             "problem: poisson\nmesh: {box: {cells: [16, 16]}}\nspace: {degree: 3}\ndata: {a: [400, 1]}\n");
   assert_run("solve m.yaml", 0);
   assert_output("lines");
   cJSON *json = solve("");
@@ -166,7 +163,7 @@ static void wrong_matrices_are_refused(void **state) {
       {"data.a=[1, q]", "unknown name 'q'"},
       {"solver.smoother=patch", "no smoother patch for this operator"},
       {"space.element=dg", "element dg has constants alone"}};
-  write_case(in_2d);
+  write_file("m.yaml", in_2d);
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     char arguments[300];
     snprintf(arguments, sizeof arguments, "solve m.yaml --set '%s'", wrong[i].set);

@@ -4,18 +4,6 @@
 #include <math.h>
 #include "program_testing.h"
 
-static void write_case(const char *text) {
-  FILE *file = fopen("a.yaml", "w");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
-
-static double number(const cJSON *json, const char *group, const char *name) {
-  const cJSON *at = group ? cJSON_GetObjectItem(json, group) : json, *item = cJSON_GetObjectItem(at, name);
-  return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
-
 /* NULL: the build has no forests, or a library is missing. */
 static cJSON *solve(const char *options) {
   char command[900];
@@ -41,13 +29,13 @@ static void write_fit(int dim, int degree, const char *mesh, bool shaft, const c
       dim == 2 ? "(l + m)/m" : "(3*l + 2*m)/(4*m)", dim, dim - 1, dim, r[dim - 2], r[dim - 2],
       dim == 3 ? ", \"(A + B/" : "", dim == 3 ? r[1] : "", dim == 3 ? ")*z\"" : "", shaft ? "outer" : "inner",
       shaft ? "inner" : "outer", dim == 2 ? "[0, 0]" : "[0, 0, 0]", more);
-  write_case(text);
+  write_file("a.yaml", text);
 }
 
 static double error_of(const char *options) {
   cJSON *json = solve(options);
   if (!json) return NAN;
-  const double error = number(json, "errors", "l2");
+  const double error = number_in(json, "errors", "l2");
   cJSON_Delete(json);
   return error;
 }
@@ -95,7 +83,7 @@ static void in_time(void **state) {
   write_fit(2, 3, "refine: 1, geometry_degree: 4", false, "output: {values: {u: {point: [1, 0], of: u}}}\n");
   cJSON *json = solve("");
   if (!json) return;
-  const double u = number(json, "values", "u");
+  const double u = number_in(json, "values", "u");
   cJSON_Delete(json);
   assert_near(u, 0.01 * 3.5 / 5.5, 1e-6);
   for (int i = 0; i < 2; i++) {
@@ -106,7 +94,7 @@ static void in_time(void **state) {
              "1, step: 0.25, method: backward_euler}\" --set solver.tolerance=1e-8%s",
              i ? " --device emulator" : "");
     json = solve(options);
-    assert_near(number(json, "values", "u"), u, 1e-5 * u);
+    assert_near(number_in(json, "values", "u"), u, 1e-5 * u);
     cJSON_Delete(json);
   }
 }
@@ -114,7 +102,8 @@ static void in_time(void **state) {
 /* A sector that swells and moves aside: no tangential stress on any face. */
 static void by_the_place(void **state) {
   (void)state;
-  write_case(
+  write_file(
+      "a.yaml",
       "problem: elasticity\nmesh: {box: {cells: [4, 4], upper: [1, 1]}, map: [(1 + x)*cos(1.2*y + 0.4), "
       "(1 + x)*sin(1.2*y + 0.4)], geometry_degree: 4}\nspace: {degree: 3}\n"
       "constants: {E: 200, nu: 0.3, l: E*nu/((1+nu)*(1-2*nu)), m: E/(2*(1+nu)), d: 0.01, A: d/(2*(l + m)), "
@@ -130,7 +119,8 @@ static void by_the_place(void **state) {
 /* Gmsh's tetrahedra of the second order, 8 round: the bore widens by what it is told, on the mean and at points. */
 static void in_a_file(void **state) {
   (void)state;
-  write_case("problem: elasticity\nmesh: {file: \"" TESI_SOURCE_DIR
+  write_file("a.yaml",
+             "problem: elasticity\nmesh: {file: \"" TESI_SOURCE_DIR
              "/tests/data/kinks-bore-2.msh\", split: true}\n"
              "space: {degree: 2}\ndata: {young: 200, poisson: 0}\n"
              "boundary: {all: {traction: [0, 0, 0]}, bore: {radial: 0.01}}\n"
@@ -139,10 +129,10 @@ static void in_a_file(void **state) {
              "bore, of: 1}, sum: {integral: bore, of: (u*x + v*y)/sqrt(x*x + y*y)}}}\n");
   cJSON *json = solve("");
   if (!json) return;
-  assert_near(number(json, "values", "at"), 0.01, 1e-5);
-  assert_near(number(json, "values", "sum") / number(json, "values", "area"), 0.01, 2e-5);
+  assert_near(number_in(json, "values", "at"), 0.01, 1e-5);
+  assert_near(number_in(json, "values", "sum") / number_in(json, "values", "area"), 0.01, 2e-5);
   /* nu = 0: plane stress and strain are one, u_r(b) = 2 a b d / (a a + b b) */
-  assert_near(number(json, "values", "out"), 0.01 * 3 / 3.25, 1e-4);
+  assert_near(number_in(json, "values", "out"), 0.01 * 3 / 3.25, 1e-4);
   cJSON_Delete(json);
 }
 
@@ -157,7 +147,7 @@ static void what_is_refused(void **state) {
                 "are plane"},
                {"--set \"boundary={left: {radial: [1, 0]}}\"", "boundary.left.radial: expected"}};
   (void)state;
-  write_case("problem: elasticity\nmesh: {box: {cells: [4, 4]}}\ndata: {young: 1, poisson: 0.3}\n");
+  write_file("a.yaml", "problem: elasticity\nmesh: {box: {cells: [4, 4]}}\ndata: {young: 1, poisson: 0.3}\n");
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char command[300];
     snprintf(command, sizeof command, "solve a.yaml --quiet %s", cases[i].set);

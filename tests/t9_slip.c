@@ -5,13 +5,6 @@
 #include <math.h>
 #include "program_testing.h"
 
-static void write_case(const char *text) {
-  FILE *file = fopen("a.yaml", "w");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
-
 typedef struct Result {
   cJSON *json;
 } Result;
@@ -62,7 +55,7 @@ static void write_bar(int dim, int degree, double angle, const char *more) {
       more, degree, dim == 3 ? "[0, 0, 0]" : "[0, 0]", dim == 3 ? ", back: {displacement: [0, 0, 0]}" : "",
       side, end, end, dim == 3 ? ", w: {point: [0, 0, 0.5], of: w}" : "",
       dim == 3 ? ", kx: {force: back, of: x}, ky: {force: back, of: y}, kz: {force: back, of: z}" : "");
-  write_case(text);
+  write_file("a.yaml", text);
 }
 
 typedef struct Bar {
@@ -142,7 +135,7 @@ static void write_shell(int dim, int degree, const char *mesh, const char *suppo
            "boundary: {inner: %s, outer: {pressure: 1}}\nsolver: {tolerance: 1e-11}\n",
            dim, mesh, degree, dim == 2 ? "-1/(2*(l+m) + 2*m*a*a)" : "-1/(3*l + 2*m + 4*m*a*a*a)", f, f,
            dim == 3 ? ", \"" : "", dim == 3 ? f : "", dim == 3 ? "*z\"" : "", support);
-  write_case(text);
+  write_file("a.yaml", text);
 }
 
 static void bores_have_lames_solution(void **state) {
@@ -187,7 +180,8 @@ static void spheres_have_lames_solution(void **state) {
 static void rings_turn_freely(void **state) {
   Result r;
   (void)state;
-  write_case("problem: elasticity\nmesh: {shell: {dim: 2}, refine: 2}\nspace: {degree: 3}\n"
+  write_file("a.yaml",
+             "problem: elasticity\nmesh: {shell: {dim: 2}, refine: 2}\nspace: {degree: 3}\n"
              "data: {young: 200, poisson: 0.3}\nboundary: {inner: {radial: 0}, outer: {traction: [1, 0.3]}}\n"
              "output: {values: {x: {force: inner, of: x}, y: {force: inner, of: y}, n: {integral: inner, of: "
              "(u*nx + v*ny)*(u*nx + v*ny)}, turn: {integral: domain, of: x*v - y*u}}}\nsolver: {tolerance: "
@@ -222,7 +216,8 @@ static void given_components_beside_a_roller(void **state) {
   (void)state;
 #define ALONG "(0.1*(0.8*x + 0.6*y) + 0.25)"
 #define ACROSS "0.3*(0.8*y - 0.6*x)"
-  write_case(
+  write_file(
+      "a.yaml",
       "problem: elasticity\n"
       "mesh: {box: {cells: [4, 4], upper: [1, 1]}, map: [\"0.8*x - 0.6*y\", \"0.6*x + 0.8*y\"]}\n"
       "space: {degree: 2}\n"
@@ -241,7 +236,8 @@ static void bodies_move_along(void **state) {
   Result r;
   double u, x;
   (void)state;
-  write_case(
+  write_file(
+      "a.yaml",
       "problem: elasticity\nmesh: {shell: {dim: 2}, refine: 1}\nspace: {degree: 2}\n"
       "data: {young: 200, poisson: 0.3, density: 1}\n"
       "boundary: {inner: roller, outer: {traction: [sin(t), 0.3]}}\ntime: {end: 0.1, step: 0.02}\n"
@@ -262,7 +258,8 @@ static void bodies_move_along(void **state) {
 static void estimates_know_slip(void **state) {
   Result r;
   (void)state;
-  write_case(
+  write_file(
+      "a.yaml",
       "problem: elasticity\n"
       "mesh: {box: {cells: [4, 4], upper: [1, 1]}, map: [(1+x)*cos(1.2*y+0.4), (1+x)*sin(1.2*y+0.4)], "
       "geometry_degree: 4}\n"

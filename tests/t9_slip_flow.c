@@ -5,18 +5,6 @@
 #include <math.h>
 #include "program_testing.h"
 
-static void write_case(const char *text) {
-  FILE *file = fopen("a.yaml", "w");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
-
-static double number(const cJSON *json, const char *group, const char *name) {
-  const cJSON *at = group ? cJSON_GetObjectItem(json, group) : json, *item = cJSON_GetObjectItem(at, name);
-  return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
-
 /* NULL: the build has no forests. */
 static cJSON *solve(const char *options) {
   char command[900];
@@ -49,7 +37,7 @@ static void write_channel(double angle, const char *form) {
       "left, "
       "of: y}, rx: {force: right, of: x}, ry: {force: right, of: y}}}\nsolver: {tolerance: 1e-11}\n",
       c, s, s, c, form, c, c, s, s, c, s, c, s, s, c, c, s, s, c);
-  write_case(text);
+  write_file("a.yaml", text);
 }
 
 static void turned_channels_are_the_same(void **state) {
@@ -69,19 +57,19 @@ static void turned_channels_are_the_same(void **state) {
         write_channel(angle, form ? "symmetric" : "gradient");
         cJSON *json = solve(options[i]);
         if (!json) return;
-        const double u = number(json, "values", "u"), v = number(json, "values", "v");
-        const double now[4] = {number(json, "values", "out"), number(json, "values", "square"), c * u + s * v,
-                               c * v - s * u};
+        const double u = number_in(json, "values", "u"), v = number_in(json, "values", "v");
+        const double now[4] = {number_in(json, "values", "out"), number_in(json, "values", "square"),
+                               c * u + s * v, c * v - s * u};
         double sum[2] = {0};
         for (int b = 0; b < 4; b++)
           for (int d = 0; d < 2; d++) {
             const char name[3] = {"tblr"[b], "xy"[d], 0};
-            sum[d] += number(json, "values", name);
+            sum[d] += number_in(json, "values", name);
           }
         if (i < 5) /* else alpha u is a force too */
           for (int d = 0; d < 2; d++) assert_near(sum[d], 0, 1e-8);
         memcpy(values[turned], now, sizeof now);
-        iterations[turned] = number(json, NULL, "iterations");
+        iterations[turned] = number_in(json, NULL, "iterations");
         cJSON_Delete(json);
       }
       for (int k = 0; k < 4; k++) assert_near(values[1][k], values[0][k], 1e-8);
@@ -112,7 +100,7 @@ static void write_ring(int degree, int refine, const char *boundary) {
            " - x*x*" S "/" R2 ")/sqrt(" R2 ")\"], pressure: x*y}\n"
            "boundary: {%s}\nsolver: {tolerance: 1e-10}\n",
            refine, degree, boundary);
-  write_case(text);
+  write_file("a.yaml", text);
 }
 
 static void rings_have_their_order(void **state) {
@@ -123,23 +111,23 @@ static void rings_have_their_order(void **state) {
       write_ring(degree, i + 2, "inner: slip, outer: slip");
       cJSON *json = solve("");
       if (!json) return;
-      error[i] = number(json, "errors", "l2"), iterations = number(json, NULL, "iterations");
-      if (isnan(error[i])) error[i] = number(json, "errors", "velocity_l2");
+      error[i] = number_in(json, "errors", "l2"), iterations = number_in(json, NULL, "iterations");
+      if (isnan(error[i])) error[i] = number_in(json, "errors", "velocity_l2");
       cJSON_Delete(json);
     }
     const double order = log2(error[0] / error[1]);
     if (!(order > degree + 0.7)) fail_msg("degree %d: order %g (%g, %g)", degree, order, error[0], error[1]);
     write_ring(degree, 3, "inner: {velocity: exact}, outer: {velocity: exact}");
     cJSON *json = solve("");
-    assert_true(iterations <= number(json, NULL, "iterations") + 2);
+    assert_true(iterations <= number_in(json, NULL, "iterations") + 2);
     cJSON_Delete(json);
   }
   write_ring(3, 1, "inner: slip, outer: slip");
   cJSON *json = solve("");
-  const double iterations = number(json, NULL, "iterations");
+  const double iterations = number_in(json, NULL, "iterations");
   cJSON_Delete(json);
   json = solve("--device emulator");
-  assert_near(number(json, NULL, "iterations"), iterations, 1);
+  assert_near(number_in(json, NULL, "iterations"), iterations, 1);
   cJSON_Delete(json);
 }
 
@@ -147,7 +135,8 @@ static void rings_have_their_order(void **state) {
 
 static void shells_turn_freely(void **state) {
   (void)state;
-  write_case("problem: stokes\nmesh: {shell: {dim: 3}, refine: 1}\nspace: {degree: 2, element: q}\n"
+  write_file("a.yaml",
+             "problem: stokes\nmesh: {shell: {dim: 3}, refine: 1}\nspace: {degree: 2, element: q}\n"
              "data: {f: [x*z, y*z, z*z]}\nboundary: {inner: slip, outer: slip}\n"
              "output: {values: {load: {integral: domain, of: z*z}, iz: {force: inner, of: z}, oz: {force: "
              "outer, of: z}, "
@@ -157,12 +146,12 @@ static void shells_turn_freely(void **state) {
              "u*u + v*v + w*w}}}\n");
   cJSON *json = solve("");
   if (!json) return;
-  const double load = number(json, "values", "load"), size = sqrt(number(json, "values", "size"));
+  const double load = number_in(json, "values", "load"), size = sqrt(number_in(json, "values", "size"));
   assert_true(size > 1e-4 && load > 0.1);
-  assert_near(number(json, "values", "iz") + number(json, "values", "oz"), load, 1e-7);
-  assert_near(number(json, "values", "ix") + number(json, "values", "ox"), 0, 1e-8);
+  assert_near(number_in(json, "values", "iz") + number_in(json, "values", "oz"), load, 1e-7);
+  assert_near(number_in(json, "values", "ix") + number_in(json, "values", "ox"), 0, 1e-8);
   for (int d = 0; d < 3; d++)
-    assert_near(number(json, "values", (const char[2]){"xyz"[d], 0}), 0, 1e-3 * size);
+    assert_near(number_in(json, "values", (const char[2]){"xyz"[d], 0}), 0, 1e-3 * size);
   cJSON_Delete(json);
   assert_run("solve a.yaml --quiet --set data.f=[-y,x,0]", 2);
   assert_non_null(strstr(output,
@@ -200,17 +189,17 @@ static void enclosed_flows_over_curved_cells_converge(void **state) {
   (void)state;
   static const char *const options[] = {"", "--set solver.method=direct", "--set boundary.inner=slip",
                                         "--set boundary.inner=slip --set mesh.geometry_degree=2"};
-  write_case("problem: stokes\n"
-             "mesh: {shell: {dim: 3}, refine: 1, geometry_degree: 3}\n"
-             "space: {element: q, degree: 2}\n"
-             "data: {nu: 1, f: [\"y*x*x\", \"-x\", \"z\"]}\n"
-             "boundary: {inner: {velocity: [0, 0, 0]}, outer: {velocity: [0, 0, 0]}}\n"
-             "solver: {tolerance: 1e-11}\n");
+  write_file("a.yaml", "problem: stokes\n"
+                       "mesh: {shell: {dim: 3}, refine: 1, geometry_degree: 3}\n"
+                       "space: {element: q, degree: 2}\n"
+                       "data: {nu: 1, f: [\"y*x*x\", \"-x\", \"z\"]}\n"
+                       "boundary: {inner: {velocity: [0, 0, 0]}, outer: {velocity: [0, 0, 0]}}\n"
+                       "solver: {tolerance: 1e-11}\n");
   for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
     cJSON *json = solve(options[i]);
     if (!json) return;
-    if (!(number(json, NULL, "iterations") <= 25))
-      fail_msg("%s: %g iterations", options[i], number(json, NULL, "iterations"));
+    if (!(number_in(json, NULL, "iterations") <= 25))
+      fail_msg("%s: %g iterations", options[i], number_in(json, NULL, "iterations"));
     cJSON_Delete(json);
   }
 }

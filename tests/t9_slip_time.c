@@ -6,18 +6,6 @@
 #include <math.h>
 #include "program_testing.h"
 
-static void write_file(const char *name, const char *text) {
-  FILE *file = fopen(name, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
-
-static double number(const cJSON *json, const char *group, const char *name) {
-  const cJSON *at = group ? cJSON_GetObjectItem(json, group) : json, *item = cJSON_GetObjectItem(at, name);
-  return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
-
 /* NULL: the build has no forests. */
 static cJSON *solve(const char *options) {
   char command[900];
@@ -61,11 +49,11 @@ static void turned_channels_are_the_same(void **state) {
       write_channel(angle);
       cJSON *json = solve(options[i]);
       if (!json) return;
-      for (int k = 0; k < 4; k++) values[turned][k] = number(json, "values", names[k]);
+      for (int k = 0; k < 4; k++) values[turned][k] = number_in(json, "values", names[k]);
       values[turned][4] =
-          cos(angle) * number(json, "values", "fy") - sin(angle) * number(json, "values", "fx");
-      iterations[turned] = number(json, NULL, "iterations");
-      assert_near(number(json, "values", "through"), 0, 1e-12);
+          cos(angle) * number_in(json, "values", "fy") - sin(angle) * number_in(json, "values", "fx");
+      iterations[turned] = number_in(json, NULL, "iterations");
+      assert_near(number_in(json, "values", "through"), 0, 1e-12);
       cJSON_Delete(json);
     }
     for (int k = 0; k < 5; k++) {
@@ -124,7 +112,7 @@ static void write_cylinders(const char *mesh, int degree, double l) {
 static bool find_errors(const char *options, double errors[2]) {
   cJSON *json = solve(options);
   if (!json) return false;
-  errors[0] = number(json, "errors", "velocity_l2"), errors[1] = number(json, "errors", "pressure_l2");
+  errors[0] = number_in(json, "errors", "velocity_l2"), errors[1] = number_in(json, "errors", "pressure_l2");
   cJSON_Delete(json);
   return true;
 }
@@ -180,12 +168,12 @@ static void meshes_follow_along_the_slip(void **state) {
   for (int i = 0; i < 2; i++) {
     cJSON *json = solve(options[i]);
     if (!json) return;
-    e[i] = number(json, "values", "e"), p[i] = number(json, "values", "p");
-    assert_true(number(json, "values", "through") < 1e-3 * sqrt(e[i]));
+    e[i] = number_in(json, "values", "e"), p[i] = number_in(json, "values", "p");
+    assert_true(number_in(json, "values", "through") < 1e-3 * sqrt(e[i]));
     const cJSON *changes = cJSON_GetObjectItem(json, "remeshes");
     if (i) assert_true(cJSON_GetArraySize(changes) > 2);
     for (int k = 1; k < cJSON_GetArraySize(changes); k++)
-      assert_true(number(cJSON_GetArrayItem(changes, k), NULL, "divergence_removed") < 0.2);
+      assert_true(number_in(cJSON_GetArrayItem(changes, k), NULL, "divergence_removed") < 0.2);
     cJSON_Delete(json);
   }
   assert_near(e[1], e[0], 1e-3 * e[0]);
@@ -206,9 +194,9 @@ static void a_body_of_fluid_turns_on(void **state) {
   for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
     cJSON *json = solve(options[i]);
     if (!json) return;
-    const double spin = number(json, "values", "spin0");
-    assert_near(number(json, "values", "spin"), spin, (i == 2 ? 1e-3 : 1e-5) * spin);
-    assert_near(number(json, "errors", "velocity_l2"), 0, i == 2 ? 5e-3 : 2e-4);
+    const double spin = number_in(json, "values", "spin0");
+    assert_near(number_in(json, "values", "spin"), spin, (i == 2 ? 1e-3 : 1e-5) * spin);
+    assert_near(number_in(json, "errors", "velocity_l2"), 0, i == 2 ? 5e-3 : 2e-4);
     cJSON_Delete(json);
   }
 }
@@ -227,7 +215,7 @@ static void slow_flows_end_as_steady_ones(void **state) {
   for (int steady = 0; steady < 2; steady++) {
     cJSON *json = solve(steady ? "--set problem=stokes --set space.element=q --set time=null" : "");
     if (!json) return;
-    for (int k = 0; k < 3; k++) values[steady][k] = number(json, "values", names[k]);
+    for (int k = 0; k < 3; k++) values[steady][k] = number_in(json, "values", names[k]);
     cJSON_Delete(json);
   }
   for (int k = 0; k < 3; k++) assert_near(values[0][k], values[1][k], 2e-6 * fabs(values[1][k]));

@@ -5,13 +5,6 @@
 #include "program_testing.h"
 #include "tessera/tessera.h"
 
-static void write_case(const char *text) {
-  FILE *file = fopen("a.yaml", "w");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
-
 static double value_of(const char *name) {
   cJSON *json = read_json("a.json");
   const cJSON *item = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "values"), name);
@@ -43,7 +36,7 @@ static void numbers_have_units(void **state) {
     char text[1200];
     const double length = systems[i].length, stress = systems[i].stress;
     snprintf(text, sizeof text, bar, systems[i].system);
-    write_case(text);
+    write_file("a.yaml", text);
     assert_run("solve a.yaml --quiet --json a.json --set output.values.L.of=1", 0);
     assert_near(value_of("u"), u * length, 1e-8 * u * length);
     assert_near(value_of("E"), 210e9 * stress, 1e-9 * 210e9 * stress);
@@ -66,7 +59,8 @@ static void numbers_have_units(void **state) {
 
 static void rotations_and_times(void **state) {
   (void)state;
-  write_case(
+  write_file(
+      "a.yaml",
       "problem: elasticity\nunits: SI\nmesh: {box: {cells: [2, 1], upper: [1 m, 0.5 m]}}\nspace: {degree: "
       "3}\nsolver: {tolerance: 1e-11}\ndata: {young: 1 kPa, poisson: 0, density: 2 g/cm^3, rotation: {speed: "
       "30 rpm}}\n"
@@ -74,7 +68,8 @@ static void rotations_and_times(void **state) {
   assert_run("solve a.yaml --quiet --json a.json", 0);
   const double w = acos(-1);
   assert_near(value_of("u"), 2000 * w * w / 3000, 1e-7); /* rho w^2 L^3/(3 E) */
-  write_case(
+  write_file(
+      "a.yaml",
       "problem: transport\nunits: SI\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 1}\ndata: {f: 1, a: 1}\n"
       "boundary: {all: {neumann: 0}}\ntime: {end: 0.1 min, step: 500 ms}\n"
       "output: {values: {u: {mean: domain}}}\n");
@@ -104,7 +99,7 @@ static void what_is_refused(void **state) {
   char text[1200], command[300];
   (void)state;
   snprintf(text, sizeof text, bar, "SI");
-  write_case(text);
+  write_file("a.yaml", text);
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     snprintf(command, sizeof command, "solve a.yaml --quiet --set %s", refused[i][0]);
     assert_run(command, 2);
@@ -131,7 +126,7 @@ static void fields_have_names(void **state) {
              "domain, of: "
              "temperaturex + temperaturey}, d: {mean: right, of: temperature*nx}}}\n",
              elements[i]);
-    write_case(text);
+    write_file("a.yaml", text);
     assert_run("solve a.yaml --quiet --json a.json --vtu a.vtu --set data.f=1", 0);
     assert_near(value_of("a"), 2, 1e-3);
     assert_near(value_of("b"), value_of("a"), 0);
@@ -164,7 +159,7 @@ static void names_that_are_taken(void **state) {
       {"space.name=mean_u", "space.name: mean_u: expressions have this name already"},
       {"space.name=a --set output.values.m={mean:domain,of:b}", "output.values"}};
   (void)state;
-  write_case("problem: poisson\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 2}\n");
+  write_file("a.yaml", "problem: poisson\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 2}\n");
   assert_run("solve a.yaml --quiet --set space.name=T", 0);
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     char command[300];

@@ -3,13 +3,6 @@
 #include <math.h>
 #include "program_testing.h"
 
-static void write_file(const char *path, const char *text) {
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
-}
-
 static double value_of(const char *arguments, const char *name) {
   char all[1024];
   snprintf(all, sizeof all, "solve %s --quiet --json r.json", arguments);
