@@ -46,8 +46,9 @@ typedef struct TesiResidual {
   int64_t pairs;
   /* Of cells of other ranks, whose numbers follow this rank's in pairs (residual_across.c). */
   TesiAcross across;
-  double *u_across; /* [cells][components][nodes] */
-  TesiGeometry geometry_across;
+  double *u_across;             /* [cells][components][nodes] */
+  TesiGeometry geometry_across; /* as general as the cells of any rank are */
+  TesiSideTables across_side;   /* of it */
   struct {
     int32_t material, face; /* the boundary's number of the face between; -1: none */
   } * names_across;

@@ -100,7 +100,10 @@ TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residua
   side_tables(space->n, &s->face_rule, &s->side);
   side_tables(s->geometry->degree + 1, &s->face_rule, &s->geometry_side);
   TES_TRY(tesi_face_pairs(space, &s->across, &s->pair, &s->pairs));
-  if (tesi_ranks(ctx) > 1) TES_TRY(tesi_residual_take_across(s));
+  if (tesi_ranks(ctx) > 1) {
+    TES_TRY(tesi_residual_take_across(s));
+    side_tables(s->geometry_across.degree + 1, &s->face_rule, &s->across_side);
+  }
   *residual = s;
   s = NULL;
 done:
@@ -398,7 +401,8 @@ static void evaluate_side(const TesiResidual *s, const TesiFacePair *pair, bool 
     swapped = e != d;
   }
   const TesiFaceTables tables = pick_tables(&s->side, q, number),
-                       geometry = pick_tables(&s->geometry_side, q, number);
+                       geometry = pick_tables(cell < s->space->cells ? &s->geometry_side : &s->across_side, q,
+                                              number);
   const int64_t across = cell - s->space->cells, nodes = s->space->cell_nodes;
   for (int c = 0; c < s->components; c++) {
     if (across < 0)

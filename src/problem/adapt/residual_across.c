@@ -1,6 +1,8 @@
 /* What faces at cuts between ranks need of the cells behind them: estimate.h. */
 #include <string.h>
+#include "basis/gauss.h"
 #include "mesh/inner_faces.h"
+#include "parallel/comm.h"
 #include "problem/adapt/estimate.h"
 
 TesStatus tesi_residual_read_across(const TesiResidual *s, const TesiCellView *view, int components,
@@ -19,20 +21,34 @@ done:
   return status;
 }
 
+/* Cells of another rank may be curved where those of this one are not: all are shown as the most general ones are. */
 static TesStatus take_geometry(TesiResidual *s) {
   TesContext *ctx = s->space->context;
   TesStatus status = TES_OK;
-  const int64_t size = s->geometry->cell_nodes * s->geometry->dim;
-  double *shown = NULL;
-  s->geometry_across = *s->geometry;
-  s->geometry_across.nodes = NULL;
+  const TesiGeometry *own = s->geometry;
+  const int dim = own->dim;
+  double most[2] = {own->degree, own->kind}, point[TESI_GEOMETRY_DEGREE + 1], weight[TESI_GEOMETRY_DEGREE + 1];
+  double *shown = NULL, *B = NULL;
+  tesi_reduce(ctx, TESI_MAXIMUM, 2, most);
+  const int n = (int)most[0] + 1;
+  TesiGeometry *across = &s->geometry_across;
+  *across = *own;
+  across->nodes = NULL, across->degree = n - 1, across->kind = (TesiGeometryKind)most[1];
+  across->cell_nodes = (int64_t)n * n * (dim == 3 ? n : 1);
+  const int64_t size = across->cell_nodes * dim;
   TES_ALLOC(&shown, s->across.shown * size);
+  TES_ALLOC(&B, n * (own->degree + 1));
+  tesi_gauss_lobatto(n, point, weight);
+  tesi_geometry_tables(own, n, point, B, NULL);
   for (int64_t i = 0; i < s->across.shown; i++)
-    memcpy(shown + i * size, s->geometry->nodes + s->across.cell[i] * size, (size_t)size * sizeof *shown);
-  TES_TRY(tesi_across_values(s->space, &s->across, (size_t)size * sizeof *shown, shown,
-                             &s->geometry_across.nodes));
+    if (across->degree == own->degree)
+      memcpy(shown + i * size, own->nodes + s->across.cell[i] * size, (size_t)size * sizeof *shown);
+    else
+      tesi_geometry_grid(own, s->across.cell[i], n, B, shown + i * size);
+  TES_TRY(tesi_across_values(s->space, &s->across, (size_t)size * sizeof *shown, shown, &across->nodes));
 done:
   tesi_free(ctx, &shown);
+  tesi_free(ctx, &B);
   return status;
 }
 

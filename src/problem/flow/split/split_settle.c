@@ -39,8 +39,7 @@ TesStatus tesi_split_settle(const TesProblem *from, TesProblem *next, double *re
   TES_TRY(tesi_split_give_pressure(next, &none));
   if (!pr->state.known) goto done;
   TES_TRY(tesi_taylor_hood_convection(pr->taylor_hood, pr->state.old[0], pr->state.carried[1], &rate));
-  if (pr->open.count)
-    TES_TRY(tesi_taylor_hood_backflow(pr->taylor_hood, &pr->open, pr->state.old[0], pr->state.carried[1]));
+  TES_TRY(tesi_taylor_hood_backflow(pr->taylor_hood, &pr->open, pr->state.old[0], pr->state.carried[1]));
 done:
   tes_vector_destroy(&s);
   return status;
