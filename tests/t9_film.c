@@ -1,5 +1,6 @@
 /* Run: ctest -R t9_film. output.film: an animated PNG has the rows of each picture of the run. */
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
 #include "program_testing.h"
@@ -132,6 +133,26 @@ static void a_run_has_one_range(void **state) {
   assert_in_range(colour[0], 58, 78);
 }
 
+/* A run of more pictures than a process may have files: records are one file. */
+static void many_pictures_are_one_record(void **state) {
+  (void)state;
+  if (!tes_has_part("png")) skip();
+  struct rlimit few, before;
+  int colour[3];
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  few = before, few.rlim_cur = 40;
+  write_case("data: {f: 1, initial: 0.5}\nboundary: {all: {neumann: 0}}\ntime: {end: 0.5, step: 0.01}\n"
+             "output: {png: {file: u.png, width: 200, every: 1}}");
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const int status = run("solve a.yaml --device cpu");
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+  assert_int_equal(status, 0);
+  colour_at("u-049.png", 200, 0.4, 0.5, colour); /* near the end of the range */
+  assert_in_range(colour[0], 200, 255);
+  colour_at("u-025.png", 200, 0.4, 0.5, colour);
+  assert_in_range(colour[0], 23, 43);
+}
+
 /* A body that moves has pictures of one size, whose frame holds all of its places. */
 static void a_body_that_moves_is_a_film(void **state) {
   (void)state;
@@ -170,6 +191,7 @@ static void other_cases_are_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(steps_become_frames), cmocka_unit_test(a_run_has_one_range),
-      cmocka_unit_test(a_body_that_moves_is_a_film), cmocka_unit_test(other_cases_are_refused)};
+      cmocka_unit_test(many_pictures_are_one_record), cmocka_unit_test(a_body_that_moves_is_a_film),
+      cmocka_unit_test(other_cases_are_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -53,9 +53,9 @@ TesStatus tes_picture_check(TesContext *context, const char *path);
  *  is finite), TES_MISSING (a build without libpng), TES_IO. Memory: some 70 bytes per pixel. */
 TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *desc, const char *path);
 /** At the end of a run, also of a run that failed: pictures whose colours or frame do not span the whole run are
- *  written again, from records of what they show, some 60 bytes per triangle in temporary files; the last one is as it
- *  was. Then all of a run have one range of colours, one frame and one size. *run <- NULL. Every rank calls it. Where
- *  there was no room for a record a picture stays as it is. Errors: TES_IO, TES_OUT_OF_MEMORY. */
+ *  written again, from a record of what they show, 64 bytes per triangle in one temporary file of at most 2 GiB; the
+ *  last picture is as it was. Then all have one range of colours, one frame and one size. *run <- NULL. Every rank
+ *  calls it. Where there was no room for a record a picture stays as it is. Errors: TES_IO, TES_OUT_OF_MEMORY. */
 TesStatus tes_pictures_finish(TesPictures **run);
 /** Writes a film as animated PNG, which browsers play: pictures[count] are files of tes_picture_write() of one size, in
  *  their order, ten a second, again and again. They are not compressed anew, so that it costs as much as copying them.

@@ -27,7 +27,7 @@ TesStatus tesi_checkpoint_take(const TesCheckpoint *checkpoint, const char *name
  * is longer, or has no length), TES_IO. */
 TesStatus tesi_checkpoint_series(TesContext *ctx, const char *pattern, int dim, double from, double to,
                                  TesFunction *component[3]);
-/* Whether a name is such a pattern: it has *, ? or [. */
+/* Whether a name is such a pattern: it has *, ? or [, and is no file. */
 bool tesi_is_pattern(const char *path);
 
 /* Velocity and pressure of continuous elements, which are a product of two spaces: the name of such a solution; it is

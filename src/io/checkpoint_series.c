@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "io/checkpoint.h"
 #include "space/space.h"
 
@@ -236,5 +237,5 @@ done:
 }
 
 bool tesi_is_pattern(const char *path) {
-  return strpbrk(path, "*?[") != NULL;
+  return strpbrk(path, "*?[") && access(path, F_OK) != 0;
 }

@@ -54,19 +54,17 @@ static TesStatus take(TesiCaseReader *r, int row, const TesCheckpoint *checkpoin
   return status == TES_OK && *to ? tesi_case_mark(r, row, r->node[row], *to) : status;
 }
 
-static TesStatus open_file(TesiCaseReader *r, int row, char **path, TesCheckpoint **checkpoint) {
+static TesStatus open_file(TesiCaseReader *r, int row, const char *path, TesCheckpoint **checkpoint) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const int dim = tesi_case_dim(r);
   TesContext *owner = NULL;
-  TES_TRY(tesi_case_beside(r, r->node[row], path));
   TES_TRY(create_owner(ctx, &owner));
-  TES_TRY(told(r, row, owner, tes_checkpoint_read(owner, *path, 0, checkpoint)));
+  TES_TRY(told(r, row, owner, tes_checkpoint_read(owner, path, 0, checkpoint)));
   if (!*checkpoint) goto done;
   const int found = tes_checkpoint_space(*checkpoint)->mesh->dim;
   if (dim != found)
-    TES_TRY(
-        tesi_case_error(r, row, r->node[row], "%s is of %d dimensions, the mesh has %d", *path, found, dim));
+    TES_TRY(tesi_case_error(r, row, r->node[row], "%s is of %d dimensions, the mesh has %d", path, found, dim));
 done:
   tes_context_destroy(&owner);
   return status;
@@ -78,7 +76,6 @@ static TesStatus read_series(TesiCaseReader *r, int row) {
   const TesTimeDesc *time = &r->draft.c.problem.time;
   const int dim = tesi_case_dim(r);
   for (int c = 0; c < 3; c++) tes_function_destroy(&r->draft.b[c]);
-  TES_TRY(tesi_case_beside(r, r->node[row], &r->draft.c.b_file));
   TES_TRY(told(r, row, ctx,
                tesi_checkpoint_series(ctx, r->draft.c.b_file, dim, time->start, time->end, r->draft.b)));
   for (int c = 0; c < dim && r->draft.b[c]; c++) TES_TRY(tesi_case_mark(r, row, r->node[row], r->draft.b[c]));
@@ -92,8 +89,9 @@ static TesStatus read_velocity(TesiCaseReader *r) {
   TesCheckpoint *checkpoint = NULL;
   const int row = tesi_case_row("data.b.file");
   if (!r->node[row]) return TES_OK;
+  TES_TRY(tesi_case_beside(r, r->node[row], &r->draft.c.b_file));
   if (tesi_is_pattern(r->draft.c.b_file)) return read_series(r, row);
-  TES_TRY(open_file(r, row, &r->draft.c.b_file, &checkpoint));
+  TES_TRY(open_file(r, row, r->draft.c.b_file, &checkpoint));
   for (int c = 0; checkpoint && c < tes_checkpoint_space(checkpoint)->mesh->dim; c++)
     TES_TRY(take(r, row, checkpoint, letters[c], &r->draft.b[c]));
 done:
@@ -109,7 +107,8 @@ static TesStatus read_initial(TesiCaseReader *r) {
   const int row = tesi_case_row("data.initial.file");
   const bool flow = r->support->flow, elastic = r->support->vector && !flow;
   if (!r->node[row]) return TES_OK;
-  TES_TRY(open_file(r, row, &d->c.initial_file, &checkpoint));
+  TES_TRY(tesi_case_beside(r, r->node[row], &d->c.initial_file));
+  TES_TRY(open_file(r, row, d->c.initial_file, &checkpoint));
   if (!checkpoint) goto done;
   const int components = flow || elastic ? tes_checkpoint_space(checkpoint)->mesh->dim : 1;
   const bool moves = elastic && tes_checkpoint_values(checkpoint, "u_t");

@@ -2,6 +2,7 @@
  * scene is recorded, so that what turns out too narrow at the end is drawn once more. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/types.h>
 #include "base/work.h"
 #include "io/picture/picture.h"
 #include "parallel/comm.h"
@@ -15,15 +16,20 @@ typedef struct Piece {
 typedef struct Kept {
   char *path;
   TesiPictureFrame frame;
-  TesiExtent extent; /* that it was drawn with */
-  FILE *record;      /* NULL: there was no room for one */
+  TesiExtent extent;     /* that it was drawn with */
+  int64_t first, pieces; /* of the record; pieces -1: there was no room */
 } Kept;
+
+/* Bytes of a run's record: some 30 million triangles. */
+#define MOST ((int64_t)2 << 30)
 
 struct TesPictures {
   TesContext *context;
   TesiExtent extent; /* of all */
   int count, room;
   Kept *kept;
+  FILE *record; /* all pictures behind each other; NULL: there is no temporary file */
+  int64_t pieces;
   TesiPictureSource source; /* of the picture that is being drawn */
   const TesiSceneSink *sink;
 };
@@ -33,15 +39,17 @@ struct TesPictures {
 static void record(TesPictures *p, int corners, const TesiCorner *const *corner) {
   Kept *k = &p->kept[p->count - 1];
   Piece piece = {.corners = corners};
-  if (!k->record) return;
+  if (k->pieces < 0) return;
   for (int i = 0; i < corners; i++) {
     const float of[5] = {(float)corner[i]->x, (float)corner[i]->y, (float)corner[i]->depth,
                          (float)corner[i]->value, (float)corner[i]->light};
     memcpy(piece.corner[i], of, sizeof of);
   }
-  if (fwrite(&piece, sizeof piece, 1, k->record) == 1) return;
-  fclose(k->record);
-  k->record = NULL;
+  if ((p->pieces + 1) * (int64_t)sizeof piece > MOST || fwrite(&piece, sizeof piece, 1, p->record) != 1) {
+    k->pieces = -1;
+    return;
+  }
+  k->pieces++, p->pieces++;
 }
 
 static void record_triangle(void *user, const TesiCorner corner[3]) {
@@ -62,23 +70,36 @@ static TesStatus draw_and_record(void *user, double detail, const TesiSceneSink 
   return p->source.draw(p->source.user, detail, &(TesiSceneSink){record_triangle, record_line, p});
 }
 
+typedef struct Replay {
+  const TesPictures *pictures;
+  const Kept *kept;
+} Replay;
+
+/* A record that cannot be read is a failure: part of a picture would be drawn. */
 static TesStatus replay(void *user, double detail, const TesiSceneSink *sink) {
-  FILE *file = user;
+  const TesPictures *p = ((const Replay *)user)->pictures;
+  const Kept *k = ((const Replay *)user)->kept;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
   Piece piece;
   (void)detail;
-  rewind(file);
-  while (fread(&piece, sizeof piece, 1, file) == 1) {
+  if (fseeko(p->record, (off_t)(k->first * (int64_t)sizeof piece), SEEK_SET) != 0)
+    TES_FAIL(TES_IO, "cannot read the record of %s", k->path);
+  for (int64_t i = 0; i < k->pieces; i++) {
     TesiCorner corner[3];
-    for (int i = 0; i < 3; i++) {
-      const float *c = piece.corner[i];
-      corner[i] = (TesiCorner){c[0], c[1], c[2], c[3], c[4]};
+    if (fread(&piece, sizeof piece, 1, p->record) != 1)
+      TES_FAIL(TES_IO, "cannot read the record of %s", k->path);
+    for (int c = 0; c < 3; c++) {
+      const float *of = piece.corner[c];
+      corner[c] = (TesiCorner){of[0], of[1], of[2], of[3], of[4]};
     }
     if (piece.corners == 3)
       sink->triangle(sink->user, corner);
     else
       sink->line(sink->user, &corner[0], &corner[1]);
   }
-  return TES_OK;
+done:
+  return status;
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------- */
@@ -86,10 +107,8 @@ static TesStatus replay(void *user, double detail, const TesiSceneSink *sink) {
 static void destroy(TesPictures **pictures) {
   TesPictures *p = *pictures;
   TesContext *ctx = p->context;
-  for (int i = 0; i < p->count; i++) {
-    if (p->kept[i].record) fclose(p->kept[i].record);
-    tesi_free(ctx, &p->kept[i].path);
-  }
+  if (p->record) fclose(p->record);
+  for (int i = 0; i < p->count; i++) tesi_free(ctx, &p->kept[i].path);
   tesi_free(ctx, &p->kept);
   tesi_free(ctx, pictures);
   tes_context_destroy(&ctx);
@@ -115,13 +134,15 @@ TesStatus tesi_pictures_add(TesContext *ctx, TesPictures **pictures, const TesiP
   if (!name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a picture");
   if (!*pictures) {
     TES_NEW(pictures);
-    **pictures = (TesPictures){.context = tesi_context_retain(ctx), .extent = tesi_extent_of_nothing};
+    **pictures = (TesPictures){
+        .context = tesi_context_retain(ctx), .extent = tesi_extent_of_nothing, .record = tmpfile()};
   }
   TesPictures *p = *pictures;
   TES_TRY(make_room(p));
   tesi_extent_add(&p->extent, extent);
   *extent = p->extent;
-  p->kept[p->count++] = (Kept){.path = name, .frame = *frame, .extent = *extent, .record = tmpfile()};
+  p->kept[p->count++] = (Kept){
+      .path = name, .frame = *frame, .extent = *extent, .first = p->pieces, .pieces = p->record ? 0 : -1};
   name = NULL;
   p->source = *source;
   *source = (TesiPictureSource){draw_and_record, p};
@@ -136,7 +157,7 @@ static bool is_narrower(const TesPictures *p, const Kept *k) {
   const bool fits = !memcmp(a->low, b->low, sizeof a->low) && !memcmp(a->high, b->high, sizeof a->high),
              colours = !memcmp(a->value, b->value, sizeof a->value) ||
                        k->frame.desc.range[0] < k->frame.desc.range[1];
-  return !(fits && colours) && !tesi_reduce_any(p->context, !k->record);
+  return !(fits && colours) && !tesi_reduce_any(p->context, k->pieces < 0);
 }
 
 TesStatus tes_pictures_finish(TesPictures **run) {
@@ -148,7 +169,7 @@ TesStatus tes_pictures_finish(TesPictures **run) {
   for (int i = 0; i < p->count && status == TES_OK; i++)
     if (is_narrower(p, &p->kept[i]))
       status = tesi_picture_draw(ctx, &p->kept[i].frame, &p->extent,
-                                 &(TesiPictureSource){replay, p->kept[i].record}, p->kept[i].path);
+                                 &(TesiPictureSource){replay, &(Replay){p, &p->kept[i]}}, p->kept[i].path);
   tesi_work_end(ctx);
   destroy(run);
   tes_context_destroy(&ctx);
