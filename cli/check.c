@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "scaling.h"
 #include "solve.h"
 
 static const char help[] =
@@ -14,6 +15,8 @@ static const char help[] =
     "  --vtu FILE             writes the mesh for ParaView: level, material and boundary of cells\n"
     "  --ranks N              as N processes with a part of the mesh each would: what they refuse is "
     "refused\n"
+    "  --ranks N,M,...        predicts memory and time with so many ranks each, and the best number\n"
+    "  --device cuda          predicts for GPUs; cpu, the default: for hosts like this one\n"
     "  --help                 this text\n";
 
 enum { SET = CLI_OWN_OPTIONS, VTU, HELP };
@@ -28,6 +31,9 @@ typedef struct Check {
   TesCase *input;
   const TesMesh *mesh;
   TesSpace *space; /* what measures areas */
+  int predicted;   /* numbers of ranks */
+  double ranks[CLI_SCALINGS];
+  bool gpus;
 } Check;
 
 /* Of a box at once, as large as it may be. */
@@ -192,12 +198,18 @@ static TesStatus check(Check *c) {
   if (status != TES_OK) return status;
   if (c->input->adaptive)
     printf("adapt     begins with this mesh, %d steps at most\n", c->input->adapt.steps);
+  if (c->predicted) {
+    const TesProblemDesc desc = solve_describe(c->solve);
+    status = cli_scaling_print(c->context, &desc, c->gpus, c->predicted, c->ranks);
+    if (status != TES_OK) return status;
+  }
   return c->vtu ? write_mesh(c) : TES_OK;
 }
 
-static int run(const SolveOptions *options, const char *vtu) {
+/* c: what options ask for. */
+static int run(const SolveOptions *options, Check c) {
   TesContext *context;
-  Check c = {.vtu = vtu, .solve = calloc(1, sizeof *c.solve)};
+  c.solve = calloc(1, sizeof *c.solve);
   TesStatus status = c.solve ? cli_context_create(&options->common, &context) : TES_OUT_OF_MEMORY;
   if (status != TES_OK) {
     free(c.solve);
@@ -220,24 +232,30 @@ int cli_check(int argc, char **argv) {
   static const struct option options[] = {{"set", required_argument, NULL, SET},
                                           {"vtu", required_argument, NULL, VTU},
                                           {"ranks", required_argument, NULL, CLI_RANKS},
+                                          {"device", required_argument, NULL, CLI_DEVICE},
                                           {"help", no_argument, NULL, HELP},
                                           {0}};
+  static const char *const devices[] = {"cpu", "cuda", NULL};
   SolveOptions o = {.common = {.device = "cpu", .verbosity = TES_QUIET}};
-  const char *vtu = NULL;
+  Check c = {0};
   for (int option; (option = cli_next_option(argc, argv, options)) != -1;) {
+    bool good = option == SET || option == VTU || option == CLI_RANKS || option == CLI_DEVICE;
     if (option == HELP) return fputs(help, stdout) < 0;
-    if (option == SET && o.override_count < SOLVE_OVERRIDES)
-      o.overrides[o.override_count++] = optarg;
-    else if (option == VTU)
-      vtu = optarg;
-    else if (option == CLI_RANKS && cli_parse_common(option, &o.common))
-      continue;
-    else
-      return option == SET ? cli_usage_error("more than %d --set", SOLVE_OVERRIDES)
-                           : tes_status_exit(TES_INVALID_INPUT);
+    if (option == SET && o.override_count == SOLVE_OVERRIDES)
+      return cli_usage_error("more than %d --set", SOLVE_OVERRIDES);
+    if (option == SET) o.overrides[o.override_count++] = optarg;
+    if (option == VTU) c.vtu = optarg;
+    if (option == CLI_RANKS)
+      good = (c.predicted = cli_parse_numbers("ranks", optarg, true, 1, 65536, CLI_SCALINGS, c.ranks)) > 0;
+    if (option == CLI_DEVICE) {
+      const int choice = cli_parse_choice("device", optarg, devices);
+      c.gpus = choice == 1, good = choice >= 0;
+    }
+    if (!good) return tes_status_exit(TES_INVALID_INPUT);
   }
   if (optind + 1 != argc) return cli_usage_error("check takes one case file (tessera check --help)");
   o.path = argv[optind];
+  if (c.predicted == 1 && !c.gpus) o.common.ranks = (int)c.ranks[0], c.predicted = 0;
   const int refused = cli_ranks_launch(&o.common);
-  return refused ? refused : run(&o, vtu);
+  return refused ? refused : run(&o, c);
 }

@@ -47,6 +47,7 @@ int cli_ranks_threads(void);
 typedef struct CliCommon {
   const char *device, *json;
   int threads, simd_bits, deterministic, ranks; /* ranks 0: not asked for */
+  int gpus;                                     /* how many --device cuda:all takes; 0: all */
   TesVerbosity verbosity;
 } CliCommon;
 

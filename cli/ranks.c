@@ -220,7 +220,8 @@ static int named_twice(const char *list) {
 
 int cli_ranks_launch(CliCommon *common) {
   const bool all = common->device && !strcmp(common->device, "cuda:all");
-  const int devices = ranks_of(common->device), launched = tes_communicator_launched(NULL);
+  const int devices = all && common->gpus ? common->gpus : ranks_of(common->device);
+  const int launched = tes_communicator_launched(NULL);
   char asked[80];
   if (devices && !all && named_twice(common->device + 5) >= 0)
     return cli_usage_error("--device %s: GPU %d is named twice", common->device,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "scaling.h"
 #include "solve.h"
 
 static const char help[] =
@@ -413,9 +414,11 @@ int cli_solve(int argc, char **argv) {
     if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
   }
   if (optind + 1 != argc) return cli_usage_error("solve takes one case file (tessera solve --help)");
+  o.path = argv[optind];
+  if (o.common.device && !strcmp(o.common.device, "cuda:all") && tes_communicator_launched(NULL) < 2)
+    o.common.gpus = cli_scaling_best(&o, tes_gpu_count());
   const int refused = cli_ranks_launch(&o.common);
   if (refused) return refused;
-  o.path = argv[optind];
   o.to_stdout = o.common.json && !strcmp(o.common.json, "-");
   if (o.to_stdout) o.common.verbosity = TES_QUIET; /* nothing but the report there */
   TesContext *ctx;

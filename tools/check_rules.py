@@ -15,7 +15,7 @@
 - MPI is called in MPI alone. Environment variables are called TESSERA_... or stand in OTHERS_VARIABLES."""
 import re
 
-MAX_PUBLIC = 182
+MAX_PUBLIC = 183
 FOREST = ("mesh", "space", "geometry")
 CREATE = {"tes_function_create": 5, "tes_space_create": 2}
 # Coordinates, numbers of cells or boundaries, values at points, and how vectors are filled and read.

@@ -78,6 +78,7 @@ TesStatus bench_solver(TesContext *ctx, const BenchOptions *options, BenchResult
 TesStatus bench_bp(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_adaptive(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_kershaw(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+TesStatus bench_scaling(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_stokes(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 /* The same with options->variant: sweeps of patches in ways that are to be compared. */
 TesStatus bench_stokes_variants(TesContext *ctx, const BenchOptions *options, BenchResult *result);

@@ -24,7 +24,8 @@ static const Bench benches[] = {{"operator", bench_operator, 20},
                                 {"stokes-tables", bench_stokes_tables, 15},
                                 {"applications", bench_applications, 20},
                                 {"patch-tables", bench_patch_tables, 10},
-                                {"patch-figures", bench_patch_figures, 8}};
+                                {"patch-figures", bench_patch_figures, 8},
+                                {"scaling", bench_scaling, 1}};
 
 /* Rows of options[]. */
 enum {
@@ -213,8 +214,8 @@ static const Option options[OPTIONS] = {
     [DEGREE] = {"degree",
                 "operator smoother solver cycle bp adaptive kershaw stokes patch-tables patch-figures",
                 read_integers, LIST(degree, degrees), 1, 20, BENCH_LIST, NULL},
-    [DOFS] = {"dofs", "operator smoother solver cycle bp adaptive patch-tables patch-figures", read_numbers,
-              LIST(dofs, sizes), 1, 1e11, BENCH_LIST, NULL},
+    [DOFS] = {"dofs", "operator smoother solver cycle bp adaptive patch-tables patch-figures scaling",
+              read_numbers, LIST(dofs, sizes), 1, 1e11, BENCH_LIST, NULL},
     [PRECISION] = {"precision", "operator smoother solver cycle bp adaptive stokes patch-figures",
                    read_precision, .words = precisions},
     [COEFFICIENT] = {"coefficient", "operator smoother solver cycle", read_second, AT(variable),
@@ -397,7 +398,7 @@ static TesStatus write_results(TesContext *ctx, const BenchOptions *o, const Ben
   TesStatus status = TES_OK;
   CliPlot plot = result->plot;
   const bool measured = result->table.rows > 0;
-  if (measured) plot.subtitle = o->machine;
+  if (measured && !plot.subtitle) plot.subtitle = o->machine;
   if (o->csv && measured) TES_TRY(cli_table_write_csv(ctx, &result->table, o->csv));
   if (o->common.json && measured) TES_TRY(cli_table_write_json(ctx, &result->table, o->common.json));
   if (o->plot)

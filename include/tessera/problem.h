@@ -260,6 +260,21 @@ typedef struct TesProblemMemory {
 /** The same for a description, of which nothing is made but its space: the mesh, numbers of nodes. On contexts of any
  *  device. Errors: as tes_problem_create(), of what is checked before coefficients are evaluated. */
 TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, TesProblemMemory *memory);
+
+/** What a number of ranks would make of a problem, by a model (docs/parallel.md, "Prediction"). Ranks are on GPUs of
+ *  hosts that have eight, by figures of an NVIDIA H200, or on hosts with the context's threads each. */
+typedef struct TesProblemScaling {
+  int ranks;       /**< in; 1 where it is less */
+  double unknowns; /**< per rank */
+  size_t bytes;    /**< per rank, as tes_problem_memory() without the mesh */
+  double seconds;  /**< of an iteration of multigrid, about; infinity: the mesh cannot be cut into so many */
+  double speed_up; /**< time of one rank over this time */
+  const char *bound; /**< what costs most beside the work: "launches", "exchanges", .. ; static */
+} TesProblemScaling;
+/** scaling[count]: for each .ranks, the other members. Nothing is made but the space, on one rank. Errors:
+ *  TES_INVALID_INPUT (one rank alone has the problem: key and reason), and those of tes_problem_memory(). */
+TesStatus tes_problem_scaling(TesContext *context, const TesProblemDesc *desc, bool gpus, int count,
+                              TesProblemScaling *scaling);
 void tes_problem_destroy(TesProblem **problem);
 /** In time: makes one step. `result`: iterations of all solves of the step, and the residuals of the last solve,
  *  relative to its first residual. Solution, errors and values then belong to the new time. Errors:

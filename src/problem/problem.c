@@ -427,16 +427,33 @@ TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, Te
   return status;
 }
 
+/* *p <- a problem of which nothing is made but its space. */
+static TesStatus create_space_alone(TesContext *ctx, const TesProblemDesc *desc, TesProblem **p) {
+  const TesiEquation *equation;
+  TesStatus status = tesi_problem_find_equation(ctx, desc, &equation);
+  if (status == TES_OK) status = begin(ctx, equation, NULL, desc, NULL, NULL, p);
+  if (status == TES_OK && (!equation->own || equation->flow)) status = describe(*p, desc);
+  return status;
+}
+
 TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, TesProblemMemory *memory) {
+  TesProblem *p = NULL;
+  TES_REFUSE_NULL(context, desc, memory);
+  const TesStatus status = create_space_alone(context, desc, &p);
+  if (status == TES_OK) *memory = tesi_problem_memory(p, desc->degree);
+  tes_problem_destroy(&p);
+  return status;
+}
+
+TesStatus tes_problem_scaling(TesContext *context, const TesProblemDesc *desc, bool gpus, int count,
+                              TesProblemScaling *scaling) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesProblem *p = NULL;
-  TES_REFUSE_NULL(context, desc, memory);
-  const TesiEquation *equation;
-  TES_TRY(tesi_problem_find_equation(ctx, desc, &equation));
-  TES_TRY(begin(ctx, equation, NULL, desc, NULL, NULL, &p));
-  if (!p->equation->own || p->equation->flow) TES_TRY(describe(p, desc));
-  *memory = tesi_problem_memory(p, desc->degree);
+  TES_REFUSE_NULL(context, desc, scaling);
+  TES_TRY(tesi_one_rank(ctx, "a prediction for several ranks"));
+  TES_TRY(create_space_alone(ctx, desc, &p));
+  TES_TRY(tesi_problem_scale(p, desc->degree, gpus, count, scaling));
 done:
   tes_problem_destroy(&p);
   return status;

@@ -11,7 +11,7 @@
  * more than there is room for. */
 enum { COLUMNS_LEAST = 5, COLUMNS_FLOW = 10, COLUMNS_GPU = 20 };
 
-static bool box_varies(const TesProblem *p) {
+bool tesi_problem_box_varies(const TesProblem *p) {
   for (int i = 0; i < p->form.all.terms; i++)
     if (p->form.term[i].term == TES_TERM_DIFFUSION && p->form.term[i].a.all &&
         !tes_function_constant(p->form.term[i].a.all, NULL))
@@ -24,7 +24,8 @@ static bool iterates_gmres(const TesProblem *p) {
   const TesMethod method = p->options.method;
   if (method != TES_METHOD_AUTO) return method == TES_METHOD_GMRES;
   return p->equation->flow || tesi_problem_has(p, TESI_HAS_B) ||
-         (p->mesh->kind == TES_MESH_BOX && box_varies(p) && !tesi_space_is_periodic(p->space->scalar[0]));
+         (p->mesh->kind == TES_MESH_BOX && tesi_problem_box_varies(p) &&
+          !tesi_space_is_periodic(p->space->scalar[0]));
 }
 
 static double krylov_bytes(const TesProblem *p, int columns) {
@@ -47,7 +48,8 @@ static double time_bytes(const TesProblem *p) {
   for (int c = 0; c < TESI_AXES; c++) kept += !isnan(force[c]);
   if (p->equation->own)
     return (160 + 48. * kept) * length +
-           3 * (double)tesi_multigrid_memory(p->space, box_varies(p), p->chosen.cycle, p->options.smoother);
+           3 * (double)tesi_multigrid_memory(p->space, tesi_problem_box_varies(p), p->chosen.cycle,
+                                             p->options.smoother);
   return p->in_time ? 80 * length : 0;
 }
 
@@ -69,7 +71,8 @@ static double box_bytes(const TesProblem *p) {
   const bool matrices = tesi_form_has_matrix(&p->form.all, tes_mesh_materials(p->mesh));
   const double factors = p->mesh->dim == 3 ? 6 : 3,
                points = pow((p->space->degree + 1.) / p->space->degree, p->mesh->dim);
-  return (double)tesi_multigrid_memory(p->space, box_varies(p), p->chosen.cycle, p->options.smoother) +
+  return (double)tesi_multigrid_memory(p->space, tesi_problem_box_varies(p), p->chosen.cycle,
+                                       p->options.smoother) +
          48 * (double)p->space->length + tesi_transport_dg_bytes(p) + periodic_bytes(p) +
          (matrices ? (double)p->space->length * points * (8 + factors * 8 + cell_levels(p) * (8 + factors * 4))
                    : 0);

@@ -9,6 +9,13 @@ TesProblemMemory tesi_problem_memory(const TesProblem *problem, int degree);
 /* Told before anything large is allocated. */
 TesStatus tesi_problem_check_memory(const TesProblem *problem);
 
+/* Whether a coefficient of diffusion is no number, so that a box has operators over its cells. */
+bool tesi_problem_box_varies(const TesProblem *problem);
+
+/* tes_problem_scaling() of a problem whose space exists (problem_scaling.c). */
+TesStatus tesi_problem_scale(const TesProblem *problem, int degree, bool gpus, int count,
+                             TesProblemScaling *scaling);
+
 /* Whether GMRES may keep its basis in float32: where one restart cycle is enough, or float64 would leave it less than
  * its usual columns. */
 bool tesi_problem_has_narrow_basis(const TesProblem *problem);

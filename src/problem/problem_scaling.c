@@ -1,0 +1,66 @@
+/* What a number of ranks would make of a problem: its unknowns, memory and time by the model of parallel/scaling.h. */
+#include <math.h>
+#include "base/team.h"
+#include "parallel/scaling.h"
+#include "problem/problem.h"
+#include "problem/problem_memory.h"
+#include "problem/support.h"
+
+/* Whether several ranks keep a box in layers; else it becomes a mesh of trees. */
+static bool stays_a_box(const TesProblem *p) {
+  return p->space && tesi_mesh_row(p->mesh) == TESI_GRID &&
+         (p->equation->support->ranks.meshes & TESI_ON_GRID) && !p->in_time && !tesi_problem_box_varies(p);
+}
+
+/* Work of an iteration per unknown beside a scalar problem's, measured on an H200: a displacement couples three
+ * components, a flow has a multigrid of the velocity in GMRES (bench/results/h200/stokes.csv). */
+static double weight_of(const TesProblem *p) {
+  return p->equation->flow ? 3.5 : p->equation->support->vector ? 2.5 : 1;
+}
+
+static TesStatus allow(const TesProblem *p, bool gpus, bool box) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const bool trees = !box && p->equation->support->ranks.meshes;
+  const TesiAsked asked = {.mesh = trees ? TESI_TREES : tesi_mesh_row(p->mesh), .kernels = gpus, .ranks = true};
+  TesiRefusal refusal;
+  if (tesi_support_refuse(p->equation->support, &asked, 1, &refusal))
+    TES_FAIL(TES_INVALID_INPUT, "%s: %s", refusal.key, refusal.reason);
+done:
+  return status;
+}
+
+/* Flows in time have no space here: by their cells, then. */
+static double unknowns_of(const TesProblem *p, int degree) {
+  if (p->space) return (double)p->space->dofs;
+  return (double)tes_mesh_info(p->mesh).all_cells * pow(degree, p->mesh->dim) * (p->mesh->dim + 1);
+}
+
+TesStatus tesi_problem_scale(const TesProblem *p, int asked, bool gpus, int count, TesProblemScaling *scaling) {
+  TesContext *ctx = p->context;
+  const TesProblemMemory memory = tesi_problem_memory(p, asked);
+  const bool box = stays_a_box(p);
+  const TesiSupport *row = p->equation->support;
+  const int dim = p->mesh->dim, degree = (asked ? asked : row->degree.usual) << row->halved;
+  const TesiScalingMachine machine = tesi_scaling_machine(gpus, !box, tes_context_threads(p->context));
+  const TesiScalingProblem problem = {.unknowns = unknowns_of(p, degree),
+                                      .dim = dim,
+                                      .degree = degree,
+                                      .layers = box ? (double)p->mesh->window[dim - 1].cells : 0,
+                                      .weight = weight_of(p)};
+  const double one = tesi_scaling_seconds(&machine, &problem, 1, NULL);
+  TesStatus status = TES_OK;
+  for (int i = 0; i < count; i++) {
+    TesProblemScaling *s = &scaling[i];
+    TesiScalingBound bound = TESI_BOUND_WORK;
+    if (s->ranks < 1) s->ranks = 1;
+    if (s->ranks > 1) TES_TRY(allow(p, gpus, box));
+    s->seconds = tesi_scaling_seconds(&machine, &problem, s->ranks, &bound);
+    s->speed_up = one / s->seconds;
+    s->unknowns = problem.unknowns / s->ranks;
+    s->bytes = (gpus ? memory.gpu : memory.processor) / (size_t)s->ranks;
+    s->bound = isinf(s->seconds) ? "more ranks than layers of cells" : tesi_scaling_bound_name(bound);
+  }
+done:
+  return status;
+}
