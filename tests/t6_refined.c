@@ -63,7 +63,7 @@ static void check(TesContext *ctx, const TesMesh *mesh, int degree, double toler
   TesiRefined refined = {0};
   double norm, size;
   set_up(ctx, mesh, degree, &s);
-  assert_ok(ctx, tesi_refined_create(ctx, tes_operator_info(s.op).length, &refined));
+  assert_ok(ctx, tesi_refined_create(s.op->space->layout, &refined));
   assert_ok(ctx, tesi_refined_use(&refined, s.op, s.inverse));
   assert_non_null(refined.op);
   assert_ok(ctx, tes_vector_norm(s.b, &size));
@@ -92,7 +92,7 @@ static void check_beyond(TesContext *ctx, const TesMesh *mesh, int degree) {
   TesiRefined refined = {0};
   double norm, size;
   set_up(ctx, mesh, degree, &s);
-  assert_ok(ctx, tesi_refined_create(ctx, tes_operator_info(s.op).length, &refined));
+  assert_ok(ctx, tesi_refined_create(s.op->space->layout, &refined));
   assert_ok(ctx, tesi_refined_use(&refined, s.op, s.inverse));
   assert_ok(ctx, tes_vector_norm(s.b, &size));
   assert_ok(ctx, residual(&s, s.x, s.r, &norm));
@@ -129,9 +129,12 @@ static void hosts_have_none(void **state) {
   TesContext *ctx = test_device("cpu");
   TesiRefined refined = {0};
   if (!ctx) return;
-  assert_ok(ctx, tesi_refined_create(ctx, 10, &refined));
+  TesiLayout *layout;
+  assert_ok(ctx, tesi_layout_create_plain(ctx, 10, &layout));
+  assert_ok(ctx, tesi_refined_create(layout, &refined));
   assert_null(refined.device);
   tesi_refined_destroy(&refined);
+  tesi_layout_destroy(&layout);
   tes_context_destroy(&ctx);
 }
 

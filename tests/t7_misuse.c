@@ -75,6 +75,10 @@ CREATION(multigrid, Multigrid)
 CREATION(solver, Solver)
 CREATION(problem, Problem)
 
+static TesStatus find_scaling(TesContext *ctx, const void *desc, void *result) {
+  return tes_problem_scaling(ctx, (const TesProblemDesc *)desc, true, 1, (TesProblemScaling *)result);
+}
+
 static TesStatus find_memory(TesContext *ctx, const void *desc, void *result) {
   return tes_problem_memory(ctx, (const TesProblemDesc *)desc, (TesProblemMemory *)result);
 }
@@ -136,6 +140,7 @@ static const Creation creations[] = {
     {.name = "solver", .create = create_solver},
     {.name = "problem", .create = create_problem},
     {.name = "memory", .create = find_memory},
+    {.name = "scaling", .create = find_scaling},
     {.name = "case", .create = read_case, .no_zeros = true},
     {.name = "case text", .create = parse_case, .no_zeros = true},
     {.name = "checkpoint", .create = read_checkpoint, .no_zeros = true},

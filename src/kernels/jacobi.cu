@@ -6,7 +6,9 @@
  *   direction   p <- z + (r.z / the one before) p               dot      parts of p.q, q = A p
  *   update      x <- x + alpha p, r <- r - alpha q, alpha = r.z / p.q (r = 0: 0), and the parts of the new r; in the
  *               first iteration x and p before are not read
- * Bytes an entry in float64: start 16, direction 32, dot 16, update 56. Shared: the tree of a sum. Macros: real. */
+ * On several ranks products are those of owned entries; a sum of one part a rank takes the place of the parts then.
+ * Bytes an entry in float64: start 16, direction 32, dot 16, update 56. Shared: the tree of a sum. Macros: real, and
+ * ranked on several ranks. */
 #include "kernel.h"
 #include "krylov_arguments.h"
 
@@ -14,6 +16,19 @@
 #include "sums.h"
 
 #define AT_ONCE 4
+
+/* Whether this rank takes the product at entry i. */
+TESK_DEVICE int owns(const TeskOwned *own, long long i) {
+#ifdef ranked
+  int found = 0;
+  TESK_UNROLL
+  for (int k = 0; k < TESK_OWNED; k++) found |= i >= own->first[k] && i < own->end[k];
+  return found;
+#else
+  (void)own, (void)i;
+  return 1;
+#endif
+}
 #define FOR_GROUPS(i, n)                                                                                     \
   const long long step = (long long)gridDim.x * THREADS;                                                     \
   for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < (n); i += AT_ONCE * step)
@@ -33,7 +48,7 @@ TESK_DEVICE void leave_parts(double square, double rz, double *partial, double *
 }
 
 TESK_KERNEL(tesk_jacobi_start, THREADS, 1, (long long)n, (const real *TESK_RESTRICT)r,
-            (const real *TESK_RESTRICT)inverse, (double *)partial) {
+            (const real *TESK_RESTRICT)inverse, (TeskOwned)own, (double *)partial) {
   TESK_SHARED(memory);
   double square = 0, rz = 0;
   FOR_GROUPS(i, n) {
@@ -41,7 +56,7 @@ TESK_KERNEL(tesk_jacobi_start, THREADS, 1, (long long)n, (const real *TESK_RESTR
     READ_GROUP(inverse, i, n, d)
     TESK_UNROLL
     for (int m = 0; m < AT_ONCE; m++) {
-      const double squared = (double)value[m] * (double)value[m];
+      const double squared = (double)value[m] * (double)value[m] * owns(&own, i + m * step);
       square += squared;
       rz += squared * (double)d[m];
     }
@@ -92,14 +107,14 @@ TESK_KERNEL(tesk_jacobi_direction, THREADS, 1, (long long)n, (const real *TESK_R
 }
 
 TESK_KERNEL(tesk_jacobi_dot, THREADS, 1, (long long)n, (const real *TESK_RESTRICT)p,
-            (const real *TESK_RESTRICT)q, (double *)partial) {
+            (const real *TESK_RESTRICT)q, (TeskOwned)own, (double *)partial) {
   TESK_SHARED(memory);
   double pq = 0;
   FOR_GROUPS(i, n) {
     READ_GROUP(p, i, n, left)
     READ_GROUP(q, i, n, right)
     TESK_UNROLL
-    for (int m = 0; m < AT_ONCE; m++) pq += (double)left[m] * (double)right[m];
+    for (int m = 0; m < AT_ONCE; m++) pq += (double)left[m] * (double)right[m] * owns(&own, i + m * step);
   }
   pq = add_threads(pq, (double *)memory);
   if (threadIdx.x == 0) partial[blockIdx.x] = pq;
@@ -108,8 +123,8 @@ TESK_KERNEL(tesk_jacobi_dot, THREADS, 1, (long long)n, (const real *TESK_RESTRIC
 /* products[parts]: parts of p.q; partial: parts of the other products. */
 TESK_KERNEL(tesk_jacobi_update, THREADS, 1, (long long)n, (const real *TESK_RESTRICT)p,
             (const real *TESK_RESTRICT)q, (const real *TESK_RESTRICT)inverse, (real * TESK_RESTRICT) x,
-            (real * TESK_RESTRICT) r, (const double *)products, (int)parts, (double *)partial,
-            (const TeskJacobi *)s) {
+            (real * TESK_RESTRICT) r, (const double *)products, (int)parts, (TeskOwned)own,
+            (double *)partial, (const TeskJacobi *)s) {
   TESK_SHARED(memory);
   const double pq = add_parts(products, parts, (double *)memory), rz_now = s->rz;
   const real alpha = rz_now == 0 ? 0 : (real)(rz_now / pq);
@@ -124,7 +139,7 @@ TESK_KERNEL(tesk_jacobi_update, THREADS, 1, (long long)n, (const real *TESK_REST
     TESK_UNROLL
     for (int m = 0; m < AT_ONCE; m++) {
       value[m] -= alpha * image[m];
-      const double squared = (double)value[m] * (double)value[m];
+      const double squared = (double)value[m] * (double)value[m] * owns(&own, i + m * step);
       square += squared;
       rz += squared * (double)d[m];
       if (i + m * step >= n) continue;

@@ -20,7 +20,13 @@ typedef struct TeskKrylov {
   int best_at;
 } TeskKrylov;
 
-/* Of conjugate gradients with the diagonal. */
+/* Of conjugate gradients with the diagonal: entries of which this rank takes the products, in ranges; the others are
+ * copies of what other ranks own. */
+enum { TESK_OWNED = 4 };
+typedef struct TeskOwned {
+  long long first[TESK_OWNED], end[TESK_OWNED];
+} TeskOwned;
+
 typedef struct TeskJacobi {
   double norm, rz, old; /* |r|, r.z, and r.z before, 0 at the start */
   double target;        /* what |r| is to become */

@@ -3,20 +3,21 @@
 #include "device/kernel.h"
 #include "krylov/floor.h"
 
-TesStatus tesi_refined_create(TesContext *ctx, int64_t length, TesiRefined *refined) {
+TesStatus tesi_refined_create(const TesiLayout *layout, TesiRefined *refined) {
+  TesContext *ctx = layout->context;
   TesStatus status = TES_OK;
-  TesVector **const vectors[] = {&refined->inverse, &refined->r, &refined->d, &refined->p, &refined->q};
-  if (!tesi_has_kernels(ctx)) return TES_OK;
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-    TES_TRY(tes_vector_create(ctx, length, TES_SINGLE, vectors[i]));
-  TES_TRY(tesi_jacobi_device_create(ctx, TES_SINGLE, length, &refined->device));
+  TesVector **const vectors[] = {&refined->r, &refined->inverse, &refined->d, &refined->p, &refined->q};
+  TES_TRY(tesi_jacobi_device_create(layout, TES_SINGLE, &refined->device));
+  for (size_t i = 0; refined->device && i < sizeof vectors / sizeof *vectors; i++)
+    TES_TRY(tesi_vector_create_on(layout, TES_SINGLE, vectors[i]));
 done:
+  if (!refined->r) tesi_jacobi_device_destroy(ctx, &refined->device);
   return status;
 }
 
 void tesi_refined_destroy(TesiRefined *refined) {
   TesVector **const vectors[] = {&refined->inverse, &refined->r, &refined->d, &refined->p, &refined->q};
-  if (refined->device) tesi_jacobi_device_destroy(refined->r->context, &refined->device);
+  if (refined->r) tesi_jacobi_device_destroy(refined->r->context, &refined->device);
   tes_operator_destroy(&refined->op);
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
 }
@@ -44,6 +45,12 @@ static TesStatus residual_of(void *user, const TesVector *x, TesVector *r) {
   return s->residual(s->user, x, r, &norm);
 }
 
+/* A range of a vector has no layout. */
+static TesStatus create_like(const TesVector *x, TesVector **v) {
+  return x->layout ? tesi_vector_create_on(x->layout, TES_DOUBLE, v)
+                   : tes_vector_create(x->context, x->length, TES_DOUBLE, v);
+}
+
 /* A residual that does not fall: TES_OK where that is what rounding leaves. */
 static TesStatus settle(TesiRefinedResidual residual, void *user, const TesVector *x) {
   TesContext *ctx = x->context;
@@ -51,8 +58,8 @@ static TesStatus settle(TesiRefinedResidual residual, void *user, const TesVecto
   System system = {residual, user};
   TesVector *zero = NULL, *b = NULL;
   bool below = false;
-  TES_TRY(tes_vector_create(ctx, x->length, TES_DOUBLE, &zero));
-  TES_TRY(tes_vector_create(ctx, x->length, TES_DOUBLE, &b));
+  TES_TRY(create_like(x, &zero));
+  TES_TRY(create_like(x, &b));
   TES_TRY(tes_vector_fill(zero, 0));
   TES_TRY(residual_of(&system, zero, b));
   TES_TRY(tesi_floor_below(&(TesiFloorSystem){.residual = residual_of, .user = &system, .b = b}, x, &below));

@@ -12,8 +12,8 @@ typedef struct TesiRefined {
   TesiJacobiDevice *device;
 } TesiRefined;
 
-/* Vectors of so many entries. Nothing on the host. */
-TesStatus tesi_refined_create(TesContext *ctx, int64_t length, TesiRefined *refined);
+/* Vectors of this layout. Nothing where tesi_jacobi_device_create() makes nothing. */
+TesStatus tesi_refined_create(const TesiLayout *layout, TesiRefined *refined);
 void tesi_refined_destroy(TesiRefined *refined);
 /* The operator in float32, its unknowns and terms, and the inverse of its diagonal in float64. */
 TesStatus tesi_refined_use(TesiRefined *refined, const TesOperator *op, const TesVector *inverse);

@@ -1,8 +1,10 @@
 #include "operator/diagonal_cg.h"
 #include <math.h>
 #include <string.h>
+#include "device/links.h"
 #include "device/recorded.h"
 #include "kernels/krylov_arguments.h"
+#include "parallel/comm.h"
 
 /* ---- on a device with kernels -------------------------------------------------------------------------- */
 
@@ -13,31 +15,46 @@ struct TesiJacobiDevice {
   TesiKernel kernel[KERNELS];
   unsigned parts; /* blocks of vector kernels */
   void *memory;   /* device: scalars, then parts of p.q, of r.r and of r.z */
+  TeskOwned own;
+  TesiLinks *sums; /* of all ranks; NULL: one */
   TesiRecorded step;
   int usual;             /* iterations of the last solve, where the host ends them */
   const TesOperator *op; /* of the recorded step, and the addresses it knows */
   const void *address[5];
 };
 
-TesStatus tesi_jacobi_device_create(TesContext *ctx, TesPrecision precision, int64_t length,
-                                    TesiJacobiDevice **device) {
+static TeskOwned owned_of(const TesiLayout *layout) {
+  TeskOwned own = {{0}, {0}};
+  for (int i = 0; i < layout->blocks && i < TESK_OWNED; i++) {
+    own.first[i] = layout->block[i].start;
+    own.end[i] = own.first[i] + layout->block[i].owned;
+  }
+  return own;
+}
+
+TesStatus tesi_jacobi_device_create(const TesiLayout *layout, TesPrecision precision, TesiJacobiDevice **device) {
   static const char *const names[KERNELS] = {"tesk_jacobi_start",  "tesk_jacobi_begin",
                                              "tesk_jacobi_finish", "tesk_jacobi_direction",
                                              "tesk_jacobi_dot",    "tesk_jacobi_update"};
+  TesContext *ctx = layout->context;
   TesStatus status = TES_OK;
-  const int64_t blocks = (length + ENTRIES - 1) / ENTRIES;
-  const TesiProgramDesc desc = {.file = "jacobi.cu",
-                                .options = {precision == TES_DOUBLE ? "real=double" : "real=float"}};
+  const bool several = tesi_ranks(ctx) > 1;
+  const int64_t blocks = (layout->length + ENTRIES - 1) / ENTRIES;
+  const TesiProgramDesc desc = {
+      .file = "jacobi.cu",
+      .options = {precision == TES_DOUBLE ? "real=double" : "real=float", several ? "ranked" : NULL}};
   TesiJacobiDevice *d;
   TesiProgram *program;
   *device = NULL;
-  if (!tesi_has_kernels(ctx)) return TES_OK;
+  if (!tesi_has_kernels(ctx) || (several && (!tesi_links_peer(ctx) || layout->blocks > TESK_OWNED))) return TES_OK;
   TES_NEW(&d);
   *device = d;
+  d->own = owned_of(layout);
   d->parts = (unsigned)tesi_max(1, blocks < TESK_PARTS ? (int)blocks : TESK_PARTS);
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   for (int i = 0; i < KERNELS; i++)
     TES_TRY(tesi_kernel_get(ctx, program, names[i], THREADS * sizeof(double), &d->kernel[i]));
+  if (several) TES_TRY(tesi_links_create_sums(ctx, 2, &d->sums));
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, sizeof(TeskJacobi) + 3 * TESK_PARTS * sizeof(double),
                                              &d->memory));
 done:
@@ -52,6 +69,7 @@ void tesi_jacobi_device_forget(TesContext *ctx, TesiJacobiDevice *device) {
 void tesi_jacobi_device_destroy(TesContext *ctx, TesiJacobiDevice **device) {
   if (!*device) return;
   tesi_jacobi_device_forget(ctx, *device);
+  tesi_links_destroy(&(*device)->sums);
   tesi_context_device(ctx)->release(ctx, &(*device)->memory);
   tesi_free(ctx, device);
 }
@@ -59,6 +77,14 @@ void tesi_jacobi_device_destroy(TesContext *ctx, TesiJacobiDevice **device) {
 static TesStatus launch(TesContext *ctx, const TesiJacobiDevice *d, int kernel, void **arguments) {
   const TesiGrid grid = {kernel == FINISH || kernel == BEGIN ? 1 : d->parts, 1, 1};
   return tesi_kernel_launch(ctx, &d->kernel[kernel], grid, THREADS, THREADS * sizeof(double), arguments);
+}
+
+/* Sums of all ranks in the place of this rank's parts; how many parts there are then. */
+static TesStatus meet(const TesiJacobiDevice *d, int sums, double *partial) {
+  return d->sums ? tesi_links_sums(d->sums, sums, TESK_PARTS, (int)d->parts, partial) : TES_OK;
+}
+static int parts_after(const TesContext *ctx, const TesiJacobiDevice *d) {
+  return d->sums ? tesi_ranks(ctx) : (int)d->parts;
 }
 
 typedef struct Iteration {
@@ -84,15 +110,18 @@ static TesStatus iterate(void *user) {
   TesStatus status = TES_OK;
   const TesiJacobiDevice *d = j->device;
   long long n = it->r->length;
-  int parts = (int)d->parts;
+  int parts = parts_after(ctx, d);
+  TeskOwned own = d->own;
   TeskJacobi *scalars = scalars_of(d);
   double *products = products_of(d), *partial = parts_of(d);
   void *inverse = j->inverse->data, *p = j->p->data, *q = j->q->data, *r = it->r->data, *x = it->d->data;
   TES_TRY(launch(ctx, d, DIRECTION, (void *[]){&n, &r, &inverse, &p, &scalars}));
   TES_TRY(tes_operator_apply(j->op, j->p, j->q));
-  TES_TRY(launch(ctx, d, DOT, (void *[]){&n, &p, &q, &products}));
+  TES_TRY(launch(ctx, d, DOT, (void *[]){&n, &p, &q, &own, &products}));
+  TES_TRY(meet(d, 1, products));
   TES_TRY(launch(ctx, d, UPDATE,
-                 (void *[]){&n, &p, &q, &inverse, &x, &r, &products, &parts, &partial, &scalars}));
+                 (void *[]){&n, &p, &q, &inverse, &x, &r, &products, &parts, &own, &partial, &scalars}));
+  TES_TRY(meet(d, 2, partial));
   TES_TRY(launch(ctx, d, FINISH, (void *[]){&parts, &partial, &scalars}));
 done:
   return status;
@@ -142,10 +171,12 @@ static TesStatus begin(const TesiJacobi *j, double target, int share, int most, 
   const TesiJacobiDevice *own = j->device;
   TeskJacobi *scalars = scalars_of(own);
   long long n = r->length;
-  int parts = (int)own->parts;
+  int parts = parts_after(ctx, own);
+  TeskOwned owned = own->own;
   double *partial = parts_of(own);
   const void *inverse = j->inverse->data;
-  TES_TRY(launch(ctx, own, START, (void *[]){&n, &r->data, &inverse, &partial}));
+  TES_TRY(launch(ctx, own, START, (void *[]){&n, &r->data, &inverse, &owned, &partial}));
+  TES_TRY(meet(own, 2, partial));
   TES_TRY(launch(ctx, own, BEGIN, (void *[]){&parts, &partial, &target, &share, &most, &scalars}));
 done:
   return status;

@@ -29,9 +29,9 @@ TesStatus tesi_jacobi_cg(const TesiJacobi *jacobi, double norm, double target, i
  * ends after `most` iterations whatever is left. */
 TesStatus tesi_jacobi_queue(const TesiJacobi *jacobi, double share, int most, TesVector *r, TesVector *d);
 
-/* For vectors of so many entries on a device with kernels; on others *device stays NULL. */
-TesStatus tesi_jacobi_device_create(TesContext *ctx, TesPrecision precision, int64_t length,
-                                    TesiJacobiDevice **device);
+/* For vectors of this layout on a device with kernels, on several ranks where these share memory (device/links.h); on
+ * others *device stays NULL. */
+TesStatus tesi_jacobi_device_create(const TesiLayout *layout, TesPrecision precision, TesiJacobiDevice **device);
 void tesi_jacobi_device_destroy(TesContext *ctx, TesiJacobiDevice **device);
 /* The operator is another one now, or another one has its address. NULL is fine. */
 void tesi_jacobi_device_forget(TesContext *ctx, TesiJacobiDevice *device);

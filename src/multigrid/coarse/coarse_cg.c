@@ -41,7 +41,7 @@ TesStatus tesi_coarse_cg_create(const TesOperator *op, TesiCoarseCg **cg) {
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
     TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, vectors[i]));
   TES_TRY(find_inverse(c));
-  TES_TRY(tesi_jacobi_device_create(ctx, TES_DOUBLE, op->length, &c->device));
+  TES_TRY(tesi_jacobi_device_create(op->space->layout, TES_DOUBLE, &c->device));
   *cg = c;
   c = NULL;
 done:

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/team.h"
+#include "device/copies.h"
 #include "device/kernel.h"
 #include "operator/taylor_hood/taylor_hood_device.h"
 
@@ -252,6 +253,14 @@ static void sum_over_ranks(const TesSpace *space, int count, double *out) {
     tesi_exchange_sum(space->layout->shared, TES_DOUBLE, out + c * space->length);
 }
 
+/* The same of a vector on a device, after a pass with this status. */
+static TesStatus sum_copies(TesStatus status, const TesSpace *space, int count, const TesVector *b) {
+  for (int c = 0; c < count && status == TES_OK; c++)
+    status = tesi_sum_copies(space->context, space->layout->shared, TES_DOUBLE,
+                             (double *)b->data + c * space->length);
+  return status;
+}
+
 static TesStatus run(Pass pass, const Vectors *v, TesiSums *sums, int count, double *most) {
   TesContext *ctx = pass.m->context;
   TesStatus status = TES_OK;
@@ -280,12 +289,12 @@ done:
 }
 
 TesStatus tesi_taylor_hood_divergence(TesiTaylorHood *m, const TesVector *u, TesVector *b) {
-  if (m->device) return tesi_taylor_hood_device_divergence(m, u, b);
+  if (m->device) return sum_copies(tesi_taylor_hood_device_divergence(m, u, b), m->pressure, 1, b);
   return run((Pass){.m = m, .batch = divergence}, &(Vectors){.in = u, .out = b}, &m->p_sums, 1, NULL);
 }
 
 TesStatus tesi_taylor_hood_gradient(TesiTaylorHood *m, const TesVector *p, TesVector *b) {
-  if (m->device) return tesi_taylor_hood_device_gradient(m, p, b);
+  if (m->device) return sum_copies(tesi_taylor_hood_device_gradient(m, p, b), m->velocity, m->dim, b);
   return run((Pass){.m = m, .batch = gradient}, &(Vectors){.in = p, .out = b}, m->v_sums, m->dim, NULL);
 }
 
@@ -310,7 +319,8 @@ TesStatus tesi_taylor_hood_add_gradient(TesiTaylorHood *m, const TesVector *p, T
 }
 
 TesStatus tesi_taylor_hood_convection(TesiTaylorHood *m, const TesVector *u, TesVector *b, double *rate) {
-  if (m->device) return tesi_taylor_hood_device_convection(m, u, b, NULL, rate);
+  if (m->device)
+    return sum_copies(tesi_taylor_hood_device_convection(m, u, b, NULL, rate), m->velocity, m->dim, b);
   return run((Pass){.m = m, .batch = convection}, &(Vectors){.in = u, .out = b}, m->over_sums, m->dim, rate);
 }
 
@@ -322,7 +332,8 @@ TesStatus tesi_taylor_hood_reach(TesiTaylorHood *m, const TesVector *u, double *
 TesStatus tesi_taylor_hood_grad_div(TesiTaylorHood *m, const TesVector *gamma, const TesVector *u,
                                     TesVector *b) {
   const Vectors vectors = {.in = u, .gamma = gamma, .out = b};
-  if (m->device) return tesi_taylor_hood_device_grad_div(m, gamma, u, b);
+  if (m->device)
+    return sum_copies(tesi_taylor_hood_device_grad_div(m, gamma, u, b), m->velocity, m->dim, b);
   return run((Pass){.m = m, .batch = grad_div}, &vectors, m->v_sums, m->dim, NULL);
 }
 

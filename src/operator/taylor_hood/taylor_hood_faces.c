@@ -1,6 +1,7 @@
 /* Integrals over boundary faces: see taylor_hood.h. Faces are few: one thread, in their order. */
 #include <math.h>
 #include <string.h>
+#include "device/copies.h"
 #include "operator/taylor_hood/taylor_hood_device.h"
 
 enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS, NODES = 16 * 16 * 16 };
@@ -82,11 +83,29 @@ static void end_sum(const TesiTaylorHood *m, double *b, double **sum) {
   tesi_free(m->context, sum);
 }
 
+static TesStatus backflow_on_device(const TesiTaylorHood *m, TesiTaylorHoodFaces *faces, const TesVector *u,
+                                    TesVector *b) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesVector *part = NULL;
+  if (tesi_ranks(ctx) == 1) return tesi_taylor_hood_device_backflow(m, faces, u, b);
+  TES_TRY(tesi_vector_create_on(b->layout, TES_DOUBLE, &part));
+  TES_TRY(tes_vector_fill(part, 0));
+  TES_TRY(tesi_taylor_hood_device_backflow(m, faces, u, part));
+  for (int c = 0; c < m->dim; c++)
+    TES_TRY(tesi_sum_copies(ctx, m->velocity->layout->shared, TES_DOUBLE,
+                            (double *)part->data + c * m->velocity->length));
+  TES_TRY(tes_vector_axpy(1, part, b));
+done:
+  tes_vector_destroy(&part);
+  return status;
+}
+
 TesStatus tesi_taylor_hood_backflow(const TesiTaylorHood *m, TesiTaylorHoodFaces *faces, const TesVector *u,
                                     TesVector *b) {
   Face at;
   double value[MOST], *sum;
-  if (m->device) return tesi_taylor_hood_device_backflow(m, faces, u, b);
+  if (m->device) return backflow_on_device(m, faces, u, b);
   const TesStatus status = begin_sum(m, b->data, &sum);
   if (status != TES_OK) return status;
   for (int64_t i = 0; i < faces->count; i++) {

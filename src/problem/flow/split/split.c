@@ -78,7 +78,8 @@ static bool load_is_timed(const TesProblem *p) {
   return timed;
 }
 
-/* b <- the force of the time, by plans that were made once; *done: false where the host must do it. */
+/* b <- the force of the time, by plans that were made once; *done: false where the host must do it, and on several
+ * ranks. */
 static TesStatus load_by_plans(TesProblem *p, TesVector *b, bool *done) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -86,6 +87,7 @@ static TesStatus load_by_plans(TesProblem *p, TesVector *b, bool *done) {
   const TesFunction *const *f = p->in_time->numbers.data.f;
   const bool begins = !pr->load.clock;
   bool refused = false;
+  if (tesi_ranks(ctx) > 1) return TES_OK;
   if (begins) TES_TRY(tesi_clock_create(ctx, 0, &pr->load.clock));
   TES_TRY(tesi_clock_set(ctx, pr->load.clock, tesi_device_time(p->mesh->dim, p->numbered.data.f)));
   *done = true;

@@ -140,8 +140,8 @@ done:
 static TesStatus create_solvers(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TES_TRY(tesi_jacobi_device_create(ctx, TES_DOUBLE, pr->full->length, &pr->diagonal.jacobi));
-  TES_TRY(tesi_jacobi_device_create(ctx, TES_DOUBLE, pr->p.length, &pr->pressure_diagonal.jacobi));
+  TES_TRY(tesi_jacobi_device_create(pr->full->layout, TES_DOUBLE, &pr->diagonal.jacobi));
+  TES_TRY(tesi_jacobi_device_create(pr->taylor_hood->pressure->layout, TES_DOUBLE, &pr->pressure_diagonal.jacobi));
 done:
   return status;
 }
@@ -232,8 +232,8 @@ static TesStatus create_refined(TesProblem *p, TesiSplit *pr) {
   pr->last.sigma = pr->speed.most = NAN;
   TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &pr->last.b));
   if (pr->poisson->chosen.cycle != TES_SINGLE) goto done;
-  if (!pr->grad_div.gamma) TES_TRY(tesi_refined_create(ctx, pr->full->length, &pr->diagonal.refined));
-  TES_TRY(tesi_refined_create(ctx, pr->p.length, &pr->pressure_diagonal.refined));
+  if (!pr->grad_div.gamma) TES_TRY(tesi_refined_create(pr->full->layout, &pr->diagonal.refined));
+  TES_TRY(tesi_refined_create(pr->taylor_hood->pressure->layout, &pr->pressure_diagonal.refined));
 done:
   return status;
 }
