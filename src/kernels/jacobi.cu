@@ -123,8 +123,8 @@ TESK_KERNEL(tesk_jacobi_dot, THREADS, 1, (long long)n, (const real *TESK_RESTRIC
 /* products[parts]: parts of p.q; partial: parts of the other products. */
 TESK_KERNEL(tesk_jacobi_update, THREADS, 1, (long long)n, (const real *TESK_RESTRICT)p,
             (const real *TESK_RESTRICT)q, (const real *TESK_RESTRICT)inverse, (real * TESK_RESTRICT) x,
-            (real * TESK_RESTRICT) r, (const double *)products, (int)parts, (TeskOwned)own,
-            (double *)partial, (const TeskJacobi *)s) {
+            (real * TESK_RESTRICT) r, (const double *)products, (int)parts, (TeskOwned)own, (double *)partial,
+            (const TeskJacobi *)s) {
   TESK_SHARED(memory);
   const double pq = add_parts(products, parts, (double *)memory), rz_now = s->rz;
   const real alpha = rz_now == 0 ? 0 : (real)(rz_now / pq);

@@ -32,7 +32,8 @@ static TeskOwned owned_of(const TesiLayout *layout) {
   return own;
 }
 
-TesStatus tesi_jacobi_device_create(const TesiLayout *layout, TesPrecision precision, TesiJacobiDevice **device) {
+TesStatus tesi_jacobi_device_create(const TesiLayout *layout, TesPrecision precision,
+                                    TesiJacobiDevice **device) {
   static const char *const names[KERNELS] = {"tesk_jacobi_start",  "tesk_jacobi_begin",
                                              "tesk_jacobi_finish", "tesk_jacobi_direction",
                                              "tesk_jacobi_dot",    "tesk_jacobi_update"};
@@ -46,7 +47,8 @@ TesStatus tesi_jacobi_device_create(const TesiLayout *layout, TesPrecision preci
   TesiJacobiDevice *d;
   TesiProgram *program;
   *device = NULL;
-  if (!tesi_has_kernels(ctx) || (several && (!tesi_links_peer(ctx) || layout->blocks > TESK_OWNED))) return TES_OK;
+  if (!tesi_has_kernels(ctx) || (several && (!tesi_links_peer(ctx) || layout->blocks > TESK_OWNED)))
+    return TES_OK;
   TES_NEW(&d);
   *device = d;
   d->own = owned_of(layout);

@@ -31,7 +31,8 @@ TesStatus tesi_jacobi_queue(const TesiJacobi *jacobi, double share, int most, Te
 
 /* For vectors of this layout on a device with kernels, on several ranks where these share memory (device/links.h); on
  * others *device stays NULL. */
-TesStatus tesi_jacobi_device_create(const TesiLayout *layout, TesPrecision precision, TesiJacobiDevice **device);
+TesStatus tesi_jacobi_device_create(const TesiLayout *layout, TesPrecision precision,
+                                    TesiJacobiDevice **device);
 void tesi_jacobi_device_destroy(TesContext *ctx, TesiJacobiDevice **device);
 /* The operator is another one now, or another one has its address. NULL is fine. */
 void tesi_jacobi_device_forget(TesContext *ctx, TesiJacobiDevice *device);

@@ -332,8 +332,7 @@ TesStatus tesi_taylor_hood_reach(TesiTaylorHood *m, const TesVector *u, double *
 TesStatus tesi_taylor_hood_grad_div(TesiTaylorHood *m, const TesVector *gamma, const TesVector *u,
                                     TesVector *b) {
   const Vectors vectors = {.in = u, .gamma = gamma, .out = b};
-  if (m->device)
-    return sum_copies(tesi_taylor_hood_device_grad_div(m, gamma, u, b), m->velocity, m->dim, b);
+  if (m->device) return sum_copies(tesi_taylor_hood_device_grad_div(m, gamma, u, b), m->velocity, m->dim, b);
   return run((Pass){.m = m, .batch = grad_div}, &vectors, m->v_sums, m->dim, NULL);
 }
 

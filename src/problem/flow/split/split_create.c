@@ -141,7 +141,8 @@ static TesStatus create_solvers(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TES_TRY(tesi_jacobi_device_create(pr->full->layout, TES_DOUBLE, &pr->diagonal.jacobi));
-  TES_TRY(tesi_jacobi_device_create(pr->taylor_hood->pressure->layout, TES_DOUBLE, &pr->pressure_diagonal.jacobi));
+  TES_TRY(tesi_jacobi_device_create(pr->taylor_hood->pressure->layout, TES_DOUBLE,
+                                    &pr->pressure_diagonal.jacobi));
 done:
   return status;
 }
