@@ -198,6 +198,7 @@ TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step) {
                                .range = {p->range[0], p->range[1]},
                                .colours = p->colours,
                                .warp = p->warp,
+                               .arrows = {p->arrows[0], p->arrows[1], p->arrows[2]},
                                .run = step < 0 ? NULL : &s->pictures};
   const char *path = solve_png_path(s);
   if (!path) return TES_OK;

@@ -167,7 +167,10 @@ static void wrong_values_of_flows_are_told(void **state) {
       {"  values: {v: {force: front, of: x}}\n", "the mesh has no boundary or material called front"},
       {"  values: {v: {error: domain, of: h1}}\n", "of: expected l2, velocity_l2 or pressure_l2, got 'h1'"},
       {"  values: {v: {mean: domain, of: w}}\n", "unknown name 'w'"},
-      {"  png: {file: u.png, of: q}\n", "unknown name 'q'"}};
+      {"  png: {file: u.png, of: q}\n", "unknown name 'q'"},
+      {"  png: {file: u.png, arrows: [ux, q]}\n", "arrows: unknown name 'q'"},
+      {"  png: {file: u.png, arrows: [ux]}\n",
+       "arrows: expected a list of 2 expressions, as [-ux, -uy], or true"}};
   (void)state;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     write_flow(bad[i].outputs);
@@ -197,6 +200,8 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
       {"  values: {v: {force: left, of: x}}\n", "force: it belongs to stokes, elasticity and navier_stokes"},
       {"  values: {v: {error: left}}\n", "the error is that on the domain"},
       {"  values: {v: {error: domain, of: max}}\n", "of: expected l2 or h1, got 'max'"},
+      {"  png: {file: u.png, arrows: true}\n",
+       "arrows: expected a list of 2 expressions, as [-ux, -uy], or true in problems with a vector"},
       {"  values: {v: {meen: domain}}\n", "unknown key 'meen'; did you mean 'mean'?"},
       {"  values: {v: {point: [7, 0]}}\n", "output.values.v: the point (7, 0, 0) lies in no cell"},
       {"  lines: [{from: [0, 0], to: [1, 1]}]\n", "a line needs a file"},

@@ -530,7 +530,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.png", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",
    .help = "a picture: FILE, or {file (or --png FILE), of (u), slice (3D: z=0.5), edges (false), width (900), every "
      "(1), range ([least, largest]), colours (auto; viridis, diverging), title, warp (elasticity: points are drawn at "
-     "x + warp times displacement)}; one per step of an adaptive solve; in time as output.vtu"},
+     "x + warp times displacement), arrows (true: of velocity or displacement; a list of expressions, as [-ux, -uy])}; "
+     "one per step of an adaptive solve; in time as output.vtu"},
   {.path = "output.film", .type = TESI_KEY_FILE, .target = AT(c.film), .fallback_note = "none",
    .help = "in time, and of adaptive solves: the pictures of output.png one after the other, ten a second, as one "
      "animated PNG"},
