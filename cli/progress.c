@@ -24,9 +24,11 @@ static bool overwrites(void) {
   return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-static int width(void) {
+int cli_width(void) {
   struct winsize size;
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : WIDTH;
+  const char *columns = getenv("COLUMNS");
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) return size.ws_col;
+  return columns && atoi(columns) > 1 ? atoi(columns) : 0;
 }
 
 void cli_progress(const char *line) {
@@ -38,7 +40,7 @@ void cli_progress(const char *line) {
   last_second = seconds;
   shown = overwrite;
   if (overwrite)
-    printf("\r\033[K%.*s", width(), line);
+    printf("\r\033[K%.*s", (cli_width() ? cli_width() : WIDTH) - 1, line);
   else
     printf("%s\n", line);
   fflush(stdout);
