@@ -31,6 +31,28 @@ int cli_width(void) {
   return columns && atoi(columns) > 1 ? atoi(columns) : 0;
 }
 
+/* Where a line of at most `most` characters ends: at its last blank, or at `most`. */
+static int line_end(const char *text, int most) {
+  int end = most;
+  if ((int)strlen(text) <= most) return (int)strlen(text);
+  while (end > 0 && text[end] != ' ') end--;
+  return end > 0 && strspn(text, " ") < (size_t)end ? end : most;
+}
+
+void cli_print_line(FILE *out, const char *line) {
+  enum { INDENT = 10, LEAST = 40 };
+  const int columns = isatty(fileno(out)) || out == stdout ? cli_width() : 0;
+  int most = columns;
+  while (columns >= LEAST && (int)strlen(line) > most) {
+    const int end = line_end(line, most);
+    fprintf(out, "%.*s\n%*s", end, line, INDENT, "");
+    line += end;
+    line += strspn(line, " ");
+    most = columns - INDENT;
+  }
+  fprintf(out, "%s\n", line);
+}
+
 void cli_progress(const char *line) {
   cli_interrupt_part(line);
   const double seconds = now();
@@ -79,6 +101,6 @@ void cli_log(void *user, TesLogLevel level, const char *line) {
   }
   cli_progress_end();
   FILE *out = level == TES_LOG_WARNING ? stderr : stdout;
-  fprintf(out, "%s\n", line);
+  cli_print_line(out, line);
   fflush(out);
 }

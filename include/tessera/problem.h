@@ -345,6 +345,9 @@ typedef struct TesProblemInfo {
   double before;   /**< where the flow chooses steps: the time of the solution before; else 0 */
   bool varies; /**< the flow chooses the steps; `steps` is then an estimate by the length of the last step */
   int step, steps; /**< done; in all, fewer than `end` asks for where a steady state was reached */
+  /** With TesTimeDesc.steady: the change of the last step, per unit of time and of the largest solution so far, both in
+   *  L2; 0: not known. */
+  double change;
   TesBalance balance;
   double mean_force[3]; /**< the uniform force that keeps TesProblemDesc.mean_velocity; NaN: there is none */
   double l2_space_time; /**< sqrt(dt sum over steps of |error|^2 in L2); NaN: not known */

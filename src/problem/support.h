@@ -161,6 +161,7 @@ enum { TESI_NUMBER_A = 1, TESI_NUMBER_C = 2 };
 typedef struct TesiTold {
   char text[8000];
   int length;
+  char constants[200]; /* of elasticity, as they were given in the place of lambda and mu; "": these */
 } TesiTold;
 void tesi_told_add(TesiTold *told, const char *format, ...) TESI_PRINTF(2, 3);
 const char *tesi_told_text(const TesFunction *function, const char *otherwise);

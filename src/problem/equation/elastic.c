@@ -293,8 +293,11 @@ static void tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
                 dim == 3                          ? ""
                 : desc->plane == TES_PLANE_STRESS ? ", plane stress"
                                                   : ", plane strain");
-  tesi_told_add(told, "\ndata      lambda = %s   mu = %s", tesi_told_text(desc->data.lambda, "0"),
-                tesi_told_text(desc->data.a, "1"));
+  if (*told->constants)
+    tesi_told_add(told, "\ndata      %s", told->constants);
+  else
+    tesi_told_add(told, "\ndata      lambda = %s   mu = %s", tesi_told_text(desc->data.lambda, "0"),
+                  tesi_told_text(desc->data.a, "1"));
   if (desc->data.temperature)
     tesi_told_add(told, "\n          expansion = %s   temperature = %s",
                   tesi_told_text(desc->data.expansion, "0"), tesi_told_text(desc->data.temperature, "0"));
