@@ -275,9 +275,13 @@ static TesStatus read_slice(TesiCaseReader *r, int row, const TesiYaml *node, Te
   if (tesi_case_dim(r) == 2)
     return tesi_case_error(r, row, node, "slice: the mesh has two dimensions, and is shown as it is");
   while (equals && *equals == ' ') equals++;
-  if (!equals || *equals != '=' || !tesi_number_parse(equals + 1 + strspn(equals + 1, " "), &picture->at) ||
-      !isfinite(picture->at))
-    return tesi_case_error(r, row, node, "slice: expected a direction and a number, as \"z=0.5\"");
+  bool valid = false;
+  if (equals && *equals == '=') {
+    const char *text = equals + 1 + strspn(equals + 1, " ");
+    const TesStatus status = tesi_case_part(r, row, "mesh.box.lower", text, &picture->at, &valid);
+    if (status != TES_OK) return status;
+  }
+  if (!valid) return tesi_case_error(r, row, node, "slice: expected a direction and a number, as \"z=0.5\"");
   picture->slice = 1 + (node->text[0] - 'x');
   return TES_OK;
 }
@@ -287,11 +291,16 @@ static bool take_edges(const TesiYaml *node, bool *edges) {
   return *edges || (is_text(node) && !strcmp(node->text, "false"));
 }
 
-static bool take_range(const TesiYaml *node, double range[2]) {
+/* A number, with a unit of any kind. */
+static bool take_number(TesiCaseReader *r, int row, const TesiYaml *node, double *value) {
+  bool valid = false;
+  return is_text(node) && tesi_case_part(r, row, NULL, node->text, value, &valid) == TES_OK && valid;
+}
+
+static bool take_range(TesiCaseReader *r, int row, const TesiYaml *node, double range[2]) {
   int n = 0;
   for (const TesiYaml *item = node->first; node->kind == TESI_YAML_LIST && item; item = item->next, n++)
-    if (n == 2 || !is_text(item) || !tesi_number_parse(item->text, &range[n]) || !isfinite(range[n]))
-      return false;
+    if (n == 2 || !take_number(r, row, item, &range[n])) return false;
   return n == 2 && range[0] < range[1];
 }
 
@@ -336,12 +345,12 @@ static TesStatus read_look(TesiCaseReader *r, int row, const TesiYaml *node, Tes
                  *wrong = NULL;
   const char *expected = NULL;
   if (edges && !take_edges(edges, &picture->edges)) wrong = edges, expected = "true or false";
-  if (range && !take_range(range, picture->range))
+  if (range && !take_range(r, row, range, picture->range))
     wrong = range, expected = "two numbers that ascend, as [0, 1]";
   if (title && !is_text(title)) wrong = title, expected = "a text";
   if (colours && !take_colours(colours, &picture->colours))
     wrong = colours, expected = "auto, viridis or diverging";
-  if (warp && !(is_text(warp) && tesi_number_parse(warp->text, &picture->warp) && isfinite(picture->warp)))
+  if (warp && !take_number(r, row, warp, &picture->warp))
     wrong = warp, expected = "the number that displacements are multiplied by";
   else if (warp && !tesi_case_has(r, TESI_HAS_START_DISPLACEMENT))
     wrong = warp, expected = "a problem with a displacement, which is elasticity";

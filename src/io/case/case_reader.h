@@ -100,6 +100,11 @@ TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, dou
 
 /* A number with a unit must be of the kind of its key (case_units.c). */
 TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const char *text);
+/* The same for a part of a value, which is of the kind of the key of row `like`. */
+TesStatus tesi_case_check_unit_like(TesiCaseReader *r, int row, int like, const char *text);
+/* Whether such a part is a finite number, with a unit where `like` is no NULL; it may tell an error of its kind. */
+TesStatus tesi_case_part(TesiCaseReader *r, int row, const char *like, const char *text, double *value,
+                         bool *valid);
 
 /* "expected ..., got ...". */
 TesStatus tesi_case_wrong(TesiCaseReader *r, int row, const TesiYaml *node);
