@@ -103,6 +103,14 @@ done:
   return status;
 }
 
+/* In time inertia holds what supports do not. */
+static TesStatus tell_in_time(const TesProblem *p) {
+  int loose = 0;
+  const TesStatus status = p->space->slip ? tesi_elasticity_unheld(p->op, &loose) : TES_OK;
+  if (status == TES_OK) tesi_along_tell(p->space, loose > 0);
+  return status;
+}
+
 /* Motions that nothing holds: the loads have no part in them, but for rounding, which is taken away. */
 TesStatus tesi_elasticity_balance(TesProblem *p) {
   TesContext *ctx = p->context;
@@ -110,6 +118,7 @@ TesStatus tesi_elasticity_balance(TesProblem *p) {
   const int64_t n = p->space->length;
   double *b = NULL;
   warn(p);
+  if (p->in_time) return tell_in_time(p);
   TES_TRY(tesi_elasticity_motions(p->op, &p->motions, &p->motion));
   tesi_along_tell(p->space, p->motions > 0);
   if (!p->motions) return TES_OK;
