@@ -1,9 +1,9 @@
-/* Lines over axes as SVG: scales, ticks, lines and a legend; one figure, or several in panels. */
+/* Lines over axes: scales, ticks, lines and a legend; one figure, or several in panels. */
 #include "figure.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "output_file.h"
+#include "drawing.h"
 
 /* Pixels. */
 enum { WIDTH = 920, HEIGHT = 520, LEFT = 76, RIGHT = 310, TOP = 62, BOTTOM = 56, LEGEND = 20, LETTERS = 42 };
@@ -37,7 +37,7 @@ static double round_step(double span) {
 
 /* Ends at ticks; of logarithms at decades where there are some, else near the values. */
 static void round_ends(Axis *axis, bool whole_decades) {
-  const double round_off = 1e-11 * fmax(fabs(axis->low), fabs(axis->high));
+  const double round_off = 1e-7 * fmax(fabs(axis->low), fabs(axis->high));
   if (!axis->log && axis->high - axis->low < round_off) axis->low = axis->high = (axis->low + axis->high) / 2;
   if (!(axis->high > axis->low)) {
     const double room = axis->log ? 0.5 : axis->low != 0 ? 0.1 * fabs(axis->low) : 1;
@@ -66,139 +66,98 @@ static bool find_span(const CliFigure *f, bool is_x, Axis *axis, const Axis *oth
   return axis->low <= axis->high;
 }
 
-static void print_text(FILE *out, const char *text, int most) {
-  for (int i = 0; *text && i < most; text++, i++) switch (*text) {
-    case '&':
-      fputs("&amp;", out);
-      break;
-    case '<':
-      fputs("&lt;", out);
-      break;
-    case '>':
-      fputs("&gt;", out);
-      break;
-    default:
-      fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
-    }
-}
-
-static void put_text(FILE *out, double x, double y, const char *attributes, const char *text, int most) {
-  fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-  print_text(out, text, most);
-  fputs("</text>\n", out);
+static void draw_text(CliDrawing *d, double x, double y, CliAnchor anchor, const char *text) {
+  cli_draw_text(d, x, y, &(CliText){.anchor = anchor, .most = 100}, text);
 }
 
 /* A line across the figure and its value beside the axis. */
-static void print_tick(FILE *out, const Axis both[2], bool is_x, double value) {
+static void draw_tick(CliDrawing *d, const Axis both[2], bool is_x, double value) {
   char text[160];
-  const Axis *axis = &both[!is_x];
+  const Axis *axis = &both[!is_x], *x = &both[0], *y = &both[1];
   const double at = place(axis, value), exponent = axis->log ? log10(value) : 0;
-  if (is_x)
-    fprintf(out, "<path d=\"M%.1f %g V%g\" stroke=\"#ddd\"/>\n", at, both[1].from, both[1].to);
-  else
-    fprintf(out, "<path d=\"M%g %.1f H%g\" stroke=\"#ddd\"/>\n", both[0].from, at, both[0].to);
-  fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", is_x ? at : both[0].from - 8,
-          is_x ? both[1].from + 18 : at + 4, is_x ? "middle" : "end");
-  snprintf(text, sizeof text, "%.6g", fabs(value) < 1e-9 * axis->step && !axis->log ? 0 : value);
+  cli_draw_segment(d, is_x ? at : x->from, is_x ? y->from : at, is_x ? at : x->to, is_x ? y->to : at, "#ddd",
+                   1, false);
+  snprintf(text, sizeof text, "%.9g", fabs(value) < 1e-9 * axis->step && !axis->log ? 0 : value);
   if (axis->log && fabs(exponent) > 3.5)
     snprintf(text, sizeof text, "%ge%.0f", value / pow(10, floor(exponent + 1e-9)), floor(exponent + 1e-9));
-  fprintf(out, "%s</text>\n", text);
+  draw_text(d, is_x ? at : x->from - 8, is_x ? y->from + 18 : at + 4, is_x ? CLI_MIDDLE : CLI_RIGHT, text);
 }
 
-static void print_ticks(FILE *out, const Axis both[2], bool is_x) {
+static void draw_ticks(CliDrawing *d, const Axis both[2], bool is_x) {
   static const double within[] = {1, 2, 5};
   const Axis *axis = &both[!is_x];
   if (!axis->log) {
     for (int i = 0; axis->low + i * axis->step <= axis->high + 1e-6 * axis->step; i++)
-      print_tick(out, both, is_x, axis->low + i * axis->step);
+      draw_tick(d, both, is_x, axis->low + i * axis->step);
     return;
   }
   const int parts = axis->high - axis->low < 2.5 ? 3 : 1;
   for (double decade = axis->step * floor(axis->low / axis->step); decade <= axis->high; decade += axis->step)
     for (int i = 0; i < parts; i++) {
       const double value = within[i] * pow(10, decade), at = log10(value);
-      if (at >= axis->low - 1e-9 && at <= axis->high + 1e-9) print_tick(out, both, is_x, value);
+      if (at >= axis->low - 1e-9 && at <= axis->high + 1e-9) draw_tick(d, both, is_x, value);
     }
 }
 
-/* A circle; where colours come again a square, then a diamond. */
-static void print_mark(FILE *out, const CliLine *line, double x, double y) {
-  const char *colour = colours[line->colour % COLOURS], *inside = line->hollow ? "white" : colour;
-  switch (line->colour / COLOURS % 3) {
-  case 0:
-    fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\" stroke=\"%s\"/>\n", x, y, inside,
-            colour);
-    break;
-  case 1:
-    fprintf(out, "<path d=\"M%.1f %.1f h6 v6 h-6 z\" fill=\"%s\" stroke=\"%s\"/>\n", x - 3, y - 3, inside,
-            colour);
-    break;
-  default:
-    fprintf(out, "<path d=\"M%.1f %.1f l4 4 l-4 4 l-4 -4 z\" fill=\"%s\" stroke=\"%s\"/>\n", x, y - 4, inside,
-            colour);
-  }
+static const char *colour_of(const CliLine *line) {
+  return colours[line->colour % COLOURS];
 }
 
-static void print_line(FILE *out, const Axis axis[2], const CliLine *line) {
-  const char *colour = colours[line->colour % COLOURS];
-  fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s points=\"", colour,
-          line->dashed ? " stroke-dasharray=\"5 4\"" : "");
+/* A circle; where colours come again a square, then a diamond. */
+static void draw_mark(CliDrawing *d, const CliLine *line, double x, double y) {
+  cli_draw_mark(d, line->colour / COLOURS % 3, x, y, colour_of(line), line->hollow ? "#fff" : colour_of(line));
+}
+
+static bool has_marks(const CliLine *line) {
+  return !line->plain && (line->hollow || !line->dashed);
+}
+
+static void draw_line(CliDrawing *d, const Axis axis[2], const CliLine *line) {
+  int last = -1;
+  cli_draw_line_begin(d, colour_of(line), line->dashed);
   for (int i = 0; i < line->points; i++)
     if (is_drawn(&axis[0], line->x[i]) && is_drawn(&axis[1], line->y[i]))
-      fprintf(out, "%.1f,%.1f ", place(&axis[0], line->x[i]), place(&axis[1], line->y[i]));
-  fputs("\"/>\n", out);
-  for (int i = 0; i < line->points && !line->plain && (line->hollow || !line->dashed); i++)
+      cli_draw_line_to(d, place(&axis[0], line->x[i]), place(&axis[1], line->y[i])), last = i;
+  cli_draw_line_end(d);
+  for (int i = 0; i < line->points && has_marks(line); i++)
     if (is_drawn(&axis[0], line->x[i]) && is_drawn(&axis[1], line->y[i]))
-      print_mark(out, line, place(&axis[0], line->x[i]), place(&axis[1], line->y[i]));
-  for (int i = line->points - 1; i >= 0 && line->note; i--) {
-    if (!is_drawn(&axis[0], line->x[i]) || !is_drawn(&axis[1], line->y[i])) continue;
-    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" fill=\"%s\">", place(&axis[0], line->x[i]) + 7,
-            place(&axis[1], line->y[i]) + 4, colour);
-    print_text(out, line->note, 12);
-    fputs("</text>\n", out);
-    break;
-  }
+      draw_mark(d, line, place(&axis[0], line->x[i]), place(&axis[1], line->y[i]));
+  if (line->note && last >= 0)
+    cli_draw_text(d, place(&axis[0], line->x[last]) + 7, place(&axis[1], line->y[last]) + 4,
+                  &(CliText){.colour = colour_of(line), .most = 12}, line->note);
 }
 
 /* Names that do not fit below one another are left out, and their number is told. */
-static void print_legend(FILE *out, const CliFigure *f, double x, double top, double bottom) {
+static void draw_legend(CliDrawing *d, const CliFigure *f, double x, double top, double bottom) {
   const int most = (int)(bottom - top) / LEGEND;
+  char text[40];
   for (int l = 0; l < f->lines && l < most; l++) {
     const double y = top + 8 + LEGEND * l;
-    fprintf(out, "<path d=\"M%.1f %.1f h22\" stroke=\"%s\" stroke-width=\"2\"%s/>\n", x, y,
-            colours[f->line[l].colour % COLOURS], f->line[l].dashed ? " stroke-dasharray=\"5 4\"" : "");
-    if (!f->line[l].plain && (f->line[l].hollow || !f->line[l].dashed))
-      print_mark(out, &f->line[l], x + 11, y);
-    put_text(out, x + 28, y + 4, "", f->line[l].name, LETTERS);
+    cli_draw_segment(d, x, y, x + 22, y, colour_of(&f->line[l]), 2, f->line[l].dashed);
+    if (has_marks(&f->line[l])) draw_mark(d, &f->line[l], x + 11, y);
+    cli_draw_text(d, x + 28, y + 4, &(CliText){.most = LETTERS}, f->line[l].name);
   }
-  if (f->lines > most)
-    fprintf(out, "<text x=\"%.1f\" y=\"%g\">and %d more</text>\n", x, top + 12 + LEGEND * most,
-            f->lines - most);
+  snprintf(text, sizeof text, "and %d more", f->lines - most);
+  if (f->lines > most) draw_text(d, x, top + 12 + LEGEND * most, CLI_LEFT, text);
 }
 
-static void print_head(FILE *out, int width, int height, const char *title, const char *subtitle) {
-  fprintf(out,
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
-          "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-          width, height);
-  put_text(out, LEFT, 24, "font-size=\"15\"", title, 110);
-  if (subtitle) put_text(out, LEFT, 44, "fill=\"#666\"", subtitle, 130);
+static void draw_titles(CliDrawing *d, const char *title, const char *subtitle) {
+  cli_draw_text(d, LEFT, 24, &(CliText){.size = 15, .most = 110}, title);
+  if (subtitle) cli_draw_text(d, LEFT, 44, &(CliText){.colour = "#666", .most = 130}, subtitle);
 }
 
 /* Axes with their names, and lines. */
-static void print_plot(FILE *out, const CliFigure *f, const Axis axis[2]) {
+static void draw_plot(CliDrawing *d, const CliFigure *f, const Axis axis[2]) {
   const double left = axis[0].from, right = axis[0].to, bottom = axis[1].from, top = axis[1].to;
-  print_ticks(out, axis, true);
-  print_ticks(out, axis, false);
-  fprintf(out, "<path d=\"M%g %g V%g H%g\" fill=\"none\" stroke=\"black\"/>\n", left, top, bottom, right);
-  put_text(out, (left + right) / 2, bottom + 42, "text-anchor=\"middle\"", f->x_label, 100);
-  if (f->y_label) {
-    fprintf(out, "<text transform=\"translate(%g,%g) rotate(-90)\" text-anchor=\"middle\">", left - 58,
-            floor((top + bottom) / 2));
-    print_text(out, f->y_label, 80);
-    fputs("</text>\n", out);
-  }
-  for (int l = 0; l < f->lines; l++) print_line(out, axis, &f->line[l]);
+  draw_ticks(d, axis, true);
+  draw_ticks(d, axis, false);
+  cli_draw_segment(d, left, top, left, bottom, "#000", 1, false);
+  cli_draw_segment(d, left, bottom, right, bottom, "#000", 1, false);
+  draw_text(d, (left + right) / 2, bottom + 42, CLI_MIDDLE, f->x_label);
+  if (f->y_label)
+    cli_draw_text(d, left - 58, (top + bottom) / 2,
+                  &(CliText){.anchor = CLI_MIDDLE, .upright = true, .most = 80}, f->y_label);
+  for (int l = 0; l < f->lines; l++) draw_line(d, axis, &f->line[l]);
 }
 
 /* Spans of both directions; false: there is nothing to draw. */
@@ -228,44 +187,37 @@ static int legend_width(const CliFigure *f, int most) {
 TesStatus cli_figure_write(TesContext *ctx, const CliFigure *f, const char *path) {
   const int right = WIDTH - legend_width(f, RIGHT);
   Axis axis[2] = {{.from = LEFT, .to = right}, {.from = HEIGHT - BOTTOM, .to = TOP}};
-  char *text;
-  size_t length;
+  CliDrawing d;
   if (!make_axes(f, axis)) return refuse_nothing(path);
-  FILE *out = open_memstream(&text, &length);
-  if (!out) return TES_OUT_OF_MEMORY;
-  print_head(out, WIDTH, HEIGHT, f->title, f->subtitle);
-  print_plot(out, f, axis);
-  print_legend(out, f, right + 14, TOP, HEIGHT - BOTTOM);
-  fputs("</svg>\n", out);
-  return cli_file_commit(ctx, out, &text, path);
+  if (!cli_drawing_begin(&d, path, WIDTH, HEIGHT)) return TES_OUT_OF_MEMORY;
+  draw_titles(&d, f->title, f->subtitle);
+  draw_plot(&d, f, axis);
+  draw_legend(&d, f, right + 14, TOP, HEIGHT - BOTTOM);
+  return cli_drawing_end(ctx, &d, path);
 }
 
-static void print_panel(FILE *out, const CliFigure *f, double left, double top) {
+static void draw_panel(CliDrawing *d, const CliFigure *f, double left, double top) {
   Axis axis[2] = {{.from = left + LEFT, .to = left + PANEL_WIDTH - PANEL_RIGHT},
                   {.from = top + PANEL_HEIGHT - BOTTOM, .to = top + PANEL_TOP}};
-  put_text(out, axis[0].from, top + PANEL_TOP - 12, "font-size=\"13\"", f->title, 60);
+  cli_draw_text(d, axis[0].from, top + PANEL_TOP - 12, &(CliText){.size = 13, .most = 60}, f->title);
   if (make_axes(f, axis))
-    print_plot(out, f, axis);
+    draw_plot(d, f, axis);
   else
-    put_text(out, axis[0].from, top + PANEL_TOP + 20, "fill=\"#666\"", "no number to draw", 60);
+    draw_text(d, axis[0].from, top + PANEL_TOP + 20, CLI_LEFT, "no number to draw");
 }
 
 TesStatus cli_figure_write_panels(TesContext *ctx, const char *title, const char *subtitle, int panels,
                                   const CliFigure *panel, const char *path) {
   const int columns = panels < 2 ? 1 : panels < 7 ? 2 : 3, rows = (panels + columns - 1) / columns;
-  const bool legend = panel->lines > 1;
-  const int height = HEAD + rows * PANEL_HEIGHT;
-  char *text;
-  size_t length;
+  const int height = HEAD + rows * PANEL_HEIGHT, beside = panel->lines > 1 ? legend_width(panel, RIGHT) : 0;
+  CliDrawing d;
   bool any = false;
   for (int i = 0; i < panels; i++) any = make_axes(&panel[i], (Axis[2]){{0}, {0}}) || any;
   if (!any) return refuse_nothing(path);
-  FILE *out = open_memstream(&text, &length);
-  if (!out) return TES_OUT_OF_MEMORY;
-  print_head(out, columns * PANEL_WIDTH + (legend ? legend_width(panel, RIGHT) : 0), height, title, subtitle);
+  if (!cli_drawing_begin(&d, path, columns * PANEL_WIDTH + beside, height)) return TES_OUT_OF_MEMORY;
+  draw_titles(&d, title, subtitle);
   for (int i = 0; i < panels; i++)
-    print_panel(out, &panel[i], i % columns * PANEL_WIDTH, HEAD + i / columns * PANEL_HEIGHT);
-  if (legend) print_legend(out, panel, columns * PANEL_WIDTH, HEAD + PANEL_TOP, height);
-  fputs("</svg>\n", out);
-  return cli_file_commit(ctx, out, &text, path);
+    draw_panel(&d, &panel[i], i % columns * PANEL_WIDTH, HEAD + i / columns * PANEL_HEIGHT);
+  if (beside) draw_legend(&d, panel, columns * PANEL_WIDTH, HEAD + PANEL_TOP, height);
+  return cli_drawing_end(ctx, &d, path);
 }

@@ -1,4 +1,5 @@
-/* Figures: lines over axes, written as SVG. Whatever the programs draw as lines goes through here; a table has
+/* Figures: lines over axes, written as SVG, or as PDF where the file's name ends so (drawing.h). Whatever the programs
+ * draw as lines goes through here; a table has
  * cli_table_plot() (table.h) on top of it. */
 #ifndef CLI_FIGURE_H
 #define CLI_FIGURE_H

@@ -75,7 +75,9 @@ static TesStatus check_endings(Solve *s) {
     return refuse(s, "output.film: a film shows the pictures of output.png, which is missing");
   if (drawn == TES_OK && s->input->film && !s->input->adaptive && !solve_is_in_time(s))
     return refuse(s, "output.film: a film is for `time` and `adapt`: this case has one picture");
-  return drawn == TES_OK ? check_ending(s, s->input->plot.file, false, "plot", ".svg") : drawn;
+  const char *plot = s->input->plot.file, *dot = plot ? strrchr(plot, '.') : NULL;
+  return drawn == TES_OK && !(dot && !strcasecmp(dot, ".pdf")) ? check_ending(s, plot, false, "plot", ".svg")
+                                                               : drawn;
 }
 
 /* Makes a folder and all above it. */

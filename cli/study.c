@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 static const char help[] =
@@ -18,7 +19,7 @@ static const char help[] =
     "  --csv FILE             writes the table, to the standard output for '-'\n"
     "  --json FILE            the same as JSON\n"
     "  --plot FILE.svg        draws errors, and values by their distance to their limit, over the unknowns\n"
-    "                         or over the steps in time\n"
+    "                         or over the steps in time; FILE.pdf: as PDF\n"
     "  --exact NAME=x,..      what values go to, in the place of extrapolated limits\n"
     "  --draw NAME[,NAME]     what is drawn: columns; solve_s: the time       (errors, or values)\n"
     "  --device D --threads N --ranks N --simd BITS --deterministic\n"
@@ -301,6 +302,10 @@ static int refuse(const Study *study, int argc) {
   if (!study->keys) return cli_usage_error("study needs --over KEY=a,b,.., e.g. --over mesh.refine=0,1,2");
   if (!strcmp(study->solve.path, "-"))
     return cli_usage_error("study reads its case from a file, not from '-'");
+  const char *dot = study->plot ? strrchr(study->plot, '.') : NULL;
+  if (dot && (!strcasecmp(dot, ".png") || !strcasecmp(dot, ".jpg") || !strcasecmp(dot, ".eps")))
+    return cli_usage_error("--plot %s: figures are SVG or PDF: call it %.*s.svg or %.*s.pdf", study->plot,
+                           (int)(dot - study->plot), study->plot, (int)(dot - study->plot), study->plot);
   if (study->draw && !study->plot) return cli_usage_error("--draw needs --plot FILE.svg");
   if (study->exact && !study->plot) return cli_usage_error("--exact needs --plot FILE.svg");
   return 0;

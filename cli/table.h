@@ -1,4 +1,4 @@
-/* Tables of results: printed as they grow, then written as CSV or JSON, or drawn as SVG (figure.h). */
+/* Tables of results: printed as they grow, then written as CSV or JSON, or drawn (figure.h). */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 

@@ -153,6 +153,36 @@ static void values_have_panels(void **state) {
   assert_int_equal(remove("s.svg"), 0);
 }
 
+/* Every object stands where the table at the end says, texts are escaped, lines are drawn. */
+static void figures_are_pdf_too(void **state) {
+  (void)state;
+  assert_run("study " CASES
+             "poisson-square.yaml --over space.degree=1,2 --over mesh.refine=0..2 --quiet --plot s.pdf "
+             "--set mesh.box.cells=4 --set 'output.values={\"gr\xc3\xb6\xc3\x9f(e)\": {mean: domain}}'",
+             0);
+  read_figure("s.pdf");
+  assert_true(!strncmp(output, "%PDF-1.4\n", 9));
+  const char *start = strstr(output, "startxref\n"),
+             *table = start ? output + strtol(start + 10, NULL, 10) : NULL;
+  assert_non_null(start);
+  assert_true(!strncmp(table, "xref\n0 6\n", 9));
+  for (int i = 1; i < 6; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "%d 0 obj <<", i);
+    if (strncmp(output + strtol(table + 9 + 20 * i, NULL, 10), name, strlen(name)))
+      fail_msg("object %d is not where the table says", i);
+  }
+  const char *stream = strstr(output, "/Length "), *content = stream ? strstr(stream, "stream\n") : NULL;
+  assert_non_null(content);
+  assert_true(!strncmp(content + 7 + strtol(stream + 8, NULL, 10), "\nendstream", 10));
+  assert_output("(degree=2) Tj");
+  assert_output("(h^3.0) Tj");
+  assert_output("(|gr\\366\\337\\(e\\) - 0.40");
+  assert_run("study " CASES "poisson-square.yaml --over mesh.refine=0 --plot s.png", 2);
+  assert_output("figures are SVG or PDF: call it s.svg or s.pdf");
+  assert_int_equal(remove("s.pdf"), 0);
+}
+
 static size_t longest_line(void) {
   size_t longest = 0;
   for (const char *line = output; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0))
@@ -214,6 +244,7 @@ int main(void) {
                                      cmocka_unit_test(steps_in_time_have_orders),
                                      cmocka_unit_test(figures_have_a_line_and_a_name_each),
                                      cmocka_unit_test(values_have_panels),
+                                     cmocka_unit_test(figures_are_pdf_too),
                                      cmocka_unit_test(tables_fit_the_terminal),
                                      cmocka_unit_test(wrong_studies_are_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
