@@ -96,7 +96,32 @@ static void letters_differ(void **state) {
     tesi_free(ctx, &all);
     tesi_canvas_destroy(&canvas);
   }
-  assert_near(tesi_text_width(10, "abc"), 21, 1e-12);
+  assert_near(tesi_text_width(10, "abc"), tesi_text_width(10, "cba"), 1e-12);
+  assert_true(tesi_text_width(10, "W") > 2 * tesi_text_width(10, "i"));
+  /* UTF-8: letters that the font has; others, and bytes that are none, are left out */
+  assert_near(tesi_text_width(10, "\xc3\xa4"), tesi_text_width(10, "a"), 1e-12);
+  assert_true(tesi_text_width(10, "\xce\xbb\xc2\xb2") > 5);
+  assert_near(tesi_text_width(10, "a\xff\xe2\x88\x87\xc3z"), tesi_text_width(10, "az"), 1e-12);
+}
+
+/* Inside of a letter is white, as of the letter beside it: the o has a hole, the full stop none. */
+static void letters_have_holes(void **state) {
+  TesiCanvas *canvas;
+  (void)state;
+  assert_ok(ctx, tesi_canvas_create(ctx, 120, 60, &canvas));
+  tesi_canvas_text(canvas, 10, 50, 40, 0, (TesiColour){0, 0, 0}, "O.");
+  const int middle = 10 + (int)(tesi_text_width(40, "O") / 2),
+            dot = 10 + (int)(tesi_text_width(40, "O") + tesi_text_width(40, ".") / 2);
+  assert_int_equal(pixel(canvas, middle, 30).r, 255);
+  assert_int_equal(pixel(canvas, middle, 11).r, 0);
+  assert_int_equal(pixel(canvas, middle, 48).r, 0);
+  assert_int_equal(pixel(canvas, dot, 48).r, 0);
+  assert_int_equal(pixel(canvas, dot, 30).r, 255);
+  tesi_canvas_destroy(&canvas);
+  /* cut off at all sides of a canvas */
+  assert_ok(ctx, tesi_canvas_create(ctx, 5, 5, &canvas));
+  tesi_canvas_text(canvas, -20, 20, 40, 0, (TesiColour){0, 0, 0}, "WOW@");
+  tesi_canvas_destroy(&canvas);
 }
 
 /* ---- scenes -------------------------------------------------------------------------------------------- */
@@ -367,6 +392,7 @@ int main(void) {
                                      cmocka_unit_test(what_is_nearer_hides),
                                      cmocka_unit_test(the_colours_grow_brighter),
                                      cmocka_unit_test(letters_differ),
+                                     cmocka_unit_test(letters_have_holes),
                                      cmocka_unit_test(scenes_have_the_size_of_the_mesh),
                                      cmocka_unit_test(faces_in_the_plane_of_a_cut),
                                      cmocka_unit_test(arrows_stand_on_a_grid),

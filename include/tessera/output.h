@@ -34,7 +34,7 @@ typedef struct TesPictureDesc {
   double at;      /**< where the cut is */
   bool edges;     /**< of cells */
   int width;      /**< pixels, 200..8000; 0 means 900 */
-  const char *title; /**< ASCII, with the time behind it; NULL: what is shown, time, equation, cells and degree */
+  const char *title; /**< UTF-8, with the time behind it; NULL: what is shown, time, equation, cells and degree */
   double range[2]; /**< of the colours; values beyond get the colour of the end. Equal: the least and largest */
   TesColourMap colours;
   double warp; /**< elasticity: points are drawn at x + warp u; a slice cuts the body at rest. 0: at rest */

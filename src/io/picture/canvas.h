@@ -59,7 +59,7 @@ TesStatus tesi_canvas_average(const TesiCanvas *canvas, TesiColour **pixels);
 TesiColour tesi_colour_at(double t);
 
 /* Text, capitals so many pixels high, beginning at (x, y), the left end of its base line; anchor 0.5: its middle,
- * 1: its end is at x. Letters are strokes; bytes beyond ASCII are left out. */
+ * 1: its end is at x. UTF-8: Latin letters, Greek and some signs; others are left out. */
 void tesi_canvas_text(TesiCanvas *canvas, double x, double y, double size, double anchor, TesiColour colour,
                       const char *text);
 double tesi_text_width(double size, const char *text);
