@@ -377,6 +377,22 @@ static void a_plot_shows_the_series(void **state) {
   text[fread(text, 1, sizeof text - 1, file)] = 0;
   fclose(file);
   assert_non_null(strstr(text, ">mean</text>"));
+  /* sizes that differ by more than ten: a panel each, whose lines go from corner to corner */
+  assert_run(
+      "solve a.yaml --quiet --set output.plot=p.svg --set 'output.values.big={mean: domain, of: 50*u}'", 0);
+  assert_non_null(file = fopen("p.svg", "r"));
+  text[fread(text, 1, sizeof text - 1, file)] = 0;
+  fclose(file);
+  count = 0;
+  for (const char *at = text; (at = strstr(at, "points=\"")); count++) {
+    double end[2] = {0};
+    at += strlen("points=\"");
+    assert_int_equal(sscanf(at, "%lf,%lf", &x[0], &y[0]), 2);
+    for (; sscanf(at, "%lf,%lf %n", &end[0], &end[1], &used) == 2; at += used) x[1] = end[0], y[1] = end[1];
+    assert_true(x[1] > x[0] + 200 && y[1] < y[0] - 150);
+  }
+  assert_int_equal(count, 3);
+  assert_non_null(strstr(text, ">big</text>"));
   assert_run("solve a.yaml --quiet --set output.series=null", 2);
   assert_output("output.series is missing");
   assert_run("solve a.yaml --quiet --set output.plot.file=p.png", 2);

@@ -538,7 +538,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.plot", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",
    .all_rows = true,
    .help = "in time: a figure (SVG, or PDF where FILE ends in .pdf) of output.values over time: FILE, or {file, of: "
-     "[names of values] (all)}; it is drawn at the end from output.series, with the rows of before a restart"},
+     "[names of values] (all)}; it is drawn at the end from output.series, with the rows of before a restart; "
+     "values whose sizes differ by more than a factor of ten have a panel each"},
 };
 /* clang-format on */
 
