@@ -48,8 +48,8 @@ typedef struct SolveInTime {
   TesReportRemesh *remesh;                  /* [remesh_room] of the report */
   int64_t remesh_room;
   double adapt_seconds; /* of all changes of the mesh */
-  double change;        /* a unit of time, at the line that was printed last, and its step; 0: none was */
-  int change_step;
+  double change[2];     /* per unit of time, and at which steps: not after half of the steps, and later */
+  int change_step[2];
   FILE *series;
 } SolveInTime;
 

@@ -250,10 +250,11 @@ void solve_print_outcome(const Solve *s) {
   if (s->step_count) snprintf(steps, sizeof steps, "%d steps, ", s->step_count);
   if (!isnan(solve_rate(s)))
     snprintf(rate, sizeof rate, ": %.3g million unknowns a second", 1e-6 * solve_rate(s));
-  if (s->in_time.report.steps && s->outcome == TES_OK)
-    solve_log(s, TES_LOG_INFO, "ended at t = %.6g after %lld steps, %.3f s; %d iterations, %.3f s",
-              s->in_time.report.time, (long long)s->in_time.report.steps, solve_now() - s->solve_started,
-              s->iterations, solve_seconds(s));
+  if (s->in_time.report.steps)
+    solve_log(s, TES_LOG_INFO, "%s at t = %.6g after %lld steps, %.3f s; %d iterations, %.3f s",
+              s->outcome == TES_OK ? "ended" : outcome, s->in_time.report.time,
+              (long long)s->in_time.report.steps, solve_now() - s->solve_started, s->iterations,
+              solve_seconds(s));
   else
     solve_log(s, TES_LOG_INFO, "%s after %s%d iterations, %.3f s%s", outcome, steps, s->iterations,
               solve_seconds(s), rate);

@@ -183,13 +183,18 @@ static TesStatus write_outputs(Solve *s, TesProblem *problem, int iterations) {
   return status;
 }
 
-/* Steps until the change per unit of time is as small as time.steady wants it, at the rate of the last lines; `left`
- * where it does not fall so fast. */
-static double steps_left(const Solve *s, const TesProblemInfo *info, int left) {
-  const SolveInTime *t = &s->in_time;
-  const double rate = log(t->change / info->change) / (info->step - t->change_step),
+/* Steps until the change per unit of time is as small as time.steady wants it, at its rate in about the last half of
+ * the steps; `left` where it does not fall so fast. */
+static double steps_left(Solve *s, const TesProblemInfo *info, int left) {
+  SolveInTime *t = &s->in_time;
+  if (info->change > 0 && info->step >= 2 * t->change_step[1]) {
+    t->change[0] = t->change[1], t->change_step[0] = t->change_step[1];
+    t->change[1] = info->change, t->change_step[1] = info->step;
+  }
+  if (!(t->change[0] > info->change) || !(info->change > 0)) return left;
+  const double rate = log(t->change[0] / info->change) / (info->step - t->change_step[0]),
                steps = log(info->change / s->input->problem.time.steady) / rate;
-  return t->change > info->change && steps >= 0 && steps < left ? steps : left;
+  return steps >= 0 && steps < left ? steps : left;
 }
 
 /* Values on the way are for people: those that cannot be found are left out. */
@@ -204,6 +209,16 @@ static TesStatus find_values(Solve *s, const TesProblem *problem) {
   return status;
 }
 
+/* Between the lines of the table. */
+static void print_progress(const Solve *s, const TesProblemInfo *info, const char *span) {
+  char line[160], change[40] = "";
+  if (s->options->log || tes_communicator_rank(cli_ranks()) > 0) return;
+  if (info->change > 0) snprintf(change, sizeof change, ", change %.1e", info->change);
+  snprintf(line, sizeof line, "step %d of %s%d, t = %.5g%s, %s to go", info->step,
+           info->varies ? "about " : "", info->steps, info->time, change, span);
+  cli_progress(line);
+}
+
 /* About twenty lines in all, or one a step. */
 static TesStatus print_step(Solve *s, const TesProblem *problem, const TesProblemInfo *info,
                             const TesSolveResult *result) {
@@ -213,10 +228,14 @@ static TesStatus print_step(Solve *s, const TesProblem *problem, const TesProble
              steady = info->change > 0, verbose = s->options->common.verbosity >= TES_VERBOSE;
   SolveColumns c = {0};
   char span[32];
-  if (s->options->common.verbosity < TES_NORMAL || !(shown || verbose)) return TES_OK;
+  if (s->options->common.verbosity < TES_NORMAL) return TES_OK;
+  solve_print_span(elapsed / done * steps_left(s, info, left), span);
+  if (!shown && !verbose) {
+    print_progress(s, info, span);
+    return TES_OK;
+  }
   const TesStatus status = shown ? find_values(s, problem) : TES_OK;
   if (status != TES_OK) return status;
-  solve_print_span(elapsed / done * steps_left(s, info, left), span);
   solve_column(&c, 0, 7, "step", "%d", info->step);
   solve_column(&c, 0, 10, "time", "%.5g", info->time);
   if (s->input->adaptive) solve_column(&c, 0, 10, "unknowns", "%lld", (long long)s->dofs);
@@ -230,7 +249,6 @@ static TesStatus print_step(Solve *s, const TesProblem *problem, const TesProble
   solve_column(&c, 0, 7, "seconds", "%.*f", elapsed < 100 ? 3 : 0, elapsed);
   solve_column(&c, 0, 7, "to go", "%s", span);
   solve_print_columns(s, shown ? TES_LOG_INFO : TES_LOG_DETAIL, &c, done == 1);
-  if (shown && steady) s->in_time.change = info->change, s->in_time.change_step = info->step;
   return TES_OK;
 }
 
@@ -417,5 +435,10 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   const TesStatus finished = s->solved ? finish(s, problem) : TES_OK;
   if (status == TES_OK) status = finished;
   solve_end_problem(s, &problem);
+  if (s->outcome == TES_INTERRUPTED)
+    snprintf(s->message, sizeof s->message, "interrupted at t = %.6g, after %lld steps%s%.800s",
+             s->in_time.report.time, (long long)s->in_time.report.steps,
+             s->has_checkpoint ? "; go on with --restart " : "",
+             s->has_checkpoint ? s->input->checkpoint : "");
   return s->outcome != TES_OK ? s->outcome : status;
 }

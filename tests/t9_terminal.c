@@ -91,10 +91,33 @@ static void adaptive_steps_show_values(void **state) {
   assert_output(shown);
 }
 
+/* Between the rows of the table a terminal has a line that is overwritten; the end tells how to go on. */
+static void runs_that_are_interrupted(void **state) {
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  write_text("problem: transport\nmesh: {box: {cells: [8, 8]}}\nspace: {degree: 4}\ndata: {f: 1, a: 1e-6}\n"
+             "time: {end: 1, step: 1e-7, steady: 1e-9}\noutput: {checkpoint: c.h5}\n");
+  bool stepped = false;
+  for (int seconds = 1; seconds <= 16 && !stepped; seconds *= 2) {
+    char command[300];
+    snprintf(command, sizeof command, "timeout -s INT %d " PROGRAM " solve a.yaml > o.txt 2>&1", seconds);
+    assert_true(system(command) != 0);
+    FILE *file = fopen("o.txt", "r");
+    assert_non_null(file);
+    output[fread(output, 1, sizeof output - 1, file)] = 0;
+    assert_int_equal(fclose(file), 0);
+    stepped = strstr(output, "interrupted at t = ") != NULL;
+  }
+  assert_output("go on     with --restart c.h5\n");
+  assert_output("tessera: interrupted at t = ");
+  assert_output(" steps; go on with --restart c.h5\n");
+  assert_null(strstr(output, "0 iterations at a relative residual"));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(steps_show_values_and_the_change),
-                                     cmocka_unit_test(values_that_are_not_there_are_left_out),
-                                     cmocka_unit_test(materials_are_told_as_given),
-                                     cmocka_unit_test(adaptive_steps_show_values)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(steps_show_values_and_the_change),
+      cmocka_unit_test(values_that_are_not_there_are_left_out), cmocka_unit_test(materials_are_told_as_given),
+      cmocka_unit_test(adaptive_steps_show_values), cmocka_unit_test(runs_that_are_interrupted)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
