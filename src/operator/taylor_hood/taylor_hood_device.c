@@ -29,7 +29,8 @@ struct TesiTaylorHoodDevice {
   TesiKernel divergence, gradient, grad_div, convection, backflow;
   Points few, many; /* k + 1, and the points of convection */
   TeskTaylorHood arguments;
-  int numbers; /* what is known of C */
+  int numbers;       /* what is known of C */
+  void *own_numbers; /* device: at the points of convection, where cells are not affine */
   bool hanging;
   int colours;    /* 1: all at once, by atomics */
   int64_t *first; /* of a colour; NULL: one colour */
@@ -119,20 +120,30 @@ done:
   return status;
 }
 
+/* On affine cells one point tells all, and those of convection too. */
 static TesStatus upload_geometry(const TesiTaylorHood *m, TesiTaylorHoodDevice *d) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   const TesiGeometry *geometry;
+  TesiBatches *middle = NULL;
   bool skew;
   TES_TRY(tesi_mesh_geometry(m->velocity->mesh, &geometry));
   d->numbers = m->v->box || geometry->kind == TES_GEOMETRY_AFFINE ? ALIGNED : AT_POINTS;
-  TES_TRY(upload_numbers(ctx, m->v, d->numbers, &skew, &d->few.numbers));
+  if (d->numbers == AT_POINTS) {
+    TES_TRY(upload_numbers(ctx, m->v, d->numbers, &skew, &d->few.numbers));
+    TES_TRY(upload_numbers(ctx, m->over, d->numbers, &skew, &d->own_numbers));
+    d->many.numbers = d->own_numbers;
+    goto done;
+  }
+  TES_TRY(tesi_batches_create(m->velocity, 1, &middle));
+  TES_TRY(upload_numbers(ctx, middle, d->numbers, &skew, &d->few.numbers));
   if (!d->few.numbers) {
     d->numbers = AFFINE;
-    TES_TRY(upload_numbers(ctx, m->v, d->numbers, &skew, &d->few.numbers));
+    TES_TRY(upload_numbers(ctx, middle, d->numbers, &skew, &d->few.numbers));
   }
-  TES_TRY(upload_numbers(ctx, m->over, d->numbers, &skew, &d->many.numbers));
+  d->many.numbers = d->few.numbers;
 done:
+  tesi_batches_destroy(&middle);
   return status;
 }
 
@@ -274,7 +285,7 @@ void tesi_taylor_hood_device_destroy(TesContext *ctx, TesiTaylorHoodDevice **dev
   if (!d) return;
   void **all[] = {&d->order,           &d->velocity,      &d->pressure,
                   &d->velocity_mask,   &d->pressure_mask, &d->velocity_halves,
-                  &d->pressure_halves, &d->few.numbers,   &d->many.numbers};
+                  &d->pressure_halves, &d->few.numbers,   &d->own_numbers};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) tesi_context_device(ctx)->release(ctx, all[i]);
   tes_vector_destroy(&d->rates);
   tesi_free(ctx, &d->first);

@@ -42,22 +42,6 @@ done:
   return status;
 }
 
-/* The whole index, cells in the order of their factors. */
-static TesStatus upload_index(TesContext *ctx, Once *o) {
-  TesStatus status = TES_OK;
-  const TesiMapped *m = o->m;
-  const int32_t *place = ((const TesiMappedPlan *)o->op->plan)->place;
-  const int64_t nodes = m->cell_nodes;
-  int32_t *index = NULL;
-  TES_ALLOC(&index, m->cells * nodes);
-  for (int64_t c = 0; c < m->cells; c++)
-    memcpy(index + c * nodes, m->index + (place ? place[c] : c) * nodes, (size_t)nodes * sizeof *index);
-  TES_TRY(tesi_upload(ctx, index, (size_t)(m->cells * nodes) * sizeof *index, &o->index));
-done:
-  tesi_free(ctx, &index);
-  return status;
-}
-
 /* tables: `count` numbers */
 static TesStatus begin(TesContext *context, const TesOperator *op, const char *file, const double *tables,
                        int count, Once *o) {
@@ -68,7 +52,7 @@ static TesStatus begin(TesContext *context, const TesOperator *op, const char *f
   *o = (Once){.op = op, .m = m, .arguments = plan->arguments};
   TES_TRY(get_program(ctx, o, file));
   TES_TRY(tesi_upload(ctx, tables, (size_t)count * sizeof *tables, &o->tables));
-  if (m->global) TES_TRY(upload_index(ctx, o));
+  if (m->global) TES_TRY(tesi_mapped_upload_index(ctx, plan, m->cells, m->cell_nodes, m->index, &o->index));
   o->arguments.index = o->index;
   o->arguments.cells = m->cells;
 done:
