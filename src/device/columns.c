@@ -3,12 +3,26 @@
 enum { THREADS = 256, PARTS = 1056 /* blocks at most, eight a multiprocessor */, AT_ONCE = 4 };
 enum { PRODUCTS, SUBTRACT, SUMS, KERNELS };
 
-TesStatus tesi_columns_create(TesContext *ctx, int64_t length, int most, TesiColumns **columns) {
+static TesStatus reserve(TesiColumns *c, const TesiLayout *layout) {
+  enum { USUAL = 20 };
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  const double column = 2 * (double)layout->length * sizeof(double),
+               room = (double)tesi_context_device(ctx)->available(ctx) / 4;
+  for (int i = 0; i < USUAL && i < c->most && (i + 1) * column <= room; i++) {
+    TES_TRY(tesi_vector_create_on(layout, TES_DOUBLE, &c->v[i]));
+    TES_TRY(tesi_vector_create_on(layout, TES_DOUBLE, &c->z[i]));
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_columns_create(TesContext *ctx, const TesiLayout *layout, int most, TesiColumns **columns) {
   static const char *const names[KERNELS] = {"tesk_columns_products", "tesk_columns_subtract",
                                              "tesk_columns_sums"};
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
-  const int64_t blocks = (length + THREADS - 1) / THREADS;
+  const int64_t blocks = (layout->length + THREADS - 1) / THREADS;
   TesiProgram *program;
   TesiColumns *c = NULL;
   *columns = NULL;
@@ -21,6 +35,9 @@ TesStatus tesi_columns_create(TesContext *ctx, int64_t length, int most, TesiCol
     TES_TRY(tesi_kernel_get(ctx, program, names[i], THREADS * sizeof(double), &c->kernel[i]));
   TES_TRY(device->allocate(ctx, 2 * (size_t)most * c->parts * sizeof(double), &c->partial));
   TES_TRY(device->allocate(ctx, 2 * (size_t)most * sizeof(double), &c->result));
+  TES_ALLOC(&c->v, most + 1);
+  TES_ALLOC(&c->z, most);
+  TES_TRY(reserve(c, layout));
   *columns = c;
   c = NULL;
 done:
@@ -31,6 +48,10 @@ done:
 void tesi_columns_destroy(TesiColumns **columns) {
   TesiColumns *c = *columns;
   if (!c) return;
+  for (int i = 0; c->v && i <= c->most; i++) tes_vector_destroy(&c->v[i]);
+  for (int i = 0; c->z && i < c->most; i++) tes_vector_destroy(&c->z[i]);
+  tesi_free(c->context, &c->v);
+  tesi_free(c->context, &c->z);
   tesi_context_device(c->context)->release(c->context, &c->partial);
   tesi_context_device(c->context)->release(c->context, &c->result);
   tesi_free(c->context, columns);

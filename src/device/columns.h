@@ -12,10 +12,12 @@ typedef struct TesiColumns {
   unsigned parts; /* blocks of a pass */
   int most;
   void *partial, *result; /* device */
+  TesVector **v, **z;     /* [most + 1] the columns, [most] what the method keeps beside each; NULL: not there yet */
 } TesiColumns;
 
-/* For vectors of `length` and up to `most` columns. */
-TesStatus tesi_columns_create(TesContext *ctx, int64_t length, int most, TesiColumns **columns);
+/* Up to `most` columns of a layout. Those that take a quarter of the free memory, 20 at most, are there at once, the
+ * others when the method makes them. */
+TesStatus tesi_columns_create(TesContext *ctx, const TesiLayout *layout, int most, TesiColumns **columns);
 void tesi_columns_destroy(TesiColumns **columns);
 
 /* product[2 k], [2 k + 1] <- x[k] . w, x[k] . v, k < count */

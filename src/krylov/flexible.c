@@ -9,7 +9,7 @@
 enum { M = TESI_FLEXIBLE_RESTART };
 
 typedef struct State {
-  TesVector *v[M + 1], *z[M];
+  TesVector *own_v[M + 1], *own_z[M], **v, **z; /* own: without columns */
   double H[M + 1][M], c[M], s[M], g[M + 1];
   TesiColumns *columns; /* of the description */
   double L[M][M];       /* v_i . v_k, k < i, where there are columns */
@@ -161,7 +161,7 @@ static TesStatus iterate(const TesiFlexible *f, State *s, const TesVector *b, Te
   TesStatus status = TES_OK;
   double norm, relative = 1;
   bool reached = false;
-  TES_TRY(tesi_vector_create_on(b->layout, TES_DOUBLE, &s->v[0]));
+  if (!s->v[0]) TES_TRY(tesi_vector_create_on(b->layout, TES_DOUBLE, &s->v[0]));
   TES_TRY(tes_vector_norm(b, &s->size));
   if (s->size == 0) {
     TES_TRY(tes_vector_fill(x, 0));
@@ -196,6 +196,7 @@ TesStatus tesi_flexible_solve(const TesiFlexible *f, const TesVector *b, TesVect
   TES_NEW(&s);
   tesi_floor_begin(&s->floor);
   s->columns = f->columns;
+  s->v = f->columns ? f->columns->v : s->own_v, s->z = f->columns ? f->columns->z : s->own_z;
   status = iterate(f, s, b, x);
   *result = (TesSolveResult){.iterations = s->iterations,
                              .fractional_iterations = NAN,
@@ -214,8 +215,8 @@ TesStatus tesi_flexible_solve(const TesiFlexible *f, const TesVector *b, TesVect
                                  status);
 done:
   if (s) tesi_floor_end(&s->floor);
-  for (int i = 0; s && i <= M; i++) tes_vector_destroy(&s->v[i]);
-  for (int i = 0; s && i < M; i++) tes_vector_destroy(&s->z[i]);
+  for (int i = 0; s && i <= M; i++) tes_vector_destroy(&s->own_v[i]);
+  for (int i = 0; s && i < M; i++) tes_vector_destroy(&s->own_z[i]);
   tesi_free(ctx, &s);
   return status;
 }

@@ -15,7 +15,8 @@ enum {
   LEAST = 2,
   MOST = 8 /* degrees */,
   BLOCK = 128 /* lines a block, at least */,
-  RESIDENT = 768 /* threads a multiprocessor, about: 85 registers */
+  RESIDENT = 768,     /* threads a multiprocessor, about: 85 registers */
+  RESIDENT_TWO = 1152 /* of degree 2: 56 */
 };
 
 /* The kernels over one set of points. */
@@ -221,11 +222,12 @@ static void cut(int dim, int q, int arrays, Points *points) {
 
 static TesStatus get_program(const TesiTaylorHood *m, const TesiTaylorHoodDevice *d, const char *file,
                              const Points *points, int each, const char *tables, TesiProgram **program) {
+  const int resident = points == &d->few && m->velocity->degree == 2 ? RESIDENT_TWO : RESIDENT;
   static const char *const names[] = {"DIM", "N", "Q", "CELLS", "NUMBERS", "HANGING", "THREADS", "BLOCKS"};
   const int values[] = {m->dim,          m->velocity->degree + 1,
                         points->q,       each,
                         d->numbers,      d->hanging,
-                        points->threads, tesi_max(1, (RESIDENT + points->threads / 2) / points->threads)};
+                        points->threads, tesi_max(1, (resident + points->threads / 2) / points->threads)};
   char text[8][24];
   TesiProgramDesc desc = {.file = file, .options = {"real=double", "TESK_CONSTANT_TABLES=1"}, .tables = tables};
   for (int i = 0; i < 8; i++) {

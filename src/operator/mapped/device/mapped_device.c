@@ -261,6 +261,7 @@ static TesStatus make_plan(TesContext *ctx, const TesiMapped *m, TesFactors kind
   if (m->global)
     TES_TRY(tesi_mapped_upload_index(ctx, plan, m->cells, codes ? m->n * m->n : m->cell_nodes,
                                      codes ? codes : m->index, &plan->index));
+  plan->full = m->global && !codes;
   plan->launches = 1;
   if (!desc.ordered) TES_TRY(upload_masks(ctx, m, plan, NULL));
   TES_TRY(tesi_mapped_meeting_make(ctx, &plan->kernel, &plan->meeting));

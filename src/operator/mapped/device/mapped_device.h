@@ -11,6 +11,7 @@ typedef struct TesiMappedPlan {
   TeskMapped arguments;
   TesFactors factors;
   void *geometry, *index, *order, *masks;
+  bool full;      /* the index has all nodes of all cells, not rows */
   int32_t *place; /* [cells]: which cell stands where; NULL: the first first */
   void *meeting;  /* of the blocks, atomics; NULL: they do not */
   int launches;
