@@ -239,7 +239,8 @@ static void check_columns(TesContext *ctx) {
       assert_near(product[2 * k], of_w, 1e-13 * N);
       assert_near(product[2 * k + 1], of_v, 1e-13 * N);
     }
-    assert_int_equal(tesi_columns_subtract(columns, count, a, v, v[MOST + 1], count % 2 ? &square : NULL), TES_OK);
+    assert_int_equal(tesi_columns_subtract(columns, count, a, v, v[MOST + 1], count % 2 ? &square : NULL),
+                     TES_OK);
     for (int i = 0; i < N; i++) {
       for (int k = 0; k < count; k++) y[i] -= a[k] * x[k][i];
       expected += y[i] * y[i];

@@ -45,7 +45,8 @@ static void places_are_those_of_all(void **state) {
   for (int i = 0; i < 2; i++) test_refine(ctx, &seed, 0.4, 2000, &mesh);
   assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 3}, &space));
   const TesiCellView *view = space->view;
-  double *all = malloc((size_t)(3 * view->length) * sizeof *all), *some = malloc((size_t)(3 * view->length) * sizeof *some);
+  double *all = malloc((size_t)(3 * view->length) * sizeof *all),
+         *some = malloc((size_t)(3 * view->length) * sizeof *some);
   for (int64_t i = 0; i < 3 * view->length; i++) all[i] = some[i] = NAN;
   assert_ok(ctx, tesi_cells_coordinates(view, all));
   assert_ok(ctx, tesi_picked_begin(ctx, view->length, &p));

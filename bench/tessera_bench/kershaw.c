@@ -6,17 +6,11 @@
 #include "tessera/tessera.h"
 
 enum { EPS, DEGREE, DEVICE, DOFS, ITERATIONS, SOLVE, RATE, SETUP, JOULES, THEIRS, THEIR_SECONDS, COLUMNS };
-static const CliColumn columns[COLUMNS] = {[EPS] = {"eps", 5, 2},
-                                           [DEGREE] = {"degree", 6, 0},
-                                           [DEVICE] = {"device", 8, -1},
-                                           [DOFS] = {"dofs", 10, 0},
-                                           [ITERATIONS] = {"iterations", 10, 0},
-                                           [SOLVE] = {"solve_s", 9, 4},
-                                           [RATE] = {"mdofs_per_s", 11, 2},
-                                           [SETUP] = {"setup_s", 8, 3},
-                                           [JOULES] = {"joules", 9, 3},
-                                           [THEIRS] = {"nekRS's", 8, 0},
-                                           [THEIR_SECONDS] = {"s, A100", 8, 3}};
+static const CliColumn columns[COLUMNS] = {
+    [EPS] = {"eps", 5, 2},           [DEGREE] = {"degree", 6, 0},          [DEVICE] = {"device", 8, -1},
+    [DOFS] = {"dofs", 10, 0},        [ITERATIONS] = {"iterations", 10, 0}, [SOLVE] = {"solve_s", 9, 4},
+    [RATE] = {"mdofs_per_s", 11, 2}, [SETUP] = {"setup_s", 8, 3},          [JOULES] = {"joules", 9, 3},
+    [THEIRS] = {"nekRS's", 8, 0},    [THEIR_SECONDS] = {"s, A100", 8, 3}};
 
 enum { CELLS = 20, DIM = 3 };
 static const double eps_of_rows[] = {1, 0.3, 0.1};

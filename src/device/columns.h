@@ -12,7 +12,8 @@ typedef struct TesiColumns {
   unsigned parts; /* blocks of a pass */
   int most;
   void *partial, *result; /* device */
-  TesVector **v, **z;     /* [most + 1] the columns, [most] what the method keeps beside each; NULL: not there yet */
+  TesVector **v,
+      **z; /* [most + 1] the columns, [most] what the method keeps beside each; NULL: not there yet */
 } TesiColumns;
 
 /* Up to `most` columns of a layout. Those that take a quarter of the free memory, 20 at most, are there at once, the

@@ -24,10 +24,10 @@ typedef enum Operation {
   OPERATIONS
 } Operation;
 static const char *const names[OPERATIONS] = {
-    "tesk_fill",     "tesk_copy",    "tesk_axpy",         "tesk_xpay",       "tesk_multiply_add",
-    "tesk_multiply", "tesk_combine", "tesk_step",         "tesk_dot",        "tesk_sum",
-    "tesk_maximum",  "tesk_largest", "tesk_combine_pair", "tesk_difference", "tesk_split_sums",
-    "tesk_invert"};
+    "tesk_fill",         "tesk_copy",       "tesk_axpy",       "tesk_xpay",
+    "tesk_multiply_add", "tesk_multiply",   "tesk_combine",    "tesk_step",
+    "tesk_dot",          "tesk_sum",        "tesk_maximum",    "tesk_largest",
+    "tesk_combine_pair", "tesk_difference", "tesk_split_sums", "tesk_invert"};
 
 static TesStatus get(TesContext *ctx, TesPrecision px, TesPrecision py, Operation operation,
                      TesiKernel **kernel) {

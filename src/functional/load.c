@@ -285,7 +285,8 @@ done:
 }
 
 static bool is_nothing(const TesiLoad *desc) {
-  return !desc->material_f && !desc->h && !desc->material_h && !desc->g && (!desc->f || tesi_function_is_zero(desc->f));
+  return !desc->material_f && !desc->h && !desc->material_h && !desc->g &&
+         (!desc->f || tesi_function_is_zero(desc->f));
 }
 
 TesStatus tesi_functional_load(const TesiLoad *desc, bool given, TesVector *b) {

@@ -13,7 +13,7 @@ typedef struct State {
   double H[M + 1][M], c[M], s[M], g[M + 1];
   TesiColumns *columns; /* of the description */
   double L[M][M];       /* v_i . v_k, k < i, where there are columns */
-  double size; /* |b| */
+  double size;          /* |b| */
   int iterations;
   TesiFloor floor;
   double allowed; /* TesSolveResult.floor */

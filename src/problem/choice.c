@@ -205,11 +205,12 @@ static int polynomial_of_couples(const TesProblem *p, const TesiSurvey *survey) 
   return p->mesh->kind == TES_MESH_BOX || p->in_time ? survey->slim ? 7 : 5 : 8;
 }
 
-/* Discontinuous elements without a velocity have constant coefficients. A correction in float32 is rounded, which leaves
- * a residual of some epsilon k^4 / h^2: GMRES from zero takes three iterations to 1e-6 where float64 takes one. Full
- * multigrid adds what coarse levels know in float64. */
+/* Discontinuous elements without a velocity have constant coefficients. A correction in float32 is rounded, which
+ * leaves a residual of some epsilon k^4 / h^2: GMRES from zero takes three iterations to 1e-6 where float64 takes one.
+ * Full multigrid adds what coarse levels know in float64. */
 static bool is_steady_modal(const TesProblem *p) {
-  return p->space->element->element == TES_ELEMENT_DG && !p->in_time && !tesi_transport_of(p->op);
+  const TesiElement *e = p->space->element;
+  return !e->nodal && !e->with_pressure && !p->in_time && !tesi_transport_of(p->op);
 }
 
 TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {

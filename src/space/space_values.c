@@ -11,7 +11,7 @@ typedef struct Places {
   const TesiPicked *picked;
   const double *B;
   _Atomic int32_t *last; /* [places] the last cell that has it and where it does not hang, and 1 */
-  double *memory; /* [threads][nodes of a cell][dim] */
+  double *memory;        /* [threads][nodes of a cell][dim] */
   double *x;
 } Places;
 

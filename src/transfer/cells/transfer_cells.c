@@ -204,8 +204,8 @@ static void find_first(const void *data, TesiSpan span) {
       const int32_t i = e->name[c * e->count + k];
       if (i < 0) continue;
       int32_t now = atomic_load_explicit(&o->first[i], memory_order_relaxed);
-      while (now < value && !atomic_compare_exchange_weak_explicit(&o->first[i], &now, value, memory_order_relaxed,
-                                                                   memory_order_relaxed)) {
+      while (now < value && !atomic_compare_exchange_weak_explicit(
+                                &o->first[i], &now, value, memory_order_relaxed, memory_order_relaxed)) {
       }
     }
   }

@@ -35,8 +35,8 @@ static void pack_span(const void *data, TesiSpan span) {
 
 /* Rows [row] of cells first, first + 1, ... as they are uploaded: in the plan's order and precision; `values` itself
  * where these are its own. */
-static const void *pack_rows(const TesContext *ctx, const TesiMappedPlan *plan, TesPrecision precision, int64_t first,
-                             int64_t count, int64_t row, const double *values, void *packed) {
+static const void *pack_rows(const TesContext *ctx, const TesiMappedPlan *plan, TesPrecision precision,
+                             int64_t first, int64_t count, int64_t row, const double *values, void *packed) {
   if (!plan->place && precision == TES_DOUBLE) return values;
   tesi_team_for(tesi_team_threads(ctx, count * row), count, pack_span,
                 &(Pack){plan->place, precision, first, row, values, packed});

@@ -205,7 +205,8 @@ done:
 }
 
 /* walls->entry, and the slots. scalar: the space of a component without given values. */
-static TesStatus number_slots(const TesSpace *velocity, const TesSpace *scalar, TesiWalls *walls, Slots *slots) {
+static TesStatus number_slots(const TesSpace *velocity, const TesSpace *scalar, TesiWalls *walls,
+                              Slots *slots) {
   TesContext *ctx = velocity->context;
   TesStatus status = TES_OK;
   const int64_t length = scalar->length;

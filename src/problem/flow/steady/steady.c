@@ -342,7 +342,8 @@ static TesStatus create_mass(const TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TES_TRY(tesi_steady_edges(p, &pr->steady.edges));
-  TES_TRY(tesi_steady_mass_create(pr->pressure_mass, pr->steady.edges, pr->work.pb, pr->work.ps, &pr->steady.mass));
+  TES_TRY(tesi_steady_mass_create(pr->pressure_mass, pr->steady.edges, pr->work.pb, pr->work.ps,
+                                  &pr->steady.mass));
   if (tesi_has_kernels(ctx) && tesi_ranks(ctx) == 1)
     TES_TRY(tesi_columns_create(ctx, p->space->layout, TESI_FLEXIBLE_RESTART, &pr->steady.columns));
 done:

@@ -12,9 +12,9 @@ struct TesiSteadyMass {
   TesiRecorded recorded;
 };
 
-/* The largest eigenvalue of D^-1 M over the smallest one on a cell, whose nodes are those of Gauss and Lobatto: 2 + 1/k a
- * direction (Wathen 1987: what holds on cells holds for their sum). Hanging nodes and curved cells go somewhat beyond,
- * where the polynomial is less sharp. */
+/* The largest eigenvalue of D^-1 M over the smallest one on a cell, whose nodes are those of Gauss and Lobatto: 2 + 1/k
+ * a direction (Wathen 1987: what holds on cells holds for their sum). Hanging nodes and curved cells go somewhat
+ * beyond, where the polynomial is less sharp. */
 static double condition(int dim, int degree) {
   return pow(2 + 1. / degree, dim);
 }
