@@ -11,7 +11,7 @@ TesStatus tesi_steady_mass_create(const TesOperator *mass, const TesVector *edge
                                   TesiSteadyMass **of);
 void tesi_steady_mass_destroy(TesiSteadyMass **of);
 
-/* z <- factor W^-1/2 p(M) W^-1/2 r, p the polynomial of Chebyshev that is M^-1 to some 5 %: linear, without a sum. */
+/* z <- factor W^-1/2 p(M) W^-1/2 r, p the polynomial of Chebyshev that is M^-1 to a tenth: linear, without a sum. */
 TesStatus tesi_steady_mass_invert(TesiSteadyMass *of, double factor, const TesVector *r, TesVector *z);
 
 #endif
