@@ -235,7 +235,8 @@ static TesStatus number_trees(TesiCellView *s, TesiForestNodes *nodes) {
   const int64_t entries = s->cells * s->cell_nodes;
   TesiCellView *last = tesi_ranks(s->context) == 1 ? take_last(s->mesh, s->degree) : NULL;
   if (last) {
-    tesi_team_for(tesi_team_threads(s->context, entries), entries, copy_numbers, &(Copy){last->index, s->index});
+    tesi_team_for(tesi_team_threads(s->context, entries), entries, copy_numbers,
+                  &(Copy){last->index, s->index});
     *nodes = (TesiForestNodes){last->length, last->length, 0, {0}};
     s->hanging = last->hanging;
     tesi_cells_destroy(&last);
