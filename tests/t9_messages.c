@@ -62,7 +62,7 @@ static void checkpoints_of_dg_are_starts(void **state) {
     char command[400];
     snprintf(command, sizeof command,
              "solve " SQUARE " --device cpu --quiet --json r.json --set solver.method=gmres --set "
-                             "\"space={element: dg, degree: %d}\"%s%s",
+             "\"space={element: dg, degree: %d}\"%s%s",
              i < 2 ? 3 : 4, more[i], i == 0 ? " --set output.checkpoint=c.bin" : "");
     assert_run(command, 0);
     cJSON *json = read_json("r.json");
