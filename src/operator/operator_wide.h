@@ -11,7 +11,7 @@ typedef struct TesiWide TesiWide;
 
 enum { TESI_WIDE_ALL = 1 << 25 };
 
-/* op: separable, on several ranks. layers: how many more at each cut, at least; TESI_WIDE_ALL: the whole box. The
+/* op: over a space of element q with one component, rt or dg, on several ranks. layers: how many more at each cut, at least; TESI_WIDE_ALL: the whole box. The
  * first layer has an even number, counted over all ranks; this keeps the colours of vertices. All ranks call this,
  * and the functions below. */
 TesStatus tesi_wide_create(const TesOperator *op, int layers, TesiWide **wide);
@@ -22,13 +22,15 @@ const TesOperator *tesi_wide_operator(const TesiWide *wide);
  * context of the ranks. */
 TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status);
 
-/* The entries of a wide vector that a vector of the rank has. */
+/* The entries of a wide vector that a vector of the rank has; of one component. */
 void *tesi_wide_own(const TesiWide *wide, TesPrecision precision, const void *of);
 /* to <- x and what other ranks have of the wide box, of nodes on cuts the owner's: `to` has the length of the wide
  * operator; x may be tesi_wide_own() of it. Addresses are where vectors are; the _host function takes host memory on
  * every device. */
 TesStatus tesi_wide_fill(TesiWide *wide, TesPrecision precision, const void *x, void *to);
 void tesi_wide_fill_host(TesiWide *wide, TesPrecision precision, const void *x, void *to);
+/* The same where x is a wide vector whose own entries are right. */
+void tesi_wide_refresh_host(TesiWide *wide, TesPrecision precision, void *x);
 /* x <- the entries of `from` that belong to this rank; x may be tesi_wide_own() of it. Every copy of a node on a cut
  * becomes the value of its owner. */
 TesStatus tesi_wide_take(TesiWide *wide, TesPrecision precision, const void *from, void *x);

@@ -14,6 +14,14 @@ typedef struct TesiStep {
   bool agree; /* copies of x agree afterwards; else the owners' are right, and are read by the next step */
 } TesiStep;
 
+/* Colours of a sweep, the first, and the step to the next. */
+typedef struct TesiColours {
+  int first, step, count;
+} TesiColours;
+static inline TesiColours tesi_all_colours(int colours, TesSweep sweep) {
+  return sweep == TES_FORWARD ? (TesiColours){0, 1, colours} : (TesiColours){colours - 1, -1, colours};
+}
+
 /* Addresses are device memory of the operator's precision. */
 typedef struct TesiSmootherTable {
   TesStatus (*apply)(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess);
@@ -32,6 +40,10 @@ typedef struct TesiSmootherTable {
   /* NULL, or where b and x stand best, and `apply` among other steps of a cycle. */
   void (*home)(const TesSmoother *smoother, void **b, void **x);
   TesStatus (*apply_within)(const TesSmoother *smoother, const void *b, void *x, const TesiStep *step);
+  /* NULL, or how many colours a sweep has, and `apply` of some of them. */
+  int (*colours)(const TesSmoother *smoother);
+  TesStatus (*apply_colours)(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
+                             bool zero_guess);
 } TesiSmootherTable;
 
 struct TesSmoother {

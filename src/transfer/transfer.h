@@ -73,7 +73,7 @@ typedef struct TesiTransferKind {
 } TesiTransferKind;
 extern const TesiTransferKind tesi_transfer_box, tesi_transfer_cells, tesi_transfer_rt, tesi_transfer_by_part;
 
-/* The last step of creations of kind box on several ranks. */
+/* The last step of creations of kinds box and rt on several ranks. */
 TesStatus tesi_transfer_share(TesTransfer *transfer);
 /* Kind box between boxes with periodic directions: sets table and plan. */
 TesStatus tesi_transfer_periodic_init(TesTransfer *transfer);

@@ -184,6 +184,8 @@ static TesStatus interpolate(const TesSpace *space, int points, const TesFunctio
     if (bad < lines && v) TES_FAIL(TES_NAN, "a mean of squares is not finite");
     if (bad < lines) TES_TRY(explain(ctx, p, &l));
   }
+  if (space->layout->shared) tesi_layout_clear_others(space->layout, values);
+  tesi_exchange_sum(space->layout->shared, TES_DOUBLE, values);
   TES_TRY(tes_vector_set(u, values));
 done:
   tesi_free(ctx, &from);

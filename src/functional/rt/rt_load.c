@@ -214,13 +214,15 @@ static TesStatus visit_faces(const TesSpace *space, const TesiRtTables *t, const
                              VisitFace visit, void *user) {
   TesStatus status = TES_OK;
   for (int d = 0; d < space->dim; d++)
-    for (int end = 0; end < 2 && !tesi_modal(space, d)->periodic; end++)
+    for (int end = 0; end < 2 && !tesi_modal(space, d)->periodic; end++) {
+      if (tesi_mesh_cut(space->mesh, 2 * d + end)) continue;
       for (int64_t l = 0; l < tesi_rt_lines(space, d) && status == TES_OK; l++) {
         Face f = {.space = space, .t = t, .d = d, .end = end};
         tesi_rt_line(space, d, l, f.cell);
         f.cell[d] = end ? tesi_modal(space, d)->cells - 1 : 0;
         status = visit(user, &f, given ? &given[2 * d + end] : NULL);
       }
+    }
   return status;
 }
 
@@ -337,6 +339,7 @@ TesStatus tesi_rt_load(const TesSpace *space, const TesFunction *const *f, doubl
     if (f[i]) TES_TRY(load_part(space, &t, i, f[i], load.b));
   if (faces) TES_TRY(visit_faces(space, &t, given, load_face, &load));
   tesi_rt_clear(space, load.b);
+  tesi_exchange_sum(space->layout->sum, TES_DOUBLE, load.b);
 done:
   return end_host(b, &load.b, status);
 }
@@ -351,6 +354,7 @@ TesStatus tesi_rt_lifting(const TesSpace *space, const TesiGiven *given, TesVect
   tesi_rt_tables(space->degree + 1, space->degree + 5, &t);
   TES_TRY(begin_host(u, &load.b));
   TES_TRY(visit_faces(space, &t, given, lift_face, &load));
+  tesi_reduce(ctx, TESI_SUM, 1, &load.flux);
   *flux = load.flux;
 done:
   return end_host(u, &load.b, status);
@@ -383,6 +387,7 @@ TesStatus tesi_rt_fluxes(const TesSpace *space, const TesVector *u, double flux[
   TES_ALLOC(&values, space->length);
   TES_TRY(tes_vector_get(u, values));
   TES_TRY(visit_faces(space, NULL, NULL, flux_face, &(Fluxes){values, flux}));
+  tesi_reduce(ctx, TESI_SUM, 6, flux);
 done:
   tesi_free(ctx, &values);
   return status;

@@ -255,8 +255,8 @@ static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKi
   const bool carried = tesi_transport_of(c->op) && !stokes;
   TES_TRY(carried               ? create_carried(c, precision, kind)
           : sparse              ? create_mapped(c, precision, kind)
-          : stokes              ? create_stokes(c, precision)
           : box && c->op->local ? create_on_ranks(c)
+          : stokes              ? create_stokes(c, precision)
           : box                 ? create_box(c, precision)
                                 : create_mapped(c, precision, kind));
   c->single = c->dense && precision == TES_SINGLE;

@@ -215,6 +215,7 @@ TesStatus tesi_stokes_check_determined(const TesOperator *op) {
     bool held = s->alpha > 0;
     for (int d = 0; d < s->space->dim; d++)
       for (int end = 0; end < 2; end++) held = held || s->space->scalar[i]->axis[d].end[end] != TESI_OPEN;
+    held = tesi_reduce_any(ctx, held);
     TES_CHECK(held,
               "boundary: nothing fixes the velocity in direction %c: it is periodic or open at both ends, no "
               "face of another "

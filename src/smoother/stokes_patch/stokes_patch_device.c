@@ -90,9 +90,13 @@ done:
   return status;
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+static int colours_of(const TesSmoother *smoother) {
   const Plan *p = smoother->plan;
-  return apply_colours(smoother, b, x, tesi_all_colours(p->colours, sweep), zero_guess);
+  return p->colours;
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  return apply_colours(smoother, b, x, tesi_all_colours(colours_of(smoother), sweep), zero_guess);
 }
 
 static TesStatus solve_cells(const TesSmoother *smoother, const void *b, bool ordered, void *x) {
@@ -146,7 +150,9 @@ static const TesiSmootherTable table = {.apply = apply,
                                         .destroy = destroy,
                                         .solve_cells = solve_cells,
                                         .order = order,
-                                        .apply_ordered = apply_ordered};
+                                        .apply_ordered = apply_ordered,
+                                        .colours = colours_of,
+                                        .apply_colours = apply_colours};
 
 static void describe(TesSmoother *smoother) {
   const Plan *p = smoother->plan;
