@@ -47,9 +47,10 @@ typedef struct Window {
   int first, end;
 } Window;
 
-static Window widen(Window own, int layers, int cells) {
-  const int first = own.first > layers ? (own.first - layers) / 2 * 2 : 0;
-  return (Window){first, layers < cells - own.end ? own.end + layers : cells};
+static Window widen(Window own, TesiReach reach, int cells) {
+  const int layers = reach.layers, first = own.first > layers ? own.first - layers : 0;
+  return (Window){first - first % tesi_max(reach.step, 2),
+                  layers < cells - own.end ? own.end + layers : cells};
 }
 
 static Layers layers_of(const Piece *p, Window w) {
@@ -128,7 +129,7 @@ static int64_t count_entries(const TesiWide *w, const Layers *block) {
   return count;
 }
 
-static TesStatus create_trades(TesiWide *w, int layers, const Window *window) {
+static TesStatus create_trades(TesiWide *w, TesiReach reach, const Window *window) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
   const TesSpace *space = w->narrow->space;
@@ -139,7 +140,7 @@ static TesStatus create_trades(TesiWide *w, int layers, const Window *window) {
   for (int r = 0; r < ranks; r++) {
     if (r == rank) continue;
     Trade *t = &w->trade[w->trades];
-    const Window mine = widen(window[rank], layers, cells), theirs = widen(window[r], layers, cells);
+    const Window mine = widen(window[rank], reach, cells), theirs = widen(window[r], reach, cells);
     *t = (Trade){.rank = r};
     for (int p = 0; p < w->pieces; p++) {
       t->give[p] = needed(&w->piece[p], window[r], theirs, window[rank]);
@@ -211,7 +212,7 @@ static void set_pieces(TesiWide *w, Window own, Window all) {
   }
 }
 
-TesStatus tesi_wide_create(const TesOperator *op, int layers, TesiWide **wide) {
+TesStatus tesi_wide_create(const TesOperator *op, TesiReach reach, TesiWide **wide) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiWide *w = NULL;
@@ -226,10 +227,10 @@ TesStatus tesi_wide_create(const TesOperator *op, int layers, TesiWide **wide) {
   TES_TRY(tesi_context_create_alone(ctx, &w->alone));
   TES_TRY(gather_windows(space->mesh, &window));
   TES_TRY(tesi_mesh_gather_vertices(space->mesh, &vertices));
-  const Window all = widen(window[rank], layers, space->mesh->window[d].cells);
+  const Window all = widen(window[rank], reach, space->mesh->window[d].cells);
   set_pieces(w, window[rank], all);
   TES_TRY(tesi_wide_report(w, create_operator(w, all, vertices)));
-  TES_TRY(create_trades(w, layers, window));
+  TES_TRY(create_trades(w, reach, window));
   TES_TRY(create_links(w));
   *wide = w;
   w = NULL;

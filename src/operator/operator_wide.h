@@ -9,12 +9,18 @@
 
 typedef struct TesiWide TesiWide;
 
-enum { TESI_WIDE_ALL = 1 << 25 };
+/* How many layers more at each cut, at least. The first layer has a number, counted over all ranks, that `step`
+ * divides, or 2: this keeps the colours of vertices. */
+typedef struct TesiReach {
+  int layers, step;
+} TesiReach;
+static inline TesiReach tesi_reach_all(void) {
+  return (TesiReach){1 << 25, 2};
+}
 
-/* op: over a space of element q with one component, rt or dg, on several ranks. layers: how many more at each cut, at least; TESI_WIDE_ALL: the whole box. The
- * first layer has an even number, counted over all ranks; this keeps the colours of vertices. All ranks call this,
+/* op: over a space of element q with one component, rt or dg, on several ranks. All ranks call this,
  * and the functions below. */
-TesStatus tesi_wide_create(const TesOperator *op, int layers, TesiWide **wide);
+TesStatus tesi_wide_create(const TesOperator *op, TesiReach reach, TesiWide **wide);
 void tesi_wide_destroy(TesiWide **wide);
 /* Of the wide box, and of one rank. */
 const TesOperator *tesi_wide_operator(const TesiWide *wide);

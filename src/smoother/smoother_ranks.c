@@ -8,7 +8,8 @@
  *
  * Patches of Stokes read the cells beside them too, and a sweep in 8 colours meets those of the direction that is cut
  * four times: all of it would reach 13 layers. So colours are done one by one, with x exchanged before each. A patch
- * that reaches over a cut reaches one layer beyond and reads the next. */
+ * that reaches over a cut reaches one layer beyond and reads the next. Red and black patches take turns every four
+ * layers. */
 #include <string.h>
 #include "device/links.h"
 #include "device/recorded.h"
@@ -104,7 +105,7 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
   TesiWide *wide = NULL;
   TesSmoother *inner = NULL;
   double *wide_b = NULL, *wide_x = NULL;
-  TES_TRY(tesi_wide_create(smoother->op, TESI_WIDE_ALL, &wide));
+  TES_TRY(tesi_wide_create(smoother->op, tesi_reach_all(), &wide));
   TES_TRY(create_inner(smoother, wide, &inner));
   const int64_t length = tesi_wide_operator(wide)->length;
   TES_ALLOC(&wide_b, length);
@@ -182,7 +183,8 @@ static TesStatus init(TesSmoother *smoother) {
   TES_NEW(&plan);
   smoother->plan = plan;
   smoother->table = &table;
-  TES_TRY(tesi_wide_create(smoother->op, tesi_has_kernels(ctx) ? LAYERS_OF_KERNELS : LAYERS, &plan->wide));
+  const TesiReach reach = {tesi_has_kernels(ctx) ? LAYERS_OF_KERNELS : LAYERS, smoother->red_black ? 4 : 2};
+  TES_TRY(tesi_wide_create(smoother->op, reach, &plan->wide));
   const TesOperator *op = tesi_wide_operator(plan->wide);
   TES_TRY(create_inner(smoother, plan->wide, &plan->inner));
   if (smoother->op->space->scalars > 1)

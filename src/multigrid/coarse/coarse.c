@@ -169,7 +169,7 @@ done:
 static TesStatus create_on_ranks(TesiCoarse *c) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  TES_TRY(tesi_wide_create(c->op, TESI_WIDE_ALL, &c->wide));
+  TES_TRY(tesi_wide_create(c->op, tesi_reach_all(), &c->wide));
   const TesOperator *op = tesi_wide_operator(c->wide);
   TES_TRY(tesi_wide_report(c->wide, tesi_coarse_create(op, TES_DOUBLE, TES_COARSE_DIRECT, &c->whole)));
   TES_TRY(tesi_wide_report(c->wide, tesi_operator_new_vector(op, TES_DOUBLE, &c->whole_b)));
