@@ -28,8 +28,9 @@ typedef struct Trade {
 
 struct TesiWide {
   TesContext *context, *alone; /* of the ranks; of the wide box */
-  const TesOperator *narrow;   /* the rank's */
-  TesOperator *op;
+  const TesSpace *narrow;      /* the rank's */
+  TesSpace *space;
+  TesOperator *op; /* NULL: none is wanted */
   int pieces;
   Piece piece[TESI_RT_PARTS];
   int trades;
@@ -89,18 +90,16 @@ done:
 /* Kernels of patches are for boxes with given values all around, and patches of Stokes have fewer kinds there. Where the
  * wide box ends within the whole one its last nodes are given ones then, as if they were zero: what comes of that
  * reaches one layer further than what comes of a natural end. Elsewhere the ends are cuts. */
-static TesStatus create_operator(TesiWide *w, Window wide, const double *vertices) {
+static TesStatus create_space(TesiWide *w, Window wide, const double *vertices) {
   TesContext *ctx = w->alone;
   TesStatus status = TES_OK;
-  const TesSpace *from = w->narrow->space;
+  const TesSpace *from = w->narrow;
   const int d = from->dim - 1;
   const bool given_ends = tesi_has_kernels(ctx) || !from->element->nodal;
   TesMeshDesc mesh_desc = {.kind = TES_MESH_BOX, .dim = from->dim};
   uint8_t given[6];
   TesSpaceDesc space_desc = {.degree = from->degree, .given = given, .element = from->element->element};
-  TesOperatorDesc desc = w->narrow->desc;
   TesMesh *mesh = NULL;
-  TesSpace *space = NULL;
   for (int e = 0; e < from->dim; e++) {
     mesh_desc.cells[e] = e == d ? wide.end - wide.first : from->mesh->box[e];
     mesh_desc.coordinates[e] = e == d ? vertices + wide.first : from->mesh->coordinates[e];
@@ -114,11 +113,8 @@ static TesStatus create_operator(TesiWide *w, Window wide, const double *vertice
   if (given_ends && wide.first > 0) given[2 * d] = all;
   if (given_ends && wide.end < window.cells) given[2 * d + 1] = all;
   space_desc.mesh = mesh;
-  TES_TRY(tes_space_create(ctx, &space_desc, &space));
-  desc.space = space;
-  TES_TRY(tes_operator_create(ctx, &desc, &w->op));
+  TES_TRY(tes_space_create(ctx, &space_desc, &w->space));
 done:
-  tes_space_destroy(&space);
   tes_mesh_destroy(&mesh);
   return status;
 }
@@ -132,7 +128,7 @@ static int64_t count_entries(const TesiWide *w, const Layers *block) {
 static TesStatus create_trades(TesiWide *w, TesiReach reach, const Window *window) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
-  const TesSpace *space = w->narrow->space;
+  const TesSpace *space = w->narrow;
   const int ranks = tesi_ranks(ctx), rank = tesi_context_communicator(ctx)->rank, d = space->dim - 1,
             cells = space->mesh->window[d].cells;
   TES_ALLOC(&w->trade, ranks);
@@ -193,7 +189,7 @@ done:
 }
 
 static void set_pieces(TesiWide *w, Window own, Window all) {
-  const TesSpace *space = w->narrow->space;
+  const TesSpace *space = w->narrow;
   const int d = space->dim - 1;
   int64_t wide_at = 0;
   w->pieces = space->scalars;
@@ -212,24 +208,23 @@ static void set_pieces(TesiWide *w, Window own, Window all) {
   }
 }
 
-TesStatus tesi_wide_create(const TesOperator *op, TesiReach reach, TesiWide **wide) {
-  TesContext *ctx = op->context;
+TesStatus tesi_wide_create_space(const TesSpace *space, TesiReach reach, TesiWide **wide) {
+  TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiWide *w = NULL;
   Window *window = NULL;
   double *vertices = NULL;
   *wide = NULL;
-  const TesSpace *space = op->space;
   const int d = space->dim - 1, rank = tesi_context_communicator(ctx)->rank;
   TES_NEW(&w);
   w->context = tesi_context_retain(ctx);
-  w->narrow = op;
+  w->narrow = space;
   TES_TRY(tesi_context_create_alone(ctx, &w->alone));
   TES_TRY(gather_windows(space->mesh, &window));
   TES_TRY(tesi_mesh_gather_vertices(space->mesh, &vertices));
   const Window all = widen(window[rank], reach, space->mesh->window[d].cells);
   set_pieces(w, window[rank], all);
-  TES_TRY(tesi_wide_report(w, create_operator(w, all, vertices)));
+  TES_TRY(tesi_wide_report(w, create_space(w, all, vertices)));
   TES_TRY(create_trades(w, reach, window));
   TES_TRY(create_links(w));
   *wide = w;
@@ -238,6 +233,18 @@ done:
   tesi_wide_destroy(&w);
   tesi_free(ctx, &window);
   tesi_free(ctx, &vertices);
+  return status;
+}
+
+TesStatus tesi_wide_create(const TesOperator *op, TesiReach reach, TesiWide **wide) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesOperatorDesc desc = op->desc;
+  TES_TRY(tesi_wide_create_space(op->space, reach, wide));
+  desc.space = (*wide)->space;
+  TES_TRY(tesi_wide_report(*wide, tes_operator_create((*wide)->alone, &desc, &(*wide)->op)));
+done:
+  if (status != TES_OK) tesi_wide_destroy(wide);
   return status;
 }
 
@@ -256,6 +263,7 @@ void tesi_wide_destroy(TesiWide **wide) {
   void **blocks[] = {&w->give, &w->given, &w->take, &w->taken};
   for (int i = 0; i < 4; i++) tesi_context_device(ctx)->release(ctx, blocks[i]);
   tes_operator_destroy(&w->op);
+  tes_space_destroy(&w->space);
   tes_context_destroy(&w->alone);
   tesi_free(ctx, &w);
   tes_context_destroy(&ctx);
@@ -263,6 +271,17 @@ void tesi_wide_destroy(TesiWide **wide) {
 
 const TesOperator *tesi_wide_operator(const TesiWide *wide) {
   return wide->op;
+}
+
+const TesSpace *tesi_wide_space(const TesiWide *wide) {
+  return wide->space;
+}
+
+bool tesi_wide_ends(const TesiWide *w, int face) {
+  const Piece *p = &w->piece[0];
+  const int d = w->narrow->dim - 1;
+  if (face / 2 != d) return false;
+  return face % 2 ? p->all.end < layers_of(p, (Window){0, w->narrow->mesh->window[d].cells}).end : p->all.first > 0;
 }
 
 TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status) {
@@ -334,7 +353,7 @@ void tesi_wide_fill_host(TesiWide *w, TesPrecision precision, const void *x, voi
 }
 
 void tesi_wide_take_host(TesiWide *w, TesPrecision precision, const void *from, void *x) {
-  const TesiLayout *layout = w->narrow->space->layout;
+  const TesiLayout *layout = w->narrow->layout;
   move_own(w, precision, x, (void *)from, true);
   for (int i = 0; i < w->pieces; i++) /* the owner's copies alone are summed */
     memset(piece_at(precision, x, w->piece[i].at), 0,
@@ -362,7 +381,7 @@ TesStatus tesi_wide_take(TesiWide *w, TesPrecision precision, const void *from, 
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
-  const TesiLayout *layout = w->narrow->space->layout;
+  const TesiLayout *layout = w->narrow->layout;
   const int64_t count = count_own(&w->piece[0]);
   const void *own = tesi_wide_own(w, precision, from);
   if (!w->links) {

@@ -18,12 +18,17 @@ static inline TesiReach tesi_reach_all(void) {
   return (TesiReach){1 << 25, 2};
 }
 
-/* op: over a space of element q with one component, rt or dg, on several ranks. All ranks call this,
- * and the functions below. */
+/* space: of element q with one component, rt or dg, on several ranks, which outlives it. All ranks call this, and the
+ * functions below. */
+TesStatus tesi_wide_create_space(const TesSpace *space, TesiReach reach, TesiWide **wide);
+/* The same with an operator over the wide box. */
 TesStatus tesi_wide_create(const TesOperator *op, TesiReach reach, TesiWide **wide);
 void tesi_wide_destroy(TesiWide **wide);
 /* Of the wide box, and of one rank. */
 const TesOperator *tesi_wide_operator(const TesiWide *wide);
+const TesSpace *tesi_wide_space(const TesiWide *wide);
+/* Whether the wide box ends at a face within the whole one. */
+bool tesi_wide_ends(const TesiWide *wide, int face);
 /* Takes over a failure of a call with the wide operator's context: returns its status, and copies its message to the
  * context of the ranks. */
 TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status);
