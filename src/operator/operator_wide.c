@@ -36,8 +36,8 @@ struct TesiWide {
   int trades;
   Trade *trade;
   TesiMessage *message;
-  /* on devices with kernels; there, by trade: where what is given begins in a vector of the rank, and what is taken
-   * in a wide one, and how many numbers they are */
+  /* on devices with kernels; there, [trade][piece]: where what is given begins in a wide vector, and what is taken,
+   * and how many numbers they are */
   TesiLinks *links;
   int64_t numbers; /* that go, or come, about */
   void *give, *given, *take, *taken;
@@ -152,20 +152,27 @@ done:
   return status;
 }
 
+/* Where layer `first` of a piece stands in a wide vector. */
+static int64_t wide_place(const Piece *p, int64_t first) {
+  return p->wide_at + (first - p->all.first) * p->layer;
+}
+
 static TesStatus upload_blocks(TesiWide *w, bool takes, void **start, void **count) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
   long long *numbers = NULL;
-  const size_t bytes = (size_t)w->trades * sizeof *numbers;
-  TES_ALLOC(&numbers, 2 * w->trades);
-  for (int i = 0; i < w->trades; i++) {
-    const Piece *p = &w->piece[0];
-    const Layers block = takes ? w->trade[i].take[0] : w->trade[i].give[0];
-    numbers[i] = block.end ? (block.first - (takes ? p->all.first : p->own.first)) * p->layer : 0;
-    numbers[w->trades + i] = (block.end - block.first) * p->layer;
+  const int blocks = w->trades * w->pieces;
+  const size_t bytes = (size_t)blocks * sizeof *numbers;
+  TES_ALLOC(&numbers, 2 * blocks);
+  for (int i = 0; i < blocks; i++) {
+    const Trade *t = &w->trade[i / w->pieces];
+    const Piece *p = &w->piece[i % w->pieces];
+    const Layers block = (takes ? t->take : t->give)[i % w->pieces];
+    numbers[i] = block.end ? wide_place(p, block.first) : 0;
+    numbers[blocks + i] = (block.end - block.first) * p->layer;
   }
   TES_TRY(tesi_upload(ctx, numbers, bytes, start));
-  TES_TRY(tesi_upload(ctx, numbers + w->trades, bytes, count));
+  TES_TRY(tesi_upload(ctx, numbers + blocks, bytes, count));
 done:
   tesi_free(ctx, &numbers);
   return status;
@@ -176,7 +183,6 @@ static TesStatus create_links(TesiWide *w) {
   TesStatus status = TES_OK;
   TesiLink *link = NULL;
   if (!tesi_has_kernels(ctx)) return TES_OK;
-  TES_CHECK(w->pieces == 1, "on several ranks devices with kernels have spaces of one component");
   TES_ALLOC(&link, w->trades);
   for (int i = 0; i < w->trades; i++)
     link[i] = (TesiLink){w->trade[i].rank, w->trade[i].count}, w->numbers += link[i].count;
@@ -294,11 +300,6 @@ static void *piece_at(TesPrecision precision, const void *v, int64_t entry) {
   return (char *)v + entry * (int64_t)tesi_precision_size(precision);
 }
 
-/* Where layer `first` of a piece stands in a wide vector. */
-static int64_t wide_place(const Piece *p, int64_t first) {
-  return p->wide_at + (first - p->all.first) * p->layer;
-}
-
 static int64_t count_own(const Piece *p) {
   return (p->own.end - p->own.first) * p->layer;
 }
@@ -361,35 +362,53 @@ void tesi_wide_take_host(TesiWide *w, TesPrecision precision, const void *from, 
   tesi_exchange_sum(layout->shared, precision, x);
 }
 
-TesStatus tesi_wide_fill(TesiWide *w, TesPrecision precision, const void *x, void *to) {
+/* The same on devices. */
+static TesStatus move_own_there(const TesiWide *w, TesPrecision precision, const void *narrow, void *wide,
+                                bool out) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
-  const int64_t count = count_own(&w->piece[0]);
-  void *own = tesi_wide_own(w, precision, to);
-  if (!w->links) {
-    tesi_wide_fill_host(w, precision, x, to);
-    return TES_OK;
+  for (int i = 0; i < w->pieces && status == TES_OK; i++) {
+    const Piece *p = &w->piece[i];
+    void *mine = piece_at(precision, narrow, p->at),
+         *place = piece_at(precision, wide, wide_place(p, p->own.first));
+    if (mine != place)
+      status = tesi_context_device(ctx)->copy(ctx, count_own(p), 1, precision, out ? place : mine, precision,
+                                              out ? mine : place);
   }
-  void *arguments[] = {NULL, NULL, &x, &w->give, &w->given, &to, &w->take, &w->taken};
-  if (own != x) TES_TRY(tesi_context_device(ctx)->copy(ctx, count, 1, precision, x, precision, own));
-  TES_TRY(tesi_links_exchange(w->links, TESI_EXCHANGE_BLOCKS, precision, w->numbers, arguments));
-done:
   return status;
+}
+
+TesStatus tesi_wide_refresh(TesiWide *w, TesPrecision precision, void *x) {
+  void *arguments[] = {NULL, NULL, &x, &w->give, &w->given, &w->take, &w->taken, &w->pieces};
+  if (w->links)
+    return tesi_links_exchange(w->links, TESI_EXCHANGE_BLOCKS, precision, w->numbers, arguments);
+  tesi_wide_refresh_host(w, precision, x);
+  return TES_OK;
+}
+
+TesStatus tesi_wide_fill(TesiWide *w, TesPrecision precision, const void *x, void *to) {
+  TesStatus status = TES_OK;
+  if (w->links)
+    status = move_own_there(w, precision, x, to, false);
+  else
+    move_own(w, precision, x, to, false);
+  return status == TES_OK ? tesi_wide_refresh(w, precision, to) : status;
 }
 
 TesStatus tesi_wide_take(TesiWide *w, TesPrecision precision, const void *from, void *x) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
   const TesiLayout *layout = w->narrow->layout;
-  const int64_t count = count_own(&w->piece[0]);
-  const void *own = tesi_wide_own(w, precision, from);
   if (!w->links) {
     tesi_wide_take_host(w, precision, from, x);
     return TES_OK;
   }
-  if (own != x) TES_TRY(device->copy(ctx, count, 1, precision, own, precision, x));
-  if (layout->block[0].start) TES_TRY(device->fill(ctx, precision, layout->block[0].start, 0, x));
+  TES_TRY(move_own_there(w, precision, x, (void *)from, true));
+  for (int i = 0; i < w->pieces; i++) {
+    const int64_t others = layout->block[i].start - w->piece[i].at;
+    if (others)
+      TES_TRY(tesi_context_device(ctx)->fill(ctx, precision, others, 0, piece_at(precision, x, w->piece[i].at)));
+  }
   TES_TRY(tesi_sum_copies(ctx, layout->shared, precision, x));
 done:
   return status;

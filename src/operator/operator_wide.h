@@ -41,6 +41,7 @@ void *tesi_wide_own(const TesiWide *wide, TesPrecision precision, const void *of
 TesStatus tesi_wide_fill(TesiWide *wide, TesPrecision precision, const void *x, void *to);
 void tesi_wide_fill_host(TesiWide *wide, TesPrecision precision, const void *x, void *to);
 /* The same where x is a wide vector whose own entries are right. */
+TesStatus tesi_wide_refresh(TesiWide *wide, TesPrecision precision, void *x);
 void tesi_wide_refresh_host(TesiWide *wide, TesPrecision precision, void *x);
 /* x <- the entries of `from` that belong to this rank; x may be tesi_wide_own() of it. Every copy of a node on a cut
  * becomes the value of its owner. */

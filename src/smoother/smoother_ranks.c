@@ -51,8 +51,9 @@ static TesStatus run_colours(const Plan *plan, const TesiStep *step) {
   TesStatus status = TES_OK;
   for (int i = 0; i < all.count && status == TES_OK; i++) {
     const TesiColours one = {all.first + i * all.step, all.step, 1};
-    if (i > 0) tesi_wide_refresh_host(plan->wide, inner->op->precision, plan->x);
-    status = inner->table->apply_colours(inner, plan->b, plan->x, one, i == 0 && step->zero_guess);
+    if (i > 0) status = tesi_wide_refresh(plan->wide, inner->op->precision, plan->x);
+    if (status == TES_OK)
+      status = inner->table->apply_colours(inner, plan->b, plan->x, one, i == 0 && step->zero_guess);
   }
   return status;
 }
