@@ -1,8 +1,10 @@
 /* Run: ctest -R t7_mpi_stokes. Stokes with element rt on several ranks against the same on one: mpirun starts as many
  * processes as the test's name ends with, each of which computes both, and compares entry by entry, copies too.
  * Everything is done with NaN first, so that a layer of another rank that an exchange leaves out shows.
- * Ranks: 2 3 4 */
+ * Ranks: 2 3 4
+ * Ranks on the emulator: 2 3 */
 #include <stdio.h>
+#include "device/kernel.h"
 #include "operator/rt_convection/rt_convection.h"
 #include "operator/stokes/stokes_operator.h"
 #include "smoother/smoother.h"
@@ -204,7 +206,8 @@ static void sweeps_are_one(void **state) {
         const TesPrecision precision = way / 2 ? TES_SINGLE : TES_DOUBLE;
         const TesSweep sweep = way % 2 ? TES_BACKWARD : TES_FORWARD;
         const double rounding = precision == TES_DOUBLE ? 1e-10 : 1e-3;
-        if (cases[c].nu && which > 0) continue;
+        const bool by_cg = smoothers[which].local == TES_LOCAL_CG && tesi_has_kernels(together);
+        if (by_cg || (cases[c].nu && which > 0)) continue;
         Side one = create(alone, &cases[c], precision), many = create(together, &cases[c], precision);
         TesVector *a = smooth(&one, which, sweep, way == 1), *b = smooth(&many, which, sweep, way == 1);
         char what[40];
@@ -332,6 +335,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(operators_are_one), cmocka_unit_test(sweeps_are_one),
                                      cmocka_unit_test(sweeps_are_what_references_say),
                                      cmocka_unit_test(transfers_are_one), cmocka_unit_test(convection_is_one)};
-  const int status = begin_on_ranks("cpu");
+  const int status = begin_on_ranks(NULL);
   return status ? status : end_on_ranks(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -26,6 +26,15 @@ typedef struct Trade {
   double *sent, *received;
 } Trade;
 
+/* How layers go on devices with kernels; there, [trade][block]: where what is given begins in a wide vector, and what is
+ * taken, and how many numbers they are. */
+typedef struct Way {
+  TesiLinks *links; /* NULL: there is none */
+  int blocks;
+  int64_t numbers; /* that go, or come, about */
+  void *give, *given, *take, *taken;
+} Way;
+
 struct TesiWide {
   TesContext *context, *alone; /* of the ranks; of the wide box */
   const TesSpace *narrow;      /* the rank's */
@@ -36,11 +45,7 @@ struct TesiWide {
   int trades;
   Trade *trade;
   TesiMessage *message;
-  /* on devices with kernels; there, [trade][piece]: where what is given begins in a wide vector, and what is taken,
-   * and how many numbers they are */
-  TesiLinks *links;
-  int64_t numbers; /* that go, or come, about */
-  void *give, *given, *take, *taken;
+  Way natural, ordered; /* on devices with kernels */
 };
 
 /* The cells of a rank in the direction that is cut, and the cells of its wide box. */
@@ -157,41 +162,77 @@ static int64_t wide_place(const Piece *p, int64_t first) {
   return p->wide_at + (first - p->all.first) * p->layer;
 }
 
-static TesStatus upload_blocks(TesiWide *w, bool takes, void **start, void **count) {
+/* Of a trade, block after block. */
+static void find_block(const TesiWide *w, const TesiWideOrder *order, const Layers *layers, int block,
+                       int64_t *start, int64_t *count) {
+  const Piece *p = &w->piece[order ? 0 : block];
+  const Layers of = layers[order ? 0 : block];
+  *start = *count = 0;
+  if (!of.end) return;
+  if (order) { /* the first piece has modes: layers of cells */
+    const int64_t first = (of.first - p->all.first) / p->step, end = (of.end - p->all.first) / p->step;
+    order->block(order->of, block, (int)first, (int)end, start, count);
+    return;
+  }
+  *start = wide_place(p, of.first);
+  *count = (of.end - of.first) * p->layer;
+}
+
+static TesStatus upload_blocks(const TesiWide *w, const TesiWideOrder *order, bool takes, int blocks,
+                               int64_t *count_of_trade, void **start, void **count) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
-  long long *numbers = NULL;
-  const int blocks = w->trades * w->pieces;
-  const size_t bytes = (size_t)blocks * sizeof *numbers;
-  TES_ALLOC(&numbers, 2 * blocks);
-  for (int i = 0; i < blocks; i++) {
-    const Trade *t = &w->trade[i / w->pieces];
-    const Piece *p = &w->piece[i % w->pieces];
-    const Layers block = (takes ? t->take : t->give)[i % w->pieces];
-    numbers[i] = block.end ? wide_place(p, block.first) : 0;
-    numbers[blocks + i] = (block.end - block.first) * p->layer;
+  int64_t *numbers = NULL;
+  const int all = w->trades * blocks;
+  const size_t bytes = (size_t)all * sizeof *numbers;
+  TES_ALLOC(&numbers, 2 * all);
+  for (int i = 0; i < w->trades; i++) {
+    int64_t sum = 0;
+    for (int b = i * blocks; b < (i + 1) * blocks; b++) {
+      find_block(w, order, takes ? w->trade[i].take : w->trade[i].give, b % blocks, &numbers[b], &numbers[all + b]);
+      sum += numbers[all + b];
+    }
+    count_of_trade[i] = tesi_max(count_of_trade[i], sum);
   }
   TES_TRY(tesi_upload(ctx, numbers, bytes, start));
-  TES_TRY(tesi_upload(ctx, numbers + blocks, bytes, count));
+  TES_TRY(tesi_upload(ctx, numbers + all, bytes, count));
 done:
   tesi_free(ctx, &numbers);
   return status;
 }
 
-static TesStatus create_links(TesiWide *w) {
+/* order NULL: that of the space. */
+static TesStatus create_way(const TesiWide *w, const TesiWideOrder *order, Way *way) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
   TesiLink *link = NULL;
+  int64_t *count = NULL;
   if (!tesi_has_kernels(ctx)) return TES_OK;
   TES_ALLOC(&link, w->trades);
-  for (int i = 0; i < w->trades; i++)
-    link[i] = (TesiLink){w->trade[i].rank, w->trade[i].count}, w->numbers += link[i].count;
-  TES_TRY(upload_blocks(w, false, &w->give, &w->given));
-  TES_TRY(upload_blocks(w, true, &w->take, &w->taken));
-  TES_TRY(tesi_links_create(ctx, w->trades, link, &w->links));
+  TES_ALLOC(&count, w->trades);
+  way->blocks = order ? order->blocks : w->pieces;
+  TES_TRY(upload_blocks(w, order, false, way->blocks, count, &way->give, &way->given));
+  TES_TRY(upload_blocks(w, order, true, way->blocks, count, &way->take, &way->taken));
+  for (int i = 0; i < w->trades; i++) {
+    link[i] = (TesiLink){w->trade[i].rank, count[i]};
+    way->numbers += count[i];
+  }
+  TES_TRY(tesi_links_create(ctx, w->trades, link, &way->links));
 done:
   tesi_free(ctx, &link);
+  tesi_free(ctx, &count);
   return status;
+}
+
+static void free_way(TesContext *ctx, Way *way) {
+  void **blocks[] = {&way->give, &way->given, &way->take, &way->taken};
+  tesi_links_destroy(&way->links);
+  for (int i = 0; i < 4; i++) tesi_context_device(ctx)->release(ctx, blocks[i]);
+}
+
+static TesStatus exchange(Way *way, TesPrecision precision, void *x) {
+  void *arguments[] = {NULL, NULL, &x, &way->give, &way->given, &way->take, &way->taken, &way->blocks};
+  return tesi_links_exchange(way->links, TESI_EXCHANGE_BLOCKS, precision, way->numbers, arguments);
 }
 
 static void set_pieces(TesiWide *w, Window own, Window all) {
@@ -232,7 +273,7 @@ TesStatus tesi_wide_create_space(const TesSpace *space, TesiReach reach, TesiWid
   set_pieces(w, window[rank], all);
   TES_TRY(tesi_wide_report(w, create_space(w, all, vertices)));
   TES_TRY(create_trades(w, reach, window));
-  TES_TRY(create_links(w));
+  TES_TRY(create_way(w, NULL, &w->natural));
   *wide = w;
   w = NULL;
 done:
@@ -265,9 +306,8 @@ void tesi_wide_destroy(TesiWide **wide) {
   }
   tesi_free(ctx, &w->trade);
   tesi_free(ctx, &w->message);
-  tesi_links_destroy(&w->links);
-  void **blocks[] = {&w->give, &w->given, &w->take, &w->taken};
-  for (int i = 0; i < 4; i++) tesi_context_device(ctx)->release(ctx, blocks[i]);
+  free_way(ctx, &w->natural);
+  free_way(ctx, &w->ordered);
   tes_operator_destroy(&w->op);
   tes_space_destroy(&w->space);
   tes_context_destroy(&w->alone);
@@ -379,16 +419,22 @@ static TesStatus move_own_there(const TesiWide *w, TesPrecision precision, const
 }
 
 TesStatus tesi_wide_refresh(TesiWide *w, TesPrecision precision, void *x) {
-  void *arguments[] = {NULL, NULL, &x, &w->give, &w->given, &w->take, &w->taken, &w->pieces};
-  if (w->links)
-    return tesi_links_exchange(w->links, TESI_EXCHANGE_BLOCKS, precision, w->numbers, arguments);
+  if (w->natural.links) return exchange(&w->natural, precision, x);
   tesi_wide_refresh_host(w, precision, x);
   return TES_OK;
 }
 
+TesStatus tesi_wide_set_order(TesiWide *w, const TesiWideOrder *order) {
+  return create_way(w, order, &w->ordered);
+}
+
+TesStatus tesi_wide_refresh_ordered(TesiWide *w, TesPrecision precision, void *x) {
+  return exchange(&w->ordered, precision, x);
+}
+
 TesStatus tesi_wide_fill(TesiWide *w, TesPrecision precision, const void *x, void *to) {
   TesStatus status = TES_OK;
-  if (w->links)
+  if (w->natural.links)
     status = move_own_there(w, precision, x, to, false);
   else
     move_own(w, precision, x, to, false);
@@ -399,7 +445,7 @@ TesStatus tesi_wide_take(TesiWide *w, TesPrecision precision, const void *from, 
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
   const TesiLayout *layout = w->narrow->layout;
-  if (!w->links) {
+  if (!w->natural.links) {
     tesi_wide_take_host(w, precision, from, x);
     return TES_OK;
   }

@@ -43,6 +43,16 @@ void tesi_wide_fill_host(TesiWide *wide, TesPrecision precision, const void *x, 
 /* The same where x is a wide vector whose own entries are right. */
 TesStatus tesi_wide_refresh(TesiWide *wide, TesPrecision precision, void *x);
 void tesi_wide_refresh_host(TesiWide *wide, TesPrecision precision, void *x);
+/* The same on devices with kernels where x stands in another order: there the numbers of some layers of cells are
+ * `blocks` blocks, and block() tells where one begins and how long it is, of layers first .. end - 1 of the wide box. Of
+ * spaces whose first component has modes in the last direction. */
+typedef struct TesiWideOrder {
+  int blocks;
+  void (*block)(const void *of, int number, int first, int end, int64_t *start, int64_t *count);
+  const void *of;
+} TesiWideOrder;
+TesStatus tesi_wide_set_order(TesiWide *wide, const TesiWideOrder *order);
+TesStatus tesi_wide_refresh_ordered(TesiWide *wide, TesPrecision precision, void *x);
 /* x <- the entries of `from` that belong to this rank; x may be tesi_wide_own() of it. Every copy of a node on a cut
  * becomes the value of its owner. */
 TesStatus tesi_wide_take(TesiWide *wide, TesPrecision precision, const void *from, void *x);

@@ -22,6 +22,7 @@ typedef struct Plan {
   TesiWide *wide;
   TesSmoother *inner;        /* of the wide operator */
   void *b, *x;               /* as long as that, in the operator's precision */
+  bool ordered;              /* its sweeps hold x in an order of their own */
   TesiRecorded sweeps[2][2]; /* by direction, and from zero */
 } Plan;
 
@@ -44,9 +45,17 @@ static void home(const TesSmoother *smoother, void **b, void **x) {
   *x = tesi_wide_own(plan->wide, smoother->op->precision, plan->x);
 }
 
+static TesStatus refresh_ordered(void *user, void *x) {
+  const Plan *plan = user;
+  return tesi_wide_refresh_ordered(plan->wide, plan->inner->op->precision, x);
+}
+
 /* Colour by colour, where they are told apart. x is exchanged before the first one. */
 static TesStatus run_colours(const Plan *plan, const TesiStep *step) {
   const TesSmoother *inner = plan->inner;
+  const TesiBetween between = {refresh_ordered, (void *)plan};
+  if (plan->ordered)
+    return inner->table->apply_between(inner, plan->b, plan->x, step->sweep, step->zero_guess, &between);
   const TesiColours all = tesi_all_colours(inner->table->colours(inner), step->sweep);
   TesStatus status = TES_OK;
   for (int i = 0; i < all.count && status == TES_OK; i++) {
@@ -188,6 +197,11 @@ static TesStatus init(TesSmoother *smoother) {
   TES_TRY(tesi_wide_create(smoother->op, reach, &plan->wide));
   const TesOperator *op = tesi_wide_operator(plan->wide);
   TES_TRY(create_inner(smoother, plan->wide, &plan->inner));
+  const TesiSmootherTable *own = plan->inner->table;
+  const TesiWideOrder order = {own->layer_blocks ? own->layer_blocks(plan->inner) : 0, own->layer_block,
+                               plan->inner};
+  plan->ordered = !tesi_reduce_any(ctx, order.blocks == 0);
+  if (plan->ordered) TES_TRY(tesi_wide_set_order(plan->wide, &order));
   if (smoother->op->space->scalars > 1)
     smoother->table = plan->inner->table->solve_cells ? &of_cells : &of_several;
   double least = -plan->inner->omega; /* damping by an eigenvalue, which ranks find of their own boxes */
