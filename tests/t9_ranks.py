@@ -204,7 +204,7 @@ def expect(what, command, folder, code, *words, environment=None):
 def refusals(folder):
     with open(os.path.join(folder, "stokes.yaml"), "w", encoding="utf-8") as file:
         file.write("problem: stokes\nmesh: {box: {cells: [4, 4], periodic: y}}\nboundary: {all: {velocity: [0, 0]}}\n")
-    told = [expect(command, mpirun((2, [PROGRAM, command, "stokes.yaml"])), folder, 2, "stokes.yaml:2:38", "one rank")
+    told = [expect(command, mpirun((2, [PROGRAM, command, "stokes.yaml"])), folder, 2, "stokes.yaml:2:39", "one rank")
             for command in ("solve", "check")]
     check(told[0] == told[1], f"solve and check: {told}")
     expect("gauss_seidel", mpirun((2, [PROGRAM, "solve", "forest.yaml", "--set", "solver.smoother=jacobi", "--set",
