@@ -196,6 +196,17 @@ output:
   {values: {m: {mean: domain, of: u*u}, f: {force: top, of: x}, g: {force: left, of: x}}, points: {a: [0.3, 1]},
    series: series.csv}
 """
+# Periodic where it is not cut, with a mean velocity.
+RIVER = """
+problem: navier_stokes
+mesh: {box: {cells: [3, 4, 8], periodic: xy}}
+space: {element: rt, degree: 1}
+data: {nu: 0.1, mean_velocity: [1, null, null], initial: {velocity: ["1 + 0.1*sin(2*pi*y)", 0, 0]}}
+boundary: {back: {velocity: [0, 0, 0]}, front: slip}
+time: {end: 0.1, step: 0.02, method: imex_bdf3}
+solver: {tolerance: 1e-11}
+output: {values: {m: {mean: domain, of: u*u}, u: {mean: domain, of: u}, f: {force: back, of: x}}, points: {a: [0.3, 0.2, 0.5]}}
+"""
 # Of 3 ranks some have few enough nodes for a direct solver, the mesh as a whole has not.
 BRACKET = """
 problem: elasticity
@@ -373,7 +384,8 @@ MORE = {"elastic": ELASTIC, "bracket": BRACKET, "free": FREE, "curved": CURVED, 
         "plate": PLATE, "adaptive": ADAPTIVE, "adaptive_elastic": ADAPTIVE_ELASTIC, "carried": CARRIED, "goal": GOAL,
         "periodic": PERIODIC, "slip": SLIP, "hill": HILL, "beam": BEAM, "stokes_ball": STOKES,
         "channel": CHANNEL, "corner": CORNER, "stream": STREAM, "driven": DRIVEN, "lid": LID,
-        "stir": STIR, "past": PAST, "flume": FLUME, "mantle": MANTLE, "errors": ERRORS, "eddy": EDDY}
+        "stir": STIR, "past": PAST, "flume": FLUME, "mantle": MANTLE, "errors": ERRORS, "eddy": EDDY,
+        "river": RIVER}
 # In the quick test, on 2 ranks or 3 by turns: one of a kind.
 BRIEF = ["elastic", "bracket", "curved", "file", "adaptive", "carried", "slip", "hill", "stokes_ball", "stream", "lid",
          "stir", "past", "flume", "eddy"]

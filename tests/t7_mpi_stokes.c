@@ -1,6 +1,7 @@
 /* Run: ctest -R t7_mpi_stokes. Stokes with element rt on several ranks against the same on one: mpirun starts as many
  * processes as the test's name ends with, each of which computes both, and compares entry by entry, copies too.
- * Everything is done with NaN first, so that a layer of another rank that an exchange leaves out shows.
+ * Everything is done with NaN first, so that a layer of another rank that an exchange leaves out shows. Brief: three
+ * cases, the patches that are usual, and closed cells.
  * Ranks: 2 3 4
  * Ranks on the emulator: 2 3 */
 #include <stdio.h>
@@ -24,11 +25,18 @@ static const Case cases[] = {
      .equal_bits = true},
     {.flow = {.dim = 2, .degree = 3, .cells = {3, 7}, .given = "svvovv", .graded = true, .nu = 1}},
     {.flow = {.dim = 2, .degree = 2, .cells = {4, 8}, .given = "ppvsvv", .nu = 1}, .equal_bits = true},
+    {.flow = {.dim = 3, .degree = 1, .cells = {4, 3, 5}, .given = "ppppvv", .nu = 1}, .equal_bits = false},
     {.flow = {.dim = 3, .degree = 1, .cells = {4, 2, 8}, .given = "vvvvvv", .nu = 1}, .equal_bits = true},
     {.flow = {.dim = 3, .degree = 2, .cells = {2, 3, 5}, .given = "vovsov", .graded = true, .nu = 1, .alpha = 1}},
     {.flow = {.dim = 2, .degree = 2, .cells = {4, 8}, .given = "vvovvv"}, .nu = "1 + x + 5*y*y"},
     {.flow = {.dim = 3, .degree = 1, .cells = {2, 2, 6}, .given = "vvvvvo"}, .nu = "exp(3*z + x)"}};
 enum { CASES = sizeof cases / sizeof *cases };
+
+/* On a device with kernels some cases, of each kind: the emulator takes its time. */
+static bool is_left_out(int c) {
+  static const bool kept[CASES] = {[0] = true, [5] = true, [7] = true};
+  return getenv("TESSERA_TEST_BRIEF") && tesi_has_kernels(together) && !kept[c];
+}
 
 typedef struct Side {
   TesContext *ctx;
@@ -146,7 +154,7 @@ static void free_products(Products *p) {
 static void operators_are_one(void **state) {
   (void)state;
   for (int c = 0; c < CASES; c++)
-    for (TesPrecision precision = TES_DOUBLE; precision <= TES_SINGLE; precision++) {
+    for (TesPrecision precision = TES_DOUBLE; precision <= TES_SINGLE && !is_left_out(c); precision++) {
       const double tolerance = precision == TES_DOUBLE ? 1e-13 : 2e-6;
       Side one = create(alone, &cases[c], precision), many = create(together, &cases[c], precision);
       Products a = multiply(&one, precision), b = multiply(&many, precision);
@@ -207,7 +215,8 @@ static void sweeps_are_one(void **state) {
         const TesSweep sweep = way % 2 ? TES_BACKWARD : TES_FORWARD;
         const double rounding = precision == TES_DOUBLE ? 1e-10 : 1e-3;
         const bool by_cg = smoothers[which].local == TES_LOCAL_CG && tesi_has_kernels(together);
-        if (by_cg || (cases[c].nu && which > 0)) continue;
+        const bool brief = getenv("TESSERA_TEST_BRIEF") && which > 0 && which < SMOOTHERS - 1;
+        if (by_cg || brief || is_left_out(c) || (cases[c].nu && which > 0)) continue;
         Side one = create(alone, &cases[c], precision), many = create(together, &cases[c], precision);
         TesVector *a = smooth(&one, which, sweep, way == 1), *b = smooth(&many, which, sweep, way == 1);
         char what[40];

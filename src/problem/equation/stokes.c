@@ -471,7 +471,7 @@ static const TesiSupport support = {
     .modes = true,
     .field = "velocity, pressure",
     .unknowns = "u, p",
-    .ranks = {.meshes = TESI_ON_GRID, .has = ~UINT64_C(0)},
+    .ranks = {.meshes = TESI_ON_GRID | TESI_ON_RINGS, .has = ~UINT64_C(0)},
     .tell = tesi_stokes_tell};
 const TesiEquation tesi_stokes = {.name = "stokes",
                                   .support = &support,
