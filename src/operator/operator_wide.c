@@ -274,6 +274,7 @@ TesStatus tesi_wide_create_space(const TesSpace *space, TesiReach reach, TesiWid
   TES_TRY(tesi_wide_report(w, create_space(w, all, vertices)));
   TES_TRY(create_trades(w, reach, window));
   TES_TRY(create_way(w, NULL, &w->natural));
+  TES_TRY(tesi_prepare_copies(ctx, space->layout->shared));
   *wide = w;
   w = NULL;
 done:

@@ -92,6 +92,7 @@ TesStatus tesi_transfer_share(TesTransfer *t) {
   TesStatus status = TES_OK;
   const size_t bytes = (size_t)t->fine_length * tesi_precision_size(t->precision);
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, &t->owned));
+  TES_TRY(tesi_prepare_copies(ctx, t->coarse->layout->sum));
   t->local = t->table;
   t->table = &table;
 done:
