@@ -460,3 +460,13 @@ TesStatus tesi_wide_take(TesiWide *w, TesPrecision precision, const void *from, 
 done:
   return status;
 }
+
+void tesi_wide_cut_host(const TesiWide *w, TesPrecision precision, const void *from, void *x) {
+  move_own(w, precision, x, (void *)from, true);
+}
+
+TesStatus tesi_wide_cut(const TesiWide *w, TesPrecision precision, const void *from, void *x) {
+  if (w->natural.links) return move_own_there(w, precision, x, (void *)from, true);
+  tesi_wide_cut_host(w, precision, from, x);
+  return TES_OK;
+}

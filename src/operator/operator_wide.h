@@ -56,6 +56,9 @@ TesStatus tesi_wide_refresh_ordered(TesiWide *wide, TesPrecision precision, void
 /* x <- the entries of `from` that belong to this rank; x may be tesi_wide_own() of it. Every copy of a node on a cut
  * becomes the value of its owner. */
 TesStatus tesi_wide_take(TesiWide *wide, TesPrecision precision, const void *from, void *x);
+/* The same where both sides of a cut have computed its nodes: copies stay as they are. */
+TesStatus tesi_wide_cut(const TesiWide *wide, TesPrecision precision, const void *from, void *x);
+void tesi_wide_cut_host(const TesiWide *wide, TesPrecision precision, const void *from, void *x);
 void tesi_wide_take_host(TesiWide *wide, TesPrecision precision, const void *from, void *x);
 
 #endif
