@@ -159,8 +159,8 @@ boundary:
   {all: {velocity: ["0.1*y", "x*(1 - x)"]}, bottom: {velocity: ["x", "4*x*(1 - x)"]}, top: outflow, right: slip}
 solver: {tolerance: 1e-12}
 output:
-  {values: {f: {force: left, of: x}, g: {force: bottom, of: y}, h: {force: top, of: x}, m: {integral: domain, of: u*u + p},
-            i: {integral: top, of: v}, at: {point: [0.3, 0.9], of: uy}},
+  {values: {f: {force: left, of: x}, g: {force: bottom, of: y}, h: {force: top, of: x}, i: {integral: top, of: v},
+            m: {integral: domain, of: u*u + p}, at: {point: [0.3, 0.9], of: uy}},
    points: {a: [0.3, 1], b: [0.9, 0.1]}, lines: [{from: [0.5, 0], to: [0.5, 2], count: 9, file: line.csv}]}
 """
 # A viscosity that varies, in space; weak values beside cuts.
@@ -205,7 +205,9 @@ data: {nu: 0.1, mean_velocity: [1, null, null], initial: {velocity: ["1 + 0.1*si
 boundary: {back: {velocity: [0, 0, 0]}, front: slip}
 time: {end: 0.1, step: 0.02, method: imex_bdf3}
 solver: {tolerance: 1e-11}
-output: {values: {m: {mean: domain, of: u*u}, u: {mean: domain, of: u}, f: {force: back, of: x}}, points: {a: [0.3, 0.2, 0.5]}}
+output:
+  {values: {m: {mean: domain, of: u*u}, u: {mean: domain, of: u}, f: {force: back, of: x}},
+   points: {a: [0.3, 0.2, 0.5]}}
 """
 # Of 3 ranks some have few enough nodes for a direct solver, the mesh as a whole has not.
 BRACKET = """

@@ -41,7 +41,8 @@ done:
   return status;
 }
 
-/* first[i], place[]: of shared entry i, the numbers that come, in order of ranks, -1: its own. row[entry - least]: i. */
+/* first[i], place[]: of shared entry i, the numbers that come, in order of ranks, -1: its own. row[entry - least]:
+ * i. */
 static TesStatus find_places(TesContext *ctx, const TesiSharers *s, int own, int32_t least, int32_t *row,
                              Copies *t) {
   TesStatus status = TES_OK;

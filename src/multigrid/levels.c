@@ -30,8 +30,8 @@ static int64_t most_of_whole(const TesMultigridDesc *desc) {
   const char *wish = getenv("TESSERA_WHOLE_LEVELS");
   const bool one = op->space->scalars == 1 && !op->space->product && !op->space->slip &&
                    (tesi_is_separable(op) || tesi_mapped_of(op)),
-             serves = op->local && (one || op->space->element->with_pressure) &&
-                      desc->coarse <= TES_COARSE_DIRECT;
+             serves =
+                 op->local && (one || op->space->element->with_pressure) && desc->coarse <= TES_COARSE_DIRECT;
   if (desc->spread || !serves || !tesi_has_kernels(ctx)) return 0;
   return wish ? atoll(wish) : WHOLE;
 }

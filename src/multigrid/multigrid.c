@@ -49,22 +49,6 @@ struct TesMultigrid {
   int recorded_count;
 };
 
-/* Whether the kernels that solve a small box at once take that of all ranks. */
-static bool stokes_box_serves(const TesSpace *space) {
-  TesContext *ctx = space->context, *alone = NULL;
-  TesMesh *mesh = NULL;
-  TesSpace *whole = NULL;
-  if (tesi_ranks(ctx) == 1) return tesi_coarse_stokes_box_serves(space);
-  const bool made = tesi_context_create_alone(ctx, &alone) == TES_OK &&
-                    tesi_mesh_gather(space->mesh, alone, &mesh) == TES_OK &&
-                    tesi_space_create_on(space, mesh, space->degree, &whole) == TES_OK,
-             serves = made && tesi_coarse_stokes_box_serves(whole);
-  tes_space_destroy(&whole);
-  tes_mesh_destroy(&mesh);
-  tes_context_destroy(&alone);
-  return !tesi_reduce_any(ctx, !serves);
-}
-
 /* Whether a direct solver takes a level, so that the levels below are not needed. Elasticity: the lowest levels of a
  * bar have long cells, on which one smoother for all components does little. Stokes and discontinuous elements, by
  * kernels: a colour of a small level takes as long as a colour of a large level. */
@@ -73,7 +57,7 @@ static bool is_direct(const TesMultigridDesc *desc, const TesSpace *space) {
   if (tesi_is_elasticity(desc->op))
     return space->layout->global <= (desc->coarse_dofs > SMALL ? desc->coarse_dofs : SMALL);
   if (!tesi_has_kernels(space->context) || desc->coarse_dofs || space == desc->op->space) return false;
-  if (desc->op->kind == &tesi_operator_stokes) return stokes_box_serves(space);
+  if (desc->op->kind == &tesi_operator_stokes) return tesi_coarse_stokes_box_serves(space);
   return tesi_is_dg(desc->op) && tesi_coarse_dg_serves(space);
 }
 

@@ -186,11 +186,11 @@ TesStatus tesi_operator_share(TesOperator *op) {
                          ? op->kind == &tesi_operator_mapped || op->kind == &tesi_operator_elasticity ||
                                op->kind == &tesi_operator_transport
                          : mesh == TES_MESH_BOX && tesi_is_separable(op);
-  TES_CHECK(
-      known,
-      "several ranks have operators of kinds mapped, elasticity and transport (on forests), separable, stokes, "
-      "stokes_varying and parts; this one is of kind %s",
-      op->kind->name);
+  TES_CHECK(known,
+            "several ranks have operators of kinds mapped, elasticity and transport (on forests), separable, "
+            "stokes, "
+            "stokes_varying and parts; this one is of kind %s",
+            op->kind->name);
   op->local = op->table;
   op->table = &table;
   if (tesi_reduce_any(ctx, !op->singular)) op->singular = 0;

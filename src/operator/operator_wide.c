@@ -26,8 +26,8 @@ typedef struct Trade {
   double *sent, *received;
 } Trade;
 
-/* How layers go on devices with kernels; there, [trade][block]: where what is given begins in a wide vector, and what is
- * taken, and how many numbers they are. */
+/* How layers go on devices with kernels; there, [trade][block]: where what is given begins in a wide vector, and what
+ * is taken, and how many numbers they are. */
 typedef struct Way {
   TesiLinks *links; /* NULL: there is none */
   int blocks;
@@ -92,8 +92,8 @@ done:
   return status;
 }
 
-/* Kernels of patches are for boxes with given values all around, and patches of Stokes have fewer kinds there. Where the
- * wide box ends within the whole one its last nodes are given ones then, as if they were zero: what comes of that
+/* Kernels of patches are for boxes with given values all around, and patches of Stokes have fewer kinds there. Where
+ * the wide box ends within the whole one its last nodes are given ones then, as if they were zero: what comes of that
  * reaches one layer further than what comes of a natural end. Elsewhere the ends are cuts. */
 static TesStatus create_space(TesiWide *w, Window wide, const double *vertices) {
   TesContext *ctx = w->alone;
@@ -189,7 +189,8 @@ static TesStatus upload_blocks(const TesiWide *w, const TesiWideOrder *order, bo
   for (int i = 0; i < w->trades; i++) {
     int64_t sum = 0;
     for (int b = i * blocks; b < (i + 1) * blocks; b++) {
-      find_block(w, order, takes ? w->trade[i].take : w->trade[i].give, b % blocks, &numbers[b], &numbers[all + b]);
+      find_block(w, order, takes ? w->trade[i].take : w->trade[i].give, b % blocks, &numbers[b],
+                 &numbers[all + b]);
       sum += numbers[all + b];
     }
     count_of_trade[i] = tesi_max(count_of_trade[i], sum);
@@ -328,7 +329,8 @@ bool tesi_wide_ends(const TesiWide *w, int face) {
   const Piece *p = &w->piece[0];
   const int d = w->narrow->dim - 1;
   if (face / 2 != d) return false;
-  return face % 2 ? p->all.end < layers_of(p, (Window){0, w->narrow->mesh->window[d].cells}).end : p->all.first > 0;
+  return face % 2 ? p->all.end < layers_of(p, (Window){0, w->narrow->mesh->window[d].cells}).end
+                  : p->all.first > 0;
 }
 
 TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status) {
@@ -454,7 +456,8 @@ TesStatus tesi_wide_take(TesiWide *w, TesPrecision precision, const void *from, 
   for (int i = 0; i < w->pieces; i++) {
     const int64_t others = layout->block[i].start - w->piece[i].at;
     if (others)
-      TES_TRY(tesi_context_device(ctx)->fill(ctx, precision, others, 0, piece_at(precision, x, w->piece[i].at)));
+      TES_TRY(
+          tesi_context_device(ctx)->fill(ctx, precision, others, 0, piece_at(precision, x, w->piece[i].at)));
   }
   TES_TRY(tesi_sum_copies(ctx, layout->shared, precision, x));
 done:

@@ -44,8 +44,8 @@ void tesi_wide_fill_host(TesiWide *wide, TesPrecision precision, const void *x, 
 TesStatus tesi_wide_refresh(TesiWide *wide, TesPrecision precision, void *x);
 void tesi_wide_refresh_host(TesiWide *wide, TesPrecision precision, void *x);
 /* The same on devices with kernels where x stands in another order: there the numbers of some layers of cells are
- * `blocks` blocks, and block() tells where one begins and how long it is, of layers first .. end - 1 of the wide box. Of
- * spaces whose first component has modes in the last direction. */
+ * `blocks` blocks, and block() tells where one begins and how long it is, of layers first .. end - 1 of the wide box.
+ * Of spaces whose first component has modes in the last direction. */
 typedef struct TesiWideOrder {
   int blocks;
   void (*block)(const void *of, int number, int first, int end, int64_t *start, int64_t *count);

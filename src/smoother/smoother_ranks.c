@@ -77,12 +77,12 @@ static TesStatus apply_within(const TesSmoother *smoother, const void *b, void *
   if (smoother->table->home) home(smoother, &home_b, &home_x);
   if (!step->same) TES_TRY(tesi_wide_fill(plan->wide, precision, b, plan->b));
   if (!step->zero_guess) TES_TRY(tesi_wide_fill(plan->wide, precision, x, plan->x));
-  TES_TRY(tesi_wide_report(plan->wide,
-                           plan->inner->table->colours ? run_colours(plan, step)
-                           : tesi_links_peer(ctx)
-                               ? run(&inner)
-                               : tesi_recorded_run(plan->inner->context,
-                                                   &plan->sweeps[step->sweep][step->zero_guess], run, &inner)));
+  TES_TRY(tesi_wide_report(plan->wide, plan->inner->table->colours ? run_colours(plan, step)
+                                       : tesi_links_peer(ctx)
+                                           ? run(&inner)
+                                           : tesi_recorded_run(plan->inner->context,
+                                                               &plan->sweeps[step->sweep][step->zero_guess],
+                                                               run, &inner)));
   if (step->agree || x != home_x) TES_TRY(tesi_wide_take(plan->wide, precision, plan->x, x));
 done:
   return status;
@@ -104,8 +104,8 @@ static TesStatus create_inner(const TesSmoother *smoother, TesiWide *wide, TesSm
                                            : smoother->lexicographic ? TES_COLOURS_LEXICOGRAPHIC
                                                                      : TES_COLOURS_PARQUET,
                                 .unfused = smoother->unfused};
-  return tesi_wide_report(wide, tesi_smoother_create_above(op->context, &desc,
-                                                           plan_below ? plan_below->inner : NULL, inner));
+  return tesi_wide_report(
+      wide, tesi_smoother_create_above(op->context, &desc, plan_below ? plan_below->inner : NULL, inner));
 }
 
 /* Of all of the box on every rank. */
@@ -221,7 +221,7 @@ static const char *refuses(const TesSmoother *smoother) {
   return reason ? reason : smoother->op->local ? NULL : TESI_ELSEWHERE;
 }
 
-const TesiSmootherKind tesi_smoother_ranks = {
-    TESI_SMOOTHES(TES_SMOOTHER_PATCH) | TESI_SMOOTHES(TES_SMOOTHER_PATCH_ADDITIVE) |
-        TESI_SMOOTHES(TES_SMOOTHER_CELL_PATCH),
-    refuses, init};
+const TesiSmootherKind tesi_smoother_ranks = {TESI_SMOOTHES(TES_SMOOTHER_PATCH) |
+                                                  TESI_SMOOTHES(TES_SMOOTHER_PATCH_ADDITIVE) |
+                                                  TESI_SMOOTHES(TES_SMOOTHER_CELL_PATCH),
+                                              refuses, init};

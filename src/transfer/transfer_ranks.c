@@ -17,8 +17,7 @@ static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse)
   for (int i = 0; i < layout->blocks; i++) {
     const size_t start = (size_t)layout->block[i].start * size;
     TES_TRY(tesi_context_device(ctx)->copy(ctx, layout->block[i].owned, 1, t->precision,
-                                           (const char *)fine + start, t->precision,
-                                           (char *)t->owned + start));
+                                           (const char *)fine + start, t->precision, (char *)t->owned + start));
   }
   TES_TRY(t->local->restrict_(t, t->owned, coarse));
   TES_TRY(tesi_sum_copies(ctx, t->coarse->layout->sum, t->precision, coarse));

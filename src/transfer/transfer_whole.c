@@ -10,7 +10,7 @@
 typedef struct Plan {
   TesTransfer *part; /* to this rank's part of the coarse level */
   void *coarse;      /* of that level */
-  TesiWide *wide; /* of several components over boxes, in the place of what follows */
+  TesiWide *wide;    /* of several components over boxes, in the place of what follows */
   TesiGathered *gathered;
   int32_t *place, *own; /* of the plain versions: tesi_gathered_create() */
   int64_t owned;

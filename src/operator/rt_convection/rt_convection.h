@@ -42,8 +42,8 @@ typedef struct TesiRtConvection {
    * side][points], x fastest; NULL: 0. */
   TesiHow how[6][3];
   double *given[6][3];
-  TesiRtConvectionDevice *device;            /* instead of u to rates; NULL on the host */
-  struct TesiRtConvectionRanks *ranks;       /* instead of all of these; NULL on one rank */
+  TesiRtConvectionDevice *device;      /* instead of u to rates; NULL on the host */
+  struct TesiRtConvectionRanks *ranks; /* instead of all of these; NULL on one rank */
 } TesiRtConvection;
 
 /* Degrees 1 to TESI_RT_CONVECTION_DEGREE, with kernels in 3D to TESI_RT_CONVECTION_SPACE. The space outlives it. */

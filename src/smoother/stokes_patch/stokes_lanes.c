@@ -579,7 +579,8 @@ TesStatus tesi_stokes_lanes_apply_between(TesContext *ctx, TesiStokesLanes *l, c
 void tesi_stokes_lanes_layers(const TesiStokesLanes *l, int of_class, int first, int end, int64_t *start,
                               int64_t *count) {
   const TeskLanes *a = &l->arguments;
-  const int odd = of_class / 4, from = (first - odd + 1) / 2, to = (end - odd + 1) / 2; /* of every second layer */
+  const int odd = of_class / 4, from = (first - odd + 1) / 2,
+            to = (end - odd + 1) / 2; /* of every second layer */
   const int64_t layer = (int64_t)a->class_size / a->half[2];
   *start = (int64_t)of_class * a->class_size + from * layer;
   *count = (to - from) * layer;
