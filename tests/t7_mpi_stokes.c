@@ -282,7 +282,8 @@ static void transfers_are_one(void **state) {
       Side one = create(alone, &cases[c], precision), many = create(together, &cases[c], precision);
       TesSpace *coarse[2];
       TesVector *a[2] = {NULL}, *b[2] = {NULL};
-      const bool both = transfer(&one, precision, &coarse[0], a) & transfer(&many, precision, &coarse[1], b);
+      const bool first = transfer(&one, precision, &coarse[0], a),
+                 both = transfer(&many, precision, &coarse[1], b) && first;
       if (both && coarse[0]->length == coarse[1]->layout->global) { /* cuts may keep directions as they are */
         const double tolerance = precision == TES_DOUBLE ? 1e-14 : 1e-6;
         compare("P x", c, one.space, a[0], many.space, b[0], tolerance);

@@ -211,6 +211,9 @@ def refusals(folder):
     check(told[0] == told[1], f"solve and check: {told}")
     expect("gauss_seidel", mpirun((2, [PROGRAM, "solve", "forest.yaml", "--set", "solver.smoother=jacobi", "--set",
                                        "solver.coarse=amg"])), folder, 2, "solver.coarse", "amg works on one rank")
+    with open(os.path.join(folder, "nan.yaml"), "w", encoding="utf-8") as file:
+        file.write(FLUME.replace('"sin(3*x*y)"', '"sqrt(0.9 - y)"')) # of two ranks of three
+    expect("a force that is none", mpirun((3, [PROGRAM, "solve", "nan.yaml"])), folder, 2, "rank 1 of 3", "is nan at")
     expect("info", mpirun((2, [PROGRAM, "info"])), folder, 2, "info is for one")
     expect("--ranks 0", [PROGRAM, "solve", "box.yaml", "--ranks", "0"], folder, 2, "--ranks 0")
     expect("--ranks inside", mpirun((2, [PROGRAM, "solve", "box.yaml", "--ranks", "2"])), folder, 2, "mpirun began")

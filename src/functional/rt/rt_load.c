@@ -322,23 +322,32 @@ static TesStatus end_host(TesVector *v, double **numbers, TesStatus status) {
   return status;
 }
 
+/* load->b, zeros, <- the load of the cells and faces of this rank. */
+static TesStatus load_all(const TesSpace *space, const TesFunction *const *f, const TesiGiven *given,
+                          bool faces, Load *load) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiRtTables t;
+  tesi_rt_tables(space->degree + 1, space->degree + 5, &t);
+  for (int i = 0; i < loaded_of(space); i++)
+    if (f[i]) TES_TRY(load_part(space, &t, i, f[i], load->b));
+  if (faces) TES_TRY(visit_faces(space, &t, given, load_face, load));
+  tesi_rt_clear(space, load->b);
+done:
+  return tesi_agree(ctx, status);
+}
+
 TesStatus tesi_rt_load(const TesSpace *space, const TesFunction *const *f, double nu, const TesiGiven *given,
                        TesPenalty penalty, TesVector *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  TesiRtTables t;
   Load load = {.context = ctx, .nu = nu, .penalty = penalty};
-  const int loaded = loaded_of(space);
   const bool faces = any_face(space, given);
   bool any = faces;
-  for (int i = 0; i < loaded; i++) any = any || f[i];
+  for (int i = 0; i < loaded_of(space); i++) any = any || f[i];
   if (!any) return tes_vector_fill(b, 0);
-  tesi_rt_tables(space->degree + 1, space->degree + 5, &t);
   TES_TRY(begin_host(b, &load.b));
-  for (int i = 0; i < loaded; i++)
-    if (f[i]) TES_TRY(load_part(space, &t, i, f[i], load.b));
-  if (faces) TES_TRY(visit_faces(space, &t, given, load_face, &load));
-  tesi_rt_clear(space, load.b);
+  TES_TRY(load_all(space, f, given, faces, &load));
   tesi_exchange_sum(space->layout->sum, TES_DOUBLE, load.b);
 done:
   return end_host(b, &load.b, status);
@@ -353,7 +362,7 @@ TesStatus tesi_rt_lifting(const TesSpace *space, const TesiGiven *given, TesVect
   if (!tesi_rt_lifts(space, given)) return tes_vector_fill(u, 0);
   tesi_rt_tables(space->degree + 1, space->degree + 5, &t);
   TES_TRY(begin_host(u, &load.b));
-  TES_TRY(visit_faces(space, &t, given, lift_face, &load));
+  TES_TRY(tesi_agree(ctx, visit_faces(space, &t, given, lift_face, &load)));
   tesi_reduce(ctx, TESI_SUM, 1, &load.flux);
   *flux = load.flux;
 done:

@@ -49,7 +49,7 @@ TesStatus tesi_rt_convection_ranks_give(TesiRtConvectionRanks *r, const TesiGive
   memcpy(own, given, (size_t)faces * sizeof *own);
   for (int f = 0; f < faces; f++)
     if (tesi_wide_ends(r->wide, f)) own[f] = (TesiGiven){.how = {TESI_OPEN, TESI_OPEN, TESI_OPEN}};
-  return tesi_wide_report(r->wide, tesi_rt_convection_give(r->inner, own));
+  return tesi_agree(r->context, tesi_wide_report(r->wide, tesi_rt_convection_give(r->inner, own)));
 }
 
 TesStatus tesi_rt_convection_ranks_apply(TesiRtConvectionRanks *r, const TesVector *u, TesVector *b,
