@@ -149,6 +149,66 @@ time: {end: 0.1, step: 0.02}
 solver: {tolerance: 1e-10}
 output: {values: {m: {mean: domain}}, points: {p: [0.3, 0.5]}}
 """
+# Element rt: an end is open where the box is cut and where it is not; normal and tangential values; lines across cuts.
+FLUME = """
+problem: stokes
+mesh: {box: {cells: [4, 8], upper: [1, 2]}}
+space: {element: rt, degree: 2}
+data: {nu: 0.5, alpha: 2, f: ["sin(3*x*y)", "x + y*y"]}
+boundary:
+  {all: {velocity: ["0.1*y", "x*(1 - x)"]}, bottom: {velocity: ["x", "4*x*(1 - x)"]}, top: outflow, right: slip}
+solver: {tolerance: 1e-12}
+output:
+  {values: {f: {force: left, of: x}, g: {force: bottom, of: y}, h: {force: top, of: x}, i: {integral: top, of: v},
+            m: {integral: domain, of: u*u + p}, at: {point: [0.3, 0.9], of: uy}},
+   points: {a: [0.3, 1], b: [0.9, 0.1]}, lines: [{from: [0.5, 0], to: [0.5, 2], count: 9, file: line.csv}]}
+"""
+# A viscosity that varies, in space; weak values beside cuts.
+MANTLE = """
+problem: stokes
+mesh: {box: {cells: [2, 2, 8]}}
+space: {element: rt, degree: 1}
+data: {nu: "exp(x - 2*z)", f: ["sin(3*x*y)", z, "x + y*y"]}
+boundary: {all: {velocity: [0, "z*y*(1 - y)", 0]}, front: slip, left: {velocity: [0, y, z]}, right: outflow}
+solver: {tolerance: 1e-12}
+output:
+  {values: {f: {force: left, of: z}, g: {force: back, of: z}, m: {integral: domain, of: u*u + p}},
+   points: {a: [0.3, 0.4, 0.5], b: [0.9, 0.1, 0.3]}}
+"""
+ERRORS = """
+problem: stokes
+mesh: {box: {cells: [4, 8]}}
+space: {element: rt, degree: 3}
+data: {f: [y, x*y], exact: {velocity: ["sin(pi*x)*cos(pi*y)", "-cos(pi*x)*sin(pi*y)"], pressure: x*y}}
+boundary: {all: {velocity: exact}}
+solver: {method: fmg, tolerance: 1e-12}
+output: {values: {m: {mean: domain, of: u*v}}, points: {a: [0.3, 0.4]}}
+"""
+EDDY = """
+problem: navier_stokes
+mesh: {box: {cells: [4, 8], upper: [1, 2]}}
+space: {element: rt, degree: 2}
+data: {nu: 0.02, f: [0, "0.1*sin(t)"], initial: {velocity: ["sin(pi*x)*cos(pi*y)", "-cos(pi*x)*sin(pi*y)"]}}
+boundary: {all: slip, bottom: {velocity: ["0.1*x*t", 0]}, top: {velocity: ["x*(1 - x)", 0]}}
+time: {end: 0.2, step: 0.02}
+solver: {tolerance: 1e-11}
+output:
+  {values: {m: {mean: domain, of: u*u}, f: {force: top, of: x}, g: {force: left, of: x}}, points: {a: [0.3, 1]},
+   series: series.csv}
+"""
+# Periodic where it is not cut, with a mean velocity.
+RIVER = """
+problem: navier_stokes
+mesh: {box: {cells: [3, 4, 8], periodic: xy}}
+space: {element: rt, degree: 1}
+data: {nu: 0.1, mean_velocity: [1, null, null], initial: {velocity: ["1 + 0.1*sin(2*pi*y)", 0, 0]}}
+boundary: {back: {velocity: [0, 0, 0]}, front: slip}
+time: {end: 0.1, step: 0.02, method: imex_bdf3}
+solver: {tolerance: 1e-11}
+output:
+  {values: {m: {mean: domain, of: u*u}, u: {mean: domain, of: u}, f: {force: back, of: x}},
+   points: {a: [0.3, 0.2, 0.5]}}
+"""
 # Of 3 ranks some have few enough nodes for a direct solver, the mesh as a whole has not.
 BRACKET = """
 problem: elasticity
@@ -326,7 +386,8 @@ MORE = {"elastic": ELASTIC, "bracket": BRACKET, "free": FREE, "curved": CURVED, 
         "plate": PLATE, "adaptive": ADAPTIVE, "adaptive_elastic": ADAPTIVE_ELASTIC, "carried": CARRIED, "goal": GOAL,
         "periodic": PERIODIC, "slip": SLIP, "hill": HILL, "beam": BEAM, "stokes_ball": STOKES,
         "channel": CHANNEL, "corner": CORNER, "stream": STREAM, "driven": DRIVEN, "lid": LID,
-        "stir": STIR, "past": PAST}
+        "stir": STIR, "past": PAST, "flume": FLUME, "mantle": MANTLE, "errors": ERRORS, "eddy": EDDY,
+        "river": RIVER}
 # In the quick test, on 2 ranks or 3 by turns: one of a kind.
 BRIEF = ["elastic", "bracket", "curved", "file", "adaptive", "carried", "slip", "hill", "stokes_ball", "stream", "lid",
-         "stir", "past"]
+         "stir", "past", "flume", "eddy"]

@@ -203,13 +203,20 @@ TesStatus tes_vector_xpay(const TesVector *x, double a, TesVector *y) {
   return tesi_context_device(y->context)->xpay(y->context, y->precision, y->length, x->data, a, y->data);
 }
 
-/* Ranges of the entries that are owned: all at once where all are. */
-static int owned_ranges(const TesVector *x, TesiOwned block[TESI_BLOCKS]) {
+/* Ranges of the entries that are owned: blocks that follow one another are one. */
+static int owned_ranges(const TesVector *x, TesiOwned range[TESI_BLOCKS]) {
   const TesiLayout *layout = x->layout;
-  const bool all = !layout || layout->owned == layout->length;
-  block[0] = (TesiOwned){0, x->length, 0};
-  for (int b = 0; !all && b < layout->blocks; b++) block[b] = layout->block[b];
-  return all ? 1 : layout->blocks;
+  int ranges = 0;
+  range[0] = (TesiOwned){0, x->length, 0};
+  if (!layout || layout->owned == layout->length) return 1;
+  for (int b = 0; b < layout->blocks; b++) {
+    const TesiOwned *block = &layout->block[b], *last = &range[tesi_max(ranges - 1, 0)];
+    if (ranges && last->start + last->owned == block->start)
+      range[ranges - 1].owned += block->owned;
+    else
+      range[ranges++] = *block;
+  }
+  return ranges;
 }
 
 static TesStatus dot_of_owned(const TesVector *x, const TesVector *y, double *dot) {

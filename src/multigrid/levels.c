@@ -17,6 +17,7 @@ typedef struct Levels {
   int count; /* finest first while they are made */
   TesSpace **space;
   int64_t whole;  /* of several ranks: unknowns of levels that every rank has */
+  bool hands;     /* there: levels are whole from where cuts would part cells of the next one */
   TesSpace *part; /* this rank's of the largest such level */
 } Levels;
 
@@ -27,8 +28,10 @@ static int64_t most_of_whole(const TesMultigridDesc *desc) {
   const TesOperator *op = desc->op;
   TesContext *ctx = op->context;
   const char *wish = getenv("TESSERA_WHOLE_LEVELS");
-  const bool serves = op->local && op->space->scalars == 1 && !op->space->product && !op->space->slip &&
-                      (tesi_is_separable(op) || tesi_mapped_of(op)) && desc->coarse <= TES_COARSE_DIRECT;
+  const bool one = op->space->scalars == 1 && !op->space->product && !op->space->slip &&
+                   (tesi_is_separable(op) || tesi_mapped_of(op)),
+             serves =
+                 op->local && (one || op->space->element->with_pressure) && desc->coarse <= TES_COARSE_DIRECT;
   if (desc->spread || !serves || !tesi_has_kernels(ctx)) return 0;
   return wish ? atoll(wish) : WHOLE;
 }
@@ -49,6 +52,24 @@ done:
   tes_mesh_destroy(&mesh);
   if (status != TES_OK && alone && *tes_context_message(alone))
     status = tesi_fail(ctx, status, __FILE__, __LINE__, __func__, "%s", tes_context_message(alone));
+  tes_context_destroy(&alone);
+  return status;
+}
+
+/* Whether cells become others on one rank than here, where `coarse` (NULL: none) is what cuts let be. */
+static TesStatus cuts_part_cells(const TesMesh *mesh, const TesMesh *coarse, bool *part) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  TesContext *alone = NULL;
+  TesMesh *whole = NULL, *below = NULL;
+  const int d = mesh->dim - 1;
+  TES_TRY(tesi_context_create_alone(ctx, &alone));
+  TES_TRY(tesi_mesh_gather(mesh, alone, &whole));
+  TES_TRY(tes_mesh_coarsen(whole, &below));
+  *part = below && (!coarse || below->box[d] != coarse->window[d].cells);
+done:
+  tes_mesh_destroy(&below);
+  tes_mesh_destroy(&whole);
   tes_context_destroy(&alone);
   return status;
 }
@@ -90,6 +111,13 @@ static TesStatus coarsen_meshes(Levels *s, int64_t enough, bool keeps_shape, boo
     const TesSpace *last = s->space[s->count - 1];
     if (last->layout->global <= enough) break;
     TES_TRY(tes_mesh_coarsen(last->mesh, &coarse));
+    bool part = false;
+    if (s->hands && !s->part && s->count > 1) TES_TRY(cuts_part_cells(last->mesh, coarse, &part));
+    if (part) {
+      TES_TRY(make_whole(s));
+      tes_mesh_destroy(&coarse);
+      continue;
+    }
     if (!coarse) break;
     *ended = keeps_shape && stretches(last->mesh, coarse);
     if (*ended) break;
@@ -128,6 +156,7 @@ TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TE
   TesContext *ctx = finest->context;
   TesStatus status = TES_OK;
   Levels s = {.context = ctx, .count = 1, .space = space, .whole = most_of_whole(desc)};
+  s.hands = tesi_ranks(ctx) > 1 && finest->element->with_pressure && !desc->spread;
   TES_CHECK(coarsening >= TES_COARSEN_AUTO && coarsening <= TES_COARSEN_NONE,
             "coarsening is %d, expected 0..3", (int)coarsening);
   TES_CHECK(coarsening != TES_COARSEN_DEGREE || finest->element->nodal,

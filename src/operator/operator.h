@@ -62,6 +62,7 @@ struct TesOperator {
   const TesiOperatorKind *kind;
   const TesiOperatorTable *table;
   const TesiOperatorTable *local; /* on several ranks: the kind's own, of the cells of this rank */
+  struct TesiOperatorWide *wide; /* there, of kinds whose cells read neighbours (operator_ranks.c); else NULL */
   const TesiOperatorTable *whole; /* of a space with slip: the table as if there were none */
   void *slip_x, *slip_scale;      /* there: a vector, device; [nodes with slip] float64, device */
   TesContext *context;
