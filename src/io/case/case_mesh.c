@@ -58,15 +58,16 @@ static bool varies(const TesFunction *f) {
   return f && !tes_function_constant(f, &value);
 }
 
-/* Boxes of kind box with coefficients that vary, periodic ones, those in time, and those of equations that several
- * ranks have on trees alone, work on one rank: on several they are trees. */
+/* Boxes of kind box with coefficients that vary, a velocity, periodic ones, those in time, and those of equations that
+ * several ranks have on trees alone, work on one rank: on several they are trees. */
 static bool is_for_one_rank(const TesiCaseReader *r) {
   const TesiCaseDraft *d = &r->draft;
   if (tesi_ranks(r->ctx) == 1 || !r->support || r->support->modes || tesi_case_given(r, "mesh.box.spacing"))
     return false;
   const unsigned meshes = r->support->ranks.meshes;
   if (meshes && !(meshes & TESI_ON_GRID)) return true;
-  return tesi_case_given(r, "time") || r->draft.periodic || varies(d->a) || varies(d->reaction);
+  return tesi_case_given(r, "time") || tesi_case_given(r, "data.b") || r->draft.periodic || varies(d->a) ||
+         varies(d->reaction);
 }
 
 /* Whether the case asks for what only trees have. */
