@@ -195,7 +195,7 @@ static const TesiSupport support = {
     .modes = true,
     .field = "u",
     .unknowns = "u",
-    .ranks = {.because = "space.element: q works on several"},
+    .ranks = {.meshes = TESI_ON_GRID, .has = ~(uint64_t)0},
     .tell = tesi_diffusion_tell};
 const TesiEquation tesi_transport_dg = {.name = "transport",
                                         .support = &support,
