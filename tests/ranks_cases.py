@@ -392,7 +392,7 @@ adapt: {every: 3, max_level: 2}
 solver: {tolerance: 1e-11}
 output: {values: {drag: {force: cylinder, of: x}}, points: {a: [0.4, 0.25]}}
 """
-# Steady, and the flow carries much more than diffusion does: cells in its order, blocks of ranks. With closed paths too.
+# Steady, and the flow carries much more than diffusion does: cells in its order, blocks of ranks; also closed paths.
 ALONG = """
 problem: transport
 mesh: {box: {cells: [16, 16]}, kind: forest, refine_where: "x + y - 1.2"}
@@ -432,6 +432,15 @@ boundary: {all: outflow, left: {flux: y}, top: {dirichlet: 1}}
 solver: {tolerance: 1e-11}
 output: {values: {m: {integral: domain}, at: {point: [0.31, 0.22]}}, points: {p: [0.7, 0.5]}}
 """
+RING_DG = """
+problem: transport
+mesh: {box: {cells: [5, 3, 8], periodic: xy}}
+space: {degree: 1, element: dg}
+data: {a: 0.01, b: ["1 + z", 0.3, "0.2*sin(2*pi*x)"], f: "1 + sin(2*pi*y)"}
+boundary: {back: {dirichlet: 0}, front: outflow}
+solver: {tolerance: 1e-11}
+output: {values: {m: {integral: domain}, at: {point: [0.31, 0.22, 0.5]}}, points: {p: [0.7, 0.5, 0.25]}}
+"""
 CARRIED_DG = """
 problem: transport
 mesh: {box: {cells: [8, 16]}}
@@ -444,14 +453,14 @@ output: {values: {m: {integral: domain}, top: {max: domain}}, points: {p: [0.3, 
 """
 # In the slow test on all numbers of ranks.
 MORE = {"along": ALONG, "round": ROUND, "still_dg": STILL_DG, "free_dg": FREE_DG, "along_dg": ALONG_DG,
-        "carried_dg": CARRIED_DG, "stress": STRESS, "elastic": ELASTIC, "bracket": BRACKET, "free": FREE, "curved": CURVED, "waves": WAVES, "file": FILE,
-        "plate": PLATE, "adaptive": ADAPTIVE, "adaptive_elastic": ADAPTIVE_ELASTIC, "carried": CARRIED, "goal": GOAL,
-        "periodic": PERIODIC, "slip": SLIP, "hill": HILL, "beam": BEAM, "stokes_ball": STOKES,
-        "channel": CHANNEL, "corner": CORNER, "stream": STREAM, "driven": DRIVEN, "lid": LID,
-        "stir": STIR, "past": PAST, "flume": FLUME, "mantle": MANTLE, "errors": ERRORS, "eddy": EDDY,
-        "river": RIVER}
+        "carried_dg": CARRIED_DG, "ring_dg": RING_DG, "stress": STRESS, "elastic": ELASTIC, "bracket": BRACKET,
+        "free": FREE, "curved": CURVED, "waves": WAVES, "file": FILE, "plate": PLATE, "adaptive": ADAPTIVE,
+        "adaptive_elastic": ADAPTIVE_ELASTIC, "carried": CARRIED, "goal": GOAL, "periodic": PERIODIC, "slip": SLIP,
+        "hill": HILL, "beam": BEAM, "stokes_ball": STOKES, "channel": CHANNEL, "corner": CORNER, "stream": STREAM,
+        "driven": DRIVEN, "lid": LID, "stir": STIR, "past": PAST, "flume": FLUME, "mantle": MANTLE, "errors": ERRORS,
+        "eddy": EDDY, "river": RIVER}
 # In the quick test, on 2 ranks or 3 by turns: one of a kind.
 BRIEF = ["along", "still_dg", "along_dg", "stress", "elastic", "bracket", "curved", "file", "adaptive", "carried",
          "slip", "hill", "stokes_ball", "stream", "lid", "stir", "past", "flume", "eddy"]
 # How many times the iterations of one rank there may be: blocks of ranks know no values of their neighbours.
-GROWTH = {"along": 1.4, "round": 2, "along_dg": 2.5}
+GROWTH = {"along": 1.4, "round": 2, "along_dg": 2.5, "ring_dg": 2}

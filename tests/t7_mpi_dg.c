@@ -1,7 +1,7 @@
-/* Run: ctest -R t7_mpi_dg. Discontinuous elements on several ranks against the same on one, entry by entry: diffusion,
- * upwind traces in both forms, moved velocities, what boundaries let in, sweeps of vertex patches. Cells in the order of
- * a velocity against their plain version, and against one rank where the flow is along the cuts. NaN are there first, so
- * that a layer of another rank that an exchange leaves out shows.
+/* Run: ctest -R t7_mpi_dg. Discontinuous elements on several ranks against the same on one, entry by entry:
+ * diffusion, upwind traces in both forms, moved velocities, what boundaries let in, sweeps of vertex patches. Cells in
+ * the order of a velocity against their plain version, and against one rank where the flow is along the cuts. NaN are
+ * there first, so that a layer of another rank that an exchange leaves out shows.
  * Ranks: 2 3 4
  * Ranks on the emulator: 2 */
 #include <stdio.h>

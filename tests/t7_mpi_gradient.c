@@ -1,5 +1,5 @@
-/* Run: ctest -R t7_mpi_gradient. Derivatives of values by data on several ranks are those of one rank: values over cells,
- * over boundaries, and at points that cells of several ranks have; parts of cells add up to the whole.
+/* Run: ctest -R t7_mpi_gradient. Derivatives of values by data on several ranks are those of one rank: values over
+ * cells, over boundaries, and at points that cells of several ranks have; parts of cells add up to the whole.
  * Ranks: 2 3 4 */
 #include "tessera/gradient.h"
 #include "tessera/tessera.h"

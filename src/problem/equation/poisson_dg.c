@@ -94,7 +94,7 @@ static const TesiSupport support = {
     .modes = true,
     .field = "u",
     .unknowns = "u",
-    .ranks = {.meshes = TESI_ON_GRID, .has = ~(uint64_t)0},
+    .ranks = {.meshes = TESI_ON_GRID | TESI_ON_RINGS, .has = ~UINT64_C(0)},
     .tell = tesi_diffusion_tell};
 const TesiEquation tesi_poisson_dg = {.name = "poisson",
                                       .support = &support,
