@@ -190,7 +190,7 @@ TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TE
   if (!box || couples)
     TES_TRY(coarsen_degrees(&s, desc->coarse_dofs > small ? desc->coarse_dofs : small,
                             few || desc->thin ? 2 : 1));
-  if (s.whole && !s.part && is_carried(desc->op)) { /* the coarsest one, once more, on every rank */
+  if (desc->op->local && !s.part && is_carried(desc->op)) { /* the coarsest one, once more, on every rank */
     const TesSpace *last = space[s.count - 1];
     s.whole = last->layout->global;
     TES_TRY(add_level(&s, last->mesh, last->degree));
