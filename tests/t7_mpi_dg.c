@@ -27,6 +27,11 @@ static const Case cases[] = {
     {2, 2, {8, 7, 0}, "1e-13", {"1 + y*y", "0", NULL}, false, {true, true, true, true}}};
 enum { CASES = sizeof cases / sizeof *cases, ALONG = CASES - 1 /* nothing crosses cuts */ };
 
+/* On devices with kernels some cases: the emulator takes its time. */
+static bool is_left_out(int c) {
+  return tesi_has_kernels(together) && c != 1 && c != 3;
+}
+
 typedef struct Side {
   TesContext *ctx;
   TesMesh *mesh;
@@ -135,6 +140,7 @@ static TesVector *made(const Side *s, int way) {
 static void operators_are_one(void **state) {
   (void)state;
   for (int c = 0; c < CASES; c++) {
+    if (is_left_out(c)) continue;
     Side one = create(alone, &cases[c]), many = create(together, &cases[c]);
     const bool carried = tesi_is_upwind(one.op);
     assert_int_equal(one.op->singular, many.op->singular);
@@ -153,6 +159,7 @@ static void operators_are_one(void **state) {
 static void boundaries_are_one(void **state) {
   (void)state;
   for (int c = 0; c < CASES; c++) {
+    if (is_left_out(c)) continue;
     Side side[2] = {create(alone, &cases[c]), create(together, &cases[c])};
     for (int f = 0; f < 2 * cases[c].dim && cases[c].b[0]; f++) {
       TesVector *y[2];
@@ -190,6 +197,7 @@ static void sweeps_are_one(void **state) {
   for (int c = 0; c < CASES; c++)
     for (int way = 0; way < 4; way++) {
       const TesSweep sweep = way % 2 ? TES_BACKWARD : TES_FORWARD;
+      if (is_left_out(c) || (tesi_has_kernels(together) && way % 3)) continue;
       Side one = create(alone, &cases[c]), many = create(together, &cases[c]);
       const bool carried = tesi_is_upwind(one.op), zero = way / 2;
       const TesSmootherKind kind = carried ? TES_SMOOTHER_CELL_PATCH : TES_SMOOTHER_PATCH;
@@ -213,6 +221,7 @@ static void sweeps_are_one(void **state) {
 static void solutions_stay(void **state) {
   (void)state;
   for (int c = 0; c < CASES; c++) {
+    if (is_left_out(c)) continue;
     Side many = create(together, &cases[c]);
     TesSmoother *smoother;
     TesVector *x = vector(&many, 9), *b = vector(&many, 0), *y = vector(&many, 9);
