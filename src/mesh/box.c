@@ -131,9 +131,9 @@ static void choose_directions(const TesMesh *mesh, bool halve[3]) {
   const double most = 1.5;
   double width[3], narrow = INFINITY;
   for (int d = 0; d < mesh->dim; d++) {
-    const int n = mesh->box[d];
-    width[d] = (mesh->coordinates[d][n] - mesh->coordinates[d][0]) / n;
-    tesi_reduce(mesh->context, TESI_MAXIMUM, 1, &width[d]);
+    width[d] = mesh->coordinates[d][mesh->box[d]] - mesh->coordinates[d][0];
+    if (mesh->box[d] < mesh->window[d].cells) tesi_reduce(mesh->context, TESI_SUM, 1, &width[d]);
+    width[d] /= mesh->window[d].cells; /* of all ranks */
     halve[d] = can_be_halved(mesh->window[d].cells) && !parts_pairs(mesh, d);
     if (halve[d]) narrow = fmin(narrow, width[d]);
   }

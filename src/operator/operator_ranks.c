@@ -161,6 +161,29 @@ static const TesiOperatorTable of_wide = {.apply = apply_wide,
                                           .cost = cost,
                                           .destroy = destroy_wide};
 
+TesOperator *tesi_operator_widened(const TesOperator *op) {
+  return op->wide ? (TesOperator *)tesi_wide_operator(op->wide->wide) : NULL;
+}
+
+TesStatus tesi_operator_in_wide(const TesOperator *op, TesiInWide *call, const void *user, const void *x,
+                                void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const Wide *w = op->wide;
+  TES_TRY(tesi_wide_fill(w->wide, op->precision, x, w->x));
+  TES_TRY(tesi_wide_fill(w->wide, op->precision, y, w->y));
+  TES_TRY(tesi_wide_report(w->wide, call(tesi_wide_operator(w->wide), user, w->x, w->y)));
+  TES_TRY(tesi_wide_take(w->wide, op->precision, w->y, y));
+done:
+  return status;
+}
+
+/* Whether cells read their neighbours. */
+static bool is_read_across(const TesOperator *op) {
+  return op->kind == &tesi_operator_stokes || op->kind == &tesi_operator_stokes_varying ||
+         op->kind == &tesi_operator_dg || (op->kind == &tesi_operator_transport && op->space->element->weak);
+}
+
 static TesStatus widen(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -180,7 +203,7 @@ TesStatus tesi_operator_share(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   if (tesi_ranks(ctx) == 1 || op->kind == &tesi_operator_by_part) return TES_OK; /* parts have their own */
-  if (op->kind == &tesi_operator_stokes || op->kind == &tesi_operator_stokes_varying) return widen(op);
+  if (is_read_across(op)) return widen(op);
   const TesMeshKind mesh = op->space->mesh->kind;
   const bool known = mesh == TES_MESH_FOREST
                          ? op->kind == &tesi_operator_mapped || op->kind == &tesi_operator_elasticity ||
@@ -189,7 +212,7 @@ TesStatus tesi_operator_share(TesOperator *op) {
   TES_CHECK(known,
             "several ranks have operators of kinds mapped, elasticity and transport (on forests), separable, "
             "stokes, "
-            "stokes_varying and parts; this one is of kind %s",
+            "stokes_varying, dg and parts; this one is of kind %s",
             op->kind->name);
   op->local = op->table;
   op->table = &table;

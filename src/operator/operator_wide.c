@@ -347,6 +347,12 @@ static int64_t count_own(const Piece *p) {
   return (p->own.end - p->own.first) * p->layer;
 }
 
+void tesi_wide_cells(const TesiWide *w, int *first, int *end) {
+  const Piece *p = &w->piece[0];
+  *first = (int)((p->own.first - p->all.first) / p->step);
+  *end = *first + (int)((p->own.end - p->own.first) / p->step);
+}
+
 void *tesi_wide_own(const TesiWide *w, TesPrecision precision, const void *of) {
   return piece_at(precision, of, wide_place(&w->piece[0], w->piece[0].own.first));
 }

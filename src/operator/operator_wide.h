@@ -33,6 +33,8 @@ bool tesi_wide_ends(const TesiWide *wide, int face);
  * context of the ranks. */
 TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status);
 
+/* Layers of cells of the wide box that are the rank's, *first .. *end - 1; of element dg. */
+void tesi_wide_cells(const TesiWide *wide, int *first, int *end);
 /* The entries of a wide vector that a vector of the rank has; of one component. */
 void *tesi_wide_own(const TesiWide *wide, TesPrecision precision, const void *of);
 /* to <- x and what other ranks have of the wide box, of nodes on cuts the owner's: `to` has the length of the wide

@@ -431,7 +431,7 @@ static uint64_t lacking(const TesiSupport *row, const TesiAsked *asked) {
 /* ---- several ranks ------------------------------------------------------------------------------------- */
 
 bool tesi_support_is_for_one(TesiWordsOf of, int word) {
-  if (of == TESI_OF_SMOOTHER) return word == TES_SMOOTHER_GAUSS_SEIDEL || word == TES_SMOOTHER_ORDERED_CELLS;
+  if (of == TESI_OF_SMOOTHER) return word == TES_SMOOTHER_GAUSS_SEIDEL;
   return of == TESI_OF_COARSE &&
          (word == TES_COARSE_AMG || word == TES_COARSE_SPARSE || word == TES_COARSE_AGGREGATION);
 }

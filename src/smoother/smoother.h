@@ -56,6 +56,8 @@ typedef struct TesiSmootherTable {
    * `number` of layers first .. end - 1 of the last direction. 0 blocks: they have none. */
   int (*layer_blocks)(const TesSmoother *smoother);
   void (*layer_block)(const void *smoother, int number, int first, int end, int64_t *start, int64_t *count);
+  /* NULL, or: sweeps change the cells of layers first .. end - 1 of the last direction alone, and read the others. */
+  TesStatus (*hold)(TesSmoother *smoother, int first, int end);
 } TesiSmootherTable;
 
 struct TesSmoother {

@@ -9,14 +9,18 @@
  * Patches of Stokes read the cells beside them too, and a sweep in 8 colours meets those of the direction that is cut
  * four times: all of it would reach 13 layers. So colours are done one by one, with x exchanged before each. A patch
  * that reaches over a cut reaches one layer beyond and reads the next. Red and black patches take turns every four
- * layers. */
+ * layers.
+ *
+ * Cells in the order of a velocity: within a rank; cells beyond a cut are read and not changed, as their order begins
+ * far away. Between ranks that is block Jacobi. */
 #include <string.h>
 #include "device/links.h"
 #include "device/recorded.h"
 #include "operator/operator_wide.h"
+#include "operator/transport/transport_operator.h"
 #include "smoother/smoother.h"
 
-enum { LAYERS = 2, LAYERS_OF_KERNELS = 3 };
+enum { LAYERS = 2, LAYERS_OF_KERNELS = 3, LAYERS_HELD = 1 };
 
 typedef struct Plan {
   TesiWide *wide;
@@ -108,15 +112,11 @@ static TesStatus create_inner(const TesSmoother *smoother, TesiWide *wide, TesSm
       wide, tesi_smoother_create_above(op->context, &desc, plan_below ? plan_below->inner : NULL, inner));
 }
 
-/* Of all of the box on every rank. */
-static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
+static TesStatus apply_inner_ref(const TesSmoother *smoother, TesiWide *wide, const TesSmoother *inner,
+                                 const double *b, double *x, TesSweep sweep) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  TesiWide *wide = NULL;
-  TesSmoother *inner = NULL;
   double *wide_b = NULL, *wide_x = NULL;
-  TES_TRY(tesi_wide_create(smoother->op, tesi_reach_all(), &wide));
-  TES_TRY(create_inner(smoother, wide, &inner));
   const int64_t length = tesi_wide_operator(wide)->length;
   TES_ALLOC(&wide_b, length);
   TES_ALLOC(&wide_x, length);
@@ -127,6 +127,21 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
 done:
   tesi_free(ctx, &wide_b);
   tesi_free(ctx, &wide_x);
+  return status;
+}
+
+/* Of all of the box on every rank, or of the rank's own cells. */
+static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = smoother->plan;
+  TesiWide *wide = NULL;
+  TesSmoother *inner = NULL;
+  if (plan->inner->table->hold) return apply_inner_ref(smoother, plan->wide, plan->inner, b, x, sweep);
+  TES_TRY(tesi_wide_create(smoother->op, tesi_reach_all(), &wide));
+  TES_TRY(create_inner(smoother, wide, &inner));
+  TES_TRY(apply_inner_ref(smoother, wide, inner, b, x, sweep));
+done:
   tes_smoother_destroy(&inner);
   tesi_wide_destroy(&wide);
   return status;
@@ -193,7 +208,10 @@ static TesStatus init(TesSmoother *smoother) {
   TES_NEW(&plan);
   smoother->plan = plan;
   smoother->table = &table;
-  const TesiReach reach = {tesi_has_kernels(ctx) ? LAYERS_OF_KERNELS : LAYERS, smoother->red_black ? 4 : 2};
+  const TesiReach reach = {tesi_is_upwind(smoother->op) ? LAYERS_HELD
+                           : tesi_has_kernels(ctx)      ? LAYERS_OF_KERNELS
+                                                        : LAYERS,
+                           smoother->red_black ? 4 : 2};
   TES_TRY(tesi_wide_create(smoother->op, reach, &plan->wide));
   const TesOperator *op = tesi_wide_operator(plan->wide);
   TES_TRY(create_inner(smoother, plan->wide, &plan->inner));
@@ -202,6 +220,11 @@ static TesStatus init(TesSmoother *smoother) {
                                plan->inner};
   plan->ordered = !tesi_reduce_any(ctx, order.blocks == 0);
   if (plan->ordered) TES_TRY(tesi_wide_set_order(plan->wide, &order));
+  if (own->hold) {
+    int first, end;
+    tesi_wide_cells(plan->wide, &first, &end);
+    TES_TRY(tesi_wide_report(plan->wide, own->hold(plan->inner, first, end)));
+  }
   if (smoother->op->space->scalars > 1)
     smoother->table = plan->inner->table->solve_cells ? &of_cells : &of_several;
   double least = -plan->inner->omega; /* damping by an eigenvalue, which ranks find of their own boxes */
@@ -216,8 +239,11 @@ done:
 }
 
 static const char *refuses(const TesSmoother *smoother) {
-  const bool cells = smoother->kind == TES_SMOOTHER_CELL_PATCH && smoother->op->kind != &tesi_operator_stokes;
-  const char *reason = cells ? TESI_ELSEWHERE : tesi_smoother_wants_patches(smoother);
+  const bool cells = smoother->kind == TES_SMOOTHER_CELL_PATCH, flow = tesi_is_upwind(smoother->op);
+  const char *reason = cells && flow ? NULL
+                       : cells && smoother->op->kind != &tesi_operator_stokes
+                           ? TESI_ELSEWHERE
+                           : tesi_smoother_wants_patches(smoother);
   return reason ? reason : smoother->op->local ? NULL : TESI_ELSEWHERE;
 }
 

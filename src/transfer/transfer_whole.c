@@ -10,7 +10,7 @@
 typedef struct Plan {
   TesTransfer *part; /* to this rank's part of the coarse level */
   void *coarse;      /* of that level */
-  TesiWide *wide;    /* of several components over boxes, in the place of what follows */
+  TesiWide *wide;    /* of elements rt and dg, in the place of what follows */
   TesiGathered *gathered;
   int32_t *place, *own; /* of the plain versions: tesi_gathered_create() */
   int64_t owned;
@@ -126,8 +126,8 @@ TesStatus tesi_transfer_create_whole(const TesTransferDesc *desc, const TesSpace
   TES_NEW(&plan);
   t->plan = plan;
   TES_TRY(tes_transfer_create(ctx, desc, &plan->part));
-  TES_TRY(whole->scalars > 1 ? tesi_wide_create_space(desc->coarse, tesi_reach_all(), &plan->wide)
-                             : number_nodes(desc->coarse, plan));
+  TES_TRY(!whole->element->nodal ? tesi_wide_create_space(desc->coarse, tesi_reach_all(), &plan->wide)
+                                 : number_nodes(desc->coarse, plan));
   TES_TRY(tesi_context_device(ctx)->allocate(
       ctx, (size_t)desc->coarse->length * tesi_precision_size(desc->precision), &plan->coarse));
   *transfer = t;
