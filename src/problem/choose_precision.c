@@ -105,10 +105,10 @@ done:
   return status;
 }
 
-/* Whether values of every scalar are given somewhere. */
+/* Whether values of every scalar are given somewhere, on any rank. */
 static bool holds_all(const TesSpace *space) {
   for (int i = 0; i < space->scalars; i++)
-    if (space->scalar[i]->dofs == space->scalar[i]->length) return false;
+    if (!tesi_reduce_any(space->context, space->scalar[i]->dofs < space->scalar[i]->length)) return false;
   return true;
 }
 
