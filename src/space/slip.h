@@ -65,7 +65,7 @@ TesStatus tesi_slip_lift(const TesiSlip *slip, TesVector *u);
  * centre: for a shaft along its outer normal, for a bore against it. Float64, on the device. Errors: TES_INVALID_INPUT
  * (a boundary that is not round). */
 TesStatus tesi_slip_push(const TesSpace *space, const TesFunction *const *g, TesVector *u);
-/* The outer normals at all faces with slip. */
+/* Visits the nodes of all faces with slip. */
 TesStatus tesi_slip_visit(const TesSpace *space, TesiFaceVisit visit, void *user);
 /* block[dim][dim] <- P block or (right) block P, P of a node in the list. */
 void tesi_slip_block(const TesiSlip *slip, int64_t i, bool right, double *block);
