@@ -14,7 +14,7 @@ struct TesiModalLoad {
   TesContext *context;
   TesiKernel cells, faces, inflow;
   TeskModal arguments;
-  TeskModalFace face[6], entering[6]; /* number of ends with this function; 0: none */
+  TeskModalFace face[6], entering[6]; /* by ends of directions; `number` 0: the end has no function */
   void *x[3], *h[3];                  /* device */
   size_t shared[2];                   /* of cells and faces, of inflow */
   bool empty;                         /* f is 0 */
