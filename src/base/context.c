@@ -14,7 +14,7 @@ const char *tes_version(void) {
   return TESI_STRINGIFY(TESI_VERSION);
 }
 
-/* The largest size of a block that is not taken directly from the system by memory.c. */
+/* For blocks that are too small for memory.c to take them directly from the system. */
 static void *default_allocate(void *user, size_t bytes) {
   (void)user;
   return bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);

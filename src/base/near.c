@@ -1,8 +1,8 @@
 #include "base/near.h"
 #include <math.h>
 
-/* Slots of equal length in the logarithm of the key: nearly equal keys are in the same slot or in neighbouring
- * slots. */
+/* Places are intervals of equal length in the logarithm of the key: nearly equal keys have the same place or
+ * neighbouring places. */
 static int64_t place_of(double key) {
   return (int64_t)floor(log(key) * 1e9);
 }

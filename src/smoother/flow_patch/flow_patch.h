@@ -12,9 +12,9 @@
  *
  *   (A_KN x)_(i s) = sum_j C_ij x_(j s) + l_i sum_t F_st sum_j l_j' x_(j t),    F_st = int (b.n)- phi_s phi_t.
  *
- * The order: a cell comes after the neighbours with net inflow into it. Closed paths are cut where a depth-first search
- * meets a cell on its stack. Neighbours are never in the same layer, so that the cells of a layer are solved at the
- * same time. */
+ * The order: a cell comes after the neighbours from which it receives more than it gives. Closed paths are cut where a
+ * depth-first search meets a cell on its stack. Neighbours are never in the same layer, so that the cells of a layer
+ * are solved at the same time. */
 #ifndef TESI_FLOW_PATCH_H
 #define TESI_FLOW_PATCH_H
 
