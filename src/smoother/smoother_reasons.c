@@ -16,7 +16,7 @@ const char *tesi_smoother_wants_open_box(const TesOperator *op) {
              : NULL;
 }
 
-/* In periodic directions only the exact patches are available, of the smoothers by patches and by nodes. */
+/* Of the smoothers by patches and by nodes, only the exact patches support periodic directions. */
 const char *tesi_smoother_wants_patches(const TesSmoother *smoother) {
   const TesOperator *op = smoother->op;
   if (smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE) return tesi_smoother_wants_open_box(op);
