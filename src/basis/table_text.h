@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* data[size], which the caller allocates: 28 bytes a number and 64 a table are enough. */
+/* data[size], which the caller allocates: 28 bytes per number and 64 a table are enough. */
 typedef struct TesiTableText {
   char *data;
   size_t used, size;

@@ -17,7 +17,7 @@ typedef struct TesiBoxDevice {
   TesiBatches *batches;                         /* points and basis */
 } TesiBoxDevice;
 
-/* q points a direction. */
+/* q points per direction. */
 TesStatus tesi_box_device_create(const TesSpace *space, int q, TesiBoxDevice **box);
 void tesi_box_device_destroy(TesiBoxDevice **box);
 /* Launches over all cells; `face` >= 0: over the sides on this face. */

@@ -101,7 +101,7 @@ static void sum_span(const void *data, TesiSpan span) {
   }
 }
 
-/* One sum a task, added in order: the same for every number of threads. */
+/* One sum per task, added in order: the same for every number of threads. */
 static TesStatus sum_tasks(Task *task, Fold *sum) {
   TesContext *ctx = task->of.quantity->context;
   TesStatus status = TES_OK;

@@ -225,7 +225,7 @@ static void check_groups(const void *data, TesiSpan span) {
   }
 }
 
-/* |J| > 0 at degree + 2 Gauss-Lobatto points a direction (corners and, for trilinear cells, middles). */
+/* |J| > 0 at degree + 2 Gauss-Lobatto points per direction (corners and, for trilinear cells, middles). */
 static TesStatus check_cells(TesContext *ctx, const TesiGeometry *g) {
   enum { Q = TESI_GEOMETRY_DEGREE + 2 };
   TesStatus status = TES_OK;

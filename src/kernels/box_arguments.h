@@ -3,7 +3,7 @@
 #ifndef TESK_BOX_ARGUMENTS_H
 #define TESK_BOX_ARGUMENTS_H
 
-/* Cells of a block that takes a thread a cell. */
+/* Cells of a block that takes one thread per cell. */
 enum { TESK_LOAD_X = 32, TESK_LOAD_Y = 8 };
 
 typedef struct TeskBox {

@@ -20,18 +20,18 @@
  * Values either go to an array of the cell's own, which gather.cu sums node by node in a fixed order, or are added
  * by atomics.
  *
- * Prediction. With q = (n/k)^3 places of cells a dof and s bytes a number, in 3D:
+ * Prediction. With q = (n/k)^3 places of cells a dof and s bytes per number, in 3D:
  *   flops   q (12 n + 5) a dof: 138, 127, 151 at degrees 2, 4, 7: 34 TFLOPS of FP64 allow 225 to 268 GDoF/s
  *   bytes   in order   q (4 + s) + 2 s here, q (4 + s) + s + 4 in gather.cu      atomics   4 q + 5 s, zeros of z
- *   included shared  and first cache: 8 numbers a place, and 5 n s / 16 broadcasts a warp: 240 bytes a dof in
+ *   included shared  and first cache: 8 numbers per place, and 5 n s / 16 broadcasts a warp: 240 bytes a dof in
  *   float64 at degree 4: 120 GDoF/s
- * so that main memory bounds. On an H200 at 4.3 TB/s (at degree 1 a cell has 4 s + 4 bytes a dof besides), GDoF/s:
+ * so that main memory bounds. On an H200 at 4.3 TB/s (at degree 1 a cell has 4 s + 4 bytes per dof besides), GDoF/s:
  *   degree               1    2    4    7
  *   float64, in order   17   39   57   67       atomics   40   80   90   93
  *   float32, in order   26   61   91  108       atomics   60  128  155  166
  * Measured: 0.4 of that (bench/results/h200/forest_solve.csv, cell_patch).
  *
- * Macros: real, DIM, N (nodes a direction), CELLS, THREADS (CELLS LINES of them work). */
+ * Macros: real, DIM, N (nodes per direction), CELLS, THREADS (CELLS LINES of them work). */
 #include "kernel.h"
 
 #define CHUNK (16 / (int)sizeof(real))

@@ -14,8 +14,8 @@
  * with 8 bytes of spills.
  * Flops a cell in 3D, n = k + 1: 12 (n^3 Q + n^2 Q^2 + n Q^3) for values there and back, 18 Q^4 for slopes,
  * 6 Q^3: 9.1e4 for k = 4 on affine cells, 470 an unknown.
- * Bytes a cell: nodes of DIM components once, written by atomics, 4 a node for the index, C once, or DIM^2 + 1 numbers
- * a point: for k = 4 in 3D some 45 an unknown. Macros: of taylor_hood_lines.h. */
+ * Bytes per cell: nodes of DIM components once, written by atomics, 4 a node for the index, C once, or DIM^2 + 1
+ * numbers per point: for k = 4 in 3D some 45 an unknown. Macros: of taylor_hood_lines.h. */
 #include "kernel.h"
 #include "tables.h"
 #include "taylor_hood_lines.h"

@@ -107,7 +107,7 @@ TESK_DEVICE real from_neighbour(const TeskFlowPatch *s, const real *x, const int
   return sum;
 }
 
-/* Cells order[first] ..., a block a cell. */
+/* Cells order[first] ..., one block per cell. */
 TESK_KERNEL(tesk_flow_patch, THREADS, 1, (const real *TESK_RESTRICT)b, (real *)x, (TeskFlowPatch)s,
             (int)first) {
   TESK_SHARED(r);

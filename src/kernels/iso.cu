@@ -283,7 +283,7 @@ TESK_KERNEL(tesk_iso_pressure, BLOCK, 1, (const double *TESK_RESTRICT)q, (const 
   }
 }
 
-/* w <- I s: a thread a node of the fine grid, at most 8 pressures from the caches. Bytes: 9. */
+/* w <- I s: one thread per node of the fine grid, at most 8 pressures from the caches. Bytes: 9. */
 TESK_KERNEL(tesk_iso_embed, BLOCK, 1, (const double *TESK_RESTRICT)s, (double *)w, (TeskIso)iso) {
   for (long long id = (long long)blockIdx.x * BLOCK + threadIdx.x; id < iso.nodes;
        id += (long long)gridDim.x * BLOCK) {

@@ -9,11 +9,11 @@
  * MODES + mode. No shared memory. Registers: MODES values of a position (N in 2D, N^2 in 3D: they spill from degree 7
  * on), in the second kernel the K values before or after, through the first cache.
  *
- * A place, of s bytes a number: first and third kernel 4 (DIM - 1) N flops, 3 s + 4 + 2 s bytes from main memory, S
+ * A place, of s bytes per number: first and third kernel 4 (DIM - 1) N flops, 3 s + 4 + 2 s bytes from main memory, S
  * from caches; second one 4 K + 1 flops, 2 (N + 2) s bytes. Bound by main memory where there are some 10^4 lines, else
  * by the length of the second one: 2 positions times the latency of a load.
  *
- * Macros: real, DIM, N (nodes a direction). */
+ * Macros: real, DIM, N (nodes per direction). */
 #include "kernel.h"
 
 #define THREADS 128

@@ -9,7 +9,7 @@ typedef struct TeskDiffusion {
   int layers;                      /* of cells a block marches through (quadrature_tiles.cu) */
   int pitch;
   long long plane;
-  long long block_faces; /* numbers a block may leave on its upper faces (there) */
+  long long block_faces; /* numbers that a block may leave on its upper faces (there) */
   double constant;       /* a, where it is one number */
   double sign;           /* 1, or -1 for a residual */
   const void *h[3];      /* real: widths of the cells of each direction */

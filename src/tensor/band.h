@@ -7,7 +7,7 @@
 
 /* Entry j of row r stands in column (first[r] + j) mod columns: in a periodic direction rows go on at the beginning. */
 typedef struct TesiBand {
-  int rows, columns, width; /* width: entries a row, zeros where there are fewer */
+  int rows, columns, width; /* width: entries per row, zeros where there are fewer */
   int *first, *count;       /* [rows]; count: entries that are not zero padding, after tesi_band_finish() */
   double *value;            /* [rows][width] */
   float *single;            /* the same in float32, after tesi_band_finish() */

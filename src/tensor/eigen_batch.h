@@ -8,7 +8,7 @@ enum { TESI_EIGEN_LANES = 8 };
 
 /* K S = M S diag(lambda), S' M S = I in every lane, modes in any order. Arrays aligned to 64 bytes:
  * K, M, S [n][n][TESI_EIGEN_LANES], lambda [n][TESI_EIGEN_LANES]; K and M are overwritten.
- * Cholesky factorization of M, cyclic Jacobi rotations of L^-1 K L^-T: about 6 n^3 multiply-adds a sweep, 6-9 sweeps.
+ * Cholesky factorization of M, cyclic Jacobi rotations of L^-1 K L^-T: about 6 n^3 multiply-adds per sweep, 6-9 sweeps.
  * False when M is not positive definite in some lane or the rotations do not converge (NaN). */
 typedef bool (*TesiEigenBatch)(int n, double *K, double *M, double *S, double *lambda);
 

@@ -2,7 +2,7 @@
  *
  *   (A u, v) = int 2 mu eps(u) : eps(v) + int lambda div u div v + int c u . v + Robin terms a component
  *
- * by k + 1 Gauss points a direction. What cells, nodes, hanging nodes, batches and chunks are is that of an operator
+ * by k + 1 Gauss points per direction. What cells, nodes, hanging nodes, batches and chunks are is that of an operator
  * of kind mapped over all nodes (mapped_host.h), around which this one stands: its kernels work on the dim vectors of
  * the components, one behind the other, and know no constrained node. Those come after: rows of constrained nodes are
  * y = x.
@@ -17,7 +17,7 @@
  *
  * On devices the numbers are [cell][entry][point], or [cell][entry], and nothing stands inside: elasticity_device.h.
  *
- * Flops a cell: sum factorization of dim scalars (mapped_cost.c), and a point 66 + 2 dim^2 multiply-adds in 3D
+ * Flops per cell: sum factorization of dim scalars (mapped_cost.c), and a point 66 + 2 dim^2 multiply-adds in 3D
  * (aligned: 30). Bytes: dim vectors in and out, one index, numbers once. */
 #ifndef TESI_ELASTICITY_H
 #define TESI_ELASTICITY_H
@@ -42,7 +42,7 @@ typedef struct TesiElasticity {
   TesiElasticityDevice *device; /* NULL on the host */
   TesOperator *springs[3]; /* by component, mapped operators whose Robin terms alone are used; NULL: none */
   TesiElasticNumbers kind;
-  int entries;     /* numbers a point, or a cell */
+  int entries;     /* numbers per point, or a cell */
   bool mass, held; /* a mass is somewhere; a spring is */
   double poisson;  /* largest lambda / (2 (lambda + mu)) at a point */
   int64_t constrained;

@@ -9,7 +9,7 @@
  *   divergence  b = scale int (div u) psi_i                                               psi_i: of the pressure
  *   pressure    p <- p + q + rate n^-1 b,   s <- p + q
  *
- * Products u_d u_c are those of values at nodes. All matrices are products of 1D ones with three entries a row:
+ * Products u_d u_c are those of values at nodes. All matrices are products of 1D ones with three entries per row:
  *   M: (h_left + h_right) / 3, h / 6;   K: 1 / h_left + 1 / h_right, -1 / h;   C: 1/2, 0, -1/2 whatever h.
  * A row of x gives C_x F_x - nu K u, M F_y, M F_z and M u; rows of y and planes of z combine them, so that nothing is
  * stored but three rows and three planes.

@@ -2,7 +2,7 @@
  *
  *   y = sum over cells of (B (x) B (x) B)' [ sum over d of D_d' diag(a_d) D_d + diag(c) ] (B (x) B (x) B) x,
  *
- * B = node basis at the n = degree + 1 Gauss points a direction, D = differentiation of the polynomial through these
+ * B = node basis at the n = degree + 1 Gauss points per direction, D = differentiation of the polynomial through these
  * points (collocation), a_d = a w |J| / h_d^2: on a box the metric is diagonal, so that each direction is a product
  * D' a D along lines of points that stays in registers, and nothing but values and results lies in memory.
  *
@@ -86,7 +86,7 @@ struct TesiQuadPlan {
   int first_of_colour[5];
   int64_t batches;
   int threads;
-  size_t work_size; /* bytes a thread */
+  size_t work_size; /* bytes per thread */
   char *work;
 };
 

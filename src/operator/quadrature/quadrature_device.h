@@ -24,7 +24,7 @@ typedef struct TesiQuadTiles {
 
 typedef struct TesiQuadDevice {
   TesiKernel apply, start, diagonal, face;
-  int n;                 /* points a direction */
+  int n;                 /* points per direction */
   int64_t points, cells; /* of a cell; of the box */
   int batch, side_batch; /* cells a block; sides of a face a block */
   unsigned threads, side_threads;

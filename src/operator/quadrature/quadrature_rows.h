@@ -1,5 +1,5 @@
 /* A row of nodes of LANES consecutive cells, into and out of registers: u[i][lane] = p[lane * k + i], i = 0..k.
- * Runs of up to four numbers a lane are loaded and transposed in registers; k is a literal. */
+ * Runs of up to four numbers per lane are loaded and transposed in registers; k is a literal. */
 #ifndef TESI_QUADRATURE_ROWS_H
 #define TESI_QUADRATURE_ROWS_H
 

@@ -133,7 +133,7 @@ static TesStatus run_box(const TesTransfer *t, int way, const void *from, bool s
   return launch_box(t, &box->kernel[way], box->shared[way], arguments);
 }
 
-/* ---- a launch a direction ------------------------------------------------------------------------------ */
+/* ---- one launch per direction ------------------------------------------------------------------------------ */
 
 /* `from` becomes the array after direction d. */
 static void turn(const TesSpace *to, int d, TeskParts *parts) {

@@ -22,7 +22,7 @@ typedef enum TesiMappedOutput {
 } TesiMappedOutput;
 
 typedef struct TesiMappedKernelDesc {
-  int dim, n, q, components; /* nodes and points a direction, q >= n */
+  int dim, n, q, components; /* nodes and points per direction, q >= n */
   bool collocated;           /* the points are the nodes */
   bool mass, stiffness;
   TesPrecision precision, factors; /* of vectors and arithmetic; of stored factors */
@@ -49,7 +49,7 @@ typedef struct TesiMappedCut {
   int gradients; /* 1D derivatives on the way to the points */
   int merge;     /* nodes that neighbouring cells of a warp share are added to once */
   int wide;      /* factors are asked for 128 bytes at a time */
-  int layered;   /* a thread a layer of points (mapped_layers.cu) */
+  int layered;   /* one thread per layer of points (mapped_layers.cu) */
 } TesiMappedCut;
 
 typedef struct TesiMappedKernel {

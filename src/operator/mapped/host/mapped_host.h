@@ -6,8 +6,8 @@
  *            number a row, -1 - number where its nodes but the first are set, not added to
  *   entities the nodes of each corner, edge and face and those inside follow one another (forests): one number an
  *            entity and lane
- *   runs     the inner nodes of each row follow one another (any numbering by cells): three numbers a row and lane
- *   any      one number a node and lane
+ *   runs     the inner nodes of each row follow one another (any numbering by cells): three numbers per row and lane
+ *   any      one number per node and lane
  *   element  element vectors: rows at a fixed distance
  * Constrained nodes and lanes without cell are masked: read as 0, and 0 is added.
  *
@@ -95,7 +95,7 @@ struct TesiMappedHost {
   TesFactors factors;
   int dim, n, q, components;
   int vectors; /* that a run works on, each behind the one before; operators around this plan have several */
-  int entries; /* stored numbers a point: factors, or weights */
+  int entries; /* stored numbers per point: factors, or weights */
   int geometry_degree; /* of cells, where Jacobians come from their polynomials (weights) */
   bool stiffness, mass;
   bool eliminates; /* trilinear cells from monomials, rows of points by elimination: mapped_points_body.h */

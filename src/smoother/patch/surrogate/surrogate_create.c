@@ -146,7 +146,7 @@ typedef struct Families {
   int pz;
   const double *factors;
   TesiPatchGroup *group;
-  int64_t tables, size; /* numbers a group */
+  int64_t tables, size; /* numbers per group */
   atomic_bool *wrong;
 } Families;
 
