@@ -3,8 +3,7 @@
  * host, cuSPARSE on a GPU where it is there.
  *
  *   momentum [C_1 .. C_dim, -nu K] [u_1 u_c + delta_1c I s; ..; u_c] for each component c: 3^dim (dim + 1) entries
- *   per
- *               row; I s by a matrix; products u_d u_c and the division by m by passes over vectors
+ *   per row; I s by a matrix; products u_d u_c and the division by m by passes over vectors
  *   divergence  one matrix with 5^dim dim entries per row
  *
  * Bytes of matrices in 3D: about 1350 a node of the fine grid and 4500 a pressure. */
