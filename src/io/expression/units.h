@@ -1,4 +1,4 @@
-/* Units behind numbers, as 210 GPa or 7850 kg/m^3, and the systems that they are turned into. */
+/* Units after numbers, such as 210 GPa or 7850 kg/m^3, and the systems into which they are converted. */
 #ifndef TESI_EXPRESSION_UNITS_H
 #define TESI_EXPRESSION_UNITS_H
 
