@@ -103,7 +103,8 @@ typedef struct TesAdaptStep {
   double error;       /**< true error in the energy norm or in J; NaN without an exact solution */
   double effectivity; /**< estimate / error */
   double error_l2, error_h1;
-  double setup_seconds, solve_seconds, estimate_seconds; /**< set-up includes the refinement that made the mesh */
+  double setup_seconds, solve_seconds,
+      estimate_seconds; /**< set-up includes the refinement that made the mesh */
   TesSolveResult result;
   const TesMesh *mesh;
   const TesProblem *problem;

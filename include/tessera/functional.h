@@ -56,8 +56,8 @@ typedef enum TesValueKind {
   TES_VALUE_INTEGRAL,
   TES_VALUE_MEAN, /**< the integral over volume or area */
   TES_VALUE_POINT,
-  TES_VALUE_FORCE,   /**< on a boundary; flows and elasticity */
-  TES_VALUE_ERROR,   /**< a norm of the error, for problems with an exact solution */
+  TES_VALUE_FORCE, /**< on a boundary; flows and elasticity */
+  TES_VALUE_ERROR, /**< a norm of the error, for problems with an exact solution */
   TES_VALUE_MAXIMUM, /**< the largest value over the nodes and the Gauss points, degree + 1 of each per direction */
   TES_VALUE_MINIMUM
 } TesValueKind;

@@ -174,12 +174,12 @@ TesStatus tes_mesh_relate(const TesMesh *from, const TesMesh *to, TesRelation *r
 
 /** Numbers of cells and coordinates of a mesh. Arrays are owned by the mesh. */
 typedef struct TesMeshInfo {
-  TesMeshKind kind;     /**< never auto */
-  int dim;              /**< 2 or 3 */
-  int64_t cells, trees; /**< cells of the mesh and of the coarse mesh; equal without trees */
-  int max_level;        /**< level of the finest cell; 0: the trees */
-  const int8_t *levels; /**< [cells]; NULL except for forests */
-  int cells_along[3];   /**< kind box: cells in each direction, 1 from dim on; other kinds: 0 */
+  TesMeshKind kind;             /**< never auto */
+  int dim;                      /**< 2 or 3 */
+  int64_t cells, trees;         /**< cells of the mesh and of the coarse mesh; equal without trees */
+  int max_level;                /**< level of the finest cell; 0: the trees */
+  const int8_t *levels;         /**< [cells]; NULL except for forests */
+  int cells_along[3];           /**< kind box: cells in each direction, 1 from dim on; other kinds: 0 */
   const double *coordinates[3]; /**< kind box: coordinates of the vertices, [cells_along[d] + 1]; other kinds: NULL */
   int64_t all_cells;            /**< cells of all ranks; the other numbers are this rank's */
 } TesMeshInfo;

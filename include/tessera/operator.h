@@ -172,7 +172,7 @@ typedef struct TesOperatorInfo {
   TesPrecision precision;
   const char *kind;        /**< its name */
   const char *description; /**< one line: kind, kernel, specialised degree or fallback */
-  TesFactors factors; /**< the chosen factors of a mapped operator; auto for other kinds */
+  TesFactors factors;      /**< the chosen factors of a mapped operator; auto for other kinds */
   TesCost cost;
   /** Component by component: whether constants are in the null space (pure Neumann, no mass). A is then singular, and b
    *  must have mean zero in this component. */

@@ -55,9 +55,9 @@ typedef struct TesPetsc {
   const TesSmoother *smoother;
   TesSolver *solver;
   int64_t length, count;
-  int64_t *given;       /**< [count]: entries at given nodes */
-  Vec clean;            /**< a copy of the input with zeros at given nodes; NULL as long as no copy is needed */
-  TesVector *wide[2];   /**< x and y in float64 on the device; NULL: the arrays of PETSc are used in place */
+  int64_t *given;     /**< [count]: entries at given nodes */
+  Vec clean;          /**< a copy of the input with zeros at given nodes; NULL as long as no copy is needed */
+  TesVector *wide[2]; /**< x and y in float64 on the device; NULL: the arrays of PETSc are used in place */
   TesVector *narrow[2]; /**< x and y in float32; NULL: the applied object is in float64 */
 } TesPetsc;
 

@@ -53,7 +53,7 @@ typedef struct TesSolverDesc {
   bool full_start;    /**< cg with a multigrid: full multigrid makes the start, x is only written */
   int start_cycles; /**< fmg: number of cycles on the finest level before the first residual is computed, 0 means 1;
                      *   each of the coarser levels does one cycle less than the finest, but at least one */
-  int restart;      /**< gmres; 0 means 20, or fewer (at least 5) if a GPU lacks the memory */
+  int restart; /**< gmres; 0 means 20, or fewer (at least 5) if a GPU lacks the memory */
   /** gmres on devices with kernels around a float32 cycle: the basis is float32 too, which halves the time and memory
    * of its vectors. A restart cycle then reduces the residual by at most 1e-6, so smaller tolerances take another
    * restart cycle and some iterations more. No effect on other devices. */

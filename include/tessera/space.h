@@ -63,7 +63,7 @@ static inline bool tes_mask_line(unsigned mask, int d, bool first, bool second) 
 
 /** How nodes are numbered over meshes of kind cells. */
 typedef enum TesNumberingOrder {
-  TES_NUMBER_BY_CELLS,      /**< as a loop over the cells meets them, lexicographic in the cell: runs of `degree`
+  TES_NUMBER_BY_CELLS, /**< as a loop over the cells meets them, lexicographic in the cell: runs of `degree`
                              *   nodes */
   TES_NUMBER_LEXICOGRAPHIC, /**< x fastest, then y, then z, over a whole box; only for boxes */
   TES_NUMBER_SHUFFLED       /**< at random */

@@ -5,10 +5,10 @@
 
 struct TesiSequence {
   int64_t tasks;
-  int64_t *first;  /* [tasks + 1] */
-  int32_t *before; /* earlier positions that share an entry with position k: before[first[k]] .. */
-  TesiGate *done;  /* [tasks] gate of a position, opened in each run when the position is done */
-  uint32_t *turn;  /* [tasks] value of `done` at the beginning of the run */
+  int64_t *first;          /* [tasks + 1] */
+  int32_t *before;         /* earlier positions that share an entry with position k: before[first[k]] .. */
+  TesiGate *done;          /* [tasks] gate of a position, opened in each run when the position is done */
+  uint32_t *turn;          /* [tasks] value of `done` at the beginning of the run */
   int64_t from, end, next; /* of the run */
 };
 

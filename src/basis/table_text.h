@@ -11,7 +11,7 @@ typedef struct TesiTableText {
   const char *type;
 } TesiTableText;
 
-/* Adds tesk_<name>(i); a table of no numbers has one, 0. */
+/* Adds tesk_<name>(i); a table without numbers gets one number, 0. */
 void tesi_table_text_add(TesiTableText *text, const char *name, const double *values, int count);
 
 #endif

@@ -92,7 +92,8 @@ TesStatus tesi_cache_read(TesContext *ctx, const char *name, const char *key, ch
   *bytes = length;
   data = NULL;
   fclose(file);
-  file = fopen(path, "rb+"); /* sets the time of the last change, by which trimming finds recently used files */
+  file =
+      fopen(path, "rb+"); /* sets the time of the last change, by which trimming finds recently used files */
   if (file) (void)!futimens(fileno(file), NULL);
 done:
   if (file) fclose(file);

@@ -41,7 +41,8 @@ typedef struct TesiDevice {
   /* Optional (NULL: none): memory that other processes of this host can access. It is zero at *address, and has a name
    * by which another process opens it. TES_MISSING: not available. */
   TesStatus (*share)(TesContext *ctx, size_t bytes, TesiShared *name, void **address);
-  void (*unshare)(TesContext *ctx, TesiShared *name, void **address); /* to be called when all other processes have
+  void (*unshare)(TesContext *ctx, TesiShared *name,
+                  void **address); /* to be called when all other processes have
                                                                        * closed it */
   TesStatus (*open)(TesContext *ctx, const TesiShared *name, void **address);
   void (*close)(TesContext *ctx, const TesiShared *name, void **address);

@@ -10,7 +10,7 @@ enum { TESI_FACE_POINTS = 12, TESI_FACE_MOST = 144, TESI_CELL_MOST = 729 };
  * lower direction fastest. Forests have at most degree 8 and TESI_FACE_POINTS points, kind cells
  * TESI_TENSOR_FACE_POINTS, boxes more. */
 struct TesiFaceRule {
-  int dim, n, q, nodes, points;                           /* n nodes per direction; nodes and points of a face */
+  int dim, n, q, nodes, points; /* n nodes per direction; nodes and points of a face */
   double point[TESI_MAX_POINTS], weight[TESI_MAX_POINTS]; /* 1D */
   double B[TESI_MAX_POINTS * TESI_MAX_POINTS];            /* [q][n] */
   double G[TESI_MAX_POINTS * TESI_MAX_POINTS];            /* [q][n] */

@@ -158,8 +158,8 @@ static TesStatus parse(TesContext *ctx, const char *text, bool boundary, int fie
   bool derived = false;
   const int count = list_names(boundary, fields, field, names);
   for (int i = 0; i < fields; i++) derived = derived || field[i].text;
-  TES_TRY(
-      tesi_function_create_over(ctx, text, count, names, function)); /* reports mistakes in the text as the user wrote
+  TES_TRY(tesi_function_create_over(ctx, text, count, names,
+                                    function)); /* reports mistakes in the text as the user wrote
                                                                       * it */
   if (!derived) goto done;
   tes_function_destroy(function);

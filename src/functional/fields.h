@@ -24,9 +24,9 @@ typedef struct TesiField {
   const char *name;
   const TesSpace *space;
   const TesVector *vector;
-  int derivative; /* TESI_FIELD_VALUE: the function itself */
-  int part;       /* elements rt and dg: the scalar of the space */
-  double time;    /* t in expressions; the same for all fields of a list */
+  int derivative;   /* TESI_FIELD_VALUE: the function itself */
+  int part;         /* elements rt and dg: the scalar of the space */
+  double time;      /* t in expressions; the same for all fields of a list */
   const char *text; /* an expression in earlier names of the list, for which this name stands; else NULL */
   /* A function of the data in the place of a vector: for all materials, and [materials] functions per material (NULL,
    * or NULL inside: the first). */

@@ -17,9 +17,9 @@ typedef struct Task {
   const double *u;
   const TesFunction *exact, *gradient[3]; /* gradient NULL: the error itself is differentiated */
   bool slopes;                            /* wanted */
-  double *cell[2];                        /* [cells] squared L2 and H1 errors are added to them; may be NULL */
-  double *sums;                           /* [tasks][2] */
-  double *memory;                         /* [threads][share] */
+  double *cell[2]; /* [cells] squared L2 and H1 errors are added to them; may be NULL */
+  double *sums;    /* [tasks][2] */
+  double *memory;  /* [threads][share] */
   int64_t share;
   int *failed;
 } Task;

@@ -61,7 +61,8 @@ static TesStatus sort_cells(TesiLocator *l) {
   for (int64_t i = 0; i < bins; i++) l->first[i + 1] += l->first[i];
   TES_ALLOC(&l->cell, l->first[bins]);
   go_over_cells(l, true);
-  memmove(l->first + 1, l->first, (size_t)bins * sizeof *l->first); /* each had moved to the begin of the next bin */
+  memmove(l->first + 1, l->first,
+          (size_t)bins * sizeof *l->first); /* each had moved to the begin of the next bin */
   l->first[0] = 0;
 done:
   return status;

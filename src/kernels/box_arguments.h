@@ -1,5 +1,5 @@
-/* Cells of a box, as kernels that evaluate functions at their Gauss points get them by value; the host includes
- * this text too. */
+/* Cells of a box, as arguments by value of kernels that evaluate functions at Gauss points; the host includes this text
+ * too. */
 #ifndef TESK_BOX_ARGUMENTS_H
 #define TESK_BOX_ARGUMENTS_H
 

@@ -1,6 +1,7 @@
 /* Dense contractions of small arrays in float64: fast diagonalization of a box, on the device so that a cycle never
- * waits for the host. By one block where all unknowns fit into its shared memory, in 3D plane by plane where a plane
- * does, else one result per thread; a few kilobytes live in the caches. Macros: real (of the vectors of nodes). */
+ * waits for the host. If all unknowns fit into the shared memory of a block, one block does all. If in 3D a plane fits,
+ * it goes plane by plane. Otherwise each thread computes one result; the arrays are a few kilobytes and stay in the
+ * caches. Macros: real (of the vectors of nodes). */
 #include "kernel.h"
 
 #define THREADS 128

@@ -3,11 +3,12 @@
  *
  * A block has CELLS cells; thread t the node, and later the point, t % N^DIM of cell t / N^DIM, in all components at
  * once: values, the DIM^2 slopes and fluxes are in its registers. Shared memory has two arrays of DIM N^DIM numbers per
- * cell, for what lines exchange: each step is read from one and written to the other, so one barrier a step is enough:
+ * cell, by which lines exchange values. Each step reads one array and writes the other, so one barrier per step is
+ * enough:
  *   nodes, hanging lines | values at points: DIM steps | slopes, stresses | DIM times: fluxes of a direction, and
  *   their transposed slopes | back to nodes: DIM steps, hanging lines | atomics.
- * Where cells come colour by colour (order) an atomic has no rival, and sums have one order.
- * Blocks behind those of cells have rows of given entries.
+ * If cells come colour by colour (order), atomics have no conflicts, and sums have one order. The last blocks do the
+ * rows of given entries.
  * Shared: 6 N^2 + N numbers of tables and 2 DIM CELLS N^DIM: 39 KiB for degree 8 in 3D, float64.
  * Registers: some 3 DIM^2 numbers; on sm_90 32 to 80 of float32, 46 to 98 of float64, blocks of 736 threads (degree 8,
  * 3D) 77 and 79; none spill.

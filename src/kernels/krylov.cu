@@ -1,6 +1,6 @@
 /* Conjugate gradients and GMRES without a scalar on the host. Each vector kernel is a grid-stride loop over the
- * entries, one thread per entry at a time, no shared memory but the tree of a sum; a sum leaves one part per block,
- * and whoever needs it adds the parts in their order.
+ * entries, one thread per entry at a time, no shared memory but the tree of a sum; each block writes its part of a sum,
+ * and the kernels that need the sum add the parts in their order.
  * Bytes per entry: direction 28-32, dots 24, update 40. GMRES step j, with float32 basis, cycle and products: dots
  * 4 + 4 (j + 1), update 20 + 4 (j + 1); with a float64 basis: 8 + 8 (j + 1), 36 + 8 (j + 1). 2 flops per product.
  * Macros: real (the cycle's precision), basis_real (of vectors of GMRES's basis), product_real (of the operator's). */

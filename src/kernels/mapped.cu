@@ -7,7 +7,7 @@
  *   I    y-lines (k, i) [n^2], read from x | x-lines (k, j) [n q] | z-lines (j, i) [q^2]: v[q] stays in registers
  *   D    v to A | x-lines: A -> B, y-lines: A -> C | z-lines: dz in registers, multiply by G | x- and y-lines
  *   transposed | z-lines I'   as I, backwards; y-lines are written to y
- * "|" is a barrier: of the warp where a cell's threads fit in one (q <= 5), else of the block. A collocated
+ * "|" is a barrier: of the warp if a cell's threads fit in a warp (q <= 5), else of the block. A collocated
  * operator (q = n, points = nodes) starts and ends with z-lines. BUFFERS = 2: C is A, with a barrier more.
  * HANGING: cells may have hanging nodes, interpolated between the reading of y-lines and I, and back
  * (mapped_hanging.h): in registers, or with two or three barriers and two passes through shared memory more each

@@ -3,8 +3,8 @@
  * one (y, z)-colour: a block owns the rows y, y + 2, ... of one plane, a thread the vertices 2t + 1 and 2t + 2 of
  * each row.
  *
- * A row needs its own plane's and the neighbour planes' rows y - 1, y, y + 1; the last serve the next row as its
- * first. In x:
+ * A row needs the rows y - 1, y, y + 1 of its own plane and of the neighbouring planes; the rows y + 1 are also used
+ * for the next row. In x:
  *   q = scale b - Q(x) - P(x-1) - P(x+1),   v = (q - off (x_left + x_right)) / diagonal
  * with Q, P the rows around weighted by the stencil at the same and the neighbouring x.
  * Floor per launch: x once read in its colour's neighbourhood, b and x of a quarter of the vertices. Macros: real,

@@ -1,6 +1,5 @@
 /* Coloured vertex-patch sweep for the separable operator on equal cells with Dirichlet ends: one launch does both
- * x-colours of one (y, z)-colour. A block owns ROWS_A_BLOCK rows of patches and marches along x in chunks of CELLS
- * cells.
+ * x-colours of one (y, z)-colour. A block owns ROWS_A_BLOCK rows of patches and goes along x in chunks of CELLS cells.
  *
  * A row (patch interval in y and z, all of x) is solved in the eigenbasis S of the patch intervals: after the
  * transforms each mode pair is a line (Kx + nu Mx) v = f along x, on which the two x-colours are point Gauss-Seidel

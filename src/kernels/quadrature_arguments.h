@@ -1,4 +1,4 @@
-/* What the kernels of the quadrature form get by value; the host includes this text too. */
+/* Arguments by value of the kernels of the quadrature form; the host includes this text too. */
 #ifndef TESK_QUADRATURE_ARGUMENTS_H
 #define TESK_QUADRATURE_ARGUMENTS_H
 

@@ -3,7 +3,7 @@
  * contracted direction by direction as in quadrature.cu: two arrays, U with b2 everywhere so far, W with the sum of
  * the rest. For set-up:
  * the cells of a launch share no nodes. Work per point: 10 N multiply-adds.
- * Also the start of every application, and nothing else that is not worth a file.
+ * This file also has the kernel that begins every application.
  *
  * Macros: real, DIM, DEGREE, CELLS, THREADS, VARIABLE, REACTION. Tables: tesk_b2, tesk_g2 [point][node], tesk_w. */
 #include "kernel.h"

@@ -49,9 +49,9 @@ typedef struct TesiIteration {
   TesSolver *solver;
   const TesVector *b; /* of cycles */
   TesVector *x, *r;   /* r: of cycles */
-  int column;         /* GMRES: which column; TESI_ANY_COLUMN: the column that the device counts, in one recording for
+  int column; /* GMRES: which column; TESI_ANY_COLUMN: the column that the device counts, in one recording for
                        * all columns */
-  bool rough;         /* GMRES: the cycle smooths before its coarse correction too */
+  bool rough; /* GMRES: the cycle smooths before its coarse correction too */
 } TesiIteration;
 TesStatus tesi_cg_device_step(void *iteration);
 /* A step with zero vectors before the first solve: exchanges between ranks allocate their buffers. All ranks call

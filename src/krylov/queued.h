@@ -8,9 +8,10 @@
 #include "krylov/solver.h"
 
 typedef struct TesiStarts {
-  TesVector *x, *r;       /* a start and its residual; afterwards the start that is taken and its residual */
-  TesVector *old, *old_r; /* the other start. Both are workspace afterwards, and old holds the correction of x */
-  bool either;            /* whether the other start may be taken */
+  TesVector *x, *r; /* a start and its residual; afterwards the start that is taken and its residual */
+  TesVector *old,
+      *old_r;  /* the other start. Both are workspace afterwards, and old holds the correction of x */
+  bool either; /* whether the other start may be taken */
   double tolerance; /* relative to |old_r|: the target of |r|; at most half of the start's residual, at least 1e-14 of
                      * it */
 } TesiStarts;

@@ -28,10 +28,10 @@ typedef struct TesiWeights {
 
 typedef struct TesiBalance {
   int boundaries;
-  TesVector *one, *mass;    /* 1, and M 1; mass NULL: a steady problem */
-  TesVector **share;        /* [boundaries] of r; NULL: none */
-  TesiWeights weights;      /* of u */
-  TesiWeights carried;      /* the vector from which steps take transport, if they do; NULL: transport is in the terms
+  TesVector *one, *mass; /* 1, and M 1; mass NULL: a steady problem */
+  TesVector **share;     /* [boundaries] of r; NULL: none */
+  TesiWeights weights;   /* of u */
+  TesiWeights carried; /* the vector from which steps take transport, if they do; NULL: transport is in the terms
                              * of u */
   double *carried_rate;     /* [boundaries + 1] by the last call of tesi_balance_carried() */
   double *g;                /* [boundaries] int g; NaN: it depends on time */

@@ -63,7 +63,7 @@ typedef struct TesiEquation {
   TesStatus (*vary)(const TesProblem *problem, TesProblem *varied);
   bool vector;       /* the solution has one component per direction; false: one component */
   bool second_order; /* in time c is the density of u_tt */
-  bool couples;  /* all components in one operator: on boxes too, smoothed by chebyshev in conjugate gradients */
+  bool couples; /* all components in one operator: on boxes too, smoothed by chebyshev in conjugate gradients */
   bool in_time;  /* it may have steps in time */
   bool stressed; /* the solution is a displacement, whose stress is shown */
 } TesiEquation;
@@ -89,7 +89,8 @@ typedef struct TesiFlowEquation {
 typedef struct TesiOwn {
   /* Makes all objects after the problem's numbers: spaces, operators, the solution at the start. */
   TesStatus (*create)(TesProblem *problem, const TesProblemDesc *desc);
-  TesStatus (*solve)(TesProblem *problem, TesSolveResult *result); /* solves a steady problem; NULL: the problem is in
+  TesStatus (*solve)(TesProblem *problem,
+                     TesSolveResult *result); /* solves a steady problem; NULL: the problem is in
                                                                     * time */
   void (*destroy)(TesProblem *problem);
   const TesiScheme *scheme; /* scheme of its steps, with the problem as user; NULL: the problem is steady */
@@ -102,7 +103,7 @@ typedef struct TesiOwn {
   /* The problem whose operator and multigrid are used for solves; NULL, or a result NULL: the problem itself. */
   const TesProblem *(*solved)(const TesProblem *problem);
   const TesMultigrid *(*multigrid)(const TesProblem *problem); /* NULL: of that problem */
-  bool (*is_direct)(const TesProblem *problem); /* it is solved by sparse factors; NULL: no */
+  bool (*is_direct)(const TesProblem *problem);                /* it is solved by sparse factors; NULL: no */
   /* The uniform force that keeps a mean velocity, by direction; NaN: none. NULL: none in any direction. */
   void (*mean_force)(const TesProblem *problem, double force[TESI_AXES]);
   /* Errors against the exact solution of a steady problem: two norms for the report, and one in the energy. */

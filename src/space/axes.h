@@ -27,7 +27,7 @@ typedef struct TesiAxis {
   bool uniform;      /* all cells have the same width, up to round-off of the coordinates */
   bool odd_end; /* element q: all cells but the last have the same width: the coarse mesh of an odd number of equal
                  * cells */
-  double *h;    /* [cells] widths; equal cells have the same to the last bit */
+  double *h; /* [cells] widths; equal cells have the same to the last bit */
   double *x; /* NODES: coordinates [cells * degree + 1], in a periodic direction both coordinates of the first node;
               * else NULL */
   const double *vertices; /* [cells + 1] vertices of the mesh */

@@ -33,13 +33,14 @@ void tesi_along_tell(const TesSpace *space, bool free);
 typedef struct TesiSlip {
   TesContext *context;
   int dim;
-  int64_t count, length;    /* nodes with removed directions; entries per component */
-  int64_t held, held_owned; /* number of removed directions beside given components; the part of it at nodes of this
+  int64_t count, length; /* nodes with removed directions; entries per component */
+  int64_t held,
+      held_owned; /* number of removed directions beside given components; the part of it at nodes of this
                              * rank */
-  int32_t *node;            /* [count], ascending */
-  uint8_t *given;           /* [count] bits of the components with given values */
-  double *P;                /* [dim][dim][count] */
-  double *L;                /* [count][dim][dim] map from given components to the others, so that u.n = 0 */
+  int32_t *node;  /* [count], ascending */
+  uint8_t *given; /* [count] bits of the components with given values */
+  double *P;      /* [dim][dim][count] */
+  double *L;      /* [count][dim][dim] map from given components to the others, so that u.n = 0 */
   TesiAlong along;
   void *device_node, *device_P[2]; /* with kernels; P by precision */
   TesiKernel kernel[2];

@@ -1,4 +1,4 @@
-/* Many small generalized symmetric eigenproblems at once, a SIMD lane each. */
+/* Many small generalized symmetric eigenproblems at once, one per SIMD lane. */
 #ifndef TESI_EIGEN_BATCH_H
 #define TESI_EIGEN_BATCH_H
 
@@ -12,7 +12,7 @@ enum { TESI_EIGEN_LANES = 8 };
  * False when M is not positive definite in some lane or the rotations do not converge (NaN). */
 typedef bool (*TesiEigenBatch)(int n, double *K, double *M, double *S, double *lambda);
 
-/* The build for SIMD vectors of so many bits. */
+/* The build for SIMD vectors of this width in bits. */
 TesiEigenBatch tesi_eigen_batch(int bits);
 
 #endif

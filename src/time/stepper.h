@@ -26,15 +26,17 @@ typedef struct TesiEvolution {
   TesContext *context;
   int64_t length;
   void *user;
-  TesStatus (*mass)(void *user, const TesVector *x, TesVector *y); /* y <- M x, with M at the time of the last load */
-  TesStatus (*load)(void *user, double time, TesVector *b);        /* b <- F(time) */
+  TesStatus (*mass)(void *user, const TesVector *x,
+                    TesVector *y); /* y <- M x, with M at the time of the last load */
+  TesStatus (*load)(void *user, double time, TesVector *b); /* b <- F(time) */
   /* b <- b - (sigma M + K(time)) x, with the sigma of the solves */
   TesStatus (*subtract)(void *user, double sigma, double time, const TesVector *x, TesVector *b);
   /* x <- the solution of (sigma M + K) x = b with the boundary values of `time`; x is the guess before. old: the
    * solution at the beginning of the step, to which tolerances refer. */
   TesStatus (*solve)(void *user, double sigma, double time, const TesVector *b, const TesVector *old,
                      TesVector *x);
-  TesStatus (*carry)(void *user, const TesVector *x, TesVector *b); /* b <- b - C x, at the time of the last load */
+  TesStatus (*carry)(void *user, const TesVector *x,
+                     TesVector *b); /* b <- b - C x, at the time of the last load */
   /* Explicit steps: x <- x + factor m^-1 b with the boundary values of `time`; m: the row sums of M. */
   TesStatus (*lumped)(void *user, double time, double factor, const TesVector *b, TesVector *x);
   const struct TesiTimeMethod *method; /* a row that is not in the list of methods; NULL: the method's row */

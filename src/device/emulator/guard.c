@@ -5,7 +5,8 @@
 
 enum { NONE = -1 };
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int process_key = NONE, key = NONE; /* protection of the process, and the current one, which is the same or
+static int process_key = NONE,
+           key = NONE; /* protection of the process, and the current one, which is the same or
                                             * NONE */
 
 #ifdef PKEY_DISABLE_ACCESS

@@ -17,12 +17,12 @@ typedef struct TesiCaseReader {
   const char *name;
   TesiYaml *root;
   const TesiYaml *node[TESI_CASE_ROWS]; /* the given value of each row; NULL: none */
-  int entries[TESI_CASE_ROWS];          /* for lists of integers or numbers; 0: one value for all directions */
+  int entries[TESI_CASE_ROWS]; /* for lists of integers or numbers; 0: one value for all directions */
   const char *row_path, *named_path,
-      *named;           /* messages about rows below row_path name named_path.named; NULL: never */
-  TesiGmshHead head;    /* of a mesh file */
-  bool mesh_known;      /* the keys below `mesh` have been read: the dimension is known, unless they were wrong */
-  const char *by;       /* the constant by which the case is differentiated; NULL: none */
+      *named;        /* messages about rows below row_path name named_path.named; NULL: never */
+  TesiGmshHead head; /* of a mesh file */
+  bool mesh_known; /* the keys below `mesh` have been read: the dimension is known, unless they were wrong */
+  const char *by;  /* the constant by which the case is differentiated; NULL: none */
   bool asked_too_early; /* for the dimension: an error of the reader itself */
   TesStatus failure;    /* of the errors */
   char errors[TESI_CASE_TEXT];

@@ -43,9 +43,10 @@ typedef struct TesiGmshOptions {
 } TesiGmshOptions;
 
 typedef struct TesiGmshElement {
-  int64_t number, line;               /* Gmsh's number; line or byte of the file, for messages */
-  int64_t first;                      /* in TesiGmsh.element_node */
-  const TesiGmshType *type, *part_of; /* part_of: the type of the element before it was split; NULL: it was not split */
+  int64_t number, line; /* Gmsh's number; line or byte of the file, for messages */
+  int64_t first;        /* in TesiGmsh.element_node */
+  const TesiGmshType *type,
+      *part_of;     /* part_of: the type of the element before it was split; NULL: it was not split */
   int64_t bent;     /* part of a split cell of degree 2: its nodes in TesiGmsh.bent; else -1 */
   int32_t physical; /* tag of its physical group; 0: none */
   int32_t entity;   /* tag of its entity */
@@ -85,8 +86,8 @@ typedef struct TesiGmsh {
   bool binary;
   int64_t nodes, elements, element_nodes, names, entities;
   int64_t *node_number; /* [nodes] ascending */
-  int32_t *node_at;     /* places of nodes, by number - node_number[0]; -1: none; NULL: the numbers have large gaps */
-  double (*node)[3];    /* [nodes] */
+  int32_t *node_at; /* places of nodes, by number - node_number[0]; -1: none; NULL: the numbers have large gaps */
+  double (*node)[3];        /* [nodes] */
   TesiGmshElement *element; /* [elements]: points of groups, lines, .. */
   int64_t *element_node;    /* numbers of nodes, later their places in `node` */
   TesiGmshName *name;
@@ -96,7 +97,7 @@ typedef struct TesiGmsh {
   int64_t pairs, pair_room;
   int64_t (*pair)[2]; /* [pairs] numbers of nodes that $Periodic identifies */
   int64_t maps, map_room;
-  TesiGmshMap *map;   /* [maps] without pairs */
+  TesiGmshMap *map; /* [maps] without pairs */
   TesiGmshHome *home; /* [nodes] entities of the nodes, if $Periodic is obeyed and the file has entities; else NULL */
   int64_t node_room, element_room, element_node_room, name_room, entity_room;
 } TesiGmsh;

@@ -35,7 +35,7 @@ typedef struct TesiGmshBuilder {
   TesiGmshSide *side; /* [sides] elements of dimension dim - 1 */
   TesCellsDesc desc;  /* points to the following */
   double *nodes;
-  int32_t *vertices;  /* [trees][2^dim] indices of nodes */
+  int32_t *vertices; /* [trees][2^dim] indices of nodes */
   int32_t *number_of; /* the same, numbered by first use as trees need them; nodes that $Periodic identifies have one
                        * number */
   int32_t *boundary, *material;

@@ -44,9 +44,9 @@ typedef struct TesiTrees {
   int box[3]; /* a box of so many trees, whose connectivity p4est makes; 0: not a box */
   bool periodic[3];
   TesFunction *deform[3]; /* map of all points of the trees; NULL: none */
-  int32_t same_side[2]; /* the first two trees that lie on the same side of a shared face; both 0: none */
-  uint64_t identity;    /* hash of all these, to recognise a mesh */
-  void *connectivity;   /* of p4est */
+  int32_t same_side[2];   /* the first two trees that lie on the same side of a shared face; both 0: none */
+  uint64_t identity;      /* hash of all these, to recognise a mesh */
+  void *connectivity;     /* of p4est */
 } TesiTrees;
 
 /* The name of a tree in messages, for trees that come from other objects; NULL: "tree 7". */

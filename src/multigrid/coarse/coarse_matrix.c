@@ -19,9 +19,9 @@ struct TesiCoarseMatrix {
   TesContext *context;
   TesOperator *op;
   int64_t length;
-  int64_t size;                 /* size of the matrix: length, on several ranks the number of entries of all ranks */
-  double *number;               /* [length] on several ranks: row of an entry in the matrix; NULL: its index */
-  double *gathered;             /* [size] on several ranks */
+  int64_t size;     /* size of the matrix: length, on several ranks the number of entries of all ranks */
+  double *number;   /* [length] on several ranks: row of an entry in the matrix; NULL: its index */
+  double *gathered; /* [size] on several ranks */
   TesiCoarseSparse *sparse;     /* sparse factors; NULL: the members below are used */
   double *factor;               /* [size][size], lower triangle; NULL: conjugate gradients */
   TesiAggregation *aggregation; /* the solve is cycles of it alone */

@@ -1,5 +1,5 @@
-/* Mapped operators by all that they can be told: what a form over a space asks for, and what the benchmark operators of
- * tensor-product-bp-swirydowicz-2019 (BP1 to BP6) have besides: element vectors, components, numberings.
+/* The complete description of mapped operators: the options for a form over a space, and those of the benchmark
+ * operators of tensor-product-bp-swirydowicz-2019 (BP1 to BP6): element vectors, components, numberings.
  *
  *     (A u, v) = int grad u . a grad v  (stiffness)  +  lambda int c u v  (mass),     for every component alike.
  *
@@ -32,7 +32,7 @@ typedef struct TesiMappedDesc {
   const TesFunction *c;  /* coefficient of the mass; NULL: 1 */
   TesPrecision precision;
   TesiVectorForm form;
-  TesNumberingDesc numbering; /* global form without index: how to number; its degree is ignored */
+  TesNumberingDesc numbering; /* global form without index: the numbering; its degree is ignored */
   const int32_t *index;       /* [cells][(degree+1)^dim]; copied; NULL: numbered from the mesh's vertices */
   int64_t nodes;              /* with index: nodes of the global vector */
   /* With index: [cells] TesMask of space.h, degree 1..8: hanging faces and edges, interpolated inside the kernel;

@@ -50,12 +50,12 @@ struct TesiCellPatches {
   TesiExchange *sum;   /* for unknowns that several ranks share; NULL: one rank */
   int classes;
   int class_of[TESI_ENDS][TESI_ENDS]; /* number of the class by its ends, -1: no cell has these ends */
-  double *S, *lambda; /* [classes][n][n] (node, mode), [classes][n]; missing modes: S = 0, lambda = 1 */
-  uint8_t (*end)[3][2];       /* [cells] */
+  double *S, *lambda;   /* [classes][n][n] (node, mode), [classes][n]; missing modes: S = 0, lambda = 1 */
+  uint8_t (*end)[3][2]; /* [cells] */
   TesiAcross (*across)[3][2]; /* [cells], by direction and side; needed if patches are lines of cells, else NULL */
   double (*g)[4];             /* [cells] g_d, m */
   void *weight;               /* W, the operator's precision */
-  TesiLinePatches *lines;     /* patches are lines of cells (line_patch.h); NULL: patches are cells */
+  TesiLinePatches *lines;        /* patches are lines of cells (line_patch.h); NULL: patches are cells */
   TesiCellPatchKernels *kernels; /* on devices with kernels; NULL on the host, which uses: */
   /* batches of cells of one colour, `lanes` cells each: cell[batches][lanes], -1: none; index[batches][node][lanes],
    * -1: not in the patch */

@@ -60,7 +60,8 @@ uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, const double *number, i
   const unsigned halved =
       tesi_hanging_directions(m->dim, m->n, m->mask[cell], i) & ((unsigned)v ^ m->mask[cell]);
   uint64_t sum = 0;
-  for (unsigned t = 0; t < 4; t++) { /* a corner is repeated twice, or four times, if fewer directions are halved */
+  for (unsigned t = 0; t < 4;
+       t++) { /* a corner is repeated twice, or four times, if fewer directions are halved */
     unsigned corner = (unsigned)v, bit = 0;
     for (int d = 0; d < 3; d++)
       if (halved >> d & 1) corner ^= (t >> bit++ & 1) << d;

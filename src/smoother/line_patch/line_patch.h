@@ -45,10 +45,10 @@ struct TesiLinePatches {
   int64_t *first_row; /* [batches + 1] */
   int32_t *line;      /* [batches][lanes], -1: none */
   int32_t *index;     /* [rows][lanes] */
-  void *factor;   /* [rows][n][lanes]: 1 / D, then L for the k positions before; in p's precision */
-  void *S;        /* [batches][dim - 1][n node][n mode][lanes] */
-  void *values;   /* [rows][lanes] */
-  int64_t *first; /* host: places of a node, entry[first[node]] .. */
+  void *factor;       /* [rows][n][lanes]: 1 / D, then L for the k positions before; in p's precision */
+  void *S;            /* [batches][dim - 1][n node][n mode][lanes] */
+  void *values;       /* [rows][lanes] */
+  int64_t *first;     /* host: places of a node, entry[first[node]] .. */
   int64_t *entry;
   TesiLineRun run; /* host */
   /* on devices with kernels: the same there, the batch of each position and the first position of each batch */

@@ -190,7 +190,8 @@ static TesStatus cut_rows(const TesSmoother *smoother, Plan *plan) {
   const int rows = tesi_max(1, blocks_of_rows(smoother, plan, 0));
   const int wanted = tesi_min(space->dim == 3 ? 1 : (BLOCKS + rows - 1) / rows, tesi_max(1, cells / least));
   plan->segment = round_up((cells + wanted) / wanted, 2 * plan->cut.cells);
-  plan->segments = wanted == 1 ? 1 : (cells + plan->segment) / plan->segment; /* the last segment extends to the end */
+  plan->segments =
+      wanted == 1 ? 1 : (cells + plan->segment) / plan->segment; /* the last segment extends to the end */
   if (plan->segments > 1)
     TES_TRY(tesi_context_device(ctx)->allocate(ctx,
                                                (size_t)(2 * plan->segments * space->axis[1].nodes) *

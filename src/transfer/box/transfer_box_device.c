@@ -140,7 +140,8 @@ static TesStatus create_box(const TesTransfer *transfer, Box *box) {
   TesStatus status = TES_OK;
   const TesiEmbedding *e = transfer->embedding;
   const char *type = transfer->precision == TES_SINGLE ? "float" : "double",
-             *given = getenv("TESSERA_TRANSFER"); /* large: blocks of the size that large boxes use, for tests */
+             *given =
+                 getenv("TESSERA_TRANSFER"); /* large: blocks of the size that large boxes use, for tests */
   const int k = e->degree;
   const bool small = transfer->fine->length < SMALL && !(given && !strcmp(given, "large"));
   const size_t size = tesi_precision_size(transfer->precision), w = 4 * (size_t)k, n = (size_t)k + 1;

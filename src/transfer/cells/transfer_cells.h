@@ -23,7 +23,7 @@ typedef struct TesiCellsKernels TesiCellsKernels;
 
 typedef struct TesiCellsTransfer {
   TesiCellView *coarse, *fine;
-  int dim, m, n;                                       /* nodes per direction of a coarse and of a fine cell */
+  int dim, m, n; /* nodes per direction of a coarse and of a fine cell */
   int64_t cells, fine_cells, coarse_nodes, fine_nodes; /* coarse cells; nodes per cell */
   TesiCellsFamily *family;                             /* [cells] */
   uint32_t *own;        /* [fine cells] bits of the entities whose nodes this cell writes */

@@ -22,9 +22,8 @@ typedef struct TesiExplicitFlow {
   TesiIso *iso;
   TesiIsoMatrices *matrices; /* used for products in the place of iso; NULL: iso */
   TesSpace *pressure;
-  TesOperator *laplace,
-      *assembled;     /* assembled: used for the solver's products; NULL: laplace */
-  TesiCoarse *direct; /* NULL: by cycles */
+  TesOperator *laplace, *assembled; /* assembled: used for the solver's products; NULL: laplace */
+  TesiCoarse *direct;               /* NULL: by cycles */
   TesMultigrid *multigrid;
   TesSolver *solver; /* NULL: direct */
   double k, nu;      /* k: of the last step */
