@@ -61,8 +61,8 @@ typedef struct TesMultigridDesc {
   bool thin;
   TesCoarseKind coarse;
   int pre, post; /**< smoothing steps before and after; 0 means 1, -1 means none */
-  /** smoothing steps after the coarse correction on levels below the finest; 0 means post. Few more steps there improve
-   *  the coarse correction at little cost: in 3D a step costs an eighth of a step on the finest level */
+  /** smoothing steps after the coarse correction on levels below the finest; 0 means post. Additional steps there
+   *  improve the coarse correction at little cost: in 3D a step costs an eighth of a step on the finest level */
   int post_below;
   /** full multigrid: smoothing steps before and after the coarse correction in the cycles of its start. They improve
    *  the result of the next coarser level by two cycles. One such cycle replaces two of the usual cycles: the second of
