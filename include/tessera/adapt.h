@@ -34,7 +34,7 @@
  *  further term - tau (r, b . grad I_k z)_K. Where z has layers that are thinner than the cells (small a, boundaries
  *  with given values), the estimate is useless until the layers are refined. If the goal is a force, z has the value -1
  *  on the support and no load.
- *  / */
+ */
 #ifndef TESSERA_ADAPT_H
 #define TESSERA_ADAPT_H
 
