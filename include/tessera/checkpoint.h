@@ -6,7 +6,7 @@
  *  description is needed. Vectors are stored as float64.
  *  Every array has a checksum. An old file of the same name is replaced only when the new file is complete. HDF5 is an
  *  optional part of a build: TES_MISSING without it.
- *  / */
+ */
 #ifndef TESSERA_CHECKPOINT_H
 #define TESSERA_CHECKPOINT_H
 

@@ -3,7 +3,7 @@
  *
  *  A context is not safe for use from two threads at once, except tes_context_interrupt(). Different contexts are
  *  independent. All other objects keep a reference to their context, so it may be destroyed in any order.
- *  / */
+ */
 #ifndef TESSERA_CONTEXT_H
 #define TESSERA_CONTEXT_H
 

@@ -3,7 +3,7 @@
  *  Functions are scalar; the coefficient a of diffusion may be a symmetric matrix of functions.
  *
  *  Reference-counted and immutable. Evaluation is in batches of points, host memory, float64.
- *  / */
+ */
 #ifndef TESSERA_FUNCTION_H
 #define TESSERA_FUNCTION_H
 

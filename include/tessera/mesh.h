@@ -17,7 +17,7 @@
  *
  *  Faces of a cell are numbered as in TesFace, vertices by bits (bit 0: x, bit 1: y, bit 2: z).
  *  Meshes are immutable and reference-counted: refinement and coarsening make new ones, which share the coarse mesh.
- *  / */
+ */
 #ifndef TESSERA_MESH_H
 #define TESSERA_MESH_H
 

@@ -7,7 +7,7 @@
  *  with constant coefficients the coarsest level is solved directly, by fast diagonalization. Over a box with varying
  *  coefficients it is solved to 1e-8 by conjugate gradients; the preconditioner is the fast diagonalization of the mean
  *  coefficient, scaled node by node. For other meshes see TesCoarseKind.
- *  / */
+ */
 #ifndef TESSERA_MULTIGRID_H
 #define TESSERA_MULTIGRID_H
 

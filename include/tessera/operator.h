@@ -42,7 +42,7 @@
  *    `assembled` eliminates
  *    hanging nodes cell by cell; `assembled_hanging` is y = H' (A (H x)) with the matrix H of hanging nodes
  *    (adaptive-multigrid-liebchen).
- *  / */
+ */
 #ifndef TESSERA_OPERATOR_H
 #define TESSERA_OPERATOR_H
 

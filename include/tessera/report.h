@@ -4,7 +4,7 @@
  *  The report is a plain struct: the caller fills it and owns all that it points to. Zero means unknown. Unknown fields
  *  are left out of the JSON text, except those marked "always". Numbers that are NaN or infinite become null, since
  *  JSON has no such numbers.
- *  / */
+ */
 #ifndef TESSERA_REPORT_H
 #define TESSERA_REPORT_H
 

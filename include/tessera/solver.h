@@ -21,7 +21,7 @@
  *  on the device; the host gets one number per iteration, the residual, and one more for each residual that is
  *  recomputed (at the end, and at restarts). A solve allocates nothing; GMRES there orthogonalises all directions in
  *  one pass, with the coefficients of the modified Gram-Schmidt process.
- *  / */
+ */
 #ifndef TESSERA_SOLVER_H
 #define TESSERA_SOLVER_H
 

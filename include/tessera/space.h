@@ -19,7 +19,7 @@
  *       u <- W[child bit d] u, W[c][i][j] = (basis function j of [0, 1])(point c/2 + node_i / 2).
  *    Then u are the values at the cell's own nodes. Writing is the transpose: W' for d = z, y, x (in any order), then
  *    x[index] += u. A whole line is read and written, with both its ends.
- *  / */
+ */
 #ifndef TESSERA_SPACE_H
 #define TESSERA_SPACE_H
 

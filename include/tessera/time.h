@@ -23,7 +23,7 @@
  *  bdf2 is started by a step of sdirk2, bdf3 and bdf4 by two and three steps of sdirk3. Where boundary values change
  *  in time the stages of sdirk3 lose half an order; the BDF methods lose nothing. imex_bdf2 begins with a step of order
  *  one. It is stable while the flow crosses at most about 0.6 node distances per step. Its operators are symmetric.
- *  / */
+ */
 #ifndef TESSERA_TIME_H
 #define TESSERA_TIME_H
 

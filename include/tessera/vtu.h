@@ -4,7 +4,7 @@
  *
  *  Arrays are appended raw, in blocks compressed by zlib. Memory: a few MiB per thread, independent of the size of the
  *  mesh.
- *  / */
+ */
 #ifndef TESSERA_VTU_H
 #define TESSERA_VTU_H
 
