@@ -15,9 +15,8 @@
  *  - mapped: meshes of any kind, curved cells, a may be a matrix. Hanging faces and edges are interpolated inside the
  *    kernels (adaptive-matrix-free-ljungkvist-2017, section 3). Degrees 1 to 15, with hanging nodes 1 to 8.
  *  - transport: a form with a transport term, which is not symmetric, over element q on any mesh. The transport term is
- *  integrated with degree + 2 Gauss points per direction, in float64; the other terms are an operator of a kind above.
- *  Kernels to
- *    degree 8. It has no diagonal.
+ *    integrated with degree + 2 Gauss points per direction, in float64; the other terms are an operator of a kind
+ *    above. Kernels to degree 8. It has no diagonal.
  *  - elasticity: spaces of dim components, element q on any mesh, with a strain term and grad-div, mass and Robin
  *    terms. All components together, degree + 1 Gauss points per direction, hanging nodes. Kernels for degrees 1 to 8.
  *  - parts: spaces of several components, and products, with forms that do not couple the parts. Each part has its own
@@ -31,17 +30,14 @@
  *  - dg: diffusion and mass with constant coefficients over element dg, by symmetric interior penalties; values on
  *    boundaries are given weakly.
  *  - assembled, assembled_hanging: sparse matrices of element q, for comparisons; taken only if the name is given. The
- *  matrices are stored in compressed rows of int32 columns and of values in the operator's precision (assembled in
- *  float64, then rounded), on the device of the context. Forms that kind mapped takes are assembled cell by cell. The
- *  matrix of
- *    other forms (transport, elasticity, several components) is read off products with sums of unit vectors, some
- *    (2k + 1)^dim per component; `assembled` and one rank only.
- *    Products by the context's threads; on a GPU by cuSPARSE if it is installed (TESSERA_LIBCUSPARSE names its file),
- *    else by a kernel. Bytes: 12 per entry (8 in float32) and 4 per row (8 on the host). Each pair of nodes that
- *    share a cell has an entry: about (2k + 1)^dim entries per row, times the number of coupled components.
- *    `assembled` eliminates
- *    hanging nodes cell by cell; `assembled_hanging` is y = H' (A (H x)) with the matrix H of hanging nodes
- *    (adaptive-multigrid-liebchen).
+ *    matrices are stored in compressed rows of int32 columns and of values in the operator's precision (assembled in
+ *    float64, then rounded), on the device of the context. Forms that kind mapped takes are assembled cell by cell.
+ *    The matrix of other forms (transport, elasticity, several components) is read off products with sums of unit
+ *    vectors, some (2k + 1)^dim per component; `assembled` and one rank only. Products by the context's threads; on a
+ *    GPU by cuSPARSE if it is installed (TESSERA_LIBCUSPARSE names its file), else by a kernel. Bytes: 12 per entry
+ *    (8 in float32) and 4 per row (8 on the host). Each pair of nodes that share a cell has an entry: about (2k +
+ *    1)^dim entries per row, times the number of coupled components. `assembled` eliminates hanging nodes cell by
+ *    cell; `assembled_hanging` is y = H' (A (H x)) with the matrix H of hanging nodes (adaptive-multigrid-liebchen).
  */
 #ifndef TESSERA_OPERATOR_H
 #define TESSERA_OPERATOR_H

@@ -13,9 +13,9 @@
  *  and as many in the cycle's precision, since results of the cycle are kept unchanged. The host allocates each vector
  *  when an iteration first needs it.
  *  - cg: conjugate gradients for symmetric cycles. Each new direction is made conjugate to the last direction
- *  explicitly, which tolerates the round-off of a float32 cycle. It needs 4 vectors. With `full_start` the iteration
- *  begins with the result of
- *    full multigrid (in the cycle's precision, without its last cycle), or with zero if that is not worse.
+ *    explicitly, which tolerates the round-off of a float32 cycle. It needs 4 vectors. With `full_start` the
+ *    iteration begins with the result of full multigrid (in the cycle's precision, without its last cycle), or with
+ *    zero if that is not worse.
  *
  *  On devices with kernels an iteration of cg or gmres, its cycle included, is one recorded graph. Its scalars stay
  *  on the device; the host gets one number per iteration, the residual, and one more for each residual that is

@@ -6,7 +6,7 @@
  *  library: tes_context_message() and tes_context_trace().
  *
  *  Functions that create objects check that context, description and result pointer are not NULL (TES_INVALID_INPUT).
- *  In other functions a pointer may be NULL only where the header says so; this is not checked. / */
+ *  In other functions a pointer may be NULL only where the header says so; this is not checked. */
 #ifndef TESSERA_STATUS_H
 #define TESSERA_STATUS_H
 

@@ -1,15 +1,14 @@
 /* Loads and boundary values of a user's expression (tesk_f0 in "tables.h"), in float64.
  *   tesk_load  b_i += int f phi_i over the cells of one colour of a box, or the sides of a face, so that the sums
  *   have one order. A block takes
- *              cells in turn: f at the Gauss points, one thread per point, into shared memory, then one contraction a
+ *              cells in turn: f at the Gauss points, a thread a point, into shared memory, then one contraction a
  *              direction.
- *   tesk_load_corners b <- the same over all cells of a plane of degree 1 at once: one thread per cell, whose four
- *   parts
+ *   tesk_load_corners  b <- the same over all cells of a plane of degree 1 at once: a thread a cell, whose four parts
  *              go to shared memory; a block has 32 x 8 cells and the 31 x 7 nodes between them, which add theirs in one
- *              order. Cells are computed 1.18 times. Shared memory: 4 numbers per thread.
- *   tesk_lift  u <- f at the nodes of a face, one thread per node.
- * The time is in `when`, where values that are not finite are told. What f costs, 2 POINTS flops per point and
- * direction, 16 bytes per node and cell.
+ *              order. Cells are computed 1.18 times. Shared memory: 4 numbers a thread.
+ *   tesk_lift  u <- f at the nodes of a face, a thread a node.
+ * The time is in `when`, where values that are not finite are told. What f costs, 2 POINTS flops a point and
+ * direction, 16 bytes a node and cell.
  * Shared memory: B, points, weights, two arrays of a cell's points. Macros: real = double, POINTS, NODES. */
 #include "kernel.h"
 #include "tables.h"

@@ -1,13 +1,12 @@
 /* Exact vertex patches of boxes with periodic directions, by the sweeps of open boxes (space/periodic.h). A step is
  *   e <- a sweep over an open box from zero for the residual b - A x;  x <- x + the box's own part of e,
- * for one box or several in turn. A periodic direction with
- *   an even number of vertices keeps its two colours. The open box has further cells beyond both ends of the period,
- *   so many that the missing patches at its ends do not affect its own nodes. An end is wrong as soon as its vertex
- *   should have changed, and each change of colour in the direction moves the error one cell further. Such changes
- *   are two for the outermost direction, four and eight for the inner directions;
- *   an odd number has a third colour for vertex 0: one box is the periodic direction cut open at this vertex, whose
- *   node is fixed; another box is the two cells around it. Boxes are products of these in the order of the colours:
- *   the boxes with a third colour in x are second, and so on. */
+ *   for one box or several in turn. A periodic direction with an even number of vertices keeps its two colours.
+ *   The open box has further cells beyond both ends of the period, so many that the missing patches at its ends do
+ *   not affect its own nodes. An end is wrong as soon as its vertex should have changed, and each change of colour
+ *   in the direction moves the error one cell further. Such changes are two for the outermost direction, four and
+ *   eight for the inner directions; an odd number has a third colour for vertex 0: one box is the periodic
+ *   direction cut open at this vertex, whose node is fixed; another box is the two cells around it. Boxes are
+ *   products of these in the order of the colours: the boxes with a third colour in x are second, and so on. */
 #include <stdio.h>
 #include "smoother/patch/patch.h"
 #include "smoother/smoother.h"

@@ -10,8 +10,7 @@
  * Two forms of vectors:
  * - element: u[cell][component][k][j][i], x (i) fastest; no sharing (the paper's form).
  * - global: u[node * components + component], with index[cell][(degree+1)^dim]: any numbering. index = -1 - node
- * marks a
- *   constrained (Dirichlet) node: its value counts as 0, and its row of y is x there. */
+ *   marks a constrained (Dirichlet) node: its value counts as 0, and its row of y is x there. */
 #ifndef TESI_MAPPED_DESC_H
 #define TESI_MAPPED_DESC_H
 
